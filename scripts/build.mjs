@@ -1,0 +1,18 @@
+// Builds everything: the WebAssembly kernels first (skipped when nothing changed), then TypeScript.
+import { spawnSync } from "node:child_process";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+
+function run(file, ...args) {
+  const { status } = spawnSync(process.execPath, [join(root, file), ...args], {
+    cwd: root,
+    stdio: "inherit",
+  });
+  if (status !== 0) process.exit(status ?? 1);
+}
+
+if (existsSync(join(root, "packages/crypto/assembly/build.mjs"))) run("packages/crypto/assembly/build.mjs");
+run("node_modules/typescript/bin/tsc", "-b");
