@@ -1,0 +1,179 @@
+// Checks who imports whom: the direction between packages, who may touch files, sockets, the database and
+// WebAssembly, undeclared dependencies, and cycles between files. `--graph` prints the packages' graph (mermaid).
+import { readFileSync } from "node:fs";
+import { builtinModules } from "node:module";
+import { dirname, join, normalize } from "node:path";
+import ts from "typescript";
+import { filesBelow, root } from "./sources.mjs";
+
+const everything = ["crypto", "protocol", "consensus", "storage", "rpc", "node", "wallet", "testkit"];
+
+/** What the sources of a package may import from the others. */
+const allowed = {
+  crypto: [],
+  protocol: ["crypto"],
+  consensus: ["protocol", "crypto"],
+  storage: ["protocol"],
+  rpc: ["protocol"],
+  node: ["rpc", "storage", "consensus", "protocol", "crypto"],
+  wallet: ["rpc", "protocol", "crypto"],
+  testkit: everything,
+  bin: everything,
+};
+
+/** Powers that only some sources may have; the rest of the code gets them by parameter or not at all. */
+const powers = [
+  { what: "the database", modules: ["lmdb"], only: ["packages/storage/src/"] },
+  {
+    what: "sockets",
+    modules: ["http", "https", "http2", "net", "tls", "dgram", "dns"],
+    globals: ["fetch", "WebSocket", "XMLHttpRequest"],
+    only: ["packages/rpc/src/", "packages/testkit/src/"],
+  },
+  {
+    what: "the file system",
+    modules: ["fs", "fs/promises"],
+    only: ["packages/wallet/src/file/", "packages/testkit/src/", "bin/src/"],
+  },
+  {
+    what: "other processes",
+    modules: ["child_process", "cluster"],
+    only: ["packages/testkit/src/", "bin/src/"],
+  },
+  { what: "WebAssembly", globals: ["WebAssembly"], only: ["packages/crypto/src/"] },
+];
+
+const problems = [];
+const complain = (file, text) => problems.push(`${file}: ${text}`);
+
+const isBuiltin = (name) => builtinModules.includes(name.replace(/^node:/, ""));
+
+/** The package a file belongs to: "crypto", .., "bin", or "test" for the scenarios at the root. */
+function packageOf(file) {
+  const [first, second] = file.split("/");
+  return first === "packages" ? second : first;
+}
+
+/** Import specifiers of a file: {name, typeOnly}, and the global names it uses. */
+function parse(file) {
+  const text = readFileSync(join(root, file), "utf8");
+  const source = ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true);
+  const imports = [];
+  const globals = new Set();
+  const visit = (node) => {
+    const specifier = node.moduleSpecifier;
+    if ((ts.isImportDeclaration(node) || ts.isExportDeclaration(node)) && specifier) {
+      const typeOnly = ts.isImportDeclaration(node)
+        ? node.importClause?.isTypeOnly === true
+        : node.isTypeOnly;
+      imports.push({ name: specifier.text, typeOnly });
+    } else if (ts.isCallExpression(node) && node.expression.kind === ts.SyntaxKind.ImportKeyword) {
+      const [target] = node.arguments;
+      if (target && ts.isStringLiteralLike(target)) imports.push({ name: target.text, typeOnly: false });
+    } else if (ts.isIdentifier(node) && isFreeName(node)) globals.add(node.text);
+    ts.forEachChild(node, visit);
+  };
+  visit(source);
+  return { imports, globals };
+}
+
+/** An identifier that names a value by itself, not a member, a key or a type's member. */
+function isFreeName(node) {
+  const parent = node.parent;
+  if (ts.isPropertyAccessExpression(parent)) return parent.expression === node;
+  return ts.isCallExpression(parent) || ts.isNewExpression(parent) || ts.isVariableDeclaration(parent);
+}
+
+const isTest = (file) => /(^|\/)test\//.test(file);
+
+function checkPackageImport(file, name, owner) {
+  const [target, ...deeper] = name.slice("@anulo/".length).split("/");
+  if (deeper.length > 0) complain(file, `imports the inside of another package: ${name}`);
+  if (isTest(file) || target === owner) return;
+  if (!allowed[owner]?.includes(target)) complain(file, `${owner} may not import ${target}`);
+}
+
+function checkOutsideImport(file, name, owner) {
+  const dependency = name.startsWith("@") ? name.split("/").slice(0, 2).join("/") : name.split("/")[0];
+  const declared = manifest(owner).dependencies ?? {};
+  const forTests = manifest("").devDependencies ?? {};
+  if (dependency in declared || (isTest(file) && dependency in forTests)) return;
+  complain(file, `${dependency} is not among the dependencies of ${owner}`);
+}
+
+const manifests = new Map();
+function manifest(owner) {
+  const path = { "": ".", bin: "bin", test: "." }[owner] ?? `packages/${owner}`;
+  if (!manifests.has(path)) {
+    manifests.set(path, JSON.parse(readFileSync(join(root, path, "package.json"), "utf8")));
+  }
+  return manifests.get(path);
+}
+
+function checkPowers(file, { imports, globals }) {
+  if (isTest(file)) return;
+  for (const { what, modules = [], globals: names = [], only } of powers) {
+    if (only.some((prefix) => file.startsWith(prefix))) continue;
+    const used = imports.map(({ name }) => name.replace(/^node:/, "")).find((name) => modules.includes(name));
+    const named = names.find((name) => globals.has(name));
+    if (used ?? named) complain(file, `may not touch ${what} (${used ?? named})`);
+  }
+}
+
+/** The file a relative import names, or undefined after a complaint. */
+function relativeTarget(file, name, owner) {
+  const target = normalize(join(dirname(file), name));
+  if (packageOf(target) !== owner) complain(file, `reaches into another package: ${name}`);
+  if (!isTest(file) && isTest(target)) complain(file, `a source may not import a test: ${name}`);
+  return target;
+}
+
+/** Each cycle once, as the list of its files. Type-only imports vanish when compiled and do not count. */
+function cycles(graph) {
+  const state = new Map();
+  const found = [];
+  const visit = (file, path) => {
+    if (state.get(file) === "done") return;
+    if (state.get(file) === "open") {
+      found.push([...path.slice(path.indexOf(file)), file]);
+      return;
+    }
+    state.set(file, "open");
+    for (const next of graph.get(file) ?? []) visit(next, [...path, file]);
+    state.set(file, "done");
+  };
+  for (const file of graph.keys()) visit(file, []);
+  return found;
+}
+
+function checkFile(file, graph) {
+  const owner = packageOf(file);
+  const parsed = parse(file);
+  const targets = [];
+  for (const { name, typeOnly } of parsed.imports) {
+    if (name.startsWith(".")) {
+      const target = relativeTarget(file, name, owner);
+      if (!typeOnly) targets.push(target);
+    } else if (name.startsWith("@anulo/")) checkPackageImport(file, name, owner);
+    else if (!isBuiltin(name)) checkOutsideImport(file, name, owner);
+    else if (!name.startsWith("node:")) complain(file, `write node:${name}`);
+  }
+  graph.set(file, targets);
+  checkPowers(file, parsed);
+}
+
+if (process.argv.includes("--graph")) {
+  const edges = Object.entries(allowed).flatMap(([from, to]) => to.map((name) => `  ${from} --> ${name}`));
+  console.log(["graph TD", ...edges].join("\n"));
+} else {
+  const graph = new Map();
+  const files = ["packages", "bin", "test"].flatMap((folder) =>
+    filesBelow(folder, (name) => /\.ts$/.test(name)),
+  );
+  const checked = files.filter((file) => !file.startsWith("packages/crypto/assembly/"));
+  for (const file of checked) checkFile(file, graph);
+  for (const cycle of cycles(graph)) problems.push(`cycle: ${cycle.join(" -> ")}`);
+  for (const problem of problems) console.error(problem);
+  console.log(`imports: ${checked.length} files, ${problems.length} problems`);
+  process.exit(problems.length === 0 ? 0 : 1);
+}
