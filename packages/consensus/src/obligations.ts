@@ -1,0 +1,114 @@
+/**
+ * Expensive checks a rule hands on instead of doing: plain data, structured-cloneable, order-free.
+ * `discharge` checks them, here or in a worker. Every obligation of a transaction names it.
+ */
+export type Obligation =
+  | PowHashObligation
+  | OutputKeyObligation
+  | KeyImageObligation
+  | BalanceObligation
+  | RangeProofObligation
+  | ClsagObligation
+  | RingSignatureObligation;
+
+/** The proof-of-work hash of a block meets its difficulty. */
+export interface PowHashObligation {
+  kind: "powHash";
+  /** Block hashing blob: header, tree hash, transaction count. */
+  blob: Uint8Array;
+  height: number;
+  majorVersion: number;
+  /** Id of the RandomX seed block (32 bytes); undefined before hard fork 12. */
+  seedId: Uint8Array | undefined;
+  difficulty: bigint;
+}
+
+/** Every key is a point of the curve. */
+export interface OutputKeyObligation {
+  kind: "outputKeys";
+  transactionId: Uint8Array;
+  /** One-time public keys (32 bytes each). */
+  keys: Uint8Array[];
+}
+
+/** Every key image lies in the prime-order subgroup. */
+export interface KeyImageObligation {
+  kind: "keyImages";
+  transactionId: Uint8Array;
+  /** 32 bytes each. */
+  keyImages: Uint8Array[];
+}
+
+/** Σ pseudoOuts = Σ outputCommitments + fee·H. */
+export interface BalanceObligation {
+  kind: "balance";
+  transactionId: Uint8Array;
+  /** 32 bytes each. */
+  pseudoOuts: Uint8Array[];
+  /** 32 bytes each. */
+  outputCommitments: Uint8Array[];
+  /** Atomic units. */
+  fee: bigint;
+}
+
+/** A Bulletproofs+ range proof holds for its commitments. */
+export interface RangeProofObligation {
+  kind: "rangeProof";
+  transactionId: Uint8Array;
+  proof: RangeProof;
+  /** Output commitments as on the wire (32 bytes each, not divided by 8). */
+  commitments: Uint8Array[];
+}
+
+/** A CLSAG holds for its ring. */
+export interface ClsagObligation {
+  kind: "clsag";
+  transactionId: Uint8Array;
+  /** Index of the input in its transaction. */
+  input: number;
+  /** `ringCtMessage` of the transaction (32 bytes). */
+  message: Uint8Array;
+  ring: RingMember[];
+  pseudoOut: Uint8Array;
+  keyImage: Uint8Array;
+  proof: ClsagProof;
+}
+
+/** A ring signature of a version 1 transaction holds. */
+export interface RingSignatureObligation {
+  kind: "ringSignature";
+  transactionId: Uint8Array;
+  input: number;
+  /** Hash of the transaction prefix (32 bytes). */
+  message: Uint8Array;
+  /** One-time public keys (32 bytes each). */
+  keys: Uint8Array[];
+  keyImage: Uint8Array;
+  /** One 64-byte signature per key. */
+  signatures: Uint8Array[];
+}
+
+/** Key and commitment of one ring member (32 bytes each). */
+export interface RingMember {
+  key: Uint8Array;
+  commitment: Uint8Array;
+}
+
+/** Shape of a CLSAG (32 bytes each value). */
+export interface ClsagProof {
+  s: Uint8Array[];
+  c1: Uint8Array;
+  D: Uint8Array;
+}
+
+/** Shape of a Bulletproofs+ proof (32 bytes each value). */
+export interface RangeProof {
+  A: Uint8Array;
+  A1: Uint8Array;
+  B: Uint8Array;
+  r1: Uint8Array;
+  s1: Uint8Array;
+  d1: Uint8Array;
+  L: Uint8Array[];
+  R: Uint8Array[];
+}
