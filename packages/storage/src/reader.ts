@@ -1,0 +1,77 @@
+import type { Transaction as Snapshot } from "lmdb";
+import type { Tables } from "./environment.ts";
+import type { AlternativeBlock, BlockInfo, OutputInfo, PoolTransaction, TransactionInfo } from "./tables.ts";
+
+/** A stored transaction with its number in chain order. */
+export interface StoredTransaction extends TransactionInfo {
+  readonly id: number;
+}
+
+/** A row with the hash it is stored under. */
+export type WithHash<T> = T & { readonly hash: Uint8Array };
+
+/** Everything that can be read of a chain. Hashes, keys and images are 32 bytes; heights count from 0 at genesis. */
+export interface ChainReader {
+  /** Number of blocks on the main chain. */
+  height(): number;
+  blockInfo(height: number): BlockInfo | undefined;
+  /** Info of the blocks from `from` (inclusive) to `to` (exclusive), as far as they exist. */
+  blockInfos(from: number, to: number): BlockInfo[];
+  blockBlob(height: number): Uint8Array | undefined;
+  heightOf(blockHash: Uint8Array): number | undefined;
+  transaction(hash: Uint8Array): StoredTransaction | undefined;
+  transactionById(id: number): StoredTransaction | undefined;
+  prunedTransaction(id: number): Uint8Array | undefined;
+  prunablePart(id: number): Uint8Array | undefined;
+  /** Global index of each output of a transaction. */
+  outputIndices(id: number): readonly number[] | undefined;
+  output(amount: bigint, globalIndex: number): OutputInfo | undefined;
+  outputCount(amount: bigint): number;
+  /** Every amount that has outputs, ascending, with their number. */
+  outputCounts(): Iterable<{ readonly amount: bigint; readonly count: number }>;
+  isKeyImageSpent(image: Uint8Array): boolean;
+  alternativeBlock(hash: Uint8Array): AlternativeBlock | undefined;
+  alternativeBlocks(): WithHash<AlternativeBlock>[];
+  poolTransactions(): WithHash<PoolTransaction>[];
+}
+
+/** Reads at a snapshot, or at the newest commit when none is given. */
+export function createReader(tables: Tables, at?: Snapshot): ChainReader {
+  const transactionById = (id: number): StoredTransaction | undefined => {
+    const info = tables.transactionInfo.get(id, at);
+    return info === undefined ? undefined : { id, ...info };
+  };
+  return {
+    height() {
+      for (const { key } of tables.blockInfo.entries({ reverse: true, limit: 1 }, at)) return key + 1;
+      return 0;
+    },
+    blockInfo: (height) => tables.blockInfo.get(height, at),
+    blockInfos: (from, to) =>
+      Array.from(
+        tables.blockInfo.entries({ start: Math.max(0, from), end: Math.max(0, to) }, at),
+        (row) => row.value,
+      ),
+    blockBlob: (height) => tables.blocks.get(height, at),
+    heightOf: (blockHash) => tables.heights.get(blockHash, at),
+    transaction(hash) {
+      const id = tables.transactionIds.get(hash, at);
+      return id === undefined ? undefined : transactionById(id);
+    },
+    transactionById,
+    prunedTransaction: (id) => tables.prunedTransactions.get(id, at),
+    prunablePart: (id) => tables.prunableParts.get(id, at),
+    outputIndices: (id) => tables.outputIndices.get(id, at),
+    output: (amount, index) => tables.outputs.get({ amount, index }, at),
+    outputCount: (amount) => tables.outputCounts.get(amount, at) ?? 0,
+    *outputCounts() {
+      for (const { key, value } of tables.outputCounts.entries({}, at)) yield { amount: key, count: value };
+    },
+    isKeyImageSpent: (image) => tables.keyImages.has(image, at),
+    alternativeBlock: (hash) => tables.alternativeBlocks.get(hash, at),
+    alternativeBlocks: () =>
+      Array.from(tables.alternativeBlocks.entries({}, at), ({ key, value }) => ({ hash: key, ...value })),
+    poolTransactions: () =>
+      Array.from(tables.poolTransactions.entries({}, at), ({ key, value }) => ({ hash: key, ...value })),
+  };
+}

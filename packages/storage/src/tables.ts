@@ -1,0 +1,111 @@
+import type { Field, ValueOf } from "./layout.ts";
+import { bytes32, flag, many, nothing, record, rest, text, u8, u32, u64, u128, uint } from "./layout.ts";
+
+/** Raised with every change of a layout below; a file of another version is refused. */
+export const SCHEMA_VERSION = 1;
+
+/** What is kept of every main-chain block beside its bytes; weights in bytes, coins in atomic units. */
+const blockInfo = record({
+  hash: bytes32,
+  timestamp: uint,
+  weight: uint,
+  longTermWeight: uint,
+  cumulativeDifficulty: u128,
+  alreadyGenerated: u64,
+  cumulativeRctOutputs: uint,
+  firstTransactionId: uint,
+  transactionCount: u32,
+  hardForkVersion: u8,
+});
+
+/** What is kept of every main-chain transaction beside its bytes. */
+const transactionInfo = record({ hash: bytes32, height: uint, unlockTime: u64, prunableHash: bytes32 });
+
+/** An output as rings refer to it; `indexInTransaction` counts the outputs of its transaction. */
+const outputInfo = record({
+  key: bytes32,
+  commitment: bytes32,
+  unlockTime: u64,
+  height: uint,
+  transactionId: uint,
+  indexInTransaction: u32,
+});
+
+/** A block beside the main chain, with the totals of its own branch; `order` counts arrivals. */
+const alternativeBlock = record({
+  height: uint,
+  cumulativeDifficulty: u128,
+  alreadyGenerated: u64,
+  weight: uint,
+  order: uint,
+  blob: rest,
+});
+
+/** A transaction waiting for a block; times are Unix seconds, fee atomic units, weight bytes. */
+const poolTransaction = record({
+  weight: uint,
+  fee: u64,
+  receiveTime: uint,
+  lastRelayedTime: uint,
+  maxUsedBlockHeight: uint,
+  maxUsedBlockHash: bytes32,
+  lastFailedHeight: uint,
+  lastFailedHash: bytes32,
+  keptByBlock: flag,
+  relayed: flag,
+  doNotRelay: flag,
+  doubleSpendSeen: flag,
+  blob: rest,
+});
+
+/** One table: how its keys and values are laid out. */
+export interface TableLayout<K, V> {
+  readonly key: Field<K>;
+  readonly value: Field<V>;
+}
+
+function table<K, V>(layout: TableLayout<K, V>): TableLayout<K, V> {
+  return layout;
+}
+
+/** The whole schema. Keys sort by value, so that every range read is a walk in order. */
+export const tables = {
+  /** Schema version, network and other facts about the file, by name. */
+  properties: table({ key: text, value: rest }),
+  /** Block without its transactions, by height. */
+  blocks: table({ key: uint, value: rest }),
+  /** Totals and weights up to a block, by height. */
+  blockInfo: table({ key: uint, value: blockInfo }),
+  /** Height of a main-chain block, by block hash. */
+  heights: table({ key: bytes32, value: uint }),
+  /** Number of a main-chain transaction in chain order, by transaction hash. */
+  transactionIds: table({ key: bytes32, value: uint }),
+  /** Where a transaction stands, by its number. */
+  transactionInfo: table({ key: uint, value: transactionInfo }),
+  /** Transaction bytes without the prunable part, by its number. */
+  prunedTransactions: table({ key: uint, value: rest }),
+  /** The prunable part, by the transaction's number. */
+  prunableParts: table({ key: uint, value: rest }),
+  /** Global index of each output of a transaction, by its number. */
+  outputIndices: table({ key: uint, value: many(uint) }),
+  /** Outputs of one amount in global-index order; amount 0 holds every RingCT output. */
+  outputs: table({ key: record({ amount: u64, index: uint }), value: outputInfo }),
+  /** How many outputs an amount has. */
+  outputCounts: table({ key: u64, value: uint }),
+  /** Key images spent on the main chain. */
+  keyImages: table({ key: bytes32, value: nothing }),
+  /** Blocks beside the main chain, by block hash. */
+  alternativeBlocks: table({ key: bytes32, value: alternativeBlock }),
+  /** Transactions waiting for a block, by transaction hash. */
+  poolTransactions: table({ key: bytes32, value: poolTransaction }),
+} as const;
+
+export type TableName = keyof typeof tables;
+export type KeyOf<N extends TableName> = ValueOf<(typeof tables)[N]["key"]>;
+export type RowOf<N extends TableName> = ValueOf<(typeof tables)[N]["value"]>;
+
+export type BlockInfo = RowOf<"blockInfo">;
+export type TransactionInfo = RowOf<"transactionInfo">;
+export type OutputInfo = RowOf<"outputs">;
+export type AlternativeBlock = RowOf<"alternativeBlocks">;
+export type PoolTransaction = RowOf<"poolTransactions">;

@@ -1,0 +1,173 @@
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { Worker } from "node:worker_threads";
+import { applyBlock, undoBlock } from "../src/block-changes.ts";
+import { openStore, WrongDatabase } from "../src/chain-store.ts";
+import type { Tables } from "../src/environment.ts";
+import { openEnvironment } from "../src/environment.ts";
+import { bytesOf, sampleBlock, sampleFacts } from "./sample-blocks.ts";
+
+let folder = "";
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "anulo-storage-"));
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+function dump(tables: Tables): Record<string, unknown[]> {
+  return Object.fromEntries(
+    Object.entries(tables).map(([name, table]) => [name, Array.from(table.entries() as Iterable<unknown>)]),
+  );
+}
+
+test("undoing n blocks leaves every table as it was before them", async () => {
+  const { root, tables } = openEnvironment(join(folder, "chain.mdb"));
+  for (let height = 0; height < 3; height++)
+    root.transactionSync(() => applyBlock(tables, sampleBlock(height)));
+  const states = [dump(tables)];
+  for (let height = 3; height < 40; height++) {
+    root.transactionSync(() => applyBlock(tables, sampleBlock(height)));
+    states.push(dump(tables));
+  }
+  assert.notDeepEqual(states[0], states.at(-1));
+  while (states.length > 1) {
+    assert.deepEqual(dump(tables), states.pop());
+    root.transactionSync(() => undoBlock(tables, sampleFacts));
+  }
+  assert.deepEqual(dump(tables), states[0]);
+  await root.close();
+});
+
+test("undoing the first block leaves nothing behind", async () => {
+  const { root, tables } = openEnvironment(join(folder, "chain.mdb"));
+  const empty = dump(tables);
+  root.transactionSync(() => applyBlock(tables, sampleBlock(0)));
+  const removed = root.transactionSync(() => undoBlock(tables, sampleFacts));
+  assert.deepEqual(removed?.blob, sampleBlock(0).blob);
+  assert.deepEqual(dump(tables), empty);
+  assert.equal(
+    root.transactionSync(() => undoBlock(tables, sampleFacts)),
+    undefined,
+  );
+  await root.close();
+});
+
+test("what a block wrote can be read back by height, hash, index and image", async () => {
+  const store = await openStore({ path: join(folder, "chain.mdb"), network: "regtest" });
+  for (let height = 0; height < 5; height++) store.write((writer) => writer.appendBlock(sampleBlock(height)));
+  const { read } = store;
+  const block = sampleBlock(3);
+  const payment = block.transactions[1]!;
+  assert.equal(read.height(), 5);
+  assert.equal(read.heightOf(block.hash), 3);
+  assert.deepEqual(read.blockBlob(3), block.blob);
+  assert.equal(read.blockInfo(3)?.cumulativeDifficulty, block.cumulativeDifficulty);
+  assert.equal(read.blockInfo(3)?.cumulativeRctOutputs, 12);
+  assert.deepEqual(
+    read.blockInfos(1, 9).map((info) => info.timestamp),
+    [1, 2, 3, 4].map((height) => 1_500_000_000 + height),
+  );
+  const stored = read.transaction(payment.hash);
+  assert.equal(stored?.height, 3);
+  assert.deepEqual(Buffer.from(read.prunedTransaction(stored!.id)!), payment.pruned);
+  assert.deepEqual(read.prunablePart(stored!.id), payment.prunable);
+  assert.deepEqual(read.outputIndices(stored!.id), [10, 11]);
+  assert.deepEqual(read.output(0n, 11)?.key, payment.outputs[1]!.key);
+  assert.equal(read.outputCount(7n), 5);
+  assert.equal(read.output(7n, 5), undefined);
+  assert.deepEqual([...read.outputCounts()].slice(0, 2), [
+    { amount: 0n, count: 15 },
+    { amount: 7n, count: 5 },
+  ]);
+  assert.ok(read.isKeyImageSpent(payment.keyImages[0]!));
+  assert.ok(!read.isKeyImageSpent(bytesOf("never spent")));
+  await store.close();
+});
+
+test("a failing write changes nothing, and a failing inner write nothing but itself", async () => {
+  const store = await openStore({ path: join(folder, "chain.mdb"), network: "regtest" });
+  const fail = () => {
+    throw new Error("on purpose");
+  };
+  assert.throws(() =>
+    store.write((writer) => {
+      writer.appendBlock(sampleBlock(0));
+      fail();
+    }),
+  );
+  assert.equal(store.read.height(), 0);
+  store.write((writer) => {
+    writer.appendBlock(sampleBlock(0));
+    assert.throws(() =>
+      store.write((inner) => {
+        inner.appendBlock(sampleBlock(1));
+        fail();
+      }),
+    );
+    assert.equal(store.read.height(), 1);
+    store.write((inner) => inner.appendBlock(sampleBlock(1)));
+  });
+  assert.equal(store.read.height(), 2);
+  await store.close();
+});
+
+test("a snapshot does not see what is written after it", async () => {
+  const store = await openStore({ path: join(folder, "chain.mdb"), network: "regtest" });
+  store.write((writer) => writer.appendBlock(sampleBlock(0)));
+  const snapshot = store.snapshot();
+  store.write((writer) => writer.appendBlock(sampleBlock(1)));
+  assert.equal(snapshot.height(), 1);
+  assert.equal(snapshot.blockInfos(0, 9).length, 1);
+  assert.equal(store.read.height(), 2);
+  snapshot.close();
+  await store.close();
+});
+
+test("a worker thread reads the same file", async () => {
+  const path = join(folder, "chain.mdb");
+  const store = await openStore({ path, network: "regtest" });
+  store.write((writer) => writer.appendBlock(sampleBlock(0)));
+  const worker = new Worker(new URL("./reader-worker.js", import.meta.url), { workerData: path });
+  const [height] = await once(worker, "message");
+  assert.equal(height, 1);
+  await store.close();
+});
+
+test("a file of another network or another schema is refused", async () => {
+  const path = join(folder, "chain.mdb");
+  await (await openStore({ path, network: "regtest" })).close();
+  await assert.rejects(openStore({ path, network: "mainnet" }), WrongDatabase);
+  const { root, tables } = openEnvironment(path);
+  tables.properties.put("schema", Buffer.from("999"));
+  await root.close();
+  await assert.rejects(openStore({ path, network: "regtest" }), /schema 999/);
+});
+
+test("a killed process loses nothing it acknowledged", async () => {
+  const path = join(folder, "chain.mdb");
+  for (let round = 0; round < 3; round++) {
+    const child = spawn(process.execPath, [
+      fileURLToPath(new URL("./append-forever.js", import.meta.url)),
+      path,
+    ]);
+    let acknowledged = -1;
+    child.stdout.setEncoding("utf8");
+    for await (const chunk of child.stdout) {
+      acknowledged = Number((chunk as string).trim().split("\n").at(-1));
+      if (acknowledged >= 20 * (round + 1)) child.kill("SIGKILL");
+    }
+    const store = await openStore({ path, network: "regtest" });
+    const height = store.read.height();
+    assert.ok(
+      acknowledged >= 20 && height > acknowledged,
+      `${height} kept, ${acknowledged + 1} acknowledged`,
+    );
+    assert.deepEqual(store.read.blockBlob(height - 1), sampleBlock(height - 1).blob);
+    await store.close();
+  }
+});
