@@ -1,1 +1,39 @@
-export {};
+export {
+  type Access,
+  binaryPath,
+  type Call,
+  type Group,
+  type Handler,
+  type Handlers,
+  type Implemented,
+  implementFor,
+  type Method,
+  method,
+  type Need,
+  type ParamsOf,
+  type Path,
+  path,
+  type ResultOf,
+} from "./define.ts";
+export type { Dialect } from "./dialect.ts";
+export { BadRequest, protocolErrors, RpcError } from "./errors.ts";
+export { BadJson, formatJson, type Json, type JsonObject, Real } from "./json.ts";
+export { parseJson } from "./json-parser.ts";
+export { always, contractZero, filled, list, object, optional, or, zero } from "./schema/composites.ts";
+export {
+  flag,
+  hash,
+  hex,
+  i64,
+  int,
+  int8,
+  rawBytes,
+  text,
+  u64,
+  uint,
+  uint8,
+  uint16,
+  uint32,
+} from "./schema/scalars.ts";
+export type { AnySchema, InputOf, Schema, TypeOf } from "./schema/schema.ts";
+export { switched, wireForm } from "./schema/switched.ts";

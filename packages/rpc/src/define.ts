@@ -1,0 +1,119 @@
+import type { RecordSchema } from "./schema/composites.ts";
+import type { AnySchema, Fields, InputOf, TypeOf } from "./schema/schema.ts";
+
+/**
+ * Who may call. The dispatcher enforces it before the handler runs.
+ * `restricted-ok`: also on a restricted port; `unrestricted`: only on the full port (404 or -32601 elsewhere).
+ */
+export type Access = "restricted-ok" | "unrestricted";
+
+/** What must hold before a wallet handler runs; the dispatcher refuses with the code of each condition. */
+export type Need = "openWallet" | "trustedDaemon" | "unrestrictedService";
+
+type Declared = {
+  /** Other names it answers to. */
+  readonly aliases?: readonly string[];
+  readonly access?: Access;
+  readonly needs?: readonly Need[];
+  /** One sentence. */
+  readonly summary: string;
+};
+
+/** A JSON-RPC method. `params` is a record, or a list where the interface says so. */
+export type Method<
+  Name extends string = string,
+  Params extends AnySchema = AnySchema,
+  Result extends AnySchema = AnySchema,
+> = {
+  readonly transport: "jsonRpc";
+  readonly name: Name;
+  readonly aliases: readonly string[];
+  readonly access: Access;
+  readonly needs: readonly Need[];
+  readonly summary: string;
+  readonly params: Params;
+  readonly result: Result;
+};
+
+/** A plain path (JSON object in, JSON object out) or a binary path (portable storage in and out). */
+export type Path<
+  Name extends string = string,
+  Params extends AnySchema = AnySchema,
+  Result extends AnySchema = AnySchema,
+> = Omit<Method<Name, Params, Result>, "transport"> & { readonly transport: "json" | "binary" };
+
+/** Anything that can be called. */
+export type Call = Method | Path;
+
+/** Declares a JSON-RPC method. */
+export function method<const Name extends string, Params extends AnySchema, Result extends AnySchema>(
+  declaration: Declared & { readonly name: Name; readonly params: Params; readonly result: Result },
+): Method<Name, Params, Result> {
+  return { ...declaration, ...rules(declaration), transport: "jsonRpc" };
+}
+
+/** Declares a plain path; `name` begins with a slash. */
+export function path<const Name extends `/${string}`, P extends Fields, Result extends AnySchema>(
+  declaration: Declared & { readonly name: Name; readonly params: RecordSchema<P>; readonly result: Result },
+): Path<Name, RecordSchema<P>, Result> {
+  return { ...declaration, ...rules(declaration), transport: "json" };
+}
+
+/** Declares a binary path; `name` ends in `.bin`. */
+export function binaryPath<const Name extends `/${string}.bin`, P extends Fields, R extends Fields>(
+  declaration: Declared & {
+    readonly name: Name;
+    readonly params: RecordSchema<P>;
+    readonly result: RecordSchema<R>;
+  },
+): Path<Name, RecordSchema<P>, RecordSchema<R>> {
+  return { ...declaration, ...rules(declaration), transport: "binary" };
+}
+
+function rules({ aliases = [], access = "restricted-ok", needs = [] }: Declared) {
+  return { aliases, access, needs };
+}
+
+/** Declarations by a name of our own choosing, so that handlers read like functions. */
+export type Group = Readonly<Record<string, Call>>;
+
+/** What a handler of `C` is given. */
+export type ParamsOf<C extends Call> = TypeOf<C["params"]>;
+
+/** What a handler of `C` returns. */
+export type ResultOf<C extends Call> = InputOf<C["result"]>;
+
+export type Handler<C extends Call, Context> = (
+  params: ParamsOf<C>,
+  context: Context,
+) => ResultOf<C> | Promise<ResultOf<C>>;
+
+/** One handler for each declaration of a group: a missing or misspelt one does not compile. */
+export type Handlers<G extends Group, Context> = {
+  readonly [K in keyof G]: Handler<G[K], Context>;
+};
+
+/** A declaration with the function that answers it, or without one: then it answers that it is not implemented. */
+export type Implemented<Context> = {
+  readonly call: Call;
+  readonly handler: Handler<Call, Context> | undefined;
+};
+
+/**
+ * Gives the function that binds handlers to a group. Every declaration needs a handler or its name in `notYet`;
+ * leaving one out does not compile, and neither does a handler for a name in `notYet`.
+ */
+export function implementFor<Context>() {
+  return <G extends Group, const NotYet extends keyof G = never>(
+    group: G,
+    handlers: Handlers<Omit<G, NotYet>, Context>,
+    notYet: readonly NotYet[] = [],
+  ): Implemented<Context>[] => {
+    const missing = new Set<PropertyKey>(notYet);
+    const known = handlers as Readonly<Record<string, Handler<Call, Context>>>;
+    return Object.entries(group).map(([key, call]) => ({
+      call,
+      handler: missing.has(key) ? undefined : known[key],
+    }));
+  };
+}

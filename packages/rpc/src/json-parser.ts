@@ -1,0 +1,208 @@
+import { BadJson, type Json, type JsonObject, Real, textOfBytes } from "./json.ts";
+
+/**
+ * Deepest nesting of objects. Source: portable_storage_base.h EPEE_JSON_RECURSION_LIMIT_INTERNAL.
+ */
+const MAX_DEPTH = 100;
+const MAX_U64 = 0xffffffffffffffffn;
+const MIN_I64 = -0x8000000000000000n;
+
+/**
+ * Parses one JSON object with exact 64-bit integers, as the original programs read JSON: arrays hold one kind of
+ * value and no arrays, a comma may trail, an object may end with the text if no value is left open, and what
+ * follows the object is ignored. Throws BadJson.
+ * Source: contrib/epee/include/storages/portable_storage_from_json.h; recordings `node_http`.
+ */
+export function parseJson(body: Uint8Array | string): JsonObject {
+  const text = typeof body === "string" ? body : textOfBytes(body);
+  const cursor = { text, at: 0 };
+  skipSpace(cursor);
+  if (cursor.at >= text.length) return emptyObject();
+  if (text[cursor.at] !== "{") throw unexpected(cursor);
+  return readObject(cursor, 0);
+}
+
+type Cursor = { readonly text: string; at: number };
+
+function emptyObject(): JsonObject {
+  return Object.create(null) as JsonObject;
+}
+
+function readObject(cursor: Cursor, depth: number): JsonObject {
+  if (depth >= MAX_DEPTH) throw new BadJson("nested too deep");
+  const object = emptyObject();
+  cursor.at++;
+  for (;;) {
+    skipSpace(cursor);
+    if (cursor.at >= cursor.text.length) return object;
+    const character = cursor.text[cursor.at];
+    if (character === "}") break;
+    if (character !== '"') throw unexpected(cursor);
+    const name = readString(cursor);
+    if (!skipTo(cursor, ":")) return object;
+    cursor.at++;
+    skipSpace(cursor);
+    if (cursor.at >= cursor.text.length) return object;
+    object[name] = readValue(cursor, depth);
+    skipSpace(cursor);
+    if (cursor.text[cursor.at] === ",") cursor.at++;
+    else if (cursor.at < cursor.text.length && cursor.text[cursor.at] !== "}") throw unexpected(cursor);
+  }
+  cursor.at++;
+  return object;
+}
+
+function readValue(cursor: Cursor, depth: number): Json {
+  const character = cursor.text[cursor.at]!;
+  if (character === "[") return readArray(cursor, depth);
+  return readSingle(cursor, depth);
+}
+
+function readSingle(cursor: Cursor, depth: number): Json {
+  const character = cursor.text[cursor.at]!;
+  if (character === '"') return readString(cursor);
+  if (character === "{") return readObject(cursor, depth + 1);
+  if (character === "-" || isDigit(character)) return readNumber(cursor);
+  return readWord(cursor);
+}
+
+function readArray(cursor: Cursor, depth: number): Json[] {
+  const items: Json[] = [];
+  cursor.at++;
+  skipSpace(cursor);
+  if (cursor.text[cursor.at] === "]") {
+    cursor.at++;
+    return items;
+  }
+  for (;;) {
+    skipSpace(cursor);
+    if (cursor.at >= cursor.text.length || cursor.text[cursor.at] === "[") throw unexpected(cursor);
+    const item = readSingle(cursor, depth);
+    if (item === null || (items.length > 0 && kindOf(item) !== kindOf(items[0]!))) throw unexpected(cursor);
+    items.push(item);
+    skipSpace(cursor);
+    const character = cursor.text[cursor.at++];
+    if (character === "]") return items;
+    if (character !== ",") throw unexpected(cursor);
+  }
+}
+
+function kindOf(value: Json): string {
+  if (typeof value === "bigint" || value instanceof Real) return "number";
+  return typeof value;
+}
+
+const NUMBER = /[-+.0-9eE]+/y;
+const INTEGER = /^-?[0-9]+$/;
+
+function readNumber(cursor: Cursor): Json {
+  NUMBER.lastIndex = cursor.at;
+  const text = NUMBER.exec(cursor.text)![0];
+  cursor.at += text.length;
+  if (cursor.at >= cursor.text.length) throw unexpected(cursor);
+  if (!INTEGER.test(text)) {
+    const value = Number.parseFloat(text);
+    if (!Number.isFinite(value)) throw unexpected(cursor);
+    return new Real(value);
+  }
+  if (text.length <= 15) return Number(text) + 0;
+  const value = BigInt(text);
+  if (value > MAX_U64 || value < MIN_I64) throw new BadJson("number beyond 64 bits");
+  const short = Number(value);
+  return Number.isSafeInteger(short) ? short : value;
+}
+
+const WORD = /[A-Za-z]+/y;
+
+function readWord(cursor: Cursor): boolean | null {
+  WORD.lastIndex = cursor.at;
+  const word = WORD.exec(cursor.text)?.[0].toLowerCase();
+  if (word === undefined) throw unexpected(cursor);
+  cursor.at += word.length;
+  if (word === "true") return true;
+  if (word === "false") return false;
+  if (word === "null") return null;
+  throw unexpected(cursor);
+}
+
+function readString(cursor: Cursor): string {
+  const start = cursor.at + 1;
+  const end = cursor.text.indexOf('"', start);
+  if (end === -1) throw unexpected(cursor);
+  const plain = cursor.text.slice(start, end);
+  if (!plain.includes("\\")) {
+    cursor.at = end + 1;
+    return plain;
+  }
+  return readEscapedString(cursor, start);
+}
+
+const ESCAPED: Readonly<Record<string, string>> = { b: "\b", f: "\f", n: "\n", r: "\r", t: "\t", v: "\v" };
+
+function readEscapedString(cursor: Cursor, start: number): string {
+  const { text } = cursor;
+  let value = "";
+  let from = start;
+  for (;;) {
+    const at = nextSpecial(text, from);
+    if (at === -1) throw unexpected(cursor);
+    value += text.slice(from, at);
+    if (text[at] === '"') {
+      cursor.at = at + 1;
+      return SURROGATE.test(value) ? keepBadBytes(value) : value;
+    }
+    const letter = text[at + 1];
+    if (letter === undefined) throw unexpected(cursor);
+    value += letter === "u" ? codeUnit(text, at + 2) : (ESCAPED[letter] ?? letter);
+    from = at + (letter === "u" ? 6 : 2);
+  }
+}
+
+function nextSpecial(text: string, from: number): number {
+  for (let at = from; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code === 0x22 || code === 0x5c) return at;
+  }
+  return -1;
+}
+
+function codeUnit(text: string, at: number): string {
+  const digits = text.slice(at, at + 4);
+  if (!/^[0-9a-fA-F]{4}$/.test(digits)) throw new BadJson("bad unicode escape");
+  return String.fromCharCode(Number.parseInt(digits, 16));
+}
+
+const SURROGATE = /[\ud800-\udfff]/;
+
+/** Half surrogate pairs become U+FFFD; the markers of `textOfBytes` for single bytes stay. */
+function keepBadBytes(value: string): string {
+  return value.replace(
+    /[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udc7f\udd00-\udfff]/g,
+    "\ufffd",
+  );
+}
+
+function isDigit(character: string): boolean {
+  return character >= "0" && character <= "9";
+}
+
+function skipSpace(cursor: Cursor): void {
+  const { text } = cursor;
+  while (cursor.at < text.length) {
+    const code = text.charCodeAt(cursor.at);
+    if (code !== 0x20 && !(code >= 0x09 && code <= 0x0d)) return;
+    cursor.at++;
+  }
+}
+
+/** Moves to `character` over space; false at the end of the text. */
+function skipTo(cursor: Cursor, character: string): boolean {
+  skipSpace(cursor);
+  if (cursor.at >= cursor.text.length) return false;
+  if (cursor.text[cursor.at] !== character) throw unexpected(cursor);
+  return true;
+}
+
+function unexpected(cursor: Cursor): BadJson {
+  return new BadJson(`unexpected character at ${cursor.at}`);
+}

@@ -1,0 +1,166 @@
+import type { Dialect } from "../dialect.ts";
+import { BadRequest } from "../errors.ts";
+import { isJsonObject, type Json, objectText } from "../json.ts";
+import type {
+  AnySchema,
+  Fields,
+  InputOf,
+  JsonSchema,
+  Presence,
+  Reading,
+  RecordInputOf,
+  RecordOf,
+  Schema,
+  TypeOf,
+} from "./schema.ts";
+
+/** Named fields. Shared by requests and answers, and by JSON and binary paths. */
+export interface RecordSchema<F extends Fields> extends Schema<RecordOf<F>, RecordInputOf<F>, false> {
+  readonly fields: F;
+}
+
+/** Declares a record; unknown fields of a request are ignored. */
+export function object<const F extends Fields>(fields: F): RecordSchema<F> {
+  const names = Object.keys(fields).sort();
+  const labels = names.map((name) => `  "${name}": `);
+  const members = names.map((name) => fields[name]!);
+  return {
+    kind: "object",
+    omittable: false,
+    presence: "always",
+    fields,
+    absent: () => Object.fromEntries(names.map((name) => [name, fields[name]!.absent()])) as RecordOf<F>,
+    absentInAnswer: false,
+    read: (value, reading) => readFields(names, fields, value, reading) as RecordOf<F>,
+    write: (value, dialect, indent) => {
+      const inner = `${indent}  `;
+      const texts: string[] = [];
+      members.forEach((schema, i) => {
+        const text = writeField(schema, (value as Record<string, unknown>)[names[i]!], dialect, inner);
+        if (text !== undefined) texts.push(indent + labels[i]! + text);
+      });
+      return objectText(texts, indent);
+    },
+    isEmpty: () => false,
+    describe: () => describeFields(fields),
+  };
+}
+
+function readFields(names: readonly string[], fields: Fields, value: Json, reading: Reading): object {
+  if (!isJsonObject(value)) throw new BadRequest("not an object");
+  const record: Record<string, unknown> = {};
+  for (const name of names) {
+    const schema = fields[name]!;
+    const member = Object.hasOwn(value, name) ? value[name]! : null;
+    if (isMissing(member)) {
+      if (reading.of === "answer" && !schema.absentInAnswer) throw new BadRequest("missing", [name]);
+      record[name] = schema.absent();
+      continue;
+    }
+    try {
+      record[name] = schema.read(member, reading);
+    } catch (error) {
+      throw error instanceof BadRequest ? error.within(name) : error;
+    }
+  }
+  return record;
+}
+
+/** `null` and `[]` answer exactly like a missing field. */
+function isMissing(value: Json): boolean {
+  return value === null || (Array.isArray(value) && value.length === 0);
+}
+
+function writeField(schema: AnySchema, given: unknown, dialect: Dialect, indent: string): string | undefined {
+  const value = given === undefined && schema.omittable ? schema.absent() : given;
+  if (value === undefined && schema.omittable) return undefined;
+  if (schema.presence !== "always" && schema.isEmpty(value)) {
+    if (schema.presence === "filled" || dialect === "upstream") return undefined;
+  }
+  return schema.write(value, dialect, indent);
+}
+
+function describeFields(fields: Fields): JsonSchema {
+  const names = Object.keys(fields);
+  const required = names.filter((name) => !fields[name]!.omittable);
+  const properties = Object.fromEntries(names.map((name) => [name, fields[name]!.describe()]));
+  return { type: "object", properties, ...(required.length > 0 && { required }) };
+}
+
+/** A list; an empty one is present in the contract dialect and left out upstream (S10). */
+export function list<S extends AnySchema>(item: S): Schema<TypeOf<S>[], readonly InputOf<S>[], false> {
+  return {
+    kind: "list",
+    omittable: false,
+    presence: "contract",
+    absent: () => [],
+    absentInAnswer: true,
+    read: (value, reading) => {
+      if (!Array.isArray(value)) return readScalarAsList(reading);
+      if (reading.dialect === "upstream" && reading.of === "request" && item.kind === "object") {
+        if (!isJsonObject(value[0])) return [];
+      }
+      return value.map((element) => item.read(element, reading)) as TypeOf<S>[];
+    },
+    write: (value, dialect, indent) =>
+      `[${value.map((element) => item.write(element, dialect, indent)).join(",")}]`,
+    isEmpty: (value) => value.length === 0,
+    describe: () => ({ type: "array", items: item.describe() }),
+  };
+}
+
+function readScalarAsList(reading: Reading): never[] {
+  if (reading.of === "request" && reading.dialect === "upstream") return [];
+  throw new BadRequest("not a list");
+}
+
+/** May be left out; then undefined. */
+export function optional<Out, In>(schema: Schema<Out, In>): Schema<Out | undefined, In | undefined, true> {
+  return {
+    ...schema,
+    omittable: true,
+    absent: () => undefined,
+    absentInAnswer: true,
+    write: (value, dialect, indent) => schema.write(value as In, dialect, indent),
+    isEmpty: (value) => value === undefined || schema.isEmpty(value),
+  };
+}
+
+/** May be left out; then `value`. */
+export function or<Out, In>(schema: Schema<Out, In>, value: Out & In): Schema<Out, In, true> {
+  return {
+    ...schema,
+    omittable: true,
+    absent: () => value,
+    absentInAnswer: true,
+    write: (given, dialect, indent) => schema.write(given, dialect, indent),
+    isEmpty: (given) => given === value || (schema.isEmpty(value) && schema.isEmpty(given)),
+  };
+}
+
+/** May be left out of a request; then its zero value. */
+export function zero<Out, In>(schema: Schema<Out, In>): Schema<Out, In, true> {
+  return { ...or(schema, schema.absent() as Out & In), absent: () => schema.absent() };
+}
+
+/** Left out of an answer in both dialects while empty or at its default. */
+export function filled<Out, In, O extends boolean>(schema: Schema<Out, In, O>): Schema<Out, In, O> {
+  return withPresence(schema, "filled");
+}
+
+/** An optional number of an answer: 0 is present in the contract dialect and left out upstream (S10). */
+export function contractZero<Out, In, O extends boolean>(schema: Schema<Out, In, O>): Schema<Out, In, O> {
+  return withPresence(schema, "contract");
+}
+
+/** Always written, although a list. */
+export function always<Out, In, O extends boolean>(schema: Schema<Out, In, O>): Schema<Out, In, O> {
+  return withPresence(schema, "always");
+}
+
+function withPresence<Out, In, O extends boolean>(
+  schema: Schema<Out, In, O>,
+  presence: Presence,
+): Schema<Out, In, O> {
+  return { ...schema, presence, absentInAnswer: true };
+}

@@ -1,0 +1,177 @@
+import { BadRequest } from "../errors.ts";
+import { byteStringOf, type Json, quote, quoteBytes } from "../json.ts";
+import type { JsonSchema, Schema } from "./schema.ts";
+
+const MAX_U64 = 0xffffffffffffffffn;
+const MIN_I64 = -0x8000000000000000n;
+const MAX_I64 = 0x7fffffffffffffffn;
+
+type Scalar<T> = {
+  kind: string;
+  zero: T;
+  read: Schema<T>["read"];
+  write: (value: T) => string;
+  describe: JsonSchema;
+};
+
+function scalar<T>({ kind, zero, read, write, describe }: Scalar<T>): Schema<T, T, false> {
+  return {
+    kind,
+    omittable: false,
+    presence: "always",
+    absent: () => zero,
+    absentInAnswer: false,
+    read,
+    write,
+    isEmpty: (value) => value === zero,
+    describe: () => describe,
+  };
+}
+
+/** Digits are a number for 64-bit fields only. Source: portable_storage_val_converters.h. */
+function integerOf(value: Json, bits: number): bigint | number {
+  if (typeof value === "number" || typeof value === "bigint") return value;
+  if (bits === 64 && typeof value === "string" && /^[0-9]{1,20}$/.test(value)) return BigInt(value);
+  throw new BadRequest("not an integer");
+}
+
+/** Unsigned 64-bit integer that may exceed 2^53: amounts, difficulties, anything a peer chooses. A bigint. */
+export const u64: Schema<bigint, bigint, false> = scalar({
+  kind: "u64",
+  zero: 0n,
+  read: (value) => {
+    const number = BigInt(integerOf(value, 64));
+    if (number < 0n || number > MAX_U64) throw new BadRequest("outside 0 to 2^64-1");
+    return number;
+  },
+  write: (value) => {
+    if (typeof value !== "bigint" || value < 0n || value > MAX_U64)
+      throw new RangeError(`not a u64: ${value}`);
+    return value.toString();
+  },
+  describe: { type: "integer", minimum: 0, maximum: MAX_U64 },
+});
+
+/** Signed 64-bit integer. A bigint. */
+export const i64: Schema<bigint, bigint, false> = scalar({
+  kind: "i64",
+  zero: 0n,
+  read: (value) => {
+    const number = BigInt(integerOf(value, 0));
+    if (number < MIN_I64 || number > MAX_I64) throw new BadRequest("outside 64 bits");
+    return number;
+  },
+  write: (value) => value.toString(),
+  describe: { type: "integer" },
+});
+
+/** Numbers of `bits` bits as a JavaScript number. */
+function unsigned(kind: string, bits: number): Schema<number, number, false> {
+  const max = bits === 64 ? Number.MAX_SAFE_INTEGER : 2 ** bits - 1;
+  return scalar<number>({
+    kind,
+    zero: 0,
+    read: (value, { of }) => {
+      const number = integerOf(value, bits);
+      if (number < 0 || number > (bits === 64 ? MAX_U64 : max)) throw new BadRequest(`outside ${bits} bits`);
+      if (number <= max) return Number(number);
+      if (of === "answer") throw new BadRequest("above 2^53-1");
+      return max;
+    },
+    write: (value) => {
+      if (!Number.isInteger(value) || value < 0 || value > max)
+        throw new RangeError(`not a ${kind}: ${value}`);
+      return String(value);
+    },
+    describe: { type: "integer", minimum: 0, maximum: max },
+  });
+}
+
+/**
+ * Unsigned 64-bit integer that stays below 2^53: heights, counts, sizes in bytes, seconds. A number; a request
+ * above 2^53-1 counts as 2^53-1, which is as far beyond any chain.
+ */
+export const uint = unsigned("uint", 64);
+export const uint32 = unsigned("uint32", 32);
+export const uint16 = unsigned("uint16", 16);
+export const uint8 = unsigned("uint8", 8);
+
+function signed(kind: string, bits: number): Schema<number, number, false> {
+  const bound = bits === 64 ? Number.MAX_SAFE_INTEGER : 2 ** (bits - 1);
+  return scalar<number>({
+    kind,
+    zero: 0,
+    read: (value) => {
+      const number = integerOf(value, 0);
+      if (number < -bound || number >= bound) throw new BadRequest(`outside ${bits} bits`);
+      return Number(number);
+    },
+    write: (value) => {
+      if (!Number.isInteger(value) || value < -bound || value >= bound) {
+        throw new RangeError(`not an ${kind}: ${value}`);
+      }
+      return String(value);
+    },
+    describe: { type: "integer" },
+  });
+}
+
+/** Signed integer below 2^53. A number. */
+export const int = signed("int", 64);
+export const int8 = signed("int8", 8);
+
+/** Boolean. */
+export const flag: Schema<boolean, boolean, false> = scalar<boolean>({
+  kind: "flag",
+  zero: false,
+  read: (value) => {
+    if (typeof value !== "boolean") throw new BadRequest("not a boolean");
+    return value;
+  },
+  write: String,
+  describe: { type: "boolean" },
+});
+
+function textLike(kind: string, describe: JsonSchema): Schema<string, string, false> {
+  return scalar<string>({
+    kind,
+    zero: "",
+    read: (value) => {
+      if (typeof value !== "string") throw new BadRequest("not a string");
+      return value;
+    },
+    write: (value) => {
+      if (typeof value !== "string") throw new TypeError(`not a string: ${typeof value}`);
+      return quote(value);
+    },
+    describe,
+  });
+}
+
+/** Text; bytes that are not UTF-8 survive as lone surrogates. */
+export const text = textLike("text", { type: "string" });
+/** Hex digits. The handler checks them, because each method refuses bad ones with its own code. */
+export const hex = textLike("hex", { type: "string", pattern: "^([0-9a-fA-F]{2})*$" });
+/** 32 bytes in hex, or "" where there is none. The handler checks it, as with `hex`. */
+export const hash = textLike("hash", { type: "string", pattern: "^([0-9a-fA-F]{64})?$" });
+
+/** Raw bytes inside a JSON string, one byte per character; in binary paths a byte string. */
+export const rawBytes: Schema<Uint8Array, Uint8Array, false> = {
+  kind: "rawBytes",
+  omittable: false,
+  presence: "always",
+  absent: () => new Uint8Array(0),
+  absentInAnswer: false,
+  read: (value) => {
+    if (typeof value !== "string") throw new BadRequest("not a string");
+    return bytesOfText(value);
+  },
+  write: (value) => quoteBytes(Buffer.from(value.buffer, value.byteOffset, value.length).toString("latin1")),
+  isEmpty: (value) => value.length === 0,
+  describe: () => ({ type: "string", description: "raw bytes, not text" }),
+};
+
+/** The bytes a JSON string was sent as. */
+export function bytesOfText(value: string): Uint8Array {
+  return Uint8Array.from(Buffer.from(byteStringOf(value), "latin1"));
+}

@@ -1,0 +1,63 @@
+import type { Dialect } from "../dialect.ts";
+import type { Json } from "../json.ts";
+
+/** How strictly a value is read. */
+export type Reading = {
+  /** `request`: absent fields take their zero value, as the original programs do. `answer`: they are refused. */
+  readonly of: "request" | "answer";
+  /** `upstream` reads a scalar where a list belongs as an empty list; `contract` refuses it. */
+  readonly dialect: Dialect;
+};
+
+/**
+ * When a field of an answer is written:
+ * `always`; `contract`: left out when empty, but only in the upstream dialect; `filled`: left out when empty.
+ */
+export type Presence = "always" | "contract" | "filled";
+
+/** JSON Schema, as far as OpenRPC documents need it. */
+export type JsonSchema = { readonly [key: string]: unknown };
+
+/**
+ * One declared value: what a reader gets (`Out`), what a writer gives (`In`), and whether a writer may leave
+ * the field out (`Omittable`).
+ */
+export interface Schema<Out, In = Out, Omittable extends boolean = boolean> {
+  readonly kind: string;
+  readonly omittable: Omittable;
+  readonly presence: Presence;
+  /** The value of an absent field. */
+  absent(): Out | undefined;
+  /** False when an answer without this field is a broken answer. */
+  readonly absentInAnswer: boolean;
+  /** Throws BadRequest when the value does not fit. */
+  read(value: Json, reading: Reading): Out;
+  /** JSON text as a byte string (each character is one byte); `indent` is that of the enclosing object. */
+  write(value: In, dialect: Dialect, indent: string): string;
+  isEmpty(value: In): boolean;
+  describe(): JsonSchema;
+}
+
+export type AnySchema = Schema<unknown, unknown>;
+
+/** What a reader gets: a handler its params, a client its result. */
+export type TypeOf<S> = S extends Schema<infer Out, infer _In, boolean> ? Out : never;
+
+/** What a writer gives: a client its params, a handler its result. */
+export type InputOf<S> = S extends Schema<infer _Out, infer In, boolean> ? In : never;
+
+export type Fields = Readonly<Record<string, AnySchema>>;
+
+type OmittableKey<F extends Fields> = {
+  [K in keyof F]: F[K]["omittable"] extends true ? K : never;
+}[keyof F];
+
+type Flat<T> = { [K in keyof T]: T[K] };
+
+export type RecordOf<F extends Fields> = { [K in keyof F]: TypeOf<F[K]> };
+
+export type RecordInputOf<F extends Fields> = Flat<
+  { [K in Exclude<keyof F, OmittableKey<F>>]: InputOf<F[K]> } & {
+    [K in OmittableKey<F>]?: InputOf<F[K]> | undefined;
+  }
+>;

@@ -1,0 +1,44 @@
+import type { Dialect } from "../dialect.ts";
+import { BadRequest } from "../errors.ts";
+import type { Schema } from "./schema.ts";
+
+/** One form of a value on the wire. */
+export type WireForm<Value, Wire> = {
+  readonly schema: Schema<Wire>;
+  readonly toWire: (value: Value) => Wire;
+  readonly fromWire: (wire: Wire) => Value;
+};
+
+/** Gives a form its wire type. */
+export function wireForm<Value, Wire>(form: WireForm<Value, Wire>): WireForm<Value, unknown> {
+  return form as WireForm<Value, unknown>;
+}
+
+/**
+ * A value that looks different in each dialect; handlers and clients see one form only. Reading accepts both,
+ * the contract's first.
+ */
+export function switched<Value>(
+  forms: Readonly<Record<Dialect, WireForm<Value, unknown>>>,
+): Schema<Value, Value, false> {
+  const { contract, upstream } = forms;
+  return {
+    kind: "switched",
+    omittable: false,
+    presence: "always",
+    absent: () => contract.fromWire(contract.schema.absent()),
+    absentInAnswer: contract.schema.absentInAnswer,
+    read: (value, reading) => {
+      try {
+        return contract.fromWire(contract.schema.read(value, reading));
+      } catch (error) {
+        if (!(error instanceof BadRequest)) throw error;
+        return upstream.fromWire(upstream.schema.read(value, reading));
+      }
+    },
+    write: (value, dialect, indent) =>
+      forms[dialect].schema.write(forms[dialect].toWire(value), dialect, indent),
+    isEmpty: () => false,
+    describe: () => contract.schema.describe(),
+  };
+}

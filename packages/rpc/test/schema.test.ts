@@ -1,0 +1,143 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import {
+  BadRequest,
+  contractZero,
+  filled,
+  flag,
+  implementFor,
+  list,
+  method,
+  object,
+  optional,
+  or,
+  parseJson,
+  switched,
+  text,
+  u64,
+  uint,
+  uint32,
+  wireForm,
+} from "../src/index.ts";
+
+const upstream = { of: "request", dialect: "upstream" } as const;
+const contract = { of: "request", dialect: "contract" } as const;
+
+function json(
+  value: { write: (v: never, d: "contract" | "upstream", i: string) => string },
+  v: unknown,
+  d: "contract" | "upstream",
+) {
+  return value.write(v as never, d, "").replace(/\s+/g, "");
+}
+
+describe("schema", () => {
+  const record = object({ height: uint, amount: u64, name: text, lists: list(uint32) });
+
+  it("gives absent, null and empty list fields of a request their zero value", () => {
+    const zero = { height: 0, amount: 0n, name: "", lists: [] };
+    assert.deepEqual(record.read(parseJson("{}"), upstream), zero);
+    assert.deepEqual(record.read(parseJson('{"height":null,"amount":[],"name":null}'), upstream), zero);
+  });
+
+  it("keeps 64-bit amounts exact in both directions", () => {
+    const read = record.read(parseJson('{"amount":18446744073709551615,"height":1}'), contract);
+    assert.equal(read.amount, 18446744073709551615n);
+    assert.match(record.write(read, "contract", ""), /"amount": 18446744073709551615,/);
+  });
+
+  it("reads digits in a string as a number for 64-bit fields only", () => {
+    assert.equal(record.read(parseJson('{"height":"12"}'), upstream).height, 12);
+    assert.throws(() => record.read(parseJson('{"height":"abc"}'), upstream), BadRequest);
+    assert.throws(() => record.read(parseJson('{"lists":["5"]}'), upstream), BadRequest);
+  });
+
+  for (const bad of [
+    '{"height":-1}',
+    '{"height":1.5}',
+    '{"height":1e3}',
+    '{"height":true}',
+    '{"height":{}}',
+  ]) {
+    it(`refuses ${bad}`, () => {
+      assert.throws(() => record.read(parseJson(bad), upstream), { name: "BadRequest", path: ["height"] });
+    });
+  }
+
+  it("reads a scalar as an empty list upstream and refuses it otherwise", () => {
+    assert.deepEqual(record.read(parseJson('{"lists":"abc"}'), upstream).lists, []);
+    assert.throws(() => record.read(parseJson('{"lists":"abc"}'), contract), BadRequest);
+  });
+
+  it("refuses an answer that lacks a field, but not one that lacks a list", () => {
+    const answer = { of: "answer", dialect: "upstream" } as const;
+    assert.throws(() => record.read(parseJson('{"height":1}'), answer), { path: ["amount"] });
+    assert.deepEqual(record.read(parseJson('{"height":1,"amount":2,"name":""}'), answer).lists, []);
+  });
+
+  it("writes empty lists and zero optionals in the contract dialect only", () => {
+    const answer = object({
+      items: list(uint),
+      confirmations: contractZero(uint),
+      extra: filled(list(uint)),
+    });
+    const value = { items: [], confirmations: 0, extra: [] };
+    assert.equal(json(answer, value, "contract"), '{"confirmations":0,"items":[]}');
+    assert.equal(json(answer, value, "upstream"), "{}");
+    const full = { items: [1], confirmations: 2, extra: [3] };
+    assert.equal(json(answer, full, "upstream"), '{"confirmations":2,"extra":[3],"items":[1]}');
+  });
+
+  it("fills defaults in both directions", () => {
+    const schema = object({ status: or(text, "OK"), relay: or(flag, true), note: optional(text) });
+    assert.deepEqual(schema.read(parseJson("{}"), contract), { status: "OK", relay: true, note: undefined });
+    assert.equal(json(schema, {}, "contract"), '{"relay":true,"status":"OK"}');
+  });
+
+  it("writes a switched value in the form of the dialect and reads both", () => {
+    const host = switched<string>({
+      contract: wireForm({ schema: uint, toWire: Number, fromWire: String }),
+      upstream: wireForm({ schema: text, toWire: (v: string) => v, fromWire: (v: string) => v }),
+    });
+    const peer = object({ host });
+    assert.equal(json(peer, { host: "7" }, "contract"), '{"host":7}');
+    assert.equal(json(peer, { host: "7" }, "upstream"), '{"host":"7"}');
+    assert.deepEqual(peer.read(parseJson('{"host":7}'), contract), { host: "7" });
+    assert.deepEqual(peer.read(parseJson('{"host":"7"}'), contract), { host: "7" });
+  });
+
+  it("lays records out as the original programs do", () => {
+    const schema = object({ b: uint, a: object({ c: text }) });
+    assert.equal(
+      schema.write({ b: 1, a: { c: "x/y" } }, "contract", "  "),
+      '{\r\n    "a": {\r\n      "c": "x\\/y"\r\n    },\r\n    "b": 1\r\n  }',
+    );
+  });
+});
+
+describe("implementFor", () => {
+  const group = {
+    getHeight: method({
+      name: "get_height",
+      summary: "Height.",
+      params: object({}),
+      result: object({ height: uint }),
+    }),
+    getVersion: method({ name: "get_version", summary: "Version.", params: object({}), result: object({}) }),
+  };
+
+  it("binds handlers and leaves what is named as missing without one", () => {
+    const bound = implementFor<{ top: number }>()(
+      group,
+      { getHeight: (_params, { top }) => ({ height: top + 1 }) },
+      ["getVersion"],
+    );
+    assert.deepEqual(
+      bound.map(({ call, handler }) => [call.name, handler !== undefined]),
+      [
+        ["get_height", true],
+        ["get_version", false],
+      ],
+    );
+  });
+});
