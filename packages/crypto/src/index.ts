@@ -1,1 +1,2 @@
-export {};
+export { chacha8, chacha20 } from "./chacha.ts";
+export { cnSlowHash } from "./hash/cryptonight.ts";

@@ -1,0 +1,56 @@
+import assert from "node:assert/strict";
+import { existsSync, readFileSync } from "node:fs";
+import { test } from "node:test";
+import { chacha8, chacha20 } from "../src/chacha.ts";
+import { blake256 } from "../src/hash/blake256.ts";
+import { cnSlowHash } from "../src/hash/cryptonight.ts";
+import { groestl256 } from "../src/hash/groestl256.ts";
+import { jh256 } from "../src/hash/jh256.ts";
+import { skein256 } from "../src/hash/skein256.ts";
+
+const vectors = "/usr/share/monero/testdata/hash";
+const missing = !existsSync(vectors) && !process.env.CI && "the Debian package monero-tests is not installed";
+const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString("hex");
+
+/** Lines of "hash input", both hexadecimal; an empty input is written x. */
+function readVectors(file: string): { expected: string; input: Uint8Array }[] {
+  const lines = readFileSync(`${vectors}/${file}`, "utf8").trim().split("\n");
+  return lines.map((line) => {
+    const [expected, input] = line.split(" ");
+    assert.ok(expected && input, `${file}: ${line}`);
+    return { expected, input: Buffer.from(input === "x" ? "" : input, "hex") };
+  });
+}
+
+const finals = { blake: blake256, groestl: groestl256, jh: jh256, skein: skein256 };
+for (const [name, hash] of Object.entries(finals)) {
+  test(`${name} agrees with every line of the Debian vectors`, { skip: missing }, () => {
+    const lines = readVectors(`tests-extra-${name}.txt`);
+    assert.equal(lines.length, 321);
+    for (const { expected, input } of lines) assert.equal(hex(hash(input)), expected);
+  });
+}
+
+test("CryptoNight variant 0 agrees with every line of the Debian vectors", { skip: missing }, () => {
+  const lines = readVectors("tests-slow.txt");
+  assert.equal(lines.length, 4);
+  for (const { expected, input } of lines) assert.equal(hex(cnSlowHash(input)), expected);
+});
+
+test("CryptoNight refuses a prehashed state of another size than 200 bytes", () => {
+  assert.throws(() => cnSlowHash(new Uint8Array(32), { prehashed: true }), RangeError);
+});
+
+test("ChaCha agrees with the published key stream of the zero key", () => {
+  // Source: draft-strombergson-chacha-test-vectors, TC1, 256-bit key, 8 and 20 rounds.
+  const zeros = new Uint8Array(64);
+  const stream = (cipher: typeof chacha8): string =>
+    hex(cipher(zeros, new Uint8Array(32), new Uint8Array(8)));
+  assert.ok(stream(chacha8).startsWith("3e00ef2f895f40d67f5bb8e81f09a5a12c840ec3ce9a7f3b181be188ef711a1e"));
+  assert.ok(stream(chacha20).startsWith("76b8e0ada0f13d90405d6ae55386bd28bdd219b8a08ded1aa836efcc8b770dc7"));
+});
+
+test("ChaCha refuses keys and nonces of a wrong size", () => {
+  assert.throws(() => chacha8(new Uint8Array(1), new Uint8Array(31), new Uint8Array(8)), RangeError);
+  assert.throws(() => chacha20(new Uint8Array(1), new Uint8Array(32), new Uint8Array(12)), RangeError);
+});
