@@ -1,0 +1,141 @@
+/** Bytes that are not what they should be: short, trailing, non-canonical or impossible. */
+export class BadBytes extends Error {
+  override name = "BadBytes";
+  /** Offset in bytes where reading stopped, where known. */
+  readonly at: number | undefined;
+
+  constructor(reason: string, at?: number) {
+    super(at === undefined ? reason : `${reason} (at byte ${at})`);
+    this.at = at;
+  }
+}
+
+const TWO_POW_49 = 2 ** 49;
+
+/** A position in bytes; every read checks that the bytes are there. */
+export class Reader {
+  readonly bytes: Uint8Array;
+  position: number;
+
+  constructor(bytes: Uint8Array, position = 0) {
+    this.bytes = bytes;
+    this.position = position;
+  }
+
+  get remaining(): number {
+    return this.bytes.length - this.position;
+  }
+
+  /** The refusal to throw: where reading is, and why. */
+  bad(reason: string): BadBytes {
+    return new BadBytes(reason, this.position);
+  }
+
+  readByte(): number {
+    if (this.position >= this.bytes.length) throw this.bad("bytes end too early");
+    return this.bytes[this.position++]!;
+  }
+
+  /** A view of the next `length` bytes (not a copy). */
+  readBytes(length: number): Uint8Array {
+    const from = this.position;
+    if (length > this.bytes.length - from) throw this.bad("bytes end too early");
+    this.position = from + length;
+    return new Uint8Array(this.bytes.buffer, this.bytes.byteOffset + from, length);
+  }
+
+  /**
+   * Unsigned varint, 7 bits a byte, lowest first; at most 64 bits and no superfluous zero byte.
+   * Source: common/varint.h. Where the bytes end inside a varint the original takes what is there; we refuse.
+   */
+  readVarint64(): bigint {
+    const low = this.#readVarintLow();
+    return low < 0 ? BigInt(-1 - low) + (BigInt(this.#readVarintHigh()) << 49n) : BigInt(low);
+  }
+
+  /** As `readVarint64`, for values a number holds exactly. */
+  readVarint(): number {
+    const low = this.#readVarintLow();
+    if (low >= 0) return low;
+    const value = -1 - low + this.#readVarintHigh() * TWO_POW_49;
+    if (value > Number.MAX_SAFE_INTEGER) throw this.bad("number too large");
+    return value;
+  }
+
+  /** The first seven bytes (49 bits); `-1 - value` says that more follow. */
+  #readVarintLow(): number {
+    const first = this.readByte();
+    if (first < 0x80) return first;
+    let value = first & 0x7f;
+    for (let scale = 2 ** 7; scale < TWO_POW_49; scale *= 2 ** 7) {
+      const byte = this.readByte();
+      if (byte === 0) throw this.bad("number not written in its shortest form");
+      value += (byte & 0x7f) * scale;
+      if (byte < 0x80) return value;
+    }
+    return -1 - value;
+  }
+
+  /** Bytes eight to ten: the 15 bits above 2^49. */
+  #readVarintHigh(): number {
+    let value = 0;
+    for (let shift = 0; shift <= 14; shift += 7) {
+      const byte = this.readByte();
+      if (byte === 0) throw this.bad("number not written in its shortest form");
+      if (shift === 14 && byte > 1) throw this.bad("number above 64 bits");
+      value |= (byte & 0x7f) << shift;
+      if (byte < 0x80) break;
+    }
+    return value;
+  }
+}
+
+/** Grows as it is written to. */
+export class Writer {
+  #bytes: Uint8Array;
+  #length = 0;
+
+  constructor(sizeHint = 256) {
+    this.#bytes = new Uint8Array(sizeHint);
+  }
+
+  get length(): number {
+    return this.#length;
+  }
+
+  #reserve(more: number): void {
+    if (this.#length + more <= this.#bytes.length) return;
+    const larger = new Uint8Array(Math.max(this.#bytes.length * 2, this.#length + more));
+    larger.set(this.#bytes);
+    this.#bytes = larger;
+  }
+
+  writeByte(byte: number): void {
+    this.#reserve(1);
+    this.#bytes[this.#length++] = byte;
+  }
+
+  writeBytes(bytes: Uint8Array): void {
+    this.#reserve(bytes.length);
+    this.#bytes.set(bytes, this.#length);
+    this.#length += bytes.length;
+  }
+
+  writeVarint(value: number | bigint): void {
+    let rest = value;
+    if (rest < 0) throw new RangeError("a varint is not negative");
+    if (typeof rest === "bigint") {
+      if (rest >> 64n !== 0n) throw new RangeError("a varint has at most 64 bits");
+      for (; rest > 0xfffffffn; rest >>= 7n) this.writeByte(Number(rest & 0x7fn) | 0x80);
+      rest = Number(rest);
+    }
+    if (!Number.isSafeInteger(rest)) throw new RangeError("a varint is a whole number");
+    for (; rest >= 0x80; rest = Math.floor(rest / 0x80)) this.writeByte((rest % 0x80) | 0x80);
+    this.writeByte(rest);
+  }
+
+  /** A copy of what was written. */
+  finish(): Uint8Array {
+    return this.#bytes.slice(0, this.#length);
+  }
+}

@@ -1,0 +1,177 @@
+import type { Codec, TypeOf } from "./codec/wire.ts";
+import {
+  absent,
+  byteString,
+  bytes,
+  bytes32,
+  decode,
+  encode,
+  list,
+  refine,
+  struct,
+  times,
+  uint8,
+  union,
+  varint,
+  varint64,
+} from "./codec/wire.ts";
+import { Reader } from "./codec/bytes-io.ts";
+import type { RingCt, RingCtShape } from "./ringct.ts";
+import { maxAmountsOfProofs, noRingCt, ringCt, ringCtTypes } from "./ringct.ts";
+
+/** Source: cryptonote_basic/cryptonote_basic.h. The script kinds were never valid in a chain, but they parse. */
+const scriptOutput = struct().field("keys", list(bytes32)).field("script", byteString);
+
+const txInput = union({
+  /** New coins: a miner transaction's only input. `height` in blocks. */
+  generation: [0xff, struct().field("height", varint)],
+  script: [0x00, struct().field("prev", bytes32).field("prevout", varint64).field("sigset", byteString)],
+  scriptHash: [
+    0x01,
+    struct()
+      .field("prev", bytes32)
+      .field("prevout", varint64)
+      .field("script", scriptOutput)
+      .field("sigset", byteString),
+  ],
+  /** Spends one of the outputs its ring names; `keyOffsets` are global indices, each relative to the one before. */
+  key: [
+    0x02,
+    struct().field("amount", varint64).field("keyOffsets", list(varint64)).field("keyImage", bytes32),
+  ],
+});
+/** Where a transaction's coins come from. `amount` in atomic units, 0 when hidden by RingCT. */
+export type TxInput = TypeOf<typeof txInput>;
+export type KeyInput = Extract<TxInput, { type: "key" }>;
+
+const txTarget = union({
+  script: [0x00, scriptOutput],
+  scriptHash: [0x01, struct().field("hash", bytes32)],
+  /** A one-time public key. */
+  key: [0x02, struct().field("key", bytes32)],
+  /** A one-time public key and its view tag (a byte), from hard fork 15. */
+  taggedKey: [0x03, struct().field("key", bytes32).field("viewTag", uint8)],
+});
+export type TxTarget = TypeOf<typeof txTarget>;
+
+const txOutput = struct().field("amount", varint64).field("target", txTarget);
+/** Where coins go. `amount` in atomic units, 0 when hidden by RingCT. */
+export type TxOutput = TypeOf<typeof txOutput>;
+
+export const transactionPrefix = struct()
+  .field(
+    "version",
+    refine(varint, (version) => version === 1 || version === 2, "unknown transaction version"),
+  )
+  .field("unlockTime", varint64)
+  .field("inputs", list(txInput))
+  .field("outputs", list(txOutput))
+  .field("extra", byteString);
+/** A transaction without its proofs. `unlockTime`: below 500,000,000 a height, else seconds since 1970. */
+export type TransactionPrefix = TypeOf<typeof transactionPrefix>;
+
+const signature = bytes(64);
+
+/** Version 1: one signature for every ring member of every input. */
+function ringSignatures(inputs: readonly TxInput[]): Codec<Uint8Array[][]> {
+  const rows = inputs.map((input) => times(input.type === "key" ? input.keyOffsets.length : 0, signature));
+  return {
+    read: (reader) => rows.map((row) => row.read(reader)),
+    write: (writer, values) => {
+      if (values.length !== rows.length) throw new RangeError("expected signatures for every input");
+      for (const [i, row] of rows.entries()) row.write(writer, values[i]!);
+    },
+  };
+}
+
+/** The counts of a transaction's RingCT part. */
+export function ringCtShape({ inputs, outputs }: TransactionPrefix): RingCtShape {
+  const first = inputs[0];
+  const ringSize = first?.type === "key" ? first.keyOffsets.length : 1;
+  return { inputs: inputs.length, outputs: outputs.length, ringSize };
+}
+
+/** Version 2 without inputs parses in the original but can have no hash there, so it is refused here. */
+const hashablePrefix = refine(
+  transactionPrefix,
+  ({ version, inputs }) => version === 1 || inputs.length > 0,
+  "no inputs",
+);
+
+function transactionCodec(isPruned: boolean) {
+  return struct()
+    .field("prefix", hashablePrefix)
+    .field("signatures", ({ prefix }) =>
+      prefix.version === 1 && !isPruned ? ringSignatures(prefix.inputs) : absent<Uint8Array[]>(),
+    )
+    .field("ringct", ({ prefix }) =>
+      prefix.version === 1 ? noRingCt : (ringCt(ringCtShape(prefix), isPruned) as Codec<RingCt | undefined>),
+    );
+}
+
+/** Bytes of a transaction, as inside a block. */
+export const transaction = transactionCodec(false);
+const prunedTransaction = transactionCodec(true);
+/** `signatures` are version 1's (64 bytes each, by input), `ringct` is version 2's. */
+export type Transaction = TypeOf<typeof transaction>;
+
+/** Whether this is the transaction that pays a block's miner. */
+export function isMinerTransaction({ prefix: { inputs } }: Transaction): boolean {
+  return inputs.length === 1 && inputs[0]!.type === "generation";
+}
+
+/** The one-time public key (32 bytes) of an output, undefined for script outputs. */
+export function outputKey({ target }: TxOutput): Uint8Array | undefined {
+  return target.type === "key" || target.type === "taggedKey" ? target.key : undefined;
+}
+
+/** What a reader of single transactions refuses beyond the format. Source: `expand_transaction_1`. */
+function isExpandable(tx: Transaction, isPruned: boolean): boolean {
+  const { prefix, ringct } = tx;
+  if (ringct === undefined || ringct.type === ringCtTypes.none || isMinerTransaction(tx)) return true;
+  if (prefix.outputs.some((output) => outputKey(output) === undefined)) return false;
+  if (isPruned || ringct.type < ringCtTypes.bulletproof) return true;
+  const { bulletproofs, bulletproofsPlus } = ringct.prunable!;
+  const proofs = [...bulletproofs, ...bulletproofsPlus];
+  return proofs.length === 1 && maxAmountsOfProofs(proofs) >= prefix.outputs.length;
+}
+
+/** A transaction of exactly these bytes (a copy is kept); `pruned`: without signatures and proofs. Throws `BadBytes`. */
+export function readTransaction(blob: Uint8Array, options: { readonly pruned?: boolean } = {}): Transaction {
+  const isPruned = options.pruned ?? false;
+  const codec = isPruned ? prunedTransaction : transaction;
+  return decode(
+    refine<Transaction>(codec, (tx) => isExpandable(tx, isPruned), "RingCT part does not fit the outputs"),
+    blob,
+  );
+}
+
+/** The prefix at the start of a transaction's bytes, whatever follows. Throws `BadBytes`. */
+export function readTransactionPrefix(blob: Uint8Array): TransactionPrefix {
+  return transactionPrefix.read(new Reader(new Uint8Array(blob)));
+}
+
+/** Bytes of a whole transaction; throws `RangeError` when it has been pruned. */
+export function writeTransaction(tx: Transaction): Uint8Array {
+  return encode(transaction, tx);
+}
+
+/** Bytes of a transaction without signatures and proofs. */
+export function writePrunedTransaction(tx: Transaction): Uint8Array {
+  return encode(prunedTransaction, tx);
+}
+
+/** Global output indices of a ring, from offsets each relative to the one before (modulo 2^64, as the original adds). */
+export function absoluteOffsets(relative: readonly bigint[]): bigint[] {
+  let sum = 0n;
+  return relative.map((offset) => {
+    sum = BigInt.asUintN(64, sum + offset);
+    return sum;
+  });
+}
+
+/** Offsets each relative to the one before, of global output indices in any order. */
+export function relativeOffsets(absolute: readonly bigint[]): bigint[] {
+  const sorted = [...absolute].sort((a, b) => (a < b ? -1 : a > b ? 1 : 0));
+  return sorted.map((index, i) => (i === 0 ? index : index - sorted[i - 1]!));
+}
