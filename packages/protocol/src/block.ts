@@ -1,8 +1,8 @@
 import { keccak256 } from "@anulo/crypto";
+import { equalBytes, fromHex } from "./bytes.ts";
 import { Writer } from "./codec/bytes-io.ts";
 import type { TypeOf } from "./codec/wire.ts";
 import { bytes32, decode, encode, list, struct, uint32, varint, varintBelow } from "./codec/wire.ts";
-import { equalBytes, fromHex } from "./bytes.ts";
 import { transaction } from "./transaction.ts";
 import { transactionHash } from "./transaction-hash.ts";
 import { treeHash } from "./tree-hash.ts";

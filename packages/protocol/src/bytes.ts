@@ -21,10 +21,12 @@ function valueOfHexDigit(code: number): number {
 /** Bytes of hexadecimal text (either case); throws `BadHex`, also when `length` (bytes) is given and differs. */
 export function fromHex(text: string, length?: number): Uint8Array {
   if (text.length % 2 !== 0) throw new BadHex("hexadecimal text of odd length");
-  if (length !== undefined && text.length !== length * 2) throw new BadHex(`expected ${length} bytes in hexadecimal`);
+  if (length !== undefined && text.length !== length * 2)
+    throw new BadHex(`expected ${length} bytes in hexadecimal`);
   const bytes = new Uint8Array(text.length / 2);
   for (let i = 0; i < bytes.length; i++) {
-    const value = (valueOfHexDigit(text.charCodeAt(2 * i)) << 4) | valueOfHexDigit(text.charCodeAt(2 * i + 1));
+    const value =
+      (valueOfHexDigit(text.charCodeAt(2 * i)) << 4) | valueOfHexDigit(text.charCodeAt(2 * i + 1));
     if (value < 0) throw new BadHex("not a hexadecimal digit");
     bytes[i] = value;
   }

@@ -1,1 +1,73 @@
-export {};
+export {
+  type Block,
+  type BlockHeader,
+  blockHashingBlob,
+  blockId,
+  claimedHeight,
+  readBlock,
+  transactionTreeHash,
+  writeBlock,
+} from "./block.ts";
+export { BadHex, compareBytes, concatBytes, equalBytes, fromHex, toHex } from "./bytes.ts";
+export { BadBytes, Reader, Writer } from "./codec/bytes-io.ts";
+export {
+  absent,
+  byteString,
+  bytes,
+  bytes32,
+  type Codec,
+  constant,
+  decode,
+  encode,
+  list,
+  refine,
+  type Struct,
+  struct,
+  type TypeOf,
+  times,
+  uint8,
+  uint32,
+  union,
+  varint,
+  varint64,
+  varintBelow,
+} from "./codec/wire.ts";
+export {
+  type Bulletproof,
+  type BulletproofPlus,
+  type Clsag,
+  type ConfidentialRingCt,
+  type ConfidentialType,
+  type EcdhInfo,
+  type Mlsag,
+  maxAmountsOfProofs,
+  type RangeSignature,
+  type RingCt,
+  type RingCtPrunable,
+  ringCtTypes,
+} from "./ringct.ts";
+export {
+  absoluteOffsets,
+  isMinerTransaction,
+  type KeyInput,
+  outputKey,
+  readTransaction,
+  readTransactionPrefix,
+  relativeOffsets,
+  type Transaction,
+  type TransactionPrefix,
+  type TxInput,
+  type TxOutput,
+  type TxTarget,
+  writePrunedTransaction,
+  writeTransaction,
+} from "./transaction.ts";
+export {
+  NULL_HASH,
+  prunableHash,
+  ringCtMessage,
+  transactionHash,
+  transactionPrefixHash,
+  writePrunablePart,
+} from "./transaction-hash.ts";
+export { treeHash } from "./tree-hash.ts";

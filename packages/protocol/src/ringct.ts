@@ -87,7 +87,9 @@ export type BulletproofPlus = TypeOf<typeof bulletproofPlus>;
 
 /** `ss[ring member][column]`. */
 const mlsag = (rows: number, columns: number) =>
-  struct().field("ss", times(rows, times(columns, bytes32))).field("cc", bytes32);
+  struct()
+    .field("ss", times(rows, times(columns, bytes32)))
+    .field("cc", bytes32);
 export type Mlsag = TypeOf<ReturnType<typeof mlsag>>;
 
 const clsag = (ringSize: number) =>
@@ -138,7 +140,9 @@ const base = ({ inputs, outputs }: RingCtShape, type: number) =>
 const varint32 = varintBelow(2 ** 32);
 
 function mlsags({ inputs, ringSize }: RingCtShape, type: number): Codec<Mlsag[]> {
-  return type === ringCtTypes.full ? times(1, mlsag(ringSize, inputs + 1)) : times(inputs, mlsag(ringSize, 2));
+  return type === ringCtTypes.full
+    ? times(1, mlsag(ringSize, inputs + 1))
+    : times(inputs, mlsag(ringSize, 2));
 }
 
 const prunable = (shape: RingCtShape, type: number) => {
@@ -147,11 +151,19 @@ const prunable = (shape: RingCtShape, type: number) => {
   const hasClsags = type >= ringCtTypes.clsag;
   const bulletproofCount = type === ringCtTypes.bulletproof ? uint32 : varint32;
   return struct()
-    .field("rangeSigs", type < ringCtTypes.bulletproof ? times(outputs, rangeSignature) : absent<RangeSignature>())
-    .field("bulletproofs", hasBulletproofs ? proofs(bulletproofCount, bulletproof, outputs) : absent<Bulletproof>())
+    .field(
+      "rangeSigs",
+      type < ringCtTypes.bulletproof ? times(outputs, rangeSignature) : absent<RangeSignature>(),
+    )
+    .field(
+      "bulletproofs",
+      hasBulletproofs ? proofs(bulletproofCount, bulletproof, outputs) : absent<Bulletproof>(),
+    )
     .field(
       "bulletproofsPlus",
-      type === ringCtTypes.bulletproofPlus ? proofs(varint32, bulletproofPlus, outputs) : absent<BulletproofPlus>(),
+      type === ringCtTypes.bulletproofPlus
+        ? proofs(varint32, bulletproofPlus, outputs)
+        : absent<BulletproofPlus>(),
     )
     .field("clsags", hasClsags ? times(inputs, clsag(ringSize)) : absent<Clsag>())
     .field("mgs", hasClsags ? absent<Mlsag>() : mlsags(shape, type));

@@ -49,7 +49,16 @@ export function transactionHash(tx: Transaction, hashOfPrunable?: Uint8Array): U
 
 function rangeProofParts(type: ConfidentialRingCt["type"], prunable: RingCtPrunable): Uint8Array[] {
   if (type === ringCtTypes.bulletproofPlus) {
-    return prunable.bulletproofsPlus.flatMap(({ A, A1, B, r1, s1, d1, L, R }) => [A, A1, B, r1, s1, d1, ...L, ...R]);
+    return prunable.bulletproofsPlus.flatMap(({ A, A1, B, r1, s1, d1, L, R }) => [
+      A,
+      A1,
+      B,
+      r1,
+      s1,
+      d1,
+      ...L,
+      ...R,
+    ]);
   }
   if (type >= ringCtTypes.bulletproof) {
     return prunable.bulletproofs.flatMap(({ A, S, T1, T2, taux, mu, L, R, a, b, t }) => [

@@ -1,3 +1,4 @@
+import { Reader } from "./codec/bytes-io.ts";
 import type { Codec, TypeOf } from "./codec/wire.ts";
 import {
   absent,
@@ -15,7 +16,6 @@ import {
   varint,
   varint64,
 } from "./codec/wire.ts";
-import { Reader } from "./codec/bytes-io.ts";
 import type { RingCt, RingCtShape } from "./ringct.ts";
 import { maxAmountsOfProofs, noRingCt, ringCt, ringCtTypes } from "./ringct.ts";
 

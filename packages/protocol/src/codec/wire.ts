@@ -155,7 +155,11 @@ export interface Struct<S> extends Codec<S> {
   field<K extends string, T>(name: K, codec: FieldCodec<S, T>): Struct<With<S, K, T>>;
 }
 
-type AnyField = { name: string; codec: Codec<unknown> | undefined; choose: (before: Fields) => Codec<unknown> };
+type AnyField = {
+  name: string;
+  codec: Codec<unknown> | undefined;
+  choose: (before: Fields) => Codec<unknown>;
+};
 
 function structOf<S>(fields: readonly AnyField[]): Struct<S> {
   return {

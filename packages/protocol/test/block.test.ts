@@ -1,0 +1,82 @@
+import assert from "node:assert/strict";
+import { existsSync, readFileSync } from "node:fs";
+import { test } from "node:test";
+import fc from "fast-check";
+import {
+  BadBytes,
+  blockHashingBlob,
+  blockId,
+  claimedHeight,
+  fromHex,
+  readBlock,
+  toHex,
+  transactionHash,
+  transactionTreeHash,
+  treeHash,
+  writeBlock,
+} from "../src/index.ts";
+import { eraVectors, recordedBlocks, recordedChain } from "./fixtures.ts";
+
+test("every recorded block is read and written byte for byte and has its id", () => {
+  for (const { block: hex, id } of recordedBlocks) {
+    const block = readBlock(fromHex(hex));
+    assert.equal(toHex(writeBlock(block)), hex);
+    assert.equal(toHex(blockId(block)), id);
+  }
+});
+
+test("side blocks claim the height of their rivals", () => {
+  for (const hex of recordedChain.sideBlocks) assert.ok(claimedHeight(readBlock(fromHex(hex)))! > 0);
+});
+
+test("block 202612 of every network has its id, on mainnet one its contents do not hash to", (t) => {
+  const vectors = eraVectors()?.filter(({ kind }) => kind === "block");
+  if (vectors === undefined) return t.skip("no shared/vectors beside the project");
+  assert.equal(vectors.length, 3);
+  for (const { hex, expect } of vectors) {
+    const block = readBlock(fromHex(hex));
+    assert.equal(toHex(writeBlock(block)), hex);
+    assert.equal(toHex(blockId(block)), expect.id);
+    assert.equal(toHex(blockHashingBlob(block)), expect.hashing_blob);
+    assert.equal(toHex(transactionTreeHash(block)), expect.tree_hash);
+    assert.equal(toHex(transactionHash(block.minerTransaction)), expect.miner_tx_hash);
+    assert.equal(claimedHeight(block), expect.height);
+    assert.equal(block.header.timestamp, expect.timestamp);
+    assert.equal(block.header.nonce, expect.nonce);
+  }
+});
+
+test("tree hashes agree with the original's test data", (t) => {
+  const file = "/usr/share/monero/testdata/hash/tests-tree.txt";
+  if (!existsSync(file)) return t.skip("the original's test data is not installed");
+  const lines = readFileSync(file, "utf8").trim().split("\n");
+  for (const line of lines) {
+    const [root, leaves] = line.split(" ");
+    const hashes = leaves!.match(/.{64}/g)!.map((hex) => fromHex(hex));
+    assert.equal(toHex(treeHash(hashes)), root);
+  }
+  assert.ok(lines.length > 5);
+});
+
+test("a block with any bytes changed is a value that writes back to the same bytes, or BadBytes", () => {
+  const blob = fromHex(recordedChain.blocks[85]!.block);
+  fc.assert(
+    fc.property(fc.nat(blob.length - 1), fc.integer({ min: 0, max: 255 }), (at, value) => {
+      const bytes = blob.slice();
+      bytes[at] = value;
+      try {
+        assert.deepEqual(writeBlock(readBlock(bytes)), bytes);
+      } catch (error) {
+        assert.ok(error instanceof BadBytes, String(error));
+      }
+    }),
+    { numRuns: 1000 },
+  );
+});
+
+test("every shortened block is refused", () => {
+  const blob = fromHex(recordedChain.blocks[85]!.block);
+  for (let length = 0; length < blob.length; length++) {
+    assert.throws(() => readBlock(blob.subarray(0, length)), BadBytes);
+  }
+});
