@@ -1,0 +1,78 @@
+/**
+ * Numbers every node must agree on: changing one splits the chain.
+ * Source: cryptonote_config.h.
+ */
+
+/** Blocks whose median timestamp a new block may not be older than. */
+export const TIMESTAMP_WINDOW = 60;
+/** Seconds a block's timestamp may lie ahead of the local clock. */
+export const FUTURE_TIME_LIMIT_SECONDS = 2 * 60 * 60;
+
+/** Blocks the difficulty looks at, after the lag. */
+export const DIFFICULTY_WINDOW = 720;
+/** Newest blocks the difficulty ignores. */
+export const DIFFICULTY_LAG = 15;
+/** Outliers dropped at each end of the sorted timestamps. */
+export const DIFFICULTY_CUT = 60;
+/** Blocks read to find the next difficulty. */
+export const DIFFICULTY_BLOCKS = DIFFICULTY_WINDOW + DIFFICULTY_LAG;
+
+/** Blocks of the short-term weight median. */
+export const REWARD_WINDOW = 100;
+/** Blocks of the long-term weight median. */
+export const LONG_TERM_WINDOW = 100_000;
+/** Weight (bytes) every block may have without penalty from hard fork 5. */
+export const PENALTY_FREE_ZONE = 300_000;
+/** How often the short-term median may exceed the long-term one. */
+export const SURGE_FACTOR = 50;
+/** Weight (bytes) kept free for the miner transaction. */
+export const MINER_TRANSACTION_RESERVE = 600;
+
+/** Blocks before a miner may spend his reward. */
+export const MINER_UNLOCK_BLOCKS = 60;
+/** Blocks before any output may be spent. */
+export const SPENDABLE_AGE = 10;
+/** An unlock time below this is a height, else Unix seconds. */
+export const MAX_BLOCK_NUMBER = 500_000_000n;
+/** Blocks by which a locked output may be spent early. */
+export const UNLOCK_LEEWAY_BLOCKS = 1;
+
+/** Bytes of the largest transaction looked at. */
+export const MAX_TRANSACTION_SIZE = 1_000_000;
+/** Outputs a Bulletproofs or Bulletproofs+ proof may cover. */
+export const MAX_PROVEN_OUTPUTS = 16;
+
+/** Largest amount (atomic units) and total supply before the tail. */
+export const MAX_AMOUNT = 2n ** 64n - 1n;
+
+/** The hard fork that brought each rule. */
+export const hardFork = {
+  noDust: 2,
+  hiddenAmounts: 3,
+  ringCt: 4,
+  dynamicFee: 4,
+  uniqueRingMembers: 6,
+  ringCtRequired: 6,
+  sortedInputs: 7,
+  bulletproofs: 8,
+  feePerByte: 8,
+  smallerBulletproofs: 10,
+  longTermWeight: 10,
+  twoOutputs: 12,
+  minerVersion2: 12,
+  sameRingSize: 12,
+  spendableAge: 12,
+  effectiveMedian: 12,
+  randomX: 12,
+  exactReward: 13,
+  clsag: 13,
+  deterministicUnlockTime: 13,
+  bulletproofsPlus: 15,
+  viewTags: 15,
+  scaling2021: 15,
+} as const;
+
+/** Seconds between blocks the difficulty aims at. */
+export function targetSeconds(hardForkVersion: number): number {
+  return hardForkVersion < 2 ? 60 : 120;
+}

@@ -1,0 +1,89 @@
+import type { ChainView } from "./chain-view.ts";
+import {
+  hardFork,
+  MINER_TRANSACTION_RESERVE,
+  PENALTY_FREE_ZONE,
+  REWARD_WINDOW,
+  SURGE_FACTOR,
+} from "./constants.ts";
+import { median } from "./median.ts";
+
+/**
+ * Weight (bytes) a block may always have without penalty.
+ * Source: cryptonote_basic_impl.cpp `get_min_block_weight`.
+ */
+export function minimumBlockWeight(hardForkVersion: number): number {
+  if (hardForkVersion < 2) return 20_000;
+  return hardForkVersion < 5 ? 60_000 : PENALTY_FREE_ZONE;
+}
+
+/** The limits in force for the next block; all weights in bytes. */
+export interface WeightLimits {
+  /** What a block may weigh at most: twice the effective median. */
+  blockLimit: number;
+  /** The median the reward penalty (from hard fork 12) and the block limit are measured against. */
+  effectiveMedian: number;
+  /** Long-term median, at least 300,000; meaningful from hard fork 10. */
+  longTermEffectiveMedian: number;
+}
+
+/** Limits for the next block of this chain. Source: blockchain.cpp `update_next_cumulative_weight_limit`. */
+export function weightLimits(chain: ChainView): WeightLimits {
+  const version = chain.hardForkVersion;
+  const shortTermMedian = median(chain.recentWeights(REWARD_WINDOW));
+  const longTermEffectiveMedian = Math.max(PENALTY_FREE_ZONE, chain.longTermWeightMedian);
+  const scaled = scaledMedian({ version, shortTermMedian, longTermEffectiveMedian });
+  const effectiveMedian = Math.max(minimumBlockWeight(version), scaled);
+  return { blockLimit: 2 * effectiveMedian, effectiveMedian, longTermEffectiveMedian };
+}
+
+interface Medians {
+  version: number;
+  shortTermMedian: number;
+  longTermEffectiveMedian: number;
+}
+
+/**
+ * The short-term median, held up by the long-term one (2021 scaling) or by the penalty-free zone, and
+ * held down to 50 times the long-term one; before hard fork 10 the short-term median as it is.
+ */
+function scaledMedian({ version, shortTermMedian, longTermEffectiveMedian }: Medians): number {
+  if (version < hardFork.longTermWeight) return shortTermMedian;
+  const floor = version >= hardFork.scaling2021 ? longTermEffectiveMedian : PENALTY_FREE_ZONE;
+  return Math.min(Math.max(floor, shortTermMedian), SURGE_FACTOR * longTermEffectiveMedian);
+}
+
+/**
+ * Long-term weight (bytes) of the next block, given its weight: bounded to [median / 1.7, median · 1.7]
+ * from hard fork 15, to median · 1.4 from hard fork 10, before that the weight itself.
+ * Source: blockchain.cpp `get_next_long_term_block_weight`.
+ */
+export function longTermWeight(weight: number, chain: ChainView): number {
+  if (chain.hardForkVersion < hardFork.longTermWeight) return weight;
+  const centre = Math.max(PENALTY_FREE_ZONE, chain.longTermWeightMedian);
+  if (chain.hardForkVersion < hardFork.scaling2021) {
+    return Math.min(weight, centre + Math.floor((centre * 2) / 5));
+  }
+  const lowest = Math.floor((centre * 10) / 17);
+  const highest = centre + Math.floor((centre * 7) / 10);
+  return Math.min(Math.max(weight, lowest), highest);
+}
+
+/**
+ * The median (bytes) the reward penalty is measured against: of the last 100 blocks, from hard fork 12
+ * the effective median. Source: blockchain.cpp `validate_miner_transaction`.
+ */
+export function penaltyMedian(chain: ChainView, limits: WeightLimits): number {
+  const isEffective = chain.hardForkVersion >= hardFork.effectiveMedian;
+  return isEffective ? limits.effectiveMedian : median(chain.recentWeights(REWARD_WINDOW));
+}
+
+/**
+ * Weight (bytes) a transaction may have: from hard fork 8 half of the smallest block, less the room of
+ * the miner transaction. Source: tx_pool.cpp `get_transaction_weight_limit`.
+ */
+export function transactionWeightLimit(hardForkVersion: number): number {
+  const minimum = minimumBlockWeight(hardForkVersion);
+  const share = hardForkVersion >= hardFork.feePerByte ? minimum / 2 : minimum;
+  return share - MINER_TRANSACTION_RESERVE;
+}
