@@ -1,1 +1,18 @@
-export {};
+export type { Exact, ExactObject } from "./exact-json.ts";
+export { formatExact, isExactObject, parseExact } from "./exact-json.ts";
+export type { RecordedBlock, RecordedChain, RecordedState, RecordedWallet } from "./fixtures.ts";
+export { loadChain, loadGoldenState } from "./fixtures.ts";
+export { CallFailed, call, post } from "./http/call.ts";
+export type { RawAnswer, RawRequest } from "./http/connection.ts";
+export { RawConnection } from "./http/connection.ts";
+export { loadBlocks, sendTransaction, submitBlock, topHash } from "./load-chain.ts";
+export { freePorts } from "./programs/free-port.ts";
+export type { Program } from "./programs/launch.ts";
+export type {
+  DaemonOptions,
+  Maker,
+  RunningDaemon,
+  RunningWallet,
+  WalletOptions,
+} from "./programs/servers.ts";
+export { realProgramsMissing, startDaemon, startWallet } from "./programs/servers.ts";

@@ -1,0 +1,72 @@
+import { readFileSync } from "node:fs";
+import { gunzipSync } from "node:zlib";
+import { type Exact, parseExact } from "./exact-json.ts";
+
+const folder = new URL("../../fixtures/", import.meta.url);
+
+function readFixture(path: string): string {
+  return gunzipSync(readFileSync(new URL(path, folder))).toString("utf8");
+}
+
+/** One block to submit, hex, and the transactions to send before it, hex. */
+export type RecordedBlock = { readonly blob: string; readonly txs: readonly string[] };
+
+/** A wallet whose keys are public knowledge. Keys are 64 hex digits. */
+export type RecordedWallet = {
+  readonly mnemonic: string;
+  readonly address: string;
+  readonly view_key: string;
+  readonly spend_key: string;
+};
+
+/** The chain on which the golden recordings were made, without its genesis block. */
+export type RecordedState = {
+  readonly height: number;
+  readonly top_hash: string;
+  readonly blocks: readonly RecordedBlock[];
+  readonly block_hashes: readonly string[];
+  readonly alt: readonly string[];
+  readonly pool: readonly string[];
+  readonly wallets: { readonly a: RecordedWallet; readonly b: RecordedWallet };
+  readonly txs: { readonly [name: string]: { readonly hash: string; readonly key: string } };
+  readonly key_images: { readonly a: readonly string[]; readonly b: readonly string[] };
+  readonly balance: { readonly a: Exact; readonly b: Exact };
+};
+
+/** The 108-block chain with side blocks and a pool under the golden recordings. */
+export function loadGoldenState(): RecordedState {
+  return JSON.parse(readFixture("golden/state.json.gz")) as RecordedState;
+}
+
+/** Text of one golden recording as exact JSON. */
+export function loadGoldenText(group: string): Exact {
+  return parseExact(readFixture(`golden/${group}.json.gz`));
+}
+
+/** The 500-block chain: 402 payments, wallets alice and bob, 120 more valid transactions. */
+export type RecordedChain = {
+  readonly genesis: { readonly hash: string; readonly block: string };
+  readonly blocks: readonly RecordedBlock[];
+  readonly hashes: readonly string[];
+  readonly poolTransactions: readonly { readonly hash: string; readonly hex: string }[];
+  readonly wallets: { readonly alice: RecordedWallet; readonly bob: RecordedWallet };
+};
+
+type BlockLine = { height: number; hash: string; block: string; txs: string[] };
+
+/** Reads the 500-block chain; `blocks` and `hashes` start at height 1. */
+export function loadChain(): RecordedChain {
+  const lines = readFixture("chain/blocks.jsonl.gz")
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line) as BlockLine);
+  const [genesis, ...rest] = lines;
+  const meta = JSON.parse(readFixture("chain/meta.json.gz")) as Pick<RecordedChain, "wallets">;
+  return {
+    genesis: { hash: genesis!.hash, block: genesis!.block },
+    blocks: rest.map(({ block, txs }) => ({ blob: block, txs })),
+    hashes: rest.map(({ hash }) => hash),
+    poolTransactions: JSON.parse(readFixture("chain/pool-txs.json.gz")),
+    wallets: meta.wallets,
+  };
+}

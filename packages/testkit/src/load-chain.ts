@@ -1,0 +1,28 @@
+import type { RecordedBlock } from "./fixtures.ts";
+import { call, post } from "./http/call.ts";
+
+/** Sends one transaction (hex) to a node's pool. Throws with the node's reason if it is refused. */
+export async function sendTransaction(url: string, hex: string): Promise<void> {
+  const answer = await post(`${url}/send_raw_transaction`, { tx_as_hex: hex, do_sanity_checks: false });
+  if (answer.status !== "OK") throw new Error(`transaction refused: ${JSON.stringify(answer)}`);
+}
+
+/** Submits one block (hex). Throws if the node doesn't accept it. */
+export async function submitBlock(url: string, blob: string): Promise<void> {
+  const { status } = await call(url, "submit_block", [blob]);
+  if (status !== "OK") throw new Error(`block refused: ${status}`);
+}
+
+/** Feeds blocks to a node, each after its transactions, as peers would: everything is verified. */
+export async function loadBlocks(url: string, blocks: Iterable<RecordedBlock>): Promise<void> {
+  for (const { blob, txs } of blocks) {
+    for (const hex of txs) await sendTransaction(url, hex);
+    await submitBlock(url, blob);
+  }
+}
+
+/** Hash of the newest block. */
+export async function topHash(url: string): Promise<string> {
+  const { top_block_hash } = await call(url, "get_info");
+  return String(top_block_hash);
+}

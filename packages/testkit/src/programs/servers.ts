@@ -1,0 +1,148 @@
+import { accessSync, constants, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { delimiter, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { freePorts } from "./free-port.ts";
+import { launch, type Program } from "./launch.ts";
+
+type Dialect = "contract" | "upstream";
+
+/** Whose programs: the original ones, or ours (`anulo node`, `anulo wallet`), which take the same flags. */
+export type Maker = { readonly kind: "real" } | { readonly kind: "ours"; readonly dialect?: Dialect };
+
+export type RunningDaemon = Program & {
+  readonly url: string;
+  readonly port: number;
+  readonly restrictedUrl: string | undefined;
+  readonly dataDir: string;
+};
+
+export type RunningWallet = Program & {
+  readonly url: string;
+  readonly port: number;
+  readonly walletDir: string;
+};
+
+export type DaemonOptions = {
+  readonly restricted?: boolean;
+  readonly extra?: readonly string[];
+  /** A folder to open and keep; without it a new one, removed at the stop. */
+  readonly dataDir?: string;
+  readonly port?: number;
+};
+
+export type WalletOptions = {
+  /** Where the daemon listens on 127.0.0.1; without it the wallet is offline. */
+  readonly daemonPort?: number;
+  /** `user:password`, else no login. */
+  readonly login?: string;
+  readonly extra?: readonly string[];
+  readonly walletDir?: string;
+  readonly port?: number;
+};
+
+const anulo = fileURLToPath(new URL("../../../../../bin/anulo.js", import.meta.url));
+const realPrograms = { node: "monerod", wallet: "monero-wallet-rpc" } as const;
+
+/** Why the original programs cannot be run here, or undefined. Where they are required, throws instead. */
+export function realProgramsMissing(): string | undefined {
+  const missing = Object.values(realPrograms).filter((name) => !isOnPath(name));
+  if (missing.length === 0) return undefined;
+  const reason = `not installed: ${missing.join(", ")} (Debian: apt-get install monero)`;
+  if (process.env.ANULO_REAL_PROGRAMS === "required") throw new Error(reason);
+  return reason;
+}
+
+function isOnPath(name: string): boolean {
+  return (process.env.PATH ?? "").split(delimiter).some((folder) => {
+    try {
+      accessSync(join(folder, name), constants.X_OK);
+      return true;
+    } catch {
+      return false;
+    }
+  });
+}
+
+function commandOf(maker: Maker, part: "node" | "wallet"): { command: string; args: string[] } {
+  if (maker.kind === "real") return { command: realPrograms[part], args: [] };
+  const dialect = maker.dialect === undefined ? [] : ["--rpc-dialect", maker.dialect];
+  return { command: process.execPath, args: [anulo, part, ...dialect] };
+}
+
+/** Starts a regtest node of difficulty 1, without network, on a free port of 127.0.0.1. */
+export async function startDaemon(maker: Maker, options: DaemonOptions = {}): Promise<RunningDaemon> {
+  const [freePort, restrictedPort, p2pPort] = await freePorts(3);
+  const port = options.port ?? freePort!;
+  const folder = scratchFolder(options.dataDir);
+  const { command, args } = commandOf(maker, "node");
+  const program = await launch({
+    command,
+    port,
+    args: [
+      ...args,
+      ...["--regtest", "--fixed-difficulty", "1", "--offline", "--no-igd", "--no-zmq", "--non-interactive"],
+      ...["--disable-dns-checkpoints", "--check-updates", "disabled", "--log-level", "0"],
+      ...["--rpc-bind-ip", "127.0.0.1", "--rpc-bind-port", `${port}`, "--rpc-ssl", "disabled"],
+      ...["--p2p-bind-ip", "127.0.0.1", "--p2p-bind-port", `${p2pPort}`, "--data-dir", folder.path],
+      ...(options.restricted
+        ? ["--rpc-restricted-bind-ip", "127.0.0.1", "--rpc-restricted-bind-port", `${restrictedPort}`]
+        : []),
+      ...(options.extra ?? []),
+    ],
+  }).catch(folder.removeAndThrow);
+  return {
+    ...withCleanup(program, folder),
+    url: `http://127.0.0.1:${port}`,
+    port,
+    restrictedUrl: options.restricted ? `http://127.0.0.1:${restrictedPort}` : undefined,
+    dataDir: folder.path,
+  };
+}
+
+/** Starts a wallet service on a free port of 127.0.0.1. */
+export async function startWallet(maker: Maker, options: WalletOptions = {}): Promise<RunningWallet> {
+  const [freePort] = await freePorts(1);
+  const port = options.port ?? freePort!;
+  const folder = scratchFolder(options.walletDir);
+  const { command, args } = commandOf(maker, "wallet");
+  const program = await launch({
+    command,
+    port,
+    args: [
+      ...args,
+      ...["--wallet-dir", folder.path, "--rpc-bind-ip", "127.0.0.1", "--rpc-bind-port", `${port}`],
+      ...["--rpc-ssl", "disabled", "--daemon-ssl", "disabled", "--no-dns", "--non-interactive"],
+      ...["--trusted-daemon", "--log-level", "0", "--log-file", join(folder.path, "service.log")],
+      ...["--daemon-address", `127.0.0.1:${options.daemonPort ?? 1}`],
+      ...(options.login === undefined ? ["--disable-rpc-login"] : ["--rpc-login", options.login]),
+      ...(options.extra ?? []),
+    ],
+  }).catch(folder.removeAndThrow);
+  return { ...withCleanup(program, folder), url: `http://127.0.0.1:${port}`, port, walletDir: folder.path };
+}
+
+type Folder = { readonly path: string; remove(): void; removeAndThrow(error: unknown): never };
+
+function scratchFolder(kept: string | undefined): Folder {
+  const path = kept ?? mkdtempSync(join(tmpdir(), "anulo-"));
+  const remove = () => {
+    if (kept === undefined) rmSync(path, { recursive: true, force: true });
+  };
+  return {
+    path,
+    remove,
+    removeAndThrow: (error) => {
+      remove();
+      throw error;
+    },
+  };
+}
+
+function withCleanup(program: Program, folder: Folder): Program {
+  return {
+    ...program,
+    stop: (graceMs) => program.stop(graceMs).then(folder.remove),
+    kill: () => program.kill().then(folder.remove),
+  };
+}
