@@ -1,7 +1,7 @@
 // Checks who imports whom: the direction between packages, who may touch files, sockets, the database and
 // WebAssembly, undeclared dependencies, and cycles between files. `--graph` prints the packages' graph (mermaid).
 import { readFileSync } from "node:fs";
-import { builtinModules } from "node:module";
+import { isBuiltin } from "node:module";
 import { dirname, join, normalize } from "node:path";
 import ts from "typescript";
 import { filesBelow, root } from "./sources.mjs";
@@ -33,7 +33,14 @@ const powers = [
   {
     what: "the file system",
     modules: ["fs", "fs/promises"],
-    only: ["packages/wallet/src/file/", "packages/testkit/src/", "bin/src/"],
+    // Beside the wallet's files: the database's folder, and the compiled kernels.
+    only: [
+      "packages/wallet/src/file/",
+      "packages/storage/src/",
+      "packages/crypto/src/",
+      "packages/testkit/src/",
+      "bin/src/",
+    ],
   },
   {
     what: "other processes",
@@ -45,8 +52,6 @@ const powers = [
 
 const problems = [];
 const complain = (file, text) => problems.push(`${file}: ${text}`);
-
-const isBuiltin = (name) => builtinModules.includes(name.replace(/^node:/, ""));
 
 /** The package a file belongs to: "crypto", .., "bin", or "test" for the scenarios at the root. */
 function packageOf(file) {
