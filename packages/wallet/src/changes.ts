@@ -1,0 +1,65 @@
+/**
+ * Every change of a wallet's state, as a value. The store on disk is the list of these values, so what
+ * `applyChange` does now it does again when the wallet is opened: it must depend on nothing but its arguments.
+ */
+import type { AddressBookEntry, OutgoingPayment, OutgoingState, SubaddressIndex, WalletSettings } from "./state.ts";
+
+/** An output found by the scanner. */
+export type ScannedOutput = {
+  readonly outputIndex: number;
+  readonly globalIndex: bigint;
+  readonly amount: bigint;
+  readonly mask: Uint8Array;
+  readonly rct: boolean;
+  readonly oneTimeKey: Uint8Array;
+  readonly txPublicKey: Uint8Array;
+  readonly keyImage: Uint8Array | undefined;
+  readonly subaddress: SubaddressIndex;
+};
+
+/** A transaction that pays the wallet or spends from it, as far as the wallet cares. */
+export type ScannedTransaction = {
+  readonly txHash: Uint8Array;
+  readonly coinbase: boolean;
+  readonly height: number;
+  readonly timestamp: number;
+  readonly unlockTime: bigint;
+  /** Fee of a version 2 transaction; 0 for coinbase; undefined for version 1, where it follows from the inputs. */
+  readonly fee: bigint | undefined;
+  /** Sum of the public output amounts. */
+  readonly publicAmountOut: bigint;
+  readonly txSize: number;
+  /** 32 bytes, decrypted; zero when there is none. */
+  readonly paymentId: Uint8Array;
+  readonly received: readonly ScannedOutput[];
+  /** Key images of all inputs, in order, with the public amount of each (0 for RingCT). */
+  readonly inputs: readonly { readonly keyImage: Uint8Array; readonly amount: bigint }[];
+};
+
+export type WalletChange =
+  /** `count` blocks from `fromHeight` on; whatever was known from that height on is undone first. */
+  | {
+      readonly kind: "blocks";
+      readonly fromHeight: number;
+      readonly count: number;
+      /** Ids of the last of these blocks; older ones than needed to find a fork are left out. */
+      readonly ids: readonly Uint8Array[];
+      readonly lastBlockReward: bigint;
+      readonly transactions: readonly ScannedTransaction[];
+    }
+  /** Forget what came from the chain, to scan again; `hard` forgets transaction keys, destinations and notes as well. */
+  | { readonly kind: "reset"; readonly hard: boolean }
+  | { readonly kind: "outgoing"; readonly payment: OutgoingPayment; readonly txKeys: readonly Uint8Array[] }
+  | { readonly kind: "outgoingState"; readonly txHash: string; readonly state: OutgoingState }
+  /** The node refused it: it never existed. */
+  | { readonly kind: "discardOutgoing"; readonly txHash: string }
+  | { readonly kind: "newAccount"; readonly label: string }
+  | { readonly kind: "newAddress"; readonly account: number; readonly label: string }
+  | { readonly kind: "label"; readonly index: SubaddressIndex; readonly label: string }
+  | { readonly kind: "tag"; readonly accounts: readonly number[]; readonly tag: string }
+  | { readonly kind: "tagDescription"; readonly tag: string; readonly description: string }
+  | { readonly kind: "note"; readonly txHash: string; readonly note: string }
+  | { readonly kind: "attribute"; readonly key: string; readonly value: string }
+  | { readonly kind: "frozen"; readonly keyImage: string; readonly frozen: boolean }
+  | { readonly kind: "addressBook"; readonly entries: readonly AddressBookEntry[] }
+  | { readonly kind: "settings"; readonly settings: WalletSettings };

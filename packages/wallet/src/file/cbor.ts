@@ -1,0 +1,226 @@
+/**
+ * Plain data as bytes: a deterministic part of CBOR. A `number` takes at most 32 bits (else a double), a
+ * `bigint` always 64, so that both read back as what they were; maps have text keys; `undefined` has its own code.
+ * Source: RFC 8949.
+ */
+
+export type Plain =
+  | undefined
+  | null
+  | boolean
+  | number
+  | bigint
+  | string
+  | Uint8Array
+  | readonly Plain[]
+  | ReadonlyMap<string, Plain>
+  | { readonly [key: string]: Plain };
+
+/** The bytes are no plain data of ours. */
+export class BadCbor extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = "BadCbor";
+  }
+}
+
+const UNSIGNED = 0;
+const NEGATIVE = 1;
+const BYTES = 2;
+const TEXT = 3;
+const LIST = 4;
+const MAP = 5;
+const TAG = 6;
+/** Tag of a `Map`, as opposed to a record. Source: IANA CBOR tags, 259. */
+const MAP_TAG = 259;
+const FALSE = 0xf4;
+const TRUE = 0xf5;
+const NULL = 0xf6;
+const UNDEFINED = 0xf7;
+const DOUBLE = 0xfb;
+const MAX_DEPTH = 64;
+
+/** Writes plain data; a function, symbol or class instance throws `TypeError`. */
+export function writeCbor(value: Plain): Uint8Array {
+  const writer = new Writer();
+  writer.value(value);
+  return writer.bytes();
+}
+
+/** Reads what `writeCbor` wrote; anything else throws `BadCbor`. */
+export function readCbor(bytes: Uint8Array): Plain {
+  const reader = new Reader(bytes);
+  const value = reader.value(0);
+  if (reader.at !== bytes.length) throw new BadCbor("trailing bytes");
+  return value;
+}
+
+class Writer {
+  #buffer = Buffer.allocUnsafe(4096);
+  #at = 0;
+
+  bytes(): Uint8Array {
+    return new Uint8Array(this.#buffer.subarray(0, this.#at));
+  }
+
+  value(value: Plain): void {
+    if (value === undefined) this.#byte(UNDEFINED);
+    else if (value === null) this.#byte(NULL);
+    else if (typeof value === "boolean") this.#byte(value ? TRUE : FALSE);
+    else if (typeof value === "number") this.#number(value);
+    else if (typeof value === "bigint") this.#bigint(value);
+    else if (typeof value === "string") this.#text(value);
+    else if (value instanceof Uint8Array) this.#raw(BYTES, value);
+    else this.#container(value);
+  }
+
+  #container(value: readonly Plain[] | ReadonlyMap<string, Plain> | { readonly [key: string]: Plain }): void {
+    if (isList(value)) {
+      this.#head(LIST, value.length);
+      for (const item of value) this.value(item);
+      return;
+    }
+    if (value instanceof Map) this.#head(TAG, MAP_TAG);
+    else if (Object.getPrototypeOf(value) !== Object.prototype) throw new TypeError("not plain data");
+    const entries = value instanceof Map ? [...value] : Object.entries(value);
+    this.#head(MAP, entries.length);
+    for (const [key, item] of entries) {
+      this.#text(key);
+      this.value(item);
+    }
+  }
+
+  #number(value: number): void {
+    if (Number.isInteger(value) && value >= 0 && value < 2 ** 32 && !Object.is(value, -0)) {
+      this.#head(UNSIGNED, value);
+    } else if (Number.isInteger(value) && value < 0 && value >= -(2 ** 32)) {
+      this.#head(NEGATIVE, -1 - value);
+    } else {
+      this.#reserve(9);
+      this.#at = this.#buffer.writeUInt8(DOUBLE, this.#at);
+      this.#at = this.#buffer.writeDoubleBE(value, this.#at);
+    }
+  }
+
+  #bigint(value: bigint): void {
+    if (value < 0n || value >= 1n << 64n) throw new TypeError("not an unsigned 64-bit integer");
+    this.#reserve(9);
+    this.#at = this.#buffer.writeUInt8((UNSIGNED << 5) | 27, this.#at);
+    this.#at = this.#buffer.writeBigUInt64BE(value, this.#at);
+  }
+
+  #text(value: string): void {
+    this.#raw(TEXT, Buffer.from(value, "utf8"));
+  }
+
+  #raw(major: number, bytes: Uint8Array): void {
+    this.#head(major, bytes.length);
+    this.#reserve(bytes.length);
+    this.#buffer.set(bytes, this.#at);
+    this.#at += bytes.length;
+  }
+
+  #head(major: number, count: number): void {
+    this.#reserve(5);
+    if (count < 24) {
+      this.#at = this.#buffer.writeUInt8((major << 5) | count, this.#at);
+    } else if (count < 256) {
+      this.#at = this.#buffer.writeUInt16BE((((major << 5) | 24) << 8) | count, this.#at);
+    } else {
+      this.#at = this.#buffer.writeUInt8((major << 5) | 26, this.#at);
+      this.#at = this.#buffer.writeUInt32BE(count, this.#at);
+    }
+  }
+
+  #byte(value: number): void {
+    this.#reserve(1);
+    this.#at = this.#buffer.writeUInt8(value, this.#at);
+  }
+
+  #reserve(size: number): void {
+    if (this.#at + size <= this.#buffer.length) return;
+    const larger = Buffer.allocUnsafe(Math.max(this.#buffer.length * 2, this.#at + size));
+    larger.set(this.#buffer.subarray(0, this.#at));
+    this.#buffer = larger;
+  }
+}
+
+function isList(value: object): value is readonly Plain[] {
+  return Array.isArray(value);
+}
+
+class Reader {
+  at = 0;
+  readonly #bytes: Buffer;
+
+  constructor(bytes: Uint8Array) {
+    this.#bytes = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  }
+
+  value(depth: number): Plain {
+    if (depth > MAX_DEPTH) throw new BadCbor("too deep");
+    const first = this.#take(1);
+    const initial = this.#bytes.readUInt8(first);
+    const major = initial >> 5;
+    if (major === 7) return this.#simple(initial);
+    if (initial === ((UNSIGNED << 5) | 27)) return this.#bytes.readBigUInt64BE(this.#take(8));
+    const count = this.#count(initial & 31);
+    if (major === UNSIGNED) return count;
+    if (major === NEGATIVE) return -1 - count;
+    if (major === BYTES) return new Uint8Array(this.#slice(count));
+    if (major === TEXT) return this.#slice(count).toString("utf8");
+    if (major === LIST) return this.#list(count, depth);
+    if (major === MAP) return Object.fromEntries(this.#entries(count, depth));
+    return this.#tagged(count, depth);
+  }
+
+  #tagged(tag: number, depth: number): Plain {
+    const initial = this.#bytes.readUInt8(this.#take(1));
+    if (tag !== MAP_TAG || initial >> 5 !== MAP) throw new BadCbor("unknown tag");
+    return new Map(this.#entries(this.#count(initial & 31), depth));
+  }
+
+  #list(count: number, depth: number): Plain[] {
+    const list: Plain[] = [];
+    for (let i = 0; i < count; i++) list.push(this.value(depth + 1));
+    return list;
+  }
+
+  #entries(count: number, depth: number): [string, Plain][] {
+    const entries: [string, Plain][] = [];
+    for (let i = 0; i < count; i++) {
+      const key = this.value(depth + 1);
+      if (typeof key !== "string") throw new BadCbor("key is no text");
+      entries.push([key, this.value(depth + 1)]);
+    }
+    return entries;
+  }
+
+  #simple(initial: number): Plain {
+    if (initial === FALSE) return false;
+    if (initial === TRUE) return true;
+    if (initial === NULL) return null;
+    if (initial === UNDEFINED) return undefined;
+    if (initial === DOUBLE) return this.#bytes.readDoubleBE(this.#take(8));
+    throw new BadCbor("unknown simple value");
+  }
+
+  #count(short: number): number {
+    if (short < 24) return short;
+    if (short === 24) return this.#bytes.readUInt8(this.#take(1));
+    if (short === 26) return this.#bytes.readUInt32BE(this.#take(4));
+    throw new BadCbor("unknown length");
+  }
+
+  #slice(size: number): Buffer {
+    const from = this.#take(size);
+    return this.#bytes.subarray(from, from + size);
+  }
+
+  #take(size: number): number {
+    const from = this.at;
+    if (from + size > this.#bytes.length) throw new BadCbor("too short");
+    this.at = from + size;
+    return from;
+  }
+}

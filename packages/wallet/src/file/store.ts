@@ -1,0 +1,108 @@
+/** Keeps a wallet's state on disk: a picture of it, then every change since. */
+import type { WalletChange } from "../changes.ts";
+import { applyChange, createLedger, indexLedger, type Ledger } from "../ledger.ts";
+import type { NetworkName, WalletSettings, WalletState } from "../state.ts";
+import { type Plain, readCbor, writeCbor } from "./cbor.ts";
+import { DamagedJournal, Journal } from "./journal.ts";
+
+/** Where changes go before they are acknowledged. */
+export interface ChangeLog {
+  /** Answers once `change` survives a crash. */
+  append(change: WalletChange): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** For wallets without a file. */
+export const noChangeLog: ChangeLog = { append: async () => undefined, close: async () => undefined };
+
+const FORMAT_VERSION = 1;
+/** Items of one record: a few hundred bytes each, so that no single step takes long. */
+const ITEMS_PER_RECORD = 500;
+/** A journal this much larger than the picture would be is written anew when the wallet is opened. */
+const COMPACTION_FACTOR = 2;
+const COMPACTION_SLACK_BYTES = 256 * 1024;
+
+/** `secret`: 32 bytes known to every holder of the keys file. */
+export type StoreOptions = { path: string; secret: Uint8Array; network: NetworkName };
+
+type ListName = "outputs" | "incoming" | "outgoing";
+type Picture =
+  | { readonly kind: "state"; readonly version: number; readonly state: Partial<WalletState> }
+  | { readonly kind: "items"; readonly of: ListName; readonly items: readonly Plain[] };
+
+export async function createStore(options: StoreOptions, ledger: Ledger): Promise<ChangeLog> {
+  return logOf(await Journal.create(options.path, options.secret, await picture(ledger.state)));
+}
+
+/** Reads the store back. Throws `DamagedJournal`. */
+export async function openStore(options: StoreOptions, settings: WalletSettings): Promise<{ ledger: Ledger; log: ChangeLog }> {
+  const { journal, records } = await Journal.open(options.path, options.secret);
+  const ledger = createLedger(options.network, settings);
+  await replay(ledger, records);
+  if (ledger.state.network !== options.network) throw new DamagedJournal("the wallet store is of another network");
+  const compact = await picture(ledger.state);
+  const size = compact.reduce((sum, record) => sum + record.length, 0);
+  if (journal.size < COMPACTION_FACTOR * size + COMPACTION_SLACK_BYTES) return { ledger, log: logOf(journal) };
+  await journal.close();
+  return { ledger, log: logOf(await Journal.create(options.path, options.secret, compact)) };
+}
+
+function logOf(journal: Journal): ChangeLog {
+  return {
+    append: (change) => journal.append(writeCbor(change as unknown as Plain)),
+    close: () => journal.close(),
+  };
+}
+
+async function replay(ledger: Ledger, records: readonly Uint8Array[]): Promise<void> {
+  let indexed = false;
+  for (const [i, record] of records.entries()) {
+    if (i % 50 === 49) await pause();
+    const value = readCbor(record) as unknown as Picture | WalletChange;
+    if (value.kind === "state") restoreState(ledger.state, value);
+    else if (value.kind === "items") restoreItems(ledger.state, value);
+    else {
+      if (!indexed) indexLedger(ledger);
+      indexed = true;
+      applyChange(ledger, value);
+    }
+  }
+  if (!indexed) indexLedger(ledger);
+}
+
+function restoreState(state: WalletState, { version, state: saved }: Extract<Picture, { kind: "state" }>): void {
+  if (version !== FORMAT_VERSION) throw new DamagedJournal(`wallet store version ${version} is not known`);
+  Object.assign(state, saved);
+}
+
+function restoreItems(state: WalletState, { of, items }: Extract<Picture, { kind: "items" }>): void {
+  if (of === "outgoing") {
+    for (const [id, payment] of items as unknown as [string, never][]) state.outgoing.set(id, payment);
+  } else (state[of] as unknown[]).push(...items);
+}
+
+async function picture(state: WalletState): Promise<Uint8Array[]> {
+  const { outputs, incoming, outgoing, pool: _pool, ...rest } = state;
+  const records = [writePicture({ kind: "state", version: FORMAT_VERSION, state: rest })];
+  const lists: [ListName, readonly unknown[]][] = [
+    ["outputs", outputs],
+    ["incoming", incoming],
+    ["outgoing", [...outgoing]],
+  ];
+  for (const [of, list] of lists) {
+    for (let at = 0; at < list.length; at += ITEMS_PER_RECORD) {
+      records.push(writePicture({ kind: "items", of, items: list.slice(at, at + ITEMS_PER_RECORD) as Plain[] }));
+      await pause();
+    }
+  }
+  return records;
+}
+
+function writePicture(value: Picture): Uint8Array {
+  return writeCbor(value as unknown as Plain);
+}
+
+/** Lets other work run between two pieces of a long one. */
+function pause(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}

@@ -1,0 +1,145 @@
+/** The state of a wallet with its look-up tables, and how each change moves it. Pure: no clock, no I/O. */
+import { toHex } from "@anulo/protocol";
+import type { WalletChange } from "./changes.ts";
+import { applyBlocks, detachFrom } from "./scan/apply-blocks.ts";
+import type {
+  Account,
+  NetworkName,
+  OutgoingPayment,
+  OwnedOutput,
+  WalletSettings,
+  WalletState,
+} from "./state.ts";
+
+export type Ledger = {
+  readonly state: WalletState;
+  /** Owned outputs by hex key image. */
+  readonly byKeyImage: Map<string, OwnedOutput>;
+  /** Owned outputs by hex one-time key. */
+  readonly byOneTimeKey: Map<string, OwnedOutput>;
+};
+
+/** An empty wallet that will scan from `settings.refreshFromHeight`. */
+export function createLedger(network: NetworkName, settings: WalletSettings): Ledger {
+  const state: WalletState = {
+    network,
+    height: 1,
+    recent: { offset: 1, ids: [] },
+    outputs: [],
+    incoming: [],
+    pool: [],
+    outgoing: new Map(),
+    txKeys: new Map(),
+    accounts: [createAccount("Primary account")],
+    accountTags: new Map(),
+    notes: new Map(),
+    attributes: new Map(),
+    addressBook: [],
+    settings: { ...settings },
+    lastBlockReward: 0n,
+  };
+  return { state, byKeyImage: new Map(), byOneTimeKey: new Map() };
+}
+
+function createAccount(label: string): Account {
+  return { tag: "", addresses: [{ label }] };
+}
+
+/** Builds the look-up tables anew from the state. */
+export function indexLedger({ state, byKeyImage, byOneTimeKey }: Ledger): void {
+  byKeyImage.clear();
+  byOneTimeKey.clear();
+  for (const output of state.outputs) {
+    byOneTimeKey.set(toHex(output.oneTimeKey), output);
+    if (output.keyImage !== undefined) byKeyImage.set(toHex(output.keyImage), output);
+  }
+}
+
+type Apply = { readonly [K in WalletChange["kind"]]: (ledger: Ledger, change: Extract<WalletChange, { kind: K }>) => void };
+
+const apply: Apply = {
+  blocks: (ledger, change) => applyBlocks(ledger, change),
+  reset: (ledger, change) => reset(ledger, change),
+  outgoing(ledger, { payment, txKeys }) {
+    const id = toHex(payment.txHash);
+    ledger.state.outgoing.set(id, { ...payment });
+    if (txKeys.length > 0) ledger.state.txKeys.set(id, txKeys);
+    reserveInputs(ledger, payment);
+  },
+  outgoingState(ledger, { txHash, state }) {
+    const payment = ledger.state.outgoing.get(txHash);
+    if (payment === undefined || payment.state === "confirmed") return;
+    payment.state = state;
+    if (state === "failed") releaseInputs(ledger, payment);
+    else reserveInputs(ledger, payment);
+  },
+  discardOutgoing(ledger, { txHash }) {
+    const payment = ledger.state.outgoing.get(txHash);
+    if (payment === undefined || payment.state === "confirmed") return;
+    releaseInputs(ledger, payment);
+    ledger.state.outgoing.delete(txHash);
+    ledger.state.txKeys.delete(txHash);
+  },
+  newAccount: ({ state }, { label }) => void state.accounts.push(createAccount(label)),
+  newAddress: ({ state }, { account, label }) => void state.accounts[account]!.addresses.push({ label }),
+  label({ state }, { index, label }) {
+    state.accounts[index.major]!.addresses[index.minor]!.label = label;
+  },
+  tag({ state }, { accounts, tag }) {
+    for (const account of accounts) state.accounts[account]!.tag = tag;
+    if (tag !== "" && !state.accountTags.has(tag)) state.accountTags.set(tag, "");
+    dropUnusedTags(state);
+  },
+  tagDescription: ({ state }, { tag, description }) => void state.accountTags.set(tag, description),
+  note: ({ state }, { txHash, note }) => void state.notes.set(txHash, note),
+  attribute: ({ state }, { key, value }) => void state.attributes.set(key, value),
+  frozen({ byKeyImage }, { keyImage, frozen }) {
+    const output = byKeyImage.get(keyImage);
+    if (output !== undefined) output.frozen = frozen;
+  },
+  addressBook({ state }, { entries }) {
+    state.addressBook.splice(0, state.addressBook.length, ...entries.map((entry) => ({ ...entry })));
+  },
+  settings: ({ state }, { settings }) => void Object.assign(state.settings, settings),
+};
+
+/** Moves the ledger by one change. */
+export function applyChange(ledger: Ledger, change: WalletChange): void {
+  (apply[change.kind] as (ledger: Ledger, change: WalletChange) => void)(ledger, change);
+}
+
+/** An account's tag lives as long as an account carries it. Source: wallet2.cpp `set_account_tag`. */
+function dropUnusedTags(state: WalletState): void {
+  for (const tag of state.accountTags.keys()) {
+    if (!state.accounts.some((account) => account.tag === tag)) state.accountTags.delete(tag);
+  }
+}
+
+function reserveInputs({ byKeyImage }: Ledger, payment: OutgoingPayment): void {
+  const id = toHex(payment.txHash);
+  for (const image of payment.keyImages) {
+    const output = byKeyImage.get(toHex(image));
+    if (output !== undefined) output.pendingSpend = id;
+  }
+}
+
+function releaseInputs({ byKeyImage }: Ledger, payment: OutgoingPayment): void {
+  const id = toHex(payment.txHash);
+  for (const image of payment.keyImages) {
+    const output = byKeyImage.get(toHex(image));
+    if (output?.pendingSpend === id) output.pendingSpend = undefined;
+  }
+}
+
+function reset(ledger: Ledger, { hard }: { hard: boolean }): void {
+  const { state } = ledger;
+  detachFrom(ledger, 0);
+  state.lastBlockReward = 0n;
+  for (const [id, payment] of state.outgoing) {
+    if (hard || payment.state === "confirmed" || payment.state === "failed") state.outgoing.delete(id);
+  }
+  if (hard) {
+    state.txKeys.clear();
+    state.notes.clear();
+  }
+}

@@ -1,0 +1,66 @@
+/** What the wallet refuses to do, with the code a caller sees. Source: wallet_rpc_server_error_codes.h. */
+export const refusalCodes = {
+  UNKNOWN_ERROR: -1,
+  WRONG_ADDRESS: -2,
+  DAEMON_IS_BUSY: -3,
+  GENERIC_TRANSFER_ERROR: -4,
+  WRONG_PAYMENT_ID: -5,
+  TRANSFER_TYPE: -6,
+  DENIED: -7,
+  WRONG_TXID: -8,
+  WRONG_SIGNATURE: -9,
+  WRONG_KEY_IMAGE: -10,
+  WRONG_URI: -11,
+  WRONG_INDEX: -12,
+  NOT_OPEN: -13,
+  ACCOUNT_INDEX_OUT_OF_BOUNDS: -14,
+  ADDRESS_INDEX_OUT_OF_BOUNDS: -15,
+  TX_NOT_POSSIBLE: -16,
+  NOT_ENOUGH_MONEY: -17,
+  TX_TOO_LARGE: -18,
+  NOT_ENOUGH_OUTS_TO_MIX: -19,
+  ZERO_DESTINATION: -20,
+  WALLET_ALREADY_EXISTS: -21,
+  INVALID_PASSWORD: -22,
+  NO_WALLET_DIR: -23,
+  NO_TXKEY: -24,
+  WRONG_KEY: -25,
+  BAD_HEX: -26,
+  BAD_TX_METADATA: -27,
+  ALREADY_MULTISIG: -28,
+  WATCH_ONLY: -29,
+  BAD_MULTISIG_INFO: -30,
+  NOT_MULTISIG: -31,
+  WRONG_LR: -32,
+  THRESHOLD_NOT_REACHED: -33,
+  BAD_MULTISIG_TX_DATA: -34,
+  MULTISIG_SIGNATURE: -35,
+  MULTISIG_SUBMISSION: -36,
+  NOT_ENOUGH_UNLOCKED_MONEY: -37,
+  NO_DAEMON_CONNECTION: -38,
+  BAD_UNSIGNED_TX_DATA: -39,
+  BAD_SIGNED_TX_DATA: -40,
+  SIGNED_SUBMISSION: -41,
+  SIGN_UNSIGNED: -42,
+  NON_DETERMINISTIC: -43,
+  INVALID_LOG_LEVEL: -44,
+  ATTRIBUTE_NOT_FOUND: -45,
+  ZERO_AMOUNT: -46,
+  INVALID_SIGNATURE_TYPE: -47,
+  DISABLED: -48,
+  PROXY_ALREADY_DEFINED: -49,
+} as const;
+
+export type RefusalKind = keyof typeof refusalCodes;
+
+/** An expected "no": `kind` chooses the code, the message is for the caller. Holds no secret. */
+export class WalletRefusal extends Error {
+  readonly kind: RefusalKind;
+  readonly code: number;
+  constructor(kind: RefusalKind, message: string) {
+    super(message);
+    this.name = "WalletRefusal";
+    this.kind = kind;
+    this.code = refusalCodes[kind];
+  }
+}

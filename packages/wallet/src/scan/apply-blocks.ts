@@ -1,0 +1,243 @@
+/** Writes what the scanner found into the ledger, and takes it back when the chain is reorganised. */
+import { equalBytes, toHex } from "@anulo/protocol";
+import type { ScannedOutput, ScannedTransaction, WalletChange } from "../changes.ts";
+import type { Ledger } from "../ledger.ts";
+import type { OutgoingPayment, OwnedOutput, RecentBlocks, SubaddressIndex, WalletState } from "../state.ts";
+
+/** Ids kept for finding the point where two chains part; a deeper reorganisation needs a rescan. */
+export const RECENT_BLOCKS = 20_000;
+
+type Blocks = Extract<WalletChange, { kind: "blocks" }>;
+
+export function applyBlocks(ledger: Ledger, blocks: Blocks): void {
+  const { state } = ledger;
+  if (blocks.fromHeight < state.height) detachFrom(ledger, blocks.fromHeight);
+  for (const transaction of blocks.transactions) applyTransaction(ledger, transaction);
+  appendRecent(state.recent, blocks);
+  state.height = blocks.fromHeight + blocks.count;
+  if (blocks.count > 0) state.lastBlockReward = blocks.lastBlockReward;
+}
+
+/** Keeps `recent` an unbroken run that ends with the newest block. */
+export function appendRecent(recent: RecentBlocks, blocks: Pick<Blocks, "fromHeight" | "count" | "ids">): void {
+  const first = blocks.fromHeight + blocks.count - blocks.ids.length;
+  if (first !== recent.offset + recent.ids.length) {
+    recent.ids.length = 0;
+    recent.offset = first;
+  }
+  for (const id of blocks.ids) recent.ids.push(id);
+  trimRecent(recent);
+}
+
+function trimRecent(recent: RecentBlocks): void {
+  if (recent.ids.length <= 2 * RECENT_BLOCKS) return;
+  const excess = recent.ids.length - RECENT_BLOCKS;
+  recent.ids.splice(0, excess);
+  recent.offset += excess;
+}
+
+/** Receipts of one transaction, by subaddress. */
+type Receipt = { index: SubaddressIndex; amount: bigint; amounts: bigint[] };
+
+function applyTransaction(ledger: Ledger, transaction: ScannedTransaction): void {
+  const receipts = new Map<string, Receipt>();
+  for (const output of transaction.received) receive(ledger, { transaction, output, receipts });
+  const spent = spend(ledger, transaction);
+  const fee = transaction.fee ?? (spent.amount > 0n ? spent.amount - transaction.publicAmountOut : 0n);
+  if (spent.amount > 0n) confirmOutgoing(ledger.state, { transaction, spent, fee, receipts });
+  for (const receipt of receipts.values()) {
+    if (receipt.index.major === spent.account) continue; // change, or a payment inside the account
+    ledger.state.incoming.push(paymentOf(transaction, receipt, fee));
+  }
+}
+
+/** The payments a pool transaction brings, which never touch the ledger. */
+export function poolPayments(ledger: Ledger, transaction: ScannedTransaction): ReturnType<typeof paymentOf>[] {
+  const receipts = new Map<string, Receipt>();
+  for (const output of transaction.received) {
+    const known = ledger.byOneTimeKey.get(toHex(output.oneTimeKey));
+    if (known !== undefined && (known.spentHeight !== undefined || known.amount >= output.amount)) continue;
+    addReceipt(receipts, output, output.amount - (known?.amount ?? 0n));
+  }
+  let account: number | undefined;
+  for (const { keyImage } of transaction.inputs) account = ledger.byKeyImage.get(toHex(keyImage))?.subaddress.major ?? account;
+  return [...receipts.values()]
+    .filter(({ index }) => index.major !== account)
+    .map((receipt) => paymentOf(transaction, receipt, transaction.fee ?? 0n));
+}
+
+function paymentOf(transaction: ScannedTransaction, receipt: Receipt, fee: bigint) {
+  const { txHash, paymentId, height, timestamp, unlockTime, coinbase } = transaction;
+  const { amount, amounts, index } = receipt;
+  return { txHash, paymentId, amount, amounts, fee, height, timestamp, unlockTime, coinbase, subaddress: index };
+}
+
+/** Of outputs with the same one-time key only one can be spent, so only the greatest counts. */
+function receive(
+  ledger: Ledger,
+  found: { transaction: ScannedTransaction; output: ScannedOutput; receipts: Map<string, Receipt> },
+): void {
+  const { transaction, output, receipts } = found;
+  const known = ledger.byOneTimeKey.get(toHex(output.oneTimeKey));
+  if (known !== undefined && (known.spentHeight !== undefined || known.amount >= output.amount)) return;
+  const owned = ownedOutput(transaction, output, known);
+  if (known === undefined) ledger.state.outputs.push(owned);
+  else ledger.state.outputs[ledger.state.outputs.indexOf(known)] = owned;
+  indexOutput(ledger, owned);
+  owned.pendingSpend = known?.pendingSpend ?? pendingSpender(ledger.state, owned);
+  coverSubaddress(ledger.state, output.subaddress);
+  addReceipt(receipts, output, output.amount - (known?.amount ?? 0n));
+}
+
+function addReceipt(receipts: Map<string, Receipt>, output: ScannedOutput, gained: bigint): void {
+  const key = `${output.subaddress.major}/${output.subaddress.minor}`;
+  const receipt = receipts.get(key) ?? { index: output.subaddress, amount: 0n, amounts: [] };
+  receipt.amount += gained;
+  receipt.amounts.push(output.amount);
+  receipts.set(key, receipt);
+}
+
+function ownedOutput(
+  transaction: ScannedTransaction,
+  output: ScannedOutput,
+  replaces: OwnedOutput | undefined,
+): OwnedOutput {
+  const { txHash, height, timestamp, unlockTime, coinbase, txSize } = transaction;
+  return {
+    ...output,
+    ...{ txHash, height, timestamp, unlockTime, coinbase, txSize },
+    keyImage: output.keyImage ?? replaces?.keyImage,
+    frozen: false,
+    spentHeight: undefined,
+    pendingSpend: undefined,
+    replaces,
+  };
+}
+
+function indexOutput(ledger: Ledger, output: OwnedOutput): void {
+  ledger.byOneTimeKey.set(toHex(output.oneTimeKey), output);
+  if (output.keyImage !== undefined) ledger.byKeyImage.set(toHex(output.keyImage), output);
+}
+
+/** After a rescan an unconfirmed payment made here still holds its inputs. */
+function pendingSpender(state: WalletState, output: OwnedOutput): string | undefined {
+  const image = output.keyImage;
+  if (image === undefined) return undefined;
+  for (const [id, payment] of state.outgoing) {
+    if (payment.state === "confirmed" || payment.state === "failed") continue;
+    if (payment.keyImages.some((other) => equalBytes(other, image))) return id;
+  }
+  return undefined;
+}
+
+/** Money at an address nobody has asked for yet makes it (and those before it) known. Source: wallet2.cpp `expand_subaddresses`. */
+function coverSubaddress({ accounts }: WalletState, { major, minor }: SubaddressIndex): void {
+  while (accounts.length <= major) accounts.push({ tag: "", addresses: [{ label: "Untitled account" }] });
+  const { addresses } = accounts[major]!;
+  while (addresses.length <= minor) addresses.push({ label: "" });
+}
+
+type Spent = { amount: bigint; account: number | undefined; minors: number[] };
+
+function spend(ledger: Ledger, transaction: ScannedTransaction): Spent {
+  const spent: Spent = { amount: 0n, account: undefined, minors: [] };
+  for (const input of transaction.inputs) {
+    const output = ledger.byKeyImage.get(toHex(input.keyImage));
+    if (output === undefined) continue;
+    output.spentHeight = transaction.height;
+    output.pendingSpend = undefined;
+    spent.amount += input.amount > 0n ? input.amount : output.amount;
+    spent.account = output.subaddress.major;
+    if (!spent.minors.includes(output.subaddress.minor)) spent.minors.push(output.subaddress.minor);
+  }
+  spent.minors.sort((a, b) => a - b);
+  return spent;
+}
+
+/** Source: wallet2.cpp `process_unconfirmed`, `process_outgoing`. */
+function confirmOutgoing(
+  state: WalletState,
+  seen: { transaction: ScannedTransaction; spent: Spent; fee: bigint; receipts: Map<string, Receipt> },
+): void {
+  const { transaction, spent, fee, receipts } = seen;
+  const id = toHex(transaction.txHash);
+  let change = 0n;
+  for (const { index, amount } of receipts.values()) if (index.major === spent.account) change += amount;
+  const payment: OutgoingPayment = state.outgoing.get(id) ?? {
+    txHash: transaction.txHash,
+    state: "confirmed",
+    blob: undefined,
+    amountIn: spent.amount,
+    amountOut: spent.amount - fee,
+    change,
+    destinations: [],
+    paymentId: new Uint8Array(32),
+    account: spent.account ?? 0,
+    subaddressIndices: spent.minors,
+    keyImages: transaction.inputs.map(({ keyImage }) => keyImage),
+    unlockTime: transaction.unlockTime,
+    createdAt: 0,
+    timestamp: 0,
+    height: 0,
+  };
+  const { height, timestamp } = transaction;
+  // All of it came back to the account that paid: shown as a payment of nothing rather than of everything.
+  const all = spent.amount === change + fee;
+  state.outgoing.set(id, { ...payment, state: "confirmed", height, timestamp, ...(all ? { change } : {}) });
+}
+
+/** Undoes every block from `height` on. What only this wallet knows (transaction keys, destinations) stays. */
+export function detachFrom(ledger: Ledger, height: number): void {
+  const { state } = ledger;
+  detachOutputs(ledger, height);
+  const kept = state.incoming.filter((payment) => payment.height < height);
+  state.incoming.splice(0, state.incoming.length, ...kept);
+  detachOutgoing(ledger, height);
+  detachRecent(state.recent, height);
+  state.height = Math.min(state.height, Math.max(1, height));
+}
+
+export function detachRecent(recent: RecentBlocks, height: number): void {
+  if (height <= recent.offset) {
+    recent.ids.length = 0;
+    recent.offset = Math.max(1, height);
+  } else if (height < recent.offset + recent.ids.length) recent.ids.length = height - recent.offset;
+}
+
+function detachOutputs(ledger: Ledger, height: number): void {
+  const { outputs } = ledger.state;
+  const kept: OwnedOutput[] = [];
+  for (const newest of outputs) {
+    let output: OwnedOutput | undefined = newest;
+    while (output !== undefined && output.height >= height) output = output.replaces;
+    if (output === undefined) continue;
+    if (output.spentHeight !== undefined && output.spentHeight >= height) {
+      output.spentHeight = undefined;
+      output.frozen = false;
+    }
+    kept.push(output);
+  }
+  outputs.splice(0, outputs.length);
+  ledger.byKeyImage.clear();
+  ledger.byOneTimeKey.clear();
+  for (const output of kept) {
+    outputs.push(output);
+    indexOutput(ledger, output);
+  }
+}
+
+function detachOutgoing(ledger: Ledger, height: number): void {
+  const { state, byKeyImage } = ledger;
+  for (const [id, payment] of state.outgoing) {
+    if (payment.state !== "confirmed" || payment.height < height) continue;
+    if (payment.blob === undefined) {
+      state.outgoing.delete(id);
+      continue;
+    }
+    Object.assign(payment, { state: "pending", height: 0, timestamp: payment.createdAt });
+    for (const image of payment.keyImages) {
+      const output = byKeyImage.get(toHex(image));
+      if (output !== undefined) output.pendingSpend = id;
+    }
+  }
+}

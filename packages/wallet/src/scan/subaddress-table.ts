@@ -1,0 +1,51 @@
+/**
+ * Which spend public keys are ours. The table reaches some accounts and addresses beyond those in use (the
+ * look-ahead), so that money sent to an address another copy of the wallet handed out is still found.
+ */
+import { toHex } from "@anulo/protocol";
+import type { SubaddressIndex } from "../state.ts";
+
+/** Source: wallet2.h SUBADDRESS_LOOKAHEAD_MAJOR, SUBADDRESS_LOOKAHEAD_MINOR. */
+export const LOOKAHEAD = { accounts: 50, addresses: 200 } as const;
+
+/** Keys of addresses `fromMinor …` of one account: 32 bytes each, packed. */
+export type KeyRange = { readonly major: number; readonly fromMinor: number; readonly keys: Uint8Array };
+/** Addresses `fromMinor ≤ minor < toMinor` of one account that the table lacks. */
+export type MissingRange = { readonly major: number; readonly fromMinor: number; readonly toMinor: number };
+
+export type SubaddressTable = {
+  /** Index by hex spend public key. */
+  readonly byKey: Map<string, SubaddressIndex>;
+  /** Number of addresses covered, by account. */
+  readonly covered: number[];
+};
+
+export function createSubaddressTable(): SubaddressTable {
+  return { byKey: new Map(), covered: [] };
+}
+
+/** What must be added for `index` to be in use with the whole look-ahead beyond it. */
+export function missingFor(table: SubaddressTable, index: SubaddressIndex): MissingRange[] {
+  const missing: MissingRange[] = [];
+  const accounts = Math.max(table.covered.length, clamp(index.major + LOOKAHEAD.accounts));
+  for (let major = 0; major < accounts; major++) {
+    const fromMinor = table.covered[major] ?? 0;
+    const used = major === index.major ? index.minor : 0;
+    const toMinor = clamp(used + LOOKAHEAD.addresses);
+    if (fromMinor < toMinor) missing.push({ major, fromMinor, toMinor });
+  }
+  return missing;
+}
+
+function clamp(count: number): number {
+  return Math.min(count, 0xffff_ffff);
+}
+
+/** Ranges must join: an account's next range begins where its last ended. */
+export function addRange(table: SubaddressTable, { major, fromMinor, keys }: KeyRange): void {
+  const count = keys.length / 32;
+  for (let i = 0; i < count; i++) {
+    table.byKey.set(toHex(keys.subarray(32 * i, 32 * i + 32)), { major, minor: fromMinor + i });
+  }
+  table.covered[major] = Math.max(table.covered[major] ?? 0, fromMinor + count);
+}

@@ -1,0 +1,155 @@
+/** What an open wallet knows, as plain data. Every change to it goes through `applyChange` (changes.ts). */
+
+export type NetworkName = "mainnet" | "stagenet" | "testnet" | "regtest";
+
+/** Account (major) and address (minor) numbers; 0/0 is the primary address. */
+export type SubaddressIndex = { readonly major: number; readonly minor: number };
+
+/** The secrets of one wallet; every field of bytes is 32 bytes. `spendSecret` is undefined in a view-only wallet. */
+export type WalletKeys = {
+  readonly spendPublic: Uint8Array;
+  readonly viewPublic: Uint8Array;
+  readonly viewSecret: Uint8Array;
+  readonly spendSecret: Uint8Array | undefined;
+};
+
+/** One output of the chain that belongs to the wallet. */
+export type OwnedOutput = {
+  /** Transaction id, 32 bytes. */
+  readonly txHash: Uint8Array;
+  /** Place among the outputs of its transaction. */
+  readonly outputIndex: number;
+  /** Place among all outputs of its amount (amount 0 for RingCT). */
+  readonly globalIndex: bigint;
+  /** Atomic units. */
+  readonly amount: bigint;
+  /** Mask of the commitment, 32 bytes; the scalar 1 where the amount is public. */
+  readonly mask: Uint8Array;
+  /** True where the ring is taken from RingCT outputs (version 2 coinbase included). */
+  readonly rct: boolean;
+  /** The key in the output, 32 bytes. */
+  readonly oneTimeKey: Uint8Array;
+  /** Transaction public key that made the derivation (main or additional), 32 bytes. */
+  readonly txPublicKey: Uint8Array;
+  /** Key image, 32 bytes; undefined while a view-only wallet hasn't been told. */
+  keyImage: Uint8Array | undefined;
+  readonly subaddress: SubaddressIndex;
+  /** Height of the containing block. */
+  readonly height: number;
+  /** Seconds since 1970, as in the block header. */
+  readonly timestamp: number;
+  readonly unlockTime: bigint;
+  readonly coinbase: boolean;
+  /** Size of the transaction blob in bytes; 0 when not known. */
+  readonly txSize: number;
+  /** Excluded from spending by the user. */
+  frozen: boolean;
+  /** Height of the block that spends it; undefined while no block does. */
+  spentHeight: number | undefined;
+  /** Hex id of our own unconfirmed transaction that spends it. */
+  pendingSpend: string | undefined;
+  /** A smaller output with the same one-time key, of which only one can ever be spent ("burning bug"). */
+  readonly replaces: OwnedOutput | undefined;
+};
+
+/** Money received by one subaddress in one transaction, change excluded. */
+export type IncomingPayment = {
+  readonly txHash: Uint8Array;
+  /** 32 bytes; a short payment id fills the first 8. All zero when there is none. */
+  readonly paymentId: Uint8Array;
+  readonly amount: bigint;
+  /** Amounts of the single outputs. */
+  readonly amounts: readonly bigint[];
+  readonly fee: bigint;
+  /** Height of the containing block; 0 in the pool. */
+  readonly height: number;
+  readonly timestamp: number;
+  readonly unlockTime: bigint;
+  readonly coinbase: boolean;
+  readonly subaddress: SubaddressIndex;
+};
+
+/** A payment that waits in the pool of the node. */
+export type PoolPayment = IncomingPayment & { readonly doubleSpendSeen: boolean };
+
+/** `address` is the text the caller gave (its integrated form included). */
+export type PaymentDestination = { readonly address: string; readonly amount: bigint };
+
+/**
+ * `signed`: kept, maybe not sent yet · `pending`: given to the node · `missing`: no longer in the node's pool ·
+ * `failed`: given up, its inputs are free again · `confirmed`: in a block.
+ */
+export type OutgoingState = "signed" | "pending" | "missing" | "failed" | "confirmed";
+
+/** A transaction that spends outputs of this wallet, made here or seen in the chain. */
+export type OutgoingPayment = {
+  readonly txHash: Uint8Array;
+  state: OutgoingState;
+  /** The whole transaction as sent, to send it again; undefined when it was not made here or once it is deep enough. */
+  readonly blob: Uint8Array | undefined;
+  readonly amountIn: bigint;
+  /** Sum of all outputs, change included: `amountIn - fee`. */
+  readonly amountOut: bigint;
+  readonly change: bigint;
+  readonly destinations: readonly PaymentDestination[];
+  /** As in IncomingPayment. */
+  readonly paymentId: Uint8Array;
+  /** Account that paid, and the addresses of it that were used. */
+  readonly account: number;
+  readonly subaddressIndices: readonly number[];
+  /** Key images of all inputs, 32 bytes each. */
+  readonly keyImages: readonly Uint8Array[];
+  readonly unlockTime: bigint;
+  /** When it was made (seconds since 1970). */
+  readonly createdAt: number;
+  /** Block time once confirmed, else `createdAt`. */
+  timestamp: number;
+  /** Height of the containing block; 0 while unconfirmed. */
+  height: number;
+};
+
+export type AddressLabel = { label: string };
+/** One account; `addresses[i]` is the address with minor index i. */
+export type Account = { tag: string; readonly addresses: AddressLabel[] };
+
+export type AddressBookEntry = {
+  address: string;
+  description: string;
+  /** 64 hex digits or empty. */
+  paymentId: string;
+};
+
+/** Settings that live in the keys file as well. */
+export type WalletSettings = {
+  /** English name of the mnemonic's word list; empty when there is no mnemonic. */
+  seedLanguage: string;
+  /** First height worth scanning. */
+  refreshFromHeight: number;
+};
+
+export type WalletState = {
+  readonly network: NetworkName;
+  /** Number of blocks scanned, which is the height of the next one. */
+  height: number;
+  readonly recent: RecentBlocks;
+  readonly outputs: OwnedOutput[];
+  readonly incoming: IncomingPayment[];
+  readonly pool: PoolPayment[];
+  /** By hex transaction id; see OutgoingState. */
+  readonly outgoing: Map<string, OutgoingPayment>;
+  /** By hex transaction id: the secret transaction key r (32 bytes), then the additional ones. */
+  readonly txKeys: Map<string, readonly Uint8Array[]>;
+  readonly accounts: Account[];
+  /** Description by tag. */
+  readonly accountTags: Map<string, string>;
+  /** By hex transaction id. */
+  readonly notes: Map<string, string>;
+  readonly attributes: Map<string, string>;
+  readonly addressBook: AddressBookEntry[];
+  readonly settings: WalletSettings;
+  /** Reward of the newest scanned block, atomic units. */
+  lastBlockReward: bigint;
+};
+
+/** Ids of the newest scanned blocks: `ids[i]` (32 bytes) has height `offset + i`; the last is `height - 1`. */
+export type RecentBlocks = { offset: number; ids: Uint8Array[] };

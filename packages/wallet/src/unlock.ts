@@ -1,0 +1,48 @@
+/** When money may be spent. Pure; the wallet's height and the time come in as arguments. */
+import type { NetworkName, OwnedOutput } from "./state.ts";
+
+/** Unlock times below are heights, others are seconds. Source: cryptonote_config.h CRYPTONOTE_MAX_BLOCK_NUMBER. */
+export const MAX_BLOCK_NUMBER = 500_000_000n;
+/** Blocks an output must rest. Source: cryptonote_config.h CRYPTONOTE_DEFAULT_TX_SPENDABLE_AGE. */
+export const SPENDABLE_AGE = 10;
+/** Seconds of a block since hard fork 2, and before it. Source: cryptonote_config.h DIFFICULTY_TARGET_V2, _V1. */
+export const BLOCK_SECONDS = 120;
+const BLOCK_SECONDS_V1 = 60;
+/** Heights of hard fork 2 as the wallet assumes them. Source: wallet2.cpp `is_tx_spendtime_unlocked`. */
+const HARD_FORK_2: Record<NetworkName, number> = {
+  mainnet: 1_009_827,
+  testnet: 624_634,
+  stagenet: 32_000,
+  regtest: 1_009_827,
+};
+
+/** The view of time an unlock question needs: blocks known to the wallet and seconds since 1970. */
+export type Now = { readonly network: NetworkName; readonly height: number; readonly seconds: number };
+
+/** True once `unlockTime` (a height or a time) has passed for something in block `height`. */
+export function isUnlockTimePassed(unlockTime: bigint, height: number, now: Now): boolean {
+  if (unlockTime < MAX_BLOCK_NUMBER) return BigInt(now.height) >= unlockTime;
+  const leeway = height < HARD_FORK_2[now.network] ? BLOCK_SECONDS_V1 : BLOCK_SECONDS;
+  return BigInt(now.seconds + leeway) >= unlockTime;
+}
+
+/** True when the network lets it be spent: unlock time passed and ten blocks old. */
+export function isUnlocked(item: { unlockTime: bigint; height: number }, now: Now): boolean {
+  return isUnlockTimePassed(item.unlockTime, item.height, now) && item.height + SPENDABLE_AGE <= now.height;
+}
+
+/** True while nothing, in a block or waiting, spends the output. */
+export function isUnspent(output: OwnedOutput): boolean {
+  return output.spentHeight === undefined && output.pendingSpend === undefined;
+}
+
+/** Blocks and seconds until the output unlocks; zeros once it has. Source: wallet2.cpp `unlocked_balance_per_subaddress`. */
+export function timeToUnlock(output: OwnedOutput, now: Now): { blocks: number; seconds: number } {
+  if (isUnlocked(output, now)) return { blocks: 0, seconds: 0 };
+  const { unlockTime, height } = output;
+  const rest = height + SPENDABLE_AGE;
+  if (unlockTime >= MAX_BLOCK_NUMBER) {
+    return { blocks: Math.max(0, rest - now.height), seconds: Math.max(0, Number(unlockTime) - now.seconds) };
+  }
+  return { blocks: Math.max(0, Math.max(rest, Number(unlockTime)) - now.height), seconds: 0 };
+}
