@@ -2,7 +2,13 @@
  * Every change of a wallet's state, as a value. The store on disk is the list of these values, so what
  * `applyChange` does now it does again when the wallet is opened: it must depend on nothing but its arguments.
  */
-import type { AddressBookEntry, OutgoingPayment, OutgoingState, SubaddressIndex, WalletSettings } from "./state.ts";
+import type {
+  AddressBookEntry,
+  OutgoingPayment,
+  OutgoingState,
+  SubaddressIndex,
+  WalletSettings,
+} from "./state.ts";
 
 /** An output found by the scanner. */
 export type ScannedOutput = {

@@ -55,7 +55,9 @@ export function indexLedger({ state, byKeyImage, byOneTimeKey }: Ledger): void {
   }
 }
 
-type Apply = { readonly [K in WalletChange["kind"]]: (ledger: Ledger, change: Extract<WalletChange, { kind: K }>) => void };
+type Apply = {
+  readonly [K in WalletChange["kind"]]: (ledger: Ledger, change: Extract<WalletChange, { kind: K }>) => void;
+};
 
 const apply: Apply = {
   blocks: (ledger, change) => applyBlocks(ledger, change),

@@ -37,7 +37,11 @@ export class Journal {
   #writing: Promise<void> | undefined;
   #broken: unknown;
 
-  private constructor(path: string, file: FileHandle, position: { key: Buffer; count: number; size: number }) {
+  private constructor(
+    path: string,
+    file: FileHandle,
+    position: { key: Buffer; count: number; size: number },
+  ) {
     this.path = path;
     this.#file = file;
     this.#key = position.key;
@@ -153,7 +157,9 @@ function unsealAll(image: Buffer, key: Uint8Array): { records: Uint8Array[]; end
     if (record === undefined) {
       // Written in part when the power went: the rest is missing or was never filled in.
       if (end === image.length || image.subarray(at).every((byte) => byte === 0)) break;
-      throw new DamagedJournal(`record ${records.length} of the wallet store was changed, or the key is wrong`);
+      throw new DamagedJournal(
+        `record ${records.length} of the wallet store was changed, or the key is wrong`,
+      );
     }
     records.push(record);
     at = end;
@@ -165,7 +171,9 @@ function unsealAll(image: Buffer, key: Uint8Array): { records: Uint8Array[]; end
 function unseal(record: Buffer, key: Uint8Array, recordNumber: number): Uint8Array | undefined {
   const length = record.subarray(0, LENGTH_BYTES);
   const sealed = record.subarray(LENGTH_BYTES, record.length - TAG_BYTES);
-  const cipher = createDecipheriv("chacha20-poly1305", key, nonce(recordNumber), { authTagLength: TAG_BYTES });
+  const cipher = createDecipheriv("chacha20-poly1305", key, nonce(recordNumber), {
+    authTagLength: TAG_BYTES,
+  });
   cipher.setAAD(length, { plaintextLength: sealed.length });
   cipher.setAuthTag(record.subarray(record.length - TAG_BYTES));
   try {

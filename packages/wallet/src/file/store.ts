@@ -35,14 +35,19 @@ export async function createStore(options: StoreOptions, ledger: Ledger): Promis
 }
 
 /** Reads the store back. Throws `DamagedJournal`. */
-export async function openStore(options: StoreOptions, settings: WalletSettings): Promise<{ ledger: Ledger; log: ChangeLog }> {
+export async function openStore(
+  options: StoreOptions,
+  settings: WalletSettings,
+): Promise<{ ledger: Ledger; log: ChangeLog }> {
   const { journal, records } = await Journal.open(options.path, options.secret);
   const ledger = createLedger(options.network, settings);
   await replay(ledger, records);
-  if (ledger.state.network !== options.network) throw new DamagedJournal("the wallet store is of another network");
+  if (ledger.state.network !== options.network)
+    throw new DamagedJournal("the wallet store is of another network");
   const compact = await picture(ledger.state);
   const size = compact.reduce((sum, record) => sum + record.length, 0);
-  if (journal.size < COMPACTION_FACTOR * size + COMPACTION_SLACK_BYTES) return { ledger, log: logOf(journal) };
+  if (journal.size < COMPACTION_FACTOR * size + COMPACTION_SLACK_BYTES)
+    return { ledger, log: logOf(journal) };
   await journal.close();
   return { ledger, log: logOf(await Journal.create(options.path, options.secret, compact)) };
 }
@@ -70,7 +75,10 @@ async function replay(ledger: Ledger, records: readonly Uint8Array[]): Promise<v
   if (!indexed) indexLedger(ledger);
 }
 
-function restoreState(state: WalletState, { version, state: saved }: Extract<Picture, { kind: "state" }>): void {
+function restoreState(
+  state: WalletState,
+  { version, state: saved }: Extract<Picture, { kind: "state" }>,
+): void {
   if (version !== FORMAT_VERSION) throw new DamagedJournal(`wallet store version ${version} is not known`);
   Object.assign(state, saved);
 }
@@ -91,7 +99,9 @@ async function picture(state: WalletState): Promise<Uint8Array[]> {
   ];
   for (const [of, list] of lists) {
     for (let at = 0; at < list.length; at += ITEMS_PER_RECORD) {
-      records.push(writePicture({ kind: "items", of, items: list.slice(at, at + ITEMS_PER_RECORD) as Plain[] }));
+      records.push(
+        writePicture({ kind: "items", of, items: list.slice(at, at + ITEMS_PER_RECORD) as Plain[] }),
+      );
       await pause();
     }
   }

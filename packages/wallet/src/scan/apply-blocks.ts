@@ -19,7 +19,10 @@ export function applyBlocks(ledger: Ledger, blocks: Blocks): void {
 }
 
 /** Keeps `recent` an unbroken run that ends with the newest block. */
-export function appendRecent(recent: RecentBlocks, blocks: Pick<Blocks, "fromHeight" | "count" | "ids">): void {
+export function appendRecent(
+  recent: RecentBlocks,
+  blocks: Pick<Blocks, "fromHeight" | "count" | "ids">,
+): void {
   const first = blocks.fromHeight + blocks.count - blocks.ids.length;
   if (first !== recent.offset + recent.ids.length) {
     recent.ids.length = 0;
@@ -52,7 +55,10 @@ function applyTransaction(ledger: Ledger, transaction: ScannedTransaction): void
 }
 
 /** The payments a pool transaction brings, which never touch the ledger. */
-export function poolPayments(ledger: Ledger, transaction: ScannedTransaction): ReturnType<typeof paymentOf>[] {
+export function poolPayments(
+  ledger: Ledger,
+  transaction: ScannedTransaction,
+): ReturnType<typeof paymentOf>[] {
   const receipts = new Map<string, Receipt>();
   for (const output of transaction.received) {
     const known = ledger.byOneTimeKey.get(toHex(output.oneTimeKey));
@@ -60,7 +66,8 @@ export function poolPayments(ledger: Ledger, transaction: ScannedTransaction): R
     addReceipt(receipts, output, output.amount - (known?.amount ?? 0n));
   }
   let account: number | undefined;
-  for (const { keyImage } of transaction.inputs) account = ledger.byKeyImage.get(toHex(keyImage))?.subaddress.major ?? account;
+  for (const { keyImage } of transaction.inputs)
+    account = ledger.byKeyImage.get(toHex(keyImage))?.subaddress.major ?? account;
   return [...receipts.values()]
     .filter(({ index }) => index.major !== account)
     .map((receipt) => paymentOf(transaction, receipt, transaction.fee ?? 0n));
@@ -69,7 +76,18 @@ export function poolPayments(ledger: Ledger, transaction: ScannedTransaction): R
 function paymentOf(transaction: ScannedTransaction, receipt: Receipt, fee: bigint) {
   const { txHash, paymentId, height, timestamp, unlockTime, coinbase } = transaction;
   const { amount, amounts, index } = receipt;
-  return { txHash, paymentId, amount, amounts, fee, height, timestamp, unlockTime, coinbase, subaddress: index };
+  return {
+    txHash,
+    paymentId,
+    amount,
+    amounts,
+    fee,
+    height,
+    timestamp,
+    unlockTime,
+    coinbase,
+    subaddress: index,
+  };
 }
 
 /** Of outputs with the same one-time key only one can be spent, so only the greatest counts. */
