@@ -1,4 +1,13 @@
 export {
+  ATOMIC_UNITS_PER_COIN,
+  BadAmount,
+  COIN_DECIMALS,
+  formatAmount,
+  MAX_AMOUNT,
+  parseAmount,
+  roundAmountUp,
+} from "./amount.ts";
+export {
   type Block,
   type BlockHeader,
   blockHashingBlob,
@@ -32,6 +41,22 @@ export {
   varint64,
   varintBelow,
 } from "./codec/wire.ts";
+export {
+  BLOCK_REWARD_OVERESTIMATE,
+  dynamicBaseFee,
+  dynamicFees2021,
+  FEE_QUANTIZATION_MASK,
+  type Fee2021Question,
+  type FeeQuestion,
+  feeOfWeight,
+  isFeeEnough,
+  isFeePerByte,
+  neededFee,
+} from "./fee.ts";
+export { genesisBlock } from "./genesis.ts";
+export { hardForkAt, heightOfHardFork, ruleForks, secondsPerBlock } from "./hard-forks.ts";
+export { type HardFork, type Network, type NetworkName, networks } from "./networks.ts";
+export { baseReward, blockReward, minimumFullRewardWeight, type RewardQuestion } from "./reward.ts";
 export {
   type Bulletproof,
   type BulletproofPlus,
@@ -71,3 +96,12 @@ export {
   writePrunablePart,
 } from "./transaction-hash.ts";
 export { treeHash } from "./tree-hash.ts";
+export {
+  estimateTransactionSize,
+  estimateTransactionWeight,
+  MAX_PROOF_OUTPUTS,
+  prunedTransactionWeight,
+  type TransactionShape,
+  transactionBlobSize,
+  transactionWeight,
+} from "./weight.ts";

@@ -1,0 +1,40 @@
+/** Decimal places of the coin: 1 XMR is 10^12 atomic units (piconero). */
+export const COIN_DECIMALS = 12;
+export const ATOMIC_UNITS_PER_COIN: bigint = 10n ** BigInt(COIN_DECIMALS);
+/** Amounts are unsigned and of 64 bits. */
+export const MAX_AMOUNT: bigint = 2n ** 64n - 1n;
+
+/** Text that is not an amount of coins. */
+export class BadAmount extends Error {
+  override name = "BadAmount";
+}
+
+/** Coins with all twelve decimals, of atomic units: 1500000000000 is "1.500000000000". Source: `print_money`. */
+export function formatAmount(atomicUnits: bigint): string {
+  const digits = atomicUnits.toString().padStart(COIN_DECIMALS + 1, "0");
+  return `${digits.slice(0, -COIN_DECIMALS)}.${digits.slice(-COIN_DECIMALS)}`;
+}
+
+/**
+ * Atomic units of a text in coins, as "1.5", ".5" or "2."; zeros past the twelfth decimal do not count.
+ * Throws `BadAmount`. Source: cryptonote_format_utils.cpp `parse_amount`.
+ */
+export function parseAmount(text: string): bigint {
+  const found = /^(\d*)(?:\.(\d*))?$/.exec(text.trim());
+  if (found === null) throw new BadAmount("not an amount of coins");
+  const [, whole = "", decimals = ""] = found;
+  if (whole === "" && decimals === "") throw new BadAmount("an amount has digits");
+  const kept = decimals.slice(0, COIN_DECIMALS);
+  if (/[^0]/.test(decimals.slice(COIN_DECIMALS))) throw new BadAmount(`more than ${COIN_DECIMALS} decimals`);
+  const amount = BigInt(whole + kept.padEnd(COIN_DECIMALS, "0"));
+  if (amount > MAX_AMOUNT) throw new BadAmount("amount too large");
+  return amount;
+}
+
+/** Rounds up to so many significant decimal digits. Source: cryptonote_format_utils.cpp `round_money_up`. */
+export function roundAmountUp(amount: bigint, significantDigits: number): bigint {
+  const superfluous = amount.toString().length - significantDigits;
+  if (superfluous <= 0) return amount;
+  const unit = 10n ** BigInt(superfluous);
+  return ((amount + unit - 1n) / unit) * unit;
+}
