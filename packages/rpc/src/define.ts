@@ -40,7 +40,11 @@ export type Path<
   Name extends string = string,
   Params extends AnySchema = AnySchema,
   Result extends AnySchema = AnySchema,
-> = Omit<Method<Name, Params, Result>, "transport"> & { readonly transport: "json" | "binary" };
+> = Omit<Method<Name, Params, Result>, "transport"> & {
+  readonly transport: "json" | "binary";
+  /** A plain path that also answers a binary request, in binary. */
+  readonly alsoBinary?: boolean;
+};
 
 /** Anything that can be called. */
 export type Call = Method | Path;
@@ -54,7 +58,12 @@ export function method<const Name extends string, Params extends AnySchema, Resu
 
 /** Declares a plain path; `name` begins with a slash. */
 export function path<const Name extends `/${string}`, P extends Fields, Result extends AnySchema>(
-  declaration: Declared & { readonly name: Name; readonly params: RecordSchema<P>; readonly result: Result },
+  declaration: Declared & {
+    readonly name: Name;
+    readonly params: RecordSchema<P>;
+    readonly result: Result;
+    readonly alsoBinary?: boolean;
+  },
 ): Path<Name, RecordSchema<P>, Result> {
   return { ...declaration, ...rules(declaration), transport: "json" };
 }

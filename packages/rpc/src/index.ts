@@ -1,3 +1,8 @@
+export { daemon, daemonMethods } from "./daemon/daemon.ts";
+export type { OutputDistribution } from "./daemon/output-distribution.ts";
+export { ipv4Number, ipv4Text } from "./daemon/peer-address.ts";
+export type { BacklogEntry } from "./daemon/pool.ts";
+export type { TransactionBlob } from "./daemon/transaction-blobs.ts";
 export {
   type Access,
   binaryPath,
@@ -37,3 +42,5 @@ export {
 } from "./schema/scalars.ts";
 export type { AnySchema, InputOf, Schema, TypeOf } from "./schema/schema.ts";
 export { switched, wireForm } from "./schema/switched.ts";
+export type { TransferType } from "./wallet/history.ts";
+export { wallet, walletMethods } from "./wallet/wallet.ts";

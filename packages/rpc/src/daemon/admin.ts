@@ -1,0 +1,125 @@
+import { method, path } from "../define.ts";
+import { object, optional, or, zero } from "../schema/composites.ts";
+import { flag, hash, int8, text, u64, uint, uint32 } from "../schema/scalars.ts";
+import {
+  accessStatus,
+  cumulativeDifficultyFields,
+  difficultyFields,
+  nodeStatus,
+  noParams,
+} from "./fields.ts";
+
+const info = object({
+  adjusted_time: uint,
+  alt_blocks_count: uint,
+  block_size_limit: uint,
+  block_size_median: uint,
+  block_weight_limit: uint,
+  block_weight_median: uint,
+  bootstrap_daemon_address: text,
+  busy_syncing: flag,
+  ...cumulativeDifficultyFields,
+  database_size: uint,
+  ...difficultyFields,
+  free_space: u64,
+  grey_peerlist_size: uint,
+  height: uint,
+  height_without_bootstrap: uint,
+  incoming_connections_count: uint,
+  mainnet: flag,
+  nettype: text,
+  offline: flag,
+  outgoing_connections_count: uint,
+  restricted: flag,
+  rpc_connections_count: uint,
+  stagenet: flag,
+  start_time: uint,
+  synchronized: flag,
+  target: uint,
+  target_height: uint,
+  testnet: flag,
+  top_block_hash: hash,
+  tx_count: uint,
+  tx_pool_size: uint,
+  update_available: flag,
+  version: text,
+  was_bootstrap_ever_used: flag,
+  white_peerlist_size: uint,
+  ...accessStatus,
+});
+
+const saveGraph = {
+  access: "unrestricted",
+  summary: "Obsolete; does nothing.",
+  params: noParams,
+  result: object({ status: or(text, "OK") }),
+} as const;
+
+/** The node itself: state, version, logs, stop. */
+export const admin = {
+  getInfo: method({
+    name: "get_info",
+    aliases: ["getinfo", "/get_info", "/getinfo"],
+    summary: "State of the node and its chain.",
+    params: noParams,
+    result: info,
+  }),
+  getInfoPath: path({
+    name: "/get_info",
+    aliases: ["/getinfo"],
+    summary: "State of the node and its chain.",
+    params: noParams,
+    result: info,
+  }),
+  getVersion: method({
+    name: "get_version",
+    summary: "Version of this interface: major times 65536 plus minor.",
+    params: noParams,
+    result: object({ release: flag, version: uint32, ...nodeStatus }),
+  }),
+  saveBc: path({
+    name: "/save_bc",
+    access: "unrestricted",
+    summary: "Writes the chain to disk.",
+    params: noParams,
+    result: object(nodeStatus),
+  }),
+  setLogLevel: path({
+    name: "/set_log_level",
+    access: "unrestricted",
+    summary: "Sets how much is logged, 0 to 4.",
+    params: object({ level: zero(int8) }),
+    result: object(nodeStatus),
+  }),
+  setLogCategories: path({
+    name: "/set_log_categories",
+    access: "unrestricted",
+    summary: "Sets what is logged, as category:level pairs; left out, the default set.",
+    params: object({ categories: optional(text) }),
+    result: object({ categories: text, ...nodeStatus }),
+  }),
+  stopDaemon: path({
+    name: "/stop_daemon",
+    access: "unrestricted",
+    summary: "Stops the node.",
+    params: noParams,
+    result: object(nodeStatus),
+  }),
+  update: path({
+    name: "/update",
+    access: "unrestricted",
+    summary: "Looks for a newer version, or downloads it.",
+    params: object({ command: zero(text), path: zero(text) }),
+    result: object({
+      auto_uri: or(text, ""),
+      hash: or(text, ""),
+      path: or(text, ""),
+      update: or(flag, false),
+      user_uri: or(text, ""),
+      version: or(text, ""),
+      ...nodeStatus,
+    }),
+  }),
+  startSaveGraph: path({ name: "/start_save_graph", ...saveGraph }),
+  stopSaveGraph: path({ name: "/stop_save_graph", ...saveGraph }),
+};

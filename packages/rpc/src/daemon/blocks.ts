@@ -1,0 +1,190 @@
+import { binaryPath, method, path } from "../define.ts";
+import { filled, list, object, or, zero } from "../schema/composites.ts";
+import { packedHashes } from "../schema/packed.ts";
+import { flag, hash, hex, rawBytes, text, u64, uint, uint8, uint32 } from "../schema/scalars.ts";
+import { accessStatus, blockHeader, difficultyFields, fillPowHash, nodeStatus, noParams } from "./fields.ts";
+import { transactionBlobs } from "./transaction-blobs.ts";
+
+/** A block with its transactions; pruned ones carry the hash of what is missing. Binary paths only. */
+export const blockEntry = object({
+  pruned: filled(or(flag, false)),
+  block: rawBytes,
+  block_weight: filled(or(uint, 0)),
+  txs: transactionBlobs,
+});
+
+const headerAnswer = object({ block_header: blockHeader, ...accessStatus });
+
+/** Blocks and the chain they form. */
+export const blocks = {
+  getBlockCount: method({
+    name: "get_block_count",
+    aliases: ["getblockcount"],
+    summary: "Number of blocks in the longest chain.",
+    params: noParams,
+    result: object({ count: uint, ...nodeStatus }),
+  }),
+  onGetBlockHash: method({
+    name: "on_get_block_hash",
+    aliases: ["on_getblockhash"],
+    summary: "Hash of the block at a height; params is a list of that one height.",
+    params: list(u64),
+    result: hash,
+  }),
+  getLastBlockHeader: method({
+    name: "get_last_block_header",
+    aliases: ["getlastblockheader"],
+    summary: "Header of the newest block.",
+    params: object(fillPowHash),
+    result: headerAnswer,
+  }),
+  getBlockHeaderByHash: method({
+    name: "get_block_header_by_hash",
+    aliases: ["getblockheaderbyhash"],
+    summary: "Headers by block hash.",
+    params: object({ hash: zero(hash), hashes: zero(list(hash)), ...fillPowHash }),
+    result: object({ block_header: blockHeader, block_headers: filled(list(blockHeader)), ...accessStatus }),
+  }),
+  getBlockHeaderByHeight: method({
+    name: "get_block_header_by_height",
+    aliases: ["getblockheaderbyheight"],
+    summary: "Header by height.",
+    params: object({ height: u64, ...fillPowHash }),
+    result: headerAnswer,
+  }),
+  getBlockHeadersRange: method({
+    name: "get_block_headers_range",
+    aliases: ["getblockheadersrange"],
+    summary: "Headers of consecutive blocks, lowest first; both ends are included.",
+    params: object({ start_height: uint, end_height: uint, ...fillPowHash }),
+    result: object({ headers: list(blockHeader), ...accessStatus }),
+  }),
+  getBlock: method({
+    name: "get_block",
+    aliases: ["getblock"],
+    summary: "A full block, by height or by hash.",
+    params: object({ height: zero(u64), hash: zero(hash), ...fillPowHash }),
+    result: object({
+      blob: hex,
+      block_header: blockHeader,
+      json: text,
+      miner_tx_hash: hash,
+      tx_hashes: list(hash),
+      ...accessStatus,
+    }),
+  }),
+  getHeight: path({
+    name: "/get_height",
+    aliases: ["/getheight"],
+    summary: "Height of the chain and hash of its newest block.",
+    params: noParams,
+    result: object({ hash, height: uint, ...nodeStatus }),
+  }),
+  getAltBlocksHashes: path({
+    name: "/get_alt_blocks_hashes",
+    summary: "Hashes of the known blocks outside the longest chain.",
+    params: noParams,
+    result: object({ blks_hashes: list(hash), ...accessStatus }),
+  }),
+  getAlternateChains: method({
+    name: "get_alternate_chains",
+    access: "unrestricted",
+    summary: "Side chains the node has seen.",
+    params: noParams,
+    result: object({
+      chains: list(
+        object({
+          block_hash: hash,
+          block_hashes: list(hash),
+          ...difficultyFields,
+          height: uint,
+          length: uint,
+          main_chain_parent_block: hash,
+        }),
+      ),
+      ...nodeStatus,
+    }),
+  }),
+  getBlocksBin: binaryPath({
+    name: "/get_blocks.bin",
+    aliases: ["/getblocks.bin"],
+    summary: "Blocks that follow the newest one the caller shares, with their transactions.",
+    params: object({
+      block_ids: zero(packedHashes),
+      start_height: zero(uint),
+      prune: zero(flag),
+      no_miner_tx: or(flag, false),
+    }),
+    result: object({
+      blocks: list(blockEntry),
+      current_height: uint,
+      output_indices: list(object({ indices: list(object({ indices: list(uint) })) })),
+      start_height: uint,
+      ...accessStatus,
+    }),
+  }),
+  getBlocksByHeightBin: binaryPath({
+    name: "/get_blocks_by_height.bin",
+    aliases: ["/getblocks_by_height.bin"],
+    summary: "Blocks with their transactions, by height.",
+    params: object({ heights: list(uint) }),
+    result: object({ blocks: list(blockEntry), ...accessStatus }),
+  }),
+  getHashesBin: binaryPath({
+    name: "/get_hashes.bin",
+    aliases: ["/gethashes.bin"],
+    summary: "Hashes of the blocks that follow the newest one the caller shares.",
+    params: object({ block_ids: zero(packedHashes), start_height: zero(uint) }),
+    result: object({
+      current_height: uint,
+      m_block_ids: packedHashes,
+      start_height: uint,
+      ...accessStatus,
+    }),
+  }),
+  popBlocks: path({
+    name: "/pop_blocks",
+    access: "unrestricted",
+    summary: "Removes the newest blocks from the chain.",
+    params: object({ nblocks: zero(uint) }),
+    result: object({ height: uint, ...nodeStatus }),
+  }),
+  pruneBlockchain: method({
+    name: "prune_blockchain",
+    access: "unrestricted",
+    summary: "Drops seven eighths of the prunable data, or tells whether that was done.",
+    params: object({ check: or(flag, false) }),
+    result: object({ pruned: flag, pruning_seed: uint32, ...nodeStatus }),
+  }),
+  getCoinbaseTxSum: method({
+    name: "get_coinbase_tx_sum",
+    access: "unrestricted",
+    summary: "Coins created and fees paid in a range of blocks, in atomic units.",
+    params: object({ height: uint, count: uint }),
+    result: object({
+      emission_amount: u64,
+      emission_amount_top64: u64,
+      fee_amount: u64,
+      fee_amount_top64: u64,
+      wide_emission_amount: text,
+      wide_fee_amount: text,
+      ...accessStatus,
+    }),
+  }),
+  hardForkInfo: method({
+    name: "hard_fork_info",
+    summary: "State of one hard fork, or of the next one.",
+    params: object({ version: zero(uint8) }),
+    result: object({
+      earliest_height: uint,
+      enabled: flag,
+      state: uint32,
+      threshold: uint32,
+      version: uint8,
+      votes: uint32,
+      voting: uint8,
+      window: uint32,
+      ...accessStatus,
+    }),
+  }),
+};

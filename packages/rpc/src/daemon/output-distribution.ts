@@ -1,0 +1,79 @@
+import { BadRequest } from "../errors.ts";
+import { list, object, optional } from "../schema/composites.ts";
+import { packedUints } from "../schema/packed.ts";
+import { flag, rawBytes, u64, uint } from "../schema/scalars.ts";
+import type { Schema } from "../schema/schema.ts";
+
+/**
+ * Outputs of one amount per block from `start_height` on; `base` were there before. `binary` packs the numbers
+ * (64 bits each) into a byte string, `compress` as well writes each in 7-bit groups.
+ */
+export type OutputDistribution = {
+  readonly amount: bigint;
+  readonly base: number;
+  readonly binary: boolean;
+  readonly compress: boolean;
+  readonly distribution: readonly number[];
+  readonly start_height: number;
+};
+
+const common = { amount: u64, base: uint, binary: flag, compress: flag, start_height: uint };
+const plainForm = object({ ...common, distribution: list(uint) });
+const packedForm = object({ ...common, distribution: packedUints });
+const compressedForm = object({ ...common, compressed_data: rawBytes });
+const anyForm = object({ ...common, compressed_data: optional(rawBytes) });
+
+/** Entry of `get_output_distribution`. Source: core_rpc_server_commands_defs.h `distribution`. */
+export const outputDistribution: Schema<OutputDistribution, OutputDistribution, false> = {
+  kind: "object",
+  omittable: false,
+  presence: "always",
+  absent: () => undefined,
+  absentInAnswer: false,
+  read: (value, reading) => {
+    const { binary, compressed_data } = anyForm.read(value, reading);
+    if (!binary) return plainForm.read(value, reading);
+    if (compressed_data === undefined) return packedForm.read(value, reading);
+    const { compressed_data: packed, ...rest } = compressedForm.read(value, reading);
+    return { ...rest, distribution: decompress(packed) };
+  },
+  write: (value, dialect, indent) => {
+    if (!value.binary) return plainForm.write(value, dialect, indent);
+    if (!value.compress) return packedForm.write(value, dialect, indent);
+    return compressedForm.write({ ...value, compressed_data: compress(value.distribution) }, dialect, indent);
+  },
+  isEmpty: () => false,
+  describe: plainForm.describe,
+};
+
+/** Seven bits a byte, lowest first; the high bit says that more follow. */
+export function compress(values: readonly number[]): Uint8Array {
+  const bytes: number[] = [];
+  for (let value of values) {
+    while (value >= 0x80) {
+      bytes.push((value % 0x80) + 0x80);
+      value = Math.floor(value / 0x80);
+    }
+    bytes.push(value);
+  }
+  return Uint8Array.from(bytes);
+}
+
+function decompress(bytes: Uint8Array): number[] {
+  const values: number[] = [];
+  let value = 0;
+  let scale = 1;
+  for (const byte of bytes) {
+    value += (byte & 0x7f) * scale;
+    if (!Number.isSafeInteger(value)) throw new BadRequest("above 2^53-1");
+    if (byte >= 0x80) {
+      scale *= 0x80;
+      continue;
+    }
+    values.push(value);
+    value = 0;
+    scale = 1;
+  }
+  if (scale !== 1) throw new BadRequest("cut short");
+  return values;
+}

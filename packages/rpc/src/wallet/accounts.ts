@@ -1,0 +1,170 @@
+import { method } from "../define.ts";
+import { filled, list, object, or, zero } from "../schema/composites.ts";
+import { flag, text, u64, uint, uint32 } from "../schema/scalars.ts";
+import { switched, wireForm } from "../schema/switched.ts";
+import { nothing, onOpenWallet, subaddressIndex } from "./fields.ts";
+
+const addressBalance = object({
+  account_index: uint32,
+  address: text,
+  address_index: uint32,
+  balance: u64,
+  blocks_to_unlock: uint,
+  label: text,
+  num_unspent_outputs: uint,
+  time_to_unlock: uint,
+  unlocked_balance: u64,
+});
+
+const account = object({
+  account_index: uint32,
+  balance: u64,
+  base_address: text,
+  label: text,
+  tag: text,
+  unlocked_balance: u64,
+});
+
+const noText = (value: string | boolean): boolean => value === "" || value === false;
+
+/** Difference S2: whether a name resolved, or the address it resolved to. */
+const openAliasAddress = switched<string | boolean>({
+  contract: wireForm({ schema: flag, toWire: (v) => !noText(v), fromWire: (v) => v }),
+  upstream: wireForm({ schema: text, toWire: (v) => (typeof v === "string" ? v : ""), fromWire: (v) => v }),
+});
+
+/** Accounts, subaddresses and balances. */
+export const accounts = {
+  getBalance: method({
+    name: "get_balance",
+    aliases: ["getbalance"],
+    needs: onOpenWallet,
+    summary: "Balance of an account and of its addresses, in atomic units.",
+    params: object({
+      account_index: zero(uint32),
+      address_indices: zero(list(uint32)),
+      all_accounts: or(flag, false),
+      strict: or(flag, false),
+    }),
+    result: object({
+      balance: u64,
+      blocks_to_unlock: uint,
+      multisig_import_needed: flag,
+      per_subaddress: list(addressBalance),
+      time_to_unlock: uint,
+      unlocked_balance: u64,
+    }),
+  }),
+  getAddress: method({
+    name: "get_address",
+    aliases: ["getaddress"],
+    needs: onOpenWallet,
+    summary: "Addresses of an account.",
+    params: object({ account_index: zero(uint32), address_index: zero(list(uint32)) }),
+    result: object({
+      address: text,
+      addresses: list(object({ address: text, label: text, address_index: uint32, used: flag })),
+    }),
+  }),
+  getAddressIndex: method({
+    name: "get_address_index",
+    needs: onOpenWallet,
+    summary: "Account and index of an address of this wallet.",
+    params: object({ address: text }),
+    result: object({ index: subaddressIndex }),
+  }),
+  createAddress: method({
+    name: "create_address",
+    needs: onOpenWallet,
+    summary: "Makes new addresses in an account.",
+    params: object({ account_index: zero(uint32), label: zero(text), count: or(uint32, 1) }),
+    result: object({
+      address: text,
+      address_index: uint32,
+      address_indices: filled(list(uint32)),
+      addresses: filled(list(text)),
+    }),
+  }),
+  labelAddress: method({
+    name: "label_address",
+    needs: onOpenWallet,
+    summary: "Names an address.",
+    params: object({ index: subaddressIndex, label: text }),
+    result: nothing,
+  }),
+  validateAddress: method({
+    name: "validate_address",
+    summary: "Whether a text is an address, and of which kind and network.",
+    params: object({ address: text, any_net_type: or(flag, false), allow_openalias: or(flag, false) }),
+    result: object({
+      integrated: flag,
+      nettype: text,
+      openalias_address: openAliasAddress,
+      subaddress: flag,
+      valid: flag,
+    }),
+  }),
+  getAccounts: method({
+    name: "get_accounts",
+    needs: onOpenWallet,
+    summary: "Accounts with their balances, in atomic units.",
+    params: object({ tag: zero(text), strict_balances: or(flag, false), regexp: or(flag, false) }),
+    result: object({
+      subaddress_accounts: list(account),
+      total_balance: u64,
+      total_unlocked_balance: u64,
+    }),
+  }),
+  createAccount: method({
+    name: "create_account",
+    needs: onOpenWallet,
+    summary: "Makes a new account.",
+    params: object({ label: zero(text) }),
+    result: object({ account_index: uint32, address: text }),
+  }),
+  labelAccount: method({
+    name: "label_account",
+    needs: onOpenWallet,
+    summary: "Names an account.",
+    params: object({ account_index: zero(uint32), label: text }),
+    result: nothing,
+  }),
+  getAccountTags: method({
+    name: "get_account_tags",
+    needs: onOpenWallet,
+    summary: "Tags and the accounts that carry them.",
+    params: nothing,
+    result: object({
+      account_tags: list(object({ tag: text, label: text, accounts: list(uint32) })),
+    }),
+  }),
+  tagAccounts: method({
+    name: "tag_accounts",
+    needs: onOpenWallet,
+    summary: "Puts a tag on accounts.",
+    params: object({ tag: text, accounts: list(uint32) }),
+    result: nothing,
+  }),
+  untagAccounts: method({
+    name: "untag_accounts",
+    needs: onOpenWallet,
+    summary: "Takes the tags off accounts.",
+    params: object({ accounts: list(uint32) }),
+    result: nothing,
+  }),
+  setAccountTagDescription: method({
+    name: "set_account_tag_description",
+    needs: onOpenWallet,
+    summary: "Describes a tag.",
+    params: object({ tag: text, description: text }),
+    result: nothing,
+  }),
+  getHeight: method({
+    name: "get_height",
+    aliases: ["getheight"],
+    needs: onOpenWallet,
+    summary: "Number of blocks the wallet has scanned.",
+    params: nothing,
+    result: object({ height: uint }),
+  }),
+};

@@ -1,0 +1,87 @@
+import { method } from "../define.ts";
+import { filled, list, object, or, zero } from "../schema/composites.ts";
+import { flag, hash, hex, text, u64, uint, uint32 } from "../schema/scalars.ts";
+import { onOpenWallet, onOwnWallet } from "./fields.ts";
+
+const recipients = list(object({ address: text, amount: u64 }));
+
+const described = {
+  amount_in: u64,
+  amount_out: u64,
+  change_address: text,
+  change_amount: u64,
+  fee: u64,
+  recipients,
+};
+
+const signedKeyImage = object({ key_image: hash, signature: hex });
+
+/** Signing away from the network, and carrying outputs and key images there and back. */
+export const coldSigning = {
+  signTransfer: method({
+    name: "sign_transfer",
+    needs: onOwnWallet,
+    summary: "Signs a set of transactions a view-only wallet built.",
+    params: object({ unsigned_txset: hex, export_raw: or(flag, false), get_tx_keys: or(flag, false) }),
+    result: object({
+      signed_txset: hex,
+      tx_hash_list: list(hash),
+      tx_key_list: filled(list(hex)),
+      tx_raw_list: list(hex),
+    }),
+  }),
+  submitTransfer: method({
+    name: "submit_transfer",
+    needs: onOwnWallet,
+    summary: "Sends a signed set of transactions.",
+    params: object({ tx_data_hex: hex }),
+    result: object({ tx_hash_list: list(hash) }),
+  }),
+  describeTransfer: method({
+    name: "describe_transfer",
+    needs: onOwnWallet,
+    summary: "What an unsigned or multisig set of transactions would do.",
+    params: object({ unsigned_txset: zero(hex), multisig_txset: zero(hex) }),
+    result: object({
+      desc: list(
+        object({
+          ...described,
+          dummy_outputs: uint32,
+          extra: hex,
+          payment_id: text,
+          ring_size: uint32,
+          unlock_time: u64,
+        }),
+      ),
+      summary: object(described),
+    }),
+  }),
+  exportOutputs: method({
+    name: "export_outputs",
+    needs: onOwnWallet,
+    summary: "Outputs for the wallet that holds the spend key.",
+    params: object({ all: zero(flag) }),
+    result: object({ outputs_data_hex: hex }),
+  }),
+  importOutputs: method({
+    name: "import_outputs",
+    needs: onOwnWallet,
+    summary: "Takes the outputs a view-only wallet exported.",
+    params: object({ outputs_data_hex: hex }),
+    result: object({ num_imported: uint }),
+  }),
+  exportKeyImages: method({
+    name: "export_key_images",
+    needs: onOpenWallet,
+    summary: "Signed key images for a view-only wallet.",
+    params: object({ all: or(flag, false) }),
+    result: object({ offset: uint32, signed_key_images: list(signedKeyImage) }),
+  }),
+  importKeyImages: method({
+    name: "import_key_images",
+    needs: [...onOwnWallet, "trustedDaemon"],
+    summary: "Takes signed key images; answers what is spent and unspent, in atomic units.",
+    params: object({ offset: or(uint32, 0), signed_key_images: list(signedKeyImage) }),
+    result: object({ height: uint, spent: u64, unspent: u64 }),
+  }),
+};

@@ -1,0 +1,171 @@
+import { method } from "../define.ts";
+import { contractZero, filled, list, object, optional, or, zero } from "../schema/composites.ts";
+import { flag, hash, text, u64, uint, uint32 } from "../schema/scalars.ts";
+import { switched, wireForm } from "../schema/switched.ts";
+import { destination, nothing, onOpenWallet, onOwnWallet, subaddressIndex } from "./fields.ts";
+
+const payment = object({
+  address: text,
+  amount: u64,
+  block_height: uint,
+  locked: flag,
+  payment_id: text,
+  subaddr_index: subaddressIndex,
+  tx_hash: hash,
+  unlock_time: u64,
+});
+
+const receivedOutput = object({
+  amount: u64,
+  block_height: uint,
+  frozen: flag,
+  global_index: uint,
+  key_image: text,
+  pubkey: hash,
+  spent: flag,
+  subaddr_index: subaddressIndex,
+  tx_hash: hash,
+  tx_size: uint,
+  unlocked: flag,
+});
+
+/** Kinds of transfer; `block` is a mining reward. */
+export type TransferType = "in" | "out" | "pending" | "failed" | "pool" | "block";
+
+const asText = (type: TransferType): string => type;
+const asType = (type: string): TransferType => type as TransferType;
+
+/** Difference S3: a mining reward is `in`, or upstream `block`. */
+const transferType = switched<TransferType>({
+  contract: wireForm({
+    schema: text,
+    toWire: (type: TransferType) => (type === "block" ? "in" : type),
+    fromWire: asType,
+  }),
+  upstream: wireForm({ schema: text, toWire: asText, fromWire: asType }),
+});
+
+/** One transfer of this wallet; `destinations` only where it is outgoing. */
+export const transferEntry = object({
+  address: text,
+  amount: u64,
+  amounts: filled(or(list(u64), [])),
+  confirmations: contractZero(or(uint, 0)),
+  destinations: optional(list(destination)),
+  double_spend_seen: flag,
+  fee: u64,
+  height: uint,
+  locked: flag,
+  note: text,
+  payment_id: text,
+  subaddr_index: subaddressIndex,
+  subaddr_indices: filled(list(subaddressIndex)),
+  suggested_confirmations_threshold: contractZero(or(uint, 0)),
+  timestamp: uint,
+  txid: hash,
+  type: transferType,
+  unlock_time: u64,
+});
+
+/** Source: cryptonote_config.h CRYPTONOTE_MAX_BLOCK_NUMBER. */
+const MAX_BLOCK_NUMBER = 500_000_000;
+
+const kinds = {
+  in: optional(list(transferEntry)),
+  out: optional(list(transferEntry)),
+  pending: optional(list(transferEntry)),
+  failed: optional(list(transferEntry)),
+  pool: optional(list(transferEntry)),
+};
+
+const keyImageParams = object({ key_image: zero(hash) });
+
+/** What came in and went out, and notes about it. */
+export const history = {
+  getPayments: method({
+    name: "get_payments",
+    needs: onOpenWallet,
+    summary: "Payments with one payment id.",
+    params: object({ payment_id: text }),
+    result: object({ payments: list(payment) }),
+  }),
+  getBulkPayments: method({
+    name: "get_bulk_payments",
+    needs: onOpenWallet,
+    summary: "Payments with any of some payment ids, above a height.",
+    params: object({ payment_ids: zero(list(text)), min_block_height: zero(uint) }),
+    result: object({ payments: list(payment) }),
+  }),
+  incomingTransfers: method({
+    name: "incoming_transfers",
+    needs: onOpenWallet,
+    summary: "Outputs the wallet received: all, available or unavailable.",
+    params: object({
+      transfer_type: text,
+      account_index: zero(uint32),
+      subaddr_indices: zero(list(uint32)),
+    }),
+    result: object({ transfers: list(receivedOutput) }),
+  }),
+  getTransfers: method({
+    name: "get_transfers",
+    needs: onOwnWallet,
+    summary: "Transfers of the kinds asked for.",
+    params: object({
+      in: zero(flag),
+      out: zero(flag),
+      pending: zero(flag),
+      failed: zero(flag),
+      pool: zero(flag),
+      filter_by_height: zero(flag),
+      min_height: zero(uint),
+      max_height: or(uint, MAX_BLOCK_NUMBER),
+      account_index: zero(uint32),
+      subaddr_indices: zero(list(uint32)),
+      all_accounts: or(flag, false),
+    }),
+    result: object(kinds),
+  }),
+  getTransferByTxid: method({
+    name: "get_transfer_by_txid",
+    needs: onOwnWallet,
+    summary: "Transfers of one transaction.",
+    params: object({ txid: hash, account_index: or(uint32, 0) }),
+    result: object({ transfer: transferEntry, transfers: filled(list(transferEntry)) }),
+  }),
+  setTxNotes: method({
+    name: "set_tx_notes",
+    needs: onOwnWallet,
+    summary: "Attaches notes to transactions.",
+    params: object({ txids: list(hash), notes: list(text) }),
+    result: nothing,
+  }),
+  getTxNotes: method({
+    name: "get_tx_notes",
+    needs: onOpenWallet,
+    summary: "Notes of transactions, in the order asked for.",
+    params: object({ txids: list(hash) }),
+    result: object({ notes: list(text) }),
+  }),
+  freeze: method({
+    name: "freeze",
+    needs: onOpenWallet,
+    summary: "Keeps an output, named by its key image, from being spent.",
+    params: keyImageParams,
+    result: nothing,
+  }),
+  thaw: method({
+    name: "thaw",
+    needs: onOpenWallet,
+    summary: "Lets a frozen output be spent again.",
+    params: keyImageParams,
+    result: nothing,
+  }),
+  frozen: method({
+    name: "frozen",
+    needs: onOpenWallet,
+    summary: "Whether an output is frozen.",
+    params: keyImageParams,
+    result: object({ frozen: flag }),
+  }),
+};

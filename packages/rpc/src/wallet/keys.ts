@@ -1,0 +1,89 @@
+import { method } from "../define.ts";
+import { filled, list, object, or, zero } from "../schema/composites.ts";
+import { flag, hash, text, u64, uint } from "../schema/scalars.ts";
+import { maybeText, nothing, onOpenWallet, onOwnWallet } from "./fields.ts";
+
+/** Parts of a payment request; the amount is in atomic units. */
+const uriParts = {
+  address: zero(text),
+  payment_id: zero(text),
+  amount: zero(u64),
+  tx_description: zero(text),
+  recipient_name: zero(text),
+};
+
+/** Keys, integrated addresses, attributes and payment URIs. */
+export const keys = {
+  queryKey: method({
+    name: "query_key",
+    needs: onOwnWallet,
+    summary: "A secret of the wallet: mnemonic, view_key or spend_key.",
+    params: object({ key_type: text }),
+    result: object({ key: text }),
+  }),
+  makeIntegratedAddress: method({
+    name: "make_integrated_address",
+    needs: onOpenWallet,
+    summary: "Joins an address and a payment id.",
+    params: object({ standard_address: zero(text), payment_id: zero(text) }),
+    result: object({ integrated_address: text, payment_id: text }),
+  }),
+  splitIntegratedAddress: method({
+    name: "split_integrated_address",
+    needs: onOpenWallet,
+    summary: "Takes an integrated address apart.",
+    params: object({ integrated_address: text }),
+    result: object({ is_subaddress: flag, payment: text, payment_id: text, standard_address: text }),
+  }),
+  setAttribute: method({
+    name: "set_attribute",
+    needs: onOwnWallet,
+    summary: "Stores a text under a name in the wallet.",
+    params: object({ key: text, value: text }),
+    result: nothing,
+  }),
+  getAttribute: method({
+    name: "get_attribute",
+    needs: onOwnWallet,
+    summary: "A text stored with set_attribute.",
+    params: object({ key: text }),
+    result: object({ value: text }),
+  }),
+  getTxKey: method({
+    name: "get_tx_key",
+    needs: onOpenWallet,
+    summary: "Secret key of a transaction this wallet sent.",
+    params: object({ txid: hash }),
+    result: object({ tx_key: text }),
+  }),
+  checkTxKey: method({
+    name: "check_tx_key",
+    needs: onOpenWallet,
+    summary: "What an address received in a transaction, shown by the transaction's key.",
+    params: object({ txid: hash, tx_key: text, address: text }),
+    result: object({ confirmations: uint, in_pool: flag, received: u64 }),
+  }),
+  makeUri: method({
+    name: "make_uri",
+    needs: onOpenWallet,
+    summary: "Writes a payment request as a URI.",
+    params: object(uriParts),
+    result: object({ uri: text }),
+  }),
+  parseUri: method({
+    name: "parse_uri",
+    needs: onOpenWallet,
+    summary: "Reads a payment request from a URI.",
+    params: object({ uri: text }),
+    result: object({
+      uri: object({
+        address: text,
+        amount: or(u64, 0n),
+        payment_id: maybeText,
+        recipient_name: maybeText,
+        tx_description: maybeText,
+      }),
+      unknown_parameters: filled(list(text)),
+    }),
+  }),
+};

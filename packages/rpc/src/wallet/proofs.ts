@@ -1,0 +1,76 @@
+import { method } from "../define.ts";
+import { object, or, zero } from "../schema/composites.ts";
+import { flag, hash, text, u64, uint, uint32 } from "../schema/scalars.ts";
+import { onOpenWallet, onOwnWallet } from "./fields.ts";
+
+const signature = object({ signature: text });
+
+/** Proofs of payment and of funds, and signed messages. */
+export const proofs = {
+  getTxProof: method({
+    name: "get_tx_proof",
+    needs: onOpenWallet,
+    summary: "Proves that a transaction paid an address.",
+    params: object({ txid: hash, address: text, message: zero(text) }),
+    result: signature,
+  }),
+  checkTxProof: method({
+    name: "check_tx_proof",
+    needs: onOpenWallet,
+    summary: "Checks a proof of payment.",
+    params: object({ txid: hash, address: text, message: zero(text), signature: text }),
+    result: object({ confirmations: uint, good: flag, in_pool: flag, received: u64 }),
+  }),
+  getSpendProof: method({
+    name: "get_spend_proof",
+    needs: onOpenWallet,
+    summary: "Proves that this wallet made a transaction.",
+    params: object({ txid: hash, message: zero(text) }),
+    result: signature,
+  }),
+  checkSpendProof: method({
+    name: "check_spend_proof",
+    needs: onOpenWallet,
+    summary: "Checks a proof of having made a transaction.",
+    params: object({ txid: hash, message: zero(text), signature: text }),
+    result: object({ good: flag }),
+  }),
+  getReserveProof: method({
+    name: "get_reserve_proof",
+    needs: onOpenWallet,
+    summary: "Proves that the wallet holds an amount, or all it has.",
+    params: object({
+      all: zero(flag),
+      account_index: zero(uint32),
+      amount: zero(u64),
+      message: zero(text),
+    }),
+    result: signature,
+  }),
+  checkReserveProof: method({
+    name: "check_reserve_proof",
+    needs: onOpenWallet,
+    summary: "Checks a proof of funds; amounts in atomic units.",
+    params: object({ address: text, message: zero(text), signature: text }),
+    result: object({ good: flag, spent: u64, total: u64 }),
+  }),
+  sign: method({
+    name: "sign",
+    needs: onOwnWallet,
+    summary: "Signs a text with the keys of an address.",
+    params: object({
+      data: text,
+      account_index: or(uint32, 0),
+      address_index: or(uint32, 0),
+      signature_type: zero(text),
+    }),
+    result: signature,
+  }),
+  verify: method({
+    name: "verify",
+    needs: onOwnWallet,
+    summary: "Checks a signed text.",
+    params: object({ data: text, address: text, signature: text }),
+    result: object({ good: flag, old: flag, signature_type: text, version: uint32 }),
+  }),
+};

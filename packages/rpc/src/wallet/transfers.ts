@@ -1,0 +1,152 @@
+import { method } from "../define.ts";
+import { filled, list, object, optional, or, zero } from "../schema/composites.ts";
+import { flag, hash, hex, text, u64, uint, uint32 } from "../schema/scalars.ts";
+import { destination, maybeText, nothing, onOpenWallet, onOwnWallet } from "./fields.ts";
+
+const keyImages = object({ key_images: filled(list(hash)) });
+
+/** What becomes of a transaction besides being sent. */
+const relayChoice = {
+  do_not_relay: or(flag, false),
+  get_tx_hex: or(flag, false),
+  get_tx_metadata: or(flag, false),
+};
+
+/** How a transaction is built; `unlock_time` is a height or a Unix time and goes into the transaction as it is. */
+const buildChoice = {
+  account_index: zero(uint32),
+  subaddr_indices: zero(list(uint32)),
+  priority: zero(uint32),
+  mixin: zero(uint),
+  ring_size: or(uint, 0),
+  unlock_time: zero(u64),
+  payment_id: zero(text),
+};
+
+/** Texts and numbers of one transaction; what was not asked for is "". */
+const oneTransaction = {
+  amount: u64,
+  fee: u64,
+  multisig_txset: maybeText,
+  spent_key_images: keyImages,
+  tx_blob: maybeText,
+  tx_hash: maybeText,
+  tx_key: maybeText,
+  tx_metadata: maybeText,
+  unsigned_txset: maybeText,
+  weight: uint,
+};
+
+/** The same of several transactions. */
+const transactionLists = {
+  amount_list: list(u64),
+  fee_list: list(u64),
+  tx_blob_list: list(hex),
+  tx_hash_list: list(hash),
+  tx_key_list: list(hex),
+  tx_metadata_list: list(hex),
+};
+
+const txSets = { multisig_txset: maybeText, unsigned_txset: maybeText };
+
+const extraLists = {
+  spent_key_images_list: filled(list(keyImages)),
+  weight_list: filled(list(uint)),
+};
+
+const manyTransactions = object({ ...transactionLists, ...txSets, ...extraLists });
+
+const sweepChoice = {
+  address: zero(text),
+  ...buildChoice,
+  outputs: or(uint, 1),
+  below_amount: zero(u64),
+  get_tx_keys: zero(flag),
+  ...relayChoice,
+};
+
+/** Building and sending transactions. */
+export const transfers = {
+  transfer: method({
+    name: "transfer",
+    needs: onOwnWallet,
+    summary: "Sends to destinations in one transaction.",
+    params: object({
+      destinations: list(destination),
+      ...buildChoice,
+      get_tx_key: zero(flag),
+      ...relayChoice,
+    }),
+    result: object(oneTransaction),
+  }),
+  transferSplit: method({
+    name: "transfer_split",
+    needs: onOwnWallet,
+    summary: "Sends to destinations, in several transactions if one is too small.",
+    params: object({
+      destinations: list(destination),
+      ...buildChoice,
+      get_tx_keys: zero(flag),
+      new_algorithm: or(flag, false),
+      ...relayChoice,
+    }),
+    result: manyTransactions,
+  }),
+  sweepDust: method({
+    name: "sweep_dust",
+    aliases: ["sweep_unmixable"],
+    needs: onOwnWallet,
+    summary: "Spends the outputs that rings cannot hide.",
+    params: object({ get_tx_keys: zero(flag), ...relayChoice }),
+    result: object({
+      amount_list: optional(list(u64)),
+      fee_list: optional(list(u64)),
+      tx_blob_list: optional(list(hex)),
+      tx_hash_list: optional(list(hash)),
+      tx_key_list: optional(list(hex)),
+      tx_metadata_list: optional(list(hex)),
+      ...txSets,
+      ...extraLists,
+    }),
+  }),
+  sweepAll: method({
+    name: "sweep_all",
+    needs: onOwnWallet,
+    summary: "Sends everything an account can spend to one address.",
+    params: object({ ...sweepChoice, subaddr_indices_all: or(flag, false) }),
+    result: manyTransactions,
+  }),
+  sweepSingle: method({
+    name: "sweep_single",
+    needs: onOwnWallet,
+    summary: "Sends one output, named by its key image, to one address.",
+    params: object({ ...sweepChoice, key_image: zero(hash), get_tx_key: zero(flag) }),
+    result: object({ ...oneTransaction, ...transactionLists }),
+  }),
+  relayTx: method({
+    name: "relay_tx",
+    needs: onOpenWallet,
+    summary: "Sends a transaction that was built with do_not_relay, from its metadata.",
+    params: object({ hex }),
+    result: object({ tx_hash: hash }),
+  }),
+  store: method({
+    name: "store",
+    needs: onOwnWallet,
+    summary: "Saves the wallet.",
+    params: nothing,
+    result: nothing,
+  }),
+  estimateTxSizeAndWeight: method({
+    name: "estimate_tx_size_and_weight",
+    needs: onOpenWallet,
+    summary: "Size in bytes and weight of a transaction not yet built.",
+    params: object({
+      n_inputs: zero(uint32),
+      n_outputs: zero(uint32),
+      ring_size: or(uint32, 0),
+      rct: or(flag, true),
+    }),
+    result: object({ size: uint, weight: uint }),
+  }),
+};

@@ -1,0 +1,38 @@
+import { accounts } from "./accounts.ts";
+import { addressBook } from "./address-book.ts";
+import { coldSigning } from "./cold-signing.ts";
+import { files } from "./files.ts";
+import { history } from "./history.ts";
+import { keys } from "./keys.ts";
+import { multisig } from "./multisig.ts";
+import { proofs } from "./proofs.ts";
+import { service } from "./service.ts";
+import { transfers } from "./transfers.ts";
+
+/** Every call of the wallet service, by subject; handlers are written group by group. */
+export const wallet = {
+  accounts,
+  transfers,
+  coldSigning,
+  history,
+  keys,
+  proofs,
+  multisig,
+  addressBook,
+  files,
+  service,
+};
+
+/** Every call of the wallet service in one group. */
+export const walletMethods = {
+  ...accounts,
+  ...transfers,
+  ...coldSigning,
+  ...history,
+  ...keys,
+  ...proofs,
+  ...multisig,
+  ...addressBook,
+  ...files,
+  ...service,
+};
