@@ -2,6 +2,7 @@
  * Numbers every node must agree on: changing one splits the chain.
  * Source: cryptonote_config.h.
  */
+import { ruleForks } from "@anulo/protocol";
 
 /** Blocks whose median timestamp a new block may not be older than. */
 export const TIMESTAMP_WINDOW = 60;
@@ -42,37 +43,14 @@ export const MAX_TRANSACTION_SIZE = 1_000_000;
 /** Outputs a Bulletproofs or Bulletproofs+ proof may cover. */
 export const MAX_PROVEN_OUTPUTS = 16;
 
-/** Largest amount (atomic units) and total supply before the tail. */
-export const MAX_AMOUNT = 2n ** 64n - 1n;
-
-/** The hard fork that brought each rule. */
+/** The hard fork that brought each rule. Source: cryptonote_config.h `HF_VERSION_*`, blockchain.cpp. */
 export const hardFork = {
+  ...ruleForks,
   noDust: 2,
   hiddenAmounts: 3,
   ringCt: 4,
-  dynamicFee: 4,
   uniqueRingMembers: 6,
-  ringCtRequired: 6,
   sortedInputs: 7,
   bulletproofs: 8,
-  feePerByte: 8,
-  smallerBulletproofs: 10,
-  longTermWeight: 10,
-  twoOutputs: 12,
-  minerVersion2: 12,
-  sameRingSize: 12,
-  spendableAge: 12,
-  effectiveMedian: 12,
   randomX: 12,
-  exactReward: 13,
-  clsag: 13,
-  deterministicUnlockTime: 13,
-  bulletproofsPlus: 15,
-  viewTags: 15,
-  scaling2021: 15,
 } as const;
-
-/** Seconds between blocks the difficulty aims at. */
-export function targetSeconds(hardForkVersion: number): number {
-  return hardForkVersion < 2 ? 60 : 120;
-}

@@ -1,5 +1,6 @@
+import { secondsPerBlock } from "@anulo/protocol";
 import type { ChainView } from "./chain-view.ts";
-import { DIFFICULTY_BLOCKS, DIFFICULTY_CUT, DIFFICULTY_WINDOW, targetSeconds } from "./constants.ts";
+import { DIFFICULTY_BLOCKS, DIFFICULTY_CUT, DIFFICULTY_WINDOW } from "./constants.ts";
 import { RuleViolation } from "./violations.ts";
 
 const MAX_DIFFICULTY = 2n ** 128n - 1n;
@@ -40,7 +41,7 @@ export function difficultyOfNextBlock(chain: ChainView): bigint {
     timestamps: chain.recentTimestamps(count),
     cumulativeDifficulties: chain.recentCumulativeDifficulties(count),
   };
-  const difficulty = nextDifficulty(window, targetSeconds(chain.hardForkVersion));
+  const difficulty = nextDifficulty(window, secondsPerBlock(chain.hardForkVersion));
   if (!difficulty) throw new RuleViolation({ code: "DIFFICULTY_OVERFLOW" });
   return difficulty;
 }

@@ -1,3 +1,14 @@
+export {
+  chooseTransactions,
+  compareByFee,
+  fitMinerTransaction,
+  type MinerFit,
+  type TemplateChoice,
+  type TemplateEconomy,
+  type TemplateTransaction,
+  templateTimestamp,
+} from "./block-template.ts";
+export { chainContext } from "./chain-context.ts";
 export type { ChainOutput, ChainView, PoolView } from "./chain-view.ts";
 export {
   type BlockFacts,
@@ -15,10 +26,11 @@ export {
   REWARD_WINDOW,
   SPENDABLE_AGE,
   TIMESTAMP_WINDOW,
-  targetSeconds,
 } from "./constants.ts";
 export { type DifficultyWindow, difficultyOfNextBlock, nextDifficulty } from "./difficulty.ts";
+export { checkForkVersion } from "./header.ts";
 export { median } from "./median.ts";
+export { checkClaim, checkMinerTransaction, type Entitlement, type MinerPlace } from "./miner-transaction.ts";
 export type {
   BalanceObligation,
   ClsagObligation,
@@ -32,6 +44,7 @@ export type {
   RingMember,
   RingSignatureObligation,
 } from "./obligations.ts";
+export { type Admission, admitTransaction, baseFee, checkBlobSize, feeOf } from "./pool-admission.ts";
 export { meetsDifficulty, type PowCandidate, proofOfWork, seedHeight } from "./proof-of-work.ts";
 export {
   adjustedTime,
@@ -39,6 +52,16 @@ export {
   checkTimestampNotBefore,
   medianTimestamp,
 } from "./timestamps.ts";
+export type { ChainContext, TransactionCandidate } from "./transaction/candidate.ts";
+export { isUnlocked } from "./transaction/rings.ts";
+export { checkSanity } from "./transaction/sanity.ts";
+export {
+  type Branch,
+  type VerifiedAlternativeBlock,
+  verifyAlternativeBlock,
+} from "./verify-alternative-block.ts";
+export { type BlockCandidate, type VerifiedBlock, verifyBlock } from "./verify-block.ts";
+export { type VerifiedTransaction, verifyTransaction } from "./verify-transaction.ts";
 export type { PeerAction, SendTransactionFlag, Verdict, Violation, ViolationCode } from "./violations.ts";
 export {
   describeViolation,
@@ -49,7 +72,6 @@ export {
 } from "./violations.ts";
 export {
   longTermWeight,
-  minimumBlockWeight,
   penaltyMedian,
   transactionWeightLimit,
   type WeightLimits,

@@ -35,7 +35,7 @@ export type Violation =
   | { code: "NO_INPUTS" }
   | { code: "INPUT_TYPE"; input: number }
   | { code: "OUTPUT_TARGET"; output: number }
-  | { code: "OUTPUT_KEY" }
+  | { code: "OUTPUT_KEY"; output: number }
   | { code: "OUTPUT_AMOUNT_ZERO"; output: number }
   | { code: "COMMITMENT_COUNT"; outputs: number; commitments: number }
   | { code: "AMOUNT_OVERFLOW" }
@@ -43,7 +43,7 @@ export type Violation =
   | { code: "WEIGHT_ABOVE_BLOCK"; weight: number; limit: number }
   | { code: "KEY_IMAGE_REPEATED"; input: number }
   | { code: "RING_MEMBER_REPEATED"; input: number }
-  | { code: "KEY_IMAGE_DOMAIN" }
+  | { code: "KEY_IMAGE_DOMAIN"; input: number }
   | { code: "OUTPUT_TYPE"; output: number }
   | { code: "RINGCT_MISSING" }
   | { code: "RINGCT_SHAPE"; part: string }
@@ -51,8 +51,6 @@ export type Violation =
   | { code: "RANGE_PROOF" }
   // transaction, at the pool's door
   | { code: "FEE_TOO_LOW"; fee: bigint; needed: bigint }
-  | { code: "OVERSPEND"; spent: bigint; paid: bigint }
-  | { code: "FEE_ZERO" }
   | { code: "WEIGHT_ABOVE_LIMIT"; weight: number; limit: number }
   | { code: "KEY_IMAGE_IN_POOL"; input: number }
   // transaction, its outputs under the fork
@@ -158,8 +156,6 @@ export const verdictOf: { readonly [Code in ViolationCode]: Verdict } = {
   BALANCE: drop(),
   RANGE_PROOF: drop(),
   FEE_TOO_LOW: keep("fee_too_low"),
-  OVERSPEND: drop("overspend"),
-  FEE_ZERO: drop("fee_too_low"),
   WEIGHT_ABOVE_LIMIT: drop("too_big"),
   KEY_IMAGE_IN_POOL: keep("double_spend"),
   OUTPUT_NOT_DECOMPOSED: drop("invalid_output"),

@@ -1,3 +1,4 @@
+import { minimumFullRewardWeight } from "@anulo/protocol";
 import type { ChainView } from "./chain-view.ts";
 import {
   hardFork,
@@ -7,15 +8,6 @@ import {
   SURGE_FACTOR,
 } from "./constants.ts";
 import { median } from "./median.ts";
-
-/**
- * Weight (bytes) a block may always have without penalty.
- * Source: cryptonote_basic_impl.cpp `get_min_block_weight`.
- */
-export function minimumBlockWeight(hardForkVersion: number): number {
-  if (hardForkVersion < 2) return 20_000;
-  return hardForkVersion < 5 ? 60_000 : PENALTY_FREE_ZONE;
-}
 
 /** The limits in force for the next block; all weights in bytes. */
 export interface WeightLimits {
@@ -33,7 +25,7 @@ export function weightLimits(chain: ChainView): WeightLimits {
   const shortTermMedian = median(chain.recentWeights(REWARD_WINDOW));
   const longTermEffectiveMedian = Math.max(PENALTY_FREE_ZONE, chain.longTermWeightMedian);
   const scaled = scaledMedian({ version, shortTermMedian, longTermEffectiveMedian });
-  const effectiveMedian = Math.max(minimumBlockWeight(version), scaled);
+  const effectiveMedian = Math.max(minimumFullRewardWeight(version), scaled);
   return { blockLimit: 2 * effectiveMedian, effectiveMedian, longTermEffectiveMedian };
 }
 
@@ -48,7 +40,7 @@ interface Medians {
  * held down to 50 times the long-term one; before hard fork 10 the short-term median as it is.
  */
 function scaledMedian({ version, shortTermMedian, longTermEffectiveMedian }: Medians): number {
-  if (version < hardFork.longTermWeight) return shortTermMedian;
+  if (version < hardFork.longTermBlockWeight) return shortTermMedian;
   const floor = version >= hardFork.scaling2021 ? longTermEffectiveMedian : PENALTY_FREE_ZONE;
   return Math.min(Math.max(floor, shortTermMedian), SURGE_FACTOR * longTermEffectiveMedian);
 }
@@ -59,7 +51,7 @@ function scaledMedian({ version, shortTermMedian, longTermEffectiveMedian }: Med
  * Source: blockchain.cpp `get_next_long_term_block_weight`.
  */
 export function longTermWeight(weight: number, chain: ChainView): number {
-  if (chain.hardForkVersion < hardFork.longTermWeight) return weight;
+  if (chain.hardForkVersion < hardFork.longTermBlockWeight) return weight;
   const centre = Math.max(PENALTY_FREE_ZONE, chain.longTermWeightMedian);
   if (chain.hardForkVersion < hardFork.scaling2021) {
     return Math.min(weight, centre + Math.floor((centre * 2) / 5));
@@ -74,7 +66,7 @@ export function longTermWeight(weight: number, chain: ChainView): number {
  * the effective median. Source: blockchain.cpp `validate_miner_transaction`.
  */
 export function penaltyMedian(chain: ChainView, limits: WeightLimits): number {
-  const isEffective = chain.hardForkVersion >= hardFork.effectiveMedian;
+  const isEffective = chain.hardForkVersion >= hardFork.effectiveMedianInPenalty;
   return isEffective ? limits.effectiveMedian : median(chain.recentWeights(REWARD_WINDOW));
 }
 
@@ -83,7 +75,7 @@ export function penaltyMedian(chain: ChainView, limits: WeightLimits): number {
  * the miner transaction. Source: tx_pool.cpp `get_transaction_weight_limit`.
  */
 export function transactionWeightLimit(hardForkVersion: number): number {
-  const minimum = minimumBlockWeight(hardForkVersion);
-  const share = hardForkVersion >= hardFork.feePerByte ? minimum / 2 : minimum;
+  const minimum = minimumFullRewardWeight(hardForkVersion);
+  const share = hardForkVersion >= hardFork.perByteFee ? minimum / 2 : minimum;
   return share - MINER_TRANSACTION_RESERVE;
 }

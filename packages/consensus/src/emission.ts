@@ -1,0 +1,10 @@
+import { MAX_AMOUNT } from "@anulo/protocol";
+
+/**
+ * Coins generated (atomic units) after a block that makes `coins`: the count stops at 2^64 - 1, where only
+ * the tail is left. Source: blockchain.cpp `handle_block_to_main_chain`.
+ */
+export function generatedAfter(alreadyGenerated: bigint, coins: bigint): bigint {
+  const room = MAX_AMOUNT - alreadyGenerated;
+  return coins < room ? alreadyGenerated + coins : MAX_AMOUNT;
+}

@@ -1,0 +1,13 @@
+import type { BlockHeader } from "@anulo/protocol";
+import { RuleViolation } from "./violations.ts";
+
+/**
+ * A block's major version is the fork's, and its minor version (0 meaning 1) votes for it or a later one.
+ * Source: hardfork.cpp `do_check`.
+ */
+export function checkForkVersion({ majorVersion, minorVersion }: BlockHeader, required: number): void {
+  const vote = minorVersion === 0 ? 1 : minorVersion;
+  if (majorVersion !== required || vote < required) {
+    throw new RuleViolation({ code: "BLOCK_VERSION", majorVersion, minorVersion, required });
+  }
+}

@@ -1,0 +1,75 @@
+import { MAX_AMOUNT, type Transaction } from "@anulo/protocol";
+import { hardFork, MINER_UNLOCK_BLOCKS } from "./constants.ts";
+import { isDecomposedAmount } from "./decomposed-amounts.ts";
+import { sumAmounts } from "./transaction/inputs.ts";
+import { forbiddenOutputType } from "./transaction/outputs.ts";
+import { RuleViolation } from "./violations.ts";
+
+/** Where a miner transaction stands. */
+export interface MinerPlace {
+  height: number;
+  hardForkVersion: number;
+}
+
+/**
+ * The form of a miner transaction: one generation input of this height, locked for 60 blocks, without
+ * RingCT, its outputs of a type the fork allows.
+ * Source: blockchain.cpp `prevalidate_miner_transaction`.
+ */
+export function checkMinerTransaction(transaction: Transaction, place: MinerPlace): void {
+  const { prefix } = transaction;
+  checkGeneration(transaction, place);
+  const required = BigInt(place.height + MINER_UNLOCK_BLOCKS);
+  if (prefix.unlockTime !== required) {
+    throw new RuleViolation({ code: "MINER_UNLOCK_TIME", unlockTime: prefix.unlockTime, required });
+  }
+  if (sumAmounts(prefix.outputs) > MAX_AMOUNT) throw new RuleViolation({ code: "MINER_AMOUNT_OVERFLOW" });
+  const output = forbiddenOutputType(prefix, place.hardForkVersion);
+  if (output !== -1) throw new RuleViolation({ code: "MINER_OUTPUT_TYPE", output });
+}
+
+function checkGeneration({ prefix, ringct }: Transaction, { height, hardForkVersion }: MinerPlace): void {
+  const [input, ...others] = prefix.inputs;
+  if (input?.type !== "generation" || others.length > 0) throw new RuleViolation({ code: "MINER_INPUT" });
+  if (prefix.version < 2 && hardForkVersion >= hardFork.version2MinerTransaction) {
+    throw new RuleViolation({ code: "MINER_VERSION", version: prefix.version });
+  }
+  if (ringct !== undefined && ringct.type !== 0 && hardForkVersion >= hardFork.version2MinerTransaction) {
+    throw new RuleViolation({ code: "MINER_RINGCT", type: ringct.type });
+  }
+  if (input.height !== height) {
+    throw new RuleViolation({ code: "MINER_HEIGHT", height: input.height, required: height });
+  }
+}
+
+/** What a miner may claim, in atomic units. */
+export interface Entitlement {
+  /** New coins for a block of this weight. */
+  reward: bigint;
+  /** Fees of the block's transactions. */
+  fees: bigint;
+  hardForkVersion: number;
+}
+
+/**
+ * New coins (atomic units) a miner transaction makes: it claims reward and fees exactly, or less from hard
+ * fork 2 to 12 (the fees at least), when the rest was never made.
+ * Source: blockchain.cpp `validate_miner_transaction`.
+ */
+export function checkClaim({ prefix }: Transaction, entitlement: Entitlement): bigint {
+  const { reward, fees, hardForkVersion } = entitlement;
+  if (hardForkVersion === 3) checkDecomposed(prefix.outputs);
+  const claimed = sumAmounts(prefix.outputs);
+  const allowed = reward + fees;
+  if (claimed > allowed) throw new RuleViolation({ code: "MINER_REWARD_TOO_HIGH", claimed, allowed });
+  const mayClaimLess = hardForkVersion >= 2 && hardForkVersion < hardFork.exactMinerReward && claimed >= fees;
+  if (claimed !== allowed && !mayClaimLess) {
+    throw new RuleViolation({ code: "MINER_REWARD_NOT_EXACT", claimed, allowed });
+  }
+  return claimed - fees;
+}
+
+function checkDecomposed(outputs: readonly { amount: bigint }[]): void {
+  const output = outputs.findIndex(({ amount }) => !isDecomposedAmount(amount));
+  if (output !== -1) throw new RuleViolation({ code: "MINER_OUTPUT_NOT_DECOMPOSED", output });
+}

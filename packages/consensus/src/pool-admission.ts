@@ -1,0 +1,95 @@
+import { baseReward, dynamicBaseFee, isFeeEnough, neededFee } from "@anulo/protocol";
+import type { PoolView } from "./chain-view.ts";
+import { hardFork, MAX_TRANSACTION_SIZE } from "./constants.ts";
+import type { Obligation } from "./obligations.ts";
+import { type ChainContext, keyInputs, type TransactionCandidate } from "./transaction/candidate.ts";
+import { sumAmounts } from "./transaction/inputs.ts";
+import { checkOutputs } from "./transaction/outputs.ts";
+import { checkAlone, checkInputs, checkWeightLimit, type VerifiedTransaction } from "./verify-transaction.ts";
+import { RuleViolation } from "./violations.ts";
+
+/**
+ * What the pool decides about a transaction: the first obligation that fails names the reason of its
+ * refusal; if all hold, `refusal` does; if there is none, it may enter.
+ */
+export interface Admission extends VerifiedTransaction {
+  refusal: RuleViolation | undefined;
+  /** Atomic units; 0n where a refusal came before it was known. */
+  fee: bigint;
+}
+
+/** A blob is not too big to be looked at. Source: cryptonote_core.cpp `handle_incoming_tx_pre`. */
+export function checkBlobSize(size: number): void {
+  if (size > MAX_TRANSACTION_SIZE) {
+    throw new RuleViolation({ code: "BLOB_TOO_BIG", size, limit: MAX_TRANSACTION_SIZE });
+  }
+}
+
+/**
+ * Judges a transaction on its own, then against the pool, then against the chain. The order decides which
+ * flags `/send_raw_transaction` shows: it is the order of the original.
+ * Throws `UnsupportedEra` where the proofs of its time are not implemented.
+ * Source: cryptonote_core.cpp `handle_incoming_txs`, tx_pool.cpp `add_tx`.
+ */
+export function admitTransaction(
+  candidate: TransactionCandidate,
+  pool: PoolView,
+  context: ChainContext,
+): Admission {
+  const admission: Admission = {
+    obligations: [],
+    newestRingEnd: 0,
+    newestRingMember: 0,
+    refusal: undefined,
+    fee: 0n,
+  };
+  const version = context.chain.hardForkVersion;
+  try {
+    admission.obligations = checkAlone(candidate, version, context.limits.blockLimit);
+    admission.fee = feeOf(candidate);
+    checkFee(candidate, admission.fee, context);
+    checkWeightLimit(candidate, version);
+    checkNotSpentInPool(candidate, pool);
+    checkOutputs(candidate, version);
+    addInputs(admission, checkInputs(candidate, context));
+  } catch (error) {
+    if (!(error instanceof RuleViolation)) throw error;
+    admission.refusal = error;
+  }
+  return admission;
+}
+
+function addInputs(admission: Admission, { obligations, ...facts }: VerifiedTransaction): void {
+  const all: Obligation[] = [...admission.obligations, ...obligations];
+  Object.assign(admission, facts, { obligations: all });
+}
+
+/** Fee (atomic units) of a transaction that spends no less than it pays. */
+export function feeOf({ transaction }: Pick<TransactionCandidate, "transaction">): bigint {
+  const { ringct, prefix } = transaction;
+  if (ringct !== undefined) return ringct.type === 0 ? 0n : ringct.fee;
+  return sumAmounts(keyInputs(transaction)) - sumAmounts(prefix.outputs);
+}
+
+/** Fee (atomic units) per byte, or per kB before hard fork 8, the next block asks for. */
+export function baseFee({ chain, limits }: ChainContext): bigint {
+  const version = chain.hardForkVersion;
+  const isLongTerm = version >= hardFork.longTermBlockWeight;
+  const medianWeight = isLongTerm
+    ? Math.min(limits.effectiveMedian, limits.longTermEffectiveMedian)
+    : limits.effectiveMedian;
+  const reward = baseReward({ alreadyGenerated: chain.alreadyGenerated, version });
+  return dynamicBaseFee({ reward, medianWeight, version });
+}
+
+/** The fee is what the weight costs, with 2% of leeway. Source: blockchain.cpp `check_fee`. */
+function checkFee({ weight }: TransactionCandidate, fee: bigint, context: ChainContext): void {
+  const version = context.chain.hardForkVersion;
+  const needed = neededFee({ weight, baseFee: baseFee(context), version });
+  if (!isFeeEnough(fee, needed)) throw new RuleViolation({ code: "FEE_TOO_LOW", fee, needed });
+}
+
+function checkNotSpentInPool({ transaction }: TransactionCandidate, pool: PoolView): void {
+  const input = keyInputs(transaction).findIndex(({ keyImage }) => pool.isKeyImageInPool(keyImage));
+  if (input !== -1) throw new RuleViolation({ code: "KEY_IMAGE_IN_POOL", input });
+}

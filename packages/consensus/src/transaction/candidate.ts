@@ -1,0 +1,25 @@
+import type { KeyInput, Transaction } from "@anulo/protocol";
+import type { ChainView } from "../chain-view.ts";
+import type { WeightLimits } from "../weights.ts";
+
+/** A transaction to judge, with what its reader already knows of it. */
+export interface TransactionCandidate {
+  transaction: Transaction;
+  /** 32 bytes. */
+  id: Uint8Array;
+  /** `transactionWeight` (bytes). */
+  weight: number;
+}
+
+/** The chain a transaction is judged against, with what is derived from it once for many transactions. */
+export interface ChainContext {
+  chain: ChainView;
+  limits: WeightLimits;
+  /** Unix seconds. */
+  now: number;
+}
+
+/** The inputs of a transaction whose input types were checked. */
+export function keyInputs({ prefix }: Transaction): KeyInput[] {
+  return prefix.inputs.filter((input): input is KeyInput => input.type === "key");
+}

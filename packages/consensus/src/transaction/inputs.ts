@@ -1,0 +1,59 @@
+import { compareBytes, type KeyInput, MAX_AMOUNT, type Transaction, toHex } from "@anulo/protocol";
+import { hardFork } from "../constants.ts";
+import { RuleViolation } from "../violations.ts";
+
+/** There are inputs and all spend outputs by key. Source: cryptonote_core.cpp `check_tx_semantic`. */
+export function checkInputTypes({ prefix }: Transaction): void {
+  if (prefix.inputs.length === 0) throw new RuleViolation({ code: "NO_INPUTS" });
+  const input = prefix.inputs.findIndex(({ type }) => type !== "key");
+  if (input !== -1) throw new RuleViolation({ code: "INPUT_TYPE", input });
+}
+
+/**
+ * Neither the inputs' nor the outputs' visible amounts sum to more than 64 bits.
+ * Source: cryptonote_format_utils.cpp `check_money_overflow`.
+ */
+export function checkAmountOverflow(inputs: readonly KeyInput[], { prefix }: Transaction): void {
+  if (sumAmounts(inputs) > MAX_AMOUNT || sumAmounts(prefix.outputs) > MAX_AMOUNT) {
+    throw new RuleViolation({ code: "AMOUNT_OVERFLOW" });
+  }
+}
+
+/** A version 1 transaction spends more than it pays: the rest is its fee. */
+export function checkVisibleBalance(inputs: readonly KeyInput[], { prefix }: Transaction): void {
+  if (prefix.version !== 1) return;
+  const spent = sumAmounts(inputs);
+  const paid = sumAmounts(prefix.outputs);
+  if (spent <= paid) throw new RuleViolation({ code: "AMOUNTS_NOT_POSITIVE", spent, paid });
+}
+
+/** Sum of visible amounts (atomic units). */
+export function sumAmounts(items: readonly { amount: bigint }[]): bigint {
+  return items.reduce((sum, { amount }) => sum + amount, 0n);
+}
+
+/** No key image twice in a transaction. */
+export function checkKeyImagesDiffer(inputs: readonly KeyInput[]): void {
+  const seen = new Set<string>();
+  for (const [input, { keyImage }] of inputs.entries()) {
+    const hex = toHex(keyImage);
+    if (seen.has(hex)) throw new RuleViolation({ code: "KEY_IMAGE_REPEATED", input });
+    seen.add(hex);
+  }
+}
+
+/** No ring names an output twice in a row, from hard fork 6: its relative offset would be 0. */
+export function checkRingMembersDiffer(inputs: readonly KeyInput[], version: number): void {
+  if (version < hardFork.uniqueRingMembers) return;
+  const input = inputs.findIndex(({ keyOffsets }) => keyOffsets.indexOf(0n, 1) !== -1);
+  if (input !== -1) throw new RuleViolation({ code: "RING_MEMBER_REPEATED", input });
+}
+
+/** Key images strictly descend, from hard fork 7. Source: blockchain.cpp `check_tx_inputs`. */
+export function checkInputOrder(inputs: readonly KeyInput[], version: number): void {
+  if (version < hardFork.sortedInputs) return;
+  const input = inputs.findIndex(
+    ({ keyImage }, i) => i > 0 && compareBytes(inputs[i - 1]!.keyImage, keyImage) <= 0,
+  );
+  if (input !== -1) throw new RuleViolation({ code: "INPUTS_NOT_SORTED", input });
+}

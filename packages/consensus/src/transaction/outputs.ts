@@ -1,0 +1,86 @@
+import { outputKey, type Transaction, type TransactionPrefix, toHex } from "@anulo/protocol";
+import { hardFork } from "../constants.ts";
+import { isDecomposedAmount } from "../decomposed-amounts.ts";
+import { RuleViolation } from "../violations.ts";
+import type { TransactionCandidate } from "./candidate.ts";
+
+/** Keys (32 bytes each) of the outputs, which all pay to a key; version 1 amounts are not 0. */
+export function checkOutputKeys({ prefix }: Transaction): Uint8Array[] {
+  return prefix.outputs.map((output, i) => {
+    const key = outputKey(output);
+    if (key === undefined) throw new RuleViolation({ code: "OUTPUT_TARGET", output: i });
+    if (prefix.version === 1 && output.amount === 0n) {
+      throw new RuleViolation({ code: "OUTPUT_AMOUNT_ZERO", output: i });
+    }
+    return key;
+  });
+}
+
+/**
+ * Index of the first output whose type the fork forbids, or -1: tagged keys alone from hard fork 16,
+ * either kind but one of them in 15, plain keys before.
+ * Source: cryptonote_format_utils.cpp `check_output_types`.
+ */
+export function forbiddenOutputType({ outputs }: TransactionPrefix, version: number): number {
+  const allowed = (type: string) => {
+    if (version > hardFork.viewTags) return type === "taggedKey";
+    if (version < hardFork.viewTags) return type === "key";
+    return (type === "key" || type === "taggedKey") && type === outputs[0]!.target.type;
+  };
+  return outputs.findIndex(({ target }) => !allowed(target.type));
+}
+
+/** Every output is of a type the fork allows. */
+export function checkOutputTypes({ prefix }: Transaction, version: number): void {
+  const output = forbiddenOutputType(prefix, version);
+  if (output !== -1) throw new RuleViolation({ code: "OUTPUT_TYPE", output });
+}
+
+/** First and last hard fork of each RingCT type. Source: blockchain.cpp `check_tx_outputs`. */
+const ringCtEras: Readonly<Record<number, readonly [first: number, last: number]>> = {
+  1: [hardFork.ringCt, 8],
+  2: [hardFork.ringCt, 8],
+  3: [hardFork.bulletproofs, hardFork.smallerBulletproofs],
+  4: [hardFork.smallerBulletproofs, hardFork.clsag],
+  5: [hardFork.clsag, hardFork.bulletproofPlus],
+  6: [hardFork.bulletproofPlus, Number.POSITIVE_INFINITY],
+};
+
+/**
+ * Two MLSAG transactions mined after hard fork 13, which had waited in pools since before.
+ * Source: blockchain.cpp `check_tx_outputs`.
+ */
+const grandfathered = new Set([
+  "c5151944f0583097ba0c88cd0f43e7fabb3881278aa2f73b3b0a007c5d34e910",
+  "6f2f117cde6fbcf8d4a6ef8974fcac744726574ac38cf25d3322c996b21edd4c",
+]);
+
+/** True when the fork accepts this RingCT type in a transaction of this id (32 bytes). */
+export function isRingCtTypeAllowed(type: number, version: number, id: Uint8Array): boolean {
+  const era = ringCtEras[type];
+  if (era === undefined || version < era[0]) return false;
+  return version <= era[1] || (type === 4 && grandfathered.has(toHex(id)));
+}
+
+/**
+ * Outputs fit the fork: version 1 amounts are one digit and zeros (2), RingCT hides amounts (3) and is of
+ * a type of its time. Source: blockchain.cpp `check_tx_outputs`.
+ */
+export function checkOutputs({ transaction, id }: TransactionCandidate, version: number): void {
+  checkVisibleAmounts(transaction.prefix, version);
+  const { ringct } = transaction;
+  if (ringct !== undefined && !isRingCtTypeAllowed(ringct.type, version, id)) {
+    throw new RuleViolation({ code: "RINGCT_TYPE", type: ringct.type, hardFork: version });
+  }
+}
+
+function checkVisibleAmounts(prefix: TransactionPrefix, version: number): void {
+  for (const [output, { amount }] of prefix.outputs.entries()) {
+    if (prefix.version === 1 && version >= hardFork.noDust && !isDecomposedAmount(amount)) {
+      throw new RuleViolation({ code: "OUTPUT_NOT_DECOMPOSED", output, amount });
+    }
+    if (prefix.version >= 2 && version >= hardFork.hiddenAmounts && amount !== 0n) {
+      throw new RuleViolation({ code: "OUTPUT_AMOUNT_VISIBLE", output, amount });
+    }
+  }
+}

@@ -1,0 +1,120 @@
+import { absoluteOffsets, type KeyInput, secondsPerBlock, type Transaction } from "@anulo/protocol";
+import type { ChainOutput, ChainView } from "../chain-view.ts";
+import { hardFork, MAX_BLOCK_NUMBER, SPENDABLE_AGE, UNLOCK_LEEWAY_BLOCKS } from "../constants.ts";
+import { adjustedTime } from "../timestamps.ts";
+import { RuleViolation } from "../violations.ts";
+import type { ChainContext } from "./candidate.ts";
+
+/**
+ * Ring sizes fit the fork: from 12 all the same; exactly 16 from hard fork 16 (15 also takes 11), smaller
+ * only for visible amounts with too few outputs to hide among, mixed with at most one other input.
+ * Source: blockchain.cpp `check_tx_inputs`.
+ */
+export function checkRingSizes(inputs: readonly KeyInput[], chain: ChainView): void {
+  const version = chain.hardForkVersion;
+  if (version < 2) return;
+  const sizes = inputs.map(({ keyOffsets }) => keyOffsets.length);
+  const smallest = Math.min(...sizes);
+  const largest = Math.max(...sizes);
+  if (version >= hardFork.sameRingSizes && smallest !== largest) {
+    throw new RuleViolation({ code: "RING_SIZES_DIFFER", smallest, largest });
+  }
+  const required = requiredRingSize(version);
+  const isWrong =
+    smallest < required && !(version === 15 && smallest === 11)
+      ? !isUnmixable(inputs, required, chain)
+      : smallest > largestRingSize(version);
+  if (isWrong) throw new RuleViolation({ code: "RING_SIZE", size: smallest, required });
+}
+
+/** Ring size the fork asks for. */
+export function requiredRingSize(version: number): number {
+  if (version >= 15) return 16;
+  if (version >= 8) return 11;
+  if (version === 7) return 7;
+  return version === 6 ? 5 : 3;
+}
+
+/** Rings of any size from the required one on were fine before hard fork 8, and none larger since. */
+function largestRingSize(version: number): number {
+  return version >= 8 ? requiredRingSize(version) : Number.POSITIVE_INFINITY;
+}
+
+/** True when some input cannot find enough others to hide among and at most one can. */
+function isUnmixable(inputs: readonly KeyInput[], required: number, chain: ChainView): boolean {
+  const unmixable = countUnmixable(inputs, required, chain);
+  return unmixable > 0 && inputs.length - unmixable <= 1;
+}
+
+/** Inputs with a visible amount of which the chain has fewer outputs than a ring needs. */
+export function countUnmixable(inputs: readonly KeyInput[], required: number, chain: ChainView): number {
+  const isAlone = ({ amount }: KeyInput) => amount !== 0n && chain.outputCount(amount) < BigInt(required);
+  return inputs.filter(isAlone).length;
+}
+
+/**
+ * Version 2 is allowed from hard fork 4 and required from 6, but for inputs that cannot be mixed.
+ * Source: blockchain.cpp `check_tx_inputs`.
+ */
+export function checkVersion({ prefix }: Transaction, inputs: readonly KeyInput[], chain: ChainView): void {
+  const fork = chain.hardForkVersion;
+  if (fork < 2) return;
+  const highest = fork < hardFork.ringCt ? 1 : 2;
+  if (prefix.version > highest) {
+    throw new RuleViolation({ code: "TRANSACTION_VERSION_TOO_NEW", version: prefix.version, highest });
+  }
+  const isFree = fork < hardFork.ringCtRequired || countUnmixable(inputs, requiredRingSize(fork), chain) > 0;
+  if (prefix.version < 2 && !isFree) {
+    throw new RuleViolation({ code: "RINGCT_REQUIRED", version: prefix.version });
+  }
+}
+
+/** The ring of one input: outputs of the chain, all of them unlocked; its key image is unspent. */
+export function resolveRing(input: KeyInput, index: number, context: ChainContext): ChainOutput[] {
+  const { chain } = context;
+  if (chain.isKeyImageSpent(input.keyImage))
+    throw new RuleViolation({ code: "KEY_IMAGE_SPENT", input: index });
+  const globalIndices = absoluteOffsets(input.keyOffsets);
+  if (globalIndices.length === 0) throw new RuleViolation({ code: "RING_SIZE", size: 0, required: 1 });
+  const ring = chain.outputs(input.amount, globalIndices).map((output, member) => {
+    if (output !== undefined) return output;
+    const globalIndex = globalIndices[member]!;
+    throw new RuleViolation({ code: "RING_MEMBER_UNKNOWN", input: index, globalIndex });
+  });
+  for (const { unlockTime } of ring) {
+    if (isUnlocked(unlockTime, context)) continue;
+    throw new RuleViolation({ code: "RING_MEMBER_LOCKED", input: index, unlockTime });
+  }
+  return ring;
+}
+
+/**
+ * True when an output with this `unlock_time` may be spent in the next block: a height with one block of
+ * leeway, else a time with one target of leeway, the chain's own time from hard fork 13.
+ * Source: blockchain.cpp `is_tx_spendtime_unlocked`.
+ */
+export function isUnlocked(unlockTime: bigint, { chain, now }: ChainContext): boolean {
+  const version = chain.hardForkVersion;
+  if (unlockTime < MAX_BLOCK_NUMBER) {
+    return BigInt(chain.height - 1 + UNLOCK_LEEWAY_BLOCKS) >= unlockTime;
+  }
+  const time = version >= hardFork.deterministicUnlockTime ? adjustedTime(chain, now) : now;
+  return BigInt(Math.floor(time)) + BigInt(secondsPerBlock(version) * UNLOCK_LEEWAY_BLOCKS) >= unlockTime;
+}
+
+/** Height of the newest of these outputs; 0 of none. */
+export function newestHeight(outputs: readonly ChainOutput[]): number {
+  return outputs.reduce((newest, { height }) => Math.max(newest, height), 0);
+}
+
+/**
+ * Ring members are at least 10 blocks old, from hard fork 12. Only the last of each ring counts, as in the
+ * original (`newest` is the height of the newest of them): it is its newest, unless offsets wrap around 2^64.
+ * Source: blockchain.cpp `scan_outputkeys_for_indexes`, `check_tx_inputs`.
+ */
+export function checkSpendableAge(newest: number, chain: ChainView): void {
+  const oldestNeeded = chain.height - SPENDABLE_AGE;
+  if (chain.hardForkVersion >= hardFork.minimumAgeOfOutputs && newest > oldestNeeded) {
+    throw new RuleViolation({ code: "RING_MEMBER_TOO_YOUNG", height: newest, oldestNeeded });
+  }
+}

@@ -1,0 +1,32 @@
+import { absoluteOffsets, isMinerTransaction, type Transaction } from "@anulo/protocol";
+import { RuleViolation } from "../violations.ts";
+import { keyInputs } from "./candidate.ts";
+
+/** Chains with fewer mature RingCT outputs than this are too young to tell. */
+const ENOUGH_OUTPUTS = 10_000n;
+/** Transactions with at most so many ring members are not looked at. */
+const FEW_MEMBERS = 10;
+
+/**
+ * The rings of a transaction look like a wallet's: at most a fifth of the members repeated, their median in
+ * the newest 40% of the `matureOutputs` RingCT outputs. A courtesy to senders, no rule of consensus.
+ * Source: tx_sanity_check.cpp.
+ */
+export function checkSanity(transaction: Transaction, matureOutputs: bigint): void {
+  if (isMinerTransaction(transaction)) throw new RuleViolation({ code: "SANITY", reason: "coinbase" });
+  const hidden = keyInputs(transaction).filter(({ amount }) => amount === 0n);
+  const members = hidden.flatMap(({ keyOffsets }) => absoluteOffsets(keyOffsets));
+  if (members.length <= FEW_MEMBERS || matureOutputs < ENOUGH_OUTPUTS) return;
+  const unique = [...new Set(members)].sort((a, b) => (a < b ? -1 : 1));
+  if (unique.length < Math.floor((members.length * 8) / 10)) {
+    throw new RuleViolation({ code: "SANITY", reason: "repeated members" });
+  }
+  if (medianOf(unique) < (matureOutputs * 6n) / 10n) {
+    throw new RuleViolation({ code: "SANITY", reason: "old members" });
+  }
+}
+
+function medianOf(sorted: readonly bigint[]): bigint {
+  const middle = sorted.length >> 1;
+  return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2n;
+}

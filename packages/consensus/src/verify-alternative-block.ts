@@ -1,0 +1,65 @@
+import { type Block, blockHashingBlob } from "@anulo/protocol";
+import type { ChainView } from "./chain-view.ts";
+import { TIMESTAMP_WINDOW } from "./constants.ts";
+import { difficultyOfNextBlock } from "./difficulty.ts";
+import { generatedAfter } from "./emission.ts";
+import { checkForkVersion } from "./header.ts";
+import { median } from "./median.ts";
+import { checkMinerTransaction } from "./miner-transaction.ts";
+import type { Obligation } from "./obligations.ts";
+import { proofOfWork } from "./proof-of-work.ts";
+import { checkTimestampNotBefore } from "./timestamps.ts";
+import { sumAmounts } from "./transaction/inputs.ts";
+
+/** A branch off the main chain: `view` ends with it, `length` is how many blocks of it left the main chain. */
+export interface Branch {
+  view: ChainView;
+  length: number;
+}
+
+/** What a block on a branch leaves to do and adds to the branch. */
+export interface VerifiedAlternativeBlock {
+  obligations: Obligation[];
+  height: number;
+  difficulty: bigint;
+  cumulativeDifficulty: bigint;
+  /** As the original counts it on branches: with the fees (atomic units, at most 2^64 - 1). */
+  alreadyGenerated: bigint;
+}
+
+/**
+ * Judges what can be judged of a block on a branch: header, work, miner transaction. Its transactions, its
+ * weight and its reward are judged by `verifyBlock` if the branch becomes the main chain.
+ * Throws `RuleViolation`. Source: blockchain.cpp `handle_alternative_block`.
+ */
+export function verifyAlternativeBlock(block: Block, branch: Branch): VerifiedAlternativeBlock {
+  const { view } = branch;
+  checkForkVersion(block.header, view.hardForkVersion);
+  checkTimestampNotBefore(block.header.timestamp, branchMedianTimestamp(branch));
+  const difficulty = difficultyOfNextBlock(view);
+  checkMinerTransaction(block.minerTransaction, view);
+  const claimed = sumAmounts(block.minerTransaction.prefix.outputs);
+  const work = {
+    blob: blockHashingBlob(block),
+    height: view.height,
+    majorVersion: block.header.majorVersion,
+    difficulty,
+  };
+  return {
+    obligations: proofOfWork(work, (height) => view.blockId(height)),
+    height: view.height,
+    difficulty,
+    cumulativeDifficulty: view.cumulativeDifficulty + difficulty,
+    alreadyGenerated: generatedAfter(view.alreadyGenerated, claimed),
+  };
+}
+
+/**
+ * Median timestamp (Unix seconds) for a branch: of the whole branch if it is longer than 60 blocks, else
+ * of 60 blocks or what there is of them, genesis apart.
+ * Source: blockchain.cpp `build_alt_chain`, `complete_timestamps_vector`.
+ */
+function branchMedianTimestamp({ view, length }: Branch): number {
+  const count = Math.max(length, Math.min(TIMESTAMP_WINDOW, view.height - 1));
+  return median(view.recentTimestamps(count));
+}

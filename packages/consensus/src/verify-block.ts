@@ -1,0 +1,139 @@
+import {
+  type Block,
+  blockHashingBlob,
+  blockReward,
+  equalBytes,
+  toHex,
+  transactionWeight,
+} from "@anulo/protocol";
+import { difficultyOfNextBlock } from "./difficulty.ts";
+import { generatedAfter } from "./emission.ts";
+import { checkForkVersion } from "./header.ts";
+import { checkClaim, checkMinerTransaction } from "./miner-transaction.ts";
+import type { Obligation } from "./obligations.ts";
+import { feeOf } from "./pool-admission.ts";
+import { proofOfWork } from "./proof-of-work.ts";
+import { checkTimestamp } from "./timestamps.ts";
+import { type ChainContext, keyInputs, type TransactionCandidate } from "./transaction/candidate.ts";
+import { type VerifiedTransaction, verifyTransaction } from "./verify-transaction.ts";
+import { RuleViolation } from "./violations.ts";
+import { longTermWeight, penaltyMedian } from "./weights.ts";
+
+/** A block with its transactions, in the block's order; undefined where one is not known. */
+export interface BlockCandidate {
+  block: Block;
+  transactions: readonly (TransactionCandidate | undefined)[];
+}
+
+/** What a block that keeps the rules leaves to do and adds to the chain. */
+export interface VerifiedBlock {
+  /** Everything left to `discharge`: proof of work first, then each transaction's. */
+  obligations: Obligation[];
+  /** The same by transaction, for who has verified some before. */
+  transactions: VerifiedTransaction[];
+  height: number;
+  difficulty: bigint;
+  cumulativeDifficulty: bigint;
+  /** Bytes. */
+  weight: number;
+  /** Bytes. */
+  longTermWeight: number;
+  /** Atomic units. */
+  fees: bigint;
+  /** New coins (atomic units), fees apart. */
+  reward: bigint;
+  /** Coins generated up to and including this block (atomic units, at most 2^64 - 1). */
+  alreadyGenerated: bigint;
+}
+
+/**
+ * Judges the next block of a chain, save its proofs, which are returned.
+ * Throws `RuleViolation`, or `UnsupportedEra` where the proofs of its time are not implemented.
+ * Source: blockchain.cpp `handle_block_to_main_chain`.
+ */
+export function verifyBlock(candidate: BlockCandidate, context: ChainContext): VerifiedBlock {
+  const { block } = candidate;
+  const { chain } = context;
+  checkHeader(block, context);
+  const difficulty = difficultyOfNextBlock(chain);
+  checkMinerTransaction(block.minerTransaction, chain);
+  const transactions = checkTransactionList(candidate, context);
+  const verified = transactions.map((transaction) => verifyTransaction(transaction, context));
+  checkKeyImagesAcross(transactions);
+  const body = checkReward(block, transactions, context);
+  const work = {
+    blob: blockHashingBlob(block),
+    height: chain.height,
+    majorVersion: block.header.majorVersion,
+    difficulty,
+  };
+  const pow = proofOfWork(work, (height) => chain.blockId(height));
+  return {
+    ...body,
+    obligations: [...pow, ...verified.flatMap(({ obligations }) => obligations)],
+    transactions: verified,
+    height: chain.height,
+    difficulty,
+    cumulativeDifficulty: chain.cumulativeDifficulty + difficulty,
+  };
+}
+
+function checkHeader({ header }: Block, { chain, now }: ChainContext): void {
+  if (!equalBytes(header.previousId, chain.topId)) throw new RuleViolation({ code: "UNKNOWN_PARENT" });
+  checkForkVersion(header, chain.hardForkVersion);
+  checkTimestamp(header.timestamp, chain, now);
+}
+
+/** Every transaction the block names is known, named once, and not in the chain yet. */
+function checkTransactionList(
+  { block, transactions }: BlockCandidate,
+  { chain }: ChainContext,
+): TransactionCandidate[] {
+  const seen = new Set<string>();
+  return block.transactionHashes.map((id, index) => {
+    if (chain.hasTransaction(id)) throw new RuleViolation({ code: "TRANSACTION_IN_CHAIN", index });
+    if (seen.has(toHex(id))) throw new RuleViolation({ code: "TRANSACTION_REPEATED", index });
+    seen.add(toHex(id));
+    const transaction = transactions[index];
+    if (transaction === undefined || !equalBytes(transaction.id, id)) {
+      throw new RuleViolation({ code: "TRANSACTION_MISSING", index });
+    }
+    return transaction;
+  });
+}
+
+/** No key image is spent by two transactions of a block. Source: db_lmdb.cpp `add_spent_key`. */
+function checkKeyImagesAcross(transactions: readonly TransactionCandidate[]): void {
+  const spent = new Set<string>();
+  for (const [index, { transaction }] of transactions.entries()) {
+    for (const { keyImage } of keyInputs(transaction)) {
+      const hex = toHex(keyImage);
+      if (spent.has(hex)) throw new RuleViolation({ code: "KEY_IMAGE_REPEATED_IN_BLOCK", index });
+      spent.add(hex);
+    }
+  }
+}
+
+/** The block is not too heavy and its miner claims what it earns. */
+function checkReward(
+  { minerTransaction }: Block,
+  transactions: readonly TransactionCandidate[],
+  { chain, limits }: ChainContext,
+) {
+  const minerWeight = transactionWeight(minerTransaction);
+  const weight = transactions.reduce((sum, transaction) => sum + transaction.weight, minerWeight);
+  const fees = transactions.reduce((sum, transaction) => sum + feeOf(transaction), 0n);
+  const { hardForkVersion, alreadyGenerated } = chain;
+  const medianWeight = penaltyMedian(chain, limits);
+  const allowed = blockReward({ medianWeight, weight, alreadyGenerated, version: hardForkVersion });
+  if (allowed === undefined)
+    throw new RuleViolation({ code: "BLOCK_WEIGHT", weight, limit: 2 * medianWeight });
+  const reward = checkClaim(minerTransaction, { reward: allowed, fees, hardForkVersion });
+  return {
+    weight,
+    longTermWeight: longTermWeight(weight, chain),
+    fees,
+    reward,
+    alreadyGenerated: generatedAfter(alreadyGenerated, reward),
+  };
+}

@@ -1,0 +1,121 @@
+import type { ChainView } from "./chain-view.ts";
+import { hardFork, MINER_TRANSACTION_RESERVE } from "./constants.ts";
+import type { Obligation } from "./obligations.ts";
+import { type ChainContext, keyInputs, type TransactionCandidate } from "./transaction/candidate.ts";
+import {
+  checkAmountOverflow,
+  checkInputOrder,
+  checkInputTypes,
+  checkKeyImagesDiffer,
+  checkRingMembersDiffer,
+  checkVisibleBalance,
+} from "./transaction/inputs.ts";
+import { checkOutputKeys, checkOutputs, checkOutputTypes } from "./transaction/outputs.ts";
+import { checkCommitmentCount, checkRingCt } from "./transaction/ringct.ts";
+import {
+  checkRingSizes,
+  checkSpendableAge,
+  checkVersion,
+  newestHeight,
+  resolveRing,
+} from "./transaction/rings.ts";
+import { signaturesToVerify } from "./transaction/signatures.ts";
+import { RuleViolation } from "./violations.ts";
+import { transactionWeightLimit } from "./weights.ts";
+
+/** What verifying a transaction against a chain leaves to do and to know. */
+export interface VerifiedTransaction {
+  /** Checks left to `discharge`, cheapest kinds first. */
+  obligations: Obligation[];
+  /** Height of the newest block a ring ends in, which the age rule and `max_used_block_height` mean. */
+  newestRingEnd: number;
+  /** Height of the newest block with any ring member: while it stays, so do the obligations. */
+  newestRingMember: number;
+}
+
+/**
+ * Everything a transaction inside a block must satisfy, save its proofs, which are returned.
+ * Fees are the pool's business: a block may hold transactions that pay nothing.
+ * Throws `RuleViolation`, or `UnsupportedEra` where the proofs of its time are not implemented.
+ */
+export function verifyTransaction(
+  candidate: TransactionCandidate,
+  context: ChainContext,
+): VerifiedTransaction {
+  const version = context.chain.hardForkVersion;
+  const alone = checkAlone(candidate, version);
+  if (version >= hardFork.perByteFee) checkWeightLimit(candidate, version);
+  checkOutputs(candidate, version);
+  const inputs = checkInputs(candidate, context);
+  return { ...inputs, obligations: [...alone, ...inputs.obligations] };
+}
+
+/** The rules that need no chain, in the order of cryptonote_core.cpp `check_tx_semantic`. */
+export function checkAlone(
+  candidate: TransactionCandidate,
+  version: number,
+  blockLimit = Number.POSITIVE_INFINITY,
+): Obligation[] {
+  const { transaction, id: transactionId } = candidate;
+  checkKnownVersion(transaction.prefix.version, version);
+  checkInputTypes(transaction);
+  const inputs = keyInputs(transaction);
+  const keys = checkOutputKeys(transaction);
+  checkCommitmentCount(transaction);
+  checkAmountOverflow(inputs, transaction);
+  checkVisibleBalance(inputs, transaction);
+  checkFitsBlock(candidate.weight, blockLimit);
+  checkKeyImagesDiffer(inputs);
+  checkRingMembersDiffer(inputs, version);
+  checkOutputTypes(transaction, version);
+  const proofs = checkRingCt(candidate, version);
+  const keyImages = inputs.map(({ keyImage }) => keyImage);
+  return [
+    { kind: "outputKeys", transactionId, keys },
+    { kind: "keyImages", transactionId, keyImages },
+    ...proofs,
+  ];
+}
+
+/** The rules of inputs against a chain, in the order of blockchain.cpp `check_tx_inputs`. */
+export function checkInputs(candidate: TransactionCandidate, context: ChainContext): VerifiedTransaction {
+  const { transaction } = candidate;
+  const { chain } = context;
+  const inputs = keyInputs(transaction);
+  checkOutputCount(transaction.prefix, chain);
+  checkRingSizes(inputs, chain);
+  checkVersion(transaction, inputs, chain);
+  checkInputOrder(inputs, chain.hardForkVersion);
+  const resolved = inputs.map((input, i) => ({ input, ring: resolveRing(input, i, context) }));
+  const newestRingEnd = newestHeight(resolved.map(({ ring }) => ring.at(-1)!));
+  checkSpendableAge(newestRingEnd, chain);
+  const newestRingMember = newestHeight(resolved.flatMap(({ ring }) => ring));
+  return { obligations: signaturesToVerify(candidate, resolved), newestRingEnd, newestRingMember };
+}
+
+/** Version 1 alone in hard fork 1. Source: cryptonote_core.cpp `handle_incoming_tx_pre`. */
+function checkKnownVersion(version: number, fork: number): void {
+  const highest = fork === 1 ? 1 : 2;
+  if (version < 1 || version > highest)
+    throw new RuleViolation({ code: "TRANSACTION_VERSION", version, highest });
+}
+
+/** A transaction at the pool's door leaves room for the miner transaction in the next block. */
+function checkFitsBlock(weight: number, blockLimit: number): void {
+  const limit = blockLimit - MINER_TRANSACTION_RESERVE;
+  if (weight >= limit) throw new RuleViolation({ code: "WEIGHT_ABOVE_BLOCK", weight, limit });
+}
+
+/** Source: tx_pool.cpp `add_tx`, which transactions of blocks pass too. */
+export function checkWeightLimit({ weight }: TransactionCandidate, version: number): void {
+  const limit = transactionWeightLimit(version);
+  if (weight > limit) throw new RuleViolation({ code: "WEIGHT_ABOVE_LIMIT", weight, limit });
+}
+
+/** Two outputs at least, from hard fork 12. */
+function checkOutputCount(prefix: TransactionCandidate["transaction"]["prefix"], chain: ChainView): void {
+  const outputs = prefix.outputs.length;
+  if (chain.hardForkVersion >= hardFork.minimumTwoOutputs && prefix.version >= 2 && outputs < 2) {
+    throw new RuleViolation({ code: "TOO_FEW_OUTPUTS", outputs });
+  }
+}
