@@ -41,6 +41,8 @@ export type Backend = {
   hashToPoint(data: Uint8Array): Uint8Array;
   /** Σ s_i·P_i, plus Σ t_k·(k-th generator) where generators are asked for. Source: Pippenger 1976; Straus 1964. */
   multiexpVartime(terms: MultiexpTerms): Uint8Array | undefined;
+  /** As `multiexpVartime` but for secret scalars: neither time nor memory accesses depend on them (provers). */
+  multiexp(terms: MultiexpTerms): Uint8Array | undefined;
   /** The first `count` (≤ 2048) generators of a range proof family: 32·count bytes; index 2i is H_i, 2i+1 is G_i. */
   generators(family: GeneratorFamily, count: number): Uint8Array;
 

@@ -1,3 +1,82 @@
+export type { DeriveBatchResult, PointBatchResult } from "./backend.ts";
 export { chacha8, chacha20 } from "./chacha.ts";
 export { cnSlowHash } from "./hash/cryptonight.ts";
 export { keccak256 } from "./hash/keccak.ts";
+export {
+  derivationToScalar,
+  derivePublicKey,
+  deriveSecretKey,
+  deriveSubaddressPublicKey,
+  deriveViewTag,
+  generateKeyDerivation,
+  isKeyPair,
+  keyImageOf,
+  subaddressKeys,
+  subaddressSecretKey,
+  subaddressSpendPublicKey,
+  subaddressSpendPublicKeys,
+  type ViewKeys,
+} from "./keys.ts";
+export {
+  G,
+  H,
+  hashToPoint,
+  hashToScalar,
+  IDENTITY,
+  InvalidPoint,
+  isInMainSubgroup,
+  isPoint,
+  mulBy8,
+  pointAdd,
+  pointSub,
+  pointSum,
+  publicKeyOf,
+  scalarMult,
+  scalarMultBase,
+} from "./point.ts";
+export {
+  checkRingSignature,
+  generateRingSignature,
+  type RingSignatureStatement,
+} from "./ring-signature.ts";
+export {
+  commitmentMask,
+  decodeAmount,
+  decodeMaskAndAmount,
+  type EncryptedMaskAndAmount,
+  encodeAmount,
+  encodeMaskAndAmount,
+} from "./ringct/amounts.ts";
+export {
+  type BulletproofPlus,
+  type ProvenCommitments,
+  proveBulletproofPlus,
+  verifyBulletproofsPlus,
+} from "./ringct/bulletproofs-plus.ts";
+export {
+  type Clsag,
+  type ClsagSigning,
+  type ClsagVerification,
+  type RingMember,
+  signClsag,
+  verifyClsag,
+} from "./ringct/clsag.ts";
+export { commit, commitmentsBalance, commitZeroMask } from "./ringct/pedersen.ts";
+export {
+  type RandomSource,
+  randomScalar,
+  scAdd,
+  scFromUint64,
+  scInvert,
+  scIsCanonical,
+  scIsZero,
+  scMul,
+  scMulAdd,
+  scMulSub,
+  scReduce32,
+  scReduce64,
+  scSub,
+} from "./scalar.ts";
+export { derivationScalarBatch, deriveBatch, outputSpendKeyBatch, viewTagBatch } from "./scan.ts";
+export { checkSignature, signMessageHash } from "./signature.ts";
+export { checkTxProof, generateTxProof, type TxProofStatement } from "./tx-proof.ts";

@@ -1,0 +1,30 @@
+/** The wallet's scan over many outputs at once: vectors of 32-byte elements, one crossing into the kernel per call. */
+import type { DeriveBatchResult, PointBatchResult } from "./backend.ts";
+import { backend } from "./engine.ts";
+
+/**
+ * 8·a·R for n transaction keys (32·n bytes). A key that is no point gives `valid` 0 and zeros.
+ * Faster than n single derivations, but its time depends on the secret: for scanning, not for answering strangers.
+ */
+export function deriveBatch(request: { viewSecret: Uint8Array; publicKeys: Uint8Array }): DeriveBatchResult {
+  return backend.deriveBatch(request.viewSecret, request.publicKeys);
+}
+
+/** The view tag of each output: n bytes. `outputIndices` as many as derivations. */
+export function viewTagBatch(derivations: Uint8Array, outputIndices: Uint32Array): Uint8Array {
+  return backend.viewTags(derivations, outputIndices);
+}
+
+/** Hs(derivation ‖ i) of each output: 32·n bytes. */
+export function derivationScalarBatch(derivations: Uint8Array, outputIndices: Uint32Array): Uint8Array {
+  return backend.derivationScalars(derivations, outputIndices);
+}
+
+/** The spend key each output was sent to, K − Hs(derivation ‖ i)·G. A key that is no point gives `valid` 0 and zeros. */
+export function outputSpendKeyBatch(outputs: {
+  outputKeys: Uint8Array;
+  derivations: Uint8Array;
+  outputIndices: Uint32Array;
+}): PointBatchResult {
+  return backend.outputSpendKeys(outputs.outputKeys, outputs.derivations, outputs.outputIndices);
+}
