@@ -18,6 +18,7 @@ export {
   writeBlock,
 } from "./block.ts";
 export { BadHex, compareBytes, concatBytes, equalBytes, fromHex, toHex } from "./bytes.ts";
+export { decodeBase58, encodeBase58 } from "./codec/base58.ts";
 export { BadBytes, Reader, Writer } from "./codec/bytes-io.ts";
 export {
   absent,
@@ -41,6 +42,19 @@ export {
   varint64,
   varintBelow,
 } from "./codec/wire.ts";
+export {
+  additionalPublicKeys,
+  type ExtraField,
+  encryptedPaymentId,
+  extraNonce,
+  longPaymentId,
+  parseExtra,
+  paymentIdNonce,
+  splitExtra,
+  txPublicKey,
+  txPublicKeys,
+  writeExtra,
+} from "./extra.ts";
 export {
   BLOCK_REWARD_OVERESTIMATE,
   dynamicBaseFee,
