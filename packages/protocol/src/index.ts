@@ -21,6 +21,42 @@ export { BadHex, compareBytes, concatBytes, equalBytes, fromHex, toHex } from ".
 export { decodeBase58, encodeBase58 } from "./codec/base58.ts";
 export { BadBytes, Reader, Writer } from "./codec/bytes-io.ts";
 export {
+  httpLimits,
+  type IntegerType,
+  type PortableArray,
+  type PortableEntry,
+  type PortableLimits,
+  type PortableObject,
+  type PortableScalar,
+  type PortableType,
+  peerLimits,
+  readPortable,
+  writePortable,
+} from "./codec/epee.ts";
+export {
+  blob,
+  bool,
+  count64,
+  defaultsTo,
+  type Field,
+  type FieldValue,
+  fixedBytes,
+  i64,
+  type JsonValue,
+  listOf,
+  optionalField,
+  packedBytes,
+  type RecordField,
+  readRecord,
+  record,
+  text,
+  u8,
+  u16,
+  u32,
+  u64,
+  writeRecord,
+} from "./codec/record.ts";
+export {
   absent,
   byteString,
   bytes,

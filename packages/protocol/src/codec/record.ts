@@ -1,0 +1,285 @@
+import { fromHex, toHex } from "../bytes.ts";
+import { BadBytes } from "./bytes-io.ts";
+import type {
+  IntegerType,
+  PortableArray,
+  PortableEntry,
+  PortableLimits,
+  PortableObject,
+  PortableScalar,
+} from "./epee.ts";
+import { readPortable, writePortable } from "./epee.ts";
+
+/** Values as JSON text has them; 64-bit numbers are bigint. */
+export type JsonValue =
+  | null
+  | boolean
+  | number
+  | bigint
+  | string
+  | JsonValue[]
+  | { [name: string]: JsonValue };
+
+/**
+ * A named value declared once, in portable storage and in JSON. Readers throw `BadBytes`.
+ * An entry or JSON value of `undefined` is a field that is not there.
+ */
+export interface Field<T> {
+  toPortable(value: T): PortableEntry | undefined;
+  fromPortable(entry: PortableEntry | undefined): T;
+  toJson(value: T): JsonValue | undefined;
+  fromJson(json: JsonValue | undefined): T;
+}
+
+function wrongType(): BadBytes {
+  return new BadBytes("a field of another type");
+}
+
+/** Whole number of an entry: every integer type is taken that holds the value, and booleans, as in the original. */
+function integerOf(entry: PortableEntry): bigint {
+  if (!("value" in entry)) throw wrongType();
+  if (typeof entry.value === "bigint") return entry.value;
+  if (entry.type === "bool") return entry.value ? 1n : 0n;
+  throw wrongType();
+}
+
+function inRange(type: IntegerType, value: bigint): bigint {
+  const bits = Number(type.replace(/\D+/, ""));
+  const kept = type.startsWith("u") ? BigInt.asUintN(bits, value) : BigInt.asIntN(bits, value);
+  if (kept !== value) throw new BadBytes(`number outside ${type}`);
+  return value;
+}
+
+function integerOfJson(json: JsonValue): bigint {
+  if (typeof json === "bigint") return json;
+  if (typeof json === "number" && Number.isSafeInteger(json)) return BigInt(json);
+  throw wrongType();
+}
+
+function integer<T>(
+  type: IntegerType,
+  shape: { of: (value: bigint) => T; to: (value: T) => bigint },
+): Field<T> {
+  const { of, to } = shape;
+  return {
+    toPortable: (value) => ({ type, value: to(value) }),
+    fromPortable: (entry) => of(entry === undefined ? 0n : inRange(type, integerOf(entry))),
+    toJson: (value) => to(value),
+    fromJson: (json) => of(json === undefined ? 0n : inRange(type, integerOfJson(json))),
+  };
+}
+
+function exactNumber(value: bigint): number {
+  if (value > BigInt(Number.MAX_SAFE_INTEGER)) throw new BadBytes("number above 2^53");
+  return Number(value);
+}
+
+const asNumber = { of: exactNumber, to: (value: number) => BigInt(value) };
+const asBigint = { of: (value: bigint) => value, to: (value: bigint) => value };
+
+/** Integer fields; those of 64 bits as bigint, the others as number. An absent one is 0. */
+export const u64: Field<bigint> = integer("uint64", asBigint);
+export const i64: Field<bigint> = integer("int64", asBigint);
+export const u32: Field<number> = integer("uint32", asNumber);
+export const u16: Field<number> = integer("uint16", asNumber);
+export const u8: Field<number> = integer("uint8", asNumber);
+/** 64 bits on the wire, a number here (below 2^53): heights, counts, times. */
+export const count64: Field<number> = integer("uint64", asNumber);
+
+/** True or false; absent is false. */
+export const bool: Field<boolean> = {
+  toPortable: (value) => ({ type: "bool", value }),
+  fromPortable: (entry) => {
+    const value = entry === undefined ? 0n : integerOf(entry);
+    if (value > 1n || value < 0n) throw wrongType();
+    return value === 1n;
+  },
+  toJson: (value) => value,
+  fromJson: (json) => {
+    if (json !== undefined && typeof json !== "boolean") throw wrongType();
+    return json ?? false;
+  },
+};
+
+function stringOf(entry: PortableEntry): Uint8Array {
+  if (entry.type !== "string" || !("value" in entry)) throw wrongType();
+  return entry.value;
+}
+
+/** Bytes of any number; hexadecimal in JSON. Absent is empty. */
+export const blob: Field<Uint8Array> = {
+  toPortable: (value) => ({ type: "string", value }),
+  fromPortable: (entry) => (entry === undefined ? new Uint8Array() : stringOf(entry)),
+  toJson: toHex,
+  fromJson: (json) => {
+    if (json === undefined) return new Uint8Array();
+    if (typeof json !== "string") throw wrongType();
+    return fromHex(json);
+  },
+};
+
+/** Text; UTF-8 on the wire. Absent is empty. */
+export const text: Field<string> = {
+  toPortable: (value) => ({ type: "string", value: new TextEncoder().encode(value) }),
+  fromPortable: (entry) => (entry === undefined ? "" : new TextDecoder().decode(stringOf(entry))),
+  toJson: (value) => value,
+  fromJson: (json) => {
+    if (json !== undefined && typeof json !== "string") throw wrongType();
+    return json ?? "";
+  },
+};
+
+function ofLength(value: Uint8Array, length: number): Uint8Array {
+  if (value.length !== length) throw new BadBytes(`expected ${length} bytes, have ${value.length}`);
+  return value;
+}
+
+/** Exactly `length` bytes: a hash, a key. Absent is all zero. */
+export function fixedBytes(length: number): Field<Uint8Array> {
+  return {
+    toPortable: (value) => ({ type: "string", value: ofLength(value, length) }),
+    fromPortable: (entry) =>
+      entry === undefined ? new Uint8Array(length) : ofLength(stringOf(entry), length),
+    toJson: (value) => toHex(ofLength(value, length)),
+    fromJson: (json) => (json === undefined ? new Uint8Array(length) : ofLength(blob.fromJson(json), length)),
+  };
+}
+
+/** Elements of `length` bytes side by side in one string; a list of hexadecimal texts in JSON. Empty is left out. */
+export function packedBytes(length: number): Field<Uint8Array[]> {
+  return {
+    toPortable: (values) => {
+      if (values.length === 0) return undefined;
+      const joined = new Uint8Array(values.length * length);
+      for (const [i, value] of values.entries()) joined.set(ofLength(value, length), i * length);
+      return { type: "string", value: joined };
+    },
+    fromPortable: (entry) => {
+      const joined = entry === undefined ? new Uint8Array() : stringOf(entry);
+      if (joined.length % length !== 0) throw new BadBytes(`not a multiple of ${length} bytes`);
+      return Array.from({ length: joined.length / length }, (_, i) =>
+        joined.slice(i * length, (i + 1) * length),
+      );
+    },
+    toJson: (values) => values.map((value) => toHex(ofLength(value, length))),
+    fromJson: (json) => listOfJson(json).map((item) => ofLength(blob.fromJson(item), length)),
+  };
+}
+
+function listOfJson(json: JsonValue | undefined): JsonValue[] {
+  if (json === undefined) return [];
+  if (!Array.isArray(json)) throw wrongType();
+  return json;
+}
+
+function valuesOf(entry: PortableEntry | undefined): PortableEntry[] {
+  if (entry === undefined) return [];
+  if (!("values" in entry)) throw wrongType();
+  return entry.values.map((value) => ({ type: entry.type, value }) as PortableScalar);
+}
+
+/** Values of one kind; an empty list is left out, an absent one is empty. `max` elements at most are read. */
+export function listOf<T>(item: Field<T>, max: number = Number.MAX_SAFE_INTEGER): Field<T[]> {
+  const checked = <V>(items: V[]): V[] => {
+    if (items.length > max) throw new BadBytes(`more than ${max} elements`);
+    return items;
+  };
+  return {
+    toPortable: (values) => {
+      if (values.length === 0) return undefined;
+      const entries = values.map((value) => item.toPortable(value) as PortableScalar);
+      return {
+        type: entries[0]!.type,
+        values: entries.map(({ value }) => value),
+      } as unknown as PortableArray;
+    },
+    fromPortable: (entry) => checked(valuesOf(entry)).map((value) => item.fromPortable(value)),
+    toJson: (values) => values.map((value) => item.toJson(value) ?? null),
+    fromJson: (json) => checked(listOfJson(json)).map((value) => item.fromJson(value)),
+  };
+}
+
+/** A field that may be missing: undefined here. */
+export function optionalField<T>(field: Field<T>): Field<T | undefined> {
+  return {
+    toPortable: (value) => (value === undefined ? undefined : field.toPortable(value)),
+    fromPortable: (entry) => (entry === undefined ? undefined : field.fromPortable(entry)),
+    toJson: (value) => (value === undefined ? undefined : field.toJson(value)),
+    fromJson: (json) => (json === undefined ? undefined : field.fromJson(json)),
+  };
+}
+
+/** A field left out where it has this value, and read as it where absent. */
+export function defaultsTo<T extends boolean | number | bigint | string>(
+  field: Field<T>,
+  value: T,
+): Field<T> {
+  return {
+    toPortable: (given) => (given === value ? undefined : field.toPortable(given)),
+    fromPortable: (entry) => (entry === undefined ? value : field.fromPortable(entry)),
+    toJson: (given) => (given === value ? undefined : field.toJson(given)),
+    fromJson: (json) => (json === undefined ? value : field.fromJson(json)),
+  };
+}
+
+/** The type of the values of a field or record. */
+export type FieldValue<F> = F extends Field<infer T> ? T : never;
+
+/** Named fields; also a field itself, of type object. */
+export interface RecordField<T> extends Field<T> {
+  toObject(value: T): PortableObject;
+  fromObject(object: PortableObject): T;
+}
+
+// A field takes and gives values, so only this is above all fields.
+type FieldsOfAnyType = { readonly [name: string]: Field<never> | Field<unknown> };
+type ValuesOf<F> = { [K in keyof F]: FieldValue<F[K]> };
+
+/** Declares named fields, by their names on the wire. */
+export function record<F extends FieldsOfAnyType>(fields: F): RecordField<ValuesOf<F>> {
+  type Value = ValuesOf<F>;
+  const named = Object.entries(fields) as unknown as [keyof F & string, Field<unknown>][];
+  const toObject = (value: Value): PortableObject =>
+    new Map(
+      named.flatMap(([name, field]) => {
+        const entry = field.toPortable(value[name]);
+        return entry === undefined ? [] : [[name, entry] as const];
+      }),
+    );
+  const gather = (read: (name: string, field: Field<unknown>) => unknown): Value =>
+    Object.fromEntries(named.map(([name, field]) => [name, read(name, field)])) as Value;
+  const fromObject = (object: PortableObject) =>
+    gather((name, field) => field.fromPortable(object.get(name)));
+  return {
+    toObject,
+    fromObject,
+    toPortable: (value) => ({ type: "object", value: toObject(value) }),
+    fromPortable: (entry) => {
+      if (entry === undefined) return fromObject(new Map());
+      if (entry.type !== "object" || !("value" in entry)) throw wrongType();
+      return fromObject(entry.value);
+    },
+    toJson: (value) => {
+      const members = named.flatMap(([name, field]) => {
+        const json = field.toJson(value[name]);
+        return json === undefined ? [] : [[name, json] as const];
+      });
+      return Object.fromEntries(members);
+    },
+    fromJson: (json) => {
+      if (json === undefined || json === null || typeof json !== "object" || Array.isArray(json))
+        throw wrongType();
+      return gather((name, field) => field.fromJson(Object.hasOwn(json, name) ? json[name] : undefined));
+    },
+  };
+}
+
+/** Portable storage of a record's value. */
+export function writeRecord<T>(declared: RecordField<T>, value: T): Uint8Array {
+  return writePortable(declared.toObject(value));
+}
+
+/** Value of a record in portable storage; unknown fields are ignored. Throws `BadBytes`. */
+export function readRecord<T>(declared: RecordField<T>, bytes: Uint8Array, limits?: PortableLimits): T {
+  return declared.fromObject(limits === undefined ? readPortable(bytes) : readPortable(bytes, limits));
+}

@@ -1,0 +1,223 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import type { PortableEntry, PortableObject, PortableType } from "../src/index.ts";
+import {
+  BadBytes,
+  blob,
+  bool,
+  count64,
+  defaultsTo,
+  fixedBytes,
+  fromHex,
+  listOf,
+  optionalField,
+  packedBytes,
+  peerLimits,
+  readPortable,
+  readRecord,
+  record,
+  text,
+  toHex,
+  u8,
+  u64,
+  writePortable,
+  writeRecord,
+} from "../src/index.ts";
+
+const header = "011101010101020101";
+const integers = {
+  int64: 64,
+  int32: 32,
+  int16: 16,
+  int8: 8,
+  uint64: 64,
+  uint32: 32,
+  uint16: 16,
+  uint8: 8,
+} as const;
+
+function valuesOfType(type: PortableType): fc.Arbitrary<unknown> {
+  switch (type) {
+    case "double":
+      return fc.double();
+    case "string":
+      return fc.uint8Array({ maxLength: 100 });
+    case "bool":
+      return fc.boolean();
+    case "object":
+      return objects;
+    default: {
+      const bits = BigInt(integers[type]);
+      const isSigned = type.startsWith("i");
+      return isSigned
+        ? fc.bigInt({ min: -(2n ** (bits - 1n)), max: 2n ** (bits - 1n) - 1n })
+        : fc.bigInt({ min: 0n, max: 2n ** bits - 1n });
+    }
+  }
+}
+
+const types = [...(Object.keys(integers) as PortableType[]), "double", "string", "bool", "object"] as const;
+const entries: fc.Arbitrary<PortableEntry> = fc.constantFrom(...types).chain((type) => {
+  const value = valuesOfType(type as PortableType);
+  return fc.oneof(
+    value.map((given) => ({ type, value: given }) as unknown as PortableEntry),
+    fc.array(value, { maxLength: 4 }).map((values) => ({ type, values }) as unknown as PortableEntry),
+  );
+});
+const names = fc.string({ minLength: 1, maxLength: 20, unit: fc.constantFrom("a", "_", "\xff", "\0", "Z") });
+const objects: fc.Arbitrary<PortableObject> = fc
+  .array(
+    fc.tuple(
+      names,
+      fc.oneof({ depthIdentifier: "portable", maxDepth: 2 }, fc.constant(undefined), fc.nat(3)),
+    ),
+    {
+      maxLength: 3,
+    },
+  )
+  .map((pairs) => new Map(pairs.map(([name, n]) => [name, { type: "uint8", value: BigInt(n ?? 0) }])));
+
+test("any fields read as written", () => {
+  fc.assert(
+    fc.property(
+      fc.uniqueArray(fc.tuple(names, entries), { selector: ([name]) => name, maxLength: 6 }),
+      (fields) => {
+        const object: PortableObject = new Map(fields);
+        assert.deepEqual(readPortable(writePortable(object)), object);
+      },
+    ),
+  );
+});
+
+test("fields are written in the order of their names", () => {
+  const one: PortableEntry = { type: "uint8", value: 1n };
+  const object = new Map([
+    ["b", one],
+    ["a", one],
+  ]);
+  assert.equal(toHex(writePortable(object)), `${header}08016108010162${"0801"}`);
+});
+
+test("sizes take one, two or four bytes", () => {
+  for (const [length, size] of [
+    [63, "fc"],
+    [64, "0101"],
+    [16_383, "fdff"],
+    [16_384, "02000100"],
+  ] as const) {
+    const written = writePortable(new Map([["a", { type: "string", value: new Uint8Array(length) }]]));
+    assert.equal(toHex(written).slice(0, 26 + size.length), `${header}0401610a${size}`);
+    assert.equal(readPortable(written).get("a")?.type, "string");
+  }
+});
+
+function nested(depth: number): PortableObject {
+  let object: PortableObject = new Map();
+  for (let i = 0; i < depth; i++) object = new Map([["a", { type: "object", value: object }]]);
+  return object;
+}
+
+test("objects nest 31 deep, as in the original, and no deeper", () => {
+  assert.ok(readPortable(writePortable(nested(31))).has("a"));
+  assert.throws(() => readPortable(writePortable(nested(32))), BadBytes);
+  assert.throws(() => readPortable(fromHex(`${header}${"0401610c".repeat(5000)}00`)), BadBytes);
+});
+
+test("more objects, fields or strings than the limits are refused", () => {
+  const limits = { objects: 2, fields: 4, strings: 2 };
+  const strings = (count: number): PortableObject =>
+    new Map([["a", { type: "string", values: Array.from({ length: count }, () => new Uint8Array()) }]]);
+  assert.ok(readPortable(writePortable(strings(2)), limits));
+  assert.throws(() => readPortable(writePortable(strings(3)), limits), /too many strings/);
+  assert.throws(() => readPortable(writePortable(nested(3)), limits), /too many objects/);
+  const fields: PortableObject = new Map(
+    ["a", "b", "c", "d", "e"].map((name) => [name, { type: "bool", value: true }]),
+  );
+  assert.throws(() => readPortable(writePortable(fields), limits), /too many fields/);
+});
+
+test("damaged storage is refused", () => {
+  const bad = {
+    "no header": "0111010101010201",
+    "another version": "01110101010102010200",
+    "a count without elements": `${header}040161850800`,
+    "a name of no length": `${header}040008`,
+    "the same name twice": `${header}080161080101610801`,
+    "an unknown type": `${header}0401610e00`,
+    "a boolean of two": `${header}0401610b02`,
+    "a string too short": `${header}0401610a10aabb`,
+    "a huge count": `${header}0401618bffffffffffffffff`,
+    "an array of arrays": `${header}0401618d04`,
+    "no end": `${header}08016108`,
+  };
+  for (const [what, hex] of Object.entries(bad))
+    assert.throws(() => readPortable(fromHex(hex)), BadBytes, what);
+});
+
+test("arbitrary bytes are fields or BadBytes", () => {
+  fc.assert(
+    fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => {
+      try {
+        readPortable(new Uint8Array([...fromHex(header), ...bytes]), peerLimits);
+      } catch (error) {
+        assert.ok(error instanceof BadBytes, String(error));
+      }
+    }),
+    { numRuns: 500 },
+  );
+});
+
+const outKey = record({ height: count64, key: fixedBytes(32), unlocked: bool });
+const answer = record({
+  outs: listOf(outKey, 3),
+  ids: packedBytes(32),
+  status: text,
+  credits: u64,
+  note: optionalField(blob),
+  level: defaultsTo(u8, 7),
+});
+
+test("a record goes through portable storage and JSON", () => {
+  const key = new Uint8Array(32).fill(5);
+  const value = {
+    outs: [{ height: 9, key, unlocked: true }],
+    ids: [key, key],
+    status: "OK",
+    credits: 2n ** 64n - 1n,
+    note: new Uint8Array([1]),
+    level: 8,
+  };
+  assert.deepEqual(readRecord(answer, writeRecord(answer, value)), value);
+  assert.deepEqual(answer.fromJson(answer.toJson(value)), value);
+  const json = answer.toJson(value) as { [name: string]: unknown };
+  assert.deepEqual(json.ids, [toHex(key), toHex(key)]);
+});
+
+test("absent fields have their zero or default value, empty lists are left out", () => {
+  const empty = { outs: [], ids: [], status: "", credits: 0n, note: undefined, level: 7 };
+  assert.deepEqual(readRecord(answer, fromHex(`${header}00`)), empty);
+  assert.deepEqual([...readPortable(writeRecord(answer, empty)).keys()].sort(), ["credits", "status"]);
+});
+
+test("integers of other types are taken when they fit", () => {
+  const small: PortableObject = new Map([["credits", { type: "int8", value: 5n }]]);
+  assert.equal(readRecord(answer, writePortable(small)).credits, 5n);
+  for (const bad of [
+    { type: "int8", value: -5n },
+    { type: "string", value: new Uint8Array() },
+    { type: "uint64", values: [1n] },
+  ] as const) {
+    const object: PortableObject = new Map([["credits", bad]]);
+    assert.throws(() => readRecord(answer, writePortable(object)), BadBytes);
+  }
+});
+
+test("fields of the wrong size, and too many elements, are refused", () => {
+  const ids: PortableObject = new Map([["ids", { type: "string", value: new Uint8Array(33) }]]);
+  assert.throws(() => readRecord(answer, writePortable(ids)), BadBytes);
+  const outs: PortableObject = new Map([
+    ["outs", { type: "object", values: Array.from({ length: 4 }, () => new Map()) }],
+  ]);
+  assert.throws(() => readRecord(answer, writePortable(outs)), /more than 3/);
+});
