@@ -28,6 +28,7 @@ export {
   TIMESTAMP_WINDOW,
 } from "./constants.ts";
 export { type DifficultyWindow, difficultyOfNextBlock, nextDifficulty } from "./difficulty.ts";
+export { discharge, type Failure } from "./discharge.ts";
 export { checkForkVersion } from "./header.ts";
 export { median } from "./median.ts";
 export { checkClaim, checkMinerTransaction, type Entitlement, type MinerPlace } from "./miner-transaction.ts";
