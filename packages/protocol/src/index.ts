@@ -1,3 +1,4 @@
+export { type Address, type AddressKind, BadAddress, formatAddress, parseAddress } from "./address.ts";
 export {
   ATOMIC_UNITS_PER_COIN,
   BadAmount,
@@ -105,6 +106,15 @@ export {
 } from "./fee.ts";
 export { genesisBlock } from "./genesis.ts";
 export { hardForkAt, heightOfHardFork, ruleForks, secondsPerBlock } from "./hard-forks.ts";
+export { findLanguage, type Language, languages } from "./mnemonic/languages.ts";
+export {
+  BadMnemonic,
+  type DecodedMnemonic,
+  decodeMnemonic,
+  encodeMnemonic,
+  isOldStyleMnemonic,
+} from "./mnemonic/mnemonic.ts";
+export { addSeedOffset, removeSeedOffset } from "./mnemonic/seed-offset.ts";
 export { type HardFork, type Network, type NetworkName, networks } from "./networks.ts";
 export { baseReward, blockReward, minimumFullRewardWeight, type RewardQuestion } from "./reward.ts";
 export {

@@ -1,0 +1,60 @@
+import { words as chineseSimplified } from "../generated/words/chinese-simplified.ts";
+import { words as dutch } from "../generated/words/dutch.ts";
+import { words as english } from "../generated/words/english.ts";
+import { words as esperanto } from "../generated/words/esperanto.ts";
+import { words as french } from "../generated/words/french.ts";
+import { words as german } from "../generated/words/german.ts";
+import { words as italian } from "../generated/words/italian.ts";
+import { words as japanese } from "../generated/words/japanese.ts";
+import { words as lojban } from "../generated/words/lojban.ts";
+import { words as portuguese } from "../generated/words/portuguese.ts";
+import { words as russian } from "../generated/words/russian.ts";
+import { words as spanish } from "../generated/words/spanish.ts";
+
+/** A language that a wallet's seed can be written in. */
+export type Language = {
+  /** Its own name for itself. */
+  readonly name: string;
+  readonly englishName: string;
+  /** So many letters at its start tell a word from all others. */
+  readonly prefixLength: number;
+  /** 1626 words. */
+  readonly words: readonly string[];
+};
+
+type Row = readonly [name: string, englishName: string, prefixLength: number, words: string];
+
+/** In the order in which the original lists them. Source: mnemonics/electrum-words.cpp `get_language_list`. */
+const rows: readonly Row[] = [
+  ["Deutsch", "German", 4, german],
+  ["English", "English", 3, english],
+  ["Español", "Spanish", 4, spanish],
+  ["Français", "French", 4, french],
+  ["Italiano", "Italian", 4, italian],
+  ["Nederlands", "Dutch", 4, dutch],
+  ["Português", "Portuguese", 4, portuguese],
+  ["русский язык", "Russian", 4, russian],
+  ["日本語", "Japanese", 3, japanese],
+  ["简体中文 (中国)", "Chinese (simplified)", 1, chineseSimplified],
+  ["Esperanto", "Esperanto", 4, esperanto],
+  ["Lojban", "Lojban", 4, lojban],
+];
+
+export const languages: readonly Language[] = rows.map(([name, englishName, prefixLength, words]) => ({
+  name,
+  englishName,
+  prefixLength,
+  words: words.split(" "),
+}));
+
+/** The order in which a seed is tried in the languages. Source: mnemonics/electrum-words.cpp `find_seed_language`. */
+const detection = [
+  ...["Chinese (simplified)", "English", "Dutch", "French", "Spanish", "German", "Italian", "Portuguese"],
+  ...["Japanese", "Russian", "Esperanto", "Lojban"],
+];
+export const detectionOrder: readonly Language[] = detection.map((name) => findLanguage(name)!);
+
+/** The language with this name, its own or the English one; undefined when there is none. */
+export function findLanguage(name: string): Language | undefined {
+  return languages.find((language) => language.name === name || language.englishName === name);
+}

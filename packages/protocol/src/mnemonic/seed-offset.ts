@@ -1,0 +1,30 @@
+import { cnSlowHash, scAdd, scSub } from "@anulo/crypto";
+
+function offsetOf(passphrase: string): Uint8Array {
+  const bytes = new TextEncoder().encode(passphrase);
+  try {
+    return cnSlowHash(bytes);
+  } finally {
+    bytes.fill(0);
+  }
+}
+
+/** The key (32 bytes) to write down instead of `key`: of use only with the passphrase. Source: `encrypt_key`. */
+export function addSeedOffset(key: Uint8Array, passphrase: string): Uint8Array {
+  const offset = offsetOf(passphrase);
+  try {
+    return scAdd(key, offset);
+  } finally {
+    offset.fill(0);
+  }
+}
+
+/** The key (32 bytes) of one written down with a passphrase. Source: cryptonote_format_utils.cpp `decrypt_key`. */
+export function removeSeedOffset(key: Uint8Array, passphrase: string): Uint8Array {
+  const offset = offsetOf(passphrase);
+  try {
+    return scSub(key, offset);
+  } finally {
+    offset.fill(0);
+  }
+}

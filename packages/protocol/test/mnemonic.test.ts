@@ -1,0 +1,121 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import {
+  addSeedOffset,
+  BadMnemonic,
+  decodeMnemonic,
+  encodeMnemonic,
+  findLanguage,
+  fromHex,
+  isOldStyleMnemonic,
+  languages,
+  removeSeedOffset,
+  toHex,
+} from "../src/index.ts";
+
+/** Seeds the real wallet service told: of the recorded chain's wallet, and of that with a seed offset. */
+const recorded = {
+  key: "b32da24bc13e128c4f07300bc259da9c14f9ddf14eff88533b1110ef4dd57408",
+  seed:
+    "jeers hoisting pruned blip went luggage soccer smash tadpoles tagged cuisine skirting neon himself gasp " +
+    "edited gave pests goodbye hatchet fizzle railway guru hotel gasp",
+  offset: "some offset",
+  offsetSeed:
+    "october tulips romance loincloth giddy lush citadel waxing flippant ditch copy ocean fatal cucumber history " +
+    "older gills mundane azure amply pierce wanted dozen dynamite wanted",
+};
+const german =
+  "Sorte Banane kommen Aroma Beil Rapsöl Qualle Brett Nenner Tasse Zollhund Verb Grünalge Kochbuch Spannung Oboe " +
+  "Lagune Ventil Tragesel Radclub locken greifen Brett bringen Lagune";
+
+const keys = fc.uint8Array({ minLength: 32, maxLength: 32 });
+
+test("the recorded seed is the recorded key", () => {
+  const { key, language, hasCheckWord } = decodeMnemonic(recorded.seed);
+  assert.equal(toHex(key), recorded.key);
+  assert.equal(language.name, "English");
+  assert.ok(hasCheckWord);
+  assert.equal(encodeMnemonic(key, "English"), recorded.seed);
+});
+
+test("a recorded German seed is read as German and written the same", () => {
+  const { key, language } = decodeMnemonic(german);
+  assert.equal(language.name, "Deutsch");
+  assert.equal(encodeMnemonic(key, "German"), german);
+  assert.equal(encodeMnemonic(key, "Deutsch"), german);
+});
+
+test("a seed offset gives the key the real wallet service restored", () => {
+  const key = removeSeedOffset(fromHex(recorded.key), recorded.offset);
+  assert.equal(encodeMnemonic(key, "English"), recorded.offsetSeed);
+  assert.equal(toHex(addSeedOffset(key, recorded.offset)), recorded.key);
+});
+
+test("every language has 1626 different words that their prefixes tell apart", () => {
+  assert.equal(languages.length, 12);
+  for (const { words, prefixLength, name } of languages) {
+    assert.equal(words.length, 1626);
+    const prefixes = new Set(words.map((word) => [...word].slice(0, prefixLength).join("").toLowerCase()));
+    assert.equal(prefixes.size, 1626, name);
+  }
+});
+
+test("any key is read as written, in every language, with and without check word", () => {
+  for (const { name } of languages) {
+    fc.assert(
+      fc.property(keys, (key) => {
+        const text = encodeMnemonic(key, name);
+        const decoded = decodeMnemonic(text);
+        assert.deepEqual(decoded.key, key);
+        assert.equal(decoded.language.name, name);
+        const old = decodeMnemonic(text.split(" ").slice(0, -1).join(" "));
+        assert.deepEqual(old.key, key);
+        assert.ok(!old.hasCheckWord);
+      }),
+      { numRuns: 20 },
+    );
+  }
+});
+
+test("with a check word the first letters are enough, in any case and with any spaces", () => {
+  for (const { name, prefixLength } of languages) {
+    const seed = encodeMnemonic(fromHex(recorded.key), name);
+    const short = seed
+      .split(" ")
+      .map((word) => [...word].slice(0, prefixLength).join(""))
+      .map((word) => word.replace(/[a-z]/g, (letter) => letter.toUpperCase()));
+    assert.equal(toHex(decodeMnemonic(`  ${short.join("\n ")} `).key), recorded.key, name);
+  }
+  const withoutCheck = recorded.seed.split(" ").slice(0, -1);
+  assert.throws(() => decodeMnemonic(withoutCheck.map((word) => word.slice(0, 3)).join(" ")), BadMnemonic);
+});
+
+test("a wrong word, a wrong check word, and a wrong number of words are refused", () => {
+  const words = recorded.seed.split(" ");
+  assert.throws(() => decodeMnemonic([...words.slice(0, 24), "jeers"].join(" ")), /last word/);
+  assert.throws(() => decodeMnemonic(["xylophon", ...words.slice(1)].join(" ")), BadMnemonic);
+  assert.throws(() => decodeMnemonic(["abbey", ...words.slice(1)].join(" ")), BadMnemonic);
+  for (const count of [0, 1, 12, 23, 26]) {
+    assert.throws(
+      () => decodeMnemonic(Array.from({ length: count }, () => "abbey").join(" ")),
+      /24 or 25 words/,
+    );
+  }
+  assert.ok(!isOldStyleMnemonic(recorded.seed));
+  assert.ok(isOldStyleMnemonic("abbey abbey"));
+});
+
+test("three words that stand for no number are refused", () => {
+  const { words } = findLanguage("English")!;
+  const tooLarge = [words[1625]!, words[1624]!, words[1623]!];
+  assert.throws(
+    () => decodeMnemonic(Array.from({ length: 8 }, () => tooLarge.join(" ")).join(" ")),
+    /no number/,
+  );
+});
+
+test("unknown languages and odd lengths are refused", () => {
+  assert.throws(() => encodeMnemonic(new Uint8Array(32), "Klingon"), BadMnemonic);
+  assert.throws(() => encodeMnemonic(new Uint8Array(31), "English"), RangeError);
+});
