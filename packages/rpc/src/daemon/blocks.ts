@@ -176,7 +176,7 @@ export const blocks = {
     summary: "State of one hard fork, or of the next one.",
     params: object({ version: zero(uint8) }),
     result: object({
-      earliest_height: uint,
+      earliest_height: u64,
       enabled: flag,
       state: uint32,
       threshold: uint32,

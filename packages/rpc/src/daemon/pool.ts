@@ -46,7 +46,7 @@ const poolTransaction = object({
   kept_by_block: flag,
   last_failed_height: uint,
   last_failed_id_hash: hash,
-  last_relayed_time: uint,
+  last_relayed_time: u64,
   max_used_block_hash: hash,
   max_used_block_height: uint,
   max_used_block_id_hash: hash,

@@ -25,7 +25,7 @@ export function switched<Value>(
   return {
     kind: "switched",
     omittable: false,
-    presence: "always",
+    presence: contract.schema.presence,
     absent: () => contract.fromWire(contract.schema.absent()),
     absentInAnswer: contract.schema.absentInAnswer,
     read: (value, reading) => {
@@ -38,7 +38,7 @@ export function switched<Value>(
     },
     write: (value, dialect, indent) =>
       forms[dialect].schema.write(forms[dialect].toWire(value), dialect, indent),
-    isEmpty: () => false,
+    isEmpty: (value) => contract.schema.isEmpty(contract.toWire(value)),
     describe: () => contract.schema.describe(),
   };
 }

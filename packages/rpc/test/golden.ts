@@ -1,0 +1,50 @@
+import { readFileSync } from "node:fs";
+import { gunzipSync } from "node:zlib";
+
+/** One step of a recording; integers beyond 2^53 are bigint. */
+export type Step = {
+  readonly id: string;
+  readonly to: string;
+  readonly crashed?: boolean;
+  readonly volatile?: readonly string[];
+  readonly request: {
+    readonly path?: string;
+    readonly http?: string;
+    readonly headers?: Readonly<Record<string, string>>;
+    readonly body?: { readonly method?: unknown; readonly params?: unknown };
+    readonly text?: string;
+    readonly hex?: string;
+    readonly half_close?: boolean;
+    readonly body_bytes?: number;
+    readonly login?: readonly [string, string];
+    readonly challenge?: number;
+    readonly new_connection?: boolean;
+  };
+  readonly answer: {
+    readonly http: number;
+    readonly reason?: string;
+    readonly type?: string;
+    readonly headers?: Readonly<Record<string, string>>;
+    readonly json?: unknown;
+    readonly text?: string;
+    readonly hex?: string;
+    readonly raw_bytes_in_json?: boolean;
+  };
+};
+
+const folder = new URL("../../../testkit/fixtures/golden/", import.meta.url);
+
+/** The steps of one recorded group. */
+export function goldenSteps(group: string): Step[] {
+  const text = gunzipSync(readFileSync(new URL(`${group}.json.gz`, folder))).toString("utf8");
+  const marked = text.replace(/([:[,]\s*)(-?\d{16,})(?=\s*[,\]}])/g, '$1"\\u0000$2"');
+  const { steps } = JSON.parse(marked, (_key, value) =>
+    typeof value === "string" && value.startsWith("\0") ? exact(value.slice(1)) : value,
+  ) as { steps: Step[] };
+  return steps;
+}
+
+function exact(digits: string): number | bigint {
+  const number = Number(digits);
+  return Number.isSafeInteger(number) ? number : BigInt(digits);
+}
