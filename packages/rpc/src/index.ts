@@ -24,6 +24,7 @@ export type { Dialect } from "./dialect.ts";
 export { BadRequest, protocolErrors, RpcError } from "./errors.ts";
 export { BadJson, formatJson, type Json, type JsonObject, Real } from "./json.ts";
 export { parseJson } from "./json-parser.ts";
+export type { Logger } from "./logger.ts";
 export { always, contractZero, filled, list, object, optional, or, zero } from "./schema/composites.ts";
 export {
   flag,
@@ -42,5 +43,15 @@ export {
 } from "./schema/scalars.ts";
 export type { AnySchema, InputOf, Schema, TypeOf } from "./schema/schema.ts";
 export { switched, wireForm } from "./schema/switched.ts";
+export type { RequestInfo, Rules } from "./server/call.ts";
+export type { Login } from "./server/digest-auth.ts";
+export {
+  createRpcServer,
+  defaultLimits,
+  type Limits,
+  type Listener,
+  type RpcServer,
+  type RpcServerOptions,
+} from "./server/server.ts";
 export type { TransferType } from "./wallet/history.ts";
 export { wallet, walletMethods } from "./wallet/wallet.ts";

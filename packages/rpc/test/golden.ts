@@ -37,14 +37,20 @@ const folder = new URL("../../../testkit/fixtures/golden/", import.meta.url);
 /** The steps of one recorded group. */
 export function goldenSteps(group: string): Step[] {
   const text = gunzipSync(readFileSync(new URL(`${group}.json.gz`, folder))).toString("utf8");
-  const marked = text.replace(/([:[,]\s*)(-?\d{16,})(?=\s*[,\]}])/g, '$1"\\u0000$2"');
-  const { steps } = JSON.parse(marked, (_key, value) =>
-    typeof value === "string" && value.startsWith("\0") ? exact(value.slice(1)) : value,
-  ) as { steps: Step[] };
-  return steps;
+  return (exactJson(text) as { steps: Step[] }).steps;
 }
 
-function exact(digits: string): number | bigint {
-  const number = Number(digits);
-  return Number.isSafeInteger(number) ? number : BigInt(digits);
+/** Any JSON; integers beyond 2^53 are bigint. */
+export function exactJson(text: string): unknown {
+  const marked = text.replace(/"(?:[^"\\]|\\.)*"|-?\d{16,}/g, (token) =>
+    token.startsWith('"') ? token : `"\\u0000${token}"`,
+  );
+  return JSON.parse(marked, unmark);
+}
+
+/** Reviver that turns text marked with a zero character into the integer it holds. */
+export function unmark(_key: string, value: unknown): unknown {
+  if (typeof value !== "string" || !value.startsWith("\0")) return value;
+  const number = Number(value.slice(1));
+  return Number.isSafeInteger(number) ? number : BigInt(value.slice(1));
 }

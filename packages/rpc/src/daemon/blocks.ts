@@ -20,8 +20,8 @@ export const blocks = {
   getBlockCount: method({
     name: "get_block_count",
     aliases: ["getblockcount"],
-    summary: "Number of blocks in the longest chain.",
-    params: noParams,
+    summary: "Number of blocks in the longest chain; params is an unused list of texts.",
+    params: list(text),
     result: object({ count: uint, ...nodeStatus }),
   }),
   onGetBlockHash: method({

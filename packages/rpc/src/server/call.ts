@@ -1,0 +1,98 @@
+import type { Call, Handler, Implemented, Need } from "../define.ts";
+import type { Dialect } from "../dialect.ts";
+import { BadRequest, protocolErrors, RpcError } from "../errors.ts";
+import type { Json } from "../json.ts";
+import { type Logger, silent } from "../logger.ts";
+
+/** Where a request came from and what it may do. */
+export type RequestInfo = {
+  readonly dialect: Dialect;
+  /** True on a restricted port. */
+  readonly restricted: boolean;
+  /** IP address of the caller. */
+  readonly remoteAddress: string;
+};
+
+/** What handlers are given and what must hold before they run. */
+export type Rules<Context> = {
+  readonly context: (request: RequestInfo) => Context;
+  /** Whether a need of a declaration is met; left out, every need is. */
+  readonly isMet?: (need: Need, context: Context) => boolean;
+  readonly log?: Logger;
+};
+
+/** How a call is refused while a need is not met. Source: wallet_rpc_server.cpp `not_open`, `m_restricted`. */
+const unmet: Readonly<Record<Need, { code: number; message: string }>> = {
+  openWallet: { code: -13, message: "No wallet file" },
+  unrestrictedService: { code: -7, message: "Command unavailable in restricted mode." },
+  trustedDaemon: { code: -1, message: "This command requires a trusted daemon." },
+};
+
+export function errorOf({ code, message }: { code: number; message: string }): RpcError {
+  return new RpcError(code, message);
+}
+
+/** Thrown for params that do not fit their declaration. */
+export class BadParams extends Error {
+  override name = "BadParams";
+}
+
+/** Finds what a name means on this port, or undefined. */
+export function findCall<Context>(
+  calls: ReadonlyMap<string, Implemented<Context>>,
+  name: string,
+  request: RequestInfo,
+): Implemented<Context> | undefined {
+  const found = calls.get(name);
+  if (found === undefined) return undefined;
+  return request.restricted && found.call.access === "unrestricted" ? undefined : found;
+}
+
+/** Calls by every name they answer to; a name declared twice is a mistake in the declarations. */
+export function indexCalls<Context>(
+  calls: readonly Implemented<Context>[],
+  transport: (call: Call) => boolean,
+): ReadonlyMap<string, Implemented<Context>> {
+  const index = new Map<string, Implemented<Context>>();
+  for (const implemented of calls) {
+    if (!transport(implemented.call)) continue;
+    for (const name of [implemented.call.name, ...implemented.call.aliases]) {
+      if (index.has(name)) throw new Error(`declared twice: ${name}`);
+      index.set(name, implemented);
+    }
+  }
+  return index;
+}
+
+/** Reads params as JSON; throws BadParams. */
+export function readParams(call: Call, params: Json, request: RequestInfo): unknown {
+  try {
+    return call.params.read(params, { of: "request", dialect: request.dialect });
+  } catch (error) {
+    if (error instanceof BadRequest) throw new BadParams(`${error.path.join(".")}: ${error.message}`);
+    throw error;
+  }
+}
+
+/** Runs a handler with params already read; throws RpcError for every refusal the caller may see. */
+export async function runHandler<Context>(
+  { call, handler }: Implemented<Context>,
+  params: unknown,
+  request: RequestInfo,
+  rules: Rules<Context>,
+): Promise<unknown> {
+  const context = rules.context(request);
+  for (const need of call.needs) {
+    if (rules.isMet?.(need, context) === false) throw errorOf(unmet[need]);
+  }
+  if (handler === undefined) throw errorOf(protocolErrors.notImplemented);
+  return await (handler as Handler<Call, Context>)(params as never, context);
+}
+
+/** What the caller sees of an exception; what it may not see goes to the log. */
+export function visibleError(error: unknown, name: string, log: Logger = silent): RpcError {
+  if (error instanceof RpcError) return error;
+  if (error instanceof BadParams) return errorOf(protocolErrors.invalidParams);
+  log.error("rpc handler failed", { call: name, error });
+  return errorOf(protocolErrors.internal);
+}

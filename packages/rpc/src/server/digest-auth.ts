@@ -1,0 +1,160 @@
+import { createHash, createHmac, randomBytes, timingSafeEqual } from "node:crypto";
+
+/** Credentials every request must show. */
+export type Login = { readonly user: string; readonly password: string };
+
+/** `stale`: right credentials, but the nonce is spent or old; the client is to try again with a new one. */
+export type Verdict = "ok" | "refused" | "stale";
+
+export interface DigestAuth {
+  /** Values of the two WWW-authenticate headers: one for MD5, one for MD5-sess. */
+  challenge(stale: boolean): readonly [string, string];
+  check(request: {
+    readonly method: string;
+    readonly url: string;
+    readonly authorization: string | undefined;
+  }): Verdict;
+}
+
+const REALM = "monero-rpc";
+const NONCE_LIFETIME_MS = 10 * 60 * 1000;
+/** Nonces in use whose counters are remembered; an older one answers `stale`. */
+const MAX_SESSIONS = 4096;
+/** How far counters may arrive out of order, as those of parallel connections do. */
+const WINDOW = 64;
+
+/**
+ * HTTP digest authentication with MD5 and MD5-sess, quality `auth`. A nonce is signed by this server instead of
+ * kept, so any connection may use it; each of its counter values is accepted once.
+ * Source: RFC 2617; contrib/epee/src/http_auth.cpp; recordings `node_login`.
+ */
+export function createDigestAuth(login: Login, now: () => number = Date.now): DigestAuth {
+  const key = randomBytes(32);
+  const sessions = new Map<string, Counter>();
+
+  return {
+    challenge: (stale) => {
+      const nonce = makeNonce(key, now());
+      return [challengeText("MD5", nonce, stale), challengeText("MD5-sess", nonce, stale)];
+    },
+    check: ({ method, url, authorization }) => {
+      const fields = parseAuthorization(authorization);
+      if (fields === undefined || !hasRightResponse(fields, { login, method, url })) return "refused";
+      const age = nonceAge(key, fields.nonce, now());
+      if (age === undefined || age > NONCE_LIFETIME_MS) return "stale";
+      return countOnce(sessions, fields.nonce, Number.parseInt(fields.nc, 16)) ? "ok" : "stale";
+    },
+  };
+}
+
+function challengeText(algorithm: string, nonce: string, stale: boolean): string {
+  return `Digest qop="auth",algorithm=${algorithm},realm="${REALM}",nonce="${nonce}",stale=${stale}`;
+}
+
+/** Six bytes of time, six at random, twelve that sign them; base64. */
+function makeNonce(key: Buffer, time: number): string {
+  const head = Buffer.alloc(12);
+  head.writeUIntBE(time, 0, 6);
+  randomBytes(6).copy(head, 6);
+  return Buffer.concat([head, signatureOf(key, head)]).toString("base64");
+}
+
+function signatureOf(key: Buffer, head: Buffer): Buffer {
+  return createHmac("sha256", key).update(head).digest().subarray(0, 12);
+}
+
+/** Milliseconds since we made the nonce; undefined when we did not. */
+function nonceAge(key: Buffer, nonce: string, time: number): number | undefined {
+  const bytes = Buffer.from(nonce, "base64");
+  if (bytes.length !== 24 || bytes.toString("base64") !== nonce) return undefined;
+  const head = bytes.subarray(0, 12);
+  if (!timingSafeEqual(signatureOf(key, head), bytes.subarray(12))) return undefined;
+  return time - head.readUIntBE(0, 6);
+}
+
+type Fields = {
+  readonly username: string;
+  readonly realm: string;
+  readonly nonce: string;
+  readonly uri: string;
+  readonly response: string;
+  readonly qop: string;
+  readonly nc: string;
+  readonly cnonce: string;
+  readonly algorithm?: string;
+};
+
+const FIELD = /\s*([a-zA-Z]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s,"]+))\s*(?:,|$)/y;
+const REQUIRED = ["username", "realm", "nonce", "uri", "response", "qop", "nc", "cnonce"] as const;
+const MAX_HEADER = 4096;
+
+function parseAuthorization(header: string | undefined): Fields | undefined {
+  const start = /^digest\s+/i.exec(header ?? "");
+  if (header === undefined || start === null || header.length > MAX_HEADER) return undefined;
+  const fields = new Map<string, string>();
+  FIELD.lastIndex = start[0].length;
+  while (FIELD.lastIndex < header.length) {
+    const match = FIELD.exec(header);
+    if (match === null) return undefined;
+    const name = match[1]!.toLowerCase();
+    if (fields.has(name)) return undefined;
+    fields.set(name, match[2]?.replace(/\\(.)/g, "$1") ?? match[3]!);
+  }
+  if (REQUIRED.some((name) => !fields.has(name))) return undefined;
+  if (!/^[0-9a-fA-F]{8}$/.test(fields.get("nc")!)) return undefined;
+  return Object.fromEntries(fields) as Fields;
+}
+
+const md5 = (text: string): string => createHash("md5").update(text, "utf8").digest("hex");
+
+/** The `response` a client with these credentials sends. */
+export function digestResponse(
+  fields: Omit<Fields, "response" | "username" | "realm">,
+  { login, method }: { readonly login: Login; readonly method: string },
+): string {
+  const { nonce, uri, qop, nc, cnonce, algorithm = "MD5" } = fields;
+  const plain = md5(`${login.user}:${REALM}:${login.password}`);
+  const secret = algorithm.toLowerCase() === "md5-sess" ? md5(`${plain}:${nonce}:${cnonce}`) : plain;
+  return md5(`${secret}:${nonce}:${nc}:${cnonce}:${qop}:${md5(`${method}:${uri}`)}`);
+}
+
+function hasRightResponse(
+  fields: Fields,
+  request: { readonly login: Login; readonly method: string; readonly url: string },
+): boolean {
+  const algorithm = (fields.algorithm ?? "MD5").toLowerCase();
+  const formal =
+    fields.qop === "auth" &&
+    fields.realm === REALM &&
+    fields.uri === request.url &&
+    (algorithm === "md5" || algorithm === "md5-sess");
+  const right = isSameText(fields.response.toLowerCase(), digestResponse(fields, request));
+  const known = isSameText(fields.username, request.login.user);
+  return formal && right && known;
+}
+
+/** Compares without telling where the difference is. */
+function isSameText(a: string, b: string): boolean {
+  return timingSafeEqual(Buffer.from(md5(a)), Buffer.from(md5(b)));
+}
+
+/** Highest counter seen and which of those just below it, as bits. */
+type Counter = { highest: number; seen: bigint };
+
+/** True the first time a counter value of a nonce is seen. */
+function countOnce(sessions: Map<string, Counter>, nonce: string, count: number): boolean {
+  const counter = sessions.get(nonce) ?? { highest: 0, seen: 1n };
+  const ahead = count - counter.highest;
+  if (ahead > 0) {
+    counter.seen = BigInt.asUintN(WINDOW, counter.seen << BigInt(Math.min(ahead, WINDOW))) | 1n;
+    counter.highest = count;
+  } else {
+    const bit = 1n << BigInt(Math.min(-ahead, WINDOW));
+    if (-ahead >= WINDOW || (counter.seen & bit) !== 0n) return false;
+    counter.seen |= bit;
+  }
+  sessions.delete(nonce);
+  sessions.set(nonce, counter);
+  if (sessions.size > MAX_SESSIONS) sessions.delete(sessions.keys().next().value!);
+  return true;
+}

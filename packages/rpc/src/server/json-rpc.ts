@@ -1,0 +1,100 @@
+import type { Implemented } from "../define.ts";
+import { protocolErrors, type RpcError } from "../errors.ts";
+import {
+  BadJson,
+  formatJson,
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  quote,
+  textOfBytes,
+} from "../json.ts";
+import { parseJson } from "../json-parser.ts";
+import { type Answer, jsonAnswer } from "./answer.ts";
+import {
+  errorOf,
+  findCall,
+  type RequestInfo,
+  type Rules,
+  readParams,
+  runHandler,
+  visibleError,
+} from "./call.ts";
+
+/** Most requests of one batch. */
+const MAX_BATCH = 100;
+
+/** Answers one body of `/json_rpc`, or a batch in the contract dialect. */
+export async function answerJsonRpc<Context>(
+  calls: ReadonlyMap<string, Implemented<Context>>,
+  body: Uint8Array,
+  request: RequestInfo,
+  rules: Rules<Context>,
+): Promise<Answer> {
+  let message: JsonObject | JsonObject[];
+  try {
+    message = request.dialect === "contract" ? parseBatch(body) : parseJson(body);
+  } catch (error) {
+    if (!(error instanceof BadJson)) throw error;
+    return jsonAnswer(errorText(0, errorOf(protocolErrors.parse)));
+  }
+  if (!Array.isArray(message)) return jsonAnswer(await answerMessage(calls, message, request, rules));
+  const answers: string[] = [];
+  for (const item of message) answers.push(await answerMessage(calls, item, request, rules));
+  return jsonAnswer(`[${answers.join(",")}]`);
+}
+
+/** A single request, or the requests of a batch. */
+function parseBatch(body: Uint8Array): JsonObject | JsonObject[] {
+  const text = textOfBytes(body);
+  if (!/^\s*\[/.test(text)) return parseJson(text);
+  const { batch } = parseJson(`{"batch":${text}}`);
+  if (!Array.isArray(batch) || batch.length === 0 || batch.length > MAX_BATCH) throw new BadJson("bad batch");
+  return batch.map((item) => {
+    if (!isJsonObject(item)) throw new BadJson("not an object");
+    return item;
+  });
+}
+
+async function answerMessage<Context>(
+  calls: ReadonlyMap<string, Implemented<Context>>,
+  message: JsonObject,
+  request: RequestInfo,
+  rules: Rules<Context>,
+): Promise<string> {
+  const { jsonrpc, method } = message;
+  if (typeof method !== "string") return errorText(0, errorOf(protocolErrors.invalidRequest));
+  if (!isAbsent(jsonrpc) && typeof jsonrpc !== "string")
+    return errorText(0, errorOf(protocolErrors.invalidParams));
+  const id = isAbsent(message.id) ? 0 : message.id!;
+  const found = findCall(calls, method, request);
+  if (found === undefined) return errorText(id, errorOf(protocolErrors.methodNotFound));
+  try {
+    const isList = found.call.params.kind === "list";
+    const params = readParams(found.call, paramsOf(message.params, isList, request), request);
+    const result = await runHandler(found, params, request, rules);
+    return resultText(id, found.call.result.write(result, request.dialect, "  "));
+  } catch (error) {
+    return errorText(id, visibleError(error, found.call.name, rules.log));
+  }
+}
+
+function isAbsent(value: Json | undefined): boolean {
+  return value === undefined || value === null || (Array.isArray(value) && value.length === 0);
+}
+
+/** Params of the wrong shape count as none upstream; where a record belongs the contract dialect refuses them. */
+function paramsOf(params: Json | undefined, isList: boolean, { dialect }: RequestInfo): Json {
+  if (isList) return Array.isArray(params) ? params : [];
+  if (isAbsent(params)) return {};
+  return isJsonObject(params) || dialect === "contract" ? params! : {};
+}
+
+function resultText(id: Json, result: string): string {
+  return `{\r\n  "id": ${formatJson(id, "  ")},\r\n  "jsonrpc": "2.0",\r\n  "result": ${result}\r\n}`;
+}
+
+function errorText(id: Json, { code, message }: RpcError): string {
+  const error = `{\r\n    "code": ${code},\r\n    "message": ${quote(message)}\r\n  }`;
+  return `{\r\n  "error": ${error},\r\n  "id": ${formatJson(id, "  ")},\r\n  "jsonrpc": "2.0"\r\n}`;
+}

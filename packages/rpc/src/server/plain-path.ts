@@ -1,0 +1,40 @@
+import type { Implemented } from "../define.ts";
+import type { RpcError } from "../errors.ts";
+import { BadJson, formatJson } from "../json.ts";
+import { parseJson } from "../json-parser.ts";
+import type { RecordSchema } from "../schema/composites.ts";
+import type { Fields } from "../schema/schema.ts";
+import { type Answer, badRequest, failed, jsonAnswer } from "./answer.ts";
+import { BadParams, type RequestInfo, type Rules, readParams, runHandler, visibleError } from "./call.ts";
+
+/** Answers a plain path: a bare JSON object for a JSON object; a body that is none is HTTP 400. */
+export async function answerPlainPath<Context>(
+  found: Implemented<Context>,
+  body: Uint8Array,
+  request: RequestInfo,
+  rules: Rules<Context>,
+): Promise<Answer> {
+  const { call } = found;
+  try {
+    const params = readParams(call, parseJson(body), request);
+    const result = await runHandler(found, params, request, rules);
+    return jsonAnswer(call.result.write(result, request.dialect, ""));
+  } catch (error) {
+    if (error instanceof BadJson || error instanceof BadParams) return badRequest;
+    const refusal = visibleError(error, call.name, rules.log);
+    if (refusal !== error) return failed;
+    return jsonAnswer(refusalText(found, refusal, request));
+  }
+}
+
+/** On plain paths a refusal is a `status` that is not `OK`; the other fields are zero. */
+function refusalText<Context>(
+  { call, handler }: Implemented<Context>,
+  refusal: RpcError,
+  request: RequestInfo,
+): string {
+  const status = { status: refusal.message, untrusted: false };
+  const { fields } = call.result as RecordSchema<Fields>;
+  if (handler === undefined || fields?.status === undefined) return formatJson(status);
+  return call.result.write({ ...(call.result.absent() as object), ...status }, request.dialect, "");
+}
