@@ -1,29 +1,66 @@
-// Compiles the WebAssembly kernels into dist/wasm; a module is skipped while its sources are unchanged.
+/**
+ * Compiles the AssemblyScript kernels to `packages/crypto/dist/wasm/*.wasm`; does nothing when the sources are the
+ * ones of the last build. Run: `node packages/crypto/assembly/build.mjs`.
+ */
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import asc from "assemblyscript/asc";
 
 const here = fileURLToPath(new URL(".", import.meta.url));
-const out = fileURLToPath(new URL("../dist/wasm", import.meta.url));
-const FLAGS = ["--runtime", "stub", "-O3", "--noAssert", "--enable", "simd", "--enable", "relaxed-simd"];
+const output = fileURLToPath(new URL("../dist/wasm/", import.meta.url));
+const stampFile = join(output, "sources.sha256");
 
-/** Module name → entry file, beside this script. */
-const modules = { cryptonight: "cryptonight.ts" };
+/** `replace` gives another text for an imported file: how one curve text is compiled over two fields. */
+const modules = [
+  { name: "cryptonight", entry: "cryptonight.ts", features: ["simd"], replace: {} },
+  { name: "ed25519-fma", entry: "kernel.ts", features: ["simd", "relaxed-simd"], replace: {} },
+  { name: "ed25519-fallback", entry: "kernel.ts", features: ["simd"], replace: { "fe.ts": "fe-ext.ts" } },
+].filter(({ entry, replace }) => [entry, ...Object.values(replace)].every((file) => existsSync(join(here, file))));
 
-const hash = createHash("sha256").update(readFileSync(fileURLToPath(import.meta.url)));
-for (const file of readdirSync(here, { recursive: true }).sort()) {
-  if (file.endsWith(".ts")) hash.update(file).update(readFileSync(join(here, file)));
+const flags = ["--runtime", "stub", "-O3", "--noAssert", "--enable", "bulk-memory"];
+
+function sourcesHash() {
+  const hash = createHash("sha256");
+  for (const name of readdirSync(here).sort()) hash.update(`${name}\0`).update(readFileSync(join(here, name)));
+  return hash.digest("hex");
 }
-const stamp = hash.digest("hex");
-mkdirSync(out, { recursive: true });
 
-for (const [name, entry] of Object.entries(modules)) {
-  const wasm = join(out, `${name}.wasm`);
-  const stampFile = join(out, `${name}.stamp`);
-  if (existsSync(wasm) && existsSync(stampFile) && readFileSync(stampFile, "utf8") === stamp) continue;
-  const { error, stderr } = await asc.main([join(here, entry), "--outFile", wasm, ...FLAGS]);
-  if (error) throw new Error(`${entry}: ${error.message}\n${stderr.toString()}`);
+/** A v128.const is rematerialised by V8 at every use: vector constants of hot code belong in memory. */
+function checkNoVectorConstants(name, text) {
+  const hot = text
+    .split("\n (func ").slice(1)
+    .filter((body) => (body.match(/v128\.const i32x4 (?!0x00000000 0x00000000 0x00000000 0x00000000)/g) ?? []).length > 0)
+    .map((body) => body.split(/\s/, 1)[0]);
+  if (hot.length > 0) throw new Error(`${name}: v128.const in ${hot.join(", ")}`);
+}
+
+async function compile(asc, { name, entry, features, replace }) {
+  const files = new Map();
+  const readFile = (path) => {
+    const file = join(here, replace[basename(path)] ?? basename(path));
+    return path.includes("node_modules") || !existsSync(file) ? null : readFileSync(file, "utf8");
+  };
+  const argv = [entry, ...flags, ...features.flatMap((feature) => ["--enable", feature]), "--outFile", "out.wasm", "--textFile", "out.wat"];
+  const { error, stderr } = await asc.main(argv, {
+    readFile,
+    writeFile: (path, contents) => files.set(path, contents),
+    listFiles: () => [],
+  });
+  if (error) throw new Error(`${name}: ${error.message}\n${stderr.toString()}`);
+  checkNoVectorConstants(name, files.get("out.wat"));
+  writeFileSync(join(output, `${name}.wasm`), files.get("out.wasm"));
+}
+
+const stamp = sourcesHash();
+const isCurrent =
+  existsSync(stampFile) &&
+  readFileSync(stampFile, "utf8") === stamp &&
+  modules.every(({ name }) => existsSync(join(output, `${name}.wasm`)));
+
+if (!isCurrent) {
+  mkdirSync(output, { recursive: true });
+  const { default: asc } = await import("assemblyscript/asc");
+  for (const module of modules) await compile(asc, module);
   writeFileSync(stampFile, stamp);
 }

@@ -1,0 +1,48 @@
+/** Signed digit expansions of scalars (32 bytes, little-endian, < 2^255). */
+
+/**
+ * Writes 256 bytes: width-w non-adjacent form, digits odd in (−2^(w−1), 2^(w−1)) or 0. Time depends on the scalar.
+ * Returns the index of the highest nonzero digit, −1 for 0.
+ */
+export function nonAdjacentForm(out: usize, scalar: usize, width: i32): i32 {
+  memory.fill(out, 0, 256);
+  const full = 1 << width, half = full >> 1;
+  let top = -1, carry = 0, bit = 0;
+  while (bit < 256) {
+    // A window over the end reads bits of the following memory: cut them off.
+    const room = 256 - bit, word = load<u32>(scalar + (bit >> 3)) >> (bit & 7);
+    let window = <i32>(word & (<u32>full - 1));
+    if (room < width) window &= (1 << room) - 1;
+    window += carry;
+    if ((window & 1) == 0) {
+      bit += 1; // a carry stays until it meets a 0 bit, where window is odd
+      continue;
+    }
+    carry = i32(window > half);
+    if (carry) window -= full;
+    store<i8>(out + bit, <i8>window);
+    top = bit;
+    bit += width;
+  }
+  return top;
+}
+
+/** Writes 64 digits in [−8, 8), least first (the last in [0, 8]): radix 16, without branches. */
+export function radix16(out: usize, scalar: usize): void {
+  let carry: i32 = 0;
+  for (let i: usize = 0; i < 64; ++i) {
+    const digit = ((<i32>load<u8>(scalar + (i >> 1)) >> (4 * (<i32>i & 1))) & 15) + carry;
+    carry = i < 63 ? (digit + 8) >> 4 : 0;
+    store<i8>(out + i, <i8>(digit - (carry << 4)));
+  }
+}
+
+/** Writes 32 digits of 16 bits in [−128, 128], least first: radix 256, without branches. */
+export function radix256(out: usize, scalar: usize): void {
+  let carry: i32 = 0;
+  for (let i: usize = 0; i < 32; ++i) {
+    const digit = <i32>load<u8>(scalar + i) + carry;
+    carry = i < 31 ? (digit + 128) >> 8 : 0;
+    store<i16>(out + 2 * i, <i16>(digit - (carry << 8)));
+  }
+}

@@ -1,0 +1,28 @@
+/** What the JavaScript side may call. Pointers are addresses in the module's memory; see `src/wasm/`. */
+import { arenaWipe } from "./arena";
+import { wipePoint } from "./point";
+import { wipeScalar } from "./scalar";
+import { wipeBase } from "./base";
+import { wipeMult } from "./mult";
+import { wipeScan } from "./scan";
+import { wipePoints } from "./points";
+import { wipeKeccak } from "./keccak";
+
+export { alloc, arenaReset } from "./arena";
+export { keccak256 } from "./keccak";
+export { scAdd, scInvert, scIsCanonical, scMul, scMulAdd, scMulSub, scReduce32, scReduce64, scSub } from "./scalar";
+export * from "./scalar-vector";
+export * from "./points";
+export { deriveBatch, derivationScalars, outputSpendKeys, subaddressSpendKeys, viewTags } from "./scan";
+
+/** Overwrites every place where a call may have left a secret. */
+export function wipe(): void {
+  arenaWipe();
+  wipePoint();
+  wipeScalar();
+  wipeBase();
+  wipeMult();
+  wipeScan();
+  wipePoints();
+  wipeKeccak();
+}

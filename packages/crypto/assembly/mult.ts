@@ -1,0 +1,87 @@
+/** Multiples of arbitrary points, two independent lanes at a time. */
+import { FE, laneMask } from "./fe";
+import {
+  IDENTITY_CACHED, PT, addCached, dbl, gatherPairs, multiples, negateCachedIf, oddMultiples, orMaskedPoint, setIdentity, subCached,
+} from "./point";
+import { nonAdjacentForm, radix16 } from "./digits";
+import { isEqual } from "./base";
+
+const TABLE: usize = memory.data(8 * 4 * 160, 16), SECOND: usize = memory.data(8 * 4 * 160, 16);
+const DIGITS: usize = memory.data(256, 16);
+const ENTRY: usize = memory.data(4 * 160, 16);
+
+/**
+ * o = s·(lane 0 of p), t·(lane 1 of p), without T: fixed windows of four bits, the table scanned with masks. Time and
+ * addresses do not depend on the scalars.
+ */
+export function scalarMult(o: usize, p: usize, s: usize, t: usize): void {
+  multiples(TABLE, p, 8);
+  radix16(DIGITS, s);
+  radix16(DIGITS + 64, t);
+  setIdentity(o);
+  for (let i = 63; i >= 0; --i) {
+    if (i < 63) {
+      dbl(o, o, false); dbl(o, o, false); dbl(o, o, false); dbl(o, o, true);
+    }
+    scanTable(<i32>load<i8>(DIGITS + i), <i32>load<i8>(DIGITS + i, 64));
+    addCached(o, o, ENTRY, false);
+  }
+}
+
+/** ENTRY = d·(lane 0), e·(lane 1) from TABLE, −8 ≤ d, e ≤ 8. */
+function scanTable(d: i32, e: i32): void {
+  const dSign = d >> 31, eSign = e >> 31, dSize = (d ^ dSign) - dSign, eSize = (e ^ eSign) - eSign;
+  memory.fill(ENTRY, 0, PT);
+  orMaskedPoint(ENTRY, IDENTITY_CACHED, laneMask(isEqual(dSize, 0) | (isEqual(eSize, 0) << 1)));
+  for (let j = 1; j <= 8; ++j) orMaskedPoint(ENTRY, TABLE + PT * (j - 1), laneMask(isEqual(dSize, j) | (isEqual(eSize, j) << 1)));
+  negateCachedIf(ENTRY, (dSign & 1) | (eSign & 2));
+}
+
+/** The digits shared by the points of a batch, for `multByDigits`. Returns the index of the highest. */
+export function prepareDigits(digits: usize, scalar: usize): i32 {
+  return nonAdjacentForm(digits, scalar, 5);
+}
+
+/** o = s·p for one scalar in both lanes, given as its width-5 non-adjacent form; without T. */
+export function multByDigits(o: usize, p: usize, digits: usize, top: i32): void {
+  oddMultiples(TABLE, p, 8);
+  setIdentity(o);
+  for (let i = top; i >= 0; --i) {
+    const d = <i32>load<i8>(digits + i);
+    if (i < top) dbl(o, o, d != 0);
+    if (d > 0) addCached(o, o, TABLE + PT * (d >> 1), false);
+    else if (d < 0) subCached(o, o, TABLE + PT * (-d >> 1), false);
+  }
+}
+
+/** o = a0·P0 + b0·Q0 (lane 0), a1·P1 + b1·Q1 (lane 1), without T, for public scalars. */
+export function doubleScalarMult(o: usize, p: usize, a0: usize, a1: usize, q: usize, b0: usize, b1: usize): void {
+  multiples(TABLE, p, 8);
+  multiples(SECOND, q, 8);
+  radix16(DIGITS, a0); radix16(DIGITS + 64, a1); radix16(DIGITS + 128, b0); radix16(DIGITS + 192, b1);
+  setIdentity(o);
+  for (let i = 63; i >= 0; --i) {
+    if (i < 63) {
+      dbl(o, o, false); dbl(o, o, false); dbl(o, o, false); dbl(o, o, true);
+    }
+    addIndexed(o, TABLE, <i32>load<i8>(DIGITS + i), <i32>load<i8>(DIGITS + i, 64), true);
+    addIndexed(o, SECOND, <i32>load<i8>(DIGITS + i, 128), <i32>load<i8>(DIGITS + i, 192), false);
+  }
+}
+
+@inline function entryOf(table: usize, digit: i32): usize {
+  return digit ? table + PT * (abs(digit) - 1) : IDENTITY_CACHED;
+}
+
+function addIndexed(o: usize, table: usize, d: i32, e: i32, withT: bool): void {
+  gatherPairs(ENTRY, entryOf(table, d), entryOf(table, e));
+  negateCachedIf(ENTRY, i32(d < 0) | (i32(e < 0) << 1));
+  addCached(o, o, ENTRY, withT);
+}
+
+/** Overwrites what a multiplication by a secret leaves. */
+export function wipeMult(): void {
+  memory.fill(TABLE, 0, 8 * PT);
+  memory.fill(DIGITS, 0, 256);
+  memory.fill(ENTRY, 0, PT);
+}

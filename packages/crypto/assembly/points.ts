@@ -1,0 +1,106 @@
+/** Point operations on encodings, as the JavaScript side calls them. Those that decode return 0 where a point is invalid. */
+import {
+  IDENTITY_CACHED, PT, addCached, decompress, encode, encodeBatch, gatherPairs, identityLanes, mulBy8, setIdentity, subCached,
+  swapPoint, toCached,
+} from "./point";
+import { baseMult } from "./base";
+import { doubleScalarMult, multByDigits, prepareDigits, scalarMult } from "./mult";
+import { hashToPoint } from "./elligator";
+import { alloc, arenaMark, arenaRewind } from "./arena";
+
+const P: usize = memory.data(4 * 160, 16), Q: usize = memory.data(4 * 160, 16), O: usize = memory.data(4 * 160, 16);
+const NAF: usize = memory.data(256, 16), SPARE: usize = memory.data(32, 16);
+const ORDER: usize = memory.data<u64>([0x5812631a5cf5d3ed, 0x14def9dea2f79cd6, 0, 0x1000000000000000]);
+
+export function isPoint(p: usize): i32 {
+  return i32(decompress(P, p, p) == 3);
+}
+
+/** 1 where ℓ·P is the identity. */
+export function isInMainSubgroup(p: usize): i32 {
+  if (decompress(P, p, p) != 3) return 0;
+  multByDigits(O, P, NAF, prepareDigits(NAF, ORDER));
+  return i32(identityLanes(O) == 3);
+}
+
+/** out = p + q, or p − q where `negate` is 1. */
+export function pointAdd(out: usize, p: usize, q: usize, negate: i32): i32 {
+  if (decompress(P, p, q) != 3) return 0;
+  swapPoint(Q, P);
+  toCached(O, Q);
+  if (negate) subCached(P, P, O, false);
+  else addCached(P, P, O, false);
+  encode(out, SPARE, P);
+  return 1;
+}
+
+/** out = Σ of n points. */
+export function pointSum(out: usize, points: usize, n: i32): i32 {
+  setIdentity(O);
+  for (let i = 0; i < n; i += 2) {
+    const isPair = i + 1 < n;
+    if (decompress(P, points + 32 * i, points + 32 * (isPair ? i + 1 : i)) != 3) return 0;
+    toCached(Q, P);
+    if (!isPair) gatherPairs(Q, Q, IDENTITY_CACHED);
+    addCached(O, O, Q, true);
+  }
+  swapPoint(P, O);
+  toCached(Q, P);
+  addCached(O, O, Q, false);
+  encode(out, SPARE, O);
+  return 1;
+}
+
+export function multiplyBy8(out: usize, p: usize): i32 {
+  if (decompress(P, p, p) != 3) return 0;
+  mulBy8(P, P, false);
+  encode(out, SPARE, P);
+  return 1;
+}
+
+/** out = s·P, constant time in s. */
+export function scalarMultPoint(out: usize, s: usize, p: usize): i32 {
+  if (decompress(P, p, p) != 3) return 0;
+  scalarMult(O, P, s, s);
+  encode(out, SPARE, O);
+  return 1;
+}
+
+/** out_i = s_i·G, constant time; `out` of 32·(n + n mod 2) bytes. */
+export function scalarMultBase(out: usize, scalars: usize, n: i32): void {
+  const mark = arenaMark(), points = alloc(PT * ((n + 1) >> 1));
+  for (let i = 0; i < n; i += 2) {
+    baseMult(points + PT * (i >> 1), scalars + 32 * i, scalars + 32 * (i + 1 < n ? i + 1 : i));
+  }
+  encodeBatch(out, points, (n + 1) >> 1);
+  memory.fill(points, 0, arenaMark() - points);
+  arenaRewind(mark);
+}
+
+/** out_i = a_i·A_i + b_i·B_i; `out` of 32·(n + n mod 2) bytes. */
+export function doubleScalarMultBatch(out: usize, a: usize, aPoints: usize, b: usize, bPoints: usize, n: i32): i32 {
+  const mark = arenaMark(), points = alloc(PT * ((n + 1) >> 1));
+  for (let i = 0; i < n; i += 2) {
+    const x = 32 * i, y = 32 * (i + 1 < n ? i + 1 : i);
+    if ((decompress(P, aPoints + x, aPoints + y) & decompress(Q, bPoints + x, bPoints + y)) != 3) return 0;
+    doubleScalarMult(points + PT * (i >> 1), P, a + x, a + y, Q, b + x, b + y);
+  }
+  encodeBatch(out, points, (n + 1) >> 1);
+  arenaRewind(mark);
+  return 1;
+}
+
+/** out_i = hash-to-point of 32 bytes; `out` of 32·(n + n mod 2) bytes. */
+export function hashToPoints(out: usize, data: usize, n: i32): void {
+  const mark = arenaMark(), points = alloc(PT * ((n + 1) >> 1));
+  for (let i = 0; i < n; i += 2) hashToPoint(points + PT * (i >> 1), data + 32 * i, data + 32 * (i + 1 < n ? i + 1 : i), false);
+  encodeBatch(out, points, (n + 1) >> 1);
+  arenaRewind(mark);
+}
+
+/** Overwrites what a multiplication by a secret leaves. */
+export function wipePoints(): void {
+  memory.fill(P, 0, PT);
+  memory.fill(Q, 0, PT);
+  memory.fill(O, 0, PT);
+}

@@ -1,0 +1,124 @@
+/** What a wallet does to every output of the chain, in batches. Element i is at 32·i; a second lane beyond the end repeats the last. */
+import { PT, addCached, copyPoint, decompress, encodeBatch, mulBy8, subCached, toCached } from "./point";
+import { baseMult, baseMultVartime } from "./base";
+import { multByDigits, prepareDigits } from "./mult";
+import { keccak256 } from "./keccak";
+import { scReduce32 } from "./scalar";
+import { alloc, arenaMark, arenaRewind } from "./arena";
+
+const POINT: usize = memory.data(4 * 160, 16), CACHED: usize = memory.data(4 * 160, 16);
+const NAF: usize = memory.data(256, 16);
+const MESSAGE: usize = memory.data(64, 16);
+const SCALARS: usize = memory.data(64, 16);
+
+@inline function second(i: i32, n: i32): i32 {
+  return i + 1 < n ? i + 1 : i;
+}
+
+/** valid[i], valid[i + 1] = the bits of a decompression; the last byte of an odd batch is written twice. */
+@inline function storeValid(valid: usize, i: i32, n: i32, bits: i32): void {
+  store<u8>(valid + second(i, n), <u8>(bits >> 1));
+  store<u8>(valid + i, <u8>(bits & 1));
+}
+
+/** Zeroes the outputs that are not valid. */
+function blankInvalid(out: usize, valid: usize, n: i32): void {
+  for (let i = 0; i < n; ++i) if (load<u8>(valid + i) == 0) memory.fill(out + 32 * i, 0, 32);
+}
+
+/** out_i = 8·s·R_i, `out` of 32·(n + n mod 2) bytes; valid: n bytes. */
+export function deriveBatch(out: usize, valid: usize, secret: usize, keys: usize, n: i32): void {
+  const mark = arenaMark(), products = alloc(PT * ((n + 1) >> 1)), top = prepareDigits(NAF, secret);
+  for (let i = 0; i < n; i += 2) {
+    const product = products + PT * (i >> 1);
+    storeValid(valid, i, n, decompress(POINT, keys + 32 * i, keys + 32 * second(i, n)));
+    multByDigits(product, POINT, NAF, top);
+    mulBy8(product, product, false);
+  }
+  encodeBatch(out, products, (n + 1) >> 1);
+  blankInvalid(out, valid, n);
+  memory.fill(products, 0, arenaMark() - products);
+  arenaRewind(mark);
+}
+
+/** Appends the varint of a 32-bit index; returns the end. Source: LEB128, as in crypto.cpp. */
+function putVarint(at: usize, value: u32): usize {
+  for (; value >= 0x80; value >>= 7) store<u8>(at++, <u8>(value | 0x80));
+  store<u8>(at, <u8>value);
+  return at + 1;
+}
+
+/** tag_i = first byte of keccak256("view_tag" ‖ D_i ‖ varint(index_i)); indices are 32-bit words. */
+export function viewTags(out: usize, derivations: usize, indices: usize, n: i32): void {
+  store<u64>(MESSAGE, 0x6761745f77656976); // "view_tag"
+  for (let i = 0; i < n; ++i) {
+    memory.copy(MESSAGE + 8, derivations + 32 * i, 32);
+    const end = putVarint(MESSAGE + 40, load<u32>(indices + 4 * i));
+    keccak256(SCALARS, MESSAGE, <i32>(end - MESSAGE));
+    store<u8>(out + i, load<u8>(SCALARS));
+  }
+}
+
+/** out = Hs(D ‖ varint(index)) mod ℓ. */
+function derivationScalar(out: usize, derivation: usize, index: u32): void {
+  memory.copy(MESSAGE, derivation, 32);
+  const end = putVarint(MESSAGE + 32, index);
+  keccak256(out, MESSAGE, <i32>(end - MESSAGE));
+  scReduce32(out, out);
+}
+
+export function derivationScalars(out: usize, derivations: usize, indices: usize, n: i32): void {
+  for (let i = 0; i < n; ++i) derivationScalar(out + 32 * i, derivations + 32 * i, load<u32>(indices + 4 * i));
+}
+
+/** out_i = K_i − Hs(D_i ‖ index_i)·G, `out` of 32·(n + n mod 2) bytes. */
+export function outputSpendKeys(out: usize, valid: usize, keys: usize, derivations: usize, indices: usize, n: i32): void {
+  const mark = arenaMark(), points = alloc(PT * ((n + 1) >> 1));
+  for (let i = 0; i < n; i += 2) {
+    const j = second(i, n), point = points + PT * (i >> 1);
+    derivationScalar(SCALARS, derivations + 32 * i, load<u32>(indices + 4 * i));
+    derivationScalar(SCALARS + 32, derivations + 32 * j, load<u32>(indices + 4 * j));
+    baseMultVartime(POINT, SCALARS, SCALARS + 32);
+    toCached(CACHED, POINT);
+    storeValid(valid, i, n, decompress(POINT, keys + 32 * i, keys + 32 * j));
+    subCached(point, POINT, CACHED, false);
+  }
+  encodeBatch(out, points, (n + 1) >> 1);
+  blankInvalid(out, valid, n);
+  arenaRewind(mark);
+}
+
+/** out = Hs("SubAddr\0" ‖ a ‖ major ‖ minor), indices little-endian. Source: device_default.cpp. */
+function subaddressScalar(out: usize, viewSecret: usize, major: u32, minor: u32): void {
+  store<u64>(MESSAGE, 0x0072646441627553); // "SubAddr\0"
+  memory.copy(MESSAGE + 8, viewSecret, 32);
+  store<u32>(MESSAGE + 40, major);
+  store<u32>(MESSAGE + 44, minor);
+  keccak256(out, MESSAGE, 48);
+  scReduce32(out, out);
+}
+
+/** out_i = B + subaddressScalar(major, from + i)·G, also for (0, 0). Returns 0 where B is no point. */
+export function subaddressSpendKeys(out: usize, viewSecret: usize, spendPublic: usize, major: u32, from: u32, n: i32): i32 {
+  const mark = arenaMark(), points = alloc(PT * ((n + 1) >> 1));
+  if (!decompress(POINT, spendPublic, spendPublic)) return 0;
+  toCached(CACHED, POINT);
+  for (let i = 0; i < n; i += 2) {
+    subaddressScalar(SCALARS, viewSecret, major, from + i);
+    subaddressScalar(SCALARS + 32, viewSecret, major, from + i + 1);
+    baseMult(POINT, SCALARS, SCALARS + 32);
+    addCached(points + PT * (i >> 1), POINT, CACHED, false);
+  }
+  encodeBatch(out, points, (n + 1) >> 1);
+  arenaRewind(mark);
+  return 1;
+}
+
+/** Overwrites the temporaries of this file. */
+export function wipeScan(): void {
+  memory.fill(POINT, 0, PT);
+  memory.fill(CACHED, 0, PT);
+  memory.fill(NAF, 0, 256);
+  memory.fill(MESSAGE, 0, 64);
+  memory.fill(SCALARS, 0, 64);
+}
