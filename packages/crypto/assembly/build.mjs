@@ -16,21 +16,28 @@ const modules = [
   { name: "cryptonight", entry: "cryptonight.ts", features: ["simd"], replace: {} },
   { name: "ed25519-fma", entry: "kernel.ts", features: ["simd", "relaxed-simd"], replace: {} },
   { name: "ed25519-fallback", entry: "kernel.ts", features: ["simd"], replace: { "fe.ts": "fe-ext.ts" } },
-].filter(({ entry, replace }) => [entry, ...Object.values(replace)].every((file) => existsSync(join(here, file))));
+].filter(({ entry, replace }) =>
+  [entry, ...Object.values(replace)].every((file) => existsSync(join(here, file))),
+);
 
 const flags = ["--runtime", "stub", "-O3", "--noAssert", "--enable", "bulk-memory"];
 
 function sourcesHash() {
   const hash = createHash("sha256");
-  for (const name of readdirSync(here).sort()) hash.update(`${name}\0`).update(readFileSync(join(here, name)));
+  for (const name of readdirSync(here).sort())
+    hash.update(`${name}\0`).update(readFileSync(join(here, name)));
   return hash.digest("hex");
 }
 
 /** A v128.const is rematerialised by V8 at every use: vector constants of hot code belong in memory. */
 function checkNoVectorConstants(name, text) {
   const hot = text
-    .split("\n (func ").slice(1)
-    .filter((body) => (body.match(/v128\.const i32x4 (?!0x00000000 0x00000000 0x00000000 0x00000000)/g) ?? []).length > 0)
+    .split("\n (func ")
+    .slice(1)
+    .filter(
+      (body) =>
+        (body.match(/v128\.const i32x4 (?!0x00000000 0x00000000 0x00000000 0x00000000)/g) ?? []).length > 0,
+    )
     .map((body) => body.split(/\s/, 1)[0]);
   if (hot.length > 0) throw new Error(`${name}: v128.const in ${hot.join(", ")}`);
 }
@@ -41,7 +48,15 @@ async function compile(asc, { name, entry, features, replace }) {
     const file = join(here, replace[basename(path)] ?? basename(path));
     return path.includes("node_modules") || !existsSync(file) ? null : readFileSync(file, "utf8");
   };
-  const argv = [entry, ...flags, ...features.flatMap((feature) => ["--enable", feature]), "--outFile", "out.wasm", "--textFile", "out.wat"];
+  const argv = [
+    entry,
+    ...flags,
+    ...features.flatMap((feature) => ["--enable", feature]),
+    "--outFile",
+    "out.wasm",
+    "--textFile",
+    "out.wat",
+  ];
   const { error, stderr } = await asc.main(argv, {
     readFile,
     writeFile: (path, contents) => files.set(path, contents),

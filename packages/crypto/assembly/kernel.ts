@@ -26,3 +26,15 @@ export function wipe(): void {
   wipePoints();
   wipeKeccak();
 }
+
+/** The same for scalar arithmetic alone. */
+export function wipeScalars(): void {
+  arenaWipe();
+  wipeScalar();
+}
+
+/** The same for hashing alone. */
+export function wipeHash(): void {
+  arenaWipe();
+  wipeKeccak();
+}

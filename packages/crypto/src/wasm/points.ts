@@ -1,0 +1,104 @@
+import type { Backend } from "../backend.ts";
+import { checkLength, countElements } from "../bytes.ts";
+import type { Kernel, Pointer } from "./kernel.ts";
+import type { Memory } from "./memory.ts";
+
+type PointFunctions = Pick<
+  Backend,
+  | "isPoint"
+  | "isInMainSubgroup"
+  | "pointAdd"
+  | "pointSub"
+  | "pointNegate"
+  | "pointSum"
+  | "mulBy8"
+  | "scalarMult"
+  | "scalarMultBase"
+  | "doubleScalarMultVartime"
+  | "hashToPoint"
+>;
+
+const IDENTITY = Uint8Array.of(1, ...new Uint8Array(31));
+
+/** Throws `RangeError` unless every scalar of the vector is below 2^255, as point multiplication needs. */
+export function checkFactors(scalars: Uint8Array): number {
+  const n = countElements("scalars", scalars);
+  for (let top = 31; top < scalars.length; top += 32) {
+    if (scalars[top]! >= 128) throw new RangeError("a scalar that multiplies a point must be below 2^255");
+  }
+  return n;
+}
+
+/** Size of a result that the kernel writes in pairs. */
+export function pairedLength(n: number): number {
+  return 32 * (n + (n & 1));
+}
+
+/** Point functions of the kernel. */
+export function createPointFunctions(kernel: Kernel, memory: Memory): PointFunctions {
+  const test = (point: Uint8Array, call: (at: Pointer) => number): boolean => {
+    checkLength("point", point, 32);
+    memory.begin();
+    return call(memory.put(point)) === 1;
+  };
+  /** A result of 32 bytes, undefined where the kernel meets an invalid point. */
+  const compute = (
+    points: readonly Uint8Array[],
+    call: (out: Pointer, ...at: Pointer[]) => number,
+  ): Uint8Array | undefined => {
+    for (const point of points) checkLength("point", point, 32);
+    memory.begin();
+    const out = memory.room(32);
+    return call(out, ...points.map(memory.put)) ? memory.read(out, 32) : undefined;
+  };
+  return {
+    isPoint: (point) => test(point, kernel.isPoint),
+    isInMainSubgroup: (point) => test(point, kernel.isInMainSubgroup),
+    pointAdd: (p, q) => compute([p, q], (out, at, by) => kernel.pointAdd(out, at, by, 0)),
+    pointSub: (p, q) => compute([p, q], (out, at, by) => kernel.pointAdd(out, at, by, 1)),
+    pointNegate: (p) => compute([IDENTITY, p], (out, at, by) => kernel.pointAdd(out, at, by, 1)),
+    mulBy8: (p) => compute([p], kernel.multiplyBy8),
+    pointSum(points) {
+      const n = countElements("points", points);
+      return compute([], (out) => kernel.pointSum(out, memory.put(points), n));
+    },
+    scalarMult(scalar, point) {
+      checkLength("scalar", scalar, 32);
+      checkFactors(scalar);
+      try {
+        return compute([point], (out, at) => kernel.scalarMultPoint(out, memory.put(scalar), at));
+      } finally {
+        kernel.wipe();
+      }
+    },
+    scalarMultBase(scalars) {
+      const n = checkFactors(scalars);
+      memory.begin();
+      try {
+        const out = memory.room(pairedLength(n));
+        kernel.scalarMultBase(out, memory.put(scalars), n);
+        return memory.read(out, 32 * n);
+      } finally {
+        kernel.wipe();
+      }
+    },
+    doubleScalarMultVartime({ a, A, b, B }) {
+      const n = checkFactors(a);
+      checkFactors(b);
+      if (![A, b, B].every(({ length }) => length === a.length)) {
+        throw new RangeError("terms of different lengths");
+      }
+      memory.begin();
+      const out = memory.room(pairedLength(n));
+      const [aAt, AAt, bAt, BAt] = [memory.put(a), memory.put(A), memory.put(b), memory.put(B)];
+      return kernel.doubleScalarMultBatch(out, aAt, AAt, bAt, BAt, n) ? memory.read(out, 32 * n) : undefined;
+    },
+    hashToPoint(data) {
+      const n = countElements("data", data);
+      memory.begin();
+      const out = memory.room(pairedLength(n));
+      kernel.hashToPoints(out, memory.put(data), n);
+      return memory.read(out, 32 * n);
+    },
+  };
+}
