@@ -106,6 +106,7 @@ export {
 } from "./fee.ts";
 export { genesisBlock } from "./genesis.ts";
 export { hardForkAt, heightOfHardFork, ruleForks, secondsPerBlock } from "./hard-forks.ts";
+export { describeBlock, describeTransaction } from "./json-description.ts";
 export { findLanguage, type Language, languages } from "./mnemonic/languages.ts";
 export {
   BadMnemonic,

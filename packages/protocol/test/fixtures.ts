@@ -4,7 +4,14 @@ import { gunzipSync } from "node:zlib";
 /** A block and the transactions it names, as hex. */
 export type RecordedBlock = { id: string; block: string; transactions: string[] };
 type BenchChain = { blocks: RecordedBlock[] };
-type RecordedChain = BenchChain & { sideBlocks: string[]; pool: string[]; fees: Record<string, number> };
+type Described = { hex: string; json: string; pruned?: boolean };
+type RecordedChain = BenchChain & {
+  sideBlocks: string[];
+  pool: string[];
+  /** What the real program's RPC answered for some of them. */
+  describedTransactions: Described[];
+  describedBlocks: Described[];
+};
 
 function readFixture<T>(name: string): T {
   const file = new URL(`../../test/fixtures/${name}.json.gz`, import.meta.url);

@@ -1,0 +1,247 @@
+import type { Block } from "./block.ts";
+import { toHex } from "./bytes.ts";
+import type { ConfidentialRingCt, RingCt, RingCtPrunable } from "./ringct.ts";
+import { ringCtTypes } from "./ringct.ts";
+import type { Transaction, TxInput, TxTarget } from "./transaction.ts";
+
+/**
+ * Transactions and blocks as the JSON text of RPC answers (`as_json`, `json`), to the last space. It is made for
+ * people: byte strings are hexadecimal or lists of numbers, and some lists break before their end, others don't.
+ * Source: serialization/json_archive.h; the serializers in cryptonote_basic.h and rctTypes.h.
+ */
+type Node = string | ObjectNode | ListNode;
+type ObjectNode = { readonly fields: readonly (readonly [name: string, value: Node])[] };
+/** A list written after its count; others are of a length known before. */
+type ListNode = { readonly items: readonly Node[]; readonly isCounted: boolean };
+
+const object = (...fields: ObjectNode["fields"]): ObjectNode => ({ fields });
+const counted = (items: readonly Node[]): ListNode => ({ items, isCounted: true });
+const known = (items: readonly Node[]): ListNode => ({ items, isCounted: false });
+const hex = (bytes: Uint8Array): string => `"${toHex(bytes)}"`;
+const hexes = (values: readonly Uint8Array[]): string[] => values.map(hex);
+const numbers = (bytes: Uint8Array): ListNode => counted(Array.from(bytes, String));
+
+/** Text of a node; `lastCount` is that of the list begun last, which decides whether a list breaks before its end. */
+class Printer {
+  #text: string[] = [];
+  #lastCount = 0;
+
+  #print(node: Node, depth: number): void {
+    if (typeof node === "string") this.#text.push(node);
+    else if ("items" in node) this.#printList(node, depth);
+    else this.#printObject(node, depth);
+  }
+
+  #printObject({ fields }: ObjectNode, depth: number): void {
+    this.#text.push("{");
+    for (const [i, [name, value]] of fields.entries()) {
+      this.#text.push(i === 0 ? "" : ", ", newLine(depth + 1), `"${name}": `);
+      this.#print(value, depth + 1);
+    }
+    this.#text.push(newLine(depth), "}");
+  }
+
+  #printList({ items, isCounted }: ListNode, depth: number): void {
+    this.#lastCount = isCounted ? items.length : 0;
+    this.#text.push("[ ");
+    for (const [i, item] of items.entries()) {
+      if (i > 0) this.#text.push(", ");
+      this.#print(item, depth + 1);
+    }
+    this.#text.push(this.#lastCount > 0 ? newLine(depth) : "", "]");
+  }
+
+  print(node: Node): string {
+    this.#print(node, 0);
+    return this.#text.join("");
+  }
+}
+
+function newLine(depth: number): string {
+  return `\n${"  ".repeat(depth)}`;
+}
+
+type ScriptOutput = { readonly keys: readonly Uint8Array[]; readonly script: Uint8Array };
+const script = (value: ScriptOutput) =>
+  object(["keys", counted(hexes(value.keys))], ["script", numbers(value.script)]);
+
+function inputNode(input: TxInput): Node {
+  switch (input.type) {
+    case "generation":
+      return object(["gen", object(["height", String(input.height)])]);
+    case "key":
+      return object([
+        "key",
+        object(
+          ["amount", String(input.amount)],
+          ["key_offsets", counted(input.keyOffsets.map(String))],
+          ["k_image", hex(input.keyImage)],
+        ),
+      ]);
+    case "script":
+      return object([
+        "script",
+        object(
+          ["prev", hex(input.prev)],
+          ["prevout", String(input.prevout)],
+          ["sigset", numbers(input.sigset)],
+        ),
+      ]);
+    case "scriptHash":
+      return object([
+        "scripthash",
+        object(
+          ["prev", hex(input.prev)],
+          ["prevout", String(input.prevout)],
+          ["script", script(input.script)],
+          ["sigset", numbers(input.sigset)],
+        ),
+      ]);
+  }
+}
+
+function targetNode(target: TxTarget): Node {
+  switch (target.type) {
+    case "key":
+      return object(["key", hex(target.key)]);
+    case "taggedKey":
+      return object([
+        "tagged_key",
+        object(["key", hex(target.key)], ["view_tag", hex(Uint8Array.of(target.viewTag))]),
+      ]);
+    case "script":
+      return object(["script", script(target)]);
+    case "scriptHash":
+      return object(["scripthash", hex(target.hash)]);
+  }
+}
+
+function prefixFields({ prefix }: Transaction): ObjectNode["fields"] {
+  return [
+    ["version", String(prefix.version)],
+    ["unlock_time", String(prefix.unlockTime)],
+    ["vin", counted(prefix.inputs.map(inputNode))],
+    [
+      "vout",
+      counted(
+        prefix.outputs.map(({ amount, target }) =>
+          object(["amount", String(amount)], ["target", targetNode(target)]),
+        ),
+      ),
+    ],
+    ["extra", numbers(prefix.extra)],
+  ];
+}
+
+function baseNode(ringct: RingCt): Node {
+  if (ringct.type === ringCtTypes.none) return object(["type", "0"]);
+  const pseudoOuts = [["pseudoOuts", known(hexes(ringct.pseudoOuts))]] as const;
+  const ecdhInfo = ringct.ecdhInfo.map((info) =>
+    "mask" in info
+      ? object(["mask", hex(info.mask)], ["amount", hex(info.amount)])
+      : object(["amount", hex(info.amount)]),
+  );
+  return object(
+    ["type", String(ringct.type)],
+    ["txnFee", String(ringct.fee)],
+    ...(ringct.type === ringCtTypes.simple ? pseudoOuts : []),
+    ["ecdhInfo", known(ecdhInfo)],
+    ["outPk", known(hexes(ringct.outputCommitments))],
+  );
+}
+
+function hexFields<K extends string>(value: { readonly [N in K]: Uint8Array }, names: readonly K[]) {
+  return names.map((name) => [name, hex(value[name])] as const);
+}
+
+function halves({ L, R }: { readonly L: Uint8Array[]; readonly R: Uint8Array[] }): ObjectNode["fields"] {
+  return [
+    ["L", counted(hexes(L))],
+    ["R", counted(hexes(R))],
+  ];
+}
+
+function rangeProofFields(type: ConfidentialRingCt["type"], prunable: RingCtPrunable): ObjectNode["fields"] {
+  const { rangeSigs, bulletproofs, bulletproofsPlus } = prunable;
+  if (type === ringCtTypes.bulletproofPlus) {
+    const proofs = bulletproofsPlus.map((proof) =>
+      object(...hexFields(proof, ["A", "A1", "B", "r1", "s1", "d1"]), ...halves(proof)),
+    );
+    return [
+      ["nbp", String(proofs.length)],
+      ["bpp", known(proofs)],
+    ];
+  }
+  if (type >= ringCtTypes.bulletproof) {
+    const proofs = bulletproofs.map((proof) =>
+      object(
+        ...hexFields(proof, ["A", "S", "T1", "T2", "taux", "mu"]),
+        ...halves(proof),
+        ...hexFields(proof, ["a", "b", "t"]),
+      ),
+    );
+    return [
+      ["nbp", String(proofs.length)],
+      ["bp", known(proofs)],
+    ];
+  }
+  const proofs = rangeSigs.map(({ s0, s1, ee, Ci }) =>
+    object(["asig", `"${toHex(s0)}${toHex(s1)}${toHex(ee)}"`], ["Ci", hex(Ci)]),
+  );
+  return [["rangeSigs", known(proofs)]];
+}
+
+function signatureField(type: ConfidentialRingCt["type"], { clsags, mgs }: RingCtPrunable) {
+  if (type >= ringCtTypes.clsag) {
+    const nodes = clsags.map(({ s, c1, D }) =>
+      object(["s", known(hexes(s))], ["c1", hex(c1)], ["D", hex(D)]),
+    );
+    return ["CLSAGs", known(nodes)] as const;
+  }
+  const nodes = mgs.map(({ ss, cc }) =>
+    object(["ss", known(ss.map((row) => known(hexes(row))))], ["cc", hex(cc)]),
+  );
+  return ["MGs", known(nodes)] as const;
+}
+
+function prunableFields(ringct: RingCt): ObjectNode["fields"] {
+  if (ringct.type === ringCtTypes.none || ringct.prunable === undefined) return [];
+  const hasPseudoOuts = ringct.type >= ringCtTypes.bulletproof;
+  const node = object(
+    ...rangeProofFields(ringct.type, ringct.prunable),
+    signatureField(ringct.type, ringct.prunable),
+    ...(hasPseudoOuts ? [["pseudoOuts", known(hexes(ringct.pseudoOuts))] as const] : []),
+  );
+  return [["rctsig_prunable", node]];
+}
+
+/** Version 1: the signatures of an input run together in one text; an input without has none. */
+function signaturesNode(signatures: readonly (readonly Uint8Array[])[]): Node {
+  return known(signatures.map((row) => (row.length === 0 ? "" : `"${row.map(toHex).join("")}"`)));
+}
+
+function transactionNode(tx: Transaction): Node {
+  const { ringct } = tx;
+  if (ringct === undefined) return object(...prefixFields(tx), ["signatures", signaturesNode(tx.signatures)]);
+  return object(...prefixFields(tx), ["rct_signatures", baseNode(ringct)], ...prunableFields(ringct));
+}
+
+/** JSON text of a transaction, whole or pruned, as RPC answers give it in `as_json`. */
+export function describeTransaction(tx: Transaction): string {
+  return new Printer().print(transactionNode(tx));
+}
+
+/** JSON text of a block, as RPC answers give it in `json`. */
+export function describeBlock({ header, minerTransaction, transactionHashes }: Block): string {
+  return new Printer().print(
+    object(
+      ["major_version", String(header.majorVersion)],
+      ["minor_version", String(header.minorVersion)],
+      ["timestamp", String(header.timestamp)],
+      ["prev_id", hex(header.previousId)],
+      ["nonce", String(header.nonce)],
+      ["miner_tx", transactionNode(minerTransaction)],
+      ["tx_hashes", counted(hexes(transactionHashes))],
+    ),
+  );
+}
