@@ -1,4 +1,6 @@
-import { statSync } from "node:fs";
+import { mkdtempSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
 import type { NewBlock, RemovedBlock, TransactionFacts } from "./block-changes.ts";
 import { applyBlock, undoBlock } from "./block-changes.ts";
 import type { Environment } from "./environment.ts";
@@ -43,14 +45,16 @@ export interface ChainStore {
    * Nested calls become part of the outer transaction, and are rolled back alone when they throw.
    */
   write<T>(change: (writer: ChainWriter) => T): T;
+  /** Where the database file is, for `openReader` in another thread. */
+  readonly path: string;
   /** Bytes of the database file. */
   fileSize(): number;
   close(): Promise<void>;
 }
 
 export interface StoreOptions {
-  /** The database file; created when missing. */
-  readonly path: string;
+  /** The database file, created when missing; left out: a temporary one, deleted when closed. */
+  readonly path?: string | undefined;
   /** Name of the network the file belongs to. */
   readonly network: string;
 }
@@ -88,7 +92,8 @@ function createWriter({ tables }: Environment): ChainWriter {
 }
 
 /** Opens or creates a chain database; throws WrongDatabase for a file of another network or schema. */
-export async function openStore({ path, network }: StoreOptions): Promise<ChainStore> {
+export async function openStore({ path: wanted, network }: StoreOptions): Promise<ChainStore> {
+  const path = wanted ?? join(mkdtempSync(join(tmpdir(), "anulo-")), "chain.mdb");
   const environment = openEnvironment(path);
   try {
     checkIdentity(environment, network);
@@ -105,8 +110,12 @@ export async function openStore({ path, network }: StoreOptions): Promise<ChainS
       return { ...createReader(tables, transaction), close: () => transaction.done() };
     },
     write: (change) => root.transactionSync(() => change(writer)),
+    path,
     fileSize: () => statSync(path).size,
-    close: () => root.close(),
+    async close() {
+      await root.close();
+      if (wanted === undefined) rmSync(dirname(path), { recursive: true, force: true });
+    },
   };
 }
 

@@ -31,22 +31,21 @@ const outputInfo = record({
   indexInTransaction: u32,
 });
 
-/** A block beside the main chain, with the totals of its own branch; `order` counts arrivals. */
+/** A block beside the main chain, with the totals of its own branch; weight 0 where it cannot be told. */
 const alternativeBlock = record({
   height: uint,
   cumulativeDifficulty: u128,
   alreadyGenerated: u64,
   weight: uint,
-  order: uint,
   blob: rest,
 });
 
-/** A transaction waiting for a block; times are Unix seconds, fee atomic units, weight bytes. */
+/** A transaction waiting for a block; times are Unix seconds (2^64 - 1: never), fee atomic units, weight bytes. */
 const poolTransaction = record({
   weight: uint,
   fee: u64,
   receiveTime: uint,
-  lastRelayedTime: uint,
+  lastRelayedTime: u64,
   maxUsedBlockHeight: uint,
   maxUsedBlockHash: bytes32,
   lastFailedHeight: uint,

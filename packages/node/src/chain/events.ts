@@ -1,0 +1,33 @@
+/** Something that happened to the chain or the pool; hashes are 32 bytes. */
+export type ChainEvent =
+  | { readonly type: "blockAdded"; readonly height: number; readonly id: Uint8Array }
+  | { readonly type: "alternativeBlock"; readonly height: number; readonly id: Uint8Array }
+  | {
+      readonly type: "reorganised";
+      readonly forkHeight: number;
+      readonly removed: number;
+      readonly added: number;
+    }
+  | { readonly type: "blocksPopped"; readonly height: number; readonly removed: number }
+  | { readonly type: "transactionAdded"; readonly id: Uint8Array };
+
+/** Told of everything that has happened, after it is on disk. */
+export interface Events {
+  emit(event: ChainEvent): void;
+  /** Starts listening; gives the function that ends it. */
+  listen(listener: (event: ChainEvent) => void): () => void;
+}
+
+/** Starts without listeners. */
+export function createEvents(): Events {
+  const listeners = new Set<(event: ChainEvent) => void>();
+  return {
+    emit(event) {
+      for (const listener of listeners) listener(event);
+    },
+    listen(listener) {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
+  };
+}

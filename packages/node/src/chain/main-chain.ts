@@ -1,0 +1,88 @@
+import { chainContext, type TransactionCandidate, verifyBlock } from "@anulo/consensus";
+import { readTransaction, toHex, transactionWeight } from "@anulo/protocol";
+import type { ChainWriter, RemovedBlock } from "@anulo/storage";
+import type { PoolEntry } from "../pool/pool.ts";
+import { type IncomingBlock, newBlock } from "./incoming-block.ts";
+import { type ChainParts, transact } from "./parts.ts";
+import { factsOfTransaction } from "./stored-transaction.ts";
+
+/** Finds a transaction that a block names by its id (hexadecimal). */
+export type FindTransaction = (key: string) => TransactionCandidate | undefined;
+
+/** A pool entry as the rules judge it. */
+export function candidateOf({ id, row }: PoolEntry): TransactionCandidate {
+  return { transaction: readTransaction(row.blob), id, weight: row.weight };
+}
+
+/** Looks in the pool. */
+export function findInPool({ pool }: ChainParts): FindTransaction {
+  return (key) => {
+    const entry = pool.get(key);
+    return entry === undefined ? undefined : candidateOf(entry);
+  };
+}
+
+/** A transaction taken off the chain, as the rules judge it. */
+export function candidateOfBytes(hash: Uint8Array, blob: Uint8Array): TransactionCandidate {
+  const transaction = readTransaction(blob);
+  return { transaction, id: hash, weight: transactionWeight(transaction, blob.length) };
+}
+
+/**
+ * Verifies a block on top of the main chain and writes it, inside the caller's write transaction.
+ * Throws RuleViolation, or Unproven (from `demand`) while proofs are open.
+ */
+export function extendChain(
+  { state, proofs, now }: ChainParts,
+  incoming: IncomingBlock,
+  { find, demand = proofs.demand }: { find: FindTransaction; demand?: typeof proofs.demand },
+): (writer: ChainWriter) => void {
+  const { block } = incoming;
+  const found = block.transactionHashes.map((hash) => find(toHex(hash)));
+  const verified = verifyBlock({ block, transactions: found }, chainContext(state.view(), now()));
+  demand(verified.obligations);
+  const stored = newBlock(
+    incoming,
+    found.filter((tx) => tx !== undefined),
+    verified,
+  );
+  return (writer) => {
+    writer.appendBlock(stored);
+    state.appended(stored);
+  };
+}
+
+/** Adds a block to the top of the main chain and takes its transactions from the pool. */
+export function addToMainChain(parts: ChainParts, incoming: IncomingBlock): void {
+  const append = extendChain(parts, incoming, { find: findInPool(parts) });
+  transact(parts, (writer) => {
+    append(writer);
+    takeFromPool(parts, writer, incoming);
+  });
+}
+
+/** The same inside the caller's write transaction. */
+export function appendToMainChain(parts: ChainParts, writer: ChainWriter, incoming: IncomingBlock): void {
+  extendChain(parts, incoming, { find: findInPool(parts) })(writer);
+  takeFromPool(parts, writer, incoming);
+}
+
+function takeFromPool({ pool }: ChainParts, writer: ChainWriter, { block }: IncomingBlock): void {
+  for (const hash of block.transactionHashes) pool.remove(writer, toHex(hash));
+}
+
+/** Takes the newest block off, inside the caller's write transaction; never the genesis block. */
+export function removeTop({ store, state }: ChainParts, writer: ChainWriter): RemovedBlock {
+  if (store.read.height() <= 1) throw new RangeError("the genesis block stays");
+  const removed = writer.popBlock(factsOfTransaction);
+  state.rewound();
+  return removed!;
+}
+
+/** The transactions of removed blocks, the miners' apart, oldest first. */
+export function transactionsOf(removed: readonly RemovedBlock[]): TransactionCandidate[] {
+  return [...removed]
+    .sort((a, b) => a.height - b.height)
+    .flatMap(({ transactions }) => transactions.slice(1))
+    .map(({ hash, pruned, prunable }) => candidateOfBytes(hash, Buffer.concat([pruned, prunable])));
+}

@@ -1,0 +1,57 @@
+import { chainContext, verifyBlock } from "@anulo/consensus";
+import { blockId, genesisBlock, type Network, toHex, writeBlock } from "@anulo/protocol";
+import { openStore } from "@anulo/storage";
+import { createPool } from "../pool/pool.ts";
+import { createChainState } from "./chain-state.ts";
+import { createEvents, type Events } from "./events.ts";
+import { type IncomingBlock, newBlock } from "./incoming-block.ts";
+import type { ChainParts } from "./parts.ts";
+import { createProofs, type Discharge } from "./proofs.ts";
+
+export interface OpenChainOptions {
+  readonly network: Network;
+  /** The database file; left out: a temporary one. */
+  readonly path?: string | undefined;
+  /** Difficulty of every block, on test chains. */
+  readonly fixedDifficulty?: bigint | undefined;
+  readonly discharge: Discharge;
+  /** Unix seconds. */
+  readonly now: () => number;
+}
+
+/** A chain that can be read and written until it is closed. */
+export interface OpenChain {
+  readonly parts: ChainParts;
+  readonly events: Events;
+  close(): Promise<void>;
+}
+
+/** Opens or creates the chain of a network with its pool; rejects with WrongDatabase. */
+export async function openChain(options: OpenChainOptions): Promise<OpenChain> {
+  const { network, fixedDifficulty, discharge, now } = options;
+  const store = await openStore({ path: options.path, network: network.name });
+  const { read } = store;
+  const events = createEvents();
+  const parts: ChainParts = {
+    store,
+    network,
+    state: createChainState({ read, network, fixedDifficulty }),
+    pool: createPool(read),
+    proofs: createProofs(discharge),
+    invalidBlocks: new Map(),
+    now,
+    emit: events.emit,
+  };
+  if (read.height() === 0) addGenesis(parts);
+  return { parts, events, close: () => store.close() };
+}
+
+/** The first block is judged like any other, save that nothing is below it. */
+function addGenesis({ store, state, network, now }: ChainParts): void {
+  const block = genesisBlock(network);
+  const id = blockId(block);
+  const incoming: IncomingBlock = { block, blob: writeBlock(block), id, key: toHex(id) };
+  const verified = verifyBlock({ block, transactions: [] }, chainContext(state.view(), now()));
+  store.write((writer) => writer.appendBlock(newBlock(incoming, [], verified)));
+  state.rewound();
+}

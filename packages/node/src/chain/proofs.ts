@@ -1,0 +1,99 @@
+import { createHash } from "node:crypto";
+import { type Obligation, RuleViolation, type Violation } from "@anulo/consensus";
+
+/** Raised inside an attempt that cannot be finished before these obligations are discharged. */
+export class Unproven extends Error {
+  readonly obligations: readonly Obligation[];
+
+  constructor(obligations: readonly Obligation[]) {
+    super(`${obligations.length} proofs to check first`);
+    this.name = "Unproven";
+    this.obligations = obligations;
+  }
+}
+
+/** A proof that does not hold; `transactionId` (32 bytes) names the transaction at fault, if it is one's. */
+export class FailedProof extends RuleViolation {
+  readonly transactionId: Uint8Array | undefined;
+
+  constructor(violation: Violation, transactionId: Uint8Array | undefined) {
+    super(violation);
+    this.transactionId = transactionId;
+  }
+}
+
+/** Discharges obligations, here or in worker threads; rejects with FailedProof for the first that does not hold. */
+export type Discharge = (obligations: readonly Obligation[]) => Promise<void>;
+
+/**
+ * What was proven is remembered, so that a transaction checked on its way into the pool is not checked
+ * again in its block. `settle` runs one synchronous attempt at a time: whatever changed while proofs
+ * were being checked, the next attempt sees.
+ */
+export interface Proofs {
+  /** Those not discharged yet. */
+  open(obligations: readonly Obligation[]): Obligation[];
+  /** Throws Unproven when some of these have not been discharged yet. */
+  demand(obligations: readonly Obligation[]): void;
+  /** Repeats `attempt` until it demands nothing that is not proven; rejects with RuleViolation. */
+  settle<T>(attempt: () => T): Promise<T>;
+}
+
+/** About 100 bytes each; a payment of two inputs makes about six. */
+const DEFAULT_CAPACITY = 200_000;
+/** A chain that outruns its own verification so often has a bug, or a peer that feeds it reorganisations. */
+const MAX_ATTEMPTS = 1000;
+
+/** Starts with nothing proven; beyond `capacity` obligations the oldest are forgotten. */
+export function createProofs(discharge: Discharge, capacity = DEFAULT_CAPACITY): Proofs {
+  const proven = new Set<string>();
+  const remember = (obligation: Obligation) => {
+    proven.add(fingerprint(obligation));
+    if (proven.size > capacity) for (const oldest of proven) return void proven.delete(oldest);
+  };
+  const open = (obligations: readonly Obligation[]) =>
+    obligations.filter((obligation) => !proven.has(fingerprint(obligation)));
+  return {
+    open,
+    demand(obligations) {
+      const missing = open(obligations);
+      if (missing.length > 0) throw new Unproven(missing);
+    },
+    async settle(attempt) {
+      for (let i = 0; i < MAX_ATTEMPTS; i++) {
+        try {
+          return attempt();
+        } catch (error) {
+          if (!(error instanceof Unproven)) throw error;
+          await discharge(error.obligations);
+          for (const obligation of error.obligations) remember(obligation);
+        }
+      }
+      throw new Error(`the chain changed ${MAX_ATTEMPTS} times while proofs were being checked`);
+    },
+  };
+}
+
+/**
+ * Identifies what an obligation claims. The transaction's id stands for its bytes, but not for the outputs
+ * its rings refer to: those depend on the chain, so they are part of the claim.
+ */
+function fingerprint(obligation: Obligation): string {
+  const hash = createHash("sha256").update(obligation.kind);
+  if (obligation.kind === "powHash") {
+    const { blob, difficulty, height, majorVersion, seedId } = obligation;
+    hash.update(`${difficulty} ${height} ${majorVersion} `).update(blob);
+    if (seedId !== undefined) hash.update(seedId);
+    return hash.digest("base64");
+  }
+  hash.update(obligation.transactionId);
+  if (obligation.kind === "clsag") {
+    hash.update(String(obligation.input));
+    for (const { key, commitment } of obligation.ring) hash.update(key).update(commitment);
+  }
+  if (obligation.kind === "ringSignature") {
+    hash.update(String(obligation.input));
+    for (const key of obligation.keys) hash.update(key);
+  }
+  return hash.digest("base64");
+}

@@ -1,0 +1,72 @@
+import { commitZeroMask } from "@anulo/crypto";
+import {
+  NULL_HASH,
+  outputKey,
+  prunableHash,
+  readTransaction,
+  type Transaction,
+  writePrunedTransaction,
+  writeTransaction,
+} from "@anulo/protocol";
+import type {
+  ChainReader,
+  NewOutput,
+  NewTransaction,
+  StoredTransaction,
+  TransactionFacts,
+} from "@anulo/storage";
+
+/** Whether an output is indexed among the RingCT outputs (amount 0) rather than under its visible amount. */
+function isRingCtOutput({ prefix }: Transaction): boolean {
+  return prefix.version > 1;
+}
+
+/** Commitment (32 bytes) of an output; of a visible amount with the mask everybody knows. */
+function commitmentOf({ prefix, ringct }: Transaction, index: number): Uint8Array {
+  if (ringct === undefined || ringct.type === 0) return commitZeroMask(prefix.outputs[index]!.amount);
+  return ringct.outputCommitments[index]!;
+}
+
+function outputsOf(tx: Transaction): NewOutput[] {
+  return tx.prefix.outputs.map((output, i) => ({
+    amount: isRingCtOutput(tx) ? 0n : output.amount,
+    key: outputKey(output) ?? NULL_HASH,
+    commitment: commitmentOf(tx, i),
+  }));
+}
+
+/** Key images (32 bytes each) a transaction spends. */
+export function keyImagesOf({ prefix }: Pick<Transaction, "prefix">): Uint8Array[] {
+  return prefix.inputs.flatMap((input) => (input.type === "key" ? [input.keyImage] : []));
+}
+
+/** A transaction as the store keeps it; `hash` is its id (32 bytes). */
+export function newTransaction(tx: Transaction, hash: Uint8Array): NewTransaction {
+  const pruned = writePrunedTransaction(tx);
+  return {
+    hash,
+    pruned,
+    prunable: writeTransaction(tx).subarray(pruned.length),
+    prunableHash: tx.prefix.version === 1 ? NULL_HASH : prunableHash(tx),
+    unlockTime: tx.prefix.unlockTime,
+    outputs: outputsOf(tx),
+    keyImages: keyImagesOf(tx),
+  };
+}
+
+/** What a stored transaction creates and spends, from its pruned bytes. */
+export function factsOfTransaction(pruned: Uint8Array): TransactionFacts {
+  const tx = readTransaction(pruned, { pruned: true });
+  const outputAmounts = tx.prefix.outputs.map(({ amount }) => (isRingCtOutput(tx) ? 0n : amount));
+  return { outputAmounts, keyImages: keyImagesOf(tx) };
+}
+
+/** All bytes of a stored transaction. */
+export function transactionBlob(read: ChainReader, { id }: StoredTransaction): Uint8Array {
+  const pruned = read.prunedTransaction(id) ?? NULL_HASH;
+  const prunable = read.prunablePart(id) ?? NULL_HASH;
+  const blob = new Uint8Array(pruned.length + prunable.length);
+  blob.set(pruned);
+  blob.set(prunable, pruned.length);
+  return blob;
+}

@@ -1,0 +1,130 @@
+import {
+  type ChainView,
+  chooseTransactions,
+  difficultyOfNextBlock,
+  fitMinerTransaction,
+  seedHeight,
+  type TemplateEconomy,
+  templateTimestamp,
+  weightLimits,
+} from "@anulo/consensus";
+import type { RandomSource } from "@anulo/crypto";
+import { type Block, equalBytes } from "@anulo/protocol";
+import { type BranchBlocks, branchView, findBranch } from "../chain/branch.ts";
+import type { ChainParts } from "../chain/parts.ts";
+import { MAX_EXTRA_NONCE, type MinerKeys, minerTransactionBuilder } from "./miner-transaction.ts";
+import { createReadiness } from "./readiness.ts";
+
+/** What a template is asked for. */
+export interface TemplateOrder {
+  readonly keys: MinerKeys;
+  /** Bytes for the miner's own use, at most 127. */
+  readonly extraNonce: Uint8Array;
+  /** Id (32 bytes) of the block to build on; the top when left out. */
+  readonly previousId?: Uint8Array | undefined;
+  readonly random?: RandomSource | undefined;
+}
+
+/** A block to mine on. */
+export interface BlockTemplate {
+  readonly block: Block;
+  readonly height: number;
+  readonly difficulty: bigint;
+  /** Atomic units, as chosen before the miner transaction's weight is known. */
+  readonly expectedReward: bigint;
+  readonly seedHeight: number;
+  /** 32 bytes. */
+  readonly seedId: Uint8Array;
+  /** Id (32 bytes) of the seed after the next change, the same as `seedId` when none is near. */
+  readonly nextSeedId: Uint8Array;
+}
+
+/** No template can be made for this order. */
+export class NoTemplate extends Error {
+  constructor(reason: string) {
+    super(reason);
+    this.name = "NoTemplate";
+  }
+}
+
+/** Where a template stands: the view its header must fit and the money its miner is paid by. */
+interface Ground {
+  readonly view: ChainView;
+  readonly economy: TemplateEconomy;
+}
+
+/** Blocks after which the seed of the next epoch is announced. Source: rx-slow-hash.c `SEEDHASH_EPOCH_LAG`. */
+const SEED_LAG_BLOCKS = 64;
+
+/**
+ * One synchronous try to make a template from the pool; throws Unproven while proofs of pool transactions are
+ * open, and NoTemplate. Source: blockchain.cpp `create_block_template`.
+ */
+export function createTemplate(parts: ChainParts, order: TemplateOrder): BlockTemplate {
+  if (order.extraNonce.length > MAX_EXTRA_NONCE) throw new NoTemplate("the nonce is too long");
+  const main = parts.state.view();
+  const { view, economy } = groundOf(parts, order.previousId ?? main.topId);
+  const readiness = createReadiness(parts, main);
+  const waiting = parts.pool
+    .byFeeRate()
+    .map(({ row, key }) => ({ ...row, receivedAt: row.receiveTime, key }));
+  const choice = chooseTransactions(waiting, economy, ({ key }) => readiness.isReady(key));
+  readiness.settle();
+  const build = minerTransactionBuilder({
+    ...order,
+    height: view.height,
+    hardForkVersion: view.hardForkVersion,
+  });
+  const fit = { transactionsWeight: choice.weight, fees: choice.fees, economy };
+  const block: Block = {
+    header: {
+      majorVersion: view.hardForkVersion,
+      minorVersion: parts.network.hardForks.at(-1)!.version,
+      timestamp: templateTimestamp(main, parts.now()),
+      previousId: view.topId,
+      nonce: 0,
+    },
+    minerTransaction: fitMinerTransaction(build, fit),
+    transactionHashes: choice.transactions.map(({ key }) => parts.pool.get(key)!.id),
+  };
+  return {
+    block,
+    height: view.height,
+    difficulty: difficultyOfNextBlock(view),
+    expectedReward: choice.expectedReward,
+    ...seeds(view),
+  };
+}
+
+function seeds(view: ChainView) {
+  const at = seedHeight(view.height);
+  const next = seedHeight(view.height + SEED_LAG_BLOCKS);
+  const seedId = view.blockId(at);
+  return { seedHeight: at, seedId, nextSeedId: next < view.height ? view.blockId(next) : seedId };
+}
+
+function groundOf(parts: ChainParts, previousId: Uint8Array): Ground {
+  const main = parts.state.view();
+  if (equalBytes(previousId, main.topId)) {
+    const medianWeight = weightLimits(main).blockLimit / 2;
+    return { view: main, economy: economyOf(main, medianWeight) };
+  }
+  const branch = findBranch(parts.store.read, previousId);
+  if (branch === undefined) throw new NoTemplate("the block to build on is not known");
+  const { view } = branchView(
+    { ...parts, read: parts.store.read, fixedDifficulty: main.fixedDifficulty },
+    branch,
+  );
+  return { view, economy: economyOf(view, weightToBuildOn(parts, branch)) };
+}
+
+function economyOf({ alreadyGenerated, hardForkVersion }: ChainView, medianWeight: number): TemplateEconomy {
+  return { medianWeight, alreadyGenerated, hardForkVersion };
+}
+
+/** Off the main chain the median is not known: the weight of the block below is surely acceptable. */
+function weightToBuildOn({ store }: ChainParts, { forkHeight, blocks }: BranchBlocks): number {
+  const top = blocks.at(-1);
+  if (top === undefined) return store.read.blockInfo(forkHeight)?.weight ?? 0;
+  return top.weight - Math.floor(top.weight / 20);
+}

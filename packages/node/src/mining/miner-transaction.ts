@@ -1,0 +1,65 @@
+import { MINER_UNLOCK_BLOCKS } from "@anulo/consensus";
+import {
+  derivePublicKey,
+  deriveViewTag,
+  generateKeyDerivation,
+  type RandomSource,
+  randomScalar,
+  scalarMultBase,
+} from "@anulo/crypto";
+import { type ExtraField, ruleForks, type Transaction, type TxTarget, writeExtra } from "@anulo/protocol";
+
+/** The public keys (32 bytes each) of who is paid. */
+export interface MinerKeys {
+  readonly spendPublic: Uint8Array;
+  readonly viewPublic: Uint8Array;
+}
+
+/** What a miner transaction is made for. */
+export interface MinerOrder {
+  readonly keys: MinerKeys;
+  readonly height: number;
+  readonly hardForkVersion: number;
+  /** Bytes for the miner's own use; none: no such field. */
+  readonly extraNonce: Uint8Array;
+  readonly random?: RandomSource | undefined;
+}
+
+/** A nonce field's length is written in one byte, of which the original reads seven bits. */
+export const MAX_EXTRA_NONCE = 127;
+
+/**
+ * Gives the function that makes the miner transaction for a claim (atomic units), always with the same keys.
+ * Source: cryptonote_tx_utils.cpp `construct_miner_tx`, from hard fork 12.
+ */
+export function minerTransactionBuilder(order: MinerOrder): (claim: bigint) => Transaction {
+  const secret = randomScalar(order.random);
+  try {
+    const target = payTo(order, generateKeyDerivation(order.keys.viewPublic, secret));
+    const extra = writeExtra(extraFields(scalarMultBase(secret), order.extraNonce));
+    return (claim) => ({
+      prefix: {
+        version: 2,
+        unlockTime: BigInt(order.height + MINER_UNLOCK_BLOCKS),
+        inputs: [{ type: "generation", height: order.height }],
+        outputs: [{ amount: claim, target }],
+        extra,
+      },
+      signatures: [],
+      ringct: { type: 0 },
+    });
+  } finally {
+    secret.fill(0);
+  }
+}
+
+function payTo({ keys, hardForkVersion }: MinerOrder, derivation: Uint8Array): TxTarget {
+  const key = derivePublicKey(derivation, 0, keys.spendPublic);
+  if (hardForkVersion < ruleForks.viewTags) return { type: "key", key };
+  return { type: "taggedKey", key, viewTag: deriveViewTag(derivation, 0) };
+}
+
+function extraFields(key: Uint8Array, nonce: Uint8Array): ExtraField[] {
+  const publicKey: ExtraField = { type: "publicKey", key };
+  return nonce.length === 0 ? [publicKey] : [publicKey, { type: "nonce", nonce }];
+}

@@ -1,0 +1,20 @@
+import { toHex } from "@anulo/protocol";
+import type { ChainParts } from "../chain/parts.ts";
+import { FailedProof } from "../chain/proofs.ts";
+import { markFailed } from "./readiness.ts";
+
+/**
+ * Settles an attempt to fill a block from the pool; a pool transaction whose proof turns out not to hold is
+ * marked, so that the next attempt leaves it out.
+ */
+export async function settleWithoutFailures<T>(parts: ChainParts, attempt: () => T): Promise<T> {
+  for (;;) {
+    try {
+      return await parts.proofs.settle(attempt);
+    } catch (error) {
+      const key = error instanceof FailedProof && error.transactionId && toHex(error.transactionId);
+      if (!key || parts.pool.get(key) === undefined) throw error;
+      markFailed(parts, [key]);
+    }
+  }
+}

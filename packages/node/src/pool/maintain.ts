@@ -1,0 +1,39 @@
+import { type ChainParts, transact } from "../chain/parts.ts";
+
+const DAY = 24 * 60 * 60;
+/** Seconds a transaction may wait. Source: cryptonote_config.h `CRYPTONOTE_MEMPOOL_TX_LIVETIME`. */
+const LIFETIME = 3 * DAY;
+/** The same for one that was in a block. Source: `CRYPTONOTE_MEMPOOL_TX_FROM_ALT_BLOCK_LIVETIME`. */
+const LIFETIME_FROM_BLOCK = 7 * DAY;
+
+/** Drops these transactions (ids in hexadecimal) from the pool; unknown ones do not matter. */
+export function dropFromPool(parts: ChainParts, keys: readonly string[]): void {
+  const known = keys.filter((key) => parts.pool.get(key) !== undefined);
+  if (known.length === 0) return;
+  transact(parts, (writer) => {
+    for (const key of known) parts.pool.remove(writer, key);
+  });
+}
+
+/** Drops the transactions that have waited too long. */
+export function dropStale(parts: ChainParts): void {
+  const now = parts.now();
+  const stale = parts.pool.entries().filter(({ row }) => {
+    return now - row.receiveTime > (row.keptByBlock ? LIFETIME_FROM_BLOCK : LIFETIME);
+  });
+  dropFromPool(
+    parts,
+    stale.map(({ key }) => key),
+  );
+}
+
+/** Marks a transaction as told to peers. */
+export function markRelayed(parts: ChainParts, key: string): void {
+  transact(parts, (writer) =>
+    parts.pool.update(writer, key, {
+      relayed: true,
+      doNotRelay: false,
+      lastRelayedTime: BigInt(parts.now()),
+    }),
+  );
+}

@@ -1,0 +1,122 @@
+import { setImmediate } from "node:timers/promises";
+import { Worker } from "node:worker_threads";
+import { discharge, type Failure, type Obligation } from "@anulo/consensus";
+import { type Discharge, FailedProof } from "../chain/proofs.ts";
+import type { VerifyAnswer, VerifyTask } from "./verify-worker.ts";
+
+/** Checks proofs beside the event loop. */
+export interface Verifiers {
+  readonly discharge: Discharge;
+  stop(): Promise<void>;
+}
+
+/** A pool of so many worker threads, started when first needed; with 0 threads proofs are checked here. */
+export function createVerifiers({ threads }: { readonly threads: number }): Verifiers {
+  return threads === 0 ? inlineVerifiers() : threadedVerifiers(threads);
+}
+
+function throwFirst(failures: readonly (Failure | undefined)[]): void {
+  const first = failures.find((failure) => failure !== undefined);
+  if (first !== undefined) throw new FailedProof(first.violation, first.transactionId);
+}
+
+/** One obligation at a time, a few milliseconds each, so that the event loop keeps turning. */
+function inlineVerifiers(): Verifiers {
+  return {
+    async discharge(obligations) {
+      for (const obligation of obligations) {
+        throwFirst([discharge([obligation])]);
+        await setImmediate();
+      }
+    },
+    stop: async () => {},
+  };
+}
+
+/** Rough cost of an obligation in milliseconds, to share a batch out evenly. */
+const costOf: { readonly [K in Obligation["kind"]]: number } = {
+  powHash: 40,
+  clsag: 3,
+  ringSignature: 3,
+  rangeProof: 2.5,
+  keyImages: 0.3,
+  balance: 0.3,
+  outputKeys: 0.1,
+};
+
+/** Cuts obligations into at most `parts` runs of about the same cost. */
+function shareOut(obligations: readonly Obligation[], parts: number): Obligation[][] {
+  const total = obligations.reduce((sum, { kind }) => sum + costOf[kind], 0);
+  const shares: Obligation[][] = [];
+  let spent = 0;
+  for (const obligation of obligations) {
+    const share = Math.min(parts - 1, Math.floor((spent / total) * parts));
+    shares[share] ??= [];
+    shares[share].push(obligation);
+    spent += costOf[obligation.kind];
+  }
+  return shares.filter((share) => share !== undefined);
+}
+
+interface Waiting {
+  resolve(failure: Failure | undefined): void;
+  reject(reason: Error): void;
+}
+
+/** One worker thread and the tasks it has not answered yet; it keeps the process alive only while it has some. */
+interface Hand {
+  readonly worker: Worker;
+  readonly waiting: Map<number, Waiting>;
+}
+
+function hire(onLost: (hand: Hand) => void): Hand {
+  const worker = new Worker(new URL("./verify-worker.js", import.meta.url));
+  const hand: Hand = { worker, waiting: new Map() };
+  const lose = (reason: Error) => {
+    onLost(hand);
+    for (const task of hand.waiting.values()) task.reject(reason);
+    hand.waiting.clear();
+  };
+  worker.on("message", ({ id, failure, fault }: VerifyAnswer) => {
+    const task = hand.waiting.get(id);
+    hand.waiting.delete(id);
+    if (hand.waiting.size === 0) worker.unref();
+    if (fault === undefined) task?.resolve(failure);
+    else task?.reject(new Error(`a verification worker failed: ${fault}`));
+  });
+  worker.on("error", lose);
+  worker.on("exit", () => lose(new Error("a verification worker ended")));
+  return hand;
+}
+
+function threadedVerifiers(threads: number): Verifiers {
+  const hands: Hand[] = [];
+  let nextId = 0;
+  let stopped = false;
+  const leastBusy = (): Hand => {
+    const idle = hands.find(({ waiting }) => waiting.size === 0);
+    if (idle !== undefined) return idle;
+    if (hands.length === threads) return hands.reduce((a, b) => (b.waiting.size < a.waiting.size ? b : a));
+    const hand = hire((lost) => void hands.splice(hands.indexOf(lost), hands.includes(lost) ? 1 : 0));
+    hands.push(hand);
+    return hand;
+  };
+  const run = (obligations: readonly Obligation[]) =>
+    new Promise<Failure | undefined>((resolve, reject) => {
+      const { worker, waiting } = leastBusy();
+      const task: VerifyTask = { id: nextId++, obligations };
+      waiting.set(task.id, { resolve, reject });
+      worker.ref();
+      worker.postMessage(task);
+    });
+  return {
+    async discharge(obligations) {
+      if (stopped) throw new Error("verification has been stopped");
+      throwFirst(await Promise.all(shareOut(obligations, threads).map(run)));
+    },
+    async stop() {
+      stopped = true;
+      await Promise.all(hands.map(({ worker }) => worker.terminate()));
+    },
+  };
+}
