@@ -5,9 +5,9 @@
  */
 import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
-import { after, before, describe, test } from "node:test";
+import { test } from "node:test";
 import type { Backend } from "../src/backend.ts";
-import { backend, useBackend } from "../src/engine.ts";
+import { backend } from "../src/engine.ts";
 import {
   checkRingSignature,
   checkSignature,
@@ -33,7 +33,7 @@ import {
 import { fieldToPoint } from "../src/reference/hash-to-point.ts";
 import { keccakPermute } from "../src/reference/keccak.ts";
 import { encodePoint } from "../src/reference/point.ts";
-import { backends } from "./backends.ts";
+import { onEachBackend } from "./backends.ts";
 import { readVectorLines, type VectorLine } from "./vector-lines.ts";
 
 const VECTOR_FILE = "/usr/share/monero/testdata/crypto/tests.txt";
@@ -168,18 +168,13 @@ function runAll(lines: readonly VectorLine[]): Map<string, number> {
 }
 
 function vectorSuite(engine: Backend): void {
-  describe(`cncrypto vectors on the ${engine.name} backend`, () => {
-    const usual = backend;
-    before(() => useBackend(engine));
-    after(() => useBackend(usual));
-    test("every line of the file gives the expected result", (context) => {
-      const counts = runAll(readVectorLines(readFileSync(VECTOR_FILE, "utf8")));
-      assert.deepEqual([...counts.keys()].sort(), Object.keys(checks).sort(), "every function has vectors");
-      context.diagnostic([...counts].map(([kind, count]) => `${kind} ${count}`).join(", "));
-      if (engine.name === "reference" && !inCi) {
-        context.diagnostic(`rings of more than ${TWIN_RING_SIZE} were read but not computed: CI does`);
-      }
-    });
+  test("every line of the file gives the expected result", (context) => {
+    const counts = runAll(readVectorLines(readFileSync(VECTOR_FILE, "utf8")));
+    assert.deepEqual([...counts.keys()].sort(), Object.keys(checks).sort(), "every function has vectors");
+    context.diagnostic([...counts].map(([kind, count]) => `${kind} ${count}`).join(", "));
+    if (engine.name === "reference" && !inCi) {
+      context.diagnostic(`rings of more than ${TWIN_RING_SIZE} were read but not computed: CI does`);
+    }
   });
 }
 
@@ -187,5 +182,5 @@ const missing = !existsSync(VECTOR_FILE);
 if (missing && !inCi) {
   test("cncrypto vectors", { skip: `${VECTOR_FILE} is missing (Debian package monero-tests)` });
 } else {
-  for (const engine of backends) vectorSuite(engine);
+  onEachBackend("cncrypto vectors", vectorSuite);
 }

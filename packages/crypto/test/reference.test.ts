@@ -17,6 +17,7 @@ import {
   negate,
 } from "../src/reference/point.ts";
 import { GROUP_ORDER, scalar } from "../src/reference/scalar.ts";
+import { TORSION } from "./fixtures.ts";
 
 const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString("hex");
 
@@ -94,12 +95,18 @@ test("every point a field element maps to is on the curve", () => {
 });
 
 test("a multi-exponentiation is the sum of its terms", () => {
-  const terms = [3n, GROUP_ORDER - 5n, 0n, 2n ** 252n].map((k, i) => ({
-    k,
-    point: multiplyVartime(BigInt(i + 2), BASE_POINT),
-  }));
-  const sum = terms.reduce((total, { k, point }) => add(total, multiplyVartime(k, point)), IDENTITY);
-  assert.equal(hex(encodePoint(multiexpVartime(terms))), hex(encodePoint(sum)));
+  for (const copies of [0, 1, 4, 10]) {
+    const factors = Array.from({ length: copies }, () => [3n, GROUP_ORDER - 5n, 0n, 2n ** 256n - 1n]).flat();
+    const terms = factors.map((k, i) => ({ k, point: multiplyVartime(BigInt(i + 2), BASE_POINT) }));
+    const sum = terms.reduce((total, { k, point }) => add(total, multiplyVartime(k, point)), IDENTITY);
+    assert.equal(hex(encodePoint(multiexpVartime(terms))), hex(encodePoint(sum)));
+  }
+});
+
+test("the small-order point of the other suites has order 8", () => {
+  const point = decodePoint(TORSION)!;
+  assert.ok(isIdentity(multiplyVartime(8n, point)));
+  assert.ok(!isIdentity(multiplyVartime(4n, point)));
 });
 
 test("a scalar times its inverse is 1", () => {

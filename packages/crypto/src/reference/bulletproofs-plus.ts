@@ -16,6 +16,7 @@ import {
   multiexpVartime,
   multiplyVartime,
   type Point,
+  type Term,
 } from "./point.ts";
 import {
   GROUP_ORDER,
@@ -34,8 +35,6 @@ const INVERSE_OF_8 = invertModOrder(8n);
 
 /** The transcript every proof starts from. Source: bulletproofs_plus.cc `init_exponents`. */
 const INITIAL_TRANSCRIPT = encodePoint(hashToGroup(keccak256(asciiBytes("bulletproof_plus_transcript"))));
-
-type Term = { k: bigint; point: Point };
 
 /** A proof decoded: wire points times 8, hence in the prime-order subgroup, in the order V, A, A1, B, L, R. */
 type OpenedProof = {

@@ -71,12 +71,40 @@ export function multiplyVartime(k: bigint, point: Point): Point {
   return sum;
 }
 
-/** Σ kᵢ·Pᵢ, all terms sharing the doublings (Straus); takes a time that depends on the kᵢ. */
-export function multiexpVartime(terms: readonly { k: bigint; point: Point }[]): Point {
+export type Term = { readonly k: bigint; readonly point: Point };
+
+/** Σ kᵢ·Pᵢ for kᵢ < 2²⁵⁶; takes a time that depends on the kᵢ. */
+export function multiexpVartime(terms: readonly Term[]): Point {
+  return terms.length < 16 ? sumByBits(terms) : sumByBuckets(terms);
+}
+
+/** All terms share the doublings. Source: Straus 1964. */
+function sumByBits(terms: readonly Term[]): Point {
   let sum = IDENTITY;
   for (let bit = 255n; bit >= 0n; bit--) {
     sum = add(sum, sum);
     for (const { k, point } of terms) if ((k >> bit) & 1n) sum = add(sum, point);
+  }
+  return sum;
+}
+
+/** Five bits at a time: points with the same digit are added first, then weighted together. Source: Pippenger 1976. */
+function sumByBuckets(terms: readonly Term[]): Point {
+  let sum = IDENTITY;
+  for (let bit = 255n; bit >= 0n; bit -= 5n) {
+    const buckets = new Array<Point>(32).fill(IDENTITY);
+    for (const { k, point } of terms) {
+      const digit = Number((k >> bit) & 31n);
+      buckets[digit] = add(buckets[digit]!, point);
+    }
+    let running = IDENTITY;
+    let weighted = IDENTITY; // Σ digit·bucket
+    for (let digit = 31; digit > 0; digit--) {
+      running = add(running, buckets[digit]!);
+      weighted = add(weighted, running);
+    }
+    for (let i = 0; i < 5; i++) sum = add(sum, sum);
+    sum = add(sum, weighted);
   }
   return sum;
 }

@@ -1,0 +1,228 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import {
+  checkTxProof,
+  commit,
+  commitmentMask,
+  commitmentsBalance,
+  commitZeroMask,
+  decodeAmount,
+  decodeMaskAndAmount,
+  derivationScalarBatch,
+  derivationToScalar,
+  deriveBatch,
+  derivePublicKey,
+  deriveSecretKey,
+  deriveSubaddressPublicKey,
+  deriveViewTag,
+  encodeAmount,
+  encodeMaskAndAmount,
+  G,
+  generateKeyDerivation,
+  generateTxProof,
+  H,
+  keccak256,
+  keyImageOf,
+  mulBy8,
+  outputSpendKeyBatch,
+  pointAdd,
+  publicKeyOf,
+  randomScalar,
+  scAdd,
+  scalarMult,
+  scFromUint64,
+  scReduce64,
+  subaddressKeys,
+  subaddressSecretKey,
+  subaddressSpendPublicKeys,
+  type TxProofStatement,
+  viewTagBatch,
+} from "../src/index.ts";
+import { onEachBackend } from "./backends.ts";
+import {
+  bytes,
+  flipBit,
+  hex,
+  NO_POINT,
+  plusOrder,
+  recordedTransactions,
+  recordedWallet,
+} from "./fixtures.ts";
+
+const wallet = {
+  viewSecret: bytes(recordedWallet.viewSecret),
+  spendSecret: bytes(recordedWallet.spendSecret),
+  spendPublic: bytes(recordedWallet.spendPublic),
+  viewPublic: bytes(recordedWallet.viewPublic),
+};
+
+onEachBackend("wallet keys", () => {
+  test("the recorded wallet's public keys follow from its secrets", () => {
+    assert.equal(hex(publicKeyOf(wallet.spendSecret)), recordedWallet.spendPublic);
+    assert.equal(hex(publicKeyOf(wallet.viewSecret)), recordedWallet.viewPublic);
+  });
+
+  test("the recorded wallet's subaddresses are ours", () => {
+    for (const { major, minor, spendPublic, viewPublic } of recordedWallet.subaddresses) {
+      const keys = subaddressKeys(wallet, major, minor);
+      assert.deepEqual(
+        { spend: hex(keys.spendPublic), view: hex(keys.viewPublic) },
+        { spend: spendPublic, view: viewPublic },
+      );
+    }
+    const batch = subaddressSpendPublicKeys({ keys: wallet, major: 1, fromMinor: 1, count: 3 });
+    const expected = recordedWallet.subaddresses.filter(({ major, minor }) => major === 1 && minor >= 1);
+    assert.deepEqual(
+      batch.map(hex),
+      expected.map(({ spendPublic }) => spendPublic),
+    );
+    assert.throws(() => subaddressSecretKey(wallet.viewSecret, 2 ** 32, 0), RangeError);
+    assert.throws(() => subaddressSecretKey(wallet.viewSecret, 0, -1), RangeError);
+  });
+
+  test("recorded payments are found, decrypted and spendable", () => {
+    for (const { txPublicKey, outputs, paid } of recordedWallet.payments) {
+      const derivation = generateKeyDerivation(bytes(txPublicKey), wallet.viewSecret);
+      const output = outputs[paid.outputIndex]!;
+      assert.equal(deriveViewTag(derivation, paid.outputIndex), output.viewTag);
+      const spendPublic = deriveSubaddressPublicKey(bytes(output.key), derivation, paid.outputIndex);
+      assert.equal(hex(spendPublic), hex(subaddressKeys(wallet, paid.major, paid.minor).spendPublic));
+      assert.equal(hex(derivePublicKey(derivation, paid.outputIndex, spendPublic)), output.key);
+
+      const amountKey = derivationToScalar(derivation, paid.outputIndex);
+      const amount = decodeAmount(bytes(output.amount), amountKey);
+      assert.equal(String(amount), paid.amount);
+      assert.equal(hex(encodeAmount(amount, amountKey)), output.amount);
+      assert.equal(hex(commit(commitmentMask(amountKey), amount)), output.commitment);
+
+      const isMain = paid.major === 0 && paid.minor === 0;
+      const spendSecret = isMain
+        ? wallet.spendSecret
+        : scAdd(wallet.spendSecret, subaddressSecretKey(wallet.viewSecret, paid.major, paid.minor));
+      const secret = deriveSecretKey(derivation, paid.outputIndex, spendSecret);
+      assert.equal(hex(publicKeyOf(secret)), output.key);
+      assert.equal(hex(keyImageOf(bytes(output.key), secret)), paid.keyImage);
+    }
+  });
+
+  test("the batch functions give what the single ones give, and mark what is no point", () => {
+    const keys = [...recordedWallet.payments.map(({ txPublicKey }) => bytes(txPublicKey)), NO_POINT, G];
+    const { derivations, valid } = deriveBatch({
+      viewSecret: wallet.viewSecret,
+      publicKeys: Buffer.concat(keys),
+    });
+    assert.deepEqual([...valid], [1, 1, 0, 1]);
+    const expected = keys.map((key) =>
+      key === NO_POINT ? new Uint8Array(32) : generateKeyDerivation(key, wallet.viewSecret),
+    );
+    assert.equal(hex(derivations), hex(Buffer.concat(expected)));
+
+    const indices = Uint32Array.of(0, 1, 127, 300);
+    const each = <T>(compute: (derivation: Uint8Array, index: number) => T): T[] =>
+      [...indices].map((index, i) => compute(derivations.subarray(32 * i, 32 * i + 32), index));
+    assert.deepEqual([...viewTagBatch(derivations, indices)], each(deriveViewTag));
+    assert.equal(
+      hex(derivationScalarBatch(derivations, indices)),
+      hex(Buffer.concat(each(derivationToScalar))),
+    );
+
+    const outputKeys = Buffer.concat([G, NO_POINT, H, wallet.spendPublic]);
+    const spendKeys = outputSpendKeyBatch({ outputKeys, derivations, outputIndices: indices });
+    assert.deepEqual([...spendKeys.valid], [1, 0, 1, 1]);
+    assert.equal(
+      hex(spendKeys.points.subarray(64, 96)),
+      hex(deriveSubaddressPublicKey(H, expected[2]!, 127)),
+    );
+    assert.equal(
+      hex(spendKeys.points.subarray(96)),
+      hex(deriveSubaddressPublicKey(wallet.spendPublic, expected[3]!, 300)),
+    );
+  });
+});
+
+onEachBackend("commitments and amounts", () => {
+  test("H is eight times the point that the hash of G encodes", () => {
+    assert.equal(hex(mulBy8(keccak256(G))), hex(H));
+  });
+
+  test("a coinbase commitment is the commitment with mask 1", () => {
+    for (const amount of [0n, 1n, 35_184_338_534_400n, 2n ** 64n - 1n]) {
+      assert.equal(hex(commitZeroMask(amount)), hex(commit(scFromUint64(1n), amount)));
+      assert.equal(hex(commitZeroMask(amount)), hex(pointAdd(G, scalarMult(scFromUint64(amount), H))));
+    }
+    assert.throws(() => commitZeroMask(2n ** 64n), RangeError);
+    assert.throws(() => commit(randomScalar(), -1n), RangeError);
+  });
+
+  test("recorded transactions balance, and not with another fee", () => {
+    for (const { inputs, commitments, fee } of recordedTransactions) {
+      const pseudoOuts = inputs.map(({ pseudoOut }) => bytes(pseudoOut));
+      assert.equal(commitmentsBalance(pseudoOuts, commitments.map(bytes), BigInt(fee)), true);
+      assert.equal(commitmentsBalance(pseudoOuts, commitments.map(bytes), BigInt(fee) + 1n), false);
+      assert.equal(commitmentsBalance([NO_POINT], commitments.map(bytes), BigInt(fee)), false);
+    }
+  });
+
+  test("mask and amount of the first RingCT years survive encryption", () => {
+    const [mask, amountKey] = [randomScalar(), randomScalar()];
+    const encrypted = encodeMaskAndAmount({ mask, amount: 2n ** 64n - 1n }, amountKey);
+    const plain = decodeMaskAndAmount(encrypted, amountKey);
+    assert.equal(hex(plain.mask), hex(mask));
+    assert.equal(plain.amount, 2n ** 64n - 1n);
+  });
+
+  test("64 bytes reduce as one number", () => {
+    const wide = new Uint8Array(64);
+    wide[32] = 1; // 2^256
+    const by32 = scReduce64(wide);
+    const twoTo255 = new Uint8Array(64);
+    twoTo255[31] = 0x80;
+    assert.equal(hex(by32), hex(scAdd(scReduce64(twoTo255), scReduce64(twoTo255))));
+  });
+});
+
+onEachBackend("transaction proofs", () => {
+  const payment = recordedWallet.payments[0]!;
+  const { receiverProof } = recordedWallet;
+
+  test("a proof the real wallet made as receiver is accepted", () => {
+    const prefixHash = keccak256(bytes(receiverProof.txHash), Buffer.from(receiverProof.message));
+    const statement: TxProofStatement = {
+      prefixHash,
+      R: wallet.viewPublic,
+      A: bytes(payment.txPublicKey),
+      D: bytes(receiverProof.sharedSecret),
+      version: 2,
+    };
+    const proof = bytes(receiverProof.signature);
+    assert.equal(checkTxProof(statement, proof), true);
+    assert.equal(checkTxProof({ ...statement, version: 1 }, proof), false);
+    assert.equal(checkTxProof({ ...statement, prefixHash: flipBit(prefixHash, 0) }, proof), false);
+    assert.equal(checkTxProof({ ...statement, B: wallet.spendPublic }, proof), false);
+  });
+
+  for (const version of [1, 2] as const) {
+    for (const isSubaddress of [false, true]) {
+      test(`a version ${version} proof for a ${isSubaddress ? "subaddress" : "main address"} is accepted`, () => {
+        const secret = bytes(payment.txSecretKey);
+        const B = isSubaddress ? wallet.spendPublic : undefined;
+        const statement: TxProofStatement = {
+          prefixHash: keccak256(secret),
+          R: B ? scalarMult(secret, B) : publicKeyOf(secret),
+          A: wallet.viewPublic,
+          B,
+          D: scalarMult(secret, wallet.viewPublic),
+          version,
+        };
+        const proof = generateTxProof(statement, secret);
+        assert.equal(checkTxProof(statement, proof), true);
+        assert.equal(checkTxProof({ ...statement, D: statement.A }, proof), false);
+        assert.equal(checkTxProof({ ...statement, A: NO_POINT }, proof), false);
+        assert.equal(checkTxProof(statement, flipBit(proof, 300)), false);
+        assert.equal(checkTxProof(statement, proof.subarray(1)), false);
+        const raised = Buffer.concat([proof.subarray(0, 32), plusOrder(proof.subarray(32))]);
+        assert.equal(checkTxProof(statement, raised), false);
+      });
+    }
+  }
+});
