@@ -79,10 +79,10 @@ export function hashToGroup(data: Uint8Array): Point {
 function doubleScalarMult({ a, A, b, B }: DoubleScalarMultTerms): Uint8Array | undefined {
   if (![A, b, B].every(({ length }) => length === a.length))
     throw new RangeError("terms of different lengths");
+  const [leftFactors, rightFactors] = [readFactors(a), readFactors(b)];
   const [left, right] = [readPoints(A), readPoints(B)];
   if (left === undefined || right === undefined) return undefined;
-  const rightFactors = readFactors(b);
-  const sums = readFactors(a).map((k, i) =>
+  const sums = leftFactors.map((k, i) =>
     multiexpVartime([
       { k, point: left[i]! },
       { k: rightFactors[i]!, point: right[i]! },
