@@ -2,7 +2,17 @@ import { keccak256 } from "@anulo/crypto";
 import { equalBytes, fromHex } from "./bytes.ts";
 import { Writer } from "./codec/bytes-io.ts";
 import type { TypeOf } from "./codec/wire.ts";
-import { bytes32, decode, encode, list, struct, uint32, varint, varintBelow } from "./codec/wire.ts";
+import {
+  bytes32,
+  decode,
+  encode,
+  forgivingSize,
+  list,
+  struct,
+  uint32,
+  varint,
+  varintBelow,
+} from "./codec/wire.ts";
 import { transaction } from "./transaction.ts";
 import { transactionHash } from "./transaction-hash.ts";
 import { treeHash } from "./tree-hash.ts";
@@ -21,7 +31,7 @@ export type BlockHeader = TypeOf<typeof blockHeader>;
 const block = struct()
   .field("header", blockHeader)
   .field("minerTransaction", transaction)
-  .field("transactionHashes", list(bytes32));
+  .field("transactionHashes", list(bytes32, forgivingSize));
 /** A block names its transactions; only the miner's is inside. Source: cryptonote_basic/cryptonote_basic.h. */
 export type Block = TypeOf<typeof block>;
 

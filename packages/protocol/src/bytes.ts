@@ -3,19 +3,9 @@ export class BadHex extends Error {
   override name = "BadHex";
 }
 
-const hexOfByte = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, "0"));
-
 /** Lower-case hexadecimal text of some bytes. */
 export function toHex(bytes: Uint8Array): string {
-  let text = "";
-  for (let i = 0; i < bytes.length; i++) text += hexOfByte[bytes[i]!]!;
-  return text;
-}
-
-function valueOfHexDigit(code: number): number {
-  if (code >= 48 && code <= 57) return code - 48;
-  const lower = code | 32;
-  return lower >= 97 && lower <= 102 ? lower - 87 : -1;
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("hex");
 }
 
 /** Bytes of hexadecimal text (either case); throws `BadHex`, also when `length` (bytes) is given and differs. */
@@ -23,13 +13,10 @@ export function fromHex(text: string, length?: number): Uint8Array {
   if (text.length % 2 !== 0) throw new BadHex("hexadecimal text of odd length");
   if (length !== undefined && text.length !== length * 2)
     throw new BadHex(`expected ${length} bytes in hexadecimal`);
-  const bytes = new Uint8Array(text.length / 2);
-  for (let i = 0; i < bytes.length; i++) {
-    const value =
-      (valueOfHexDigit(text.charCodeAt(2 * i)) << 4) | valueOfHexDigit(text.charCodeAt(2 * i + 1));
-    if (value < 0) throw new BadHex("not a hexadecimal digit");
-    bytes[i] = value;
-  }
+  // Stops at the first letter that is no digit, and takes half of a character above 0xff for one.
+  const bytes = new Uint8Array(Buffer.from(text, "hex"));
+  if (bytes.length * 2 !== text.length || /[^0-9a-fA-F]/.test(text))
+    throw new BadHex("not a hexadecimal digit");
   return bytes;
 }
 

@@ -1,7 +1,7 @@
 import type { Reader } from "./codec/bytes-io.ts";
 import { BadBytes, Reader as ByteReader, Writer } from "./codec/bytes-io.ts";
 import type { Codec, TypeOf } from "./codec/wire.ts";
-import { bytes32, decode, list, refine, struct, union, varint64 } from "./codec/wire.ts";
+import { bytes32, decode, forgivingSize, list, refine, struct, union, varint64 } from "./codec/wire.ts";
 
 /**
  * The `extra` bytes of a transaction: tagged fields by custom, checked by nobody. Reading takes the fields up to
@@ -10,22 +10,6 @@ import { bytes32, decode, list, refine, struct, union, varint64 } from "./codec/
  */
 const MAX_PADDING = 255;
 const MAX_NONCE = 255;
-
-/** A size; where the bytes end inside it, what is there counts (an ending tag has size 0), as in the original. */
-const forgivingSize: Codec<number> = {
-  read: (reader) => {
-    let value = 0;
-    for (let scale = 1; reader.remaining > 0; scale *= 128) {
-      const byte = reader.readByte();
-      if (byte === 0 && scale > 1) throw reader.bad("number not written in its shortest form");
-      value += (byte & 0x7f) * scale;
-      if (byte < 0x80) return value;
-      if (scale > 2 ** 42) throw reader.bad("size too large");
-    }
-    return value;
-  },
-  write: (writer, value) => writer.writeVarint(value),
-};
 
 const text: Codec<Uint8Array> = {
   read: (reader) => reader.readBytes(forgivingSize.read(reader)),
@@ -47,11 +31,6 @@ const paddingSize: Codec<number> = {
     if (!(size >= 1 && size <= MAX_PADDING)) throw new RangeError("padding too long");
     writer.writeBytes(new Uint8Array(size - 1));
   },
-};
-
-const keys: Codec<Uint8Array[]> = {
-  read: (reader) => (reader.remaining === 0 ? [] : list(bytes32).read(reader)),
-  write: (writer, value) => list(bytes32).write(writer, value),
 };
 
 const mergeMiningContent = struct().field("depth", varint64).field("merkleRoot", bytes32);
@@ -77,7 +56,7 @@ const extraField = union({
   ],
   mergeMining: [0x03, mergeMining],
   /** A public key an output, when one of several receivers is a subaddress. */
-  additionalPublicKeys: [0x04, struct().field("keys", keys)],
+  additionalPublicKeys: [0x04, struct().field("keys", list(bytes32, forgivingSize))],
   minergate: [0xde, struct().field("data", text)],
 });
 export type ExtraField = TypeOf<typeof extraField>;

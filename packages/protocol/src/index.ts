@@ -107,7 +107,7 @@ export {
 export { genesisBlock } from "./genesis.ts";
 export { hardForkAt, heightOfHardFork, ruleForks, secondsPerBlock } from "./hard-forks.ts";
 export { describeBlock, describeTransaction } from "./json-description.ts";
-export { findLanguage, type Language, languages } from "./mnemonic/languages.ts";
+export { findLanguage, type Language, languages, oldEnglish } from "./mnemonic/languages.ts";
 export {
   BadMnemonic,
   type DecodedMnemonic,

@@ -10,6 +10,7 @@ import {
   fromHex,
   isOldStyleMnemonic,
   languages,
+  oldEnglish,
   removeSeedOffset,
   toHex,
 } from "../src/index.ts";
@@ -119,3 +120,26 @@ test("unknown languages and odd lengths are refused", () => {
   assert.throws(() => encodeMnemonic(new Uint8Array(32), "Klingon"), BadMnemonic);
   assert.throws(() => encodeMnemonic(new Uint8Array(31), "English"), RangeError);
 });
+
+test("a seed in old English is read, with or without check word, and none is written", () => {
+  const { words } = oldEnglish;
+  assert.equal(new Set(words).size, 1626);
+  const isUnique = (word: string) => words.filter((other) => other.startsWith(word.slice(0, 4))).length === 1;
+  const seed = words.filter(isUnique).slice(0, 24);
+  const { key, language, hasCheckWord } = decodeMnemonic(seed.join(" "));
+  assert.equal(language.name, "EnglishOld");
+  assert.ok(!hasCheckWord);
+  const checked = seed.map((word) => decodesWith([...seed, word])).filter((found) => found !== undefined);
+  assert.equal(checked.length, 1);
+  assert.deepEqual(checked[0]!.key, key);
+  assert.throws(() => encodeMnemonic(key, "EnglishOld"), BadMnemonic);
+});
+
+function decodesWith(words: readonly string[]) {
+  try {
+    return decodeMnemonic(words.join(" "));
+  } catch (error) {
+    assert.ok(error instanceof BadMnemonic);
+    return undefined;
+  }
+}

@@ -61,6 +61,25 @@ export const varint64: Codec<bigint> = {
   write: (writer, value) => writer.writeVarint(value),
 };
 
+/**
+ * A size that may be cut off: where the bytes end inside it, what is there counts, and nothing is 0. So the original
+ * reads every varint (common/varint.h `read_varint`); it matters where a size can be the last thing written.
+ */
+export const forgivingSize: Codec<number> = {
+  read: (reader) => {
+    let value = 0;
+    for (let scale = 1; reader.remaining > 0; scale *= 128) {
+      const byte = reader.readByte();
+      if (byte === 0 && scale > 1) throw reader.bad("number not written in its shortest form");
+      value += (byte & 0x7f) * scale;
+      if (byte < 0x80) return value;
+      if (scale > 2 ** 42) throw reader.bad("size too large");
+    }
+    return value;
+  },
+  write: (writer, value) => writer.writeVarint(value),
+};
+
 /** Unsigned varint below `limit`. */
 export function varintBelow(limit: number): Codec<number> {
   return refine(varint, (value) => value < limit, `number not below ${limit}`);
@@ -90,10 +109,10 @@ export const byteString: Codec<Uint8Array> = {
 };
 
 /** Elements after their count; a count above the bytes left is refused before anything is read. */
-export function list<T>(element: Codec<T>): Codec<T[]> {
+export function list<T>(element: Codec<T>, size: Codec<number> = varint): Codec<T[]> {
   return {
     read: (reader) => {
-      const count = reader.readVarint();
+      const count = size.read(reader);
       if (count > reader.remaining) throw reader.bad(`count ${count} above the bytes left`);
       return readTimes(reader, element, count);
     },

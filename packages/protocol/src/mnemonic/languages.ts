@@ -1,6 +1,7 @@
 import { words as chineseSimplified } from "../generated/words/chinese-simplified.ts";
 import { words as dutch } from "../generated/words/dutch.ts";
 import { words as english } from "../generated/words/english.ts";
+import { words as englishOld } from "../generated/words/english-old.ts";
 import { words as esperanto } from "../generated/words/esperanto.ts";
 import { words as french } from "../generated/words/french.ts";
 import { words as german } from "../generated/words/german.ts";
@@ -40,19 +41,24 @@ const rows: readonly Row[] = [
   ["Lojban", "Lojban", 4, lojban],
 ];
 
-export const languages: readonly Language[] = rows.map(([name, englishName, prefixLength, words]) => ({
-  name,
-  englishName,
-  prefixLength,
-  words: words.split(" "),
-}));
+function languageOf([name, englishName, prefixLength, words]: Row): Language {
+  return { name, englishName, prefixLength, words: words.split(" ") };
+}
+
+export const languages: readonly Language[] = rows.map(languageOf);
+
+/** The first wallets' words (2014): seeds in it are still read, none is written. Some prefixes are not unique. */
+export const oldEnglish: Language = languageOf(["EnglishOld", "English (old)", 4, englishOld]);
 
 /** The order in which a seed is tried in the languages. Source: mnemonics/electrum-words.cpp `find_seed_language`. */
 const detection = [
   ...["Chinese (simplified)", "English", "Dutch", "French", "Spanish", "German", "Italian", "Portuguese"],
   ...["Japanese", "Russian", "Esperanto", "Lojban"],
 ];
-export const detectionOrder: readonly Language[] = detection.map((name) => findLanguage(name)!);
+export const detectionOrder: readonly Language[] = [
+  ...detection.map((name) => findLanguage(name)!),
+  oldEnglish,
+];
 
 /** The language with this name, its own or the English one; undefined when there is none. */
 export function findLanguage(name: string): Language | undefined {
