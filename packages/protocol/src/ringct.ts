@@ -205,7 +205,7 @@ function pseudoOutsAtEnd({ inputs }: RingCtShape, type: ConfidentialType): Codec
 }
 
 /** Adds the prunable part to what `ringCtBase` read. Throws `BadBytes`. */
-export function readPrunable(reader: Reader, shape: RingCtShape, ringct: RingCt): RingCt {
+function readPrunable(reader: Reader, shape: RingCtShape, ringct: RingCt): RingCt {
   if (ringct.type === ringCtTypes.none) return ringct;
   if (shape.ringSize === 0) throw reader.bad("first ring is empty");
   const proofsAndSignatures = prunable(shape, ringct.type).read(reader);
