@@ -42,12 +42,24 @@ export const outputDistribution: Schema<OutputDistribution, OutputDistribution, 
     if (!value.compress) return packedForm.write(value, dialect, indent);
     return compressedForm.write({ ...value, compressed_data: compress(value.distribution) }, dialect, indent);
   },
+  readPortable: (entry, reading) => {
+    const { binary, compressed_data } = anyForm.readPortable(entry, reading);
+    if (!binary) return plainForm.readPortable(entry, reading);
+    if (compressed_data === undefined) return packedForm.readPortable(entry, reading);
+    const { compressed_data: packed, ...rest } = compressedForm.readPortable(entry, reading);
+    return { ...rest, distribution: decompress(packed) };
+  },
+  writePortable: (value) => {
+    if (!value.binary) return plainForm.writePortable(value);
+    if (!value.compress) return packedForm.writePortable(value);
+    return compressedForm.writePortable({ ...value, compressed_data: compress(value.distribution) });
+  },
   isEmpty: () => false,
   describe: plainForm.describe,
 };
 
 /** Seven bits a byte, lowest first; the high bit says that more follow. */
-export function compress(values: readonly number[]): Uint8Array {
+function compress(values: readonly number[]): Uint8Array {
   const bytes: number[] = [];
   for (let value of values) {
     while (value >= 0x80) {

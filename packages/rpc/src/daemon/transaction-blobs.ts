@@ -10,16 +10,16 @@ export type TransactionBlob = {
   readonly prunable_hash?: Uint8Array | undefined;
 };
 
-export const prunedBlobs = list(object({ blob: rawBytes, prunable_hash: rawBytes }));
-export const wholeBlobs = list(rawBytes);
+const prunedBlobs = list(object({ blob: rawBytes, prunable_hash: rawBytes }));
+const wholeBlobs = list(rawBytes);
 
 /** True when the list is written as records: as soon as one transaction is pruned. */
-export function isPrunedList(blobs: readonly TransactionBlob[]): boolean {
+function isPrunedList(blobs: readonly TransactionBlob[]): boolean {
   return blobs.some((blob) => blob.prunable_hash !== undefined);
 }
 
 /** The records of a pruned list; a whole transaction among pruned ones carries an empty hash. */
-export function prunedRecords(blobs: readonly TransactionBlob[]) {
+function prunedRecords(blobs: readonly TransactionBlob[]) {
   return blobs.map(({ blob, prunable_hash = new Uint8Array(32) }) => ({ blob, prunable_hash }));
 }
 
@@ -46,6 +46,14 @@ export const transactionBlobs: Schema<TransactionBlob[], readonly TransactionBlo
           dialect,
           indent,
         ),
+  readPortable: (entry, reading) => {
+    if (entry.type === "object") return prunedBlobs.readPortable(entry, reading);
+    return wholeBlobs.readPortable(entry, reading).map((blob) => ({ blob }));
+  },
+  writePortable: (value) =>
+    isPrunedList(value)
+      ? prunedBlobs.writePortable(prunedRecords(value))
+      : wholeBlobs.writePortable(value.map(({ blob }) => blob)),
   isEmpty: (value) => value.length === 0,
   describe: wholeBlobs.describe,
 };

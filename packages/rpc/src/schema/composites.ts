@@ -1,17 +1,19 @@
+import type { PortableArray, PortableEntry, PortableObject, PortableScalar } from "@anulo/protocol";
 import type { Dialect } from "../dialect.ts";
 import { BadRequest } from "../errors.ts";
 import { isJsonObject, type Json, objectText } from "../json.ts";
-import type {
-  AnySchema,
-  Fields,
-  InputOf,
-  JsonSchema,
-  Presence,
-  Reading,
-  RecordInputOf,
-  RecordOf,
-  Schema,
-  TypeOf,
+import {
+  type AnySchema,
+  type Fields,
+  type InputOf,
+  type JsonSchema,
+  type Presence,
+  type Reading,
+  type RecordInputOf,
+  type RecordOf,
+  type Schema,
+  scalarOf,
+  type TypeOf,
 } from "./schema.ts";
 
 /** Named fields. Shared by requests and answers, and by JSON and binary paths. */
@@ -41,6 +43,15 @@ export function object<const F extends Fields>(fields: F): RecordSchema<F> {
       });
       return objectText(texts, indent);
     },
+    readPortable: (entry, reading) => {
+      const { value } = scalarOf(entry);
+      if (!(value instanceof Map)) throw new BadRequest("not an object");
+      return readPortableFields(names, fields, { value, reading }) as RecordOf<F>;
+    },
+    writePortable: (value) => ({
+      type: "object",
+      value: writePortableFields(names, fields, value as Record<string, unknown>),
+    }),
     isEmpty: () => false,
     describe: () => describeFields(fields),
   };
@@ -66,18 +77,63 @@ function readFields(names: readonly string[], fields: Fields, value: Json, readi
   return record;
 }
 
+function readPortableFields(
+  names: readonly string[],
+  fields: Fields,
+  { value, reading }: { readonly value: PortableObject; readonly reading: Reading },
+): object {
+  const record: Record<string, unknown> = {};
+  for (const name of names) {
+    const schema = fields[name]!;
+    const entry = value.get(name);
+    try {
+      if (entry === undefined) checkMayMiss(schema, reading);
+      record[name] = entry === undefined ? schema.absent() : schema.readPortable(entry, reading);
+    } catch (error) {
+      throw error instanceof BadRequest ? error.within(name) : error;
+    }
+  }
+  return record;
+}
+
+function checkMayMiss(schema: AnySchema, reading: Reading): void {
+  if (reading.of === "answer" && !schema.absentInAnswer) throw new BadRequest("missing");
+}
+
+function writePortableFields(
+  names: readonly string[],
+  fields: Fields,
+  record: Readonly<Record<string, unknown>>,
+): PortableObject {
+  const entries = new Map<string, PortableEntry>();
+  for (const name of names) {
+    const schema = fields[name]!;
+    const value = valueToWrite(schema, record[name], "upstream");
+    const entry = value === undefined ? undefined : schema.writePortable(value);
+    if (entry !== undefined) entries.set(name, entry);
+  }
+  return entries;
+}
+
 /** `null` and `[]` answer exactly like a missing field. */
 function isMissing(value: Json): boolean {
   return value === null || (Array.isArray(value) && value.length === 0);
 }
 
 function writeField(schema: AnySchema, given: unknown, dialect: Dialect, indent: string): string | undefined {
+  const value = valueToWrite(schema, given, dialect);
+  return value === undefined ? undefined : schema.write(value, dialect, indent);
+}
+
+/** The value of a field, its default, or undefined when it is to be left out. */
+function valueToWrite(schema: AnySchema, given: unknown, dialect: Dialect): unknown {
   const value = given === undefined && schema.omittable ? schema.absent() : given;
-  if (value === undefined && schema.omittable) return undefined;
-  if (schema.presence !== "always" && schema.isEmpty(value)) {
-    if (schema.presence === "filled" || dialect === "upstream") return undefined;
+  if (value === undefined) {
+    if (schema.omittable) return undefined;
+    throw new TypeError(`a field of kind ${schema.kind} is missing`);
   }
-  return schema.write(value, dialect, indent);
+  if (schema.presence === "always" || !schema.isEmpty(value)) return value;
+  return schema.presence === "filled" || dialect === "upstream" ? undefined : value;
 }
 
 function describeFields(fields: Fields): JsonSchema {
@@ -104,6 +160,18 @@ export function list<S extends AnySchema>(item: S): Schema<TypeOf<S>[], readonly
     },
     write: (value, dialect, indent) =>
       `[${value.map((element) => item.write(element, dialect, indent)).join(",")}]`,
+    readPortable: (entry, reading) => {
+      if (!("values" in entry)) return readScalarAsList(reading);
+      const { type, values } = entry;
+      return values.map((value) =>
+        item.readPortable({ type, value } as PortableScalar, reading),
+      ) as TypeOf<S>[];
+    },
+    writePortable: (value) => {
+      const entries = value.map((element) => scalarOf(item.writePortable(element)!));
+      if (entries.length === 0) return undefined;
+      return { type: entries[0]!.type, values: entries.map((entry) => entry.value) } as PortableArray;
+    },
     isEmpty: (value) => value.length === 0,
     describe: () => ({ type: "array", items: item.describe() }),
   };
@@ -122,6 +190,7 @@ export function optional<Out, In>(schema: Schema<Out, In>): Schema<Out | undefin
     absent: () => undefined,
     absentInAnswer: true,
     write: (value, dialect, indent) => schema.write(value as In, dialect, indent),
+    writePortable: (value) => schema.writePortable(value as In),
     isEmpty: (value) => value === undefined || schema.isEmpty(value),
   };
 }

@@ -17,20 +17,22 @@ export function packed<Item>(options: {
     });
     return bytes;
   };
+  const fromBytes = (bytes: Uint8Array): Item[] => {
+    if (bytes.length % itemBytes !== 0) throw new BadRequest(`not a multiple of ${itemBytes} bytes`);
+    return Array.from({ length: bytes.length / itemBytes }, (_, i) =>
+      readItem(bytes.subarray(i * itemBytes, (i + 1) * itemBytes)),
+    );
+  };
   return {
     kind,
     omittable: false,
     presence: "contract",
     absent: () => [],
     absentInAnswer: true,
-    read: (value, reading) => {
-      const bytes = rawBytes.read(value, reading);
-      if (bytes.length % itemBytes !== 0) throw new BadRequest(`not a multiple of ${itemBytes} bytes`);
-      return Array.from({ length: bytes.length / itemBytes }, (_, i) =>
-        readItem(bytes.subarray(i * itemBytes, (i + 1) * itemBytes)),
-      );
-    },
+    read: (value, reading) => fromBytes(rawBytes.read(value, reading)),
     write: (items, dialect, indent) => rawBytes.write(toBytes(items), dialect, indent),
+    readPortable: (entry, reading) => fromBytes(rawBytes.readPortable(entry, reading)),
+    writePortable: (items) => rawBytes.writePortable(toBytes(items)),
     isEmpty: (items) => items.length === 0,
     describe: rawBytes.describe,
   };

@@ -1,6 +1,7 @@
+import type { IntegerType, PortableEntry } from "@anulo/protocol";
 import { BadRequest } from "../errors.ts";
-import { byteStringOf, type Json, quote, quoteBytes } from "../json.ts";
-import type { JsonSchema, Schema } from "./schema.ts";
+import { byteStringOf, type Json, quote, quoteBytes, textOfBytes } from "../json.ts";
+import { type JsonSchema, type Schema, scalarOf } from "./schema.ts";
 
 const MAX_U64 = 0xffffffffffffffffn;
 const MIN_I64 = -0x8000000000000000n;
@@ -11,10 +12,13 @@ type Scalar<T> = {
   zero: T;
   read: Schema<T>["read"];
   write: (value: T) => string;
+  toPortable: (value: T) => PortableEntry;
+  fromPortable: (entry: PortableEntry) => Json;
   describe: JsonSchema;
 };
 
-function scalar<T>({ kind, zero, read, write, describe }: Scalar<T>): Schema<T, T, false> {
+function scalar<T>(options: Scalar<T>): Schema<T, T, false> {
+  const { kind, zero, read, write, toPortable, fromPortable, describe } = options;
   return {
     kind,
     omittable: false,
@@ -23,6 +27,8 @@ function scalar<T>({ kind, zero, read, write, describe }: Scalar<T>): Schema<T, 
     absentInAnswer: false,
     read,
     write,
+    readPortable: (entry, reading) => read(fromPortable(entry), reading),
+    writePortable: toPortable,
     isEmpty: (value) => value === zero,
     describe: () => describe,
   };
@@ -33,6 +39,17 @@ function integerOf(value: Json, bits: number): bigint | number {
   if (typeof value === "number" || typeof value === "bigint") return value;
   if (bits === 64 && typeof value === "string" && /^[0-9]{1,20}$/.test(value)) return BigInt(value);
   throw new BadRequest("not an integer");
+}
+
+/** Any integer type will do, as long as the number fits. */
+function portableInteger(entry: PortableEntry): bigint {
+  const { value } = scalarOf(entry);
+  if (typeof value !== "bigint") throw new BadRequest("not an integer");
+  return value;
+}
+
+function asPortable(type: IntegerType): (value: number | bigint) => PortableEntry {
+  return (value) => ({ type, value: BigInt(value) });
 }
 
 /** Unsigned 64-bit integer that may exceed 2^53: amounts, difficulties, anything a peer chooses. A bigint. */
@@ -49,6 +66,8 @@ export const u64: Schema<bigint, bigint, false> = scalar({
       throw new RangeError(`not a u64: ${value}`);
     return value.toString();
   },
+  toPortable: asPortable("uint64"),
+  fromPortable: portableInteger,
   describe: { type: "integer", minimum: 0, maximum: MAX_U64 },
 });
 
@@ -62,6 +81,8 @@ export const i64: Schema<bigint, bigint, false> = scalar({
     return number;
   },
   write: (value) => value.toString(),
+  toPortable: asPortable("int64"),
+  fromPortable: portableInteger,
   describe: { type: "integer" },
 });
 
@@ -83,6 +104,8 @@ function unsigned(kind: string, bits: number): Schema<number, number, false> {
         throw new RangeError(`not a ${kind}: ${value}`);
       return String(value);
     },
+    toPortable: asPortable(`uint${bits}` as IntegerType),
+    fromPortable: portableInteger,
     describe: { type: "integer", minimum: 0, maximum: max },
   });
 }
@@ -112,6 +135,8 @@ function signed(kind: string, bits: number): Schema<number, number, false> {
       }
       return String(value);
     },
+    toPortable: asPortable(`int${bits}` as IntegerType),
+    fromPortable: portableInteger,
     describe: { type: "integer" },
   });
 }
@@ -129,8 +154,16 @@ export const flag: Schema<boolean, boolean, false> = scalar<boolean>({
     return value;
   },
   write: String,
+  toPortable: (value) => ({ type: "bool", value }),
+  fromPortable: (entry) => scalarOf(entry).value as Json,
   describe: { type: "boolean" },
 });
+
+function portableBytes(entry: PortableEntry): Uint8Array {
+  const { value } = scalarOf(entry);
+  if (!(value instanceof Uint8Array)) throw new BadRequest("not a string");
+  return value;
+}
 
 function textLike(kind: string, describe: JsonSchema): Schema<string, string, false> {
   return scalar<string>({
@@ -144,6 +177,8 @@ function textLike(kind: string, describe: JsonSchema): Schema<string, string, fa
       if (typeof value !== "string") throw new TypeError(`not a string: ${typeof value}`);
       return quote(value);
     },
+    toPortable: (value) => ({ type: "string", value: bytesOfText(value) }),
+    fromPortable: (entry) => textOfBytes(portableBytes(entry)),
     describe,
   });
 }
@@ -167,6 +202,8 @@ export const rawBytes: Schema<Uint8Array, Uint8Array, false> = {
     return bytesOfText(value);
   },
   write: (value) => quoteBytes(Buffer.from(value.buffer, value.byteOffset, value.length).toString("latin1")),
+  readPortable: portableBytes,
+  writePortable: (value) => ({ type: "string", value }),
   isEmpty: (value) => value.length === 0,
   describe: () => ({ type: "string", description: "raw bytes, not text" }),
 };

@@ -1,4 +1,6 @@
+import type { PortableEntry, PortableScalar } from "@anulo/protocol";
 import type { Dialect } from "../dialect.ts";
+import { BadRequest } from "../errors.ts";
 import type { Json } from "../json.ts";
 
 /** How strictly a value is read. */
@@ -34,8 +36,18 @@ export interface Schema<Out, In = Out, Omittable extends boolean = boolean> {
   read(value: Json, reading: Reading): Out;
   /** JSON text as a byte string (each character is one byte); `indent` is that of the enclosing object. */
   write(value: In, dialect: Dialect, indent: string): string;
+  /** The same from portable storage. */
+  readPortable(entry: PortableEntry, reading: Reading): Out;
+  /** The same in portable storage, always in its upstream form; undefined for an empty list. */
+  writePortable(value: In): PortableEntry | undefined;
   isEmpty(value: In): boolean;
   describe(): JsonSchema;
+}
+
+/** The single value of an entry; throws when there are several. */
+export function scalarOf(entry: PortableEntry): PortableScalar {
+  if ("value" in entry) return entry;
+  throw new BadRequest("not a single value");
 }
 
 export type AnySchema = Schema<unknown, unknown>;

@@ -38,6 +38,8 @@ export function switched<Value>(
     },
     write: (value, dialect, indent) =>
       forms[dialect].schema.write(forms[dialect].toWire(value), dialect, indent),
+    readPortable: (entry, reading) => upstream.fromWire(upstream.schema.readPortable(entry, reading)),
+    writePortable: (value) => upstream.schema.writePortable(upstream.toWire(value)),
     isEmpty: (value) => contract.schema.isEmpty(contract.toWire(value)),
     describe: () => contract.schema.describe(),
   };
