@@ -1,3 +1,6 @@
+export { type CallOptions, type Client, createClient } from "./client/client.ts";
+export { BadAnswer, ConnectionFailed, RemoteError } from "./client/client-errors.ts";
+export type { ClientOptions } from "./client/http-client.ts";
 export { daemon, daemonMethods } from "./daemon/daemon.ts";
 export type { OutputDistribution } from "./daemon/output-distribution.ts";
 export { ipv4Number, ipv4Text } from "./daemon/peer-address.ts";
@@ -21,6 +24,7 @@ export {
   type ResultOf,
 } from "./define.ts";
 export type { Dialect } from "./dialect.ts";
+export type { Login } from "./digest-auth.ts";
 export { BadRequest, protocolErrors, RpcError } from "./errors.ts";
 export { BadJson, formatJson, type Json, type JsonObject, Real } from "./json.ts";
 export { parseJson } from "./json-parser.ts";
@@ -44,7 +48,6 @@ export {
 export type { AnySchema, InputOf, Schema, TypeOf } from "./schema/schema.ts";
 export { switched, wireForm } from "./schema/switched.ts";
 export type { RequestInfo, Rules } from "./server/call.ts";
-export type { Login } from "./server/digest-auth.ts";
 export {
   createRpcServer,
   defaultLimits,

@@ -21,7 +21,7 @@ export const blocks = {
     name: "get_block_count",
     aliases: ["getblockcount"],
     summary: "Number of blocks in the longest chain; params is an unused list of texts.",
-    params: list(text),
+    params: zero(list(text)),
     result: object({ count: uint, ...nodeStatus }),
   }),
   onGetBlockHash: method({

@@ -36,7 +36,7 @@ function scalar<T>(options: Scalar<T>): Schema<T, T, false> {
 
 /** Digits are a number for 64-bit fields only. Source: portable_storage_val_converters.h. */
 function integerOf(value: Json, bits: number): bigint | number {
-  if (typeof value === "number" || typeof value === "bigint") return value;
+  if (typeof value === "bigint" || (typeof value === "number" && Number.isInteger(value))) return value;
   if (bits === 64 && typeof value === "string" && /^[0-9]{1,20}$/.test(value)) return BigInt(value);
   throw new BadRequest("not an integer");
 }

@@ -3,11 +3,11 @@ import type { AddressInfo, Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type { Call, Implemented } from "../define.ts";
 import type { Dialect } from "../dialect.ts";
+import { createDigestAuth, type DigestAuth, type Login } from "../digest-auth.ts";
 import { type Logger, silent } from "../logger.ts";
 import { type Answer, failed, notFound, overloaded, tooLarge } from "./answer.ts";
 import { answerBinaryPath, isBinaryBody } from "./binary-path.ts";
 import { findCall, indexCalls, type RequestInfo, type Rules } from "./call.ts";
-import { createDigestAuth, type DigestAuth, type Login } from "./digest-auth.ts";
 import { answerJsonRpc } from "./json-rpc.ts";
 import { answerPlainPath } from "./plain-path.ts";
 import { readBody } from "./request-body.ts";
@@ -79,6 +79,7 @@ export async function createRpcServer<Context>(options: RpcServerOptions<Context
     urls: servers.map((server) => urlOf(server.address() as AddressInfo)),
     connectionCount: () => service.sockets.size,
     stop: async (graceMs = 1000) => {
+      service.stopping = true;
       const closed = servers.map((server) => new Promise((resolve) => server.close(resolve)));
       for (const server of servers) server.closeIdleConnections();
       const timer = setTimeout(() => {
@@ -102,6 +103,7 @@ type Service = {
   readonly dialect: Dialect;
   readonly answer: (path: string, body: Uint8Array, request: RequestInfo) => Promise<Answer>;
   active: number;
+  stopping: boolean;
 };
 
 function createService<Context>(options: RpcServerOptions<Context>, limits: Limits): Service {
@@ -115,6 +117,7 @@ function createService<Context>(options: RpcServerOptions<Context>, limits: Limi
     isShutOut,
     dialect,
     active: 0,
+    stopping: false,
     answer: async (path, body, request) => {
       if (path === "/json_rpc") return await answerJsonRpc(methods, body, request, options);
       const found = findCall(paths, path, request);
@@ -152,8 +155,8 @@ async function startListener(listener: Listener, service: Service, limits: Limit
   });
   const busy = new WeakMap<Duplex, number>();
   const broken = new WeakSet<Duplex>();
-  server.on("clientError", (_error, socket) => {
-    if (busy.get(socket) === undefined) socket.destroy();
+  server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
+    if (error.code === "ERR_HTTP_REQUEST_TIMEOUT" || busy.get(socket) === undefined) socket.destroy();
     else broken.add(socket);
   });
   server.on("request", (message, response) => {
@@ -164,7 +167,7 @@ async function startListener(listener: Listener, service: Service, limits: Limit
       const left = busy.get(socket)! - 1;
       if (left > 0) busy.set(socket, left);
       else busy.delete(socket);
-      if (left === 0 && broken.has(socket)) socket.destroySoon();
+      if (left === 0 && (service.stopping || broken.has(socket))) socket.destroySoon();
     });
     serve({ message, response, service, limits, restricted }).catch((error: unknown) => {
       service.log.error("rpc request failed", { error });

@@ -1,0 +1,34 @@
+/** The service refused a call with an error object. */
+export class RemoteError extends Error {
+  readonly call: string;
+  readonly code: number;
+
+  constructor(call: string, code: number, message: string) {
+    super(message);
+    this.name = "RemoteError";
+    this.call = call;
+    this.code = code;
+  }
+}
+
+/** The service answered something else than its declaration says. */
+export class BadAnswer extends Error {
+  readonly call: string;
+
+  constructor(call: string, message: string) {
+    super(`${call}: ${message}`);
+    this.name = "BadAnswer";
+    this.call = call;
+  }
+}
+
+/** No answer: refused, cut off, too late, or too long. Whether the call took effect is not known. */
+export class ConnectionFailed extends Error {
+  readonly call: string;
+
+  constructor(call: string, message: string, options?: { cause: unknown }) {
+    super(`${call}: ${message}`, options);
+    this.name = "ConnectionFailed";
+    this.call = call;
+  }
+}

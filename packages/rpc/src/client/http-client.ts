@@ -1,0 +1,144 @@
+import { Agent, type IncomingMessage, request } from "node:http";
+import type { Call } from "../define.ts";
+import type { Login } from "../digest-auth.ts";
+import { BadAnswer, ConnectionFailed } from "./client-errors.ts";
+import { createDigestClient } from "./digest-client.ts";
+
+export type ClientOptions = {
+  readonly login?: Login;
+  /** Milliseconds for a whole call; 3 minutes. */
+  readonly timeoutMs?: number;
+  /** Bytes of an answer; 256 MiB. */
+  readonly maxAnswerBytes?: number;
+  /** Connections kept open; 8, with a login always 1. */
+  readonly connections?: number;
+};
+
+export type Posting = {
+  readonly call: Call;
+  readonly path: string;
+  readonly body: Buffer;
+  readonly type: string;
+  readonly signal?: AbortSignal;
+  readonly timeoutMs?: number;
+};
+
+export interface HttpClient {
+  /** Body of the answer; rejects with ConnectionFailed, or BadAnswer for a status other than 200. */
+  readonly post: (posting: Posting) => Promise<Buffer>;
+  readonly close: () => void;
+}
+
+const MiB = 1024 * 1024;
+
+type Reply = {
+  readonly status: number;
+  readonly challenges: readonly string[];
+  readonly body: Buffer;
+};
+
+/** Keeps connections open between calls; with a login it keeps one, as a nonce may belong to its connection. */
+export function createHttpClient(url: string, options: ClientOptions): HttpClient {
+  const { hostname, port } = checkedUrl(url);
+  const { login, timeoutMs = 180_000, maxAnswerBytes = 256 * MiB, connections = 8 } = options;
+  const agent = new Agent({ keepAlive: true, maxSockets: login ? 1 : connections, noDelay: true });
+  const digest = login && createDigestClient(login);
+
+  const exchangeOnce = (posting: Posting): Promise<Reply> => {
+    const authorization = digest?.authorization("POST", posting.path);
+    return exchange(posting, {
+      agent,
+      host: hostname.replace(/^\[|\]$/g, ""),
+      port: Number(port || 80),
+      authorization,
+      maxAnswerBytes,
+      timeoutMs: posting.timeoutMs ?? timeoutMs,
+    });
+  };
+
+  const post = async (posting: Posting): Promise<Buffer> => {
+    let reply = await exchangeAgain(posting, exchangeOnce);
+    if (reply.status === 401 && digest?.accept(reply.challenges)) reply = await exchangeOnce(posting);
+    if (reply.status !== 200) throw new BadAnswer(posting.call.name, `HTTP ${reply.status}`);
+    return reply.body;
+  };
+  return { post, close: () => agent.destroy() };
+}
+
+function checkedUrl(url: string): URL {
+  const parsed = new URL(url);
+  if (parsed.protocol !== "http:") throw new RangeError(`not an http address: ${url}`);
+  return parsed;
+}
+
+/** A kept connection may have been closed by the service just now: what only reads is asked once more. */
+async function exchangeAgain(posting: Posting, once: (posting: Posting) => Promise<Reply>): Promise<Reply> {
+  try {
+    return await once(posting);
+  } catch (error) {
+    if (error instanceof StaleConnection && onlyReads(posting.call)) return await once(posting);
+    throw error;
+  }
+}
+
+class StaleConnection extends ConnectionFailed {
+  override name = "ConnectionFailed";
+}
+
+function onlyReads({ name }: Call): boolean {
+  return /^\/?(get|is_|on_get|hard_fork_info)/.test(name);
+}
+
+type Target = {
+  readonly agent: Agent;
+  readonly host: string;
+  readonly port: number;
+  readonly authorization: string | undefined;
+  readonly maxAnswerBytes: number;
+  readonly timeoutMs: number;
+};
+
+function exchange(posting: Posting, target: Target): Promise<Reply> {
+  const { call, path, body, type } = posting;
+  const { agent, host, port, authorization, maxAnswerBytes, timeoutMs } = target;
+  const deadline = AbortSignal.timeout(timeoutMs);
+  const signal = posting.signal ? AbortSignal.any([posting.signal, deadline]) : deadline;
+  return new Promise((resolve, reject) => {
+    const headers = {
+      "Content-Type": type,
+      "Content-Length": body.length,
+      Connection: "keep-alive",
+      ...(authorization !== undefined && { Authorization: authorization }),
+    };
+    const sent = request({ agent, host, port, path, method: "POST", headers, signal }, (message) => {
+      readReply(message, maxAnswerBytes).then(resolve, (cause: unknown) =>
+        reject(new ConnectionFailed(call.name, "the answer broke off or is too long", { cause })),
+      );
+    });
+    sent.on("error", (cause: NodeJS.ErrnoException) => {
+      const stale = sent.reusedSocket && (cause.code === "ECONNRESET" || cause.code === "EPIPE");
+      const Failure = stale ? StaleConnection : ConnectionFailed;
+      const reason = deadline.aborted ? `no answer in ${timeoutMs} ms` : (cause.code ?? cause.message);
+      reject(new Failure(call.name, reason, { cause }));
+    });
+    sent.end(body);
+  });
+}
+
+async function readReply(message: IncomingMessage, maxBytes: number): Promise<Reply> {
+  const parts: Buffer[] = [];
+  let bytes = 0;
+  for await (const part of message as AsyncIterable<Buffer>) {
+    bytes += part.length;
+    if (bytes > maxBytes) {
+      message.destroy();
+      throw new RangeError(`more than ${maxBytes} bytes`);
+    }
+    parts.push(part);
+  }
+  return {
+    status: message.statusCode ?? 0,
+    challenges: message.headersDistinct["www-authenticate"] ?? [],
+    body: Buffer.concat(parts),
+  };
+}

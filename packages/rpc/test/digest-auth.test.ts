@@ -1,0 +1,114 @@
+import assert from "node:assert/strict";
+import { after, before, describe, it } from "node:test";
+import { createDigestClient } from "../src/client/digest-client.ts";
+import { createDigestAuth } from "../src/digest-auth.ts";
+import { createRpcServer, daemon, implementFor, type RpcServer } from "../src/index.ts";
+import { goldenSteps, type Step } from "./golden.ts";
+import { exchange, requestBytes } from "./raw-http.ts";
+
+const login = { user: "user", password: "secret" };
+
+function session(now?: () => number) {
+  const auth = createDigestAuth(login, now);
+  const check = (authorization: string | undefined, url = "/json_rpc") =>
+    auth.check({ method: "POST", url, authorization });
+  return { auth, check };
+}
+
+describe("digest authentication", () => {
+  for (const [index, algorithm] of ["MD5", "MD5-sess"].entries()) {
+    it(`accepts ${algorithm} and each counter value once`, () => {
+      const { auth, check } = session();
+      const client = createDigestClient(login);
+      assert.ok(client.accept([auth.challenge(false)[index]!]));
+      const headers = Array.from({ length: 5 }, () => client.authorization("POST", "/json_rpc")!);
+      assert.match(headers[0]!, new RegExp(`algorithm=${algorithm}$`));
+      for (const at of [2, 0, 4, 1, 3]) assert.equal(check(headers[at]), "ok", `use ${at}`);
+      for (const header of headers) assert.equal(check(header), "stale");
+    });
+  }
+
+  it("refuses another method, address, password, user or no credentials", () => {
+    const { auth, check } = session();
+    const client = createDigestClient(login);
+    client.accept(auth.challenge(false));
+    const header = client.authorization("POST", "/json_rpc")!;
+    assert.equal(check(header, "/other"), "refused");
+    assert.equal(auth.check({ method: "GET", url: "/json_rpc", authorization: header }), "refused");
+    assert.equal(check(header.replace('username="user"', 'username="resu"')), "refused");
+    assert.equal(check(header.replace(/response="./, 'response="g')), "refused");
+    assert.equal(check(undefined), "refused");
+    assert.equal(check("Basic dXNlcjpzZWNyZXQ="), "refused");
+    assert.equal(check("Digest "), "refused");
+    assert.equal(check(`${header}, nonce="x"`), "refused");
+    assert.equal(check(header), "ok");
+  });
+
+  it("calls a nonce of another server or an old one stale", () => {
+    let time = 1_000_000;
+    const { auth, check } = session(() => time);
+    const client = createDigestClient(login);
+    client.accept(session(() => time).auth.challenge(false));
+    assert.equal(check(client.authorization("POST", "/json_rpc")), "stale");
+    client.accept(auth.challenge(true));
+    assert.equal(check(client.authorization("POST", "/json_rpc")), "ok");
+    time += 11 * 60 * 1000;
+    assert.equal(check(client.authorization("POST", "/json_rpc")), "stale");
+  });
+});
+
+describe("recorded login of the node", () => {
+  let server: RpcServer;
+  before(async () => {
+    const { blocks, network } = daemon;
+    const implement = implementFor<object>();
+    server = await createRpcServer({
+      calls: [
+        ...implement({ getBlockCount: blocks.getBlockCount }, { getBlockCount: () => ({ count: 1 }) }),
+        ...implement(
+          { getLimit: network.getLimit },
+          { getLimit: () => ({ limit_down: 8192, limit_up: 2048 }) },
+        ),
+      ],
+      listen: [{ host: "127.0.0.1", port: 0 }],
+      dialect: "upstream",
+      login,
+      context: () => ({}),
+    });
+  });
+  after(() => server.stop());
+
+  const challengesOf = (header: string) => header.split(" || ");
+
+  async function send(step: Step, authorization?: string) {
+    const { http = "POST", path = "", headers = {}, text = "" } = step.request;
+    const all = { ...headers, ...(authorization && { Authorization: authorization }) };
+    return await exchange(
+      server.urls[0]!,
+      requestBytes({ method: http, path, headers: all, body: Buffer.from(text) }),
+    );
+  }
+
+  for (const step of goldenSteps("node_login")) {
+    it(`answers ${step.id}`, async () => {
+      const credentials = step.request.login;
+      let answer = await send(step);
+      if (credentials !== undefined) {
+        const client = createDigestClient({ user: credentials[0], password: credentials[1] });
+        const challenges = challengesOf(answer.headers.get("WWW-authenticate")!);
+        client.accept([challenges[step.request.challenge ?? 0]!]);
+        answer = await send(step, client.authorization("POST", step.request.path!));
+      }
+      if (step.request.new_connection) {
+        assert.equal(answer.http, 200, "a nonce is good on any connection");
+        return;
+      }
+      assert.equal(answer.http, step.answer.http);
+      assert.equal(answer.reason, step.answer.reason);
+      const pattern = (value = "") => value.replace(/nonce="[^"]*"/g, 'nonce=""');
+      const name = "WWW-authenticate";
+      assert.equal(pattern(answer.headers.get(name)), pattern(step.answer.headers?.[name]));
+      if (step.answer.http === 401) assert.equal(answer.body.toString(), step.answer.text);
+    });
+  }
+});

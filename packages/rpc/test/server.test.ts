@@ -1,0 +1,197 @@
+import assert from "node:assert/strict";
+import { connect } from "node:net";
+import { describe, it, type TestContext } from "node:test";
+import {
+  createRpcServer,
+  daemon,
+  implementFor,
+  type Logger,
+  RpcError,
+  type RpcServerOptions,
+  wallet,
+} from "../src/index.ts";
+
+type Context = { restricted: boolean; open: boolean };
+const implement = implementFor<Context>();
+const { blocks, network, pool } = daemon;
+
+const calls = [
+  ...implement(
+    { getHeight: blocks.getHeight, popBlocks: blocks.popBlocks, getBlockCount: blocks.getBlockCount },
+    {
+      getHeight: (_params, { restricted }) => ({ hash: "", height: restricted ? 1 : 2 }),
+      popBlocks: () => {
+        throw new RpcError(-5, "cannot pop");
+      },
+      getBlockCount: () => {
+        throw new TypeError("secret detail");
+      },
+    },
+  ),
+  ...implement({ getLimit: network.getLimit, getBans: network.getBans }, {}, ["getLimit", "getBans"]),
+  ...implement({ flushTxpool: pool.flushTxpool }, { flushTxpool: () => ({}) }),
+  ...implement(
+    { store: wallet.transfers.store, getAttribute: wallet.keys.getAttribute },
+    { store: () => ({}), getAttribute: ({ key }) => ({ value: key }) },
+  ),
+];
+
+async function start(
+  t: TestContext,
+  options: Partial<RpcServerOptions<Context>> = {},
+): Promise<readonly string[]> {
+  const server = await createRpcServer({
+    calls,
+    listen: [
+      { host: "127.0.0.1", port: 0 },
+      { host: "127.0.0.1", port: 0, restricted: true },
+    ],
+    context: ({ restricted }) => ({ restricted, open: true }),
+    ...options,
+  });
+  t.after(() => server.stop());
+  return server.urls;
+}
+
+async function post(url: string, body: unknown): Promise<{ status: number; json: Record<string, unknown> }> {
+  const text = typeof body === "string" ? body : JSON.stringify(body);
+  const response = await fetch(url, { method: "POST", body: text });
+  const answer = await response.text();
+  return { status: response.status, json: answer === "" ? {} : JSON.parse(answer) };
+}
+
+const ask = async (url: string, method: string, params: unknown = {}) =>
+  (await post(`${url}/json_rpc`, { id: "1", method, params })).json;
+
+describe("server", () => {
+  it("answers on several ports and hides what changes things on a restricted one", async (t) => {
+    const [full, restricted] = await start(t);
+    assert.equal((await post(`${full}/get_height`, {})).json.height, 2);
+    assert.equal((await post(`${restricted}/getheight`, {})).json.height, 1);
+    assert.equal((await post(`${restricted}/pop_blocks`, {})).status, 404);
+    assert.deepEqual((await ask(full!, "flush_txpool")).result, { status: "OK", untrusted: false });
+    assert.deepEqual((await ask(restricted!, "flush_txpool")).error, {
+      code: -32601,
+      message: "Method not found",
+    });
+  });
+
+  it("answers a declared call without handler with an error that says so", async (t) => {
+    const [full] = await start(t);
+    const { error } = await ask(full!, "get_bans");
+    assert.deepEqual(error, { code: -32000, message: "Method not implemented yet" });
+    const path = await post(`${full}/get_limit`, {});
+    assert.deepEqual(path.json, { status: "Method not implemented yet", untrusted: false });
+  });
+
+  it("turns a refusal on a plain path into a status", async (t) => {
+    const [full] = await start(t);
+    const { status, json } = await post(`${full}/pop_blocks`, {});
+    assert.equal(status, 200);
+    assert.deepEqual(json, { height: 0, status: "cannot pop", untrusted: false });
+  });
+
+  it("logs an unexpected exception and tells the caller nothing of it", async (t) => {
+    const events: unknown[] = [];
+    const log: Logger = {
+      error: (event, fields) => events.push([event, fields]),
+      warn: () => {},
+      debug: () => {},
+    };
+    const [full] = await start(t, { log });
+    assert.deepEqual((await ask(full!, "get_block_count")).error, {
+      code: -32603,
+      message: "Internal error",
+    });
+    assert.equal(events.length, 1);
+    assert.equal((await post(`${full}/get_height`, {})).status, 200);
+  });
+
+  it("refuses before the handler runs while a need is not met", async (t) => {
+    const [full] = await start(t, { isMet: (need) => need !== "openWallet" });
+    assert.deepEqual((await ask(full!, "store")).error, { code: -13, message: "No wallet file" });
+    const [other] = await start(t, { isMet: (need) => need !== "unrestrictedService" });
+    const { error } = await ask(other!, "store");
+    assert.deepEqual(error, { code: -7, message: "Command unavailable in restricted mode." });
+    const wrong = await ask(other!, "get_attribute", { key: 5 });
+    assert.deepEqual(wrong.error, { code: -32602, message: "Invalid params" });
+  });
+
+  it("answers batches in the contract dialect, within bounds", async (t) => {
+    const [full] = await start(t);
+    const batch = [
+      { id: 1, method: "flush_txpool" },
+      { id: 2, method: "nothing" },
+    ];
+    const { json } = await post(`${full}/json_rpc`, batch);
+    assert.deepEqual(
+      (json as unknown as { id: number }[]).map(({ id }) => id),
+      [1, 2],
+    );
+    const many = await post(`${full}/json_rpc`, Array(101).fill(batch[0]));
+    assert.equal((many.json.error as { code: number }).code, -32700);
+  });
+
+  it("refuses params that are no object in the contract dialect", async (t) => {
+    const [full] = await start(t);
+    assert.equal(((await ask(full!, "get_attribute", [1])).error as { code: number }).code, -32602);
+    assert.equal(((await ask(full!, "get_attribute", "x")).error as { code: number }).code, -32602);
+    assert.deepEqual((await ask(full!, "get_attribute", [])).result, { value: "" });
+  });
+
+  it("answers 413 to a body above the limit", async (t) => {
+    const [full] = await start(t, { limits: { requestBytes: 100 } });
+    assert.equal((await post(`${full}/get_height`, `{"x":"${"x".repeat(200)}"}`)).status, 413);
+    assert.equal((await post(`${full}/get_height`, {})).status, 200);
+  });
+
+  it("cuts off a caller who is slow to send", async (t) => {
+    const [full] = await start(t, { limits: { slowMs: 100 } });
+    const { port } = new URL(full!);
+    const socket = connect(Number(port), "127.0.0.1");
+    socket.write("POST /get_height HTTP/1.1\r\nContent-Length: 10\r\n\r\n{");
+    await new Promise((resolve) => socket.on("close", resolve));
+  });
+
+  it("closes connections from addresses that are shut out", async (t) => {
+    let shut = false;
+    const [full] = await start(t, { isShutOut: () => shut });
+    assert.equal((await post(`${full}/get_height`, {})).status, 200);
+    shut = true;
+    await assert.rejects(post(`${full}/get_height`, {}));
+  });
+
+  it("lets a running request end before it stops", async () => {
+    let release = (): void => {};
+    const waiting = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    let entered = (): void => {};
+    const running = new Promise<void>((resolve) => {
+      entered = resolve;
+    });
+    const slow = implement(
+      { store: wallet.transfers.store },
+      {
+        store: async () => {
+          entered();
+          await waiting;
+          return {};
+        },
+      },
+    );
+    const server = await createRpcServer({
+      calls: slow,
+      listen: [{ host: "127.0.0.1", port: 0 }],
+      context: () => ({ restricted: false, open: true }),
+    });
+    const answer = ask(server.urls[0]!, "store");
+    await running;
+    const before = Date.now();
+    const stopped = server.stop(60_000);
+    release();
+    assert.deepEqual((await answer).result, {});
+    await stopped;
+    assert.ok(Date.now() - before < 10_000, "does not wait for kept connections");
+  });
+});
