@@ -1,0 +1,72 @@
+import { type Block, writeBlock, writeTransaction } from "@anulo/protocol";
+import type { TransactionCandidate } from "../src/index.ts";
+import { type Coin, candidate, createForge, type Forge } from "./forge.ts";
+import { mutatedBlocks } from "./mutated-blocks.ts";
+import { mutatedTransactions } from "./mutated-transactions.ts";
+
+/** Bytes to try on a chain: what no honest program would send, beside what one would. */
+export interface Case {
+  name: string;
+  blob: Uint8Array;
+}
+
+/** A chain of our own and what to try on top of it; the same every time. */
+export interface Laboratory {
+  blocks: { block: Uint8Array; transactions: Uint8Array[] }[];
+  /** A transaction to put into the pool before the cases. */
+  poolTransaction: Uint8Array;
+  transactions: Case[];
+  blockCases: Case[];
+}
+
+/** What the cases are made of. */
+export interface Bench {
+  forge: Forge;
+  /** The reward of each block, that of block 1 first; the first two are spent, the third is in the pool. */
+  coins: readonly Coin[];
+  /** The transactions on the chain. */
+  oldSpend: ChainSpend;
+  youngSpend: ChainSpend;
+  height: number;
+}
+
+export interface ChainSpend {
+  candidate: TransactionCandidate;
+  /** Global index of its first output. */
+  firstOutput: bigint;
+}
+
+const BLOCKS = 90;
+/** Height of the block with a transaction whose outputs are old enough to spend at the end. */
+const OLD_SPEND = 78;
+/** Height of a later one, whose outputs are not. */
+const YOUNG_SPEND = 86;
+
+export function createLaboratory(): Laboratory {
+  const forge = createForge("laboratory");
+  const blocks: Laboratory["blocks"] = [];
+  const coins: Coin[] = [];
+  const mine = (spent: TransactionCandidate[] = []) => {
+    const block: Block = forge.block(spent);
+    const transactions = spent.map(({ transaction }) => writeTransaction(transaction));
+    blocks.push({ block: writeBlock(block), transactions });
+    coins.push(forge.append(block, spent));
+  };
+  const mineSpending = (coin: Coin): ChainSpend => {
+    const spend = candidate(forge.spend({ inputs: [{ coin }] }));
+    mine([spend]);
+    return { candidate: spend, firstOutput: coins.at(-1)!.globalIndex + 1n };
+  };
+  while (blocks.length < OLD_SPEND - 1) mine();
+  const oldSpend = mineSpending(coins[0]!);
+  while (blocks.length < YOUNG_SPEND - 1) mine();
+  const youngSpend = mineSpending(coins[1]!);
+  while (blocks.length < BLOCKS) mine();
+  const bench: Bench = { forge, coins, oldSpend, youngSpend, height: BLOCKS + 1 };
+  return {
+    blocks,
+    poolTransaction: writeTransaction(forge.spend({ inputs: [{ coin: coins[2]! }] })),
+    transactions: mutatedTransactions(bench),
+    blockCases: mutatedBlocks(bench),
+  };
+}
