@@ -11,6 +11,7 @@ import type { Recording, ServerName } from "./recording.ts";
 
 /** The servers of a recording, running. */
 export type Cast = {
+  readonly daemonPort: number;
   url(name: ServerName): string;
   /** Starts a wallet service again if it has ended. */
   revive(name: ServerName): Promise<void>;
@@ -38,6 +39,7 @@ export async function startCast(maker: Maker, recording: Recording): Promise<Cas
     throw error;
   }
   return {
+    daemonPort: daemon.port,
     url: (name) => urlOf(name, daemon, wallets),
     revive: async (name) => {
       const wallet = wallets.get(name);
@@ -60,7 +62,7 @@ function startNamed(maker: Maker, recording: Recording, { name, daemon, before }
   return startWallet(maker, {
     extra,
     ...(login !== undefined && { login }),
-    ...(name !== "cold" && { daemonPort: daemon.port }),
+    daemonPort: daemon.port,
     ...(before !== undefined && { walletDir: before.walletDir, port: before.port }),
   });
 }

@@ -1,4 +1,4 @@
-import type { Exact, ExactObject } from "../exact-json.ts";
+import { type Exact, type ExactObject, isExactObject } from "../exact-json.ts";
 import { loadGoldenText } from "../fixtures.ts";
 
 /** Every recording, in the order of replay. */
@@ -88,8 +88,7 @@ export function loadRecording(group: GoldenGroup): Recording {
 /** What a step calls: the JSON-RPC method, else the path. */
 export function calledBy(step: GoldenStep): string {
   const { body, path, text } = step.request;
-  const method = typeof body === "object" && body !== null && !Array.isArray(body) ? body.method : undefined;
-  if (typeof method === "string") return method;
+  if (isExactObject(body) && typeof body.method === "string") return body.method;
   if (path === "/json_rpc" && text !== undefined) return /"method": ?"([a-z_]+)"/.exec(text)?.[1] ?? path;
   return path;
 }

@@ -23,6 +23,9 @@ export type StepResult = {
 /** Code of the error with which our services answer what they declare but do not do yet. */
 const notImplementedCode = -32000;
 
+/** Where the node listened while the wallet services were recorded. */
+const recordedDaemon = "127.0.0.1:29100";
+
 /** Replays a recording step by step against the programs of `maker` and compares every answer. */
 export async function replay(
   recording: Recording,
@@ -31,6 +34,7 @@ export async function replay(
 ): Promise<StepResult[]> {
   const cast = await startCast(maker, recording);
   const translation = new Translation();
+  translation.set(recordedDaemon, `127.0.0.1:${cast.daemonPort}`);
   const results: StepResult[] = [];
   try {
     for (const step of recording.steps) {
@@ -39,7 +43,7 @@ export async function replay(
         continue;
       }
       await cast.revive(step.to);
-      const raw = await sendStep(cast.url(step.to), step, translation);
+      const raw = await sendStep(cast.url(step.to), step, translation).catch(noAnswer);
       if (wanted(step)) results.push(judge({ step, raw, maker, translation, recording }));
       learn(step, raw, translation);
     }
@@ -47,6 +51,12 @@ export async function replay(
     await cast.stop();
   }
   return results;
+}
+
+/** Silence is an answer that agrees with none. */
+function noAnswer(error: unknown): RawAnswer {
+  const reason = error instanceof Error ? error.message : String(error);
+  return { http: -1, reason, headers: {}, body: Buffer.alloc(0) };
 }
 
 function emptyResult(step: GoldenStep): Omit<StepResult, "outcome"> {
@@ -135,11 +145,23 @@ function compareChallenges(answer: GoldenAnswer, raw: RawAnswer): Difference[] {
 }
 
 function jsonOf(raw: RawAnswer, answer: GoldenAnswer): Exact | undefined {
+  const text = answer.raw_bytes_in_json
+    ? escapeControls(raw.body.toString("latin1"))
+    : raw.body.toString("utf8");
   try {
-    return parseExact(raw.body.toString(answer.raw_bytes_in_json ? "latin1" : "utf8"));
+    return parseExact(text);
   } catch {
     return undefined;
   }
+}
+
+const lineEnds = /[\t\n\r]/;
+
+/** The original programs leave some control characters in strings as they are, which strict JSON forbids. */
+function escapeControls(text: string): string {
+  return text.replace(/\p{Cc}/gu, (it) =>
+    lineEnds.test(it) ? it : `\\u${it.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
 }
 
 /** Takes note of the values this run made where the recorded run made others. */

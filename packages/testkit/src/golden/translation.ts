@@ -12,7 +12,12 @@ export class Translation {
 
   learn(recorded: Exact, actual: Exact): void {
     if (typeof recorded !== "string" || typeof actual !== "string") return;
-    if (recorded.length >= shortestIdentifier) this.#actual.set(recorded, actual);
+    // The first place counts: lists that come later may be in another order.
+    if (recorded.length >= shortestIdentifier && !this.#actual.has(recorded)) this.set(recorded, actual);
+  }
+
+  set(recorded: string, actual: string): void {
+    this.#actual.set(recorded, actual);
   }
 
   text(recorded: string): string {
