@@ -1,1 +1,7 @@
-export {};
+export { acceptBlock, type BlockOutcome, popBlocks } from "./chain/chain.ts";
+export type { ChainEvent, Events } from "./chain/events.ts";
+export { type IncomingBlock, readIncomingBlock } from "./chain/incoming-block.ts";
+export type { ChainParts } from "./chain/parts.ts";
+export { type GeneratedBlocks, type GenerateOrder, generateBlocks } from "./mining/generate-blocks.ts";
+export { createNode, type Node, type NodeOptions, NotYetSupported } from "./node.ts";
+export { type AdmissionOutcome, admit, type Submission } from "./pool/admit.ts";

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, statSync } from "node:fs";
+import { mkdtempSync, rmSync, statfsSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import type { NewBlock, RemovedBlock, TransactionFacts } from "./block-changes.ts";
@@ -49,6 +49,8 @@ export interface ChainStore {
   readonly path: string;
   /** Bytes of the database file. */
   fileSize(): number;
+  /** Bytes the disk can still take. */
+  freeSpace(): bigint;
   close(): Promise<void>;
 }
 
@@ -112,6 +114,10 @@ export async function openStore({ path: wanted, network }: StoreOptions): Promis
     write: (change) => root.transactionSync(() => change(writer)),
     path,
     fileSize: () => statSync(path).size,
+    freeSpace() {
+      const { bavail, bsize } = statfsSync(dirname(path), { bigint: true });
+      return bavail * bsize;
+    },
     async close() {
       await root.close();
       if (wanted === undefined) rmSync(dirname(path), { recursive: true, force: true });

@@ -16,6 +16,7 @@ const blockInfo = record({
   firstTransactionId: uint,
   transactionCount: u32,
   hardForkVersion: u8,
+  minorVersion: u8,
 });
 
 /** What is kept of every main-chain transaction beside its bytes. */

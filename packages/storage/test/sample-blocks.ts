@@ -33,6 +33,7 @@ export function sampleBlock(height: number): NewBlock {
     cumulativeDifficulty: (1n << 64n) + BigInt(height),
     alreadyGenerated: 35n * BigInt(height + 1),
     hardForkVersion: 16,
+    minorVersion: 16,
     transactions: [
       sampleTransaction(`miner ${height}`, [0n], 0),
       sampleTransaction(`payment ${height}`, [0n, 0n], 2),

@@ -1,9 +1,5 @@
-import { RpcError } from "@anulo/rpc";
-
 /** What the wallet refuses to do, with the code a caller sees. Source: wallet_rpc_server_error_codes.h. */
 export const refusalCodes = {
-  /** Some refusals of the original carry no code. */
-  NONE: 0,
   UNKNOWN_ERROR: -1,
   WRONG_ADDRESS: -2,
   DAEMON_IS_BUSY: -3,
@@ -58,12 +54,13 @@ export const refusalCodes = {
 export type RefusalKind = keyof typeof refusalCodes;
 
 /** An expected "no": `kind` chooses the code, the message is for the caller. Holds no secret. */
-export class WalletRefusal extends RpcError {
+export class WalletRefusal extends Error {
   readonly kind: RefusalKind;
-
+  readonly code: number;
   constructor(kind: RefusalKind, message: string) {
-    super(refusalCodes[kind], message);
+    super(message);
     this.name = "WalletRefusal";
     this.kind = kind;
+    this.code = refusalCodes[kind];
   }
 }

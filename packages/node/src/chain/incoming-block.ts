@@ -34,6 +34,7 @@ export function newBlock(
     cumulativeDifficulty: verified.cumulativeDifficulty,
     alreadyGenerated: verified.alreadyGenerated,
     hardForkVersion: header.majorVersion,
+    minorVersion: header.minorVersion,
     transactions: [
       newTransaction(minerTransaction, transactionHash(minerTransaction)),
       ...transactions.map(({ transaction, id: transactionId }) => newTransaction(transaction, transactionId)),

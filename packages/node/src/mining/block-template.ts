@@ -9,7 +9,7 @@ import {
   weightLimits,
 } from "@anulo/consensus";
 import type { RandomSource } from "@anulo/crypto";
-import { type Block, equalBytes } from "@anulo/protocol";
+import { type Block, equalBytes, minimumFullRewardWeight } from "@anulo/protocol";
 import { type BranchBlocks, branchView, findBranch } from "../chain/branch.ts";
 import type { ChainParts } from "../chain/parts.ts";
 import { MAX_EXTRA_NONCE, type MinerKeys, minerTransactionBuilder } from "./miner-transaction.ts";
@@ -115,7 +115,11 @@ function groundOf(parts: ChainParts, previousId: Uint8Array): Ground {
     { ...parts, read: parts.store.read, fixedDifficulty: main.fixedDifficulty },
     branch,
   );
-  return { view, economy: economyOf(view, weightToBuildOn(parts, branch)) };
+  const medianWeight = Math.max(
+    weightToBuildOn(parts, branch),
+    minimumFullRewardWeight(view.hardForkVersion),
+  );
+  return { view, economy: economyOf(view, medianWeight) };
 }
 
 function economyOf({ alreadyGenerated, hardForkVersion }: ChainView, medianWeight: number): TemplateEconomy {

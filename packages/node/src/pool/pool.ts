@@ -42,55 +42,80 @@ function entryOf(id: Uint8Array, row: PoolTransaction): PoolEntry {
   return { id, key: toHex(id), row, keyImages };
 }
 
+/** The entries in memory with what is looked up in them; knows nothing of the store. */
+interface PoolIndex {
+  readonly entries: Map<string, PoolEntry>;
+  readonly spenders: Map<string, readonly string[]>;
+  cookie: number;
+  totalWeight: number;
+  /** Entries by fee, until something changes. */
+  sorted: readonly PoolEntry[] | undefined;
+}
+
+function changed(index: PoolIndex): void {
+  index.cookie++;
+  index.sorted = undefined;
+}
+
+function insert(index: PoolIndex, entry: PoolEntry): void {
+  const { entries, spenders } = index;
+  entries.set(entry.key, entry);
+  index.totalWeight += entry.row.weight;
+  for (const image of entry.keyImages) spenders.set(image, [...(spenders.get(image) ?? []), entry.key]);
+  changed(index);
+}
+
+function drop(index: PoolIndex, entry: PoolEntry): void {
+  const { entries, spenders } = index;
+  entries.delete(entry.key);
+  index.totalWeight -= entry.row.weight;
+  for (const image of entry.keyImages) {
+    const others = (spenders.get(image) ?? []).filter((key) => key !== entry.key);
+    if (others.length === 0) spenders.delete(image);
+    else spenders.set(image, others);
+  }
+  changed(index);
+}
+
+function loadAll(index: PoolIndex, read: ChainReader): void {
+  for (const entry of [...index.entries.values()]) drop(index, entry);
+  const rows = read.poolTransactions().sort((a, b) => a.receiveTime - b.receiveTime);
+  for (const { hash, ...row } of rows) insert(index, entryOf(hash, row));
+}
+
 /** Loads the pool of a store. */
 export function createPool(read: ChainReader): Pool {
-  const entries = new Map<string, PoolEntry>();
-  const spenders = new Map<string, string[]>();
-  let sorted: readonly PoolEntry[] | undefined;
-  let cookie = 0;
-  let totalWeight = 0;
-  const changed = () => {
-    cookie++;
-    sorted = undefined;
+  const index: PoolIndex = {
+    entries: new Map(),
+    spenders: new Map(),
+    cookie: 0,
+    totalWeight: 0,
+    sorted: undefined,
   };
-  const insert = (entry: PoolEntry) => {
-    entries.set(entry.key, entry);
-    totalWeight += entry.row.weight;
-    for (const image of entry.keyImages) spenders.set(image, [...(spenders.get(image) ?? []), entry.key]);
-    changed();
-  };
-  const drop = (entry: PoolEntry) => {
-    entries.delete(entry.key);
-    totalWeight -= entry.row.weight;
-    for (const image of entry.keyImages) {
-      const others = (spenders.get(image) ?? []).filter((key) => key !== entry.key);
-      if (others.length === 0) spenders.delete(image);
-      else spenders.set(image, others);
-    }
-    changed();
-  };
-  const pool: Pool = {
+  const { entries, spenders } = index;
+  loadAll(index, read);
+  return {
     get cookie() {
-      return cookie;
+      return index.cookie;
     },
     get size() {
       return entries.size;
     },
     get totalWeight() {
-      return totalWeight;
+      return index.totalWeight;
     },
     get: (key) => entries.get(key),
     entries: () => [...entries.values()].sort((a, b) => compareTableOrder(a.id, b.id)),
     byFeeRate() {
-      sorted ??= [...entries.values()].sort(compareFeeRate);
-      return sorted;
+      index.sorted ??= [...entries.values()].sort(compareFeeRate);
+      return index.sorted;
     },
     spentKeyImages: () => [...spenders].reverse().map(([image, keys]) => ({ image, spenders: keys })),
     spendersOf: (image) => spenders.get(image) ?? [],
     isKeyImageInPool: (image) => spenders.has(toHex(image)),
     add(writer, id, row) {
       writer.putPoolTransaction(id, row);
-      insert(entryOf(id, row));
+      insert(index, entryOf(id, row));
     },
     update(writer, key, change) {
       const entry = entries.get(key);
@@ -98,23 +123,17 @@ export function createPool(read: ChainReader): Pool {
       const row = { ...entry.row, ...change };
       writer.putPoolTransaction(entry.id, row);
       entries.set(key, { ...entry, row });
-      changed();
+      changed(index);
     },
     remove(writer, key) {
       const entry = entries.get(key);
       if (entry === undefined) return undefined;
       writer.removePoolTransaction(entry.id);
-      drop(entry);
+      drop(index, entry);
       return entry;
     },
-    reload() {
-      for (const entry of [...entries.values()]) drop(entry);
-      const rows = read.poolTransactions().sort((a, b) => a.receiveTime - b.receiveTime);
-      for (const { hash, ...row } of rows) insert(entryOf(hash, row));
-    },
+    reload: () => loadAll(index, read),
   };
-  pool.reload();
-  return pool;
 }
 
 /** Source: tx_pool.h `txCompare`. Fees per byte are compared without dividing. */

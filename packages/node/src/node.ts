@@ -1,0 +1,163 @@
+import { availableParallelism } from "node:os";
+import { type NetworkName, networks } from "@anulo/protocol";
+import {
+  createRpcServer,
+  type Dialect,
+  type Limits,
+  type Listener,
+  type Logger,
+  type Login,
+  type RpcServer,
+} from "@anulo/rpc";
+import type { Events } from "./chain/events.ts";
+import { type OpenChain, openChain } from "./chain/open-chain.ts";
+import type { ChainParts } from "./chain/parts.ts";
+import { dropStale } from "./pool/maintain.ts";
+import { createBans } from "./rpc/bans.ts";
+import { nodeCalls } from "./rpc/calls.ts";
+import type { NodeContext, NodeServices } from "./rpc/context.ts";
+import { defaultSettings } from "./rpc/settings.ts";
+import { createVerifiers, type Verifiers } from "./verify-workers/verifiers.ts";
+
+/** How a node is made. Everything may be left out but the network. */
+export interface NodeOptions {
+  readonly network: NetworkName;
+  /** The database file; left out: a temporary one, deleted when the node stops. */
+  readonly databasePath?: string | undefined;
+  /** Difficulty of every block, on test chains; above 1 is not possible yet. */
+  readonly fixedDifficulty?: bigint | undefined;
+  /** Where the RPC listens; by default on a free port of 127.0.0.1. */
+  readonly listen?: readonly Listener[] | undefined;
+  readonly dialect?: Dialect | undefined;
+  readonly login?: Login | undefined;
+  readonly limits?: Partial<Limits> | undefined;
+  /** Threads that check proofs; 0 checks them in this one. By default one for each processor. */
+  readonly verifyThreads?: number | undefined;
+  /** Never talk to peers. */
+  readonly offline?: boolean | undefined;
+  /** Unix seconds; by default the system's clock. */
+  readonly now?: (() => number) | undefined;
+  readonly log?: Logger | undefined;
+}
+
+/** A node. It can be started once and stopped once. */
+export interface Node {
+  start(): Promise<void>;
+  /** Answers what was asked, closes the ports and the database. */
+  stop(): Promise<void>;
+  /** Resolves when somebody asks the node to stop through its RPC. */
+  readonly stopRequested: Promise<void>;
+  /** Where each listener is reached; once started. */
+  readonly urls: readonly string[];
+  /** The chain and what happens to it; once started. */
+  readonly chain: ChainParts;
+  readonly events: Events;
+}
+
+/** This version of the program cannot run such a node yet. */
+export class NotYetSupported extends Error {
+  constructor(what: string) {
+    super(`${what} is not supported yet`);
+    this.name = "NotYetSupported";
+  }
+}
+
+interface Running {
+  readonly chain: OpenChain;
+  readonly verifiers: Verifiers;
+  readonly server: RpcServer;
+  readonly timer: NodeJS.Timeout;
+}
+
+const POOL_CARE_MS = 60_000;
+const systemClock = () => Math.floor(Date.now() / 1000);
+
+/** Makes a node; throws NotYetSupported for what has to wait for proof of work and peers. */
+export function createNode(options: NodeOptions): Node {
+  if (options.network !== "regtest") throw new NotYetSupported(`the network ${options.network}`);
+  if ((options.fixedDifficulty ?? 1n) !== 1n) {
+    throw new NotYetSupported("a difficulty above 1 needs RandomX, which");
+  }
+  let askToStop = () => {};
+  const stopRequested = new Promise<void>((resolve) => {
+    askToStop = resolve;
+  });
+  let running: Running | undefined;
+  const started = (): Running => {
+    if (running === undefined) throw new Error("the node is not running");
+    return running;
+  };
+  return {
+    async start() {
+      if (running !== undefined) throw new Error("the node is running already");
+      running = await run(options, () => askToStop());
+    },
+    async stop() {
+      if (running === undefined) return;
+      const { server, chain, verifiers, timer } = running;
+      running = undefined;
+      clearInterval(timer);
+      await server.stop();
+      await verifiers.stop();
+      await chain.close();
+    },
+    stopRequested,
+    get urls() {
+      return started().server.urls;
+    },
+    get chain() {
+      return started().chain.parts;
+    },
+    get events() {
+      return started().chain.events;
+    },
+  };
+}
+
+async function run(options: NodeOptions, requestStop: () => void): Promise<Running> {
+  const { now = systemClock, verifyThreads = availableParallelism(), databasePath } = options;
+  const verifiers = createVerifiers({ threads: verifyThreads });
+  const { discharge } = verifiers;
+  const network = networks[options.network];
+  const chain = await openChain({ network, path: databasePath, fixedDifficulty: 1n, discharge, now });
+  try {
+    const server = await serve(options, { chain, now, requestStop });
+    const timer = setInterval(() => dropStale(chain.parts), POOL_CARE_MS).unref();
+    return { chain, verifiers, server, timer };
+  } catch (error) {
+    await chain.close();
+    throw error;
+  }
+}
+
+interface Behind {
+  readonly chain: OpenChain;
+  readonly now: () => number;
+  readonly requestStop: () => void;
+}
+
+async function serve(options: NodeOptions, { chain, now, requestStop }: Behind): Promise<RpcServer> {
+  const { listen = [{ host: "127.0.0.1", port: 0 }], dialect, login, limits, log } = options;
+  let server: RpcServer | undefined;
+  const services: NodeServices = {
+    parts: chain.parts,
+    startTime: now(),
+    offline: options.offline ?? true,
+    bans: createBans(now),
+    settings: defaultSettings(),
+    connectionCount: () => server?.connectionCount() ?? 0,
+    requestStop,
+  };
+  server = await createRpcServer<NodeContext>({
+    calls: nodeCalls(),
+    listen,
+    context: ({ dialect: asked, restricted, remoteAddress }) => {
+      return { ...services, dialect: asked, restricted, remoteAddress };
+    },
+    ...(dialect !== undefined && { dialect }),
+    ...(login !== undefined && { login }),
+    ...(limits !== undefined && { limits }),
+    ...(log !== undefined && { log }),
+  });
+  return server;
+}

@@ -1,0 +1,130 @@
+import { adjustedTime, difficultyOfNextBlock, weightLimits } from "@anulo/consensus";
+import { secondsPerBlock, toHex } from "@anulo/protocol";
+import { daemon, type Implemented, implementFor } from "@anulo/rpc";
+import type { NodeContext } from "./context.ts";
+import { categoriesOfLevel, documentedCategories } from "./settings.ts";
+import { cumulativeDifficultyFields, difficultyFields } from "./wide-number.ts";
+
+/** Version of the interface, major 3 minor 10: the original's wallets insist on the major. */
+const INTERFACE_VERSION = (3 << 16) | 10;
+/** The original version this program stands in for; upstream with the build mark of the Debian package. */
+const VERSION = { contract: "0.18.0.0-anulo", upstream: "0.18.0.0-unknown" } as const;
+/** A restricted port tells the size of the database in steps of 5 GiB. */
+const SIZE_STEP = 5 * 1024 ** 3;
+const UNKNOWN_SPACE = 2n ** 64n - 1n;
+
+/** What the chain itself tells. */
+function chainInfo({ parts }: NodeContext) {
+  const { network, store, pool } = parts;
+  const view = parts.state.view();
+  const limits = weightLimits(view);
+  const top = store.read.blockInfo(view.height - 1)!;
+  return {
+    adjusted_time: adjustedTime(view, parts.now()),
+    block_size_limit: limits.blockLimit,
+    block_size_median: limits.effectiveMedian,
+    block_weight_limit: limits.blockLimit,
+    block_weight_median: limits.effectiveMedian,
+    ...cumulativeDifficultyFields(view.cumulativeDifficulty),
+    ...difficultyFields(difficultyOfNextBlock(view)),
+    height: view.height,
+    mainnet: network.name === "mainnet",
+    nettype: network.rpcName,
+    stagenet: network.name === "stagenet",
+    target: secondsPerBlock(view.hardForkVersion),
+    testnet: network.name === "testnet",
+    top_block_hash: toHex(view.topId),
+    tx_count: top.firstTransactionId + top.transactionCount - view.height,
+    tx_pool_size: pool.size,
+  };
+}
+
+/** What only the full port tells. */
+function privateInfo(context: NodeContext) {
+  const { parts, startTime, restricted } = context;
+  const { store, pool } = parts;
+  const size = store.fileSize();
+  if (restricted) {
+    return {
+      alt_blocks_count: 0,
+      database_size: Math.ceil(size / SIZE_STEP) * SIZE_STEP,
+      free_space: UNKNOWN_SPACE,
+      height_without_bootstrap: 0,
+      rpc_connections_count: 0,
+      start_time: 0,
+      tx_pool_size: pool.entries().filter(({ row }) => !row.doNotRelay).length,
+      version: "",
+    };
+  }
+  return {
+    alt_blocks_count: store.read.alternativeBlocks().length,
+    database_size: size,
+    free_space: store.freeSpace(),
+    height_without_bootstrap: store.read.height(),
+    rpc_connections_count: context.connectionCount(),
+    start_time: startTime,
+    version: VERSION[context.dialect],
+  };
+}
+
+function info(context: NodeContext) {
+  return {
+    ...chainInfo(context),
+    bootstrap_daemon_address: "",
+    busy_syncing: false,
+    grey_peerlist_size: 0,
+    incoming_connections_count: 0,
+    offline: context.offline,
+    outgoing_connections_count: 0,
+    restricted: context.restricted,
+    synchronized: true,
+    target_height: 0,
+    update_available: false,
+    was_bootstrap_ever_used: false,
+    white_peerlist_size: 0,
+    ...privateInfo(context),
+  };
+}
+
+/** A level, a set of categories, or `+` / `-` and categories to add or take away. Source: mlog.cpp `mlog_set_log`. */
+function changedCategories(current: string, wanted: string): string {
+  if (/^[0-4]$/.test(wanted)) return categoriesOfLevel(Number(wanted));
+  if (wanted.startsWith("+")) return current === "" ? wanted.slice(1) : `${current},${wanted.slice(1)}`;
+  if (wanted.startsWith("-")) return current.replace(wanted.slice(1), "");
+  return wanted;
+}
+
+const MAX_LOG_LEVEL = 4;
+
+/** Handlers of the calls about the node itself. */
+export function adminHandlers(): Implemented<NodeContext>[] {
+  return implementFor<NodeContext>()(daemon.admin, {
+    getInfo: (_, context) => info(context),
+    getInfoPath: (_, context) => info(context),
+    getVersion: () => ({ release: false, version: INTERFACE_VERSION }),
+    saveBc: () => ({}),
+    setLogLevel({ level }, { settings }) {
+      if (level < 0 || level > MAX_LOG_LEVEL) return { status: "Error: log level not valid" };
+      settings.logCategories = categoriesOfLevel(level);
+      return {};
+    },
+    setLogCategories({ categories }, { settings }) {
+      settings.logCategories =
+        categories === undefined
+          ? documentedCategories
+          : changedCategories(settings.logCategories, categories);
+      return { categories: settings.logCategories };
+    },
+    stopDaemon(_, context) {
+      context.requestStop();
+      return {};
+    },
+    update: ({ command }, { offline }) => {
+      if (offline) return { status: "Daemon is running offline" };
+      const isKnown = ["check", "download", "update"].includes(command);
+      return { status: isKnown ? "Error checking for updates" : `unknown command: '${command}'` };
+    },
+    startSaveGraph: () => ({}),
+    stopSaveGraph: () => ({}),
+  });
+}

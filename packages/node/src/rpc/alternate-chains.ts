@@ -1,0 +1,32 @@
+import { readBlock, toHex } from "@anulo/protocol";
+import type { Dialect } from "@anulo/rpc";
+import type { AlternativeBlock, ChainReader, WithHash } from "@anulo/storage";
+import { findBranch } from "../chain/branch.ts";
+import { compareTableOrder } from "../pool/table-order.ts";
+import { difficultyFields } from "./wide-number.ts";
+
+/** Blocks beside the main chain on which no other one stands. */
+function tips(read: ChainReader): WithHash<AlternativeBlock>[] {
+  const all = read.alternativeBlocks();
+  const parents = new Set(all.map(({ blob }) => toHex(readBlock(blob).header.previousId)));
+  return all
+    .filter(({ hash }) => !parents.has(toHex(hash)))
+    .sort((a, b) => compareTableOrder(a.hash, b.hash));
+}
+
+/** Every side chain. Its `block_hash` is the oldest block, upstream the newest (difference S7). */
+export function alternateChains(read: ChainReader, dialect: Dialect) {
+  return tips(read).flatMap(({ hash, height, cumulativeDifficulty }) => {
+    const branch = findBranch(read, hash);
+    if (branch === undefined) return [];
+    const hashes = branch.blocks.map((block) => toHex(block.hash)).reverse();
+    return {
+      block_hash: dialect === "contract" ? hashes.at(-1)! : hashes[0]!,
+      block_hashes: hashes,
+      ...difficultyFields(cumulativeDifficulty),
+      height,
+      length: hashes.length,
+      main_chain_parent_block: toHex(read.blockInfo(branch.forkHeight)!.hash),
+    };
+  });
+}

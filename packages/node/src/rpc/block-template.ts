@@ -1,0 +1,113 @@
+import {
+  BadAddress,
+  blockHashingBlob,
+  parseAddress,
+  parseExtra,
+  toHex,
+  txPublicKey,
+  writeBlock,
+} from "@anulo/protocol";
+import { type BlockTemplate, createTemplate, NoTemplate } from "../mining/block-template.ts";
+import type { MinerKeys } from "../mining/miner-transaction.ts";
+import { settleWithoutFailures } from "../mining/without-failures.ts";
+import { type NodeContext, refusal } from "./context.ts";
+import { bytesOfHex } from "./hex-params.ts";
+import { difficultyFields } from "./wide-number.ts";
+
+const MAX_RESERVE_BYTES = 255;
+const MAX_NONCE_DIGITS = 510;
+/** Tag and length byte between the transaction's public key and the nonce. */
+const NONCE_HEADER_BYTES = 2;
+
+interface TemplateRequest {
+  readonly wallet_address: string;
+  readonly reserve_size: number;
+  readonly prev_block: string;
+  readonly extra_nonce: string;
+}
+
+/** Keys of an address blocks can be mined to; throws the original's refusals. */
+export function minerKeys({ parts }: NodeContext, text: string): MinerKeys {
+  try {
+    const { kind, spendPublic, viewPublic } = parseAddress(text, parts.network.name);
+    if (kind === "subaddress") {
+      throw refusal("miningToSubaddress", "Mining to subaddress is not supported yet");
+    }
+    return { spendPublic, viewPublic };
+  } catch (error) {
+    if (error instanceof BadAddress) throw refusal("wrongWalletAddress", "Failed to parse wallet address");
+    throw error;
+  }
+}
+
+/** The block to build on, undefined for the top; throws for text that is no hash. */
+export function previousBlock(text: string): Uint8Array | undefined {
+  if (text === "") return undefined;
+  const id = bytesOfHex(text, 32);
+  if (id === undefined) throw refusal("internal", "Invalid prev_block");
+  return id;
+}
+
+/** What the caller sees when there is no template; any other error stays as it is. */
+export function noTemplate(error: unknown): unknown {
+  if (!(error instanceof NoTemplate)) return error;
+  return refusal("internal", "Internal error: failed to create block template");
+}
+
+function checkSizes({ reserve_size, extra_nonce }: TemplateRequest): void {
+  if (reserve_size > MAX_RESERVE_BYTES) {
+    throw refusal("tooBigReserveSize", "Too big reserved size, maximum 255");
+  }
+  if (reserve_size > 0 && extra_nonce !== "") {
+    throw refusal("wrongParam", "Cannot specify both a reserve_size and an extra_nonce");
+  }
+  if (extra_nonce.length > MAX_NONCE_DIGITS) {
+    throw refusal("tooBigReserveSize", "Too big extra_nonce size, maximum 510 hex chars");
+  }
+}
+
+function nonceOf({ reserve_size, extra_nonce }: TemplateRequest): Uint8Array {
+  if (extra_nonce === "") return new Uint8Array(reserve_size);
+  const nonce = bytesOfHex(extra_nonce);
+  if (nonce === undefined) throw refusal("wrongParam", "Parameter extra_nonce should be a hex string");
+  return nonce;
+}
+
+/** Where in the blob the reserved bytes begin; 0 where none are reserved. */
+function reservedOffset({ block }: BlockTemplate, blob: Uint8Array, nonce: Uint8Array): number {
+  const key = txPublicKey(parseExtra(block.minerTransaction.prefix.extra));
+  if (nonce.length === 0 || key === undefined) return 0;
+  return Buffer.from(blob).indexOf(key) + key.length + NONCE_HEADER_BYTES;
+}
+
+/** Answers `get_block_template`. Source: core_rpc_server.cpp `on_getblocktemplate`. */
+export async function blockTemplate(request: TemplateRequest, context: NodeContext) {
+  checkSizes(request);
+  const keys = minerKeys(context, request.wallet_address);
+  const extraNonce = nonceOf(request);
+  const order = { keys, extraNonce, previousId: previousBlock(request.prev_block) };
+  try {
+    const template = await settleWithoutFailures(context.parts, () => createTemplate(context.parts, order));
+    return describeTemplate(template, extraNonce);
+  } catch (error) {
+    throw noTemplate(error);
+  }
+}
+
+function describeTemplate(template: BlockTemplate, extraNonce: Uint8Array) {
+  const { block, seedId, nextSeedId } = template;
+  const blob = writeBlock(block);
+  const isSeedChanging = Buffer.compare(seedId, nextSeedId) !== 0;
+  return {
+    blockhashing_blob: toHex(blockHashingBlob(block)),
+    blocktemplate_blob: toHex(blob),
+    ...difficultyFields(template.difficulty),
+    expected_reward: template.expectedReward,
+    height: template.height,
+    next_seed_hash: isSeedChanging ? toHex(nextSeedId) : "",
+    prev_hash: toHex(block.header.previousId),
+    reserved_offset: reservedOffset(template, blob, extraNonce),
+    seed_hash: toHex(seedId),
+    seed_height: template.seedHeight,
+  };
+}

@@ -1,0 +1,24 @@
+import type { Implemented } from "@anulo/rpc";
+import { accessHandlers } from "./access.ts";
+import { adminHandlers } from "./admin.ts";
+import { blockHandlers } from "./blocks.ts";
+import type { NodeContext } from "./context.ts";
+import { miningHandlers } from "./mining.ts";
+import { networkHandlers } from "./network.ts";
+import { outputHandlers } from "./outputs.ts";
+import { poolHandlers } from "./pool.ts";
+import { transactionHandlers } from "./transactions.ts";
+
+/** Every call of the node service with the function that answers it. */
+export function nodeCalls(): Implemented<NodeContext>[] {
+  return [
+    ...blockHandlers(),
+    ...transactionHandlers(),
+    ...outputHandlers(),
+    ...poolHandlers(),
+    ...miningHandlers(),
+    ...networkHandlers(),
+    ...adminHandlers(),
+    ...accessHandlers(),
+  ];
+}

@@ -1,0 +1,53 @@
+import { type Dialect, RpcError } from "@anulo/rpc";
+import type { ChainParts } from "../chain/parts.ts";
+import type { Bans } from "./bans.ts";
+import type { Settings } from "./settings.ts";
+
+/** What the handlers of one node share. */
+export interface NodeServices {
+  readonly parts: ChainParts;
+  /** Unix seconds. */
+  readonly startTime: number;
+  readonly offline: boolean;
+  readonly bans: Bans;
+  readonly settings: Settings;
+  /** Open RPC connections. */
+  connectionCount(): number;
+  /** Ends the node soon after the answer is sent. */
+  requestStop(): void;
+}
+
+/** What a handler is given beside its params. */
+export interface NodeContext extends NodeServices {
+  readonly dialect: Dialect;
+  /** True on a restricted port, which tells less and takes less. */
+  readonly restricted: boolean;
+  /** IP address of the caller. */
+  readonly remoteAddress: string;
+}
+
+/** Codes of refusals. Source: core_rpc_server_error_codes.h. */
+export const errorCodes = {
+  wrongParam: -1,
+  tooBigHeight: -2,
+  tooBigReserveSize: -3,
+  wrongWalletAddress: -4,
+  internal: -5,
+  wrongBlockBlob: -6,
+  blockNotAccepted: -7,
+  wrongBlockBlobSize: -10,
+  miningToSubaddress: -12,
+  regtestRequired: -13,
+  restricted: -19,
+  paymentsNotEnabled: -21,
+} as const;
+
+/** A refusal with the original's code. */
+export function refusal(code: keyof typeof errorCodes, message: string): RpcError {
+  return new RpcError(errorCodes[code], message);
+}
+
+/** The refusal of something this version does not have yet. */
+export function notYet(what: string): RpcError {
+  return new RpcError(-32000, `${what} not implemented yet`);
+}

@@ -1,0 +1,115 @@
+import { difficultyOfNextBlock, RuleViolation, seedHeight, weightLimits } from "@anulo/consensus";
+import { BadBytes, toHex } from "@anulo/protocol";
+import { daemon, type Implemented, implementFor, type RpcError } from "@anulo/rpc";
+import { acceptBlock } from "../chain/chain.ts";
+import { type IncomingBlock, readIncomingBlock } from "../chain/incoming-block.ts";
+import { generateBlocks } from "../mining/generate-blocks.ts";
+import { blockTemplate, minerKeys, noTemplate, previousBlock } from "./block-template.ts";
+import { type NodeContext, notYet, refusal } from "./context.ts";
+import { bytesOfHex } from "./hex-params.ts";
+import { miningStatus, startMining } from "./mining-in-node.ts";
+import { splitWide } from "./wide-number.ts";
+
+/** Bytes a block may exceed the weight limit by before it is parsed. Source: cryptonote_config.h. */
+const BLOB_LEEWAY = 100;
+
+/** Difference S11: a blob that is no block is refused like every other block, upstream as a wrong blob. */
+function wrongBlob({ dialect }: NodeContext): RpcError {
+  if (dialect === "contract") return refusal("blockNotAccepted", "Block not accepted");
+  return refusal("wrongBlockBlob", "Wrong block blob");
+}
+
+function readSubmitted(text: string, context: NodeContext): IncomingBlock {
+  const blob = bytesOfHex(text);
+  if (blob === undefined) throw wrongBlob(context);
+  try {
+    const incoming = readIncomingBlock(blob);
+    if (blob.length > weightLimits(context.parts.state.view()).blockLimit + BLOB_LEEWAY) {
+      throw refusal("wrongBlockBlobSize", "Block bloc size is too big, rejecting block");
+    }
+    return incoming;
+  } catch (error) {
+    throw error instanceof BadBytes ? wrongBlob(context) : error;
+  }
+}
+
+async function submitBlock(blobs: readonly string[], context: NodeContext) {
+  if (blobs.length !== 1) throw refusal("wrongParam", "Wrong param");
+  const incoming = readSubmitted(blobs[0]!, context);
+  try {
+    await acceptBlock(context.parts, incoming);
+    return {};
+  } catch (error) {
+    if (error instanceof RuleViolation) throw refusal("blockNotAccepted", "Block not accepted");
+    throw error;
+  }
+}
+
+interface GenerateRequest {
+  readonly amount_of_blocks: number;
+  readonly wallet_address: string;
+  readonly prev_block: string;
+  readonly starting_nonce: number;
+}
+
+/** Reserved like the original does it, so that blocks have the same weight. */
+const RESERVED_BYTES = 1;
+
+async function generate(request: GenerateRequest, context: NodeContext) {
+  const { parts } = context;
+  if (parts.network.name !== "regtest") {
+    throw refusal("regtestRequired", "Regtest required when generating blocks");
+  }
+  const count = request.amount_of_blocks;
+  if (count === 0) return { blocks: [], height: parts.store.read.height() };
+  if (difficultyOfNextBlock(parts.state.view()) > 1n) throw notYet("mining above difficulty 1 is");
+  const keys = minerKeys(context, request.wallet_address);
+  const previousId = previousBlock(request.prev_block);
+  const extraNonce = new Uint8Array(RESERVED_BYTES);
+  const startingNonce = request.starting_nonce;
+  try {
+    const { ids, height } = await generateBlocks(parts, {
+      keys,
+      extraNonce,
+      previousId,
+      count,
+      startingNonce,
+    });
+    return { blocks: ids.map(toHex), height };
+  } catch (error) {
+    if (error instanceof RuleViolation) throw refusal("blockNotAccepted", "Block not accepted");
+    throw noTemplate(error);
+  }
+}
+
+function minerData({ parts }: NodeContext) {
+  const view = parts.state.view();
+  return {
+    already_generated_coins: view.alreadyGenerated,
+    difficulty: splitWide(difficultyOfNextBlock(view)).hex,
+    height: view.height,
+    major_version: view.hardForkVersion,
+    median_weight: weightLimits(view).effectiveMedian,
+    prev_id: toHex(view.topId),
+    seed_hash: toHex(view.blockId(seedHeight(view.height))),
+    tx_backlog: parts.pool.entries().map(({ key, row }) => ({ id: key, weight: row.weight, fee: row.fee })),
+  };
+}
+
+/** Handlers of the calls about mining. */
+export function miningHandlers(): Implemented<NodeContext>[] {
+  return implementFor<NodeContext>()(
+    daemon.mining,
+    {
+      getBlockTemplate: blockTemplate,
+      getMinerData: (_, context) => minerData(context),
+      submitBlock,
+      generateBlocks: generate,
+      startMining,
+      stopMining: () => ({ status: "Mining never started" }),
+      miningStatus: (_, context) => miningStatus(context),
+      setLogHashRate: () => ({ status: "NOT MINING" }),
+    },
+    ["calcPow", "addAuxPow"],
+  );
+}

@@ -1,0 +1,123 @@
+import { readTransaction, toHex } from "@anulo/protocol";
+import { daemon, type Implemented, implementFor, RpcError } from "@anulo/rpc";
+import { dropFromPool, markRelayed } from "../pool/maintain.ts";
+import type { PoolEntry } from "../pool/pool.ts";
+import { poolStatistics } from "../pool/pool-statistics.ts";
+import { transactionJson } from "./chain-json.ts";
+import { errorCodes, type NodeContext } from "./context.ts";
+import { feeEstimate } from "./fee-estimate.ts";
+import { bytesOfHex } from "./hex-params.ts";
+import { mapInTurns } from "./in-turns.ts";
+
+/** Transactions this caller may see: a restricted port does not show what is not to be relayed. */
+function visible({ parts, restricted }: NodeContext): PoolEntry[] {
+  return parts.pool.entries().filter(({ row }) => !(restricted && row.doNotRelay));
+}
+
+function describeEntry({ row, key }: PoolEntry, restricted: boolean) {
+  return {
+    blob_size: row.blob.length,
+    do_not_relay: row.doNotRelay,
+    double_spend_seen: row.doubleSpendSeen,
+    fee: row.fee,
+    id_hash: key,
+    kept_by_block: row.keptByBlock,
+    last_failed_height: row.lastFailedHeight,
+    last_failed_id_hash: toHex(row.lastFailedHash),
+    last_relayed_time: restricted ? 0n : row.lastRelayedTime,
+    max_used_block_hash: toHex(row.maxUsedBlockHash),
+    max_used_block_height: row.maxUsedBlockHeight,
+    max_used_block_id_hash: toHex(row.maxUsedBlockHash),
+    receive_time: restricted ? 0 : row.receiveTime,
+    relayed: row.relayed,
+    tx_blob: toHex(row.blob),
+    tx_json: transactionJson(readTransaction(row.blob)),
+    weight: row.weight,
+  };
+}
+
+async function transactionPool(context: NodeContext) {
+  const shown = visible(context);
+  const keys = new Set(shown.map(({ key }) => key));
+  const images = context.parts.pool
+    .spentKeyImages()
+    .map(({ image, spenders }) => ({ id_hash: image, txs_hashes: spenders.filter((key) => keys.has(key)) }))
+    .filter(({ txs_hashes }) => txs_hashes.length > 0);
+  return {
+    spent_key_images: images,
+    transactions: await mapInTurns(shown, (entry) => describeEntry(entry, context.restricted)),
+  };
+}
+
+function describeStatistics(context: NodeContext) {
+  const rows = visible(context).map(({ row }) => row);
+  const stats = poolStatistics(rows, context.parts.now());
+  return {
+    bytes_max: stats.largestWeight,
+    bytes_med: stats.medianWeight,
+    bytes_min: stats.smallestWeight,
+    bytes_total: stats.totalWeight,
+    fee_total: stats.totalFee,
+    histo: stats.ages,
+    histo_98pc: stats.age98Percent,
+    num_10m: stats.olderThan10Minutes,
+    num_double_spends: stats.doubleSpends,
+    num_failing: stats.failing,
+    num_not_relayed: stats.notRelayed,
+    oldest: stats.oldest,
+    txs_total: stats.count,
+  };
+}
+
+function flush({ txids }: { txids: readonly string[] }, { parts }: NodeContext) {
+  if (txids.length === 0) {
+    dropFromPool(
+      parts,
+      parts.pool.entries().map(({ key }) => key),
+    );
+    return {};
+  }
+  const ids = txids.map((text) => bytesOfHex(text, 32)).filter((id) => id !== undefined);
+  dropFromPool(parts, ids.map(toHex));
+  if (ids.length === txids.length) return {};
+  return { status: ids.length === 0 ? "Failed to parse txid" : "Failed to parse some of the txids" };
+}
+
+/** There are no peers yet to tell: what is relayed counts as told. */
+function relay({ txids }: { txids: readonly string[] }, { parts, restricted }: NodeContext) {
+  const problems: string[] = [];
+  for (const text of txids) {
+    const id = bytesOfHex(text, 32);
+    const entry = id === undefined ? undefined : parts.pool.get(toHex(id));
+    if (id === undefined) problems.push(`invalid transaction id: ${text}`);
+    else if (entry === undefined || (restricted && entry.row.doNotRelay)) {
+      problems.push(`transaction not found in pool: ${text}`);
+    } else markRelayed(parts, entry.key);
+  }
+  if (problems.length > 0) throw new RpcError(errorCodes.internal, problems.join(", "));
+  return {};
+}
+
+/** Handlers of the calls about the pool. */
+export function poolHandlers(): Implemented<NodeContext>[] {
+  return implementFor<NodeContext>()(daemon.pool, {
+    getTransactionPool: (_, context) => transactionPool(context),
+    getTransactionPoolHashes: (_, context) => ({ tx_hashes: visible(context).map(({ key }) => key) }),
+    getTransactionPoolHashesBin: (_, context) => ({ tx_hashes: visible(context).map(({ id }) => id) }),
+    getTransactionPoolStats: (_, context) => ({ pool_stats: describeStatistics(context) }),
+    getTxpoolBacklog: (_, context) => ({
+      backlog: visible(context).map(({ row }) => ({
+        blob_size: row.weight,
+        fee: row.fee,
+        time_in_pool: Math.max(0, context.parts.now() - row.receiveTime),
+      })),
+    }),
+    flushTxpool: flush,
+    relayTx: relay,
+    flushCache({ bad_blocks }, { parts }) {
+      if (bad_blocks) parts.invalidBlocks.clear();
+      return {};
+    },
+    getFeeEstimate: feeEstimate,
+  });
+}

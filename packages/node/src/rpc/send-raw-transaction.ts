@@ -1,0 +1,69 @@
+import {
+  checkSanity,
+  RuleViolation,
+  type SendTransactionFlag,
+  sendTransactionFlags,
+  verdictOf,
+} from "@anulo/consensus";
+import { BadBytes, readTransaction } from "@anulo/protocol";
+import { admit } from "../pool/admit.ts";
+import type { NodeContext } from "./context.ts";
+import { bytesOfHex } from "./hex-params.ts";
+import { matureOutputs } from "./mature-outputs.ts";
+
+interface SendRequest {
+  readonly tx_as_hex: string;
+  readonly do_not_relay: boolean;
+  readonly do_sanity_checks: boolean;
+}
+
+/** The reason's words for each flag. Source: core_rpc_server.cpp `on_send_raw_tx`. */
+const wordsOf: { readonly [F in SendTransactionFlag]: string } = {
+  low_mixin: "bad ring size",
+  double_spend: "double spend",
+  invalid_input: "invalid input",
+  invalid_output: "invalid output",
+  too_big: "too big",
+  overspend: "overspend",
+  fee_too_low: "fee too low",
+  too_few_outputs: "too few outputs",
+  not_rct: "not ringct",
+  sanity_check_failed: "Sanity check failed",
+};
+
+/** The refusal a broken rule shows: its flags, and their words in the original's order. */
+function refusalOf(flags: readonly SendTransactionFlag[]) {
+  const listed = sendTransactionFlags.filter((flag) => flags.includes(flag));
+  const reason = listed.filter((flag) => flag !== "not_rct").map((flag) => wordsOf[flag]);
+  return {
+    status: "Failed",
+    reason: reason.join(", "),
+    ...Object.fromEntries(listed.map((flag) => [flag, true])),
+  };
+}
+
+/** Whether the rings look like a wallet's; bytes that are no transaction fail this too. */
+function isSane({ parts }: NodeContext, blob: Uint8Array): boolean {
+  try {
+    checkSanity(readTransaction(blob), BigInt(matureOutputs(parts.store.read, 0n)));
+    return true;
+  } catch (error) {
+    if (error instanceof RuleViolation || error instanceof BadBytes) return false;
+    throw error;
+  }
+}
+
+/** Takes a transaction into the pool and says what is wrong with one it does not take. */
+export async function sendRawTransaction(request: SendRequest, context: NodeContext) {
+  const blob = bytesOfHex(request.tx_as_hex);
+  if (blob === undefined) return { status: "Failed" };
+  if (request.do_sanity_checks && !isSane(context, blob)) return refusalOf(["sanity_check_failed"]);
+  try {
+    const outcome = await admit(context.parts, { blob, doNotRelay: request.do_not_relay });
+    const isRelayed = outcome === "added" && !request.do_not_relay;
+    return isRelayed ? {} : { reason: "Not relayed", not_relayed: true };
+  } catch (error) {
+    if (!(error instanceof RuleViolation)) throw error;
+    return refusalOf(verdictOf[error.violation.code].rpcFlags);
+  }
+}
