@@ -120,7 +120,7 @@ onEachBackend("Bulletproofs+", (engine) => {
     assert.equal(verifyBulletproofsPlus([up, up]), false);
   });
 
-  const counts = engine.name === "reference" ? [1, 2, 3] : [1, 2, 3, 5, 16]; // the twin needs 8 s to prove 16
+  const counts = engine.name === "reference" ? [1, 2] : [1, 2, 3, 5, 16]; // the twin needs 8 s to prove 16
   for (const outputs of counts) {
     test(`a proof of ${outputs} amounts is accepted and commits to them`, () => {
       const amounts = Array.from({ length: outputs }, (_, i) => [0n, 1n, 2n ** 64n - 1n, 10n ** 12n][i % 4]!);
