@@ -47,6 +47,12 @@ export {
   encodeAmount,
   encodeMaskAndAmount,
 } from "./ringct/amounts.ts";
+export { type BorromeanProof, verifyBorromean } from "./ringct/borromean.ts";
+export {
+  type Bulletproof,
+  type BulletproofCommitments,
+  verifyBulletproofs,
+} from "./ringct/bulletproofs.ts";
 export {
   type BulletproofPlus,
   type ProvenCommitments,
@@ -61,6 +67,7 @@ export {
   signClsag,
   verifyClsag,
 } from "./ringct/clsag.ts";
+export { type Mlsag, verifyMlsagFull, verifyMlsagSimple } from "./ringct/mlsag.ts";
 export { commit, commitmentsBalance, commitZeroMask } from "./ringct/pedersen.ts";
 export {
   type RandomSource,
