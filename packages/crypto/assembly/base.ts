@@ -2,12 +2,12 @@
  * Multiples of the base point from tables of affine summands j·2^(bits·w)·G, no doublings. Two tables, built when
  * first needed: radix 16 (61 KB) is scanned with masks, for secrets; radix 256 (480 KB) is indexed, for public scalars.
  */
-import { FE, FE1, addCarry, copy, laneMask, mul, subCarry } from "./fe";
-import { D2, ONE, invert } from "./field";
+import { FE, laneMask } from "./fe";
 import {
-  AFFINE1, BASE, IDENTITY_AFFINE, PT, T, X, Y, Z, addAffine, addCached, copyPoint, dbl, dblTimes, gatherAffineSigned, gatherPairs,
-  negateAffineIf, orMaskedAffine, scatterAffine, setIdentity, toCached,
+  AFFINE1, BASE, IDENTITY_AFFINE, PT, addAffine, addCached, copyPoint, dblTimes, gatherAffineSigned, gatherPairs, negateAffineIf,
+  orMaskedAffine, scatterAffine, setIdentity, toCached,
 } from "./point";
+import { normalizeBatch, storeSummands } from "./affine";
 import { radix16, radix256 } from "./digits";
 import { alloc, arenaMark, arenaRewind } from "./arena";
 
@@ -18,7 +18,6 @@ const NOTHING: usize = memory.data(120, 16);
 let ready16: bool = false, ready256: bool = false;
 
 const POWER: usize = memory.data(4 * 160, 16), NEXT: usize = memory.data(4 * 160, 16), STEP: usize = memory.data(4 * 160, 16);
-const U: usize = memory.data(160, 16), V: usize = memory.data(160, 16), W: usize = memory.data(160, 16), SUM: usize = memory.data(160 * 3, 16);
 
 /** `windows` × `entries` summands: entry j − 1 of window w is j·2^(bits·w)·G. Lane 0 builds even windows, lane 1 odd ones. */
 function buildTable(table: usize, windows: i32, entries: i32, bits: i32): void {
@@ -31,33 +30,11 @@ function buildTable(table: usize, windows: i32, entries: i32, bits: i32): void {
     copyPoint(multiples, POWER);
     for (let j = 1; j < entries; ++j) addCached(multiples + PT * j, multiples + PT * (j - 1), STEP, true);
     const even = table + AFFINE1 * w * entries, odd = even + AFFINE1 * entries;
-    storeAffine(even, odd, multiples, entries);
+    normalizeBatch(multiples, entries);
+    storeSummands(even, odd, AFFINE1, multiples, entries);
     if (w + 2 < windows) dblTimes(POWER, POWER, 2 * bits);
   }
   arenaRewind(mark);
-}
-
-/** Divides by Z with one inversion for all (Montgomery's trick; T holds the running products) and stores both lanes. */
-function storeAffine(even: usize, odd: usize, points: usize, count: i32): void {
-  copy(V, ONE);
-  for (let j = 0; j < count; ++j) {
-    const p = points + PT * j;
-    copy(p + T, V);
-    mul(V, V, p + Z);
-  }
-  invert(V, V);
-  for (let j = count - 1; j >= 0; --j) {
-    const p = points + PT * j;
-    mul(U, V, p + T);
-    mul(V, V, p + Z);
-    mul(p + X, p + X, U);
-    mul(p + Y, p + Y, U);
-    addCarry(SUM, p + Y, p + X);
-    subCarry(SUM + FE, p + Y, p + X);
-    mul(W, p + X, p + Y);
-    mul(SUM + 2 * FE, W, D2);
-    scatterAffine(even + AFFINE1 * j, odd + AFFINE1 * j, SUM);
-  }
 }
 
 const DIGITS: usize = memory.data(128, 16);

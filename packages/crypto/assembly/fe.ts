@@ -264,6 +264,11 @@ export function negIf(o: usize, a: usize, bits: i32): void {
   for (let i: usize = 0; i < FE; i += 16) v128.store(o + i, v128.load64_lane(y + i + 8, v128.load64_zero(x + i), 1));
 }
 
+/** o = (lane 1 of x | lane 0 of y), from element pairs. */
+@inline export function gatherCross(o: usize, x: usize, y: usize): void {
+  for (let i: usize = 0; i < FE; i += 16) v128.store(o + i, v128.load64_lane(y + i, v128.load64_zero(x + i + 8), 1));
+}
+
 /** o = the lanes of a, exchanged. */
 @inline export function swapLanes(o: usize, a: usize): void {
   for (let i: usize = 0; i < FE; i += 16) {

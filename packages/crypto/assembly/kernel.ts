@@ -5,6 +5,7 @@ import { wipeScalar } from "./scalar";
 import { wipeBase } from "./base";
 import { wipeMult } from "./mult";
 import { wipeScan } from "./scan";
+import { wipeMultiexp } from "./multiexp";
 import { wipePoints } from "./points";
 import { wipeKeccak } from "./keccak";
 
@@ -13,6 +14,10 @@ export { keccak256 } from "./keccak";
 export { scAdd, scInvert, scIsCanonical, scMul, scMulAdd, scMulSub, scReduce32, scReduce64, scSub } from "./scalar";
 export * from "./scalar-vector";
 export * from "./points";
+export { multiexp, multiexpVartime } from "./multiexp";
+export { generatorEncodings } from "./generators";
+export { clsagChallenges, verifyClsag } from "./clsag";
+export { verifyBulletproofsPlus } from "./bulletproofs-plus";
 export { deriveBatch, derivationScalars, outputSpendKeys, subaddressSpendKeys, viewTags } from "./scan";
 
 /** Overwrites every place where a call may have left a secret. */
@@ -24,6 +29,7 @@ export function wipe(): void {
   wipeMult();
   wipeScan();
   wipePoints();
+  wipeMultiexp();
   wipeKeccak();
 }
 

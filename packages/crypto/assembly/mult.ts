@@ -1,5 +1,5 @@
 /** Multiples of arbitrary points, two independent lanes at a time. */
-import { FE, laneMask } from "./fe";
+import { laneMask } from "./fe";
 import {
   IDENTITY_CACHED, PT, addCached, dbl, gatherPairs, multiples, negateCachedIf, oddMultiples, orMaskedPoint, setIdentity, subCached,
 } from "./point";
@@ -23,18 +23,18 @@ export function scalarMult(o: usize, p: usize, s: usize, t: usize): void {
     if (i < 63) {
       dbl(o, o, false); dbl(o, o, false); dbl(o, o, false); dbl(o, o, true);
     }
-    scanTable(<i32>load<i8>(DIGITS + i), <i32>load<i8>(DIGITS + i, 64));
-    addCached(o, o, ENTRY, false);
+    addScanned(o, TABLE, <i32>load<i8>(DIGITS + i), <i32>load<i8>(DIGITS + i, 64));
   }
 }
 
-/** ENTRY = d·(lane 0), e·(lane 1) from TABLE, −8 ≤ d, e ≤ 8. */
-function scanTable(d: i32, e: i32): void {
+/** o += d·(lane 0), e·(lane 1) of the point whose multiples 1 … 8 are in `table`; −8 ≤ d, e ≤ 8. Reads the whole table. */
+export function addScanned(o: usize, table: usize, d: i32, e: i32): void {
   const dSign = d >> 31, eSign = e >> 31, dSize = (d ^ dSign) - dSign, eSize = (e ^ eSign) - eSign;
   memory.fill(ENTRY, 0, PT);
   orMaskedPoint(ENTRY, IDENTITY_CACHED, laneMask(isEqual(dSize, 0) | (isEqual(eSize, 0) << 1)));
-  for (let j = 1; j <= 8; ++j) orMaskedPoint(ENTRY, TABLE + PT * (j - 1), laneMask(isEqual(dSize, j) | (isEqual(eSize, j) << 1)));
+  for (let j = 1; j <= 8; ++j) orMaskedPoint(ENTRY, table + PT * (j - 1), laneMask(isEqual(dSize, j) | (isEqual(eSize, j) << 1)));
   negateCachedIf(ENTRY, (dSign & 1) | (eSign & 2));
+  addCached(o, o, ENTRY, true);
 }
 
 /** The digits shared by the points of a batch, for `multByDigits`. Returns the index of the highest. */

@@ -7,7 +7,7 @@
  * Edwards curves revisited", §3.1 (addition) and §3.3 (doubling, all signs turned).
  */
 import {
-  FE, FE1, add, addCarry, copy, fromBytes, gather, gatherPair, mul, mulDifference, mulSum, negIf, orMasked, orMaskedSplat, scatter,
+  FE, FE1, add, addCarry, copy, fromBytes, gather, gatherCross, gatherPair, mul, mulDifference, mulSum, negIf, orMasked, orMaskedSplat, scatter,
   select, setInt, sq, sub, subCarry, swapLanes, toBytes,
 } from "./fe";
 import { D, D2, ONE, SQRT_M1, invert, oddLanes, ratioRoot, wipeField, zeroLanes } from "./field";
@@ -212,6 +212,14 @@ export function gatherPairs(o: usize, x: usize, y: usize): void {
   gatherPair(o + FE, x + FE, y + FE);
   gatherPair(o + 2 * FE, x + 2 * FE, y + 2 * FE);
   gatherPair(o + 3 * FE, x + 3 * FE, y + 3 * FE);
+}
+
+/** (lane 1 of x | lane 0 of y), from two-lane points. */
+export function gatherCrosses(o: usize, x: usize, y: usize): void {
+  gatherCross(o, x, y);
+  gatherCross(o + FE, x + FE, y + FE);
+  gatherCross(o + 2 * FE, x + 2 * FE, y + 2 * FE);
+  gatherCross(o + 3 * FE, x + 3 * FE, y + 3 * FE);
 }
 
 export function swapPoint(o: usize, p: usize): void {

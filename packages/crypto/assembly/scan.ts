@@ -42,7 +42,7 @@ export function deriveBatch(out: usize, valid: usize, secret: usize, keys: usize
 }
 
 /** Appends the varint of a 32-bit index; returns the end. Source: LEB128, as in crypto.cpp. */
-function putVarint(at: usize, value: u32): usize {
+export function putVarint(at: usize, value: u32): usize {
   for (; value >= 0x80; value >>= 7) store<u8>(at++, <u8>(value | 0x80));
   store<u8>(at, <u8>value);
   return at + 1;

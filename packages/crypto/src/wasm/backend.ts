@@ -1,17 +1,17 @@
 import type { Backend } from "../backend.ts";
-import { reference } from "../reference/backend.ts";
 import { type KernelName, loadKernel } from "./kernel.ts";
 import { createMemory } from "./memory.ts";
+import { createMultiexpFunctions } from "./multiexp.ts";
 import { createPointFunctions } from "./points.ts";
+import { createRingctFunctions } from "./ringct.ts";
 import { createScalarOps, createVectorOps } from "./scalars.ts";
 import { createScanFunctions } from "./scan.ts";
 
-/** The backend over one instance of a kernel. Not yet in the kernel: what is taken from the twin. */
+/** The backend over one instance of a kernel. */
 export function createWasmBackend(name: KernelName): Backend {
   const kernel = loadKernel(name);
   const memory = createMemory(kernel);
   return {
-    ...reference,
     name,
     keccak256(data) {
       memory.begin();
@@ -26,6 +26,8 @@ export function createWasmBackend(name: KernelName): Backend {
     scalar: createScalarOps(kernel, memory),
     vector: createVectorOps(kernel, memory),
     ...createPointFunctions(kernel, memory),
+    ...createMultiexpFunctions(kernel, memory),
     ...createScanFunctions(kernel, memory),
+    ...createRingctFunctions(kernel, memory),
   };
 }

@@ -40,6 +40,19 @@ export type Kernel = {
   scalarMultBase(out: Pointer, scalars: Pointer, n: number): void;
   doubleScalarMultBatch(out: Pointer, a: Pointer, A: Pointer, b: Pointer, B: Pointer, n: number): number;
   hashToPoints(out: Pointer, data: Pointer, n: number): void;
+  multiexp(out: Pointer, scalars: Pointer, points: Pointer, n: number, m: number, family: number): number;
+  multiexpVartime(out: Pointer, scalars: Pointer, points: Pointer, n: number, m: number, family: number): number;
+  generatorEncodings(out: Pointer, family: number, pairs: number): void;
+  verifyClsag(ring: Pointer, s: Pointer, c1: Pointer): number;
+  clsagChallenges(
+    out: Pointer,
+    ring: Pointer,
+    s: Pointer,
+    first: number,
+    challenge: Pointer,
+    count: number,
+  ): number;
+  verifyBulletproofsPlus(proofs: Pointer, count: number, weights: Pointer): number;
   deriveBatch(out: Pointer, valid: Pointer, secret: Pointer, keys: Pointer, n: number): void;
   viewTags(out: Pointer, derivations: Pointer, indices: Pointer, n: number): void;
   derivationScalars(out: Pointer, derivations: Pointer, indices: Pointer, n: number): void;

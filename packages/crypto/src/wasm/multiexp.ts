@@ -1,0 +1,62 @@
+import type { Backend, GeneratorFamily, MultiexpTerms } from "../backend.ts";
+import { countElements } from "../bytes.ts";
+import type { Kernel } from "./kernel.ts";
+import type { Memory } from "./memory.ts";
+import { checkFactors } from "./points.ts";
+
+/** 64 bits × 16 outputs × 2. */
+const MOST_GENERATORS = 2048;
+
+const familyNumbers: Readonly<Record<GeneratorFamily, number>> = { bulletproof: 0, bulletproof_plus: 1 };
+
+function checkGeneratorCount(count: number): void {
+  if (!Number.isInteger(count) || count < 0 || count > MOST_GENERATORS) {
+    throw new RangeError(`0 to ${MOST_GENERATORS} generators expected, not ${count}`);
+  }
+}
+
+/** Multi-exponentiation and the range proof generators. */
+export function createMultiexpFunctions(
+  kernel: Kernel,
+  memory: Memory,
+): Pick<Backend, "multiexp" | "multiexpVartime" | "generators"> {
+  /** Encodings once asked for, per family: hashing to a point again would cost 4 µs each. */
+  const known: Partial<Record<GeneratorFamily, Uint8Array>> = {};
+  const compute = (
+    { scalars, points, generators }: MultiexpTerms,
+    call: Kernel["multiexp"],
+  ): Uint8Array | undefined => {
+    if (scalars.length !== points.length) throw new RangeError("as many scalars as points expected");
+    const n = checkFactors(scalars);
+    const generatorScalars = generators?.scalars ?? new Uint8Array();
+    const m = checkFactors(generatorScalars);
+    checkGeneratorCount(m);
+    memory.begin();
+    const out = memory.room(32);
+    const all = memory.put(scalars);
+    memory.put(generatorScalars); // a multiple of 32 bytes is followed without a gap
+    const family = familyNumbers[generators?.family ?? "bulletproof_plus"];
+    return call(out, all, memory.put(points), n, m, family) ? memory.read(out, 32) : undefined;
+  };
+  return {
+    multiexpVartime: (terms) => compute(terms, kernel.multiexpVartime),
+    multiexp(terms) {
+      try {
+        return compute(terms, kernel.multiexp);
+      } finally {
+        kernel.wipe();
+      }
+    },
+    generators(family, count) {
+      checkGeneratorCount(count);
+      if ((known[family]?.length ?? 0) < 32 * count) {
+        const pairs = Math.ceil(count / 2);
+        memory.begin();
+        const out = memory.room(64 * pairs);
+        kernel.generatorEncodings(out, familyNumbers[family], pairs);
+        known[family] = memory.read(out, 64 * pairs);
+      }
+      return known[family]?.slice(0, 32 * count) ?? new Uint8Array();
+    },
+  };
+}
