@@ -10,7 +10,7 @@ import {
 } from "./point";
 import { hashToPoint } from "./elligator";
 import { absorb, keccak256, squeeze } from "./keccak";
-import { scIsCanonical, scIsZero, scMul, scReduce32, scSub } from "./scalar";
+import { scIsCanonical, scIsZero, scMul, scReduce32 } from "./scalar";
 import { nonAdjacentForm } from "./digits";
 import { alloc, arenaMark, arenaRewind } from "./arena";
 
@@ -40,18 +40,17 @@ const DIGITS: usize = memory.data(3 * 256, 16);
 const MU_P: usize = memory.data(32, 16), MU_C: usize = memory.data(32, 16), FACTOR: usize = memory.data(32, 16);
 const PREFIX_STATE: usize = memory.data(200, 16), STATE: usize = memory.data(200, 16);
 let basesReady: bool = false;
+/** Whether 8·D of the ring last prepared is the identity. */
+let isImageIdentity: i32 = 0;
 /** The bytes of the round hash that do not fill a block, followed by room for L and R. */
 const TAIL: usize = memory.data(136 + 64, 16);
 let tailLength: i32 = 0;
 
-/** Both images and the offset: OFFSET = (0 | pseudoOut) cached, IMAGES = odd multiples of (8·D | I). 0 if invalid. */
+/** IMAGES = odd multiples of (8·D | I). 0 if one of them is no point. */
 function prepareImages(ring: Ring): i32 {
-  if (decompress(P, ring.pseudoOut, ring.pseudoOut) != 3) return 0;
-  toCached(Q, P);
-  gatherPairs(OFFSET, IDENTITY_CACHED, Q);
   if (decompress(P, ring.D, ring.keyImage) != 3) return 0;
   mulBy8(Q, P, true);
-  if (identityLanes(Q) & 1) return 0; // 8·D
+  isImageIdentity = identityLanes(Q) & 1;
   gatherPairs(P, Q, P);
   oddMultiples(IMAGES, P, ODD);
   if (!basesReady) {
@@ -87,11 +86,15 @@ function prepareHashes(ring: Ring): void {
   arenaRewind(mark);
 }
 
-/** MEMBER = odd multiples of (P_i | C_i − pseudoOut). 0 if one of them is no point. */
-function prepareMember(ring: Ring, i: i32): i32 {
-  if (decompress(P, ring.keys + 32 * i, ring.commitments + 32 * i) != 3) return 0;
-  subCached(P, P, OFFSET, true);
-  oddMultiples(MEMBER, P, ODD);
+/** members[i] = (P_i | C_i − pseudoOut), PT bytes apart. 0 if one of them is no point. */
+function prepareMembers(members: usize, ring: Ring): i32 {
+  if (decompress(P, ring.pseudoOut, ring.pseudoOut) != 3) return 0;
+  toCached(Q, P);
+  gatherPairs(OFFSET, IDENTITY_CACHED, Q);
+  for (let i = 0; i < ring.size; ++i) {
+    if (decompress(P, ring.keys + 32 * i, ring.commitments + 32 * i) != 3) return 0;
+    subCached(members + PT * i, P, OFFSET, true);
+  }
   return 1;
 }
 
@@ -139,15 +142,16 @@ function roundHash(challenge: usize): void {
 
 /**
  * The challenges of members first + 1 … first + count (cyclic) from the challenge of `first`, 32·count bytes at `out`.
- * Returns 0 where a point is invalid, 8·D is the identity, or a challenge is 0.
+ * Returns 0 where a point of the ring is invalid.
  */
 export function clsagChallenges(out: usize, ring: Ring, s: usize, first: i32, challenge: usize, count: i32): i32 {
-  if (!prepareImages(ring)) return 0;
+  const mark = arenaMark(), members = alloc(PT * ring.size);
+  if (!prepareImages(ring) || !prepareMembers(members, ring)) return 0;
   prepareHashes(ring);
   let c = challenge, i = first;
   for (let k = 0; k < count; ++k) {
     const next = i + 1 < ring.size ? i + 1 : 0;
-    if (!prepareMember(ring, i)) return 0;
+    oddMultiples(MEMBER, members + PT * i, ODD);
     if ((k & 1) == 0) prepareHashed(ring, i, next);
     prepareTerms(k & 1);
     let top = nonAdjacentForm(DIGITS, s + 32 * i, 5);
@@ -158,22 +162,20 @@ export function clsagChallenges(out: usize, ring: Ring, s: usize, first: i32, ch
     sumTerms(top);
     c = out + 32 * k;
     roundHash(c);
-    if (scIsZero(c)) return 0;
     i = next;
   }
+  arenaRewind(mark);
   return 1;
 }
 
 const IDENTITY_BYTES: usize = memory.data<u64>([1, 0, 0, 0]);
-const DIFFERENCE: usize = memory.data(32, 16);
 
 /** 1 where the proof holds. Source: rctSigs.cpp `verRctCLSAGSimple`. */
 export function verifyClsag(ring: Ring, s: usize, c1: usize): i32 {
   for (let i = 0; i < ring.size; ++i) if (!scIsCanonical(s + 32 * i)) return 0;
   if (!scIsCanonical(c1) || memory.compare(ring.keyImage, IDENTITY_BYTES, 32) == 0) return 0;
-  const mark = arenaMark(), challenges = alloc(32 * ring.size);
-  const isWalked = clsagChallenges(challenges, ring, s, 0, c1, ring.size);
-  scSub(DIFFERENCE, challenges + 32 * (ring.size - 1), c1);
-  arenaRewind(mark);
-  return isWalked & scIsZero(DIFFERENCE);
+  const challenges = alloc(32 * ring.size);
+  if (!clsagChallenges(challenges, ring, s, 0, c1, ring.size) || isImageIdentity) return 0;
+  for (let i = 0; i < ring.size; ++i) if (scIsZero(challenges + 32 * i)) return 0;
+  return i32(memory.compare(challenges + 32 * (ring.size - 1), c1, 32) == 0);
 }

@@ -41,7 +41,14 @@ export type Kernel = {
   doubleScalarMultBatch(out: Pointer, a: Pointer, A: Pointer, b: Pointer, B: Pointer, n: number): number;
   hashToPoints(out: Pointer, data: Pointer, n: number): void;
   multiexp(out: Pointer, scalars: Pointer, points: Pointer, n: number, m: number, family: number): number;
-  multiexpVartime(out: Pointer, scalars: Pointer, points: Pointer, n: number, m: number, family: number): number;
+  multiexpVartime(
+    out: Pointer,
+    scalars: Pointer,
+    points: Pointer,
+    n: number,
+    m: number,
+    family: number,
+  ): number;
   generatorEncodings(out: Pointer, family: number, pairs: number): void;
   verifyClsag(ring: Pointer, s: Pointer, c1: Pointer): number;
   clsagChallenges(

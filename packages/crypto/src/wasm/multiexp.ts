@@ -1,5 +1,4 @@
 import type { Backend, GeneratorFamily, MultiexpTerms } from "../backend.ts";
-import { countElements } from "../bytes.ts";
 import type { Kernel } from "./kernel.ts";
 import type { Memory } from "./memory.ts";
 import { checkFactors } from "./points.ts";

@@ -8,10 +8,7 @@ const MOST_MEMBERS = 2048;
 const MOST_OUTPUTS = 16;
 const BITS_LOG = 6;
 
-type RingFunctions = Pick<
-  Backend,
-  "verifyClsag" | "clsagChallengesVartime" | "verifyBulletproofsPlus"
->;
+type RingFunctions = Pick<Backend, "verifyClsag" | "clsagChallengesVartime" | "verifyBulletproofsPlus">;
 
 function bytesOfWords(words: readonly number[]): Uint8Array {
   return new Uint8Array(Uint32Array.from(words).buffer); // little-endian, as every machine Node runs on
