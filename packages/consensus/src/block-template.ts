@@ -97,7 +97,7 @@ const FITTING_ROUNDS = 10;
  * block's weight and its weight on its claim, so it is built again until both agree, a lighter one padded
  * with zero bytes of extra. `build` makes it for a claim (atomic units).
  * Throws `RangeError` where the block is too heavy or nothing fits.
- * Source: blockchain.cpp `create_block_template`.
+ * Source: blockchain.cpp `create_block_template`, which finds none where one zero would be two bytes.
  */
 export function fitMinerTransaction(build: (claim: bigint) => Transaction, fit: MinerFit): Transaction {
   let weight = fit.transactionsWeight;
@@ -109,7 +109,7 @@ export function fitMinerTransaction(build: (claim: bigint) => Transaction, fit: 
     const missing = room - transactionWeight(transaction);
     const fitted = missing < 0 ? undefined : padTo(transaction, room);
     if (fitted !== undefined) return fitted;
-    weight += missing < 0 ? -missing : missing - 1;
+    weight += missing < 0 ? -missing : Math.max(1, missing - 1);
   }
   throw new RangeError("no miner transaction fits this block");
 }

@@ -14,7 +14,6 @@ import {
 } from "@anulo/crypto";
 import {
   type Block,
-  blockId,
   blockReward,
   type ConfidentialRingCt,
   compareBytes,
@@ -98,31 +97,12 @@ export function createForge(seed: string): Forge {
   const context = () => chainContext(view, timeAt(view.height));
 
   const block = (transactions: readonly TransactionCandidate[] = []): Block => {
-    const height = view.height;
-    const key = publicKeyOf(secretAt(height));
     const fees = transactions.reduce((sum, transaction) => sum + feeOf(transaction), 0n);
-    const reward = blockReward({
-      medianWeight: 300_000,
-      weight: 0,
-      alreadyGenerated: view.alreadyGenerated,
-      version: 16,
-    })!;
-    const prefix: TransactionPrefix = {
-      version: 2,
-      unlockTime: BigInt(height + 60),
-      inputs: [{ type: "generation", height }],
-      outputs: [tagged(key, reward + fees)],
-      extra: EXTRA,
-    };
+    const key = publicKeyOf(secretAt(view.height));
+    const header = { majorVersion: 16, minorVersion: 16, timestamp: timeAt(view.height), nonce: 0 };
     return {
-      header: {
-        majorVersion: 16,
-        minorVersion: 16,
-        timestamp: timeAt(height),
-        previousId: view.topId,
-        nonce: 0,
-      },
-      minerTransaction: { prefix, signatures: [], ringct: { type: 0 } },
+      header: { ...header, previousId: view.topId },
+      minerTransaction: minerTransaction(view, fees, key),
       transactionHashes: transactions.map(({ id }) => id),
     };
   };
@@ -150,6 +130,23 @@ export function createForge(seed: string): Forge {
 
   append(genesisBlock(networks.regtest));
   return { view: () => view, context, block, append, spend, ringOf, random };
+}
+
+/** Claims the reward of a block that is not heavy. */
+function minerTransaction(
+  { height, alreadyGenerated }: ChainView,
+  fees: bigint,
+  key: Uint8Array,
+): Transaction {
+  const reward = blockReward({ medianWeight: 300_000, weight: 0, alreadyGenerated, version: 16 })!;
+  const prefix: TransactionPrefix = {
+    version: 2,
+    unlockTime: BigInt(height + 60),
+    inputs: [{ type: "generation", height }],
+    outputs: [tagged(key, reward + fees)],
+    extra: EXTRA,
+  };
+  return { prefix, signatures: [], ringct: { type: 0 } };
 }
 
 interface Workshop {
@@ -241,6 +238,3 @@ export function seededRandom(seed: string): RandomSource {
     return bytes;
   };
 }
-
-/** The id of a block, to name it. */
-export { blockId };

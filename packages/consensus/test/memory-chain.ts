@@ -38,21 +38,9 @@ export function createMemoryChain(
   const ids: Uint8Array[] = [];
   const transactions = new Set<string>();
   const spent = new Set<string>();
-  const outputs = new Map<bigint, ChainOutput[]>();
+  const outputs: OutputsByAmount = new Map();
   let alreadyGenerated = 0n;
   let cumulativeDifficulty = 0n;
-
-  const addOutputs = (transaction: Transaction, height: number) => {
-    for (const [i, output] of transaction.prefix.outputs.entries()) {
-      const { ringct } = transaction;
-      const isHidden = ringct !== undefined && ringct.type !== 0;
-      const amount = transaction.prefix.version === 1 ? output.amount : 0n;
-      const list = outputs.get(amount) ?? [];
-      outputs.set(amount, list);
-      const commitment = isHidden ? ringct.outputCommitments[i]! : commitZeroMask(output.amount);
-      list.push({ key: outputKey(output)!, commitment, height, unlockTime: transaction.prefix.unlockTime });
-    }
-  };
 
   return {
     view: () => {
@@ -76,10 +64,10 @@ export function createMemoryChain(
       };
     },
     append(block, candidates, verified) {
-      addOutputs(block.minerTransaction, verified.height);
+      addOutputs(outputs, block.minerTransaction, verified.height);
       transactions.add(toHex(transactionHash(block.minerTransaction)));
       for (const { transaction, id } of candidates) {
-        addOutputs(transaction, verified.height);
+        addOutputs(outputs, transaction, verified.height);
         transactions.add(toHex(id));
         for (const input of transaction.prefix.inputs) {
           if (input.type === "key") spent.add(toHex(input.keyImage));
@@ -92,4 +80,18 @@ export function createMemoryChain(
       window.append({ timestamp: block.header.timestamp, cumulativeDifficulty, weight, longTermWeight });
     },
   };
+}
+
+type OutputsByAmount = Map<bigint, ChainOutput[]>;
+
+/** Gives a transaction's outputs their global indices. */
+function addOutputs(outputs: OutputsByAmount, { prefix, ringct }: Transaction, height: number): void {
+  for (const [i, output] of prefix.outputs.entries()) {
+    const isHidden = ringct !== undefined && ringct.type !== 0;
+    const amount = prefix.version === 1 ? output.amount : 0n;
+    const list = outputs.get(amount) ?? [];
+    outputs.set(amount, list);
+    const commitment = isHidden ? ringct.outputCommitments[i]! : commitZeroMask(output.amount);
+    list.push({ key: outputKey(output)!, commitment, height, unlockTime: prefix.unlockTime });
+  }
 }

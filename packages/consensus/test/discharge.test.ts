@@ -1,0 +1,109 @@
+import assert from "node:assert/strict";
+import { before, test } from "node:test";
+import { generateRingSignature, keyImageOf, publicKeyOf, scFromUint64 } from "@anulo/crypto";
+import { chainContext, discharge, type Obligation, UnsupportedEra, verifyBlock } from "../src/index.ts";
+import { createMemoryChain } from "./memory-chain.ts";
+import { readRegtestChain } from "./regtest-chain.ts";
+
+/** Obligations of a few recorded transactions. */
+let obligations: Obligation[] = [];
+
+before(() => {
+  const chain = createMemoryChain({ fixedDifficulty: 1n });
+  for (const { block, transactions } of readRegtestChain()) {
+    const verified = verifyBlock({ block, transactions }, chainContext(chain.view(), block.header.timestamp));
+    chain.append(block, transactions, verified);
+    obligations.push(...verified.obligations);
+    if (obligations.length > 20) break;
+  }
+  obligations = obligations.slice(0, 20);
+});
+
+const kindsAt = (kind: Obligation["kind"]) =>
+  [...obligations.entries()].filter(([, obligation]) => obligation.kind === kind).map(([index]) => index);
+
+/** The obligations, one of them changed. */
+function withFault(index: number): Obligation[] {
+  const changed = structuredClone(obligations);
+  const fault = changed[index]!;
+  const zero = new Uint8Array(32);
+  if (fault.kind === "rangeProof") fault.proof.r1 = zero;
+  if (fault.kind === "clsag") fault.proof.c1 = zero;
+  if (fault.kind === "balance") fault.fee += 1n;
+  if (fault.kind === "outputKeys") fault.keys[1] = zero.slice().fill(2, 0, 1);
+  if (fault.kind === "keyImages") fault.keyImages[0] = zero.slice().fill(2, 0, 1);
+  return changed;
+}
+
+test("proofs of recorded transactions hold, as they are and after crossing to a worker", () => {
+  assert.equal(discharge(obligations), undefined);
+  assert.equal(discharge(structuredClone(obligations)), undefined);
+  assert.equal(discharge([]), undefined);
+});
+
+test("the obligation that fails is named, with its transaction and what it means", () => {
+  const expected = {
+    outputKeys: { code: "OUTPUT_KEY", output: 1 },
+    keyImages: { code: "KEY_IMAGE_DOMAIN", input: 0 },
+    balance: { code: "BALANCE" },
+    rangeProof: { code: "RANGE_PROOF" },
+    clsag: { code: "CLSAG", input: 0 },
+  } as const;
+  for (const kind of Object.keys(expected) as (keyof typeof expected)[]) {
+    const index = kindsAt(kind)[0]!;
+    const failure = discharge(withFault(index));
+    const transactionId = (obligations[index] as { transactionId: Uint8Array }).transactionId;
+    assert.deepEqual(failure, { index, transactionId, violation: expected[kind] });
+  }
+});
+
+test("of a batch of range proofs the first bad one is named, wherever it is", () => {
+  const proofs = kindsAt("rangeProof");
+  for (const index of [proofs[1]!, proofs.at(-1)!]) assert.equal(discharge(withFault(index))?.index, index);
+});
+
+test("of two faults the first in order is named, though range proofs are checked together", () => {
+  const [range, clsag] = [kindsAt("rangeProof")[1]!, kindsAt("clsag")[0]!];
+  const both = (a: number, b: number) =>
+    withFault(a).map((obligation, i) => (i === b ? withFault(b)[b]! : obligation));
+  assert.equal(discharge(both(range, clsag))?.index, Math.min(range, clsag));
+  const later = kindsAt("clsag").find((index) => index > range)!;
+  assert.equal(discharge(both(range, later))?.index, range);
+});
+
+test("a ring signature is checked, and a wrong one named", () => {
+  const [secretKey, other] = [scFromUint64(11n), scFromUint64(12n)];
+  const keys = [publicKeyOf(other), publicKeyOf(secretKey)];
+  const keyImage = keyImageOf(keys[1]!, secretKey);
+  const message = new Uint8Array(32).fill(5);
+  const signatures = generateRingSignature(
+    { prefixHash: message, keyImage, publicKeys: keys },
+    { secretKey, realIndex: 1 },
+  );
+  const transactionId = new Uint8Array(32);
+  const obligation = {
+    kind: "ringSignature",
+    transactionId,
+    input: 3,
+    message,
+    keys,
+    keyImage,
+    signatures,
+  } as const;
+  assert.equal(discharge([{ ...obligation }]), undefined);
+  const wrong = discharge([{ ...obligation, message: transactionId }]);
+  assert.deepEqual(wrong?.violation, { code: "RING_SIGNATURE", input: 3 });
+});
+
+test("proof of work above difficulty 1 says that it cannot be judged yet", () => {
+  const blob = new Uint8Array(76);
+  const pow = {
+    kind: "powHash",
+    blob,
+    height: 5,
+    majorVersion: 16,
+    seedId: new Uint8Array(32),
+    difficulty: 2n,
+  } as const;
+  assert.throws(() => discharge([pow]), UnsupportedEra);
+});

@@ -1,0 +1,73 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { fromHex } from "@anulo/protocol";
+import {
+  admitTransaction,
+  baseFee,
+  checkBlobSize,
+  describeViolation,
+  sendTransactionFlags,
+  verdictOf,
+} from "../src/index.ts";
+import { fakeContext } from "./fake-view.ts";
+import { readRecordedLaboratory } from "./recorded-laboratory.ts";
+import { assertRefused } from "./refusals.ts";
+import { candidateOf } from "./regtest-chain.ts";
+
+const good = candidateOf(fromHex(readRecordedLaboratory().transactions[0]!.blob));
+const emptyPool = { isKeyImageInPool: () => false };
+const refusalOf = (weight: number, view = {}) =>
+  admitTransaction({ ...good, weight }, emptyPool, fakeContext(view)).refusal?.violation.code;
+
+test("a blob of a megabyte is looked at, one byte more is not", () => {
+  checkBlobSize(1_000_000);
+  assertRefused(() => checkBlobSize(1_000_001), "BLOB_TOO_BIG");
+  assert.deepEqual(verdictOf.BLOB_TOO_BIG.rpcFlags, ["too_big"]);
+});
+
+test("a transaction as heavy as a block, less 600 bytes, is refused without a flag before its fee is asked", () => {
+  assert.equal(refusalOf(599_399), "FEE_TOO_LOW");
+  assert.equal(refusalOf(599_400), "WEIGHT_ABOVE_BLOCK");
+  assert.deepEqual(verdictOf.WEIGHT_ABOVE_BLOCK.rpcFlags, []);
+});
+
+test("the fee is measured by the smaller median, in the tail too", () => {
+  const tail = { alreadyGenerated: 2n ** 64n - 1n };
+  assert.equal(baseFee(fakeContext(tail)), 19_000n);
+  const busy = { ...tail, recentWeights: () => Array(100).fill(3_000_000), longTermWeightMedian: 600_000 };
+  assert.equal(baseFee(fakeContext(busy)), 4_750n);
+  assert.equal(baseFee(fakeContext({ ...busy, hardForkVersion: 9 })), 400n);
+  assert.equal(baseFee(fakeContext({ hardForkVersion: 3 })), 2_000_000_000n);
+});
+
+test("a transaction is taken with its fee, its obligations and its newest ring member", () => {
+  const { refusal, fee, obligations, newestRingEnd } = admitTransaction(good, emptyPool, fakeContext());
+  assert.deepEqual(
+    { refusal, fee, newestRingEnd },
+    { refusal: undefined, fee: 5_000_000_000n, newestRingEnd: 10 },
+  );
+  assert.equal(obligations.length, 5);
+});
+
+test("a refusal after the transaction was judged alone keeps the proofs that come before it", () => {
+  const pool = { isKeyImageInPool: () => true };
+  const { refusal, obligations } = admitTransaction(good, pool, fakeContext());
+  assert.equal(refusal?.violation.code, "KEY_IMAGE_IN_POOL");
+  assert.deepEqual(
+    obligations.map(({ kind }) => kind),
+    ["outputKeys", "keyImages", "balance", "rangeProof"],
+  );
+});
+
+test("every verdict lists known flags once", () => {
+  for (const { rpcFlags } of Object.values(verdictOf)) {
+    assert.equal(new Set(rpcFlags).size, rpcFlags.length);
+    for (const flag of rpcFlags) assert.ok(sendTransactionFlags.includes(flag));
+  }
+});
+
+test("a violation reads as its code and its data", () => {
+  const text = describeViolation({ code: "FEE_TOO_LOW", fee: 5n, needed: 7n });
+  assert.equal(text, "FEE_TOO_LOW (fee 5, needed 7)");
+  assert.equal(describeViolation({ code: "NO_INPUTS" }), "NO_INPUTS");
+});
