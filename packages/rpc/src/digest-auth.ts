@@ -4,7 +4,7 @@ import { createHash, createHmac, randomBytes, timingSafeEqual } from "node:crypt
 export type Login = { readonly user: string; readonly password: string };
 
 /** `stale`: right credentials, but the nonce is spent or old; the client is to try again with a new one. */
-export type Verdict = "ok" | "refused" | "stale";
+type Verdict = "ok" | "refused" | "stale";
 
 export interface DigestAuth {
   /** Values of the two WWW-authenticate headers: one for MD5, one for MD5-sess. */

@@ -29,6 +29,7 @@ export { BadRequest, protocolErrors, RpcError } from "./errors.ts";
 export { BadJson, formatJson, type Json, type JsonObject, Real } from "./json.ts";
 export { parseJson } from "./json-parser.ts";
 export type { Logger } from "./logger.ts";
+export { openRpcDocument, type ServiceInfo } from "./openrpc.ts";
 export { always, contractZero, filled, list, object, optional, or, zero } from "./schema/composites.ts";
 export {
   flag,

@@ -1,5 +1,13 @@
 export type { ScannedOutput, ScannedTransaction, WalletChange } from "./changes.ts";
+export { checked, connectDaemon, type Daemon, type DaemonAddress, daemonUrl, reached } from "./daemon.ts";
+export { type KeysFile, readKeysFile, WrongPassword, writeKeysFile } from "./file/keys-file.ts";
 export { WalletRefusal } from "./refusal.ts";
+export {
+  createWalletService,
+  type WalletContext,
+  WalletService,
+  type WalletServiceOptions,
+} from "./service.ts";
 export type {
   Account,
   AddressBookEntry,

@@ -1,5 +1,9 @@
+import { RpcError } from "@anulo/rpc";
+
 /** What the wallet refuses to do, with the code a caller sees. Source: wallet_rpc_server_error_codes.h. */
 export const refusalCodes = {
+  /** Some refusals of the original carry no code. */
+  NONE: 0,
   UNKNOWN_ERROR: -1,
   WRONG_ADDRESS: -2,
   DAEMON_IS_BUSY: -3,
@@ -54,13 +58,12 @@ export const refusalCodes = {
 export type RefusalKind = keyof typeof refusalCodes;
 
 /** An expected "no": `kind` chooses the code, the message is for the caller. Holds no secret. */
-export class WalletRefusal extends Error {
+export class WalletRefusal extends RpcError {
   readonly kind: RefusalKind;
-  readonly code: number;
+
   constructor(kind: RefusalKind, message: string) {
-    super(message);
+    super(refusalCodes[kind], message);
     this.name = "WalletRefusal";
     this.kind = kind;
-    this.code = refusalCodes[kind];
   }
 }

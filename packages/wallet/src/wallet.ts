@@ -1,35 +1,83 @@
-/** One open wallet: its state, the order in which it changes, and its keys while it is open. */
-import { toHex } from "@anulo/protocol";
+/** One open wallet: its state, the order in which it changes, its keys while it is open, and the node behind it. */
+import {
+  BadAddress,
+  blockId,
+  equalBytes,
+  genesisBlock,
+  networks,
+  parseAddress,
+  toHex,
+} from "@anulo/protocol";
 import type { WalletChange } from "./changes.ts";
+import type { Daemon } from "./daemon.ts";
 import type { ChangeLog } from "./file/store.ts";
+import { AddressCache } from "./keys/addresses.ts";
 import { applyChange, type Ledger } from "./ledger.ts";
-import type { NetworkName, OutgoingPayment, OwnedOutput, WalletKeys, WalletState } from "./state.ts";
+import { WalletRefusal } from "./refusal.ts";
+import { incomingFromPool, outgoingFromPool } from "./scan/apply-pool.ts";
+import { shortHistory, trimKnown } from "./scan/history.ts";
+import type { BlocksChange, PoolPicture, ScanTask } from "./scan/messages.ts";
+import { Scanner } from "./scan/scanner.ts";
+import type {
+  NetworkName,
+  OutgoingPayment,
+  OwnedOutput,
+  SubaddressIndex,
+  WalletKeys,
+  WalletState,
+} from "./state.ts";
 import { isUnlocked, isUnspent, type Now } from "./unlock.ts";
 
 export type WalletParts = {
   readonly keys: WalletKeys;
   readonly ledger: Ledger;
   readonly log: ChangeLog;
+  readonly daemon: Daemon;
   /** Seconds since 1970. */
   readonly clock?: () => number;
+  /** A reorganisation that undoes more blocks is refused. */
+  readonly maxReorgDepth?: number;
 };
 
 /** State as everybody but `commit` sees it. */
 export type ReadonlyState = Readonly<WalletState>;
 
+export type RefreshResult = { readonly blocksFetched: number; readonly receivedMoney: boolean };
+
+/** Source: wallet2.cpp m_max_reorg_depth, ORPHANED_BLOCKS_MAX_COUNT. */
+const MAX_REORG_DEPTH = 100;
+
 export class Wallet {
   readonly keys: WalletKeys;
+  /** The node; a transfer asks it for decoys and gives it transactions. */
+  daemon: Daemon;
   readonly #ledger: Ledger;
   readonly #log: ChangeLog;
   readonly #clock: () => number;
+  readonly #maxReorgDepth: number;
+  readonly #addresses: AddressCache;
+  readonly #scanner: Scanner;
   #turn: Promise<unknown> = Promise.resolve();
+  #scanTurn: Promise<unknown> = Promise.resolve();
+  #blocksFetched = 0;
+  #isScanning = false;
   #closed = false;
 
-  constructor({ keys, ledger, log, clock }: WalletParts) {
+  constructor({ keys, ledger, log, daemon, clock, maxReorgDepth }: WalletParts) {
     this.keys = keys;
+    this.daemon = daemon;
     this.#ledger = ledger;
     this.#log = log;
     this.#clock = clock ?? (() => Math.floor(Date.now() / 1000));
+    this.#maxReorgDepth = maxReorgDepth ?? MAX_REORG_DEPTH;
+    this.#addresses = new AddressCache(keys, ledger.state.network);
+    const { accounts, outputs } = ledger.state;
+    this.#scanner = new Scanner({
+      keys,
+      used: accounts.map(({ addresses }, major) => ({ major, minor: addresses.length - 1 })),
+      keyImages: outputs.flatMap(({ keyImage }) => (keyImage === undefined ? [] : [keyImage])),
+      keep: (change) => this.#keep(change),
+    });
   }
 
   get state(): ReadonlyState {
@@ -54,6 +102,30 @@ export class Wallet {
     return { network: this.network, height: this.height, seconds: this.#clock() };
   }
 
+  /** Text of one of this wallet's addresses, whether in use or not. */
+  addressOf(index: SubaddressIndex): string {
+    return this.#addresses.addressOf(index);
+  }
+
+  /** Index of an address of this wallet, its look-ahead included; undefined for others and for what is no address. */
+  indexOf(address: string): SubaddressIndex | undefined {
+    try {
+      return this.indexOfSpendKey(parseAddress(address, this.network).spendPublic);
+    } catch (error) {
+      if (error instanceof BadAddress) return undefined;
+      throw error;
+    }
+  }
+
+  indexOfSpendKey(spendPublic: Uint8Array): SubaddressIndex | undefined {
+    return this.#scanner.table.byKey.get(toHex(spendPublic));
+  }
+
+  /** Settles once every address in use, and the look-ahead, can be recognised. */
+  async whenReady(): Promise<void> {
+    await this.#scanner.ready;
+  }
+
   /** The owned output with this key image (32 bytes). */
   outputOf(keyImage: Uint8Array): OwnedOutput | undefined {
     return this.#ledger.byKeyImage.get(toHex(keyImage));
@@ -70,10 +142,10 @@ export class Wallet {
 
   /**
    * Makes a change and answers once it survives a crash. The state moves at once, so that two callers never
-   * build on the same past; a change that could not be kept rejects and leaves the wallet closed for changes.
+   * build on the same past; when the change can't be kept this rejects, and so does every later change.
    */
   async commit(change: WalletChange): Promise<void> {
-    if (this.#closed) throw new Error("the wallet is closed");
+    if (this.#closed) throw new WalletRefusal("NOT_OPEN", "No wallet file");
     applyChange(this.#ledger, change);
     await this.#log.append(change);
   }
@@ -100,13 +172,117 @@ export class Wallet {
     return this.commit({ kind: "discardOutgoing", txHash: toHex(txHash) });
   }
 
+  /** A new account; answers its index once money sent there is found. */
+  async createAccount(label: string): Promise<number> {
+    const major = this.state.accounts.length;
+    await this.commit({ kind: "newAccount", label });
+    await this.#scanner.cover({ major, minor: 0 });
+    return major;
+  }
+
+  /** A new address; answers its index once money sent there is found. */
+  async createAddress(account: number, label: string): Promise<number> {
+    const minor = this.state.accounts[account]!.addresses.length;
+    await this.commit({ kind: "newAddress", account, label });
+    await this.#scanner.cover({ major: account, minor });
+    return minor;
+  }
+
+  /** Scans the new blocks and the pool. Calls take turns. Throws `WalletRefusal` when the node doesn't answer. */
+  refresh(startHeight = 0): Promise<RefreshResult> {
+    return this.#scanInTurn(() => this.#refresh(startHeight));
+  }
+
+  /** Forgets what came from the chain and scans again; `hard` also forgets transaction keys and notes. */
+  rescan(hard: boolean): Promise<RefreshResult> {
+    return this.#scanInTurn(async () => {
+      await this.commit({ kind: "reset", hard });
+      return await this.#refresh(0);
+    });
+  }
+
+  /**
+   * Looks at the pool for incoming payments. While a scan is under way, or the node doesn't answer, what was last
+   * seen stays: history can be read at any time.
+   */
+  async refreshPool(): Promise<void> {
+    if (this.#isScanning) return;
+    try {
+      const picture = await this.#scanner.lookAtPool(this.daemon.address);
+      if (picture !== undefined) this.#receiveFromPool(picture);
+    } catch (error) {
+      if (!(error instanceof WalletRefusal)) throw error;
+    }
+  }
+
+  #scanInTurn<T>(task: () => Promise<T>): Promise<T> {
+    const mine = this.#scanTurn.then(task, task);
+    this.#scanTurn = mine.catch(() => undefined);
+    return mine;
+  }
+
+  async #refresh(startHeight: number): Promise<RefreshResult> {
+    this.#blocksFetched = 0;
+    const newest = this.state.outputs.at(-1)?.txHash;
+    this.#isScanning = true;
+    try {
+      const picture = await this.#scanner.scan(this.#scanTask(startHeight));
+      if (picture !== undefined) await this.#applyPool(picture);
+    } finally {
+      this.#isScanning = false;
+    }
+    const last = this.state.outputs.at(-1)?.txHash;
+    const receivedMoney = last !== undefined && (newest === undefined || !equalBytes(last, newest));
+    return { blocksFetched: this.#blocksFetched, receivedMoney };
+  }
+
+  #scanTask(startHeight: number): ScanTask {
+    const { recent, settings, height } = this.state;
+    const genesis = blockId(genesisBlock(networks[this.network]));
+    const fromHeight = Math.max(startHeight, settings.refreshFromHeight);
+    const isFresh = recent.ids.length === 0 || startHeight > height;
+    return {
+      daemon: this.daemon.address,
+      history: shortHistory(recent, genesis),
+      startHeight: isFresh ? fromHeight : 0,
+      fromHeight,
+    };
+  }
+
+  async #keep(batch: BlocksChange): Promise<void> {
+    const change = trimKnown(this.state.recent, batch);
+    if (change.count === 0) return;
+    const undone = this.height - change.fromHeight;
+    if (undone > this.#maxReorgDepth) {
+      throw new WalletRefusal(
+        "UNKNOWN_ERROR",
+        `reorg exceeds maximum allowed depth: ${undone} blocks, at most ${this.#maxReorgDepth}`,
+      );
+    }
+    this.#blocksFetched += change.count;
+    await this.commit(change);
+  }
+
+  async #applyPool(picture: PoolPicture): Promise<void> {
+    this.#receiveFromPool(picture);
+    for (const change of outgoingFromPool(this.#ledger, picture, this.now().seconds))
+      await this.commit(change);
+  }
+
+  #receiveFromPool(picture: PoolPicture): void {
+    const payments = incomingFromPool(this.#ledger, picture, this.now().seconds);
+    this.#ledger.state.pool.splice(0, this.#ledger.state.pool.length, ...payments);
+  }
+
   /** Waits for what is under way, closes the files, wipes the secrets. */
   async close(): Promise<void> {
-    this.#closed = true;
+    await this.#scanner.stop();
+    await this.#scanTurn;
     await this.#turn;
+    this.#closed = true;
     await this.#log.close();
     this.keys.viewSecret.fill(0);
     this.keys.spendSecret?.fill(0);
-    for (const keys of this.#ledger.state.txKeys.values()) for (const key of keys) key.fill(0);
+    for (const keys of this.state.txKeys.values()) for (const key of keys) key.fill(0);
   }
 }

@@ -14,7 +14,7 @@ export type ClientOptions = {
   readonly connections?: number;
 };
 
-export type Posting = {
+type Posting = {
   readonly call: Call;
   readonly path: string;
   readonly body: Buffer;

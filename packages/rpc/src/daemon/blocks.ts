@@ -6,7 +6,7 @@ import { accessStatus, blockHeader, difficultyFields, fillPowHash, nodeStatus, n
 import { transactionBlobs } from "./transaction-blobs.ts";
 
 /** A block with its transactions; pruned ones carry the hash of what is missing. Binary paths only. */
-export const blockEntry = object({
+const blockEntry = object({
   pruned: filled(or(flag, false)),
   block: rawBytes,
   block_weight: filled(or(uint, 0)),

@@ -5,7 +5,7 @@ import { accessStatus, nodeStatus, noParams } from "./fields.ts";
 import { peerHost, peerId } from "./peer-address.ts";
 
 /** A connection to a peer; rates in bytes per second, times in seconds. */
-export const connection = object({
+const connection = object({
   address: text,
   address_type: uint,
   avg_download: uint,

@@ -209,6 +209,6 @@ export const rawBytes: Schema<Uint8Array, Uint8Array, false> = {
 };
 
 /** The bytes a JSON string was sent as. */
-export function bytesOfText(value: string): Uint8Array {
+function bytesOfText(value: string): Uint8Array {
   return Uint8Array.from(Buffer.from(byteStringOf(value), "latin1"));
 }

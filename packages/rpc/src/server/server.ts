@@ -5,6 +5,7 @@ import type { Call, Implemented } from "../define.ts";
 import type { Dialect } from "../dialect.ts";
 import { createDigestAuth, type DigestAuth, type Login } from "../digest-auth.ts";
 import { type Logger, silent } from "../logger.ts";
+import { discover, openRpcDocument, type ServiceInfo } from "../openrpc.ts";
 import { type Answer, failed, notFound, overloaded, tooLarge } from "./answer.ts";
 import { answerBinaryPath, isBinaryBody } from "./binary-path.ts";
 import { findCall, indexCalls, type RequestInfo, type Rules } from "./call.ts";
@@ -50,6 +51,8 @@ export type RpcServerOptions<Context> = Rules<Context> & {
   readonly dialect?: Dialect;
   readonly login?: Login;
   readonly limits?: Partial<Limits>;
+  /** Named in the answer to `rpc.discover`. */
+  readonly info?: ServiceInfo;
   /** Connections from this IP address are closed unanswered. */
   readonly isShutOut?: (remoteAddress: string) => boolean;
 };
@@ -108,7 +111,10 @@ type Service = {
 
 function createService<Context>(options: RpcServerOptions<Context>, limits: Limits): Service {
   const { calls, dialect = "contract", login, log = silent, isShutOut = () => false } = options;
-  const methods = indexCalls(calls, ({ transport }) => transport === "jsonRpc");
+  const { info = { title: "Anulo", version: "" } } = options;
+  const document = openRpcDocument(calls, info);
+  const all: Implemented<Context>[] = [...calls, { call: discover, handler: () => document }];
+  const methods = indexCalls(all, ({ transport }) => transport === "jsonRpc");
   const paths = indexCalls(calls, ({ transport }) => transport !== "jsonRpc");
   return {
     sockets: new Set(),

@@ -46,7 +46,7 @@ const transferType = switched<TransferType>({
 });
 
 /** One transfer of this wallet; `destinations` only where it is outgoing. */
-export const transferEntry = object({
+const transferEntry = object({
   address: text,
   amount: u64,
   amounts: filled(or(list(u64), [])),

@@ -1,5 +1,5 @@
 import { method } from "../define.ts";
-import { list, object, or, zero } from "../schema/composites.ts";
+import { list, object, optional, or, zero } from "../schema/composites.ts";
 import { flag, hash, int8, text, uint, uint32 } from "../schema/scalars.ts";
 import { nothing, onOpenWallet, onOwnWallet } from "./fields.ts";
 
@@ -55,7 +55,7 @@ export const service = {
     name: "rescan_blockchain",
     needs: onOwnWallet,
     summary: "Scans again from the start; what the chain does not hold is lost.",
-    params: object({ hard: or(flag, false) }),
+    params: object({ hard: optional(flag) }),
     result: nothing,
   }),
   startMining: method({

@@ -48,7 +48,8 @@ function applyTransaction(ledger: Ledger, transaction: ScannedTransaction): void
   const spent = spend(ledger, transaction);
   const fee = transaction.fee ?? (spent.amount > 0n ? spent.amount - transaction.publicAmountOut : 0n);
   if (spent.amount > 0n) confirmOutgoing(ledger.state, { transaction, spent, fee, receipts });
-  for (const receipt of receipts.values()) {
+  // History is read newest first; inside a transaction the first output then still comes first.
+  for (const receipt of [...receipts.values()].reverse()) {
     if (receipt.index.major === spent.account) continue; // change, or a payment inside the account
     ledger.state.incoming.push(paymentOf(transaction, receipt, fee));
   }

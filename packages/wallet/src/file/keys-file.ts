@@ -1,0 +1,308 @@
+/**
+ * The keys file (`<name>.keys`), byte for byte as the original programs read and write it:
+ *
+ *   iv (8) · varint length · chacha20(JSON)
+ *
+ * The JSON holds settings and `key_data`, raw bytes of a portable storage record, whose secrets are hidden once
+ * more under a key made of the file's key. The file's key is the password through CryptoNight.
+ * Source: wallet2.cpp `get_keys_file_data`, `load_keys_buf`; account.cpp `xor_with_key_stream`.
+ */
+import { chacha8, chacha20, cnSlowHash } from "@anulo/crypto";
+import {
+  BadBytes,
+  concatBytes,
+  fixedBytes,
+  optionalField,
+  packedBytes,
+  Reader,
+  readRecord,
+  record,
+  u64,
+  Writer,
+  writeRecord,
+} from "@anulo/protocol";
+import { BadJson, type Json, type JsonObject, parseJson, Real } from "@anulo/rpc";
+import { mismatch } from "../keys/wallet-keys.ts";
+import type { NetworkName, WalletKeys } from "../state.ts";
+
+const IV_BYTES = 8;
+/** A keys file holds a few kilobytes. */
+const MAX_FILE_BYTES = 1 << 20;
+/** Appended to the file's key for the inner layer. Source: cryptonote_config.h HASH_KEY_MEMORY. */
+const MEMORY_KEY_TAIL = "k".charCodeAt(0);
+
+/** `key_data`. Source: account.h `account_base`, `account_keys`. */
+const account = record({
+  m_creation_timestamp: u64,
+  m_keys: record({
+    m_account_address: record({ m_spend_public_key: fixedBytes(32), m_view_public_key: fixedBytes(32) }),
+    m_encryption_iv: optionalField(fixedBytes(IV_BYTES)),
+    m_multisig_keys: optionalField(packedBytes(32)),
+    m_spend_secret_key: fixedBytes(32),
+    m_view_secret_key: fixedBytes(32),
+  }),
+});
+
+/** What a keys file says. `settings` keeps every field of the JSON but the keys, in the order of the file. */
+export type KeysFile = {
+  readonly keys: WalletKeys;
+  /** Seconds since 1970. */
+  readonly createdAt: bigint;
+  readonly settings: ReadonlyMap<string, Json>;
+};
+
+export type KeysFileOptions = {
+  readonly password: string;
+  readonly kdfRounds?: number;
+  readonly random: (size: number) => Uint8Array;
+};
+
+/** The password doesn't open this file, or the file is none. */
+export class WrongPassword extends Error {
+  constructor() {
+    super("invalid password");
+    this.name = "WrongPassword";
+  }
+}
+
+/** The file's key: 32 bytes, wiped by the caller. About 40 ms a round; other work runs between rounds. */
+async function fileKeyOf(password: string, rounds = 1): Promise<Uint8Array> {
+  let key: Uint8Array = new TextEncoder().encode(password);
+  for (let round = 0; round < rounds; round++) key = await slowHash(key);
+  return key;
+}
+
+async function slowHash(bytes: Uint8Array): Promise<Uint8Array> {
+  await new Promise((resolve) => setImmediate(resolve));
+  return cnSlowHash(bytes);
+}
+
+/** Reads a keys file. Throws `WrongPassword`, also for a damaged file: the format can't tell the two apart. */
+export async function readKeysFile(
+  file: Uint8Array,
+  { password, kdfRounds }: Omit<KeysFileOptions, "random">,
+): Promise<KeysFile> {
+  if (file.length > MAX_FILE_BYTES) throw new WrongPassword();
+  const { iv, sealed } = splitFile(file);
+  const fileKey = await fileKeyOf(password, kdfRounds);
+  try {
+    const settings = openJson(sealed, fileKey, iv);
+    const { keys, createdAt } = await openAccount(settings, fileKey);
+    if (mismatch(keys) !== undefined) throw new WrongPassword();
+    settings.delete("key_data");
+    return { keys, createdAt, settings };
+  } finally {
+    fileKey.fill(0);
+  }
+}
+
+async function openAccount(
+  json: ReadonlyMap<string, Json>,
+  fileKey: Uint8Array,
+): Promise<{ keys: WalletKeys; createdAt: bigint }> {
+  const keyData = json.get("key_data");
+  if (typeof keyData !== "string") throw new WrongPassword();
+  const { m_creation_timestamp: createdAt, m_keys: kept } = readAccount(Buffer.from(keyData, "latin1"));
+  const spendSecret = kept.m_spend_secret_key;
+  const viewSecret = kept.m_view_secret_key;
+  if (json.get("encrypted_secret_keys") === 1) {
+    const iv = kept.m_encryption_iv ?? new Uint8Array(IV_BYTES);
+    await hideSecrets({ fileKey, iv }, [spendSecret, viewSecret, ...(kept.m_multisig_keys ?? [])]);
+  }
+  const isViewOnly = json.get("watch_only") === 1;
+  if (isViewOnly) spendSecret.fill(0);
+  const { m_spend_public_key: spendPublic, m_view_public_key: viewPublic } = kept.m_account_address;
+  return {
+    keys: { spendPublic, viewPublic, viewSecret, spendSecret: isViewOnly ? undefined : spendSecret },
+    createdAt,
+  };
+}
+
+function readAccount(keyData: Uint8Array) {
+  try {
+    return readRecord(account, keyData);
+  } catch (error) {
+    if (error instanceof BadBytes) throw new WrongPassword();
+    throw error;
+  }
+}
+
+/** The inner layer: hides or shows the secrets in place, in this order; the same step does both. */
+async function hideSecrets(
+  { fileKey, iv }: { fileKey: Uint8Array; iv: Uint8Array },
+  secrets: readonly Uint8Array[],
+): Promise<void> {
+  const seed = concatBytes(fileKey, Uint8Array.of(MEMORY_KEY_TAIL));
+  const key = await slowHash(seed);
+  const stream = chacha20(new Uint8Array(32 * secrets.length), key, iv);
+  for (const [n, secret] of secrets.entries()) {
+    for (let i = 0; i < 32; i++) secret[i]! ^= stream[32 * n + i]!;
+  }
+  for (const bytes of [seed, key, stream]) bytes.fill(0);
+}
+
+/** Writes a keys file. Takes about 80 ms: two rounds of CryptoNight. */
+export async function writeKeysFile(
+  file: KeysFile,
+  { password, kdfRounds, random }: KeysFileOptions,
+): Promise<Uint8Array> {
+  const fileKey = await fileKeyOf(password, kdfRounds);
+  try {
+    const json = new Map<string, Json>([
+      ["key_data", await sealedAccount(file, fileKey, random)],
+      ...file.settings,
+    ]);
+    json.set("watch_only", file.keys.spendSecret === undefined ? 1 : 0);
+    json.set("encrypted_secret_keys", 1);
+    const text = Buffer.from(formatObject(json), "latin1");
+    const iv = random(IV_BYTES);
+    const sealed = chacha20(text, fileKey, iv);
+    text.fill(0);
+    const writer = new Writer(sealed.length + 16);
+    writer.writeBytes(iv);
+    writer.writeVarint(sealed.length);
+    writer.writeBytes(sealed);
+    return writer.finish();
+  } finally {
+    fileKey.fill(0);
+  }
+}
+
+/** Raw bytes as text, a character a byte. */
+async function sealedAccount(
+  { keys, createdAt }: KeysFile,
+  fileKey: Uint8Array,
+  random: (size: number) => Uint8Array,
+): Promise<string> {
+  const iv = random(IV_BYTES);
+  const spendSecret = keys.spendSecret?.slice() ?? new Uint8Array(32);
+  const viewSecret = keys.viewSecret.slice();
+  await hideSecrets({ fileKey, iv }, [spendSecret, viewSecret]);
+  const bytes = writeRecord(account, {
+    m_creation_timestamp: createdAt,
+    m_keys: {
+      m_account_address: { m_spend_public_key: keys.spendPublic, m_view_public_key: keys.viewPublic },
+      m_encryption_iv: iv,
+      m_multisig_keys: undefined,
+      m_spend_secret_key: spendSecret,
+      m_view_secret_key: viewSecret,
+    },
+  });
+  return Buffer.from(bytes).toString("latin1");
+}
+
+/** Strings are bytes here, so the text is Latin-1 whatever it stands for. */
+function formatObject(object: ReadonlyMap<string, Json>): string {
+  const fields = [...object].map(([name, value]) => `${JSON.stringify(name)}:${formatValue(value)}`);
+  return `{${fields.join(",")}}`;
+}
+
+function formatValue(value: Json): string {
+  if (typeof value === "string") return JSON.stringify(value);
+  if (value instanceof Real)
+    return Number.isInteger(value.value) ? value.value.toFixed(1) : String(value.value);
+  if (typeof value === "object" && value !== null)
+    throw new TypeError("settings of a keys file are plain values");
+  return String(value);
+}
+
+function splitFile(file: Uint8Array): { iv: Uint8Array; sealed: Uint8Array } {
+  try {
+    const reader = new Reader(file);
+    const iv = reader.readBytes(IV_BYTES);
+    const sealed = reader.readBytes(reader.readVarint());
+    return { iv, sealed };
+  } catch (error) {
+    if (error instanceof BadBytes) throw new WrongPassword();
+    throw error;
+  }
+}
+
+/** Files of the first years used 8 rounds. */
+function openJson(sealed: Uint8Array, key: Uint8Array, iv: Uint8Array): Map<string, Json> {
+  const object = parseObject(chacha20(sealed, key, iv)) ?? parseObject(chacha8(sealed, key, iv));
+  if (object === undefined) throw new WrongPassword();
+  return new Map(Object.entries(object));
+}
+
+function parseObject(bytes: Uint8Array): JsonObject | undefined {
+  if (bytes[0] !== 0x7b) return undefined;
+  try {
+    return parseJson(Buffer.from(bytes).toString("latin1"));
+  } catch (error) {
+    if (error instanceof BadJson) return undefined;
+    throw error;
+  }
+}
+
+/**
+ * Settings of a new wallet, as the original writes them. `seed_language` is UTF-8 kept as bytes.
+ * Source: wallet2.cpp `get_keys_file_data`, the constructor's defaults.
+ */
+export function newSettings(wallet: {
+  network: NetworkName;
+  seedLanguage: string;
+  refreshHeight: number;
+}): Map<string, Json> {
+  const language: [string, Json][] =
+    wallet.seedLanguage === ""
+      ? []
+      : [["seed_language", Buffer.from(wallet.seedLanguage, "utf8").toString("latin1")]];
+  return new Map<string, Json>([
+    ...language,
+    ["key_on_device", 0],
+    ["watch_only", 0],
+    ["multisig", 0],
+    ["multisig_threshold", 0],
+    ["always_confirm_transfers", 1],
+    ["print_ring_members", 0],
+    ["store_tx_info", 1],
+    ["default_mixin", 0],
+    ["default_priority", 0],
+    ["auto_refresh", 1],
+    ["refresh_type", 1],
+    ["refresh_height", wallet.refreshHeight],
+    ["confirm_non_default_ring_size", 1],
+    ["ask_password", 2],
+    ["max_reorg_depth", 100],
+    ["min_output_count", 0],
+    ["min_output_value", 0],
+    ["default_decimal_point", 12],
+    ["merge_destinations", 0],
+    ["confirm_backlog", 1],
+    ["confirm_backlog_threshold", 0],
+    ["confirm_export_overwrite", 1],
+    ["auto_low_priority", 1],
+    ["nettype", networkNumbers[wallet.network]],
+    ["segregate_pre_fork_outputs", 1],
+    ["key_reuse_mitigation2", 1],
+    ["segregation_height", 0],
+    ["ignore_fractional_outputs", 1],
+    ["ignore_outputs_above", 0xffff_ffff_ffff_ffffn],
+    ["ignore_outputs_below", 0],
+    ["track_uses", 0],
+    ["show_wallet_name_when_locked", 0],
+    ["inactivity_lock_timeout", 90],
+    ["setup_background_mining", 0],
+    ["subaddress_lookahead_major", 50],
+    ["subaddress_lookahead_minor", 200],
+    ["original_keys_available", 0],
+    ["export_format", 0],
+    ["load_deprecated_formats", 0],
+    ["encrypted_secret_keys", 1],
+    ["device_name", ""],
+    ["device_derivation_path", ""],
+    ["persistent_rpc_client_id", 0],
+    ["auto_mine_for_rpc_payment", new Real(-1)],
+    ["credits_target", 0],
+    ["enable_multisig", 0],
+  ]);
+}
+
+/** Numbers of networks in a keys file; regtest passes for mainnet. Source: cryptonote_config.h `network_type`. */
+export const networkNumbers: Record<NetworkName, number> = {
+  mainnet: 0,
+  testnet: 1,
+  stagenet: 2,
+  regtest: 0,
+};

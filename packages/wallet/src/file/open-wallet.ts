@@ -1,0 +1,190 @@
+/** Makes wallets from their files, and files from wallets. */
+import { randomBytes } from "node:crypto";
+import type { Json } from "@anulo/rpc";
+import type { Daemon } from "../daemon.ts";
+import { createLedger } from "../ledger.ts";
+import { WalletRefusal } from "../refusal.ts";
+import type { NetworkName, WalletKeys, WalletSettings } from "../state.ts";
+import { Wallet } from "../wallet.ts";
+import { DamagedJournal } from "./journal.ts";
+import {
+  type KeysFile,
+  networkNumbers,
+  newSettings,
+  readKeysFile,
+  WrongPassword,
+  writeKeysFile,
+} from "./keys-file.ts";
+import { type ChangeLog, createStore, noChangeLog, openStore } from "./store.ts";
+import { exists, lockWallet, readKeysImage, type WalletPaths, writeKeysImage } from "./wallet-files.ts";
+
+/** A wallet with what only its files know. */
+export type OpenWallet = {
+  readonly wallet: Wallet;
+  /** Undefined for a wallet that lives in memory only. */
+  readonly paths: WalletPaths | undefined;
+  /** The keys file, sealed with the password. */
+  keysImage: Uint8Array;
+  readonly close: () => Promise<void>;
+};
+
+export type OpenOptions = {
+  readonly network: NetworkName;
+  readonly daemon: Daemon;
+  readonly kdfRounds?: number;
+};
+
+export type NewWallet = {
+  readonly keys: WalletKeys;
+  readonly password: string;
+  /** English name; empty for keys that no mnemonic stands for. */
+  readonly seedLanguage: string;
+  readonly refreshFromHeight: number;
+  /** Seconds since 1970. */
+  readonly createdAt: bigint;
+};
+
+/** Creates the files (none without `paths`) and opens the wallet. */
+export async function createWallet(
+  paths: WalletPaths | undefined,
+  made: NewWallet,
+  options: OpenOptions,
+): Promise<OpenWallet> {
+  const { keys, seedLanguage, refreshFromHeight } = made;
+  const settings = newSettings({ network: options.network, seedLanguage, refreshHeight: refreshFromHeight });
+  const file: KeysFile = { keys, createdAt: made.createdAt, settings };
+  const keysImage = await writeKeysFile(file, keysOptions(made.password, options));
+  const unlock = paths === undefined ? async () => undefined : await lockWallet(paths);
+  try {
+    if (paths !== undefined) await writeKeysImage(paths, keysImage);
+    return await openWith({ paths, file, keysImage, unlock }, options);
+  } catch (error) {
+    await unlock();
+    throw error;
+  }
+}
+
+function keysOptions(password: string, { kdfRounds }: OpenOptions) {
+  return { password, random: randomBytes, ...(kdfRounds === undefined ? {} : { kdfRounds }) };
+}
+
+export type UnlockedKeys = {
+  readonly paths: WalletPaths;
+  readonly file: KeysFile;
+  readonly keysImage: Uint8Array;
+};
+
+/** Reads the keys file; throws the refusal callers know, whatever is wrong. */
+export async function unlockKeys(
+  paths: WalletPaths,
+  password: string,
+  options: OpenOptions,
+): Promise<UnlockedKeys> {
+  const keysImage = await readKeysImage(paths);
+  if (keysImage === undefined) throw new WalletRefusal("UNKNOWN_ERROR", "Failed to open wallet");
+  try {
+    const file = await readKeysFile(keysImage, keysOptions(password, options));
+    checkSupported(file, options.network);
+    return { paths, file, keysImage };
+  } catch (error) {
+    if (error instanceof WrongPassword) throw new WalletRefusal("UNKNOWN_ERROR", "Failed to open wallet");
+    throw error;
+  }
+}
+
+function checkSupported({ settings }: KeysFile, network: NetworkName): void {
+  const refuse = (why: string) => {
+    throw new WalletRefusal("UNKNOWN_ERROR", `Failed to open wallet: ${why}`);
+  };
+  if ((settings.get("nettype") ?? networkNumbers[network]) !== networkNumbers[network]) {
+    refuse(`it is not a wallet of ${network}`);
+  }
+  if (settings.get("multisig") === 1) refuse("multisig wallets can't be opened yet");
+  if ((settings.get("key_on_device") ?? 0) !== 0) refuse("its keys are on a device");
+}
+
+/** Opens a wallet whose keys have been read. */
+export async function openUnlocked(keys: UnlockedKeys, options: OpenOptions): Promise<OpenWallet> {
+  const unlock = await lockWallet(keys.paths);
+  try {
+    return await openWith({ ...keys, unlock }, options);
+  } catch (error) {
+    await unlock();
+    if (error instanceof DamagedJournal) {
+      throw new WalletRefusal("UNKNOWN_ERROR", `Failed to open wallet: ${error.message}`);
+    }
+    throw error;
+  }
+}
+
+type Opening = {
+  readonly paths: WalletPaths | undefined;
+  readonly file: KeysFile;
+  readonly keysImage: Uint8Array;
+  readonly unlock: () => Promise<void>;
+};
+
+async function openWith(
+  { paths, file, keysImage, unlock }: Opening,
+  options: OpenOptions,
+): Promise<OpenWallet> {
+  const { ledger, log } = await openLedger(paths, file, options.network);
+  const maxReorgDepth = file.settings.get("max_reorg_depth");
+  const wallet = new Wallet({
+    keys: file.keys,
+    ledger,
+    log,
+    daemon: options.daemon,
+    ...(typeof maxReorgDepth === "number" ? { maxReorgDepth } : {}),
+  });
+  const close = async () => {
+    await wallet.close();
+    await unlock();
+  };
+  return { wallet, paths, keysImage, close };
+}
+
+async function openLedger(paths: WalletPaths | undefined, file: KeysFile, network: NetworkName) {
+  const settings = walletSettings(file.settings);
+  const fresh = createLedger(network, settings);
+  if (paths === undefined) return { ledger: fresh, log: noChangeLog satisfies ChangeLog };
+  const store = { path: paths.store, secret: file.keys.viewSecret, network };
+  if (await exists(paths.store)) return await openStore(store, settings);
+  return { ledger: fresh, log: await createStore(store, fresh) };
+}
+
+function walletSettings(settings: ReadonlyMap<string, Json>): WalletSettings {
+  const language = settings.get("seed_language");
+  const height = settings.get("refresh_height");
+  return {
+    seedLanguage: typeof language === "string" ? Buffer.from(language, "latin1").toString("utf8") : "",
+    refreshFromHeight: typeof height === "number" ? height : 0,
+  };
+}
+
+/** Seals the keys file with another password. Throws a refusal when the old one is wrong. */
+export async function changePassword(
+  opened: OpenWallet,
+  passwords: { readonly old: string; readonly new: string },
+  options: OpenOptions,
+): Promise<void> {
+  const file = await readWith(opened, passwords.old, options);
+  try {
+    const image = await writeKeysFile(file, keysOptions(passwords.new, options));
+    if (opened.paths !== undefined) await writeKeysImage(opened.paths, image);
+    opened.keysImage = image;
+  } finally {
+    file.keys.viewSecret.fill(0);
+    file.keys.spendSecret?.fill(0);
+  }
+}
+
+async function readWith(opened: OpenWallet, password: string, options: OpenOptions): Promise<KeysFile> {
+  try {
+    return await readKeysFile(opened.keysImage, keysOptions(password, options));
+  } catch (error) {
+    if (error instanceof WrongPassword)
+      throw new WalletRefusal("INVALID_PASSWORD", "Invalid original password.");
+    throw error;
+  }
+}

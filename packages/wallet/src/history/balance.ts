@@ -1,0 +1,106 @@
+/** Balances, in atomic units. Pure functions over the state. Source: wallet2.cpp `balance_per_subaddress` and its kin. */
+import type { OutgoingPayment, OwnedOutput, SubaddressIndex, WalletState } from "../state.ts";
+import { isUnlocked, type Now, timeToUnlock } from "../unlock.ts";
+
+/** One address of an account. */
+export type AddressBalance = {
+  minor: number;
+  balance: bigint;
+  unlocked: bigint;
+  blocksToUnlock: number;
+  secondsToUnlock: number;
+};
+
+export type AccountBalance = {
+  readonly balance: bigint;
+  readonly unlocked: bigint;
+  readonly blocksToUnlock: number;
+  readonly secondsToUnlock: number;
+  /** Ascending; addresses that never held anything are left out. */
+  readonly addresses: readonly AddressBalance[];
+};
+
+export type BalanceQuestion = {
+  readonly account: number;
+  /** Confirmed facts only: no change on its way back, no pool payments, and money being spent still counts. */
+  readonly strict: boolean;
+  readonly now: Now;
+  /** Index of an address of this wallet. */
+  readonly indexOf: (address: string) => SubaddressIndex | undefined;
+};
+
+type Ledgerlike = Readonly<Pick<WalletState, "outputs" | "outgoing" | "pool">>;
+
+export function accountBalance(state: Ledgerlike, question: BalanceQuestion): AccountBalance {
+  const byMinor = new Map<number, AddressBalance>();
+  const at = (minor: number): AddressBalance => {
+    const known = byMinor.get(minor);
+    if (known !== undefined) return known;
+    const fresh = { minor, balance: 0n, unlocked: 0n, blocksToUnlock: 0, secondsToUnlock: 0 };
+    byMinor.set(minor, fresh);
+    return fresh;
+  };
+  for (const output of state.outputs) addOutput(output, question, at);
+  if (!question.strict) addUnconfirmed(state, question, at);
+  const addresses = [...byMinor.values()].sort((a, b) => a.minor - b.minor);
+  const sum = (value: (entry: AddressBalance) => bigint) =>
+    addresses.reduce((total, entry) => total + value(entry), 0n);
+  const greatest = (value: (entry: AddressBalance) => number) => Math.max(0, ...addresses.map(value));
+  return {
+    balance: sum((entry) => entry.balance),
+    unlocked: sum((entry) => entry.unlocked),
+    blocksToUnlock: greatest((entry) => entry.blocksToUnlock),
+    secondsToUnlock: greatest((entry) => entry.secondsToUnlock),
+    addresses,
+  };
+}
+
+type At = (minor: number) => AddressBalance;
+
+function addOutput(output: OwnedOutput, { account, strict, now }: BalanceQuestion, at: At): void {
+  if (output.subaddress.major !== account || output.frozen || !counts(output, strict)) return;
+  const entry = at(output.subaddress.minor);
+  entry.balance += output.amount;
+  if (isUnlocked(output, now)) entry.unlocked += output.amount;
+  const { blocks, seconds } = timeToUnlock(output, now);
+  entry.blocksToUnlock = Math.max(entry.blocksToUnlock, blocks);
+  entry.secondsToUnlock = Math.max(entry.secondsToUnlock, seconds);
+}
+
+function counts(output: OwnedOutput, strict: boolean): boolean {
+  return output.spentHeight === undefined && (strict || output.pendingSpend === undefined);
+}
+
+/** Outputs nothing spends, of one address; frozen ones included. */
+export function unspentOutputs(state: Ledgerlike, { major, minor }: SubaddressIndex): number {
+  return state.outputs.filter(
+    ({ subaddress, spentHeight, pendingSpend }) =>
+      subaddress.major === major &&
+      subaddress.minor === minor &&
+      spentHeight === undefined &&
+      pendingSpend === undefined,
+  ).length;
+}
+
+function addUnconfirmed(state: Ledgerlike, { account, indexOf }: BalanceQuestion, at: At): void {
+  for (const payment of state.outgoing.values()) {
+    if (payment.account === account && isWaiting(payment)) addOwnShare(payment, indexOf, at);
+  }
+  for (const { subaddress, amount } of state.pool) {
+    if (subaddress.major === account) at(subaddress.minor).balance += amount;
+  }
+}
+
+/** Given to the node, or about to be. */
+export function isWaiting({ state }: OutgoingPayment): boolean {
+  return state !== "confirmed" && state !== "failed";
+}
+
+/** Change comes back to the first address of the account. */
+function addOwnShare(payment: OutgoingPayment, indexOf: BalanceQuestion["indexOf"], at: At): void {
+  at(0).balance += payment.change;
+  for (const { address, amount } of payment.destinations) {
+    const index = indexOf(address);
+    if (index?.major === payment.account) at(index.minor).balance += amount;
+  }
+}

@@ -1,0 +1,57 @@
+/** Making, restoring and checking a wallet's keys. All keys are 32 bytes. */
+import {
+  keccak256,
+  publicKeyOf,
+  type RandomSource,
+  randomScalar,
+  scIsCanonical,
+  scIsZero,
+  scReduce32,
+} from "@anulo/crypto";
+import { equalBytes } from "@anulo/protocol";
+import { WalletRefusal } from "../refusal.ts";
+import type { WalletKeys } from "../state.ts";
+
+/** A wallet nobody has yet. */
+export function createKeys(random?: RandomSource): WalletKeys {
+  return keysOfSeed(randomScalar(random));
+}
+
+/** The keys a mnemonic stands for: the view key follows from the spend key. Source: account.cpp `generate`. */
+export function keysOfSeed(seed: Uint8Array): WalletKeys {
+  const spendSecret = scReduce32(seed);
+  const viewSecret = viewSecretOf(spendSecret);
+  return {
+    spendSecret,
+    viewSecret,
+    spendPublic: publicKeyOf(spendSecret),
+    viewPublic: publicKeyOf(viewSecret),
+  };
+}
+
+function viewSecretOf(spendSecret: Uint8Array): Uint8Array {
+  return scReduce32(keccak256(spendSecret));
+}
+
+/** Whether a mnemonic can stand for these keys. */
+export function isDeterministic(keys: WalletKeys): boolean {
+  if (keys.spendSecret === undefined) return false;
+  return equalBytes(viewSecretOf(keys.spendSecret), keys.viewSecret);
+}
+
+/** Why secrets and public keys don't belong together; undefined when they do. */
+export function mismatch(keys: WalletKeys): "spend" | "view" | undefined {
+  if (!belongs(keys.viewSecret, keys.viewPublic)) return "view";
+  if (keys.spendSecret !== undefined && !belongs(keys.spendSecret, keys.spendPublic)) return "spend";
+  return undefined;
+}
+
+function belongs(secret: Uint8Array, publicKey: Uint8Array): boolean {
+  return scIsCanonical(secret) && !scIsZero(secret) && equalBytes(publicKeyOf(secret), publicKey);
+}
+
+/** Throws the refusal callers know when secrets don't fit the address. */
+export function checkKeysFit(keys: WalletKeys): void {
+  const which = mismatch(keys);
+  if (which !== undefined) throw new WalletRefusal("UNKNOWN_ERROR", `${which} key does not match address`);
+}

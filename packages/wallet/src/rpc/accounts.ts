@@ -1,0 +1,230 @@
+/** Accounts, addresses, balances. Declarations: @anulo/rpc wallet/accounts. */
+import { BadAddress, parseAddress } from "@anulo/protocol";
+import { wallet as declared, implementFor } from "@anulo/rpc";
+import { type AccountBalance, accountBalance, unspentOutputs } from "../history/balance.ts";
+import { WalletRefusal } from "../refusal.ts";
+import type { WalletContext } from "../service.ts";
+import type { SubaddressIndex } from "../state.ts";
+import type { Wallet } from "../wallet.ts";
+
+/** Source: wallet_rpc_server.cpp `on_create_address`. */
+const MOST_ADDRESSES_AT_ONCE = 64;
+
+function balanceOf(wallet: Wallet, account: number, strict: boolean): AccountBalance {
+  return accountBalance(wallet.state, {
+    account,
+    strict,
+    now: wallet.now(),
+    indexOf: (text) => wallet.indexOf(text),
+  });
+}
+
+function checkAccount(wallet: Wallet, account: number): void {
+  if (account >= wallet.state.accounts.length) {
+    throw new WalletRefusal("ACCOUNT_INDEX_OUT_OF_BOUNDS", "account index is out of bound");
+  }
+}
+
+function checkAddress(wallet: Wallet, { major, minor }: SubaddressIndex): void {
+  checkAccount(wallet, major);
+  if (minor >= wallet.state.accounts[major]!.addresses.length) {
+    throw new WalletRefusal("ADDRESS_INDEX_OUT_OF_BOUNDS", "address index is out of bound");
+  }
+}
+
+function labelOf(wallet: Wallet, { major, minor }: SubaddressIndex): string {
+  return wallet.state.accounts[major]?.addresses[minor]?.label ?? "";
+}
+
+function addressBalance(wallet: Wallet, balance: AccountBalance, index: SubaddressIndex) {
+  const entry = balance.addresses.find(({ minor }) => minor === index.minor);
+  return {
+    account_index: index.major,
+    address: wallet.addressOf(index),
+    address_index: index.minor,
+    balance: entry?.balance ?? 0n,
+    blocks_to_unlock: entry?.blocksToUnlock ?? 0,
+    label: labelOf(wallet, index),
+    num_unspent_outputs: unspentOutputs(wallet.state, index),
+    time_to_unlock: entry?.secondsToUnlock ?? 0,
+    unlocked_balance: entry?.unlocked ?? 0n,
+  };
+}
+
+function tagsOf({ state }: Wallet) {
+  return [...state.accountTags]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([tag, label]) => ({
+      tag,
+      label,
+      accounts: state.accounts.flatMap((account, index) => (account.tag === tag ? [index] : [])),
+    }));
+}
+
+async function tagAccounts(wallet: Wallet, accounts: readonly number[], tag: string): Promise<void> {
+  if (accounts.some((account) => account >= wallet.state.accounts.length)) {
+    throw new WalletRefusal("UNKNOWN_ERROR", "Account index out of bound");
+  }
+  await wallet.commit({ kind: "tag", accounts, tag });
+}
+
+/** Networks an address is looked for in, with the names callers know; regtest writes as mainnet. */
+const namedNetworks = ["mainnet", "testnet", "stagenet"] as const;
+
+function validated(text: string, wanted: readonly (typeof namedNetworks)[number][]) {
+  const none = { valid: false, integrated: false, subaddress: false, nettype: "", openalias_address: "" };
+  try {
+    const address = parseAddress(text);
+    const nettype = wanted.find((network) => address.networks.includes(network));
+    if (nettype === undefined) return none;
+    const { kind } = address;
+    return {
+      ...none,
+      valid: true,
+      integrated: kind === "integrated",
+      subaddress: kind === "subaddress",
+      nettype,
+    };
+  } catch (error) {
+    if (error instanceof BadAddress) return none;
+    throw error;
+  }
+}
+
+export const accountHandlers = implementFor<WalletContext>()(declared.accounts, {
+  getBalance({ account_index, address_indices, all_accounts, strict }, { opened: { wallet } }) {
+    const majors = all_accounts ? wallet.state.accounts.map((_, major) => major) : [account_index];
+    const balances = majors.map((major) => ({ major, balance: balanceOf(wallet, major, strict) }));
+    const perAddress = balances.flatMap(({ major, balance }) => {
+      const asked = !all_accounts && address_indices.length > 0;
+      const minors = asked
+        ? [...new Set(address_indices)].sort((a, b) => a - b)
+        : balance.addresses.map(({ minor }) => minor);
+      return minors.map((minor) => addressBalance(wallet, balance, { major, minor }));
+    });
+    return {
+      balance: balances.reduce((sum, { balance }) => sum + balance.balance, 0n),
+      unlocked_balance: balances.reduce((sum, { balance }) => sum + balance.unlocked, 0n),
+      blocks_to_unlock: Math.max(0, ...balances.map(({ balance }) => balance.blocksToUnlock)),
+      time_to_unlock: Math.max(0, ...balances.map(({ balance }) => balance.secondsToUnlock)),
+      multisig_import_needed: false,
+      per_subaddress: perAddress,
+    };
+  },
+  getAddress({ account_index: major, address_index }, { opened: { wallet } }) {
+    checkAccount(wallet, major);
+    const { addresses } = wallet.state.accounts[major]!;
+    const minors = address_index.length > 0 ? address_index : addresses.map((_, minor) => minor);
+    for (const minor of minors) checkAddress(wallet, { major, minor });
+    const used = new Set(
+      wallet.state.outputs.flatMap(({ subaddress }) =>
+        subaddress.major === major ? [subaddress.minor] : [],
+      ),
+    );
+    return {
+      address: wallet.addressOf({ major, minor: 0 }),
+      addresses: minors.map((minor) => ({
+        address: wallet.addressOf({ major, minor }),
+        address_index: minor,
+        label: addresses[minor]!.label,
+        used: used.has(minor),
+      })),
+    };
+  },
+  async getAddressIndex({ address }, { opened: { wallet } }) {
+    await wallet.whenReady();
+    const index = wallet.indexOf(address);
+    if (index !== undefined) return { index };
+    const { valid } = validated(address, [wallet.network === "regtest" ? "mainnet" : wallet.network]);
+    throw new WalletRefusal(
+      "WRONG_ADDRESS",
+      valid ? "Address doesn't belong to the wallet" : "Invalid address",
+    );
+  },
+  async createAddress({ account_index, label, count }, { opened: { wallet } }) {
+    if (count < 1 || count > MOST_ADDRESSES_AT_ONCE) {
+      throw new WalletRefusal("UNKNOWN_ERROR", `Count must be between 1 and ${MOST_ADDRESSES_AT_ONCE}.`);
+    }
+    checkAccount(wallet, account_index);
+    const minors: number[] = [];
+    for (let i = 0; i < count; i++) minors.push(await wallet.createAddress(account_index, label));
+    const addresses = minors.map((minor) => wallet.addressOf({ major: account_index, minor }));
+    return { address: addresses[0]!, address_index: minors[0]!, address_indices: minors, addresses };
+  },
+  async labelAddress({ index, label }, { opened: { wallet } }) {
+    checkAddress(wallet, index);
+    await wallet.commit({ kind: "label", index, label });
+    return {};
+  },
+  validateAddress({ address, any_net_type }, { service }) {
+    if (any_net_type) return validated(address, namedNetworks);
+    const { opened } = service;
+    if (opened === undefined) throw new WalletRefusal("NOT_OPEN", "No wallet file");
+    const { network } = opened.wallet;
+    return validated(address, [network === "regtest" ? "mainnet" : network]);
+  },
+  getAccounts({ tag, strict_balances, regexp }, { opened: { wallet } }) {
+    const { accounts, accountTags } = wallet.state;
+    if (tag !== "" && !regexp && !accountTags.has(tag)) {
+      throw new WalletRefusal("UNKNOWN_ERROR", `Tag ${tag} is unregistered.`);
+    }
+    const wanted = regexp ? wholeMatch(tag) : (text: string) => text === tag;
+    const found = accounts.flatMap((account, index) => {
+      if (tag !== "" && !wanted(account.tag)) return [];
+      const { balance, unlocked } = balanceOf(wallet, index, strict_balances);
+      return [
+        {
+          account_index: index,
+          balance,
+          base_address: wallet.addressOf({ major: index, minor: 0 }),
+          label: account.addresses[0]!.label,
+          tag: account.tag,
+          unlocked_balance: unlocked,
+        },
+      ];
+    });
+    if (regexp && found.length === 0) {
+      throw new WalletRefusal("UNKNOWN_ERROR", `No matches for regex filter ${tag} .`);
+    }
+    return {
+      subaddress_accounts: found,
+      total_balance: found.reduce((sum, { balance }) => sum + balance, 0n),
+      total_unlocked_balance: found.reduce((sum, entry) => sum + entry.unlocked_balance, 0n),
+    };
+  },
+  async createAccount({ label }, { opened: { wallet } }) {
+    const major = await wallet.createAccount(label);
+    return { account_index: major, address: wallet.addressOf({ major, minor: 0 }) };
+  },
+  async labelAccount({ account_index, label }, { opened: { wallet } }) {
+    checkAccount(wallet, account_index);
+    await wallet.commit({ kind: "label", index: { major: account_index, minor: 0 }, label });
+    return {};
+  },
+  getAccountTags: (_, { opened: { wallet } }) => ({ account_tags: tagsOf(wallet) }),
+  async tagAccounts({ tag, accounts }, { opened: { wallet } }) {
+    await tagAccounts(wallet, accounts, tag);
+    return {};
+  },
+  async untagAccounts({ accounts }, { opened: { wallet } }) {
+    await tagAccounts(wallet, accounts, "");
+    return {};
+  },
+  async setAccountTagDescription({ tag, description }, { opened: { wallet } }) {
+    if (tag === "") throw new WalletRefusal("UNKNOWN_ERROR", "Tag must not be empty");
+    if (!wallet.state.accountTags.has(tag)) throw new WalletRefusal("UNKNOWN_ERROR", "Tag is unregistered");
+    await wallet.commit({ kind: "tagDescription", tag, description });
+    return {};
+  },
+  getHeight: (_, { opened: { wallet } }) => ({ height: wallet.height }),
+});
+
+/** A tag is short, but a pattern may be anything: it is refused rather than run when it is no pattern or too long. */
+function wholeMatch(pattern: string): (text: string) => boolean {
+  try {
+    const expression = new RegExp(`^(?:${pattern.slice(0, 256)})$`, "u");
+    return (text) => expression.test(text.slice(0, 256));
+  } catch {
+    throw new WalletRefusal("UNKNOWN_ERROR", `No matches for regex filter ${pattern} .`);
+  }
+}

@@ -1,0 +1,79 @@
+/** The address book. Declarations: @anulo/rpc wallet/address-book. */
+import { type Address, BadAddress, parseAddress, toHex } from "@anulo/protocol";
+import { wallet as declared, implementFor } from "@anulo/rpc";
+import { WalletRefusal } from "../refusal.ts";
+import type { WalletContext } from "../service.ts";
+import type { AddressBookEntry } from "../state.ts";
+import type { Wallet } from "../wallet.ts";
+
+const NO_PAYMENT_ID = "0".repeat(64);
+
+function checkAddress(wallet: Wallet, text: string): Address {
+  try {
+    return parseAddress(text, wallet.network);
+  } catch (error) {
+    if (!(error instanceof BadAddress)) throw error;
+    throw new WalletRefusal("WRONG_ADDRESS", `WALLET_RPC_ERROR_CODE_WRONG_ADDRESS: ${text}`);
+  }
+}
+
+function checkPaymentId(text: string): string {
+  if (!/^([0-9a-f]{16}|[0-9a-f]{64})?$/i.test(text)) {
+    throw new WalletRefusal("WRONG_PAYMENT_ID", `Payment ID has invalid format: ${text}`);
+  }
+  return text.toLowerCase();
+}
+
+function checkIndex({ state }: Wallet, index: number): AddressBookEntry {
+  const entry = state.addressBook[index];
+  if (entry === undefined) throw new WalletRefusal("WRONG_INDEX", `Index out of range: ${index}`);
+  return entry;
+}
+
+/** An integrated address carries its own id. */
+function paymentIdOf(wallet: Wallet, entry: AddressBookEntry): string {
+  if (entry.paymentId !== "") return entry.paymentId.padEnd(64, "0");
+  const address = parseAddress(entry.address, wallet.network);
+  return address.kind === "integrated" ? toHex(address.paymentId).padEnd(64, "0") : NO_PAYMENT_ID;
+}
+
+function describe(wallet: Wallet, index: number) {
+  const entry = checkIndex(wallet, index);
+  const { address, description } = entry;
+  return { address, description, index, payment_id: paymentIdOf(wallet, entry) };
+}
+
+export const addressBookHandlers = implementFor<WalletContext>()(declared.addressBook, {
+  getAddressBook({ entries }, { opened: { wallet } }) {
+    const wanted = entries.length > 0 ? entries : wallet.state.addressBook.map((_, index) => index);
+    return { entries: wanted.map((index) => describe(wallet, index)) };
+  },
+  async addAddressBook({ address, payment_id, description }, { opened: { wallet } }) {
+    checkAddress(wallet, address);
+    const entries = [
+      ...wallet.state.addressBook,
+      { address, description, paymentId: checkPaymentId(payment_id) },
+    ];
+    await wallet.commit({ kind: "addressBook", entries });
+    return { index: entries.length - 1 };
+  },
+  async editAddressBook(params, { opened: { wallet } }) {
+    const old = checkIndex(wallet, params.index);
+    if (params.set_address) checkAddress(wallet, params.address);
+    const edited = {
+      address: params.set_address ? params.address : old.address,
+      description: params.set_description ? params.description : old.description,
+      paymentId: params.set_payment_id ? checkPaymentId(params.payment_id) : old.paymentId,
+    };
+    await wallet.commit({
+      kind: "addressBook",
+      entries: wallet.state.addressBook.with(params.index, edited),
+    });
+    return {};
+  },
+  async deleteAddressBook({ index }, { opened: { wallet } }) {
+    checkIndex(wallet, index);
+    await wallet.commit({ kind: "addressBook", entries: wallet.state.addressBook.toSpliced(index, 1) });
+    return {};
+  },
+});

@@ -1,0 +1,211 @@
+/** The life of wallet files. Declarations: @anulo/rpc wallet/files. */
+import {
+  type Address,
+  BadAddress,
+  BadMnemonic,
+  decodeMnemonic,
+  encodeMnemonic,
+  findLanguage,
+  fromHex,
+  languages,
+  parseAddress,
+  removeSeedOffset,
+} from "@anulo/protocol";
+import { wallet as declared, implementFor } from "@anulo/rpc";
+import {
+  changePassword,
+  createWallet,
+  type NewWallet,
+  openUnlocked,
+  unlockKeys,
+} from "../file/open-wallet.ts";
+import { type WalletPaths, walletExists, walletPaths } from "../file/wallet-files.ts";
+import { checkKeysFit, createKeys, keysOfSeed } from "../keys/wallet-keys.ts";
+import { WalletRefusal } from "../refusal.ts";
+import type { WalletContext, WalletService } from "../service.ts";
+import type { WalletKeys } from "../state.ts";
+
+/** Dates before the first wallets of each kind, seconds since 1970. Source: account.cpp `generate`, `create_from_keys`. */
+const CREATED_FROM_SEED = BigInt(Date.UTC(2014, 5, 8) / 1000);
+const CREATED_FROM_KEYS = BigInt(Date.UTC(2014, 3, 15) / 1000);
+
+function directoryOf({ options }: WalletService): string {
+  if (options.walletDirectory === undefined) {
+    throw new WalletRefusal("NO_WALLET_DIR", "No wallet dir configured");
+  }
+  return options.walletDirectory;
+}
+
+/** A wallet without a name is kept in memory only. */
+function pathsOf(service: WalletService, filename: string): WalletPaths | undefined {
+  const paths = walletPaths(directoryOf(service), filename);
+  return filename === "" ? undefined : paths;
+}
+
+async function checkFree(paths: WalletPaths | undefined, refusal: WalletRefusal): Promise<void> {
+  if (paths !== undefined && (await walletExists(paths))) throw refusal;
+}
+
+const alreadyExists = () => new WalletRefusal("UNKNOWN_ERROR", "Wallet already exists.");
+
+function checkLanguage(name: string): string {
+  const language = findLanguage(name);
+  if (language === undefined) throw new WalletRefusal("UNKNOWN_ERROR", `Unknown language: ${name}`);
+  return language.englishName;
+}
+
+async function makeAndOpen(
+  service: WalletService,
+  paths: WalletPaths | undefined,
+  made: NewWallet,
+): Promise<string> {
+  const opened = await createWallet(paths, made, service.openOptions);
+  await service.replace(opened);
+  return opened.wallet.addressOf({ major: 0, minor: 0 });
+}
+
+/** A new wallet can't have been paid yet, so it starts at the node's newest block. */
+async function currentHeight(service: WalletService): Promise<number> {
+  const daemon = service.connect();
+  try {
+    return (await daemon.getHeight()).height;
+  } catch (error) {
+    if (error instanceof WalletRefusal) return 0;
+    throw error;
+  } finally {
+    daemon.close();
+  }
+}
+
+function checkSecret(text: string, which: string): Uint8Array {
+  if (!/^[0-9a-f]{64}$/i.test(text))
+    throw new WalletRefusal("UNKNOWN_ERROR", `Failed to parse ${which} key secret key`);
+  return fromHex(text);
+}
+
+function checkAddress(text: string, service: WalletService): Address {
+  try {
+    return parseAddress(text, service.openOptions.network);
+  } catch (error) {
+    if (error instanceof BadAddress)
+      throw new WalletRefusal("UNKNOWN_ERROR", "Failed to parse public address");
+    throw error;
+  }
+}
+
+function checkMandatory(value: string, message: string): void {
+  if (value === "") throw new WalletRefusal("UNKNOWN_ERROR", message);
+}
+
+function decodeSeed(text: string) {
+  try {
+    return decodeMnemonic(text);
+  } catch (error) {
+    if (!(error instanceof BadMnemonic)) throw error;
+    throw new WalletRefusal("UNKNOWN_ERROR", "Electrum-style word list failed verification");
+  }
+}
+
+export const fileHandlers = implementFor<WalletContext>()(declared.files, {
+  getLanguages: () => ({
+    languages: languages.map(({ englishName }) => englishName),
+    languages_local: languages.map(({ name }) => name),
+  }),
+  createWallet: ({ filename, password, language }, { service }) =>
+    service.inTurn(async () => {
+      const paths = pathsOf(service, filename);
+      const seedLanguage = checkLanguage(language);
+      await checkFree(
+        paths,
+        new WalletRefusal("WALLET_ALREADY_EXISTS", "Cannot create wallet. Already exists."),
+      );
+      const refreshFromHeight = await currentHeight(service);
+      const createdAt = BigInt(Math.floor(Date.now() / 1000));
+      await makeAndOpen(service, paths, {
+        keys: createKeys(),
+        password,
+        seedLanguage,
+        refreshFromHeight,
+        createdAt,
+      });
+      return {};
+    }),
+  openWallet: ({ filename, password }, { service }) =>
+    service.inTurn(async () => {
+      const paths = walletPaths(directoryOf(service), filename);
+      const options = service.openOptions;
+      const keys = await unlockKeys(paths, password, options);
+      // Its files can be open only once.
+      if (service.opened?.paths?.keys === paths.keys) await service.replace(undefined);
+      await service.replace(await openUnlocked(keys, options));
+      return {};
+    }),
+  closeWallet: (_, { service }) =>
+    service.inTurn(async () => {
+      if (service.opened === undefined) throw new WalletRefusal("NOT_OPEN", "No wallet file");
+      await service.replace(undefined);
+      return {};
+    }),
+  changeWalletPassword: ({ old_password, new_password }, { service, opened }) =>
+    service.inTurn(async () => {
+      await changePassword(opened, { old: old_password, new: new_password }, service.openOptions);
+      return {};
+    }),
+  generateFromKeys: (params, { service }) =>
+    service.inTurn(async () => {
+      directoryOf(service);
+      checkMandatory(
+        params.viewkey,
+        "field 'viewkey' is mandatory. Please provide a view key you want to restore from.",
+      );
+      checkMandatory(params.address, "field 'address' is mandatory. Please provide a public address.");
+      const paths = pathsOf(service, params.filename);
+      await checkFree(paths, alreadyExists());
+      const { spendPublic, viewPublic } = checkAddress(params.address, service);
+      const viewSecret = checkSecret(params.viewkey, "view");
+      const spendSecret = params.spendkey === "" ? undefined : checkSecret(params.spendkey, "spend");
+      const keys: WalletKeys = { spendPublic, viewPublic, viewSecret, spendSecret };
+      checkKeysFit(keys);
+      const language = params.language === "" ? undefined : findLanguage(params.language);
+      if (params.language !== "" && language === undefined) {
+        throw new WalletRefusal("UNKNOWN_ERROR", "The specified seed language is invalid.");
+      }
+      const address = await makeAndOpen(service, paths, {
+        keys,
+        password: params.password,
+        seedLanguage: language?.englishName ?? "",
+        refreshFromHeight: params.restore_height,
+        createdAt: CREATED_FROM_KEYS,
+      });
+      const kind = spendSecret === undefined ? "Watch-only wallet" : "Wallet";
+      return { address, info: `${kind} has been generated successfully.` };
+    }),
+  restoreDeterministicWallet: (params, { service }) =>
+    service.inTurn(async () => {
+      directoryOf(service);
+      checkMandatory(
+        params.seed,
+        "field 'seed' is mandatory. Please provide a seed you want to restore from.",
+      );
+      const paths = pathsOf(service, params.filename);
+      await checkFree(paths, alreadyExists());
+      const { key, language, hasCheckWord } = decodeSeed(params.seed);
+      if (params.language !== "") checkLanguage(params.language);
+      const seed = params.seed_offset === "" ? key : removeSeedOffset(key, params.seed_offset);
+      const keys = keysOfSeed(seed);
+      const words = encodeMnemonic(keys.spendSecret!, language.englishName);
+      const address = await makeAndOpen(service, paths, {
+        keys,
+        password: params.password,
+        seedLanguage: language.englishName,
+        refreshFromHeight: params.restore_height,
+        createdAt: CREATED_FROM_SEED,
+      });
+      return {
+        address,
+        info: "Wallet has been restored successfully.",
+        seed: words,
+        was_deprecated: !hasCheckWord,
+      };
+    }),
+});

@@ -1,0 +1,216 @@
+/** Payments, transfers, notes. Declarations: @anulo/rpc wallet/history. */
+import { toHex } from "@anulo/protocol";
+import { wallet as declared, implementFor } from "@anulo/rpc";
+import {
+  incomingTransfers,
+  outgoingTransfers,
+  poolTransfers,
+  type Transfer,
+  transfersOf,
+  unconfirmedTransfers,
+} from "../history/transfers.ts";
+import { WalletRefusal } from "../refusal.ts";
+import type { WalletContext } from "../service.ts";
+import type { IncomingPayment, OwnedOutput } from "../state.ts";
+import { isUnlocked } from "../unlock.ts";
+import type { Wallet } from "../wallet.ts";
+
+/** Source: cryptonote_config.h CRYPTONOTE_MAX_BLOCK_NUMBER. */
+const MAX_HEIGHT = 500_000_000;
+
+function describeTransfer(wallet: Wallet, transfer: Transfer) {
+  const { kind, destinations } = transfer;
+  return {
+    address: wallet.addressOf(transfer.subaddress),
+    amount: transfer.amount,
+    amounts: [...transfer.amounts],
+    confirmations: transfer.confirmations,
+    ...(destinations === undefined
+      ? {}
+      : { destinations: destinations.map(({ amount, address }) => ({ amount, address })) }),
+    double_spend_seen: transfer.doubleSpendSeen,
+    fee: transfer.fee,
+    height: transfer.height,
+    locked: transfer.locked,
+    note: wallet.state.notes.get(transfer.txHash) ?? "",
+    payment_id: transfer.paymentId,
+    subaddr_index: transfer.subaddress,
+    subaddr_indices: [...transfer.subaddresses],
+    suggested_confirmations_threshold: transfer.suggestedConfirmations,
+    timestamp: transfer.timestamp,
+    txid: transfer.txHash,
+    type: kind,
+    unlock_time: transfer.unlockTime,
+  };
+}
+
+function describePayment(wallet: Wallet, payment: IncomingPayment, paymentId: string) {
+  return {
+    address: wallet.addressOf(payment.subaddress),
+    amount: payment.amount,
+    block_height: payment.height,
+    locked: !isUnlocked(payment, wallet.now()),
+    payment_id: paymentId,
+    subaddr_index: payment.subaddress,
+    tx_hash: toHex(payment.txHash),
+    unlock_time: payment.unlockTime,
+  };
+}
+
+/** Payments with one id (64 digits) above a height, newest first. */
+function paymentsWith(wallet: Wallet, paymentId: string, minHeight: number): IncomingPayment[] {
+  return wallet.state.incoming
+    .filter((payment) => payment.height > minHeight && toHex(payment.paymentId) === paymentId)
+    .reverse();
+}
+
+const isHex = (text: string): boolean => /^([0-9a-f]{2})*$/i.test(text);
+
+/** 64 digits of a payment id given as 16 or 64; undefined for another length. */
+function wholePaymentId(text: string): string | undefined {
+  if (text.length === 64) return text.toLowerCase();
+  return text.length === 16 ? text.toLowerCase().padEnd(64, "0") : undefined;
+}
+
+function describeOutput(wallet: Wallet, output: OwnedOutput) {
+  return {
+    amount: output.amount,
+    block_height: output.height,
+    frozen: output.frozen,
+    global_index: Number(output.globalIndex),
+    key_image: output.keyImage === undefined ? "" : toHex(output.keyImage),
+    pubkey: toHex(output.oneTimeKey),
+    spent: isSpent(output),
+    subaddr_index: output.subaddress,
+    tx_hash: toHex(output.txHash),
+    tx_size: output.txSize,
+    unlocked: isUnlocked(output, wallet.now()),
+  };
+}
+
+/** An output that an unconfirmed payment uses counts as spent. */
+function isSpent({ spentHeight, pendingSpend }: OwnedOutput): boolean {
+  return spentHeight !== undefined || pendingSpend !== undefined;
+}
+
+/** Hex of a transaction id (32 bytes), in lower case. */
+export function checkTxId(text: string): string {
+  if (text.length !== 64 || !isHex(text)) throw new WalletRefusal("WRONG_TXID", "TX ID has invalid format");
+  return text.toLowerCase();
+}
+
+function checkTxIdOfTransfer(text: string): string {
+  if (!isHex(text)) throw new WalletRefusal("WRONG_TXID", "Transaction ID has invalid format");
+  if (text.length !== 64) throw new WalletRefusal("WRONG_TXID", `Transaction ID has invalid size: ${text}`);
+  return text.toLowerCase();
+}
+
+function checkKeyImage(wallet: Wallet, text: string, verb: string): string {
+  if (text === "") throw new WalletRefusal("UNKNOWN_ERROR", `Must specify key image to ${verb}`);
+  if (text.length !== 64 || !isHex(text))
+    throw new WalletRefusal("WRONG_KEY_IMAGE", "failed to parse key image");
+  const keyImage = text.toLowerCase();
+  if (wallet.outputOf(Buffer.from(keyImage, "hex")) === undefined) {
+    throw new WalletRefusal("UNKNOWN_ERROR", "Key image not found");
+  }
+  return keyImage;
+}
+
+export const historyHandlers = implementFor<WalletContext>()(declared.history, {
+  getPayments({ payment_id }, { opened: { wallet } }) {
+    if (!isHex(payment_id)) throw new WalletRefusal("WRONG_PAYMENT_ID", "Payment ID has invalid format");
+    const whole = wholePaymentId(payment_id);
+    if (whole === undefined) {
+      throw new WalletRefusal("WRONG_PAYMENT_ID", `Payment ID has invalid size: ${payment_id}`);
+    }
+    return {
+      payments: paymentsWith(wallet, whole, 0).map((found) => describePayment(wallet, found, payment_id)),
+    };
+  },
+  getBulkPayments({ payment_ids, min_block_height }, { opened: { wallet } }) {
+    if (payment_ids.length === 0) {
+      const all = wallet.state.incoming.filter(({ height }) => height > min_block_height).reverse();
+      return { payments: all.map((payment) => describePayment(wallet, payment, toHex(payment.paymentId))) };
+    }
+    const payments = payment_ids.flatMap((text) => {
+      const whole = wholePaymentId(text);
+      if (whole === undefined)
+        throw new WalletRefusal("WRONG_PAYMENT_ID", `Payment ID has invalid size: ${text}`);
+      if (!isHex(text)) throw new WalletRefusal("WRONG_PAYMENT_ID", `Payment ID has invalid format: ${text}`);
+      return paymentsWith(wallet, whole, min_block_height).map((found) =>
+        describePayment(wallet, found, text),
+      );
+    });
+    return { payments };
+  },
+  incomingTransfers({ transfer_type, account_index, subaddr_indices }, { opened: { wallet } }) {
+    if (!["all", "available", "unavailable"].includes(transfer_type)) {
+      throw new WalletRefusal(
+        "TRANSFER_TYPE",
+        "Transfer type must be one of: all, available, or unavailable",
+      );
+    }
+    const wanted = wallet.state.outputs.filter((output) => {
+      const { major, minor } = output.subaddress;
+      if (transfer_type !== "all" && (transfer_type === "available") === isSpent(output)) return false;
+      return major === account_index && (subaddr_indices.length === 0 || subaddr_indices.includes(minor));
+    });
+    return { transfers: wanted.map((output) => describeOutput(wallet, output)) };
+  },
+  async getTransfers(params, { opened: { wallet } }) {
+    if (params.pool) await wallet.refreshPool();
+    const filter = {
+      account: params.all_accounts ? undefined : params.account_index,
+      minors: params.all_accounts ? [] : params.subaddr_indices,
+      minHeight: params.filter_by_height ? params.min_height : 0,
+      maxHeight: params.filter_by_height ? Math.min(params.max_height, MAX_HEIGHT) : MAX_HEIGHT,
+    };
+    const context = { state: wallet.state, now: wallet.now() };
+    const describe = (transfers: Transfer[]) =>
+      transfers.map((transfer) => describeTransfer(wallet, transfer));
+    const unconfirmed = params.pending || params.failed ? unconfirmedTransfers(context, filter) : [];
+    return {
+      ...(params.in ? { in: describe(incomingTransfers(context, filter)) } : {}),
+      ...(params.out ? { out: describe(outgoingTransfers(context, filter)) } : {}),
+      ...(params.pending ? { pending: describe(unconfirmed.filter(({ kind }) => kind === "pending")) } : {}),
+      ...(params.failed ? { failed: describe(unconfirmed.filter(({ kind }) => kind === "failed")) } : {}),
+      ...(params.pool ? { pool: describe(poolTransfers(context, filter)) } : {}),
+    };
+  },
+  async getTransferByTxid({ txid, account_index }, { opened: { wallet } }) {
+    const id = checkTxIdOfTransfer(txid);
+    if (account_index >= wallet.state.accounts.length) {
+      throw new WalletRefusal("ACCOUNT_INDEX_OUT_OF_BOUNDS", "Account index is out of bound");
+    }
+    await wallet.refreshPool();
+    const found = transfersOf({ state: wallet.state, now: wallet.now() }, id, account_index);
+    const transfers = found.map((transfer) => describeTransfer(wallet, transfer));
+    if (transfers.length === 0) throw new WalletRefusal("WRONG_TXID", "Transaction not found.");
+    return { transfer: transfers[0]!, transfers };
+  },
+  async setTxNotes({ txids, notes }, { opened: { wallet } }) {
+    if (txids.length !== notes.length) {
+      throw new WalletRefusal("UNKNOWN_ERROR", "Different amount of txids and notes");
+    }
+    const ids = txids.map(checkTxId);
+    await Promise.all(ids.map((txHash, i) => wallet.commit({ kind: "note", txHash, note: notes[i]! })));
+    return {};
+  },
+  getTxNotes: ({ txids }, { opened: { wallet } }) => ({
+    notes: txids.map(checkTxId).map((id) => wallet.state.notes.get(id) ?? ""),
+  }),
+  async freeze({ key_image }, { opened: { wallet } }) {
+    const keyImage = checkKeyImage(wallet, key_image, "freeze");
+    await wallet.commit({ kind: "frozen", keyImage, frozen: true });
+    return {};
+  },
+  async thaw({ key_image }, { opened: { wallet } }) {
+    const keyImage = checkKeyImage(wallet, key_image, "thaw");
+    await wallet.commit({ kind: "frozen", keyImage, frozen: false });
+    return {};
+  },
+  frozen({ key_image }, { opened: { wallet } }) {
+    const keyImage = checkKeyImage(wallet, key_image, "check if frozen");
+    return { frozen: wallet.outputOf(Buffer.from(keyImage, "hex"))?.frozen === true };
+  },
+});

@@ -1,0 +1,70 @@
+/** Scanning, the node behind the wallet, and the service itself. Declarations: @anulo/rpc wallet/service. */
+import { wallet as declared, implementFor } from "@anulo/rpc";
+import { connectDaemon, daemonUrl } from "../daemon.ts";
+import { WalletRefusal } from "../refusal.ts";
+import type { WalletContext, WalletService } from "../service.ts";
+
+/** The interface described is 1.3; the original of 0.18.0.0 says 1.25. Source: wallet_rpc_server_commands_defs.h. */
+const versions = { contract: 1 * 65_536 + 3, upstream: 1 * 65_536 + 25 } as const;
+
+const tlsModes = ["disabled", "enabled", "autodetect"];
+
+function checkTls(params: {
+  ssl_support: string;
+  ssl_allow_any_cert: boolean;
+  ssl_allowed_fingerprints: readonly string[];
+  ssl_ca_file: string;
+}): void {
+  const refuse = (why: string) => {
+    throw new WalletRefusal("NO_DAEMON_CONNECTION", why);
+  };
+  if (!tlsModes.includes(params.ssl_support)) refuse("Invalid ssl support mode");
+  const isPinned = params.ssl_allowed_fingerprints.length > 0 || params.ssl_ca_file !== "";
+  if (params.ssl_support !== "enabled") return;
+  if (!params.ssl_allow_any_cert && !isPinned) {
+    refuse("SSL is enabled but no user certificate or fingerprints were provided");
+  }
+  refuse("This service can't speak TLS to a node yet");
+}
+
+/** The answer must leave before the service does. */
+function stopSoon(service: WalletService): void {
+  setTimeout(() => void service.stop(), 100);
+}
+
+export const serviceHandlers = implementFor<WalletContext>()(
+  declared.service,
+  {
+    setDaemon(params, { opened: { wallet } }) {
+      checkTls(params);
+      const login = { user: params.username, password: params.password };
+      const hasLogin = params.username !== "" || params.password !== "";
+      const address = { url: daemonUrl(params.address), ...(hasLogin ? { login } : {}) };
+      wallet.daemon.close();
+      wallet.daemon = connectDaemon(address, { trusted: params.trusted });
+      return {};
+    },
+    async refresh({ start_height }, { opened: { wallet } }) {
+      const { blocksFetched, receivedMoney } = await wallet.refresh(start_height);
+      return { blocks_fetched: blocksFetched, received_money: receivedMoney };
+    },
+    autoRefresh({ enable, period }, { service }) {
+      service.setRefreshPeriod(enable ? period || undefined : 0);
+      return {};
+    },
+    async rescanBlockchain({ hard }, { opened: { wallet }, dialect }) {
+      // Difference S5: by the interface document a rescan forgets; an explicit `hard` is obeyed in both dialects.
+      await wallet.rescan(hard ?? dialect === "contract");
+      return {};
+    },
+    stopWallet(_, { service, dialect }) {
+      if (dialect === "upstream" && service.opened === undefined) {
+        throw new WalletRefusal("NOT_OPEN", "No wallet file");
+      }
+      stopSoon(service);
+      return {};
+    },
+    getVersion: (_, { dialect }) => ({ release: false, version: versions[dialect] }),
+  },
+  ["scanTx", "rescanSpent", "startMining", "stopMining", "setLogLevel", "setLogCategories"],
+);

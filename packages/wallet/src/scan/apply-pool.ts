@@ -1,0 +1,52 @@
+/** Brings the wallet's unconfirmed payments in line with what waits in the node's pool. */
+import { toHex } from "@anulo/protocol";
+import type { WalletChange } from "../changes.ts";
+import type { Ledger } from "../ledger.ts";
+import type { OutgoingState, PoolPayment } from "../state.ts";
+import { poolPayments } from "./apply-blocks.ts";
+import type { PoolPicture } from "./messages.ts";
+
+/**
+ * Seconds a transaction may take to reach the pool before it counts as lost.
+ * Source: wallet2.cpp `update_pool_state` tx_propagation_timeout.
+ */
+const PROPAGATION_SECONDS = 500;
+
+/** The payments the pool would bring; `seconds` since 1970 is when new ones are first seen. */
+export function incomingFromPool(ledger: Ledger, picture: PoolPicture, seconds: number): PoolPayment[] {
+  const seen = new Map(ledger.state.pool.map((payment) => [toHex(payment.txHash), payment.timestamp]));
+  const confirmed = new Set(ledger.state.incoming.map(({ txHash }) => toHex(txHash)));
+  return picture.found.flatMap(({ transaction, doubleSpendSeen }) => {
+    const id = toHex(transaction.txHash);
+    if (confirmed.has(id)) return []; // mined while we looked
+    const timestamp = seen.get(id) ?? seconds;
+    return poolPayments(ledger, { ...transaction, timestamp }).map((payment) => ({
+      ...payment,
+      doubleSpendSeen,
+    }));
+  });
+}
+
+/** How the pool moves the wallet's own unconfirmed payments. Only after the newest block has been scanned. */
+export function outgoingFromPool(ledger: Ledger, picture: PoolPicture, seconds: number): WalletChange[] {
+  const ids = new Set(picture.ids);
+  const changes: WalletChange[] = [];
+  for (const [id, payment] of ledger.state.outgoing) {
+    const isLate = seconds > payment.createdAt + PROPAGATION_SECONDS;
+    const next = nextState(payment.state, { isInPool: ids.has(id), isLate });
+    if (next !== payment.state) changes.push({ kind: "outgoingState", txHash: id, state: next });
+  }
+  return changes;
+}
+
+/** A payment is given up the second time it is missing, so that one just mined is not mistaken for lost. */
+function nextState(
+  state: OutgoingState,
+  { isInPool, isLate }: { isInPool: boolean; isLate: boolean },
+): OutgoingState {
+  if (state === "confirmed") return state;
+  if (isInPool) return "pending";
+  if (state === "pending") return "missing";
+  // `signed`: about to be sent, or the service died before it could be.
+  return isLate && state !== "failed" ? "failed" : state;
+}

@@ -1,0 +1,37 @@
+/** How wallet and node find the last block both know. */
+import { equalBytes } from "@anulo/protocol";
+import type { RecentBlocks } from "../state.ts";
+import type { BlocksChange } from "./messages.ts";
+
+/** Newest ids without gaps, before they become sparse. Source: wallet2.cpp `get_short_chain_history`. */
+const DENSE = 10;
+
+/** Ids of known blocks, newest first, ten in a row and then ever farther apart; the genesis block last. */
+export function shortHistory({ ids }: RecentBlocks, genesis: Uint8Array): Uint8Array[] {
+  const history: Uint8Array[] = [];
+  let step = 1;
+  for (let at = ids.length - 1; at >= 0; at -= step) {
+    history.push(ids[at]!);
+    if (history.length >= DENSE) step *= 2;
+  }
+  return [...history, genesis];
+}
+
+/** The batch without the blocks at its start that the wallet already has. */
+export function trimKnown({ offset, ids }: RecentBlocks, batch: BlocksChange): BlocksChange {
+  if (batch.ids.length < batch.count) return batch;
+  let known = 0;
+  while (known < batch.count) {
+    const mine = ids[batch.fromHeight + known - offset];
+    if (mine === undefined || !equalBytes(mine, batch.ids[known]!)) break;
+    known += 1;
+  }
+  const fromHeight = batch.fromHeight + known;
+  return {
+    ...batch,
+    fromHeight,
+    count: batch.count - known,
+    ids: batch.ids.slice(known),
+    transactions: batch.transactions.filter(({ height }) => height >= fromHeight),
+  };
+}

@@ -1,0 +1,54 @@
+/** What the wallet and its scan worker tell each other; all of it survives structured cloning. */
+import type { ScannedTransaction, WalletChange } from "../changes.ts";
+import type { DaemonAddress } from "../daemon.ts";
+import type { RefusalKind } from "../refusal.ts";
+import type { SubaddressIndex } from "../state.ts";
+import type { ScanKeys } from "./scan-transaction.ts";
+import type { KeyRange } from "./subaddress-table.ts";
+
+export type BlocksChange = Extract<WalletChange, { kind: "blocks" }>;
+
+/** One scan, from a point both sides know to the newest block of the node, then the pool. */
+export type ScanTask = {
+  readonly daemon: DaemonAddress;
+  /** Ids (32 bytes) of known blocks, newest first and ever sparser, the genesis block last. */
+  readonly history: readonly Uint8Array[];
+  /** Height to begin at when nothing but the genesis block is known; 0 to go by `history`. */
+  readonly startHeight: number;
+  /** Transactions of lower blocks are not looked at. */
+  readonly fromHeight: number;
+};
+
+/** A pool transaction that concerns the wallet. */
+export type PoolFind = { readonly transaction: ScannedTransaction; readonly doubleSpendSeen: boolean };
+
+/** The node's pool: ids of everything in it (hex), and what of it concerns the wallet. */
+export type PoolPicture = { readonly ids: readonly string[]; readonly found: readonly PoolFind[] };
+
+export type ToWorker =
+  /** `used`: the last address in use of every account. Sent once, first. */
+  | {
+      readonly kind: "open";
+      readonly keys: ScanKeys;
+      readonly used: readonly SubaddressIndex[];
+      readonly keyImages: readonly Uint8Array[];
+    }
+  | { readonly kind: "cover"; readonly id: number; readonly index: SubaddressIndex }
+  | { readonly kind: "scan"; readonly id: number; readonly task: ScanTask }
+  | { readonly kind: "pool"; readonly id: number; readonly daemon: DaemonAddress }
+  /** One batch of `scan` has been kept. */
+  | { readonly kind: "kept" }
+  | { readonly kind: "cancel" };
+
+export type FromWorker =
+  /** The table grew. */
+  | { readonly kind: "range"; readonly range: KeyRange }
+  | { readonly kind: "blocks"; readonly change: BlocksChange }
+  /** `open`, `cover`, `scan` or `pool` is finished. */
+  | { readonly kind: "done"; readonly id: number; readonly pool: PoolPicture | undefined }
+  | {
+      readonly kind: "failed";
+      readonly id: number;
+      readonly refusal: RefusalKind | undefined;
+      readonly message: string;
+    };

@@ -1,0 +1,129 @@
+/** The wallet's side of the scan worker: one thread for one open wallet. */
+import { Worker } from "node:worker_threads";
+import type { DaemonAddress } from "../daemon.ts";
+import { type RefusalKind, WalletRefusal } from "../refusal.ts";
+import type { SubaddressIndex } from "../state.ts";
+import type { BlocksChange, FromWorker, PoolPicture, ScanTask, ToWorker } from "./messages.ts";
+import type { ScanKeys } from "./scan-transaction.ts";
+import { addRange, createSubaddressTable, type SubaddressTable } from "./subaddress-table.ts";
+
+export type ScannerParts = {
+  readonly keys: ScanKeys;
+  /** The last address in use of every account. */
+  readonly used: readonly SubaddressIndex[];
+  /** Key images (32 bytes) of the outputs already known. */
+  readonly keyImages: readonly Uint8Array[];
+  /** Keeps one batch; batches come in order and the next waits for this one. */
+  readonly keep: (change: BlocksChange) => Promise<void>;
+};
+
+type Waiting = { resolve: (pool: PoolPicture | undefined) => void; reject: (error: unknown) => void };
+
+/** Id of the answer that says the first table is complete. */
+const OPENING = 0;
+
+export class Scanner {
+  /** Spend public keys of this wallet, look-ahead included. */
+  readonly table: SubaddressTable = createSubaddressTable();
+  /** Settles once the table is complete for the addresses in use. */
+  readonly ready: Promise<unknown>;
+  readonly #worker: Worker;
+  readonly #keep: (change: BlocksChange) => Promise<void>;
+  readonly #waiting = new Map<number, Waiting>();
+  #nextId = OPENING + 1;
+  #stopped: Error | undefined;
+  #refusedBatch: Error | undefined;
+
+  constructor({ keys, used, keyImages, keep }: ScannerParts) {
+    this.#keep = keep;
+    this.#worker = new Worker(new URL("./worker.js", import.meta.url));
+    this.#worker.on("message", (message: FromWorker) => this.#receive(message));
+    this.#worker.on("error", (error) => this.#end(error));
+    this.#worker.on("exit", () => this.#end(new Error("the scan worker ended")));
+    this.ready = this.#wait(OPENING);
+    this.ready.catch(() => undefined); // whoever needs the table hears of it there
+    this.#send({ kind: "open", keys, used, keyImages });
+  }
+
+  /** Makes sure money sent to `index`, and to the look-ahead beyond it, is found. */
+  async cover(index: SubaddressIndex): Promise<void> {
+    const id = this.#nextId++;
+    const done = this.#wait(id);
+    this.#send({ kind: "cover", id, index });
+    await done;
+  }
+
+  /** Scans to the newest block; answers what the pool held. One at a time. Throws `WalletRefusal` when the node doesn't answer. */
+  async scan(task: ScanTask): Promise<PoolPicture | undefined> {
+    this.#refusedBatch = undefined;
+    const id = this.#nextId++;
+    const done = this.#wait(id);
+    this.#send({ kind: "scan", id, task });
+    const picture = await done;
+    if (this.#refusedBatch !== undefined) throw this.#refusedBatch;
+    return picture;
+  }
+
+  /** What the node's pool holds now. */
+  async lookAtPool(daemon: DaemonAddress): Promise<PoolPicture | undefined> {
+    const id = this.#nextId++;
+    const done = this.#wait(id);
+    this.#send({ kind: "pool", id, daemon });
+    return await done;
+  }
+
+  /** Lets the scan under way end after the batch it is at. */
+  cancel(): void {
+    this.#send({ kind: "cancel" });
+  }
+
+  async stop(): Promise<void> {
+    this.#end(new WalletRefusal("NOT_OPEN", "No wallet file"));
+    await this.#worker.terminate();
+  }
+
+  #send(message: ToWorker): void {
+    if (this.#stopped === undefined) this.#worker.postMessage(message);
+  }
+
+  #wait(id: number): Promise<PoolPicture | undefined> {
+    return new Promise((resolve, reject) => {
+      if (this.#stopped === undefined) this.#waiting.set(id, { resolve, reject });
+      else reject(this.#stopped);
+    });
+  }
+
+  #receive(message: FromWorker): void {
+    if (message.kind === "range") addRange(this.table, message.range);
+    else if (message.kind === "blocks") void this.#keepBatch(message.change);
+    else this.#settle(message);
+  }
+
+  /** A batch that can't be kept ends the scan; what the worker sends until it hears of it is dropped. */
+  async #keepBatch(change: BlocksChange): Promise<void> {
+    try {
+      if (this.#refusedBatch === undefined) await this.#keep(change);
+    } catch (error) {
+      this.#refusedBatch = error instanceof Error ? error : new Error(String(error));
+      this.cancel();
+    }
+    this.#send({ kind: "kept" });
+  }
+
+  #settle(message: Extract<FromWorker, { kind: "done" | "failed" }>): void {
+    const waiting = this.#waiting.get(message.id);
+    this.#waiting.delete(message.id);
+    if (message.kind === "done") waiting?.resolve(message.pool);
+    else waiting?.reject(errorOf(message.refusal, message.message));
+  }
+
+  #end(error: Error): void {
+    this.#stopped ??= error;
+    for (const { reject } of this.#waiting.values()) reject(error);
+    this.#waiting.clear();
+  }
+}
+
+function errorOf(refusal: RefusalKind | undefined, message: string): Error {
+  return refusal === undefined ? new Error(message) : new WalletRefusal(refusal, message);
+}

@@ -1,0 +1,119 @@
+/** Entry of the scan worker: everything slow about scanning happens in this thread. */
+
+import { isDeepStrictEqual } from "node:util";
+import { parentPort } from "node:worker_threads";
+import { subaddressSpendPublicKeys } from "@anulo/crypto";
+import { toHex } from "@anulo/protocol";
+import { connectDaemon, type Daemon, type DaemonAddress } from "../daemon.ts";
+import { WalletRefusal } from "../refusal.ts";
+import type { SubaddressIndex } from "../state.ts";
+import { scanBlocks } from "./block-scan.ts";
+import type { ScanContext } from "./candidates.ts";
+import type { FromWorker, ScanTask, ToWorker } from "./messages.ts";
+import { PoolScan } from "./pool-scan.ts";
+import type { ScanKeys } from "./scan-transaction.ts";
+import { addRange, createSubaddressTable, missingFor } from "./subaddress-table.ts";
+
+/** Batches on their way to the wallet's thread before the worker waits: bounds memory on a fast node. */
+const BATCHES_AHEAD = 2;
+/** Keys made between two looks at the mail. */
+const KEYS_PER_RANGE = 1000;
+
+const port = parentPort;
+if (port === null) throw new Error("the scan worker runs in a worker thread");
+
+const table = createSubaddressTable();
+let context: ScanContext | undefined;
+let pool: PoolScan | undefined;
+let daemon: Daemon | undefined;
+let cancelled = false;
+let unkept = 0;
+let wake: (() => void) | undefined;
+
+/** The connections stay open from one scan to the next. */
+function daemonAt(address: DaemonAddress): Daemon {
+  if (isDeepStrictEqual(daemon?.address, address)) return daemon!;
+  daemon?.close();
+  daemon = connectDaemon(address);
+  return daemon;
+}
+
+function send(message: FromWorker): void {
+  port?.postMessage(message);
+}
+
+function cover(keys: ScanKeys, index: SubaddressIndex): void {
+  for (const { major, fromMinor, toMinor } of missingFor(table, index)) {
+    for (let minor = fromMinor; minor < toMinor; minor += KEYS_PER_RANGE) {
+      const count = Math.min(KEYS_PER_RANGE, toMinor - minor);
+      const made = subaddressSpendPublicKeys({ keys, major, fromMinor: minor, count });
+      const packed = new Uint8Array(32 * count);
+      for (const [i, key] of made.entries()) packed.set(key, 32 * i);
+      const range = { major, fromMinor: minor, keys: packed };
+      addRange(table, range);
+      send({ kind: "range", range });
+    }
+  }
+}
+
+async function scan(task: ScanTask) {
+  if (context === undefined || pool === undefined) throw new Error("scan before open");
+  cancelled = false;
+  const node = daemonAt(task.daemon);
+  // The pool comes first, so that a transaction mined in between is missed in neither.
+  const picture = await pool.look(node);
+  for await (const change of scanBlocks(context, task, node)) {
+    send({ kind: "blocks", change });
+    unkept += 1;
+    while (unkept >= BATCHES_AHEAD) await new Promise<void>((resolve) => (wake = resolve));
+    if (cancelled) return undefined;
+  }
+  while (unkept > 0) await new Promise<void>((resolve) => (wake = resolve));
+  return picture;
+}
+
+async function look(address: DaemonAddress) {
+  if (pool === undefined) throw new Error("pool before open");
+  return await pool.look(daemonAt(address));
+}
+
+async function answer(id: number, task: () => Promise<FromWorker & { kind: "done" }>): Promise<void> {
+  try {
+    send(await task());
+  } catch (error) {
+    const refusal = error instanceof WalletRefusal ? error.kind : undefined;
+    send({ kind: "failed", id, refusal, message: error instanceof Error ? error.message : String(error) });
+  }
+}
+
+function open(message: Extract<ToWorker, { kind: "open" }>): void {
+  const { keys } = message;
+  const knownImages = new Set(message.keyImages.map(toHex));
+  context = { keys, table, knownImages, cover: (index) => cover(keys, index) };
+  pool = new PoolScan(context);
+  for (const index of message.used) cover(keys, index);
+}
+
+port.on("message", (message: ToWorker) => {
+  if (message.kind === "open") {
+    void answer(0, async () => {
+      open(message);
+      return { kind: "done", id: 0, pool: undefined };
+    });
+  } else if (message.kind === "cover") {
+    void answer(message.id, async () => {
+      context?.cover(message.index);
+      return { kind: "done", id: message.id, pool: undefined };
+    });
+  } else if (message.kind === "scan") {
+    void answer(message.id, async () => ({ kind: "done", id: message.id, pool: await scan(message.task) }));
+  } else if (message.kind === "pool") {
+    void answer(message.id, async () => ({ kind: "done", id: message.id, pool: await look(message.daemon) }));
+  } else if (message.kind === "kept") {
+    unkept -= 1;
+    wake?.();
+  } else {
+    cancelled = true;
+    wake?.();
+  }
+});

@@ -1,0 +1,184 @@
+/** The wallet service: one wallet open at a time, its own refreshing, and the RPC in front of it. */
+import {
+  createRpcServer,
+  type Dialect,
+  type Listener,
+  type Logger,
+  type Login,
+  type RpcServer,
+} from "@anulo/rpc";
+import { connectDaemon, type Daemon, type DaemonAddress } from "./daemon.ts";
+import type { OpenOptions, OpenWallet } from "./file/open-wallet.ts";
+import { WalletRefusal } from "./refusal.ts";
+import { walletHandlers } from "./rpc/handlers.ts";
+import type { NetworkName } from "./state.ts";
+
+export type WalletServiceOptions = {
+  readonly listen: readonly Listener[];
+  /** Where wallets are kept; without it none can be made or opened. */
+  readonly walletDirectory?: string;
+  readonly daemon: DaemonAddress;
+  readonly trustedDaemon?: boolean;
+  readonly network?: NetworkName;
+  /** Only commands that can't spend or show secrets. */
+  readonly restricted?: boolean;
+  readonly dialect?: Dialect;
+  readonly login?: Login;
+  readonly kdfRounds?: number;
+  /** Seconds between two refreshes of its own; 0 for none. */
+  readonly refreshPeriod?: number;
+  readonly log?: Logger;
+};
+
+/** What a handler works with. */
+export type WalletContext = {
+  readonly service: WalletService;
+  readonly dialect: Dialect;
+  /** The open wallet; throws the refusal "No wallet file". */
+  readonly opened: OpenWallet;
+};
+
+const silent: Logger = { error: () => undefined, warn: () => undefined, debug: () => undefined };
+
+/** Source: wallet_rpc_server.cpp DEFAULT_AUTO_REFRESH_PERIOD. */
+const REFRESH_PERIOD_SECONDS = 20;
+/** A wallet just opened is left in peace so long, so that a caller can choose when to refresh it. */
+const FIRST_REFRESH_SECONDS = 2;
+
+export class WalletService {
+  readonly options: WalletServiceOptions;
+  readonly #log: Logger;
+  #server: RpcServer | undefined;
+  #opened: OpenWallet | undefined;
+  #turn: Promise<unknown> = Promise.resolve();
+  #refreshPeriod: number;
+  #nextRefresh = 0;
+  #timer: NodeJS.Timeout | undefined;
+  #isRefreshing = false;
+  #stopping: Promise<void> | undefined;
+  #stopped: () => void = () => undefined;
+  /** Settles once the service has stopped, whoever stopped it. */
+  readonly ended: Promise<void>;
+
+  constructor(options: WalletServiceOptions) {
+    this.options = options;
+    this.#log = options.log ?? silent;
+    this.#refreshPeriod = options.refreshPeriod ?? REFRESH_PERIOD_SECONDS;
+    this.ended = new Promise((resolve) => {
+      this.#stopped = resolve;
+    });
+  }
+
+  get urls(): readonly string[] {
+    return this.#server?.urls ?? [];
+  }
+
+  /** Where the first listener is reached, as `http://host:port`. */
+  get url(): string {
+    return this.urls[0] ?? "";
+  }
+
+  get opened(): OpenWallet | undefined {
+    return this.#opened;
+  }
+
+  get openOptions(): OpenOptions {
+    const { network = "mainnet", kdfRounds } = this.options;
+    return { network, daemon: this.connect(), ...(kdfRounds === undefined ? {} : { kdfRounds }) };
+  }
+
+  /** A connection to the node the service was started with. */
+  connect(): Daemon {
+    return connectDaemon(this.options.daemon, { trusted: this.options.trustedDaemon ?? false });
+  }
+
+  /** Starts listening; rejects when that is not possible. */
+  async start(): Promise<void> {
+    const { dialect = "contract", restricted = false, login, listen } = this.options;
+    this.#server = await createRpcServer<WalletContext>({
+      calls: walletHandlers,
+      listen,
+      dialect,
+      ...(login === undefined ? {} : { login }),
+      log: this.#log,
+      context: () => contextOf(this, dialect),
+      isMet: (need) => {
+        if (need === "openWallet") return this.#opened !== undefined;
+        if (need === "unrestrictedService") return !restricted;
+        return this.#opened?.wallet.daemon.isTrusted === true;
+      },
+    });
+    this.#timer = setInterval(() => void this.#tick(), 1000);
+    this.#timer.unref();
+  }
+
+  /** Stops answering, closes the wallet, wipes its secrets. */
+  stop(): Promise<void> {
+    this.#stopping ??= this.#stop();
+    return this.#stopping;
+  }
+
+  async #stop(): Promise<void> {
+    clearInterval(this.#timer);
+    this.#refreshPeriod = 0;
+    await this.#server?.stop();
+    await this.inTurn(() => this.replace(undefined));
+    this.#stopped();
+  }
+
+  /** Opening and closing take turns. */
+  inTurn<T>(task: () => Promise<T>): Promise<T> {
+    const mine = this.#turn.then(task, task);
+    this.#turn = mine.catch(() => undefined);
+    return mine;
+  }
+
+  /** Closes the wallet that is open and puts another in its place. */
+  async replace(opened: OpenWallet | undefined): Promise<void> {
+    const old = this.#opened;
+    this.#opened = opened;
+    this.#nextRefresh = Date.now() + 1000 * Math.min(FIRST_REFRESH_SECONDS, this.#refreshPeriod);
+    await old?.close();
+  }
+
+  /** Seconds between two refreshes; 0 turns them off, `undefined` means the usual period. */
+  setRefreshPeriod(seconds: number | undefined): void {
+    this.#refreshPeriod = seconds ?? REFRESH_PERIOD_SECONDS;
+    this.#nextRefresh = Date.now() + 1000 * this.#refreshPeriod;
+  }
+
+  async #tick(): Promise<void> {
+    const wallet = this.#opened?.wallet;
+    if (wallet === undefined || this.#refreshPeriod === 0 || this.#isRefreshing) return;
+    if (Date.now() < this.#nextRefresh) return;
+    this.#isRefreshing = true;
+    try {
+      await wallet.refresh();
+    } catch (error) {
+      if (!(error instanceof WalletRefusal)) this.#log.error("refresh failed", { error });
+      else this.#log.debug("refresh refused", { code: error.code });
+    } finally {
+      this.#isRefreshing = false;
+      this.#nextRefresh = Date.now() + 1000 * this.#refreshPeriod;
+    }
+  }
+}
+
+function contextOf(service: WalletService, dialect: Dialect): WalletContext {
+  return {
+    service,
+    dialect,
+    get opened(): OpenWallet {
+      const { opened } = service;
+      if (opened === undefined) throw new WalletRefusal("NOT_OPEN", "No wallet file");
+      return opened;
+    },
+  };
+}
+
+/** Builds the service and starts it. */
+export async function createWalletService(options: WalletServiceOptions): Promise<WalletService> {
+  const service = new WalletService(options);
+  await service.start();
+  return service;
+}

@@ -1,0 +1,38 @@
+// Writes the table of calls into README.md between its markers, from the declarations and the handlers bound to them.
+// --check: writes nothing and fails when the table is out of date.
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { services } from "./rpc-services.mjs";
+import { root } from "./sources.mjs";
+
+const file = join(root, "README.md");
+const begin = "<!-- rpc calls: written by scripts/make-rpc-docs.mjs -->";
+const end = "<!-- end of rpc calls -->";
+
+function row(call, calls) {
+  const implemented = calls?.find((candidate) => candidate.call === call)?.handler !== undefined;
+  const names = [call.name, ...call.aliases].map((name) => `\`${name}\``).join(", ");
+  return `| ${names} | ${implemented ? "works" : "not yet"} | ${call.summary} |`;
+}
+
+function table({ title, groups, calls = [] }) {
+  const rows = Object.values(groups).flatMap((group) => Object.values(group).map((call) => row(call, calls)));
+  const works = rows.filter((text) => text.includes("| works |")).length;
+  const heading = `### ${title[0].toUpperCase()}${title.slice(1)}: ${works} of ${rows.length} calls work`;
+  return [heading, "", "| Call | State | What it does |", "|---|---|---|", ...rows].join("\n");
+}
+
+const text = (await services()).map(table).join("\n\n");
+const readme = readFileSync(file, "utf8");
+const from = readme.indexOf(begin);
+const to = readme.indexOf(end);
+if (from === -1 || to < from) {
+  console.error(`make-rpc-docs: README.md lacks the markers\n${begin}\n${end}`);
+  process.exit(1);
+}
+const written = `${readme.slice(0, from + begin.length)}\n\n${text}\n\n${readme.slice(to)}`;
+if (process.argv.includes("--check")) {
+  if (written !== readme) console.error("make-rpc-docs: the table in README.md is out of date");
+  process.exit(written === readme ? 0 : 1);
+}
+writeFileSync(file, written);
