@@ -2,10 +2,9 @@ import { accessSync, constants, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import type { Dialect } from "@anulo/rpc";
 import { freePorts } from "./free-port.ts";
 import { launch, type Program } from "./launch.ts";
-
-type Dialect = "contract" | "upstream";
 
 /** Whose programs: the original ones, or ours (`anulo node`, `anulo wallet`), which take the same flags. */
 export type Maker = { readonly kind: "real" } | { readonly kind: "ours"; readonly dialect?: Dialect };

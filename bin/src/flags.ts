@@ -1,0 +1,99 @@
+/** What a flag is followed by. A `switch` stands alone, `each` may be given several times. */
+export type FlagKind = "switch" | "text" | "number" | "each";
+
+export type Flag = {
+  readonly kind: FlagKind;
+  /** Name of the value in the help, e.g. "PORT". */
+  readonly value?: string;
+  readonly help: string;
+  /** The only values a `text` flag may have. */
+  readonly choices?: readonly string[];
+};
+
+export type FlagTable = { readonly [name: string]: Flag };
+
+type ValueOf<F extends Flag> = F["kind"] extends "switch"
+  ? boolean
+  : F["kind"] extends "each"
+    ? readonly string[]
+    : (F["kind"] extends "number" ? number : string) | undefined;
+
+export type Values<T extends FlagTable> = { readonly [Name in keyof T]: ValueOf<T[Name]> };
+
+/** A command line that cannot be obeyed; the message says why. */
+export class BadUsage extends Error {
+  override name = "BadUsage";
+}
+
+/** Reads `--name value` and `--name=value`. Throws BadUsage for what the table does not know. */
+export function parseFlags<T extends FlagTable>(table: T, args: readonly string[]): Values<T> {
+  const values: Record<string, unknown> = {};
+  for (const [name, { kind }] of Object.entries(table)) {
+    values[name] = kind === "switch" ? false : kind === "each" ? [] : undefined;
+  }
+  const rest = [...args];
+  for (let word = rest.shift(); word !== undefined; word = rest.shift()) {
+    const { name, attached } = splitWord(word);
+    const flag = table[name];
+    if (flag === undefined) throw unknownFlag(table, name);
+    const given = flag.kind === "switch" ? (attached ?? "true") : (attached ?? rest.shift());
+    if (given === undefined) throw new BadUsage(`--${name} needs a value (${flag.value})`);
+    const value = readValue(name, flag, given);
+    values[name] = flag.kind === "each" ? [...(values[name] as string[]), value] : value;
+  }
+  return values as Values<T>;
+}
+
+function splitWord(word: string): { name: string; attached: string | undefined } {
+  const [, name, attached] = /^--([^=]+)(?:=(.*))?$/s.exec(word) ?? [];
+  if (name === undefined) throw new BadUsage(`not a flag: ${word}`);
+  return { name, attached };
+}
+
+function readValue(name: string, flag: Flag, given: string): boolean | number | string {
+  if (flag.kind === "switch") {
+    if (["true", "1", "yes"].includes(given)) return true;
+    if (["false", "0", "no"].includes(given)) return false;
+    throw new BadUsage(`--${name} takes no value, or true or false: ${given}`);
+  }
+  if (flag.kind === "number") {
+    if (!/^\d{1,15}$/.test(given)) throw new BadUsage(`--${name} needs a whole number: ${given}`);
+    return Number(given);
+  }
+  if (flag.choices !== undefined && !flag.choices.includes(given)) {
+    throw new BadUsage(`--${name} must be one of ${flag.choices.join(", ")}: ${given}`);
+  }
+  return given;
+}
+
+function unknownFlag(table: FlagTable, name: string): BadUsage {
+  const nearest = Object.keys(table)
+    .map((known) => ({ known, distance: editDistance(name, known) }))
+    .sort((a, b) => a.distance - b.distance)[0];
+  const isNear = nearest !== undefined && nearest.distance <= Math.max(2, name.length / 3);
+  return new BadUsage(`unknown flag --${name}${isNear ? `, did you mean --${nearest.known}?` : ""}`);
+}
+
+/** Least number of letters to insert, delete or change (Levenshtein). */
+function editDistance(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, at) => at);
+  for (let i = 1; i <= a.length; i++) {
+    const next = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const changed = row[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1);
+      next.push(Math.min(changed, row[j]! + 1, next[j - 1]! + 1));
+    }
+    row = next;
+  }
+  return row[b.length]!;
+}
+
+/** The table as help text, a line a flag. */
+export function formatFlags(table: FlagTable): string {
+  const lines = Object.entries(table).map(([name, { value, help, choices }]) => {
+    const shown = choices === undefined ? value : choices.join("|");
+    return { left: `  --${name}${shown === undefined ? "" : ` ${shown}`}`, help };
+  });
+  const width = Math.max(...lines.map(({ left }) => left.length));
+  return lines.map(({ left, help }) => `${left.padEnd(width + 2)}${help}`).join("\n");
+}

@@ -1,0 +1,73 @@
+import { mkdirSync } from "node:fs";
+import { homedir } from "node:os";
+import { join } from "node:path";
+import { createNode, type NodeOptions } from "@anulo/node";
+import type { Listener } from "@anulo/rpc";
+import { type FlagTable, formatFlags, parseFlags, type Values } from "./flags.ts";
+import { createLog } from "./log.ts";
+import { bindAddress, checkPort, dialectOf, parseLogin, serviceFlags } from "./service-flags.ts";
+import { untilStopped } from "./until-stopped.ts";
+
+export const nodeFlags = {
+  ...serviceFlags,
+  regtest: { kind: "switch", help: "a private chain; the only network supported yet" },
+  testnet: { kind: "switch", help: "not supported yet" },
+  stagenet: { kind: "switch", help: "not supported yet" },
+  "data-dir": { kind: "text", value: "FOLDER", help: "where the chain is kept (~/.anulo)" },
+  "fixed-difficulty": { kind: "number", value: "N", help: "difficulty of every block; above 1 not yet" },
+  offline: { kind: "switch", help: "talk to no peers; as yet it never does" },
+  "rpc-bind-port": { kind: "number", value: "PORT", help: "port of RPC (18081)" },
+  "rpc-restricted-bind-ip": { kind: "text", value: "ADDRESS", help: "where restricted RPC listens" },
+  "rpc-restricted-bind-port": { kind: "number", value: "PORT", help: "also serve RPC that is safe for all" },
+  "disable-rpc-ban": { kind: "switch", help: "do not shut out callers that keep failing" },
+  "p2p-bind-ip": { kind: "text", value: "ADDRESS", help: "accepted; no peers yet" },
+  "p2p-bind-port": { kind: "number", value: "PORT", help: "accepted; no peers yet" },
+  "add-exclusive-node": { kind: "each", value: "ADDRESS:PORT", help: "accepted; no peers yet" },
+  "no-igd": { kind: "switch", help: "accepted; no port is ever mapped" },
+  "no-zmq": { kind: "switch", help: "accepted; there is no ZeroMQ yet" },
+  "zmq-rpc-bind-port": { kind: "number", value: "PORT", help: "accepted; there is no ZeroMQ yet" },
+  "disable-dns-checkpoints": { kind: "switch", help: "accepted; no DNS is asked" },
+  "check-updates": { kind: "text", choices: ["disabled"], help: "no updates are looked for" },
+} as const satisfies FlagTable;
+
+const defaultRpcPort = 18081;
+
+function optionsOf(flags: Values<typeof nodeFlags>): NodeOptions {
+  const network = (["regtest", "stagenet", "testnet"] as const).find((name) => flags[name]) ?? "mainnet";
+  const folder = join(flags["data-dir"] ?? join(homedir(), ".anulo"), network);
+  mkdirSync(folder, { recursive: true });
+  const isConfirmed = flags["confirm-external-bind"];
+  const host = bindAddress("rpc-bind-ip", flags["rpc-bind-ip"], isConfirmed);
+  const listen: Listener[] = [{ host, port: checkPort("rpc-bind-port", flags["rpc-bind-port"] ?? defaultRpcPort) }];
+  const restrictedPort = flags["rpc-restricted-bind-port"];
+  if (restrictedPort !== undefined) {
+    const address = bindAddress("rpc-restricted-bind-ip", flags["rpc-restricted-bind-ip"], isConfirmed);
+    const port = checkPort("rpc-restricted-bind-port", restrictedPort);
+    listen.push({ host: address, port, restricted: true });
+  }
+  return {
+    network,
+    databasePath: join(folder, "chain.mdb"),
+    fixedDifficulty: BigInt(flags["fixed-difficulty"] ?? 1),
+    listen,
+    dialect: dialectOf(flags["rpc-dialect"]),
+    login: flags["rpc-login"] === undefined ? undefined : parseLogin(flags["rpc-login"]),
+    verifyThreads: flags["max-concurrency"] || undefined,
+    offline: flags.offline,
+    log: createLog(flags["log-level"] ?? 0, flags["log-file"]),
+  };
+}
+
+/** `anulo node`: runs a node until it is told to stop. */
+export async function runNode(args: readonly string[]): Promise<void> {
+  const flags = parseFlags(nodeFlags, args);
+  if (flags.help) {
+    process.stdout.write(`anulo node [flags]\n\n${formatFlags(nodeFlags)}\n`);
+    return;
+  }
+  const node = createNode(optionsOf(flags));
+  await node.start();
+  process.stdout.write(`node: ${node.urls.join(" ")}\n`);
+  await untilStopped(node.stopRequested);
+  await node.stop();
+}

@@ -1,0 +1,83 @@
+import { randomBytes } from "node:crypto";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Login } from "@anulo/rpc";
+import { createWalletService, type WalletServiceOptions } from "@anulo/wallet";
+import { BadUsage, type FlagTable, formatFlags, parseFlags, type Values } from "./flags.ts";
+import { createLog } from "./log.ts";
+import { bindAddress, checkPort, dialectOf, isLoopback, parseLogin, serviceFlags } from "./service-flags.ts";
+import { untilStopped } from "./until-stopped.ts";
+
+export const walletFlags = {
+  ...serviceFlags,
+  testnet: { kind: "switch", help: "addresses of testnet" },
+  stagenet: { kind: "switch", help: "addresses of stagenet" },
+  "wallet-dir": { kind: "text", value: "FOLDER", help: "where wallets are kept (needed)" },
+  "rpc-bind-port": { kind: "number", value: "PORT", help: "port of RPC (needed)" },
+  "disable-rpc-login": { kind: "switch", help: "ask for no login" },
+  "restricted-rpc": { kind: "switch", help: "only what can neither spend nor show secrets" },
+  "daemon-address": { kind: "text", value: "ADDRESS:PORT", help: "the node (127.0.0.1:18081)" },
+  "daemon-port": { kind: "number", value: "PORT", help: "the node, on this machine" },
+  "daemon-login": { kind: "text", value: "USER:PASSWORD", help: "the node's HTTP digest login" },
+  "daemon-ssl": { kind: "text", choices: ["disabled", "autodetect"], help: "TLS is not supported yet" },
+  "trusted-daemon": { kind: "switch", help: "the node is ours (so on this machine)" },
+  "untrusted-daemon": { kind: "switch", help: "the node is not ours, wherever it is" },
+  "no-dns": { kind: "switch", help: "accepted; no DNS is asked" },
+} as const satisfies FlagTable;
+
+type Flags = Values<typeof walletFlags>;
+
+function loginOf(flags: Flags, port: number): Login | undefined {
+  if (flags["rpc-login"] !== undefined) return parseLogin(flags["rpc-login"]);
+  if (flags["disable-rpc-login"]) return undefined;
+  const login = { user: "monero", password: randomBytes(18).toString("base64") };
+  // Where clients of monero-wallet-rpc look for it.
+  writeFileSync(join(process.cwd(), `monero-wallet-rpc.${port}.login`), `${login.user}:${login.password}`, {
+    mode: 0o600,
+  });
+  return login;
+}
+
+function daemonOf(flags: Flags): Pick<WalletServiceOptions, "daemon" | "trustedDaemon"> {
+  const address = flags["daemon-address"] ?? `127.0.0.1:${flags["daemon-port"] ?? 18081}`;
+  const url = new URL(/^https?:\/\//.test(address) ? address : `http://${address}`);
+  if (flags["trusted-daemon"] && flags["untrusted-daemon"]) {
+    throw new BadUsage("--trusted-daemon and --untrusted-daemon exclude each other");
+  }
+  const login = flags["daemon-login"];
+  return {
+    daemon: { url: url.origin, ...(login !== undefined && { login: parseLogin(login) }) },
+    trustedDaemon: flags["trusted-daemon"] || (!flags["untrusted-daemon"] && isLoopback(url.hostname)),
+  };
+}
+
+function optionsOf(flags: Flags): WalletServiceOptions {
+  const { "wallet-dir": walletDirectory, "rpc-bind-port": port } = flags;
+  if (walletDirectory === undefined) throw new BadUsage("--wallet-dir is needed");
+  if (port === undefined) throw new BadUsage("--rpc-bind-port is needed");
+  const host = bindAddress("rpc-bind-ip", flags["rpc-bind-ip"], flags["confirm-external-bind"]);
+  const login = loginOf(flags, port);
+  return {
+    listen: [{ host, port: checkPort("rpc-bind-port", port) }],
+    walletDirectory,
+    ...daemonOf(flags),
+    network: (["stagenet", "testnet"] as const).find((name) => flags[name]) ?? "mainnet",
+    restricted: flags["restricted-rpc"],
+    dialect: dialectOf(flags["rpc-dialect"]),
+    ...(login !== undefined && { login }),
+    log: createLog(flags["log-level"] ?? 0, flags["log-file"]),
+  };
+}
+
+/** `anulo wallet`: runs a wallet service until it is told to stop. */
+export async function runWallet(args: readonly string[]): Promise<void> {
+  const flags = parseFlags(walletFlags, args);
+  if (flags.help) {
+    process.stdout.write(`anulo wallet [flags]\n\n${formatFlags(walletFlags)}\n`);
+    return;
+  }
+  const service = await createWalletService(optionsOf(flags));
+  process.stdout.write(`wallet service: ${service.url}\n`);
+  await untilStopped(service.ended);
+  await service.stop();
+}

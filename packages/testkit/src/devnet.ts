@@ -1,0 +1,131 @@
+import { createHash } from "node:crypto";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { scReduce32 } from "@anulo/crypto";
+import { createNode, type Node } from "@anulo/node";
+import { encodeMnemonic } from "@anulo/protocol";
+import type { Dialect } from "@anulo/rpc";
+import { createWalletService, type WalletService } from "@anulo/wallet";
+import type { Exact, ExactObject } from "./exact-json.ts";
+import { call } from "./http/call.ts";
+
+export type DevnetOptions = {
+  /** Wallets of the same seed have the same keys. */
+  readonly seed?: number;
+  readonly dialect?: Dialect;
+  /** Threads that verify; 0, the default, keeps everything in one thread so that many can run at once. */
+  readonly verifyThreads?: number;
+  /** Ports to listen on; left out, free ones. */
+  readonly ports?: { readonly node?: number; readonly alice?: number; readonly bob?: number };
+};
+
+/** A wallet with a service of its own. */
+export type DevnetWallet = {
+  readonly name: string;
+  readonly address: string;
+  /** 25 words. Worthless: anyone can compute them from the seed. */
+  readonly mnemonic: string;
+  readonly url: string;
+  call(method: string, params?: Exact): Promise<ExactObject>;
+  /** Scans what is new and returns the balance, atomic units. */
+  balance(): Promise<{ balance: bigint; unlocked: bigint }>;
+  /** Pays atomic units to an address; returns the transaction id. */
+  pay(address: string, amount: bigint): Promise<string>;
+};
+
+/** A private chain with two wallets, on free ports of 127.0.0.1. */
+export type Devnet = {
+  readonly node: Node;
+  readonly nodeUrl: string;
+  readonly wallets: { readonly alice: DevnetWallet; readonly bob: DevnetWallet };
+  /** Mines blocks, to alice unless another address is given; returns the new height. */
+  mine(blocks: number, address?: string): Promise<number>;
+  stop(): Promise<void>;
+};
+
+/** Starts a node and the wallets alice and bob. Two devnets know nothing of each other. */
+export async function startDevnet(options: DevnetOptions = {}): Promise<Devnet> {
+  const folder = mkdtempSync(join(tmpdir(), "anulo-devnet-"));
+  const stops: (() => Promise<void>)[] = [async () => rmSync(folder, { recursive: true, force: true })];
+  const stop = async () => {
+    for (const end of stops.splice(0).reverse()) await end();
+  };
+  try {
+    const node = createNode({
+      network: "regtest",
+      offline: true,
+      listen: [{ host: "127.0.0.1", port: options.ports?.node ?? 0 }],
+      dialect: options.dialect,
+      verifyThreads: options.verifyThreads ?? 0,
+    });
+    await node.start();
+    stops.push(() => node.stop());
+    const nodeUrl = node.urls[0]!;
+    const open = (name: "alice" | "bob") => openWallet({ name, folder, nodeUrl, options, stops });
+    const wallets = { alice: await open("alice"), bob: await open("bob") };
+    const mine = async (blocks: number, address = wallets.alice.address) => {
+      const { height } = await call(nodeUrl, "generateblocks", { amount_of_blocks: blocks, wallet_address: address });
+      return Number(height) + 1;
+    };
+    return { node, nodeUrl, wallets, mine, stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+type Place = {
+  readonly name: "alice" | "bob";
+  readonly folder: string;
+  readonly nodeUrl: string;
+  readonly options: DevnetOptions;
+  readonly stops: (() => Promise<void>)[];
+};
+
+async function openWallet({ name, folder, nodeUrl, options, stops }: Place): Promise<DevnetWallet> {
+  const service = await createWalletService({
+    listen: [{ host: "127.0.0.1", port: options.ports?.[name] ?? 0 }],
+    walletDirectory: folder,
+    daemon: { url: nodeUrl },
+    trustedDaemon: true,
+    ...(options.dialect !== undefined && { dialect: options.dialect }),
+  });
+  stops.push(() => service.stop());
+  const mnemonic = mnemonicOf(options.seed ?? 1, name);
+  const { address } = await call(service.url, "restore_deterministic_wallet", {
+    filename: name,
+    password: "",
+    seed: mnemonic,
+    restore_height: 0,
+  });
+  return devnetWallet({ service, name, mnemonic, address: String(address) });
+}
+
+/** Keys of a devnet wallet follow from its seed and name alone. */
+function mnemonicOf(seed: number, name: string): string {
+  const hash = createHash("sha256").update(`anulo devnet ${seed} ${name}`).digest();
+  return encodeMnemonic(scReduce32(new Uint8Array(hash)), "English");
+}
+
+type Opened = { readonly service: WalletService; readonly name: string; readonly mnemonic: string; readonly address: string };
+
+function devnetWallet({ service, name, mnemonic, address }: Opened): DevnetWallet {
+  const { url } = service;
+  return {
+    name,
+    address,
+    mnemonic,
+    url,
+    call: (method, params = {}) => call(url, method, params),
+    balance: async () => {
+      await call(url, "refresh");
+      const { balance, unlocked_balance } = await call(url, "get_balance", { account_index: 0 });
+      return { balance: BigInt(String(balance)), unlocked: BigInt(String(unlocked_balance)) };
+    },
+    pay: async (to, amount) => {
+      const { tx_hash } = await call(url, "transfer", { destinations: [{ address: to, amount }] });
+      return String(tx_hash);
+    },
+  };
+}
