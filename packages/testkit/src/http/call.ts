@@ -23,7 +23,11 @@ export async function call(url: string, method: string, params: Exact = {}): Pro
 
 /** Sends a JSON body to a plain path and returns the answer, integers exact. */
 export async function post(url: string, body: Exact = {}): Promise<ExactObject> {
-  const response = await fetch(url, { method: "POST", body: formatExact(body) });
+  const response = await fetch(url, {
+    method: "POST",
+    headers: { "Content-Type": "application/json", Connection: "close" },
+    body: formatExact(body),
+  });
   const text = await response.text();
   if (response.status !== 200) throw new Error(`${url}: HTTP ${response.status} ${text.slice(0, 200)}`);
   const answer = parseExact(text);

@@ -1,0 +1,92 @@
+import { loadGoldenState } from "../fixtures.ts";
+import { loadBlocks, sendTransaction, submitBlock, topHash } from "../load-chain.ts";
+import {
+  type Maker,
+  type RunningDaemon,
+  type RunningWallet,
+  startDaemon,
+  startWallet,
+} from "../programs/servers.ts";
+import type { Recording, ServerName } from "./recording.ts";
+
+/** The servers of a recording, running. */
+export type Cast = {
+  readonly daemonPort: number;
+  url(name: ServerName): string;
+  /** Starts a wallet service again if it has ended. */
+  revive(name: ServerName): Promise<void>;
+  stop(): Promise<void>;
+};
+
+const walletNames = ["a", "b", "c", "cold"] as const;
+
+/** Starts the servers of a recording and brings the node to the recorded state. */
+export async function startCast(maker: Maker, recording: Recording): Promise<Cast> {
+  const { restricted = false, extra = [] } = recording.servers.node ?? {};
+  const daemon = await startDaemon(maker, { restricted, extra });
+  const wallets = new Map<ServerName, RunningWallet>();
+  const stop = async () => {
+    await Promise.all([...wallets.values()].map((wallet) => wallet.stop()));
+    await daemon.stop();
+  };
+  try {
+    if (recording.chain_loaded) await loadState(daemon, recording.pool_loaded);
+    for (const name of walletNames) {
+      if (recording.servers[name]) wallets.set(name, await startNamed(maker, recording, { name, daemon }));
+    }
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return {
+    daemonPort: daemon.port,
+    url: (name) => urlOf(name, daemon, wallets),
+    revive: async (name) => {
+      const wallet = wallets.get(name);
+      if (wallet && (await hasEnded(wallet))) {
+        wallets.set(name, await startNamed(maker, recording, { name: name as "a", daemon, before: wallet }));
+      }
+    },
+    stop,
+  };
+}
+
+type NamedWallet = {
+  readonly name: (typeof walletNames)[number];
+  readonly daemon: RunningDaemon;
+  readonly before?: RunningWallet;
+};
+
+function startNamed(maker: Maker, recording: Recording, { name, daemon, before }: NamedWallet) {
+  const { login, extra = [] } = recording.servers[name] ?? {};
+  return startWallet(maker, {
+    extra,
+    ...(login !== undefined && { login }),
+    daemonPort: daemon.port,
+    ...(before !== undefined && { walletDir: before.walletDir, port: before.port }),
+  });
+}
+
+async function loadState(daemon: RunningDaemon, withPool: boolean): Promise<void> {
+  const state = loadGoldenState();
+  await loadBlocks(daemon.url, state.blocks);
+  for (const blob of state.alt) await submitBlock(daemon.url, blob);
+  if (withPool) for (const hex of state.pool) await sendTransaction(daemon.url, hex);
+  const top = await topHash(daemon.url);
+  if (top !== state.top_hash) throw new Error(`loaded chain ends in ${top}, recorded ${state.top_hash}`);
+}
+
+function urlOf(
+  name: ServerName,
+  daemon: RunningDaemon,
+  wallets: ReadonlyMap<ServerName, RunningWallet>,
+): string {
+  if (name === "node") return daemon.url;
+  const url = name === "restricted" ? daemon.restrictedUrl : wallets.get(name)?.url;
+  if (url === undefined) throw new Error(`the recording has no server ${name}`);
+  return url;
+}
+
+function hasEnded(wallet: RunningWallet): Promise<boolean> {
+  return Promise.race([wallet.ended.then(() => true), Promise.resolve(false)]);
+}

@@ -1,0 +1,62 @@
+import { type Exact, isExactObject, WrittenAsFraction } from "../exact-json.ts";
+
+/** One place where an answer is not the recorded one. Elements of arrays are written `[]`. */
+export type Difference = {
+  readonly path: string;
+  readonly kind: "missing" | "extra" | "type" | "value" | "length";
+  readonly recorded: Exact | undefined;
+  readonly actual: Exact | undefined;
+};
+
+export type CompareOptions = {
+  /** Paths whose values may differ; their type may not. */
+  readonly volatile: readonly string[];
+  /** A recorded text with the values of this run in place of the recorded ones. */
+  readonly translate: (recorded: string) => string;
+};
+
+/** Compares two values of JSON. An empty list means that they agree. */
+export function compareValues(
+  recorded: Exact | undefined,
+  actual: Exact | undefined,
+  options: CompareOptions,
+  path = "",
+): Difference[] {
+  const differ = (kind: Difference["kind"]): Difference[] => [{ path, kind, recorded, actual }];
+  if (recorded === undefined) return actual === undefined ? [] : differ("extra");
+  if (actual === undefined) return differ("missing");
+  if (kindOf(recorded) !== kindOf(actual)) return differ("type");
+  const isVolatile = options.volatile.includes(path);
+  if (Array.isArray(recorded) && Array.isArray(actual)) {
+    if (recorded.length !== actual.length) return isVolatile ? [] : differ("length");
+    const [left, right] = [inOrder(recorded, path), inOrder(actual, path)];
+    return left.flatMap((item, at) => compareValues(item, right[at], options, `${path}[]`));
+  }
+  if (isExactObject(recorded) && isExactObject(actual)) {
+    const keys = new Set([...Object.keys(recorded), ...Object.keys(actual)]);
+    return [...keys].flatMap((key) => compareValues(recorded[key], actual[key], options, `${path}.${key}`));
+  }
+  if (isVolatile || recorded === actual) return [];
+  if (recorded instanceof WrittenAsFraction && actual instanceof WrittenAsFraction) {
+    return Number(recorded.text) === Number(actual.text) ? [] : differ("value");
+  }
+  if (typeof recorded === "string" && options.translate(recorded) === actual) return [];
+  return differ("value");
+}
+
+/** Lists the original programs order by random identifiers, and the number to order them by instead. */
+const randomlyOrdered: { readonly [path: string]: string } = { ".json.result.chains": "height" };
+
+function inOrder(items: readonly Exact[], path: string): readonly Exact[] {
+  const key = randomlyOrdered[path];
+  if (key === undefined) return items;
+  const number = (item: Exact) => (isExactObject(item) ? Number(item[key]) : 0);
+  return [...items].sort((a, b) => number(a) - number(b));
+}
+
+function kindOf(value: Exact): string {
+  if (value === null) return "null";
+  if (Array.isArray(value)) return "array";
+  if (value instanceof WrittenAsFraction) return "fraction";
+  return typeof value === "bigint" ? "number" : typeof value;
+}

@@ -1,0 +1,105 @@
+import { formatExact } from "../exact-json.ts";
+import type { Maker } from "../programs/servers.ts";
+import type { Difference } from "./compare.ts";
+import { goldenGroups, loadRecording } from "./recording.ts";
+import { type Outcome, replay, type StepResult } from "./replay.ts";
+
+const usage = `npm run golden [-- [group or part of its name ..] [--method NAME] [--dialect contract|upstream] [--show] [--real]]
+  replays the recordings of the original programs against ours, or (--real) against themselves
+`;
+
+const print = (text: string) => process.stdout.write(`${text}\n`);
+
+type Choice = {
+  readonly makers: readonly Maker[];
+  readonly groups: readonly string[];
+  readonly methods: readonly string[];
+  readonly show: boolean;
+};
+
+function parseChoice(args: readonly string[]): Choice {
+  const valuesAfter = (flag: string) => args.flatMap((it, at) => (args[at - 1] === flag ? [it] : []));
+  const dialects = valuesAfter("--dialect") as ("contract" | "upstream")[];
+  const real = args.includes("--real");
+  const makers: Maker[] = real
+    ? [{ kind: "real" }]
+    : (dialects.length > 0 ? dialects : (["upstream", "contract"] as const)).map((dialect) => ({
+        kind: "ours",
+        dialect,
+      }));
+  const values = new Set([...dialects, ...valuesAfter("--method")]);
+  const groups = args.filter((it) => !it.startsWith("--") && !values.has(it));
+  return { makers, groups, methods: valuesAfter("--method"), show: args.includes("--show") };
+}
+
+function describe(difference: Difference): string {
+  const shown = (value: Difference["recorded"]) =>
+    value === undefined ? "nothing" : formatExact(value).slice(0, 160);
+  return `      ${difference.kind} ${difference.path}: recorded ${shown(difference.recorded)}, now ${shown(difference.actual)}`;
+}
+
+function count(results: readonly StepResult[], outcome: Outcome): number {
+  return results.filter((result) => result.outcome === outcome).length;
+}
+
+function summary(results: readonly StepResult[]): string {
+  const intended = results.filter(
+    ({ outcome, intended }) => outcome === "agreeing" && intended.length > 0,
+  ).length;
+  const notSent = count(results, "notSent");
+  return [
+    `${count(results, "agreeing")} agreeing${intended > 0 ? ` (${intended} with intended differences)` : ""}`,
+    `${count(results, "differing")} differing`,
+    `${count(results, "notYet")} not yet`,
+    ...(notSent > 0 ? [`${notSent} not sent`] : []),
+  ].join(", ");
+}
+
+function printDetails(results: readonly StepResult[]): void {
+  for (const { step, differences } of results.filter(({ outcome }) => outcome === "differing")) {
+    print(`    ${step.to} ${step.id}`);
+    for (const difference of differences.slice(0, 6)) print(describe(difference));
+    if (differences.length > 6) print(`      and ${differences.length - 6} more`);
+  }
+}
+
+function printMethods(results: readonly StepResult[]): void {
+  const differing = results.filter(({ outcome }) => outcome === "differing");
+  const counts = new Map<string, number>();
+  for (const { method } of differing) counts.set(method, (counts.get(method) ?? 0) + 1);
+  const listed = [...counts].sort((a, b) => b[1] - a[1]);
+  if (listed.length > 0)
+    print(`    differing: ${listed.map(([name, times]) => `${name} ${times}`).join(", ")}`);
+}
+
+async function main(args: readonly string[]): Promise<number> {
+  if (args.includes("--help")) {
+    print(usage);
+    return 0;
+  }
+  const { makers, groups, methods, show } = parseChoice(args);
+  const chosen = goldenGroups.filter(
+    (group) => groups.length === 0 || groups.some((part) => group.includes(part)),
+  );
+  let differing = 0;
+  for (const maker of makers) {
+    const all: StepResult[] = [];
+    print(maker.kind === "real" ? "the original programs" : `dialect ${maker.dialect}`);
+    for (const group of chosen) {
+      const results = await replay(
+        loadRecording(group),
+        maker,
+        (step) => methods.length === 0 || methods.some((method) => step.id.startsWith(method)),
+      );
+      all.push(...results);
+      print(`  ${group.padEnd(18)} ${summary(results)}`);
+      if (show) printDetails(results);
+      else printMethods(results);
+    }
+    print(`  ${"all".padEnd(18)} ${summary(all)}`);
+    differing += count(all, "differing");
+  }
+  return differing === 0 ? 0 : 1;
+}
+
+process.exitCode = await main(process.argv.slice(2));

@@ -1,0 +1,179 @@
+import { type Exact, isExactObject, parseExact } from "../exact-json.ts";
+import type { RawAnswer } from "../http/connection.ts";
+import type { Maker } from "../programs/servers.ts";
+import { startCast } from "./cast.ts";
+import { compareValues, type Difference } from "./compare.ts";
+import { demandedAnswer, isIntended } from "./intended.ts";
+import { calledBy, type GoldenAnswer, type GoldenStep, type Recording } from "./recording.ts";
+import { sendStep } from "./send.ts";
+import { Translation } from "./translation.ts";
+
+export type Outcome = "agreeing" | "differing" | "notYet" | "notSent";
+
+export type StepResult = {
+  readonly step: GoldenStep;
+  readonly method: string;
+  readonly outcome: Outcome;
+  /** Differences that count. */
+  readonly differences: readonly Difference[];
+  /** Differences that are meant to be. */
+  readonly intended: readonly Difference[];
+};
+
+/** Code of the error with which our services answer what they declare but do not do yet. */
+const notImplementedCode = -32000;
+
+/** Where the node listened while the wallet services were recorded. */
+const recordedDaemon = "127.0.0.1:29100";
+
+/** Replays a recording step by step against the programs of `maker` and compares every answer. */
+export async function replay(
+  recording: Recording,
+  maker: Maker,
+  wanted: (step: GoldenStep) => boolean = () => true,
+): Promise<StepResult[]> {
+  const cast = await startCast(maker, recording);
+  const translation = new Translation();
+  translation.set(recordedDaemon, `127.0.0.1:${cast.daemonPort}`);
+  const results: StepResult[] = [];
+  try {
+    for (const step of recording.steps) {
+      if (step.crashed && maker.kind === "real") {
+        results.push({ ...emptyResult(step), outcome: "notSent" });
+        continue;
+      }
+      await cast.revive(step.to);
+      const raw = await sendStep(cast.url(step.to), step, translation).catch(noAnswer);
+      if (wanted(step)) results.push(judge({ step, raw, maker, translation, recording }));
+      learn(step, raw, translation);
+    }
+  } finally {
+    await cast.stop();
+  }
+  return results;
+}
+
+/** Silence is an answer that agrees with none. */
+function noAnswer(error: unknown): RawAnswer {
+  const reason = error instanceof Error ? error.message : String(error);
+  return { http: -1, reason, headers: {}, body: Buffer.alloc(0) };
+}
+
+function emptyResult(step: GoldenStep): Omit<StepResult, "outcome"> {
+  return { step, method: calledBy(step), differences: [], intended: [] };
+}
+
+type Judged = {
+  readonly step: GoldenStep;
+  readonly raw: RawAnswer;
+  readonly maker: Maker;
+  readonly translation: Translation;
+  readonly recording: Recording;
+};
+
+function judge({ step, raw, maker, translation, recording }: Judged): StepResult {
+  const empty = emptyResult(step);
+  if (step.crashed) return { ...empty, ...judgeSurvival(step, raw) };
+  const json = jsonOf(raw, step.answer);
+  if (isNotYet(json) && !isNotYet(step.answer.json)) return { ...empty, outcome: "notYet" };
+  const dialect = maker.kind === "ours" ? (maker.dialect ?? "contract") : undefined;
+  const context = { step, method: empty.method, group: recording.group, dialect };
+  const { answer, volatile } = demandedAnswer(context);
+  const options = { volatile, translate: (text: string) => translation.text(text) };
+  const found = compareAnswers(answer, raw, options);
+  const intended = found.filter((difference) => isIntended(context, difference));
+  const differences = found.filter((difference) => !intended.includes(difference));
+  return { ...empty, differences, intended, outcome: differences.length === 0 ? "agreeing" : "differing" };
+}
+
+/** Where the original program dies, any error will do. */
+function judgeSurvival(step: GoldenStep, raw: RawAnswer): Pick<StepResult, "outcome" | "differences"> {
+  const json = jsonOf(raw, step.answer);
+  const survived = raw.http === 200 && isExactObject(json) && json.error !== undefined;
+  if (survived) return { outcome: isNotYet(json) ? "notYet" : "agreeing", differences: [] };
+  const difference: Difference = { path: ".http", kind: "value", recorded: "an error", actual: raw.http };
+  return { outcome: "differing", differences: [difference] };
+}
+
+function isNotYet(json: Exact | undefined): boolean {
+  if (!isExactObject(json)) return false;
+  if (isExactObject(json.error)) return json.error.code === notImplementedCode;
+  return typeof json.status === "string" && /not implemented yet/i.test(json.status);
+}
+
+function compareAnswers(
+  answer: GoldenAnswer,
+  raw: RawAnswer,
+  options: Parameters<typeof compareValues>[2],
+): Difference[] {
+  if (answer.http === 0) {
+    // A closed connection says no more than that the request is refused.
+    if (raw.http === 0 || raw.http >= 400) return [];
+    return [{ path: ".http", kind: "value", recorded: 0, actual: raw.http }];
+  }
+  if (answer.http !== raw.http) {
+    return [{ path: ".http", kind: "value", recorded: answer.http, actual: raw.http }];
+  }
+  const type = raw.headers["content-type"];
+  return [
+    ...compareValues(answer.type, type, options, ".type"),
+    ...compareBodies(answer, raw, options),
+    ...compareChallenges(answer, raw),
+  ];
+}
+
+function compareBodies(
+  answer: GoldenAnswer,
+  raw: RawAnswer,
+  options: Parameters<typeof compareValues>[2],
+): Difference[] {
+  if (answer.json !== undefined) {
+    const json = jsonOf(raw, answer);
+    return compareValues(answer.json, json ?? raw.body.toString("latin1"), options, ".json");
+  }
+  if (answer.hex !== undefined) return compareValues(answer.hex, raw.body.toString("hex"), options, ".hex");
+  return compareValues(answer.text, raw.body.toString("latin1"), options, ".text");
+}
+
+/** Nonces are random, everything else of the challenges is not. */
+function compareChallenges(answer: GoldenAnswer, raw: RawAnswer): Difference[] {
+  const masked = (text: string | undefined) => text?.replace(/nonce="[^"]*"/g, "nonce");
+  const recorded = masked(answer.headers?.["WWW-authenticate"]);
+  const actual = masked(raw.headers["www-authenticate"]);
+  if (recorded === actual) return [];
+  return [{ path: ".headers.WWW-authenticate", kind: "value", recorded, actual }];
+}
+
+function jsonOf(raw: RawAnswer, answer: GoldenAnswer): Exact | undefined {
+  const text = answer.raw_bytes_in_json
+    ? escapeControls(raw.body.toString("latin1"))
+    : raw.body.toString("utf8");
+  try {
+    return parseExact(text);
+  } catch {
+    return undefined;
+  }
+}
+
+const lineEnds = /[\t\n\r]/;
+
+/** The original programs leave some control characters in strings as they are, which strict JSON forbids. */
+function escapeControls(text: string): string {
+  return text.replace(/\p{Cc}/gu, (it) =>
+    lineEnds.test(it) ? it : `\\u${it.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
+}
+
+/** Takes note of the values this run made where the recorded run made others. */
+function learn({ answer, volatile = [] }: GoldenStep, raw: RawAnswer, translation: Translation): void {
+  if (volatile.length === 0 || answer.json === undefined) return;
+  const options = { volatile: [], translate: (text: string) => text };
+  for (const { path, kind, recorded, actual } of compareValues(
+    answer.json,
+    jsonOf(raw, answer),
+    options,
+    ".json",
+  )) {
+    if (kind === "value" && volatile.includes(path)) translation.learn(recorded ?? null, actual ?? null);
+  }
+}
