@@ -32,7 +32,9 @@ async function firstPayment({ mine, wallets: { alice, bob } }: Devnet): Promise<
   print(`alice pays bob ${formatAmount(payment)} in transaction ${id}`);
   const height = await mine(blocksUntilUnlocked);
   const received = await bob.balance();
-  print(`height ${height}: bob has ${formatAmount(received.balance)}, ${formatAmount(received.unlocked)} of it unlocked`);
+  print(
+    `height ${height}: bob has ${formatAmount(received.balance)}, ${formatAmount(received.unlocked)} of it unlocked`,
+  );
   if (received.unlocked !== payment) throw new Error("the payment did not arrive at bob");
 }
 
@@ -41,7 +43,9 @@ function printTour({ nodeUrl, wallets: { alice, bob } }: Devnet): void {
     `  curl ${url}/json_rpc -d '{"jsonrpc":"2.0","id":"0","method":"${method}","params":${params}}'`;
   print(`\nnode   ${nodeUrl}\nalice  ${alice.url}\nbob    ${bob.url}\n\ntry\n`);
   print(curl(nodeUrl, "get_info", "{}"));
-  print(curl(alice.url, "transfer", `{"destinations":[{"address":"${bob.address}","amount":1000000000000}]}`));
+  print(
+    curl(alice.url, "transfer", `{"destinations":[{"address":"${bob.address}","amount":1000000000000}]}`),
+  );
   print(curl(nodeUrl, "generateblocks", `{"amount_of_blocks":10,"wallet_address":"${alice.address}"}`));
   print("\nCtrl-C ends it and forgets everything");
 }

@@ -38,7 +38,9 @@ function optionsOf(flags: Values<typeof nodeFlags>): NodeOptions {
   mkdirSync(folder, { recursive: true });
   const isConfirmed = flags["confirm-external-bind"];
   const host = bindAddress("rpc-bind-ip", flags["rpc-bind-ip"], isConfirmed);
-  const listen: Listener[] = [{ host, port: checkPort("rpc-bind-port", flags["rpc-bind-port"] ?? defaultRpcPort) }];
+  const listen: Listener[] = [
+    { host, port: checkPort("rpc-bind-port", flags["rpc-bind-port"] ?? defaultRpcPort) },
+  ];
   const restrictedPort = flags["rpc-restricted-bind-port"];
   if (restrictedPort !== undefined) {
     const address = bindAddress("rpc-restricted-bind-ip", flags["rpc-restricted-bind-ip"], isConfirmed);

@@ -21,7 +21,15 @@ const refusal = (...args: string[]): string => {
 };
 
 test("both ways of writing a value are read, switches stand alone, lists grow", () => {
-  const values = parseFlags(table, ["--offline", "--rpc-bind-port", "80", "--data-dir=/a=b", "--peer", "x", "--peer=y"]);
+  const values = parseFlags(table, [
+    "--offline",
+    "--rpc-bind-port",
+    "80",
+    "--data-dir=/a=b",
+    "--peer",
+    "x",
+    "--peer=y",
+  ]);
   assert.deepEqual(values, {
     offline: true,
     "rpc-bind-port": 80,
@@ -37,7 +45,10 @@ test("a value may start with dashes and a switch may be turned off", () => {
 });
 
 test("what cannot be obeyed is refused with the reason", () => {
-  assert.equal(refusal("--rpc-bind-prot", "1"), "unknown flag --rpc-bind-prot, did you mean --rpc-bind-port?");
+  assert.equal(
+    refusal("--rpc-bind-prot", "1"),
+    "unknown flag --rpc-bind-prot, did you mean --rpc-bind-port?",
+  );
   assert.equal(refusal("--zzzzzzzz"), "unknown flag --zzzzzzzz");
   assert.equal(refusal("offline"), "not a flag: offline");
   assert.equal(refusal("--data-dir"), "--data-dir needs a value (FOLDER)");

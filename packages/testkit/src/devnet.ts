@@ -65,7 +65,10 @@ export async function startDevnet(options: DevnetOptions = {}): Promise<Devnet> 
     const open = (name: "alice" | "bob") => openWallet({ name, folder, nodeUrl, options, stops });
     const wallets = { alice: await open("alice"), bob: await open("bob") };
     const mine = async (blocks: number, address = wallets.alice.address) => {
-      const { height } = await call(nodeUrl, "generateblocks", { amount_of_blocks: blocks, wallet_address: address });
+      const { height } = await call(nodeUrl, "generateblocks", {
+        amount_of_blocks: blocks,
+        wallet_address: address,
+      });
       return Number(height) + 1;
     };
     return { node, nodeUrl, wallets, mine, stop };
@@ -108,7 +111,12 @@ function mnemonicOf(seed: number, name: string): string {
   return encodeMnemonic(scReduce32(new Uint8Array(hash)), "English");
 }
 
-type Opened = { readonly service: WalletService; readonly name: string; readonly mnemonic: string; readonly address: string };
+type Opened = {
+  readonly service: WalletService;
+  readonly name: string;
+  readonly mnemonic: string;
+  readonly address: string;
+};
 
 function devnetWallet({ service, name, mnemonic, address }: Opened): DevnetWallet {
   const { url } = service;
