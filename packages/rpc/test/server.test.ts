@@ -153,6 +153,26 @@ describe("server", () => {
     await new Promise((resolve) => socket.on("close", resolve));
   });
 
+  it("answers 500 in place of an answer above the limit", async (t) => {
+    const [full] = await start(t, { limits: { answerBytes: 20 } });
+    assert.equal((await post(`${full}/get_height`, {})).status, 500);
+  });
+
+  it("closes a connection that sends requests without end", async (t) => {
+    const never = implement(
+      { store: wallet.transfers.store },
+      { store: () => new Promise<Record<string, never>>(() => {}) },
+    );
+    const [full] = await start(t, { calls: never });
+    const { port } = new URL(full!);
+    const socket = connect(Number(port), "127.0.0.1");
+    const body = '{"method":"store"}';
+    const request = `POST /json_rpc HTTP/1.1\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+    socket.on("error", () => {});
+    socket.write(request.repeat(40));
+    await new Promise((resolve) => socket.on("close", resolve));
+  });
+
   it("closes connections from addresses that are shut out", async (t) => {
     let shut = false;
     const [full] = await start(t, { isShutOut: () => shut });

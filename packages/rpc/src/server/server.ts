@@ -25,8 +25,9 @@ export type Limits = {
   readonly answerBytes: number;
   readonly headerBytes: number;
   readonly connections: number;
-  /** Requests being answered at once. */
+  /** Requests being answered at once, of all connections and of one. */
   readonly requests: number;
+  readonly requestsPerConnection: number;
   /** Milliseconds a caller may take to send a request, and to take each part of an answer. */
   readonly slowMs: number;
   readonly keepAliveMs: number;
@@ -41,6 +42,7 @@ export const defaultLimits: Limits = {
   headerBytes: 16 * 1024,
   connections: 1000,
   requests: 1000,
+  requestsPerConnection: 32,
   slowMs: 30_000,
   keepAliveMs: 65_000,
 };
@@ -70,7 +72,7 @@ export interface RpcServer {
 /** Starts a service on every listener; rejects when one of them cannot listen. */
 export async function createRpcServer<Context>(options: RpcServerOptions<Context>): Promise<RpcServer> {
   const limits = { ...defaultLimits, ...options.limits };
-  const service = createService(options, limits);
+  const service = createService(options);
   const servers: Server[] = [];
   try {
     for (const listener of options.listen) servers.push(await startListener(listener, service, limits));
@@ -109,7 +111,7 @@ type Service = {
   stopping: boolean;
 };
 
-function createService<Context>(options: RpcServerOptions<Context>, limits: Limits): Service {
+function createService<Context>(options: RpcServerOptions<Context>): Service {
   const { calls, dialect = "contract", login, log = silent, isShutOut = () => false } = options;
   const { info = { title: "Anulo", version: "" } } = options;
   const document = openRpcDocument(calls, info);
@@ -128,9 +130,8 @@ function createService<Context>(options: RpcServerOptions<Context>, limits: Limi
       if (path === "/json_rpc") return await answerJsonRpc(methods, body, request, options);
       const found = findCall(paths, path, request);
       if (found === undefined) return notFound;
-      if (isBinary(found.call, body)) return await answerBinaryPath(found, body, request, options);
-      const answer = await answerPlainPath(found, body, request, options);
-      return answer.body.length > limits.answerBytes ? failed : answer;
+      const answer = isBinary(found.call, body) ? answerBinaryPath : answerPlainPath;
+      return await answer(found, body, request, options);
     },
   };
 }
@@ -168,7 +169,12 @@ async function startListener(listener: Listener, service: Service, limits: Limit
   server.on("request", (message, response) => {
     const restricted = listener.restricted === true;
     const { socket } = message;
-    busy.set(socket, (busy.get(socket) ?? 0) + 1);
+    const running = (busy.get(socket) ?? 0) + 1;
+    if (running > limits.requestsPerConnection) {
+      socket.destroy();
+      return;
+    }
+    busy.set(socket, running);
     response.once("close", () => {
       const left = busy.get(socket)! - 1;
       if (left > 0) busy.set(socket, left);
@@ -237,7 +243,10 @@ async function answerWithin(exchange: Exchange, remoteAddress: string): Promise<
     if (body === "too large") return service.dialect === "contract" ? tooLarge : undefined;
     const known = message.headers["transfer-encoding"] === undefined || service.dialect === "contract";
     const request = { dialect: service.dialect, restricted, remoteAddress };
-    return await service.answer(message.url ?? "", known ? body : new Uint8Array(0), request);
+    const answer = await service.answer(message.url ?? "", known ? body : new Uint8Array(0), request);
+    if (answer.body.length <= limits.answerBytes) return answer;
+    service.log.warn("rpc answer too long", { path: message.url, bytes: answer.body.length });
+    return failed;
   } finally {
     service.active--;
   }

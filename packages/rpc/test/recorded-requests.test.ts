@@ -1,0 +1,74 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { BadRequest, type Call, daemonMethods, type Json, parseJson, walletMethods } from "../src/index.ts";
+import { goldenSteps, type Step } from "./golden.ts";
+
+/** Refused by us on purpose: an index that is no object would relabel the first address. */
+const deliberate = (id: string): boolean => /^label_address:index is (?!null|array$|object)/.test(id);
+
+function callOf(step: Step, name: unknown, rpc: boolean): Call | undefined {
+  const isWallet = ["a", "b", "c", "cold"].includes(step.to);
+  const calls = Object.values(isWallet ? walletMethods : daemonMethods) as readonly Call[];
+  return calls.find(
+    (call) =>
+      (call.transport === "jsonRpc") === rpc && (call.name === name || call.aliases.includes(name as string)),
+  );
+}
+
+/** JSON text of a recorded value; bigint as bare digits. */
+function textOf(value: unknown): string {
+  if (typeof value === "bigint") return value.toString();
+  if (Array.isArray(value)) return `[${value.map(textOf).join(",")}]`;
+  if (typeof value !== "object" || value === null) return JSON.stringify(value);
+  return `{${Object.entries(value)
+    .map(([key, member]) => `${JSON.stringify(key)}:${textOf(member)}`)
+    .join(",")}}`;
+}
+
+function isRefused(call: Call, params: unknown): boolean {
+  const isList = call.params.kind === "list";
+  const { p = null } = parseJson(`{"p":${textOf(params ?? null)}}`);
+  const none: Json = isList ? [] : {};
+  const fits = isList ? Array.isArray(p) : typeof p === "object" && p !== null && !Array.isArray(p);
+  try {
+    call.params.read(fits ? p : none, { of: "request", dialect: "upstream" });
+    return false;
+  } catch (error) {
+    assert.ok(error instanceof BadRequest);
+    return true;
+  }
+}
+
+/** Whether the original refused the params, as far as its answer tells. */
+function wasRefused({ answer, request }: Step): boolean {
+  if (request.path !== "/json_rpc") return answer.http === 400;
+  return (answer.json as { error?: { code?: number } } | undefined)?.error?.code === -32602;
+}
+
+const groups = [
+  "node_read",
+  "node_write",
+  "wallet_none",
+  "wallet_files",
+  "wallet_read",
+  "wallet_send",
+  "wallet_cold",
+];
+
+describe("recorded requests", () => {
+  for (const group of groups) {
+    it(`of ${group} are refused where the original program refused their params`, () => {
+      let checked = 0;
+      for (const step of goldenSteps(group)) {
+        const { path, body } = step.request;
+        const rpc = path === "/json_rpc";
+        const call = callOf(step, rpc ? body?.method : path, rpc);
+        if (call === undefined || body === undefined || step.crashed || deliberate(step.id)) continue;
+        if (/above 64 bits|exponent/.test(step.id)) continue;
+        assert.equal(isRefused(call, rpc ? body.params : body), wasRefused(step), step.id);
+        checked++;
+      }
+      assert.ok(checked > 10, `${checked} requests`);
+    });
+  }
+});
