@@ -1,36 +1,33 @@
-// The declarations of both services and, where a package exports them, the handlers bound to them.
+// The declarations of both services and the handlers bound to them; needs a build.
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { root } from "./sources.mjs";
 
-async function load(name) {
-  const file = join(root, "packages", name, "dist/src/index.js");
-  return existsSync(file) ? await import(pathToFileURL(file).href) : {};
+async function load(file) {
+  const path = join(root, "packages", file);
+  return existsSync(path) ? await import(pathToFileURL(path).href) : {};
 }
 
-/** An export that is a list of implemented calls, or a function that gives one. */
-function callsOf(exported) {
-  return typeof exported === "function" ? exported() : exported;
-}
-
-/** Both services: key in contract.json, title, declared calls, and implemented calls if their package tells. */
+/** Both services: key in contract.json, title, declared calls, and the calls with their handlers. */
 export async function services() {
-  const [rpc, node, wallet] = await Promise.all(["rpc", "node", "wallet"].map(load));
+  const rpc = await load("rpc/dist/src/index.js");
+  const { nodeCalls } = await load("node/dist/src/rpc/calls.js");
+  const { walletHandlers } = await load("wallet/dist/src/rpc/handlers.js");
   return [
     {
       key: "node",
       title: "node service",
       groups: rpc.daemon,
       declared: Object.values(rpc.daemonMethods),
-      calls: callsOf(node.nodeCalls),
+      calls: nodeCalls?.(),
     },
     {
       key: "wallet",
       title: "wallet service",
       groups: rpc.wallet,
       declared: Object.values(rpc.walletMethods),
-      calls: callsOf(wallet.walletCalls),
+      calls: walletHandlers,
     },
   ];
 }
