@@ -145,6 +145,7 @@ export {
   type TxInput,
   type TxOutput,
   type TxTarget,
+  transaction,
   writePrunedTransaction,
   writeTransaction,
 } from "./transaction.ts";

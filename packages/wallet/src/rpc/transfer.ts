@@ -1,12 +1,170 @@
 /** Sending. Declarations: @anulo/rpc wallet/transfers. */
-import { wallet as declared, implementFor } from "@anulo/rpc";
+import { BadBytes, BadHex, fromHex, toHex } from "@anulo/protocol";
+import { wallet as declared, implementFor, type ParamsOf } from "@anulo/rpc";
+import { WalletRefusal } from "../refusal.ts";
 import type { WalletContext } from "../service.ts";
+import { parseDestinations } from "../transfer/destinations.ts";
+import { type PendingTransaction, readMetadata, writeMetadata } from "../transfer/metadata.ts";
+import { amountOf } from "../transfer/plan.ts";
+import type { Sweep } from "../transfer/prepare.ts";
+import { type Made, makePayment, makeSweep, submitPending } from "../transfer/transfers.ts";
+import type { Wallet } from "../wallet.ts";
+
+type Build = Pick<
+  ParamsOf<typeof declared.transfers.transfer>,
+  "account_index" | "subaddr_indices" | "priority" | "unlock_time" | "payment_id"
+>;
+type Choice = Pick<
+  ParamsOf<typeof declared.transfers.transfer>,
+  "do_not_relay" | "get_tx_hex" | "get_tx_metadata"
+> & { readonly keys: boolean };
+
+function checkPaymentId(paymentId: string): void {
+  if (paymentId === "") return;
+  throw new WalletRefusal(
+    "WRONG_PAYMENT_ID",
+    "Standalone payment IDs are obsolete. Use subaddresses or integrated addresses instead",
+  );
+}
+
+/** Relays what was made unless the caller wants to do it, and describes it: texts not asked for are "". */
+async function finish(wallet: Wallet, made: readonly Made[], choice: Choice) {
+  const described = made.map(({ signed, pending }) => ({
+    amount: amountOf(signed.destinations),
+    fee: signed.fee,
+    spent_key_images: { key_images: keyImagesOf(pending) },
+    tx_blob: choice.get_tx_hex ? toHex(signed.blob) : "",
+    tx_hash: toHex(signed.txHash),
+    tx_key: choice.keys ? signed.txKeys.map(toHex).join("") : "",
+    tx_metadata: choice.get_tx_metadata ? toHex(writeMetadata(pending)) : "",
+    weight: signed.weight,
+  }));
+  if (!choice.do_not_relay) for (const { pending } of made) await submitPending(wallet, pending);
+  return described;
+}
+
+type Described = Awaited<ReturnType<typeof finish>>;
+const noSets = { multisig_txset: "", unsigned_txset: "" };
+
+function keyImagesOf({ transaction }: PendingTransaction): string[] {
+  return transaction.prefix.inputs.flatMap((input) => (input.type === "key" ? [toHex(input.keyImage)] : []));
+}
+
+const given = (texts: readonly string[]): string[] => texts.filter((text) => text !== "");
+
+/** The same fields as lists, one element a transaction. */
+function asLists(described: Described) {
+  return {
+    amount_list: described.map(({ amount }) => amount),
+    fee_list: described.map(({ fee }) => fee),
+    tx_blob_list: given(described.map(({ tx_blob }) => tx_blob)),
+    tx_hash_list: described.map(({ tx_hash }) => tx_hash),
+    tx_key_list: given(described.map(({ tx_key }) => tx_key)),
+    tx_metadata_list: given(described.map(({ tx_metadata }) => tx_metadata)),
+    weight_list: described.map(({ weight }) => weight),
+    spent_key_images_list: described.map(({ spent_key_images }) => spent_key_images),
+    ...noSets,
+  };
+}
+
+type Destinations = ParamsOf<typeof declared.transfers.transfer>["destinations"];
+
+/** Signs transactions that pay all destinations; at most one where `single` says so. */
+async function pay(
+  wallet: Wallet,
+  params: Build & { destinations: Destinations },
+  single: boolean,
+): Promise<Made[]> {
+  const destinations = parseDestinations(params.destinations, wallet.network);
+  checkPaymentId(params.payment_id);
+  const { account_index: account, subaddr_indices: minors, unlock_time: unlockTime, priority } = params;
+  const made = await makePayment(wallet, { destinations, account, minors, unlockTime, priority });
+  if (made.length === 0) throw new WalletRefusal("TX_NOT_POSSIBLE", "No transaction created");
+  if (single && made.length > 1)
+    throw new WalletRefusal("TX_TOO_LARGE", "Transaction would be too large.  try /transfer_split.");
+  return made;
+}
+
+function sweepOf(wallet: Wallet, params: Build & { address: string; outputs: number; below_amount: bigint }) {
+  const [destination] = parseDestinations([{ address: params.address, amount: 0n }], wallet.network);
+  checkPaymentId(params.payment_id);
+  if (params.outputs < 1)
+    throw new WalletRefusal("TX_NOT_POSSIBLE", "Amount of outputs should be greater than 0.");
+  const { account_index: account, subaddr_indices: minors, unlock_time: unlockTime, priority } = params;
+  const { outputs, below_amount: below } = params;
+  return {
+    ...{ destination: destination!, account, minors, unlockTime },
+    priority,
+    outputs,
+    below,
+  } satisfies Sweep & {
+    priority: number;
+  };
+}
+
+/** The output a sweep_single names; throws `WalletRefusal` for a bad key image and for an output that can't be spent. */
+function namedOutput(wallet: Wallet, keyImage: string) {
+  if (!/^[0-9a-f]{64}$/i.test(keyImage))
+    throw new WalletRefusal("WRONG_KEY_IMAGE", "failed to parse key image");
+  const output = wallet.outputOf(fromHex(keyImage));
+  if (output === undefined || !wallet.spendableOutputs().includes(output))
+    throw new WalletRefusal("UNKNOWN_ERROR", "No outputs found");
+  return output;
+}
+
+function parseMetadata(hex: string): PendingTransaction {
+  try {
+    return readMetadata(fromHex(hex));
+  } catch (error) {
+    if (error instanceof BadHex) throw new WalletRefusal("BAD_HEX", "Failed to parse hex.");
+    if (error instanceof BadBytes) throw new WalletRefusal("BAD_TX_METADATA", "Failed to parse tx metadata.");
+    throw error;
+  }
+}
 
 export const transferHandlers = implementFor<WalletContext>()(
   declared.transfers,
   {
     /** Every change is on disk before it is answered, so there is nothing left to do. */
     store: () => ({}),
+    transfer: (params, { opened: { wallet } }) =>
+      wallet.exclusively(async () => {
+        const made = await pay(wallet, params, true);
+        const [described] = await finish(wallet, made, { ...params, keys: params.get_tx_key });
+        return { ...described!, ...noSets };
+      }),
+    transferSplit: (params, { opened: { wallet } }) =>
+      wallet.exclusively(async () => {
+        const made = await pay(wallet, params, false);
+        return asLists(await finish(wallet, made, { ...params, keys: params.get_tx_keys }));
+      }),
+    /** Every output the wallet can hold today hides in a ring. */
+    sweepDust: () => ({ ...noSets, spent_key_images_list: [], weight_list: [] }),
+    sweepAll: (params, { opened: { wallet } }) =>
+      wallet.exclusively(async () => {
+        const sweep = sweepOf(wallet, params);
+        const addresses = wallet.state.accounts[sweep.account]?.addresses ?? [];
+        const minors = params.subaddr_indices_all ? [...addresses.keys()] : sweep.minors;
+        const made = await makeSweep(wallet, { ...sweep, minors });
+        return asLists(await finish(wallet, made, { ...params, keys: params.get_tx_keys }));
+      }),
+    sweepSingle: (params, { opened: { wallet } }) =>
+      wallet.exclusively(async () => {
+        const sweep = sweepOf(wallet, params);
+        const output = namedOutput(wallet, params.key_image);
+        const { major } = output.subaddress;
+        const made = await makeSweep(wallet, { ...sweep, account: major }, [output]);
+        const described = await finish(wallet, made, {
+          ...params,
+          keys: params.get_tx_key || params.get_tx_keys,
+        });
+        return { ...described[0]!, ...asLists(described) };
+      }),
+    relayTx: ({ hex }, { opened: { wallet } }) =>
+      wallet.exclusively(async () => {
+        const pending = parseMetadata(hex);
+        return { tx_hash: toHex(await submitPending(wallet, pending)) };
+      }),
   },
-  ["transfer", "transferSplit", "sweepDust", "sweepAll", "sweepSingle", "relayTx", "estimateTxSizeAndWeight"],
+  ["estimateTxSizeAndWeight"],
 );

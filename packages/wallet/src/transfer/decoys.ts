@@ -1,0 +1,102 @@
+/**
+ * Which other outputs a ring shows beside the real one: ages as in real spending, so that the real one doesn't stand
+ * out. Source: wallet2.cpp `gamma_picker`; Möser et al., "An Empirical Analysis of Traceability in the Monero
+ * Blockchain" (2018), https://arxiv.org/abs/1704.04299.
+ */
+import type { RandomSource } from "@anulo/crypto";
+import { BLOCK_SECONDS, SPENDABLE_AGE } from "../unlock.ts";
+import { randomGamma, randomIndex } from "./random.ts";
+
+/** The logarithm of an output's age in seconds when it is spent follows this gamma distribution. */
+export const GAMMA_SHAPE = 19.28;
+export const GAMMA_SCALE = 1 / 1.61;
+/** Seconds before a new output can be spent. */
+const UNLOCK_SECONDS = SPENDABLE_AGE * BLOCK_SECONDS;
+/** Ages that can't be are spread over this many seconds after the earliest that can. */
+const RECENT_SPEND_SECONDS = 15 * BLOCK_SECONDS;
+const BLOCKS_IN_A_YEAR = (86_400 * 365) / BLOCK_SECONDS;
+
+/** Number of RingCT outputs in the chain up to and including each block, from the first block on. */
+export type CumulativeOutputs = readonly number[];
+
+/** Number of outputs old enough to be in a ring: those of all blocks but the newest nine. */
+export function spendableOutputCount(cumulative: CumulativeOutputs): number {
+  return cumulative[cumulative.length - SPENDABLE_AGE] ?? 0;
+}
+
+/** Index of the first block after which there are more than `outputIndex` outputs, among the first `end` blocks. */
+function blockOfOutput(cumulative: CumulativeOutputs, end: number, outputIndex: number): number {
+  let low = 0;
+  let high = end;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (cumulative[middle]! < outputIndex) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** The same random bytes, asked for in larger pieces. */
+function buffered(random: RandomSource): RandomSource {
+  let buffer = new Uint8Array(0);
+  return (size) => {
+    if (buffer.length < size) buffer = Uint8Array.from(random(Math.max(size, 4096)));
+    const bytes = buffer.subarray(0, size);
+    buffer = buffer.subarray(size);
+    return bytes;
+  };
+}
+
+/** Gives global output indices with the ages of real spends; undefined is a draw that fell outside the chain. */
+export function createDecoyPicker(
+  cumulative: CumulativeOutputs,
+  random: RandomSource,
+): () => number | undefined {
+  const end = cumulative.length - SPENDABLE_AGE;
+  const outputCount = cumulative[end - 1] ?? 0;
+  if (outputCount === 0) throw new RangeError("the chain has no output old enough for a ring");
+  const blocks = Math.min(cumulative.length, BLOCKS_IN_A_YEAR);
+  const before = blocks < cumulative.length ? cumulative[cumulative.length - blocks - 1]! : 0;
+  const secondsPerOutput = (BLOCK_SECONDS * blocks) / (cumulative.at(-1)! - before);
+
+  return () => {
+    const age = Math.exp(randomGamma(random, GAMMA_SHAPE, GAMMA_SCALE));
+    const seconds = age > UNLOCK_SECONDS ? age - UNLOCK_SECONDS : randomIndex(random, RECENT_SPEND_SECONDS);
+    const fromNewest = Math.floor(seconds / secondsPerOutput);
+    if (fromNewest >= outputCount) return undefined;
+    // The age tells a block; any output of that block will do.
+    const block = blockOfOutput(cumulative, end, outputCount - 1 - fromNewest);
+    const first = block === 0 ? 0 : cumulative[block - 1]!;
+    const count = cumulative[block]! - first;
+    return count === 0 ? undefined : first + randomIndex(random, count);
+  };
+}
+
+/** Draws after which a small chain is taken to have no more to give; a ring needs far fewer than 75 candidates. */
+const MAX_DRAWS = 50_000;
+
+export type CandidateRequest = {
+  readonly cumulative: CumulativeOutputs;
+  /** Global index of the output that is spent. */
+  readonly real: number;
+  /** Global indices of a ring this output was shown in before: shown again, so that rings can't be intersected. */
+  readonly earlierRing: readonly number[];
+  /** How many indices are wanted, the real one included. */
+  readonly count: number;
+};
+
+/**
+ * Global indices to ask the node for, ascending: the real one, its earlier ring, and decoys; fewer than `count` when
+ * the chain has no more.
+ */
+export function pickCandidates(request: CandidateRequest, random: RandomSource): number[] {
+  const { cumulative, real, earlierRing, count } = request;
+  const available = spendableOutputCount(cumulative);
+  const picked = new Set([real, ...earlierRing.filter((index) => index < available)]);
+  const pick = createDecoyPicker(cumulative, buffered(random));
+  for (let draw = 0; draw < MAX_DRAWS && picked.size < count && picked.size < available; ++draw) {
+    const index = pick();
+    if (index !== undefined && index < available) picked.add(index);
+  }
+  return [...picked].sort((a, b) => a - b);
+}

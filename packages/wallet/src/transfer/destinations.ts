@@ -1,0 +1,36 @@
+/** Who is to be paid, from what the caller wrote. Source: wallet_rpc_server.cpp `validate_transfer`. */
+import { BadAddress, type NetworkName, parseAddress } from "@anulo/protocol";
+import { WalletRefusal } from "../refusal.ts";
+import type { Destination } from "./stages.ts";
+
+/** Bytes of `extra` an encrypted payment id takes: tag, length, kind and 8 bytes. */
+const PAYMENT_ID_FIELD_BYTES = 11;
+
+export type DestinationText = { readonly address: string; readonly amount: bigint };
+
+function parseDestination({ address, amount }: DestinationText, network: NetworkName): Destination {
+  try {
+    const parsed = parseAddress(address, network);
+    const { kind, spendPublic, viewPublic } = parsed;
+    const paymentId = parsed.kind === "integrated" ? parsed.paymentId : undefined;
+    return { address, spendPublic, viewPublic, isSubaddress: kind === "subaddress", paymentId, amount };
+  } catch (error) {
+    if (!(error instanceof BadAddress)) throw error;
+    throw new WalletRefusal("WRONG_ADDRESS", `WALLET_RPC_ERROR_CODE_WRONG_ADDRESS: ${address}`);
+  }
+}
+
+/** Parses addresses of the wallet's network; throws `WalletRefusal` on a bad one, on none, on two payment ids. */
+export function parseDestinations(texts: readonly DestinationText[], network: NetworkName): Destination[] {
+  const destinations = texts.map((text) => parseDestination(text, network));
+  if (destinations.filter(({ paymentId }) => paymentId !== undefined).length > 1)
+    throw new WalletRefusal("WRONG_PAYMENT_ID", "A single payment id is allowed per transaction");
+  if (destinations.length === 0)
+    throw new WalletRefusal("ZERO_DESTINATION", "Transaction has no destination");
+  return destinations;
+}
+
+/** Bytes of `extra` that are known before a transaction is planned. */
+export function knownExtraSize(destinations: readonly Destination[]): number {
+  return destinations.some(({ paymentId }) => paymentId !== undefined) ? PAYMENT_ID_FIELD_BYTES : 0;
+}

@@ -1,0 +1,179 @@
+/**
+ * A transaction that waits to be relayed, with all that led to it: `tx_metadata` of the wallet service. The original
+ * reads and writes the same bytes. Source: wallet2.h `pending_tx`, `tx_construction_data`; cryptonote_tx_utils.h.
+ */
+import {
+  byteString,
+  bytes,
+  bytes32,
+  type Codec,
+  decode,
+  encode,
+  list,
+  refine,
+  struct,
+  type TypeOf,
+  toHex,
+  transaction,
+  uint8,
+  uint32,
+  varint,
+  varint64,
+} from "@anulo/protocol";
+import type { OwnedOutput } from "../state.ts";
+import { outputsOf } from "./outputs.ts";
+import type { Destination, Ring, SignedTransaction } from "./stages.ts";
+import type { Receiver } from "./tx-keys.ts";
+
+const uint64: Codec<bigint> = {
+  read: (reader) => {
+    const raw = bytes(8).read(reader);
+    return new DataView(raw.buffer, raw.byteOffset).getBigUint64(0, true);
+  },
+  write: (writer, value) => {
+    const raw = new Uint8Array(8);
+    new DataView(raw.buffer).setBigUint64(0, value, true);
+    writer.writeBytes(raw);
+  },
+};
+const flag = refine(uint8, (value) => value <= 1, "neither true nor false");
+const version = (newest: number) => refine(varint, (value) => value === newest, "unknown version");
+
+const destination = struct()
+  .field("original", byteString)
+  .field("amount", varint64)
+  .field("spendPublic", bytes32)
+  .field("viewPublic", bytes32)
+  .field("isSubaddress", flag)
+  .field("isIntegrated", flag);
+
+/** The original writes a pair as an array of two. */
+const ringMember = struct()
+  .field(
+    "pairSize",
+    refine(varint, (size) => size === 2, "not a pair"),
+  )
+  .field("globalIndex", varint64)
+  .field("key", bytes32)
+  .field("commitment", bytes32);
+
+const source = struct()
+  .field("outputs", list(ringMember))
+  .field("realOutput", uint64)
+  .field("txPublicKey", bytes32)
+  .field("additionalTxPublicKeys", list(bytes32))
+  .field("outputIndex", uint64)
+  .field("amount", uint64)
+  .field("rct", flag)
+  .field("mask", bytes32)
+  .field("multisig", bytes(128));
+
+const constructionData = struct()
+  .field("sources", list(source))
+  .field("change", destination)
+  .field("splitDestinations", list(destination))
+  .field("selectedTransfers", list(varint64))
+  .field("extra", byteString)
+  .field("unlockTime", uint64)
+  .field("flags", uint8)
+  .field("rctConfigVersion", version(0))
+  .field("rangeProofType", varint)
+  .field("bulletproofVersion", varint)
+  .field("destinations", list(destination))
+  .field("account", uint32)
+  .field("subaddressIndices", list(varint));
+
+/** Source of the field order: `pending_tx`, version 1. Multisig data isn't read yet. */
+const pendingTransaction = struct()
+  .field("version", version(1))
+  .field("transaction", transaction)
+  .field("dust", uint64)
+  .field("fee", uint64)
+  .field("dustAddedToFee", flag)
+  .field("change", destination)
+  .field("selectedTransfers", list(varint64))
+  .field("keyImages", byteString)
+  .field("txKey", bytes32)
+  .field("additionalTxKeys", list(bytes32))
+  .field("destinations", list(destination))
+  .field("constructionData", constructionData)
+  .field(
+    "multisigSignatures",
+    refine(varint, (count) => count === 0, "multisig"),
+  )
+  .field("multisigEntropy", bytes32);
+
+export type PendingTransaction = TypeOf<typeof pendingTransaction>;
+
+/** Reads metadata; throws `BadBytes` on anything else, trailing bytes and multisig included. */
+export function readMetadata(blob: Uint8Array): PendingTransaction {
+  return decode(pendingTransaction, blob);
+}
+
+/** Bytes of metadata. They hold the secret transaction keys. */
+export function writeMetadata(pending: PendingTransaction): Uint8Array {
+  return encode(pendingTransaction, pending);
+}
+
+type DestinationValue = TypeOf<typeof destination>;
+const utf8 = new TextEncoder();
+const asFlag = (value: boolean): number => (value ? 1 : 0);
+
+function destinationValue(to: Receiver & Partial<Destination>): DestinationValue {
+  const { spendPublic, viewPublic, isSubaddress, address = "", amount = 0n, paymentId } = to;
+  return {
+    ...{ original: utf8.encode(address), amount, spendPublic, viewPublic },
+    ...{ isSubaddress: asFlag(isSubaddress), isIntegrated: asFlag(paymentId !== undefined) },
+  };
+}
+
+function sourceValue(output: OwnedOutput, { members, realIndex }: Ring): TypeOf<typeof source> {
+  return {
+    outputs: members.map(({ globalIndex, key, commitment }) => {
+      return { pairSize: 2, globalIndex: BigInt(globalIndex), key, commitment };
+    }),
+    realOutput: BigInt(realIndex),
+    txPublicKey: output.txPublicKey,
+    additionalTxPublicKeys: [],
+    outputIndex: BigInt(output.outputIndex),
+    amount: output.amount,
+    rct: asFlag(output.rct),
+    mask: output.mask,
+    multisig: new Uint8Array(128),
+  };
+}
+
+/** RingCT outputs with view tags, padded Bulletproofs+ (version 4 to the original). */
+const CONSTRUCTION = { flags: 3, rctConfigVersion: 0, rangeProofType: 3, bulletproofVersion: 4 };
+
+export type MetadataContext = {
+  readonly change: Receiver;
+  /** Place of an output in the wallet. */
+  readonly indexOf: (output: OwnedOutput) => number;
+};
+
+/** A signed transaction as a value that can wait. */
+export function pendingOf(signed: SignedTransaction, context: MetadataContext): PendingTransaction {
+  const { inputs, rings, fee, txKeys, transaction: tx } = signed;
+  const [txKey, ...additionalTxKeys] = txKeys;
+  const selectedTransfers = inputs.map((input) => BigInt(context.indexOf(input)));
+  const change = destinationValue({ ...context.change, amount: signed.change });
+  const destinations = signed.destinations.map(destinationValue);
+  const dummy = context.change;
+  const minors = new Set(inputs.map((input) => input.subaddress.minor));
+  const images = tx.prefix.inputs.map((input) => (input.type === "key" ? `<${toHex(input.keyImage)}> ` : ""));
+  return {
+    ...{ version: 1, transaction: tx, dust: 0n, fee, dustAddedToFee: 0, change, selectedTransfers },
+    keyImages: utf8.encode(images.join("")),
+    ...{ txKey: txKey!, additionalTxKeys, destinations },
+    constructionData: {
+      ...CONSTRUCTION,
+      sources: inputs.map((input, i) => sourceValue(input, rings[i]!)),
+      ...{ change, selectedTransfers, extra: tx.prefix.extra, unlockTime: signed.unlockTime, destinations },
+      splitDestinations: outputsOf(signed, { change: context.change, dummy }).map(destinationValue),
+      account: inputs[0]!.subaddress.major,
+      subaddressIndices: [...minors].sort((a, b) => a - b),
+    },
+    ...{ multisigSignatures: 0, multisigEntropy: new Uint8Array(32) },
+  };
+}

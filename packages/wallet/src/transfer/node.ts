@@ -1,0 +1,76 @@
+/** What transfers ask of the node. */
+import { toHex } from "@anulo/protocol";
+import { checked, type Daemon, reached } from "../daemon.ts";
+import { WalletRefusal } from "../refusal.ts";
+import type { CumulativeOutputs } from "./decoys.ts";
+import type { OutputSource } from "./rings.ts";
+import type { FeeRate } from "./stages.ts";
+import type { Relay } from "./submit.ts";
+
+/** A fee holds for this many blocks to come. Source: wallet2.cpp FEE_ESTIMATE_GRACE_BLOCKS. */
+const GRACE_BLOCKS = 10;
+/** Priorities 1 to 4: unimportant, normal, elevated, priority. */
+const HIGHEST_PRIORITY = 4;
+
+/** Fee of a priority: 0 counts as 1, more than 4 as 4. Throws `WalletRefusal`. Source: wallet2.cpp `get_base_fee`. */
+export async function feeRateOf(daemon: Daemon, priority: number): Promise<FeeRate> {
+  const answer = await checked(daemon.client.getFeeEstimate({ grace_blocks: GRACE_BLOCKS }));
+  const level = Math.min(Math.max(priority, 1), HIGHEST_PRIORITY) - 1;
+  const feePerByte = answer.fees[level];
+  if (feePerByte === undefined || feePerByte === 0n)
+    throw new WalletRefusal("GENERIC_TRANSFER_ERROR", "the node did not tell its fees");
+  return { feePerByte, quantizationMask: BigInt(Math.max(1, answer.quantization_mask)) };
+}
+
+function accumulate(counts: readonly number[], base: number): number[] {
+  let total = base;
+  return counts.map((count) => {
+    total += count;
+    return total;
+  });
+}
+
+async function cumulativeOutputs(daemon: Daemon): Promise<CumulativeOutputs> {
+  const question = { amounts: [0n], binary: true, compress: true };
+  const { distributions } = await checked(daemon.client.getOutputDistributionBin(question));
+  const [only] = distributions;
+  if (distributions.length !== 1 || only?.amount !== 0n)
+    throw new WalletRefusal("GENERIC_TRANSFER_ERROR", "Could not obtain output distribution.");
+  return accumulate(only.distribution, 0);
+}
+
+/** Outputs and their numbers as the node tells them. Source: wallet2.cpp `get_rct_distribution`, `get_outs`. */
+export function outputSourceOf(daemon: Daemon): OutputSource {
+  return {
+    cumulativeOutputs: () => cumulativeOutputs(daemon),
+    outputs: async (indices) => {
+      const outputs = indices.map((index) => ({ amount: 0n, index: BigInt(index) }));
+      const { outs } = await checked(daemon.client.getOutsBin({ outputs, get_txid: false }));
+      return outs.map(({ key, mask, unlocked }) => ({ key, commitment: mask, unlocked }));
+    },
+  };
+}
+
+/** Why a node refused a transaction, in its own order. Source: wallet2.cpp `get_text_reason`. */
+const reasons = [
+  ["low_mixin", "bad ring size"],
+  ["double_spend", "double spend"],
+  ["invalid_input", "invalid input"],
+  ["invalid_output", "invalid output"],
+  ["too_few_outputs", "too few outputs"],
+  ["too_big", "too big"],
+  ["overspend", "overspend"],
+  ["fee_too_low", "fee too low"],
+  ["sanity_check_failed", "tx sanity check failed"],
+  ["not_relayed", "tx was not relayed"],
+] as const;
+
+/** Gives transactions to the node. */
+export function relayOf(daemon: Daemon): Relay {
+  return async (blob) => {
+    const answer = await reached(daemon.client.sendRawTransaction({ tx_as_hex: toHex(blob) }));
+    if (answer.status === "OK") return { accepted: true, reason: "" };
+    const flags = reasons.filter(([flag]) => answer[flag]).map(([, text]) => text);
+    return { accepted: false, reason: answer.reason || flags.join(", ") };
+  };
+}

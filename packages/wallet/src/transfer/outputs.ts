@@ -1,0 +1,109 @@
+/** The outputs of a planned transaction and the `extra` that goes with them. */
+import type { RandomSource } from "@anulo/crypto";
+import { type ExtraField, equalBytes, paymentIdNonce, writeExtra } from "@anulo/protocol";
+import { createKeys } from "../keys/wallet-keys.ts";
+import { WalletRefusal } from "../refusal.ts";
+import type { PlannedTransaction } from "./stages.ts";
+import {
+  cryptPaymentId,
+  needsAdditionalKeys,
+  type OutputPlan,
+  paymentIdReceiver,
+  type Receiver,
+  type TxPublicKeys,
+  type TxSecrets,
+} from "./tx-keys.ts";
+
+const NO_PAYMENT_ID = new Uint8Array(8);
+
+/** Fresh keys that nobody keeps. */
+export function nobody(random: RandomSource): Receiver {
+  const { spendPublic, viewPublic, spendSecret, viewSecret } = createKeys(random);
+  spendSecret?.fill(0);
+  viewSecret.fill(0);
+  return { spendPublic, viewPublic, isSubaddress: false };
+}
+
+const isSame = (a: Receiver, b: Receiver): boolean =>
+  equalBytes(a.spendPublic, b.spendPublic) && equalBytes(a.viewPublic, b.viewPublic);
+
+export type OtherReceivers = {
+  readonly change: Receiver;
+  /** Gets an output of amount 0 where there would be one only. It counts as change: as one that isn't paid. */
+  readonly dummy: Receiver;
+};
+
+/** Destinations, then the change, or a dummy where one destination would stand alone. */
+export function outputsOf(planned: PlannedTransaction, { change, dummy }: OtherReceivers): OutputPlan[] {
+  const hasChange = planned.change > 0n;
+  const outputs = planned.destinations.map((destination): OutputPlan => {
+    const { spendPublic, viewPublic, isSubaddress, amount } = destination;
+    return {
+      spendPublic,
+      viewPublic,
+      isSubaddress,
+      amount,
+      isChange: hasChange && isSame(destination, change),
+    };
+  });
+  if (hasChange) return [...outputs, { ...change, amount: planned.change, isChange: true }];
+  return outputs.length > 1 ? outputs : [...outputs, { ...dummy, amount: 0n, isChange: true }];
+}
+
+/** A payment id (8 bytes) and the view key it is encrypted for. */
+type PaymentIdPlan = { readonly paymentId: Uint8Array; readonly viewPublic: Uint8Array };
+
+/**
+ * The receiver's payment id, or a dummy in transactions with at most two outputs, so that those with a payment id
+ * don't stand out. Throws `WalletRefusal` where a payment id has no single receiver.
+ */
+function planPaymentId(
+  planned: PlannedTransaction,
+  outputs: readonly OutputPlan[],
+  change: Receiver,
+): PaymentIdPlan | undefined {
+  const paymentId = planned.destinations.find(
+    (destination) => destination.paymentId !== undefined,
+  )?.paymentId;
+  const viewPublic = paymentIdReceiver(outputs, change);
+  if (viewPublic !== undefined && (paymentId !== undefined || outputs.length <= 2))
+    return { paymentId: paymentId ?? NO_PAYMENT_ID, viewPublic };
+  if (paymentId === undefined) return undefined;
+  throw new WalletRefusal("GENERIC_TRANSFER_ERROR", "transaction was not constructed");
+}
+
+export type ExtraContext = {
+  readonly change: Receiver;
+  readonly secrets: TxSecrets;
+  readonly publicKeys: TxPublicKeys;
+};
+
+/** Bytes of `extra`: public key, additional keys, payment id. */
+export function extraOf(
+  planned: PlannedTransaction,
+  outputs: readonly OutputPlan[],
+  context: ExtraContext,
+): Uint8Array {
+  const { change, secrets, publicKeys } = context;
+  const { main, additional } = publicKeys;
+  const fields: ExtraField[] = [{ type: "publicKey", key: main }];
+  if (additional.length > 0) fields.push({ type: "additionalPublicKeys", keys: [...additional] });
+  const payment = planPaymentId(planned, outputs, change);
+  if (payment !== undefined)
+    fields.push(paymentIdNonce(cryptPaymentId(payment.paymentId, payment.viewPublic, secrets.main)));
+  return writeExtra(fields);
+}
+
+/** As many bytes of `extra` as `extraOf` will make. */
+export function blankExtra(
+  planned: PlannedTransaction,
+  outputs: readonly OutputPlan[],
+  change: Receiver,
+): Uint8Array {
+  const blank = new Uint8Array(32);
+  const fields: ExtraField[] = [{ type: "publicKey", key: blank }];
+  const needsKeys = needsAdditionalKeys(outputs.filter((output) => !output.isChange));
+  if (needsKeys) fields.push({ type: "additionalPublicKeys", keys: outputs.map(() => blank) });
+  if (planPaymentId(planned, outputs, change) !== undefined) fields.push(paymentIdNonce(NO_PAYMENT_ID));
+  return writeExtra(fields);
+}

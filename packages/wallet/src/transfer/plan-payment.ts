@@ -1,0 +1,225 @@
+/** Plans payments of given amounts, in as few transactions as fit. */
+import type { RandomSource } from "@anulo/crypto";
+import { WalletRefusal } from "../refusal.ts";
+import type { OwnedOutput } from "../state.ts";
+import {
+  amountOf,
+  estimatedFee,
+  isFull,
+  MAX_DESTINATIONS,
+  neededFee,
+  outputCount,
+  type PlanContext,
+  settleFee,
+  withFee,
+} from "./plan.ts";
+import { pickPreferredInputs, pickRandomInput, pickSmallestInput, relatedness } from "./select.ts";
+import type { Destination, PlannedTransaction } from "./stages.ts";
+
+/** A second input that isn't needed is left alone when it is worth this much (atomic units) … */
+const MIN_OUTPUT_VALUE = 2_000_000_000_000n;
+/** … and fewer than this many such outputs would remain. Source: wallet2.cpp DEFAULT_MIN_OUTPUT_VALUE, _COUNT. */
+const MIN_OUTPUT_COUNT = 5;
+
+export type PaymentRequest = {
+  /** Amounts above 0. */
+  readonly destinations: readonly Destination[];
+  /** Spendable outputs by subaddress, in the order in which the subaddresses shall be used up. */
+  readonly groups: readonly (readonly OwnedOutput[])[];
+  readonly random: RandomSource;
+};
+
+/** A transaction in the making: `inputs` pay `destinations`, the last of which may be paid in part only. */
+type Draft = { inputs: OwnedOutput[]; destinations: Destination[]; planned: PlannedTransaction | undefined };
+
+type Progress = {
+  readonly random: RandomSource;
+  readonly context: PlanContext;
+  /** Unused outputs; the first group is in use. Never empty. */
+  groups: OwnedOutput[][];
+  /** Inputs that suffice for everything, to be taken first. */
+  preferred: OwnedOutput[];
+  /** What is still to be paid. */
+  unpaid: Destination[];
+  /** True when the last destination of the current draft continues in `unpaid[0]`. */
+  isSplit: boolean;
+  readonly drafts: Draft[];
+  /** True while inputs are added for the fee alone. */
+  isShortOfFee: boolean;
+  availableForFee: bigint;
+  neededFee: bigint;
+};
+
+const emptyDraft = (): Draft => ({ inputs: [], destinations: [], planned: undefined });
+const currentDraft = (progress: Progress): Draft => progress.drafts.at(-1)!;
+
+function take(progress: Progress, output: OwnedOutput): OwnedOutput {
+  progress.groups = progress.groups.map((group) => group.filter((other) => other !== output));
+  return output;
+}
+
+/**
+ * With everything paid by one input a second one is added, so that most transactions have two; a small one, to tidy
+ * up, and only if nothing links it to the first. Undefined when there is none.
+ */
+function pickUnneededInput(progress: Progress): OwnedOutput | undefined {
+  const unused = progress.groups[0]!;
+  const { inputs } = currentDraft(progress);
+  const output = pickSmallestInput(unused, inputs);
+  if (output.amount >= MIN_OUTPUT_VALUE) {
+    const large = unused.filter((other) => other.amount >= MIN_OUTPUT_VALUE).length;
+    if (large < MIN_OUTPUT_COUNT) return undefined;
+  }
+  return relatedness(output, inputs[0]!) > 0 ? undefined : output;
+}
+
+function pickInput(progress: Progress): OwnedOutput | undefined {
+  const unused = progress.groups[0]!;
+  if (unused.length === 0) throw new WalletRefusal("TX_NOT_POSSIBLE", "tx not possible");
+  const preferred = progress.preferred.pop();
+  if (preferred !== undefined) return preferred;
+  if (progress.unpaid.length === 0 && !progress.isShortOfFee) return pickUnneededInput(progress);
+  return pickRandomInput(unused, currentDraft(progress).inputs, progress.random);
+}
+
+/** Pays the next destination in the current draft; false when it has no room for another one. */
+function payNext(progress: Progress, amount: bigint): boolean {
+  const { destinations } = currentDraft(progress);
+  const next = progress.unpaid[0]!;
+  if (progress.isSplit) {
+    const last = destinations.pop()!;
+    destinations.push({ ...last, amount: last.amount + amount });
+  } else {
+    if (destinations.length >= MAX_DESTINATIONS) return false;
+    destinations.push({ ...next, amount });
+  }
+  progress.isSplit = amount < next.amount;
+  if (progress.isSplit) progress.unpaid[0] = { ...next, amount: next.amount - amount };
+  else progress.unpaid.shift();
+  return true;
+}
+
+function lesser(a: bigint, b: bigint): bigint {
+  if (a < b) return a;
+  return b;
+}
+
+/** Spends a new input's amount on the destinations; false when the draft is out of places for outputs. */
+function spend(progress: Progress, amount: bigint): boolean {
+  let available = amount;
+  const { inputs, destinations } = currentDraft(progress);
+  const { extraSize } = progress.context;
+  while (available > 0n && progress.unpaid.length > 0) {
+    if (isFull(inputs.length, destinations.length + 1, extraSize)) return true;
+    const next = progress.unpaid[0]!.amount;
+    const paid = lesser(next, available);
+    if (!payNext(progress, paid)) return false;
+    available -= paid;
+  }
+  return true;
+}
+
+function isTimeToClose(progress: Progress): boolean {
+  const { inputs, destinations } = currentDraft(progress);
+  if (progress.preferred.length > 0) return false;
+  if (progress.isShortOfFee) return progress.availableForFee >= progress.neededFee;
+  const { extraSize } = progress.context;
+  const isDone = progress.unpaid.length === 0 || isFull(inputs.length, destinations.length + 1, extraSize);
+  if (isDone && destinations.length === 0)
+    throw new WalletRefusal("GENERIC_TRANSFER_ERROR", "transaction is too big");
+  return isDone;
+}
+
+/** Takes a missing fee from a destination that is paid in part here and goes on in the next transaction. */
+function carveFee(progress: Progress, needed: bigint, available: bigint): bigint {
+  const { destinations } = currentDraft(progress);
+  const partial = destinations.at(-1);
+  if (needed <= available || !progress.isSplit || partial === undefined || partial.amount <= needed)
+    return available;
+  destinations[destinations.length - 1] = { ...partial, amount: partial.amount - needed };
+  progress.unpaid[0] = { ...progress.unpaid[0]!, amount: progress.unpaid[0]!.amount + needed };
+  return needed;
+}
+
+/** Fixes the fee of the current draft and goes on to the next one, or finds that its inputs don't cover the fee. */
+async function closeDraft(progress: Progress): Promise<void> {
+  const draft = currentDraft(progress);
+  const { context } = progress;
+  const estimate = estimatedFee(draft.inputs.length, outputCount(draft.destinations, draft.inputs), context);
+  progress.neededFee = estimate;
+  progress.availableForFee = carveFee(progress, estimate, progress.availableForFee);
+  progress.isShortOfFee = amountOf(draft.inputs) < amountOf(draft.destinations) + estimate;
+  if (progress.isShortOfFee) return;
+
+  const planned = withFee(draft.inputs, draft.destinations, estimate);
+  progress.neededFee = await neededFee(planned, context);
+  const available = planned.fee + planned.change;
+  progress.availableForFee = carveFee(progress, progress.neededFee, available);
+  progress.isShortOfFee = progress.neededFee > progress.availableForFee;
+  if (progress.isShortOfFee) return;
+
+  const fee = progress.neededFee > available ? progress.neededFee : estimate;
+  draft.planned = await settleFee(withFee([...draft.inputs], [...draft.destinations], fee), context);
+  if (progress.unpaid.length === 0) return;
+  progress.drafts.push(emptyDraft());
+  progress.isSplit = false;
+}
+
+/** Goes on to the next subaddress when the first one's outputs are used up. */
+function advanceGroup(progress: Progress): void {
+  const isUnfinished = progress.unpaid.length > 0 || progress.isShortOfFee;
+  if (isUnfinished && progress.groups[0]!.length === 0 && progress.groups.length > 1) progress.groups.shift();
+}
+
+function isUnfinished(progress: Progress): boolean {
+  if (progress.unpaid.length > 0 || progress.isShortOfFee || progress.preferred.length > 0) return true;
+  return currentDraft(progress).inputs.length <= 1 && progress.groups[0]!.length > 0;
+}
+
+/** The subaddress of the preferred inputs comes first. */
+function startProgress(request: PaymentRequest, context: PlanContext): Progress {
+  const { destinations, random } = request;
+  const groups = request.groups.map((group) => [...group]);
+  const needed = amountOf(destinations) + estimatedFee(2, 2, context);
+  const preferred = pickPreferredInputs(groups.flat().sort(byAge), needed);
+  const first = groups.findIndex((group) => group.includes(preferred[0]!));
+  if (first > 0) [groups[0], groups[first]] = [groups[first]!, groups[0]!];
+  return {
+    ...{
+      random,
+      context,
+      groups,
+      preferred,
+      unpaid: [...destinations],
+      isSplit: false,
+      drafts: [emptyDraft()],
+    },
+    ...{ isShortOfFee: false, availableForFee: 0n, neededFee: 0n },
+  };
+}
+
+const byAge = (a: OwnedOutput, b: OwnedOutput): number =>
+  a.height - b.height || (a.globalIndex < b.globalIndex ? -1 : 1);
+
+/**
+ * Plans transactions that pay every destination in full. Throws `WalletRefusal` (TX_NOT_POSSIBLE and others) when
+ * the outputs can't.
+ */
+export async function planPayment(
+  request: PaymentRequest,
+  context: PlanContext,
+): Promise<PlannedTransaction[]> {
+  const progress = startProgress(request, context);
+  while (isUnfinished(progress)) {
+    const input = pickInput(progress);
+    if (input === undefined) break;
+    take(progress, input);
+    currentDraft(progress).inputs.push(input);
+    let hasRoom = true;
+    if (progress.isShortOfFee) progress.availableForFee += input.amount;
+    else hasRoom = spend(progress, input.amount);
+    if (!hasRoom || isTimeToClose(progress)) await closeDraft(progress);
+    advanceGroup(progress);
+  }
+  return progress.drafts.flatMap(({ planned }) => planned ?? []);
+}

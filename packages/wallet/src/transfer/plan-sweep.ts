@@ -1,0 +1,68 @@
+/** Plans transactions that send whole outputs, without change. */
+import type { RandomSource } from "@anulo/crypto";
+import { WalletRefusal } from "../refusal.ts";
+import type { OwnedOutput } from "../state.ts";
+import { amountOf, estimatedFee, isFull, neededFee, type PlanContext, withFee } from "./plan.ts";
+import { pickRandomInput } from "./select.ts";
+import type { Destination, PlannedTransaction } from "./stages.ts";
+
+export type SweepRequest = {
+  /** Who gets everything; its amount is ignored. */
+  readonly destination: Destination;
+  /** Number of outputs each transaction pays the destination with; at least 1. */
+  readonly outputs: number;
+  /** All of them are spent. */
+  readonly inputs: readonly OwnedOutput[];
+  readonly random: RandomSource;
+};
+
+/** Shares all but the fee equally; what doesn't divide goes to the first ones. */
+function shareOut(inputs: readonly OwnedOutput[], request: SweepRequest, fee: bigint): PlannedTransaction {
+  const total = amountOf(inputs) - fee;
+  if (total <= 0n) throw new WalletRefusal("GENERIC_TRANSFER_ERROR", "Transaction cannot pay for itself");
+  const count = BigInt(request.outputs);
+  const destinations = Array.from({ length: request.outputs }, (_, i) => ({
+    ...request.destination,
+    amount: total / count + (BigInt(i) < total % count ? 1n : 0n),
+  }));
+  if (destinations.some(({ amount }) => amount === 0n))
+    throw new WalletRefusal("ZERO_AMOUNT", "destination amount is zero");
+  return withFee(inputs, destinations, fee);
+}
+
+/** The first weighing is of a transaction that looks like the last one, with change in place of the last output. */
+async function planOne(
+  inputs: readonly OwnedOutput[],
+  request: SweepRequest,
+  context: PlanContext,
+): Promise<PlannedTransaction> {
+  const placeholders = Array.from({ length: Math.max(1, request.outputs - 1) }, () => ({
+    ...request.destination,
+    amount: 1n,
+  }));
+  const estimate = estimatedFee(inputs.length, 2, context);
+  const first = withFee(inputs, placeholders, estimate);
+  if (first.change < 0n) throw new WalletRefusal("NOT_ENOUGH_UNLOCKED_MONEY", "not enough unlocked money");
+  let planned = shareOut(inputs, request, await neededFee(first, context));
+  for (;;) {
+    const needed = await neededFee(planned, context);
+    if (needed <= planned.fee) return planned;
+    planned = shareOut(inputs, request, needed);
+  }
+}
+
+/** Plans transactions that together spend every input. Throws `WalletRefusal` when one can't pay its own fee. */
+export async function planSweep(request: SweepRequest, context: PlanContext): Promise<PlannedTransaction[]> {
+  const done: PlannedTransaction[] = [];
+  let unused = [...request.inputs];
+  let chosen: OwnedOutput[] = [];
+  while (unused.length > 0) {
+    const input = pickRandomInput(unused, chosen, request.random);
+    unused = unused.filter((other) => other !== input);
+    chosen.push(input);
+    if (unused.length > 0 && !isFull(chosen.length, 2, context.extraSize)) continue;
+    done.push(await planOne(chosen, request, context));
+    chosen = [];
+  }
+  return done;
+}

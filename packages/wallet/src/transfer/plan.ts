@@ -1,0 +1,93 @@
+/**
+ * From what is wanted to the transactions that do it: inputs, amounts, change and fee of each.
+ * The order of steps decides what an observer could learn, so it follows wallet2.cpp `create_transactions_2` and
+ * `create_transactions_from`.
+ */
+import { estimateTransactionWeight, feeOfWeight } from "@anulo/protocol";
+import { WalletRefusal } from "../refusal.ts";
+import type { OwnedOutput } from "../state.ts";
+import type { Destination, FeeRate, PlannedTransaction } from "./stages.ts";
+import { RING_SIZE } from "./stages.ts";
+import { classifyDestinations } from "./tx-keys.ts";
+
+/** A transaction is closed when it is estimated to weigh more than this (bytes). Source: TX_WEIGHT_TARGET. */
+export const WEIGHT_LIMIT = 300_000 / 2 - 600;
+const WEIGHT_TARGET = Math.floor((WEIGHT_LIMIT * 2) / 3);
+/** One output stays free for the change. */
+export const MAX_DESTINATIONS = 15;
+
+/** The steps of planning that need more than arithmetic. */
+export type PlanContext = {
+  readonly fee: FeeRate;
+  /** Bytes of `extra` known beforehand: the encrypted payment id's nonce field, else 0. */
+  readonly extraSize: number;
+  /** Bytes the transaction will weigh with its rings; the rings of the inputs are fetched for that. */
+  readonly weigh: (planned: PlannedTransaction) => Promise<number>;
+};
+
+export const sum = (amounts: readonly bigint[]): bigint =>
+  amounts.reduce((total, amount) => total + amount, 0n);
+export const amountOf = (items: readonly { readonly amount: bigint }[]): bigint =>
+  sum(items.map((item) => item.amount));
+
+/** Estimated weight (bytes) of a transaction with so many inputs and outputs. */
+export function estimatedWeight(inputs: number, outputs: number, extraSize: number): number {
+  return estimateTransactionWeight({ inputs, outputs, ringSize: RING_SIZE, extraSize });
+}
+
+/** Whether another input would make the transaction larger than is good for it. */
+export function isFull(inputs: number, outputs: number, extraSize: number): boolean {
+  return estimatedWeight(inputs, outputs, extraSize) >= WEIGHT_TARGET;
+}
+
+/** Outputs worth less than the fee for spending them aren't spent. */
+export function fractionalThreshold({ feePerByte }: FeeRate): bigint {
+  return feePerByte * BigInt(estimatedWeight(2, 2, 0) - estimatedWeight(1, 2, 0));
+}
+
+/** Number of outputs with change, or with a dummy where there would be only one. Source: `get_num_outputs`. */
+export function outputCount(destinations: readonly Destination[], inputs: readonly OwnedOutput[]): number {
+  const hasChange = amountOf(inputs) !== amountOf(destinations);
+  return Math.max(2, destinations.length + (hasChange ? 1 : 0));
+}
+
+/** Fee (atomic units) from the estimated weight. */
+export function estimatedFee(inputs: number, outputs: number, { fee, extraSize }: PlanContext): bigint {
+  return feeOfWeight(estimatedWeight(inputs, outputs, extraSize), fee.feePerByte, fee.quantizationMask);
+}
+
+/** Fee (atomic units) a planned transaction needs by its real weight. */
+export async function neededFee(planned: PlannedTransaction, { fee, weigh }: PlanContext): Promise<bigint> {
+  return feeOfWeight(await weigh(planned), fee.feePerByte, fee.quantizationMask);
+}
+
+/** Fixes the fee; the change is what remains. */
+export function withFee(
+  inputs: readonly OwnedOutput[],
+  destinations: readonly Destination[],
+  fee: bigint,
+): PlannedTransaction {
+  return { inputs, destinations, fee, change: amountOf(inputs) - amountOf(destinations) - fee };
+}
+
+/** Raises the fee until the transaction that carries it needs no more. */
+export async function settleFee(
+  planned: PlannedTransaction,
+  context: PlanContext,
+): Promise<PlannedTransaction> {
+  let current = planned;
+  for (;;) {
+    const needed = await neededFee(current, context);
+    if (needed <= current.fee) return current;
+    current = withFee(current.inputs, current.destinations, needed);
+    if (current.change < 0n) throw new WalletRefusal("GENERIC_TRANSFER_ERROR", "not enough unlocked money");
+  }
+}
+
+/** An integrated address can be paid alone only: its payment id is encrypted for one receiver. */
+export function checkPaymentId(destinations: readonly Destination[]): void {
+  if (!destinations.some((destination) => destination.paymentId !== undefined)) return;
+  const { standard, subaddresses } = classifyDestinations(destinations);
+  if (standard + subaddresses > 1)
+    throw new WalletRefusal("GENERIC_TRANSFER_ERROR", "transaction was not constructed");
+}

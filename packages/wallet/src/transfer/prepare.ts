@@ -1,0 +1,155 @@
+/** From a request to ringed transactions: checks the funds, plans, fetches rings. */
+import type { RandomSource } from "@anulo/crypto";
+import { estimateTransactionSize, formatAmount, MAX_AMOUNT, toHex } from "@anulo/protocol";
+import type { AccountBalance } from "../history/balance.ts";
+import { WalletRefusal } from "../refusal.ts";
+import type { OwnedOutput } from "../state.ts";
+import type { Wallet } from "../wallet.ts";
+import { knownExtraSize } from "./destinations.ts";
+import { amountOf, fractionalThreshold, type PlanContext, sum } from "./plan.ts";
+import { planPayment } from "./plan-payment.ts";
+import { planSweep } from "./plan-sweep.ts";
+import { randomIndex } from "./random.ts";
+import { createRings, type OutputSource, type RingMemory } from "./rings.ts";
+import { type Destination, type FeeRate, RING_SIZE, type Ring, type RingedTransaction } from "./stages.ts";
+import type { Receiver } from "./tx-keys.ts";
+import { weightOf } from "./weigh.ts";
+
+/** What preparing needs besides the wallet. `feeRate` is for the priority asked for. */
+export type PrepareParts = {
+  readonly wallet: Wallet;
+  readonly balanceOf: (account: number) => AccountBalance;
+  readonly source: OutputSource;
+  readonly memory: RingMemory;
+  readonly feeRate: FeeRate;
+  readonly change: Receiver;
+  readonly random: RandomSource;
+};
+
+type Common = {
+  readonly account: number;
+  /** Address numbers of the account to spend from; empty for all. */
+  readonly minors: readonly number[];
+  readonly unlockTime: bigint;
+};
+export type Payment = Common & { readonly destinations: readonly Destination[] };
+export type Sweep = Common & {
+  readonly destination: Destination;
+  /** Number of outputs a transaction shall have. */
+  readonly outputs: number;
+  /** Only outputs of less than this many atomic units; 0 for all. */
+  readonly below: bigint;
+};
+
+/** The context of planning, and the rings that weighing has fetched. */
+function createContext(parts: PrepareParts, unlockTime: bigint, destinations: readonly Destination[]) {
+  const { source, memory, random, change, feeRate } = parts;
+  const fetched = new Map<string, Promise<Ring[]>>();
+  const ringsOf = (inputs: readonly OwnedOutput[]): Promise<Ring[]> => {
+    const id = inputs.map(({ keyImage }) => toHex(keyImage!)).join();
+    const rings = fetched.get(id) ?? createRings({ inputs, source, memory, random });
+    fetched.set(id, rings);
+    return rings;
+  };
+  const ring = async (
+    planned: Omit<RingedTransaction, "rings" | "unlockTime">,
+  ): Promise<RingedTransaction> => ({
+    ...planned,
+    unlockTime,
+    rings: await ringsOf(planned.inputs),
+  });
+  const context: PlanContext = {
+    fee: feeRate,
+    extraSize: knownExtraSize(destinations),
+    weigh: async (planned) => weightOf(await ring(planned), change),
+  };
+  return { context, ring };
+}
+
+/** RingCT outputs of an account that are worth spending, in the order in which the wallet found them. */
+function usableOutputs({ wallet, feeRate }: PrepareParts, { account, minors }: Common): OwnedOutput[] {
+  const threshold = fractionalThreshold(feeRate);
+  return wallet.spendableOutputs().filter(({ rct, amount, subaddress: { major, minor } }) => {
+    return rct && amount >= threshold && major === account && (minors.length === 0 || minors.includes(minor));
+  });
+}
+
+function groupByAddress(outputs: readonly OwnedOutput[]): Map<number, OwnedOutput[]> {
+  const groups = new Map<number, OwnedOutput[]>();
+  for (const output of outputs) {
+    const group = groups.get(output.subaddress.minor);
+    if (group === undefined) groups.set(output.subaddress.minor, [output]);
+    else group.push(output);
+  }
+  return groups;
+}
+
+function checkAmounts(destinations: readonly Destination[]): bigint {
+  if (destinations.some(({ amount }) => amount === 0n))
+    throw new WalletRefusal("ZERO_AMOUNT", "destination amount is zero");
+  const needed = amountOf(destinations);
+  if (needed > MAX_AMOUNT)
+    throw new WalletRefusal(
+      "GENERIC_TRANSFER_ERROR",
+      `transaction sum + fee exceeds ${formatAmount(MAX_AMOUNT)}`,
+    );
+  return needed;
+}
+
+/** Tells apart what isn't there from what is only locked. */
+function checkFunds(parts: PrepareParts, payment: Payment): void {
+  const { account, minors, destinations } = payment;
+  const shape = { inputs: 1, outputs: 2, ringSize: RING_SIZE, extraSize: knownExtraSize(destinations) };
+  const leastFee = parts.feeRate.feePerByte * BigInt(estimateTransactionSize(shape));
+  const needed = checkAmounts(destinations) + leastFee;
+  const { addresses } = parts.balanceOf(account);
+  const asked = addresses.filter(({ minor }) => minors.length === 0 || minors.includes(minor));
+  if (needed > sum(asked.map(({ balance }) => balance)))
+    throw new WalletRefusal("NOT_ENOUGH_MONEY", "not enough money");
+  if (needed > sum(asked.map(({ unlocked }) => unlocked)))
+    throw new WalletRefusal("NOT_ENOUGH_UNLOCKED_MONEY", "not enough unlocked money");
+}
+
+/** Transactions that pay every destination. Empty when no output is worth spending. */
+export async function preparePayment(parts: PrepareParts, payment: Payment): Promise<RingedTransaction[]> {
+  checkFunds(parts, payment);
+  const groups = [...groupByAddress(usableOutputs(parts, payment)).values()].sort((a, b) =>
+    amountOf(a) < amountOf(b) ? 1 : -1,
+  );
+  if (groups.length === 0) return [];
+  const { destinations, unlockTime } = payment;
+  const { context, ring } = createContext(parts, unlockTime, destinations);
+  const planned = await planPayment({ destinations, groups, random: parts.random }, context);
+  return Promise.all(planned.map(ring));
+}
+
+function sweepError(message: string): WalletRefusal {
+  return new WalletRefusal("GENERIC_TRANSFER_ERROR", message);
+}
+
+/** All outputs of the addresses asked for; of a random address, the primary one last, when none is named. */
+function chooseSwept(parts: PrepareParts, sweep: Sweep): OwnedOutput[] {
+  const { account, minors, below } = sweep;
+  const hasUnlocked = parts.wallet.spendableOutputs().some(({ subaddress }) => subaddress.major === account);
+  if (!hasUnlocked) throw sweepError("No unlocked balance in the specified account");
+  const usable = usableOutputs(parts, sweep);
+  if (usable.length === 0) throw sweepError("No unlocked balance in the specified subaddress(es)");
+  const small = usable.filter(({ amount }) => below === 0n || amount < below);
+  if (small.length === 0) throw sweepError("The smallest amount found is not below the specified threshold");
+  if (minors.length > 0) return small;
+  const groups = groupByAddress(small);
+  if (groups.size > 1) groups.delete(0);
+  return [...groups.values()][randomIndex(parts.random, groups.size)]!;
+}
+
+/** Transactions that send whole outputs. */
+export async function prepareSweep(
+  parts: PrepareParts,
+  sweep: Sweep,
+  inputs: readonly OwnedOutput[] = chooseSwept(parts, sweep),
+): Promise<RingedTransaction[]> {
+  const { destination, outputs, unlockTime } = sweep;
+  const { context, ring } = createContext(parts, unlockTime, [destination]);
+  const planned = await planSweep({ destination, outputs, inputs, random: parts.random }, context);
+  return Promise.all(planned.map(ring));
+}

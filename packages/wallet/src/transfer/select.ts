@@ -1,0 +1,68 @@
+/** Which outputs to spend. Source for the privacy rules: wallet2.cpp `pick_preferred_rct_inputs`, `pop_best_value_from`. */
+import type { RandomSource } from "@anulo/crypto";
+import { equalBytes } from "@anulo/protocol";
+import type { OwnedOutput } from "../state.ts";
+import { randomIndex } from "./random.ts";
+
+/** How much spending two outputs together tells about their owner: 0 nothing to 1 everything. */
+export function relatedness(a: OwnedOutput, b: OwnedOutput): number {
+  if (equalBytes(a.txHash, b.txHash)) return 1;
+  const blocksApart = Math.abs(a.height - b.height);
+  if (blocksApart === 0) return 0.9;
+  if (blocksApart === 1) return 0.8;
+  return blocksApart < 10 ? 0.2 : 0;
+}
+
+const isSameAddress = (a: OwnedOutput, b: OwnedOutput): boolean =>
+  a.subaddress.major === b.subaddress.major && a.subaddress.minor === b.subaddress.minor;
+
+/** One output that is enough alone, else the least related pair of one address that is enough, else nothing. */
+export function pickPreferredInputs(spendable: readonly OwnedOutput[], needed: bigint): OwnedOutput[] {
+  const alone = spendable.find((output) => output.amount >= needed);
+  if (alone !== undefined) return [alone];
+  let best: { pair: OwnedOutput[]; relatedness: number } = { pair: [], relatedness: 1 };
+  for (const [i, first] of spendable.entries()) {
+    for (const second of spendable.slice(i + 1)) {
+      if (first.amount + second.amount < needed || !isSameAddress(first, second)) continue;
+      const related = relatedness(first, second);
+      if (related < best.relatedness) best = { pair: [first, second], relatedness: related };
+      if (best.relatedness === 0) return best.pair;
+    }
+  }
+  return best.pair;
+}
+
+/** The outputs least related to those already chosen. */
+function leastRelated(unused: readonly OwnedOutput[], chosen: readonly OwnedOutput[]): OwnedOutput[] {
+  let best = 1;
+  let candidates: OwnedOutput[] = [];
+  for (const output of unused) {
+    const related = Math.max(0, ...chosen.map((other) => relatedness(output, other)));
+    if (related < best) {
+      best = related;
+      candidates = [];
+    }
+    if (related === best) candidates.push(output);
+  }
+  return candidates;
+}
+
+/** A random one of the outputs least related to those already chosen. `unused` must not be empty. */
+export function pickRandomInput(
+  unused: readonly OwnedOutput[],
+  chosen: readonly OwnedOutput[],
+  random: RandomSource,
+): OwnedOutput {
+  const candidates = leastRelated(unused, chosen);
+  return candidates[randomIndex(random, candidates.length)]!;
+}
+
+/** The smallest of the outputs least related to those already chosen. `unused` must not be empty. */
+export function pickSmallestInput(
+  unused: readonly OwnedOutput[],
+  chosen: readonly OwnedOutput[],
+): OwnedOutput {
+  return leastRelated(unused, chosen).reduce((least, output) =>
+    output.amount < least.amount ? output : least,
+  );
+}

@@ -1,0 +1,163 @@
+/**
+ * From a ringed transaction to a signed one.
+ * Source: cryptonote_tx_utils.cpp `construct_tx_with_tx_key`; rctSigs.cpp `genRctSimple`.
+ */
+import {
+  commit,
+  commitmentMask,
+  encodeAmount,
+  generateKeyDerivation,
+  proveBulletproofPlus,
+  type RandomSource,
+  randomScalar,
+  scAdd,
+  scSub,
+  signClsag,
+} from "@anulo/crypto";
+import {
+  compareBytes,
+  relativeOffsets,
+  ringCtMessage,
+  type Transaction,
+  type TransactionPrefix,
+  transactionHash,
+  transactionWeight,
+  writeTransaction,
+} from "@anulo/protocol";
+import { oneTimeSecret } from "../scan/scan-transaction.ts";
+import type { OwnedOutput, WalletKeys } from "../state.ts";
+import { extraOf, nobody, outputsOf } from "./outputs.ts";
+import { shuffled } from "./random.ts";
+import type { Ring, RingedTransaction, SignedTransaction } from "./stages.ts";
+import { createTxSecrets, type OutputKeys, outputKeys, type Receiver, txPublicKeys } from "./tx-keys.ts";
+
+/** Who signs. `change`: address 0 of the paying account. */
+export type Signer = {
+  readonly keys: WalletKeys;
+  readonly change: Receiver;
+  readonly random: RandomSource;
+};
+
+type Input = { readonly output: OwnedOutput; readonly ring: Ring };
+
+/** Inputs descend by key image. Source: blockchain.cpp, hard fork 7. */
+function sortedInputs({ inputs, rings }: RingedTransaction): Input[] {
+  return inputs
+    .map((output, i) => ({ output, ring: rings[i]! }))
+    .sort((a, b) => compareBytes(b.output.keyImage!, a.output.keyImage!));
+}
+
+function prefixOf(
+  ringed: RingedTransaction,
+  inputs: readonly Input[],
+  made: { keys: readonly OutputKeys[]; extra: Uint8Array },
+): TransactionPrefix {
+  return {
+    version: 2,
+    unlockTime: ringed.unlockTime,
+    inputs: inputs.map(({ output, ring }) => ({
+      type: "key",
+      amount: 0n,
+      keyOffsets: relativeOffsets(ring.members.map(({ globalIndex }) => BigInt(globalIndex))),
+      keyImage: output.keyImage!,
+    })),
+    outputs: made.keys.map(({ oneTimeKey, viewTag }) => ({
+      amount: 0n,
+      target: { type: "taggedKey", key: oneTimeKey, viewTag },
+    })),
+    extra: made.extra,
+  };
+}
+
+/** Masks of the pseudo outputs: random but for the last, which makes their sum that of the outputs' masks. */
+function pseudoMasks(count: number, outputMasks: readonly Uint8Array[], random: RandomSource): Uint8Array[] {
+  const masks = Array.from({ length: count - 1 }, () => randomScalar(random));
+  const total = outputMasks.reduce(scAdd);
+  return [...masks, masks.reduce(scSub, total)];
+}
+
+function signInput(
+  input: Input,
+  signer: Signer,
+  pseudo: { message: Uint8Array; mask: Uint8Array; commitment: Uint8Array },
+) {
+  const { output, ring } = input;
+  const derivation = generateKeyDerivation(output.txPublicKey, signer.keys.viewSecret);
+  const secretKey = oneTimeSecret(signer.keys, { derivation, ...output });
+  const secretMask = scSub(output.mask, pseudo.mask);
+  try {
+    const { members, realIndex } = ring;
+    const { message, commitment: pseudoOut } = pseudo;
+    return signClsag({
+      message,
+      ring: members,
+      pseudoOut,
+      secretKey,
+      secretMask,
+      realIndex,
+      random: signer.random,
+    }).proof;
+  } finally {
+    for (const secret of [derivation, secretKey, secretMask]) secret.fill(0);
+  }
+}
+
+type Amounts = {
+  readonly amounts: readonly bigint[];
+  readonly keys: readonly OutputKeys[];
+  readonly fee: bigint;
+};
+
+/** RingCT part, with the signatures last because they sign all the rest. */
+function withRingCt(
+  prefix: TransactionPrefix,
+  inputs: readonly Input[],
+  amounts: Amounts,
+  signer: Signer,
+): Transaction {
+  const masks = amounts.keys.map(({ amountKey }) => commitmentMask(amountKey));
+  const { proof, commitments } = proveBulletproofPlus(amounts.amounts, masks, signer.random);
+  const inputMasks = pseudoMasks(inputs.length, masks, signer.random);
+  const pseudoOuts = inputs.map(({ output }, i) => commit(inputMasks[i]!, output.amount));
+  const ecdhInfo = amounts.keys.map(({ amountKey }, i) => ({
+    amount: encodeAmount(amounts.amounts[i]!, amountKey),
+  }));
+  const base = { type: 6 as const, fee: amounts.fee, pseudoOuts, ecdhInfo, outputCommitments: commitments };
+  const unsigned = { rangeSigs: [], bulletproofs: [], bulletproofsPlus: [proof], mgs: [], clsags: [] };
+  const message = ringCtMessage({ prefix, signatures: [], ringct: { ...base, prunable: unsigned } });
+  try {
+    const clsags = inputs.map((input, i) =>
+      signInput(input, signer, { message, mask: inputMasks[i]!, commitment: pseudoOuts[i]! }),
+    );
+    return { prefix, signatures: [], ringct: { ...base, prunable: { ...unsigned, clsags } } };
+  } finally {
+    for (const mask of [...masks, ...inputMasks]) mask.fill(0);
+  }
+}
+
+/** Makes keys, range proof and signatures. The result's `txKeys` are secret. */
+export function sign(ringed: RingedTransaction, signer: Signer): SignedTransaction {
+  const outputs = shuffled(
+    outputsOf(ringed, { change: signer.change, dummy: nobody(signer.random) }),
+    signer.random,
+  );
+  const secrets = createTxSecrets(outputs, signer.random);
+  const publicKeys = txPublicKeys(outputs, secrets);
+  const context = { secrets, publicKeys, viewSecret: signer.keys.viewSecret };
+  const keys = outputs.map((output, i) => outputKeys(output, i, context));
+  const extra = extraOf(ringed, outputs, { change: signer.change, secrets, publicKeys });
+  const inputs = sortedInputs(ringed);
+  const prefix = prefixOf(ringed, inputs, { keys, extra });
+  const amounts = { amounts: outputs.map(({ amount }) => amount), keys, fee: ringed.fee };
+  const transaction = withRingCt(prefix, inputs, amounts, signer);
+  for (const { amountKey } of keys) amountKey.fill(0);
+  const blob = writeTransaction(transaction);
+  return {
+    ...ringed,
+    transaction,
+    blob,
+    txHash: transactionHash(transaction),
+    weight: transactionWeight(transaction, blob.length),
+    txKeys: [secrets.main, ...secrets.additional],
+  };
+}

@@ -1,0 +1,62 @@
+/**
+ * A transfer is a value that goes through stages: planned (what is spent and paid), ringed (with decoys from the
+ * node), signed (bytes to relay). Each stage is plain data, so it can wait, travel or be inspected.
+ */
+import type { Transaction } from "@anulo/protocol";
+import type { OwnedOutput } from "../state.ts";
+
+/** Members of every ring, the real output included. Source: blockchain.cpp, hard fork 15 on. */
+export const RING_SIZE = 16;
+
+export type FeeRate = {
+  /** Atomic units per byte of weight. */
+  readonly feePerByte: bigint;
+  /** Fees are multiples of this many atomic units. */
+  readonly quantizationMask: bigint;
+};
+
+/** Someone who is paid. Keys are 32 bytes. */
+export type Destination = {
+  /** The text the caller gave. */
+  readonly address: string;
+  readonly spendPublic: Uint8Array;
+  readonly viewPublic: Uint8Array;
+  readonly isSubaddress: boolean;
+  /** 8 bytes of an integrated address. */
+  readonly paymentId: Uint8Array | undefined;
+  /** Atomic units. */
+  readonly amount: bigint;
+};
+
+/** Amounts in atomic units; `inputs` are of one account; their sum is destinations + change + fee. */
+export type PlannedTransaction = {
+  readonly inputs: readonly OwnedOutput[];
+  readonly destinations: readonly Destination[];
+  readonly change: bigint;
+  readonly fee: bigint;
+};
+
+/** An output in a ring: its global index, one-time key and commitment (32 bytes each). */
+export type RingMember = {
+  readonly globalIndex: number;
+  readonly key: Uint8Array;
+  readonly commitment: Uint8Array;
+};
+
+/** Members ascend by global index; `realIndex` is the place of the output that is spent. */
+export type Ring = { readonly members: readonly RingMember[]; readonly realIndex: number };
+
+/** `rings[i]` hides `inputs[i]`. */
+export type RingedTransaction = PlannedTransaction & {
+  readonly rings: readonly Ring[];
+  readonly unlockTime: bigint;
+};
+
+/** Ready to relay. `txKeys`: secret transaction key r, then the additional ones (32 bytes each). */
+export type SignedTransaction = RingedTransaction & {
+  readonly transaction: Transaction;
+  readonly blob: Uint8Array;
+  readonly txHash: Uint8Array;
+  readonly weight: number;
+  readonly txKeys: readonly Uint8Array[];
+};

@@ -1,0 +1,65 @@
+/** Keeps a transaction, then gives it to the node. */
+import { encryptedPaymentId, parseExtra, toHex, transactionHash, writeTransaction } from "@anulo/protocol";
+import { WalletRefusal } from "../refusal.ts";
+import type { OutgoingPayment } from "../state.ts";
+import type { Wallet } from "../wallet.ts";
+import type { PendingTransaction } from "./metadata.ts";
+import { sum } from "./plan.ts";
+import { cryptPaymentId } from "./tx-keys.ts";
+
+/** The node's verdict; `reason` may be empty. Throws when the node can't be asked. */
+export type Relay = (blob: Uint8Array) => Promise<{ readonly accepted: boolean; readonly reason: string }>;
+
+export type SubmitParts = {
+  readonly wallet: Wallet;
+  readonly relay: Relay;
+  /** Text of a destination's address. */
+  readonly addressOf: (destination: PendingTransaction["destinations"][number]) => string;
+};
+
+/** The payment id the transaction carries, readable: 32 bytes of which it fills the first 8. */
+function paymentIdOf({ transaction, destinations, txKey }: PendingTransaction): Uint8Array {
+  const paymentId = new Uint8Array(32);
+  const encrypted = encryptedPaymentId(parseExtra(transaction.prefix.extra));
+  const receiver = destinations[0]?.viewPublic;
+  if (encrypted && receiver) paymentId.set(cryptPaymentId(encrypted, receiver, txKey));
+  return paymentId;
+}
+
+/** What the wallet remembers of a transaction it made. */
+export function paymentOf(pending: PendingTransaction, { wallet, addressOf }: SubmitParts): OutgoingPayment {
+  const { transaction, constructionData, fee, change, destinations } = pending;
+  const amountIn = sum(constructionData.sources.map(({ amount }) => amount));
+  const createdAt = wallet.now().seconds;
+  return {
+    ...{ txHash: transactionHash(transaction), state: "signed", blob: writeTransaction(transaction) },
+    ...{ amountIn, amountOut: amountIn - fee, change: change.amount },
+    destinations: destinations.map((to) => ({ address: addressOf(to), amount: to.amount })),
+    paymentId: paymentIdOf(pending),
+    account: constructionData.account,
+    subaddressIndices: constructionData.subaddressIndices,
+    keyImages: transaction.prefix.inputs.flatMap((input) => (input.type === "key" ? [input.keyImage] : [])),
+    unlockTime: transaction.prefix.unlockTime,
+    ...{ createdAt, timestamp: createdAt, height: 0 },
+  };
+}
+
+/**
+ * Keeps the transaction and its keys durably, then relays it: a crash in between loses nothing. A refusal by the node
+ * forgets it again; where the node's answer is unknown it stays kept. Throws `WalletRefusal`.
+ */
+export async function submit(pending: PendingTransaction, parts: SubmitParts): Promise<Uint8Array> {
+  const { wallet, relay } = parts;
+  const payment = paymentOf(pending, parts);
+  const { txHash } = payment;
+  const isNew = !wallet.state.outgoing.has(toHex(txHash));
+  if (isNew) await wallet.recordOutgoing(payment, [pending.txKey, ...pending.additionalTxKeys]);
+  const { accepted, reason } = await relay(writeTransaction(pending.transaction));
+  if (accepted) {
+    await wallet.markRelayed(txHash);
+    return txHash;
+  }
+  if (isNew) await wallet.discardOutgoing(txHash);
+  const because = reason === "" ? "" : ` (${reason})`;
+  throw new WalletRefusal("GENERIC_TRANSFER_ERROR", `transaction was rejected by daemon${because}`);
+}

@@ -1,0 +1,99 @@
+/** Transfers of one open wallet: prepare, sign, submit. */
+import { randomBytes } from "node:crypto";
+import type { RandomSource } from "@anulo/crypto";
+import { formatAddress, parseAddress } from "@anulo/protocol";
+import { accountBalance } from "../history/balance.ts";
+import { WalletRefusal } from "../refusal.ts";
+import type { OwnedOutput } from "../state.ts";
+import type { Wallet } from "../wallet.ts";
+import { type PendingTransaction, pendingOf } from "./metadata.ts";
+import { feeRateOf, outputSourceOf, relayOf } from "./node.ts";
+import { type Payment, type PrepareParts, preparePayment, prepareSweep, type Sweep } from "./prepare.ts";
+import type { RingMemory } from "./rings.ts";
+import { SigningThread } from "./signing-thread.ts";
+import type { RingedTransaction, SignedTransaction } from "./stages.ts";
+import { submit } from "./submit.ts";
+import type { Receiver } from "./tx-keys.ts";
+
+const random: RandomSource = randomBytes;
+/** One for all wallets of the process; it keeps nothing between two jobs. */
+const signingThread = new SigningThread();
+/** Rings an output was shown in, for as long as its wallet is open. */
+const ringMemories = new WeakMap<Wallet, RingMemory>();
+
+function ringMemoryOf(wallet: Wallet): RingMemory {
+  const memory = ringMemories.get(wallet) ?? new Map();
+  ringMemories.set(wallet, memory);
+  return memory;
+}
+
+/** Receives the change of an account: its first address. */
+export function changeReceiver(wallet: Wallet, account: number): Receiver {
+  const { spendPublic, viewPublic } = parseAddress(wallet.addressOf({ major: account, minor: 0 }));
+  return { spendPublic, viewPublic, isSubaddress: account !== 0 };
+}
+
+async function partsOf(wallet: Wallet, account: number, priority: number): Promise<PrepareParts> {
+  return {
+    ...{ wallet, random, memory: ringMemoryOf(wallet), source: outputSourceOf(wallet.daemon) },
+    feeRate: await feeRateOf(wallet.daemon, priority),
+    change: changeReceiver(wallet, account),
+    balanceOf: (of) =>
+      accountBalance(wallet.state, {
+        account: of,
+        strict: false,
+        now: wallet.now(),
+        indexOf: (address) => wallet.indexOf(address),
+      }),
+  };
+}
+
+/** A signed transaction, and the same as a value that can be kept and relayed. */
+export type Made = { readonly signed: SignedTransaction; readonly pending: PendingTransaction };
+
+async function signAll(
+  wallet: Wallet,
+  ringed: readonly RingedTransaction[],
+  change: Receiver,
+): Promise<Made[]> {
+  if (wallet.isViewOnly)
+    throw new WalletRefusal("UNKNOWN_ERROR", "sending from a view-only wallet is not implemented yet");
+  const made: Made[] = [];
+  for (const each of ringed) {
+    const signed = await signingThread.sign({ ringed: each, signer: { keys: wallet.keys, change } });
+    const indexOf = (output: OwnedOutput): number =>
+      wallet.state.outputs.findIndex(({ oneTimeKey }) => oneTimeKey === output.oneTimeKey);
+    made.push({ signed, pending: pendingOf({ ...signed, inputs: each.inputs }, { change, indexOf }) });
+  }
+  return made;
+}
+
+/** Signed transactions that pay every destination; nothing is kept or relayed. Throws `WalletRefusal`. */
+export async function makePayment(wallet: Wallet, payment: Payment & { priority: number }): Promise<Made[]> {
+  const parts = await partsOf(wallet, payment.account, payment.priority);
+  return signAll(wallet, await preparePayment(parts, payment), parts.change);
+}
+
+/** Signed transactions that spend `inputs`, or all that the sweep's addresses hold. Throws `WalletRefusal`. */
+export async function makeSweep(
+  wallet: Wallet,
+  sweep: Sweep & { priority: number },
+  inputs?: readonly OwnedOutput[],
+): Promise<Made[]> {
+  const parts = await partsOf(wallet, sweep.account, sweep.priority);
+  return signAll(wallet, await prepareSweep(parts, sweep, inputs), parts.change);
+}
+
+/** Keeps and relays a transaction; answers its hash (32 bytes). Throws `WalletRefusal`. */
+export function submitPending(wallet: Wallet, pending: PendingTransaction): Promise<Uint8Array> {
+  const utf8 = new TextDecoder();
+  return submit(pending, {
+    wallet,
+    relay: relayOf(wallet.daemon),
+    addressOf: ({ original, isSubaddress, spendPublic, viewPublic }) => {
+      if (original.length > 0) return utf8.decode(original);
+      const kind = isSubaddress === 1 ? "subaddress" : "standard";
+      return formatAddress({ kind, spendPublic, viewPublic }, wallet.network);
+    },
+  });
+}

@@ -1,0 +1,52 @@
+/** What a ringed transaction will weigh once signed: every element's size is known before it is made. */
+import { relativeOffsets, type Transaction, transactionWeight } from "@anulo/protocol";
+import { blankExtra, outputsOf } from "./outputs.ts";
+import { RING_SIZE, type RingedTransaction } from "./stages.ts";
+import type { Receiver } from "./tx-keys.ts";
+
+const blank = (): Uint8Array => new Uint8Array(32);
+const blanks = (count: number): Uint8Array[] => Array.from({ length: count }, blank);
+
+function blankRangeProof(outputs: number) {
+  const rounds = 6 + Math.ceil(Math.log2(outputs));
+  const scalars = { A: blank(), A1: blank(), B: blank(), r1: blank(), s1: blank(), d1: blank() };
+  return { ...scalars, L: blanks(rounds), R: blanks(rounds) };
+}
+
+/** The transaction with zeros for every key, proof and signature. */
+function skeleton(ringed: RingedTransaction, change: Receiver): Transaction {
+  const outputs = outputsOf(ringed, { change, dummy: change });
+  const clsag = () => ({ s: blanks(RING_SIZE), c1: blank(), D: blank() });
+  return {
+    prefix: {
+      version: 2,
+      unlockTime: ringed.unlockTime,
+      inputs: ringed.rings.map(({ members }) => ({
+        type: "key",
+        amount: 0n,
+        keyOffsets: relativeOffsets(members.map(({ globalIndex }) => BigInt(globalIndex))),
+        keyImage: blank(),
+      })),
+      outputs: outputs.map(() => ({ amount: 0n, target: { type: "taggedKey", key: blank(), viewTag: 0 } })),
+      extra: blankExtra(ringed, outputs, change),
+    },
+    signatures: [],
+    ringct: {
+      type: 6,
+      fee: ringed.fee,
+      pseudoOuts: blanks(ringed.rings.length),
+      ecdhInfo: outputs.map(() => ({ amount: new Uint8Array(8) })),
+      outputCommitments: blanks(outputs.length),
+      prunable: {
+        ...{ rangeSigs: [], bulletproofs: [], mgs: [] },
+        bulletproofsPlus: [blankRangeProof(outputs.length)],
+        clsags: ringed.rings.map(clsag),
+      },
+    },
+  };
+}
+
+/** Weight in bytes of the transaction that `sign` will make of this. */
+export function weightOf(ringed: RingedTransaction, change: Receiver): number {
+  return transactionWeight(skeleton(ringed, change));
+}
