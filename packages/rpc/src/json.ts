@@ -55,20 +55,34 @@ const BAD_BYTE = /[\udc80-\udcff]/;
 /** JSON string as a byte string. Slashes are escaped, as the original programs do. */
 export function quote(text: string): string {
   if (PLAIN.test(text)) return `"${text}"`;
-  return quoteBytes(NOT_ASCII.test(text) ? byteStringOf(text) : text);
-}
-
-/** JSON string of raw bytes given as a byte string; bytes from 0x80 on are left as they are. */
-export function quoteBytes(byteString: string): string {
+  const byteString = NOT_ASCII.test(text) ? byteStringOf(text) : text;
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters JSON must escape
-  const escaped = byteString.replace(/[\0-\x1f"\\/\x7f]/g, escapeCharacter);
-  return `"${escaped}"`;
+  return `"${byteString.replace(/[\0-\x1f"\\/]/g, escapeCharacter)}"`;
 }
 
 function escapeCharacter(character: string): string {
-  if (character === "/") return "\\/";
-  if (character === "\x7f") return character;
-  return JSON.stringify(character).slice(1, -1);
+  return character === "/" ? "\\/" : JSON.stringify(character).slice(1, -1);
+}
+
+const shortEscapes: Readonly<Record<string, string>> = {
+  "\b": "\\b",
+  "\f": "\\f",
+  "\n": "\\n",
+  "\r": "\\r",
+  "\t": "\\t",
+  "\v": "\\v",
+  '"': '\\"',
+  "\\": "\\\\",
+  "/": "\\/",
+};
+
+/**
+ * String of raw bytes given as a byte string. Like the original programs' it is not strict JSON: every byte without
+ * a short escape is left as it is.
+ * Source: contrib/epee/src/parserse_base_utils.cpp.
+ */
+export function quoteBytes(byteString: string): string {
+  return `"${byteString.replace(/[\b\f\n\r\t\v"\\/]/g, (character) => shortEscapes[character]!)}"`;
 }
 
 /** UTF-8 bytes of `text`, one character per byte; the reverse of `textOfBytes`. */
