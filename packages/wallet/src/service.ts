@@ -45,6 +45,9 @@ const REFRESH_PERIOD_SECONDS = 20;
 /** A wallet just opened is left in peace so long, so that a caller can choose when to refresh it. */
 const FIRST_REFRESH_SECONDS = 2;
 
+/** Exported outputs and sets of transactions run to megabytes. */
+const MAX_REQUEST_BYTES = 64 * 1024 * 1024;
+
 export class WalletService {
   readonly options: WalletServiceOptions;
   readonly #log: Logger;
@@ -101,6 +104,7 @@ export class WalletService {
       dialect,
       ...(login === undefined ? {} : { login }),
       log: this.#log,
+      limits: { requestBytes: MAX_REQUEST_BYTES },
       context: () => contextOf(this, dialect),
       isMet: (need) => {
         if (need === "openWallet") return this.#opened !== undefined;
