@@ -104,7 +104,9 @@ onEachBackend("wallet keys", () => {
       assert.equal(hex(keyImageOf(bytes(output.key), secret)), paid.keyImage);
     }
   });
+});
 
+onEachBackend("the wallet's scan", () => {
   test("the batch functions give what the single ones give, and mark what is no point", () => {
     const keys = [...recordedWallet.payments.map(({ txPublicKey }) => bytes(txPublicKey)), NO_POINT, G];
     const { derivations, valid } = deriveBatch({

@@ -45,7 +45,7 @@ export function readScalars(vector: Uint8Array): bigint[] {
   return elementsOf(vector).map(readInteger);
 }
 
-export function writeScalars(values: readonly bigint[]): Uint8Array {
+function writeScalars(values: readonly bigint[]): Uint8Array {
   return concatBytes(...values.map(writeScalar));
 }
 
