@@ -54,6 +54,21 @@ export function multByDigits(o: usize, p: usize, digits: usize, top: i32): void 
   }
 }
 
+/** o = a·p + b·q in both lanes, for public scalars given as width-5 non-adjacent forms up to digit `top`; without T. */
+export function combineByDigits(o: usize, p: usize, a: usize, q: usize, b: usize, top: i32): void {
+  oddMultiples(TABLE, p, 8);
+  oddMultiples(SECOND, q, 8);
+  setIdentity(o);
+  for (let i = top; i >= 0; --i) {
+    const d = <i32>load<i8>(a + i), e = <i32>load<i8>(b + i);
+    if (i < top) dbl(o, o, (d | e) != 0);
+    if (d > 0) addCached(o, o, TABLE + PT * (d >> 1), e != 0);
+    else if (d < 0) subCached(o, o, TABLE + PT * (-d >> 1), e != 0);
+    if (e > 0) addCached(o, o, SECOND + PT * (e >> 1), false);
+    else if (e < 0) subCached(o, o, SECOND + PT * (-e >> 1), false);
+  }
+}
+
 /** o = a0·P0 + b0·Q0 (lane 0), a1·P1 + b1·Q1 (lane 1), without T, for public scalars. */
 export function doubleScalarMult(o: usize, p: usize, a0: usize, a1: usize, q: usize, b0: usize, b1: usize): void {
   multiples(TABLE, p, 8);

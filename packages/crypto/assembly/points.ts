@@ -4,7 +4,7 @@ import {
   swapPoint, toCached,
 } from "./point";
 import { baseMult } from "./base";
-import { doubleScalarMult, multByDigits, prepareDigits, scalarMult } from "./mult";
+import { combineByDigits, doubleScalarMult, multByDigits, prepareDigits, scalarMult } from "./mult";
 import { hashToPoint } from "./elligator";
 import { alloc, arenaMark, arenaRewind } from "./arena";
 
@@ -84,6 +84,20 @@ export function doubleScalarMultBatch(out: usize, a: usize, aPoints: usize, b: u
     const x = 32 * i, y = 32 * (i + 1 < n ? i + 1 : i);
     if ((decompress(P, aPoints + x, aPoints + y) & decompress(Q, bPoints + x, bPoints + y)) != 3) return 0;
     doubleScalarMult(points + PT * (i >> 1), P, a + x, a + y, Q, b + x, b + y);
+  }
+  encodeBatch(out, points, (n + 1) >> 1);
+  arenaRewind(mark);
+  return 1;
+}
+
+/** out_i = a·A_i + b·B_i, the same two scalars for all; `out` of 32·(n + n mod 2) bytes. */
+export function foldPoints(out: usize, a: usize, aPoints: usize, b: usize, bPoints: usize, n: i32): i32 {
+  const mark = arenaMark(), points = alloc(PT * ((n + 1) >> 1)), digits = alloc(512);
+  const top = max(prepareDigits(digits, a), prepareDigits(digits + 256, b));
+  for (let i = 0; i < n; i += 2) {
+    const x = 32 * i, y = 32 * (i + 1 < n ? i + 1 : i);
+    if ((decompress(P, aPoints + x, aPoints + y) & decompress(Q, bPoints + x, bPoints + y)) != 3) return 0;
+    combineByDigits(points + PT * (i >> 1), P, digits, Q, digits + 256, top);
   }
   encodeBatch(out, points, (n + 1) >> 1);
   arenaRewind(mark);

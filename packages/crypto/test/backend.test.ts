@@ -177,6 +177,12 @@ function pointSuite(engine: Backend): void {
     };
     const spoilt = { ...joined, B: concatBytes(joined.B.subarray(32), NO_POINT) };
     compare(engine, single([...terms, joined, spoilt]), (on, list) => on.doubleScalarMultVartime(list));
+    const folds = [...terms, joined, spoilt].flatMap(({ A, B }) =>
+      terms
+        .slice(0, 12)
+        .map(({ a, b }) => ({ a, A, b: A === joined.A ? b : wideFactors.at(-a[0]! % 30)!, B })),
+    );
+    compare(engine, single([...folds, { ...joined }]), (on, list) => on.foldVartime(list));
   });
   test("hashing to points", () => {
     const inputs = [...wideFactors, ...candidates];

@@ -1,6 +1,6 @@
 /** The group functions of the backend, on encoded points. */
 import type { Backend, DoubleScalarMultTerms, MultiexpTerms } from "../backend.ts";
-import { checkLength, concatBytes, countElements, elementsOf } from "../bytes.ts";
+import { checkLength, concatBytes, countElements, elementsOf, repeatElement } from "../bytes.ts";
 import { rangeProofGenerators } from "./generators.ts";
 import { fieldToPoint } from "./hash-to-point.ts";
 import { readInteger } from "./integers.ts";
@@ -31,6 +31,7 @@ type GroupFunctions = Pick<
   | "scalarMult"
   | "scalarMultBase"
   | "doubleScalarMultVartime"
+  | "foldVartime"
   | "hashToPoint"
   | "multiexp"
   | "multiexpVartime"
@@ -122,6 +123,11 @@ export const group: GroupFunctions = {
   scalarMultBase: (scalars) =>
     concatBytes(...readFactors(scalars).map((k) => encodePoint(multiplyVartime(k, BASE_POINT)))),
   doubleScalarMultVartime: doubleScalarMult,
+  foldVartime({ a, A, b, B }) {
+    const n = countElements("points", A);
+    for (const factor of [a, b]) checkLength("scalar", factor, 32);
+    return doubleScalarMult({ a: repeatElement(a, n), A, b: repeatElement(b, n), B });
+  },
   hashToPoint(data) {
     countElements("data", data);
     return concatBytes(...elementsOf(data).map((item) => encodePoint(hashToGroup(item))));

@@ -229,18 +229,14 @@ function foldOnce(
   const a = vector.scaleAdd(aLow, x, vector.scale(aHighScaled, xInverse));
   const b = vector.scaleAdd(bLow, xInverse, vector.scale(bHigh, x));
   wipe(folding.a, folding.b, aHighScaled, cL, cR, nonces.L, nonces.R);
-  folding.Gs = foldPoints(GLow, xInverse, GHigh, scMul(yHalfInverse, x));
-  folding.Hs = foldPoints(HLow, x, HHigh, xInverse);
+  folding.Gs = requirePoint(
+    backend.foldVartime({ a: xInverse, A: GLow, b: scMul(yHalfInverse, x), B: GHigh }),
+    "generator",
+  );
+  folding.Hs = requirePoint(backend.foldVartime({ a: x, A: HLow, b: xInverse, B: HHigh }), "generator");
   folding.a = a;
   folding.b = b;
   return { L, R };
-}
-
-/** a·lowᵢ + b·highᵢ for all i. */
-function foldPoints(low: Uint8Array, a: Uint8Array, high: Uint8Array, b: Uint8Array): Uint8Array {
-  const n = low.length / 32;
-  const terms = { a: repeatElement(a, n), A: low, b: repeatElement(b, n), B: high };
-  return requirePoint(backend.doubleScalarMultVartime(terms), "generator");
 }
 
 /** The last step, on vectors of one element. */

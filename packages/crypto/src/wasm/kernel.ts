@@ -38,6 +38,7 @@ export type Kernel = {
   multiplyBy8(out: Pointer, p: Pointer): number;
   scalarMultPoint(out: Pointer, s: Pointer, p: Pointer): number;
   scalarMultBase(out: Pointer, scalars: Pointer, n: number): void;
+  foldPoints(out: Pointer, a: Pointer, A: Pointer, b: Pointer, B: Pointer, n: number): number;
   doubleScalarMultBatch(out: Pointer, a: Pointer, A: Pointer, b: Pointer, B: Pointer, n: number): number;
   hashToPoints(out: Pointer, data: Pointer, n: number): void;
   multiexp(out: Pointer, scalars: Pointer, points: Pointer, n: number, m: number, family: number): number;

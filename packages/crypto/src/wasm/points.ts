@@ -15,6 +15,7 @@ type PointFunctions = Pick<
   | "scalarMult"
   | "scalarMultBase"
   | "doubleScalarMultVartime"
+  | "foldVartime"
   | "hashToPoint"
 >;
 
@@ -92,6 +93,18 @@ export function createPointFunctions(kernel: Kernel, memory: Memory): PointFunct
       const out = memory.room(pairedLength(n));
       const [aAt, AAt, bAt, BAt] = [memory.put(a), memory.put(A), memory.put(b), memory.put(B)];
       return kernel.doubleScalarMultBatch(out, aAt, AAt, bAt, BAt, n) ? memory.read(out, 32 * n) : undefined;
+    },
+    foldVartime({ a, A, b, B }) {
+      const n = countElements("points", A);
+      if (B.length !== A.length) throw new RangeError("terms of different lengths");
+      for (const scalar of [a, b]) {
+        checkLength("scalar", scalar, 32);
+        checkFactors(scalar);
+      }
+      memory.begin();
+      const out = memory.room(pairedLength(n));
+      const [aAt, AAt, bAt, BAt] = [memory.put(a), memory.put(A), memory.put(b), memory.put(B)];
+      return kernel.foldPoints(out, aAt, AAt, bAt, BAt, n) ? memory.read(out, 32 * n) : undefined;
     },
     hashToPoint(data) {
       const n = countElements("data", data);
