@@ -1,5 +1,5 @@
 import { DIFFICULTY_BLOCKS, LONG_TERM_WINDOW } from "./constants.ts";
-import { medianOfSorted } from "./median.ts";
+import { createRollingMedian } from "./rolling-median.ts";
 
 /** What a block leaves behind for the rules of the blocks above it. */
 export interface BlockFacts {
@@ -25,6 +25,8 @@ export interface ChainWindow {
   /** Number of blocks seen. */
   readonly height: number;
   readonly longTermWeightMedian: number;
+  /** The median (bytes) after so many blocks without weight, which fee estimates reckon with. */
+  longTermWeightMedianAfterEmpty(blocks: number): number;
   recentTimestamps(count: number): number[];
   recentCumulativeDifficulties(count: number): bigint[];
   recentWeights(count: number): number[];
@@ -50,6 +52,11 @@ export function createChainWindow(
     get longTermWeightMedian() {
       return longTerm.median();
     },
+    longTermWeightMedianAfterEmpty(count) {
+      const copy = longTerm.copy();
+      for (let i = 0; i < count; i++) copy.push(0);
+      return copy.median();
+    },
     recentTimestamps: (count) => last(recent, count, (block) => block.timestamp),
     recentCumulativeDifficulties: (count) => last(recent, count, (block) => block.cumulativeDifficulty),
     recentWeights: (count) => last(recent, count, (block) => block.weight),
@@ -66,58 +73,4 @@ function last<T>(blocks: readonly BlockFacts[], count: number, pick: (block: Blo
   if (count > DIFFICULTY_BLOCKS)
     throw new RangeError(`the window holds ${DIFFICULTY_BLOCKS} blocks, not ${count}`);
   return blocks.slice(Math.max(0, blocks.length - count)).map(pick);
-}
-
-/** Median of the newest `capacity` values: the oldest leaves when a new one comes. */
-export interface RollingMedian {
-  push(value: number): void;
-  median(): number;
-}
-
-/** Starts a rolling median with values, oldest first. One push moves at most 2 × 8 × `capacity` bytes. */
-export function createRollingMedian(capacity: number, values: Iterable<number> = []): RollingMedian {
-  const newest = [...values].slice(-capacity);
-  const arrivals = new Float64Array(capacity);
-  arrivals.set(newest);
-  const sorted = new Float64Array(capacity);
-  sorted.set(Float64Array.from(newest).sort());
-  let length = newest.length;
-  let oldest = 0;
-
-  const insert = (value: number) => {
-    const at = lowerBound(sorted, length, value);
-    sorted.copyWithin(at + 1, at, length);
-    sorted[at] = value;
-    length++;
-  };
-  const remove = (value: number) => {
-    const at = lowerBound(sorted, length, value);
-    sorted.copyWithin(at, at + 1, length);
-    length--;
-  };
-  return {
-    push(value) {
-      if (length < capacity) {
-        arrivals[(oldest + length) % capacity] = value;
-      } else {
-        remove(arrivals[oldest]!);
-        arrivals[oldest] = value;
-        oldest = (oldest + 1) % capacity;
-      }
-      insert(value);
-    },
-    median: () => medianOfSorted(sorted, length),
-  };
-}
-
-/** Index of the first of the `length` ascending values that is not below `value`. */
-function lowerBound(sorted: Float64Array, length: number, value: number): number {
-  let low = 0;
-  let high = length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (sorted[middle]! < value) low = middle + 1;
-    else high = middle;
-  }
-  return low;
 }

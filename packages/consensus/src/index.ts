@@ -14,10 +14,8 @@ export {
   type BlockFacts,
   type ChainWindow,
   createChainWindow,
-  createRollingMedian,
   type ReadBlockFacts,
   type ReadLongTermWeights,
-  type RollingMedian,
 } from "./chain-window.ts";
 export {
   DIFFICULTY_BLOCKS,
@@ -47,6 +45,7 @@ export type {
 } from "./obligations.ts";
 export { type Admission, admitTransaction, baseFee, checkBlobSize, feeOf } from "./pool-admission.ts";
 export { meetsDifficulty, type PowCandidate, proofOfWork, seedHeight } from "./proof-of-work.ts";
+export { createRollingMedian, type RollingMedian } from "./rolling-median.ts";
 export {
   adjustedTime,
   checkTimestamp,

@@ -27,6 +27,17 @@ test("a rolling median is the median of the newest values", () => {
   );
 });
 
+test("a copy of a rolling median leaves the original alone", () => {
+  const rolling = createRollingMedian(3, [1, 2, 3]);
+  const copy = rolling.copy();
+  copy.push(10);
+  copy.push(10);
+  assert.equal(copy.median(), 10);
+  assert.equal(rolling.median(), 2);
+  rolling.push(0);
+  assert.equal(rolling.median(), 2);
+});
+
 test("a window appended to is a window loaded anew", () => {
   const blocks: BlockFacts[] = Array.from({ length: 1500 }, (_, i) => ({
     timestamp: i,
@@ -48,6 +59,11 @@ test("a window appended to is a window loaded anew", () => {
   assert.deepEqual(grown.recentCumulativeDifficulties(735), loaded.recentCumulativeDifficulties(735));
   assert.deepEqual(grown.recentWeights(100), loaded.recentWeights(100));
   assert.equal(grown.longTermWeightMedian, loaded.longTermWeightMedian);
+  const longTermWeights = blocks.map(({ longTermWeight }) => longTermWeight);
+  assert.equal(
+    loaded.longTermWeightMedianAfterEmpty(900),
+    median([...longTermWeights, ...Array(900).fill(0)]),
+  );
   assert.deepEqual(loaded.recentTimestamps(3), [1497, 1498, 1499]);
   assert.throws(() => loaded.recentTimestamps(736), RangeError);
 });
