@@ -82,6 +82,12 @@ function pickInput(progress: Progress): OwnedOutput | undefined {
   return pickRandomInput(unused, currentDraft(progress).inputs, progress.random);
 }
 
+/** The last one takes the place of the first: the order in which the original pays. Source: wallet2.cpp `pop_index`. */
+function removeFirst(unpaid: Destination[]): void {
+  const last = unpaid.pop()!;
+  if (unpaid.length > 0) unpaid[0] = last;
+}
+
 /** Pays the next destination in the current draft; false when it has no room for another one. */
 function payNext(progress: Progress, amount: bigint): boolean {
   const { destinations } = currentDraft(progress);
@@ -95,7 +101,7 @@ function payNext(progress: Progress, amount: bigint): boolean {
   }
   progress.isSplit = amount < next.amount;
   if (progress.isSplit) progress.unpaid[0] = { ...next, amount: next.amount - amount };
-  else progress.unpaid.shift();
+  else removeFirst(progress.unpaid);
   return true;
 }
 
