@@ -44,14 +44,28 @@ export function compareValues(
   return differ("value");
 }
 
-/** Lists the original programs order by random identifiers, and the number to order them by instead. */
-const randomlyOrdered: { readonly [path: string]: string } = { ".json.result.chains": "height" };
+/**
+ * Lists that the original programs take out of hash tables: their order means nothing. They are put in the order
+ * of these members before they are compared.
+ */
+const unordered: { readonly [path: string]: readonly string[] } = {
+  ".json.result.chains": ["height"],
+  ".json.result.in": ["height", "unlock_time", "amount", "fee"],
+  ".json.result.out": ["height", "unlock_time", "amount", "fee"],
+  ".json.result.pending": ["height", "amount", "fee"],
+  ".json.result.pool": ["amount", "fee"],
+  ".json.result.payments": ["block_height", "unlock_time", "amount"],
+};
 
 function inOrder(items: readonly Exact[], path: string): readonly Exact[] {
-  const key = randomlyOrdered[path];
-  if (key === undefined) return items;
-  const number = (item: Exact) => (isExactObject(item) ? Number(item[key]) : 0);
-  return [...items].sort((a, b) => number(a) - number(b));
+  const members = unordered[path] ?? [];
+  const place = (item: Exact) => members.map((name) => (isExactObject(item) ? Number(item[name]) : 0));
+  const compare = (a: Exact, b: Exact): number => {
+    const [left, right] = [place(a), place(b)];
+    const at = left.findIndex((value, index) => value !== right[index]);
+    return at < 0 ? 0 : left[at]! - right[at]!;
+  };
+  return members.length === 0 ? items : [...items].sort(compare);
 }
 
 function kindOf(value: Exact): string {

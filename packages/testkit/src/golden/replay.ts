@@ -3,7 +3,10 @@ import type { RawAnswer } from "../http/connection.ts";
 import type { Maker } from "../programs/servers.ts";
 import { startCast } from "./cast.ts";
 import { compareValues, type Difference } from "./compare.ts";
-import { demandedAnswer, isIntended } from "./intended.ts";
+import type { Context } from "./context.ts";
+import { demandedAnswer } from "./demanded.ts";
+import { reasonOf } from "./intended.ts";
+import { laxJson } from "./lax-json.ts";
 import { calledBy, type GoldenAnswer, type GoldenStep, type Recording } from "./recording.ts";
 import { sendStep } from "./send.ts";
 import { Translation } from "./translation.ts";
@@ -74,14 +77,14 @@ type Judged = {
 function judge({ step, raw, maker, translation, recording }: Judged): StepResult {
   const empty = emptyResult(step);
   if (step.crashed) return { ...empty, ...judgeSurvival(step, raw) };
-  const json = jsonOf(raw, step.answer);
-  if (isNotYet(json) && !isNotYet(step.answer.json)) return { ...empty, outcome: "notYet" };
+  if (isNotYet(jsonOf(raw, step.answer)) && !isNotYet(step.answer.json))
+    return { ...empty, outcome: "notYet" };
   const dialect = maker.kind === "ours" ? (maker.dialect ?? "contract") : undefined;
-  const context = { step, method: empty.method, group: recording.group, dialect };
+  const context: Context = { step, method: empty.method, group: recording.group, dialect };
   const { answer, volatile } = demandedAnswer(context);
   const options = { volatile, translate: (text: string) => translation.text(text) };
   const found = compareAnswers(answer, raw, options);
-  const intended = found.filter((difference) => isIntended(context, difference));
+  const intended = found.filter((difference) => reasonOf(context, difference) !== undefined);
   const differences = found.filter((difference) => !intended.includes(difference));
   return { ...empty, differences, intended, outcome: differences.length === 0 ? "agreeing" : "differing" };
 }
@@ -145,23 +148,12 @@ function compareChallenges(answer: GoldenAnswer, raw: RawAnswer): Difference[] {
 }
 
 function jsonOf(raw: RawAnswer, answer: GoldenAnswer): Exact | undefined {
-  const text = answer.raw_bytes_in_json
-    ? escapeControls(raw.body.toString("latin1"))
-    : raw.body.toString("utf8");
+  if (answer.raw_bytes_in_json) return laxJson(raw.body.toString("latin1"));
   try {
-    return parseExact(text);
+    return parseExact(raw.body.toString("utf8"));
   } catch {
     return undefined;
   }
-}
-
-const lineEnds = /[\t\n\r]/;
-
-/** The original programs leave some control characters in strings as they are, which strict JSON forbids. */
-function escapeControls(text: string): string {
-  return text.replace(/\p{Cc}/gu, (it) =>
-    lineEnds.test(it) ? it : `\\u${it.charCodeAt(0).toString(16).padStart(4, "0")}`,
-  );
 }
 
 /** Takes note of the values this run made where the recorded run made others. */
