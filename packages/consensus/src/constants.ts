@@ -12,7 +12,7 @@ export const FUTURE_TIME_LIMIT_SECONDS = 2 * 60 * 60;
 /** Blocks the difficulty looks at, after the lag. */
 export const DIFFICULTY_WINDOW = 720;
 /** Newest blocks the difficulty ignores. */
-export const DIFFICULTY_LAG = 15;
+const DIFFICULTY_LAG = 15;
 /** Outliers dropped at each end of the sorted timestamps. */
 export const DIFFICULTY_CUT = 60;
 /** Blocks read to find the next difficulty. */

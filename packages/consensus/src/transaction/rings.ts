@@ -28,7 +28,7 @@ export function checkRingSizes(inputs: readonly KeyInput[], chain: ChainView): v
 }
 
 /** Ring size the fork asks for. */
-export function requiredRingSize(version: number): number {
+function requiredRingSize(version: number): number {
   if (version >= 15) return 16;
   if (version >= 8) return 11;
   if (version === 7) return 7;
@@ -47,7 +47,7 @@ function isUnmixable(inputs: readonly KeyInput[], required: number, chain: Chain
 }
 
 /** Inputs with a visible amount of which the chain has fewer outputs than a ring needs. */
-export function countUnmixable(inputs: readonly KeyInput[], required: number, chain: ChainView): number {
+function countUnmixable(inputs: readonly KeyInput[], required: number, chain: ChainView): number {
   const isAlone = ({ amount }: KeyInput) => amount !== 0n && chain.outputCount(amount) < BigInt(required);
   return inputs.filter(isAlone).length;
 }
