@@ -6,6 +6,7 @@ import type {
   AddressBookEntry,
   OutgoingPayment,
   OutgoingState,
+  PoolPayment,
   SubaddressIndex,
   WalletSettings,
 } from "./state.ts";
@@ -59,6 +60,8 @@ export type WalletChange =
   | { readonly kind: "outgoingState"; readonly txHash: string; readonly state: OutgoingState }
   /** The node refused it: it never existed. */
   | { readonly kind: "discardOutgoing"; readonly txHash: string }
+  /** What waits in the pool for this wallet. */
+  | { readonly kind: "pool"; readonly payments: readonly PoolPayment[] }
   | { readonly kind: "newAccount"; readonly label: string }
   | { readonly kind: "newAddress"; readonly account: number; readonly label: string }
   | { readonly kind: "label"; readonly index: SubaddressIndex; readonly label: string }

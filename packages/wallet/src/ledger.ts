@@ -82,6 +82,7 @@ const apply: Apply = {
     ledger.state.outgoing.delete(txHash);
     ledger.state.txKeys.delete(txHash);
   },
+  pool: ({ state }, { payments }) => void state.pool.splice(0, state.pool.length, ...payments),
   newAccount: ({ state }, { label }) => void state.accounts.push(createAccount(label)),
   newAddress: ({ state }, { account, label }) => void state.accounts[account]!.addresses.push({ label }),
   label({ state }, { index, label }) {
@@ -137,6 +138,7 @@ function reset(ledger: Ledger, { hard }: { hard: boolean }): void {
   const { state } = ledger;
   detachFrom(ledger, 0);
   state.lastBlockReward = 0n;
+  state.pool.length = 0;
   for (const [id, payment] of state.outgoing) {
     if (hard || payment.state === "confirmed" || payment.state === "failed") state.outgoing.delete(id);
   }

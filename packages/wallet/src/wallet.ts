@@ -1,4 +1,5 @@
 /** One open wallet: its state, the order in which it changes, its keys while it is open, and the node behind it. */
+import { isDeepStrictEqual } from "node:util";
 import {
   BadAddress,
   blockId,
@@ -209,7 +210,7 @@ export class Wallet {
     if (this.#isScanning) return;
     try {
       const picture = await this.#scanner.lookAtPool(this.daemon.address);
-      if (picture !== undefined) this.#receiveFromPool(picture);
+      if (picture !== undefined) await this.#receiveFromPool(picture);
     } catch (error) {
       if (!(error instanceof WalletRefusal)) throw error;
     }
@@ -264,14 +265,14 @@ export class Wallet {
   }
 
   async #applyPool(picture: PoolPicture): Promise<void> {
-    this.#receiveFromPool(picture);
+    await this.#receiveFromPool(picture);
     for (const change of outgoingFromPool(this.#ledger, picture, this.now().seconds))
       await this.commit(change);
   }
 
-  #receiveFromPool(picture: PoolPicture): void {
+  async #receiveFromPool(picture: PoolPicture): Promise<void> {
     const payments = incomingFromPool(this.#ledger, picture, this.now().seconds);
-    this.#ledger.state.pool.splice(0, this.#ledger.state.pool.length, ...payments);
+    if (!isDeepStrictEqual(payments, this.state.pool)) await this.commit({ kind: "pool", payments });
   }
 
   /** Waits for what is under way, closes the files, wipes the secrets. */

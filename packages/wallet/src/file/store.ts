@@ -90,7 +90,7 @@ function restoreItems(state: WalletState, { of, items }: Extract<Picture, { kind
 }
 
 async function picture(state: WalletState): Promise<Uint8Array[]> {
-  const { outputs, incoming, outgoing, pool: _pool, ...rest } = state;
+  const { outputs, incoming, outgoing, ...rest } = state;
   const records = [writePicture({ kind: "state", version: FORMAT_VERSION, state: rest })];
   const lists: [ListName, readonly unknown[]][] = [
     ["outputs", outputs],

@@ -1,0 +1,154 @@
+import assert from "node:assert/strict";
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { type RecordedNode, recorded, startRecordedNode } from "./recorded-node.ts";
+import { startTestService } from "./service.ts";
+
+let node: RecordedNode;
+before(async () => {
+  node = await startRecordedNode();
+});
+after(async () => {
+  await node.stop();
+});
+
+const TXID = "5c17d4b7f08ed889ff4992f34a34055982c7f7ae8451cbca798a1f0306b858d5";
+
+test("everything a caller was told is kept is there after the process died", async (t) => {
+  const { call, folder } = await startTestService({ node: node.url }, t);
+  await call.restoreDeterministicWallet({ filename: "w", password: "p", seed: recorded.wallets.a!.mnemonic });
+  await call.refresh({});
+  await call.createAccount({ label: "new account" });
+  await call.createAddress({ account_index: 0, label: "new address", count: 2 });
+  await call.setTxNotes({ txids: [TXID], notes: ["a note ü"] });
+  await call.setAttribute({ key: "k", value: "v" });
+  await call.tagAccounts({ tag: "t", accounts: [0] });
+  await call.addAddressBook({ address: recorded.wallets.b!.address, description: "b" });
+  const copy = mkdtempSync(join(tmpdir(), "anulo-wallet-"));
+  cpSync(folder, copy, { recursive: true }); // what a killed process would leave
+  const seen = async (of: typeof call) => ({
+    transfers: await of.getTransfers({ in: true, out: true, all_accounts: true }),
+    balance: await of.getBalance({ all_accounts: true }),
+    accounts: await of.getAccounts({}),
+    addresses: await of.getAddress({}),
+    notes: await of.getTxNotes({ txids: [TXID] }),
+    attribute: await of.getAttribute({ key: "k" }),
+    tags: await of.getAccountTags({}),
+    book: await of.getAddressBook({}),
+    height: await of.getHeight({}),
+  });
+  const before = await seen(call);
+  const again = await startTestService({ node: node.url, folder: copy }, t);
+  await again.call.openWallet({ filename: "w", password: "p" });
+  assert.deepEqual(await seen(again.call), before);
+  assert.deepEqual(await again.call.refresh({}), { blocks_fetched: 0, received_money: false });
+  rmSync(copy, { recursive: true });
+});
+
+test("files carry no secret and no address in the clear, and leave the original's names alone", async (t) => {
+  const { call, folder } = await startTestService({}, t);
+  const { address } = await call.restoreDeterministicWallet({
+    filename: "w",
+    seed: recorded.wallets.a!.mnemonic,
+  });
+  const { key } = await call.queryKey({ key_type: "spend_key" });
+  await call.setAttribute({ key: "k", value: "plain words" });
+  await call.closeWallet({});
+  assert.deepEqual(readdirSync(folder).sort(), ["w.anulo", "w.keys"]);
+  for (const name of readdirSync(folder)) {
+    const content = readFileSync(join(folder, name));
+    for (const text of [Buffer.from(key, "hex"), Buffer.from(address), Buffer.from("plain words")]) {
+      assert.equal(content.indexOf(text), -1, name);
+    }
+  }
+});
+
+test("a changed password opens, the old one doesn't, and the wallet stays what it was", async (t) => {
+  const { call } = await startTestService({}, t);
+  const { address } = await call.restoreDeterministicWallet({
+    filename: "w",
+    password: "old",
+    seed: recorded.wallets.a!.mnemonic,
+  });
+  await call.setAttribute({ key: "k", value: "v" });
+  await assert.rejects(call.changeWalletPassword({ old_password: "x", new_password: "new" }), { code: -22 });
+  await call.changeWalletPassword({ old_password: "old", new_password: "new" });
+  await call.closeWallet({});
+  await assert.rejects(call.openWallet({ filename: "w", password: "old" }), {
+    code: -1,
+    message: "Failed to open wallet",
+  });
+  await call.openWallet({ filename: "w", password: "new" });
+  assert.equal((await call.getAddress({})).address, address);
+  assert.equal((await call.getAttribute({ key: "k" })).value, "v");
+});
+
+test("a wallet that one service has open, another refuses to open", async (t) => {
+  const first = await startTestService({}, t);
+  await first.call.createWallet({ filename: "w", language: "English" });
+  const second = await startTestService({ folder: first.folder }, t);
+  await assert.rejects(second.call.openWallet({ filename: "w" }), /another service has it open/);
+  await first.call.closeWallet({});
+  await second.call.openWallet({ filename: "w" });
+});
+
+test("a failed opening leaves the wallet that was open as it was", async (t) => {
+  const { call } = await startTestService({}, t);
+  await call.createWallet({ filename: "one", language: "English" });
+  const { address } = await call.getAddress({});
+  await assert.rejects(call.openWallet({ filename: "absent" }), { code: -1 });
+  await assert.rejects(call.openWallet({ filename: "one", password: "wrong" }), { code: -1 });
+  await assert.rejects(call.openWallet({ filename: "../one" }), { code: -1, message: "Invalid filename" });
+  assert.equal((await call.getAddress({})).address, address);
+});
+
+test("a damaged store is told, not silently replaced", async (t) => {
+  const { call, folder } = await startTestService({}, t);
+  await call.createWallet({ filename: "w", language: "English" });
+  for (const value of ["a", "b", "c"]) await call.setAttribute({ key: "k", value });
+  await call.closeWallet({});
+  const path = join(folder, "w.anulo");
+  const content = readFileSync(path);
+  content[60]! ^= 1;
+  writeFileSync(path, content);
+  await assert.rejects(
+    call.openWallet({ filename: "w" }),
+    /Failed to open wallet: record 0 of the wallet store was changed/,
+  );
+  assert.deepEqual(readFileSync(path), content);
+});
+
+test("two copies of a wallet file under other names are two wallets", async (t) => {
+  const { call, folder } = await startTestService({}, t);
+  await call.createWallet({ filename: "w", language: "Deutsch" });
+  const { key } = await call.queryKey({ key_type: "mnemonic" });
+  await call.closeWallet({});
+  cpSync(join(folder, "w.keys"), join(folder, "copy.keys"));
+  await call.openWallet({ filename: "copy" });
+  assert.equal((await call.queryKey({ key_type: "mnemonic" })).key, key);
+});
+
+test("a view-only wallet sees what comes in and shows no spend secret", async (t) => {
+  const { call } = await startTestService({ node: node.url }, t);
+  await call.restoreDeterministicWallet({ filename: "full", seed: recorded.wallets.b!.mnemonic });
+  const { key: viewkey } = await call.queryKey({ key_type: "view_key" });
+  await call.refresh({});
+  const full = await call.incomingTransfers({ transfer_type: "all" });
+  const { address } = recorded.wallets.b!;
+  await call.generateFromKeys({ filename: "view", address, viewkey });
+  await call.refresh({});
+  const { transfers } = await call.incomingTransfers({ transfer_type: "all" });
+  assert.deepEqual(
+    transfers.map(({ amount, pubkey }) => ({ amount, pubkey })),
+    full.transfers.map(({ amount, pubkey }) => ({ amount, pubkey })),
+  );
+  assert.ok(transfers.every(({ key_image, spent }) => key_image === "" && !spent));
+  await assert.rejects(call.queryKey({ key_type: "spend_key" }), { code: -29 });
+  await assert.rejects(call.queryKey({ key_type: "mnemonic" }), { code: -29 });
+  await assert.rejects(
+    call.generateFromKeys({ filename: "x", address, viewkey: "11".repeat(32) }),
+    /view key does not match/,
+  );
+});

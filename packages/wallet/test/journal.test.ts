@@ -1,0 +1,104 @@
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, test } from "node:test";
+import { DamagedJournal, Journal } from "../src/file/journal.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "anulo-journal-"));
+after(() => rmSync(folder, { recursive: true }));
+const secret = new Uint8Array(32).fill(7);
+const bytes = (text: string) => new TextEncoder().encode(text);
+const texts = (records: readonly Uint8Array[]) => records.map((record) => new TextDecoder().decode(record));
+
+async function journalOf(name: string, records: readonly string[]): Promise<string> {
+  const path = join(folder, name);
+  const journal = await Journal.create(path, secret, records.slice(0, 1).map(bytes));
+  await Promise.all(records.slice(1).map((record) => journal.append(bytes(record))));
+  await journal.close();
+  return path;
+}
+
+async function read(path: string, key = secret): Promise<string[]> {
+  const { journal, records } = await Journal.open(path, key);
+  await journal.close();
+  return texts(records);
+}
+
+test("what was appended is there in order, also after more is appended later", async () => {
+  const path = await journalOf("order", ["a", "b", "c"]);
+  assert.deepEqual(await read(path), ["a", "b", "c"]);
+  const { journal } = await Journal.open(path, secret);
+  await journal.append(bytes("d"));
+  await journal.close();
+  assert.deepEqual(await read(path), ["a", "b", "c", "d"]);
+});
+
+test("a record cut short at any byte is dropped, those before it stay, and the file can be written on", async () => {
+  const path = await journalOf("cut", ["first", "second"]);
+  const whole = readFileSync(path);
+  const start = (await journalSize(["first"])) as number;
+  for (let size = start; size < whole.length; size++) {
+    writeFileSync(path, whole.subarray(0, size));
+    const { journal, records } = await Journal.open(path, secret);
+    assert.deepEqual(texts(records), ["first"], `cut at ${size}`);
+    await journal.append(bytes("again"));
+    await journal.close();
+    assert.deepEqual(await read(path), ["first", "again"]);
+  }
+});
+
+async function journalSize(records: readonly string[]): Promise<number> {
+  return readFileSync(await journalOf("size", records)).length;
+}
+
+test("a changed byte in a record that is not the last is an error, not a loss", async () => {
+  const path = await journalOf("changed", ["first", "second", "third"]);
+  const whole = readFileSync(path);
+  const at = (await journalSize(["first"])) + 6;
+  whole[at]! ^= 1;
+  writeFileSync(path, whole);
+  await assert.rejects(read(path), DamagedJournal);
+});
+
+test("records can't be left out or swapped", async () => {
+  const path = await journalOf("swapped", ["aaaa", "bbbb", "cccc"]);
+  const whole = readFileSync(path);
+  const first = await journalSize(["aaaa"]);
+  const size = (whole.length - first) / 2;
+  const [second, third] = [whole.subarray(first, first + size), whole.subarray(first + size)];
+  writeFileSync(path, Buffer.concat([whole.subarray(0, first), third, second]));
+  await assert.rejects(read(path), DamagedJournal);
+});
+
+test("another key reads nothing, and other files are refused", async () => {
+  const path = await journalOf("key", ["a"]);
+  await assert.rejects(read(path, new Uint8Array(32)), DamagedJournal);
+  writeFileSync(path, "something else entirely, long enough to hold a header");
+  await assert.rejects(read(path), DamagedJournal);
+});
+
+test("a killed process loses nothing it had been told is kept", async () => {
+  for (let round = 0; round < 5; round++) {
+    const path = join(folder, `killed-${round}`);
+    const acknowledged = await runAndKill(path, 20 + 30 * round);
+    const found = await read(path);
+    assert.ok(acknowledged > 0, "the child got nowhere");
+    assert.deepEqual(
+      found.slice(0, acknowledged + 1),
+      Array.from({ length: acknowledged + 1 }, (_, i) => String(i)),
+    );
+  }
+});
+
+/** Lets a child append numbers until it has told of `count` of them, then kills it; answers how many it told of. */
+function runAndKill(path: string, count: number): Promise<number> {
+  const child = spawn(process.execPath, [new URL("./append-forever.js", import.meta.url).pathname, path]);
+  let told = 0;
+  child.stdout.on("data", (data: Buffer) => {
+    told += data.filter((byte) => byte === 0x0a).length;
+    if (told >= count) child.kill("SIGKILL");
+  });
+  return new Promise((resolve) => child.on("close", () => resolve(told)));
+}

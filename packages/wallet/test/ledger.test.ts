@@ -1,0 +1,241 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { toHex } from "@anulo/protocol";
+import type { ScannedOutput, ScannedTransaction } from "../src/changes.ts";
+import { accountBalance } from "../src/history/balance.ts";
+import { incomingTransfers, outgoingTransfers, unconfirmedTransfers } from "../src/history/transfers.ts";
+import { applyChange, createLedger, type Ledger } from "../src/ledger.ts";
+import { outgoingFromPool } from "../src/scan/apply-pool.ts";
+import type { OutgoingPayment } from "../src/state.ts";
+
+const bytes = (value: number) => new Uint8Array(32).fill(value);
+const NOTHING = new Uint8Array(32);
+
+function output(values: { key: number; amount: bigint; major?: number; minor?: number }): ScannedOutput {
+  const { key, amount, major = 0, minor = 0 } = values;
+  return {
+    outputIndex: 0,
+    globalIndex: BigInt(key),
+    amount,
+    mask: NOTHING,
+    rct: true,
+    oneTimeKey: bytes(key),
+    txPublicKey: NOTHING,
+    keyImage: bytes(key + 100),
+    subaddress: { major, minor },
+  };
+}
+
+function transaction(
+  id: number,
+  height: number,
+  parts: { received?: ScannedOutput[]; spends?: number[]; fee?: bigint },
+): ScannedTransaction {
+  const { received = [], spends = [], fee = 0n } = parts;
+  return {
+    txHash: bytes(id),
+    coinbase: false,
+    height,
+    timestamp: 1_000_000 + height,
+    unlockTime: 0n,
+    fee,
+    publicAmountOut: 0n,
+    txSize: 0,
+    paymentId: NOTHING,
+    received,
+    inputs: spends.map((key) => ({ keyImage: bytes(key + 100), amount: 0n })),
+  };
+}
+
+function mine(ledger: Ledger, height: number, ...transactions: ScannedTransaction[]): void {
+  applyChange(ledger, {
+    kind: "blocks",
+    fromHeight: height,
+    count: 1,
+    ids: [bytes(height)],
+    lastBlockReward: 600n,
+    transactions,
+  });
+}
+
+function newLedger(): Ledger {
+  return createLedger("regtest", { seedLanguage: "", refreshFromHeight: 0 });
+}
+
+const now = (height: number) => ({ network: "regtest" as const, height, seconds: 2_000_000 });
+const everything = { account: undefined, minors: [], minHeight: 0, maxHeight: 1000 };
+
+function balance(ledger: Ledger, height: number, account = 0) {
+  const { balance, unlocked } = accountBalance(ledger.state, {
+    account,
+    strict: false,
+    now: now(height),
+    indexOf: () => undefined,
+  });
+  return { balance, unlocked };
+}
+
+function payment(id: number, values: Partial<OutgoingPayment> = {}): OutgoingPayment {
+  return {
+    txHash: bytes(id),
+    state: "signed",
+    blob: Uint8Array.of(1, 2, 3),
+    amountIn: 100n,
+    amountOut: 95n,
+    change: 60n,
+    destinations: [{ address: "somebody", amount: 35n }],
+    paymentId: NOTHING,
+    account: 0,
+    subaddressIndices: [0],
+    keyImages: [bytes(101)],
+    unlockTime: 0n,
+    createdAt: 1_999_000,
+    timestamp: 1_999_000,
+    height: 0,
+    ...values,
+  };
+}
+
+test("money rests ten blocks before it can be spent", () => {
+  const ledger = newLedger();
+  mine(ledger, 5, transaction(1, 5, { received: [output({ key: 1, amount: 100n })] }));
+  assert.deepEqual(balance(ledger, 14), { balance: 100n, unlocked: 0n });
+  assert.deepEqual(balance(ledger, 15), { balance: 100n, unlocked: 100n });
+});
+
+test("of outputs with one key only the greatest counts, whichever comes first", () => {
+  const ledger = newLedger();
+  mine(ledger, 5, transaction(1, 5, { received: [output({ key: 1, amount: 10n })] }));
+  mine(ledger, 6, transaction(2, 6, { received: [output({ key: 1, amount: 30n })] }));
+  mine(ledger, 7, transaction(3, 7, { received: [output({ key: 1, amount: 20n })] }));
+  assert.deepEqual(balance(ledger, 50), { balance: 30n, unlocked: 30n });
+  assert.equal(ledger.state.outputs.length, 1);
+  assert.deepEqual(
+    ledger.state.incoming.map(({ amount }) => amount),
+    [10n, 20n],
+  );
+  applyChange(ledger, {
+    kind: "blocks",
+    fromHeight: 6,
+    count: 0,
+    ids: [],
+    lastBlockReward: 0n,
+    transactions: [],
+  });
+  assert.deepEqual(
+    balance(ledger, 50),
+    { balance: 10n, unlocked: 10n },
+    "the first one counts again once the second is undone",
+  );
+});
+
+test("change is no income, and what comes to another account is", () => {
+  const ledger = newLedger();
+  mine(ledger, 5, transaction(1, 5, { received: [output({ key: 1, amount: 100n })] }));
+  const received = [output({ key: 2, amount: 60n }), output({ key: 3, amount: 35n, major: 1, minor: 2 })];
+  mine(ledger, 20, transaction(2, 20, { received, spends: [1], fee: 5n }));
+  const context = { state: ledger.state, now: now(21) };
+  assert.deepEqual(
+    incomingTransfers(context, everything).map(({ amount, subaddress }) => ({ amount, subaddress })),
+    [
+      { amount: 35n, subaddress: { major: 1, minor: 2 } },
+      { amount: 100n, subaddress: { major: 0, minor: 0 } },
+    ],
+  );
+  const [out] = outgoingTransfers(context, everything);
+  assert.deepEqual([out?.amount, out?.fee, out?.subaddresses], [35n, 5n, [{ major: 0, minor: 0 }]]);
+  assert.equal(ledger.state.accounts.length, 2);
+  assert.deepEqual(ledger.state.accounts[1]!.addresses.length, 3);
+});
+
+test("a payment to the account that makes it shows as a payment of nothing", () => {
+  const ledger = newLedger();
+  mine(ledger, 5, transaction(1, 5, { received: [output({ key: 1, amount: 100n })] }));
+  mine(
+    ledger,
+    20,
+    transaction(2, 20, { received: [output({ key: 2, amount: 95n, minor: 3 })], spends: [1], fee: 5n }),
+  );
+  assert.equal(outgoingTransfers({ state: ledger.state, now: now(21) }, everything)[0]!.amount, 0n);
+});
+
+test("a recorded payment holds its inputs, and frees them when the node refuses it", () => {
+  const ledger = newLedger();
+  mine(ledger, 5, transaction(1, 5, { received: [output({ key: 1, amount: 100n })] }));
+  applyChange(ledger, { kind: "outgoing", payment: payment(9), txKeys: [bytes(1)] });
+  assert.deepEqual(balance(ledger, 50), { balance: 60n, unlocked: 0n });
+  assert.deepEqual(ledger.state.txKeys.get(toHex(bytes(9))), [bytes(1)]);
+  applyChange(ledger, { kind: "discardOutgoing", txHash: toHex(bytes(9)) });
+  assert.deepEqual(balance(ledger, 50), { balance: 100n, unlocked: 100n });
+  assert.equal(ledger.state.txKeys.size, 0);
+});
+
+test("a payment that a reorganisation takes out of the chain waits again, with its destinations and keys", () => {
+  const ledger = newLedger();
+  mine(ledger, 5, transaction(1, 5, { received: [output({ key: 1, amount: 100n })] }));
+  applyChange(ledger, { kind: "outgoing", payment: payment(9), txKeys: [bytes(1)] });
+  mine(ledger, 20, transaction(9, 20, { received: [output({ key: 2, amount: 60n })], spends: [1], fee: 5n }));
+  const context = () => ({ state: ledger.state, now: now(ledger.state.height) });
+  assert.equal(outgoingTransfers(context(), everything)[0]!.destinations?.length, 1);
+  mine(ledger, 20);
+  assert.deepEqual(outgoingTransfers(context(), everything), []);
+  const [waiting] = unconfirmedTransfers(context(), everything);
+  assert.deepEqual(
+    [waiting?.kind, waiting?.amount, waiting?.destinations],
+    ["pending", 35n, [{ address: "somebody", amount: 35n }]],
+  );
+  assert.deepEqual(
+    ledger.state.outputs.map(({ pendingSpend }) => pendingSpend),
+    [toHex(bytes(9))],
+  );
+  assert.equal(ledger.state.txKeys.size, 1);
+});
+
+test("a payment is given up once it has been missing for some minutes, and found again in the pool it lives on", () => {
+  const ledger = newLedger();
+  mine(ledger, 5, transaction(1, 5, { received: [output({ key: 1, amount: 100n })] }));
+  applyChange(ledger, {
+    kind: "outgoing",
+    payment: payment(9, { state: "pending", createdAt: 1000 }),
+    txKeys: [],
+  });
+  const look = (ids: string[], seconds: number) => {
+    for (const change of outgoingFromPool(ledger, { ids, found: [] }, seconds)) applyChange(ledger, change);
+    return ledger.state.outgoing.get(toHex(bytes(9)))?.state;
+  };
+  assert.equal(look([toHex(bytes(9))], 1001), "pending");
+  assert.equal(look([], 1100), "missing");
+  assert.equal(look([], 1400), "missing");
+  assert.equal(look([], 1501), "failed");
+  assert.deepEqual(balance(ledger, 50), { balance: 100n, unlocked: 100n });
+  assert.equal(look([toHex(bytes(9))], 1600), "pending");
+  assert.deepEqual(balance(ledger, 50), { balance: 60n, unlocked: 0n });
+});
+
+test("a soft reset keeps transaction keys, notes and what still waits; a hard one keeps neither keys nor notes", () => {
+  const ledger = newLedger();
+  mine(ledger, 5, transaction(1, 5, { received: [output({ key: 1, amount: 100n })] }));
+  applyChange(ledger, { kind: "outgoing", payment: payment(9), txKeys: [bytes(1)] });
+  applyChange(ledger, { kind: "note", txHash: "aa", note: "n" });
+  applyChange(ledger, { kind: "reset", hard: false });
+  assert.deepEqual([ledger.state.outputs.length, ledger.state.height, ledger.state.outgoing.size], [0, 1, 1]);
+  mine(ledger, 5, transaction(1, 5, { received: [output({ key: 1, amount: 100n })] }));
+  assert.deepEqual(balance(ledger, 50), { balance: 60n, unlocked: 0n }, "its input is still held");
+  assert.deepEqual([ledger.state.txKeys.size, ledger.state.notes.size], [1, 1]);
+  applyChange(ledger, { kind: "reset", hard: true });
+  assert.deepEqual(
+    [ledger.state.txKeys.size, ledger.state.notes.size, ledger.state.outgoing.size],
+    [0, 0, 0],
+  );
+});
+
+test("a tag lives as long as an account carries it", () => {
+  const ledger = newLedger();
+  applyChange(ledger, { kind: "newAccount", label: "second" });
+  applyChange(ledger, { kind: "tag", accounts: [0, 1], tag: "shop" });
+  applyChange(ledger, { kind: "tagDescription", tag: "shop", description: "takings" });
+  applyChange(ledger, { kind: "tag", accounts: [0], tag: "" });
+  assert.equal(ledger.state.accountTags.get("shop"), "takings");
+  applyChange(ledger, { kind: "tag", accounts: [1], tag: "other" });
+  assert.deepEqual([...ledger.state.accountTags.keys()], ["other"]);
+});

@@ -1,0 +1,188 @@
+/** A node as far as a wallet asks it, over a recorded chain whose length the test chooses. */
+import { readFileSync } from "node:fs";
+import { gunzipSync } from "node:zlib";
+import {
+  type Block,
+  blockId,
+  fromHex,
+  genesisBlock,
+  networks,
+  prunableHash,
+  readBlock,
+  readTransaction,
+  type Transaction,
+  toHex,
+  transactionHash,
+  writeBlock,
+  writePrunedTransaction,
+} from "@anulo/protocol";
+import { createRpcServer, daemon, implementFor } from "@anulo/rpc";
+
+const folder = new URL("../../../testkit/fixtures/golden/", import.meta.url);
+
+function readFixture(name: string): unknown {
+  return JSON.parse(gunzipSync(readFileSync(new URL(name, folder))).toString("utf8"));
+}
+
+type State = {
+  readonly blocks: readonly { readonly blob: string; readonly txs: readonly string[] }[];
+  readonly alt: readonly string[];
+  readonly pool: readonly string[];
+  readonly wallets: { readonly [name: string]: { readonly mnemonic: string; readonly address: string } };
+};
+export const recorded = readFixture("state.json.gz") as State;
+
+type Step = {
+  readonly id: string;
+  readonly to: string;
+  readonly request: { readonly body?: { readonly method?: string; readonly params?: unknown } };
+  readonly answer: { readonly json?: unknown };
+};
+/** Steps of one recorded group; amounts of the chain fit a double exactly only as text, so compare formatted values. */
+export function recordedSteps(group: string): readonly Step[] {
+  return (readFixture(`${group}.json.gz`) as { steps: Step[] }).steps;
+}
+
+type Entry = {
+  readonly block: Block;
+  readonly id: Uint8Array;
+  readonly transactions: readonly Transaction[];
+};
+
+const entryOf = (block: Block, transactions: readonly Transaction[]): Entry => ({
+  block,
+  id: blockId(block),
+  transactions,
+});
+const transactions = recorded.blocks.flatMap(({ txs }) => txs.map((hex) => readTransaction(fromHex(hex))));
+const byId = new Map(transactions.map((transaction) => [toHex(transactionHash(transaction)), transaction]));
+
+/** The whole chain, the genesis block first. */
+export const recordedChain: readonly Entry[] = [
+  entryOf(genesisBlock(networks.regtest), []),
+  ...recorded.blocks.map(({ blob }) => {
+    const block = readBlock(fromHex(blob));
+    return entryOf(
+      block,
+      block.transactionHashes.map((hash) => byId.get(toHex(hash))!),
+    );
+  }),
+];
+
+/** Two empty blocks beside the newest ones of the chain. */
+export const recordedSideBlocks: readonly Entry[] = recorded.alt.map((hex) =>
+  entryOf(readBlock(fromHex(hex)), []),
+);
+
+/** The same transactions mined in other blocks from `height` on. */
+export function forkedChain(height: number): Entry[] {
+  const chain = recordedChain.slice(0, height);
+  for (const { block, transactions: txs } of recordedChain.slice(height)) {
+    const header = { ...block.header, previousId: chain.at(-1)!.id, nonce: block.header.nonce + 1 };
+    chain.push(entryOf({ ...block, header }, txs));
+  }
+  return chain;
+}
+
+const poolTransactions = recorded.pool.map((hex) => readTransaction(fromHex(hex)));
+
+export type RecordedNode = {
+  readonly url: string;
+  /** What the node says its chain is; a test may put another in its place. */
+  chain: readonly Entry[];
+  /** Transactions that wait in its pool. */
+  pool: readonly Transaction[];
+  readonly stop: () => Promise<void>;
+};
+
+const status = { status: "OK", untrusted: false } as const;
+const access = { ...status, credits: 0, top_hash: "" } as const;
+
+/** Most blocks of one answer, low so that a scan takes several. */
+const BLOCKS_PER_ANSWER = 40;
+
+export async function startRecordedNode(): Promise<RecordedNode> {
+  const node = { chain: recordedChain, pool: poolTransactions };
+  const implement = implementFor<undefined>();
+  const blocks = pick(daemon.blocks, ["getBlocksBin", "getHeight"]);
+  const pool = pick(daemon.pool, ["getTransactionPoolHashesBin"]);
+  const transactionsByHash = pick(daemon.transactions, ["getTransactions"]);
+  const server = await createRpcServer({
+    listen: [{ host: "127.0.0.1", port: 0 }],
+    context: () => undefined,
+    calls: [
+      ...implement(blocks, {
+        getBlocksBin: ({ block_ids, start_height }) => ({
+          ...answerBlocks(node.chain, block_ids, start_height),
+          ...access,
+        }),
+        getHeight: () => ({ hash: toHex(node.chain.at(-1)!.id), height: node.chain.length, ...status }),
+      }),
+      ...implement(pool, {
+        getTransactionPoolHashesBin: () => ({
+          tx_hashes: node.pool.map((tx) => transactionHash(tx)),
+          ...access,
+        }),
+      }),
+      ...implement(transactionsByHash, {
+        getTransactions: ({ txs_hashes }) => {
+          const found = node.pool.filter((tx) => txs_hashes.includes(toHex(transactionHash(tx))));
+          return { txs: found.map(poolEntry), txs_as_hex: [], missed_tx: [], txs_as_json: [], ...access };
+        },
+      }),
+    ],
+  });
+  return Object.assign(node, { url: server.urls[0]!, stop: () => server.stop(0) });
+}
+
+function pick<T extends object, K extends keyof T>(from: T, keys: readonly K[]): Pick<T, K> {
+  return Object.fromEntries(keys.map((key) => [key, from[key]])) as Pick<T, K>;
+}
+
+function answerBlocks(chain: readonly Entry[], ids: readonly Uint8Array[], startHeight: number) {
+  const heights = new Map(chain.map(({ id }, height) => [toHex(id), height]));
+  const shared = ids.map((id) => heights.get(toHex(id))).find((height) => height !== undefined) ?? 0;
+  const start = startHeight > 0 ? startHeight : shared;
+  const isNothingNew = ids.length > 0 && toHex(ids[0]!) === toHex(chain.at(-1)!.id);
+  const entries = isNothingNew ? [] : chain.slice(start, start + BLOCKS_PER_ANSWER);
+  let next = chain
+    .slice(0, start)
+    .flatMap(allTransactions)
+    .reduce((sum, tx) => sum + ringOutputs(tx), 0);
+  return {
+    blocks: entries.map(({ block, transactions: txs }) => ({
+      pruned: true,
+      block: writeBlock(block),
+      txs: txs.map((tx) => ({ blob: writePrunedTransaction(tx), prunable_hash: prunableHash(tx) })),
+    })),
+    current_height: chain.length,
+    output_indices: entries.map((entry) => ({
+      indices: allTransactions(entry).map((tx) => ({
+        indices: tx.prefix.outputs.map(() => (ringOutputs(tx) === 0 ? 0 : next++)),
+      })),
+    })),
+    start_height: isNothingNew ? 0 : start,
+  };
+}
+
+function allTransactions({ block, transactions: txs }: Entry): Transaction[] {
+  return [block.minerTransaction, ...txs];
+}
+
+/** Outputs that count among RingCT's: all but those of version 1. */
+function ringOutputs({ prefix }: Transaction): number {
+  return prefix.version === 1 ? 0 : prefix.outputs.length;
+}
+
+function poolEntry(tx: Transaction) {
+  return {
+    as_hex: "",
+    as_json: "",
+    double_spend_seen: false,
+    in_pool: true,
+    prunable_as_hex: "",
+    prunable_hash: toHex(prunableHash(tx)),
+    pruned_as_hex: toHex(writePrunedTransaction(tx)),
+    tx_hash: toHex(transactionHash(tx)),
+  };
+}

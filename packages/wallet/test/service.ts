@@ -1,0 +1,45 @@
+/** A wallet service for a test: its own folder, no refreshing of its own, everything gone at the end. */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { TestContext } from "node:test";
+import { type Client, createClient, type Dialect, walletMethods } from "@anulo/rpc";
+import { createWalletService, type WalletService } from "../src/service.ts";
+
+export type TestService = {
+  readonly service: WalletService;
+  readonly call: Client<typeof walletMethods>;
+  readonly folder: string;
+  /** Called at the end of the test that was given. */
+  readonly stop: () => Promise<void>;
+};
+
+export type TestServiceOptions = {
+  readonly node?: string;
+  readonly dialect?: Dialect;
+  readonly folder?: string;
+};
+
+export async function startTestService(
+  { node = "", dialect = "upstream", folder }: TestServiceOptions = {},
+  test?: TestContext,
+): Promise<TestService> {
+  const directory = folder ?? mkdtempSync(join(tmpdir(), "anulo-wallet-"));
+  const service = await createWalletService({
+    listen: [{ host: "127.0.0.1", port: 0 }],
+    walletDirectory: directory,
+    daemon: { url: node },
+    trustedDaemon: true,
+    network: "regtest",
+    refreshPeriod: 0,
+    dialect,
+  });
+  const call = createClient(walletMethods, service.url);
+  const stop = async () => {
+    call.close();
+    await service.stop();
+    if (folder === undefined) rmSync(directory, { recursive: true, force: true });
+  };
+  test?.after(stop);
+  return { service, call, folder: directory, stop };
+}
