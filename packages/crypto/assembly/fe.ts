@@ -299,11 +299,6 @@ export function negIf(o: usize, a: usize, bits: i32): void {
   }
 }
 
-/** o |= a where the mask of the lane is set: one step of a masked table scan. */
-@inline export function orMasked(o: usize, a: usize, mask: v128): void {
-  for (let i: usize = 0; i < FE; i += 16) v128.store(o + i, v128.or(v128.load(o + i), v128.and(v128.load(a + i), mask)));
-}
-
 /** o |= x where the mask of the lane is set, for a one-lane element x. */
 @inline export function orMaskedSplat(o: usize, x: usize, mask: v128): void {
   for (let i: usize = 0; i < 5; ++i) {

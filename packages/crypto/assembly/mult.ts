@@ -1,10 +1,8 @@
 /** Multiples of arbitrary points, two independent lanes at a time. */
-import { laneMask } from "./fe";
 import {
-  IDENTITY_CACHED, PT, addCached, dbl, gatherPairs, multiples, negateCachedIf, oddMultiples, orMaskedPoint, setIdentity, subCached,
+  IDENTITY_CACHED, PT, addCached, dbl, gatherPairs, multiples, negateCachedIf, oddMultiples, setIdentity, subCached,
 } from "./point";
 import { nonAdjacentForm, radix16 } from "./digits";
-import { isEqual } from "./base";
 
 const TABLE: usize = memory.data(8 * 4 * 160, 16), SECOND: usize = memory.data(8 * 4 * 160, 16);
 const DIGITS: usize = memory.data(256, 16);
@@ -27,12 +25,35 @@ export function scalarMult(o: usize, p: usize, s: usize, t: usize): void {
   }
 }
 
+/** ENTRY = |d|·(lane 0), |e|·(lane 1) of the point whose multiples 1 … 8 are in `table`, all of it read with masks. */
+function scanTable(table: usize, dSize: i32, eSize: i32): void {
+  const zero = i64x2.splat(0), one = i64x2.splat(load<i64>(ONE));
+  let left = i64x2.replace_lane(i64x2.splat(<i64>dSize), 1, <i64>eSize);
+  const m0 = i64x2.eq(left, zero); left = i64x2.sub(left, one);
+  const m1 = i64x2.eq(left, zero); left = i64x2.sub(left, one);
+  const m2 = i64x2.eq(left, zero); left = i64x2.sub(left, one);
+  const m3 = i64x2.eq(left, zero); left = i64x2.sub(left, one);
+  const m4 = i64x2.eq(left, zero); left = i64x2.sub(left, one);
+  const m5 = i64x2.eq(left, zero); left = i64x2.sub(left, one);
+  const m6 = i64x2.eq(left, zero); left = i64x2.sub(left, one);
+  const m7 = i64x2.eq(left, zero); left = i64x2.sub(left, one);
+  const m8 = i64x2.eq(left, zero);
+  for (let i: usize = 0; i < PT; i += 16) {
+    const at = table + i;
+    const low = v128.or(v128.and(v128.load(IDENTITY_CACHED + i), m0), v128.and(v128.load(at), m1));
+    const second = v128.or(v128.and(v128.load(at, PT), m2), v128.and(v128.load(at, 2 * PT), m3));
+    const third = v128.or(v128.and(v128.load(at, 3 * PT), m4), v128.and(v128.load(at, 4 * PT), m5));
+    const high = v128.or(v128.and(v128.load(at, 5 * PT), m6), v128.and(v128.load(at, 6 * PT), m7));
+    const last = v128.and(v128.load(at, 7 * PT), m8);
+    v128.store(ENTRY + i, v128.or(v128.or(v128.or(low, second), v128.or(third, high)), last));
+  }
+}
+const ONE: usize = memory.data<i64>([1]);
+
 /** o += d·(lane 0), e·(lane 1) of the point whose multiples 1 … 8 are in `table`; −8 ≤ d, e ≤ 8. Reads the whole table. */
 export function addScanned(o: usize, table: usize, d: i32, e: i32): void {
-  const dSign = d >> 31, eSign = e >> 31, dSize = (d ^ dSign) - dSign, eSize = (e ^ eSign) - eSign;
-  memory.fill(ENTRY, 0, PT);
-  orMaskedPoint(ENTRY, IDENTITY_CACHED, laneMask(isEqual(dSize, 0) | (isEqual(eSize, 0) << 1)));
-  for (let j = 1; j <= 8; ++j) orMaskedPoint(ENTRY, table + PT * (j - 1), laneMask(isEqual(dSize, j) | (isEqual(eSize, j) << 1)));
+  const dSign = d >> 31, eSign = e >> 31;
+  scanTable(table, (d ^ dSign) - dSign, (e ^ eSign) - eSign);
   negateCachedIf(ENTRY, (dSign & 1) | (eSign & 2));
   addCached(o, o, ENTRY, true);
 }

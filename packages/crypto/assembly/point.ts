@@ -7,7 +7,7 @@
  * Edwards curves revisited", §3.1 (addition) and §3.3 (doubling, all signs turned).
  */
 import {
-  FE, FE1, add, addCarry, copy, fromBytes, gather, gatherCross, gatherPair, mul, mulDifference, mulSum, negIf, orMasked, orMaskedSplat, scatter,
+  FE, FE1, add, addCarry, copy, fromBytes, gather, gatherCross, gatherPair, mul, mulDifference, mulSum, negIf, orMaskedSplat, scatter,
   select, setInt, sq, sub, subCarry, swapLanes, toBytes,
 } from "./fe";
 import { D, D2, ONE, SQRT_M1, invert, oddLanes, ratioRoot, wipeField, zeroLanes } from "./field";
@@ -227,14 +227,6 @@ export function swapPoint(o: usize, p: usize): void {
   swapLanes(o + FE, p + FE);
   swapLanes(o + 2 * FE, p + 2 * FE);
   swapLanes(o + 3 * FE, p + 3 * FE);
-}
-
-/** o |= q where the mask of the lane is set, for a two-lane cached point. */
-export function orMaskedPoint(o: usize, q: usize, mask: v128): void {
-  orMasked(o, q, mask);
-  orMasked(o + FE, q + FE, mask);
-  orMasked(o + 2 * FE, q + 2 * FE, mask);
-  orMasked(o + 3 * FE, q + 3 * FE, mask);
 }
 
 /** o |= x where the mask of the lane is set, for a one-lane affine summand. */
