@@ -8,8 +8,8 @@ import { BLOCK_SECONDS, SPENDABLE_AGE } from "../unlock.ts";
 import { randomGamma, randomIndex } from "./random.ts";
 
 /** The logarithm of an output's age in seconds when it is spent follows this gamma distribution. */
-export const GAMMA_SHAPE = 19.28;
-export const GAMMA_SCALE = 1 / 1.61;
+const GAMMA_SHAPE = 19.28;
+const GAMMA_SCALE = 1 / 1.61;
 /** Seconds before a new output can be spent. */
 const UNLOCK_SECONDS = SPENDABLE_AGE * BLOCK_SECONDS;
 /** Ages that can't be are spread over this many seconds after the earliest that can. */
@@ -48,7 +48,7 @@ function buffered(random: RandomSource): RandomSource {
 }
 
 /** Gives global output indices with the ages of real spends; undefined is a draw that fell outside the chain. */
-export function createDecoyPicker(
+function createDecoyPicker(
   cumulative: CumulativeOutputs,
   random: RandomSource,
 ): () => number | undefined {

@@ -8,7 +8,6 @@ import { WalletRefusal } from "../refusal.ts";
 import type { OwnedOutput } from "../state.ts";
 import type { Destination, FeeRate, PlannedTransaction } from "./stages.ts";
 import { RING_SIZE } from "./stages.ts";
-import { classifyDestinations } from "./tx-keys.ts";
 
 /** A transaction is closed when it is estimated to weigh more than this (bytes). Source: TX_WEIGHT_TARGET. */
 export const WEIGHT_LIMIT = 300_000 / 2 - 600;
@@ -82,12 +81,4 @@ export async function settleFee(
     current = withFee(current.inputs, current.destinations, needed);
     if (current.change < 0n) throw new WalletRefusal("GENERIC_TRANSFER_ERROR", "not enough unlocked money");
   }
-}
-
-/** An integrated address can be paid alone only: its payment id is encrypted for one receiver. */
-export function checkPaymentId(destinations: readonly Destination[]): void {
-  if (!destinations.some((destination) => destination.paymentId !== undefined)) return;
-  const { standard, subaddresses } = classifyDestinations(destinations);
-  if (standard + subaddresses > 1)
-    throw new WalletRefusal("GENERIC_TRANSFER_ERROR", "transaction was not constructed");
 }

@@ -27,7 +27,7 @@ function paymentIdOf({ transaction, destinations, txKey }: PendingTransaction): 
 }
 
 /** What the wallet remembers of a transaction it made. */
-export function paymentOf(pending: PendingTransaction, { wallet, addressOf }: SubmitParts): OutgoingPayment {
+function paymentOf(pending: PendingTransaction, { wallet, addressOf }: SubmitParts): OutgoingPayment {
   const { transaction, constructionData, fee, change, destinations } = pending;
   const amountIn = sum(constructionData.sources.map(({ amount }) => amount));
   const createdAt = wallet.now().seconds;

@@ -28,7 +28,7 @@ function ringMemoryOf(wallet: Wallet): RingMemory {
 }
 
 /** Receives the change of an account: its first address. */
-export function changeReceiver(wallet: Wallet, account: number): Receiver {
+function changeReceiver(wallet: Wallet, account: number): Receiver {
   const { spendPublic, viewPublic } = parseAddress(wallet.addressOf({ major: account, minor: 0 }));
   return { spendPublic, viewPublic, isSubaddress: account !== 0 };
 }

@@ -32,7 +32,7 @@ function distinct<T extends Receiver>(receivers: readonly T[]): T[] {
 }
 
 /** How many different standard addresses and subaddresses are paid. */
-export function classifyDestinations(receivers: readonly Receiver[]): {
+function classifyDestinations(receivers: readonly Receiver[]): {
   standard: number;
   subaddresses: number;
 } {
