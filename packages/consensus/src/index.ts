@@ -27,6 +27,7 @@ export {
 } from "./constants.ts";
 export { type DifficultyWindow, difficultyOfNextBlock, nextDifficulty } from "./difficulty.ts";
 export { discharge, type Failure } from "./discharge.ts";
+export { generatedAfter } from "./emission.ts";
 export { checkForkVersion } from "./header.ts";
 export { median } from "./median.ts";
 export { checkClaim, checkMinerTransaction, type Entitlement, type MinerPlace } from "./miner-transaction.ts";
