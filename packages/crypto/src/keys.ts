@@ -23,7 +23,10 @@ export type ViewKeys = { readonly viewSecret: Uint8Array; readonly spendPublic: 
 
 /** 8·a·R, the secret sender and recipient share, 32 bytes; throws `InvalidPoint`. Source: `generate_key_derivation`. */
 export function generateKeyDerivation(txPublicKey: Uint8Array, viewSecret: Uint8Array): Uint8Array {
-  return mulBy8(requirePoint(backend.scalarMult(viewSecret, txPublicKey), "transaction public key"));
+  const product = requirePoint(backend.scalarMult(viewSecret, txPublicKey), "transaction public key");
+  const derivation = mulBy8(product);
+  wipe(product);
+  return derivation;
 }
 
 /** Hs(derivation ‖ varint(index)), 32 bytes: also the key that encrypts the amount. Source: `derivation_to_scalar`. */
@@ -53,7 +56,10 @@ export function deriveSecretKey(
   outputIndex: number,
   spendSecret: Uint8Array,
 ): Uint8Array {
-  return scAdd(spendSecret, derivationToScalar(derivation, outputIndex));
+  const offset = derivationToScalar(derivation, outputIndex);
+  const secret = scAdd(spendSecret, offset);
+  wipe(offset);
+  return secret;
 }
 
 /**

@@ -184,13 +184,20 @@ function blindMasks(
   { z, yTop }: { z: Uint8Array; yTop: Uint8Array },
 ): Uint8Array {
   const zSquare = scMul(z, z);
-  let alpha = nonce;
+  const alpha = Uint8Array.from(nonce);
   let factor = yTop;
   for (const mask of masks) {
     factor = scMul(factor, zSquare);
-    alpha = scMulAdd(factor, mask, alpha);
+    addProduct(alpha, factor, mask);
   }
   return alpha;
+}
+
+/** sum += a·b, in place. */
+function addProduct(sum: Uint8Array, a: Uint8Array, b: Uint8Array): void {
+  const total = scMulAdd(a, b, sum);
+  sum.set(total);
+  wipe(total);
 }
 
 /** One round: sends L and R, then halves the vectors. Replaces the fields of `folding`. */
@@ -224,8 +231,8 @@ function foldOnce(
 
   const x = transcript.next(L, R);
   const xInverse = scInvert(x);
-  folding.alpha = scMulAdd(nonces.L, scMul(x, x), folding.alpha);
-  folding.alpha = scMulAdd(nonces.R, scMul(xInverse, xInverse), folding.alpha);
+  addProduct(folding.alpha, scMul(x, x), nonces.L);
+  addProduct(folding.alpha, scMul(xInverse, xInverse), nonces.R);
   const a = vector.scaleAdd(aLow, x, vector.scale(aHighScaled, xInverse));
   const b = vector.scaleAdd(bLow, xInverse, vector.scale(bHigh, x));
   wipe(folding.a, folding.b, aHighScaled, cL, cR, nonces.L, nonces.R);

@@ -1,4 +1,4 @@
-import { concatBytes, equalBytes } from "../bytes.ts";
+import { concatBytes, equalBytes, wipe } from "../bytes.ts";
 import { backend } from "../engine.ts";
 import { G, H, pointAdd, requirePoint, scalarMult, scalarMultBase } from "../point.ts";
 import { scFromUint64 } from "../scalar.ts";
@@ -10,7 +10,11 @@ const ONE = scFromUint64(1n);
  * Throws `RangeError` outside 64 bits. Source: rctOps.cpp `commit`.
  */
 export function commit(mask: Uint8Array, amount: bigint): Uint8Array {
-  return pointAdd(scalarMultBase(mask), scalarMult(scFromUint64(amount), H));
+  const factor = scFromUint64(amount);
+  const [blinding, value] = [scalarMultBase(mask), scalarMult(factor, H)];
+  const commitment = pointAdd(blinding, value);
+  wipe(factor, blinding, value);
+  return commitment;
 }
 
 /** G + amount·H: the commitment of an amount everybody sees, as a coinbase output's. Source: rctOps.cpp `zeroCommit`. */
