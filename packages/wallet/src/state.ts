@@ -86,7 +86,7 @@ export type OutgoingPayment = {
   readonly txHash: Uint8Array;
   state: OutgoingState;
   /** The whole transaction as sent, to send it again; undefined when it was not made here or once it is deep enough. */
-  readonly blob: Uint8Array | undefined;
+  blob: Uint8Array | undefined;
   readonly amountIn: bigint;
   /** Sum of all outputs, change included: `amountIn - fee`. */
   readonly amountOut: bigint;

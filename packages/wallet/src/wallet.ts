@@ -61,6 +61,8 @@ export class Wallet {
   #turn: Promise<unknown> = Promise.resolve();
   #scanTurn: Promise<unknown> = Promise.resolve();
   #blocksFetched = 0;
+  /** Height from which the scan under way looks at transactions. */
+  #scannedFrom = 0;
   #isScanning = false;
   #closed = false;
 
@@ -241,11 +243,13 @@ export class Wallet {
     const { recent, settings, height } = this.state;
     const genesis = blockId(genesisBlock(networks[this.network]));
     const fromHeight = Math.max(startHeight, settings.refreshFromHeight);
+    this.#scannedFrom = fromHeight;
     const isFresh = recent.ids.length === 0 || startHeight > height;
     return {
       daemon: this.daemon.address,
       history: shortHistory(recent, genesis),
-      startHeight: isFresh ? fromHeight : 0,
+      // Somewhat lower blocks are learnt by id, so that a fork near the start is no reason to give up.
+      startHeight: isFresh ? Math.max(0, fromHeight - this.#maxReorgDepth) : 0,
       fromHeight,
     };
   }
@@ -260,7 +264,8 @@ export class Wallet {
         `reorg exceeds maximum allowed depth: ${undone} blocks, at most ${this.#maxReorgDepth}`,
       );
     }
-    this.#blocksFetched += change.count;
+    const end = change.fromHeight + change.count;
+    this.#blocksFetched += Math.max(0, end - Math.max(change.fromHeight, this.#scannedFrom));
     await this.commit(change);
   }
 

@@ -154,6 +154,16 @@ test("a wallet restored at a height sees what was mined for it from there on", a
   await stop();
 });
 
+test("a fork right below the height a wallet starts at is followed", async () => {
+  const { call, stop } = await restore("a", 107);
+  node.chain = forkedChain(100);
+  assert.deepEqual(await call.refresh({}), { blocks_fetched: 1, received_money: false });
+  node.chain = recordedChain;
+  await call.refresh({});
+  assert.equal((await call.getTransfers({ in: true })).in?.length, 1);
+  await stop();
+});
+
 test("a restore height beyond the chain scans nothing and is no error", async () => {
   const { call, stop } = await restore("a", 10_000);
   assert.deepEqual((await call.getTransfers({ in: true })).in ?? [], []);

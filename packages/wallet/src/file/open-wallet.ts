@@ -16,7 +16,14 @@ import {
   writeKeysFile,
 } from "./keys-file.ts";
 import { type ChangeLog, createStore, noChangeLog, openStore } from "./store.ts";
-import { exists, lockWallet, readKeysImage, type WalletPaths, writeKeysImage } from "./wallet-files.ts";
+import {
+  exists,
+  lockWallet,
+  readKeysImage,
+  type WalletPaths,
+  writeAddressFile,
+  writeKeysImage,
+} from "./wallet-files.ts";
 
 /** A wallet with what only its files know. */
 export type OpenWallet = {
@@ -57,7 +64,12 @@ export async function createWallet(
   const unlock = paths === undefined ? async () => undefined : await lockWallet(paths);
   try {
     if (paths !== undefined) await writeKeysImage(paths, keysImage);
-    return await openWith({ paths, file, keysImage, unlock }, options);
+    const opened = await openWith({ paths, file, keysImage, unlock }, options);
+    const isTestNetwork = networkNumbers[options.network] !== networkNumbers.mainnet;
+    if (paths !== undefined && isTestNetwork) {
+      await writeAddressFile(paths, opened.wallet.addressOf({ major: 0, minor: 0 }));
+    }
+    return opened;
   } catch (error) {
     await unlock();
     throw error;

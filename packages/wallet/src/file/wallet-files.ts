@@ -2,7 +2,7 @@
  * A wallet's files in the wallet directory: `<name>.keys` (as the original programs keep it), `<name>.anulo` (our
  * store; the original's own cache `<name>` is never touched), `<name>.anulo.lock` while a service has it open.
  */
-import { access, open, readFile, rename, rm } from "node:fs/promises";
+import { access, open, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { WalletRefusal } from "../refusal.ts";
 
@@ -48,6 +48,14 @@ export async function readKeysImage(paths: WalletPaths): Promise<Uint8Array | un
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
     throw error;
   }
+}
+
+/**
+ * Beside a wallet of a test network the original writes its address, for people to read.
+ * Source: wallet2.cpp `create_keys_file`.
+ */
+export async function writeAddressFile(paths: WalletPaths, address: string): Promise<void> {
+  await writeFile(`${paths.base}.address.txt`, address, { mode: 0o600 });
 }
 
 /** Replaces the keys file in one step: a crash leaves the old or the new one. */

@@ -12,7 +12,7 @@ import {
 import { WalletRefusal } from "../refusal.ts";
 import type { WalletContext } from "../service.ts";
 import type { IncomingPayment, OwnedOutput } from "../state.ts";
-import { isUnlocked } from "../unlock.ts";
+import { isUnlocked, type Now } from "../unlock.ts";
 import type { Wallet } from "../wallet.ts";
 
 /** Source: cryptonote_config.h CRYPTONOTE_MAX_BLOCK_NUMBER. */
@@ -72,7 +72,7 @@ function wholePaymentId(text: string): string | undefined {
   return text.length === 16 ? text.toLowerCase().padEnd(64, "0") : undefined;
 }
 
-function describeOutput(wallet: Wallet, output: OwnedOutput) {
+function describeOutput(output: OwnedOutput, now: Now) {
   return {
     amount: output.amount,
     block_height: output.height,
@@ -84,7 +84,7 @@ function describeOutput(wallet: Wallet, output: OwnedOutput) {
     subaddr_index: output.subaddress,
     tx_hash: toHex(output.txHash),
     tx_size: output.txSize,
-    unlocked: isUnlocked(output, wallet.now()),
+    unlocked: isUnlocked(output, now),
   };
 }
 
@@ -155,7 +155,8 @@ export const historyHandlers = implementFor<WalletContext>()(declared.history, {
       if (transfer_type !== "all" && (transfer_type === "available") === isSpent(output)) return false;
       return major === account_index && (subaddr_indices.length === 0 || subaddr_indices.includes(minor));
     });
-    return { transfers: wanted.map((output) => describeOutput(wallet, output)) };
+    const now = wallet.now();
+    return { transfers: wanted.map((output) => describeOutput(output, now)) };
   },
   async getTransfers(params, { opened: { wallet } }) {
     if (params.pool) await wallet.refreshPool();

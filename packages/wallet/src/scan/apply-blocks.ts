@@ -7,6 +7,9 @@ import type { OutgoingPayment, OwnedOutput, RecentBlocks, SubaddressIndex, Walle
 /** Ids kept for finding the point where two chains part; a deeper reorganisation needs a rescan. */
 export const RECENT_BLOCKS = 20_000;
 
+/** Confirmations after which a payment counts as final. Source: cryptonote_config.h ORPHANED_BLOCKS_MAX_COUNT. */
+const DEEP = 100;
+
 type Blocks = Extract<WalletChange, { kind: "blocks" }>;
 
 export function applyBlocks(ledger: Ledger, blocks: Blocks): void {
@@ -16,6 +19,14 @@ export function applyBlocks(ledger: Ledger, blocks: Blocks): void {
   appendRecent(state.recent, blocks);
   state.height = blocks.fromHeight + blocks.count;
   if (blocks.count > 0) state.lastBlockReward = blocks.lastBlockReward;
+  forgetDeepBlobs(state);
+}
+
+/** A transaction this deep won't have to be sent again. */
+function forgetDeepBlobs({ outgoing, height }: WalletState): void {
+  for (const payment of outgoing.values()) {
+    if (payment.state === "confirmed" && payment.height + DEEP <= height) payment.blob = undefined;
+  }
 }
 
 /** Keeps `recent` an unbroken run that ends with the newest block. */
@@ -249,8 +260,8 @@ function detachOutgoing(ledger: Ledger, height: number): void {
   const { state, byKeyImage } = ledger;
   for (const [id, payment] of state.outgoing) {
     if (payment.state !== "confirmed" || payment.height < height) continue;
-    if (payment.blob === undefined) {
-      state.outgoing.delete(id);
+    if (!state.txKeys.has(id) && payment.destinations.length === 0) {
+      state.outgoing.delete(id); // not made here: the chain is all that tells of it
       continue;
     }
     Object.assign(payment, { state: "pending", height: 0, timestamp: payment.createdAt });
