@@ -22,13 +22,12 @@ export interface RecordedBlock {
   cumulativeDifficulty: bigint;
 }
 
-interface Recording {
-  blocks: {
-    id: string;
-    block: string;
-    transactions: string[];
-    facts: [weight: number, longTermWeight: number, claimed: number, fees: number, cumulative: number];
-  }[];
+type Facts = [weight: number, longTermWeight: number, claimed: number, fees: number, cumulative: number];
+
+interface RecordedBytes {
+  hash: string;
+  block: string;
+  txs: string[];
 }
 
 /** A transaction as the rules take it, from its bytes. Throws `BadBytes`. */
@@ -41,18 +40,26 @@ export function candidateOf(blob: Uint8Array): TransactionCandidate {
   };
 }
 
-/** 500 regtest blocks with 402 transactions, recorded from monerod 0.18.0.0. */
+function readText(path: string): string {
+  return gunzipSync(readFileSync(new URL(path, import.meta.url))).toString();
+}
+
+/** 500 regtest blocks with 402 transactions, recorded from monerod 0.18.0.0, and its figures for each. */
 export function readRegtestChain(): RecordedBlock[] {
-  const file = new URL("../../test/fixtures/regtest-chain.json.gz", import.meta.url);
-  const { blocks } = JSON.parse(gunzipSync(readFileSync(file)).toString()) as Recording;
-  return blocks.map(({ id, block, transactions, facts }) => ({
-    id,
-    block: readBlock(fromHex(block)),
-    transactions: transactions.map((hex) => candidateOf(fromHex(hex))),
-    weight: facts[0],
-    longTermWeight: facts[1],
-    claimed: BigInt(facts[2]),
-    fees: BigInt(facts[3]),
-    cumulativeDifficulty: BigInt(facts[4]),
-  }));
+  const facts = JSON.parse(readText("../../test/fixtures/regtest-facts.json.gz")) as { blocks: Facts[] };
+  const lines = readText("../../../testkit/fixtures/chain/blocks.jsonl.gz").trim().split("\n");
+  return lines.map((line, height) => {
+    const { hash: id, block, txs } = JSON.parse(line) as RecordedBytes;
+    const [weight, longTermWeight, claimed, fees, cumulative] = facts.blocks[height]!;
+    return {
+      id,
+      block: readBlock(fromHex(block)),
+      transactions: txs.map((hex) => candidateOf(fromHex(hex))),
+      weight,
+      longTermWeight,
+      claimed: BigInt(claimed),
+      fees: BigInt(fees),
+      cumulativeDifficulty: BigInt(cumulative),
+    };
+  });
 }
