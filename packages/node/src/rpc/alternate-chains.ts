@@ -9,9 +9,12 @@ import { difficultyFields } from "./wide-number.ts";
 function tips(read: ChainReader): WithHash<AlternativeBlock>[] {
   const all = read.alternativeBlocks();
   const parents = new Set(all.map(({ blob }) => toHex(readBlock(blob).header.previousId)));
-  return all
-    .filter(({ hash }) => !parents.has(toHex(hash)))
-    .sort((a, b) => compareTableOrder(a.hash, b.hash));
+  return all.filter(({ hash }) => !parents.has(toHex(hash))).sort(heaviestFirst);
+}
+
+function heaviestFirst(a: WithHash<AlternativeBlock>, b: WithHash<AlternativeBlock>): number {
+  const difference = b.cumulativeDifficulty - a.cumulativeDifficulty;
+  return difference === 0n ? compareTableOrder(b.hash, a.hash) : difference > 0n ? 1 : -1;
 }
 
 /** Every side chain. Its `block_hash` is the oldest block, upstream the newest (difference S7). */

@@ -86,55 +86,55 @@ async function headersByHash(
 
 /** Handlers of the calls about blocks. */
 export function blockHandlers(): Implemented<NodeContext>[] {
-  return implementFor<NodeContext>()(
-    daemon.blocks,
-    {
-      getBlockCount: (_, { parts }) => ({ count: parts.store.read.height() }),
-      onGetBlockHash(heights, { parts }) {
-        if (heights.length !== 1) throw refusal("wrongParam", "Wrong parameters, expected height");
-        const { read } = parts.store;
-        const known = heights[0]! < BigInt(read.height());
-        return toHex(known ? read.blockInfo(Number(heights[0]))!.hash : NULL_HASH);
-      },
-      getLastBlockHeader: ({ fill_pow_hash }, context) => {
-        const top = blockAt(context.parts.store.read, context.parts.store.read.height() - 1)!;
-        return { block_header: headerOf(context, top, fill_pow_hash) };
-      },
-      getBlockHeaderByHash: headersByHash,
-      getBlockHeaderByHeight: ({ height, fill_pow_hash }, context) => ({
-        block_header: headerOf(context, mainBlock(context, height), fill_pow_hash),
-      }),
-      getBlockHeadersRange: headersRange,
-      getBlock({ height, hash, fill_pow_hash }, context) {
-        const found = hash === "" ? mainBlock(context, height) : blockByHash(context, hash);
-        const header = headerOf(context, found, fill_pow_hash);
-        return {
-          blob: toHex(found.blob),
-          block_header: header,
-          json: blockJson(found.block),
-          miner_tx_hash: header.miner_tx_hash,
-          tx_hashes: found.block.transactionHashes.map(toHex),
-        };
-      },
-      getHeight: (_, { parts }) => {
-        const { height, topId } = parts.state.view();
-        return { hash: toHex(topId), height };
-      },
-      getAltBlocksHashes: (_, { parts }) => {
-        const hashes = parts.store.read.alternativeBlocks().map(({ hash }) => hash);
-        return { blks_hashes: hashes.sort(compareTableOrder).map(toHex) };
-      },
-      getAlternateChains: (_, { parts, dialect }) => ({ chains: alternateChains(parts.store.read, dialect) }),
-      getBlocksBin: getBlocks,
-      getBlocksByHeightBin: getBlocksByHeight,
-      getHashesBin: getHashes,
-      async popBlocks({ nblocks }, { parts }) {
-        await popBlocks(parts, nblocks);
-        return { height: parts.store.read.height() };
-      },
-      getCoinbaseTxSum: coinbaseSum,
-      hardForkInfo,
+  return implementFor<NodeContext>()(daemon.blocks, {
+    getBlockCount: (_, { parts }) => ({ count: parts.store.read.height() }),
+    onGetBlockHash(heights, { parts }) {
+      if (heights.length !== 1) throw refusal("wrongParam", "Wrong parameters, expected height");
+      const { read } = parts.store;
+      const known = heights[0]! < BigInt(read.height());
+      return toHex(known ? read.blockInfo(Number(heights[0]))!.hash : NULL_HASH);
     },
-    ["pruneBlockchain"],
-  );
+    getLastBlockHeader: ({ fill_pow_hash }, context) => {
+      const top = blockAt(context.parts.store.read, context.parts.store.read.height() - 1)!;
+      return { block_header: headerOf(context, top, fill_pow_hash) };
+    },
+    getBlockHeaderByHash: headersByHash,
+    getBlockHeaderByHeight: ({ height, fill_pow_hash }, context) => ({
+      block_header: headerOf(context, mainBlock(context, height), fill_pow_hash),
+    }),
+    getBlockHeadersRange: headersRange,
+    getBlock({ height, hash, fill_pow_hash }, context) {
+      const found = hash === "" ? mainBlock(context, height) : blockByHash(context, hash);
+      const header = headerOf(context, found, fill_pow_hash);
+      return {
+        blob: toHex(found.blob),
+        block_header: header,
+        json: blockJson(found.block),
+        miner_tx_hash: header.miner_tx_hash,
+        tx_hashes: found.block.transactionHashes.map(toHex),
+      };
+    },
+    getHeight: (_, { parts }) => {
+      const { height, topId } = parts.state.view();
+      return { hash: toHex(topId), height };
+    },
+    getAltBlocksHashes: (_, { parts }) => {
+      const hashes = parts.store.read.alternativeBlocks().map(({ hash }) => hash);
+      return { blks_hashes: hashes.sort(compareTableOrder).map(toHex) };
+    },
+    getAlternateChains: (_, { parts, dialect }) => ({ chains: alternateChains(parts.store.read, dialect) }),
+    getBlocksBin: getBlocks,
+    getBlocksByHeightBin: getBlocksByHeight,
+    getHashesBin: getHashes,
+    async popBlocks({ nblocks }, { parts }) {
+      await popBlocks(parts, nblocks);
+      return { height: parts.store.read.height() };
+    },
+    getCoinbaseTxSum: coinbaseSum,
+    hardForkInfo,
+    pruneBlockchain({ check }) {
+      if (!check) throw notYet("pruning is");
+      return { pruned: false, pruning_seed: 0 };
+    },
+  });
 }
