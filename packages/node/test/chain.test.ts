@@ -1,29 +1,86 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { networks, toHex } from "@anulo/protocol";
-import { acceptBlock } from "../src/chain/chain.ts";
+import { RuleViolation } from "@anulo/consensus";
+import { toHex } from "@anulo/protocol";
+import { acceptBlock, popBlocks } from "../src/chain/chain.ts";
+import type { ChainEvent } from "../src/chain/events.ts";
 import { readIncomingBlock } from "../src/chain/incoming-block.ts";
-import { openChain } from "../src/chain/open-chain.ts";
 import { admit } from "../src/pool/admit.ts";
-import { createVerifiers } from "../src/verify-workers/verifiers.ts";
+import { emptyChain, loadBlocks, mine } from "./chain-fixture.ts";
 import { goldenState } from "./recorded-chains.ts";
 
-const now = () => 1_795_188_000;
-
 test("the golden chain loads, its side blocks stay beside it and its pool is taken", async () => {
-  const { discharge } = createVerifiers({ threads: 0 });
-  const chain = await openChain({ network: networks.regtest, fixedDifficulty: 1n, discharge, now });
+  const chain = await emptyChain();
   const { parts } = chain;
   const state = goldenState();
-  for (const { blob, transactions } of state.blocks) {
-    for (const tx of transactions) assert.equal(await admit(parts, { blob: tx, doNotRelay: false }), "added");
-    assert.equal(await acceptBlock(parts, readIncomingBlock(blob)), "added");
+  await loadBlocks(parts, state.blocks);
+  for (const [i, { hash }] of state.blocks.entries()) {
+    assert.equal(toHex(parts.store.read.blockInfo(i + 1)!.hash), hash);
   }
   assert.equal(toHex(parts.state.view().topId), state.top);
+  assert.equal(parts.pool.size, 0);
   for (const blob of state.alternatives) {
     assert.equal(await acceptBlock(parts, readIncomingBlock(blob)), "alternative");
   }
-  for (const blob of state.pool) await admit(parts, { blob, doNotRelay: false });
+  for (const blob of state.pool) assert.equal(await admit(parts, { blob, doNotRelay: false }), "added");
+  assert.equal(await admit(parts, { blob: state.pool[0]!, doNotRelay: false }), "known");
   assert.equal(parts.pool.size, 2);
+  const known = readIncomingBlock(state.blocks[3]!.blob);
+  assert.equal(await acceptBlock(parts, known), "known");
+  await chain.close();
+});
+
+test("popping blocks returns their transactions to the pool, and they are mined again", async () => {
+  const chain = await emptyChain();
+  const { parts } = chain;
+  const { blocks } = goldenState();
+  await loadBlocks(parts, blocks);
+  const payments = blocks.reduce((sum, { transactions }) => sum + transactions.length, 0);
+  const oldest = blocks.findIndex(({ transactions }) => transactions.length > 0);
+  const events: ChainEvent[] = [];
+  chain.events.listen((event) => events.push(event));
+  await popBlocks(parts, blocks.length - oldest);
+  assert.equal(parts.store.read.height(), oldest + 1);
+  assert.equal(parts.pool.size, payments);
+  assert.ok(parts.pool.entries().every(({ row }) => row.keptByBlock && row.relayed));
+  assert.equal(events.at(-1)?.type, "blocksPopped");
+  await loadBlocks(parts, blocks.slice(oldest));
+  assert.equal(parts.pool.size, 0);
+  assert.equal(toHex(parts.state.view().topId), goldenState().top);
+  await chain.close();
+});
+
+test("popping never takes the genesis block", async () => {
+  const chain = await emptyChain();
+  await mine(chain.parts, 3);
+  await popBlocks(chain.parts, 1000);
+  assert.equal(chain.parts.store.read.height(), 1);
+  await popBlocks(chain.parts, 1);
+  assert.equal(chain.parts.store.read.height(), 1);
+  await chain.close();
+});
+
+test("generated blocks take what the pool holds", async () => {
+  const chain = await emptyChain();
+  const { parts } = chain;
+  const { blocks, pool } = goldenState();
+  await loadBlocks(parts, blocks);
+  for (const blob of pool) await admit(parts, { blob, doNotRelay: false });
+  const ids = await mine(parts, 3);
+  assert.equal(parts.pool.size, 0);
+  assert.equal(parts.store.read.blockInfo(blocks.length + 1)?.transactionCount, 1 + pool.length);
+  assert.deepEqual(
+    ids.map((id) => parts.store.read.heightOf(id)),
+    [108, 109, 110],
+  );
+  await chain.close();
+});
+
+test("a block without known parent is refused", async () => {
+  const chain = await emptyChain();
+  const { blocks } = goldenState();
+  await assert.rejects(acceptBlock(chain.parts, readIncomingBlock(blocks[5]!.blob)), (error) => {
+    return error instanceof RuleViolation && error.violation.code === "UNKNOWN_PARENT";
+  });
   await chain.close();
 });

@@ -1,0 +1,39 @@
+import { networks, parseAddress } from "@anulo/protocol";
+import { acceptBlock } from "../src/chain/chain.ts";
+import { readIncomingBlock } from "../src/chain/incoming-block.ts";
+import { type OpenChain, openChain } from "../src/chain/open-chain.ts";
+import type { ChainParts } from "../src/chain/parts.ts";
+import { generateBlocks } from "../src/mining/generate-blocks.ts";
+import { admit } from "../src/pool/admit.ts";
+import { createVerifiers } from "../src/verify-workers/verifiers.ts";
+import { goldenState, type RecordedBlock } from "./recorded-chains.ts";
+
+/** A moment after the recorded chains were made; Unix seconds. */
+export const now = () => 1_795_188_000;
+
+/** An empty regtest chain, in a temporary file unless a path is given. */
+export function emptyChain(path?: string): Promise<OpenChain> {
+  const { discharge } = createVerifiers({ threads: 0 });
+  return openChain({ network: networks.regtest, path, fixedDifficulty: 1n, discharge, now });
+}
+
+/** Sends each block's transactions and then the block. */
+export async function loadBlocks(parts: ChainParts, blocks: readonly RecordedBlock[]): Promise<void> {
+  for (const { blob, transactions } of blocks) {
+    for (const tx of transactions) await admit(parts, { blob: tx, doNotRelay: false });
+    await acceptBlock(parts, readIncomingBlock(blob));
+  }
+}
+
+/** The miner of the tests: wallet a of the golden recordings. */
+export const minerKeys = parseAddress(goldenState().wallets.a.address);
+
+/** Mines blocks on the top or on a given block; their ids. */
+export async function mine(
+  parts: ChainParts,
+  count: number,
+  previousId?: Uint8Array,
+): Promise<readonly Uint8Array[]> {
+  const order = { keys: minerKeys, extraNonce: new Uint8Array(1), count, startingNonce: 0, previousId };
+  return (await generateBlocks(parts, order)).ids;
+}

@@ -1,0 +1,114 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { RuleViolation } from "@anulo/consensus";
+import { type Block, toHex, writeBlock } from "@anulo/protocol";
+import { acceptBlock } from "../src/chain/chain.ts";
+import { readIncomingBlock } from "../src/chain/incoming-block.ts";
+import type { ChainParts } from "../src/chain/parts.ts";
+import { createTemplate } from "../src/mining/block-template.ts";
+import { emptyChain, loadBlocks, mine, minerKeys } from "./chain-fixture.ts";
+import { goldenState } from "./recorded-chains.ts";
+
+/** Everything of a chain that a failed reorganisation must leave as it was. */
+function picture({ store, pool }: ChainParts) {
+  const { read } = store;
+  return {
+    blocks: read.blockInfos(0, read.height()),
+    outputs: [...read.outputCounts()],
+    alternatives: read.alternativeBlocks().map(({ hash }) => toHex(hash)),
+    pool: pool.entries().map(({ key, row }) => ({ key, row })),
+    rows: read.poolTransactions().length,
+  };
+}
+
+function build(parts: ChainParts, previousId: Uint8Array): Block {
+  return createTemplate(parts, { keys: minerKeys, extraNonce: new Uint8Array(1), previousId }).block;
+}
+
+test("a branch with more work becomes the main chain, the old one stays beside it", async () => {
+  const chain = await emptyChain();
+  const { parts } = chain;
+  const { read } = parts.store;
+  const main = await mine(parts, 5);
+  const fork = main[1]!;
+  const side = await mine(parts, 3, fork);
+  assert.deepEqual(read.blockInfo(5)?.hash, main[4]);
+  assert.equal(read.alternativeBlocks().length, 3);
+  const [top] = await mine(parts, 1, side.at(-1));
+  assert.equal(read.height(), 7);
+  assert.deepEqual(
+    [3, 4, 5, 6].map((height) => toHex(read.blockInfo(height)!.hash)),
+    [...side, top!].map(toHex),
+  );
+  const beside = read.alternativeBlocks().map(({ hash }) => toHex(hash));
+  assert.deepEqual(beside.sort(), main.slice(2).map(toHex).sort());
+  assert.equal(read.blockInfo(6)?.cumulativeDifficulty, 7n);
+  await chain.close();
+});
+
+test("switching back and forth returns to the same chain", async () => {
+  const chain = await emptyChain();
+  const { parts } = chain;
+  const main = await mine(parts, 4);
+  const before = parts.store.read.blockInfos(0, 5);
+  const side = await mine(parts, 2, main[2]);
+  assert.deepEqual(parts.state.view().topId, side[1]);
+  await mine(parts, 2, main[3]);
+  assert.deepEqual(parts.store.read.blockInfos(0, 5), before);
+  assert.equal(parts.store.read.height(), 7);
+  await chain.close();
+});
+
+test("transactions of the old chain return to the pool and are mined on the new one", async () => {
+  const chain = await emptyChain();
+  const { parts } = chain;
+  const { blocks } = goldenState();
+  const first = blocks.findIndex(({ transactions }) => transactions.length > 0);
+  const upTo = blocks.slice(0, first + 1);
+  await loadBlocks(parts, upTo);
+  const payments = upTo.at(-1)!.transactions.length;
+  const fork = parts.store.read.blockInfo(first)!.hash;
+  const [side] = await mine(parts, 1, fork);
+  assert.equal(parts.pool.size, 0);
+  await mine(parts, 1, side);
+  assert.equal(parts.store.read.height(), first + 3);
+  assert.equal(parts.pool.size, payments);
+  await mine(parts, 1);
+  assert.equal(parts.pool.size, 0);
+  assert.equal(parts.store.read.blockInfo(first + 3)?.transactionCount, 1 + payments);
+  await chain.close();
+});
+
+test("a branch that breaks a rule changes nothing and is remembered as invalid", async () => {
+  const chain = await emptyChain();
+  const { parts } = chain;
+  const { blocks } = goldenState();
+  await loadBlocks(parts, blocks);
+  const fork = parts.store.read.blockInfo(blocks.length - 1)!.hash;
+  const honest = build(parts, fork);
+  const [reward] = honest.minerTransaction.prefix.outputs;
+  const greedy = readIncomingBlock(
+    writeBlock({
+      ...honest,
+      minerTransaction: {
+        ...honest.minerTransaction,
+        prefix: {
+          ...honest.minerTransaction.prefix,
+          outputs: [{ ...reward!, amount: reward!.amount + 1n }],
+        },
+      },
+    }),
+  );
+  const before = picture(parts);
+  assert.equal(await acceptBlock(parts, greedy), "alternative");
+  const child = readIncomingBlock(writeBlock(build(parts, greedy.id)));
+  const isGreed = (error: unknown) =>
+    error instanceof RuleViolation && error.violation.code === "MINER_REWARD_TOO_HIGH";
+  await assert.rejects(acceptBlock(parts, child), isGreed);
+  assert.deepEqual(picture(parts), before);
+  await assert.rejects(acceptBlock(parts, greedy), isGreed);
+  await assert.rejects(acceptBlock(parts, child), isGreed);
+  await mine(parts, 1);
+  assert.equal(parts.store.read.height(), blocks.length + 2);
+  await chain.close();
+});
