@@ -17,7 +17,9 @@ export const noChangeLog: ChangeLog = { append: async () => undefined, close: as
 
 const FORMAT_VERSION = 1;
 /** Items of one record: a few hundred bytes each, so that no single step takes long. */
-const ITEMS_PER_RECORD = 500;
+const ITEMS_PER_RECORD = 200;
+/** What takes a few milliseconds to read. */
+const BYTES_BETWEEN_PAUSES = 64 * 1024;
 /** A journal this much larger than the picture would be is written anew when the wallet is opened. */
 const COMPACTION_FACTOR = 2;
 const COMPACTION_SLACK_BYTES = 256 * 1024;
@@ -61,8 +63,13 @@ function logOf(journal: Journal): ChangeLog {
 
 async function replay(ledger: Ledger, records: readonly Uint8Array[]): Promise<void> {
   let indexed = false;
-  for (const [i, record] of records.entries()) {
-    if (i % 50 === 49) await pause();
+  let unpaused = 0;
+  for (const record of records) {
+    unpaused += record.length;
+    if (unpaused > BYTES_BETWEEN_PAUSES) {
+      await pause();
+      unpaused = 0;
+    }
     const value = readCbor(record) as unknown as Picture | WalletChange;
     if (value.kind === "state") restoreState(ledger.state, value);
     else if (value.kind === "items") restoreItems(ledger.state, value);

@@ -18,8 +18,10 @@ import { fullTransactionSize } from "./transaction-size.ts";
 
 type Answer = Awaited<ReturnType<Daemon["getBlocks"]>>;
 type ReadBlock = { readonly height: number; readonly id: Uint8Array; readonly block: Block };
-/** Blocks that follow one another; `entries` are the node's records of the same blocks. */
+/** Blocks that follow one another; the first stands at place `skipped` in the answer. */
 type Batch = { readonly blocks: readonly ReadBlock[]; readonly answer: Answer; readonly skipped: number };
+
+const BLOCKS_PER_CHANGE = 100;
 
 /** Where the next question starts. */
 type Position = { readonly history: readonly Uint8Array[]; readonly startHeight: number };
@@ -34,15 +36,27 @@ export async function* scanBlocks(
   const start = await startHeight(task, daemon);
   let asked = ask(daemon, { history: task.history, startHeight: start });
   let lastId: Uint8Array | undefined;
+  let lastHeight = -1;
   for (;;) {
     const batch = readBatch(await asked, lastId);
     const last = batch.blocks.at(-1);
     const more = last !== undefined && last.height + 1 < batch.answer.current_height;
     if (more) asked = ask(daemon, { history: historyOf(batch, genesis), startHeight: 0 });
-    if (last !== undefined) yield scanBatch(context, task, batch);
+    for (const piece of piecesOf(batch)) yield scanBatch(context, task, piece);
     if (!more) return;
-    lastId = last.id;
+    if (last.height <= lastHeight) throw nonsense("the same blocks again");
+    [lastId, lastHeight] = [last.id, last.height];
   }
+}
+
+/** Pieces small enough that the wallet's thread keeps each without making its callers wait. */
+function piecesOf(batch: Batch): Batch[] {
+  const pieces: Batch[] = [];
+  for (let at = 0; at < batch.blocks.length; at += BLOCKS_PER_CHANGE) {
+    const blocks = batch.blocks.slice(at, at + BLOCKS_PER_CHANGE);
+    pieces.push({ ...batch, blocks, skipped: batch.skipped + at });
+  }
+  return pieces;
 }
 
 function ask(daemon: Daemon, { history, startHeight }: Position): Promise<Answer> {

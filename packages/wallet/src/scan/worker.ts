@@ -3,7 +3,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { parentPort } from "node:worker_threads";
 import { subaddressSpendPublicKeys } from "@anulo/crypto";
-import { toHex } from "@anulo/protocol";
+import { BadBytes, BadHex, toHex } from "@anulo/protocol";
 import { connectDaemon, type Daemon, type DaemonAddress } from "../daemon.ts";
 import { WalletRefusal } from "../refusal.ts";
 import type { SubaddressIndex } from "../state.ts";
@@ -81,8 +81,12 @@ async function answer(id: number, task: () => Promise<FromWorker & { kind: "done
   try {
     send(await task());
   } catch (error) {
-    const refusal = error instanceof WalletRefusal ? error.kind : undefined;
-    send({ kind: "failed", id, refusal, message: error instanceof Error ? error.message : String(error) });
+    const message = error instanceof Error ? error.message : String(error);
+    if (error instanceof WalletRefusal) send({ kind: "failed", id, refusal: error.kind, message });
+    else if (error instanceof BadBytes || error instanceof BadHex) {
+      const told = `the node answered with bytes that can't be read: ${message}`;
+      send({ kind: "failed", id, refusal: "UNKNOWN_ERROR", message: told });
+    } else send({ kind: "failed", id, refusal: undefined, message });
   }
 }
 
