@@ -64,6 +64,8 @@ export async function sendRawTransaction(request: SendRequest, context: NodeCont
     return isRelayed ? {} : { reason: "Not relayed", not_relayed: true };
   } catch (error) {
     if (!(error instanceof RuleViolation)) throw error;
-    return refusalOf(verdictOf[error.violation.code].rpcFlags);
+    const refusal = refusalOf(verdictOf[error.violation.code].rpcFlags);
+    // The original words the reason and then forgets to send it.
+    return context.dialect === "upstream" ? { ...refusal, reason: "" } : refusal;
   }
 }
