@@ -125,6 +125,11 @@ const mended: readonly Intended[] = [
     path: /^\.json\.(error|result|id)$/,
     why: "bodies may come in chunks",
   },
+  {
+    id: /^sweep_single:get_tx_keys$/,
+    path: /\.tx_key$/,
+    why: "documented as get_tx_keys; the original reads get_tx_key",
+  },
   { id: /^http:digest, nonce of another connection$/, path: /^\./, why: "a nonce is good on any connection" },
   {
     id: /^sweep_dust:view only/,
@@ -180,6 +185,13 @@ const contract: readonly Intended[] = [
     dialect: "contract",
     why: "an error has a code and says what is wrong",
     holds: (_actual, recorded) => recorded === 0 || recorded === "",
+  },
+  {
+    id: /^get_tx_key:after rescan$/,
+    path: /^\.json\.(error|result)$/,
+    dialect: "contract",
+    why: "a rescan discards transaction keys",
+    holds: (actual) => actual === undefined || code(-24)(actual),
   },
   {
     id: /^(\/?get_?info)/,

@@ -1,4 +1,6 @@
+import { setTimeout as delay } from "node:timers/promises";
 import { type Exact, isExactObject, parseExact } from "../exact-json.ts";
+import { call, post } from "../http/call.ts";
 import type { RawAnswer } from "../http/connection.ts";
 import type { Maker } from "../programs/servers.ts";
 import { startCast } from "./cast.ts";
@@ -49,11 +51,27 @@ export async function replay(
       const raw = await sendStep(cast.url(step.to), step, translation).catch(noAnswer);
       if (wanted(step)) results.push(judge({ step, raw, maker, translation, recording }));
       learn(step, raw, translation);
+      if (isLeftToItself(step)) await untilScanned(cast.url(step.to), cast.url("node"));
     }
   } finally {
     await cast.stop();
   }
   return results;
+}
+
+/** A service that refuses to refresh on request was recorded after it had done so by itself. */
+function isLeftToItself({ id, answer }: GoldenStep): boolean {
+  return id.startsWith("refresh:set-up") && isExactObject(answer.json) && answer.json.error !== undefined;
+}
+
+async function untilScanned(walletUrl: string, nodeUrl: string): Promise<void> {
+  const { height: wanted } = await post(`${nodeUrl}/get_height`);
+  for (let tries = 0; tries < 300; tries++) {
+    const { height } = await call(walletUrl, "get_height");
+    if (height === wanted) return;
+    await delay(100);
+  }
+  throw new Error("the wallet service did not refresh by itself");
 }
 
 /** Silence is an answer that agrees with none. */
