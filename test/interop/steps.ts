@@ -18,13 +18,6 @@ export function mine(nodeUrl: string, blocks: number, address: string): Promise<
   return call(nodeUrl, "generateblocks", { amount_of_blocks: blocks, wallet_address: address });
 }
 
-/** Scans what is new and returns the balance of account 0, atomic units. */
-export async function balanceOf(url: string): Promise<{ balance: bigint; unlocked: bigint }> {
-  await call(url, "refresh");
-  const { balance, unlocked_balance } = await call(url, "get_balance", { account_index: 0 });
-  return { balance: BigInt(String(balance)), unlocked: BigInt(String(unlocked_balance)) };
-}
-
 /** Scans what is new and pays atomic units; returns the transaction id. */
 export async function pay(url: string, address: string, amount: bigint): Promise<string> {
   await call(url, "refresh");
