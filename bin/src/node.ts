@@ -56,6 +56,7 @@ function optionsOf(flags: Values<typeof nodeFlags>): NodeOptions {
     login: flags["rpc-login"] === undefined ? undefined : parseLogin(flags["rpc-login"]),
     verifyThreads: flags["max-concurrency"] || undefined,
     offline: flags.offline,
+    banFailingCallers: flags["disable-rpc-ban"] !== true,
     log: createLog(flags["log-level"] ?? 0, flags["log-file"]),
   };
 }

@@ -16,6 +16,7 @@ import { dropStale } from "./pool/maintain.ts";
 import { createBans } from "./rpc/bans.ts";
 import { nodeCalls } from "./rpc/calls.ts";
 import type { NodeContext, NodeServices } from "./rpc/context.ts";
+import { createFailingCallers, forgiving } from "./rpc/failing-callers.ts";
 import { defaultSettings } from "./rpc/settings.ts";
 import { createVerifiers, type Verifiers } from "./verify-workers/verifiers.ts";
 
@@ -33,6 +34,8 @@ export interface NodeOptions {
   readonly limits?: Partial<Limits> | undefined;
   /** Threads that check proofs; 0 checks them in this one. By default one for each processor. */
   readonly verifyThreads?: number | undefined;
+  /** Shut out, for a day, callers that keep asking for another chain; by default nobody is. */
+  readonly banFailingCallers?: boolean | undefined;
   /** Never talk to peers. */
   readonly offline?: boolean | undefined;
   /** Unix seconds; by default the system's clock. */
@@ -130,6 +133,11 @@ async function run(options: NodeOptions, requestStop: () => void): Promise<Runni
   }
 }
 
+/** An IPv4 address that came in through an IPv6 socket, as itself. */
+function withoutMapping(address: string): string {
+  return address.startsWith("::ffff:") ? address.slice("::ffff:".length) : address;
+}
+
 interface Behind {
   readonly chain: OpenChain;
   readonly now: () => number;
@@ -139,11 +147,13 @@ interface Behind {
 async function serve(options: NodeOptions, { chain, now, requestStop }: Behind): Promise<RpcServer> {
   const { listen = [{ host: "127.0.0.1", port: 0 }], dialect, login, limits, log } = options;
   let server: RpcServer | undefined;
+  const bans = createBans(now);
   const services: NodeServices = {
     parts: chain.parts,
     startTime: now(),
     offline: options.offline ?? true,
-    bans: createBans(now),
+    bans,
+    failingCallers: options.banFailingCallers === true ? createFailingCallers(bans) : forgiving,
     settings: defaultSettings(),
     connectionCount: () => server?.connectionCount() ?? 0,
     requestStop,
@@ -151,8 +161,9 @@ async function serve(options: NodeOptions, { chain, now, requestStop }: Behind):
   server = await createRpcServer<NodeContext>({
     calls: nodeCalls(),
     listen,
+    isShutOut: (remoteAddress) => (bans.secondsLeft(withoutMapping(remoteAddress)) ?? 0) > 0,
     context: ({ dialect: asked, restricted, remoteAddress }) => {
-      return { ...services, dialect: asked, restricted, remoteAddress };
+      return { ...services, dialect: asked, restricted, remoteAddress: withoutMapping(remoteAddress) };
     },
     ...(dialect !== undefined && { dialect }),
     ...(login !== undefined && { login }),

@@ -70,7 +70,7 @@ function privateInfo(context: NodeContext) {
 function info(context: NodeContext) {
   return {
     ...chainInfo(context),
-    bootstrap_daemon_address: "",
+    bootstrap_daemon_address: context.restricted ? "" : context.settings.bootstrapDaemon,
     busy_syncing: false,
     grey_peerlist_size: 0,
     incoming_connections_count: 0,

@@ -82,7 +82,10 @@ export async function getBlocks(
       return { blocks: [], output_indices: [], start_height: 0, current_height };
     }
     const start = startOf(snapshot, params);
-    if (start === undefined) return { ...empty, ...failed };
+    if (start === undefined) {
+      context.failingCallers.failed(context.remoteAddress);
+      return { ...empty, ...failed };
+    }
     const wanted = { prune: params.prune, withMiner: !params.no_miner_tx };
     const heights = heightsOfOneAnswer(snapshot, start, params.prune);
     const blocks = await mapInTurns(heights, (height) => downloadBlock(snapshot, height, wanted));
@@ -127,11 +130,14 @@ export async function getBlocksByHeight({ heights }: { heights: readonly number[
 /** Answers `/get_hashes.bin`. Source: core_rpc_server.cpp `on_get_hashes`. */
 export function getHashes(
   { block_ids, start_height }: { block_ids: readonly Uint8Array[]; start_height: number },
-  { parts }: NodeContext,
+  { parts, failingCallers, remoteAddress }: NodeContext,
 ) {
   const { read } = parts.store;
   const start = commonHeight(read, block_ids);
-  if (start === undefined) return { ...failed, m_block_ids: [], start_height, current_height: 0 };
+  if (start === undefined) {
+    failingCallers.failed(remoteAddress);
+    return { ...failed, m_block_ids: [], start_height, current_height: 0 };
+  }
   const infos = read.blockInfos(start, start + MAX_HASHES);
   return { m_block_ids: infos.map(({ hash }) => hash), start_height: start, current_height: read.height() };
 }

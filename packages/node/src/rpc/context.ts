@@ -1,6 +1,7 @@
 import { type Dialect, RpcError } from "@anulo/rpc";
 import type { ChainParts } from "../chain/parts.ts";
 import type { Bans } from "./bans.ts";
+import type { FailingCallers } from "./failing-callers.ts";
 import type { Settings } from "./settings.ts";
 
 /** What the handlers of one node share. */
@@ -10,6 +11,7 @@ export interface NodeServices {
   readonly startTime: number;
   readonly offline: boolean;
   readonly bans: Bans;
+  readonly failingCallers: FailingCallers;
   readonly settings: Settings;
   /** Open RPC connections. */
   connectionCount(): number;

@@ -37,45 +37,45 @@ function setLimit(request: { limit_down: number; limit_up: number }, { settings 
 
 /** Handlers of the calls about peers. This node has none yet: it answers as one that runs offline. */
 export function networkHandlers(): Implemented<NodeContext>[] {
-  return implementFor<NodeContext>()(
-    daemon.network,
-    {
-      getConnections: () => ({ connections: [] }),
-      syncInfo: (_, { parts }) => ({
-        height: parts.store.read.height(),
-        next_needed_pruning_seed: 1,
-        overview: "[]",
-        peers: [],
-        spans: [],
-        target_height: 0,
-      }),
-      setBans,
-      getBans: (_, context) => getBans(context),
-      banned({ address }, { bans }) {
-        const seconds = bans.secondsLeft(address);
-        if (seconds === undefined) throw refusal("wrongParam", "Unsupported host type");
-        return { banned: seconds > 0, seconds };
-      },
-      getPeerList: () => ({ gray_list: [], white_list: [] }),
-      getPublicNodes: () => ({ gray: [], white: [] }),
-      getNetStats: (_, { startTime }) => ({
-        start_time: startTime,
-        total_bytes_in: 0,
-        total_bytes_out: 0,
-        total_packets_in: 0,
-        total_packets_out: 0,
-      }),
-      getLimit: (_, { settings }) => ({ limit_down: settings.limitDown, limit_up: settings.limitUp }),
-      setLimit,
-      outPeers({ set, out_peers }, { settings }) {
-        if (set) settings.outPeers = out_peers;
-        return { out_peers: settings.outPeers };
-      },
-      inPeers({ set, in_peers }, { settings }) {
-        if (set) settings.inPeers = in_peers;
-        return { in_peers: settings.inPeers };
-      },
+  return implementFor<NodeContext>()(daemon.network, {
+    getConnections: () => ({ connections: [] }),
+    syncInfo: (_, { parts }) => ({
+      height: parts.store.read.height(),
+      next_needed_pruning_seed: 1,
+      overview: "[]",
+      peers: [],
+      spans: [],
+      target_height: 0,
+    }),
+    setBans,
+    getBans: (_, context) => getBans(context),
+    banned({ address }, { bans }) {
+      const seconds = bans.secondsLeft(address);
+      if (seconds === undefined) throw refusal("wrongParam", "Unsupported host type");
+      return { banned: seconds > 0, seconds };
     },
-    ["setBootstrapDaemon"],
-  );
+    getPeerList: () => ({ gray_list: [], white_list: [] }),
+    getPublicNodes: () => ({ gray: [], white: [] }),
+    getNetStats: (_, { startTime }) => ({
+      start_time: startTime,
+      total_bytes_in: 0,
+      total_bytes_out: 0,
+      total_packets_in: 0,
+      total_packets_out: 0,
+    }),
+    getLimit: (_, { settings }) => ({ limit_down: settings.limitDown, limit_up: settings.limitUp }),
+    setLimit,
+    outPeers({ set, out_peers }, { settings }) {
+      if (set) settings.outPeers = out_peers;
+      return { out_peers: settings.outPeers };
+    },
+    inPeers({ set, in_peers }, { settings }) {
+      if (set) settings.inPeers = in_peers;
+      return { in_peers: settings.inPeers };
+    },
+    setBootstrapDaemon({ address }, { settings }) {
+      settings.bootstrapDaemon = address;
+      return {};
+    },
+  });
 }

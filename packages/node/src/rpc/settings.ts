@@ -5,6 +5,8 @@ export interface Settings {
   outPeers: number;
   inPeers: number;
   logCategories: string;
+  /** Another node to answer while this one is behind, "" for none; a node without peers never is. */
+  bootstrapDaemon: string;
 }
 
 /** Source: cryptonote_config.h P2P_DEFAULT_LIMIT_RATE_*. */
@@ -37,5 +39,6 @@ export function defaultSettings(): Settings {
     outPeers: 12,
     inPeers: 0xffffffff,
     logCategories: categoriesOfLevel(0),
+    bootstrapDaemon: "",
   };
 }
