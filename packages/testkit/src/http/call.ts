@@ -1,3 +1,4 @@
+import { Agent, request } from "node:http";
 import { type Exact, type ExactObject, formatExact, isExactObject, parseExact } from "../exact-json.ts";
 
 /** An error object of JSON-RPC, as the service sent it. */
@@ -23,14 +24,31 @@ export async function call(url: string, method: string, params: Exact = {}): Pro
 
 /** Sends a JSON body to a plain path and returns the answer, integers exact. */
 export async function post(url: string, body: Exact = {}): Promise<ExactObject> {
-  const response = await fetch(url, {
-    method: "POST",
-    headers: { "Content-Type": "application/json", Connection: "close" },
-    body: formatExact(body),
-  });
-  const text = await response.text();
-  if (response.status !== 200) throw new Error(`${url}: HTTP ${response.status} ${text.slice(0, 200)}`);
+  const { status, text } = await exchange(url, formatExact(body));
+  if (status !== 200) throw new Error(`${url}: HTTP ${status} ${text.slice(0, 200)}`);
   const answer = parseExact(text);
   if (!isExactObject(answer)) throw new Error(`${url}: not an object: ${text.slice(0, 200)}`);
   return answer;
+}
+
+/**
+ * One exchange on a connection of its own that we close, not the service: asked to close it, the original programs
+ * cut long answers off.
+ */
+function exchange(url: string, body: string): Promise<{ status: number; text: string }> {
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  const answered = new Promise<{ status: number; text: string }>((resolve, reject) => {
+    const headers = { "Content-Type": "application/json", "Content-Length": Buffer.byteLength(body) };
+    const sent = request(url, { method: "POST", agent, headers }, (response) => {
+      const parts: Buffer[] = [];
+      response.on("data", (part: Buffer) => parts.push(part));
+      response.on("end", () =>
+        resolve({ status: response.statusCode ?? 0, text: Buffer.concat(parts).toString() }),
+      );
+      response.on("error", reject);
+    });
+    sent.on("error", reject);
+    sent.end(body);
+  });
+  return answered.finally(() => agent.destroy());
 }
