@@ -12,6 +12,7 @@ import type { OpenOptions, OpenWallet } from "./file/open-wallet.ts";
 import { WalletRefusal } from "./refusal.ts";
 import { walletHandlers } from "./rpc/handlers.ts";
 import type { NetworkName } from "./state.ts";
+import type { Wallet } from "./wallet.ts";
 
 export type WalletServiceOptions = {
   readonly listen: readonly Listener[];
@@ -47,6 +48,15 @@ const FIRST_REFRESH_SECONDS = 2;
 
 /** Exported outputs and sets of transactions run to megabytes. */
 const MAX_REQUEST_BYTES = 64 * 1024 * 1024;
+
+/** Nobody can ask a restricted service to refresh, so opening a wallet there waits a moment for the first scan. */
+const RESTRICTED_WAIT_MS = 3000;
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    setTimeout(resolve, ms).unref();
+  });
+}
 
 export class WalletService {
   readonly options: WalletServiceOptions;
@@ -143,6 +153,9 @@ export class WalletService {
     this.#opened = opened;
     this.#nextRefresh = Date.now() + 1000 * Math.min(FIRST_REFRESH_SECONDS, this.#refreshPeriod);
     await old?.close();
+    if (opened !== undefined && this.options.restricted === true && this.#refreshPeriod > 0) {
+      await Promise.race([this.#refresh(opened.wallet), pause(RESTRICTED_WAIT_MS)]);
+    }
   }
 
   /** Seconds between two refreshes; 0 turns them off, `undefined` means the usual period. */
@@ -155,6 +168,10 @@ export class WalletService {
     const wallet = this.#opened?.wallet;
     if (wallet === undefined || this.#refreshPeriod === 0 || this.#isRefreshing) return;
     if (Date.now() < this.#nextRefresh) return;
+    await this.#refresh(wallet);
+  }
+
+  async #refresh(wallet: Wallet): Promise<void> {
     this.#isRefreshing = true;
     try {
       await wallet.refresh();

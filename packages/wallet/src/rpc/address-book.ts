@@ -1,5 +1,5 @@
 /** The address book. Declarations: @anulo/rpc wallet/address-book. */
-import { type Address, BadAddress, parseAddress, toHex } from "@anulo/protocol";
+import { type Address, BadAddress, formatAddress, parseAddress, toHex } from "@anulo/protocol";
 import { wallet as declared, implementFor } from "@anulo/rpc";
 import { WalletRefusal } from "../refusal.ts";
 import type { WalletContext } from "../service.ts";
@@ -37,6 +37,16 @@ function paymentIdOf(wallet: Wallet, entry: AddressBookEntry): string {
   return address.kind === "integrated" ? toHex(address.paymentId).padEnd(64, "0") : NO_PAYMENT_ID;
 }
 
+/** As the original, an entry that had no payment id shows the bare address; the id is kept beside it, not lost. */
+function editedAddress(wallet: Wallet, old: AddressBookEntry, text: string): Partial<AddressBookEntry> {
+  const address = checkAddress(wallet, text);
+  const hadPaymentId = parseAddress(old.address, wallet.network).kind === "integrated";
+  if (address.kind !== "integrated" || hadPaymentId) return { address: text };
+  const { spendPublic, viewPublic } = address;
+  const bare = formatAddress({ kind: "standard", spendPublic, viewPublic }, wallet.network);
+  return { address: bare, paymentId: toHex(address.paymentId) };
+}
+
 function describe(wallet: Wallet, index: number) {
   const entry = checkIndex(wallet, index);
   const { address, description } = entry;
@@ -59,11 +69,11 @@ export const addressBookHandlers = implementFor<WalletContext>()(declared.addres
   },
   async editAddressBook(params, { opened: { wallet } }) {
     const old = checkIndex(wallet, params.index);
-    if (params.set_address) checkAddress(wallet, params.address);
     const edited = {
-      address: params.set_address ? params.address : old.address,
-      description: params.set_description ? params.description : old.description,
-      paymentId: params.set_payment_id ? checkPaymentId(params.payment_id) : old.paymentId,
+      ...old,
+      ...(params.set_address ? editedAddress(wallet, old, params.address) : {}),
+      ...(params.set_description ? { description: params.description } : {}),
+      ...(params.set_payment_id ? { paymentId: checkPaymentId(params.payment_id) } : {}),
     };
     await wallet.commit({
       kind: "addressBook",
