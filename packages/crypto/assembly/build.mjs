@@ -16,9 +16,7 @@ const modules = [
   { name: "cryptonight", entry: "cryptonight.ts", features: ["simd"], replace: {} },
   { name: "ed25519-fma", entry: "kernel.ts", features: ["simd", "relaxed-simd"], replace: {} },
   { name: "ed25519-fallback", entry: "kernel.ts", features: ["simd"], replace: { "fe.ts": "fe-ext.ts" } },
-].filter(({ entry, replace }) =>
-  [entry, ...Object.values(replace)].every((file) => existsSync(join(here, file))),
-);
+];
 
 const flags = ["--runtime", "stub", "-O3", "--noAssert", "--enable", "bulk-memory"];
 

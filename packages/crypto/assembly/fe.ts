@@ -234,11 +234,6 @@ export function sqTimes(o: usize, a: usize, n: i32): void {
   storeCarried(o, difference(a, b, 0), difference(a, b, 16), difference(a, b, 32), difference(a, b, 48), difference(a, b, 64));
 }
 
-/** o = −a; bounds unchanged. */
-@inline export function neg(o: usize, a: usize): void {
-  for (let i: usize = 0; i < FE; i += 16) v128.store(o + i, f64x2.neg(v128.load(a + i)));
-}
-
 @inline export function copy(o: usize, a: usize): void {
   for (let i: usize = 0; i < FE; i += 16) v128.store(o + i, v128.load(a + i));
 }

@@ -19,7 +19,7 @@ export function createBackend(name?: string): Backend {
   switch (name) {
     case undefined:
     case "":
-      return hasFusedMultiplyAdd() ? createWasmBackend("fma") : reference;
+      return createWasmBackend(hasFusedMultiplyAdd() ? "fma" : "fallback");
     case "reference":
       return reference;
     case "fallback":

@@ -7,6 +7,7 @@ import { hasFusedMultiplyAdd } from "../src/wasm/kernel.ts";
 /** The backends of this machine. */
 export const backends: readonly Backend[] = [
   reference,
+  createBackend("fallback"),
   ...(hasFusedMultiplyAdd() ? [createBackend("fma")] : []),
 ];
 
