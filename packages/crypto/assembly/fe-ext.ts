@@ -182,6 +182,9 @@ export function setInt(o: usize, n: i32): void {
   return i64x2.splat(<i64>(<u64>(<u32>(-(bits & 1))) | (<u64>(<u32>(-((bits >> 1) & 1))) << 32)));
 }
 
+/** A mask of two 64-bit lanes as it applies to the registers of an element pair. */
+@inline export function elementMask(mask: v128): v128 { return i32x4.shuffle(mask, mask, 0, 2, 0, 2); }
+
 /** Per lane: o = bit of the lane set ? a : b, without branches. */
 export function select(o: usize, a: usize, b: usize, bits: i32): void {
   const mask = laneMask(bits);
@@ -226,11 +229,6 @@ export function swapLanes(o: usize, a: usize): void {
     const v = v128.load(a + i);
     v128.store(o + i, i32x4.shuffle(v, v, 1, 0, 3, 2));
   }
-}
-
-/** o |= a where the mask of the lane is set: one step of a masked table scan. */
-export function orMasked(o: usize, a: usize, mask: v128): void {
-  for (let i: usize = 0; i < FE; i += 16) v128.store(o + i, v128.or(v128.load(o + i), v128.and(v128.load(a + i), mask)));
 }
 
 /** o |= x where the mask of the lane is set, for a one-lane element x. */

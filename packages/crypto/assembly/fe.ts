@@ -250,6 +250,9 @@ export function setInt(o: usize, n: i32): void {
   return i64x2.replace_lane(i64x2.splat(-(<i64>(bits & 1))), 1, -(<i64>((bits >> 1) & 1)));
 }
 
+/** A mask of two 64-bit lanes as it applies to the registers of an element pair. */
+@inline export function elementMask(mask: v128): v128 { return mask; }
+
 /** Per lane: o = bit of the lane set ? a : b, without branches. */
 export function select(o: usize, a: usize, b: usize, bits: i32): void {
   const mask = laneMask(bits);

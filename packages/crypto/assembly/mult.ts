@@ -1,4 +1,5 @@
 /** Multiples of arbitrary points, two independent lanes at a time. */
+import { elementMask } from "./fe";
 import {
   IDENTITY_CACHED, PT, addCached, dbl, gatherPairs, multiples, negateCachedIf, oddMultiples, setIdentity, subCached,
 } from "./point";
@@ -29,15 +30,15 @@ export function scalarMult(o: usize, p: usize, s: usize, t: usize): void {
 function scanTable(table: usize, dSize: i32, eSize: i32): void {
   const zero = i64x2.splat(0), one = i64x2.splat(load<i64>(ONE));
   let left = i64x2.replace_lane(i64x2.splat(<i64>dSize), 1, <i64>eSize);
-  const m0 = i64x2.eq(left, zero); left = i64x2.sub(left, one);
-  const m1 = i64x2.eq(left, zero); left = i64x2.sub(left, one);
-  const m2 = i64x2.eq(left, zero); left = i64x2.sub(left, one);
-  const m3 = i64x2.eq(left, zero); left = i64x2.sub(left, one);
-  const m4 = i64x2.eq(left, zero); left = i64x2.sub(left, one);
-  const m5 = i64x2.eq(left, zero); left = i64x2.sub(left, one);
-  const m6 = i64x2.eq(left, zero); left = i64x2.sub(left, one);
-  const m7 = i64x2.eq(left, zero); left = i64x2.sub(left, one);
-  const m8 = i64x2.eq(left, zero);
+  const m0 = elementMask(i64x2.eq(left, zero)); left = i64x2.sub(left, one);
+  const m1 = elementMask(i64x2.eq(left, zero)); left = i64x2.sub(left, one);
+  const m2 = elementMask(i64x2.eq(left, zero)); left = i64x2.sub(left, one);
+  const m3 = elementMask(i64x2.eq(left, zero)); left = i64x2.sub(left, one);
+  const m4 = elementMask(i64x2.eq(left, zero)); left = i64x2.sub(left, one);
+  const m5 = elementMask(i64x2.eq(left, zero)); left = i64x2.sub(left, one);
+  const m6 = elementMask(i64x2.eq(left, zero)); left = i64x2.sub(left, one);
+  const m7 = elementMask(i64x2.eq(left, zero)); left = i64x2.sub(left, one);
+  const m8 = elementMask(i64x2.eq(left, zero));
   for (let i: usize = 0; i < PT; i += 16) {
     const at = table + i;
     const low = v128.or(v128.and(v128.load(IDENTITY_CACHED + i), m0), v128.and(v128.load(at), m1));
