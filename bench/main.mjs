@@ -1,0 +1,48 @@
+// Measures what must be fast, each beside the original program in the same run, and prints one table.
+// Arguments choose among the files beside this one: crypto, services.
+import { existsSync } from "node:fs";
+import { realProgramsMissing } from "@anulo/testkit";
+
+const parts = ["crypto", "services"].filter((part) => existsSync(new URL(`./${part}.mjs`, import.meta.url)));
+
+function shown(value) {
+  return value >= 100 ? value.toFixed(0) : value.toPrecision(3);
+}
+
+function verdict({ ours, native, atMost, atLeast }) {
+  const ratio = ours / native;
+  const limit = atMost === undefined ? `≥ ${atLeast}` : `≤ ${atMost}`;
+  const isMet = atMost === undefined ? ratio >= atLeast : ratio <= atMost;
+  return { ratio: shown(ratio), limit, isMet };
+}
+
+function printTable(rows) {
+  const lines = rows.map((row) => {
+    const { ratio, limit, isMet } = verdict(row);
+    return [row.name, row.unit, shown(row.ours), shown(row.native), ratio, limit, isMet ? "met" : "NOT MET"];
+  });
+  const table = [["", "unit", "ours", "native", "ratio", "limit", ""], ...lines];
+  const widths = table[0].map((_, at) => Math.max(...table.map((line) => line[at].length)));
+  for (const line of table)
+    console.log(
+      line
+        .map((cell, at) => cell.padEnd(widths[at]))
+        .join("  ")
+        .trimEnd(),
+    );
+}
+
+const missing = realProgramsMissing();
+if (missing) {
+  console.error(`bench: ${missing}`);
+  process.exit(1);
+}
+const wanted = process.argv.slice(2);
+const rows = [];
+for (const part of parts) {
+  if (wanted.length > 0 && !wanted.includes(part)) continue;
+  const { measure } = await import(`./${part}.mjs`);
+  rows.push(...(await measure()));
+}
+printTable(rows);
+process.exit(rows.every((row) => verdict(row).isMet) ? 0 : 1);
