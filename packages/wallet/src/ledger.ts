@@ -134,14 +134,17 @@ function releaseInputs({ byKeyImage }: Ledger, payment: OutgoingPayment): void {
   }
 }
 
+/** Like the original, a reset loses destinations; payments that still wait keep holding their inputs, unseen. */
 function reset(ledger: Ledger, { hard }: { hard: boolean }): void {
   const { state } = ledger;
+  for (const [id, payment] of state.outgoing) {
+    const isOver = payment.state === "confirmed" || payment.state === "failed";
+    if (isOver) state.outgoing.delete(id);
+    else state.outgoing.set(id, { ...payment, state: "forgotten", destinations: [] });
+  }
   detachFrom(ledger, 0);
   state.lastBlockReward = 0n;
   state.pool.length = 0;
-  for (const [id, payment] of state.outgoing) {
-    if (hard || payment.state === "confirmed" || payment.state === "failed") state.outgoing.delete(id);
-  }
   if (hard) {
     state.txKeys.clear();
     state.notes.clear();

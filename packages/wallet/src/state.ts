@@ -77,9 +77,10 @@ export type PaymentDestination = { readonly address: string; readonly amount: bi
 
 /**
  * `signed`: kept, maybe not sent yet · `pending`: given to the node · `missing`: no longer in the node's pool ·
- * `failed`: given up, its inputs are free again · `confirmed`: in a block.
+ * `failed`: given up, its inputs are free again · `confirmed`: in a block · `forgotten`: still waiting when a rescan
+ * was asked for, so no longer shown, but it holds its inputs.
  */
-export type OutgoingState = "signed" | "pending" | "missing" | "failed" | "confirmed";
+export type OutgoingState = "signed" | "pending" | "missing" | "failed" | "confirmed" | "forgotten";
 
 /** A transaction that spends outputs of this wallet, made here or seen in the chain. */
 export type OutgoingPayment = {

@@ -93,7 +93,7 @@ function addUnconfirmed(state: Ledgerlike, { account, indexOf }: BalanceQuestion
 
 /** Given to the node, or about to be. */
 export function isWaiting({ state }: OutgoingPayment): boolean {
-  return state !== "confirmed" && state !== "failed";
+  return state === "signed" || state === "pending" || state === "missing";
 }
 
 /** Change comes back to the first address of the account. */

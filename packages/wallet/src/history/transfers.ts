@@ -71,7 +71,9 @@ export function outgoingTransfers(context: HistoryContext, filter: TransferFilte
 /** Sent and not in a block; failed ones included. */
 export function unconfirmedTransfers(context: HistoryContext, filter: TransferFilter): Transfer[] {
   return newestFirst([...context.state.outgoing.values()])
-    .filter((payment) => payment.state !== "confirmed" && isFrom(payment, filter))
+    .filter(
+      (payment) => payment.state !== "confirmed" && payment.state !== "forgotten" && isFrom(payment, filter),
+    )
     .map((payment) => outgoingTransfer(payment, context));
 }
 

@@ -45,7 +45,7 @@ function nextState(
   { isInPool, isLate }: { isInPool: boolean; isLate: boolean },
 ): OutgoingState {
   if (state === "confirmed") return state;
-  if (isInPool) return "pending";
+  if (isInPool) return state === "forgotten" ? state : "pending";
   if (state === "pending") return "missing";
   // `signed`: about to be sent, or the service died before it could be.
   return isLate && state !== "failed" ? "failed" : state;
