@@ -20,7 +20,7 @@ const HARD_FORK_2: Record<NetworkName, number> = {
 export type Now = { readonly network: NetworkName; readonly height: number; readonly seconds: number };
 
 /** True once `unlockTime` (a height or a time) has passed for something in block `height`. */
-export function isUnlockTimePassed(unlockTime: bigint, height: number, now: Now): boolean {
+function isUnlockTimePassed(unlockTime: bigint, height: number, now: Now): boolean {
   if (unlockTime < MAX_BLOCK_NUMBER) return BigInt(now.height) >= unlockTime;
   const leeway = height < HARD_FORK_2[now.network] ? BLOCK_SECONDS_V1 : BLOCK_SECONDS;
   return BigInt(now.seconds + leeway) >= unlockTime;

@@ -1,6 +1,6 @@
 /** Balances, in atomic units. Pure functions over the state. Source: wallet2.cpp `balance_per_subaddress` and its kin. */
 import type { OutgoingPayment, OwnedOutput, SubaddressIndex, WalletState } from "../state.ts";
-import { isUnlocked, type Now, timeToUnlock } from "../unlock.ts";
+import { isUnlocked, isUnspent, type Now, timeToUnlock } from "../unlock.ts";
 
 /** One address of an account. */
 export type AddressBalance = {
@@ -18,6 +18,8 @@ export type AccountBalance = {
   readonly secondsToUnlock: number;
   /** Ascending; addresses that never held anything are left out. */
   readonly addresses: readonly AddressBalance[];
+  /** Outputs that nothing spends, frozen ones included, by minor index. */
+  readonly unspentOutputs: ReadonlyMap<number, number>;
 };
 
 export type BalanceQuestion = {
@@ -52,7 +54,17 @@ export function accountBalance(state: Ledgerlike, question: BalanceQuestion): Ac
     blocksToUnlock: greatest((entry) => entry.blocksToUnlock),
     secondsToUnlock: greatest((entry) => entry.secondsToUnlock),
     addresses,
+    unspentOutputs: countUnspent(state, question.account),
   };
+}
+
+function countUnspent({ outputs }: Ledgerlike, account: number): Map<number, number> {
+  const counts = new Map<number, number>();
+  for (const output of outputs) {
+    const { major, minor } = output.subaddress;
+    if (major === account && isUnspent(output)) counts.set(minor, (counts.get(minor) ?? 0) + 1);
+  }
+  return counts;
 }
 
 type At = (minor: number) => AddressBalance;
@@ -71,17 +83,6 @@ function counts(output: OwnedOutput, strict: boolean): boolean {
   return output.spentHeight === undefined && (strict || output.pendingSpend === undefined);
 }
 
-/** Outputs nothing spends, of one address; frozen ones included. */
-export function unspentOutputs(state: Ledgerlike, { major, minor }: SubaddressIndex): number {
-  return state.outputs.filter(
-    ({ subaddress, spentHeight, pendingSpend }) =>
-      subaddress.major === major &&
-      subaddress.minor === minor &&
-      spentHeight === undefined &&
-      pendingSpend === undefined,
-  ).length;
-}
-
 function addUnconfirmed(state: Ledgerlike, { account, indexOf }: BalanceQuestion, at: At): void {
   for (const payment of state.outgoing.values()) {
     if (payment.account === account && isWaiting(payment)) addOwnShare(payment, indexOf, at);
@@ -92,7 +93,7 @@ function addUnconfirmed(state: Ledgerlike, { account, indexOf }: BalanceQuestion
 }
 
 /** Given to the node, or about to be. */
-export function isWaiting({ state }: OutgoingPayment): boolean {
+function isWaiting({ state }: OutgoingPayment): boolean {
   return state === "signed" || state === "pending" || state === "missing";
 }
 

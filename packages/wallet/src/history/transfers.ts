@@ -113,7 +113,7 @@ function isFrom(payment: OutgoingPayment, { account, minors }: TransferFilter): 
 }
 
 /** A short payment id is written as 16 digits. */
-export function paymentIdText(paymentId: Uint8Array): string {
+function paymentIdText(paymentId: Uint8Array): string {
   const text = toHex(paymentId);
   return /^0*$/.test(text.slice(16)) ? text.slice(0, 16) : text;
 }

@@ -1,7 +1,7 @@
 /** Accounts, addresses, balances. Declarations: @anulo/rpc wallet/accounts. */
 import { BadAddress, parseAddress } from "@anulo/protocol";
 import { wallet as declared, implementFor } from "@anulo/rpc";
-import { type AccountBalance, accountBalance, unspentOutputs } from "../history/balance.ts";
+import { type AccountBalance, accountBalance } from "../history/balance.ts";
 import { WalletRefusal } from "../refusal.ts";
 import type { WalletContext } from "../service.ts";
 import type { SubaddressIndex } from "../state.ts";
@@ -45,7 +45,7 @@ function addressBalance(wallet: Wallet, balance: AccountBalance, index: Subaddre
     balance: entry?.balance ?? 0n,
     blocks_to_unlock: entry?.blocksToUnlock ?? 0,
     label: labelOf(wallet, index),
-    num_unspent_outputs: unspentOutputs(wallet.state, index),
+    num_unspent_outputs: balance.unspentOutputs.get(index.minor) ?? 0,
     time_to_unlock: entry?.secondsToUnlock ?? 0,
     unlocked_balance: entry?.unlocked ?? 0n,
   };

@@ -94,7 +94,7 @@ function isSpent({ spentHeight, pendingSpend }: OwnedOutput): boolean {
 }
 
 /** Hex of a transaction id (32 bytes), in lower case. */
-export function checkTxId(text: string): string {
+function checkTxId(text: string): string {
   if (text.length !== 64 || !isHex(text)) throw new WalletRefusal("WRONG_TXID", "TX ID has invalid format");
   return text.toLowerCase();
 }

@@ -30,10 +30,7 @@ function forgetDeepBlobs({ outgoing, height }: WalletState): void {
 }
 
 /** Keeps `recent` an unbroken run that ends with the newest block. */
-export function appendRecent(
-  recent: RecentBlocks,
-  blocks: Pick<Blocks, "fromHeight" | "count" | "ids">,
-): void {
+function appendRecent(recent: RecentBlocks, blocks: Pick<Blocks, "fromHeight" | "count" | "ids">): void {
   const first = blocks.fromHeight + blocks.count - blocks.ids.length;
   if (first !== recent.offset + recent.ids.length) {
     recent.ids.length = 0;
@@ -227,7 +224,7 @@ export function detachFrom(ledger: Ledger, height: number): void {
   state.height = Math.min(state.height, Math.max(1, height));
 }
 
-export function detachRecent(recent: RecentBlocks, height: number): void {
+function detachRecent(recent: RecentBlocks, height: number): void {
   if (height <= recent.offset) {
     recent.ids.length = 0;
     recent.offset = Math.max(1, height);

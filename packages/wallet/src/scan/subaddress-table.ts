@@ -6,7 +6,7 @@ import { toHex } from "@anulo/protocol";
 import type { SubaddressIndex } from "../state.ts";
 
 /** Source: wallet2.h SUBADDRESS_LOOKAHEAD_MAJOR, SUBADDRESS_LOOKAHEAD_MINOR. */
-export const LOOKAHEAD = { accounts: 50, addresses: 200 } as const;
+const LOOKAHEAD = { accounts: 50, addresses: 200 } as const;
 
 /** Keys of addresses `fromMinor …` of one account: 32 bytes each, packed. */
 export type KeyRange = { readonly major: number; readonly fromMinor: number; readonly keys: Uint8Array };
