@@ -25,6 +25,23 @@ export function recordedChain(): RecordedBlock[] {
   });
 }
 
+/** What monerod says of a block of the recorded regtest chain. */
+export interface RecordedHeader {
+  readonly height: number;
+  readonly hash: string;
+  readonly block_weight: number;
+  readonly long_term_weight: number;
+  readonly reward: number;
+  readonly cumulative_difficulty: number;
+  readonly num_txes: number;
+}
+
+/** Headers of the recorded regtest chain from genesis on. */
+export function recordedHeaders(): RecordedHeader[] {
+  const lines = readText("chain/headers.jsonl.gz").trimEnd().split("\n");
+  return lines.map((line) => JSON.parse(line) as RecordedHeader);
+}
+
 /** Transactions (bytes) that fit on top of the recorded regtest chain. */
 export function recordedPool(): Uint8Array[] {
   const list = JSON.parse(readText("chain/pool-txs.json.gz")) as { hex: string }[];

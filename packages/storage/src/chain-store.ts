@@ -55,7 +55,7 @@ export interface ChainStore {
 }
 
 export interface StoreOptions {
-  /** The database file, created when missing; left out: a temporary one, deleted when closed. */
+  /** The database file, created when missing; left out: a temporary one, never flushed, deleted when closed. */
   readonly path?: string | undefined;
   /** Name of the network the file belongs to. */
   readonly network: string;
@@ -96,7 +96,7 @@ function createWriter({ tables }: Environment): ChainWriter {
 /** Opens or creates a chain database; throws WrongDatabase for a file of another network or schema. */
 export async function openStore({ path: wanted, network }: StoreOptions): Promise<ChainStore> {
   const path = wanted ?? join(mkdtempSync(join(tmpdir(), "anulo-")), "chain.mdb");
-  const environment = openEnvironment(path);
+  const environment = openEnvironment(path, { transient: wanted === undefined });
   try {
     checkIdentity(environment, network);
   } catch (error) {

@@ -67,14 +67,18 @@ function tableHandle<K, V>(raw: RawTable, layout: TableLayout<K, V>): TableHandl
   };
 }
 
-/** Opens or creates the file at `path`; the binding grows it as needed. */
-export function openEnvironment(path: string, { readOnly = false } = {}): Environment {
+/**
+ * Opens or creates the file at `path`; the binding grows it as needed. `transient`: writes are not flushed to
+ * disk, so that a file nobody will open again costs no waiting.
+ */
+export function openEnvironment(path: string, { readOnly = false, transient = false } = {}): Environment {
   const names = Object.keys(tables) as TableName[];
   const root = open<Uint8Array, Uint8Array>({
     path,
     noSubdir: true,
     maxDbs: names.length + 1,
     readOnly,
+    noSync: transient,
     encoding: "binary",
     keyEncoding: "binary",
   });
