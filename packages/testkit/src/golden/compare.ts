@@ -1,4 +1,5 @@
 import { type Exact, isExactObject, WrittenAsFraction } from "../exact-json.ts";
+import type { Conditions } from "./rule.ts";
 
 /** One place where an answer is not the recorded one. Elements of arrays are written `[]`. */
 export type Difference = {
@@ -13,6 +14,8 @@ export type CompareOptions = {
   readonly volatile: readonly string[];
   /** A recorded text with the values of this run in place of the recorded ones. */
   readonly translate: (recorded: string) => string;
+  /** Paths whose values must meet a condition instead of being equal. */
+  readonly holds?: Conditions;
 };
 
 /** Compares two values of JSON. An empty list means that they agree. */
@@ -26,6 +29,8 @@ export function compareValues(
   if (recorded === undefined) return actual === undefined ? [] : differ("extra");
   if (actual === undefined) return differ("missing");
   if (kindOf(recorded) !== kindOf(actual)) return differ("type");
+  const condition = options.holds?.[path];
+  if (condition !== undefined) return condition(actual, recorded) ? [] : differ("value");
   const isVolatile = options.volatile.includes(path);
   if (Array.isArray(recorded) && Array.isArray(actual)) {
     if (recorded.length !== actual.length) return isVolatile ? [] : differ("length");

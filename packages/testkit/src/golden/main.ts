@@ -43,9 +43,7 @@ function count(results: readonly StepResult[], outcome: Outcome): number {
 }
 
 function summary(results: readonly StepResult[]): string {
-  const intended = results.filter(
-    ({ outcome, intended }) => outcome === "agreeing" && intended.length > 0,
-  ).length;
+  const intended = results.filter(({ outcome, isIntended }) => outcome === "agreeing" && isIntended).length;
   const notSent = count(results, "notSent");
   return [
     `${count(results, "agreeing")} agreeing${intended > 0 ? ` (${intended} with intended differences)` : ""}`,

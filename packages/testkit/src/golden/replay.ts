@@ -1,4 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
+import { isDeepStrictEqual } from "node:util";
 import { type Exact, isExactObject, parseExact } from "../exact-json.ts";
 import { call, post } from "../http/call.ts";
 import type { RawAnswer } from "../http/connection.ts";
@@ -6,8 +7,7 @@ import type { Maker } from "../programs/servers.ts";
 import { startCast } from "./cast.ts";
 import { compareValues, type Difference } from "./compare.ts";
 import type { Context } from "./context.ts";
-import { demandedAnswer } from "./demanded.ts";
-import { reasonOf } from "./intended.ts";
+import { type Demanded, demandedAnswer } from "./demanded.ts";
 import { laxJson } from "./lax-json.ts";
 import { calledBy, type GoldenAnswer, type GoldenStep, type Recording } from "./recording.ts";
 import { sendStep } from "./send.ts";
@@ -19,10 +19,9 @@ export type StepResult = {
   readonly step: GoldenStep;
   readonly method: string;
   readonly outcome: Outcome;
-  /** Differences that count. */
   readonly differences: readonly Difference[];
-  /** Differences that are meant to be. */
-  readonly intended: readonly Difference[];
+  /** Another answer than the recorded one is demanded. */
+  readonly isIntended: boolean;
 };
 
 /** Code of the error with which our services answer what they declare but do not do yet. */
@@ -49,8 +48,10 @@ export async function replay(
       }
       await cast.revive(step.to);
       const raw = await sendStep(cast.url(step.to), step, translation).catch(noAnswer);
-      if (wanted(step)) results.push(judge({ step, raw, maker, translation, recording }));
-      learn(step, raw, translation);
+      const context = contextOf(step, maker, recording);
+      const demanded = demandedAnswer(context);
+      learn(demanded, jsonOf(raw, demanded.answer), translation);
+      if (wanted(step)) results.push(judge({ context, raw, demanded, translation }));
       if (isLeftToItself(step)) await untilScanned(cast.url(step.to), cast.url("node"));
     }
   } finally {
@@ -81,30 +82,31 @@ function noAnswer(error: unknown): RawAnswer {
 }
 
 function emptyResult(step: GoldenStep): Omit<StepResult, "outcome"> {
-  return { step, method: calledBy(step), differences: [], intended: [] };
+  return { step, method: calledBy(step), differences: [], isIntended: false };
+}
+
+function contextOf(step: GoldenStep, maker: Maker, recording: Recording): Context {
+  const dialect = maker.kind === "ours" ? (maker.dialect ?? "contract") : undefined;
+  return { step, method: calledBy(step), group: recording.group, dialect };
 }
 
 type Judged = {
-  readonly step: GoldenStep;
+  readonly context: Context;
   readonly raw: RawAnswer;
-  readonly maker: Maker;
+  readonly demanded: Demanded;
   readonly translation: Translation;
-  readonly recording: Recording;
 };
 
-function judge({ step, raw, maker, translation, recording }: Judged): StepResult {
+function judge({ context: { step }, raw, demanded, translation }: Judged): StepResult {
   const empty = emptyResult(step);
   if (step.crashed) return { ...empty, ...judgeSurvival(step, raw) };
   if (isNotYet(jsonOf(raw, step.answer)) && !isNotYet(step.answer.json))
     return { ...empty, outcome: "notYet" };
-  const dialect = maker.kind === "ours" ? (maker.dialect ?? "contract") : undefined;
-  const context: Context = { step, method: empty.method, group: recording.group, dialect };
-  const { answer, volatile } = demandedAnswer(context);
-  const options = { volatile, translate: (text: string) => translation.text(text) };
-  const found = compareAnswers(answer, raw, options);
-  const intended = found.filter((difference) => reasonOf(context, difference) !== undefined);
-  const differences = found.filter((difference) => !intended.includes(difference));
-  return { ...empty, differences, intended, outcome: differences.length === 0 ? "agreeing" : "differing" };
+  const { answer, volatile, holds } = demanded;
+  const options = { volatile, holds, translate: (text: string) => translation.text(text) };
+  const differences = compareAnswers(answer, raw, options);
+  const outcome = differences.length === 0 ? "agreeing" : "differing";
+  return { ...empty, differences, outcome, isIntended: !isDeepStrictEqual(answer, step.answer) };
 }
 
 /** Where the original program dies, any error will do. */
@@ -175,15 +177,10 @@ function jsonOf(raw: RawAnswer, answer: GoldenAnswer): Exact | undefined {
 }
 
 /** Takes note of the values this run made where the recorded run made others. */
-function learn({ answer, volatile = [] }: GoldenStep, raw: RawAnswer, translation: Translation): void {
+function learn({ answer, volatile }: Demanded, json: Exact | undefined, translation: Translation): void {
   if (volatile.length === 0 || answer.json === undefined) return;
   const options = { volatile: [], translate: (text: string) => text };
-  for (const { path, kind, recorded, actual } of compareValues(
-    answer.json,
-    jsonOf(raw, answer),
-    options,
-    ".json",
-  )) {
+  for (const { path, kind, recorded, actual } of compareValues(answer.json, json, options, ".json")) {
     if (kind === "value" && volatile.includes(path)) translation.learn(recorded ?? null, actual ?? null);
   }
 }

@@ -1,0 +1,35 @@
+import {
+  fromHex,
+  readBlock,
+  readTransaction,
+  toHex,
+  transactionBlobSize,
+  transactionHash,
+} from "@anulo/protocol";
+import { loadGoldenState } from "../fixtures.ts";
+
+let sizes: ReadonlyMap<string, number> | undefined;
+
+/** Bytes of every transaction of the recorded chain and pool, by id in hex. */
+export function transactionSizes(): ReadonlyMap<string, number> {
+  sizes ??= readSizes();
+  return sizes;
+}
+
+function readSizes(): Map<string, number> {
+  const found = new Map<string, number>();
+  const { blocks, alt, pool } = loadGoldenState();
+  const blobs = [...blocks.flatMap(({ txs }) => txs), ...pool].map((hex) => fromHex(hex));
+  for (const blob of blobs) found.set(toHex(transactionHash(readTransaction(blob))), blob.length);
+  for (const blob of [...blocks.map((block) => block.blob), ...alt]) {
+    const { minerTransaction } = readBlock(fromHex(blob));
+    found.set(toHex(transactionHash(minerTransaction)), transactionBlobSize(minerTransaction));
+  }
+  return found;
+}
+
+/** Ids of the pool, hex, in the order of the recorded answers. */
+export function poolIds(): string[] {
+  const { pool } = loadGoldenState();
+  return pool.map((hex) => toHex(transactionHash(readTransaction(fromHex(hex)))));
+}

@@ -1,0 +1,97 @@
+import type { Exact, ExactObject } from "../../exact-json.ts";
+import { transactionSizes } from "../chain-facts.ts";
+import { inJson, inMember, inResult, type Rule } from "../rule.ts";
+
+const noPaymentId = "0".repeat(64);
+
+/** Payment ids that the steps before put into the address book, by step and entry; elsewhere there are none. */
+const inIntegrated = "799b885a7f56b27a".padEnd(64, "0");
+const given = { 2: inIntegrated, 3: "0123456789abcdef".padEnd(64, "0"), 4: "01".repeat(32) };
+const paymentIds: { readonly [step: string]: { readonly [entry: string]: string } } = {
+  get_address_book: given,
+  "get_address_book:two": given,
+  "get_address_book:edited": { ...given, 1: inIntegrated },
+};
+
+const withPaymentId =
+  (step: string) =>
+  (entry: ExactObject): ExactObject => ({
+    ...entry,
+    payment_id: paymentIds[step]?.[String(entry.index)] ?? noPaymentId,
+  });
+
+/** Values of this run stand in for a recorded text that is empty because the original ignores an input. */
+const keyOfThisRun = "the key of this transaction";
+
+const listed = ["tx_hash", "amount", "fee"];
+const listedWhenAskedFor = ["tx_key", "tx_blob", "tx_metadata"];
+
+/** Every value of a single sweep again as a list of one; what was not asked for makes no list. */
+function withLists(result: ExactObject): ExactObject {
+  const lists: ExactObject = {};
+  for (const name of listed) lists[`${name}_list`] = [result[name]!];
+  for (const name of listedWhenAskedFor) if (result[name] !== "") lists[`${name}_list`] = [result[name]!];
+  return { ...result, ...lists };
+}
+
+const withTransactionSize = (transfer: ExactObject): ExactObject => ({
+  ...transfer,
+  tx_size: transactionSizes().get(String(transfer.tx_hash)) ?? 0,
+});
+
+/** Fields that the interface documents list and the original programs do not return: given in both dialects. */
+export const additions: readonly Rule[] = [
+  {
+    id: /^incoming_transfers(?!:for sweep_single)/,
+    why: "incoming_transfers: tx_size",
+    change: (answer) => inResult(answer, (it) => inMember(it, "transfers", withTransactionSize)),
+  },
+  {
+    id: /^incoming_transfers:for sweep_single/,
+    why: "incoming_transfers: tx_size, of transactions this run made",
+    change: (answer) =>
+      inResult(answer, (it) => inMember(it, "transfers", (transfer) => ({ ...transfer, tx_size: 1 }))),
+    holds: { ".json.result.transfers[].tx_size": isPositive },
+  },
+  {
+    id: /^sweep_single:get_tx_keys/,
+    why: "sweep_single: either key flag works",
+    change: (answer) => inResult(answer, (it) => ({ ...it, tx_key: keyOfThisRun })),
+    volatile: [".json.result.tx_key"],
+  },
+  {
+    id: /^sweep_single/,
+    why: "sweep_single: single values and lists of one",
+    change: (answer) => inResult(answer, withLists),
+  },
+  {
+    id: /^split_integrated_address/,
+    why: "split_integrated_address: payment and payment_id",
+    change: (answer) => inResult(answer, (it) => ({ ...it, payment: it.payment_id! })),
+  },
+  {
+    id: /^\/send_?raw_?transaction/,
+    why: "/send_raw_transaction: not_rct, of ringct transactions alone in the recordings",
+    change: (answer) => inJson(answer, (it) => ({ ...it, not_rct: false })),
+  },
+  {
+    id: /^\/get_transaction_pool(:|$)/,
+    why: "/get_transaction_pool: the id of the highest block used, under both names",
+    change: (answer) =>
+      inJson(answer, (it) =>
+        inMember(it, "transactions", (entry) => ({
+          ...entry,
+          max_used_block_hash: entry.max_used_block_id_hash!,
+        })),
+      ),
+  },
+  {
+    id: /^get_address_book/,
+    why: "get_address_book: payment_id",
+    change: (answer, { step }) => inResult(answer, (it) => inMember(it, "entries", withPaymentId(step.id))),
+  },
+];
+
+function isPositive(actual: Exact): boolean {
+  return typeof actual === "number" && actual > 0;
+}

@@ -1,0 +1,146 @@
+import { type Exact, type ExactObject, isExactObject } from "../../exact-json.ts";
+import {
+  hasErrorCode,
+  inJson,
+  inResult,
+  isRefusal,
+  paramsOf,
+  type Rule,
+  refused,
+  resulted,
+} from "../rule.ts";
+
+const coinScheme = "monero";
+
+/** Percent-encoding of everything but unreserved characters (RFC 3986, 2.3). */
+const encoded = (text: string) =>
+  encodeURIComponent(text).replace(/[!'()*]/g, (it) => `%${it.charCodeAt(0).toString(16).toUpperCase()}`);
+
+/** The payment request that the interface document describes, for the params of a step. */
+function paymentUri({ address, payment_id, amount, recipient_name, tx_description }: ExactObject): string {
+  const given = (value: Exact | undefined) => (typeof value === "string" && value !== "" ? value : undefined);
+  const atomic = typeof amount === "number" || typeof amount === "string" ? BigInt(amount) : 0n;
+  const fields: [string, string | undefined][] = [
+    ["tx_payment_id", given(payment_id)],
+    ["tx_amount", atomic === 0n ? undefined : decimal(atomic)],
+    ["recipient_name", given(recipient_name)],
+    ["tx_description", given(tx_description)],
+  ];
+  const query = fields.flatMap(([name, value]) => (value === undefined ? [] : [`${name}=${encoded(value)}`]));
+  return `${coinScheme}:${address}${query.length > 0 ? `?${query.join("&")}` : ""}`;
+}
+
+function decimal(atomic: bigint): string {
+  const digits = atomic.toString().padStart(13, "0");
+  return `${digits.slice(0, -12)}.${digits.slice(-12)}`;
+}
+
+/** The default set of the interface document. */
+const defaultCategories =
+  "*:WARNING,net:FATAL,net.p2p:FATAL,net.cn:FATAL,global:INFO,verify:FATAL,stacktrace:INFO,logging:INFO,msgwriter:INFO";
+
+/** What the original programs answer and nobody can want: another answer in both dialects. */
+export const mended: readonly Rule[] = [
+  {
+    id: /^make_uri:(address and short id|long id)$/,
+    why: "make_uri: payment ids of 16 and 64 digits are written",
+    change: (answer, context) => resulted(answer, { uri: paymentUri(paramsOf(context)) }),
+  },
+  {
+    id: /^make_uri:bad id$/,
+    why: "make_uri: payment ids are taken, so a bad one is refused as such",
+    change: (answer) => refused(answer, -11, "Cannot make URI from supplied parameters: Invalid payment id"),
+  },
+  {
+    id: /^make_uri/,
+    why: "make_uri: = and ? in values are encoded",
+    change: (answer, context) => inResult(answer, (it) => ({ ...it, uri: paymentUri(paramsOf(context)) })),
+  },
+  {
+    id: /^parse_uri$/,
+    why: "parse_uri: = inside a value is read",
+    change: (answer, context) =>
+      hasErrorCode(answer, -11)
+        ? resulted(answer, { uri: parsedUri(String(paramsOf(context).uri)) })
+        : answer,
+  },
+  {
+    id: /^set_bans:no host$/,
+    why: "set_bans: neither host nor ip is an error",
+    change: (answer) => refused(answer, -1, "A ban needs a host or an ip"),
+  },
+  {
+    id: /^get_bans:at the end$/,
+    why: "set_bans: a ban without host bans nobody",
+    change: (answer) => inResult(answer, (it) => ({ ...it, bans: withoutHost(it.bans, "0.0.0.0") })),
+  },
+  {
+    id: /^\/get_limit:after -2 5$/,
+    why: "/set_limit: nothing set when one of two numbers is bad",
+    change: (answer) => inJson(answer, (it) => ({ ...it, limit_down: 8192 })),
+  },
+  {
+    id: /^\/set_log_categories:/,
+    why: "/set_log_categories: left out, the default set",
+    change: (answer, context) =>
+      isLeftOut(paramsOf(context).categories)
+        ? inJson(answer, (it) => ({ ...it, categories: defaultCategories }))
+        : answer,
+  },
+  {
+    id: /^restore_deterministic_wallet:unknown language$/,
+    why: "restore_deterministic_wallet: an unknown language is refused",
+    change: (answer, context) =>
+      refused(answer, -1, `Unknown language: ${String(paramsOf(context).language)}`),
+  },
+  {
+    id: /^generate_from_keys:(wrong view key|integrated address|subaddress)$/,
+    why: "generate_from_keys: keys must match the address",
+    change: (answer) => refused(answer, -1, "view key does not match address"),
+  },
+  {
+    id: /^generate_from_keys:wrong spend key$/,
+    why: "generate_from_keys: keys must match the address",
+    change: (answer) => refused(answer, -1, "spend key does not match address"),
+  },
+  {
+    id: /^label_address:index is /,
+    why: "label_address: an index that is no object is refused",
+    change: (answer, context) => {
+      const { index } = paramsOf(context);
+      return isLeftOut(index) || isExactObject(index) || isRefusal(answer)
+        ? answer
+        : refused(answer, -32602, "Invalid params");
+    },
+  },
+  {
+    id: /^sweep_dust:view only/,
+    why: "sweep_dust: nothing to sweep, no set to sign",
+    change: (answer) => inResult(answer, (it) => ({ ...it, unsigned_txset: "" })),
+  },
+];
+
+function isLeftOut(value: Exact | undefined): boolean {
+  return value === undefined || value === null || (Array.isArray(value) && value.length === 0);
+}
+
+function withoutHost(bans: Exact | undefined, host: string): Exact[] {
+  return (Array.isArray(bans) ? bans : []).filter((ban) => !isExactObject(ban) || ban.host !== host);
+}
+
+function parsedUri(uri: string): ExactObject {
+  const [, address = "", query = ""] = /^\w+:(\w+)\?(.*)$/.exec(uri) ?? [];
+  const fields = new Map(
+    query.split("&").map((field) => {
+      const at = field.indexOf("=");
+      return [field.slice(0, at), decodeURIComponent(field.slice(at + 1))];
+    }),
+  );
+  return {
+    address,
+    amount: Number((fields.get("tx_amount") ?? "0.0").replace(".", "")),
+    payment_id: fields.get("tx_payment_id") ?? "",
+    recipient_name: fields.get("recipient_name") ?? "",
+    tx_description: fields.get("tx_description") ?? "",
+  };
+}
