@@ -124,7 +124,7 @@ const indexKeyImages: BlockChange = {
 const blockChanges = [storeBlock, storeTransactions, indexOutputs, indexKeyImages];
 
 /** The newest main-chain block, or undefined before the first one. */
-export function topBlock(tables: Tables): { readonly height: number; readonly info: BlockInfo } | undefined {
+function topBlock(tables: Tables): { readonly height: number; readonly info: BlockInfo } | undefined {
   for (const { key, value } of tables.blockInfo.entries({ reverse: true, limit: 1 })) {
     return { height: key, info: value };
   }

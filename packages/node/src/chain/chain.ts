@@ -12,7 +12,7 @@ import { reorganise } from "./reorganise.ts";
 export type BlockOutcome = "added" | "alternative" | "reorganised" | "known";
 
 /** One synchronous try to place a block; throws RuleViolation, or Unproven while proofs are open. */
-export function placeBlock(parts: ChainParts, incoming: IncomingBlock): BlockOutcome | HeavierBranch {
+function placeBlock(parts: ChainParts, incoming: IncomingBlock): BlockOutcome | HeavierBranch {
   const { store, invalidBlocks, state, emit } = parts;
   const { id, key, block } = incoming;
   const broken = invalidBlocks.get(key);

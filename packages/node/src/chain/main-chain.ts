@@ -23,7 +23,7 @@ export function findInPool({ pool }: ChainParts): FindTransaction {
 }
 
 /** A transaction taken off the chain, as the rules judge it. */
-export function candidateOfBytes(hash: Uint8Array, blob: Uint8Array): TransactionCandidate {
+function candidateOfBytes(hash: Uint8Array, blob: Uint8Array): TransactionCandidate {
   const transaction = readTransaction(blob);
   return { transaction, id: hash, weight: transactionWeight(transaction, blob.length) };
 }

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { type Obligation, RuleViolation, type Violation } from "@anulo/consensus";
 
 /** Raised inside an attempt that cannot be finished before these obligations are discharged. */
-export class Unproven extends Error {
+class Unproven extends Error {
   readonly obligations: readonly Obligation[];
 
   constructor(obligations: readonly Obligation[]) {

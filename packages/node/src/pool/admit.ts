@@ -41,7 +41,7 @@ export async function admit(parts: ChainParts, submission: Submission): Promise<
 }
 
 /** Reads a transaction as the rules judge it; throws RuleViolation for bytes that are none. */
-export function readCandidate(blob: Uint8Array): TransactionCandidate {
+function readCandidate(blob: Uint8Array): TransactionCandidate {
   checkBlobSize(blob.length);
   try {
     const transaction = readTransaction(blob);
