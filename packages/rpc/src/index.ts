@@ -26,7 +26,7 @@ export {
 export type { Dialect } from "./dialect.ts";
 export type { Login } from "./digest-auth.ts";
 export { BadRequest, protocolErrors, RpcError } from "./errors.ts";
-export { BadJson, formatJson, type Json, type JsonObject, Real } from "./json.ts";
+export { BadJson, byteStringOf, formatJson, type Json, type JsonObject, Real } from "./json.ts";
 export { parseJson } from "./json-parser.ts";
 export type { Logger } from "./logger.ts";
 export { openRpcDocument, type ServiceInfo } from "./openrpc.ts";

@@ -6,6 +6,7 @@ import { addressBookHandlers } from "./address-book.ts";
 import { fileHandlers } from "./files.ts";
 import { historyHandlers } from "./history.ts";
 import { keyHandlers } from "./keys.ts";
+import { proofHandlers } from "./proofs.ts";
 import { serviceHandlers } from "./service.ts";
 import { transferHandlers } from "./transfer.ts";
 
@@ -34,17 +35,6 @@ const coldSigningHandlers = implement(declared.coldSigning, {}, [
   "importOutputs",
   "exportKeyImages",
   "importKeyImages",
-]);
-
-const proofHandlers = implement(declared.proofs, {}, [
-  "getTxProof",
-  "checkTxProof",
-  "getSpendProof",
-  "checkSpendProof",
-  "getReserveProof",
-  "checkReserveProof",
-  "sign",
-  "verify",
 ]);
 
 export const walletHandlers: readonly Implemented<WalletContext>[] = [

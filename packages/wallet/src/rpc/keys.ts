@@ -15,6 +15,7 @@ import { isDeterministic } from "../keys/wallet-keys.ts";
 import { WalletRefusal } from "../refusal.ts";
 import type { WalletContext } from "../service.ts";
 import type { Wallet } from "../wallet.ts";
+import { checkTxKey } from "./proofs.ts";
 
 function mnemonicOf(wallet: Wallet): string {
   const { spendSecret } = wallet.keys;
@@ -58,70 +59,67 @@ function standardAddress(wallet: Wallet, text: string): Address {
   return address;
 }
 
-export const keyHandlers = implementFor<WalletContext>()(
-  declared.keys,
-  {
-    queryKey: ({ key_type }, { opened: { wallet } }) => ({ key: secretOf(wallet, key_type) }),
-    makeIntegratedAddress({ standard_address, payment_id }, { opened: { wallet } }) {
-      if (payment_id !== "" && !/^[0-9a-f]{16}$/i.test(payment_id)) {
-        throw new WalletRefusal("WRONG_PAYMENT_ID", "Invalid payment ID");
-      }
-      const paymentId = payment_id === "" ? new Uint8Array(randomBytes(8)) : fromHex(payment_id);
-      const { spendPublic, viewPublic } = standardAddress(wallet, standard_address);
-      const integrated = { kind: "integrated", spendPublic, viewPublic, paymentId } as const;
-      return { integrated_address: formatAddress(integrated, wallet.network), payment_id: toHex(paymentId) };
-    },
-    splitIntegratedAddress({ integrated_address }, { opened: { wallet } }) {
-      const address = addressOf(wallet, integrated_address);
-      if (address.kind !== "integrated") {
-        throw new WalletRefusal("WRONG_ADDRESS", "Address is not an integrated address");
-      }
-      const { spendPublic, viewPublic } = address;
-      const payment = toHex(address.paymentId);
-      const standard = formatAddress({ kind: "standard", spendPublic, viewPublic }, wallet.network);
-      return { is_subaddress: false, payment, payment_id: payment, standard_address: standard };
-    },
-    async setAttribute({ key, value }, { opened: { wallet } }) {
-      await wallet.commit({ kind: "attribute", key, value });
-      return {};
-    },
-    getAttribute({ key }, { opened: { wallet } }) {
-      const value = wallet.state.attributes.get(key);
-      if (value === undefined) throw new WalletRefusal("ATTRIBUTE_NOT_FOUND", "Attribute not found.");
-      return { value };
-    },
-    getTxKey({ txid }, { opened: { wallet } }) {
-      if (!/^[0-9a-f]{64}$/i.test(txid)) throw new WalletRefusal("WRONG_TXID", "TX ID has invalid format");
-      const keys = wallet.state.txKeys.get(txid.toLowerCase());
-      if (keys === undefined) throw new WalletRefusal("NO_TXKEY", "No tx secret key is stored for this tx");
-      return { tx_key: keys.map(toHex).join("") };
-    },
-    makeUri({ address, payment_id, amount, recipient_name, tx_description }, { opened: { wallet } }) {
-      const request = {
-        address,
-        paymentId: payment_id,
-        amount,
-        recipientName: recipient_name,
-        description: tx_description,
-      };
-      return { uri: formatPaymentUri(request, wallet.network) };
-    },
-    parseUri({ uri }, { opened: { wallet } }) {
-      const { address, amount, paymentId, recipientName, description, unknown } = parsePaymentUri(
-        uri,
-        wallet.network,
-      );
-      return {
-        uri: {
-          address,
-          amount,
-          payment_id: paymentId,
-          recipient_name: recipientName,
-          tx_description: description,
-        },
-        unknown_parameters: unknown,
-      };
-    },
+export const keyHandlers = implementFor<WalletContext>()(declared.keys, {
+  queryKey: ({ key_type }, { opened: { wallet } }) => ({ key: secretOf(wallet, key_type) }),
+  makeIntegratedAddress({ standard_address, payment_id }, { opened: { wallet } }) {
+    if (payment_id !== "" && !/^[0-9a-f]{16}$/i.test(payment_id)) {
+      throw new WalletRefusal("WRONG_PAYMENT_ID", "Invalid payment ID");
+    }
+    const paymentId = payment_id === "" ? new Uint8Array(randomBytes(8)) : fromHex(payment_id);
+    const { spendPublic, viewPublic } = standardAddress(wallet, standard_address);
+    const integrated = { kind: "integrated", spendPublic, viewPublic, paymentId } as const;
+    return { integrated_address: formatAddress(integrated, wallet.network), payment_id: toHex(paymentId) };
   },
-  ["checkTxKey"],
-);
+  splitIntegratedAddress({ integrated_address }, { opened: { wallet } }) {
+    const address = addressOf(wallet, integrated_address);
+    if (address.kind !== "integrated") {
+      throw new WalletRefusal("WRONG_ADDRESS", "Address is not an integrated address");
+    }
+    const { spendPublic, viewPublic } = address;
+    const payment = toHex(address.paymentId);
+    const standard = formatAddress({ kind: "standard", spendPublic, viewPublic }, wallet.network);
+    return { is_subaddress: false, payment, payment_id: payment, standard_address: standard };
+  },
+  async setAttribute({ key, value }, { opened: { wallet } }) {
+    await wallet.commit({ kind: "attribute", key, value });
+    return {};
+  },
+  getAttribute({ key }, { opened: { wallet } }) {
+    const value = wallet.state.attributes.get(key);
+    if (value === undefined) throw new WalletRefusal("ATTRIBUTE_NOT_FOUND", "Attribute not found.");
+    return { value };
+  },
+  checkTxKey,
+  getTxKey({ txid }, { opened: { wallet } }) {
+    if (!/^[0-9a-f]{64}$/i.test(txid)) throw new WalletRefusal("WRONG_TXID", "TX ID has invalid format");
+    const keys = wallet.state.txKeys.get(txid.toLowerCase());
+    if (keys === undefined) throw new WalletRefusal("NO_TXKEY", "No tx secret key is stored for this tx");
+    return { tx_key: keys.map(toHex).join("") };
+  },
+  makeUri({ address, payment_id, amount, recipient_name, tx_description }, { opened: { wallet } }) {
+    const request = {
+      address,
+      paymentId: payment_id,
+      amount,
+      recipientName: recipient_name,
+      description: tx_description,
+    };
+    return { uri: formatPaymentUri(request, wallet.network) };
+  },
+  parseUri({ uri }, { opened: { wallet } }) {
+    const { address, amount, paymentId, recipientName, description, unknown } = parsePaymentUri(
+      uri,
+      wallet.network,
+    );
+    return {
+      uri: {
+        address,
+        amount,
+        payment_id: paymentId,
+        recipient_name: recipientName,
+        tx_description: description,
+      },
+      unknown_parameters: unknown,
+    };
+  },
+});

@@ -1,0 +1,109 @@
+/** Transactions and outputs a proof speaks of, from the node. Source: wallet2.cpp `get_pruned_tx`. */
+import {
+  absoluteOffsets,
+  BadBytes,
+  BadHex,
+  equalBytes,
+  fromHex,
+  readTransaction,
+  type Transaction,
+  toHex,
+  transactionHash,
+} from "@anulo/protocol";
+import { checked, type Daemon } from "../daemon.ts";
+import { proofRefusal } from "./text.ts";
+
+/** A transaction with what the node says of its place. */
+export type FoundTransaction = {
+  readonly txHash: Uint8Array;
+  readonly transaction: Transaction;
+  readonly inPool: boolean;
+  /** Blocks from the containing one on; 0 in the pool. */
+  readonly confirmations: number;
+};
+
+type Entry = Awaited<ReturnType<Daemon["getTransactions"]>>["txs"][number];
+
+/** Outputs of many transactions are asked for in parts: what a restricted node gives in one answer. */
+const TRANSACTIONS_PER_CALL = 100;
+
+/** Whole or pruned; of version 1 a pruned one has no id of its own, there the node is believed, as the original does. */
+function parseEntry(entry: Entry): { transaction: Transaction; txHash: Uint8Array } {
+  const whole = entry.as_hex || (entry.prunable_as_hex && entry.pruned_as_hex + entry.prunable_as_hex);
+  if (whole !== "") {
+    const transaction = readTransaction(fromHex(whole));
+    return { transaction, txHash: transactionHash(transaction) };
+  }
+  const transaction = readTransaction(fromHex(entry.pruned_as_hex), { pruned: true });
+  if (transaction.prefix.version === 1) return { transaction, txHash: fromHex(entry.tx_hash) };
+  return { transaction, txHash: transactionHash(transaction, fromHex(entry.prunable_hash)) };
+}
+
+function readEntry(entry: Entry, asked: Uint8Array): FoundTransaction {
+  try {
+    const { transaction, txHash } = parseEntry(entry);
+    if (!equalBytes(txHash, asked)) throw proofRefusal("Failed to get the right transaction from daemon");
+    const confirmations = entry.in_pool ? 0 : (entry.confirmations ?? 0);
+    return { txHash, transaction, inPool: entry.in_pool, confirmations };
+  } catch (error) {
+    if (error instanceof BadBytes || error instanceof BadHex)
+      throw proofRefusal("Failed to parse transaction from daemon");
+    throw error;
+  }
+}
+
+/** Transactions by id (32 bytes each), in order, each one once in the question. Throws `WalletRefusal`. */
+export async function fetchTransactions(
+  daemon: Daemon,
+  txHashes: readonly Uint8Array[],
+): Promise<FoundTransaction[]> {
+  const found = new Map<string, FoundTransaction>();
+  const ids = [...new Set(txHashes.map(toHex))];
+  for (let at = 0; at < ids.length; at += TRANSACTIONS_PER_CALL) {
+    const asked = ids.slice(at, at + TRANSACTIONS_PER_CALL);
+    const { txs } = await daemon.getTransactions({ txs_hashes: asked, prune: true });
+    if (txs.length !== asked.length) throw proofRefusal("Failed to get transaction from daemon");
+    for (const [i, entry] of txs.entries()) found.set(asked[i]!, readEntry(entry, fromHex(asked[i]!)));
+  }
+  return txHashes.map((txHash) => found.get(toHex(txHash))!);
+}
+
+/** One transaction by id. `absent`: what to say when the node doesn't have it. Throws `WalletRefusal`. */
+export async function fetchTransaction(
+  daemon: Daemon,
+  txHash: Uint8Array,
+  absent = "Failed to get transaction from daemon",
+): Promise<FoundTransaction> {
+  const { txs } = await daemon.getTransactions({ txs_hashes: [toHex(txHash)], prune: true });
+  if (txs.length !== 1) throw proofRefusal(absent);
+  return readEntry(txs[0]!, txHash);
+}
+
+/** One input: its key image and the one-time keys of its ring, 32 bytes each. */
+export type RingOfInput = { readonly keyImage: Uint8Array; readonly keys: readonly Uint8Array[] };
+
+/** Outputs asked for in one call. */
+const OUTPUTS_PER_CALL = 1000;
+
+/** Rings of all inputs that have one, in order. Throws `WalletRefusal`. */
+export async function fetchRings(daemon: Daemon, { prefix }: Transaction): Promise<RingOfInput[]> {
+  const inputs = prefix.inputs.flatMap((input) => (input.type === "key" ? [input] : []));
+  const wanted = inputs.flatMap(({ amount, keyOffsets }) =>
+    absoluteOffsets(keyOffsets).map((index) => ({ amount, index })),
+  );
+  const keys: Uint8Array[] = [];
+  for (let at = 0; at < wanted.length; at += OUTPUTS_PER_CALL) {
+    const outputs = wanted.slice(at, at + OUTPUTS_PER_CALL);
+    const { outs } = await checked(daemon.client.getOutsBin({ outputs, get_txid: false }));
+    if (outs.length !== outputs.length) {
+      throw proofRefusal("daemon returned wrong response for get_outs.bin, wrong amounts count");
+    }
+    keys.push(...outs.map(({ key }) => key));
+  }
+  let next = 0;
+  return inputs.map(({ keyImage, keyOffsets }) => {
+    const ring = keys.slice(next, next + keyOffsets.length);
+    next += keyOffsets.length;
+    return { keyImage, keys: ring };
+  });
+}

@@ -1,0 +1,172 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { keccak256, signMessageHash } from "@anulo/crypto";
+import { decodeMnemonic, encodeBase58, fromHex, parseAddress, toHex, transactionHash } from "@anulo/protocol";
+import { keysOfSeed } from "../src/keys/wallet-keys.ts";
+import { signMessage, verifyMessage } from "../src/proofs/message.ts";
+import { checkPaymentProof, checkTxKeys, proveReceived } from "../src/proofs/payment-proof.ts";
+import { chooseReserve, parseReserveProof } from "../src/proofs/reserve-proof.ts";
+import { bytesOfText } from "../src/proofs/text.ts";
+import { WalletRefusal } from "../src/refusal.ts";
+import type { OwnedOutput } from "../src/state.ts";
+import { recorded, recordedChain, recordedSteps } from "./recorded-node.ts";
+
+const steps = recordedSteps("wallet_read");
+
+type Fields = Readonly<Record<string, string>>;
+function paramsOf(id: string): Fields {
+  return steps.find((step) => step.id === id)!.request.body!.params as Fields;
+}
+
+const keysOf = (name: string) => keysOfSeed(decodeMnemonic(recorded.wallets[name]!.mnemonic).key);
+
+/** Every text that differs from `text` in one letter of its base 58 part. */
+function mutationsOf(text: string, from: number, step = 1): string[] {
+  const mutations: string[] = [];
+  for (let at = from; at < text.length; at += step)
+    mutations.push(text.slice(0, at) + (text[at] === "2" ? "3" : "2") + text.slice(at + 1));
+  return mutations;
+}
+
+test("signatures the original made are verified, by the right key", () => {
+  for (const [id, key] of [
+    ["verify", "spend"],
+    ["verify:subaddress", "spend"],
+    ["verify:view key", "view"],
+  ] as const) {
+    const { data, address, signature } = paramsOf(id);
+    const verdict = verifyMessage(parseAddress(address!), bytesOfText(data!), signature!);
+    assert.deepEqual(verdict, { good: true, version: 2, key });
+  }
+});
+
+test("signed texts of every address and key are verified; no other text, address or letter is", () => {
+  const keys = keysOf("a");
+  const other = parseAddress(recorded.wallets.b!.address);
+  const data = bytesOfText("some data");
+  for (const key of ["spend", "view"] as const) {
+    const index = { major: 0, minor: 0 };
+    const signature = signMessage(keys, data, { key, index });
+    assert.deepEqual(verifyMessage(keys, data, signature), { good: true, version: 2, key });
+    assert.equal(verifyMessage(keys, bytesOfText("some Data"), signature).good, false);
+    assert.equal(verifyMessage(other, data, signature).good, false);
+    for (const changed of mutationsOf(signature, 0, 3))
+      assert.equal(verifyMessage(keys, data, changed).good, false, changed);
+    assert.notEqual(signMessage(keys, data, { key, index: { major: 1, minor: 2 } }), signature);
+  }
+});
+
+test("a signature of the first version, over the bare hash, is still verified", () => {
+  const keys = keysOf("a");
+  const hash = keccak256(bytesOfText("x"));
+  const signature = `SigV1${encodeBase58(signMessageHash(hash, keys.spendPublic, keys.spendSecret!))}`;
+  const verdict = verifyMessage(keys, bytesOfText("x"), signature);
+  assert.deepEqual(verdict, { good: true, version: 1, key: "spend" });
+});
+
+test("a view-only wallet signs with the view key of its primary address and nothing else", () => {
+  const keys = { ...keysOf("a"), spendSecret: undefined };
+  const primary = { major: 0, minor: 0 };
+  const signature = signMessage(keys, bytesOfText(""), { key: "view", index: primary });
+  assert.equal(verifyMessage(keys, bytesOfText(""), signature).good, true);
+  const refused = (key: "spend" | "view", minor: number) =>
+    assert.throws(
+      () => signMessage(keys, bytesOfText(""), { key, index: { major: 0, minor } }),
+      WalletRefusal,
+    );
+  refused("spend", 0);
+  refused("view", 1);
+});
+
+test("text that isn't UTF-8 is signed byte for byte", () => {
+  assert.deepEqual(bytesOfText("\udcff\u00e9"), Uint8Array.of(0xff, 0xc3, 0xa9));
+});
+
+function claimOf({ txid, address, message }: Fields) {
+  const transaction = recordedChain
+    .flatMap(({ transactions }) => transactions)
+    .find((tx) => toHex(transactionHash(tx)) === txid)!;
+  return {
+    txHash: fromHex(txid!),
+    transaction,
+    address: parseAddress(address!),
+    message: bytesOfText(message ?? ""),
+  };
+}
+
+test("a proof of payment the original made shows the amount; none of its mutations does", () => {
+  const { signature, ...claimed } = paramsOf("check_tx_proof:receiver");
+  const claim = claimOf(claimed);
+  assert.equal(checkPaymentProof(claim, signature!), 1200446678074n);
+  const header = "InProofV2".length;
+  for (const changed of mutationsOf(signature!, header, 2)) {
+    try {
+      assert.equal(checkPaymentProof(claim, changed), undefined, changed);
+    } catch (error) {
+      assert.ok(error instanceof WalletRefusal);
+    }
+  }
+  const words = { ...claim, message: bytesOfText("other") };
+  assert.equal(checkPaymentProof(words, signature!), undefined);
+  for (const other of ["OutProofV2", "InProofV1"])
+    assert.equal(checkPaymentProof(claim, other + signature!.slice(header)), undefined);
+  for (const bad of ["", "nonsense", `XnProofV2${signature!.slice(header)}`, `${signature}1`])
+    assert.throws(() => checkPaymentProof(claim, bad), WalletRefusal);
+});
+
+test("the receiver proves its payments, to subaddresses and among several, and nothing else", () => {
+  const claims = ["plain", "multi", "to_sub"].map((name) => claimOf(paramsOf(`check_tx_key:${name}`)));
+  const amounts = claims.map((claim) => {
+    const text = ["b", "a"].map((name) => attempt(() => proveReceived(claim, keysOf(name).viewSecret)));
+    return text.flatMap((proof) => (proof === undefined ? [] : [checkPaymentProof(claim, proof)]));
+  });
+  assert.deepEqual(amounts, [[1200446678074n], [200632004865n], [500362964926n]]);
+});
+
+function attempt(prove: () => string): string | undefined {
+  try {
+    return prove();
+  } catch (error) {
+    if (error instanceof WalletRefusal) return undefined;
+    throw error;
+  }
+}
+
+test("transaction keys show what an address received; another address received nothing", () => {
+  for (const [id, amount] of [
+    ["plain", 1200446678074n],
+    ["multi", 200632004865n],
+    ["to_sub", 500362964926n],
+    ["other address", 0n],
+  ] as const) {
+    const params = paramsOf(`check_tx_key:${id}`);
+    const { transaction, address } = claimOf(params);
+    const keys = params.tx_key!.match(/.{64}/g)!.map((key) => fromHex(key));
+    assert.equal(checkTxKeys(transaction, address, keys), amount);
+  }
+});
+
+test("a reserve is the fewest of the greatest outputs, none greater than needed", () => {
+  const outputs = [5n, 1n, 9n, 3n, 7n].map((amount) => ({ amount }) as OwnedOutput);
+  const amounts = (wanted: bigint) => chooseReserve(outputs, wanted).map(({ amount }) => amount);
+  assert.deepEqual(amounts(4n), [5n]);
+  assert.deepEqual(amounts(9n), [9n]);
+  assert.deepEqual(amounts(10n), [9n, 7n]);
+  assert.deepEqual(amounts(25n), [9n, 7n, 5n, 3n, 1n]);
+});
+
+test("what is no reserve proof of the wallet is refused", async () => {
+  const { signature, address } = paramsOf("check_reserve_proof:all");
+  const own = parseAddress(address!);
+  assert.equal((await parseReserveProof(signature!, own)).headerVersion, 2);
+  const other = parseAddress(recorded.wallets.a!.address);
+  for (const [text, reader] of [
+    [signature!, other],
+    [`${signature}11`, own],
+    [signature!.slice(0, -11), own],
+    ["ReserveProofV2", own],
+    ["ReserveProofV2!", own],
+    ["nonsense", own],
+  ] as const)
+    await assert.rejects(parseReserveProof(text, reader), WalletRefusal);
+});
