@@ -42,6 +42,11 @@ const defaultCategories =
 /** What the original programs answer and nobody can want: another answer in both dialects. */
 export const mended: readonly Rule[] = [
   {
+    id: /^check_tx_proof:(without signature|signature is null)$/,
+    why: "check_tx_proof: an empty proof is refused in our words; the original shows an error of its library",
+    change: (answer) => refused(answer, -1, "Signature size mismatch with additional tx pubkeys"),
+  },
+  {
     id: /^make_uri:(address and short id|long id)$/,
     why: "make_uri: payment ids of 16 and 64 digits are written",
     change: (answer, context) => resulted(answer, { uri: paymentUri(paramsOf(context)) }),
