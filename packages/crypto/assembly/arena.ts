@@ -3,10 +3,12 @@
  * function and reads the result; nothing in the arena outlives the call. Permanent tables are static (`memory.data`).
  */
 let top: usize = __heap_base;
+/** The highest end since the last reset, also of what was rewound. */
+let peak: usize = __heap_base;
 
 /** Frees everything that was placed since the last reset. */
 export function arenaReset(): void {
-  top = __heap_base;
+  top = peak = __heap_base;
 }
 
 /** Reserves `bytes`, 16-byte aligned, growing the memory when needed. Contents are undefined. */
@@ -17,6 +19,7 @@ export function alloc(bytes: usize): usize {
   const pages = <i32>((end + 64 + 0xffff) >> 16) - memory.size();
   if (pages > 0 && memory.grow(max(pages, 16)) < 0) unreachable();
   top = end;
+  if (end > peak) peak = end;
   return start;
 }
 
@@ -29,7 +32,7 @@ export function arenaRewind(mark: usize): void {
   top = mark;
 }
 
-/** Overwrites with zeroes everything placed since the last reset. */
+/** Overwrites with zeroes everything placed since the last reset, rewound or not. */
 export function arenaWipe(): void {
-  memory.fill(__heap_base, 0, top - __heap_base);
+  memory.fill(__heap_base, 0, peak - __heap_base);
 }

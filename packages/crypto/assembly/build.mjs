@@ -12,10 +12,14 @@ const output = fileURLToPath(new URL("../dist/wasm/", import.meta.url));
 const stampFile = join(output, "sources.sha256");
 
 /** `replace` gives another text for an imported file: how one curve text is compiled over two fields. */
+const fma = { features: ["simd", "relaxed-simd"], replace: {} };
+const fallback = { features: ["simd"], replace: { "fe.ts": "fe-ext.ts" } };
 const modules = [
   { name: "cryptonight", entry: "cryptonight.ts", features: ["simd"], replace: {} },
-  { name: "ed25519-fma", entry: "kernel.ts", features: ["simd", "relaxed-simd"], replace: {} },
-  { name: "ed25519-fallback", entry: "kernel.ts", features: ["simd"], replace: { "fe.ts": "fe-ext.ts" } },
+  { name: "ed25519-fma", entry: "kernel.ts", ...fma },
+  { name: "ed25519-fallback", entry: "kernel.ts", ...fallback },
+  { name: "field-fma", entry: "field-probe.ts", ...fma },
+  { name: "field-fallback", entry: "field-probe.ts", ...fallback },
 ];
 
 const flags = ["--runtime", "stub", "-O3", "--noAssert", "--enable", "bulk-memory"];

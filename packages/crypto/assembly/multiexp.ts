@@ -176,7 +176,6 @@ export function multiexp(out: usize, scalars: usize, points: usize, n: i32, m: i
   toCached(Q, P);
   addCached(RESULT, RESULT, Q, false);
   encode(out, SPARE, RESULT);
-  memory.fill(digits, 0, arenaMark() - digits);
   arenaRewind(mark);
   return 1;
 }
@@ -186,4 +185,5 @@ export function wipeMultiexp(): void {
   memory.fill(P, 0, PT);
   memory.fill(Q, 0, PT);
   memory.fill(RESULT, 0, PT);
+  memory.fill(SPARE, 0, 32);
 }

@@ -73,7 +73,6 @@ export function scalarMultBase(out: usize, scalars: usize, n: i32): void {
     baseMult(points + PT * (i >> 1), scalars + 32 * i, scalars + 32 * (i + 1 < n ? i + 1 : i));
   }
   encodeBatch(out, points, (n + 1) >> 1);
-  memory.fill(points, 0, arenaMark() - points);
   arenaRewind(mark);
 }
 
@@ -117,4 +116,5 @@ export function wipePoints(): void {
   memory.fill(P, 0, PT);
   memory.fill(Q, 0, PT);
   memory.fill(O, 0, PT);
+  memory.fill(SPARE, 0, 32);
 }

@@ -37,7 +37,6 @@ export function deriveBatch(out: usize, valid: usize, secret: usize, keys: usize
   }
   encodeBatch(out, products, (n + 1) >> 1);
   blankInvalid(out, valid, n);
-  memory.fill(products, 0, arenaMark() - products);
   arenaRewind(mark);
 }
 

@@ -1,5 +1,5 @@
 import type { Backend } from "../backend.ts";
-import { type KernelName, loadKernel } from "./kernel.ts";
+import { type Kernel, type KernelName, loadKernel } from "./kernel.ts";
 import { createMemory } from "./memory.ts";
 import { createMultiexpFunctions } from "./multiexp.ts";
 import { createPointFunctions } from "./points.ts";
@@ -8,8 +8,7 @@ import { createScalarOps, createVectorOps } from "./scalars.ts";
 import { createScanFunctions } from "./scan.ts";
 
 /** The backend over one instance of a kernel. */
-export function createWasmBackend(name: KernelName): Backend {
-  const kernel = loadKernel(name);
+export function createWasmBackend(name: KernelName, kernel: Kernel = loadKernel(name)): Backend {
   const memory = createMemory(kernel);
   return {
     name,
