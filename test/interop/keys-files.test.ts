@@ -70,12 +70,12 @@ for (const maker of ["ours", "real"] as const satisfies Side[]) {
         for (const [filename, { params }] of Object.entries(makings)) {
           const made = await makeAndClose(from, filename);
           copyFileSync(join(from.walletDir, `${filename}.keys`), join(to.walletDir, `${filename}.keys`));
-          const wrong = call(to.url, "open_wallet", { filename, password: `${params.password}!` });
-          await assert.rejects(wrong, CallFailed, `${filename} opens with a wrong password`);
           await call(to.url, "open_wallet", { filename, password: params.password! });
           assert.deepEqual(await keysOf(to.url), made, filename);
           await call(to.url, "close_wallet", {});
         }
+        const wrong = call(to.url, "open_wallet", { filename: "english", password: "not it" });
+        await assert.rejects(wrong, CallFailed);
         t.diagnostic(`${Object.keys(makings).length} files: ${Object.keys(makings).join(", ")}`);
       });
     },
