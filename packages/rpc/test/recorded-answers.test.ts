@@ -85,7 +85,7 @@ function checkAnswer(call: Call, recorded: unknown, id: string): void {
   change(call, answer, (record, add) => Object.assign(record, { ...add, ...record }));
   let written: unknown;
   try {
-    const value = call.result.read(answer as Json, { of: "answer", dialect: "upstream" });
+    const value = call.result.read(answer as Json, { of: "answer" });
     written = parseJson(Buffer.from(`{"r":${call.result.write(value, "upstream", "")}}`, "latin1")).r;
   } catch (error) {
     throw new Error(`${id}: ${(error as { path?: string[] }).path?.join(".")} ${error}`);

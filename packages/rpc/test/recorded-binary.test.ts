@@ -18,7 +18,7 @@ describe("recorded binary paths", () => {
     it(`writes the answer to ${step.id} byte for byte`, () => {
       const { result } = binaryCall(step)!;
       const value = readPortable(Buffer.from(step.answer.hex!, "hex"));
-      const read = result.readPortable({ type: "object", value }, { of: "answer", dialect: "upstream" });
+      const read = result.readPortable({ type: "object", value }, { of: "answer" });
       const written = result.writePortable(read) as { value: PortableObject };
       assert.equal(Buffer.from(writePortable(written.value)).toString("hex"), step.answer.hex);
     });
@@ -26,7 +26,7 @@ describe("recorded binary paths", () => {
     it(`reads the request ${step.id}`, () => {
       const { params } = binaryCall(step)!;
       const value = readPortable(Buffer.from(step.request.hex!, "hex"));
-      const read = params.readPortable({ type: "object", value }, { of: "request", dialect: "upstream" });
+      const read = params.readPortable({ type: "object", value }, { of: "request" });
       const written = params.writePortable(read) as { value: PortableObject };
       for (const [name, entry] of value) {
         if ("values" in entry && entry.values.length === 0) continue;

@@ -20,8 +20,7 @@ import {
   wireForm,
 } from "../src/index.ts";
 
-const upstream = { of: "request", dialect: "upstream" } as const;
-const contract = { of: "request", dialect: "contract" } as const;
+const request = { of: "request" } as const;
 
 function json(
   value: { write: (v: never, d: "contract" | "upstream", i: string) => string },
@@ -36,20 +35,20 @@ describe("schema", () => {
 
   it("gives absent, null and empty list fields of a request their zero value", () => {
     const zero = { height: 0, amount: 0n, name: "", lists: [] };
-    assert.deepEqual(record.read(parseJson("{}"), upstream), zero);
-    assert.deepEqual(record.read(parseJson('{"height":null,"amount":[],"name":null}'), upstream), zero);
+    assert.deepEqual(record.read(parseJson("{}"), request), zero);
+    assert.deepEqual(record.read(parseJson('{"height":null,"amount":[],"name":null}'), request), zero);
   });
 
   it("keeps 64-bit amounts exact in both directions", () => {
-    const read = record.read(parseJson('{"amount":18446744073709551615,"height":1}'), contract);
+    const read = record.read(parseJson('{"amount":18446744073709551615,"height":1}'), request);
     assert.equal(read.amount, 18446744073709551615n);
     assert.match(record.write(read, "contract", ""), /"amount": 18446744073709551615,/);
   });
 
   it("reads digits in a string as a number for 64-bit fields only", () => {
-    assert.equal(record.read(parseJson('{"height":"12"}'), upstream).height, 12);
-    assert.throws(() => record.read(parseJson('{"height":"abc"}'), upstream), BadRequest);
-    assert.throws(() => record.read(parseJson('{"lists":["5"]}'), upstream), BadRequest);
+    assert.equal(record.read(parseJson('{"height":"12"}'), request).height, 12);
+    assert.throws(() => record.read(parseJson('{"height":"abc"}'), request), BadRequest);
+    assert.throws(() => record.read(parseJson('{"lists":["5"]}'), request), BadRequest);
   });
 
   for (const bad of [
@@ -60,17 +59,20 @@ describe("schema", () => {
     '{"height":{}}',
   ]) {
     it(`refuses ${bad}`, () => {
-      assert.throws(() => record.read(parseJson(bad), upstream), { name: "BadRequest", path: ["height"] });
+      assert.throws(() => record.read(parseJson(bad), request), { name: "BadRequest", path: ["height"] });
     });
   }
 
-  it("reads a scalar as an empty list upstream and refuses it otherwise", () => {
-    assert.deepEqual(record.read(parseJson('{"lists":"abc"}'), upstream).lists, []);
-    assert.throws(() => record.read(parseJson('{"lists":"abc"}'), contract), BadRequest);
+  it("reads what is no list as an empty one in a request and refuses it in an answer", () => {
+    assert.deepEqual(record.read(parseJson('{"lists":"abc"}'), request).lists, []);
+    assert.throws(
+      () => record.read(parseJson('{"height":1,"amount":2,"name":"","lists":"abc"}'), { of: "answer" }),
+      BadRequest,
+    );
   });
 
   it("refuses an answer that lacks a field, but not one that lacks a list", () => {
-    const answer = { of: "answer", dialect: "upstream" } as const;
+    const answer = { of: "answer" } as const;
     assert.throws(() => record.read(parseJson('{"height":1}'), answer), { path: ["amount"] });
     assert.deepEqual(record.read(parseJson('{"height":1,"amount":2,"name":""}'), answer).lists, []);
   });
@@ -90,7 +92,7 @@ describe("schema", () => {
 
   it("fills defaults in both directions", () => {
     const schema = object({ status: or(text, "OK"), relay: or(flag, true), note: optional(text) });
-    assert.deepEqual(schema.read(parseJson("{}"), contract), { status: "OK", relay: true, note: undefined });
+    assert.deepEqual(schema.read(parseJson("{}"), request), { status: "OK", relay: true, note: undefined });
     assert.equal(json(schema, {}, "contract"), '{"relay":true,"status":"OK"}');
   });
 
@@ -102,8 +104,8 @@ describe("schema", () => {
     const peer = object({ host });
     assert.equal(json(peer, { host: "7" }, "contract"), '{"host":7}');
     assert.equal(json(peer, { host: "7" }, "upstream"), '{"host":"7"}');
-    assert.deepEqual(peer.read(parseJson('{"host":7}'), contract), { host: "7" });
-    assert.deepEqual(peer.read(parseJson('{"host":"7"}'), contract), { host: "7" });
+    assert.deepEqual(peer.read(parseJson('{"host":7}'), request), { host: "7" });
+    assert.deepEqual(peer.read(parseJson('{"host":"7"}'), request), { host: "7" });
   });
 
   it("lays records out as the original programs do", () => {

@@ -38,7 +38,7 @@ export function createClient<G extends Group>(group: G, url: string, options: Cl
 
 type Sending = CallOptions & { readonly call: Call; readonly params: unknown };
 
-const answerReading: Reading = { of: "answer", dialect: "upstream" };
+const answerReading: Reading = { of: "answer" };
 
 async function send(http: HttpClient, sending: Sending): Promise<unknown> {
   const { call } = sending;

@@ -1,5 +1,5 @@
 import { method, path } from "../define.ts";
-import { list, object, or, zero } from "../schema/composites.ts";
+import { filled, list, object, or, zero } from "../schema/composites.ts";
 import { flag, hash, hex, text, u64, uint, uint8, uint32 } from "../schema/scalars.ts";
 import { difficultyFields, nodeStatus, noParams } from "./fields.ts";
 
@@ -89,7 +89,7 @@ export const mining = {
       prev_block: zero(hash),
       starting_nonce: or(uint32, 0),
     }),
-    result: object({ blocks: list(hash), height: uint, ...nodeStatus }),
+    result: object({ blocks: filled(list(hash)), height: uint, ...nodeStatus }),
   }),
   startMining: path({
     name: "/start_mining",

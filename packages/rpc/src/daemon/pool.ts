@@ -89,7 +89,7 @@ export const pool = {
     name: "/get_transaction_pool_hashes",
     summary: "Hashes of the transactions in the pool.",
     params: noParams,
-    result: object({ tx_hashes: list(hash), ...accessStatus }),
+    result: object({ tx_hashes: filled(list(hash)), ...accessStatus }),
   }),
   getTransactionPoolHashesBin: path({
     name: "/get_transaction_pool_hashes.bin",

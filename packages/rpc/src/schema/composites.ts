@@ -143,7 +143,10 @@ function describeFields(fields: Fields): JsonSchema {
   return { type: "object", properties, ...(required.length > 0 && { required }) };
 }
 
-/** A list; an empty one is present in the contract dialect and left out upstream (S10). */
+/**
+ * A list; an empty one is present in the contract dialect and left out upstream (S10). As the original programs do,
+ * requests are read leniently: what is no list, or no list of records where one belongs, counts as left out.
+ */
 export function list<S extends AnySchema>(item: S): Schema<TypeOf<S>[], readonly InputOf<S>[], false> {
   return {
     kind: "list",
@@ -153,9 +156,7 @@ export function list<S extends AnySchema>(item: S): Schema<TypeOf<S>[], readonly
     absentInAnswer: true,
     read: (value, reading) => {
       if (!Array.isArray(value)) return readScalarAsList(reading);
-      if (reading.dialect === "upstream" && reading.of === "request" && item.kind === "object") {
-        if (!isJsonObject(value[0])) return [];
-      }
+      if (reading.of === "request" && item.kind === "object" && !isJsonObject(value[0])) return [];
       return value.map((element) => item.read(element, reading)) as TypeOf<S>[];
     },
     write: (value, dialect, indent) =>
@@ -178,7 +179,7 @@ export function list<S extends AnySchema>(item: S): Schema<TypeOf<S>[], readonly
 }
 
 function readScalarAsList(reading: Reading): never[] {
-  if (reading.of === "request" && reading.dialect === "upstream") return [];
+  if (reading.of === "request") return [];
   throw new BadRequest("not a list");
 }
 

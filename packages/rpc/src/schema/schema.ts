@@ -7,8 +7,6 @@ import type { Json } from "../json.ts";
 export type Reading = {
   /** `request`: absent fields take their zero value, as the original programs do. `answer`: they are refused. */
   readonly of: "request" | "answer";
-  /** `upstream` reads a scalar where a list belongs as an empty list; `contract` refuses it. */
-  readonly dialect: Dialect;
 };
 
 /**

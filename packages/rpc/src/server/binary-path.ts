@@ -33,7 +33,7 @@ export async function answerBinaryPath<Context>(
 function readBinaryParams(call: Call, body: Uint8Array): { value: unknown } | undefined {
   try {
     const entry = { type: "object", value: readPortable(body) } as const;
-    return { value: call.params.readPortable(entry, { of: "request", dialect: "upstream" }) };
+    return { value: call.params.readPortable(entry, { of: "request" }) };
   } catch (error) {
     if (error instanceof BadBytes || error instanceof BadRequest) return undefined;
     throw error;

@@ -65,9 +65,9 @@ export function indexCalls<Context>(
 }
 
 /** Reads params as JSON; throws BadParams. */
-export function readParams(call: Call, params: Json, request: RequestInfo): unknown {
+export function readParams(call: Call, params: Json): unknown {
   try {
-    return call.params.read(params, { of: "request", dialect: request.dialect });
+    return call.params.read(params, { of: "request" });
   } catch (error) {
     if (error instanceof BadRequest) throw new BadParams(`${error.path.join(".")}: ${error.message}`);
     throw error;

@@ -71,7 +71,7 @@ async function answerMessage<Context>(
   if (found === undefined) return errorText(id, errorOf(protocolErrors.methodNotFound));
   try {
     const isList = found.call.params.kind === "list";
-    const params = readParams(found.call, paramsOf(message.params, isList, request), request);
+    const params = readParams(found.call, paramsOf(message.params, isList));
     const result = await runHandler(found, params, request, rules);
     return resultText(id, found.call.result.write(result, request.dialect, "  "));
   } catch (error) {
@@ -83,11 +83,10 @@ function isAbsent(value: Json | undefined): boolean {
   return value === undefined || value === null || (Array.isArray(value) && value.length === 0);
 }
 
-/** Params of the wrong shape count as none upstream; where a record belongs the contract dialect refuses them. */
-function paramsOf(params: Json | undefined, isList: boolean, { dialect }: RequestInfo): Json {
+/** Params of another kind than the method's count as none, as for the original programs. */
+function paramsOf(params: Json | undefined, isList: boolean): Json {
   if (isList) return Array.isArray(params) ? params : [];
-  if (isAbsent(params)) return {};
-  return isJsonObject(params) || dialect === "contract" ? params! : {};
+  return params !== undefined && isJsonObject(params) ? params : {};
 }
 
 function resultText(id: Json, result: string): string {

@@ -16,7 +16,7 @@ export async function answerPlainPath<Context>(
 ): Promise<Answer> {
   const { call } = found;
   try {
-    const params = readParams(call, parseJson(body), request);
+    const params = readParams(call, parseJson(body));
     const result = await runHandler(found, params, request, rules);
     return jsonAnswer(call.result.write(result, request.dialect, ""));
   } catch (error) {

@@ -45,13 +45,11 @@ const transferType = switched<TransferType>({
   upstream: wireForm({ schema: text, toWire: asText, fromWire: asType }),
 });
 
-/** One transfer of this wallet; `destinations` only where it is outgoing. */
-const transferEntry = object({
+const transferFields = {
   address: text,
   amount: u64,
   amounts: filled(or(list(u64), [])),
   confirmations: contractZero(or(uint, 0)),
-  destinations: optional(list(destination)),
   double_spend_seen: flag,
   fee: u64,
   height: uint,
@@ -65,17 +63,23 @@ const transferEntry = object({
   txid: hash,
   type: transferType,
   unlock_time: u64,
-});
+};
+
+/** One transfer of this wallet; an outgoing one always has `destinations`. */
+const transferEntry = object({ ...transferFields, destinations: optional(list(destination)) });
+
+/** The same in a list, where `destinations` are an extra: only where they are known. */
+const listedTransfer = object({ ...transferFields, destinations: filled(optional(list(destination))) });
 
 /** Source: cryptonote_config.h CRYPTONOTE_MAX_BLOCK_NUMBER. */
 const MAX_BLOCK_NUMBER = 500_000_000;
 
 const kinds = {
-  in: optional(list(transferEntry)),
-  out: optional(list(transferEntry)),
-  pending: optional(list(transferEntry)),
-  failed: optional(list(transferEntry)),
-  pool: optional(list(transferEntry)),
+  in: optional(list(listedTransfer)),
+  out: optional(list(listedTransfer)),
+  pending: optional(list(listedTransfer)),
+  failed: optional(list(listedTransfer)),
+  pool: optional(list(listedTransfer)),
 };
 
 const keyImageParams = object({ key_image: zero(hash) });
