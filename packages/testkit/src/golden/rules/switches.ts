@@ -86,6 +86,12 @@ export const switches: readonly Rule[] = [
     change: (answer) => (hasErrorCode(answer, -6) ? refused(answer, -7, "Block not accepted") : answer),
   },
   {
+    id: /^get_fee_estimate:grace 4294967296$/,
+    dialect: "contract",
+    why: "an error says what is wrong; the original fails inside",
+    change: (answer) => refused(answer, -1, "grace_blocks may be at most 100"),
+  },
+  {
     id: /^\/?get_?info/,
     dialect: "contract",
     why: "the version names the program that answers",
