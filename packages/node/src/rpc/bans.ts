@@ -25,9 +25,10 @@ interface Subnet {
 }
 
 function parseSubnet(text: string): Subnet | undefined {
-  const [host = "", bits = ""] = text.split("/");
+  const [host = "", bits = "", ...more] = text.split("/");
   const address = ipv4Number(host);
-  if (address === undefined || !/^\d{1,2}$/.test(bits) || Number(bits) > 32) return undefined;
+  if (address === undefined || more.length > 0 || !/^\d{1,2}$/.test(bits) || Number(bits) > 32)
+    return undefined;
   return { address, bits: Number(bits) };
 }
 

@@ -1,0 +1,92 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { admitTransaction, chainContext, type Obligation } from "@anulo/consensus";
+import { readTransaction, transactionHash, transactionWeight } from "@anulo/protocol";
+import { createProofs, FailedProof } from "../src/chain/proofs.ts";
+import { createVerifiers } from "../src/verify-workers/verifiers.ts";
+import { emptyChain, loadBlocks, now } from "./chain-fixture.ts";
+import { goldenState } from "./recorded-chains.ts";
+
+/** What the two pool transactions of the golden chain leave to prove. */
+async function realObligations(): Promise<Obligation[]> {
+  const chain = await emptyChain();
+  const { parts } = chain;
+  const { blocks, pool } = goldenState();
+  await loadBlocks(parts, blocks);
+  const context = chainContext(parts.state.view(), now());
+  const obligations = pool.flatMap((blob) => {
+    const transaction = readTransaction(blob);
+    const weight = transactionWeight(transaction, blob.length);
+    const candidate = { transaction, id: transactionHash(transaction), weight };
+    return admitTransaction(candidate, parts.pool, context).obligations;
+  });
+  await chain.close();
+  return obligations;
+}
+
+const obligations = await realObligations();
+
+/** The same with the signature of one input made wrong. */
+function spoilt(kind: "clsag" | "balance"): Obligation[] {
+  const at = obligations.findIndex((obligation) => obligation.kind === kind);
+  const copy = structuredClone(obligations);
+  const victim = copy[at]!;
+  if (victim.kind === "clsag") victim.proof.c1[0]! ^= 1;
+  if (victim.kind === "balance") victim.fee += 1n;
+  return copy;
+}
+
+for (const threads of [0, 1, 2]) {
+  test(`true proofs are discharged with ${threads} threads, and again`, async () => {
+    const verifiers = createVerifiers({ threads });
+    await verifiers.discharge(obligations);
+    await Promise.all([verifiers.discharge(obligations), verifiers.discharge(obligations.slice(0, 3))]);
+    await verifiers.stop();
+  });
+
+  test(`with ${threads} threads the first false proof is named with its transaction`, async () => {
+    const verifiers = createVerifiers({ threads });
+    const both = [...spoilt("balance"), ...spoilt("clsag")];
+    await assert.rejects(verifiers.discharge(both), (error: unknown) => {
+      assert.ok(error instanceof FailedProof);
+      assert.equal(error.violation.code, "BALANCE");
+      const guilty = both.find(({ kind }) => kind === "balance")!;
+      assert.ok(guilty.kind !== "powHash");
+      assert.deepEqual(error.transactionId, guilty.transactionId);
+      return true;
+    });
+    await assert.rejects(verifiers.discharge(spoilt("clsag")), /CLSAG/);
+    await verifiers.discharge(obligations);
+    await verifiers.stop();
+  });
+}
+
+test("stopped workers refuse further work", async () => {
+  const verifiers = createVerifiers({ threads: 1 });
+  await verifiers.stop();
+  await assert.rejects(verifiers.discharge(obligations), /stopped/);
+});
+
+test("what is proven once is not proven again, unless a ring changes", async () => {
+  let asked = 0;
+  const proofs = createProofs(async (open) => {
+    asked += open.length;
+  });
+  await proofs.settle(() => proofs.demand(obligations));
+  assert.equal(asked, obligations.length);
+  await proofs.settle(() => proofs.demand(obligations));
+  assert.equal(asked, obligations.length);
+  const changed = structuredClone(obligations);
+  const clsag = changed.find((obligation) => obligation.kind === "clsag")!;
+  assert.ok(clsag.kind === "clsag");
+  clsag.ring[3]!.key[0]! ^= 1;
+  await proofs.settle(() => proofs.demand(changed));
+  assert.equal(asked, obligations.length + 1);
+});
+
+test("the oldest proofs are forgotten when there are too many", async () => {
+  const proofs = createProofs(async () => {}, 2);
+  await proofs.settle(() => proofs.demand(obligations.slice(0, 2)));
+  await proofs.settle(() => proofs.demand(obligations.slice(2, 3)));
+  assert.equal(proofs.open(obligations.slice(0, 3)).length, 1);
+});
