@@ -14,12 +14,20 @@ const HIGHEST_PRIORITY = 4;
 
 /** Fee of a priority: 0 counts as 1, more than 4 as 4. Throws `WalletRefusal`. Source: wallet2.cpp `get_base_fee`. */
 export async function feeRateOf(daemon: Daemon, priority: number): Promise<FeeRate> {
-  const answer = await checked(daemon.client.getFeeEstimate({ grace_blocks: GRACE_BLOCKS }));
+  const asked = checked(daemon.client.getFeeEstimate({ grace_blocks: GRACE_BLOCKS }));
+  const answer = await asked.catch(refuseTransfer);
   const level = Math.min(Math.max(priority, 1), HIGHEST_PRIORITY) - 1;
   const feePerByte = answer.fees[level];
   if (feePerByte === undefined || feePerByte === 0n)
     throw new WalletRefusal("GENERIC_TRANSFER_ERROR", "the node did not tell its fees");
   return { feePerByte, quantizationMask: BigInt(Math.max(1, answer.quantization_mask)) };
+}
+
+/** A transfer that cannot reach the node fails as the original's does, whose first question is the height. */
+function refuseTransfer(error: unknown): never {
+  if (error instanceof WalletRefusal && error.kind === "NO_DAEMON_CONNECTION")
+    throw new WalletRefusal("GENERIC_TRANSFER_ERROR", "Failed to get height");
+  throw error;
 }
 
 function accumulate(counts: readonly number[], base: number): number[] {

@@ -2,8 +2,8 @@
 import { randomBytes } from "node:crypto";
 import type { RandomSource } from "@anulo/crypto";
 import { formatAddress, parseAddress } from "@anulo/protocol";
+import { protocolErrors, RpcError } from "@anulo/rpc";
 import { accountBalance } from "../history/balance.ts";
-import { WalletRefusal } from "../refusal.ts";
 import type { OwnedOutput } from "../state.ts";
 import type { Wallet } from "../wallet.ts";
 import { type PendingTransaction, pendingOf } from "./metadata.ts";
@@ -57,7 +57,10 @@ async function signAll(
   change: Receiver,
 ): Promise<Made[]> {
   if (wallet.isViewOnly)
-    throw new WalletRefusal("UNKNOWN_ERROR", "sending from a view-only wallet is not implemented yet");
+    throw new RpcError(
+      protocolErrors.notImplemented.code,
+      "sending from a view-only wallet is not implemented yet",
+    );
   const made: Made[] = [];
   for (const each of ringed) {
     const signed = await signingThread.sign({ ringed: each, signer: { keys: wallet.keys, change } });
