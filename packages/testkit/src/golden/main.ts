@@ -2,7 +2,8 @@ import { formatExact } from "../exact-json.ts";
 import type { Maker } from "../programs/servers.ts";
 import type { Difference } from "./compare.ts";
 import { goldenGroups, loadRecording } from "./recording.ts";
-import { type Outcome, replay, type StepResult } from "./replay.ts";
+import { replay } from "./replay.ts";
+import type { Outcome, StepResult } from "./result.ts";
 
 const usage = `npm run golden [-- [group or part of its name ..] [--method NAME] [--dialect contract|upstream] [--show] [--real]]
   replays the recordings of the original programs against ours, or (--real) against themselves
