@@ -18,6 +18,7 @@ import { keccak256 } from "./keccak";
 import {
   INVERSE_EIGHT, SCALAR_ONE, SCALAR_ZERO, scAdd, scIsCanonical, scIsZero, scMul, scMulAdd, scReduce32, scSub,
 } from "./scalar";
+import { COLUMNS, MOST_PRODUCTS, UNPACKED, addProduct, foldColumns, foldInPlace, unpack } from "./scalar-sum";
 import { invertBatch } from "./scalar-vector";
 import { multByDigits, prepareDigits } from "./mult";
 import { H_BYTES, generatorSummands } from "./generators";
@@ -121,6 +122,8 @@ function sumOfPowers(o: usize, xn: usize, x: usize, log: i32): void {
   /** Factors of G and H, then of the generators (index 2i: H_i, 2i + 1: G_i). */
   pedersen: u32;
   generators: u32;
+  /** The same sums before reduction, COLUMNS bytes each. */
+  columns: u32;
   /** Per number of rounds (6 … 10) the part of the factors that is the same for all H_i, and for all G_i: 64 bytes each. */
   uniform: u32;
 }
@@ -182,10 +185,19 @@ function addPedersen(sums: Sums, proof: Proof, c: usize): void {
   scMulAdd(sums.pedersen + 32, W8, A, sums.pedersen + 32);
 }
 
-/** Three tables a side: the products over the lower bits of an index, and those over the upper bits. */
+/**
+ * Products over the lower bits of an index, and over the upper bits: for G_i, for H_i, and for the decomposition of the
+ * amounts, which concerns H_i too. First as scalars, then unpacked.
+ */
 const LOW_G: usize = memory.data(32 * 32, 16), HIGH_G: usize = memory.data(32 * 32, 16);
 const LOW_H: usize = memory.data(32 * 32, 16), HIGH_H: usize = memory.data(32 * 32, 16);
 const LOW_D: usize = memory.data(64 * 32, 16), HIGH_D: usize = memory.data(16 * 32, 16);
+const LOW_G_LIMBS: usize = memory.data(32 * 72, 16), HIGH_G_LIMBS: usize = memory.data(32 * 72, 16);
+const LOW_H_LIMBS: usize = memory.data(32 * 72, 16), HIGH_H_LIMBS: usize = memory.data(32 * 72, 16);
+const LOW_D_LIMBS: usize = memory.data(64 * 72, 16), HIGH_D_LIMBS: usize = memory.data(16 * 72, 16);
+
+/** An H_i takes two products of each proof. */
+const PROOFS_PER_FOLD: i32 = MOST_PRODUCTS / 2;
 
 /** Doubles a table of `size` products by one more bit on top: clear multiplies by a, set by b. */
 function extend(table: usize, size: i32, a: usize, b: usize): void {
@@ -210,6 +222,11 @@ function prepareProducts(proof: Proof, c: usize, inverses: usize): void {
     extend(isLow ? LOW_G : HIGH_G, size, xInverse, B);
     extend(isLow ? LOW_H : HIGH_H, size, x, xInverse);
   }
+  const high = 1 << (rounds - lowBits);
+  unpack(LOW_G_LIMBS, LOW_G, 32);
+  unpack(LOW_H_LIMBS, LOW_H, 32);
+  unpack(HIGH_G_LIMBS, HIGH_G, high);
+  unpack(HIGH_H_LIMBS, HIGH_H, high);
 }
 
 /** LOW_D·HIGH_D at (b, j) = −w8·e²·y^(N−64j−b)·z^(2(j+1))·2^b. */
@@ -225,18 +242,20 @@ function prepareDecomposition(proof: Proof, inverses: usize): void {
   scMul(A, A, Y_N);
   scMul(HIGH_D, A, Z2);
   for (let j = 1; j < groups; ++j) scMul(HIGH_D + 32 * j, HIGH_D + 32 * (j - 1), POWER);
+  unpack(LOW_D_LIMBS, LOW_D, 64);
+  unpack(HIGH_D_LIMBS, HIGH_D, groups);
 }
 
-/** Adds to the factors of the generators. */
+/** Adds to the sums of the generators: one product for a G_i, two for an H_i. */
 function addGenerators(sums: Sums, proof: Proof, c: usize, inverses: usize): void {
   const rounds = roundsOf(proof.outputs), size = 1 << rounds, uniform = sums.uniform + 64 * (rounds - 6);
   prepareProducts(proof, c, inverses);
   prepareDecomposition(proof, inverses);
   for (let i = 0; i < size; ++i) {
-    const h = sums.generators + 64 * i, g = h + 32;
-    scMulAdd(g, LOW_G + 32 * (i & 31), HIGH_G + 32 * (i >> 5), g);
-    scMulAdd(h, LOW_H + 32 * (i & 31), HIGH_H + 32 * (i >> 5), h);
-    scMulAdd(h, LOW_D + 32 * (i & 63), HIGH_D + 32 * (i >> 6), h);
+    const h = sums.columns + 2 * COLUMNS * i, g = h + COLUMNS;
+    addProduct(g, LOW_G_LIMBS + UNPACKED * (i & 31), HIGH_G_LIMBS + UNPACKED * (i >> 5));
+    addProduct(h, LOW_H_LIMBS + UNPACKED * (i & 31), HIGH_H_LIMBS + UNPACKED * (i >> 5));
+    addProduct(h, LOW_D_LIMBS + UNPACKED * (i & 63), HIGH_D_LIMBS + UNPACKED * (i >> 6));
   }
   scMul(A, MINUS_E2_W, INVERSE_EIGHT);
   scMul(A, A, c + Z_AT);
@@ -244,8 +263,9 @@ function addGenerators(sums: Sums, proof: Proof, c: usize, inverses: usize): voi
   scSub(uniform + 32, uniform + 32, A); // and its negative for G_i
 }
 
-/** Adds the uniform parts: a generator i takes part in every proof of more than i indices. */
-function addUniform(sums: Sums, most: i32): void {
+/** Reduces the sums of the generators and adds the uniform parts: i takes part in every proof of more than i indices. */
+function finishGenerators(sums: Sums, most: i32): void {
+  for (let i = 0; i < 2 << most; ++i) foldColumns(sums.generators + 32 * i, sums.columns + COLUMNS * i);
   memory.copy(A, SCALAR_ZERO, 32);
   memory.copy(B, SCALAR_ZERO, 32);
   for (let rounds = most; rounds >= 6; --rounds) {
@@ -270,7 +290,7 @@ function addUniform(sums: Sums, most: i32): void {
   /** The largest number of rounds. */
   most: i32;
 }
-const BATCH: usize = memory.data(20, 4), SUMS: usize = memory.data(16, 4), UNIFORM: usize = memory.data(64 * 5, 16);
+const BATCH: usize = memory.data(20, 4), SUMS: usize = memory.data(20, 4), UNIFORM: usize = memory.data(64 * 5, 16);
 
 @inline function proofAt(batch: Batch, i: i32): Proof {
   return changetype<Proof>(batch.proofs + PROOF * i);
@@ -364,13 +384,16 @@ export function verifyBulletproofsPlus(proofs: usize, count: i32, weights: usize
   sums.pedersen = <u32>(factors + 32 * (outputs + points));
   sums.generators = sums.pedersen + 64;
   sums.uniform = <u32>UNIFORM;
-  memory.fill(sums.pedersen, 0, 32 * (2 + generators));
+  sums.columns = <u32>alloc(COLUMNS * generators);
+  memory.fill(sums.pedersen, 0, 64);
+  memory.fill(sums.columns, 0, COLUMNS * generators);
   memory.fill(UNIFORM, 0, 64 * 5);
   for (let i = 0, at = inverses; i < count; ++i) {
+    if (i > 0 && i % PROOFS_PER_FOLD == 0) for (let k = 0; k < generators; ++k) foldInPlace(sums.columns + COLUMNS * k);
     addProof(sums, proofAt(batch, i), challenges + CHALLENGES * i, at, weights + 32 * i);
     at += 32 * (roundsOf(proofAt(batch, i).outputs) + 1);
   }
-  addUniform(sums, batch.most);
+  finishGenerators(sums, batch.most);
   listSummands(list + 4 * (outputs + points), PEDERSEN, 2);
   listSummands(list + 4 * (outputs + points + 2), generatorSummands(1, generators), generators);
   pippenger(P, factors, list, n);

@@ -18,15 +18,15 @@ import { alloc, arenaMark, arenaRewind } from "./arena";
 const P: usize = memory.data(4 * 160, 16), Q: usize = memory.data(4 * 160, 16), RUNNING: usize = memory.data(4 * 160, 16);
 const TOTAL: usize = memory.data(4 * 160, 16), RESULT: usize = memory.data(4 * 160, 16), SPARE: usize = memory.data(32, 16);
 
-/** How many bits the largest of n scalars has, in whole bytes; at least 8. */
+/** How many bits the largest of n scalars has, at least 1. */
 function bitsOf(scalars: usize, n: i32): i32 {
-  let top = 0;
+  let most = 1;
   for (let i = 0; i < n; ++i) {
-    let byte = 31;
-    while (byte > top && load<u8>(scalars + 32 * i + byte) == 0) --byte;
-    if (byte > top) top = byte;
+    let word = 3;
+    while (word > 0 && load<u64>(scalars + 32 * i + 8 * word) == 0) --word;
+    most = max(most, 64 * word + 64 - <i32>clz<u64>(load<u64>(scalars + 32 * i + 8 * word)));
   }
-  return 8 * (top + 1);
+  return most;
 }
 
 /** Windows of `width` bits that hold `bits` bits and a carry, an even number. */

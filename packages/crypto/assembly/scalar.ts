@@ -17,16 +17,16 @@ export const SCALAR_ONE: usize = memory.data<u64>([1, 0, 0, 0]);
 /** 1/8 mod ℓ. */
 export const INVERSE_EIGHT: usize = memory.data<u64>([0x6106e529e2dc2f79, 0x07d39db37d1cdad0, 0, 0x0600000000000000]);
 
-@inline function limb0(p: usize): u64 { return load<u64>(p) & M; }
-@inline function limb1(p: usize): u64 { return (load<u64>(p) >> 28) & M; }
-@inline function limb2(p: usize): u64 { return (load<u64>(p) >> 56 | load<u64>(p, 8) << 8) & M; }
-@inline function limb3(p: usize): u64 { return (load<u64>(p, 8) >> 20) & M; }
-@inline function limb4(p: usize): u64 { return (load<u64>(p, 8) >> 48 | load<u64>(p, 16) << 16) & M; }
-@inline function limb5(p: usize): u64 { return (load<u64>(p, 16) >> 12) & M; }
-@inline function limb6(p: usize): u64 { return (load<u64>(p, 16) >> 40 | load<u64>(p, 24) << 24) & M; }
-@inline function limb7(p: usize): u64 { return (load<u64>(p, 24) >> 4) & M; }
+@inline export function limb0(p: usize): u64 { return load<u64>(p) & M; }
+@inline export function limb1(p: usize): u64 { return (load<u64>(p) >> 28) & M; }
+@inline export function limb2(p: usize): u64 { return (load<u64>(p) >> 56 | load<u64>(p, 8) << 8) & M; }
+@inline export function limb3(p: usize): u64 { return (load<u64>(p, 8) >> 20) & M; }
+@inline export function limb4(p: usize): u64 { return (load<u64>(p, 8) >> 48 | load<u64>(p, 16) << 16) & M; }
+@inline export function limb5(p: usize): u64 { return (load<u64>(p, 16) >> 12) & M; }
+@inline export function limb6(p: usize): u64 { return (load<u64>(p, 16) >> 40 | load<u64>(p, 24) << 24) & M; }
+@inline export function limb7(p: usize): u64 { return (load<u64>(p, 24) >> 4) & M; }
 /** The upper 32 bits. */
-@inline function limb8(p: usize): u64 { return load<u64>(p, 24) >> 32; }
+@inline export function limb8(p: usize): u64 { return load<u64>(p, 24) >> 32; }
 
 /** o = Σ u_k·2^(28 k) mod ℓ for signed columns |u_k| < 2^62. */
 @inline function finish(o: usize, u0: i64, u1: i64, u2: i64, u3: i64, u4: i64, u5: i64, u6: i64, u7: i64, u8: i64): void {
@@ -54,7 +54,7 @@ export const INVERSE_EIGHT: usize = memory.data<u64>([0x6106e529e2dc2f79, 0x07d3
 }
 
 /** o = Σ r_k·2^(28 k) mod ℓ for unsigned columns r_k < 2^63 (r_16 < 2^64): lo + hi·2^252 = lo − hi·δ, twice. */
-@inline function fold(
+@inline export function fold(
   o: usize, r0: u64, r1: u64, r2: u64, r3: u64, r4: u64, r5: u64, r6: u64, r7: u64, r8: u64,
   r9: u64, r10: u64, r11: u64, r12: u64, r13: u64, r14: u64, r15: u64, r16: u64,
 ): void {
