@@ -4,7 +4,7 @@ import { readRecord, writeRecord } from "./layout.ts";
 import type { KeyOf, RowOf, TableLayout, TableName } from "./tables.ts";
 import { tables } from "./tables.ts";
 
-type RawTable = Database<Uint8Array, Uint8Array>;
+type RawTable = Database<Buffer, Buffer>;
 
 /** Which rows to walk: from `start` (inclusive) to `end` (exclusive), backwards when `reverse`. */
 export interface RangeOf<K> {
@@ -21,19 +21,16 @@ export interface TableHandle<K, V> {
   put(key: K, value: V): void;
   remove(key: K): void;
   entries(range?: RangeOf<K>, at?: Transaction): Iterable<{ readonly key: K; readonly value: V }>;
+  /** What `read` makes of the bytes of each row: a part of it, where that is all that is wanted. */
+  scan<T>(read: (value: Buffer) => T, range?: RangeOf<K>, at?: Transaction): Iterable<T>;
 }
 
 export type Tables = { readonly [N in TableName]: TableHandle<KeyOf<N>, RowOf<N>> };
 
 /** An open database file with its tables. */
 export interface Environment {
-  readonly root: RootDatabase<Uint8Array, Uint8Array>;
+  readonly root: RootDatabase<Buffer, Buffer>;
   readonly tables: Tables;
-}
-
-/** A Buffer of lmdb as plain bytes of its own. */
-function plain(bytes: Uint8Array): Uint8Array {
-  return new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 
 function reading(at: Transaction | undefined): { transaction: Transaction } | undefined {
@@ -42,28 +39,29 @@ function reading(at: Transaction | undefined): { transaction: Transaction } | un
 
 function tableHandle<K, V>(raw: RawTable, layout: TableLayout<K, V>): TableHandle<K, V> {
   const keyBytes = (key: K) => writeRecord(layout.key, key);
+  const walk = ({ start, end, reverse = false, limit }: RangeOf<K>, at: Transaction | undefined) =>
+    raw.getRange({
+      ...(start !== undefined && { start: keyBytes(start) }),
+      ...(end !== undefined && { end: keyBytes(end) }),
+      ...(limit !== undefined && { limit }),
+      ...reading(at),
+      reverse,
+      snapshot: true,
+    });
   return {
     get(key, at) {
       const found = raw.get(keyBytes(key), reading(at));
-      return found === undefined ? undefined : readRecord(layout.value, plain(found));
+      return found === undefined ? undefined : readRecord(layout.value, found);
     },
     has: (key, at) => raw.get(keyBytes(key), reading(at)) !== undefined,
     put: (key, value) => void raw.putSync(keyBytes(key), writeRecord(layout.value, value)),
     remove: (key) => void raw.removeSync(keyBytes(key)),
-    entries({ start, end, reverse = false, limit } = {}, at) {
-      const rows = raw.getRange({
-        ...(start !== undefined && { start: keyBytes(start) }),
-        ...(end !== undefined && { end: keyBytes(end) }),
-        ...(limit !== undefined && { limit }),
-        ...reading(at),
-        reverse,
-        snapshot: true,
-      });
-      return rows.map(({ key, value }) => ({
-        key: readRecord(layout.key, plain(key)),
-        value: readRecord(layout.value, plain(value)),
-      }));
-    },
+    entries: (range = {}, at) =>
+      walk(range, at).map(({ key, value }) => ({
+        key: readRecord(layout.key, key),
+        value: readRecord(layout.value, value),
+      })),
+    scan: (read, range = {}, at) => walk(range, at).map(({ value }) => read(value)),
   };
 }
 
@@ -73,7 +71,7 @@ function tableHandle<K, V>(raw: RawTable, layout: TableLayout<K, V>): TableHandl
  */
 export function openEnvironment(path: string, { readOnly = false, transient = false } = {}): Environment {
   const names = Object.keys(tables) as TableName[];
-  const root = open<Uint8Array, Uint8Array>({
+  const root = open<Buffer, Buffer>({
     path,
     noSubdir: true,
     maxDbs: names.length + 1,
@@ -83,7 +81,7 @@ export function openEnvironment(path: string, { readOnly = false, transient = fa
     keyEncoding: "binary",
   });
   const handles = names.map((name) => {
-    const raw = root.openDB<Uint8Array, Uint8Array>({ name, encoding: "binary", keyEncoding: "binary" });
+    const raw = root.openDB<Buffer, Buffer>({ name, encoding: "binary", keyEncoding: "binary" });
     return [name, tableHandle(raw, tables[name] as TableLayout<never, never>)];
   });
   return { root, tables: Object.fromEntries(handles) as unknown as Tables };

@@ -1,14 +1,15 @@
 /** Byte layouts of stored records: each is declared once as a value; type, writer and reader follow from it. */
 
-/** Where a reader stands in a record. */
-export interface Cursor {
-  readonly bytes: Uint8Array;
-  readonly view: DataView;
+/** Where a reader stands in a record. A Buffer reads numbers without a view object for each record. */
+interface Cursor {
+  readonly bytes: Buffer;
   at: number;
 }
 
 /** One field's byte form. Numbers are big-endian, so that a key made of fields sorts by value. */
 export interface Field<T> {
+  /** Bytes of every value; undefined where it depends on the value. */
+  readonly fixedSize?: number;
   size(value: T): number;
   write(cursor: Cursor, value: T): void;
   read(cursor: Cursor): T;
@@ -25,10 +26,6 @@ export class CorruptRecord extends Error {
   }
 }
 
-function cursorOver(bytes: Uint8Array): Cursor {
-  return { bytes, view: new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength), at: 0 };
-}
-
 function advance(cursor: Cursor, size: number): number {
   const start = cursor.at;
   if (start + size > cursor.bytes.length) throw new CorruptRecord(`${size} bytes wanted at ${start}`);
@@ -36,59 +33,71 @@ function advance(cursor: Cursor, size: number): number {
   return start;
 }
 
+/** The next bytes as plain bytes over the record's own memory. */
+function part(cursor: Cursor, size: number): Uint8Array {
+  const at = advance(cursor, size);
+  return new Uint8Array(cursor.bytes.buffer, cursor.bytes.byteOffset + at, size);
+}
+
 /** 1 byte, 0 to 255. */
 export const u8: Field<number> = {
+  fixedSize: 1,
   size: () => 1,
-  write: (c, value) => c.view.setUint8(advance(c, 1), value),
-  read: (c) => c.view.getUint8(advance(c, 1)),
+  write: (c, value) => void c.bytes.writeUInt8(value, advance(c, 1)),
+  read: (c) => c.bytes.readUInt8(advance(c, 1)),
 };
 
 /** 4 bytes, 0 to 2^32 - 1. */
 export const u32: Field<number> = {
+  fixedSize: 4,
   size: () => 4,
-  write: (c, value) => c.view.setUint32(advance(c, 4), value),
-  read: (c) => c.view.getUint32(advance(c, 4)),
+  write: (c, value) => void c.bytes.writeUInt32BE(value, advance(c, 4)),
+  read: (c) => c.bytes.readUInt32BE(advance(c, 4)),
 };
 
 /** 8 bytes, for counters and heights that stay below 2^53. */
 export const uint: Field<number> = {
+  fixedSize: 8,
   size: () => 8,
   write(c, value) {
     if (!Number.isSafeInteger(value) || value < 0)
       throw new RangeError(`${value} is no stored unsigned number`);
     const at = advance(c, 8);
-    c.view.setUint32(at, Math.floor(value / 2 ** 32));
-    c.view.setUint32(at + 4, value >>> 0);
+    c.bytes.writeUInt32BE(Math.floor(value / 2 ** 32), at);
+    c.bytes.writeUInt32BE(value >>> 0, at + 4);
   },
   read(c) {
     const at = advance(c, 8);
-    return c.view.getUint32(at) * 2 ** 32 + c.view.getUint32(at + 4);
+    return c.bytes.readUInt32BE(at) * 2 ** 32 + c.bytes.readUInt32BE(at + 4);
   },
 };
 
 /** 8 bytes, any 64-bit unsigned integer. */
 export const u64: Field<bigint> = {
+  fixedSize: 8,
   size: () => 8,
-  write: (c, value) => c.view.setBigUint64(advance(c, 8), value),
-  read: (c) => c.view.getBigUint64(advance(c, 8)),
+  write: (c, value) => void c.bytes.writeBigUInt64BE(value, advance(c, 8)),
+  read: (c) => c.bytes.readBigUInt64BE(advance(c, 8)),
 };
 
 /** 16 bytes, any 128-bit unsigned integer. */
 export const u128: Field<bigint> = {
+  fixedSize: 16,
   size: () => 16,
   write(c, value) {
     const at = advance(c, 16);
-    c.view.setBigUint64(at, value >> 64n);
-    c.view.setBigUint64(at + 8, BigInt.asUintN(64, value));
+    c.bytes.writeBigUInt64BE(value >> 64n, at);
+    c.bytes.writeBigUInt64BE(BigInt.asUintN(64, value), at + 8);
   },
   read(c) {
     const at = advance(c, 16);
-    return (c.view.getBigUint64(at) << 64n) | c.view.getBigUint64(at + 8);
+    return (c.bytes.readBigUInt64BE(at) << 64n) | c.bytes.readBigUInt64BE(at + 8);
   },
 };
 
 /** 1 byte, 0 or 1. */
 export const flag: Field<boolean> = {
+  fixedSize: 1,
   size: () => 1,
   write: (c, value) => u8.write(c, value ? 1 : 0),
   read: (c) => u8.read(c) === 1,
@@ -96,14 +105,14 @@ export const flag: Field<boolean> = {
 
 /** 32 bytes: a hash, key, key image or commitment. */
 export const bytes32: Field<Uint8Array> = {
+  fixedSize: 32,
   size: () => 32,
   write(c, value) {
     if (value.length !== 32) throw new RangeError(`32 bytes wanted, got ${value.length}`);
     c.bytes.set(value, advance(c, 32));
   },
   read(c) {
-    const at = advance(c, 32);
-    return c.bytes.subarray(at, at + 32);
+    return part(c, 32);
   },
 };
 
@@ -112,8 +121,7 @@ export const rest: Field<Uint8Array> = {
   size: (value) => value.length,
   write: (c, value) => c.bytes.set(value, advance(c, value.length)),
   read(c) {
-    const at = advance(c, c.bytes.length - c.at);
-    return c.bytes.subarray(at);
+    return part(c, c.bytes.length - c.at);
   },
 };
 
@@ -142,12 +150,20 @@ export function many<T>(field: Field<T>): Field<readonly T[]> {
   };
 }
 
+/** A record whose fields can also be read one at a time. */
+export interface RecordField<T> extends Field<Readonly<T>> {
+  /** One field of a record of which all fields before it have a fixed size. */
+  column<K extends keyof T>(name: K): (bytes: Buffer) => T[K];
+}
+
 /** Named fields, one after another. */
 export function record<T extends Record<string, unknown>>(
   shape: { readonly [K in keyof T]: Field<T[K]> },
-): Field<Readonly<T>> {
+): RecordField<T> {
   const fields = Object.entries(shape) as [keyof T, Field<T[keyof T]>][];
+  const fixedSize = fields.reduce((sum, [, field]) => sum + (field.fixedSize ?? Number.NaN), 0);
   return {
+    ...(!Number.isNaN(fixedSize) && { fixedSize }),
     size: (value) => fields.reduce((sum, [name, field]) => sum + field.size(value[name]), 0),
     write(c, value) {
       for (const [name, field] of fields) field.write(c, value[name]);
@@ -157,19 +173,28 @@ export function record<T extends Record<string, unknown>>(
       for (const [name, field] of fields) value[name] = field.read(c);
       return value as T;
     },
+    column(name) {
+      const before = fields.slice(
+        0,
+        fields.findIndex(([other]) => other === name),
+      );
+      const at = before.reduce((sum, [, field]) => sum + (field.fixedSize ?? Number.NaN), 0);
+      if (Number.isNaN(at)) throw new RangeError(`${String(name)} has no fixed place`);
+      return (bytes) => shape[name].read({ bytes, at });
+    },
   };
 }
 
 /** The bytes of a value. */
-export function writeRecord<T>(field: Field<T>, value: T): Uint8Array {
-  const cursor = cursorOver(new Uint8Array(field.size(value)));
+export function writeRecord<T>(field: Field<T>, value: T): Buffer {
+  const cursor: Cursor = { bytes: Buffer.allocUnsafe(field.fixedSize ?? field.size(value)), at: 0 };
   field.write(cursor, value);
   return cursor.bytes;
 }
 
 /** The value of bytes; throws CorruptRecord when they are too short or too long. */
-export function readRecord<T>(field: Field<T>, bytes: Uint8Array): T {
-  const cursor = cursorOver(bytes);
+export function readRecord<T>(field: Field<T>, bytes: Buffer): T {
+  const cursor: Cursor = { bytes, at: 0 };
   const value = field.read(cursor);
   if (cursor.at !== bytes.length) throw new CorruptRecord(`${bytes.length - cursor.at} bytes too many`);
   return value;

@@ -1,6 +1,7 @@
 import type { Transaction as Snapshot } from "lmdb";
 import type { Tables } from "./environment.ts";
 import type { AlternativeBlock, BlockInfo, OutputInfo, PoolTransaction, TransactionInfo } from "./tables.ts";
+import { blockInfoColumn } from "./tables.ts";
 
 /** A stored transaction with its number in chain order. */
 export interface StoredTransaction extends TransactionInfo {
@@ -17,6 +18,8 @@ export interface ChainReader {
   blockInfo(height: number): BlockInfo | undefined;
   /** Info of the blocks from `from` (inclusive) to `to` (exclusive), as far as they exist. */
   blockInfos(from: number, to: number): BlockInfo[];
+  /** One field of the info of those blocks: cheaper over long ranges. */
+  blockInfoColumn<F extends keyof BlockInfo>(field: F, from: number, to: number): Iterable<BlockInfo[F]>;
   blockBlob(height: number): Uint8Array | undefined;
   heightOf(blockHash: Uint8Array): number | undefined;
   transaction(hash: Uint8Array): StoredTransaction | undefined;
@@ -52,6 +55,8 @@ export function createReader(tables: Tables, at?: Snapshot): ChainReader {
         tables.blockInfo.entries({ start: Math.max(0, from), end: Math.max(0, to) }, at),
         (row) => row.value,
       ),
+    blockInfoColumn: (field, from, to) =>
+      tables.blockInfo.scan(blockInfoColumn(field), { start: Math.max(0, from), end: Math.max(0, to) }, at),
     blockBlob: (height) => tables.blocks.get(height, at),
     heightOf: (blockHash) => tables.heights.get(blockHash, at),
     transaction(hash) {

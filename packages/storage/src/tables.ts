@@ -100,6 +100,9 @@ export const tables = {
   poolTransactions: table({ key: bytes32, value: poolTransaction }),
 } as const;
 
+/** Reads one field of a `blockInfo` row. */
+export const blockInfoColumn = blockInfo.column;
+
 export type TableName = keyof typeof tables;
 export type KeyOf<N extends TableName> = ValueOf<(typeof tables)[N]["key"]>;
 export type RowOf<N extends TableName> = ValueOf<(typeof tables)[N]["value"]>;

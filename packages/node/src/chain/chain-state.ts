@@ -39,7 +39,7 @@ export function createChainState({ read, network, fixedDifficulty }: ChainStateO
     const window = createChainWindow(
       height,
       (from, to) => read.blockInfos(from, to),
-      (from, to) => read.blockInfos(from, to).map((info) => info.longTermWeight),
+      (from, to) => read.blockInfoColumn("longTermWeight", from, to),
     );
     return { window, top: height === 0 ? undefined : read.blockInfo(height - 1), view: undefined };
   };

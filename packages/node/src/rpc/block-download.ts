@@ -1,5 +1,5 @@
 import type { TransactionBlob } from "@anulo/rpc";
-import type { ChainReader } from "@anulo/storage";
+import type { BlockInfo, ChainReader } from "@anulo/storage";
 import type { NodeContext } from "./context.ts";
 import { mapInTurns, range } from "./in-turns.ts";
 
@@ -34,8 +34,8 @@ interface Wanted {
 }
 
 /** A block with its transactions and the global indices of their outputs. */
-function downloadBlock(read: ChainReader, height: number, { prune, withMiner }: Wanted) {
-  const { firstTransactionId: first, transactionCount } = read.blockInfo(height)!;
+function downloadBlock(read: ChainReader, { height, info }: Place, { prune, withMiner }: Wanted) {
+  const { firstTransactionId: first, transactionCount } = info;
   const ids = [...range(first + 1, first + transactionCount)];
   const miner = withMiner ? [...(read.outputIndices(first) ?? [])] : [];
   const indices = [miner, ...ids.map((id) => [...(read.outputIndices(id) ?? [])])];
@@ -55,14 +55,20 @@ function transactionBlob(read: ChainReader, id: number, prune: boolean): Transac
   return { blob: Buffer.concat([pruned, read.prunablePart(id)!]) };
 }
 
-/** Heights from `start` on, as many as one answer holds. */
-function* heightsOfOneAnswer(read: ChainReader, start: number, prune: boolean): Iterable<number> {
+interface Place {
+  readonly height: number;
+  readonly info: BlockInfo;
+}
+
+/** The blocks from `start` on, as many as one answer holds. */
+function* blocksOfOneAnswer(read: ChainReader, start: number, prune: boolean): Iterable<Place> {
   let transactions = 0;
   let bytes = 0;
-  for (let height = start; height < read.height() && height - start < MAX_BLOCKS; height++) {
+  const end = Math.min(read.height(), start + MAX_BLOCKS);
+  for (let height = start; height < end; height++) {
     const info = read.blockInfo(height)!;
     if (height - start >= MIN_BLOCKS && (bytes >= MAX_BYTES || transactions >= MAX_TRANSACTIONS)) return;
-    yield height;
+    yield { height, info };
     transactions += info.transactionCount - 1;
     bytes += prune ? Math.ceil(info.weight / 2) : info.weight;
   }
@@ -87,8 +93,8 @@ export async function getBlocks(
       return { ...empty, ...failed };
     }
     const wanted = { prune: params.prune, withMiner: !params.no_miner_tx };
-    const heights = heightsOfOneAnswer(snapshot, start, params.prune);
-    const blocks = await mapInTurns(heights, (height) => downloadBlock(snapshot, height, wanted));
+    const places = blocksOfOneAnswer(snapshot, start, params.prune);
+    const blocks = await mapInTurns(places, (place) => downloadBlock(snapshot, place, wanted));
     return {
       blocks: blocks.map(({ entry }) => entry),
       output_indices: blocks.map(({ indices }) => indices),
@@ -120,7 +126,9 @@ export async function getBlocksByHeight({ heights }: { heights: readonly number[
     const bad = heights.find((height) => height >= snapshot.height());
     const good = bad === undefined ? heights : heights.slice(0, heights.indexOf(bad));
     const wanted = { prune: false, withMiner: false };
-    const blocks = await mapInTurns(good, (height) => downloadBlock(snapshot, height, wanted).entry);
+    const blocks = await mapInTurns(good, (height) => {
+      return downloadBlock(snapshot, { height, info: snapshot.blockInfo(height)! }, wanted).entry;
+    });
     return bad === undefined ? { blocks } : { blocks, status: `Error retrieving block at height ${bad}` };
   } finally {
     snapshot.close();

@@ -13,8 +13,12 @@ const SURGE_FACTOR = 50;
 function longTermMedian({ state, store }: ChainParts, grace: number): number {
   const view = state.view();
   if (grace === 0) return view.longTermWeightMedian;
-  const kept = store.read.blockInfos(view.height - LONG_TERM_WINDOW + grace, view.height);
-  return median([...kept.map((info) => info.longTermWeight), ...zeros(grace)]);
+  const kept = store.read.blockInfoColumn(
+    "longTermWeight",
+    view.height - LONG_TERM_WINDOW + grace,
+    view.height,
+  );
+  return median([...kept, ...zeros(grace)]);
 }
 
 function zeros(count: number): number[] {

@@ -31,9 +31,9 @@ export function hardForkInfo(params: { version: number }, { parts }: NodeContext
   const height = store.read.height();
   const current = hardForkAt(network, height);
   const version = params.version > 0 ? params.version : nextVersion(network, height);
-  const window = store.read.blockInfos(height - VOTING_WINDOW, height);
+  const window = [...store.read.blockInfoColumn("minorVersion", height - VOTING_WINDOW, height)];
   const newest = network.hardForks.at(-1)!.version;
-  const votes = window.filter(({ minorVersion }) => Math.min(newest, Math.max(1, minorVersion)) >= version);
+  const votes = window.filter((minorVersion) => Math.min(newest, Math.max(1, minorVersion)) >= version);
   return {
     earliest_height: earliestHeight(network, version),
     enabled: current >= version,

@@ -27,7 +27,7 @@ function firstRingCtHeight(network: Network): number {
 
 /** RingCT outputs are counted with every block. */
 function ringCtCounts(read: ChainReader, from: number, to: number): Counts {
-  const totals = read.blockInfos(Math.max(0, from - 1), to + 1).map((info) => info.cumulativeRctOutputs);
+  const totals = [...read.blockInfoColumn("cumulativeRctOutputs", from - 1, to + 1)];
   const base = from === 0 ? 0 : totals.shift()!;
   return { startHeight: from, base, perBlock: differences(base, totals) };
 }
