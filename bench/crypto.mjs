@@ -8,6 +8,7 @@
 import { spawnSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { backend } from "../packages/crypto/dist/src/engine.js";
 import {
   commit,
@@ -30,7 +31,7 @@ const BATCH = 512;
 /** Smallest time in µs of the native tests whose names match, by name. */
 function nativeTimes(filter) {
   if (!existsSync(NATIVE)) return {};
-  const { stdout } = spawnSync(NATIVE, ["--stats", "--filter", filter], { encoding: "utf8" });
+  const { stdout } = spawnSync(NATIVE, ["--stats", "--filter", filter], { cwd: tmpdir(), encoding: "utf8" });
   const unit = { ns: 0.001, µs: 1, ms: 1000 };
   const lines = [...stdout.matchAll(/^test_(.+) \(\d+ calls\) - OK:.*\(min (\d+) (ns|µs|ms)/gm)];
   return Object.fromEntries(lines.map(([, name, value, scale]) => [name, Number(value) * unit[scale]]));
