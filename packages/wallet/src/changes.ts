@@ -6,6 +6,7 @@ import type {
   AddressBookEntry,
   OutgoingPayment,
   OutgoingState,
+  OwnedOutput,
   PoolPayment,
   SubaddressIndex,
   WalletSettings,
@@ -43,6 +44,9 @@ export type ScannedTransaction = {
   readonly inputs: readonly { readonly keyImage: Uint8Array; readonly amount: bigint }[];
 };
 
+/** What spends an output, as the node says. */
+export type SpentStatus = "unspent" | "chain" | "pool";
+
 export type WalletChange =
   /** `count` blocks from `fromHeight` on; whatever was known from that height on is undone first. */
   | {
@@ -71,4 +75,21 @@ export type WalletChange =
   | { readonly kind: "attribute"; readonly key: string; readonly value: string }
   | { readonly kind: "frozen"; readonly keyImage: string; readonly frozen: boolean }
   | { readonly kind: "addressBook"; readonly entries: readonly AddressBookEntry[] }
+  /** What a view-only copy of this wallet found; the first is the output at `offset` of the list. */
+  | { readonly kind: "importedOutputs"; readonly offset: number; readonly outputs: readonly OwnedOutput[] }
+  /** Key images of the outputs from `offset` on, what spends them, and our transactions that do. */
+  | {
+      readonly kind: "keyImages";
+      readonly offset: number;
+      readonly keyImages: readonly Uint8Array[];
+      readonly spent: readonly SpentStatus[];
+      readonly transactions: readonly ScannedTransaction[];
+    }
+  /** What spends the outputs with these key images (hex), as the node says. */
+  | { readonly kind: "spent"; readonly status: readonly (readonly [string, SpentStatus])[] }
+  /** Key images of outputs that will be found, as the wallet that signed tells them. */
+  | {
+      readonly kind: "coldKeyImages";
+      readonly images: readonly { readonly oneTimeKey: Uint8Array; readonly keyImage: Uint8Array }[];
+    }
   | { readonly kind: "settings"; readonly settings: WalletSettings };

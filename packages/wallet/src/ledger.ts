@@ -1,6 +1,12 @@
 /** The state of a wallet with its look-up tables, and how each change moves it. Pure: no clock, no I/O. */
 import { toHex } from "@anulo/protocol";
 import type { WalletChange } from "./changes.ts";
+import {
+  applyColdKeyImages,
+  applyImportedOutputs,
+  applyKeyImages,
+  applySpent,
+} from "./cold-signing/apply.ts";
 import { applyBlocks, detachFrom } from "./scan/apply-blocks.ts";
 import type {
   Account,
@@ -36,6 +42,8 @@ export function createLedger(network: NetworkName, settings: WalletSettings): Le
     attributes: new Map(),
     addressBook: [],
     settings: { ...settings },
+    coldKeyImages: new Map(),
+    requestedFrom: undefined,
     lastBlockReward: 0n,
   };
   return { state, byKeyImage: new Map(), byOneTimeKey: new Map() };
@@ -100,6 +108,10 @@ const apply: Apply = {
     const output = byKeyImage.get(keyImage);
     if (output !== undefined) output.frozen = frozen;
   },
+  importedOutputs: applyImportedOutputs,
+  keyImages: applyKeyImages,
+  spent: applySpent,
+  coldKeyImages: applyColdKeyImages,
   addressBook({ state }, { entries }) {
     state.addressBook.splice(0, state.addressBook.length, ...entries.map((entry) => ({ ...entry })));
   },

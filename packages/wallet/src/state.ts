@@ -148,6 +148,13 @@ export type WalletState = {
   readonly attributes: Map<string, string>;
   readonly addressBook: AddressBookEntry[];
   readonly settings: WalletSettings;
+  /** Key images a view-only wallet has been told, by hex one-time key: outputs found again get them back. */
+  readonly coldKeyImages: Map<string, Uint8Array>;
+  /**
+   * Place of the first output whose key image is wanted: in a view-only wallet, of the first it hasn't been told
+   * (undefined: all); else of the first a view-only copy has asked for (undefined: none).
+   */
+  requestedFrom: number | undefined;
   /** Reward of the newest scanned block, atomic units. */
   lastBlockReward: bigint;
 };

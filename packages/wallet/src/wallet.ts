@@ -74,11 +74,14 @@ export class Wallet {
     this.#clock = clock ?? (() => Math.floor(Date.now() / 1000));
     this.#maxReorgDepth = maxReorgDepth ?? MAX_REORG_DEPTH;
     this.#addresses = new AddressCache(keys, ledger.state.network);
-    const { accounts, outputs } = ledger.state;
+    const { accounts, outputs, coldKeyImages } = ledger.state;
     this.#scanner = new Scanner({
       keys,
       used: accounts.map(({ addresses }, major) => ({ major, minor: addresses.length - 1 })),
-      keyImages: outputs.flatMap(({ keyImage }) => (keyImage === undefined ? [] : [keyImage])),
+      keyImages: [
+        ...outputs.flatMap(({ keyImage }) => (keyImage === undefined ? [] : [keyImage])),
+        ...coldKeyImages.values(),
+      ],
       keep: (change) => this.#keep(change),
     });
   }
@@ -189,6 +192,28 @@ export class Wallet {
     await this.commit({ kind: "newAddress", account, label });
     await this.#scanner.cover({ major: account, minor });
     return minor;
+  }
+
+  /** Takes outputs a view-only copy found; money sent to their addresses is found from now on. */
+  async importOutputs(change: Extract<WalletChange, { kind: "importedOutputs" }>): Promise<void> {
+    await this.commit(change);
+    const images = change.outputs.flatMap(({ keyImage }) => (keyImage === undefined ? [] : [keyImage]));
+    this.#scanner.learn(images);
+    const last = new Map<number, SubaddressIndex>();
+    for (const { subaddress } of change.outputs) {
+      if (subaddress.minor >= (last.get(subaddress.major)?.minor ?? 0))
+        last.set(subaddress.major, subaddress);
+    }
+    for (const index of last.values()) await this.#scanner.cover(index);
+  }
+
+  /** Takes key images (32 bytes) that another wallet made; their spends are recognised from now on. */
+  async learnKeyImages(
+    change: Extract<WalletChange, { kind: "keyImages" | "coldKeyImages" }>,
+  ): Promise<void> {
+    await this.commit(change);
+    const { kind } = change;
+    this.#scanner.learn(kind === "keyImages" ? change.keyImages : change.images.map((it) => it.keyImage));
   }
 
   /** Scans the new blocks and the pool. Calls take turns. Throws `WalletRefusal` when the node doesn't answer. */

@@ -3,6 +3,7 @@ import { wallet as declared, type Implemented, implementFor } from "@anulo/rpc";
 import type { WalletContext } from "../service.ts";
 import { accountHandlers } from "./accounts.ts";
 import { addressBookHandlers } from "./address-book.ts";
+import { coldSigningHandlers } from "./cold-signing.ts";
 import { fileHandlers } from "./files.ts";
 import { historyHandlers } from "./history.ts";
 import { keyHandlers } from "./keys.ts";
@@ -26,16 +27,6 @@ const multisigHandlers = implement(
     "submitMultisig",
   ],
 );
-
-const coldSigningHandlers = implement(declared.coldSigning, {}, [
-  "signTransfer",
-  "submitTransfer",
-  "describeTransfer",
-  "exportOutputs",
-  "importOutputs",
-  "exportKeyImages",
-  "importKeyImages",
-]);
 
 export const walletHandlers: readonly Implemented<WalletContext>[] = [
   ...accountHandlers,

@@ -1,5 +1,6 @@
 /** Scanning, the node behind the wallet, and the service itself. Declarations: @anulo/rpc wallet/service. */
 import { wallet as declared, implementFor } from "@anulo/rpc";
+import { rescanSpent } from "../cold-signing/exchange.ts";
 import { connectDaemon, daemonUrl } from "../daemon.ts";
 import { WalletRefusal } from "../refusal.ts";
 import type { WalletContext, WalletService } from "../service.ts";
@@ -57,6 +58,10 @@ export const serviceHandlers = implementFor<WalletContext>()(
       await wallet.rescan(hard ?? dialect === "contract");
       return {};
     },
+    async rescanSpent(_, { opened: { wallet } }) {
+      await wallet.exclusively(() => rescanSpent(wallet));
+      return {};
+    },
     stopWallet(_, { service, dialect }) {
       if (dialect === "upstream" && service.opened === undefined) {
         throw new WalletRefusal("NOT_OPEN", "No wallet file");
@@ -66,5 +71,5 @@ export const serviceHandlers = implementFor<WalletContext>()(
     },
     getVersion: (_, { dialect }) => ({ release: false, version: versions[dialect] }),
   },
-  ["scanTx", "rescanSpent", "startMining", "stopMining", "setLogLevel", "setLogCategories"],
+  ["scanTx", "startMining", "stopMining", "setLogLevel", "setLogCategories"],
 );

@@ -53,6 +53,11 @@ type Receipt = { index: SubaddressIndex; amount: bigint; amounts: bigint[] };
 function applyTransaction(ledger: Ledger, transaction: ScannedTransaction): void {
   const receipts = new Map<string, Receipt>();
   for (const output of transaction.received) receive(ledger, { transaction, output, receipts });
+  settle(ledger, transaction, receipts);
+}
+
+/** What becomes of the receipts: of a transaction that spends they are change, else income. */
+function settle(ledger: Ledger, transaction: ScannedTransaction, receipts: Map<string, Receipt>): void {
   const spent = spend(ledger, transaction);
   const fee = transaction.fee ?? (spent.amount > 0n ? spent.amount - transaction.publicAmountOut : 0n);
   if (spent.amount > 0n) confirmOutgoing(ledger.state, { transaction, spent, fee, receipts });
@@ -61,6 +66,16 @@ function applyTransaction(ledger: Ledger, transaction: ScannedTransaction): void
     if (receipt.index.major === spent.account) continue; // change, or a payment inside the account
     ledger.state.incoming.push(paymentOf(transaction, receipt, fee));
   }
+}
+
+/** A known transaction again, once a key image tells that it spends: what looked like income was change. */
+export function applyLearnt(ledger: Ledger, transaction: ScannedTransaction): void {
+  const { incoming } = ledger.state;
+  const others = incoming.filter(({ txHash }) => !equalBytes(txHash, transaction.txHash));
+  incoming.splice(0, incoming.length, ...others);
+  const receipts = new Map<string, Receipt>();
+  for (const output of transaction.received) addReceipt(receipts, output, output.amount);
+  settle(ledger, transaction, receipts);
 }
 
 /** The payments a pool transaction brings, which never touch the ledger. */
@@ -107,7 +122,8 @@ function receive(
   const { transaction, output, receipts } = found;
   const known = ledger.byOneTimeKey.get(toHex(output.oneTimeKey));
   if (known !== undefined && (known.spentHeight !== undefined || known.amount >= output.amount)) return;
-  const owned = ownedOutput(transaction, output, known);
+  const told = ledger.state.coldKeyImages.get(toHex(output.oneTimeKey));
+  const owned = ownedOutput(transaction, { ...output, keyImage: output.keyImage ?? told }, known);
   if (known === undefined) ledger.state.outputs.push(owned);
   else ledger.state.outputs[ledger.state.outputs.indexOf(known)] = owned;
   indexOutput(ledger, owned);
@@ -141,7 +157,8 @@ function ownedOutput(
   };
 }
 
-function indexOutput(ledger: Ledger, output: OwnedOutput): void {
+/** Makes an output findable by its key and key image. */
+export function indexOutput(ledger: Ledger, output: OwnedOutput): void {
   ledger.byOneTimeKey.set(toHex(output.oneTimeKey), output);
   if (output.keyImage !== undefined) ledger.byKeyImage.set(toHex(output.keyImage), output);
 }
@@ -158,7 +175,7 @@ function pendingSpender(state: WalletState, output: OwnedOutput): string | undef
 }
 
 /** Money at an address nobody has asked for yet makes it (and those before it) known. Source: wallet2.cpp `expand_subaddresses`. */
-function coverSubaddress({ accounts }: WalletState, { major, minor }: SubaddressIndex): void {
+export function coverSubaddress({ accounts }: WalletState, { major, minor }: SubaddressIndex): void {
   while (accounts.length <= major) accounts.push({ tag: "", addresses: [{ label: "Untitled account" }] });
   const { addresses } = accounts[major]!;
   while (addresses.length <= minor) addresses.push({ label: "" });
@@ -245,6 +262,8 @@ function detachOutputs(ledger: Ledger, height: number): void {
     kept.push(output);
   }
   outputs.splice(0, outputs.length);
+  const { requestedFrom } = ledger.state;
+  if (requestedFrom !== undefined) ledger.state.requestedFrom = Math.min(requestedFrom, kept.length);
   ledger.byKeyImage.clear();
   ledger.byOneTimeKey.clear();
   for (const output of kept) {

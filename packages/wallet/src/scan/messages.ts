@@ -33,6 +33,8 @@ export type ToWorker =
       readonly used: readonly SubaddressIndex[];
       readonly keyImages: readonly Uint8Array[];
     }
+  /** Key images (32 bytes) learnt otherwise than by scanning. */
+  | { readonly kind: "learn"; readonly keyImages: readonly Uint8Array[] }
   | { readonly kind: "cover"; readonly id: number; readonly index: SubaddressIndex }
   | { readonly kind: "scan"; readonly id: number; readonly task: ScanTask }
   | { readonly kind: "pool"; readonly id: number; readonly daemon: DaemonAddress }

@@ -53,6 +53,11 @@ export class Scanner {
     await done;
   }
 
+  /** Spends of these key images (32 bytes) are recognised from now on. */
+  learn(keyImages: readonly Uint8Array[]): void {
+    this.#send({ kind: "learn", keyImages });
+  }
+
   /** Scans to the newest block; answers what the pool held. One at a time. Throws `WalletRefusal` when the node doesn't answer. */
   async scan(task: ScanTask): Promise<PoolPicture | undefined> {
     this.#refusedBatch = undefined;

@@ -104,6 +104,8 @@ port.on("message", (message: ToWorker) => {
       open(message);
       return { kind: "done", id: 0, pool: undefined };
     });
+  } else if (message.kind === "learn") {
+    for (const keyImage of message.keyImages) context?.knownImages.add(toHex(keyImage));
   } else if (message.kind === "cover") {
     void answer(message.id, async () => {
       context?.cover(message.index);

@@ -1,0 +1,201 @@
+/** Outputs one way, key images the other. */
+import { randomBytes } from "node:crypto";
+import { BadBytes, concatBytes, decode, encode, equalBytes, toHex } from "@anulo/protocol";
+import type { ScannedTransaction, SpentStatus } from "../changes.ts";
+import { checked } from "../daemon.ts";
+import { mapPatiently } from "../proofs/text.ts";
+import { fetchTransactions } from "../proofs/transactions.ts";
+import { WalletRefusal } from "../refusal.ts";
+import type { OwnedOutput } from "../state.ts";
+import type { Wallet } from "../wallet.ts";
+import {
+  type ExportedOutputs,
+  exportedOutputs,
+  exportOutputs,
+  importOutput,
+  isImported,
+} from "./exported-outputs.ts";
+import { checkKeyImage, type SignedKeyImage, signKeyImage } from "./key-images.ts";
+import { hasMagic, magicOf, seal, unseal } from "./sealed.ts";
+
+const OUTPUTS_MAGIC = magicOf("Monero output export", 4);
+/** Key images asked about in one call. */
+const KEY_IMAGES_PER_CALL = 1000;
+
+function refusal(message: string): WalletRefusal {
+  return new WalletRefusal("UNKNOWN_ERROR", message);
+}
+
+/** Place of the first output whose key image is wanted (see `WalletState.requestedFrom`). */
+function firstRequested({ state, isViewOnly }: Wallet): number {
+  const { requestedFrom, outputs } = state;
+  return Math.min(outputs.length, requestedFrom ?? (isViewOnly ? 0 : outputs.length));
+}
+
+/** Outputs not yet exchanged, or all of them. */
+export function outputsToExport(wallet: Wallet, all: boolean): ExportedOutputs {
+  const requestedFrom = firstRequested(wallet);
+  return exportOutputs(wallet.state.outputs, { offset: all ? 0 : requestedFrom, requestedFrom });
+}
+
+/** The same, sealed. */
+export async function exportSealedOutputs(
+  wallet: Wallet,
+  { all, kdfRounds }: { all: boolean; kdfRounds: number | undefined },
+): Promise<Uint8Array> {
+  const { spendPublic, viewPublic } = wallet.keys;
+  const plain = concatBytes(spendPublic, viewPublic, encode(exportedOutputs, outputsToExport(wallet, all)));
+  return seal(OUTPUTS_MAGIC, plain, { keys: { ...wallet.keys, kdfRounds }, random: randomBytes });
+}
+
+/** Takes exported outputs; answers how many the wallet has then. Throws `WalletRefusal`. */
+export async function importOutputs(wallet: Wallet, exported: ExportedOutputs): Promise<number> {
+  const { offset, outputs } = exported;
+  const { state } = wallet;
+  if (wallet.isViewOnly) throw refusal("Failed to import outputs: a view-only wallet can't make key images");
+  if (offset > state.outputs.length)
+    throw refusal("Imported outputs omit more outputs that we know of. Try using export_outputs all.");
+  await wallet.whenReady();
+  const finder = {
+    keys: wallet.keys,
+    indexOfSpendKey: (spendPublic: Uint8Array) => wallet.indexOfSpendKey(spendPublic),
+  };
+  const imported = await mapPatiently(outputs, (output) => importOutput(output, finder));
+  for (const [i, output] of imported.entries()) {
+    const known = state.outputs[offset + i];
+    if (known === undefined || isImported(known) || equalBytes(known.oneTimeKey, output.oneTimeKey)) continue;
+    throw refusal("Failed to import outputs: they are not those this wallet has found itself");
+  }
+  await wallet.importOutputs({ kind: "importedOutputs", offset, outputs: imported });
+  return state.outputs.length;
+}
+
+/** Takes outputs as `export_outputs` gave them. Throws `WalletRefusal`. */
+export async function importSealedOutputs(
+  wallet: Wallet,
+  sealed: Uint8Array,
+  kdfRounds: number | undefined,
+): Promise<number> {
+  if (!hasMagic(OUTPUTS_MAGIC, sealed)) throw refusal("Bad magic from outputs");
+  const plain = await unseal(OUTPUTS_MAGIC, sealed, { ...wallet.keys, kdfRounds });
+  if (plain === undefined) throw refusal("Failed to decrypt outputs: Failed to authenticate ciphertext");
+  if (plain.length < 64) throw refusal("Bad data size for outputs");
+  const { spendPublic, viewPublic } = wallet.keys;
+  if (!equalBytes(plain.subarray(0, 64), concatBytes(spendPublic, viewPublic)))
+    throw refusal("Outputs from are for a different account");
+  try {
+    return await importOutputs(wallet, decode(exportedOutputs, plain.subarray(64)));
+  } catch (error) {
+    if (error instanceof BadBytes) throw refusal("Failed to import outputs: they can't be read");
+    throw error;
+  }
+}
+
+/** Signed key images of the outputs asked for, or of all. Throws `WalletRefusal`. */
+export async function exportKeyImages(
+  wallet: Wallet,
+  all: boolean,
+): Promise<{ offset: number; images: SignedKeyImage[] }> {
+  if (wallet.isViewOnly)
+    throw new WalletRefusal("WATCH_ONLY", "The wallet is watch-only. Cannot make key images.");
+  const offset = all ? 0 : firstRequested(wallet);
+  const { keys } = wallet;
+  const outputs = wallet.state.outputs.slice(offset);
+  return { offset, images: await mapPatiently(outputs, (output) => signKeyImage(output, { keys })) };
+}
+
+/** Source: core_rpc_server_commands_defs.h COMMAND_RPC_IS_KEY_IMAGE_SPENT. */
+const statusOf: readonly SpentStatus[] = ["unspent", "chain", "pool"];
+
+/** What spends each key image (32 bytes), as the node says. Throws `WalletRefusal`. */
+export async function spentStatus(wallet: Wallet, images: readonly Uint8Array[]): Promise<SpentStatus[]> {
+  const status: SpentStatus[] = [];
+  for (let at = 0; at < images.length; at += KEY_IMAGES_PER_CALL) {
+    const key_images = images.slice(at, at + KEY_IMAGES_PER_CALL).map(toHex);
+    const { spent_status } = await checked(wallet.daemon.client.isKeyImageSpent({ key_images }));
+    if (spent_status.length !== key_images.length)
+      throw refusal("daemon returned wrong response for is_key_image_spent, wrong amounts count");
+    status.push(...spent_status.map((each) => statusOf[each] ?? "chain"));
+  }
+  return status;
+}
+
+/** Our own transactions that spend any of these key images (hex), as a scan would have seen them. */
+async function spendersOf(wallet: Wallet, spent: ReadonlySet<string>): Promise<ScannedTransaction[]> {
+  const byTransaction = new Map<string, OwnedOutput[]>();
+  for (const output of wallet.state.outputs) {
+    if (output.coinbase || isImported(output)) continue;
+    const id = toHex(output.txHash);
+    byTransaction.set(id, [...(byTransaction.get(id) ?? []), output]);
+  }
+  const groups = [...byTransaction.values()];
+  const found = await fetchTransactions(
+    wallet.daemon,
+    groups.map(([output]) => output!.txHash),
+  );
+  return found.flatMap(({ transaction: { prefix, ringct } }, i): ScannedTransaction[] => {
+    const inputs = prefix.inputs.flatMap((input) => (input.type === "key" ? [input] : []));
+    if (!inputs.some(({ keyImage }) => spent.has(toHex(keyImage)))) return [];
+    const received = groups[i]!;
+    const { txHash, height, timestamp, unlockTime, txSize } = received[0]!;
+    const fee = ringct === undefined ? undefined : ringct.type === 0 ? 0n : ringct.fee;
+    const publicAmountOut = prefix.outputs.reduce((sum, output) => sum + output.amount, 0n);
+    const paymentId = wallet.state.incoming.find((it) => equalBytes(it.txHash, txHash))?.paymentId;
+    return [
+      {
+        ...{ txHash, height, timestamp, unlockTime, txSize, coinbase: false, fee, publicAmountOut },
+        ...{ paymentId: paymentId ?? new Uint8Array(32), received, inputs },
+      },
+    ];
+  });
+}
+
+export type KeyImageSums = { readonly height: number; readonly spent: bigint; readonly unspent: bigint };
+
+/** Spent and unspent atomic units of the first `count` outputs; `status` is of those from `offset` on. */
+function sums(wallet: Wallet, { offset, status }: { offset: number; status: readonly SpentStatus[] }) {
+  let [spent, unspent] = [0n, 0n];
+  for (const [i, output] of wallet.state.outputs.slice(0, offset + status.length).entries()) {
+    if (output.frozen) continue;
+    const isSpent = i < offset ? output.spentHeight !== undefined : status[i - offset] !== "unspent";
+    if (isSpent) spent += output.amount;
+    else unspent += output.amount;
+  }
+  return { spent, unspent };
+}
+
+/** Takes signed key images of the outputs from `offset` on. Throws `WalletRefusal`. */
+export async function importKeyImages(
+  wallet: Wallet,
+  images: readonly SignedKeyImage[],
+  offset: number,
+): Promise<KeyImageSums> {
+  const { outputs } = wallet.state;
+  if (offset > outputs.length) throw refusal("Offset larger than known outputs");
+  if (images.length > outputs.length - offset)
+    throw refusal("The blockchain is out of date compared to the signed key images");
+  if (images.length === 0 && offset === 0) return { height: 0, spent: 0n, unspent: 0n };
+  await mapPatiently([...images.entries()], ([i, image]) =>
+    checkKeyImage(image, outputs[offset + i]!, `${offset + i}/${images.length}`),
+  );
+  const keyImages = images.map(({ keyImage }) => keyImage);
+  const status = await spentStatus(wallet, keyImages);
+  const spentImages = new Set(keyImages.filter((_, i) => status[i] === "chain").map(toHex));
+  const transactions = spentImages.size === 0 ? [] : await spendersOf(wallet, spentImages);
+  await wallet.learnKeyImages({ kind: "keyImages", offset, keyImages, spent: status, transactions });
+  return { height: outputs[offset + images.length - 1]!.height, ...sums(wallet, { offset, status }) };
+}
+
+/** Asks the node again what spends the outputs. Only what differs from what the wallet knows is changed. */
+export async function rescanSpent(wallet: Wallet): Promise<void> {
+  const known = wallet.state.outputs.filter(({ keyImage }) => keyImage !== undefined);
+  const status = await spentStatus(
+    wallet,
+    known.map(({ keyImage }) => keyImage!),
+  );
+  const changed = known.flatMap((output, i): [string, SpentStatus][] => {
+    const isSpent = output.spentHeight !== undefined || output.pendingSpend !== undefined;
+    return isSpent === (status[i] !== "unspent") ? [] : [[toHex(output.keyImage!), status[i]!]];
+  });
+  if (changed.length > 0) await wallet.commit({ kind: "spent", status: changed });
+}

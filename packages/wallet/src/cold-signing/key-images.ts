@@ -1,0 +1,54 @@
+/** Key images signed by the wallet that can make them, for a view-only copy. Source: wallet2.cpp `export_key_images`, `import_key_images`. */
+import {
+  checkRingSignature,
+  generateKeyDerivation,
+  generateRingSignature,
+  isInMainSubgroup,
+  keyImageOf,
+  type RandomSource,
+} from "@anulo/crypto";
+import { equalBytes, toHex } from "@anulo/protocol";
+import { WalletRefusal } from "../refusal.ts";
+import { oneTimeSecret } from "../scan/scan-transaction.ts";
+import type { OwnedOutput, WalletKeys } from "../state.ts";
+
+/** 32 and 64 bytes. */
+export type SignedKeyImage = { readonly keyImage: Uint8Array; readonly signature: Uint8Array };
+
+function refusal(message: string): WalletRefusal {
+  return new WalletRefusal("UNKNOWN_ERROR", message);
+}
+
+/** The key image of an output and a signature by its one-time key, which shows that the one is the other's. */
+export function signKeyImage(
+  output: OwnedOutput,
+  { keys, random }: { keys: WalletKeys; random?: RandomSource },
+): SignedKeyImage {
+  const { oneTimeKey, txPublicKey, outputIndex, subaddress } = output;
+  const derivation = generateKeyDerivation(txPublicKey, keys.viewSecret);
+  const secretKey = oneTimeSecret(keys, { derivation, outputIndex, subaddress });
+  try {
+    const keyImage = keyImageOf(oneTimeKey, secretKey);
+    if (output.keyImage !== undefined && !equalBytes(keyImage, output.keyImage))
+      throw refusal("key_image generated not matched with cached key image");
+    const statement = { prefixHash: keyImage, keyImage, publicKeys: [oneTimeKey] };
+    const [signature] = generateRingSignature(statement, { secretKey, realIndex: 0 }, random);
+    return { keyImage, signature: signature! };
+  } finally {
+    secretKey.fill(0);
+    derivation.fill(0);
+  }
+}
+
+/** Throws `WalletRefusal` unless the key image is that of the output. `place` says which one, for the caller. */
+export function checkKeyImage(
+  { keyImage, signature }: SignedKeyImage,
+  output: OwnedOutput,
+  place: string,
+): void {
+  if (output.keyImage !== undefined && equalBytes(output.keyImage, keyImage)) return;
+  const told = `${place}, key image ${toHex(keyImage)}`;
+  if (!isInMainSubgroup(keyImage)) throw refusal(`Key image out of validity domain: input ${told}`);
+  const statement = { prefixHash: keyImage, keyImage, publicKeys: [output.oneTimeKey] };
+  if (!checkRingSignature(statement, [signature])) throw refusal(`Signature check failed ${told}`);
+}

@@ -1,0 +1,83 @@
+/**
+ * What a view-only wallet and the wallet with the spend key hand each other, readable and writable by holders of the
+ * view key alone: magic · iv (8) · chacha20 · signature (64). Source: wallet2.cpp `encrypt`, `decrypt`.
+ */
+import {
+  chacha20,
+  checkSignature,
+  cnSlowHash,
+  keccak256,
+  type RandomSource,
+  signMessageHash,
+} from "@anulo/crypto";
+import { concatBytes, equalBytes } from "@anulo/protocol";
+import type { WalletKeys } from "../state.ts";
+
+const IV_BYTES = 8;
+const SIGNATURE_BYTES = 64;
+
+export type SealKeys = Pick<WalletKeys, "viewSecret" | "viewPublic"> & {
+  /** Rounds of CryptoNight that make the key; 1 if undefined. Both sides must use the same. */
+  readonly kdfRounds: number | undefined;
+};
+
+/** The kind of what is sealed: its first bytes, the version last. */
+export type Magic = Uint8Array;
+
+/** Magic of a text followed by a version byte. */
+export function magicOf(text: string, version: number): Magic {
+  return concatBytes(new TextEncoder().encode(text), Uint8Array.of(version));
+}
+
+/** 32 bytes, wiped by the caller. About 40 ms a round. */
+async function sealingKey({ viewSecret, kdfRounds = 1 }: SealKeys): Promise<Uint8Array> {
+  let key: Uint8Array = viewSecret;
+  for (let round = 0; round < kdfRounds; round++) {
+    await new Promise((resolve) => setImmediate(resolve));
+    const next = cnSlowHash(key);
+    if (round > 0) key.fill(0);
+    key = next;
+  }
+  return key;
+}
+
+/** Encrypts and signs. */
+export async function seal(
+  magic: Magic,
+  plain: Uint8Array,
+  { keys, random }: { keys: SealKeys; random: RandomSource },
+): Promise<Uint8Array> {
+  const key = await sealingKey(keys);
+  try {
+    const iv = random(IV_BYTES);
+    const body = concatBytes(iv, chacha20(plain, key, iv));
+    const signature = signMessageHash(keccak256(body), keys.viewPublic, keys.viewSecret, random);
+    return concatBytes(magic, body, signature);
+  } finally {
+    key.fill(0);
+  }
+}
+
+/** Whether bytes claim to be of this kind. */
+export function hasMagic(magic: Magic, sealed: Uint8Array): boolean {
+  return equalBytes(sealed.subarray(0, magic.length), magic);
+}
+
+/** What was sealed; undefined for another kind, another wallet's, and anything changed on the way. */
+export async function unseal(
+  magic: Magic,
+  sealed: Uint8Array,
+  keys: SealKeys,
+): Promise<Uint8Array | undefined> {
+  if (!hasMagic(magic, sealed)) return undefined;
+  const body = sealed.subarray(magic.length, -SIGNATURE_BYTES);
+  const signature = sealed.subarray(magic.length + body.length);
+  if (sealed.length < magic.length + IV_BYTES + SIGNATURE_BYTES) return undefined;
+  if (!checkSignature(keccak256(body), keys.viewPublic, signature)) return undefined;
+  const key = await sealingKey(keys);
+  try {
+    return chacha20(body.subarray(IV_BYTES), key, body.subarray(0, IV_BYTES));
+  } finally {
+    key.fill(0);
+  }
+}
