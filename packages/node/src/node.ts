@@ -1,5 +1,5 @@
 import { availableParallelism } from "node:os";
-import { type NetworkName, networks } from "@anulo/protocol";
+import { type NetworkName, networks, toHex } from "@anulo/protocol";
 import {
   createRpcServer,
   type Dialect,
@@ -123,6 +123,7 @@ async function run(options: NodeOptions, requestStop: () => void): Promise<Runni
   const { discharge } = verifiers;
   const network = networks[options.network];
   const chain = await openChain({ network, path: databasePath, fixedDifficulty: 1n, discharge, now });
+  if (options.log !== undefined) logEvents(chain.events, options.log);
   try {
     const server = await serve(options, { chain, now, requestStop });
     const timer = setInterval(() => dropStale(chain.parts), POOL_CARE_MS).unref();
@@ -137,6 +138,21 @@ async function run(options: NodeOptions, requestStop: () => void): Promise<Runni
 function withoutMapping(address: string): string {
   return address.startsWith("::ffff:") ? address.slice("::ffff:".length) : address;
 }
+
+function logEvents(events: Events, log: Logger): void {
+  events.listen(({ type, ...facts }) => {
+    const fields = "id" in facts ? { ...facts, id: toHex(facts.id) } : facts;
+    if (type === "reorganised") log.warn("chain reorganised", fields);
+    else log.debug(wordsOf[type], fields);
+  });
+}
+
+const wordsOf = {
+  blockAdded: "block added",
+  alternativeBlock: "block kept beside the chain",
+  blocksPopped: "blocks popped",
+  transactionAdded: "transaction added to the pool",
+} as const;
 
 interface Behind {
   readonly chain: OpenChain;

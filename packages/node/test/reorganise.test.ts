@@ -6,6 +6,8 @@ import { acceptBlock } from "../src/chain/chain.ts";
 import { readIncomingBlock } from "../src/chain/incoming-block.ts";
 import type { ChainParts } from "../src/chain/parts.ts";
 import { createTemplate } from "../src/mining/block-template.ts";
+import { admit } from "../src/pool/admit.ts";
+import { dropFromPool } from "../src/pool/maintain.ts";
 import { emptyChain, loadBlocks, mine, minerKeys } from "./chain-fixture.ts";
 import { goldenState } from "./recorded-chains.ts";
 
@@ -76,6 +78,36 @@ test("transactions of the old chain return to the pool and are mined on the new 
   await mine(parts, 1);
   assert.equal(parts.pool.size, 0);
   assert.equal(parts.store.read.blockInfo(first + 3)?.transactionCount, 1 + payments);
+  await chain.close();
+});
+
+test("a branch that lacks a transaction is not condemned, and wins once the transaction is there", async () => {
+  const chain = await emptyChain();
+  const { parts } = chain;
+  const { read } = parts.store;
+  const { blocks } = goldenState();
+  const first = blocks.findIndex(({ transactions }) => transactions.length > 0);
+  await loadBlocks(parts, blocks.slice(0, first));
+  const fork = read.blockInfo(first)!.hash;
+  const [top] = await mine(parts, 1);
+  const send = async () => {
+    for (const blob of blocks[first]!.transactions) await admit(parts, { blob, doNotRelay: false });
+  };
+  await send();
+  const [side] = await mine(parts, 1, fork);
+  const child = readIncomingBlock(writeBlock(build(parts, side!)));
+  dropFromPool(
+    parts,
+    parts.pool.entries().map(({ key }) => key),
+  );
+  const isMissing = (error: unknown) =>
+    error instanceof RuleViolation && error.violation.code === "TRANSACTION_MISSING";
+  await assert.rejects(acceptBlock(parts, child), isMissing);
+  assert.deepEqual(parts.state.view().topId, top);
+  await send();
+  await mine(parts, 1, side);
+  assert.equal(read.height(), first + 3);
+  assert.deepEqual(read.blockInfo(first + 1)?.hash, side);
   await chain.close();
 });
 

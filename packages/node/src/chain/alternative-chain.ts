@@ -1,10 +1,16 @@
-import { RuleViolation, verifyAlternativeBlock } from "@anulo/consensus";
+import { feeOf, RuleViolation, verifyAlternativeBlock } from "@anulo/consensus";
 import { readBlock, readTransaction, toHex, transactionWeight } from "@anulo/protocol";
 import type { AlternativeBlock } from "@anulo/storage";
 import { type BranchBlocks, branchView, findBranch } from "./branch.ts";
 import type { IncomingBlock } from "./incoming-block.ts";
 import { type ChainParts, transact } from "./parts.ts";
 import { transactionBlob } from "./stored-transaction.ts";
+
+/** Weight in bytes with the miner transaction, fees in atomic units. */
+interface Contents {
+  readonly weight: number;
+  readonly fees: bigint;
+}
 
 /** A branch that has more work than the main chain. */
 export interface HeavierBranch {
@@ -22,10 +28,12 @@ export function addAlternative(parts: ChainParts, incoming: IncomingBlock): Heav
   if (below === undefined) throw new RuleViolation({ code: "UNKNOWN_PARENT" });
   const view = state.view();
   const branch = branchView({ ...parts, read: store.read, fixedDifficulty: view.fixedDifficulty }, below);
-  const weight = weightOf(parts, incoming);
+  const { weight, fees } = contentsOf(parts, incoming);
   const { obligations, ...verified } = verifyAlternativeBlock(incoming.block, branch);
   proofs.demand(obligations);
-  const { height, cumulativeDifficulty, alreadyGenerated } = verified;
+  const { height, cumulativeDifficulty } = verified;
+  // The original counts fees as new coins here, so that templates on such a block claim a wrong reward.
+  const alreadyGenerated = verified.alreadyGenerated - fees;
   const row: AlternativeBlock = {
     height,
     cumulativeDifficulty,
@@ -47,15 +55,19 @@ function heavierBranch({ forkHeight, blocks }: BranchBlocks, top: IncomingBlock)
   return { forkHeight, blocks: [...below, top] };
 }
 
-/** Weight (bytes) of a block whose transactions are in the pool or on the chain; throws where one is missing. */
-function weightOf({ pool, store }: ChainParts, { block }: IncomingBlock): number {
-  const weights = block.transactionHashes.map((hash, index) => {
+/** What a block's transactions, all of the pool or the chain, add up to; throws where one is missing. */
+function contentsOf({ pool, store }: ChainParts, { block }: IncomingBlock): Contents {
+  const contents = block.transactionHashes.map((hash, index): Contents => {
     const waiting = pool.get(toHex(hash));
-    if (waiting !== undefined) return waiting.row.weight;
+    if (waiting !== undefined) return { weight: waiting.row.weight, fees: waiting.row.fee };
     const mined = store.read.transaction(hash);
     if (mined === undefined) throw new RuleViolation({ code: "TRANSACTION_MISSING", index });
     const blob = transactionBlob(store.read, mined);
-    return transactionWeight(readTransaction(blob), blob.length);
+    const transaction = readTransaction(blob);
+    return { weight: transactionWeight(transaction, blob.length), fees: feeOf({ transaction }) };
   });
-  return weights.reduce((sum, weight) => sum + weight, transactionWeight(block.minerTransaction));
+  return {
+    weight: contents.reduce((sum, { weight }) => sum + weight, transactionWeight(block.minerTransaction)),
+    fees: contents.reduce((sum, { fees }) => sum + fees, 0n),
+  };
 }

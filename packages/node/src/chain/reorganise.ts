@@ -30,7 +30,9 @@ async function findCulprit(parts: ChainParts, branch: HeavierBranch): Promise<vo
   try {
     await parts.proofs.settle(() => switchTo(parts, branch, { stepwise: true, reached }));
   } catch (error) {
-    if (error instanceof RuleViolation) condemn(parts, branch, { position, violation: error });
+    if (error instanceof RuleViolation && isLasting(error)) {
+      condemn(parts, branch, { position, violation: error });
+    }
     throw error;
   }
 }
@@ -115,10 +117,23 @@ interface Culprit {
   readonly violation: RuleViolation;
 }
 
+/** A transaction we lack and a clock that is behind say nothing about the block: it may be tried again. */
+function isLasting({ violation }: RuleViolation): boolean {
+  return violation.code !== "TRANSACTION_MISSING" && violation.code !== "TIMESTAMP_TOO_LATE";
+}
+
+/** Blocks remembered as invalid; beyond it the oldest are forgotten. */
+const MAX_INVALID_BLOCKS = 10_000;
+
 /** Remembers the block that breaks a rule and those above it, and forgets them as alternatives. */
 function condemn(parts: ChainParts, { blocks }: HeavierBranch, { position, violation }: Culprit): void {
   const condemned = blocks.slice(position);
-  for (const { key } of condemned) parts.invalidBlocks.set(key, violation);
+  const { invalidBlocks } = parts;
+  for (const { key } of condemned) invalidBlocks.set(key, violation);
+  for (const oldest of invalidBlocks.keys()) {
+    if (invalidBlocks.size <= MAX_INVALID_BLOCKS) break;
+    invalidBlocks.delete(oldest);
+  }
   transact(parts, (writer) => {
     for (const { id } of condemned) writer.removeAlternativeBlock(id);
   });

@@ -9,7 +9,7 @@ import {
   weightLimits,
 } from "@anulo/consensus";
 import type { RandomSource } from "@anulo/crypto";
-import { type Block, equalBytes, minimumFullRewardWeight } from "@anulo/protocol";
+import { type Block, equalBytes, minimumFullRewardWeight, readBlock, toHex } from "@anulo/protocol";
 import { type BranchBlocks, branchView, findBranch } from "../chain/branch.ts";
 import type { ChainParts } from "../chain/parts.ts";
 import { MAX_EXTRA_NONCE, type MinerKeys, minerTransactionBuilder } from "./miner-transaction.ts";
@@ -51,6 +51,8 @@ export class NoTemplate extends Error {
 interface Ground {
   readonly view: ChainView;
   readonly economy: TemplateEconomy;
+  /** Transactions (ids in hexadecimal) that blocks below hold beside the main chain. */
+  readonly taken: ReadonlySet<string>;
 }
 
 /** Blocks after which the seed of the next epoch is announced. Source: rx-slow-hash.c `SEEDHASH_EPOCH_LAG`. */
@@ -63,12 +65,13 @@ const SEED_LAG_BLOCKS = 64;
 export function createTemplate(parts: ChainParts, order: TemplateOrder): BlockTemplate {
   if (order.extraNonce.length > MAX_EXTRA_NONCE) throw new NoTemplate("the nonce is too long");
   const main = parts.state.view();
-  const { view, economy } = groundOf(parts, order.previousId ?? main.topId);
+  const { view, economy, taken } = groundOf(parts, order.previousId ?? main.topId);
   const readiness = createReadiness(parts, main);
   const waiting = parts.pool
     .byFeeRate()
     .map(({ row, key }) => ({ ...row, receivedAt: row.receiveTime, key }));
-  const choice = chooseTransactions(waiting, economy, ({ key }) => readiness.isReady(key));
+  const isReady = ({ key }: { key: string }) => !taken.has(key) && readiness.isReady(key);
+  const choice = chooseTransactions(waiting, economy, isReady);
   readiness.settle();
   const build = minerTransactionBuilder({
     ...order,
@@ -107,7 +110,7 @@ function groundOf(parts: ChainParts, previousId: Uint8Array): Ground {
   const main = parts.state.view();
   if (equalBytes(previousId, main.topId)) {
     const medianWeight = weightLimits(main).blockLimit / 2;
-    return { view: main, economy: economyOf(main, medianWeight) };
+    return { view: main, economy: economyOf(main, medianWeight), taken: new Set() };
   }
   const branch = findBranch(parts.store.read, previousId);
   if (branch === undefined) throw new NoTemplate("the block to build on is not known");
@@ -119,7 +122,8 @@ function groundOf(parts: ChainParts, previousId: Uint8Array): Ground {
     weightToBuildOn(parts, branch),
     minimumFullRewardWeight(view.hardForkVersion),
   );
-  return { view, economy: economyOf(view, medianWeight) };
+  const held = branch.blocks.flatMap(({ blob }) => readBlock(blob).transactionHashes);
+  return { view, economy: economyOf(view, medianWeight), taken: new Set(held.map(toHex)) };
 }
 
 function economyOf({ alreadyGenerated, hardForkVersion }: ChainView, medianWeight: number): TemplateEconomy {
