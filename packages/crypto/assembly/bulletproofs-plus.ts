@@ -11,7 +11,9 @@
  * generators, which have prime order, are divided by 8. P_i and y^N−i·d_i split into (upper bits of i)·(lower bits),
  * so a generator costs one or two multiplications. Source: https://eprint.iacr.org/2020/735 §6.1; bulletproofs_plus.cc.
  */
-import { AFFINE1, BASE, PT, decompress, encodeBatch, identityLanes, mulBy8, scatterAffine, toAffine } from "./point";
+import {
+  AFFINE1, BASE, PT, addCached, decompress, encodeBatch, identityLanes, mulBy8, scatterAffine, toAffine, toCached,
+} from "./point";
 import { hashToPoint } from "./elligator";
 import { encodeNormalized, normalizeBatch, storeSummands } from "./affine";
 import { keccak256 } from "./keccak";
@@ -22,7 +24,8 @@ import { COLUMNS, MOST_PRODUCTS, UNPACKED, addProduct, foldColumns, foldInPlace,
 import { invertBatch } from "./scalar-vector";
 import { multByDigits, prepareDigits } from "./mult";
 import { H_BYTES, generatorSummands } from "./generators";
-import { listSummands, pippenger, summandsOf } from "./multiexp";
+import { MOST_TABLED, sumGenerators } from "./buckets";
+import { listSummands, sumTerms, summandsOf } from "./multiexp";
 import { alloc } from "./arena";
 
 /** A proof as placed by the JavaScript side; `outputs` is 1 … 16. */
@@ -364,6 +367,23 @@ function addProof(sums: Sums, proof: Proof, c: usize, inverses: usize, weight: u
   addGenerators(sums, proof, c, inverses);
 }
 
+/** Own points beside which tables of the generators save more than another n buckets cost (measured). */
+const MOST_OWN_BESIDE_TABLES: i32 = 512;
+
+/** P (lane 0) = the weighted sum of `own` listed points, whose factors those of the generators follow. */
+function sumAll(sums: Sums, list: usize, own: i32, generators: i32): void {
+  const factors = sums.generators - 32 * own;
+  if (generators > MOST_TABLED || own > MOST_OWN_BESIDE_TABLES) {
+    listSummands(list + 4 * own, generatorSummands(1, generators), generators);
+    sumTerms(P, factors, list, own + generators);
+    return;
+  }
+  sumGenerators(P, sums.generators, generators);
+  toCached(Q, P);
+  sumTerms(P, factors, list, own);
+  addCached(P, P, Q, false);
+}
+
 /**
  * 1 where all `count` proofs hold. `proofs`: Proof records; `weights`: 32 bytes a proof, nonzero. The caller has
  * checked lengths. Memory stays reserved until the next call.
@@ -376,7 +396,7 @@ export function verifyBulletproofsPlus(proofs: usize, count: i32, weights: usize
   if (!measure(batch)) return 0;
   const outputs = batch.outputs, points = batch.points, generators = 2 << batch.most, n = outputs + points + 2 + generators;
   const summands = alloc(AFFINE1 * (outputs + points + 2)), encoded = alloc(32 * (outputs + 1));
-  const challenges = alloc(CHALLENGES * count), inverses = alloc(32 * 11 * count), factors = alloc(32 * n), list = alloc(4 * n);
+  const challenges = alloc(CHALLENGES * count), inverses = alloc(32 * 11 * count), factors = alloc(32 * n), list = alloc(4 * (n + 1));
   if (!divideCommitments(batch, encoded, summands)) return 0;
   if (!readAllChallenges(batch, challenges, inverses, encoded)) return 0;
   if (!listOwn(batch, list, summands)) return 0;
@@ -395,8 +415,7 @@ export function verifyBulletproofsPlus(proofs: usize, count: i32, weights: usize
   }
   finishGenerators(sums, batch.most);
   listSummands(list + 4 * (outputs + points), PEDERSEN, 2);
-  listSummands(list + 4 * (outputs + points + 2), generatorSummands(1, generators), generators);
-  pippenger(P, factors, list, n);
+  sumAll(sums, list, outputs + points + 2, generators);
   mulBy8(P, P, false);
   return identityLanes(P) & 1;
 }

@@ -6,6 +6,7 @@ import { wipeBase } from "./base";
 import { wipeMult } from "./mult";
 import { wipeScan } from "./scan";
 import { wipeMultiexp } from "./multiexp";
+import { wipeStraus } from "./straus";
 import { wipePoints } from "./points";
 import { wipeKeccak } from "./keccak";
 
@@ -30,6 +31,7 @@ export function wipe(): void {
   wipeScan();
   wipePoints();
   wipeMultiexp();
+  wipeStraus();
   wipeKeccak();
 }
 

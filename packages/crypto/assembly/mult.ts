@@ -110,7 +110,8 @@ export function doubleScalarMult(o: usize, p: usize, a0: usize, a1: usize, q: us
   return digit ? table + PT * (abs(digit) - 1) : IDENTITY_CACHED;
 }
 
-function addIndexed(o: usize, table: usize, d: i32, e: i32, withT: bool): void {
+/** o += d·(lane 0), e·(lane 1) of the point whose multiples 1 … 8 are in `table`, for public digits. */
+export function addIndexed(o: usize, table: usize, d: i32, e: i32, withT: bool): void {
   gatherPairs(ENTRY, entryOf(table, d), entryOf(table, e));
   negateCachedIf(ENTRY, i32(d < 0) | (i32(e < 0) << 1));
   addCached(o, o, ENTRY, withT);
