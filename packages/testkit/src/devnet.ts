@@ -30,7 +30,7 @@ export type DevnetWallet = {
   call(method: string, params?: Exact): Promise<ExactObject>;
   /** Scans what is new and returns the balance, atomic units. */
   balance(): Promise<{ balance: bigint; unlocked: bigint }>;
-  /** Pays atomic units to an address; returns the transaction id. */
+  /** Scans what is new and pays atomic units to an address; returns the transaction id. */
   pay(address: string, amount: bigint): Promise<string>;
 };
 
@@ -48,9 +48,7 @@ export type Devnet = {
 export async function startDevnet(options: DevnetOptions = {}): Promise<Devnet> {
   const folder = mkdtempSync(join(tmpdir(), "anulo-devnet-"));
   const stops: (() => Promise<void>)[] = [async () => rmSync(folder, { recursive: true, force: true })];
-  const stop = async () => {
-    for (const end of stops.splice(0).reverse()) await end();
-  };
+  const stop = () => stopAll(stops.splice(0).reverse());
   try {
     const node = createNode({
       network: "regtest",
@@ -76,6 +74,13 @@ export async function startDevnet(options: DevnetOptions = {}): Promise<Devnet> 
     await stop();
     throw error;
   }
+}
+
+/** Ends all, one after the other, even where one fails; then throws what failed. */
+async function stopAll(stops: readonly (() => Promise<void>)[]): Promise<void> {
+  const failures: unknown[] = [];
+  for (const end of stops) await end().catch((error) => failures.push(error));
+  if (failures.length > 0) throw new AggregateError(failures, "a part of the devnet did not stop cleanly");
 }
 
 type Place = {
@@ -132,6 +137,7 @@ function devnetWallet({ service, name, mnemonic, address }: Opened): DevnetWalle
       return { balance: BigInt(String(balance)), unlocked: BigInt(String(unlocked_balance)) };
     },
     pay: async (to, amount) => {
+      await call(url, "refresh");
       const { tx_hash } = await call(url, "transfer", { destinations: [{ address: to, amount }] });
       return String(tx_hash);
     },
