@@ -20,6 +20,14 @@ const blocksUntilSpendable = 80;
 const blocksUntilUnlocked = 10;
 const payment = (123n * ATOMIC_UNITS_PER_COIN) / 100n;
 
+class PaymentMissing extends Error {
+  override name = "PaymentMissing";
+
+  constructor() {
+    super("the payment did not arrive at bob");
+  }
+}
+
 const print = (text: string) => process.stdout.write(`${text}\n`);
 
 /** The first payment: mines until alice can spend, pays bob, mines, and checks that it arrived. */
@@ -35,7 +43,7 @@ async function firstPayment({ mine, wallets: { alice, bob } }: Devnet): Promise<
   print(
     `height ${height}: bob has ${formatAmount(received.balance)}, ${formatAmount(received.unlocked)} of it unlocked`,
   );
-  if (received.unlocked !== payment) throw new Error("the payment did not arrive at bob");
+  if (received.unlocked !== payment) throw new PaymentMissing();
 }
 
 function printTour({ nodeUrl, wallets: { alice, bob } }: Devnet): void {

@@ -1,4 +1,3 @@
-import { NotYetSupported } from "@anulo/node";
 import { BadUsage } from "./flags.ts";
 
 const usage = `anulo node    [flags]   a Monero node (as monerod)
@@ -25,17 +24,19 @@ async function main([name = "", ...args]: readonly string[]): Promise<void> {
   await (await load())(args);
 }
 
+/** Errors by which a program says what the caller can mend; they get one line, a bug its stack. */
+const mendable = new Set(["BadUsage", "NotYetSupported", "WrongDatabase", "CallFailed", "PaymentMissing"]);
+
+function describe(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  // A port in use, a folder that cannot be written.
+  const isOfSystem = "syscall" in error;
+  return mendable.has(error.name) || isOfSystem ? error.message : (error.stack ?? error.message);
+}
+
 try {
   await main(process.argv.slice(2));
 } catch (error) {
-  // What the caller can mend gets one line, a bug its stack.
-  const isExpected = error instanceof BadUsage || error instanceof NotYetSupported || isSystemError(error);
-  const text = error instanceof Error ? (isExpected ? error.message : (error.stack ?? error.message)) : error;
-  process.stderr.write(`anulo: ${text}\n`);
+  process.stderr.write(`anulo: ${describe(error)}\n`);
   process.exitCode = 1;
-}
-
-/** A port in use, a folder that cannot be written. */
-function isSystemError(error: unknown): boolean {
-  return error instanceof Error && "syscall" in error;
 }

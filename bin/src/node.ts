@@ -1,8 +1,8 @@
 import { mkdirSync } from "node:fs";
 import { homedir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { createNode, type NodeOptions } from "@anulo/node";
-import type { Listener } from "@anulo/rpc";
+import type { Listener, Logger } from "@anulo/rpc";
 import { type FlagTable, formatFlags, parseFlags, type Values } from "./flags.ts";
 import { createLog } from "./log.ts";
 import { bindAddress, checkPort, dialectOf, parseLogin, serviceFlags } from "./service-flags.ts";
@@ -32,10 +32,19 @@ export const nodeFlags = {
 
 const defaultRpcPort = 18081;
 
-function optionsOf(flags: Values<typeof nodeFlags>): NodeOptions {
+/** What the original reads from its environment for tests of proof of work. */
+const epochVariables = ["SEEDHASH_EPOCH_BLOCKS", "SEEDHASH_EPOCH_LAG"];
+
+function warnOfNoEffect(log: Logger): void {
+  for (const name of epochVariables.filter((variable) => variable in process.env)) {
+    log.warn("an environment variable has no effect before RandomX is there", { name });
+  }
+}
+
+type Configured = NodeOptions & { readonly databasePath: string; readonly log: Logger };
+
+function optionsOf(flags: Values<typeof nodeFlags>): Configured {
   const network = (["regtest", "stagenet", "testnet"] as const).find((name) => flags[name]) ?? "mainnet";
-  const folder = join(flags["data-dir"] ?? join(homedir(), ".anulo"), network);
-  mkdirSync(folder, { recursive: true });
   const isConfirmed = flags["confirm-external-bind"];
   const host = bindAddress("rpc-bind-ip", flags["rpc-bind-ip"], isConfirmed);
   const listen: Listener[] = [
@@ -49,7 +58,7 @@ function optionsOf(flags: Values<typeof nodeFlags>): NodeOptions {
   }
   return {
     network,
-    databasePath: join(folder, "chain.mdb"),
+    databasePath: join(flags["data-dir"] ?? join(homedir(), ".anulo"), network, "chain.mdb"),
     fixedDifficulty: BigInt(flags["fixed-difficulty"] ?? 1),
     listen,
     dialect: dialectOf(flags["rpc-dialect"]),
@@ -68,7 +77,10 @@ export async function runNode(args: readonly string[]): Promise<void> {
     process.stdout.write(`anulo node [flags]\n\n${formatFlags(nodeFlags)}\n`);
     return;
   }
-  const node = createNode(optionsOf(flags));
+  const options = optionsOf(flags);
+  const node = createNode(options);
+  mkdirSync(dirname(options.databasePath), { recursive: true });
+  warnOfNoEffect(options.log);
   await node.start();
   process.stdout.write(`node: ${node.urls.join(" ")}\n`);
   await untilStopped(node.stopRequested);

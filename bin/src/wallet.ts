@@ -38,9 +38,17 @@ function loginOf(flags: Flags, port: number): Login | undefined {
   return login;
 }
 
+function daemonUrl(address: string): URL {
+  try {
+    return new URL(/^https?:\/\//.test(address) ? address : `http://${address}`);
+  } catch {
+    throw new BadUsage(`--daemon-address must be ADDRESS:PORT: ${address}`);
+  }
+}
+
 function daemonOf(flags: Flags): Pick<WalletServiceOptions, "daemon" | "trustedDaemon"> {
   const address = flags["daemon-address"] ?? `127.0.0.1:${flags["daemon-port"] ?? 18081}`;
-  const url = new URL(/^https?:\/\//.test(address) ? address : `http://${address}`);
+  const url = daemonUrl(address);
   if (flags["trusted-daemon"] && flags["untrusted-daemon"]) {
     throw new BadUsage("--trusted-daemon and --untrusted-daemon exclude each other");
   }

@@ -51,6 +51,8 @@ test("a command line that cannot be obeyed is refused in one line", () => {
       "anulo: --rpc-bind-ip 0.0.0.0 opens RPC to others: confirm with --confirm-external-bind\n",
     "wallet --rpc-bind-port 1": "anulo: --wallet-dir is needed\n",
     "wallet --wallet-dir .": "anulo: --rpc-bind-port is needed\n",
+    "wallet --wallet-dir . --rpc-bind-port 1 --disable-rpc-login --daemon-address a:b:c":
+      "anulo: --daemon-address must be ADDRESS:PORT: a:b:c\n",
   };
   const folder = mkdtempSync(join(tmpdir(), "anulo-test-"));
   for (const [line, expected] of Object.entries(refusals)) {
