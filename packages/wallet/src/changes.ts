@@ -62,6 +62,8 @@ export type WalletChange =
   | { readonly kind: "reset"; readonly hard: boolean }
   | { readonly kind: "outgoing"; readonly payment: OutgoingPayment; readonly txKeys: readonly Uint8Array[] }
   | { readonly kind: "outgoingState"; readonly txHash: string; readonly state: OutgoingState }
+  /** Secret keys of a transaction signed here for somebody else to send. */
+  | { readonly kind: "txKeys"; readonly txHash: string; readonly txKeys: readonly Uint8Array[] }
   /** The node refused it: it never existed. */
   | { readonly kind: "discardOutgoing"; readonly txHash: string }
   /** What waits in the pool for this wallet. */
@@ -77,7 +79,7 @@ export type WalletChange =
   | { readonly kind: "addressBook"; readonly entries: readonly AddressBookEntry[] }
   /** What a view-only copy of this wallet found; the first is the output at `offset` of the list. */
   | { readonly kind: "importedOutputs"; readonly offset: number; readonly outputs: readonly OwnedOutput[] }
-  /** Key images of the outputs from `offset` on, what spends them, and our transactions that do. */
+  /** Key images of the outputs from `offset` on, what spends them (where it is known), and our transactions that do. */
   | {
       readonly kind: "keyImages";
       readonly offset: number;

@@ -90,6 +90,7 @@ const apply: Apply = {
     ledger.state.outgoing.delete(txHash);
     ledger.state.txKeys.delete(txHash);
   },
+  txKeys: ({ state }, { txHash, txKeys }) => void state.txKeys.set(txHash, txKeys),
   pool: ({ state }, { payments }) => void state.pool.splice(0, state.pool.length, ...payments),
   newAccount: ({ state }, { label }) => void state.accounts.push(createAccount(label)),
   newAddress: ({ state }, { account, label }) => void state.accounts[account]!.addresses.push({ label }),

@@ -137,12 +137,15 @@ export class Wallet {
     return this.#ledger.byKeyImage.get(toHex(keyImage));
   }
 
-  /** Outputs that can be spent this moment: unspent, unlocked, not frozen, key image known. */
+  /** Outputs that can be spent this moment: unspent, unlocked, not frozen, key image known (to whoever signs). */
   spendableOutputs(): OwnedOutput[] {
     const now = this.now();
     return this.state.outputs.filter(
       (output) =>
-        isUnspent(output) && !output.frozen && output.keyImage !== undefined && isUnlocked(output, now),
+        isUnspent(output) &&
+        !output.frozen &&
+        (this.isViewOnly || output.keyImage !== undefined) &&
+        isUnlocked(output, now),
     );
   }
 

@@ -47,7 +47,8 @@ export function applyKeyImages(ledger: Ledger, change: Change<"keyImages">): voi
     output.keyImage = keyImage;
     coldKeyImages.set(toHex(output.oneTimeKey), keyImage);
     ledger.byKeyImage.set(toHex(keyImage), output);
-    applyStatus(output, spent[i] ?? "unspent");
+    const status = spent[i];
+    if (status !== undefined) applyStatus(output, status);
   }
   const { requestedFrom = 0 } = ledger.state;
   if (offset <= requestedFrom)

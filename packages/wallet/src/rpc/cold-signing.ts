@@ -1,14 +1,19 @@
 /** Signing away from the network. Declarations: @anulo/rpc wallet/cold-signing. */
 import { BadHex, fromHex, toHex } from "@anulo/protocol";
 import { wallet as declared, implementFor } from "@anulo/rpc";
+import { describeSet } from "../cold-signing/describe-set.ts";
 import {
   exportKeyImages,
   exportSealedOutputs,
   importKeyImages,
   importSealedOutputs,
 } from "../cold-signing/exchange.ts";
+import { submitSet } from "../cold-signing/handover.ts";
+import { signSet } from "../cold-signing/sign-set.ts";
+import { sealSet, signedKind, type UnsignedSet, unsealSet, unsignedKind } from "../cold-signing/tx-sets.ts";
 import { WalletRefusal } from "../refusal.ts";
-import type { WalletContext } from "../service.ts";
+import type { WalletContext, WalletService } from "../service.ts";
+import type { Wallet } from "../wallet.ts";
 
 function parseHex(hex: string): Uint8Array {
   try {
@@ -27,27 +32,63 @@ function parseSignedKeyImage({ key_image, signature }: { key_image: string; sign
   return { keyImage: fromHex(key_image), signature: fromHex(signature) };
 }
 
-export const coldSigningHandlers = implementFor<WalletContext>()(
-  declared.coldSigning,
-  {
-    async exportOutputs({ all }, { opened: { wallet }, service }) {
-      const { kdfRounds } = service.options;
-      return { outputs_data_hex: toHex(await exportSealedOutputs(wallet, { all, kdfRounds })) };
-    },
-    importOutputs: ({ outputs_data_hex }, { opened: { wallet }, service }) =>
-      wallet.exclusively(async () => {
-        const sealed = parseHex(outputs_data_hex);
-        return { num_imported: await importSealedOutputs(wallet, sealed, service.options.kdfRounds) };
-      }),
-    async exportKeyImages({ all }, { opened: { wallet } }) {
-      const { offset, images } = await exportKeyImages(wallet, all);
-      const signed_key_images = images.map(({ keyImage, signature }) => {
-        return { key_image: toHex(keyImage), signature: toHex(signature) };
-      });
-      return { offset, signed_key_images };
-    },
-    importKeyImages: ({ offset, signed_key_images }, { opened: { wallet } }) =>
-      wallet.exclusively(() => importKeyImages(wallet, signed_key_images.map(parseSignedKeyImage), offset)),
+function refuseViewOnly({ isViewOnly }: Wallet): void {
+  if (isViewOnly) throw new WalletRefusal("WATCH_ONLY", "command not supported by watch-only wallet");
+}
+
+async function openUnsigned(wallet: Wallet, hex: string, { options }: WalletService): Promise<UnsignedSet> {
+  const keys = { ...wallet.keys, kdfRounds: options.kdfRounds };
+  const set = await unsealSet(unsignedKind, parseHex(hex), keys);
+  if (set === undefined) throw new WalletRefusal("BAD_UNSIGNED_TX_DATA", "cannot load unsigned_txset");
+  return set;
+}
+
+export const coldSigningHandlers = implementFor<WalletContext>()(declared.coldSigning, {
+  signTransfer: ({ unsigned_txset, export_raw, get_tx_keys }, { opened: { wallet }, service }) =>
+    wallet.exclusively(async () => {
+      refuseViewOnly(wallet);
+      const unsigned = await openUnsigned(wallet, unsigned_txset, service);
+      const { set, signed } = await signSet(wallet, unsigned);
+      const keys = { ...wallet.keys, kdfRounds: service.options.kdfRounds };
+      return {
+        signed_txset: toHex(await sealSet(signedKind, set, keys)),
+        tx_hash_list: signed.map(({ txHash }) => toHex(txHash)),
+        tx_key_list: get_tx_keys ? signed.map(({ txKeys }) => txKeys.map(toHex).join("")) : [],
+        tx_raw_list: export_raw ? signed.map(({ blob }) => toHex(blob)) : [],
+      };
+    }),
+  submitTransfer: ({ tx_data_hex }, { opened: { wallet }, service }) =>
+    wallet.exclusively(async () => {
+      const sealed = parseHex(tx_data_hex);
+      return { tx_hash_list: await submitSet(wallet, sealed, service.options.kdfRounds) };
+    }),
+  async describeTransfer({ unsigned_txset, multisig_txset }, { opened: { wallet }, service }) {
+    refuseViewOnly(wallet);
+    if (unsigned_txset === "" && multisig_txset === "")
+      throw new WalletRefusal("UNKNOWN_ERROR", "no txset provided");
+    if (unsigned_txset === "") {
+      parseHex(multisig_txset);
+      throw new WalletRefusal("BAD_MULTISIG_TX_DATA", "cannot load multisig_txset");
+    }
+    const { transactions } = await openUnsigned(wallet, unsigned_txset, service);
+    return describeSet(transactions, wallet.network);
   },
-  ["signTransfer", "submitTransfer", "describeTransfer"],
-);
+  async exportOutputs({ all }, { opened: { wallet }, service }) {
+    const { kdfRounds } = service.options;
+    return { outputs_data_hex: toHex(await exportSealedOutputs(wallet, { all, kdfRounds })) };
+  },
+  importOutputs: ({ outputs_data_hex }, { opened: { wallet }, service }) =>
+    wallet.exclusively(async () => {
+      const sealed = parseHex(outputs_data_hex);
+      return { num_imported: await importSealedOutputs(wallet, sealed, service.options.kdfRounds) };
+    }),
+  async exportKeyImages({ all }, { opened: { wallet } }) {
+    const { offset, images } = await exportKeyImages(wallet, all);
+    const signed_key_images = images.map(({ keyImage, signature }) => {
+      return { key_image: toHex(keyImage), signature: toHex(signature) };
+    });
+    return { offset, signed_key_images };
+  },
+  importKeyImages: ({ offset, signed_key_images }, { opened: { wallet } }) =>
+    wallet.exclusively(() => importKeyImages(wallet, signed_key_images.map(parseSignedKeyImage), offset)),
+});

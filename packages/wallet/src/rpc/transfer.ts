@@ -1,6 +1,7 @@
 /** Sending. Declarations: @anulo/rpc wallet/transfers. */
 import { BadBytes, BadHex, fromHex, toHex } from "@anulo/protocol";
 import { wallet as declared, implementFor, type ParamsOf } from "@anulo/rpc";
+import { unsignedSetOf } from "../cold-signing/handover.ts";
 import { WalletRefusal } from "../refusal.ts";
 import type { WalletContext } from "../service.ts";
 import { parseDestinations } from "../transfer/destinations.ts";
@@ -27,8 +28,15 @@ function checkPaymentId(paymentId: string): void {
   );
 }
 
-/** Relays what was made unless the caller wants to do it, and describes it: texts not asked for are "". */
-async function finish(wallet: Wallet, made: readonly Made[], choice: Choice) {
+/**
+ * Relays what was made unless the caller wants to do it, and describes it: texts not asked for are "". A view-only
+ * wallet hands out the set to be signed instead.
+ */
+async function finish(
+  { wallet, service }: Pick<WalletContext, "service"> & { readonly wallet: Wallet },
+  made: readonly Made[],
+  choice: Choice,
+) {
   const described = made.map(({ signed, pending }) => ({
     amount: amountOf(signed.destinations),
     fee: signed.fee,
@@ -39,11 +47,16 @@ async function finish(wallet: Wallet, made: readonly Made[], choice: Choice) {
     tx_metadata: choice.get_tx_metadata ? toHex(writeMetadata(pending)) : "",
     weight: signed.weight,
   }));
+  if (wallet.isViewOnly) {
+    const pending = made.map((each) => each.pending);
+    const set = await unsignedSetOf(wallet, pending, service.options.kdfRounds);
+    return { described, sets: { ...noSets, unsigned_txset: toHex(set) } };
+  }
   if (!choice.do_not_relay) for (const { pending } of made) await submitPending(wallet, pending);
-  return described;
+  return { described, sets: noSets };
 }
 
-type Described = Awaited<ReturnType<typeof finish>>;
+type Finished = Awaited<ReturnType<typeof finish>>;
 const noSets = { multisig_txset: "", unsigned_txset: "" };
 
 function keyImagesOf({ transaction }: PendingTransaction): string[] {
@@ -53,7 +66,7 @@ function keyImagesOf({ transaction }: PendingTransaction): string[] {
 const given = (texts: readonly string[]): string[] => texts.filter((text) => text !== "");
 
 /** The same fields as lists, one element a transaction. */
-function asLists(described: Described) {
+function asLists({ described, sets }: Finished) {
   return {
     amount_list: described.map(({ amount }) => amount),
     fee_list: described.map(({ fee }) => fee),
@@ -63,7 +76,7 @@ function asLists(described: Described) {
     tx_metadata_list: given(described.map(({ tx_metadata }) => tx_metadata)),
     weight_list: described.map(({ weight }) => weight),
     spent_key_images_list: described.map(({ spent_key_images }) => spent_key_images),
-    ...noSets,
+    ...sets,
   };
 }
 
@@ -127,38 +140,39 @@ export const transferHandlers = implementFor<WalletContext>()(
   {
     /** Every change is on disk before it is answered, so there is nothing left to do. */
     store: () => ({}),
-    transfer: (params, { opened: { wallet } }) =>
+    transfer: (params, { opened: { wallet }, service }) =>
       wallet.exclusively(async () => {
         const made = await pay(wallet, params, true);
-        const [described] = await finish(wallet, made, { ...params, keys: params.get_tx_key });
-        return { ...described!, ...noSets };
+        const choice = { ...params, keys: params.get_tx_key };
+        const { described, sets } = await finish({ wallet, service }, made, choice);
+        return { ...described[0]!, ...sets };
       }),
-    transferSplit: (params, { opened: { wallet } }) =>
+    transferSplit: (params, { opened: { wallet }, service }) =>
       wallet.exclusively(async () => {
         const made = await pay(wallet, params, false);
-        return asLists(await finish(wallet, made, { ...params, keys: params.get_tx_keys }));
+        return asLists(await finish({ wallet, service }, made, { ...params, keys: params.get_tx_keys }));
       }),
     /** Every output the wallet can hold today hides in a ring. */
     sweepDust: () => ({ ...noSets, spent_key_images_list: [], weight_list: [] }),
-    sweepAll: (params, { opened: { wallet } }) =>
+    sweepAll: (params, { opened: { wallet }, service }) =>
       wallet.exclusively(async () => {
         const sweep = sweepOf(wallet, params);
         const addresses = wallet.state.accounts[sweep.account]?.addresses ?? [];
         const minors = params.subaddr_indices_all ? [...addresses.keys()] : sweep.minors;
         const made = await makeSweep(wallet, { ...sweep, minors });
-        return asLists(await finish(wallet, made, { ...params, keys: params.get_tx_keys }));
+        return asLists(await finish({ wallet, service }, made, { ...params, keys: params.get_tx_keys }));
       }),
-    sweepSingle: (params, { opened: { wallet } }) =>
+    sweepSingle: (params, { opened: { wallet }, service }) =>
       wallet.exclusively(async () => {
         const sweep = sweepOf(wallet, params);
         const output = namedOutput(wallet, params.key_image);
         const { major } = output.subaddress;
         const made = await makeSweep(wallet, { ...sweep, account: major }, [output]);
-        const described = await finish(wallet, made, {
+        const finished = await finish({ wallet, service }, made, {
           ...params,
           keys: params.get_tx_key || params.get_tx_keys,
         });
-        return { ...described[0]!, ...asLists(described) };
+        return { ...finished.described[0]!, ...asLists(finished) };
       }),
     relayTx: ({ hex }, { opened: { wallet } }) =>
       wallet.exclusively(async () => {

@@ -68,7 +68,8 @@ const source = struct()
   .field("mask", bytes32)
   .field("multisig", bytes(128));
 
-const constructionData = struct()
+/** Everything a transaction is made of but the secrets. */
+export const constructionData = struct()
   .field("sources", list(source))
   .field("change", destination)
   .field("splitDestinations", list(destination))
@@ -84,7 +85,7 @@ const constructionData = struct()
   .field("subaddressIndices", list(varint));
 
 /** Source of the field order: `pending_tx`, version 1. Multisig data isn't read yet. */
-const pendingTransaction = struct()
+export const pendingTransaction = struct()
   .field("version", version(1))
   .field("transaction", transaction)
   .field("dust", uint64)
@@ -103,6 +104,7 @@ const pendingTransaction = struct()
   )
   .field("multisigEntropy", bytes32);
 
+export type ConstructionData = TypeOf<typeof constructionData>;
 export type PendingTransaction = TypeOf<typeof pendingTransaction>;
 
 /** Reads metadata; throws `BadBytes` on anything else, trailing bytes and multisig included. */

@@ -46,7 +46,7 @@ function createContext(parts: PrepareParts, unlockTime: bigint, destinations: re
   const { source, memory, random, change, feeRate } = parts;
   const fetched = new Map<string, Promise<Ring[]>>();
   const ringsOf = (inputs: readonly OwnedOutput[]): Promise<Ring[]> => {
-    const id = inputs.map(({ keyImage }) => toHex(keyImage!)).join();
+    const id = inputs.map(({ oneTimeKey }) => toHex(oneTimeKey)).join();
     const rings = fetched.get(id) ?? createRings({ inputs, source, memory, random });
     fetched.set(id, rings);
     return rings;

@@ -28,7 +28,7 @@ export type OutputSource = {
 };
 
 /**
- * Rings in which this wallet has shown an output before, by hex key image: global indices. An output shown in two
+ * Rings in which this wallet has shown an output before, by hex one-time key: global indices. An output shown in two
  * different rings would be their only common member.
  */
 export type RingMemory = Map<string, readonly number[]>;
@@ -113,7 +113,7 @@ function looksNormal(rings: readonly Ring[], outputCount: number): boolean {
 async function drawRings(request: RingRequest, cumulative: CumulativeOutputs): Promise<Ring[]> {
   const { inputs, source, memory, random } = request;
   const candidates = inputs.map((input): Candidates => {
-    const earlierRing = memory.get(toHex(input.keyImage!)) ?? [];
+    const earlierRing = memory.get(toHex(input.oneTimeKey)) ?? [];
     const real = realIndexOf(input);
     const indices = pickCandidates({ cumulative, real, earlierRing, count: CANDIDATES }, random);
     return {
@@ -127,7 +127,7 @@ async function drawRings(request: RingRequest, cumulative: CumulativeOutputs): P
 }
 
 /**
- * A ring for every input (RingCT outputs with known key image), remembered in `memory`. Throws `WalletRefusal` when
+ * A ring for every input (RingCT outputs), remembered in `memory`. Throws `WalletRefusal` when
  * the node has too few outputs or contradicts what the wallet knows.
  */
 export async function createRings(request: RingRequest): Promise<Ring[]> {
@@ -143,12 +143,12 @@ export async function createRings(request: RingRequest): Promise<Ring[]> {
     if (looksNormal(rings, outputCount)) {
       for (const [i, { members }] of rings.entries())
         memory.set(
-          toHex(inputs[i]!.keyImage!),
+          toHex(inputs[i]!.oneTimeKey),
           members.map(({ globalIndex }) => globalIndex),
         );
       return rings;
     }
-    for (const { keyImage } of inputs) memory.delete(toHex(keyImage!));
+    for (const { oneTimeKey } of inputs) memory.delete(toHex(oneTimeKey));
   }
   throw new WalletRefusal("GENERIC_TRANSFER_ERROR", "Transaction sanity check failed");
 }

@@ -1,5 +1,12 @@
 /** Keeps a transaction, then gives it to the node. */
-import { encryptedPaymentId, parseExtra, toHex, transactionHash, writeTransaction } from "@anulo/protocol";
+import {
+  encryptedPaymentId,
+  equalBytes,
+  parseExtra,
+  toHex,
+  transactionHash,
+  writeTransaction,
+} from "@anulo/protocol";
 import { WalletRefusal } from "../refusal.ts";
 import type { OutgoingPayment } from "../state.ts";
 import type { Wallet } from "../wallet.ts";
@@ -17,13 +24,24 @@ export type SubmitParts = {
   readonly addressOf: (destination: PendingTransaction["destinations"][number]) => string;
 };
 
+/** Scalar 1: a cold wallet keeps the transaction's keys to itself, and leaves the payment id readable instead. */
+export const UNTOLD_TX_KEY: Uint8Array = Uint8Array.of(1, ...new Uint8Array(31));
+
 /** The payment id the transaction carries, readable: 32 bytes of which it fills the first 8. */
-function paymentIdOf({ transaction, destinations, txKey }: PendingTransaction): Uint8Array {
+function paymentIdOf({ transaction, destinations, txKey, constructionData }: PendingTransaction): Uint8Array {
   const paymentId = new Uint8Array(32);
+  if (equalBytes(txKey, UNTOLD_TX_KEY)) {
+    paymentId.set(encryptedPaymentId(parseExtra(constructionData.extra)) ?? []);
+    return paymentId;
+  }
   const encrypted = encryptedPaymentId(parseExtra(transaction.prefix.extra));
   const receiver = destinations[0]?.viewPublic;
   if (encrypted && receiver) paymentId.set(cryptPaymentId(encrypted, receiver, txKey));
   return paymentId;
+}
+
+function txKeysOf({ txKey, additionalTxKeys }: PendingTransaction): Uint8Array[] {
+  return equalBytes(txKey, UNTOLD_TX_KEY) ? [] : [txKey, ...additionalTxKeys];
 }
 
 /** What the wallet remembers of a transaction it made. */
@@ -53,7 +71,7 @@ export async function submit(pending: PendingTransaction, parts: SubmitParts): P
   const payment = paymentOf(pending, parts);
   const { txHash } = payment;
   const isNew = !wallet.state.outgoing.has(toHex(txHash));
-  if (isNew) await wallet.recordOutgoing(payment, [pending.txKey, ...pending.additionalTxKeys]);
+  if (isNew) await wallet.recordOutgoing(payment, txKeysOf(pending));
   const { accepted, reason } = await relay(writeTransaction(pending.transaction));
   if (accepted) {
     await wallet.markRelayed(txHash);

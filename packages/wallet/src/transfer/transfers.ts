@@ -2,7 +2,7 @@
 import { randomBytes } from "node:crypto";
 import type { RandomSource } from "@anulo/crypto";
 import { formatAddress, parseAddress } from "@anulo/protocol";
-import { protocolErrors, RpcError } from "@anulo/rpc";
+import { previewOf } from "../cold-signing/prepare-unsigned.ts";
 import { accountBalance } from "../history/balance.ts";
 import type { OwnedOutput } from "../state.ts";
 import type { Wallet } from "../wallet.ts";
@@ -10,6 +10,7 @@ import { type PendingTransaction, pendingOf } from "./metadata.ts";
 import { feeRateOf, outputSourceOf, relayOf } from "./node.ts";
 import { type Payment, type PrepareParts, preparePayment, prepareSweep, type Sweep } from "./prepare.ts";
 import type { RingMemory } from "./rings.ts";
+import type { Signer } from "./sign.ts";
 import { SigningThread } from "./signing-thread.ts";
 import type { RingedTransaction, SignedTransaction } from "./stages.ts";
 import { submit } from "./submit.ts";
@@ -51,22 +52,32 @@ async function partsOf(wallet: Wallet, account: number, priority: number): Promi
 /** A signed transaction, and the same as a value that can be kept and relayed. */
 export type Made = { readonly signed: SignedTransaction; readonly pending: PendingTransaction };
 
+/** Signs in the signing thread; the keys stay as they are. */
+export function signTransaction(
+  ringed: RingedTransaction,
+  signer: Omit<Signer, "random">,
+): Promise<SignedTransaction> {
+  return signingThread.sign({ ringed, signer });
+}
+
+/** A view-only wallet makes previews: everything but the signatures, which somebody else has to make. */
 async function signAll(
   wallet: Wallet,
   ringed: readonly RingedTransaction[],
   change: Receiver,
 ): Promise<Made[]> {
-  if (wallet.isViewOnly)
-    throw new RpcError(
-      protocolErrors.notImplemented.code,
-      "sending from a view-only wallet is not implemented yet",
-    );
   const made: Made[] = [];
   for (const each of ringed) {
-    const signed = await signingThread.sign({ ringed: each, signer: { keys: wallet.keys, change } });
+    const job = wallet.isViewOnly
+      ? previewOf(each, wallet.keys, random)
+      : { ringed: each, keys: wallet.keys };
+    const signed = await signTransaction(job.ringed, { keys: job.keys, change });
     const indexOf = (output: OwnedOutput): number =>
       wallet.state.outputs.findIndex(({ oneTimeKey }) => oneTimeKey === output.oneTimeKey);
-    made.push({ signed, pending: pendingOf({ ...signed, inputs: each.inputs }, { change, indexOf }) });
+    made.push({
+      signed,
+      pending: pendingOf({ ...signed, inputs: each.inputs, rings: each.rings }, { change, indexOf }),
+    });
   }
   return made;
 }

@@ -1,0 +1,107 @@
+/** What an unsigned set would do, before anybody signs it. Source: wallet_rpc_server.cpp `on_describe_transfer`. */
+import { encryptedPaymentId, formatAddress, longPaymentId, parseExtra, toHex } from "@anulo/protocol";
+import { WalletRefusal } from "../refusal.ts";
+import type { NetworkName } from "../state.ts";
+import type { ConstructionData } from "../transfer/metadata.ts";
+import { sum } from "../transfer/plan.ts";
+
+type Entry = ConstructionData["change"];
+type Paid = { readonly address: string; amount: bigint };
+
+function refusal(message: string): WalletRefusal {
+  return new WalletRefusal("BAD_UNSIGNED_TX_DATA", message);
+}
+
+const keyOf = ({ spendPublic, viewPublic }: Entry): string => toHex(spendPublic) + toHex(viewPublic);
+const utf8 = new TextDecoder();
+
+function addressText(entry: Entry, network: NetworkName, paymentId: Uint8Array | undefined): string {
+  const { spendPublic, viewPublic, isSubaddress, original } = entry;
+  const kind = isSubaddress === 1 ? "subaddress" : "standard";
+  const plain = formatAddress({ kind, spendPublic, viewPublic }, network);
+  if (paymentId === undefined || kind === "subaddress" || plain === utf8.decode(original)) return plain;
+  return formatAddress({ kind: "integrated", spendPublic, viewPublic, paymentId }, network);
+}
+
+function paymentIdsOf({ extra }: ConstructionData) {
+  const fields = parseExtra(extra);
+  const short = encryptedPaymentId(fields);
+  const long = short === undefined ? longPaymentId(fields) : undefined;
+  const real = short?.some((byte) => byte !== 0) ? short : undefined;
+  return { real, text: toHex(real ?? long ?? new Uint8Array(0)) };
+}
+
+/** Sums by address, the change taken off. Throws `WalletRefusal` where the change is none. */
+function payments(data: ConstructionData, network: NetworkName): Map<string, Paid> {
+  const paid = new Map<string, Paid>();
+  const { real } = paymentIdsOf(data);
+  for (const entry of data.splitDestinations) {
+    const known = paid.get(keyOf(entry));
+    if (known === undefined)
+      paid.set(keyOf(entry), { address: addressText(entry, network, real), amount: entry.amount });
+    else known.amount += entry.amount;
+  }
+  const { change } = data;
+  if (change.amount === 0n) return paid;
+  const back = paid.get(keyOf(change));
+  if (back === undefined) throw refusal("Claimed change does not go to a paid address");
+  if (back.amount < change.amount)
+    throw refusal("Claimed change is larger than payment to the change address");
+  back.amount -= change.amount;
+  if (back.amount === 0n) paid.delete(keyOf(change));
+  return paid;
+}
+
+function describeOne(data: ConstructionData, network: NetworkName, changeAddress: string) {
+  const paid = payments(data, network);
+  const recipients = [...paid].filter(([, { amount }]) => amount > 0n);
+  const amountIn = sum(data.sources.map(({ amount }) => amount));
+  const amountOut = sum(data.splitDestinations.map(({ amount }) => amount));
+  if (amountOut > amountIn) throw refusal("failed to parse unsigned transfers");
+  return {
+    recipients,
+    description: {
+      amount_in: amountIn,
+      amount_out: amountOut,
+      change_address: data.change.amount > 0n ? changeAddress : "",
+      change_amount: data.change.amount,
+      fee: amountIn - amountOut,
+      recipients: recipients.map(([, { address, amount }]) => ({ address, amount })),
+      dummy_outputs: paid.size - recipients.length,
+      extra: toHex(data.extra),
+      payment_id: paymentIdsOf(data).text,
+      ring_size: Math.min(0xffff_ffff, ...data.sources.map(({ outputs }) => outputs.length)),
+      unlock_time: data.unlockTime,
+    },
+  };
+}
+
+/** Descriptions, one a transaction, and their sum. Throws `WalletRefusal` for data that contradict themselves. */
+export function describeSet(transactions: readonly ConstructionData[], network: NetworkName) {
+  const withChange = transactions.filter(({ change }) => change.amount > 0n);
+  if (new Set(withChange.map(({ change }) => keyOf(change))).size > 1)
+    throw refusal("Change goes to more than one address");
+  const [first] = transactions;
+  const { spendPublic, viewPublic } = (withChange[0] ?? first)?.change ?? {};
+  const kind = (first?.account ?? 0) > 0 ? "subaddress" : "standard";
+  const changeAddress =
+    spendPublic && viewPublic ? formatAddress({ kind, spendPublic, viewPublic }, network) : "";
+  const described = transactions.map((data) => describeOne(data, network, changeAddress));
+  const all = new Map<string, Paid>();
+  for (const [key, { address, amount }] of described.flatMap(({ recipients }) => recipients))
+    all.set(key, { address, amount: (all.get(key)?.amount ?? 0n) + amount });
+  const desc = described.map(({ description }) => description);
+  const total = (field: "amount_in" | "amount_out" | "change_amount" | "fee") =>
+    sum(desc.map((each) => each[field]));
+  return {
+    desc,
+    summary: {
+      amount_in: total("amount_in"),
+      amount_out: total("amount_out"),
+      change_address: withChange.length > 0 ? changeAddress : "",
+      change_amount: total("change_amount"),
+      fee: total("fee"),
+      recipients: [...all.values()],
+    },
+  };
+}

@@ -1,0 +1,51 @@
+/** What the view-only wallet gives to be signed, and what becomes of it when it comes back. */
+import { toHex } from "@anulo/protocol";
+import { WalletRefusal } from "../refusal.ts";
+import type { PendingTransaction } from "../transfer/metadata.ts";
+import { submitPending } from "../transfer/transfers.ts";
+import type { Wallet } from "../wallet.ts";
+import { outputsToExport } from "./exchange.ts";
+import { forSigner } from "./prepare-unsigned.ts";
+import { sealSet, signedKind, unsealSet, unsignedKind } from "./tx-sets.ts";
+
+type Rounds = number | undefined;
+
+/** A sealed set of transactions to be signed, with the outputs the signer may not know yet. */
+export function unsignedSetOf(
+  wallet: Wallet,
+  pending: readonly PendingTransaction[],
+  kdfRounds: Rounds,
+): Promise<Uint8Array> {
+  const set = {
+    version: 1,
+    transactions: pending.map(forSigner),
+    newOutputs: outputsToExport(wallet, false),
+  };
+  return sealSet(unsignedKind, set, { ...wallet.keys, kdfRounds });
+}
+
+/** Takes the key images of a signed set and sends its transactions; answers their ids. Throws `WalletRefusal`. */
+export async function submitSet(wallet: Wallet, sealed: Uint8Array, kdfRounds: Rounds): Promise<string[]> {
+  const set = await unsealSet(signedKind, sealed, { ...wallet.keys, kdfRounds });
+  if (set === undefined || set.keyImages.length > wallet.state.outputs.length)
+    throw new WalletRefusal("BAD_SIGNED_TX_DATA", "Failed to parse signed tx data.");
+  const { keyImages, ownOutputs, transactions } = set;
+  if (wallet.isViewOnly) {
+    const learnt = { offset: 0, keyImages, spent: [], transactions: [] };
+    await wallet.learnKeyImages({ kind: "keyImages", ...learnt });
+    const images = ownOutputs.map(({ oneTimeKey, keyImage }) => ({ oneTimeKey, keyImage }));
+    await wallet.learnKeyImages({ kind: "coldKeyImages", images });
+  }
+  const ids: string[] = [];
+  for (const pending of transactions) ids.push(toHex(await submit(wallet, pending)));
+  return ids;
+}
+
+async function submit(wallet: Wallet, pending: PendingTransaction): Promise<Uint8Array> {
+  try {
+    return await submitPending(wallet, pending);
+  } catch (error) {
+    if (!(error instanceof WalletRefusal)) throw error;
+    throw new WalletRefusal("SIGNED_SUBMISSION", `Failed to submit signed tx: ${error.message}`);
+  }
+}

@@ -1,0 +1,222 @@
+/** Signs a set a view-only wallet built. Source: wallet2.cpp `sign_tx`. */
+import {
+  commit,
+  deriveSubaddressPublicKey,
+  deriveViewTag,
+  generateKeyDerivation,
+  InvalidPoint,
+  isPoint,
+  keyImageOf,
+} from "@anulo/crypto";
+import {
+  additionalPublicKeys,
+  encryptedPaymentId,
+  equalBytes,
+  parseExtra,
+  type Transaction,
+  toHex,
+  txPublicKeys,
+} from "@anulo/protocol";
+import { WalletRefusal } from "../refusal.ts";
+import { oneTimeSecret } from "../scan/scan-transaction.ts";
+import type { OwnedOutput } from "../state.ts";
+import type { ConstructionData, PendingTransaction } from "../transfer/metadata.ts";
+import { sum } from "../transfer/plan.ts";
+import {
+  type Destination,
+  RING_SIZE,
+  type Ring,
+  type RingedTransaction,
+  type SignedTransaction,
+} from "../transfer/stages.ts";
+import { UNTOLD_TX_KEY } from "../transfer/submit.ts";
+import { signTransaction } from "../transfer/transfers.ts";
+import type { Receiver } from "../transfer/tx-keys.ts";
+import type { Wallet } from "../wallet.ts";
+import { importOutputs } from "./exchange.ts";
+import { type Finder, importOutput } from "./exported-outputs.ts";
+import type { SignedSet, UnsignedSet } from "./tx-sets.ts";
+
+type Source = ConstructionData["sources"][number];
+type Entry = ConstructionData["change"];
+
+function refusal(message: string): WalletRefusal {
+  return new WalletRefusal("SIGN_UNSIGNED", `Failed to sign unsigned tx: ${message}`);
+}
+
+/** RingCT outputs with view tags. */
+const FLAGS = 3;
+const NEWEST = { rangeProofType: [0, 3], bulletproofVersion: [0, 4] };
+
+/** Source: cryptonote_config.h BULLETPROOF_PLUS_MAX_OUTPUTS. */
+const MAX_OUTPUTS = 16;
+/** Of one transaction. */
+const MAX_OUTPUT_INDEX = 65_535n;
+
+function checkForm(data: ConstructionData): void {
+  const { sources, splitDestinations, flags, rangeProofType, bulletproofVersion } = data;
+  if (sources.length === 0) throw refusal("Empty sources");
+  const isNewest =
+    flags === FLAGS &&
+    NEWEST.rangeProofType.includes(rangeProofType) &&
+    NEWEST.bulletproofVersion.includes(bulletproofVersion);
+  if (!isNewest) throw refusal("it asks for a kind of transaction the network no longer takes");
+  if (splitDestinations.length > MAX_OUTPUTS) throw refusal(`it has more than ${MAX_OUTPUTS} outputs`);
+  if (sources.some(({ rct, outputs }) => rct !== 1 || outputs.length !== RING_SIZE))
+    throw refusal(`every ring must have ${RING_SIZE} RingCT outputs`);
+}
+
+/** The output a source spends, as one of ours; its mask must open its commitment. */
+function inputOf(source: Source, finder: Finder): OwnedOutput {
+  const member = source.outputs[Number(source.realOutput)];
+  if (member === undefined) throw refusal("the real output is not in its ring");
+  const { txPublicKey, additionalTxPublicKeys, amount, mask } = source;
+  if (source.outputIndex > MAX_OUTPUT_INDEX) throw refusal("an output index is too large");
+  const outputIndex = Number(source.outputIndex);
+  const exported = { version: 0, oneTimeKey: member.key, outputIndex, txPublicKey, additionalTxPublicKeys };
+  const owned = importOutput({ ...exported, globalIndex: member.globalIndex, flags: 0, amount }, finder);
+  if (!equalBytes(commit(mask, amount), member.commitment))
+    throw refusal("an amount does not open its commitment");
+  return { ...owned, rct: true, mask };
+}
+
+function ringOf({ outputs, realOutput }: Source): Ring {
+  const members = outputs.map(({ globalIndex, key, commitment }) => {
+    return { globalIndex: Number(globalIndex), key, commitment };
+  });
+  if (members.some(({ globalIndex }, i) => i > 0 && globalIndex <= members[i - 1]!.globalIndex))
+    throw refusal("the members of a ring are not in order");
+  if (!members.every(({ key, commitment }) => isPoint(key) && isPoint(commitment)))
+    throw refusal("a member of a ring is no point");
+  return { members, realIndex: Number(realOutput) };
+}
+
+const isSame = (a: Entry, b: Entry): boolean =>
+  equalBytes(a.spendPublic, b.spendPublic) && equalBytes(a.viewPublic, b.viewPublic);
+
+/** Who is paid: all outputs but the change, or but the output of nothing that stands for it. */
+function paidEntries({ splitDestinations, change }: ConstructionData): Entry[] {
+  const at = splitDestinations.findIndex((entry) => isSame(entry, change) && entry.amount === change.amount);
+  if (at === -1 && change.amount > 0n) throw refusal("the change is not among the outputs");
+  const paid = splitDestinations.filter((_, i) => i !== at);
+  // An output of nothing beside a single payment is made anew, for nobody.
+  return paid.length > 1 || change.amount > 0n ? paid : paid.filter(({ amount }) => amount > 0n);
+}
+
+const utf8 = new TextDecoder();
+
+function destinationOf({ original, spendPublic, viewPublic, isSubaddress, amount }: Entry): Destination {
+  if (!isPoint(spendPublic) || !isPoint(viewPublic)) throw refusal("a destination's key is no point");
+  const address = utf8.decode(original);
+  return { address, spendPublic, viewPublic, isSubaddress: isSubaddress === 1, amount, paymentId: undefined };
+}
+
+/** A payment id of zeros is the dummy every transaction of two outputs gets anyway. */
+function withPaymentId(destinations: Destination[], extra: Uint8Array): Destination[] {
+  const paymentId = encryptedPaymentId(parseExtra(extra));
+  if (paymentId?.some((byte) => byte !== 0) !== true) return destinations;
+  return destinations.map((destination, i) => (i === 0 ? { ...destination, paymentId } : destination));
+}
+
+/** Change must come back to this wallet. */
+function changeReceiver({ change }: ConstructionData, finder: Finder): Receiver {
+  const { spendPublic, viewPublic } = change;
+  const index = change.amount === 0n ? undefined : finder.indexOfSpendKey(spendPublic);
+  if (change.amount > 0n && index === undefined)
+    throw refusal("the change goes to an address that is not of this wallet");
+  return { spendPublic, viewPublic, isSubaddress: change.isSubaddress === 1 };
+}
+
+/** What the construction data ask for, once all of it is found to be true. Throws `WalletRefusal`. */
+export function readConstruction(
+  data: ConstructionData,
+  finder: Finder,
+): { ringed: RingedTransaction; change: Receiver } {
+  checkForm(data);
+  const inputs = data.sources.map((source) => inputOf(source, finder));
+  const amountIn = sum(inputs.map(({ amount }) => amount));
+  const amountOut = sum(data.splitDestinations.map(({ amount }) => amount));
+  if (amountOut > amountIn) throw refusal("it pays more than it spends");
+  const destinations = withPaymentId(paidEntries(data).map(destinationOf), data.extra);
+  const ringed = {
+    ...{ inputs, destinations, change: data.change.amount, fee: amountIn - amountOut },
+    ...{ rings: data.sources.map(ringOf), unlockTime: data.unlockTime },
+  };
+  return { ringed, change: changeReceiver(data, finder) };
+}
+
+/** Key images of a transaction's outputs that are ours, so that the view-only wallet can spend them at once. */
+function ownOutputsOf({ prefix }: Transaction, finder: Finder): SignedSet["ownOutputs"] {
+  const fields = parseExtra(prefix.extra);
+  const additional = additionalPublicKeys(fields);
+  const { keys } = finder;
+  return prefix.outputs.flatMap(({ target }, outputIndex) => {
+    if (target.type !== "taggedKey") return [];
+    for (const txKey of [...txPublicKeys(fields), additional[outputIndex]]) {
+      if (txKey === undefined) continue;
+      const derivation = generateKeyDerivation(txKey, keys.viewSecret);
+      if (deriveViewTag(derivation, outputIndex) !== target.viewTag) continue;
+      const subaddress = finder.indexOfSpendKey(
+        deriveSubaddressPublicKey(target.key, derivation, outputIndex),
+      );
+      if (subaddress === undefined) continue;
+      const secret = oneTimeSecret(keys, { derivation, outputIndex, subaddress });
+      const keyImage = keyImageOf(target.key, secret);
+      secret.fill(0);
+      return [{ pairSize: 2, oneTimeKey: target.key, keyImage }];
+    }
+    return [];
+  });
+}
+
+/** The signed transaction as the view-only wallet gets it: without the transaction's secret keys. */
+function pendingFor(data: ConstructionData, signed: SignedTransaction): PendingTransaction {
+  const { transaction } = signed;
+  const images = transaction.prefix.inputs.map((input) =>
+    input.type === "key" ? `<${toHex(input.keyImage)}> ` : "",
+  );
+  return {
+    ...{ version: 1, transaction, dust: 0n, fee: signed.fee, dustAddedToFee: 0, change: data.change },
+    ...{ selectedTransfers: data.selectedTransfers, keyImages: new TextEncoder().encode(images.join("")) },
+    ...{ txKey: UNTOLD_TX_KEY, additionalTxKeys: [], destinations: data.destinations },
+    ...{ constructionData: data, multisigSignatures: 0, multisigEntropy: new Uint8Array(32) },
+  };
+}
+
+export type SigningResult = { readonly set: SignedSet; readonly signed: readonly SignedTransaction[] };
+
+async function signAll(wallet: Wallet, set: UnsignedSet, finder: Finder): Promise<SigningResult> {
+  await importOutputs(wallet, set.newOutputs);
+  const signed: SignedTransaction[] = [];
+  for (const data of set.transactions) {
+    const { ringed, change } = readConstruction(data, finder);
+    const each = await signTransaction(ringed, { keys: wallet.keys, change });
+    await wallet.commit({ kind: "txKeys", txHash: toHex(each.txHash), txKeys: each.txKeys });
+    signed.push(each);
+  }
+  return {
+    signed,
+    set: {
+      version: 0,
+      transactions: signed.map((each, i) => pendingFor(set.transactions[i]!, each)),
+      keyImages: wallet.state.outputs.map(({ keyImage }) => keyImage ?? new Uint8Array(32)),
+      ownOutputs: signed.flatMap(({ transaction }) => ownOutputsOf(transaction, finder)),
+    },
+  };
+}
+
+/** Takes the set's outputs, keeps the transactions' keys, signs. Throws `WalletRefusal`. */
+export async function signSet(wallet: Wallet, set: UnsignedSet): Promise<SigningResult> {
+  await wallet.whenReady();
+  const finder = {
+    keys: wallet.keys,
+    indexOfSpendKey: (spendPublic: Uint8Array) => wallet.indexOfSpendKey(spendPublic),
+  };
+  try {
+    return await signAll(wallet, set, finder);
+  } catch (error) {
+    if (error instanceof WalletRefusal && error.kind !== "SIGN_UNSIGNED") throw refusal(error.message);
+    if (error instanceof InvalidPoint) throw refusal(error.message);
+    throw error;
+  }
+}

@@ -1,0 +1,69 @@
+/**
+ * The two sets of transactions that travel between a view-only wallet and the one that signs.
+ * Source: wallet2.h `unsigned_tx_set`, `signed_tx_set`; wallet2.cpp `dump_tx_to_str`, `sign_tx_dump_to_str`.
+ */
+import { randomBytes } from "node:crypto";
+import {
+  BadBytes,
+  bytes32,
+  type Codec,
+  decode,
+  encode,
+  list,
+  refine,
+  struct,
+  type TypeOf,
+  varint,
+} from "@anulo/protocol";
+import { constructionData, pendingTransaction } from "../transfer/metadata.ts";
+import { exportedOutputs } from "./exported-outputs.ts";
+import { magicOf, type SealKeys, seal, unseal } from "./sealed.ts";
+
+const exactly = (value: number, reason: string) => refine(varint, (read) => read === value, reason);
+
+const unsignedSet = struct()
+  .field("version", exactly(1, "unknown version"))
+  .field("transactions", list(constructionData))
+  .field("newOutputs", exportedOutputs);
+
+const keyImageOfOutput = struct()
+  .field("pairSize", exactly(2, "not a pair"))
+  .field("oneTimeKey", bytes32)
+  .field("keyImage", bytes32);
+
+const signedSet = struct()
+  .field("version", exactly(0, "unknown version"))
+  .field("transactions", list(pendingTransaction))
+  .field("keyImages", list(bytes32))
+  .field("ownOutputs", list(keyImageOfOutput));
+
+export type UnsignedSet = TypeOf<typeof unsignedSet>;
+export type SignedSet = TypeOf<typeof signedSet>;
+
+type Kind<T> = { readonly magic: Uint8Array; readonly codec: Codec<T> };
+
+export const unsignedKind: Kind<UnsignedSet> = {
+  magic: magicOf("Monero unsigned tx set", 5),
+  codec: unsignedSet,
+};
+export const signedKind: Kind<SignedSet> = { magic: magicOf("Monero signed tx set", 5), codec: signedSet };
+
+export function sealSet<T>({ magic, codec }: Kind<T>, set: T, keys: SealKeys): Promise<Uint8Array> {
+  return seal(magic, encode(codec, set), { keys, random: randomBytes });
+}
+
+/** Undefined for what isn't such a set of this wallet. */
+export async function unsealSet<T>(
+  { magic, codec }: Kind<T>,
+  sealed: Uint8Array,
+  keys: SealKeys,
+): Promise<T | undefined> {
+  const plain = await unseal(magic, sealed, keys);
+  if (plain === undefined) return undefined;
+  try {
+    return decode(codec, plain);
+  } catch (error) {
+    if (error instanceof BadBytes) return undefined;
+    throw error;
+  }
+}
