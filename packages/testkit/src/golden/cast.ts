@@ -1,5 +1,6 @@
 import { loadGoldenState } from "../fixtures.ts";
 import { loadBlocks, sendTransaction, submitBlock, topHash } from "../load-chain.ts";
+import type { Program } from "../programs/launch.ts";
 import {
   type Maker,
   type RunningDaemon,
@@ -13,10 +14,14 @@ import type { Recording, ServerName } from "./recording.ts";
 export type Cast = {
   readonly daemonPort: number;
   url(name: ServerName): string;
-  /** Starts a wallet service again if it has ended. */
-  revive(name: ServerName): Promise<void>;
-  stop(): Promise<void>;
+  /** Starts a wallet service again if it has ended; answers how it ended. */
+  revive(name: ServerName): Promise<Ending | undefined>;
+  /** Ends all that still run; answers how each ended. */
+  stop(): Promise<Ending[]>;
 };
+
+/** The end of a program: its exit code, or null if a signal ended it, and what it printed. */
+export type Ending = { readonly name: ServerName; readonly code: number | null; readonly output: string };
 
 const walletNames = ["a", "b", "c", "cold"] as const;
 
@@ -28,6 +33,7 @@ export async function startCast(maker: Maker, recording: Recording): Promise<Cas
   const stop = async () => {
     await Promise.all([...wallets.values()].map((wallet) => wallet.stop()));
     await daemon.stop();
+    return Promise.all([...wallets, ["node", daemon] as const].map(([name, it]) => endingOf(name, it)));
   };
   try {
     if (recording.chain_loaded) await loadState(daemon, recording.pool_loaded);
@@ -43,9 +49,9 @@ export async function startCast(maker: Maker, recording: Recording): Promise<Cas
     url: (name) => urlOf(name, daemon, wallets),
     revive: async (name) => {
       const wallet = wallets.get(name);
-      if (wallet && (await hasEnded(wallet))) {
-        wallets.set(name, await startNamed(maker, recording, { name: name as "a", daemon, before: wallet }));
-      }
+      if (!wallet || !(await hasEnded(wallet))) return undefined;
+      wallets.set(name, await startNamed(maker, recording, { name: name as "a", daemon, before: wallet }));
+      return endingOf(name, wallet);
     },
     stop,
   };
@@ -85,6 +91,10 @@ function urlOf(
   const url = name === "restricted" ? daemon.restrictedUrl : wallets.get(name)?.url;
   if (url === undefined) throw new Error(`the recording has no server ${name}`);
   return url;
+}
+
+async function endingOf(name: ServerName, program: Program): Promise<Ending> {
+  return { name, code: await program.ended, output: program.output() };
 }
 
 function hasEnded(wallet: RunningWallet): Promise<boolean> {

@@ -1,7 +1,7 @@
 import { isExactObject } from "../exact-json.ts";
 import type { Context } from "./context.ts";
 import { laxJson } from "./lax-json.ts";
-import type { GoldenAnswer } from "./recording.ts";
+import type { GoldenAnswer, GoldenStep } from "./recording.ts";
 import type { Conditions, Rule } from "./rule.ts";
 import { additions } from "./rules/additions.ts";
 import { httpRules } from "./rules/http.ts";
@@ -44,7 +44,7 @@ export function demandedAnswer(context: Context): Demanded {
   const also = alsoVolatile.filter(({ id }) => id.test(step.id)).flatMap(({ paths }) => paths);
   const applied = dialect === undefined ? [] : rules.filter((rule) => appliesTo(rule, context));
   return {
-    answer: applied.reduce((answer, rule) => rule.change(answer, context), withJson(step.answer)),
+    answer: applied.reduce((answer, rule) => rule.change(answer, context), recordedAnswer(step)),
     volatile: [...(step.volatile ?? []), ...also, ...applied.flatMap(({ volatile = [] }) => volatile)],
     holds: Object.assign({}, ...applied.map(({ holds = {} }) => holds)),
   };
@@ -54,8 +54,8 @@ export function appliesTo(rule: Rule, { step, dialect }: Context): boolean {
   return rule.id.test(step.id) && (rule.dialect === undefined || rule.dialect === dialect);
 }
 
-/** JSON with raw bytes in it was recorded as text; as JSON it can be compared member by member. */
-function withJson(answer: GoldenAnswer): GoldenAnswer {
+/** The answer of a step. JSON with raw bytes in it was recorded as text; as JSON its members can be compared. */
+export function recordedAnswer({ answer }: GoldenStep): GoldenAnswer {
   if (answer.text === undefined || answer.type !== "application/json") return answer;
   const json = laxJson(answer.text);
   return isExactObject(json) ? { ...answer, json, raw_bytes_in_json: true } : answer;

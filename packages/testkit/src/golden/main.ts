@@ -1,13 +1,16 @@
-import { formatExact } from "../exact-json.ts";
 import type { Maker } from "../programs/servers.ts";
-import type { Difference } from "./compare.ts";
-import { goldenGroups, loadRecording } from "./recording.ts";
+import { inOrder } from "./in-order.ts";
+import { type GoldenStep, goldenGroups, loadRecording } from "./recording.ts";
 import { replay } from "./replay.ts";
-import type { Outcome, StepResult } from "./result.ts";
+import { count, describeDifference, summary } from "./report.ts";
+import type { StepResult } from "./result.ts";
 
 const usage = `npm run golden [-- [group or part of its name ..] [--method NAME] [--dialect contract|upstream] [--show] [--real]]
   replays the recordings of the original programs against ours, or (--real) against themselves
 `;
+
+/** Groups replayed at the same time. */
+const atOnce = 2;
 
 const print = (text: string) => process.stdout.write(`${text}\n`);
 
@@ -33,31 +36,10 @@ function parseChoice(args: readonly string[]): Choice {
   return { makers, groups, methods: valuesAfter("--method"), show: args.includes("--show") };
 }
 
-function describe(difference: Difference): string {
-  const shown = (value: Difference["recorded"]) =>
-    value === undefined ? "nothing" : formatExact(value).slice(0, 160);
-  return `      ${difference.kind} ${difference.path}: recorded ${shown(difference.recorded)}, now ${shown(difference.actual)}`;
-}
-
-function count(results: readonly StepResult[], outcome: Outcome): number {
-  return results.filter((result) => result.outcome === outcome).length;
-}
-
-function summary(results: readonly StepResult[]): string {
-  const intended = results.filter(({ outcome, isIntended }) => outcome === "agreeing" && isIntended).length;
-  const notSent = count(results, "notSent");
-  return [
-    `${count(results, "agreeing")} agreeing${intended > 0 ? ` (${intended} with intended differences)` : ""}`,
-    `${count(results, "differing")} differing`,
-    `${count(results, "notYet")} not yet`,
-    ...(notSent > 0 ? [`${notSent} not sent`] : []),
-  ].join(", ");
-}
-
 function printDetails(results: readonly StepResult[]): void {
   for (const { step, differences } of results.filter(({ outcome }) => outcome === "differing")) {
     print(`    ${step.to} ${step.id}`);
-    for (const difference of differences.slice(0, 6)) print(describe(difference));
+    for (const difference of differences.slice(0, 6)) print(`      ${describeDifference(difference)}`);
     if (differences.length > 6) print(`      and ${differences.length - 6} more`);
   }
 }
@@ -84,12 +66,11 @@ async function main(args: readonly string[]): Promise<number> {
   for (const maker of makers) {
     const all: StepResult[] = [];
     print(maker.kind === "real" ? "the original programs" : `dialect ${maker.dialect}`);
-    for (const group of chosen) {
-      const results = await replay(
-        loadRecording(group),
-        maker,
-        (step) => methods.length === 0 || methods.some((method) => step.id.startsWith(method)),
-      );
+    const isAsked = (step: GoldenStep) =>
+      methods.length === 0 || methods.some((it) => step.id.startsWith(it));
+    for await (const [group, results] of inOrder(chosen, atOnce, (group) =>
+      replay(loadRecording(group), maker, isAsked),
+    )) {
       all.push(...results);
       print(`  ${group.padEnd(18)} ${summary(results)}`);
       if (show) printDetails(results);

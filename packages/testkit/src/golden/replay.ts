@@ -4,7 +4,7 @@ import { type Exact, isExactObject, parseExact } from "../exact-json.ts";
 import { call, post } from "../http/call.ts";
 import type { RawAnswer } from "../http/connection.ts";
 import type { Maker } from "../programs/servers.ts";
-import { startCast } from "./cast.ts";
+import { type Ending, startCast } from "./cast.ts";
 import { compareValues, type Difference } from "./compare.ts";
 import type { Context } from "./context.ts";
 import { type Demanded, demandedAnswer } from "./demanded.ts";
@@ -18,6 +18,9 @@ import { Translation } from "./translation.ts";
 /** Code of the error with which our services answer what they declare but do not do yet. */
 const notImplementedCode = -32000;
 
+/** A service that leaves so many steps without answer hangs: the rest would only take time. */
+const mostSilences = 3;
+
 /** Where the node listened while the wallet services were recorded. */
 const recordedDaemon = "127.0.0.1:29100";
 
@@ -30,27 +33,42 @@ export async function replay(
   const cast = await startCast(maker, recording);
   const translation = new Translation();
   translation.set(recordedDaemon, `127.0.0.1:${cast.daemonPort}`);
-  const hindered = new Hindered();
+  const hindered = new Hindered(recording.group);
   const results: StepResult[] = [];
+  let silences = 0;
   try {
     for (const step of recording.steps) {
       if (step.crashed && maker.kind === "real") {
         results.push({ ...emptyResult(step), outcome: "notSent" });
         continue;
       }
-      await cast.revive(step.to);
+      checkEnding(await cast.revive(step.to), results.at(-1));
       const raw = await sendStep(cast.url(step.to), step, translation).catch(noAnswer);
+      if (raw.http < 0 && ++silences === mostSilences) throw new Error(`${step.to}: ${raw.reason}, again`);
       const context = contextOf(step, maker, recording);
       const demanded = demandedAnswer(context);
       learn(demanded, jsonOf(raw, demanded.answer), translation);
-      const result = hindered.excuse(judge({ context, raw, demanded, translation }));
-      if (wanted(step)) results.push(result);
+      results.push(hindered.excuse(judge({ context, raw, demanded, translation })));
       if (isLeftToItself(step)) await untilScanned(cast.url(step.to), cast.url("node"));
     }
-  } finally {
+  } catch (error) {
     await cast.stop();
+    throw error;
   }
-  return results;
+  for (const ending of await cast.stop()) checkEnding(ending);
+  return results.filter(({ step }) => wanted(step));
+}
+
+const mayEnd = /^(\/stop_daemon|stop_wallet)/;
+
+/** Throws where a program ended that was not told to, or ended otherwise than well. */
+function checkEnding(ending: Ending | undefined, last?: StepResult): void {
+  if (ending === undefined || (ending.code === 0 && (last === undefined || mayEnd.test(last.step.id))))
+    return;
+  const { name, code, output } = ending;
+  throw new Error(
+    `${name} ended with ${code} after ${last?.step.id ?? "all steps"}:\n${output.slice(-4000)}`,
+  );
 }
 
 /** A service that refuses to refresh on request was recorded after it had done so by itself. */

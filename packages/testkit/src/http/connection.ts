@@ -18,7 +18,7 @@ export type RawRequest = {
   readonly halfClose?: boolean;
 };
 
-const answerWithinMs = 60_000;
+const answerWithinMs = 30_000;
 
 /** One connection to a server: what a browser or a client library would hide stays visible. */
 export class RawConnection {
@@ -46,7 +46,7 @@ export class RawConnection {
     this.#socket.on("end", close);
   }
 
-  /** Sends a request and reads its answer. Throws if none comes within a minute. */
+  /** Sends a request and reads its answer. Throws if none comes within half a minute. */
   async exchange(request: RawRequest): Promise<RawAnswer> {
     this.#socket.write(requestBytes(request, this.#host));
     if (request.halfClose) this.#socket.end();

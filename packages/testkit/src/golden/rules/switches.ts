@@ -25,16 +25,10 @@ export const switches: readonly Rule[] = [
     change: (answer) => inResult(answer, (it) => ({ ...it, openalias_address: it.openalias_address !== "" })),
   },
   {
-    id: /^get_transfers/,
+    id: /^get_transfer(s|_by_txid)/,
     dialect: "contract",
     why: "S3",
-    change: (answer) => inResult(answer, incomingIn("in", "pool")),
-  },
-  {
-    id: /^get_transfer_by_txid/,
-    dialect: "contract",
-    why: "S3",
-    change: (answer) => inResult(answer, incomingIn("transfer", "transfers")),
+    change: (answer) => inResult(answer, incomingIn("in", "pool", "transfer", "transfers")),
   },
   {
     id: /^get_tx_key:after rescan$/,
