@@ -33,12 +33,23 @@ function firstRequested({ state, isViewOnly }: Wallet): number {
 }
 
 /** Outputs not yet exchanged, or all of them. */
-export function outputsToExport(wallet: Wallet, all: boolean): ExportedOutputs {
+function outputsToExport(wallet: Wallet, all: boolean): ExportedOutputs {
   const requestedFrom = firstRequested(wallet);
   return exportOutputs(wallet.state.outputs, { offset: all ? 0 : requestedFrom, requestedFrom });
 }
 
-/** The same, sealed. */
+/**
+ * Outputs for a set of transactions: those not yet exchanged, or else the last one. Given none at all, an original
+ * program that signs forgets every output it has been told. Source: wallet2.cpp `sign_tx`.
+ */
+export function outputsForSet(wallet: Wallet): ExportedOutputs {
+  const requestedFrom = firstRequested(wallet);
+  const { outputs } = wallet.state;
+  const offset = Math.max(0, Math.min(requestedFrom, outputs.length - 1));
+  return exportOutputs(outputs, { offset, requestedFrom });
+}
+
+/** The same as `outputsToExport`, sealed. */
 export async function exportSealedOutputs(
   wallet: Wallet,
   { all, kdfRounds }: { all: boolean; kdfRounds: number | undefined },
