@@ -1,4 +1,5 @@
-/** Signed digit expansions of scalars (32 bytes, little-endian, < 2^255). */
+/** Signed digit expansions of scalars (32 bytes, little-endian, < 2^255), and the masks by which secret digits choose. */
+import { elementMask } from "./fe";
 
 /**
  * Writes 256 bytes: width-w non-adjacent form, digits odd in (−2^(w−1), 2^(w−1)) or 0. Time depends on the scalar.
@@ -45,4 +46,23 @@ export function radix256(out: usize, scalar: usize): void {
     carry = i < 31 ? (digit + 128) >> 8 : 0;
     store<i16>(out + 2 * i, <i16>(digit - (carry << 8)));
   }
+}
+
+/** Nine masks: the j-th is set in the lanes whose digit has size j. */
+export const DIGIT_MASKS: usize = memory.data(9 * 16, 16);
+const LANE_ONE: usize = memory.data<i64>([1]);
+
+/** Writes DIGIT_MASKS for the sizes (0 … 8) of the digits of lane 0 and lane 1, without branches. */
+export function writeDigitMasks(size0: i32, size1: i32): void {
+  const zero = i64x2.splat(0), one = i64x2.splat(load<i64>(LANE_ONE)); // a constant vector would be rebuilt at each use
+  let left = i64x2.replace_lane(i64x2.splat(<i64>size0), 1, <i64>size1);
+  for (let j: usize = 0; j < 9 * 16; j += 16) {
+    v128.store(DIGIT_MASKS + j, elementMask(i64x2.eq(left, zero)));
+    left = i64x2.sub(left, one);
+  }
+}
+
+/** Overwrites what secret digits leave. */
+export function wipeDigits(): void {
+  memory.fill(DIGIT_MASKS, 0, 9 * 16);
 }

@@ -197,11 +197,12 @@ export function negIf(o: usize, a: usize, bits: i32): void {
   for (let i: usize = 0; i < FE; i += 16) v128.store(o + i, i32x4.sub(v128.xor(v128.load(a + i), mask), mask));
 }
 
+/** A register of (x | y), from the eight bytes of it that either one-lane element stores. */
+@inline export function pairLimbs(x: usize, y: usize): v128 { return i32x4.shuffle(v128.load64_zero(x), v128.load64_zero(y), 0, 4, 1, 5); }
+
 /** o = (x | y), from one-lane elements. */
 export function gather(o: usize, x: usize, y: usize): void {
-  for (let i: usize = 0; i < 5; ++i) {
-    v128.store(o + 16 * i, i32x4.shuffle(v128.load64_zero(x + 8 * i), v128.load64_zero(y + 8 * i), 0, 4, 1, 5));
-  }
+  for (let i: usize = 0; i < 5; ++i) v128.store(o + 16 * i, pairLimbs(x + 8 * i, y + 8 * i));
 }
 
 /** x, y = lane 0, lane 1 of a, as one-lane elements. */
@@ -228,14 +229,6 @@ export function swapLanes(o: usize, a: usize): void {
   for (let i: usize = 0; i < FE; i += 16) {
     const v = v128.load(a + i);
     v128.store(o + i, i32x4.shuffle(v, v, 1, 0, 3, 2));
-  }
-}
-
-/** o |= x where the mask of the lane is set, for a one-lane element x. */
-export function orMaskedSplat(o: usize, x: usize, mask: v128): void {
-  for (let i: usize = 0; i < 5; ++i) {
-    const v = v128.load64_zero(x + 8 * i);
-    v128.store(o + 16 * i, v128.or(v128.load(o + 16 * i), v128.and(i32x4.shuffle(v, v, 0, 0, 1, 1), mask)));
   }
 }
 

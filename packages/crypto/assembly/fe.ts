@@ -265,9 +265,12 @@ export function negIf(o: usize, a: usize, bits: i32): void {
   for (let i: usize = 0; i < FE; i += 16) v128.store(o + i, v128.xor(v128.load(a + i), sign));
 }
 
-/** o = (lane 0 of x | lane 0 of y), from one-lane elements. */
+/** A register of (x | y), from the eight bytes of it that either one-lane element stores. */
+@inline export function pairLimbs(x: usize, y: usize): v128 { return v128.load64_lane(y, v128.load64_zero(x), 1); }
+
+/** o = (x | y), from one-lane elements. */
 @inline export function gather(o: usize, x: usize, y: usize): void {
-  for (let i: usize = 0; i < 5; ++i) v128.store(o + 16 * i, v128.load64_lane(y + 8 * i, v128.load64_zero(x + 8 * i), 1));
+  for (let i: usize = 0; i < 5; ++i) v128.store(o + 16 * i, pairLimbs(x + 8 * i, y + 8 * i));
 }
 
 /** x, y = lane 0, lane 1 of a, as one-lane elements. */
@@ -294,13 +297,6 @@ export function negIf(o: usize, a: usize, bits: i32): void {
   for (let i: usize = 0; i < FE; i += 16) {
     const v = v128.load(a + i);
     v128.store(o + i, i64x2.shuffle(v, v, 1, 0));
-  }
-}
-
-/** o |= x where the mask of the lane is set, for a one-lane element x. */
-@inline export function orMaskedSplat(o: usize, x: usize, mask: v128): void {
-  for (let i: usize = 0; i < 5; ++i) {
-    v128.store(o + 16 * i, v128.or(v128.load(o + 16 * i), v128.and(v128.load64_splat(x + 8 * i), mask)));
   }
 }
 

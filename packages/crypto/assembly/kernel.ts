@@ -2,6 +2,7 @@
 import { arenaWipe } from "./arena";
 import { wipePoint } from "./point";
 import { wipeScalar } from "./scalar";
+import { wipeDigits } from "./digits";
 import { wipeBase } from "./base";
 import { wipeMult } from "./mult";
 import { wipeScan } from "./scan";
@@ -26,6 +27,7 @@ export function wipe(): void {
   arenaWipe();
   wipePoint();
   wipeScalar();
+  wipeDigits();
   wipeBase();
   wipeMult();
   wipeScan();

@@ -1,9 +1,8 @@
 /** Multiples of arbitrary points, two independent lanes at a time. */
-import { elementMask } from "./fe";
 import {
   IDENTITY_CACHED, PT, addCached, dbl, gatherPairs, multiples, negateCachedIf, oddMultiples, setIdentity, subCached,
 } from "./point";
-import { nonAdjacentForm, radix16 } from "./digits";
+import { DIGIT_MASKS, nonAdjacentForm, radix16, writeDigitMasks } from "./digits";
 
 const TABLE: usize = memory.data(8 * 4 * 160, 16), SECOND: usize = memory.data(8 * 4 * 160, 16);
 const DIGITS: usize = memory.data(256, 16);
@@ -28,17 +27,10 @@ export function scalarMult(o: usize, p: usize, s: usize, t: usize): void {
 
 /** ENTRY = |d|·(lane 0), |e|·(lane 1) of the point whose multiples 1 … 8 are in `table`, all of it read with masks. */
 function scanTable(table: usize, dSize: i32, eSize: i32): void {
-  const zero = i64x2.splat(0), one = i64x2.splat(load<i64>(ONE));
-  let left = i64x2.replace_lane(i64x2.splat(<i64>dSize), 1, <i64>eSize);
-  const m0 = elementMask(i64x2.eq(left, zero)); left = i64x2.sub(left, one);
-  const m1 = elementMask(i64x2.eq(left, zero)); left = i64x2.sub(left, one);
-  const m2 = elementMask(i64x2.eq(left, zero)); left = i64x2.sub(left, one);
-  const m3 = elementMask(i64x2.eq(left, zero)); left = i64x2.sub(left, one);
-  const m4 = elementMask(i64x2.eq(left, zero)); left = i64x2.sub(left, one);
-  const m5 = elementMask(i64x2.eq(left, zero)); left = i64x2.sub(left, one);
-  const m6 = elementMask(i64x2.eq(left, zero)); left = i64x2.sub(left, one);
-  const m7 = elementMask(i64x2.eq(left, zero)); left = i64x2.sub(left, one);
-  const m8 = elementMask(i64x2.eq(left, zero));
+  writeDigitMasks(dSize, eSize);
+  const m0 = v128.load(DIGIT_MASKS), m1 = v128.load(DIGIT_MASKS, 16), m2 = v128.load(DIGIT_MASKS, 32), m3 = v128.load(DIGIT_MASKS, 48);
+  const m4 = v128.load(DIGIT_MASKS, 64), m5 = v128.load(DIGIT_MASKS, 80), m6 = v128.load(DIGIT_MASKS, 96), m7 = v128.load(DIGIT_MASKS, 112);
+  const m8 = v128.load(DIGIT_MASKS, 128);
   for (let i: usize = 0; i < PT; i += 16) {
     const at = table + i;
     const low = v128.or(v128.and(v128.load(IDENTITY_CACHED + i), m0), v128.and(v128.load(at), m1));
@@ -49,7 +41,6 @@ function scanTable(table: usize, dSize: i32, eSize: i32): void {
     v128.store(ENTRY + i, v128.or(v128.or(v128.or(low, second), v128.or(third, high)), last));
   }
 }
-const ONE: usize = memory.data<i64>([1]);
 
 /** o += d·(lane 0), e·(lane 1) of the point whose multiples 1 … 8 are in `table`; −8 ≤ d, e ≤ 8. Reads the whole table. */
 export function addScanned(o: usize, table: usize, d: i32, e: i32): void {

@@ -7,7 +7,7 @@
  * Edwards curves revisited", §3.1 (addition) and §3.3 (doubling, all signs turned).
  */
 import {
-  FE, FE1, add, addCarry, copy, fromBytes, gather, gatherCross, gatherPair, mul, mulDifference, mulSum, negIf, orMaskedSplat, scatter,
+  FE, FE1, add, addCarry, copy, fromBytes, gather, gatherCross, gatherPair, mul, mulDifference, mulSum, negIf, scatter,
   select, setInt, sq, sub, subCarry, swapLanes, toBytes,
 } from "./fe";
 import { D, D2, ONE, SQRT_M1, invert, oddLanes, ratioRoot, wipeField, zeroLanes } from "./field";
@@ -227,13 +227,6 @@ export function swapPoint(o: usize, p: usize): void {
   swapLanes(o + FE, p + FE);
   swapLanes(o + 2 * FE, p + 2 * FE);
   swapLanes(o + 3 * FE, p + 3 * FE);
-}
-
-/** o |= x where the mask of the lane is set, for a one-lane affine summand. */
-export function orMaskedAffine(o: usize, x: usize, mask: v128): void {
-  orMaskedSplat(o, x, mask);
-  orMaskedSplat(o + FE, x + FE1, mask);
-  orMaskedSplat(o + 2 * FE, x + 2 * FE1, mask);
 }
 
 /** Bytes of y, whose top bit is the parity of x: non-canonical y (≥ p) is refused, as `ge_frombytes_vartime` does. */

@@ -3,7 +3,7 @@ import {
   IDENTITY_CACHED, PT, addCached, decompress, encode, encodeBatch, gatherPairs, identityLanes, mulBy8, setIdentity, subCached,
   swapPoint, toCached,
 } from "./point";
-import { baseMult } from "./base";
+import { baseMult, baseMultSingle } from "./base";
 import { combineByDigits, doubleScalarMult, multByDigits, prepareDigits, scalarMult } from "./mult";
 import { hashToPoint } from "./elligator";
 import { alloc, arenaMark, arenaRewind } from "./arena";
@@ -70,7 +70,9 @@ export function scalarMultPoint(out: usize, s: usize, p: usize): i32 {
 export function scalarMultBase(out: usize, scalars: usize, n: i32): void {
   const mark = arenaMark(), points = alloc(PT * ((n + 1) >> 1));
   for (let i = 0; i < n; i += 2) {
-    baseMult(points + PT * (i >> 1), scalars + 32 * i, scalars + 32 * (i + 1 < n ? i + 1 : i));
+    const point = points + PT * (i >> 1);
+    if (i + 1 < n) baseMult(point, scalars + 32 * i, scalars + 32 * (i + 1));
+    else baseMultSingle(point, scalars + 32 * i);
   }
   encodeBatch(out, points, (n + 1) >> 1);
   arenaRewind(mark);
