@@ -15,7 +15,7 @@ const stampFile = join(output, "sources.sha256");
 const fma = { features: ["simd", "relaxed-simd"], replace: {} };
 const fallback = { features: ["simd"], replace: { "fe.ts": "fe-ext.ts" } };
 const modules = [
-  { name: "cryptonight", entry: "cryptonight.ts", features: ["simd"], replace: {} },
+  { name: "cryptonight", entry: "cryptonight.ts", features: ["simd"], replace: {}, more: ["--importMemory"] },
   { name: "ed25519-fma", entry: "kernel.ts", ...fma },
   { name: "ed25519-fallback", entry: "kernel.ts", ...fallback },
   { name: "field-fma", entry: "field-probe.ts", ...fma },
@@ -44,7 +44,7 @@ function checkNoVectorConstants(name, text) {
   if (hot.length > 0) throw new Error(`${name}: v128.const in ${hot.join(", ")}`);
 }
 
-async function compile(asc, { name, entry, features, replace }) {
+async function compile(asc, { name, entry, features, replace, more = [] }) {
   const files = new Map();
   const readFile = (path) => {
     const file = join(here, replace[basename(path)] ?? basename(path));
@@ -53,6 +53,7 @@ async function compile(asc, { name, entry, features, replace }) {
   const argv = [
     entry,
     ...flags,
+    ...more,
     ...features.flatMap((feature) => ["--enable", feature]),
     "--outFile",
     "out.wasm",

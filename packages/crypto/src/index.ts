@@ -1,6 +1,6 @@
 export type { DeriveBatchResult, PointBatchResult } from "./backend.ts";
 export { chacha8, chacha20 } from "./chacha.ts";
-export { cnSlowHash } from "./hash/cryptonight.ts";
+export { type CnSlowHashOptions, cnSlowHash } from "./hash/cryptonight.ts";
 export { keccak256 } from "./hash/keccak.ts";
 export {
   derivationToScalar,

@@ -4,6 +4,7 @@ import { test } from "node:test";
 import { chacha8, chacha20 } from "../src/chacha.ts";
 import { blake256 } from "../src/hash/blake256.ts";
 import { cnSlowHash } from "../src/hash/cryptonight.ts";
+import { programOfHeight } from "../src/hash/cryptonight-r.ts";
 import { groestl256 } from "../src/hash/groestl256.ts";
 import { jh256 } from "../src/hash/jh256.ts";
 import { skein256 } from "../src/hash/skein256.ts";
@@ -12,13 +13,19 @@ const vectors = "/usr/share/monero/testdata/hash";
 const missing = !existsSync(vectors) && !process.env.CI && "the Debian package monero-tests is not installed";
 const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString("hex");
 
-/** Lines of "hash input", both hexadecimal; an empty input is written x. */
-function readVectors(file: string): { expected: string; input: Uint8Array }[] {
+type Vector = { expected: string; input: Uint8Array; height: number | undefined };
+
+/** Lines of "hash input" or "hash input height", the first two hexadecimal; an empty input is written x. */
+function readVectors(file: string): Vector[] {
   const lines = readFileSync(`${vectors}/${file}`, "utf8").trim().split("\n");
   return lines.map((line) => {
-    const [expected, input] = line.split(" ");
+    const [expected, input, height] = line.split(" ");
     assert.ok(expected && input, `${file}: ${line}`);
-    return { expected, input: Buffer.from(input === "x" ? "" : input, "hex") };
+    return {
+      expected,
+      input: Buffer.from(input === "x" ? "" : input, "hex"),
+      height: height === undefined ? undefined : Number(height),
+    };
   });
 }
 
@@ -31,14 +38,48 @@ for (const [name, hash] of Object.entries(finals)) {
   });
 }
 
-test("CryptoNight variant 0 agrees with every line of the Debian vectors", { skip: missing }, () => {
-  const lines = readVectors("tests-slow.txt");
-  assert.equal(lines.length, 4);
-  for (const { expected, input } of lines) assert.equal(hex(cnSlowHash(input)), expected);
+const slow = [
+  { variant: 0, file: "tests-slow.txt", count: 4 },
+  { variant: 1, file: "tests-slow-1.txt", count: 5 },
+  { variant: 2, file: "tests-slow-2.txt", count: 10 },
+  { variant: 4, file: "tests-slow-4.txt", count: 10 },
+] as const;
+for (const { variant, file, count } of slow) {
+  test(`CryptoNight variant ${variant} agrees with every line of the Debian vectors`, {
+    skip: missing,
+  }, () => {
+    const lines = readVectors(file);
+    assert.equal(lines.length, count);
+    for (const { expected, input, height } of lines) {
+      const options = height === undefined ? { variant } : { variant, height };
+      assert.equal(hex(cnSlowHash(input, options)), expected);
+    }
+  });
+}
+
+test("CryptoNight-R hashes one height after another and back", { skip: missing }, () => {
+  const [first, second] = readVectors("tests-slow-4.txt");
+  for (const { expected, input, height } of [first!, second!, first!])
+    assert.equal(hex(cnSlowHash(input, { variant: 4, height: height! })), expected);
 });
 
-test("CryptoNight refuses a prehashed state of another size than 200 bytes", () => {
+test("every program of CryptoNight-R has 60 to 70 instructions and uses the last register", () => {
+  for (let height = 1_788_000; height < 1_788_300; height++) {
+    const program = programOfHeight(height);
+    assert.ok(program.length >= 60 && program.length <= 70, `height ${height}: ${program.length}`);
+    assert.ok(
+      program.some(({ source }) => source === 8),
+      `height ${height}`,
+    );
+  }
+});
+
+test("CryptoNight refuses options that make no sense", () => {
   assert.throws(() => cnSlowHash(new Uint8Array(32), { prehashed: true }), RangeError);
+  assert.throws(() => cnSlowHash(new Uint8Array(42), { variant: 1 }), RangeError);
+  assert.throws(() => cnSlowHash(new Uint8Array(43), { variant: 4 }), RangeError);
+  assert.throws(() => cnSlowHash(new Uint8Array(43), { variant: 4, height: -1 }), RangeError);
+  assert.throws(() => cnSlowHash(new Uint8Array(43), { variant: 3 as 4, height: 1 }), RangeError);
 });
 
 test("ChaCha agrees with the published key stream of the zero key", () => {
