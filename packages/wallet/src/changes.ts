@@ -58,6 +58,8 @@ export type WalletChange =
       readonly lastBlockReward: bigint;
       readonly transactions: readonly ScannedTransaction[];
     }
+  /** Transactions of the chain looked at one by one, lowest first. */
+  | { readonly kind: "transactions"; readonly transactions: readonly ScannedTransaction[] }
   /** Forget what came from the chain, to scan again; `hard` forgets transaction keys, destinations and notes as well. */
   | { readonly kind: "reset"; readonly hard: boolean }
   | { readonly kind: "outgoing"; readonly payment: OutgoingPayment; readonly txKeys: readonly Uint8Array[] }

@@ -7,7 +7,7 @@ import {
   applyKeyImages,
   applySpent,
 } from "./cold-signing/apply.ts";
-import { applyBlocks, detachFrom } from "./scan/apply-blocks.ts";
+import { applyBlocks, applyTransaction, detachFrom } from "./scan/apply-blocks.ts";
 import type {
   Account,
   NetworkName,
@@ -69,6 +69,9 @@ type Apply = {
 
 const apply: Apply = {
   blocks: (ledger, change) => applyBlocks(ledger, change),
+  transactions(ledger, { transactions }) {
+    for (const transaction of transactions) applyTransaction(ledger, transaction);
+  },
   reset: (ledger, change) => reset(ledger, change),
   outgoing(ledger, { payment, txKeys }) {
     const id = toHex(payment.txHash);

@@ -17,7 +17,7 @@ import { applyChange, type Ledger } from "./ledger.ts";
 import { WalletRefusal } from "./refusal.ts";
 import { incomingFromPool, outgoingFromPool } from "./scan/apply-pool.ts";
 import { shortHistory, trimKnown } from "./scan/history.ts";
-import type { BlocksChange, PoolPicture, ScanTask } from "./scan/messages.ts";
+import type { BlocksChange, PoolPicture, ScanTask, SingleTransaction } from "./scan/messages.ts";
 import { Scanner } from "./scan/scanner.ts";
 import type {
   NetworkName,
@@ -222,6 +222,14 @@ export class Wallet {
   /** Scans the new blocks and the pool. Calls take turns. Throws `WalletRefusal` when the node doesn't answer. */
   refresh(startHeight = 0): Promise<RefreshResult> {
     return this.#scanInTurn(() => this.#refresh(startHeight));
+  }
+
+  /** Looks at single transactions of the chain, and at the pool. */
+  scanTransactions(entries: readonly SingleTransaction[]): Promise<void> {
+    return this.#scanInTurn(async () => {
+      const transactions = await this.#scanner.look(entries);
+      if (transactions.length > 0) await this.commit({ kind: "transactions", transactions });
+    });
   }
 
   /** Forgets what came from the chain and scans again; `hard` also forgets transaction keys and notes. */

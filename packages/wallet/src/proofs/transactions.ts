@@ -25,7 +25,7 @@ export type FoundTransaction = {
 type Entry = Awaited<ReturnType<Daemon["getTransactions"]>>["txs"][number];
 
 /** Outputs of many transactions are asked for in parts: what a restricted node gives in one answer. */
-const TRANSACTIONS_PER_CALL = 100;
+export const TRANSACTIONS_PER_CALL = 100;
 
 /** Whole or pruned; of version 1 a pruned one has no id of its own, there the node is believed, as the original does. */
 function parseEntry(entry: Entry): { transaction: Transaction; txHash: Uint8Array } {
@@ -39,7 +39,8 @@ function parseEntry(entry: Entry): { transaction: Transaction; txHash: Uint8Arra
   return { transaction, txHash: transactionHash(transaction, fromHex(entry.prunable_hash)) };
 }
 
-function readEntry(entry: Entry, asked: Uint8Array): FoundTransaction {
+/** The transaction of an entry, which must be the one asked for (id, 32 bytes). Throws `WalletRefusal`. */
+export function checkEntry(entry: Entry, asked: Uint8Array): FoundTransaction {
   try {
     const { transaction, txHash } = parseEntry(entry);
     if (!equalBytes(txHash, asked)) throw proofRefusal("Failed to get the right transaction from daemon");
@@ -63,7 +64,7 @@ export async function fetchTransactions(
     const asked = ids.slice(at, at + TRANSACTIONS_PER_CALL);
     const { txs } = await daemon.getTransactions({ txs_hashes: asked, prune: true });
     if (txs.length !== asked.length) throw proofRefusal("Failed to get transaction from daemon");
-    for (const [i, entry] of txs.entries()) found.set(asked[i]!, readEntry(entry, fromHex(asked[i]!)));
+    for (const [i, entry] of txs.entries()) found.set(asked[i]!, checkEntry(entry, fromHex(asked[i]!)));
   }
   return txHashes.map((txHash) => found.get(toHex(txHash))!);
 }
@@ -76,7 +77,7 @@ export async function fetchTransaction(
 ): Promise<FoundTransaction> {
   const { txs } = await daemon.getTransactions({ txs_hashes: [toHex(txHash)], prune: true });
   if (txs.length !== 1) throw proofRefusal(absent);
-  return readEntry(txs[0]!, txHash);
+  return checkEntry(txs[0]!, txHash);
 }
 
 /** One input: its key image and the one-time keys of its ring, 32 bytes each. */

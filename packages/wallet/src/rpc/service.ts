@@ -3,6 +3,7 @@ import { wallet as declared, implementFor } from "@anulo/rpc";
 import { rescanSpent } from "../cold-signing/exchange.ts";
 import { connectDaemon, daemonUrl } from "../daemon.ts";
 import { WalletRefusal } from "../refusal.ts";
+import { fetchSingles } from "../scan/single.ts";
 import type { WalletContext, WalletService } from "../service.ts";
 
 /** The interface described is 1.3; the original of 0.18.0.0 says 1.25. Source: wallet_rpc_server_commands_defs.h. */
@@ -58,6 +59,13 @@ export const serviceHandlers = implementFor<WalletContext>()(
       await wallet.rescan(hard ?? dialect === "contract");
       return {};
     },
+    async scanTx({ txids }, { opened: { wallet } }) {
+      if (!txids.every((txid) => /^[0-9a-f]{64}$/i.test(txid)))
+        throw new WalletRefusal("WRONG_TXID", "TX ID has invalid format");
+      await wallet.scanTransactions(await fetchSingles(wallet, [...new Set(txids)]));
+      await wallet.refreshPool();
+      return {};
+    },
     async rescanSpent(_, { opened: { wallet } }) {
       await wallet.exclusively(() => rescanSpent(wallet));
       return {};
@@ -71,5 +79,5 @@ export const serviceHandlers = implementFor<WalletContext>()(
     },
     getVersion: (_, { dialect }) => ({ release: false, version: versions[dialect] }),
   },
-  ["scanTx", "startMining", "stopMining", "setLogLevel", "setLogCategories"],
+  ["startMining", "stopMining", "setLogLevel", "setLogCategories"],
 );

@@ -1,5 +1,12 @@
 /** Sending. Declarations: @anulo/rpc wallet/transfers. */
-import { BadBytes, BadHex, fromHex, toHex } from "@anulo/protocol";
+import {
+  BadBytes,
+  BadHex,
+  estimateTransactionSize,
+  estimateTransactionWeight,
+  fromHex,
+  toHex,
+} from "@anulo/protocol";
 import { wallet as declared, implementFor, type ParamsOf } from "@anulo/rpc";
 import { unsignedSetOf } from "../cold-signing/handover.ts";
 import { WalletRefusal } from "../refusal.ts";
@@ -8,6 +15,7 @@ import { parseDestinations } from "../transfer/destinations.ts";
 import { type PendingTransaction, readMetadata, writeMetadata } from "../transfer/metadata.ts";
 import { amountOf } from "../transfer/plan.ts";
 import type { Sweep } from "../transfer/prepare.ts";
+import { RING_SIZE } from "../transfer/stages.ts";
 import { type Made, makePayment, makeSweep, submitPending } from "../transfer/transfers.ts";
 import type { Wallet } from "../wallet.ts";
 
@@ -135,50 +143,69 @@ function parseMetadata(hex: string): PendingTransaction {
   }
 }
 
-export const transferHandlers = implementFor<WalletContext>()(
-  declared.transfers,
-  {
-    /** Every change is on disk before it is answered, so there is nothing left to do. */
-    store: () => ({}),
-    transfer: (params, { opened: { wallet }, service }) =>
-      wallet.exclusively(async () => {
-        const made = await pay(wallet, params, true);
-        const choice = { ...params, keys: params.get_tx_key };
-        const { described, sets } = await finish({ wallet, service }, made, choice);
-        return { ...described[0]!, ...sets };
-      }),
-    transferSplit: (params, { opened: { wallet }, service }) =>
-      wallet.exclusively(async () => {
-        const made = await pay(wallet, params, false);
-        return asLists(await finish({ wallet, service }, made, { ...params, keys: params.get_tx_keys }));
-      }),
-    /** Every output the wallet can hold today hides in a ring. */
-    sweepDust: () => ({ ...noSets, spent_key_images_list: [], weight_list: [] }),
-    sweepAll: (params, { opened: { wallet }, service }) =>
-      wallet.exclusively(async () => {
-        const sweep = sweepOf(wallet, params);
-        const addresses = wallet.state.accounts[sweep.account]?.addresses ?? [];
-        const minors = params.subaddr_indices_all ? [...addresses.keys()] : sweep.minors;
-        const made = await makeSweep(wallet, { ...sweep, minors });
-        return asLists(await finish({ wallet, service }, made, { ...params, keys: params.get_tx_keys }));
-      }),
-    sweepSingle: (params, { opened: { wallet }, service }) =>
-      wallet.exclusively(async () => {
-        const sweep = sweepOf(wallet, params);
-        const output = namedOutput(wallet, params.key_image);
-        const { major } = output.subaddress;
-        const made = await makeSweep(wallet, { ...sweep, account: major }, [output]);
-        const finished = await finish({ wallet, service }, made, {
-          ...params,
-          keys: params.get_tx_key || params.get_tx_keys,
-        });
-        return { ...finished.described[0]!, ...asLists(finished) };
-      }),
-    relayTx: ({ hex }, { opened: { wallet } }) =>
-      wallet.exclusively(async () => {
-        const pending = parseMetadata(hex);
-        return { tx_hash: toHex(await submitPending(wallet, pending)) };
-      }),
-  },
-  ["estimateTxSizeAndWeight"],
-);
+/** Bytes of `extra` with a public key and a short payment id. Source: wallet_rpc_server.cpp. */
+const USUAL_EXTRA_BYTES = 34 + 10;
+/** Of an input, for each member of its ring, before RingCT. Source: wallet2.cpp APPROXIMATE_INPUT_BYTES. */
+const OLD_BYTES_PER_MEMBER = 80;
+/** The original counts in 32-bit integers with a sign. */
+const MOST = 0x7fff_ffff;
+
+/** Size in bytes and weight; a transaction has at least two outputs. Source: wallet2.cpp `estimate_tx_size_and_weight`. */
+function estimateSize(shape: { inputs: number; outputs: number; ringSize: number }, rct: boolean) {
+  const { inputs, ringSize } = shape;
+  if (inputs === 0 || Math.max(inputs, shape.outputs, ringSize) > MOST)
+    throw new WalletRefusal("UNKNOWN_ERROR", "Failed to determine size and weight");
+  const outputs = shape.outputs === 1 ? 2 : shape.outputs;
+  if (!rct) {
+    const size = inputs * ringSize * OLD_BYTES_PER_MEMBER + USUAL_EXTRA_BYTES + outputs;
+    return { size, weight: size };
+  }
+  const full = { inputs, outputs, ringSize, extraSize: USUAL_EXTRA_BYTES };
+  return { size: estimateTransactionSize(full), weight: estimateTransactionWeight(full) };
+}
+
+export const transferHandlers = implementFor<WalletContext>()(declared.transfers, {
+  /** Every change is on disk before it is answered, so there is nothing left to do. */
+  store: () => ({}),
+  transfer: (params, { opened: { wallet }, service }) =>
+    wallet.exclusively(async () => {
+      const made = await pay(wallet, params, true);
+      const choice = { ...params, keys: params.get_tx_key };
+      const { described, sets } = await finish({ wallet, service }, made, choice);
+      return { ...described[0]!, ...sets };
+    }),
+  transferSplit: (params, { opened: { wallet }, service }) =>
+    wallet.exclusively(async () => {
+      const made = await pay(wallet, params, false);
+      return asLists(await finish({ wallet, service }, made, { ...params, keys: params.get_tx_keys }));
+    }),
+  /** Every output the wallet can hold today hides in a ring. */
+  sweepDust: () => ({ ...noSets, spent_key_images_list: [], weight_list: [] }),
+  sweepAll: (params, { opened: { wallet }, service }) =>
+    wallet.exclusively(async () => {
+      const sweep = sweepOf(wallet, params);
+      const addresses = wallet.state.accounts[sweep.account]?.addresses ?? [];
+      const minors = params.subaddr_indices_all ? [...addresses.keys()] : sweep.minors;
+      const made = await makeSweep(wallet, { ...sweep, minors });
+      return asLists(await finish({ wallet, service }, made, { ...params, keys: params.get_tx_keys }));
+    }),
+  sweepSingle: (params, { opened: { wallet }, service }) =>
+    wallet.exclusively(async () => {
+      const sweep = sweepOf(wallet, params);
+      const output = namedOutput(wallet, params.key_image);
+      const { major } = output.subaddress;
+      const made = await makeSweep(wallet, { ...sweep, account: major }, [output]);
+      const finished = await finish({ wallet, service }, made, {
+        ...params,
+        keys: params.get_tx_key || params.get_tx_keys,
+      });
+      return { ...finished.described[0]!, ...asLists(finished) };
+    }),
+  relayTx: ({ hex }, { opened: { wallet } }) =>
+    wallet.exclusively(async () => {
+      const pending = parseMetadata(hex);
+      return { tx_hash: toHex(await submitPending(wallet, pending)) };
+    }),
+  estimateTxSizeAndWeight: ({ n_inputs, n_outputs, ring_size, rct }) =>
+    estimateSize({ inputs: n_inputs, outputs: n_outputs, ringSize: ring_size || RING_SIZE }, rct),
+});

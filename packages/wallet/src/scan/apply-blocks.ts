@@ -50,7 +50,8 @@ function trimRecent(recent: RecentBlocks): void {
 /** Receipts of one transaction, by subaddress. */
 type Receipt = { index: SubaddressIndex; amount: bigint; amounts: bigint[] };
 
-function applyTransaction(ledger: Ledger, transaction: ScannedTransaction): void {
+/** What one transaction of the chain brings and takes; doing it again changes nothing. */
+export function applyTransaction(ledger: Ledger, transaction: ScannedTransaction): void {
   const receipts = new Map<string, Receipt>();
   for (const output of transaction.received) receive(ledger, { transaction, output, receipts });
   settle(ledger, transaction, receipts);

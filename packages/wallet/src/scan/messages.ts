@@ -25,6 +25,18 @@ export type PoolFind = { readonly transaction: ScannedTransaction; readonly doub
 /** The node's pool: ids of everything in it (hex), and what of it concerns the wallet. */
 export type PoolPicture = { readonly ids: readonly string[]; readonly found: readonly PoolFind[] };
 
+/** A transaction of the chain, whole or pruned, as a node gives it. */
+export type SingleTransaction = {
+  readonly blob: Uint8Array;
+  readonly pruned: boolean;
+  readonly txHash: Uint8Array;
+  readonly globalIndices: readonly bigint[];
+  readonly height: number;
+  readonly timestamp: number;
+  /** Hard fork of the block. */
+  readonly blockVersion: number;
+};
+
 export type ToWorker =
   /** `used`: the last address in use of every account. Sent once, first. */
   | {
@@ -37,6 +49,7 @@ export type ToWorker =
   | { readonly kind: "learn"; readonly keyImages: readonly Uint8Array[] }
   | { readonly kind: "cover"; readonly id: number; readonly index: SubaddressIndex }
   | { readonly kind: "scan"; readonly id: number; readonly task: ScanTask }
+  | { readonly kind: "single"; readonly id: number; readonly entries: readonly SingleTransaction[] }
   | { readonly kind: "pool"; readonly id: number; readonly daemon: DaemonAddress }
   /** One batch of `scan` has been kept. */
   | { readonly kind: "kept" }
@@ -46,7 +59,7 @@ export type FromWorker =
   /** The table grew. */
   | { readonly kind: "range"; readonly range: KeyRange }
   | { readonly kind: "blocks"; readonly change: BlocksChange }
-  /** `open`, `cover`, `scan` or `pool` is finished. */
+  /** `open`, `cover`, `scan`, `single` or `pool` is finished; `single` finds as `pool` does. */
   | { readonly kind: "done"; readonly id: number; readonly pool: PoolPicture | undefined }
   | {
       readonly kind: "failed";

@@ -1,9 +1,17 @@
 /** The wallet's side of the scan worker: one thread for one open wallet. */
 import { Worker } from "node:worker_threads";
+import type { ScannedTransaction } from "../changes.ts";
 import type { DaemonAddress } from "../daemon.ts";
 import { type RefusalKind, WalletRefusal } from "../refusal.ts";
 import type { SubaddressIndex } from "../state.ts";
-import type { BlocksChange, FromWorker, PoolPicture, ScanTask, ToWorker } from "./messages.ts";
+import type {
+  BlocksChange,
+  FromWorker,
+  PoolPicture,
+  ScanTask,
+  SingleTransaction,
+  ToWorker,
+} from "./messages.ts";
 import type { ScanKeys } from "./scan-transaction.ts";
 import { addRange, createSubaddressTable, type SubaddressTable } from "./subaddress-table.ts";
 
@@ -67,6 +75,14 @@ export class Scanner {
     const picture = await done;
     if (this.#refusedBatch !== undefined) throw this.#refusedBatch;
     return picture;
+  }
+
+  /** What single transactions bring the wallet. */
+  async look(entries: readonly SingleTransaction[]): Promise<ScannedTransaction[]> {
+    const id = this.#nextId++;
+    const done = this.#wait(id);
+    this.#send({ kind: "single", id, entries });
+    return ((await done)?.found ?? []).map(({ transaction }) => transaction);
   }
 
   /** What the node's pool holds now. */

@@ -3,16 +3,17 @@
 import { isDeepStrictEqual } from "node:util";
 import { parentPort } from "node:worker_threads";
 import { subaddressSpendPublicKeys } from "@anulo/crypto";
-import { BadBytes, BadHex, toHex } from "@anulo/protocol";
+import { BadBytes, BadHex, isMinerTransaction, readTransaction, toHex } from "@anulo/protocol";
 import { connectDaemon, type Daemon, type DaemonAddress } from "../daemon.ts";
 import { WalletRefusal } from "../refusal.ts";
 import type { SubaddressIndex } from "../state.ts";
 import { scanBlocks } from "./block-scan.ts";
-import type { ScanContext } from "./candidates.ts";
-import type { FromWorker, ScanTask, ToWorker } from "./messages.ts";
+import { type RawTransaction, type ScanContext, scanTransactions } from "./candidates.ts";
+import type { FromWorker, PoolFind, ScanTask, SingleTransaction, ToWorker } from "./messages.ts";
 import { PoolScan } from "./pool-scan.ts";
 import type { ScanKeys } from "./scan-transaction.ts";
 import { addRange, createSubaddressTable, missingFor } from "./subaddress-table.ts";
+import { fullTransactionSize } from "./transaction-size.ts";
 
 /** Batches on their way to the wallet's thread before the worker waits: bounds memory on a fast node. */
 const BATCHES_AHEAD = 2;
@@ -77,6 +78,18 @@ async function look(address: DaemonAddress) {
   return await pool.look(daemonAt(address));
 }
 
+function lookAt(entries: readonly SingleTransaction[]): PoolFind[] {
+  if (context === undefined) throw new Error("single before open");
+  const raw = entries.map(({ blob, pruned, txHash, ...entry }): RawTransaction => {
+    const transaction = readTransaction(blob, { pruned });
+    const coinbase = isMinerTransaction(transaction);
+    const txSize = pruned ? fullTransactionSize(transaction, blob.length) : blob.length;
+    return { ...entry, transaction, coinbase, identify: () => ({ txHash, txSize }) };
+  });
+  const found = scanTransactions(context, raw);
+  return found.map((transaction) => ({ transaction, doubleSpendSeen: false }));
+}
+
 async function answer(id: number, task: () => Promise<FromWorker & { kind: "done" }>): Promise<void> {
   try {
     send(await task());
@@ -113,6 +126,9 @@ port.on("message", (message: ToWorker) => {
     });
   } else if (message.kind === "scan") {
     void answer(message.id, async () => ({ kind: "done", id: message.id, pool: await scan(message.task) }));
+  } else if (message.kind === "single") {
+    const { id, entries } = message;
+    void answer(id, async () => ({ kind: "done", id, pool: { ids: [], found: lookAt(entries) } }));
   } else if (message.kind === "pool") {
     void answer(message.id, async () => ({ kind: "done", id: message.id, pool: await look(message.daemon) }));
   } else if (message.kind === "kept") {

@@ -1,0 +1,31 @@
+/** Single transactions of the chain, fetched to be scanned. Source: wallet2.cpp `scan_tx`. */
+import { fromHex, hardForkAt, networks } from "@anulo/protocol";
+import { checkEntry, TRANSACTIONS_PER_CALL } from "../proofs/transactions.ts";
+import { WalletRefusal } from "../refusal.ts";
+import type { Wallet } from "../wallet.ts";
+import type { SingleTransaction } from "./messages.ts";
+
+/** Those of the transactions (hex ids) that a block holds, lowest first. Throws `WalletRefusal`. */
+export async function fetchSingles(wallet: Wallet, ids: readonly string[]): Promise<SingleTransaction[]> {
+  const singles: SingleTransaction[] = [];
+  for (let at = 0; at < ids.length; at += TRANSACTIONS_PER_CALL) {
+    const txs_hashes = ids.slice(at, at + TRANSACTIONS_PER_CALL);
+    const { txs } = await wallet.daemon.getTransactions({ txs_hashes, prune: true });
+    if (txs.length !== txs_hashes.length)
+      throw new WalletRefusal("UNKNOWN_ERROR", "Failed to get transaction from daemon");
+    for (const [i, entry] of txs.entries()) {
+      const txHash = fromHex(txs_hashes[i]!);
+      checkEntry(entry, txHash);
+      if (entry.in_pool) continue;
+      const pruned = entry.as_hex === "" && entry.prunable_as_hex === "";
+      const height = entry.block_height ?? 0;
+      singles.push({
+        blob: fromHex(entry.as_hex || entry.pruned_as_hex + entry.prunable_as_hex),
+        ...{ pruned, txHash, height, timestamp: entry.block_timestamp ?? 0 },
+        globalIndices: (entry.output_indices ?? []).map(BigInt),
+        blockVersion: hardForkAt(networks[wallet.network], height),
+      });
+    }
+  }
+  return singles.sort((a, b) => a.height - b.height);
+}
