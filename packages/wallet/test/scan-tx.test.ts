@@ -1,0 +1,44 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { toHex, transactionHash } from "@anulo/protocol";
+import { recorded, recordedChain, startRecordedNode } from "./recorded-node.ts";
+import { startTestService } from "./service.ts";
+
+const everything = { in: true, out: true, pending: true, failed: true, pool: true } as const;
+
+test("a single transaction is scanned without the blocks around it, and again without effect", async (t) => {
+  const node = await startRecordedNode();
+  t.after(() => node.stop());
+  node.pool = [];
+  const { call } = await startTestService({ node: node.url }, t);
+  const seed = recorded.wallets.b!.mnemonic;
+  const names = { filename: "late", password: "", seed };
+  await call.restoreDeterministicWallet({ ...names, restore_height: recordedChain.length });
+  await call.refresh({});
+  assert.equal((await call.getBalance({ account_index: 0 })).balance, 0n);
+
+  const txid = "5c17d4b7f08ed889ff4992f34a34055982c7f7ae8451cbca798a1f0306b858d5";
+  const height = recordedChain.findIndex(({ transactions }) =>
+    transactions.some((tx) => toHex(transactionHash(tx)) === txid),
+  );
+  for (let times = 0; times < 2; times++) {
+    await call.scanTx({ txids: [txid, txid] });
+    const { in: found = [], out = [] } = await call.getTransfers({ ...everything, account_index: 0 });
+    assert.deepEqual(
+      found.map((entry) => [entry.txid, entry.amount, entry.height]),
+      [[txid, 1200446678074n, height]],
+    );
+    assert.equal(out.length, 0);
+  }
+  assert.equal((await call.getBalance({ account_index: 0 })).balance, 1200446678074n);
+});
+
+test("transactions the node doesn't have, and ids that are none, are refused", async (t) => {
+  const node = await startRecordedNode();
+  t.after(() => node.stop());
+  const { call } = await startTestService({ node: node.url }, t);
+  const seed = recorded.wallets.b!.mnemonic;
+  await call.restoreDeterministicWallet({ filename: "w", password: "", seed, restore_height: 1 });
+  await assert.rejects(call.scanTx({ txids: ["00".repeat(32)] }), /Failed to get transaction/);
+  await assert.rejects(call.scanTx({ txids: ["zz"] }), /invalid format/);
+});
