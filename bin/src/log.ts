@@ -1,11 +1,14 @@
-import { createWriteStream } from "node:fs";
+import { createWriteStream, openSync } from "node:fs";
 import type { Logger } from "@anulo/rpc";
+import { BadUsage } from "./flags.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** A logger of one line an event; `level` 0 keeps errors and warnings, 1 and more everything. */
+/** A logger of one line an event; `level` 0 keeps errors and warnings, 1 to 4 everything. Throws BadUsage. */
 export function createLog(level: number, file: string | undefined): Logger {
-  const out = file === undefined ? process.stderr : createWriteStream(file, { flags: "a", mode: 0o600 });
+  if (level > 4) throw new BadUsage(`--log-level must be 0 to 4: ${level}`);
+  // Opened at once: a log that cannot be written is told before anything starts.
+  const out = file === undefined ? process.stderr : createWriteStream("", { fd: openSync(file, "a", 0o600) });
   const write = (severity: string, event: string, fields: Fields = {}) => {
     const shown = Object.entries(fields).map(([name, value]) => ` ${name}=${formatField(value)}`);
     out.write(`${new Date().toISOString()} ${severity} ${event}${shown.join("")}\n`);

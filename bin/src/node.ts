@@ -3,7 +3,7 @@ import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 import { createNode, type NodeOptions } from "@anulo/node";
 import type { Listener, Logger } from "@anulo/rpc";
-import { type FlagTable, formatFlags, parseFlags, type Values } from "./flags.ts";
+import { BadUsage, type FlagTable, formatFlags, parseFlags, type Values } from "./flags.ts";
 import { createLog } from "./log.ts";
 import { bindAddress, checkPort, dialectOf, parseLogin, serviceFlags } from "./service-flags.ts";
 import { untilStopped } from "./until-stopped.ts";
@@ -22,7 +22,7 @@ export const nodeFlags = {
   "disable-rpc-ban": { kind: "switch", help: "do not shut out callers that keep failing" },
   "p2p-bind-ip": { kind: "text", value: "ADDRESS", help: "accepted; no peers yet" },
   "p2p-bind-port": { kind: "number", value: "PORT", help: "accepted; no peers yet" },
-  "add-exclusive-node": { kind: "each", value: "ADDRESS:PORT", help: "accepted; no peers yet" },
+  "add-exclusive-node": { kind: "each", value: "ADDRESS:PORT", help: "only with --offline; no peers yet" },
   "no-igd": { kind: "switch", help: "accepted; no port is ever mapped" },
   "no-zmq": { kind: "switch", help: "accepted; there is no ZeroMQ yet" },
   "zmq-rpc-bind-port": { kind: "number", value: "PORT", help: "accepted; there is no ZeroMQ yet" },
@@ -31,6 +31,12 @@ export const nodeFlags = {
 } as const satisfies FlagTable;
 
 const defaultRpcPort = 18081;
+
+/** Throws BadUsage where a flag asks for what the node would not do. */
+function checkPeers(flags: Values<typeof nodeFlags>): void {
+  if (flags["add-exclusive-node"].length === 0 || flags.offline) return;
+  throw new BadUsage("--add-exclusive-node without --offline: peers are not supported yet");
+}
 
 /** What the original reads from its environment for tests of proof of work. */
 const epochVariables = ["SEEDHASH_EPOCH_BLOCKS", "SEEDHASH_EPOCH_LAG"];
@@ -77,6 +83,7 @@ export async function runNode(args: readonly string[]): Promise<void> {
     process.stdout.write(`anulo node [flags]\n\n${formatFlags(nodeFlags)}\n`);
     return;
   }
+  checkPeers(flags);
   const options = optionsOf(flags);
   const node = createNode(options);
   mkdirSync(dirname(options.databasePath), { recursive: true });

@@ -1,90 +1,158 @@
 import assert from "node:assert/strict";
-import { spawnSync } from "node:child_process";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { test } from "node:test";
+import { after, test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { call, type Maker, startDaemon, startWallet } from "@anulo/testkit";
+import { call, loadChain, post, startDaemon, startWallet, submitBlock } from "@anulo/testkit";
 
-const ours: Maker = { kind: "ours" };
 const anulo = fileURLToPath(new URL("../../../bin/anulo.js", import.meta.url));
+const ours = { kind: "ours" } as const;
+const scratch = mkdtempSync(join(tmpdir(), "command-line-"));
+after(() => rmSync(scratch, { recursive: true, force: true }));
 
-function run(...args: string[]): { code: number | null; out: string; err: string } {
-  const { status, stdout, stderr } = spawnSync(process.execPath, [anulo, ...args], { encoding: "utf8" });
-  return { code: status, out: stdout, err: stderr };
+type Outcome = { readonly code: number | null; readonly out: string; readonly errors: string };
+
+/** Runs `anulo` to its end. */
+async function run(...args: string[]): Promise<Outcome> {
+  const child = spawn(process.execPath, [anulo, ...args], { stdio: ["ignore", "pipe", "pipe"] });
+  const printed = { out: "", errors: "" };
+  child.stdout.on("data", (bytes: Buffer) => {
+    printed.out += bytes;
+  });
+  child.stderr.on("data", (bytes: Buffer) => {
+    printed.errors += bytes;
+  });
+  const [code] = (await once(child, "close")) as [number | null];
+  return { code, ...printed };
 }
 
-test("devnet --once shows the payment and ends well", () => {
-  const { code, out, err } = run("devnet", "--once");
-  assert.equal(code, 0, err);
-  assert.match(out, /bob has 1\.230000000000, 1\.230000000000 of it unlocked/);
-});
-
-test("a port in use ends a program with the reason", async () => {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+/** A port of 127.0.0.1 that is taken while `use` runs. */
+async function withTakenPort<T>(use: (port: string) => Promise<T>): Promise<T> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
   const address = server.address();
-  const port = typeof address === "object" && address !== null ? `${address.port}` : "";
-  const folder = mkdtempSync(join(tmpdir(), "anulo-test-"));
-  const attempts = [
-    run("node", "--regtest", "--data-dir", folder, "--rpc-bind-port", port),
-    run("wallet", "--wallet-dir", folder, "--disable-rpc-login", "--rpc-bind-port", port),
-    run("devnet", "--once", "--node-port", port),
-  ];
-  server.close();
-  rmSync(folder, { recursive: true });
-  for (const { code, err } of attempts) {
+  assert.ok(typeof address === "object" && address !== null);
+  try {
+    return await use(String(address.port));
+  } finally {
+    server.close();
+  }
+}
+
+const refusals: { readonly [title: string]: { readonly args: readonly string[]; readonly says: RegExp } } = {
+  "no command": { args: [], says: /unknown command: none/ },
+  "an unknown command": { args: ["mine"], says: /unknown command: mine/ },
+  "a misspelt flag of the node": { args: ["node", "--regtset"], says: /did you mean --regtest\?/ },
+  "a misspelt flag of the wallet": { args: ["wallet", "--walet-dir=x"], says: /did you mean --wallet-dir\?/ },
+  "the main network": { args: ["node"], says: /the network mainnet is not supported yet/ },
+  "work to prove": { args: ["node", "--regtest", "--fixed-difficulty=2"], says: /RandomX/ },
+  "peers to talk to": {
+    args: ["node", "--regtest", "--add-exclusive-node=127.0.0.1:1"],
+    says: /peers are not/,
+  },
+  "another dialect": { args: ["node", "--regtest", "--rpc-dialect=x"], says: /one of contract, upstream: x/ },
+  TLS: { args: ["node", "--regtest", "--rpc-ssl=enabled"], says: /--rpc-ssl must be one of disabled/ },
+  "an open door": { args: ["node", "--regtest", "--rpc-bind-ip=0.0.0.0"], says: /--confirm-external-bind/ },
+  "a log too loud": { args: ["node", "--regtest", "--log-level=5"], says: /--log-level must be 0 to 4: 5/ },
+  "a log that cannot be written": {
+    args: [
+      "node",
+      "--regtest",
+      `--data-dir=${join(scratch, "log")}`,
+      `--log-file=${join(scratch, "no", "log")}`,
+    ],
+    says: /ENOENT.*no.log/,
+  },
+  "a node that is none": {
+    args: ["wallet", "--wallet-dir=.", "--rpc-bind-port=1", "--disable-rpc-login", "--daemon-address=a:b:c"],
+    says: /--daemon-address must be ADDRESS:PORT: a:b:c/,
+  },
+  "a wallet without folder": { args: ["wallet", "--rpc-bind-port=1"], says: /--wallet-dir is needed/ },
+  "a wallet without port": { args: ["wallet", "--wallet-dir=x"], says: /--rpc-bind-port is needed/ },
+};
+
+for (const [title, { args, says }] of Object.entries(refusals)) {
+  test(`${title}: refused in one clear text, exit code 1`, async () => {
+    const { code, out, errors } = await run(...args);
     assert.equal(code, 1);
-    assert.match(err, /EADDRINUSE/);
-  }
-});
+    assert.equal(out, "");
+    assert.match(errors, says);
+    assert.doesNotMatch(errors, /\n +at /, "no stack");
+  });
+}
 
-test("a command line that cannot be obeyed is refused in one line", () => {
-  const refusals = {
-    "node --regtset": "anulo: unknown flag --regtset, did you mean --regtest?\n",
-    "node --regtest --fixed-difficulty=2":
-      "anulo: a difficulty above 1 needs RandomX, which is not supported yet\n",
-    "node --stagenet": "anulo: the network stagenet is not supported yet\n",
-    "node --regtest --rpc-bind-ip 0.0.0.0":
-      "anulo: --rpc-bind-ip 0.0.0.0 opens RPC to others: confirm with --confirm-external-bind\n",
-    "wallet --rpc-bind-port 1": "anulo: --wallet-dir is needed\n",
-    "wallet --wallet-dir .": "anulo: --rpc-bind-port is needed\n",
-    "wallet --wallet-dir . --rpc-bind-port 1 --disable-rpc-login --daemon-address a:b:c":
-      "anulo: --daemon-address must be ADDRESS:PORT: a:b:c\n",
-  };
-  const folder = mkdtempSync(join(tmpdir(), "anulo-test-"));
-  for (const [line, expected] of Object.entries(refusals)) {
-    const [command = "", ...args] = line.split(" ");
-    const place = command === "node" ? ["--data-dir", folder] : [];
-    const { code, err } = run(command, ...args, ...place);
-    assert.deepEqual([code, err], [1, expected], line);
-  }
-  rmSync(folder, { recursive: true });
-});
-
-test("every command shows its flags", () => {
+test("help is printed for each command", async () => {
+  assert.match((await run("--help")).out, /anulo devnet/);
   for (const command of ["node", "wallet", "devnet"]) {
-    const { code, out } = run(command, "--help");
+    const { code, out } = await run(command, "--help");
     assert.equal(code, 0);
     assert.match(out, /--rpc-dialect contract\|upstream/);
   }
 });
 
-test("both programs leave on SIGTERM with code 0, and the chain is still there", async () => {
-  const folder = mkdtempSync(join(tmpdir(), "anulo-test-"));
-  const node = await startDaemon(ours, { dataDir: folder });
-  const wallet = await startWallet(ours, { daemonPort: node.port });
-  const { address } = await call(wallet.url, "create_wallet", { filename: "w", language: "English" }).then(
-    () => call(wallet.url, "get_address"),
-  );
-  await call(node.url, "generateblocks", { amount_of_blocks: 3, wallet_address: String(address) });
-  await Promise.all([wallet.stop(), node.stop()]);
-  assert.deepEqual([await wallet.ended, await node.ended], [0, 0]);
-  const again = await startDaemon(ours, { dataDir: folder });
-  const { count } = await call(again.url, "get_block_count");
-  await again.stop();
-  rmSync(folder, { recursive: true });
-  assert.equal(count, 4);
+test("a port that is taken is named", async () => {
+  await withTakenPort(async (port) => {
+    const attempts = [
+      ["node", "--regtest", "--data-dir", join(scratch, "taken"), "--rpc-bind-port", port],
+      ["wallet", "--wallet-dir", scratch, "--disable-rpc-login", "--rpc-bind-port", port],
+      ["devnet", "--once", "--node-port", port],
+    ];
+    for (const args of attempts) {
+      const { code, errors } = await run(...args);
+      assert.equal(code, 1);
+      assert.match(errors, new RegExp(`EADDRINUSE.*${port}`));
+    }
+  });
+});
+
+test("the node leaves with 0 on SIGTERM, SIGINT and /stop_daemon, and keeps its chain, even when killed", async () => {
+  const dataDir = join(scratch, "kept");
+  const height = async (url: string) => Number((await call(url, "get_info")).height);
+  const [first, second, third] = loadChain().blocks;
+  const sigterm = await startDaemon(ours, { dataDir });
+  await submitBlock(sigterm.url, first!.blob);
+  await sigterm.stop();
+  assert.equal(await sigterm.ended, 0);
+
+  const sigint = await startDaemon(ours, { dataDir });
+  assert.equal(await height(sigint.url), 2);
+  await submitBlock(sigint.url, second!.blob);
+  process.kill(sigint.pid, "SIGINT");
+  assert.equal(await sigint.ended, 0);
+
+  const killed = await startDaemon(ours, { dataDir });
+  await submitBlock(killed.url, third!.blob);
+  await killed.kill();
+
+  const asked = await startDaemon(ours, { dataDir });
+  assert.equal(await height(asked.url), 4);
+  await post(`${asked.url}/stop_daemon`);
+  assert.equal(await asked.ended, 0);
+});
+
+test("the wallet service leaves with 0 on SIGTERM, SIGINT and stop_wallet", async () => {
+  const sigterm = await startWallet(ours);
+  await call(sigterm.url, "create_wallet", { filename: "w", password: "p", language: "English" });
+  await sigterm.stop();
+  assert.equal(await sigterm.ended, 0);
+  const sigint = await startWallet(ours);
+  process.kill(sigint.pid, "SIGINT");
+  assert.equal(await sigint.ended, 0);
+  await sigint.stop();
+  const asked = await startWallet(ours);
+  await call(asked.url, "stop_wallet");
+  assert.equal(await asked.ended, 0);
+  await asked.stop();
+});
+
+test("the devnet shows a payment arriving and, with --once, ends with 0", async () => {
+  const { code, out, errors } = await run("devnet", "--once");
+  assert.equal(errors, "");
+  assert.equal(code, 0);
+  assert.match(out, /alice pays bob 1\.230000000000/);
+  assert.match(out, /bob has 1\.230000000000, 1\.230000000000 of it unlocked/);
 });

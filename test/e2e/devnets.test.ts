@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
@@ -59,4 +59,11 @@ test("a devnet stopped in the middle of its work leaves nothing behind", async (
   await stop();
   await outcomes;
   assert.deepEqual(readdirSync(scratch), []);
+});
+
+test("the wallets of the README's tour are those of the default seed", async () => {
+  const { stop, wallets } = await startDevnet();
+  await stop();
+  const readme = readFileSync(new URL("../../../README.md", import.meta.url), "utf8");
+  assert.ok([wallets.alice, wallets.bob].some(({ address }) => readme.includes(address)));
 });
