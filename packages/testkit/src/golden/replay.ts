@@ -18,6 +18,9 @@ import { Translation } from "./translation.ts";
 /** Code of the error with which our services answer what they declare but do not do yet. */
 const notImplementedCode = -32000;
 
+/** The original programs take minutes for some of what they were asked. */
+const originalsPatienceMs = 300_000;
+
 /** A service that leaves so many steps without answer hangs: the rest would only take time. */
 const mostSilences = 3;
 
@@ -36,6 +39,7 @@ export async function replay(
   const hindered = new Hindered(recording.group);
   const results: StepResult[] = [];
   let silences = 0;
+  const patienceMs = maker.kind === "real" ? originalsPatienceMs : undefined;
   try {
     for (const step of recording.steps) {
       if (step.crashed && maker.kind === "real") {
@@ -43,7 +47,7 @@ export async function replay(
         continue;
       }
       checkEnding(await cast.revive(step.to), results.at(-1));
-      const raw = await sendStep(cast.url(step.to), step, translation).catch(noAnswer);
+      const raw = await sendStep(step, { url: cast.url(step.to), translation, patienceMs }).catch(noAnswer);
       if (raw.http < 0 && ++silences === mostSilences) throw new Error(`${step.to}: ${raw.reason}, again`);
       const context = contextOf(step, maker, recording);
       const demanded = demandedAnswer(context);

@@ -4,10 +4,19 @@ import { digestAnswer, parseChallenges } from "../http/digest.ts";
 import { calledBy, type GoldenStep } from "./recording.ts";
 import type { Translation } from "./translation.ts";
 
+export type Sending = {
+  readonly url: string;
+  readonly translation: Translation;
+  readonly patienceMs?: number | undefined;
+};
+
 /** Sends the request of a step, with this run's values in place of the recorded ones. */
-export async function sendStep(url: string, step: GoldenStep, translation: Translation): Promise<RawAnswer> {
+export async function sendStep(
+  step: GoldenStep,
+  { url, translation, patienceMs }: Sending,
+): Promise<RawAnswer> {
   const request = rawRequest(step, translation);
-  const connection = new RawConnection(url);
+  const connection = new RawConnection(url, patienceMs);
   try {
     if (step.request.login === undefined) return await connection.exchange(request);
     return await exchangeWithLogin(url, connection, request, step);

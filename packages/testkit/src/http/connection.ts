@@ -18,17 +18,20 @@ export type RawRequest = {
   readonly halfClose?: boolean;
 };
 
-const answerWithinMs = 30_000;
+const usualPatienceMs = 30_000;
 
 /** One connection to a server: what a browser or a client library would hide stays visible. */
 export class RawConnection {
   readonly #socket: Socket;
   readonly #host: string;
+  readonly #patienceMs: number;
   #received = Buffer.alloc(0);
   #closed = false;
   #wake: () => void = () => {};
 
-  constructor(url: string) {
+  /** Waits `patienceMs` for each part of an answer. */
+  constructor(url: string, patienceMs = usualPatienceMs) {
+    this.#patienceMs = patienceMs;
     const { hostname, port, host } = new URL(url);
     this.#host = host;
     this.#socket = connect({ host: hostname, port: Number(port) });
@@ -46,7 +49,7 @@ export class RawConnection {
     this.#socket.on("end", close);
   }
 
-  /** Sends a request and reads its answer. Throws if none comes within half a minute. */
+  /** Sends a request and reads its answer. Throws if none comes in time. */
   async exchange(request: RawRequest): Promise<RawAnswer> {
     this.#socket.write(requestBytes(request, this.#host));
     if (request.halfClose) this.#socket.end();
@@ -106,10 +109,10 @@ export class RawConnection {
   }
 
   async #until(ready: () => boolean): Promise<void> {
-    const deadline = Date.now() + answerWithinMs;
+    const deadline = Date.now() + this.#patienceMs;
     while (!ready()) {
       const left = deadline - Date.now();
-      if (left <= 0) throw new Error(`no answer within ${answerWithinMs} ms`);
+      if (left <= 0) throw new Error(`no answer within ${this.#patienceMs} ms`);
       await new Promise<void>((resolve) => {
         const late = setTimeout(resolve, left);
         this.#wake = () => {

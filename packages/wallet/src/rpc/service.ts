@@ -70,10 +70,7 @@ export const serviceHandlers = implementFor<WalletContext>()(
       await wallet.exclusively(() => rescanSpent(wallet));
       return {};
     },
-    stopWallet(_, { service, dialect }) {
-      if (dialect === "upstream" && service.opened === undefined) {
-        throw new WalletRefusal("NOT_OPEN", "No wallet file");
-      }
+    stopWallet(_, { service }) {
       stopSoon(service);
       return {};
     },
