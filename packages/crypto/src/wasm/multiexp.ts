@@ -6,6 +6,9 @@ import { checkFactors } from "./points.ts";
 /** 64 bits × 16 outputs × 2. */
 const MOST_GENERATORS = 2048;
 
+/** Far more than any proof has; secret terms take 1.3 KB each while they are summed. */
+const MOST_TERMS = 2 ** 16;
+
 const familyNumbers: Readonly<Record<GeneratorFamily, number>> = { bulletproof: 0, bulletproof_plus: 1 };
 
 function checkGeneratorCount(count: number): void {
@@ -30,6 +33,7 @@ export function createMultiexpFunctions(
     const generatorScalars = generators?.scalars ?? new Uint8Array();
     const m = checkFactors(generatorScalars);
     checkGeneratorCount(m);
+    if (n > MOST_TERMS) throw new RangeError(`${n} terms are more than ${MOST_TERMS}`);
     memory.begin();
     const out = memory.room(32);
     const all = memory.put(scalars);

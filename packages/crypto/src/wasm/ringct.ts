@@ -6,6 +6,8 @@ import { checkFactors } from "./points.ts";
 
 const MOST_MEMBERS = 2048;
 const MOST_OUTPUTS = 16;
+/** Proofs of one batch; each takes some 6 KB while it is checked. */
+const MOST_PROOFS = 2 ** 14;
 const BITS_LOG = 6;
 
 type RingFunctions = Pick<Backend, "verifyClsag" | "clsagChallengesVartime" | "verifyBulletproofsPlus">;
@@ -71,6 +73,8 @@ export function createRingctFunctions(kernel: Kernel, memory: Memory): RingFunct
     },
     verifyBulletproofsPlus(proofs, weights) {
       checkLength("weights", weights, 32 * proofs.length);
+      if (proofs.length > MOST_PROOFS)
+        throw new RangeError(`${proofs.length} proofs are too many for one batch`);
       if (!proofs.every(isWellFormed)) return false;
       if (proofs.length === 0) return true;
       memory.begin();
