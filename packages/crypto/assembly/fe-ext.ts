@@ -7,7 +7,7 @@
  *
  * Bounds: "tight" is |x_i| ≤ 2^25 + 2^14 for even, 2^24 + 2^14 for odd i. mul returns tight limbs and needs a tight second
  * operand and a first below 4 × tight: a column is then below 2^60, which the bias keeps positive. carry takes any
- * limbs below 2^30. Simplicity before speed: squaring is a product.
+ * limbs below 2^30; sq takes a tight operand.
  */
 
 /** Bytes of an element pair. */
@@ -58,22 +58,16 @@ const PARTIAL: usize = memory.data(32, 16);
 
 @inline function pack(even: v128, odd: v128): v128 { return i32x4.shuffle(even, odd, 0, 2, 4, 6); }
 
-/** o = (element whose limbs are in PLAIN and DOUBLED)·b. */
-function mulPrepared(o: usize, b: usize): void {
-  const nineteen = v128.load(NINETEENS);
-  for (let i: usize = 0; i < 5; ++i) {
-    const y = v128.load(b + 16 * i), times19 = i32x4.mul(y, nineteen);
-    v128.store(FACTORS + 32 * i, times19);
-    v128.store(FACTORS + 32 * i, upper(times19), 16);
-    v128.store(FACTORS + 32 * i, y, 160);
-    v128.store(FACTORS + 32 * i, upper(y), 176);
-  }
+/** The ten columns of a product. */
+const COLUMNS: usize = memory.data(160, 16);
+
+/** Carries COLUMNS and stores the limbs. */
+function finish(o: usize): void {
   const mask26 = v128.load(MASKS), mask25 = v128.load(MASKS, 16), half = v128.load(HALVES);
   let carried = v128.load(STARTS, 32), first = carried, second = carried;
   for (let i: usize = 0; i < 5; ++i) {
-    // In an even column the product of two odd limbs counts twice: ⌈25.5 i⌉ + ⌈25.5 j⌉ is one too many.
-    const even = plus(plus(column(DOUBLED, FACTORS + 16 + 32 * i), v128.load(STARTS)), carried);
-    const odd = plus(plus(column(PLAIN, FACTORS + 32 + 32 * i), v128.load(STARTS, 16)), i64x2.shr_u(even, 26));
+    const even = plus(plus(v128.load(COLUMNS + 32 * i), v128.load(STARTS)), carried);
+    const odd = plus(plus(v128.load(COLUMNS + 32 * i, 16), v128.load(STARTS, 16)), i64x2.shr_u(even, 26));
     carried = i64x2.shr_u(odd, 25);
     const low = v128.and(even, mask26), high = v128.and(odd, mask25);
     if (i == 0) {
@@ -85,6 +79,29 @@ function mulPrepared(o: usize, b: usize): void {
   const wrapped = plus(plus(first, v128.load(STARTS, 48)), plus(eighteen, carried));
   const limbs = pack(v128.and(wrapped, mask26), plus(second, i64x2.shr_u(wrapped, 26)));
   v128.store(o, i32x4.sub(i32x4.sub(limbs, half), v128.load(LAST_BIAS)));
+}
+
+/** Places b in FACTORS. */
+@inline function prepareFactors(b: usize): void {
+  const nineteen = v128.load(NINETEENS);
+  for (let i: usize = 0; i < 5; ++i) {
+    const y = v128.load(b + 16 * i), times19 = i32x4.mul(y, nineteen);
+    v128.store(FACTORS + 32 * i, times19);
+    v128.store(FACTORS + 32 * i, upper(times19), 16);
+    v128.store(FACTORS + 32 * i, y, 160);
+    v128.store(FACTORS + 32 * i, upper(y), 176);
+  }
+}
+
+/** o = (element whose limbs are in PLAIN and DOUBLED)·b. */
+function mulPrepared(o: usize, b: usize): void {
+  prepareFactors(b);
+  for (let i: usize = 0; i < 5; ++i) {
+    // In an even column the product of two odd limbs counts twice: ⌈25.5 i⌉ + ⌈25.5 j⌉ is one too many.
+    v128.store(COLUMNS + 32 * i, column(DOUBLED, FACTORS + 16 + 32 * i));
+    v128.store(COLUMNS + 32 * i, column(PLAIN, FACTORS + 32 + 32 * i), 16);
+  }
+  finish(o);
 }
 
 /** Places a vector of two limbs. */
@@ -114,9 +131,40 @@ export function mulDifference(o: usize, a: usize, b: usize, c: usize): void {
   mulPrepared(o, c);
 }
 
-/** o = a². */
+/** x_i, 2·x_i and 4·x_i, sixteen bytes each; the last for odd i only. */
+const TWICE: usize = memory.data(160, 16), FOUR_TIMES: usize = memory.data(160, 16);
+/** 19·y_i and y_i in FACTORS. */
+const N: usize = FACTORS, F: usize = FACTORS + 160, D: usize = TWICE, Q: usize = FOUR_TIMES;
+
+@inline function sum5(k: usize, a: v128, b: v128, c: v128, d: v128, e: v128): void {
+  v128.store(COLUMNS + 16 * k, plus(plus(plus(a, b), plus(c, d)), e));
+}
+@inline function sum6(k: usize, a: v128, b: v128, c: v128, d: v128, e: v128, f: v128): void {
+  v128.store(COLUMNS + 16 * k, plus(plus(plus(a, b), plus(c, d)), plus(e, f)));
+}
+/** Limb i in table x times limb j in table y. */
+@inline function at(x: usize, i: usize, y: usize, j: usize): v128 { return product(v128.load(x + 16 * i), v128.load(y + 16 * j)); }
+
+/** o = a²: each product of two different limbs once, doubled, and doubled again where both are odd and it counts twice. */
 export function sq(o: usize, a: usize): void {
-  mul(o, a, a);
+  prepareFactors(a);
+  for (let i: usize = 0; i < 5; ++i) {
+    const x = v128.load(a + 16 * i), twice = i32x4.add(x, x), odd = upper(twice);
+    v128.store(TWICE + 32 * i, twice);
+    v128.store(TWICE + 32 * i, odd, 16);
+    v128.store(FOUR_TIMES + 32 * i, i32x4.add(odd, odd), 16);
+  }
+  sum6(0, at(F, 0, F, 0), at(Q, 1, N, 9), at(D, 2, N, 8), at(Q, 3, N, 7), at(D, 4, N, 6), at(D, 5, N, 5));
+  sum5(1, at(D, 0, F, 1), at(D, 2, N, 9), at(D, 3, N, 8), at(D, 4, N, 7), at(D, 5, N, 6));
+  sum6(2, at(D, 0, F, 2), at(D, 1, F, 1), at(Q, 3, N, 9), at(D, 4, N, 8), at(Q, 5, N, 7), at(F, 6, N, 6));
+  sum5(3, at(D, 0, F, 3), at(D, 1, F, 2), at(D, 4, N, 9), at(D, 5, N, 8), at(D, 6, N, 7));
+  sum6(4, at(D, 0, F, 4), at(Q, 1, F, 3), at(F, 2, F, 2), at(Q, 5, N, 9), at(D, 6, N, 8), at(D, 7, N, 7));
+  sum5(5, at(D, 0, F, 5), at(D, 1, F, 4), at(D, 2, F, 3), at(D, 6, N, 9), at(D, 7, N, 8));
+  sum6(6, at(D, 0, F, 6), at(Q, 1, F, 5), at(D, 2, F, 4), at(D, 3, F, 3), at(Q, 7, N, 9), at(F, 8, N, 8));
+  sum5(7, at(D, 0, F, 7), at(D, 1, F, 6), at(D, 2, F, 5), at(D, 3, F, 4), at(D, 8, N, 9));
+  sum6(8, at(D, 0, F, 8), at(Q, 1, F, 7), at(D, 2, F, 6), at(Q, 3, F, 5), at(F, 4, F, 4), at(D, 9, N, 9));
+  sum5(9, at(D, 0, F, 9), at(D, 1, F, 8), at(D, 2, F, 7), at(D, 3, F, 6), at(D, 4, F, 5));
+  finish(o);
 }
 
 /** o = a^(2^n), n ≥ 1. */
