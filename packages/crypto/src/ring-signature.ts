@@ -25,6 +25,14 @@ function commitments(statement: RingSignatureStatement, c: Uint8Array, r: Uint8A
   return L && R && { L, R };
 }
 
+/** As `commitments` of all but the signer, whose place is filled later: alone, only the points are checked. */
+function othersCommitments(statement: RingSignatureStatement, c: Uint8Array, r: Uint8Array) {
+  const { keyImage, publicKeys } = statement;
+  if (publicKeys.length > 1) return commitments(statement, c, r);
+  const arePoints = backend.isPoint(keyImage) && backend.isPoint(publicKeys[0]!);
+  return arePoints ? { L: new Uint8Array(32), R: new Uint8Array(32) } : undefined;
+}
+
 function challenge(prefixHash: Uint8Array, pairs: { L: Uint8Array; R: Uint8Array }): Uint8Array {
   const size = pairs.L.length / 32;
   const lines = Array.from({ length: size }, (_, i) => [elementAt(pairs.L, i), elementAt(pairs.R, i)]);
@@ -59,7 +67,7 @@ export function generateRingSignature(
     }
   }
   try {
-    const pairs = commitments(statement, c, r);
+    const pairs = othersCommitments(statement, c, r);
     requirePoint(pairs?.L, "ring member or key image");
     pairs!.L.set(scalarMultBase(k), 32 * realIndex);
     pairs!.R.set(scalarMult(k, backend.hashToPoint(realKey)), 32 * realIndex);

@@ -119,7 +119,7 @@ export async function exportKeyImages(
 const statusOf: readonly SpentStatus[] = ["unspent", "chain", "pool"];
 
 /** What spends each key image (32 bytes), as the node says. Throws `WalletRefusal`. */
-export async function spentStatus(wallet: Wallet, images: readonly Uint8Array[]): Promise<SpentStatus[]> {
+async function spentStatus(wallet: Wallet, images: readonly Uint8Array[]): Promise<SpentStatus[]> {
   const status: SpentStatus[] = [];
   for (let at = 0; at < images.length; at += KEY_IMAGES_PER_CALL) {
     const key_images = images.slice(at, at + KEY_IMAGES_PER_CALL).map(toHex);

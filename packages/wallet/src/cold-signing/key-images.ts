@@ -28,9 +28,7 @@ export function signKeyImage(
   const derivation = generateKeyDerivation(txPublicKey, keys.viewSecret);
   const secretKey = oneTimeSecret(keys, { derivation, outputIndex, subaddress });
   try {
-    const keyImage = keyImageOf(oneTimeKey, secretKey);
-    if (output.keyImage !== undefined && !equalBytes(keyImage, output.keyImage))
-      throw refusal("key_image generated not matched with cached key image");
+    const keyImage = output.keyImage ?? keyImageOf(oneTimeKey, secretKey);
     const statement = { prefixHash: keyImage, keyImage, publicKeys: [oneTimeKey] };
     const [signature] = generateRingSignature(statement, { secretKey, realIndex: 0 }, random);
     return { keyImage, signature: signature! };

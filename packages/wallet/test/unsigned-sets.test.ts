@@ -1,0 +1,158 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { IDENTITY } from "@anulo/crypto";
+import { decode, encode, paymentIdNonce, writeExtra } from "@anulo/protocol";
+import { describeSet } from "../src/cold-signing/describe-set.ts";
+import { forSigner, previewOf } from "../src/cold-signing/prepare-unsigned.ts";
+import { readConstruction } from "../src/cold-signing/sign-set.ts";
+import { unsignedKind } from "../src/cold-signing/tx-sets.ts";
+import { createKeys } from "../src/keys/wallet-keys.ts";
+import { WalletRefusal } from "../src/refusal.ts";
+import { type ConstructionData, pendingOf } from "../src/transfer/metadata.ts";
+import { sign } from "../src/transfer/sign.ts";
+import type { RingedTransaction } from "../src/transfer/stages.ts";
+import { weightOf } from "../src/transfer/weigh.ts";
+import { destinationOf, receive, receiverOf, ringAround, seededRandom } from "./transfer-fixture.ts";
+
+const random = seededRandom("unsigned sets");
+const alice = createKeys(random);
+const viewOnly = { ...alice, spendSecret: undefined };
+const bob = createKeys(random);
+const change = receiverOf(alice);
+const paymentId = Uint8Array.of(1, 2, 3, 4, 5, 6, 7, 8);
+
+const inputs = [
+  receive(alice, { amount: 700n, globalIndex: 1000 }, random),
+  receive(alice, { amount: 900n, globalIndex: 3003, subaddress: { major: 0, minor: 3 } }, random),
+];
+
+const finder = {
+  keys: alice,
+  indexOfSpendKey: (key: Uint8Array) =>
+    [0, 3]
+      .map((minor) => ({ major: 0, minor }))
+      .find((index) => {
+        return Buffer.compare(receiverOf(alice, index).spendPublic, key) === 0;
+      }),
+};
+
+function ringedTo(changeAmount: bigint): RingedTransaction {
+  const destination = destinationOf(bob, 1500n - changeAmount, undefined, paymentId);
+  const rings = inputs.map((input) => ringAround(input, random));
+  return { inputs, rings, destinations: [destination], change: changeAmount, fee: 100n, unlockTime: 0n };
+}
+
+/** What a view-only wallet gives to be signed. */
+function handedOut(ringed: RingedTransaction): ConstructionData {
+  const preview = previewOf(ringed, viewOnly, random);
+  const signed = sign(preview.ringed, { keys: preview.keys, change, random });
+  const { inputs: spent, rings } = ringed;
+  const indexOf = (output: (typeof inputs)[number]) => inputs.indexOf(output);
+  return forSigner(pendingOf({ ...signed, inputs: spent, rings }, { change, indexOf }));
+}
+
+test("a preview weighs what the signed transaction will, and shows no key image", () => {
+  const ringed = ringedTo(200n);
+  const preview = previewOf(ringed, viewOnly, random);
+  const signed = sign(preview.ringed, { keys: preview.keys, change, random });
+  assert.equal(signed.weight, weightOf(ringed, change));
+  for (const input of signed.transaction.prefix.inputs)
+    assert.ok(input.type === "key" && Buffer.compare(input.keyImage, IDENTITY) === 0);
+});
+
+for (const changeAmount of [200n, 0n]) {
+  test(`the signer reads what was asked for, with change of ${changeAmount}`, () => {
+    const ringed = ringedTo(changeAmount);
+    const data = handedOut(ringed);
+    const read = readConstruction(data, finder).ringed;
+    assert.deepEqual(
+      read.destinations.map(({ amount, paymentId: id }) => [amount, id]),
+      [[1500n - changeAmount, paymentId]],
+    );
+    assert.deepEqual([read.change, read.fee, read.unlockTime], [changeAmount, 100n, 0n]);
+    assert.deepEqual(read.rings, ringed.rings);
+    assert.deepEqual(
+      read.inputs.map(({ keyImage, subaddress, mask }) => ({ keyImage, subaddress, mask })),
+      inputs.map(({ keyImage, subaddress, mask }) => ({ keyImage, subaddress, mask })),
+    );
+    const { desc } = describeSet([data], "regtest");
+    assert.equal(desc[0]!.payment_id, "0102030405060708");
+    assert.deepEqual([desc[0]!.fee, desc[0]!.change_amount, desc[0]!.ring_size], [100n, changeAmount, 16]);
+    assert.equal(desc[0]!.dummy_outputs, changeAmount === 0n ? 1 : 0);
+    assert.deepEqual(
+      desc[0]!.recipients.map(({ amount }) => amount),
+      [1500n - changeAmount],
+    );
+    assert.equal(desc[0]!.recipients[0]!.address.length, 106);
+  });
+}
+
+test("a set is read back as it was written", () => {
+  const newOutputs = { pairSize: 2, offset: 7, outputs: [] };
+  const set = { version: 1, transactions: [handedOut(ringedTo(200n))], newOutputs };
+  assert.deepEqual(decode(unsignedKind.codec, encode(unsignedKind.codec, set)), set);
+});
+
+test("the signer refuses whatever isn't true, or isn't good for it", () => {
+  const data = handedOut(ringedTo(200n));
+  const [first, second] = data.sources;
+  const withSource = (changed: Partial<NonNullable<typeof first>>) => {
+    return { ...data, sources: [{ ...first!, ...changed }, second!] };
+  };
+  const stranger = receiverOf(bob);
+  const toStranger = { ...data.change, ...stranger, isSubaddress: 0 };
+  const isChange = ({ amount }: { amount: bigint }) => amount === data.change.amount;
+  const noPoint = new Uint8Array(32).fill(0xff);
+  const bad: Record<string, ConstructionData> = {
+    "no inputs": { ...data, sources: [] },
+    "an amount that isn't the output's": withSource({ amount: 701n }),
+    "a mask that isn't the output's": withSource({ mask: second!.mask }),
+    "a real output outside its ring": withSource({ realOutput: 16n }),
+    "somebody else's output": withSource({ realOutput: (first!.realOutput + 1n) % 16n }),
+    "another transaction key": withSource({ txPublicKey: bob.viewPublic }),
+    "an output index beyond reason": withSource({ outputIndex: 1n << 40n }),
+    "a ring of 15": withSource({ outputs: first!.outputs.slice(1) }),
+    "a ring out of order": withSource({
+      outputs: [...first!.outputs].reverse(),
+      realOutput: 15n - first!.realOutput,
+    }),
+    "an output before RingCT": withSource({ rct: 0 }),
+    "outputs without view tags": { ...data, flags: 1 },
+    "old range proofs": { ...data, bulletproofVersion: 2 },
+    "more paid than spent": {
+      ...data,
+      splitDestinations: data.splitDestinations.map((to) => ({ ...to, amount: to.amount + 100n })),
+    },
+    "change that isn't among the outputs": { ...data, change: { ...data.change, amount: 201n } },
+    "change that goes to a stranger": {
+      ...data,
+      change: toStranger,
+      splitDestinations: data.splitDestinations.map((to) => (isChange(to) ? toStranger : to)),
+    },
+    "17 outputs": {
+      ...data,
+      splitDestinations: Array.from({ length: 17 }, () => ({ ...data.splitDestinations[0]!, amount: 1n })),
+    },
+    "a destination that is no point": {
+      ...data,
+      splitDestinations: data.splitDestinations.map((to) =>
+        isChange(to) ? to : { ...to, spendPublic: noPoint },
+      ),
+    },
+  };
+  for (const [what, changed] of Object.entries(bad))
+    assert.throws(() => readConstruction(changed, finder), WalletRefusal, what);
+  readConstruction(data, finder);
+});
+
+test("a description refuses change that contradicts the outputs", () => {
+  const data = handedOut(ringedTo(200n));
+  const refused = (transactions: ConstructionData[]) =>
+    assert.throws(() => describeSet(transactions, "regtest"), WalletRefusal);
+  refused([{ ...data, change: { ...data.change, spendPublic: bob.viewPublic } }]);
+  refused([{ ...data, change: { ...data.change, amount: 5000n } }]);
+  refused([data, { ...data, change: { ...data.change, ...receiverOf(bob), isSubaddress: 0 } }]);
+  const long = { ...data, extra: writeExtra([paymentIdNonce(new Uint8Array(32).fill(7))]) };
+  assert.equal(describeSet([long], "regtest").desc[0]!.payment_id, "07".repeat(32));
+  assert.deepEqual(describeSet([], "regtest").desc, []);
+});
