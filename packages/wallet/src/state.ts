@@ -13,6 +13,9 @@ export type WalletKeys = {
   readonly spendSecret: Uint8Array | undefined;
 };
 
+/** Stands for a transaction that spends an output and whose id isn't known. */
+export const SOMEBODY = "";
+
 /** One output of the chain that belongs to the wallet. */
 export type OwnedOutput = {
   /** Transaction id, 32 bytes. */
@@ -46,7 +49,7 @@ export type OwnedOutput = {
   frozen: boolean;
   /** Height of the block that spends it; undefined while no block does. */
   spentHeight: number | undefined;
-  /** Hex id of our own unconfirmed transaction that spends it. */
+  /** Hex id of our own unconfirmed transaction that spends it; `SOMEBODY` for one of the pool not made here. */
   pendingSpend: string | undefined;
   /** A smaller output with the same one-time key, of which only one can ever be spent ("burning bug"). */
   readonly replaces: OwnedOutput | undefined;

@@ -3,7 +3,7 @@ import { equalBytes, toHex } from "@anulo/protocol";
 import type { SpentStatus, WalletChange } from "../changes.ts";
 import type { Ledger } from "../ledger.ts";
 import { applyLearnt, coverSubaddress, indexOutput } from "../scan/apply-blocks.ts";
-import type { OwnedOutput } from "../state.ts";
+import { type OwnedOutput, SOMEBODY } from "../state.ts";
 import { isImported } from "./exported-outputs.ts";
 
 type Change<K extends WalletChange["kind"]> = Extract<WalletChange, { kind: K }>;
@@ -26,9 +26,6 @@ export function applyImportedOutputs(ledger: Ledger, { offset, outputs }: Change
   }
   state.requestedFrom = offset;
 }
-
-/** Stands for a transaction that spends an output and whose id isn't known. */
-const SOMEBODY = "";
 
 function applyStatus(output: OwnedOutput, status: SpentStatus): void {
   if (status === "chain") output.spentHeight ??= 0;

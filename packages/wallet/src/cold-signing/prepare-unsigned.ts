@@ -15,7 +15,7 @@ export type Preview = { readonly ringed: RingedTransaction; readonly keys: Walle
  * node takes it.
  */
 export function previewOf(ringed: RingedTransaction, keys: WalletKeys, random: RandomSource): Preview {
-  const standIn = { ...keys, viewSecret: new Uint8Array(keys.viewSecret), spendSecret: randomScalar(random) };
+  const standIn = { ...keys, spendSecret: randomScalar(random) };
   const rings = ringed.rings.map(({ members, realIndex }, i) => {
     const output = ringed.inputs[i]!;
     const derivation = generateKeyDerivation(output.txPublicKey, keys.viewSecret);

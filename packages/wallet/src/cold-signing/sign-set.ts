@@ -145,25 +145,36 @@ export function readConstruction(
   return { ringed, change: changeReceiver(data, finder) };
 }
 
+/** Key image of an output that is ours under this transaction key; undefined for any other. */
+function ownKeyImage(
+  place: { key: Uint8Array; viewTag: number; outputIndex: number },
+  txKey: Uint8Array,
+  finder: Finder,
+) {
+  const { key, viewTag, outputIndex } = place;
+  const derivation = generateKeyDerivation(txKey, finder.keys.viewSecret);
+  try {
+    if (deriveViewTag(derivation, outputIndex) !== viewTag) return undefined;
+    const subaddress = finder.indexOfSpendKey(deriveSubaddressPublicKey(key, derivation, outputIndex));
+    if (subaddress === undefined) return undefined;
+    const secret = oneTimeSecret(finder.keys, { derivation, outputIndex, subaddress });
+    const keyImage = keyImageOf(key, secret);
+    secret.fill(0);
+    return keyImage;
+  } finally {
+    derivation.fill(0);
+  }
+}
+
 /** Key images of a transaction's outputs that are ours, so that the view-only wallet can spend them at once. */
 function ownOutputsOf({ prefix }: Transaction, finder: Finder): SignedSet["ownOutputs"] {
   const fields = parseExtra(prefix.extra);
   const additional = additionalPublicKeys(fields);
-  const { keys } = finder;
   return prefix.outputs.flatMap(({ target }, outputIndex) => {
     if (target.type !== "taggedKey") return [];
     for (const txKey of [...txPublicKeys(fields), additional[outputIndex]]) {
-      if (txKey === undefined) continue;
-      const derivation = generateKeyDerivation(txKey, keys.viewSecret);
-      if (deriveViewTag(derivation, outputIndex) !== target.viewTag) continue;
-      const subaddress = finder.indexOfSpendKey(
-        deriveSubaddressPublicKey(target.key, derivation, outputIndex),
-      );
-      if (subaddress === undefined) continue;
-      const secret = oneTimeSecret(keys, { derivation, outputIndex, subaddress });
-      const keyImage = keyImageOf(target.key, secret);
-      secret.fill(0);
-      return [{ pairSize: 2, oneTimeKey: target.key, keyImage }];
+      const keyImage = txKey && ownKeyImage({ ...target, outputIndex }, txKey, finder);
+      if (keyImage !== undefined) return [{ pairSize: 2, oneTimeKey: target.key, keyImage }];
     }
     return [];
   });

@@ -2,7 +2,14 @@
 import { equalBytes, toHex } from "@anulo/protocol";
 import type { ScannedOutput, ScannedTransaction, WalletChange } from "../changes.ts";
 import type { Ledger } from "../ledger.ts";
-import type { OutgoingPayment, OwnedOutput, RecentBlocks, SubaddressIndex, WalletState } from "../state.ts";
+import {
+  type OutgoingPayment,
+  type OwnedOutput,
+  type RecentBlocks,
+  SOMEBODY,
+  type SubaddressIndex,
+  type WalletState,
+} from "../state.ts";
 
 /** Ids kept for finding the point where two chains part; a deeper reorganisation needs a rescan. */
 export const RECENT_BLOCKS = 20_000;
@@ -91,8 +98,11 @@ export function poolPayments(
     addReceipt(receipts, output, output.amount - (known?.amount ?? 0n));
   }
   let account: number | undefined;
-  for (const { keyImage } of transaction.inputs)
-    account = ledger.byKeyImage.get(toHex(keyImage))?.subaddress.major ?? account;
+  for (const { keyImage } of transaction.inputs) {
+    const output = ledger.byKeyImage.get(toHex(keyImage));
+    // What somebody spends is gone from the balance already, so the change has to come in again.
+    if (output !== undefined && output.pendingSpend !== SOMEBODY) account = output.subaddress.major;
+  }
   return [...receipts.values()]
     .filter(({ index }) => index.major !== account)
     .map((receipt) => paymentOf(transaction, receipt, transaction.fee ?? 0n));

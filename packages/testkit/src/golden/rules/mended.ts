@@ -40,19 +40,7 @@ const defaultCategories =
   "*:WARNING,net:FATAL,net.p2p:FATAL,net.cn:FATAL,global:INFO,verify:FATAL,stacktrace:INFO,logging:INFO,msgwriter:INFO";
 
 /** What the original programs answer and nobody can want: another answer in both dialects. */
-/** The pool transaction of the recording that spends outputs of the view-only wallet, whoever sent it. */
-const OWN_SPEND = "b58ed0194f8d5026934116d6e352a1f41b20deccb5eb871d86e449d943e9be73";
-
-function withoutChange(pool: Exact | undefined): Exact {
-  return Array.isArray(pool) ? pool.filter((it) => !isExactObject(it) || it.txid !== OWN_SPEND) : [];
-}
-
 export const mended: readonly Rule[] = [
-  {
-    id: /^get_transfers:after submitting$/,
-    why: "get_transfers: what a view-only wallet took for income in the pool is change once key images show it",
-    change: (answer) => inResult(answer, (it) => ({ ...it, pool: withoutChange(it.pool) })),
-  },
   {
     id: /^check_tx_proof:(without signature|signature is null)$/,
     why: "check_tx_proof: an empty proof is refused in our words; the original shows an error of its library",
