@@ -16,6 +16,7 @@ const fma = { features: ["simd", "relaxed-simd"], replace: {} };
 const fallback = { features: ["simd"], replace: { "fe.ts": "fe-ext.ts" } };
 const modules = [
   { name: "cryptonight", entry: "cryptonight.ts", features: ["simd"], replace: {}, more: ["--importMemory"] },
+  { name: "randomx", entry: "randomx.ts", features: ["simd"], replace: {}, more: ["--importMemory"] },
   { name: "ed25519-fma", entry: "kernel.ts", ...fma },
   { name: "ed25519-fallback", entry: "kernel.ts", ...fallback },
   { name: "field-fma", entry: "field-probe.ts", ...fma },

@@ -34,6 +34,7 @@ export {
   scalarMult,
   scalarMultBase,
 } from "./point.ts";
+export { createCache as createRandomXCache, type RandomXCache, randomxHash } from "./randomx/randomx.ts";
 export {
   checkRingSignature,
   generateRingSignature,

@@ -1,5 +1,5 @@
 /** CryptoNight-R: each height has a random program, here written out as WebAssembly. Source: variant4_random_math.h. */
-import { createCode, emit, emitSigned, emitUnsigned, writeModule } from "../wasm/module-writer.ts";
+import { createCode, emit, emitSigned, emitUnsigned, I32, writeModule } from "../wasm/module-writer.ts";
 import { blake256 } from "./blake256.ts";
 
 type Operation = "multiply" | "add" | "subtract" | "rotateRight" | "rotateLeft" | "xor";
@@ -215,5 +215,6 @@ export function moduleOfHeight(height: number, registers: number): Uint8Array {
     emit(body, I32_CONST, 0, LOCAL_GET, i, I32_STORE, 2);
     emitUnsigned(body, registers + 4 * i);
   }
-  return writeModule({ locals: [[9, 0x7f]], body });
+  const run = { name: "run", parameters: [], results: [], locals: [[9, I32]] as const, body };
+  return writeModule({ imports: [], functions: [run] });
 }

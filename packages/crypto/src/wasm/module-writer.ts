@@ -47,37 +47,106 @@ export function emitCode(code: Code, part: Code): void {
   code.length += part.length;
 }
 
-/** One function `run` without parameters or results; the memory is imported as `env.memory`. */
-export type ModuleParts = {
-  /** Number of locals of each type, in order of index; types by their byte (0x7f i32, 0x7e i64, 0x7b v128). */
+/** Types by their byte. */
+export const I32 = 0x7f;
+export const I64 = 0x7e;
+export const V128 = 0x7b;
+
+export type Signature = { readonly parameters: readonly number[]; readonly results: readonly number[] };
+
+/** A function from another module; functions are numbered with the imported ones first. */
+export type ImportedFunction = Signature & { readonly module: string; readonly name: string };
+
+/** An exported function. */
+export type WrittenFunction = Signature & {
+  readonly name: string;
+  /** How many locals of each type come after the parameters. */
   readonly locals: readonly (readonly [count: number, type: number])[];
   /** Instructions without the closing `end`. */
   readonly body: Code;
 };
 
-const MAGIC = [0x00, 0x61, 0x73, 0x6d, 1, 0, 0, 0];
-const TYPES = [1, 4, 1, 0x60, 0, 0];
-const IMPORTS = [2, 15, 1, 3, 0x65, 0x6e, 0x76, 6, 0x6d, 0x65, 0x6d, 0x6f, 0x72, 0x79, 2, 0, 1];
-const FUNCTIONS = [3, 2, 1, 0];
-const EXPORTS = [7, 7, 1, 3, 0x72, 0x75, 0x6e, 0, 0];
+export type ModuleParts = {
+  readonly imports: readonly ImportedFunction[];
+  readonly functions: readonly WrittenFunction[];
+};
 
-/** The bytes of a module with that one function. */
-export function writeModule({ locals, body }: ModuleParts): Uint8Array {
-  const inner = createCode(body.length + 64);
-  emit(inner, locals.length);
-  for (const [count, type] of locals) {
-    emitUnsigned(inner, count);
-    emit(inner, type);
+function emitName(code: Code, name: string): void {
+  emitUnsigned(code, name.length);
+  for (const character of name) emit(code, character.charCodeAt(0));
+}
+
+function emitSection(module: Code, id: number, content: Code): void {
+  emit(module, id);
+  emitUnsigned(module, content.length);
+  emitCode(module, content);
+}
+
+function writeTypes({ imports, functions }: ModuleParts): Code {
+  const code = createCode();
+  emitUnsigned(code, imports.length + functions.length);
+  for (const { parameters, results } of [...imports, ...functions])
+    emit(code, 0x60, parameters.length, ...parameters, results.length, ...results);
+  return code;
+}
+
+/** The memory `env.memory`, of any size, and the functions. */
+function writeImports({ imports }: ModuleParts): Code {
+  const code = createCode();
+  emitUnsigned(code, imports.length + 1);
+  emitName(code, "env");
+  emitName(code, "memory");
+  emit(code, 2, 0, 1);
+  imports.forEach(({ module, name }, type) => {
+    emitName(code, module);
+    emitName(code, name);
+    emit(code, 0, type);
+  });
+  return code;
+}
+
+function writeFunctions({ imports, functions }: ModuleParts): Code {
+  const code = createCode();
+  emit(code, functions.length, ...functions.map((_, i) => imports.length + i));
+  return code;
+}
+
+function writeExports({ imports, functions }: ModuleParts): Code {
+  const code = createCode();
+  emit(code, functions.length);
+  functions.forEach(({ name }, i) => {
+    emitName(code, name);
+    emit(code, 0, imports.length + i);
+  });
+  return code;
+}
+
+function writeBodies({ functions }: ModuleParts): Code {
+  const code = createCode();
+  emit(code, functions.length);
+  for (const { locals, body } of functions) {
+    const inner = createCode(body.length + 64);
+    emit(inner, locals.length);
+    for (const [count, type] of locals) {
+      emitUnsigned(inner, count);
+      emit(inner, type);
+    }
+    emitCode(inner, body);
+    emit(inner, 0x0b);
+    emitUnsigned(code, inner.length);
+    emitCode(code, inner);
   }
-  emitCode(inner, body);
-  emit(inner, 0x0b);
-  const section = createCode(inner.length + 16);
-  emit(section, 1);
-  emitUnsigned(section, inner.length);
-  emitCode(section, inner);
-  const module = createCode(section.length + 64);
-  emit(module, ...MAGIC, ...TYPES, ...IMPORTS, ...FUNCTIONS, ...EXPORTS, 10);
-  emitUnsigned(module, section.length);
-  emitCode(module, section);
+  return code;
+}
+
+/** The bytes of a module that imports a memory and functions, fewer than 100 in all, and exports all it defines. */
+export function writeModule(parts: ModuleParts): Uint8Array {
+  const module = createCode(4096);
+  emit(module, 0x00, 0x61, 0x73, 0x6d, 1, 0, 0, 0);
+  emitSection(module, 1, writeTypes(parts));
+  emitSection(module, 2, writeImports(parts));
+  emitSection(module, 3, writeFunctions(parts));
+  emitSection(module, 7, writeExports(parts));
+  emitSection(module, 10, writeBodies(parts));
   return module.bytes.slice(0, module.length);
 }

@@ -1,0 +1,44 @@
+/** The locals and imported functions of a compiled program, by index. */
+import { I32, I64, type ImportedFunction, V128 } from "../wasm/module-writer.ts";
+
+/** Integer registers. */
+export const r = (i: number): number => i;
+/** Additive, multiplicative and constant registers. */
+export const f = (i: number): number => 8 + i;
+export const e = (i: number): number => 12 + i;
+export const a = (i: number): number => 16 + i;
+/** What a multiplicative register keeps of a converted integer, and what is set in it. */
+export const E_KEEP = 20;
+export const E_SET = 21;
+/** A vector temporary. */
+export const OPERAND = 22;
+/** The rounding mode, 0–3. */
+export const MODE = 23;
+export const ADDRESS_0 = 24;
+export const ADDRESS_1 = 25;
+export const MA = 26;
+export const MX = 27;
+export const COUNTER = 28;
+/** A 64-bit temporary. */
+export const MIX = 29;
+
+export const ADD = 0;
+export const MULTIPLY = 1;
+export const DIVIDE = 2;
+export const SQUARE_ROOT = 3;
+export const MUL_HIGH = 4;
+export const MUL_HIGH_SIGNED = 5;
+export const ITEM_OF = 6;
+
+const binary = { module: "fixed", parameters: [V128, V128, I32], results: [V128] };
+const product = { module: "fixed", parameters: [I64, I64], results: [I64] };
+
+export const IMPORTS: readonly ImportedFunction[] = [
+  { ...binary, name: "add" },
+  { ...binary, name: "multiply" },
+  { ...binary, name: "divide" },
+  { module: "fixed", name: "squareRoot", parameters: [V128, I32], results: [V128] },
+  { ...product, name: "mulHigh" },
+  { ...product, name: "mulHighSigned" },
+  { module: "dataset", name: "item", parameters: [I64], results: [] },
+];
