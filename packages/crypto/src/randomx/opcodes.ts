@@ -35,7 +35,7 @@ export const I32_WRAP_I64 = 0xa7;
 export const I64_EXTEND_I32_U = 0xad;
 
 /** Vector instructions take this prefix and a number in LEB128. */
-export const VECTOR = 0xfd;
+const VECTOR = 0xfd;
 export const V128_LOAD = [VECTOR, 0x00] as const;
 export const V128_STORE = [VECTOR, 0x0b] as const;
 export const V128_CONST = [VECTOR, 0x0c] as const;

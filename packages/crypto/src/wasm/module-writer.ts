@@ -41,7 +41,7 @@ export function emitSigned64(code: Code, value: bigint): void {
 }
 
 /** Appends other code. */
-export function emitCode(code: Code, part: Code): void {
+function emitCode(code: Code, part: Code): void {
   if (code.length + part.length > code.bytes.length) grow(code, part.length);
   code.bytes.set(part.bytes.subarray(0, part.length), code.length);
   code.length += part.length;
