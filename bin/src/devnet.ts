@@ -2,7 +2,7 @@ import { ATOMIC_UNITS_PER_COIN, formatAmount } from "@anulo/protocol";
 import { type Devnet, startDevnet } from "@anulo/testkit";
 import { type FlagTable, formatFlags, parseFlags } from "./flags.ts";
 import { dialectOf, serviceFlags } from "./service-flags.ts";
-import { untilStopped } from "./until-stopped.ts";
+import { untilSignalled } from "./until-signalled.ts";
 
 const devnetFlags = {
   help: serviceFlags.help,
@@ -27,6 +27,9 @@ class PaymentMissing extends Error {
     super("the payment did not arrive at bob");
   }
 }
+
+/** What a shell reports of a program ended by Ctrl-C. */
+const interrupted = 130;
 
 const print = (text: string) => process.stdout.write(`${text}\n`);
 
@@ -66,16 +69,18 @@ export async function runDevnet(args: readonly string[]): Promise<void> {
     return;
   }
   const { seed, "node-port": node, "alice-port": alice, "bob-port": bob } = flags;
+  const signalled = untilSignalled().then(() => "interrupted" as const);
   const devnet = await startDevnet({
     ...(seed !== undefined && { seed }),
     dialect: dialectOf(flags["rpc-dialect"]),
     ports: { ...(node && { node }), ...(alice && { alice }), ...(bob && { bob }) },
   });
   try {
-    await firstPayment(devnet);
-    if (flags.once) return;
+    const outcome = await Promise.race([firstPayment(devnet), signalled]);
+    if (outcome === "interrupted") process.exitCode = interrupted;
+    if (outcome === "interrupted" || flags.once) return;
     printTour(devnet);
-    await untilStopped(devnet.node.stopRequested);
+    await Promise.race([signalled, devnet.node.stopRequested]);
   } finally {
     await devnet.stop();
   }

@@ -6,7 +6,7 @@ import type { Listener, Logger } from "@anulo/rpc";
 import { BadUsage, type FlagTable, formatFlags, parseFlags, type Values } from "./flags.ts";
 import { createLog } from "./log.ts";
 import { bindAddress, checkPort, dialectOf, parseLogin, serviceFlags } from "./service-flags.ts";
-import { untilStopped } from "./until-stopped.ts";
+import { untilSignalled } from "./until-signalled.ts";
 
 export const nodeFlags = {
   ...serviceFlags,
@@ -88,8 +88,9 @@ export async function runNode(args: readonly string[]): Promise<void> {
   const node = createNode(options);
   mkdirSync(dirname(options.databasePath), { recursive: true });
   warnOfNoEffect(options.log);
+  const signalled = untilSignalled();
   await node.start();
   process.stdout.write(`node: ${node.urls.join(" ")}\n`);
-  await untilStopped(node.stopRequested);
+  await Promise.race([signalled, node.stopRequested]);
   await node.stop();
 }

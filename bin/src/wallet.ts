@@ -6,7 +6,7 @@ import { createWalletService, type WalletServiceOptions } from "@anulo/wallet";
 import { BadUsage, type FlagTable, formatFlags, parseFlags, type Values } from "./flags.ts";
 import { createLog } from "./log.ts";
 import { bindAddress, checkPort, dialectOf, isLoopback, parseLogin, serviceFlags } from "./service-flags.ts";
-import { untilStopped } from "./until-stopped.ts";
+import { untilSignalled } from "./until-signalled.ts";
 
 export const walletFlags = {
   ...serviceFlags,
@@ -84,8 +84,10 @@ export async function runWallet(args: readonly string[]): Promise<void> {
     process.stdout.write(`anulo wallet [flags]\n\n${formatFlags(walletFlags)}\n`);
     return;
   }
-  const service = await createWalletService(optionsOf(flags));
+  const options = optionsOf(flags);
+  const signalled = untilSignalled();
+  const service = await createWalletService(options);
   process.stdout.write(`wallet service: ${service.url}\n`);
-  await untilStopped(service.ended);
+  await Promise.race([signalled, service.ended]);
   await service.stop();
 }

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -155,4 +155,14 @@ test("the devnet shows a payment arriving and, with --once, ends with 0", async 
   assert.equal(code, 0);
   assert.match(out, /alice pays bob 1\.230000000000/);
   assert.match(out, /bob has 1\.230000000000, 1\.230000000000 of it unlocked/);
+});
+
+test("a devnet interrupted before its payment does not end with 0 and leaves nothing behind", async () => {
+  const TMPDIR = mkdtempSync(join(scratch, "devnet-"));
+  const child = spawn(process.execPath, [anulo, "devnet", "--once"], { env: { ...process.env, TMPDIR } });
+  await once(child.stdout, "data");
+  child.kill("SIGINT");
+  const [code] = await once(child, "exit");
+  assert.equal(code, 130);
+  assert.deepEqual(readdirSync(TMPDIR), []);
 });
