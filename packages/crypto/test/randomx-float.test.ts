@@ -1,0 +1,146 @@
+import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { test } from "node:test";
+import * as op from "../src/randomx/opcodes.ts";
+import { createCode, emit, emitUnsigned, I32, V128, writeModule } from "../src/wasm/module-writer.ts";
+
+const A = 0x9000;
+const B = 0x9010;
+const OUT = 0x9020;
+const OPERATIONS = ["add", "multiply", "divide", "squareRoot"] as const;
+type Operation = (typeof OPERATIONS)[number];
+type Call = (mode: number) => void;
+
+const memory = new WebAssembly.Memory({ initial: 1 });
+const view = new DataView(memory.buffer);
+
+/** Functions that take a and b from memory, put the result there, and do one operation of the kernel between. */
+function callers(): Record<Operation, Call> {
+  const bytes = readFileSync(new URL("../wasm/randomx.wasm", import.meta.url));
+  const fixed = new WebAssembly.Instance(new WebAssembly.Module(bytes), { env: { memory } }).exports;
+  const load = (code: ReturnType<typeof createCode>, at: number): void => {
+    emit(code, op.I32_CONST, 0, ...op.V128_LOAD, 4);
+    emitUnsigned(code, at);
+  };
+  const functions = OPERATIONS.map((name, i) => {
+    const body = createCode();
+    emit(body, op.I32_CONST, 0);
+    load(body, A);
+    if (name !== "squareRoot") load(body, B);
+    emit(body, op.LOCAL_GET, 0, op.CALL, i, ...op.V128_STORE, 4);
+    emitUnsigned(body, OUT);
+    return { name, parameters: [I32], results: [], locals: [], body };
+  });
+  const imports = OPERATIONS.map((name) => ({
+    module: "fixed",
+    name,
+    parameters: name === "squareRoot" ? [V128, I32] : [V128, V128, I32],
+    results: [V128],
+  }));
+  const module = new WebAssembly.Module(writeModule({ imports, functions }));
+  return new WebAssembly.Instance(module, { env: { memory }, fixed }).exports as Record<Operation, Call>;
+}
+
+const bitsOf = (value: number): bigint => {
+  const box = new DataView(new ArrayBuffer(8));
+  box.setFloat64(0, value);
+  return box.getBigUint64(0);
+};
+const fromBits = (bits: bigint): number => {
+  const box = new DataView(new ArrayBuffer(8));
+  box.setBigUint64(0, bits);
+  return box.getFloat64(0);
+};
+
+/** A finite double as significand · 2^exponent. */
+function split(value: number): [bigint, number] {
+  const bits = bitsOf(value);
+  const biased = Number((bits >> 52n) & 0x7ffn);
+  const fraction = bits & 0xfffffffffffffn;
+  const magnitude = biased === 0 ? fraction : fraction | (1n << 52n);
+  return [value < 0 ? -magnitude : magnitude, Math.max(biased, 1) - 1075];
+}
+
+/** Sign of x·2^p − y·2^q. */
+function compare(x: bigint, p: number, y: bigint, q: number): number {
+  const low = Math.min(p, q);
+  const difference = (x << BigInt(p - low)) - (y << BigInt(q - low));
+  return difference === 0n ? 0 : difference > 0n ? 1 : -1;
+}
+
+/** Sign of the exact result minus the rounded one, in integers of any size. */
+function exactSign(operation: Operation, a: number, b: number, rounded: number): number {
+  const [x, p] = split(a);
+  const [y, q] = split(b);
+  const [z, r] = split(rounded);
+  if (operation === "multiply") return compare(x * y, p + q, z, r);
+  if (operation === "divide") return compare(x, p, z * y, r + q);
+  if (operation === "squareRoot") return compare(x, p, z * z, 2 * r);
+  const low = Math.min(p, q);
+  return compare((x << BigInt(p - low)) + (y << BigInt(q - low)), low, z, r);
+}
+
+const nearest: Record<Operation, (a: number, b: number) => number> = {
+  add: (a, b) => a + b,
+  multiply: (a, b) => a * b,
+  divide: (a, b) => a / b,
+  squareRoot: (a) => Math.sqrt(a),
+};
+
+/** One step up (1) or down (-1) among the doubles, for a nonzero finite number. */
+const step = (value: number, direction: number): number =>
+  fromBits(bitsOf(value) + BigInt(value > 0 ? direction : -direction));
+
+/** The rounded result by the definition: the nearest, or its neighbour when that lies on the asked side. */
+function expected(operation: Operation, a: number, b: number, mode: number): number {
+  const result = nearest[operation](a, b);
+  if (mode === 0 || !Number.isFinite(a)) return result;
+  if (result === Number.POSITIVE_INFINITY) return mode === 2 ? result : Number.MAX_VALUE;
+  if (result === 0) {
+    if (mode !== 1) return result;
+    return Object.is(a, 0) && Object.is(b, 0) ? 0 : -0;
+  }
+  const sign = exactSign(operation, a, b, result);
+  const isUp = mode === 2 || (mode === 3 && result < 0);
+  if (isUp) return sign > 0 ? step(result, 1) : result;
+  return sign < 0 ? step(result, -1) : result;
+}
+
+/** Doubles as a program meets them: additive ones of any sign and size, multiplicative ones positive and wide. */
+function operand(operation: Operation, isSecond: boolean): number {
+  const random = randomBytes(12);
+  const fraction = random.readBigUInt64LE() & (random[8]! & 1 ? 0xfffffffffffffn : 0xfffff00000000n);
+  if (operation === "add") {
+    if (random[9]! < 8) return random[9]! & 1 ? 0 : -0;
+    const exponent = BigInt(1023 - 20 + (random[10]! % 70));
+    return fromBits((BigInt(random[8]! >> 7) << 63n) | (exponent << 52n) | fraction);
+  }
+  const spread = isSecond ? (operation === "multiply" ? 32 : 255) : 1024 + 255;
+  const lowest = isSecond && operation === "multiply" ? 1023 : 768;
+  return fromBits((BigInt(lowest + (random.readUInt16LE(10) % spread)) << 52n) | fraction);
+}
+
+const ROUNDS = process.env.ANULO_TESTS === "quick" ? 2_000 : 20_000;
+const calls = callers();
+
+for (const operation of OPERATIONS) {
+  test(`${operation} rounds exactly in every mode`, () => {
+    for (let i = 0; i < ROUNDS; i++) {
+      let [a, b] = [operand(operation, false), operand(operation, true)];
+      if (operation === "add" && i % 16 === 0) b = -a;
+      if (operation !== "add" && i % 64 === 0) a = Number.POSITIVE_INFINITY;
+      view.setFloat64(A, a, true);
+      view.setFloat64(A + 8, a, true);
+      view.setFloat64(B, b, true);
+      view.setFloat64(B + 8, b, true);
+      for (const mode of [0, 1, 2, 3]) {
+        calls[operation](mode);
+        const want = expected(operation, a, b, mode);
+        const note = `${a} ${operation} ${b}, mode ${mode}`;
+        assert.ok(Object.is(view.getFloat64(OUT, true), want), note);
+        assert.ok(Object.is(view.getFloat64(OUT + 8, true), want), note);
+      }
+    }
+  });
+}
