@@ -10,7 +10,7 @@ const begin = "<!-- rpc calls: written by scripts/make-rpc-docs.mjs -->";
 const end = "<!-- end of rpc calls -->";
 
 const noPeers = "answers as a node without peers";
-const noMining = "refuses: there is no RandomX";
+const noMining = "refuses: the node can't hash yet";
 /** Calls that have a handler but don't do all they will, and what is missing. */
 const inPart = new Map([
   ...["get_connections", "sync_info", "/get_peer_list", "/get_public_nodes"].map((name) => [name, noPeers]),

@@ -1,22 +1,11 @@
 /** ChaCha with a 64-bit nonce and counter, as wallet files use it. Source: Bernstein, "ChaCha, a variant of Salsa20" (2008). */
 import { createCipheriv } from "node:crypto";
+import { QUARTERS } from "./hash/quarters.ts";
 
 const KEY_BYTES = 32;
 const NONCE_BYTES = 8;
 /** "expand 32-byte k". */
 const CONSTANTS = [0x61707865, 0x3320646e, 0x79622d32, 0x6b206574] as const;
-/** The four columns, then the four diagonals, of the 4 × 4 state. */
-const QUARTERS = [
-  [0, 4, 8, 12],
-  [1, 5, 9, 13],
-  [2, 6, 10, 14],
-  [3, 7, 11, 15],
-  [0, 5, 10, 15],
-  [1, 6, 11, 12],
-  [2, 7, 8, 13],
-  [3, 4, 9, 14],
-] as const;
-
 const rotateLeft = (x: number, n: number): number => (x << n) | (x >>> (32 - n));
 
 function checkSizes(key: Uint8Array, nonce: Uint8Array): void {

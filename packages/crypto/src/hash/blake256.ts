@@ -1,4 +1,5 @@
 /** BLAKE-256, 14 rounds. Source: Aumasson, Henzen, Meier, Phan, "SHA-3 proposal BLAKE" (2010), section 2.1. */
+import { QUARTERS } from "./quarters.ts";
 
 const INITIAL = [
   0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19,
@@ -23,18 +24,6 @@ const ORDER = [
   "6fe9b308c2d714a5",
   "a2847615fb9e3cd0",
 ].map((digits) => Array.from(digits, (digit) => Number.parseInt(digit, 16)));
-
-/** The four columns, then the four diagonals, of the 4 × 4 state. */
-const QUARTERS = [
-  [0, 4, 8, 12],
-  [1, 5, 9, 13],
-  [2, 6, 10, 14],
-  [3, 7, 11, 15],
-  [0, 5, 10, 15],
-  [1, 6, 11, 12],
-  [2, 7, 8, 13],
-  [3, 4, 9, 14],
-] as const;
 
 const rotateRight = (x: number, n: number): number => (x >>> n) | (x << (32 - n));
 

@@ -21,7 +21,7 @@ export function startMining({ miner_address, threads_count }: StartRequest, { pa
   if (threads_count > availableParallelism() * 4) {
     return { status: "Failed, too many threads relative to CPU cores." };
   }
-  return { status: "Failed, mining not started: RandomX is not implemented yet" };
+  return { status: "Failed, mining not started: mining in the node is not implemented yet" };
 }
 
 /** The state of a node that does not mine. */
