@@ -48,7 +48,8 @@ test("block 202612 of every network has its id, on mainnet one its contents do n
 
 test("tree hashes agree with the original's test data", (t) => {
   const file = "/usr/share/monero/testdata/hash/tests-tree.txt";
-  if (!existsSync(file)) return t.skip("the original's test data is not installed");
+  const isRequired = process.env.ANULO_REAL_PROGRAMS === "required";
+  if (!isRequired && !existsSync(file)) return t.skip("the original's test data is not installed");
   const lines = readFileSync(file, "utf8").trim().split("\n");
   for (const line of lines) {
     const [root, leaves] = line.split(" ");
