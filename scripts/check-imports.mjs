@@ -6,7 +6,7 @@ import { dirname, join, normalize } from "node:path";
 import ts from "typescript";
 import { filesBelow, root } from "./sources.mjs";
 
-const everything = ["crypto", "protocol", "consensus", "storage", "rpc", "node", "wallet", "testkit"];
+const everything = ["crypto", "protocol", "consensus", "storage", "rpc", "p2p", "node", "wallet", "testkit"];
 
 /** What the sources of a package may import from the others. */
 const allowed = {
@@ -15,7 +15,8 @@ const allowed = {
   consensus: ["protocol", "crypto"],
   storage: ["protocol"],
   rpc: ["protocol"],
-  node: ["rpc", "storage", "consensus", "protocol", "crypto"],
+  p2p: ["protocol"],
+  node: ["rpc", "p2p", "storage", "consensus", "protocol", "crypto"],
   wallet: ["rpc", "protocol", "crypto"],
   testkit: everything,
   bin: everything,
@@ -28,7 +29,7 @@ const powers = [
     what: "sockets",
     modules: ["http", "https", "http2", "net", "tls", "dgram", "dns"],
     globals: ["fetch", "WebSocket", "XMLHttpRequest"],
-    only: ["packages/rpc/src/", "packages/testkit/src/"],
+    only: ["packages/rpc/src/", "packages/p2p/src/", "packages/testkit/src/"],
   },
   {
     what: "the file system",

@@ -1,0 +1,57 @@
+import { type PortableLimits, peerLimits, type RecordField, readRecord } from "@anulo/protocol";
+import type { Peer } from "./peer.ts";
+
+/** A message that is not answered, declared once. */
+export interface Notification<T> {
+  readonly id: number;
+  readonly name: string;
+  readonly payload: RecordField<T>;
+  /** Longest payload taken, in bytes; a longer one closes the connection before it is read. */
+  readonly maxBytes: number;
+  /** Counts the reader takes; by default those of peers (`peerLimits` of protocol). */
+  readonly limits?: PortableLimits;
+}
+
+/** A request with its answer, declared once. */
+export interface Command<Q, A> {
+  readonly id: number;
+  readonly name: string;
+  readonly request: RecordField<Q>;
+  readonly response: RecordField<A>;
+  /** Longest payloads taken, in bytes. */
+  readonly maxRequestBytes: number;
+  readonly maxResponseBytes: number;
+}
+
+/** Declares a notification. */
+export function notification<T>(declared: Notification<T>): Notification<T> {
+  return declared;
+}
+
+/** Declares a command. */
+export function command<Q, A>(declared: Command<Q, A>): Command<Q, A> {
+  return declared;
+}
+
+/** A notification with the function that takes it; made by `handle`. */
+export interface NotificationHandler {
+  readonly id: number;
+  readonly name: string;
+  readonly maxBytes: number;
+  /** Reads the payload and hands it on. Throws `BadBytes` for a payload of another shape. */
+  take(peer: Peer, payload: Uint8Array): void | Promise<void>;
+}
+
+/** Joins a notification to the function that takes its payload; it may throw `PeerFault`. */
+export function handle<T>(
+  declared: Notification<T>,
+  take: (peer: Peer, payload: T) => void | Promise<void>,
+): NotificationHandler {
+  const { id, name, payload, maxBytes, limits = peerLimits } = declared;
+  return {
+    id,
+    name,
+    maxBytes,
+    take: (peer, bytes) => take(peer, readRecord(payload, bytes, limits)),
+  };
+}

@@ -1,0 +1,87 @@
+import type { PeerAddress } from "./address.ts";
+import type { Clock } from "./clock.ts";
+import type { NotificationHandler } from "./messages.ts";
+import type { CoreSyncData, Peer } from "./peer.ts";
+
+/** An IP address and port to listen on or to connect to. */
+export interface Endpoint {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** A network that hides who speaks: transactions of ours go out there, blocks never. */
+export interface AnonymityZone {
+  readonly zone: "tor" | "i2p";
+  /** SOCKS proxy through which nodes of the zone are reached; left out: only they reach us. */
+  readonly proxy?: Endpoint;
+  readonly maxOut?: number;
+  /** Constant-rate cover traffic on outgoing connections. */
+  readonly noise?: boolean;
+  /** Our address in the zone, and where its proxy delivers what arrives there. */
+  readonly inbound?: { readonly address: PeerAddress; readonly listen: Endpoint; readonly maxIn?: number };
+}
+
+/** What is told about the course of things; never a secret. */
+export interface Log {
+  error(event: string, fields?: Readonly<Record<string, unknown>>): void;
+  warn(event: string, fields?: Readonly<Record<string, unknown>>): void;
+  debug(event: string, fields?: Readonly<Record<string, unknown>>): void;
+}
+
+/** Where the peer lists are kept between runs; the format is ours. */
+export interface PeerStorage {
+  load(): Uint8Array | undefined;
+  /** Replaces what was kept, all or nothing. */
+  save(bytes: Uint8Array): void;
+}
+
+/** How a peer network is made. */
+export interface PeerNetworkOptions {
+  /** 16 bytes that all nodes of a network share. */
+  readonly networkId: Uint8Array;
+  /** Where to accept peers; left out: nowhere. Port 0: any free one. */
+  readonly listen?: readonly Endpoint[];
+  /** The port peers are told to reach us at; left out: the one listened on. 0: none. */
+  readonly advertisedPort?: number;
+  /** Port of public RPC to tell peers; 0: none. */
+  readonly rpcPort?: number;
+  /** Connections we open and accept, at most. */
+  readonly maxOut?: number;
+  readonly maxIn?: number;
+  /** Accepted connections of one IP address. */
+  readonly maxPerIp?: number;
+  /** kB (1,000 bytes) per second, all connections together. */
+  readonly limitUp?: number;
+  readonly limitDown?: number;
+  /** Addresses to know (add), to stay connected to (priority), to speak to alone (exclusive), to ask for others (seed). */
+  readonly nodes?: {
+    readonly priority?: readonly PeerAddress[];
+    readonly exclusive?: readonly PeerAddress[];
+    readonly add?: readonly PeerAddress[];
+    readonly seed?: readonly PeerAddress[];
+  };
+  /** SOCKS proxy for the public network. */
+  readonly proxy?: Endpoint;
+  readonly zones?: readonly AnonymityZone[];
+  /** Text of a ban list: an address or subnet a line, `#` starts a remark. */
+  readonly banList?: string;
+  /** Never open or accept a connection. */
+  readonly offline?: boolean;
+  /** Take addresses of private networks and this machine for peers. */
+  readonly allowLocal?: boolean;
+  readonly storage?: PeerStorage;
+  /** Our chain, for handshakes and timed syncs. */
+  syncData(): CoreSyncData;
+  /** A peer's chain: on its handshake, and on each timed sync. Throw PeerFault to drop the peer. */
+  onSyncData(peer: Peer, data: CoreSyncData): void;
+  /** After the handshake, before any of the peer's messages. */
+  onConnected(peer: Peer): void;
+  onClosed(peer: Peer): void;
+  /** One message of a peer at a time; while a handler's promise is open nothing more is read from that peer. */
+  readonly notifications: readonly NotificationHandler[];
+  /** The part (1 to 8) of a pruned chain that new peers should have; 0: any. */
+  neededStripe?(): number;
+  readonly clock?: Clock;
+  readonly random?: (size: number) => Uint8Array;
+  readonly log?: Log;
+}
