@@ -1,3 +1,5 @@
+import type { SeedSchedule } from "./proof-of-work.ts";
+
 /**
  * What the rules need to know about the chain below the block or transaction they judge.
  *
@@ -14,6 +16,8 @@ export interface ChainView {
   readonly hardForkVersion: number;
   /** The difficulty every block has on a test chain started with one; undefined elsewhere. */
   readonly fixedDifficulty: bigint | undefined;
+  /** When RandomX changes its seed, on test chains that change it more often; the normal one where undefined. */
+  readonly seedSchedule?: SeedSchedule | undefined;
   /** Coins generated up to and including the top block (atomic units, never above 2^64 - 1). */
   readonly alreadyGenerated: bigint;
   /** Cumulative difficulty of the top block; 0n before genesis. */

@@ -52,5 +52,8 @@ export const hardFork = {
   uniqueRingMembers: 6,
   sortedInputs: 7,
   bulletproofs: 8,
+  cryptoNight1: 7,
+  cryptoNight2: 8,
+  cryptoNightR: 10,
   randomX: 12,
 } as const;

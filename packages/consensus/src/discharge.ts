@@ -7,7 +7,7 @@ import {
   verifyClsag,
 } from "@anulo/crypto";
 import type { Obligation, RangeProofObligation } from "./obligations.ts";
-import { UnsupportedEra, type Violation } from "./violations.ts";
+import type { Violation } from "./violations.ts";
 
 /** The obligation that failed, and what that means. */
 export interface Failure {
@@ -21,7 +21,8 @@ export interface Failure {
 /**
  * Checks proofs and names the first that fails, undefined when all hold. All range proofs share one
  * multi-exponentiation; only when that fails is the culprit looked for.
- * Heavy (about a millisecond an input): made for workers. Throws `UnsupportedEra` for proof of work.
+ * Heavy (about a millisecond an input): made for workers. Throws `TypeError` when given
+ * proof of work: a hash takes its own process and memory, and is the caller's.
  */
 export function discharge(obligations: readonly Obligation[]): Failure | undefined {
   const failed = obligations.findIndex((obligation) => checkOne(obligation) !== undefined);
@@ -57,7 +58,7 @@ function firstBadProof(proofs: readonly NumberedProof[]): NumberedProof | undefi
 function checkOne(obligation: Obligation): Violation | undefined {
   switch (obligation.kind) {
     case "powHash":
-      throw new UnsupportedEra("proof of work above difficulty 1");
+      throw new TypeError("proof of work is not discharged here: hash the blob and ask meetsDifficulty");
     case "outputKeys": {
       const output = obligation.keys.findIndex((key) => !isPoint(key));
       return output === -1 ? undefined : { code: "OUTPUT_KEY", output };

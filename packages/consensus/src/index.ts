@@ -45,7 +45,19 @@ export type {
   RingSignatureObligation,
 } from "./obligations.ts";
 export { type Admission, admitTransaction, baseFee, checkBlobSize, feeOf } from "./pool-admission.ts";
-export { meetsDifficulty, type PowCandidate, proofOfWork, seedHeight } from "./proof-of-work.ts";
+export {
+  agreedPowHash,
+  meetsDifficulty,
+  nextSeedHeight,
+  type PowCandidate,
+  type PowVariant,
+  parseSeedSchedule,
+  powVariantOf,
+  proofOfWork,
+  SEED_SCHEDULE,
+  type SeedSchedule,
+  seedHeight,
+} from "./proof-of-work.ts";
 export { createRollingMedian, type RollingMedian } from "./rolling-median.ts";
 export {
   adjustedTime,

@@ -1,18 +1,74 @@
+import { fromHex } from "@anulo/protocol";
 import type { ChainView } from "./chain-view.ts";
 import { hardFork } from "./constants.ts";
 import type { PowHashObligation } from "./obligations.ts";
+import { RuleViolation } from "./violations.ts";
 
-const SEED_EPOCH_BLOCKS = 2048;
-const SEED_LAG_BLOCKS = 64;
+/** How a block is hashed: a variant of CryptoNight (4 is CryptoNight-R, which needs the height), or RandomX. */
+export type PowVariant = 0 | 1 | 2 | 4 | "randomx";
+
+/** How often RandomX changes its seed, and how long a seed block must be settled; both in blocks. */
+export interface SeedSchedule {
+  readonly epochBlocks: number;
+  readonly lagBlocks: number;
+}
+
+/** The schedule every node uses; a shorter one is for tests. Source: rx-slow-hash.c. */
+export const SEED_SCHEDULE: SeedSchedule = { epochBlocks: 2048, lagBlocks: 64 };
+
+/**
+ * A seed schedule from the texts of SEEDHASH_EPOCH_BLOCKS and SEEDHASH_EPOCH_LAG: powers of two up to
+ * those of the normal schedule (2048, 64), of which anything else means the normal one.
+ * Source: rx-slow-hash.c `get_seedhash_epoch_blocks`, `get_seedhash_epoch_lag`.
+ */
+export function parseSeedSchedule(epochBlocks: string | undefined, lagBlocks?: string): SeedSchedule {
+  return {
+    epochBlocks: powerOfTwo(epochBlocks, { from: 2, to: SEED_SCHEDULE.epochBlocks }),
+    lagBlocks: powerOfTwo(lagBlocks, { from: 1, to: SEED_SCHEDULE.lagBlocks }),
+  };
+}
+
+function powerOfTwo(text: string | undefined, { from, to }: { from: number; to: number }): number {
+  const value = Number.parseInt(text ?? "", 10);
+  return value >= from && value <= to && Number.isInteger(Math.log2(value)) ? value : to;
+}
 
 /**
  * Height of the block whose id seeds RandomX for a block at this height.
  * Source: rx-slow-hash.c `rx_seedheight`.
  */
-export function seedHeight(height: number): number {
-  if (height <= SEED_EPOCH_BLOCKS + SEED_LAG_BLOCKS) return 0;
-  const settled = height - SEED_LAG_BLOCKS - 1;
-  return settled - (settled % SEED_EPOCH_BLOCKS);
+export function seedHeight(height: number, { epochBlocks, lagBlocks } = SEED_SCHEDULE): number {
+  if (height <= epochBlocks + lagBlocks) return 0;
+  const settled = height - lagBlocks - 1;
+  return settled - (settled % epochBlocks);
+}
+
+/**
+ * Height of the seed block that is next, or still, needed when `lagBlocks` more blocks have come: the time
+ * to prepare it. Source: rx-slow-hash.c `rx_seedheights`.
+ */
+export function nextSeedHeight(height: number, schedule: SeedSchedule = SEED_SCHEDULE): number {
+  return seedHeight(height + schedule.lagBlocks, schedule);
+}
+
+/** How blocks of this major version are hashed. Source: cryptonote_tx_utils.cpp `get_block_longhash`, slow-hash.c. */
+export function powVariantOf(majorVersion: number): PowVariant {
+  if (majorVersion >= hardFork.randomX) return "randomx";
+  if (majorVersion >= hardFork.cryptoNightR) return 4;
+  if (majorVersion >= hardFork.cryptoNight2) return 2;
+  return majorVersion >= hardFork.cryptoNight1 ? 1 : 0;
+}
+
+/** Height of a block of mainnet whose hash the programs of its time computed wrongly. */
+const MISHASHED_HEIGHT = 202_612;
+const mishash = fromHex("84f64766475d51837ac9efbef1926486e58563c95a19fef4aec3254f03000000");
+
+/**
+ * The proof-of-work hash (32 bytes) of a block that is agreed instead of computed, whatever the block;
+ * undefined at every height but 202,612. Source: cryptonote_tx_utils.cpp `get_block_longhash`.
+ */
+export function agreedPowHash(height: number): Uint8Array | undefined {
+  return height === MISHASHED_HEIGHT ? mishash.slice() : undefined;
 }
 
 /** A block to judge by its work. */
@@ -24,11 +80,23 @@ export interface PowCandidate {
   difficulty: bigint;
 }
 
-/** The obligation to check a block's work; none at difficulty 1, which every hash meets. */
-export function proofOfWork(candidate: PowCandidate, blockId: ChainView["blockId"]): PowHashObligation[] {
-  if (candidate.difficulty <= 1n) return [];
-  const seeded = candidate.majorVersion >= hardFork.randomX;
-  const seedId = seeded ? blockId(seedHeight(candidate.height)) : undefined;
+/** What the rules need of a chain to find a seed block. */
+export type SeedView = Pick<ChainView, "blockId" | "seedSchedule">;
+
+/**
+ * The obligation to check a block's work; none at difficulty 1, which every hash meets, and none where the
+ * hash is agreed: throws `RuleViolation` if that does not meet the difficulty.
+ */
+export function proofOfWork(candidate: PowCandidate, view: SeedView): PowHashObligation[] {
+  const { difficulty, height, majorVersion } = candidate;
+  if (difficulty <= 1n) return [];
+  const agreed = agreedPowHash(height);
+  if (agreed !== undefined) {
+    if (!meetsDifficulty(agreed, difficulty)) throw new RuleViolation({ code: "PROOF_OF_WORK", difficulty });
+    return [];
+  }
+  const isSeeded = powVariantOf(majorVersion) === "randomx";
+  const seedId = isSeeded ? view.blockId(seedHeight(height, view.seedSchedule)) : undefined;
   return [{ kind: "powHash", ...candidate, seedId }];
 }
 

@@ -46,7 +46,7 @@ export function verifyAlternativeBlock(block: Block, branch: Branch): VerifiedAl
     difficulty,
   };
   return {
-    obligations: proofOfWork(work, (height) => view.blockId(height)),
+    obligations: proofOfWork(work, view),
     height: view.height,
     difficulty,
     cumulativeDifficulty: view.cumulativeDifficulty + difficulty,

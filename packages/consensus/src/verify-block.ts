@@ -67,7 +67,7 @@ export function verifyBlock(candidate: BlockCandidate, context: ChainContext): V
     majorVersion: block.header.majorVersion,
     difficulty,
   };
-  const pow = proofOfWork(work, (height) => chain.blockId(height));
+  const pow = proofOfWork(work, chain);
   return {
     ...body,
     obligations: [...pow, ...verified.flatMap(({ obligations }) => obligations)],

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
 import { test } from "node:test";
-import { meetsDifficulty, nextDifficulty, seedHeight } from "../src/index.ts";
+import { nextDifficulty } from "../src/index.ts";
 
 const vectors = "/usr/share/monero/testdata/difficulty/data.txt";
 
@@ -51,23 +51,4 @@ test("a difficulty of more than 128 bits is no difficulty", () => {
   const window = { timestamps: [0, 1], cumulativeDifficulties: [0n, 2n ** 128n - 1n] };
   assert.equal(nextDifficulty(window, 1), 2n ** 128n - 1n);
   assert.equal(nextDifficulty(window, 2), undefined);
-});
-
-test("a hash meets a difficulty when their product stays below 2^256", () => {
-  const highest = new Uint8Array(32).fill(0xff);
-  assert.equal(meetsDifficulty(highest, 1n), true);
-  assert.equal(meetsDifficulty(highest, 2n), false);
-  const half = new Uint8Array(32).fill(0xff);
-  half[31] = 0x7f;
-  assert.equal(meetsDifficulty(half, 2n), true);
-  assert.equal(meetsDifficulty(half, 3n), false);
-  assert.equal(meetsDifficulty(new Uint8Array(32), 2n ** 128n - 1n), true);
-});
-
-test("the RandomX seed moves 64 blocks after each 2,048th", () => {
-  assert.equal(seedHeight(0), 0);
-  assert.equal(seedHeight(2112), 0);
-  assert.equal(seedHeight(2113), 2048);
-  assert.equal(seedHeight(4160), 2048);
-  assert.equal(seedHeight(4161), 4096);
 });
