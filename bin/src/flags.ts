@@ -25,23 +25,38 @@ export class BadUsage extends Error {
   override name = "BadUsage";
 }
 
+/** What one source says: flag names and the texts given for each, in order. */
+export type Given = ReadonlyMap<string, readonly string[]>;
+
 /** Reads `--name value` and `--name=value`. Throws BadUsage for what the table does not know. */
-export function parseFlags<T extends FlagTable>(table: T, args: readonly string[]): Values<T> {
-  const values: Record<string, unknown> = {};
-  for (const [name, { kind }] of Object.entries(table)) {
-    values[name] = kind === "switch" ? false : kind === "each" ? [] : undefined;
-  }
+export function readWords(table: FlagTable, args: readonly string[]): Given {
+  const given = new Map<string, string[]>();
   const rest = [...args];
   for (let word = rest.shift(); word !== undefined; word = rest.shift()) {
     const { name, attached } = splitWord(word);
     const flag = table[name];
-    if (flag === undefined) throw unknownFlag(table, name);
-    const given = flag.kind === "switch" ? (attached ?? "true") : (attached ?? rest.shift());
-    if (given === undefined) throw new BadUsage(`--${name} needs a value (${flag.value})`);
-    const value = readValue(name, flag, given);
-    values[name] = flag.kind === "each" ? [...(values[name] as string[]), value] : value;
+    if (flag === undefined) throw new BadUsage(`unknown flag --${name}${suggestion(table, name)}`);
+    const text = flag.kind === "switch" ? (attached ?? "true") : (attached ?? rest.shift());
+    if (text === undefined) throw new BadUsage(`--${name} needs a value (${flag.value})`);
+    given.set(name, [...(given.get(name) ?? []), text]);
   }
-  return values as Values<T>;
+  return given;
+}
+
+/** The value of every flag: from the first source that has it. Throws BadUsage for values that are none. */
+export function valuesOf<T extends FlagTable>(table: T, sources: readonly Given[]): Values<T> {
+  const entries = Object.entries(table).map(([name, flag]) => {
+    const texts = sources.find((source) => source.has(name))?.get(name) ?? [];
+    const read = texts.map((text) => readValue(name, flag, text));
+    if (flag.kind === "each") return [name, read];
+    return [name, read.at(-1) ?? (flag.kind === "switch" ? false : undefined)];
+  });
+  return Object.fromEntries(entries) as Values<T>;
+}
+
+/** The flags of a command line alone. Throws BadUsage. */
+export function parseFlags<T extends FlagTable>(table: T, args: readonly string[]): Values<T> {
+  return valuesOf(table, [readWords(table, args)]);
 }
 
 function splitWord(word: string): { name: string; attached: string | undefined } {
@@ -66,12 +81,13 @@ function readValue(name: string, flag: Flag, given: string): boolean | number | 
   return given;
 }
 
-function unknownFlag(table: FlagTable, name: string): BadUsage {
+/** ", did you mean --x?" where a known flag is written nearly alike. */
+export function suggestion(table: FlagTable, name: string): string {
   const nearest = Object.keys(table)
     .map((known) => ({ known, distance: editDistance(name, known) }))
     .sort((a, b) => a.distance - b.distance)[0];
   const isNear = nearest !== undefined && nearest.distance <= Math.max(2, name.length / 3);
-  return new BadUsage(`unknown flag --${name}${isNear ? `, did you mean --${nearest.known}?` : ""}`);
+  return isNear ? `, did you mean --${nearest.known}?` : "";
 }
 
 /** Least number of letters to insert, delete or change (Levenshtein). */

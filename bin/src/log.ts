@@ -1,29 +1,43 @@
-import { createWriteStream, openSync } from "node:fs";
-import type { Logger } from "@anulo/rpc";
-import { BadUsage } from "./flags.ts";
+import { createLog, type Log, type LogLine } from "@anulo/rpc";
+import { createLogFile } from "./log-file.ts";
 
-type Fields = Readonly<Record<string, unknown>>;
-
-/** A logger of one line an event; `level` 0 keeps errors and warnings, 1 to 4 everything. Throws BadUsage. */
-export function createLog(level: number, file: string | undefined): Logger {
-  if (level > 4) throw new BadUsage(`--log-level must be 0 to 4: ${level}`);
-  // Opened at once: a log that cannot be written is told before anything starts.
-  const out = file === undefined ? process.stderr : createWriteStream("", { fd: openSync(file, "a", 0o600) });
-  const write = (severity: string, event: string, fields: Fields = {}) => {
-    const shown = Object.entries(fields).map(([name, value]) => ` ${name}=${formatField(value)}`);
-    out.write(`${new Date().toISOString()} ${severity} ${event}${shown.join("")}\n`);
-  };
-  return {
-    error: (event, fields) => write("error", event, fields),
-    warn: (event, fields) => write("warn", event, fields),
-    debug: (event, fields) => {
-      if (level > 0) write("debug", event, fields);
-    },
-  };
+export interface LogSettings {
+  /** A level from 0 to 4, or category:level pairs; by default `MONERO_LOGS` of the environment, else level 0. */
+  readonly categories: string | undefined;
+  readonly format: "text" | "json";
+  /** Instead of the terminal. */
+  readonly file: string | undefined;
+  /** Bytes after which a new file is begun; 0 for never. */
+  readonly maxFileSize: number;
+  /** Old files kept; 0 for all. */
+  readonly maxFiles: number;
 }
 
-function formatField(value: unknown): string {
-  if (value instanceof Error) return JSON.stringify(value.stack ?? value.message);
+/** Opens the log of a program; throws where its file cannot be written, before anything starts. */
+export function openLog({ categories, format, file, maxFileSize, maxFiles }: LogSettings): Log {
+  const out = file === undefined ? process.stderr : createLogFile({ path: file, maxFileSize, maxFiles });
+  const formatLine = { text: formatText, json: formatJson }[format];
+  return createLog({
+    write: (line) => void out.write(`${formatLine(line, new Date())}\n`),
+    categories: categories ?? process.env.MONERO_LOGS,
+  });
+}
+
+/** One line for people: time, severity, category, event, then `name=value` for each field. */
+export function formatText({ severity, category, event, fields }: LogLine, time: Date): string {
+  const shown = Object.entries(fields).map(([name, value]) => ` ${name}=${JSON.stringify(plain(value))}`);
+  return `${time.toISOString()} ${severity} ${category} ${event}${shown.join("")}`;
+}
+
+/** One line of JSON for programs. */
+export function formatJson({ severity, category, event, fields }: LogLine, time: Date): string {
+  const shown = Object.entries(fields).map(([name, value]) => [name, plain(value)]);
+  return JSON.stringify({ time, severity, category, event, ...Object.fromEntries(shown) });
+}
+
+/** What JSON can hold: errors as their stack, exact numbers as text. */
+function plain(value: unknown): unknown {
+  if (value instanceof Error) return value.stack ?? value.message;
   if (typeof value === "bigint") return String(value);
-  return JSON.stringify(value) ?? "undefined";
+  return value ?? null;
 }

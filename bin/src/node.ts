@@ -2,10 +2,10 @@ import { mkdirSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 import { createNode, type NodeOptions } from "@anulo/node";
-import type { Listener, Logger } from "@anulo/rpc";
-import { BadUsage, type FlagTable, formatFlags, parseFlags, type Values } from "./flags.ts";
-import { createLog } from "./log.ts";
-import { bindAddress, checkPort, dialectOf, parseLogin, serviceFlags } from "./service-flags.ts";
+import type { Listener, Log } from "@anulo/rpc";
+import { configurationHelp, readConfiguration } from "./configuration.ts";
+import { BadUsage, type FlagTable, formatFlags, type Values } from "./flags.ts";
+import { bindAddress, checkPort, dialectOf, logOf, parseLogin, serviceFlags } from "./service-flags.ts";
 import { untilSignalled } from "./until-signalled.ts";
 
 export const nodeFlags = {
@@ -41,13 +41,13 @@ function checkPeers(flags: Values<typeof nodeFlags>): void {
 /** What the original reads from its environment for tests of proof of work. */
 const epochVariables = ["SEEDHASH_EPOCH_BLOCKS", "SEEDHASH_EPOCH_LAG"];
 
-function warnOfNoEffect(log: Logger): void {
+function warnOfNoEffect(log: Log): void {
   for (const name of epochVariables.filter((variable) => variable in process.env)) {
     log.warn("an environment variable has no effect before RandomX is there", { name });
   }
 }
 
-type Configured = NodeOptions & { readonly databasePath: string; readonly log: Logger };
+type Configured = NodeOptions & { readonly databasePath: string; readonly log: Log };
 
 function optionsOf(flags: Values<typeof nodeFlags>): Configured {
   const network = (["regtest", "stagenet", "testnet"] as const).find((name) => flags[name]) ?? "mainnet";
@@ -72,15 +72,15 @@ function optionsOf(flags: Values<typeof nodeFlags>): Configured {
     verifyThreads: flags["max-concurrency"] || undefined,
     offline: flags.offline,
     banFailingCallers: flags["disable-rpc-ban"] !== true,
-    log: createLog(flags["log-level"] ?? 0, flags["log-file"]),
+    log: logOf(flags),
   };
 }
 
 /** `anulo node`: runs a node until it is told to stop. */
 export async function runNode(args: readonly string[]): Promise<void> {
-  const flags = parseFlags(nodeFlags, args);
+  const flags = readConfiguration(nodeFlags, args);
   if (flags.help) {
-    process.stdout.write(`anulo node [flags]\n\n${formatFlags(nodeFlags)}\n`);
+    process.stdout.write(`anulo node [flags]\n\n${formatFlags(nodeFlags)}\n\n${configurationHelp}\n`);
     return;
   }
   checkPeers(flags);

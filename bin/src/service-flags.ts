@@ -1,9 +1,12 @@
-import type { Dialect, Login } from "@anulo/rpc";
-import { BadUsage, type FlagTable } from "./flags.ts";
+import { categoriesOfLevel, type Dialect, type Log, type Login } from "@anulo/rpc";
+import { configurationFlag } from "./configuration.ts";
+import { BadUsage, type FlagTable, type Values } from "./flags.ts";
+import { openLog } from "./log.ts";
 
 /** Flags both services know. */
 export const serviceFlags = {
   help: { kind: "switch", help: "show this" },
+  ...configurationFlag,
   "rpc-bind-ip": { kind: "text", value: "ADDRESS", help: "where RPC listens (127.0.0.1)" },
   "rpc-login": { kind: "text", value: "USER:PASSWORD", help: "ask for this HTTP digest login" },
   "rpc-dialect": {
@@ -13,8 +16,19 @@ export const serviceFlags = {
   },
   "rpc-ssl": { kind: "text", choices: ["disabled", "autodetect"], help: "TLS is not supported yet" },
   "confirm-external-bind": { kind: "switch", help: "allow --rpc-bind-ip to leave this machine" },
-  "log-level": { kind: "number", value: "0..4", help: "how much to log (0)" },
+  "log-level": {
+    kind: "text",
+    value: "0..4",
+    help: "how much to log (0), or pairs such as *:WARNING,net.p2p:DEBUG",
+  },
   "log-file": { kind: "text", value: "FILE", help: "log to this file instead of the terminal" },
+  "log-format": { kind: "text", choices: ["text", "json"], help: "lines for people or for programs (text)" },
+  "max-log-file-size": {
+    kind: "number",
+    value: "BYTES",
+    help: "begin a new log file then (104850000; 0: never)",
+  },
+  "max-log-files": { kind: "number", value: "N", help: "old log files to keep (50; 0: all)" },
   "max-concurrency": { kind: "number", value: "N", help: "threads to work with (one a processor)" },
   "non-interactive": { kind: "switch", help: "accepted; nothing is asked in any case" },
 } as const satisfies FlagTable;
@@ -22,6 +36,20 @@ export const serviceFlags = {
 /** The dialect asked for, or the default. */
 export function dialectOf(text: string | undefined): Dialect {
   return text === "upstream" ? "upstream" : "contract";
+}
+
+/** The log a service was asked to keep. Throws BadUsage for a level that is none. */
+export function logOf(flags: Values<typeof serviceFlags>): Log {
+  const level = flags["log-level"];
+  if (level !== undefined && /^-?\d+$/.test(level) && categoriesOfLevel(Number(level)) === undefined)
+    throw new BadUsage(`--log-level must be 0 to 4: ${level}`);
+  return openLog({
+    categories: level,
+    format: flags["log-format"] === "json" ? "json" : "text",
+    file: flags["log-file"],
+    maxFileSize: flags["max-log-file-size"] ?? 104_850_000,
+    maxFiles: flags["max-log-files"] ?? 50,
+  });
 }
 
 /** `user:password`. Throws BadUsage. */

@@ -3,9 +3,17 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Login } from "@anulo/rpc";
 import { createWalletService, type WalletServiceOptions } from "@anulo/wallet";
-import { BadUsage, type FlagTable, formatFlags, parseFlags, type Values } from "./flags.ts";
-import { createLog } from "./log.ts";
-import { bindAddress, checkPort, dialectOf, isLoopback, parseLogin, serviceFlags } from "./service-flags.ts";
+import { configurationHelp, readConfiguration } from "./configuration.ts";
+import { BadUsage, type FlagTable, formatFlags, type Values } from "./flags.ts";
+import {
+  bindAddress,
+  checkPort,
+  dialectOf,
+  isLoopback,
+  logOf,
+  parseLogin,
+  serviceFlags,
+} from "./service-flags.ts";
 import { untilSignalled } from "./until-signalled.ts";
 
 export const walletFlags = {
@@ -73,15 +81,15 @@ function optionsOf(flags: Flags): WalletServiceOptions {
     restricted: flags["restricted-rpc"],
     dialect: dialectOf(flags["rpc-dialect"]),
     ...(login !== undefined && { login }),
-    log: createLog(flags["log-level"] ?? 0, flags["log-file"]),
+    log: logOf(flags),
   };
 }
 
 /** `anulo wallet`: runs a wallet service until it is told to stop. */
 export async function runWallet(args: readonly string[]): Promise<void> {
-  const flags = parseFlags(walletFlags, args);
+  const flags = readConfiguration(walletFlags, args);
   if (flags.help) {
-    process.stdout.write(`anulo wallet [flags]\n\n${formatFlags(walletFlags)}\n`);
+    process.stdout.write(`anulo wallet [flags]\n\n${formatFlags(walletFlags)}\n\n${configurationHelp}\n`);
     return;
   }
   const options = optionsOf(flags);

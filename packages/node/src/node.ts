@@ -5,9 +5,11 @@ import {
   type Dialect,
   type Limits,
   type Listener,
+  type Log,
   type Logger,
   type Login,
   type RpcServer,
+  unreadLog,
 } from "@anulo/rpc";
 import type { Events } from "./chain/events.ts";
 import { type OpenChain, openChain } from "./chain/open-chain.ts";
@@ -40,7 +42,7 @@ export interface NodeOptions {
   readonly offline?: boolean | undefined;
   /** Unix seconds; by default the system's clock. */
   readonly now?: (() => number) | undefined;
-  readonly log?: Logger | undefined;
+  readonly log?: Log | undefined;
 }
 
 /** A node. It can be started once and stopped once. */
@@ -123,7 +125,7 @@ async function run(options: NodeOptions, requestStop: () => void): Promise<Runni
   const { discharge } = verifiers;
   const network = networks[options.network];
   const chain = await openChain({ network, path: databasePath, fixedDifficulty: 1n, discharge, now });
-  if (options.log !== undefined) logEvents(chain.events, options.log);
+  if (options.log !== undefined) logEvents(chain.events, options.log.in("blockchain"));
   try {
     const server = await serve(options, { chain, now, requestStop });
     const timer = setInterval(() => dropStale(chain.parts), POOL_CARE_MS).unref();
@@ -161,7 +163,7 @@ interface Behind {
 }
 
 async function serve(options: NodeOptions, { chain, now, requestStop }: Behind): Promise<RpcServer> {
-  const { listen = [{ host: "127.0.0.1", port: 0 }], dialect, login, limits, log } = options;
+  const { listen = [{ host: "127.0.0.1", port: 0 }], dialect, login, limits, log = unreadLog() } = options;
   let server: RpcServer | undefined;
   const bans = createBans(now);
   const services: NodeServices = {
@@ -171,6 +173,7 @@ async function serve(options: NodeOptions, { chain, now, requestStop }: Behind):
     bans,
     failingCallers: options.banFailingCallers === true ? createFailingCallers(bans) : forgiving,
     settings: defaultSettings(),
+    log,
     connectionCount: () => server?.connectionCount() ?? 0,
     requestStop,
   };
@@ -184,7 +187,7 @@ async function serve(options: NodeOptions, { chain, now, requestStop }: Behind):
     ...(dialect !== undefined && { dialect }),
     ...(login !== undefined && { login }),
     ...(limits !== undefined && { limits }),
-    ...(log !== undefined && { log }),
+    log: log.in("daemon.rpc"),
   });
   return server;
 }

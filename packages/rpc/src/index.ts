@@ -28,7 +28,9 @@ export type { Login } from "./digest-auth.ts";
 export { BadRequest, protocolErrors, RpcError } from "./errors.ts";
 export { BadJson, byteStringOf, formatJson, type Json, type JsonObject, Real } from "./json.ts";
 export { parseJson } from "./json-parser.ts";
-export type { Logger } from "./logger.ts";
+export { categoriesOfLevel, documentedCategories } from "./log/categories.ts";
+export { createLog, type Log, type LogLine, unreadLog } from "./log/log.ts";
+export { type Logger, silent } from "./log/logger.ts";
 export { openRpcDocument, type ServiceInfo } from "./openrpc.ts";
 export { always, contractZero, filled, list, object, optional, or, zero } from "./schema/composites.ts";
 export {

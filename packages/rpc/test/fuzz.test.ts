@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { writePortable } from "@anulo/protocol";
 import fc from "fast-check";
-import { type Call, daemonMethods, type Implemented, walletMethods } from "../src/index.ts";
+import { type Call, daemonMethods, type Implemented, silent, walletMethods } from "../src/index.ts";
 import { answerBinaryPath } from "../src/server/binary-path.ts";
 import { answerJsonRpc } from "../src/server/json-rpc.ts";
 import { answerPlainPath } from "../src/server/plain-path.ts";
@@ -19,9 +19,8 @@ const paths = all.filter(({ call }) => call.transport === "json");
 const binaries = all.filter(({ call }) => call.transport === "binary");
 const errors: unknown[] = [];
 const log = {
+  ...silent,
   error: (_event: string, fields?: Readonly<Record<string, unknown>>) => errors.push(fields),
-  warn: () => {},
-  debug: () => {},
 };
 const rules = { context: () => ({}), log };
 

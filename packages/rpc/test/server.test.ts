@@ -96,7 +96,9 @@ describe("server", () => {
     const log: Logger = {
       error: (event, fields) => events.push([event, fields]),
       warn: () => {},
+      info: () => {},
       debug: () => {},
+      in: () => log,
     };
     const [full] = await start(t, { log });
     assert.deepEqual((await ask(full!, "get_block_count")).error, {

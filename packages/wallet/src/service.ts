@@ -3,9 +3,11 @@ import {
   createRpcServer,
   type Dialect,
   type Listener,
+  type Log,
   type Logger,
   type Login,
   type RpcServer,
+  unreadLog,
 } from "@anulo/rpc";
 import { connectDaemon, type Daemon, type DaemonAddress } from "./daemon.ts";
 import type { OpenOptions, OpenWallet } from "./file/open-wallet.ts";
@@ -28,7 +30,7 @@ export type WalletServiceOptions = {
   readonly kdfRounds?: number;
   /** Seconds between two refreshes of its own; 0 for none. */
   readonly refreshPeriod?: number;
-  readonly log?: Logger;
+  readonly log?: Log;
 };
 
 /** What a handler works with. */
@@ -38,8 +40,6 @@ export type WalletContext = {
   /** The open wallet; throws the refusal "No wallet file". */
   readonly opened: OpenWallet;
 };
-
-const silent: Logger = { error: () => undefined, warn: () => undefined, debug: () => undefined };
 
 /** Source: wallet_rpc_server.cpp DEFAULT_AUTO_REFRESH_PERIOD. */
 const REFRESH_PERIOD_SECONDS = 20;
@@ -60,6 +60,7 @@ function pause(ms: number): Promise<void> {
 
 export class WalletService {
   readonly options: WalletServiceOptions;
+  readonly log: Log;
   readonly #log: Logger;
   #server: RpcServer | undefined;
   #opened: OpenWallet | undefined;
@@ -75,7 +76,8 @@ export class WalletService {
 
   constructor(options: WalletServiceOptions) {
     this.options = options;
-    this.#log = options.log ?? silent;
+    this.log = options.log ?? unreadLog();
+    this.#log = this.log.in("wallet.wallet2");
     this.#refreshPeriod = options.refreshPeriod ?? REFRESH_PERIOD_SECONDS;
     this.ended = new Promise((resolve) => {
       this.#stopped = resolve;
@@ -113,7 +115,7 @@ export class WalletService {
       listen,
       dialect,
       ...(login === undefined ? {} : { login }),
-      log: this.#log,
+      log: this.log.in("wallet.rpc"),
       limits: { requestBytes: MAX_REQUEST_BYTES },
       context: () => contextOf(this, dialect),
       isMet: (need) => {

@@ -1,8 +1,7 @@
 import { adjustedTime, difficultyOfNextBlock, weightLimits } from "@anulo/consensus";
 import { secondsPerBlock, toHex } from "@anulo/protocol";
-import { daemon, type Implemented, implementFor } from "@anulo/rpc";
+import { categoriesOfLevel, daemon, documentedCategories, type Implemented, implementFor } from "@anulo/rpc";
 import type { NodeContext } from "./context.ts";
-import { categoriesOfLevel, documentedCategories } from "./settings.ts";
 import { cumulativeDifficultyFields, difficultyFields } from "./wide-number.ts";
 
 /** Version of the interface, major 3 minor 10: the original's wallets insist on the major. */
@@ -86,16 +85,6 @@ function info(context: NodeContext) {
   };
 }
 
-/** A level, a set of categories, or `+` / `-` and categories to add or take away. Source: mlog.cpp `mlog_set_log`. */
-function changedCategories(current: string, wanted: string): string {
-  if (/^[0-4]$/.test(wanted)) return categoriesOfLevel(Number(wanted));
-  if (wanted.startsWith("+")) return current === "" ? wanted.slice(1) : `${current},${wanted.slice(1)}`;
-  if (wanted.startsWith("-")) return current.replace(wanted.slice(1), "");
-  return wanted;
-}
-
-const MAX_LOG_LEVEL = 4;
-
 /** Handlers of the calls about the node itself. */
 export function adminHandlers(): Implemented<NodeContext>[] {
   return implementFor<NodeContext>()(daemon.admin, {
@@ -103,17 +92,14 @@ export function adminHandlers(): Implemented<NodeContext>[] {
     getInfoPath: (_, context) => info(context),
     getVersion: () => ({ release: false, version: INTERFACE_VERSION }),
     saveBc: () => ({}),
-    setLogLevel({ level }, { settings }) {
-      if (level < 0 || level > MAX_LOG_LEVEL) return { status: "Error: log level not valid" };
-      settings.logCategories = categoriesOfLevel(level);
+    setLogLevel({ level }, { log }) {
+      if (categoriesOfLevel(level) === undefined) return { status: "Error: log level not valid" };
+      log.change(String(level));
       return {};
     },
-    setLogCategories({ categories }, { settings }) {
-      settings.logCategories =
-        categories === undefined
-          ? documentedCategories
-          : changedCategories(settings.logCategories, categories);
-      return { categories: settings.logCategories };
+    setLogCategories({ categories = documentedCategories }, { log }) {
+      log.change(categories);
+      return { categories: log.categories };
     },
     stopDaemon(_, context) {
       context.requestStop();

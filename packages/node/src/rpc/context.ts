@@ -1,4 +1,4 @@
-import { type Dialect, RpcError } from "@anulo/rpc";
+import { type Dialect, type Log, RpcError } from "@anulo/rpc";
 import type { ChainParts } from "../chain/parts.ts";
 import type { Bans } from "./bans.ts";
 import type { FailingCallers } from "./failing-callers.ts";
@@ -13,6 +13,7 @@ export interface NodeServices {
   readonly bans: Bans;
   readonly failingCallers: FailingCallers;
   readonly settings: Settings;
+  readonly log: Log;
   /** Open RPC connections. */
   connectionCount(): number;
   /** Ends the node soon after the answer is sent. */

@@ -2,7 +2,7 @@ import type { Call, Handler, Implemented, Need } from "../define.ts";
 import type { Dialect } from "../dialect.ts";
 import { BadRequest, protocolErrors, RpcError } from "../errors.ts";
 import type { Json } from "../json.ts";
-import { type Logger, silent } from "../logger.ts";
+import { type Logger, silent } from "../log/logger.ts";
 
 /** Where a request came from and what it may do. */
 export type RequestInfo = {

@@ -4,7 +4,7 @@ import type { Duplex } from "node:stream";
 import type { Call, Implemented } from "../define.ts";
 import type { Dialect } from "../dialect.ts";
 import { createDigestAuth, type DigestAuth, type Login } from "../digest-auth.ts";
-import { type Logger, silent } from "../logger.ts";
+import { type Logger, silent } from "../log/logger.ts";
 import { discover, openRpcDocument, type ServiceInfo } from "../openrpc.ts";
 import { type Answer, failed, notFound, overloaded, tooLarge } from "./answer.ts";
 import { answerBinaryPath, isBinaryBody } from "./binary-path.ts";

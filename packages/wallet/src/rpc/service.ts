@@ -1,7 +1,8 @@
 /** Scanning, the node behind the wallet, and the service itself. Declarations: @anulo/rpc wallet/service. */
-import { wallet as declared, implementFor } from "@anulo/rpc";
+import { availableParallelism } from "node:os";
+import { categoriesOfLevel, wallet as declared, implementFor } from "@anulo/rpc";
 import { rescanSpent } from "../cold-signing/exchange.ts";
-import { connectDaemon, daemonUrl } from "../daemon.ts";
+import { checked, connectDaemon, daemonUrl } from "../daemon.ts";
 import { WalletRefusal } from "../refusal.ts";
 import { fetchSingles } from "../scan/single.ts";
 import type { WalletContext, WalletService } from "../service.ts";
@@ -34,47 +35,74 @@ function stopSoon(service: WalletService): void {
   setTimeout(() => void service.stop(), 100);
 }
 
-export const serviceHandlers = implementFor<WalletContext>()(
-  declared.service,
-  {
-    setDaemon(params, { opened: { wallet } }) {
-      checkTls(params);
-      const login = { user: params.username, password: params.password };
-      const hasLogin = params.username !== "" || params.password !== "";
-      const address = { url: daemonUrl(params.address), ...(hasLogin ? { login } : {}) };
-      wallet.daemon.close();
-      wallet.daemon = connectDaemon(address, { trusted: params.trusted });
-      return {};
-    },
-    async refresh({ start_height }, { opened: { wallet } }) {
-      const { blocksFetched, receivedMoney } = await wallet.refresh(start_height);
-      return { blocks_fetched: blocksFetched, received_money: receivedMoney };
-    },
-    autoRefresh({ enable, period }, { service }) {
-      service.setRefreshPeriod(enable ? period || undefined : 0);
-      return {};
-    },
-    async rescanBlockchain({ hard }, { opened: { wallet }, dialect }) {
-      // Difference S5: by the interface document a rescan forgets; an explicit `hard` is obeyed in both dialects.
-      await wallet.rescan(hard ?? dialect === "contract");
-      return {};
-    },
-    async scanTx({ txids }, { opened: { wallet } }) {
-      if (!txids.every((txid) => /^[0-9a-f]{64}$/i.test(txid)))
-        throw new WalletRefusal("WRONG_TXID", "TX ID has invalid format");
-      await wallet.scanTransactions(await fetchSingles(wallet, [...new Set(txids)]));
-      await wallet.refreshPool();
-      return {};
-    },
-    async rescanSpent(_, { opened: { wallet } }) {
-      await wallet.exclusively(() => rescanSpent(wallet));
-      return {};
-    },
-    stopWallet(_, { service }) {
-      stopSoon(service);
-      return {};
-    },
-    getVersion: (_, { dialect }) => ({ release: false, version: versions[dialect] }),
+/** Whatever goes wrong at the node, callers hear the same. Source: wallet_rpc_server.cpp `on_start_mining`. */
+async function orRefuse(verb: "start" | "stop", asked: Promise<{ readonly status: string }>): Promise<void> {
+  try {
+    await checked(asked);
+  } catch (error) {
+    if (!(error instanceof WalletRefusal)) throw error;
+    throw new WalletRefusal("UNKNOWN_ERROR", `Couldn't ${verb} mining due to unknown error.`);
+  }
+}
+
+export const serviceHandlers = implementFor<WalletContext>()(declared.service, {
+  setDaemon(params, { opened: { wallet } }) {
+    checkTls(params);
+    const login = { user: params.username, password: params.password };
+    const hasLogin = params.username !== "" || params.password !== "";
+    const address = { url: daemonUrl(params.address), ...(hasLogin ? { login } : {}) };
+    wallet.daemon.close();
+    wallet.daemon = connectDaemon(address, { trusted: params.trusted });
+    return {};
   },
-  ["startMining", "stopMining", "setLogLevel", "setLogCategories"],
-);
+  async refresh({ start_height }, { opened: { wallet } }) {
+    const { blocksFetched, receivedMoney } = await wallet.refresh(start_height);
+    return { blocks_fetched: blocksFetched, received_money: receivedMoney };
+  },
+  autoRefresh({ enable, period }, { service }) {
+    service.setRefreshPeriod(enable ? period || undefined : 0);
+    return {};
+  },
+  async rescanBlockchain({ hard }, { opened: { wallet }, dialect }) {
+    // Difference S5: by the interface document a rescan forgets; an explicit `hard` is obeyed in both dialects.
+    await wallet.rescan(hard ?? dialect === "contract");
+    return {};
+  },
+  async scanTx({ txids }, { opened: { wallet } }) {
+    if (!txids.every((txid) => /^[0-9a-f]{64}$/i.test(txid)))
+      throw new WalletRefusal("WRONG_TXID", "TX ID has invalid format");
+    await wallet.scanTransactions(await fetchSingles(wallet, [...new Set(txids)]));
+    await wallet.refreshPool();
+    return {};
+  },
+  async rescanSpent(_, { opened: { wallet } }) {
+    await wallet.exclusively(() => rescanSpent(wallet));
+    return {};
+  },
+  stopWallet(_, { service }) {
+    stopSoon(service);
+    return {};
+  },
+  getVersion: (_, { dialect }) => ({ release: false, version: versions[dialect] }),
+  async startMining({ threads_count, ...options }, { opened: { wallet } }) {
+    if (threads_count < 1n || threads_count > BigInt(Math.max(availableParallelism(), 2)))
+      throw new WalletRefusal("UNKNOWN_ERROR", "The specified number of threads is inappropriate.");
+    const miner_address = wallet.addressOf({ major: 0, minor: 0 });
+    await orRefuse("start", wallet.daemon.client.startMining({ miner_address, threads_count, ...options }));
+    return {};
+  },
+  async stopMining(_, { opened: { wallet } }) {
+    await orRefuse("stop", wallet.daemon.client.stopMining());
+    return {};
+  },
+  setLogLevel({ level }, { service }) {
+    if (categoriesOfLevel(level) === undefined)
+      throw new WalletRefusal("INVALID_LOG_LEVEL", "Error: log level not valid");
+    service.log.change(String(level));
+    return {};
+  },
+  setLogCategories({ categories }, { service }) {
+    service.log.change(categories);
+    return { categories: service.log.categories };
+  },
+});

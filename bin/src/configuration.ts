@@ -1,0 +1,80 @@
+import { existsSync, readFileSync } from "node:fs";
+import { homedir } from "node:os";
+import { join } from "node:path";
+import {
+  BadUsage,
+  type FlagTable,
+  type Given,
+  readWords,
+  suggestion,
+  type Values,
+  valuesOf,
+} from "./flags.ts";
+
+/** The flag by which a file with more of them is named. */
+export const configurationFlag = {
+  "config-file": {
+    kind: "text",
+    value: "FILE",
+    help: "more flags, as lines NAME=VALUE (~/.anulo/anulo.conf)",
+  },
+} as const satisfies FlagTable;
+
+/** Told at the end of a command's help. */
+export const configurationHelp =
+  "Every flag can also stand in the configuration file, or in the environment as ANULO_NAME\n" +
+  "(ANULO_RPC_BIND_PORT=18081). The command line comes first, then the environment, then the file.";
+
+const defaultFile = () => join(homedir(), ".anulo", "anulo.conf");
+
+/**
+ * Flags of the command line, else of the environment, else of the configuration file. Throws BadUsage, for a file
+ * that was named and is not there too.
+ */
+export function readConfiguration<T extends FlagTable>(table: T, args: readonly string[]): Values<T> {
+  const words = readWords(table, args);
+  const environment = fromEnvironment(table, process.env);
+  const named = (words.get("config-file") ?? environment.get("config-file"))?.at(-1);
+  const file = named ?? defaultFile();
+  if (named === undefined && !existsSync(file)) return valuesOf(table, [words, environment]);
+  return valuesOf(table, [words, environment, fromFile(table, readText(file), file)]);
+}
+
+function readText(file: string): string {
+  try {
+    return readFileSync(file, "utf8");
+  } catch {
+    throw new BadUsage(`--config-file cannot be read: ${file}`);
+  }
+}
+
+/** `ANULO_NAME` for `--name`, and what the original programs read. Source: rpc_args.cpp `process`. */
+export function fromEnvironment(
+  table: FlagTable,
+  environment: Readonly<Record<string, string | undefined>>,
+): Given {
+  const given = new Map<string, readonly string[]>();
+  const take = (name: string, variable: string) => {
+    const text = environment[variable];
+    if (text !== undefined && text !== "") given.set(name, [text]);
+  };
+  if ("rpc-login" in table) take("rpc-login", "RPC_LOGIN");
+  for (const name of Object.keys(table)) take(name, `ANULO_${name.toUpperCase().replaceAll("-", "_")}`);
+  return given;
+}
+
+/** Lines `name=value`; `#` begins a comment, a switch may stand alone. Throws BadUsage with the line's number. */
+export function fromFile(table: FlagTable, text: string, file: string): Given {
+  const given = new Map<string, readonly string[]>();
+  for (const [index, line] of text.split("\n").entries()) {
+    const content = line.replace(/(^|\s)#.*$/, "").trim();
+    if (content === "") continue;
+    const [, name = "", value] = /^([^=\s]*)(?:\s*=\s*(.*))?$/s.exec(content) ?? [];
+    const flag = table[name];
+    const where = `${file}:${index + 1}`;
+    if (flag === undefined) throw new BadUsage(`${where}: unknown flag ${name}${suggestion(table, name)}`);
+    if (value === undefined && flag.kind !== "switch") throw new BadUsage(`${where}: ${name} needs a value`);
+    given.set(name, [...(given.get(name) ?? []), value ?? "true"]);
+  }
+  return given;
+}

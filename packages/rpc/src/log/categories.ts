@@ -1,0 +1,74 @@
+/**
+ * Which events are logged: pairs of category and level, such as `*:WARNING,net.p2p:DEBUG`. The last pair whose
+ * pattern fits decides. Source: mlog.cpp, easylogging++.cc `VRegistry::priority_allowed`.
+ */
+
+/** From the worst to the least. */
+const severities = ["FATAL", "ERROR", "WARNING", "INFO", "DEBUG", "TRACE"] as const;
+export type Severity = (typeof severities)[number];
+
+/** Categories of the levels from 0 to 4. Source: mlog.cpp `get_default_categories`. */
+const levels: readonly string[] = [
+  "*:WARNING,net:FATAL,net.http:FATAL,net.ssl:FATAL,net.p2p:FATAL,net.cn:FATAL,daemon.rpc:FATAL," +
+    "global:INFO,verify:FATAL,serialization:FATAL,daemon.rpc.payment:ERROR,stacktrace:INFO,logging:INFO,msgwriter:INFO",
+  "*:INFO,global:INFO,stacktrace:INFO,logging:INFO,msgwriter:INFO,perf.*:DEBUG",
+  "*:DEBUG",
+  "*:TRACE,*.dump:DEBUG",
+  "*:TRACE",
+];
+
+/** The set the interface document names for requests without categories. Source: node-service.md. */
+export const documentedCategories =
+  "*:WARNING,net:FATAL,net.p2p:FATAL,net.cn:FATAL,global:INFO,verify:FATAL,stacktrace:INFO,logging:INFO,msgwriter:INFO";
+
+/** Categories of a level from 0 to 4; undefined for another number. */
+export function categoriesOfLevel(level: number): string | undefined {
+  return levels[level];
+}
+
+/**
+ * What becomes of the categories when a level (`2`), a level and more (`1,net:DEBUG`), a new set, or `+` / `-` with
+ * categories to add or take away is asked for. Source: mlog.cpp `mlog_set_log`, `mlog_set_categories`.
+ */
+export function changedCategories(current: string, wanted: string): string {
+  const [, level, more = ""] = /^([0-4])(,.*)?$/s.exec(wanted) ?? [];
+  if (level !== undefined) return `${levels[Number(level)]}${more}`;
+  if (wanted.startsWith("+")) return current === "" ? wanted.slice(1) : `${current},${wanted.slice(1)}`;
+  if (!wanted.startsWith("-")) return wanted;
+  return wanted
+    .slice(1)
+    .split(/,+/)
+    .reduce((left, category) => left.replace(category, ""), current);
+}
+
+/** Tells whether an event is to be logged. */
+export type IsLogged = (category: string, severity: Severity) => boolean;
+
+/** Reads pairs; those that are none are skipped, as in the original. */
+export function parseCategories(text: string): IsLogged {
+  const pairs = text
+    .split(",")
+    .flatMap((pair) => {
+      const [, pattern, level] = /^(.+?):+([A-Z]+)/.exec(pair) ?? [];
+      const least = (severities as readonly string[]).indexOf(level ?? "");
+      return pattern === undefined || least === -1 ? [] : [{ pattern, least }];
+    })
+    .reverse();
+  return (category, severity) => {
+    const decides = pairs.find(({ pattern }) => fits(pattern, category));
+    return decides !== undefined && severities.indexOf(severity) <= decides.least;
+  };
+}
+
+/** `*` stands for any text, `?` for one character; time is bounded by the product of the lengths. */
+function fits(pattern: string, text: string): boolean {
+  let reached = [true, ...Array<boolean>(text.length).fill(false)];
+  for (const wanted of pattern) {
+    const next = reached.map((_, at) => {
+      if (wanted === "*") return reached.indexOf(true) !== -1 && reached.indexOf(true) <= at;
+      return at > 0 && reached[at - 1] === true && (wanted === "?" || wanted === text[at - 1]);
+    });
+    reached = next;
+  }
+  return reached[text.length] === true;
+}
