@@ -5,6 +5,7 @@ import { fileURLToPath } from "node:url";
 import type { Dialect } from "@anulo/rpc";
 import { freePorts } from "./free-port.ts";
 import { launch, type Program } from "./launch.ts";
+import { writeMonerodWithForks } from "./moved-forks.ts";
 
 /** Whose programs: the original ones, or ours (`anulo node`, `anulo wallet`), which take the same flags. */
 export type Maker = { readonly kind: "real" } | { readonly kind: "ours"; readonly dialect?: Dialect };
@@ -24,6 +25,8 @@ export type RunningWallet = Program & {
 
 export type DaemonOptions = {
   readonly restricted?: boolean;
+  /** A stagenet whose hard forks, from version 2 on, begin at these heights; else regtest. The real one only. */
+  readonly forkHeights?: readonly number[];
   readonly extra?: readonly string[];
   /** A folder to open and keep; without it a new one, removed at the stop. */
   readonly dataDir?: string;
@@ -69,18 +72,29 @@ function commandOf(maker: Maker, part: "node" | "wallet"): { command: string; ar
   return { command: process.execPath, args: [anulo, part, ...dialect] };
 }
 
-/** Starts a regtest node of difficulty 1, without network, on a free port of 127.0.0.1. */
+type Command = { readonly command: string; readonly args: readonly string[] };
+
+function nodeCommand(maker: Maker, { forkHeights }: DaemonOptions, folder: string): Command {
+  const { command, args } = commandOf(maker, "node");
+  if (forkHeights === undefined) return { command, args: [...args, "--regtest"] };
+  if (maker.kind !== "real") throw new Error("only the real program is changed to have other fork heights");
+  const changed = join(folder, "monerod-with-moved-forks");
+  writeMonerodWithForks(changed, forkHeights);
+  return { command: changed, args: ["--stagenet", "--fast-block-sync", "0"] };
+}
+
+/** Starts a node of difficulty 1 for a private chain, without peers, on a free port of 127.0.0.1. */
 export async function startDaemon(maker: Maker, options: DaemonOptions = {}): Promise<RunningDaemon> {
   const [freePort, restrictedPort, p2pPort] = await freePorts(3);
   const port = options.port ?? freePort!;
   const folder = scratchFolder(options.dataDir);
-  const { command, args } = commandOf(maker, "node");
+  const { command, args } = nodeCommand(maker, options, folder.path);
   const program = await launch({
     command,
     port,
     args: [
       ...args,
-      ...["--regtest", "--fixed-difficulty", "1", "--offline", "--no-igd", "--no-zmq", "--non-interactive"],
+      ...["--fixed-difficulty", "1", "--offline", "--no-igd", "--no-zmq", "--non-interactive"],
       ...["--disable-dns-checkpoints", "--check-updates", "disabled", "--log-level", "0"],
       ...["--rpc-bind-ip", "127.0.0.1", "--rpc-bind-port", `${port}`, "--rpc-ssl", "disabled"],
       ...["--p2p-bind-ip", "127.0.0.1", "--p2p-bind-port", `${p2pPort}`, "--data-dir", folder.path],
