@@ -72,7 +72,14 @@ function commandOf(maker: Maker, part: "node" | "wallet"): { command: string; ar
   return { command: process.execPath, args: [anulo, part, ...dialect] };
 }
 
-type Command = { readonly command: string; readonly args: readonly string[] };
+type Command = {
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+};
+
+/** Debian's build ends itself when it compiles programs of CryptoNight-R (hard forks 10 and 11). */
+const interpretedCryptonight = { MONERO_USE_CNV4_JIT: "0" };
 
 function nodeCommand(maker: Maker, { forkHeights }: DaemonOptions, folder: string): Command {
   const { command, args } = commandOf(maker, "node");
@@ -80,7 +87,7 @@ function nodeCommand(maker: Maker, { forkHeights }: DaemonOptions, folder: strin
   if (maker.kind !== "real") throw new Error("only the real program is changed to have other fork heights");
   const changed = join(folder, "monerod-with-moved-forks");
   writeMonerodWithForks(changed, forkHeights);
-  return { command: changed, args: ["--stagenet", "--fast-block-sync", "0"] };
+  return { command: changed, args: ["--stagenet", "--fast-block-sync", "0"], env: interpretedCryptonight };
 }
 
 /** Starts a node of difficulty 1 for a private chain, without peers, on a free port of 127.0.0.1. */
@@ -88,10 +95,11 @@ export async function startDaemon(maker: Maker, options: DaemonOptions = {}): Pr
   const [freePort, restrictedPort, p2pPort] = await freePorts(3);
   const port = options.port ?? freePort!;
   const folder = scratchFolder(options.dataDir);
-  const { command, args } = nodeCommand(maker, options, folder.path);
+  const { command, args, env = {} } = nodeCommand(maker, options, folder.path);
   const program = await launch({
     command,
     port,
+    env,
     args: [
       ...args,
       ...["--fixed-difficulty", "1", "--offline", "--no-igd", "--no-zmq", "--non-interactive"],
