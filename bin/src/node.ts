@@ -4,12 +4,16 @@ import { dirname, join } from "node:path";
 import { createNode, type NodeOptions } from "@anulo/node";
 import type { Listener, Log } from "@anulo/rpc";
 import { configurationHelp, readConfiguration } from "./configuration.ts";
+import { detachFlags, keepPidFile, startDetached } from "./detach.ts";
 import { BadUsage, type FlagTable, formatFlags, type Values } from "./flags.ts";
+import { createNotifier, notifyFlags } from "./notify.ts";
 import { bindAddress, checkPort, dialectOf, logOf, parseLogin, serviceFlags } from "./service-flags.ts";
 import { untilSignalled } from "./until-signalled.ts";
 
 export const nodeFlags = {
   ...serviceFlags,
+  ...detachFlags,
+  ...notifyFlags,
   regtest: { kind: "switch", help: "a private chain; the only network supported yet" },
   testnet: { kind: "switch", help: "not supported yet" },
   stagenet: { kind: "switch", help: "not supported yet" },
@@ -84,12 +88,20 @@ export async function runNode(args: readonly string[]): Promise<void> {
     return;
   }
   checkPeers(flags);
+  if (flags.detach) {
+    process.stdout.write(`node: process ${startDetached("node", args)}\n`);
+    return;
+  }
+  const notify = createNotifier(flags);
   const options = optionsOf(flags);
   const node = createNode(options);
   mkdirSync(dirname(options.databasePath), { recursive: true });
   warnOfNoEffect(options.log);
   const signalled = untilSignalled();
   await node.start();
+  keepPidFile(flags.pidfile);
+  const blockId = (height: number) => node.chain.store.read.blockInfo(height)?.hash;
+  node.events.listen((event) => notify(event, { log: options.log.in("notify"), blockId }));
   process.stdout.write(`node: ${node.urls.join(" ")}\n`);
   await Promise.race([signalled, node.stopRequested]);
   await node.stop();

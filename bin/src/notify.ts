@@ -1,0 +1,84 @@
+import { spawn } from "node:child_process";
+import { accessSync, constants } from "node:fs";
+import type { ChainEvent } from "@anulo/node";
+import { toHex } from "@anulo/protocol";
+import type { Logger } from "@anulo/rpc";
+import { BadUsage, type FlagTable } from "./flags.ts";
+
+export const notifyFlags = {
+  "block-notify": {
+    kind: "each",
+    value: "COMMAND",
+    help: "run this for each new block; %s is the block's id",
+  },
+  "reorg-notify": {
+    kind: "each",
+    value: "COMMAND",
+    help: "run this for each reorganisation; %s first height replaced, %h new height, %n new blocks, %d dropped",
+  },
+} as const satisfies FlagTable;
+
+/** A program and its arguments, some with placeholders. */
+interface Command {
+  readonly file: string;
+  readonly args: readonly string[];
+}
+
+/** Programs run at each block run beside each other, but no more than this. */
+const MAX_RUNNING = 64;
+
+/** Words of a command, as they stand: no shell, no quotes. Throws BadUsage where the program is missing. */
+function parseCommand(flag: string, text: string): Command {
+  const [file = "", ...args] = text.trim().split(/[ \t]+/);
+  try {
+    accessSync(file, constants.X_OK);
+  } catch {
+    throw new BadUsage(`--${flag}: not a program: ${file}`);
+  }
+  return { file, args };
+}
+
+/** The commands of the flags, and where a block's id is found by its height. */
+export interface NotifySettings {
+  readonly "block-notify": readonly string[];
+  readonly "reorg-notify": readonly string[];
+}
+
+export interface NotifyContext {
+  readonly log: Logger;
+  /** Id (32 bytes) of the main-chain block at a height. */
+  blockId(height: number): Uint8Array | undefined;
+}
+
+/** Gives what is to be told of every event of the chain. Throws BadUsage. Source: blockchain.cpp, notify.cpp. */
+export function createNotifier(
+  settings: NotifySettings,
+): (event: ChainEvent, context: NotifyContext) => void {
+  const [onBlock, onReorganised] = (["block-notify", "reorg-notify"] as const).map((flag) =>
+    settings[flag].map((text) => parseCommand(flag, text)),
+  ) as [Command[], Command[]];
+  let running = 0;
+  const run = ({ file, args }: Command, values: Readonly<Record<string, string>>, log: Logger) => {
+    if (running >= MAX_RUNNING) return log.warn("too many notifications are running", { file });
+    running++;
+    const filled = args.map((arg) => arg.replace(/%[a-z]/g, (name) => values[name] ?? name));
+    const child = spawn(file, filled, { stdio: "ignore" });
+    child.once("error", (error) => log.warn("a notification could not be run", { file, error }));
+    child.once("close", () => void running--);
+  };
+  const tellOfBlock = (id: Uint8Array, log: Logger) => {
+    for (const command of onBlock) run(command, { "%s": toHex(id) }, log);
+  };
+  return (event, { log, blockId }) => {
+    if (event.type === "blockAdded") tellOfBlock(event.id, log);
+    if (event.type !== "reorganised") return;
+    const { forkHeight, removed, added } = event;
+    const values = { "%s": forkHeight + 1, "%h": forkHeight + 1 + added, "%n": added, "%d": removed };
+    const texts = Object.fromEntries(Object.entries(values).map(([name, count]) => [name, String(count)]));
+    for (const command of onReorganised) run(command, texts, log);
+    for (let height = forkHeight + 1; height <= forkHeight + added; height++) {
+      const id = blockId(height);
+      if (id !== undefined) tellOfBlock(id, log);
+    }
+  };
+}
