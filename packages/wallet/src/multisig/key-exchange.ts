@@ -1,0 +1,296 @@
+/**
+ * How several signers come to one address: each round every signer tells the others keys, until each share of the
+ * address is known to every group of signers that must not be able to spend without it.
+ * Source: multisig_account_kex_impl.cpp; MRL-0009 for the aggregation.
+ */
+import {
+  generateKeyDerivation,
+  hashToScalar,
+  IDENTITY,
+  isInMainSubgroup,
+  pointSum,
+  publicKeyOf,
+  scalarMult,
+  scMul,
+} from "@anulo/crypto";
+import { compareBytes, equalBytes, toHex } from "@anulo/protocol";
+import {
+  formatKeyExchangeMessage,
+  type KeyExchangeMessage,
+  parseKeyExchangeMessage,
+} from "./key-exchange-message.ts";
+
+/** One signer's side of a multisig wallet; keys and secrets are 32 bytes. */
+export interface MultisigAccount {
+  /** Signers needed to spend. */
+  readonly threshold: number;
+  /** Public base keys of all signers, sorted. */
+  readonly signers: readonly Uint8Array[];
+  /** Rounds done, the last of which only confirms. */
+  readonly roundsComplete: number;
+  readonly baseSecret: Uint8Array;
+  /** This signer's shares of the spend secret. */
+  readonly shares: readonly Uint8Array[];
+  /** The view secret, known to all signers. */
+  readonly commonSecret: Uint8Array;
+  /** The identity until all rounds but the confirming one are done. */
+  readonly spendPublic: Uint8Array;
+  readonly viewPublic: Uint8Array;
+  /** Keys this signer told the others in the last round. */
+  readonly roundKeys: readonly Uint8Array[];
+}
+
+/** Why a key exchange cannot go on; the message is for the caller. */
+export class KeyExchangeRefused extends Error {
+  override name = "KeyExchangeRefused";
+}
+
+const MAX_SIGNERS = 16;
+const baseSalt = salt("Multisig");
+const aggregationSalt = salt("Multisig_key_agg");
+
+function salt(text: string): Uint8Array {
+  const bytes = new Uint8Array(32);
+  bytes.set(new TextEncoder().encode(text));
+  return bytes;
+}
+
+function demand(holds: boolean, message: string): asserts holds {
+  if (!holds) throw new KeyExchangeRefused(message);
+}
+
+/** Rounds until the address is known; one more confirms it. */
+export function roundsRequired({
+  signers,
+  threshold,
+}: Pick<MultisigAccount, "signers" | "threshold">): number {
+  return signers.length - threshold + 1;
+}
+
+/** Whether the address is known. */
+export function hasAddress(account: MultisigAccount): boolean {
+  return account.roundsComplete >= roundsRequired(account);
+}
+
+/** Whether the other signers have confirmed the address. */
+export function isConfirmed(account: MultisigAccount): boolean {
+  return account.roundsComplete > roundsRequired(account);
+}
+
+/** A secret that stands for a wallet's own (32 bytes) in a key exchange. */
+export function blindedSecret(secret: Uint8Array): Uint8Array {
+  return hashToScalar(secret, baseSalt);
+}
+
+/** Secrets of the ordinary wallet that is made multisig. */
+export interface OrdinarySecrets {
+  readonly spendSecret: Uint8Array;
+  readonly viewSecret: Uint8Array;
+}
+
+/** The first string to give to the other signers. */
+export function firstMessage({ spendSecret, viewSecret }: OrdinarySecrets): string {
+  const commonSecret = blindedSecret(viewSecret);
+  return formatKeyExchangeMessage({ round: 1, keys: [], commonSecret }, blindedSecret(spendSecret));
+}
+
+/** The string to give to the others after the last round done; once confirmed, the confirming one again. */
+export function nextMessage(account: MultisigAccount): string {
+  const { spendPublic, viewPublic, roundKeys, baseSecret, roundsComplete } = account;
+  const keys = hasAddress(account) ? [spendPublic, viewPublic] : roundKeys;
+  const round = Math.min(roundsComplete, roundsRequired(account)) + 1;
+  return formatKeyExchangeMessage({ round, keys, commonSecret: undefined }, baseSecret);
+}
+
+/**
+ * Starts the exchange with the others' first strings (the own may be among them).
+ * Throws KeyExchangeRefused or BadKeyExchangeMessage.
+ */
+export function startKeyExchange(
+  secrets: OrdinarySecrets,
+  texts: readonly string[],
+  threshold: number,
+): MultisigAccount {
+  const messages = texts.map(parseKeyExchangeMessage);
+  const baseSecret = blindedSecret(secrets.spendSecret);
+  const own = publicKeyOf(baseSecret);
+  demand(
+    messages.every(({ round }) => round === 1),
+    "the multisig strings are not those of the first round",
+  );
+  const names = messages.map(({ signer }) => toHex(signer));
+  demand(
+    new Set(names).size === names.length,
+    "Duplicate signers not allowed when converting a wallet to multisig.",
+  );
+  const others = messages.filter(({ signer }) => !equalBytes(signer, own));
+  const signers = [...others.map(({ signer }) => signer), own].sort(compareBytes);
+  demand(threshold > 0 && threshold <= signers.length, "multisig account: tried to set invalid threshold.");
+  demand(
+    signers.length >= 2 && signers.length <= MAX_SIGNERS,
+    "multisig account: tried to set invalid number of signers.",
+  );
+  const commonSecret = commonSecretOf([
+    blindedSecret(secrets.viewSecret),
+    ...others.map(({ commonSecret: theirs }) => theirs!),
+  ]);
+  return advance(
+    {
+      ...{ threshold, signers, roundsComplete: 0, baseSecret, commonSecret, roundKeys: [own] },
+      // With all signers needed, each one's base secret is his share.
+      shares: threshold === signers.length ? [baseSecret] : [],
+      spendPublic: IDENTITY,
+      viewPublic: publicKeyOf(commonSecret),
+    },
+    messages,
+  );
+}
+
+/** Does the next round with the others' strings of it; throws KeyExchangeRefused or BadKeyExchangeMessage. */
+export function continueKeyExchange(account: MultisigAccount, texts: readonly string[]): MultisigAccount {
+  demand(!isConfirmed(account), "multisig account: tried to update kex, but kex is already complete.");
+  return advance(account, texts.map(parseKeyExchangeMessage));
+}
+
+function commonSecretOf(parts: readonly Uint8Array[]): Uint8Array {
+  return hashToScalar(...[...parts].sort(compareBytes));
+}
+
+function advance(account: MultisigAccount, messages: readonly KeyExchangeMessage[]): MultisigAccount {
+  const round = account.roundsComplete + 1;
+  demand(
+    messages.length > 0 && messages.every((message) => message.round === round),
+    `Messages don't have the expected kex round number: ${round}`,
+  );
+  const required = roundsRequired(account);
+  if (round > required) return confirm(account, messages);
+  // With one signer enough, all share the key of the last round: nobody tells anybody anything new.
+  const isShared = account.threshold === 1 && round === required;
+  const keys = isShared ? [] : recommendedKeys(account, messages, round);
+  const next = { ...account, roundsComplete: round };
+  return round === required ? aggregate(next, keys) : exchange(next, keys);
+}
+
+/** Who recommends which key, save this signer's own keys; by key (hexadecimal). */
+function recommendations(
+  account: MultisigAccount,
+  messages: readonly KeyExchangeMessage[],
+  excluded: readonly Uint8Array[],
+): Map<string, { key: Uint8Array; by: Set<string> }> {
+  const own = toHex(publicKeyOf(account.baseSecret));
+  const ignored = new Set([own, ...excluded.map(toHex)]);
+  const found = new Map<string, { key: Uint8Array; by: Set<string> }>();
+  for (const { round, signer, keys } of messages) {
+    if (toHex(signer) === own) continue;
+    for (const key of round === 1 ? [signer] : keys) {
+      const name = toHex(key);
+      if (ignored.has(name)) continue;
+      const entry = found.get(name) ?? { key, by: new Set() };
+      found.set(name, { key, by: entry.by.add(toHex(signer)) });
+    }
+  }
+  return found;
+}
+
+/** The keys of a round, each told by just as many signers as must share it. */
+function recommendedKeys(
+  account: MultisigAccount,
+  messages: readonly KeyExchangeMessage[],
+  round: number,
+): Uint8Array[] {
+  const { signers, roundKeys } = account;
+  const found = [...recommendations(account, messages, roundKeys).values()];
+  demand(
+    found.every(({ by }) => by.size === round),
+    "A pubkey recommended by multisig kex messages had an unexpected number of recommendations.",
+  );
+  const countOf = new Map<string, number>();
+  for (const { by } of found) for (const name of by) countOf.set(name, (countOf.get(name) ?? 0) + 1);
+  demand(
+    countOf.size === signers.length - 1,
+    "Number of unique other signers does not equal number of other signers that recommended pubkeys.",
+  );
+  const known = new Set(signers.map(toHex));
+  const expected = choose(signers.length - 2, round - 1);
+  for (const [name, count] of countOf) {
+    demand(known.has(name), "Multisig kex message with unexpected signer encountered.");
+    demand(
+      count === expected,
+      "A pubkey recommended by multisig kex messages had an unexpected number of recommendations.",
+    );
+  }
+  demand(
+    roundKeys.length === choose(signers.length - 1, round - 1),
+    "Local account did not recommend expected number of multisig keys.",
+  );
+  return found.map(({ key }) => key).sort(compareBytes);
+}
+
+/** Ways to choose `k` of `n`. */
+function choose(n: number, k: number): number {
+  let ways = k > n ? 0 : 1;
+  for (let i = 0; i < k && ways > 0; i++) ways = (ways * (n - i)) / (i + 1);
+  return ways;
+}
+
+/** A round before the last: a secret shared with the senders of each key. */
+function exchange(account: MultisigAccount, keys: readonly Uint8Array[]): MultisigAccount {
+  const derivations = keys.map((key) => generateKeyDerivation(key, account.baseSecret)).sort(compareBytes);
+  if (account.roundsComplete + 1 < roundsRequired(account)) return { ...account, roundKeys: derivations };
+  // What is told in the last round are public keys of the shares, not the shared secrets themselves.
+  const shares = derivations.map(blindedSecret);
+  return { ...account, shares, roundKeys: shares.map(publicKeyOf) };
+}
+
+/** The last round: all shares of the address are known by their public keys. */
+function aggregate(account: MultisigAccount, others: readonly Uint8Array[]): MultisigAccount {
+  const ownKeys = account.shares.map(publicKeyOf);
+  const all = [...others, ...ownKeys].sort(compareBytes);
+  demand(new Set(all.map(toHex)).size === all.length, "Unexpected duplicate found in input list.");
+  const weightOf = (key: Uint8Array) => hashToScalar(key, ...all, aggregationSalt);
+  return {
+    ...account,
+    shares: account.shares.map((share, i) => scMul(weightOf(ownKeys[i]!), share)),
+    spendPublic: pointSum(all.map((key) => scalarMult(weightOf(key), key))),
+    roundKeys: [],
+  };
+}
+
+/** All others have come to the same address. */
+function confirm(account: MultisigAccount, messages: readonly KeyExchangeMessage[]): MultisigAccount {
+  const { signers, spendPublic, viewPublic, roundsComplete, baseSecret } = account;
+  const found = recommendations(account, messages, []);
+  const own = toHex(publicKeyOf(baseSecret));
+  const others = signers.map(toHex).filter((name) => name !== own);
+  for (const key of [spendPublic, viewPublic]) {
+    const by = found.get(toHex(key))?.by;
+    demand(by !== undefined, "the other signers have come to another address");
+    demand(
+      by.size === others.length && others.every((name) => by.has(name)),
+      "not all other signers have confirmed the address",
+    );
+  }
+  demand(found.size === 2, "the other signers' strings confirm more than the address");
+  return { ...account, roundsComplete: roundsComplete + 1 };
+}
+
+/** Whether a stored account can be one; throws KeyExchangeRefused. */
+export function checkAccount(account: MultisigAccount): void {
+  const { threshold, signers, roundsComplete, baseSecret } = account;
+  const own = publicKeyOf(baseSecret);
+  demand(threshold > 0 && threshold <= signers.length, "multisig account: tried to set invalid threshold.");
+  demand(
+    signers.length >= 2 && signers.length <= MAX_SIGNERS,
+    "multisig account: tried to set invalid number of signers.",
+  );
+  demand(signers.every(isInMainSubgroup), "multisig account: a signer's key is none");
+  demand(
+    signers.some((key) => equalBytes(key, own)),
+    "multisig account: the own key is not among the signers'",
+  );
+  demand(new Set(signers.map(toHex)).size === signers.length, "multisig account: a signer is named twice");
+  demand(
+    roundsComplete > 0 && roundsComplete <= roundsRequired(account) + 1,
+    "multisig account: more rounds than there are",
+  );
+}

@@ -1,0 +1,112 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { hashToScalar, publicKeyOf, scAdd } from "@anulo/crypto";
+import { toHex } from "@anulo/protocol";
+import {
+  checkAccount,
+  continueKeyExchange,
+  firstMessage,
+  hasAddress,
+  isConfirmed,
+  KeyExchangeRefused,
+  type MultisigAccount,
+  nextMessage,
+  roundsRequired,
+  startKeyExchange,
+} from "../src/multisig/key-exchange.ts";
+import { BadKeyExchangeMessage, parseKeyExchangeMessage } from "../src/multisig/key-exchange-message.ts";
+
+const secretsOf = (signer: number) => ({
+  spendSecret: hashToScalar(Uint8Array.of(signer, 1)),
+  viewSecret: hashToScalar(Uint8Array.of(signer, 2)),
+});
+
+/** Everyone's strings of one round, given to everyone else. */
+function exchanged(accounts: readonly MultisigAccount[]): MultisigAccount[] {
+  const texts = accounts.map(nextMessage);
+  return accounts.map((account, own) => continueKeyExchange(account, texts.toSpliced(own, 1)));
+}
+
+function started(threshold: number, count: number): MultisigAccount[] {
+  const secrets = Array.from({ length: count }, (_, signer) => secretsOf(signer));
+  const texts = secrets.map(firstMessage);
+  return secrets.map((own, signer) => startKeyExchange(own, texts.toSpliced(signer, 1), threshold));
+}
+
+/** All groups of `size` of these. */
+function groups<T>(of: readonly T[], size: number): T[][] {
+  if (size === 0) return [[]];
+  return of.flatMap((first, at) => groups(of.slice(at + 1), size - 1).map((rest) => [first, ...rest]));
+}
+
+for (const [threshold, count] of [
+  [2, 2],
+  [2, 3],
+  [3, 3],
+  [1, 2],
+  [1, 3],
+  [3, 4],
+  [2, 4],
+  [2, 5],
+] as const) {
+  test(`${threshold} of ${count} signers come to one address that any ${threshold} can spend from`, () => {
+    let accounts = started(threshold, count);
+    assert.ok(accounts.every((account) => account.roundsComplete === 1));
+    while (!accounts.every(hasAddress)) accounts = exchanged(accounts);
+    assert.ok(!accounts.some(isConfirmed));
+    accounts = exchanged(accounts);
+    assert.ok(accounts.every(isConfirmed));
+    for (const account of accounts) checkAccount(account);
+    const [first] = accounts as [MultisigAccount];
+    assert.equal(first.roundsComplete, roundsRequired(first) + 1);
+    for (const { spendPublic, commonSecret } of accounts) {
+      assert.equal(toHex(spendPublic), toHex(first.spendPublic));
+      assert.equal(toHex(commonSecret), toHex(first.commonSecret));
+    }
+    for (const group of groups(accounts, threshold)) {
+      const shares = new Map(group.flatMap((one) => one.shares.map((share) => [toHex(share), share])));
+      assert.equal(toHex(publicKeyOf([...shares.values()].reduce(scAdd))), toHex(first.spendPublic));
+    }
+    for (const group of groups(accounts, threshold - 1)) {
+      const shares = new Map(group.flatMap((one) => one.shares.map((share) => [toHex(share), share])));
+      if (shares.size === 0) continue;
+      assert.notEqual(toHex(publicKeyOf([...shares.values()].reduce(scAdd))), toHex(first.spendPublic));
+    }
+  });
+}
+
+test("a string is not read with one byte changed, and not as another kind", () => {
+  const text = firstMessage(secretsOf(0));
+  assert.equal(parseKeyExchangeMessage(text).round, 1);
+  const at = text.length - 3;
+  const changed = `${text.slice(0, at)}${text[at] === "2" ? "3" : "2"}${text.slice(at + 1)}`;
+  for (const bad of [changed, "", "x", `MultisigV1${text}`, text.slice(0, -1), text.replace("R1", "Rn")]) {
+    assert.throws(() => parseKeyExchangeMessage(bad), BadKeyExchangeMessage);
+  }
+});
+
+test("strings of another round, of a stranger, twice or too few are refused", () => {
+  const accounts = started(2, 3);
+  const [own, ...others] = accounts as [MultisigAccount, MultisigAccount, MultisigAccount];
+  const [second, third] = others.map(nextMessage) as [string, string];
+  const stranger = nextMessage(started(2, 4)[3]!);
+  const refused = (texts: readonly string[]) =>
+    assert.throws(() => continueKeyExchange(own, texts), KeyExchangeRefused);
+  refused([second]);
+  refused([second, second]);
+  refused([second, third, stranger]);
+  refused([firstMessage(secretsOf(1)), firstMessage(secretsOf(2))]);
+  refused([]);
+  const first = firstMessage(secretsOf(1));
+  assert.throws(() => startKeyExchange(secretsOf(0), [first, first], 2), KeyExchangeRefused);
+  assert.throws(() => startKeyExchange(secretsOf(0), [first], 3), KeyExchangeRefused);
+  assert.throws(() => startKeyExchange(secretsOf(0), [], 1), KeyExchangeRefused);
+});
+
+test("an address that others do not confirm is not confirmed", () => {
+  const accounts = started(2, 2);
+  const [own, other] = accounts as [MultisigAccount, MultisigAccount];
+  const lie = nextMessage({ ...other, spendPublic: publicKeyOf(hashToScalar(Uint8Array.of(9))) });
+  assert.throws(() => continueKeyExchange(own, [lie]), KeyExchangeRefused);
+  assert.ok(isConfirmed(continueKeyExchange(own, [nextMessage(other)])));
+});
