@@ -14,9 +14,11 @@ const stampFile = join(output, "sources.sha256");
 /** `replace` gives another text for an imported file: how one curve text is compiled over two fields. */
 const fma = { features: ["simd", "relaxed-simd"], replace: {} };
 const fallback = { features: ["simd"], replace: { "fe.ts": "fe-ext.ts" } };
+/** Threads share the memory; any size up to 4 GiB will do. */
+const shared = ["--importMemory", "--sharedMemory", "--maximumMemory", "65536"];
 const modules = [
   { name: "cryptonight", entry: "cryptonight.ts", features: ["simd"], replace: {}, more: ["--importMemory"] },
-  { name: "randomx", entry: "randomx.ts", features: ["simd"], replace: {}, more: ["--importMemory"] },
+  { name: "randomx", entry: "randomx.ts", features: ["simd", "threads"], replace: {}, more: shared },
   { name: "ed25519-fma", entry: "kernel.ts", ...fma },
   { name: "ed25519-fallback", entry: "kernel.ts", ...fallback },
   { name: "field-fma", entry: "field-probe.ts", ...fma },

@@ -1,11 +1,11 @@
 // RandomX's generators and fingerprint from single AES rounds. Source: RandomX specification, chapters 3.2 to 3.4.
 
-import { SCRATCHPAD, SCRATCHPAD_BYTES } from "./randomx-memory";
+import { AES_TABLES, SCRATCHPAD_BYTES } from "./randomx-memory";
 
-const sbox: usize = memory.data(256, 16);
 /** Look-ups of an encryption and of a decryption round: substitution, byte position and column mixing at once. */
-const forward: usize = memory.data(4096, 16);
-const backward: usize = memory.data(4096, 16);
+const forward: usize = AES_TABLES;
+const backward: usize = AES_TABLES + 4096;
+const sbox: usize = AES_TABLES + 8192;
 
 // @ts-ignore: decorator
 @inline function double(x: u32): u32 { return ((x << 1) ^ ((x >> 7) * 0x11b)) & 0xff; }
@@ -59,9 +59,9 @@ export function initAes(): void {
   store<u32>(to, column(backward, d, c, b, a) ^ load<u32>(key, 12), 12);
 }
 
-/** AesGenerator1R with its four keys at `keys`: the scratchpad from the 64-byte state, which moves on. */
-export function fillScratchpad(state: usize, keys: usize): void {
-  for (let at: usize = SCRATCHPAD; at < SCRATCHPAD + SCRATCHPAD_BYTES; at += 64) {
+/** AesGenerator1R with its four keys at `keys`: a scratchpad from the 64-byte state, which moves on. */
+export function fillScratchpad(scratchpad: usize, state: usize, keys: usize): void {
+  for (let at = scratchpad; at < scratchpad + SCRATCHPAD_BYTES; at += 64) {
     decrypt(state, state, keys);
     encrypt(state + 16, state + 16, keys + 16);
     decrypt(state + 32, state + 32, keys + 32);
@@ -83,9 +83,9 @@ export function generate(out: usize, bytes: usize, state: usize, keys: usize): v
   }
 }
 
-/** AesHash1R of the scratchpad: `state` holds the initial state and becomes the result; two more keys at `keys`. */
-export function fingerprintScratchpad(state: usize, keys: usize): void {
-  for (let at: usize = SCRATCHPAD; at < SCRATCHPAD + SCRATCHPAD_BYTES; at += 64) {
+/** AesHash1R of a scratchpad: `state` holds the initial state and becomes the result; two more keys at `keys`. */
+export function fingerprintScratchpad(scratchpad: usize, state: usize, keys: usize): void {
+  for (let at = scratchpad; at < scratchpad + SCRATCHPAD_BYTES; at += 64) {
     encrypt(state, state, at);
     decrypt(state + 16, state + 16, at + 16);
     encrypt(state + 32, state + 32, at + 32);

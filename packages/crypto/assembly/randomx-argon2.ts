@@ -1,11 +1,10 @@
 // Argon2d's memory fill, one lane, three passes, version 0x13. Source: RFC 9106, sections 3.4 and 3.6.
 
-import { CACHE, CACHE_BLOCKS } from "./randomx-memory";
+import { CACHE_BLOCKS } from "./randomx-memory";
 
 const PASSES: u32 = 3;
 const SLICES: u32 = 4;
 const SLICE_BLOCKS: u32 = CACHE_BLOCKS / SLICES;
-const work: usize = memory.data(1024, 16);
 
 /** a + b + 2·(low half of a)·(low half of b), in both lanes. */
 // @ts-ignore: decorator
@@ -51,7 +50,7 @@ function permute(at: usize, stride: usize): void {
 }
 
 /** next = P(previous ^ reference) ^ previous ^ reference, with what `next` held before from the second pass on. */
-function fillBlock(previous: usize, reference: usize, next: usize, again: bool): void {
+function fillBlock(previous: usize, reference: usize, next: usize, again: bool, work: usize): void {
   for (let i: usize = 0; i < 1024; i += 16) {
     const x = v128.xor(v128.load(previous + i), v128.load(reference + i));
     v128.store(work + i, x);
@@ -71,15 +70,15 @@ function referenceOf(pass: u32, slice: u32, index: u32, random: u32): u32 {
   return u32((u64(start) + relative) % u64(CACHE_BLOCKS));
 }
 
-/** Fills the cache, whose first two blocks are there. */
-export function fillCache(): void {
+/** Fills the cache, whose first two blocks are there; `work` is 1 KiB. */
+export function fillCache(cache: usize, work: usize): void {
   for (let pass: u32 = 0; pass < PASSES; ++pass) {
     for (let slice: u32 = 0; slice < SLICES; ++slice) {
       for (let index: u32 = pass == 0 && slice == 0 ? 2 : 0; index < SLICE_BLOCKS; ++index) {
         const current = slice * SLICE_BLOCKS + index;
-        const previous = CACHE + (usize(current == 0 ? CACHE_BLOCKS - 1 : current - 1) << 10);
+        const previous = cache + (usize(current == 0 ? CACHE_BLOCKS - 1 : current - 1) << 10);
         const reference = referenceOf(pass, slice, index, load<u32>(previous));
-        fillBlock(previous, CACHE + (usize(reference) << 10), CACHE + (usize(current) << 10), pass > 0);
+        fillBlock(previous, cache + (usize(reference) << 10), cache + (usize(current) << 10), pass > 0, work);
       }
     }
   }

@@ -15,12 +15,13 @@ const order: usize = memory.data<u8>([
   13, 11, 7, 14, 12, 1, 3, 9, 5, 0, 15, 4, 8, 6, 2, 10,
   6, 15, 14, 9, 11, 3, 0, 8, 12, 2, 13, 7, 1, 4, 10, 5,
   10, 2, 8, 4, 7, 6, 1, 5, 15, 11, 9, 14, 3, 12, 13, 0]);
-const hash: usize = memory.data(64, 16);
-const block: usize = memory.data(128, 16);
-const v: usize = memory.data(128, 16);
+
+/** Where the hash, a block of the message and the working vector lie in the 320 bytes that the caller lends. */
+const BLOCK: usize = 64;
+const VECTOR: usize = 192;
 
 // @ts-ignore: decorator
-@inline function mix(a: usize, b: usize, c: usize, d: usize, x: u64, y: u64): void {
+@inline function mix(v: usize, a: usize, b: usize, c: usize, d: usize, x: u64, y: u64): void {
   let va = load<u64>(v + 8 * a), vb = load<u64>(v + 8 * b), vc = load<u64>(v + 8 * c), vd = load<u64>(v + 8 * d);
   va += vb + x; vd = rotr<u64>(vd ^ va, 32);
   vc += vd; vb = rotr<u64>(vb ^ vc, 24);
@@ -30,39 +31,41 @@ const v: usize = memory.data(128, 16);
 }
 
 // @ts-ignore: decorator
-@inline function word(at: usize): u64 { return load<u64>(block + 8 * usize(load<u8>(at))); }
+@inline function word(block: usize, at: usize): u64 { return load<u64>(block + 8 * usize(load<u8>(at))); }
 
-function compress(counter: u64, last: bool): void {
+function compress(hash: usize, counter: u64, last: bool): void {
+  const block = hash + BLOCK, v = hash + VECTOR;
   memory.copy(v, hash, 64);
   memory.copy(v + 64, initial, 64);
   store<u64>(v + 96, load<u64>(v + 96) ^ counter);
   if (last) store<u64>(v + 112, ~load<u64>(v + 112));
   for (let round: usize = 0; round < 12; ++round) {
     const s = order + 16 * (round % 10);
-    mix(0, 4, 8, 12, word(s), word(s + 1));
-    mix(1, 5, 9, 13, word(s + 2), word(s + 3));
-    mix(2, 6, 10, 14, word(s + 4), word(s + 5));
-    mix(3, 7, 11, 15, word(s + 6), word(s + 7));
-    mix(0, 5, 10, 15, word(s + 8), word(s + 9));
-    mix(1, 6, 11, 12, word(s + 10), word(s + 11));
-    mix(2, 7, 8, 13, word(s + 12), word(s + 13));
-    mix(3, 4, 9, 14, word(s + 14), word(s + 15));
+    mix(v, 0, 4, 8, 12, word(block, s), word(block, s + 1));
+    mix(v, 1, 5, 9, 13, word(block, s + 2), word(block, s + 3));
+    mix(v, 2, 6, 10, 14, word(block, s + 4), word(block, s + 5));
+    mix(v, 3, 7, 11, 15, word(block, s + 6), word(block, s + 7));
+    mix(v, 0, 5, 10, 15, word(block, s + 8), word(block, s + 9));
+    mix(v, 1, 6, 11, 12, word(block, s + 10), word(block, s + 11));
+    mix(v, 2, 7, 8, 13, word(block, s + 12), word(block, s + 13));
+    mix(v, 3, 4, 9, 14, word(block, s + 14), word(block, s + 15));
   }
   for (let i: usize = 0; i < 64; i += 8)
     store<u64>(hash + i, load<u64>(hash + i) ^ load<u64>(v + i) ^ load<u64>(v + i, 64));
 }
 
-/** The digest of `outBytes` (1 to 64) of `bytes` bytes; `out` may be where the data is. */
-export function blake2b(out: usize, outBytes: u32, data: usize, bytes: u32): void {
+/** The digest of `outBytes` (1 to 64) of `bytes` bytes; `out` may be where the data is; `hash` is 320 bytes of work. */
+export function blake2b(out: usize, outBytes: u32, data: usize, bytes: u32, hash: usize): void {
+  const block = hash + BLOCK;
   memory.copy(hash, initial, 64);
   store<u64>(hash, load<u64>(hash) ^ 0x01010000 ^ u64(outBytes));
   let at: u32 = 0;
   for (; bytes - at > 128; at += 128) {
     memory.copy(block, data + at, 128);
-    compress(u64(at) + 128, false);
+    compress(hash, u64(at) + 128, false);
   }
   memory.fill(block, 0, 128);
   memory.copy(block, data + at, bytes - at);
-  compress(u64(bytes), true);
+  compress(hash, u64(bytes), true);
   memory.copy(out, hash, outBytes);
 }

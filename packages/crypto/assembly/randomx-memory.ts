@@ -1,9 +1,10 @@
-// Where things lie in the memory of one RandomX cache; src/randomx/memory.ts holds the same numbers.
-// Below WORK are the tables of the fixed functions.
+// The shape of a RandomX memory; src/randomx/memory.ts describes all of it.
 
-export const WORK: usize = 0x8000;
-export const SCRATCHPAD: usize = 0x10000;
+// Every thread that instantiates the module writes its data segments again, so `memory.data` is for constants alone:
+// what is computed has its fixed place.
+
+/** Tables of AES, 8448 bytes. */
+export const AES_TABLES: usize = 0x4000;
 export const SCRATCHPAD_BYTES: usize = 2 * 1024 * 1024;
-export const CACHE: usize = SCRATCHPAD + SCRATCHPAD_BYTES;
-/** Argon2 blocks of 1 KiB in the cache. */
+/** Argon2 blocks of 1 KiB in a cache. */
 export const CACHE_BLOCKS: u32 = 262144;

@@ -34,7 +34,9 @@ export {
   scalarMult,
   scalarMultBase,
 } from "./point.ts";
-export { createCache as createRandomXCache, type RandomXCache, randomxHash } from "./randomx/randomx.ts";
+export { createRandomXCache, type RandomXCache, type RandomXCacheOptions } from "./randomx/cache.ts";
+export { useSplitTiering } from "./randomx/tiering.ts";
+export { createRandomXVm, type RandomXVm, randomxHash } from "./randomx/vm.ts";
 export {
   checkRingSignature,
   generateRingSignature,

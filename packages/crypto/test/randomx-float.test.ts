@@ -12,7 +12,7 @@ const OPERATIONS = ["add", "multiply", "divide", "squareRoot"] as const;
 type Operation = (typeof OPERATIONS)[number];
 type Call = (mode: number) => void;
 
-const memory = new WebAssembly.Memory({ initial: 1 });
+const memory = new WebAssembly.Memory({ initial: 1, maximum: 1, shared: true });
 const view = new DataView(memory.buffer);
 
 /** Functions that take a and b from memory, put the result there, and do one operation of the kernel between. */
@@ -38,7 +38,7 @@ function callers(): Record<Operation, Call> {
     parameters: name === "squareRoot" ? [V128, I32] : [V128, V128, I32],
     results: [V128],
   }));
-  const module = new WebAssembly.Module(writeModule({ imports, functions }));
+  const module = new WebAssembly.Module(writeModule({ hasSharedMemory: true, imports, functions }));
   return new WebAssembly.Instance(module, { env: { memory }, fixed }).exports as Record<Operation, Call>;
 }
 

@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { createRequire } from "node:module";
 import { test } from "node:test";
-import { createCache, randomxHash } from "../src/randomx/randomx.ts";
+import { createRandomXCache } from "../src/randomx/cache.ts";
+import { randomxHash } from "../src/randomx/vm.ts";
 
 /** The part of koffi used here; the package may be missing. */
 type Koffi = { load(library: string): { func(signature: string): (...values: unknown[]) => unknown } };
@@ -34,7 +35,7 @@ const HASHES = process.env.ANULO_TESTS === "quick" ? 10 : 100;
 
 test("random blobs hash as in the reference library", { skip: missing }, () => {
   assert.ok(typeof native !== "string", String(native));
-  const cache = createCache(key);
+  const cache = createRandomXCache(key);
   for (let i = 0; i < HASHES; i++) {
     const blob = randomBytes(1 + (i % 150));
     const note = `key ${key.toString("hex")}, blob ${blob.toString("hex")}`;

@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
 import { before, test } from "node:test";
-import { CACHE } from "../src/randomx/memory.ts";
-import { createCache, datasetItem, type RandomXCache, randomxHash } from "../src/randomx/randomx.ts";
+import { createRandomXCache, itemFunction, type RandomXCache } from "../src/randomx/cache.ts";
+import { createMachine } from "../src/randomx/fixed.ts";
+import { DATA } from "../src/randomx/memory.ts";
 import { reciprocal } from "../src/randomx/reciprocal.ts";
+import { randomxHash } from "../src/randomx/vm.ts";
 
 const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString("hex");
 const ascii = (text: string): Uint8Array => Buffer.from(text);
@@ -12,22 +14,28 @@ const lorem = ascii("sed do eiusmod tempor incididunt ut labore et dolore magna 
 
 let first: RandomXCache;
 before(() => {
-  first = createCache(ascii("test key 000"));
+  first = createRandomXCache(ascii("test key 000"));
 });
 
 test("the cache of a key holds the published words", () => {
-  const words = new BigUint64Array(first.memory.buffer, CACHE);
+  const words = new BigUint64Array(first.memory.buffer, DATA);
   assert.equal(words[0], 0x191e0e1d23c02186n);
   assert.equal(words[1568413], 0xf1b62fe6210bf8b1n);
   assert.equal(words[33554431], 0x1f47f056d05cd99bn);
 });
 
 test("dataset items begin with the published words", () => {
-  const word = (number: number): bigint => Buffer.from(datasetItem(first, number)).readBigUInt64LE();
+  const machine = createMachine(first);
+  const item = itemFunction(first, machine);
+  const word = (number: number): bigint => {
+    item(BigInt(number), machine.slot.item);
+    return Buffer.from(machine.bytes.buffer).readBigUInt64LE(machine.slot.item);
+  };
   assert.equal(word(0), 0x680588a85ae222dbn);
   assert.equal(word(10_000_000), 0x7943a1f6186ffb72n);
   assert.equal(word(20_000_000), 0x9035244d718095e1n);
   assert.equal(word(30_000_000), 0x145a5091f7853099n);
+  machine.release();
 });
 
 test("reciprocals are the published ones", () => {
@@ -52,7 +60,7 @@ test("hashes under the first published key", () => {
 });
 
 test("hashes under the second published key", () => {
-  const cache = createCache(ascii("test key 001"));
+  const cache = createRandomXCache(ascii("test key 001"));
   const blob = fromHex(
     "0b0b98bea7e805e0010a2126d287a2a0cc833d312cb786385a7c2f9de69d25537f584a9bc9977b00000000666fd8753bf61a8631f12984e3fd44f4014eca629276817b56f32e9b68bd82f416",
   );
@@ -63,7 +71,7 @@ test("hashes under the second published key", () => {
 });
 
 test("the published hash in which ISUB_R meets its edge", () => {
-  const cache = createCache(fromHex("7797373ea4633194640bf8d8c3b66724d6aa7bd2dc20e009df2f8f1710abe8"));
+  const cache = createRandomXCache(fromHex("7797373ea4633194640bf8d8c3b66724d6aa7bd2dc20e009df2f8f1710abe8"));
   const blob = fromHex(
     "1010e1eaf8cf067b37b5f0ee031ab23ed1755e090a3af4415830145853e2be3e1f6821fed84dae58d00e00da5214d6c1f2d0622e0abd51f9373d04e0b0f8e6d6514d90689721c4aac5a9bb0d",
   );
@@ -72,6 +80,6 @@ test("the published hash in which ISUB_R meets its edge", () => {
 });
 
 test("a key of more than 60 bytes and a blob that does not fit are refused", () => {
-  assert.throws(() => createCache(new Uint8Array(61)), RangeError);
+  assert.throws(() => createRandomXCache(new Uint8Array(61)), RangeError);
   assert.throws(() => randomxHash(first, new Uint8Array(2 * 1024 * 1024 + 1)), RangeError);
 });

@@ -10,7 +10,7 @@ import {
   I64,
   writeModule,
 } from "../wasm/module-writer.ts";
-import { CACHE, CACHE_BYTES, ITEM } from "./memory.ts";
+import { CACHE_BYTES, DATA } from "./memory.ts";
 import * as op from "./opcodes.ts";
 import { reciprocal } from "./reciprocal.ts";
 import type { SuperscalarInstruction, SuperscalarOperation, SuperscalarProgram } from "./superscalar.ts";
@@ -28,12 +28,13 @@ const OFFSETS = [
 ];
 const LINES = CACHE_BYTES / 64;
 
-/** Imported functions, and the locals: the item number, r0 … r7, the address of a cache line. */
+/** Imported functions, and the locals: the item number, where it goes, r0 … r7, the address of a cache line. */
 const MUL_HIGH = 0;
 const MUL_HIGH_SIGNED = 1;
 const NUMBER = 0;
-const register = (i: number): number => 1 + i;
-const LINE = 9;
+const OUT = 1;
+const register = (i: number): number => 2 + i;
+const LINE = 10;
 
 const BINARY: Partial<Record<SuperscalarOperation, readonly number[]>> = {
   subtract: [op.I64_SUB],
@@ -85,7 +86,7 @@ function emitStart(code: Code): void {
   });
 }
 
-/** A module whose `item(number)` puts the 64 bytes of a dataset item at `ITEM`. */
+/** A module whose `item(number, out)` puts the 64 bytes of a dataset item at the address `out`. */
 export function writeDatasetModule(programs: readonly SuperscalarProgram[]): Uint8Array {
   const body = createCode(65536);
   emitStart(body);
@@ -95,17 +96,17 @@ export function writeDatasetModule(programs: readonly SuperscalarProgram[]): Uin
     for (const instruction of instructions) emitInstruction(body, instruction);
     for (let i = 0; i < 8; i++) {
       emit(body, op.LOCAL_GET, register(i), op.LOCAL_GET, LINE, op.I64_LOAD, 3);
-      emitUnsigned(body, CACHE + 8 * i);
+      emitUnsigned(body, DATA + 8 * i);
       emit(body, op.I64_XOR, op.LOCAL_SET, register(i));
     }
     chooser = register(addressRegister);
   }
   for (let i = 0; i < 8; i++) {
-    emit(body, op.I32_CONST, 0, op.LOCAL_GET, register(i), op.I64_STORE, 3);
-    emitUnsigned(body, ITEM + 8 * i);
+    emit(body, op.LOCAL_GET, OUT, op.LOCAL_GET, register(i), op.I64_STORE, 3, 8 * i);
   }
   const product = { module: "fixed", parameters: [I64, I64], results: [I64] };
   return writeModule({
+    hasSharedMemory: true,
     imports: [
       { ...product, name: "mulHigh" },
       { ...product, name: "mulHighSigned" },
@@ -113,7 +114,7 @@ export function writeDatasetModule(programs: readonly SuperscalarProgram[]): Uin
     functions: [
       {
         name: "item",
-        parameters: [I64],
+        parameters: [I64, I32],
         results: [],
         locals: [
           [8, I64],

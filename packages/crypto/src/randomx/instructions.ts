@@ -1,7 +1,6 @@
 /** The virtual machine's instructions: decoding and WebAssembly for each. Source: RandomX specification, chapter 5. */
 import { type Code, emit, emitSigned, emitSigned64, emitUnsigned } from "../wasm/module-writer.ts";
 import * as local from "./locals.ts";
-import { SCRATCHPAD } from "./memory.ts";
 import * as op from "./opcodes.ts";
 import { isZeroOrPowerOfTwo, reciprocal } from "./reciprocal.ts";
 
@@ -84,6 +83,8 @@ export function jumpTargets(instructions: readonly Instruction[]): Set<number> {
   return targets;
 }
 
+type Emitter = (code: Code, instruction: Instruction, scratchpad: number) => void;
+
 const L1_MASK = 16 * 1024 - 8;
 const L2_MASK = 256 * 1024 - 8;
 const L3_MASK = 2 * 1024 * 1024 - 8;
@@ -104,18 +105,18 @@ function emitAddress(code: Code, register: number, constant: number, mask: numbe
 }
 
 /** Pushes the 64-bit operand in memory of an integer instruction. */
-function emitMemory(code: Code, { target, source, mod, constant }: Instruction): void {
+function emitMemory(code: Code, { target, source, mod, constant }: Instruction, scratchpad: number): void {
   if (source === target) emitSigned32(code, op.I32_CONST, constant & L3_MASK);
   else emitAddress(code, source, constant, levelMask(mod));
   emit(code, op.I64_LOAD, 3);
-  emitUnsigned(code, SCRATCHPAD);
+  emitUnsigned(code, scratchpad);
 }
 
 /** Pushes the pair of doubles made of two 32-bit integers in memory. */
-function emitFloatMemory(code: Code, { source, mod, constant }: Instruction): void {
+function emitFloatMemory(code: Code, { source, mod, constant }: Instruction, scratchpad: number): void {
   emitAddress(code, source, constant, levelMask(mod));
   emit(code, ...op.V128_LOAD64_ZERO, 3);
-  emitUnsigned(code, SCRATCHPAD);
+  emitUnsigned(code, scratchpad);
   emit(code, ...op.F64X2_CONVERT_LOW_I32X4_S);
 }
 
@@ -126,10 +127,10 @@ function emitSource(code: Code, { target, source, constant }: Instruction): void
 }
 
 /** target = operation(target, what `operand` pushes). */
-function integer(operand: (code: Code, instruction: Instruction) => void, ...operation: readonly number[]) {
-  return (code: Code, instruction: Instruction): void => {
+function integer(operand: Emitter, ...operation: readonly number[]): Emitter {
+  return (code, instruction, scratchpad) => {
     emit(code, op.LOCAL_GET, local.r(instruction.target));
-    operand(code, instruction);
+    operand(code, instruction, scratchpad);
     emit(code, ...operation, op.LOCAL_SET, local.r(instruction.target));
   };
 }
@@ -147,8 +148,8 @@ function floating(code: Code, target: number, native: readonly number[], rounded
 
 /** Adds or, negated, subtracts a constant register or memory. */
 function addition(isMemory: boolean, isNegated: boolean) {
-  return (code: Code, instruction: Instruction): void => {
-    if (isMemory) emitFloatMemory(code, instruction);
+  return (code: Code, instruction: Instruction, scratchpad: number): void => {
+    if (isMemory) emitFloatMemory(code, instruction, scratchpad);
     else emit(code, op.LOCAL_GET, local.a(instruction.source & 3));
     if (isNegated) emit(code, ...op.F64X2_NEG);
     floating(code, local.f(instruction.target & 3), op.F64X2_ADD, local.ADD);
@@ -172,8 +173,8 @@ function emitReciprocal(code: Code, { target, constant }: Instruction): void {
   emit(code, op.I64_MUL, op.LOCAL_SET, local.r(target));
 }
 
-function emitDivision(code: Code, instruction: Instruction): void {
-  emitFloatMemory(code, instruction);
+function emitDivision(code: Code, instruction: Instruction, scratchpad: number): void {
+  emitFloatMemory(code, instruction, scratchpad);
   emit(code, op.LOCAL_GET, local.E_KEEP, ...op.V128_AND, op.LOCAL_GET, local.E_SET, ...op.V128_OR);
   floating(code, local.e(instruction.target & 3), op.F64X2_DIV, local.DIVIDE);
 }
@@ -218,13 +219,13 @@ function emitRounding(code: Code, { source, constant }: Instruction): void {
   emit(code, op.I64_ROTR, op.I32_WRAP_I64, op.I32_CONST, 3, op.I32_AND, op.LOCAL_SET, local.MODE);
 }
 
-function emitStore(code: Code, { target, source, mod, constant }: Instruction): void {
+function emitStore(code: Code, { target, source, mod, constant }: Instruction, scratchpad: number): void {
   emitAddress(code, target, constant, mod >> 4 >= 14 ? L3_MASK : levelMask(mod));
   emit(code, op.LOCAL_GET, local.r(source), op.I64_STORE, 3);
-  emitUnsigned(code, SCRATCHPAD);
+  emitUnsigned(code, scratchpad);
 }
 
-const EMITTERS: Readonly<Record<Name, (code: Code, instruction: Instruction) => void>> = {
+const EMITTERS: Readonly<Record<Name, Emitter>> = {
   IADD_RS: emitShiftedAddition,
   IADD_M: integer(emitMemory, op.I64_ADD),
   ISUB_R: integer(emitSource, op.I64_SUB),
@@ -259,7 +260,7 @@ const EMITTERS: Readonly<Record<Name, (code: Code, instruction: Instruction) => 
   ISTORE: emitStore,
 };
 
-/** Appends the instruction; a branch ends the loop that stands at its target. */
-export function emitInstruction(code: Code, instruction: Instruction): void {
-  EMITTERS[instruction.name](code, instruction);
+/** Appends the instruction, working on the scratchpad there; a branch ends the loop that stands at its target. */
+export function emitInstruction(code: Code, instruction: Instruction, scratchpad: number): void {
+  EMITTERS[instruction.name](code, instruction, scratchpad);
 }

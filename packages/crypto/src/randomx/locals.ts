@@ -40,5 +40,5 @@ export const IMPORTS: readonly ImportedFunction[] = [
   { module: "fixed", name: "squareRoot", parameters: [V128, I32], results: [V128] },
   { ...product, name: "mulHigh" },
   { ...product, name: "mulHighSigned" },
-  { module: "dataset", name: "item", parameters: [I64], results: [] },
+  { module: "dataset", name: "item", parameters: [I64, I32], results: [] },
 ];

@@ -1,26 +1,78 @@
-/** Where things lie in the memory of one cache; `assembly/randomx-memory.ts` holds the same numbers. */
+/**
+ * The shared memory of a cache or dataset: constants, a slot for each virtual machine, then the data. The slots come
+ * first because compiled programs address their scratchpad by constants, which below 2^31 cost nothing.
+ */
 
-const WORK = 0x8000;
-/** Integer registers (64 bytes), additive, multiplicative and constant registers (64 each). */
-export const REGISTERS = WORK;
-/** The dataset item computed last, 64 bytes. */
-export const ITEM = WORK + 0x100;
-/** State of a generator or fingerprint, 64 bytes. */
-export const STATE = WORK + 0x140;
-/** The rounding mode, 4 bytes. */
-export const ROUNDING = WORK + 0x180;
+/** Which slots are taken, 4 bytes each. */
+const TAKEN = 0x8000;
 /** Keys of the generators (64 and 128 bytes), state and keys of the fingerprint (64 and 32). */
-export const KEYS_FILL = WORK + 0x200;
-export const KEYS_PROGRAM = WORK + 0x240;
-export const FINGERPRINT_STATE = WORK + 0x2c0;
-export const KEYS_FINGERPRINT = WORK + 0x300;
-/** Configuration (128 bytes) and instructions (8 each) of the program. */
-export const PROGRAM = WORK + 0x400;
+export const KEYS_FILL = 0x9000;
+export const KEYS_PROGRAM = 0x9040;
+export const FINGERPRINT_STATE = 0x90c0;
+export const KEYS_FINGERPRINT = 0x9100;
+
+const PAGE_BYTES = 0x10000;
+const SLOTS = PAGE_BYTES;
+/** Virtual machines that can use one memory; an unused slot costs address space, no memory. */
+const MOST_SLOTS = 128;
+export const SCRATCHPAD_BYTES = 2 * 1024 * 1024;
+const SLOT_BYTES = SCRATCHPAD_BYTES + PAGE_BYTES;
+export const DATA = SLOTS + MOST_SLOTS * SLOT_BYTES;
+
+export const CACHE_BYTES = 256 * 1024 * 1024;
+/** Items of 64 bytes. Source: RandomX specification 7 and configuration RANDOMX_DATASET_BASE_SIZE, _EXTRA_SIZE. */
+export const DATASET_ITEMS = (2147483648 + 33554368) / 64;
+
 export const CONFIGURATION_BYTES = 128;
 export const PROGRAM_BYTES = CONFIGURATION_BYTES + 8 * 256;
 
-export const SCRATCHPAD = 0x10000;
-export const SCRATCHPAD_BYTES = 2 * 1024 * 1024;
-export const CACHE = SCRATCHPAD + SCRATCHPAD_BYTES;
-export const CACHE_BYTES = 256 * 1024 * 1024;
-export const PAGES = (CACHE + CACHE_BYTES) / 0x10000;
+/** Where the parts of one virtual machine lie. */
+export type Slot = {
+  readonly scratchpad: number;
+  /** Integer registers (64 bytes), additive, multiplicative and constant registers (64 each). */
+  readonly registers: number;
+  /** The dataset item computed last, 64 bytes. */
+  readonly item: number;
+  /** State of a generator or fingerprint, 64 bytes. */
+  readonly state: number;
+  /** The rounding mode, 4 bytes. */
+  readonly rounding: number;
+  /** Configuration and instructions of a program. */
+  readonly program: number;
+  /** For BLAKE2b and Argon2d, 1 KiB. */
+  readonly work: number;
+};
+
+function slotAt(scratchpad: number): Slot {
+  const registers = scratchpad + SCRATCHPAD_BYTES;
+  const [item, state, rounding] = [registers + 0x100, registers + 0x140, registers + 0x180];
+  return {
+    scratchpad,
+    registers,
+    item,
+    state,
+    rounding,
+    program: registers + 0x400,
+    work: registers + 0x1000,
+  };
+}
+
+/** A memory of that many bytes of data. Throws `RangeError` when the system refuses it. */
+export function createSharedMemory(dataBytes: number): WebAssembly.Memory {
+  const pages = (DATA + dataBytes) / PAGE_BYTES;
+  return new WebAssembly.Memory({ initial: pages, maximum: pages, shared: true });
+}
+
+const takenSlots = (memory: WebAssembly.Memory): Int32Array =>
+  new Int32Array(memory.buffer, TAKEN, MOST_SLOTS);
+
+/** Takes a free slot, whatever thread asks; `release` gives it back. Throws when all are taken. */
+export function takeSlot(memory: WebAssembly.Memory): { slot: Slot; release: () => void } {
+  const taken = takenSlots(memory);
+  const index = taken.findIndex((_, i) => Atomics.compareExchange(taken, i, 0, 1) === 0);
+  if (index < 0) throw new Error(`${MOST_SLOTS} RandomX machines use this memory already`);
+  return {
+    slot: slotAt(SLOTS + index * SLOT_BYTES),
+    release: () => void Atomics.store(taken, index, 0),
+  };
+}

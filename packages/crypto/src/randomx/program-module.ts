@@ -12,7 +12,7 @@ import {
 } from "../wasm/module-writer.ts";
 import { emitInstruction, jumpTargets, readInstructions } from "./instructions.ts";
 import * as local from "./locals.ts";
-import { CONFIGURATION_BYTES, ITEM, REGISTERS, ROUNDING, SCRATCHPAD, SCRATCHPAD_BYTES } from "./memory.ts";
+import { CONFIGURATION_BYTES, SCRATCHPAD_BYTES, type Slot } from "./memory.ts";
 import * as op from "./opcodes.ts";
 
 const ITERATIONS = 2048;
@@ -72,18 +72,18 @@ function emitNumber(code: Code, value: number): void {
   emitSigned(code, value);
 }
 
-function emitStart(code: Code, { ma, mx, eBits }: Configuration): void {
+function emitStart(code: Code, { ma, mx, eBits }: Configuration, { registers, rounding }: Slot): void {
   emitVectorConstant(code, FRACTION_AND_EXPONENT, FRACTION_AND_EXPONENT);
   emit(code, op.LOCAL_SET, local.E_KEEP);
   emitVectorConstant(code, ...eBits);
   emit(code, op.LOCAL_SET, local.E_SET);
   for (let i = 0; i < 4; i++) {
     emit(code, op.I32_CONST, 0, ...op.V128_LOAD, 4);
-    emitUnsigned(code, REGISTERS + 192 + 16 * i);
+    emitUnsigned(code, registers + 192 + 16 * i);
     emit(code, op.LOCAL_SET, local.a(i));
   }
   emit(code, op.I32_CONST, 0, op.I32_LOAD, 2);
-  emitUnsigned(code, ROUNDING);
+  emitUnsigned(code, rounding);
   emit(code, op.LOCAL_SET, local.MODE);
   emitNumber(code, ma);
   emit(code, op.LOCAL_TEE, local.MA, op.LOCAL_SET, local.ADDRESS_1);
@@ -101,7 +101,7 @@ function emitAddress(code: Code, address: number, shift: number): void {
 }
 
 /** Steps 1 to 3: addresses, then integer registers mixed with and others loaded from the scratchpad. */
-function emitLoads(code: Code, { addressRegisters }: Configuration): void {
+function emitLoads(code: Code, { addressRegisters }: Configuration, { scratchpad }: Slot): void {
   const [first, second] = addressRegisters;
   emit(code, op.LOCAL_GET, local.r(first!), op.LOCAL_GET, local.r(second!), op.I64_XOR);
   emit(code, op.LOCAL_SET, local.MIX);
@@ -109,12 +109,12 @@ function emitLoads(code: Code, { addressRegisters }: Configuration): void {
   emitAddress(code, local.ADDRESS_1, 32);
   for (let i = 0; i < 8; i++) {
     emit(code, op.LOCAL_GET, local.r(i), op.LOCAL_GET, local.ADDRESS_0, op.I64_LOAD, 3);
-    emitUnsigned(code, SCRATCHPAD + 8 * i);
+    emitUnsigned(code, scratchpad + 8 * i);
     emit(code, op.I64_XOR, op.LOCAL_SET, local.r(i));
   }
   for (let i = 0; i < 8; i++) {
     emit(code, op.LOCAL_GET, local.ADDRESS_1, ...op.V128_LOAD64_ZERO, 3);
-    emitUnsigned(code, SCRATCHPAD + 8 * i);
+    emitUnsigned(code, scratchpad + 8 * i);
     emit(code, ...op.F64X2_CONVERT_LOW_I32X4_S);
     if (i >= 4)
       emit(code, op.LOCAL_GET, local.E_KEEP, ...op.V128_AND, op.LOCAL_GET, local.E_SET, ...op.V128_OR);
@@ -123,73 +123,79 @@ function emitLoads(code: Code, { addressRegisters }: Configuration): void {
 }
 
 /** Steps 5 to 8: the dataset item at `ma`, and the address after next. */
-function emitDatasetRead(code: Code, { addressRegisters, datasetOffset }: Configuration): void {
+function emitDatasetRead(
+  code: Code,
+  { addressRegisters, datasetOffset }: Configuration,
+  { item }: Slot,
+): void {
   const [, , third, fourth] = addressRegisters;
   emit(code, op.LOCAL_GET, local.MA);
   emitNumber(code, DATASET_MASK);
   emit(code, op.I32_AND);
   emitNumber(code, datasetOffset);
-  emit(code, op.I32_ADD, op.I32_CONST, 6, op.I32_SHR_U, op.I64_EXTEND_I32_U, op.CALL, local.ITEM_OF);
+  emit(code, op.I32_ADD, op.I32_CONST, 6, op.I32_SHR_U, op.I64_EXTEND_I32_U);
+  emitNumber(code, item);
+  emit(code, op.CALL, local.ITEM_OF);
   emit(code, op.LOCAL_GET, local.MA, op.LOCAL_GET, local.MX);
   emit(code, op.LOCAL_GET, local.r(third!), op.LOCAL_GET, local.r(fourth!), op.I64_XOR, op.I32_WRAP_I64);
   emit(code, op.I32_XOR, op.LOCAL_SET, local.MA, op.LOCAL_SET, local.MX);
   for (let i = 0; i < 8; i++) {
     emit(code, op.LOCAL_GET, local.r(i), op.I32_CONST, 0, op.I64_LOAD, 3);
-    emitUnsigned(code, ITEM + 8 * i);
+    emitUnsigned(code, item + 8 * i);
     emit(code, op.I64_XOR, op.LOCAL_SET, local.r(i));
   }
 }
 
 /** Steps 9 to 12: registers into the scratchpad. */
-function emitStores(code: Code): void {
+function emitStores(code: Code, { scratchpad }: Slot): void {
   for (let i = 0; i < 8; i++) {
     emit(code, op.LOCAL_GET, local.ADDRESS_1, op.LOCAL_GET, local.r(i), op.I64_STORE, 3);
-    emitUnsigned(code, SCRATCHPAD + 8 * i);
+    emitUnsigned(code, scratchpad + 8 * i);
   }
   for (let i = 0; i < 4; i++) {
     emit(code, op.LOCAL_GET, local.ADDRESS_0, op.LOCAL_GET, local.f(i), op.LOCAL_GET, local.e(i));
     emit(code, ...op.V128_XOR, op.LOCAL_TEE, local.f(i), ...op.V128_STORE, 4);
-    emitUnsigned(code, SCRATCHPAD + 16 * i);
+    emitUnsigned(code, scratchpad + 16 * i);
   }
   emit(code, op.I32_CONST, 0, op.LOCAL_SET, local.ADDRESS_0, op.I32_CONST, 0, op.LOCAL_SET, local.ADDRESS_1);
 }
 
-function emitEnd(code: Code): void {
+function emitEnd(code: Code, { registers, rounding }: Slot): void {
   for (let i = 0; i < 8; i++) {
     emit(code, op.I32_CONST, 0, op.LOCAL_GET, local.r(i), op.I64_STORE, 3);
-    emitUnsigned(code, REGISTERS + 8 * i);
+    emitUnsigned(code, registers + 8 * i);
   }
   for (let i = 0; i < 8; i++) {
     emit(code, op.I32_CONST, 0, op.LOCAL_GET, i < 4 ? local.f(i) : local.e(i - 4), ...op.V128_STORE, 4);
-    emitUnsigned(code, REGISTERS + 64 + 16 * i);
+    emitUnsigned(code, registers + 64 + 16 * i);
   }
   emit(code, op.I32_CONST, 0, op.LOCAL_GET, local.MODE, op.I32_STORE, 2);
-  emitUnsigned(code, ROUNDING);
+  emitUnsigned(code, rounding);
 }
 
 /** A loop of WebAssembly stands where a branch jumps to: those loops never overlap, as a branch touches every register. */
-function emitInstructions(code: Code, program: Uint8Array): void {
+function emitInstructions(code: Code, program: Uint8Array, { scratchpad }: Slot): void {
   const instructions = readInstructions(program.subarray(CONFIGURATION_BYTES));
   const targets = jumpTargets(instructions);
   instructions.forEach((instruction, i) => {
     if (targets.has(i)) emit(code, op.LOOP, op.NO_RESULT);
-    emitInstruction(code, instruction);
+    emitInstruction(code, instruction, scratchpad);
   });
 }
 
-/** A module whose `run` executes the program (2,176 bytes). */
-export function writeProgramModule(program: Uint8Array): Uint8Array {
+/** A module whose `run` executes the program (2,176 bytes) in the slot. */
+export function writeProgramModule(program: Uint8Array, slot: Slot): Uint8Array {
   const configuration = readConfiguration(program);
   const body = createCode(32768);
-  emitStart(body, configuration);
+  emitStart(body, configuration, slot);
   emit(body, op.LOOP, op.NO_RESULT);
-  emitLoads(body, configuration);
-  emitInstructions(body, program);
-  emitDatasetRead(body, configuration);
-  emitStores(body);
+  emitLoads(body, configuration, slot);
+  emitInstructions(body, program, slot);
+  emitDatasetRead(body, configuration, slot);
+  emitStores(body, slot);
   emit(body, op.LOCAL_GET, local.COUNTER, op.I32_CONST, 1, op.I32_SUB, op.LOCAL_TEE, local.COUNTER);
   emit(body, op.BRANCH_IF, 0, op.END);
-  emitEnd(body);
+  emitEnd(body, slot);
   const locals = [
     [8, I64],
     [15, V128],
@@ -197,6 +203,7 @@ export function writeProgramModule(program: Uint8Array): Uint8Array {
     [1, I64],
   ] as const;
   return writeModule({
+    hasSharedMemory: true,
     imports: local.IMPORTS,
     functions: [{ name: "run", parameters: [], results: [], locals, body }],
   });

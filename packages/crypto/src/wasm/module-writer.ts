@@ -67,6 +67,8 @@ export type WrittenFunction = Signature & {
 };
 
 export type ModuleParts = {
+  /** Whether the memory is shared between threads. */
+  readonly hasSharedMemory?: boolean;
   readonly imports: readonly ImportedFunction[];
   readonly functions: readonly WrittenFunction[];
 };
@@ -91,12 +93,13 @@ function writeTypes({ imports, functions }: ModuleParts): Code {
 }
 
 /** The memory `env.memory`, of any size, and the functions. */
-function writeImports({ imports }: ModuleParts): Code {
+function writeImports({ imports, hasSharedMemory }: ModuleParts): Code {
   const code = createCode();
   emitUnsigned(code, imports.length + 1);
   emitName(code, "env");
   emitName(code, "memory");
-  emit(code, 2, 0, 1);
+  emit(code, 2, hasSharedMemory ? 3 : 0, 1);
+  if (hasSharedMemory) emitUnsigned(code, 0x10000);
   imports.forEach(({ module, name }, type) => {
     emitName(code, module);
     emitName(code, name);
