@@ -3,10 +3,14 @@ import {
   commitmentsBalance,
   isInMainSubgroup,
   isPoint,
+  verifyBorromean,
+  verifyBulletproofs,
   verifyBulletproofsPlus,
   verifyClsag,
+  verifyMlsagFull,
+  verifyMlsagSimple,
 } from "@anulo/crypto";
-import type { Obligation, RangeProofObligation } from "./obligations.ts";
+import type { Obligation } from "./obligations.ts";
 import type { Violation } from "./violations.ts";
 
 /** The obligation that failed, and what that means. */
@@ -18,21 +22,26 @@ export interface Failure {
   violation: Violation;
 }
 
+type ObligationOf<K extends Obligation["kind"]> = Extract<Obligation, { kind: K }>;
+type BatchKind = "bulletproof" | "rangeProof";
+type SingleKind = Exclude<Obligation["kind"], BatchKind | "powHash">;
+
 /**
- * Checks proofs and names the first that fails, undefined when all hold. All range proofs share one
+ * Checks proofs and names the first that fails, undefined when all hold. Range proofs of a kind share one
  * multi-exponentiation; only when that fails is the culprit looked for.
  * Heavy (about a millisecond an input): made for workers. Throws `TypeError` when given
  * proof of work: a hash takes its own process and memory, and is the caller's.
  */
 export function discharge(obligations: readonly Obligation[]): Failure | undefined {
-  const failed = obligations.findIndex((obligation) => checkOne(obligation) !== undefined);
-  const before = failed === -1 ? obligations : obligations.slice(0, failed);
-  const proofs = [...before.entries()].filter(isRangeProof);
-  const culprit = firstBadProof(proofs);
-  if (culprit !== undefined) return failure(culprit[0], culprit[1], { code: "RANGE_PROOF" });
-  if (failed === -1) return undefined;
-  const obligation = obligations[failed]!;
-  return failure(failed, obligation, checkOne(obligation)!);
+  const single = firstBadSingle(obligations);
+  const before = single === undefined ? obligations : obligations.slice(0, single.index);
+  const batched = [
+    firstBad(numbered(before, "bulletproof"), verifyBulletproofs),
+    firstBad(numbered(before, "rangeProof"), verifyBulletproofsPlus),
+  ].filter((index) => index !== undefined);
+  if (batched.length === 0) return single;
+  const index = Math.min(...batched);
+  return failure(index, obligations[index]!, { code: "RANGE_PROOF" });
 }
 
 function failure(index: number, obligation: Obligation, violation: Violation): Failure {
@@ -40,45 +49,68 @@ function failure(index: number, obligation: Obligation, violation: Violation): F
   return { index, transactionId, violation };
 }
 
-type NumberedProof = [index: number, obligation: RangeProofObligation];
-
-function isRangeProof(entry: [number, Obligation]): entry is NumberedProof {
-  return entry[1].kind === "rangeProof";
-}
-
-/** The first proof that does not hold; halves a failing batch, so n proofs cost some log₂ n batches. */
-function firstBadProof(proofs: readonly NumberedProof[]): NumberedProof | undefined {
-  if (proofs.length === 0 || verifyBulletproofsPlus(proofs.map(([, proof]) => proof))) return undefined;
-  if (proofs.length === 1) return proofs[0];
-  const middle = proofs.length >> 1;
-  return firstBadProof(proofs.slice(0, middle)) ?? firstBadProof(proofs.slice(middle));
-}
-
-/** The violation an obligation other than a range proof shows; undefined when it holds. */
-function checkOne(obligation: Obligation): Violation | undefined {
-  switch (obligation.kind) {
-    case "powHash":
-      throw new TypeError("proof of work is not discharged here: hash the blob and ask meetsDifficulty");
-    case "outputKeys": {
-      const output = obligation.keys.findIndex((key) => !isPoint(key));
-      return output === -1 ? undefined : { code: "OUTPUT_KEY", output };
-    }
-    case "keyImages": {
-      const input = obligation.keyImages.findIndex((keyImage) => !isInMainSubgroup(keyImage));
-      return input === -1 ? undefined : { code: "KEY_IMAGE_DOMAIN", input };
-    }
-    case "balance": {
-      const { pseudoOuts, outputCommitments, fee } = obligation;
-      return commitmentsBalance(pseudoOuts, outputCommitments, fee) ? undefined : { code: "BALANCE" };
-    }
-    case "rangeProof":
-      return undefined;
-    case "clsag":
-      return verifyClsag(obligation) ? undefined : { code: "CLSAG", input: obligation.input };
-    case "ringSignature": {
-      const { message: prefixHash, keyImage, keys: publicKeys, signatures, input } = obligation;
-      const holds = checkRingSignature({ prefixHash, keyImage, publicKeys }, signatures);
-      return holds ? undefined : { code: "RING_SIGNATURE", input };
-    }
+/** The first that fails of those checked one by one. */
+function firstBadSingle(obligations: readonly Obligation[]): Failure | undefined {
+  for (const [index, obligation] of obligations.entries()) {
+    const violation = checkOne(obligation);
+    if (violation !== undefined) return failure(index, obligation, violation);
   }
+  return undefined;
+}
+
+type Numbered<T> = [index: number, obligation: T];
+
+function numbered<K extends BatchKind>(obligations: readonly Obligation[], kind: K) {
+  return [...obligations.entries()].filter(
+    (entry): entry is Numbered<ObligationOf<K>> => entry[1].kind === kind,
+  );
+}
+
+/** Index of the first proof that does not hold; halves a failing batch: n proofs cost some log₂ n batches. */
+function firstBad<T>(
+  proofs: readonly Numbered<T>[],
+  verify: (batch: readonly T[]) => boolean,
+): number | undefined {
+  if (proofs.length === 0 || verify(proofs.map(([, proof]) => proof))) return undefined;
+  if (proofs.length === 1) return proofs[0]![0];
+  const middle = proofs.length >> 1;
+  return firstBad(proofs.slice(0, middle), verify) ?? firstBad(proofs.slice(middle), verify);
+}
+
+function indexOfFirst<T>(items: readonly T[], isBad: (item: T) => boolean): number | undefined {
+  const index = items.findIndex(isBad);
+  return index === -1 ? undefined : index;
+}
+
+/** The violation each kind shows when it does not hold. */
+const checks: { readonly [K in SingleKind]: (obligation: ObligationOf<K>) => Violation | undefined } = {
+  outputKeys: ({ keys }) => {
+    const output = indexOfFirst(keys, (key) => !isPoint(key));
+    return output === undefined ? undefined : { code: "OUTPUT_KEY", output };
+  },
+  keyImages: ({ keyImages }) => {
+    const input = indexOfFirst(keyImages, (keyImage) => !isInMainSubgroup(keyImage));
+    return input === undefined ? undefined : { code: "KEY_IMAGE_DOMAIN", input };
+  },
+  balance: ({ pseudoOuts, outputCommitments, fee }) =>
+    commitmentsBalance(pseudoOuts, outputCommitments, fee) ? undefined : { code: "BALANCE" },
+  borromean: ({ commitment, proof }) =>
+    verifyBorromean(commitment, proof) ? undefined : { code: "RANGE_PROOF" },
+  clsag: (obligation) => (verifyClsag(obligation) ? undefined : { code: "CLSAG", input: obligation.input }),
+  mlsag: (obligation) =>
+    verifyMlsagSimple(obligation) ? undefined : { code: "MLSAG", input: obligation.input },
+  fullMlsag: (obligation) => (verifyMlsagFull(obligation) ? undefined : { code: "FULL_MLSAG" }),
+  ringSignature: ({ message: prefixHash, keyImage, keys: publicKeys, signatures, input }) => {
+    const holds = checkRingSignature({ prefixHash, keyImage, publicKeys }, signatures);
+    return holds ? undefined : { code: "RING_SIGNATURE", input };
+  },
+};
+
+/** The violation an obligation shows; undefined when it holds, or is checked in a batch. */
+function checkOne(obligation: Obligation): Violation | undefined {
+  if (obligation.kind === "powHash")
+    throw new TypeError("proof of work is not discharged here: hash the blob and ask meetsDifficulty");
+  if (obligation.kind === "bulletproof" || obligation.kind === "rangeProof") return undefined;
+  const check = checks[obligation.kind] as (obligation: Obligation) => Violation | undefined;
+  return check(obligation);
 }

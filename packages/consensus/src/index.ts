@@ -80,7 +80,6 @@ export {
   describeViolation,
   RuleViolation,
   sendTransactionFlags,
-  UnsupportedEra,
   verdictOf,
 } from "./violations.ts";
 export {

@@ -7,8 +7,12 @@ export type Obligation =
   | OutputKeyObligation
   | KeyImageObligation
   | BalanceObligation
+  | BorromeanObligation
+  | BulletproofObligation
   | RangeProofObligation
   | ClsagObligation
+  | MlsagObligation
+  | FullMlsagObligation
   | RingSignatureObligation;
 
 /** The proof-of-work hash of a block meets its difficulty. */
@@ -51,7 +55,27 @@ export interface BalanceObligation {
   fee: bigint;
 }
 
-/** A Bulletproofs+ range proof holds for its commitments. */
+/** A Borromean range proof holds for the commitment of one output (RingCT types 1 and 2). */
+export interface BorromeanObligation {
+  kind: "borromean";
+  transactionId: Uint8Array;
+  /** Index of the output in its transaction. */
+  output: number;
+  /** 32 bytes. */
+  commitment: Uint8Array;
+  proof: BitProof;
+}
+
+/** A Bulletproofs range proof holds for its commitments (RingCT types 3 to 5); many share one check. */
+export interface BulletproofObligation {
+  kind: "bulletproof";
+  transactionId: Uint8Array;
+  proof: FirstRangeProof;
+  /** Output commitments as on the wire (32 bytes each, not divided by 8). */
+  commitments: Uint8Array[];
+}
+
+/** A Bulletproofs+ range proof holds for its commitments (RingCT type 6); many share one check. */
 export interface RangeProofObligation {
   kind: "rangeProof";
   transactionId: Uint8Array;
@@ -72,6 +96,37 @@ export interface ClsagObligation {
   pseudoOut: Uint8Array;
   keyImage: Uint8Array;
   proof: ClsagProof;
+}
+
+/** An MLSAG of one input holds for its ring (RingCT types 2 to 4). */
+export interface MlsagObligation {
+  kind: "mlsag";
+  transactionId: Uint8Array;
+  /** Index of the input in its transaction. */
+  input: number;
+  /** `ringCtMessage` of the transaction (32 bytes). */
+  message: Uint8Array;
+  ring: RingMember[];
+  pseudoOut: Uint8Array;
+  keyImage: Uint8Array;
+  proof: MlsagProof;
+}
+
+/** The one MLSAG of all inputs holds for their rings, and says that amounts balance (RingCT type 1). */
+export interface FullMlsagObligation {
+  kind: "fullMlsag";
+  transactionId: Uint8Array;
+  /** `ringCtMessage` of the transaction (32 bytes). */
+  message: Uint8Array;
+  /** By input; all of the same size. */
+  rings: RingMember[][];
+  /** 32 bytes each. */
+  outputCommitments: Uint8Array[];
+  /** Atomic units. */
+  fee: bigint;
+  /** By input, 32 bytes each. */
+  keyImages: Uint8Array[];
+  proof: MlsagProof;
 }
 
 /** A ring signature of a version 1 transaction holds. */
@@ -111,4 +166,33 @@ export interface RangeProof {
   d1: Uint8Array;
   L: Uint8Array[];
   R: Uint8Array[];
+}
+
+/** Shape of an MLSAG: `ss[ring member][row]` and the first challenge, 32 bytes each. */
+export interface MlsagProof {
+  ss: Uint8Array[][];
+  cc: Uint8Array;
+}
+
+/** Shape of a Borromean range proof: 64 values of 32 bytes end to end, but `ee` is one. */
+export interface BitProof {
+  s0: Uint8Array;
+  s1: Uint8Array;
+  ee: Uint8Array;
+  Ci: Uint8Array;
+}
+
+/** Shape of a Bulletproofs proof (32 bytes each value). */
+export interface FirstRangeProof {
+  A: Uint8Array;
+  S: Uint8Array;
+  T1: Uint8Array;
+  T2: Uint8Array;
+  taux: Uint8Array;
+  mu: Uint8Array;
+  L: Uint8Array[];
+  R: Uint8Array[];
+  a: Uint8Array;
+  b: Uint8Array;
+  t: Uint8Array;
 }

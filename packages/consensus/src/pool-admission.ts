@@ -28,7 +28,6 @@ export function checkBlobSize(size: number): void {
 /**
  * Judges a transaction on its own, then against the pool, then against the chain. The order decides which
  * flags `/send_raw_transaction` shows: it is the order of the original.
- * Throws `UnsupportedEra` where the proofs of its time are not implemented.
  * Source: cryptonote_core.cpp `handle_incoming_txs`, tx_pool.cpp `add_tx`.
  */
 export function admitTransaction(

@@ -48,7 +48,7 @@ export interface VerifiedBlock {
 
 /**
  * Judges the next block of a chain, save its proofs, which are returned.
- * Throws `RuleViolation`, or `UnsupportedEra` where the proofs of its time are not implemented.
+ * Throws `RuleViolation`.
  * Source: blockchain.cpp `handle_block_to_main_chain`.
  */
 export function verifyBlock(candidate: BlockCandidate, context: ChainContext): VerifiedBlock {

@@ -36,7 +36,7 @@ export interface VerifiedTransaction {
 /**
  * Everything a transaction inside a block must satisfy, save its proofs, which are returned.
  * Fees are the pool's business: a block may hold transactions that pay nothing.
- * Throws `RuleViolation`, or `UnsupportedEra` where the proofs of its time are not implemented.
+ * Throws `RuleViolation`.
  */
 export function verifyTransaction(
   candidate: TransactionCandidate,
@@ -68,7 +68,7 @@ export function checkAlone(
   checkKeyImagesDiffer(inputs);
   checkRingMembersDiffer(inputs, version);
   checkOutputTypes(transaction, version);
-  const proofs = checkRingCt(candidate, version);
+  const proofs = checkRingCt(candidate);
   const keyImages = inputs.map(({ keyImage }) => keyImage);
   return [
     { kind: "outputKeys", transactionId, keys },

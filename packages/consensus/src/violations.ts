@@ -64,12 +64,15 @@ export type Violation =
   | { code: "TRANSACTION_VERSION_TOO_NEW"; version: number; highest: number }
   | { code: "RINGCT_REQUIRED"; version: number }
   | { code: "INPUTS_NOT_SORTED"; input: number }
+  | { code: "RING_EMPTY"; input: number }
   | { code: "KEY_IMAGE_SPENT"; input: number }
   | { code: "RING_MEMBER_UNKNOWN"; input: number; globalIndex: bigint }
   | { code: "RING_MEMBER_LOCKED"; input: number; unlockTime: bigint }
   | { code: "RING_MEMBER_TOO_YOUNG"; height: number; oldestNeeded: number }
   | { code: "SIGNATURE_COUNT"; signatures: number; required: number }
   | { code: "CLSAG"; input: number }
+  | { code: "MLSAG"; input: number }
+  | { code: "FULL_MLSAG" }
   | { code: "RING_SIGNATURE"; input: number };
 
 export type ViolationCode = Violation["code"];
@@ -167,12 +170,15 @@ export const verdictOf: { readonly [Code in ViolationCode]: Verdict } = {
   TRANSACTION_VERSION_TOO_NEW: drop("invalid_input"),
   RINGCT_REQUIRED: drop("invalid_input", "not_rct"),
   INPUTS_NOT_SORTED: drop("invalid_input"),
+  RING_EMPTY: drop("invalid_input"),
   KEY_IMAGE_SPENT: keep("double_spend", "invalid_input"),
   RING_MEMBER_UNKNOWN: keep("invalid_input"),
   RING_MEMBER_LOCKED: keep("invalid_input"),
   RING_MEMBER_TOO_YOUNG: keep("invalid_input"),
   SIGNATURE_COUNT: drop("invalid_input"),
   CLSAG: drop("invalid_input"),
+  MLSAG: drop("invalid_input"),
+  FULL_MLSAG: drop("invalid_input"),
   RING_SIGNATURE: drop("invalid_input"),
 };
 
@@ -184,17 +190,6 @@ export class RuleViolation extends Error {
     super(describeViolation(violation));
     this.name = "RuleViolation";
     this.violation = violation;
-  }
-}
-
-/** The rules or proofs of this era of the chain are not implemented yet: says nothing about validity. */
-export class UnsupportedEra extends Error {
-  readonly feature: string;
-
-  constructor(feature: string) {
-    super(`not supported yet: ${feature}`);
-    this.name = "UnsupportedEra";
-    this.feature = feature;
   }
 }
 

@@ -1,53 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { KeyInput, Transaction, TxOutput } from "@anulo/protocol";
-import { checkSanity, type TransactionCandidate, UnsupportedEra, verifyTransaction } from "../src/index.ts";
+import { fromHex, type KeyInput } from "@anulo/protocol";
+import { checkSanity, type TransactionCandidate, verifyTransaction } from "../src/index.ts";
+import { bytes, input, offsets, type RingCtType, untagged, versionOne, versionTwo } from "./candidates.ts";
 import { fakeContext, fakeOutput } from "./fake-view.ts";
 import { tagged } from "./forge.ts";
 import { assertRefused } from "./refusals.ts";
-
-const bytes = (fill: number) => new Uint8Array(32).fill(fill);
-const offsets = (size: number, first = 5n) => [first, ...Array.from({ length: size - 1 }, () => 1n)];
-const input = (keyImage: number, ringSize = 16, amount = 0n): KeyInput => ({
-  type: "key",
-  amount,
-  keyOffsets: offsets(ringSize),
-  keyImage: bytes(keyImage),
-});
-const untagged = (amount = 0n): TxOutput => ({ amount, target: { type: "key", key: bytes(1) } });
-
-/** A version 1 transaction: its rules need no proofs to be made. */
-function versionOne(inputs: KeyInput[], outputs: TxOutput[]): TransactionCandidate {
-  const prefix = { version: 1, unlockTime: 0n, inputs, outputs, extra: bytes(0) };
-  const signatures = inputs.map(({ keyOffsets }) => keyOffsets.map(() => new Uint8Array(64)));
-  return { transaction: { prefix, signatures, ringct: undefined }, id: bytes(9), weight: 1000 };
-}
-
-/** A Bulletproofs+ transaction of the right shape, with proofs nobody made. */
-function versionTwo(edit: { inputs?: KeyInput[]; outputs?: TxOutput[]; type?: 1 | 2 | 3 | 4 | 5 | 6 } = {}) {
-  const inputs = edit.inputs ?? [input(7)];
-  const outputs = edit.outputs ?? [tagged(bytes(1)), tagged(bytes(2))];
-  const rounds = Array.from({ length: 6 + Math.ceil(Math.log2(Math.max(1, outputs.length))) }, () =>
-    bytes(3),
-  );
-  const zero = bytes(0);
-  const proof = { A: zero, A1: zero, B: zero, r1: zero, s1: zero, d1: zero, L: rounds, R: rounds };
-  const clsags = inputs.map(({ keyOffsets }) => ({ s: keyOffsets.map(() => zero), c1: zero, D: zero }));
-  const prunable = { rangeSigs: [], bulletproofs: [], bulletproofsPlus: [proof], clsags, mgs: [] };
-  const transaction: Transaction = {
-    prefix: { version: 2, unlockTime: 0n, inputs, outputs, extra: zero },
-    signatures: [],
-    ringct: {
-      type: edit.type ?? 6,
-      fee: 10n ** 10n,
-      pseudoOuts: inputs.map(() => zero),
-      ecdhInfo: outputs.map(() => ({ amount: new Uint8Array(8) })),
-      outputCommitments: outputs.map(() => zero),
-      prunable,
-    },
-  };
-  return { transaction, id: bytes(9), weight: 2000 };
-}
 
 const verify = (candidate: TransactionCandidate, view: Parameters<typeof fakeContext>[0] = {}) =>
   verifyTransaction(candidate, fakeContext(view));
@@ -113,33 +71,86 @@ test("version 2 comes with hard fork 4 and is required from 6", () => {
   const one = versionOne([input(7, 5, 10n)], [untagged(5n)]);
   for (const hardForkVersion of [1, 2, 4, 5]) verify(one, { hardForkVersion });
   assertRefused(() => verify(one, { hardForkVersion: 6 }), "RINGCT_REQUIRED");
-  const two = versionTwo({ outputs: [untagged()], type: 2 });
+  const two = versionTwo({ inputs: [input(7, 3)], outputs: [untagged()], type: 2 });
   assertRefused(() => verify(two, { hardForkVersion: 1 }), "TRANSACTION_VERSION");
-  assertRefused(() => verify(two, { hardForkVersion: 3 }), "RINGCT_TYPE");
+  assertRefused(() => verify(two, { hardForkVersion: 3 }), "TRANSACTION_VERSION_TOO_NEW");
+  verify(two, { hardForkVersion: 4 });
 });
 
-test("a ringct type is refused outside its forks and unsupported inside, save the newest", () => {
-  const outcome = (type: 1 | 2 | 3 | 4 | 5 | 6, hardForkVersion: number) => {
-    const outputs = hardForkVersion > 15 ? undefined : [untagged(), untagged()];
-    const candidate = versionTwo({ type, ...(outputs ? { outputs } : {}) });
+/** Hard forks 1 to 16 that take a transaction, as far as `code` goes. */
+function forksWithout(code: string, make: (hardForkVersion: number) => TransactionCandidate): number[] {
+  const forks = Array.from({ length: 16 }, (_, i) => i + 1);
+  return forks.filter((hardForkVersion) => {
     try {
-      verify(candidate, { hardForkVersion });
+      verify(make(hardForkVersion), { hardForkVersion });
+      return true;
     } catch (error) {
-      if (error instanceof UnsupportedEra) return "later";
-      return (error as { violation: { code: string } }).violation.code === "RINGCT_TYPE" ? "no" : "yes";
+      return (error as { violation?: { code: string } }).violation?.code !== code;
     }
-    return "yes";
+  });
+}
+
+const range = (first: number, last: number) => Array.from({ length: last - first + 1 }, (_, i) => first + i);
+
+test("each ringct type has its forks, some of them shared with the next type", () => {
+  const forks = (type: RingCtType) =>
+    forksWithout("RINGCT_TYPE", (fork) =>
+      versionTwo({ type, ...(fork > 15 ? {} : { outputs: [untagged(), untagged()] }) }),
+    );
+  assert.deepEqual(forks(1), range(1, 8));
+  assert.deepEqual(forks(2), range(1, 8));
+  assert.deepEqual(forks(3), [1, ...range(8, 10)]);
+  assert.deepEqual(forks(4), [1, ...range(10, 13)]);
+  assert.deepEqual(forks(5), [1, ...range(13, 15)]);
+  assert.deepEqual(forks(6), [1, 15, 16]);
+});
+
+test("two MLSAG transactions were mined after their time, and stay", () => {
+  const late = (id: string) => ({
+    ...versionTwo({ type: 4, inputs: [input(7, 11)], outputs: [untagged(), untagged()] }),
+    id: fromHex(id),
+  });
+  const mined = [
+    "c5151944f0583097ba0c88cd0f43e7fabb3881278aa2f73b3b0a007c5d34e910",
+    "6f2f117cde6fbcf8d4a6ef8974fcac744726574ac38cf25d3322c996b21edd4c",
+  ];
+  for (const id of mined) assert.equal(verify(late(id), { hardForkVersion: 14 }).obligations.length, 5);
+  assertRefused(() => verify(late("00".repeat(32)), { hardForkVersion: 14 }), "RINGCT_TYPE");
+});
+
+test("each ringct type leaves its own proofs to check", () => {
+  const kinds = (type: RingCtType, hardForkVersion: number, ringSize: number) => {
+    const inputs = [input(9, ringSize), input(7, ringSize)];
+    const { obligations } = verify(versionTwo({ type, inputs, outputs: [untagged(), untagged()] }), {
+      hardForkVersion,
+    });
+    assert.ok(structuredClone(obligations));
+    return obligations.slice(2).map(({ kind }) => kind);
   };
-  const row = (type: 1 | 2 | 3 | 4 | 5 | 6) =>
-    [4, 7, 8, 9, 10, 11, 13, 14, 15, 16].map((fork) => outcome(type, fork));
-  const later = (count: number) => Array(count).fill("later");
-  const no = (count: number) => Array(count).fill("no");
-  assert.deepEqual(row(1), [...later(3), ...no(7)]);
-  assert.deepEqual(row(2), [...later(3), ...no(7)]);
-  assert.deepEqual(row(3), [...no(2), ...later(3), ...no(5)]);
-  assert.deepEqual(row(4), [...no(4), ...later(3), ...no(3)]);
-  assert.deepEqual(row(5), [...no(6), ...later(3), "no"]);
-  assert.deepEqual(row(6), [...no(8), "yes", "yes"]);
+  assert.deepEqual(kinds(1, 4, 3), ["borromean", "borromean", "fullMlsag"]);
+  assert.deepEqual(kinds(2, 8, 11), ["balance", "borromean", "borromean", "mlsag", "mlsag"]);
+  assert.deepEqual(kinds(3, 8, 11), ["balance", "bulletproof", "mlsag", "mlsag"]);
+  assert.deepEqual(kinds(4, 13, 11), ["balance", "bulletproof", "mlsag", "mlsag"]);
+  assert.deepEqual(kinds(5, 13, 11), ["balance", "bulletproof", "clsag", "clsag"]);
+  assert.deepEqual(kinds(6, 15, 16), ["balance", "rangeProof", "clsag", "clsag"]);
+});
+
+test("before hard fork 12 rings may differ in size, but one signature needs them all alike", () => {
+  const outputs = [untagged(), untagged()];
+  const spend = (type: RingCtType) => versionTwo({ type, outputs, inputs: [input(9, 3), input(7, 4)] });
+  assertRefused(() => verify(spend(1), { hardForkVersion: 4 }), "SIGNATURE_COUNT");
+  assertRefused(() => verify(spend(2), { hardForkVersion: 4 }), "SIGNATURE_COUNT");
+});
+
+test("a ring without members is refused in every fork", () => {
+  const empty = (version: number) =>
+    versionOne(
+      [input(7, 0, 10n), input(5, 11, 10n)].map((one, i) => (i === 0 ? { ...one, keyOffsets: [] } : one)),
+      [version > 15 ? tagged(bytes(1), 5n) : untagged(5n)],
+    );
+  assertRefused(() => verify(empty(1), { hardForkVersion: 1 }), "RING_EMPTY");
+  assertRefused(() => verify(empty(5), { hardForkVersion: 5 }), "RING_EMPTY");
+  assertRefused(() => verify(empty(16), { hardForkVersion: 16 }), "RING_SIZES_DIFFER");
 });
 
 test("inputs descend by key image from hard fork 7", () => {

@@ -36,10 +36,13 @@ export function checkOutputTypes({ prefix }: Transaction, version: number): void
   if (output !== -1) throw new RuleViolation({ code: "OUTPUT_TYPE", output });
 }
 
-/** First and last hard fork of each RingCT type. Source: blockchain.cpp `check_tx_outputs`. */
+/**
+ * First and last hard fork of each RingCT type, save that version 2 itself waits for hard fork 4
+ * (`checkVersion`). Source: blockchain.cpp `check_tx_outputs`.
+ */
 const ringCtEras: Readonly<Record<number, readonly [first: number, last: number]>> = {
-  1: [hardFork.ringCt, 8],
-  2: [hardFork.ringCt, 8],
+  1: [1, hardFork.bulletproofs],
+  2: [1, hardFork.bulletproofs],
   3: [hardFork.bulletproofs, hardFork.smallerBulletproofs],
   4: [hardFork.smallerBulletproofs, hardFork.clsag],
   5: [hardFork.clsag, hardFork.bulletproofPlus],

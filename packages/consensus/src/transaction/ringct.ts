@@ -1,60 +1,80 @@
-import type { ConfidentialRingCt, Transaction } from "@anulo/protocol";
+import { type ConfidentialRingCt, ringCtTypes, type Transaction } from "@anulo/protocol";
 import { MAX_PROVEN_OUTPUTS } from "../constants.ts";
-import type { BalanceObligation, RangeProofObligation } from "../obligations.ts";
-import { RuleViolation, UnsupportedEra } from "../violations.ts";
+import type {
+  BalanceObligation,
+  BorromeanObligation,
+  BulletproofObligation,
+  RangeProofObligation,
+} from "../obligations.ts";
+import { RuleViolation } from "../violations.ts";
 import type { TransactionCandidate } from "./candidate.ts";
-import { isRingCtTypeAllowed } from "./outputs.ts";
 
-const BULLETPROOF_PLUS = 6;
+type AmountObligation =
+  | BalanceObligation
+  | BorromeanObligation
+  | BulletproofObligation
+  | RangeProofObligation;
 
 /**
- * A version 2 transaction hides its amounts and proves them: what must hold without knowing the chain.
- * A type the fork forbids is left to `checkOutputs`, which refuses it.
- * Throws `UnsupportedEra` for a type of an earlier fork while that fork is in force.
- * Source: cryptonote_core.cpp `handle_incoming_tx_accumulated_batch`, rctSigs.cpp `verRctSemanticsSimple`.
+ * A version 2 transaction hides its amounts and proves them: what must hold without knowing the chain,
+ * whether or not the fork accepts its type, which `checkOutputs` judges.
+ * Source: cryptonote_core.cpp `handle_incoming_tx_accumulated_batch`, rctSigs.cpp `verRct`,
+ * `verRctSemanticsSimple`.
  */
-export function checkRingCt(
-  { transaction, id }: TransactionCandidate,
-  version: number,
-): (BalanceObligation | RangeProofObligation)[] {
+export function checkRingCt({ transaction, id }: TransactionCandidate): AmountObligation[] {
   const { ringct } = transaction;
   if (ringct === undefined) return [];
-  if (ringct.type === 0) throw new RuleViolation({ code: "RINGCT_MISSING" });
-  if (!isRingCtTypeAllowed(ringct.type, version, id)) return [];
-  if (ringct.type !== BULLETPROOF_PLUS) throw new UnsupportedEra(`proofs of RingCT type ${ringct.type}`);
+  if (ringct.type === ringCtTypes.none) throw new RuleViolation({ code: "RINGCT_MISSING" });
   checkShape(ringct, transaction);
-  return [balance(ringct, id), rangeProof(ringct, id)];
+  const proofs = rangeProofs(ringct, id);
+  return ringct.type === ringCtTypes.full ? proofs : [balance(ringct, id), ...proofs];
 }
 
 /** As many output commitments as outputs. Source: cryptonote_core.cpp `check_tx_semantic`. */
 export function checkCommitmentCount({ prefix, ringct }: Transaction): void {
   if (prefix.version === 1) return;
   const outputs = prefix.outputs.length;
-  const commitments = ringct === undefined || ringct.type === 0 ? 0 : ringct.outputCommitments.length;
+  const commitments =
+    ringct === undefined || ringct.type === ringCtTypes.none ? 0 : ringct.outputCommitments.length;
   if (outputs !== commitments) throw new RuleViolation({ code: "COMMITMENT_COUNT", outputs, commitments });
 }
 
-/** Every part has its count: one proof that covers the outputs and no more, one CLSAG an input. */
-function checkShape(ringct: ConfidentialRingCt, { prefix }: Transaction): void {
-  const { prunable } = ringct;
-  const require = (holds: boolean, part: string) => {
-    if (!holds) throw new RuleViolation({ code: "RINGCT_SHAPE", part });
+/** Proofs and signatures of a type, by how many there must be. */
+function expectedCounts(type: ConfidentialRingCt["type"], inputs: number, outputs: number) {
+  const isBorromean = type < ringCtTypes.bulletproof;
+  const hasClsags = type >= ringCtTypes.clsag;
+  const isFull = type === ringCtTypes.full;
+  const isPlus = type === ringCtTypes.bulletproofPlus;
+  return {
+    rangeSigs: isBorromean ? outputs : 0,
+    bulletproofs: isBorromean || isPlus ? 0 : 1,
+    bulletproofsPlus: isPlus ? 1 : 0,
+    clsags: hasClsags ? inputs : 0,
+    mgs: hasClsags ? 0 : isFull ? 1 : inputs,
+    pseudoOuts: isFull ? 0 : inputs,
+    ecdhInfo: outputs,
   };
-  if (prunable === undefined) throw new RangeError("a pruned transaction cannot be verified");
-  const outputs = ringct.outputCommitments.length;
-  const proof = prunable.bulletproofsPlus[0];
-  require(outputs >= 1 && outputs <= MAX_PROVEN_OUTPUTS, "outputs");
-  require(prunable.bulletproofsPlus.length === 1 && proof !== undefined, "range proofs");
-  require(proof!.L.length === proof!.R.length &&
-    proof!.L.length === 6 + roundsOf(outputs), "range proof rounds");
-  require(ringct.ecdhInfo.length === outputs, "encrypted amounts");
-  require(prunable.clsags.length === prefix.inputs.length, "CLSAGs");
-  require(ringct.pseudoOuts.length === prefix.inputs.length, "pseudo outputs");
 }
 
-/** Halvings from the smallest power of two that holds this many outputs. */
-function roundsOf(outputs: number): number {
-  return Math.ceil(Math.log2(outputs));
+/** Every part has its count: signatures for the inputs, range proofs that cover the outputs and no more. */
+function checkShape(ringct: ConfidentialRingCt, { prefix }: Transaction): void {
+  const { prunable, pseudoOuts, ecdhInfo } = ringct;
+  if (prunable === undefined) throw new RangeError("a pruned transaction cannot be verified");
+  const outputs = ringct.outputCommitments.length;
+  const parts = { ...prunable, pseudoOuts, ecdhInfo };
+  for (const [part, count] of Object.entries(expectedCounts(ringct.type, prefix.inputs.length, outputs))) {
+    if (parts[part as keyof typeof parts].length !== count)
+      throw new RuleViolation({ code: "RINGCT_SHAPE", part });
+  }
+  for (const proof of [...prunable.bulletproofs, ...prunable.bulletproofsPlus]) {
+    if (!coversExactly(proof, outputs)) throw new RuleViolation({ code: "RINGCT_SHAPE", part: "rounds" });
+  }
+}
+
+/** A proof is for 1 to 16 outputs, and for no power of two more than they need. */
+function coversExactly({ L, R }: { L: unknown[]; R: unknown[] }, outputs: number): boolean {
+  if (outputs < 1 || outputs > MAX_PROVEN_OUTPUTS) return false;
+  return L.length === R.length && L.length === 6 + Math.ceil(Math.log2(outputs));
 }
 
 function balance(ringct: ConfidentialRingCt, transactionId: Uint8Array): BalanceObligation {
@@ -62,7 +82,18 @@ function balance(ringct: ConfidentialRingCt, transactionId: Uint8Array): Balance
   return { kind: "balance", transactionId, pseudoOuts, outputCommitments, fee };
 }
 
-function rangeProof(ringct: ConfidentialRingCt, transactionId: Uint8Array): RangeProofObligation {
-  const proof = ringct.prunable!.bulletproofsPlus[0]!;
-  return { kind: "rangeProof", transactionId, proof, commitments: ringct.outputCommitments };
+function rangeProofs(ringct: ConfidentialRingCt, transactionId: Uint8Array): AmountObligation[] {
+  const { outputCommitments: commitments } = ringct;
+  const { rangeSigs, bulletproofs, bulletproofsPlus } = ringct.prunable!;
+  return [
+    ...rangeSigs.map((proof, output): BorromeanObligation => {
+      return { kind: "borromean", transactionId, output, commitment: commitments[output]!, proof };
+    }),
+    ...bulletproofs.map((proof): BulletproofObligation => {
+      return { kind: "bulletproof", transactionId, proof, commitments };
+    }),
+    ...bulletproofsPlus.map((proof): RangeProofObligation => {
+      return { kind: "rangeProof", transactionId, proof, commitments };
+    }),
+  ];
 }

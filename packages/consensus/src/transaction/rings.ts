@@ -13,7 +13,7 @@ import type { ChainContext } from "./candidate.ts";
 export function checkRingSizes(inputs: readonly KeyInput[], chain: ChainView): void {
   const version = chain.hardForkVersion;
   if (version < 2) return;
-  const sizes = inputs.map(({ keyOffsets }) => keyOffsets.length);
+  const sizes = inputs.map(countedSize);
   const smallest = Math.min(...sizes);
   const largest = Math.max(...sizes);
   if (version >= hardFork.sameRingSizes && smallest !== largest) {
@@ -25,6 +25,11 @@ export function checkRingSizes(inputs: readonly KeyInput[], chain: ChainView): v
       ? !isUnmixable(inputs, required, chain)
       : smallest > largestRingSize(version);
   if (isWrong) throw new RuleViolation({ code: "RING_SIZE", size: smallest, required });
+}
+
+/** The original counts the other members, of which an empty ring has 2^64 - 1. */
+function countedSize({ keyOffsets }: KeyInput): number {
+  return keyOffsets.length === 0 ? Number.POSITIVE_INFINITY : keyOffsets.length;
 }
 
 /** Ring size the fork asks for. */
@@ -72,10 +77,10 @@ export function checkVersion({ prefix }: Transaction, inputs: readonly KeyInput[
 /** The ring of one input: outputs of the chain, all of them unlocked; its key image is unspent. */
 export function resolveRing(input: KeyInput, index: number, context: ChainContext): ChainOutput[] {
   const { chain } = context;
+  if (input.keyOffsets.length === 0) throw new RuleViolation({ code: "RING_EMPTY", input: index });
   if (chain.isKeyImageSpent(input.keyImage))
     throw new RuleViolation({ code: "KEY_IMAGE_SPENT", input: index });
   const globalIndices = absoluteOffsets(input.keyOffsets);
-  if (globalIndices.length === 0) throw new RuleViolation({ code: "RING_SIZE", size: 0, required: 1 });
   const ring = chain.outputs(input.amount, globalIndices).map((output, member) => {
     if (output !== undefined) return output;
     const globalIndex = globalIndices[member]!;

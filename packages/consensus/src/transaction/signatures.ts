@@ -1,7 +1,19 @@
-import { type KeyInput, ringCtMessage, transactionPrefixHash } from "@anulo/protocol";
+import {
+  type ConfidentialRingCt,
+  type KeyInput,
+  ringCtMessage,
+  ringCtTypes,
+  transactionPrefixHash,
+} from "@anulo/protocol";
 import type { ChainOutput } from "../chain-view.ts";
-import type { ClsagObligation, RingSignatureObligation } from "../obligations.ts";
-import { RuleViolation, UnsupportedEra } from "../violations.ts";
+import type {
+  ClsagObligation,
+  FullMlsagObligation,
+  MlsagObligation,
+  RingMember,
+  RingSignatureObligation,
+} from "../obligations.ts";
+import { RuleViolation } from "../violations.ts";
 import type { TransactionCandidate } from "./candidate.ts";
 
 /** An input with its ring resolved. */
@@ -10,36 +22,87 @@ export interface ResolvedInput {
   ring: readonly ChainOutput[];
 }
 
+type SignatureObligation = ClsagObligation | MlsagObligation | FullMlsagObligation | RingSignatureObligation;
+
 /**
- * The signatures of every input, over the outputs its ring names. Throws `UnsupportedEra` for MLSAGs.
- * Source: blockchain.cpp `check_tx_inputs`, rctSigs.cpp `verRctNonSemanticsSimple`.
+ * The signatures of every input, over the outputs its ring names.
+ * Source: blockchain.cpp `check_tx_inputs`, `expand_transaction_2`, rctSigs.cpp `verRctNonSemanticsSimple`.
  */
 export function signaturesToVerify(
-  { transaction, id }: TransactionCandidate,
+  candidate: TransactionCandidate,
   inputs: readonly ResolvedInput[],
-): (ClsagObligation | RingSignatureObligation)[] {
-  const { ringct } = transaction;
-  if (ringct === undefined) return ringSignatures({ transaction, id }, inputs);
-  if (ringct.type === 0) throw new RuleViolation({ code: "RINGCT_MISSING" });
-  if (ringct.type < 5) throw new UnsupportedEra(`signatures of RingCT type ${ringct.type}`);
-  const clsags = ringct.prunable?.clsags ?? [];
-  checkCount(clsags.length, inputs.length);
+): SignatureObligation[] {
+  const { ringct } = candidate.transaction;
+  if (ringct === undefined) return ringSignatures(candidate, inputs);
+  if (ringct.type === ringCtTypes.none) throw new RuleViolation({ code: "RINGCT_MISSING" });
+  if (ringct.type === ringCtTypes.full) return [fullMlsag(candidate, ringct, inputs)];
   checkCount(ringct.pseudoOuts.length, inputs.length);
+  return ringct.type >= ringCtTypes.clsag
+    ? clsags(candidate, ringct, inputs)
+    : mlsags(candidate, ringct, inputs);
+}
+
+/** What every RingCT signature of one input speaks of. */
+function statements({ transaction, id }: TransactionCandidate, inputs: readonly ResolvedInput[]) {
   const message = ringCtMessage(transaction);
-  return inputs.map(({ input, ring }, index) => {
-    const proof = clsags[index]!;
-    checkCount(proof.s.length, ring.length);
-    return {
-      kind: "clsag",
-      transactionId: id,
-      input: index,
-      message,
-      ring: ring.map(({ key, commitment }) => ({ key, commitment })),
-      pseudoOut: ringct.pseudoOuts[index]!,
-      keyImage: input.keyImage,
-      proof,
-    };
+  const { pseudoOuts } = transaction.ringct as ConfidentialRingCt;
+  return inputs.map(({ input: { keyImage }, ring }, input) => ({
+    transactionId: id,
+    input,
+    message,
+    ring: ring.map(memberOf),
+    pseudoOut: pseudoOuts[input]!,
+    keyImage,
+  }));
+}
+
+function clsags(
+  candidate: TransactionCandidate,
+  ringct: ConfidentialRingCt,
+  inputs: readonly ResolvedInput[],
+): ClsagObligation[] {
+  const proofs = ringct.prunable?.clsags ?? [];
+  checkCount(proofs.length, inputs.length);
+  return statements(candidate, inputs).map((statement) => {
+    const proof = proofs[statement.input]!;
+    checkCount(proof.s.length, statement.ring.length);
+    return { kind: "clsag", ...statement, proof };
   });
+}
+
+function mlsags(
+  candidate: TransactionCandidate,
+  ringct: ConfidentialRingCt,
+  inputs: readonly ResolvedInput[],
+): MlsagObligation[] {
+  const proofs = ringct.prunable?.mgs ?? [];
+  checkCount(proofs.length, inputs.length);
+  return statements(candidate, inputs).map((statement) => {
+    const proof = proofs[statement.input]!;
+    checkCount(proof.ss.length, statement.ring.length);
+    return { kind: "mlsag", ...statement, proof };
+  });
+}
+
+/** Rings are the columns of one signature, so all must be of one size, in every fork. */
+function fullMlsag(
+  { transaction, id }: TransactionCandidate,
+  { prunable, outputCommitments, fee }: ConfidentialRingCt,
+  inputs: readonly ResolvedInput[],
+): FullMlsagObligation {
+  const proof = prunable?.mgs[0];
+  if (proof === undefined) throw new RuleViolation({ code: "SIGNATURE_COUNT", signatures: 0, required: 1 });
+  for (const { ring } of inputs) checkCount(proof.ss.length, ring.length);
+  return {
+    kind: "fullMlsag",
+    transactionId: id,
+    message: ringCtMessage(transaction),
+    rings: inputs.map(({ ring }) => ring.map(memberOf)),
+    outputCommitments,
+    fee,
+    keyImages: inputs.map(({ input }) => input.keyImage),
+    proof,
+  };
 }
 
 function ringSignatures(
@@ -62,6 +125,10 @@ function ringSignatures(
       signatures,
     };
   });
+}
+
+function memberOf({ key, commitment }: ChainOutput): RingMember {
+  return { key, commitment };
 }
 
 function checkCount(signatures: number, required: number): void {

@@ -87,13 +87,11 @@ function fingerprint(obligation: Obligation): string {
     return hash.digest("base64");
   }
   hash.update(obligation.transactionId);
-  if (obligation.kind === "clsag") {
-    hash.update(String(obligation.input));
-    for (const { key, commitment } of obligation.ring) hash.update(key).update(commitment);
-  }
-  if (obligation.kind === "ringSignature") {
-    hash.update(String(obligation.input));
-    for (const key of obligation.keys) hash.update(key);
-  }
+  if ("input" in obligation) hash.update(String(obligation.input));
+  if (obligation.kind === "borromean") hash.update(String(obligation.output));
+  const rings =
+    obligation.kind === "fullMlsag" ? obligation.rings : "ring" in obligation ? [obligation.ring] : [];
+  for (const { key, commitment } of rings.flat()) hash.update(key).update(commitment);
+  if (obligation.kind === "ringSignature") for (const key of obligation.keys) hash.update(key);
   return hash.digest("base64");
 }

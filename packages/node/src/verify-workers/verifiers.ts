@@ -36,8 +36,12 @@ function inlineVerifiers(): Verifiers {
 /** Rough cost of an obligation in milliseconds, to share a batch out evenly. */
 const costOf: { readonly [K in Obligation["kind"]]: number } = {
   powHash: 40,
+  borromean: 15,
   clsag: 3,
+  mlsag: 3,
+  fullMlsag: 5,
   ringSignature: 3,
+  bulletproof: 3,
   rangeProof: 2.5,
   keyImages: 0.3,
   balance: 0.3,
