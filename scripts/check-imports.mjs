@@ -46,7 +46,7 @@ const powers = [
   {
     what: "other processes",
     modules: ["child_process", "cluster"],
-    only: ["packages/testkit/src/", "bin/src/"],
+    only: ["packages/node/src/pow/", "packages/testkit/src/", "bin/src/"],
   },
   { what: "WebAssembly", globals: ["WebAssembly"], only: ["packages/crypto/src/"] },
 ];

@@ -1,0 +1,38 @@
+import type { FoundNonce, PowSearch, PowWork } from "./work.ts";
+
+/** What the node asks of the process that hashes. `id` names the question in every answer to it. */
+export type PowQuestion =
+  | { readonly type: "hash"; readonly id: number; readonly work: PowWork }
+  | { readonly type: "search"; readonly id: number; readonly search: PowSearch }
+  /** Ends a search; there is no answer. */
+  | { readonly type: "abandon"; readonly id: number }
+  /** A seed (32 bytes) that will be needed soon. */
+  | { readonly type: "prepare"; readonly seedId: Uint8Array };
+
+/** What the process answers. */
+export type PowAnswer =
+  | { readonly type: "hashed"; readonly id: number; readonly hash: Uint8Array }
+  /** Hashes made for a search since the last time. */
+  | { readonly type: "progress"; readonly id: number; readonly hashes: number }
+  /** The end of a search; nothing found when all nonces were tried. */
+  | { readonly type: "searched"; readonly id: number; readonly found: FoundNonce | undefined }
+  | { readonly type: "failed"; readonly id: number; readonly reason: string };
+
+/** What the process hands to one of its threads, one task at a time. */
+export type ThreadTask =
+  | { readonly type: "hash"; readonly work: PowWork }
+  | {
+      readonly type: "try";
+      readonly search: PowSearch;
+      /** Nonces to try: this one, and `count - 1` after it. */
+      readonly nonce: number;
+      readonly count: number;
+    }
+  | { readonly type: "prepare"; readonly seedId: Uint8Array };
+
+/** What a thread made of its task. */
+export type ThreadResult =
+  | { readonly type: "hashed"; readonly hash: Uint8Array }
+  | { readonly type: "tried"; readonly hashes: number; readonly found: FoundNonce | undefined }
+  | { readonly type: "prepared" }
+  | { readonly type: "failed"; readonly reason: string };

@@ -1,0 +1,64 @@
+import { agreedPowHash } from "@anulo/consensus";
+import type { PowAnswer, PowQuestion } from "./messages.ts";
+import { createQuestions, type Questions } from "./questions.ts";
+import { checkWork, type FoundNonce, type PowSearch, type PowWork } from "./work.ts";
+
+/** Proof-of-work hashing, in a process of its own that is started when it is first needed. */
+export interface Pow {
+  /** The hash (32 bytes) of a block's blob; rejects with an Error when it cannot be computed. */
+  hash(work: PowWork): Promise<Uint8Array>;
+  /** Looks for a nonce; `onProgress` is told how many hashes were made since the last time. */
+  search(search: PowSearch, onProgress?: (hashes: number) => void): RunningSearch;
+  /** Builds what a seed (32 bytes) needs, if hashes are being made at all. */
+  prepare(seedId: Uint8Array): void;
+  /** Ends the process at once; what is open rejects. */
+  stop(): Promise<void>;
+}
+
+/** A search under way. */
+export interface RunningSearch {
+  /** Undefined when it was stopped, or all nonces were tried. */
+  readonly found: Promise<FoundNonce | undefined>;
+  stop(): void;
+}
+
+export interface PowOptions {
+  /** Threads that verify; a search may ask for more. */
+  readonly threads: number;
+  /** Milliseconds without work after which the process ends, and its memory is free again. */
+  readonly idleMs?: number | undefined;
+}
+
+/** Longer than the time between two blocks of a real network, so that a node in step keeps its cache. */
+const DEFAULT_IDLE_MS = 10 * 60_000;
+
+/** Starts without a process. */
+export function createPow({ threads, idleMs = DEFAULT_IDLE_MS }: PowOptions): Pow {
+  const questions = createQuestions({ threads, idleMs });
+  let nextId = 1;
+  return {
+    async hash(work) {
+      checkWork(work);
+      return agreedPowHash(work.height) ?? (await askForHash(questions, { id: nextId++, work }));
+    },
+    search(search, onProgress) {
+      checkWork(search);
+      const id = nextId++;
+      const answered = questions.ask({ type: "search", id, search }, onProgress);
+      return { found: answered.then(foundOf), stop: () => questions.abandon(id) };
+    },
+    prepare: (seedId) => questions.mention({ type: "prepare", seedId }),
+    stop: () => questions.stop(),
+  };
+}
+
+async function askForHash(questions: Questions, hash: { id: number; work: PowWork }): Promise<Uint8Array> {
+  const question: PowQuestion = { type: "hash", ...hash };
+  const answer = await questions.ask(question);
+  if (answer?.type !== "hashed") throw new Error(`the hashing process gave an odd answer: ${answer?.type}`);
+  return answer.hash;
+}
+
+function foundOf(answer: PowAnswer | undefined): FoundNonce | undefined {
+  return answer?.type === "searched" ? answer.found : undefined;
+}

@@ -1,0 +1,103 @@
+import type { PowAnswer, PowQuestion } from "./messages.ts";
+import { type PowChild, startPowChild } from "./pow-child.ts";
+
+type NumberedQuestion = Extract<PowQuestion, { readonly type: "hash" | "search" }>;
+
+/** Questions to the hashing process, which is started, replaced and let go as they need it. */
+export interface Questions {
+  /** Rejects with an Error when the process cannot answer; undefined when the question was abandoned. */
+  ask(question: NumberedQuestion, onProgress?: (hashes: number) => void): Promise<PowAnswer | undefined>;
+  abandon(id: number): void;
+  /** Says something that needs no answer, if there is a process to say it to. */
+  mention(question: PowQuestion): void;
+  stop(): Promise<void>;
+}
+
+export interface QuestionsOptions {
+  readonly threads: number;
+  /** Milliseconds without questions after which the process may go. */
+  readonly idleMs: number;
+}
+
+/** Hashes the process is given at once; more would only wait there instead of here. */
+const MAX_ASKED = 64;
+/** Processes that may end over a question before it is given up. */
+const MAX_DEATHS = 2;
+
+interface Open {
+  readonly question: NumberedQuestion;
+  resolve(answer: PowAnswer | undefined): void;
+  reject(reason: Error): void;
+  onProgress(hashes: number): void;
+  isAsked: boolean;
+  deaths: number;
+}
+
+/** Starts without questions and without a process. */
+export function createQuestions({ threads, idleMs }: QuestionsOptions): Questions {
+  const open = new Map<number, Open>();
+  let child: PowChild | undefined;
+  let idle: NodeJS.Timeout | undefined;
+  let isStopped = false;
+  const rest = () => {
+    child?.dismiss();
+    child = undefined;
+  };
+  /** Takes a question off the list, and asks those that waited for its place. */
+  const close = (id: number): Open | undefined => {
+    const entry = open.get(id);
+    open.delete(id);
+    askMore();
+    if (open.size > 0 || child === undefined) return entry;
+    child.holdNode(false);
+    idle = setTimeout(rest, idleMs).unref();
+    return entry;
+  };
+  const onAnswer = (answer: PowAnswer) => {
+    if (answer.type === "progress") open.get(answer.id)?.onProgress(answer.hashes);
+    else if (answer.type !== "failed") close(answer.id)?.resolve(answer);
+    else close(answer.id)?.reject(new Error(`hashing failed: ${answer.reason}`));
+  };
+  const onDeath = () => {
+    child = undefined;
+    const asked = [...open].filter(([, { isAsked }]) => isAsked);
+    for (const [, entry] of asked) entry.isAsked = false;
+    for (const [id, entry] of asked) {
+      if (++entry.deaths === MAX_DEATHS) close(id)?.reject(new Error("the hashing process ended"));
+    }
+    askMore();
+  };
+  const askMore = () => {
+    let asked = [...open.values()].filter(({ isAsked }) => isAsked).length;
+    for (const entry of open.values()) {
+      if (asked >= MAX_ASKED || isStopped) return;
+      if (entry.isAsked) continue;
+      child ??= startPowChild({ threads, onAnswer, onDeath });
+      entry.isAsked = true;
+      asked++;
+      child.send(entry.question);
+      child.holdNode(true);
+    }
+  };
+  return {
+    ask: (question, onProgress = () => {}) =>
+      new Promise((resolve, reject) => {
+        if (isStopped) return reject(new Error("hashing has been stopped"));
+        clearTimeout(idle);
+        open.set(question.id, { question, resolve, reject, onProgress, isAsked: false, deaths: 0 });
+        askMore();
+      }),
+    abandon(id) {
+      if (open.get(id)?.isAsked) child?.send({ type: "abandon", id });
+      close(id)?.resolve(undefined);
+    },
+    mention: (question) => child?.send(question),
+    async stop() {
+      isStopped = true;
+      clearTimeout(idle);
+      for (const { reject } of open.values()) reject(new Error("hashing has been stopped"));
+      open.clear();
+      await child?.kill();
+    },
+  };
+}

@@ -1,0 +1,63 @@
+import { type FoundNonce, NONCES, type PowSearch } from "./work.ts";
+
+/** Some nonces in a row, as one thread tries them. */
+export interface NonceRun {
+  /** How many nonces after the search's first one. */
+  readonly offset: number;
+  readonly count: number;
+}
+
+/** What a thread found out about a run. */
+export interface RunResult {
+  readonly hashes: number;
+  readonly found: FoundNonce | undefined;
+  /** Milliseconds it took. */
+  readonly ms: number;
+}
+
+/** Deals out the nonces of one search; finds the same one whatever the number of threads. */
+export interface SearchRun {
+  /** The next nonces to try; undefined when enough are being tried, or none are left to try. */
+  take(): NonceRun | undefined;
+  /** Takes note of what became of a run; true once the search is over. */
+  finish(run: NonceRun, result: RunResult): boolean;
+  /** The first nonce in order that was found. */
+  found(): FoundNonce | undefined;
+}
+
+/** So long a thread is busy with a run: what a block to verify, or a new template, may have to wait. */
+const RUN_MS = 100;
+const MAX_RUN = 4096;
+
+/** Starts with runs of one nonce and lengthens them where hashing turns out to be fast. */
+export function createSearchRun({ firstNonce, threads }: PowSearch): SearchRun {
+  const open = new Set<NonceRun>();
+  let next = 0;
+  let length = 1;
+  let best: { readonly offset: number; readonly nonce: FoundNonce } | undefined;
+  const note = (nonce: FoundNonce) => {
+    const offset = (nonce.nonce - firstNonce + NONCES) % NONCES;
+    if (best === undefined || offset < best.offset) best = { offset, nonce };
+  };
+  const isOver = () => {
+    if (best === undefined) return open.size === 0 && next >= NONCES;
+    const { offset: bestOffset } = best;
+    return ![...open].some(({ offset }) => offset < bestOffset);
+  };
+  return {
+    take() {
+      if (best !== undefined || open.size >= threads || next >= NONCES) return undefined;
+      const run = { offset: next, count: Math.min(length, NONCES - next) };
+      next += run.count;
+      open.add(run);
+      return run;
+    },
+    finish(run, { hashes, found, ms }) {
+      open.delete(run);
+      length = Math.max(1, Math.min(MAX_RUN, Math.round((hashes * RUN_MS) / Math.max(ms, 0.01))));
+      if (found !== undefined) note(found);
+      return isOver();
+    },
+    found: () => best?.nonce,
+  };
+}
