@@ -1,7 +1,7 @@
 import { mkdirSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
-import { createNode, type NodeOptions } from "@anulo/node";
+import { createNode, type NodeOptions, parseSeedSchedule, type SeedSchedule } from "@anulo/node";
 import type { Listener, Log } from "@anulo/rpc";
 import { configurationHelp, readConfiguration } from "./configuration.ts";
 import { detachFlags, keepPidFile, startDetached } from "./detach.ts";
@@ -18,7 +18,7 @@ export const nodeFlags = {
   testnet: { kind: "switch", help: "not supported yet" },
   stagenet: { kind: "switch", help: "not supported yet" },
   "data-dir": { kind: "text", value: "FOLDER", help: "where the chain is kept (~/.anulo)" },
-  "fixed-difficulty": { kind: "number", value: "N", help: "difficulty of every block; above 1 not yet" },
+  "fixed-difficulty": { kind: "number", value: "N", help: "difficulty of every block, on test chains" },
   offline: { kind: "switch", help: "talk to no peers; as yet it never does" },
   "rpc-bind-port": { kind: "number", value: "PORT", help: "port of RPC (18081)" },
   "rpc-restricted-bind-ip": { kind: "text", value: "ADDRESS", help: "where restricted RPC listens" },
@@ -43,12 +43,8 @@ function checkPeers(flags: Values<typeof nodeFlags>): void {
 }
 
 /** What the original reads from its environment for tests of proof of work. */
-const epochVariables = ["SEEDHASH_EPOCH_BLOCKS", "SEEDHASH_EPOCH_LAG"];
-
-function warnOfNoEffect(log: Log): void {
-  for (const name of epochVariables.filter((variable) => variable in process.env)) {
-    log.warn("an environment variable has no effect before RandomX is there", { name });
-  }
+function seedScheduleOf({ SEEDHASH_EPOCH_BLOCKS, SEEDHASH_EPOCH_LAG }: NodeJS.ProcessEnv): SeedSchedule {
+  return parseSeedSchedule(SEEDHASH_EPOCH_BLOCKS, SEEDHASH_EPOCH_LAG);
 }
 
 type Configured = NodeOptions & { readonly databasePath: string; readonly log: Log };
@@ -69,7 +65,8 @@ function optionsOf(flags: Values<typeof nodeFlags>): Configured {
   return {
     network,
     databasePath: join(flags["data-dir"] ?? join(homedir(), ".anulo"), network, "chain.mdb"),
-    fixedDifficulty: BigInt(flags["fixed-difficulty"] ?? 1),
+    fixedDifficulty: BigInt(flags["fixed-difficulty"] ?? 0) || undefined,
+    seedSchedule: seedScheduleOf(process.env),
     listen,
     dialect: dialectOf(flags["rpc-dialect"]),
     login: flags["rpc-login"] === undefined ? undefined : parseLogin(flags["rpc-login"]),
@@ -96,7 +93,6 @@ export async function runNode(args: readonly string[]): Promise<void> {
   const options = optionsOf(flags);
   const node = createNode(options);
   mkdirSync(dirname(options.databasePath), { recursive: true });
-  warnOfNoEffect(options.log);
   const signalled = untilSignalled();
   await node.start();
   keepPidFile(flags.pidfile);

@@ -49,7 +49,6 @@ const refusals: { readonly [title: string]: { readonly args: readonly string[]; 
   "a misspelt flag of the node": { args: ["node", "--regtset"], says: /did you mean --regtest\?/ },
   "a misspelt flag of the wallet": { args: ["wallet", "--walet-dir=x"], says: /did you mean --wallet-dir\?/ },
   "the main network": { args: ["node"], says: /the network mainnet is not supported yet/ },
-  "work to prove": { args: ["node", "--regtest", "--fixed-difficulty=2"], says: /RandomX/ },
   "peers to talk to": {
     args: ["node", "--regtest", "--add-exclusive-node=127.0.0.1:1"],
     says: /peers are not/,

@@ -1,3 +1,4 @@
+export { parseSeedSchedule, type SeedSchedule } from "@anulo/consensus";
 export { acceptBlock, type BlockOutcome, popBlocks } from "./chain/chain.ts";
 export type { ChainEvent, Events } from "./chain/events.ts";
 export { type IncomingBlock, readIncomingBlock } from "./chain/incoming-block.ts";

@@ -1,4 +1,5 @@
 import { availableParallelism } from "node:os";
+import type { SeedSchedule } from "@anulo/consensus";
 import { type Network, type NetworkName, networks, toHex } from "@anulo/protocol";
 import {
   createRpcServer,
@@ -15,6 +16,7 @@ import type { Events } from "./chain/events.ts";
 import { type OpenChain, openChain } from "./chain/open-chain.ts";
 import type { ChainParts } from "./chain/parts.ts";
 import { dropStale } from "./pool/maintain.ts";
+import { createPow, type Pow } from "./pow/pow.ts";
 import { createBans } from "./rpc/bans.ts";
 import { nodeCalls } from "./rpc/calls.ts";
 import type { NodeContext, NodeServices } from "./rpc/context.ts";
@@ -28,8 +30,10 @@ export interface NodeOptions {
   readonly network: NetworkName | Network;
   /** The database file; left out: a temporary one, deleted when the node stops. */
   readonly databasePath?: string | undefined;
-  /** Difficulty of every block, on test chains; above 1 is not possible yet. */
+  /** Difficulty of every block, on test chains; left out, it follows from the chain. */
   readonly fixedDifficulty?: bigint | undefined;
+  /** When RandomX changes its seed, on test chains; by default as on every network. */
+  readonly seedSchedule?: SeedSchedule | undefined;
   /** Where the RPC listens; by default on a free port of 127.0.0.1. */
   readonly listen?: readonly Listener[] | undefined;
   readonly dialect?: Dialect | undefined;
@@ -71,10 +75,13 @@ export class NotYetSupported extends Error {
 interface Running {
   readonly chain: OpenChain;
   readonly verifiers: Verifiers;
+  readonly pow: Pow;
   readonly server: RpcServer;
   readonly timer: NodeJS.Timeout;
 }
 
+/** Each would need its own 256 MiB. */
+const POW_THREADS = 1;
 const POOL_CARE_MS = 60_000;
 const systemClock = () => Math.floor(Date.now() / 1000);
 
@@ -82,14 +89,11 @@ function networkOf({ network }: NodeOptions): Network {
   return typeof network === "string" ? networks[network] : network;
 }
 
-/** Makes a node; throws NotYetSupported for what has to wait for proof of work and peers. */
+/** Makes a node; throws NotYetSupported for what has to wait for its rules and peers. */
 export function createNode(options: NodeOptions): Node {
   const network = networkOf(options);
   if (network.name !== "regtest" && options.fixedDifficulty === undefined) {
     throw new NotYetSupported(`the network ${network.name}`);
-  }
-  if ((options.fixedDifficulty ?? 1n) !== 1n) {
-    throw new NotYetSupported("a difficulty above 1 needs RandomX, which");
   }
   let askToStop = () => {};
   const stopRequested = new Promise<void>((resolve) => {
@@ -107,11 +111,11 @@ export function createNode(options: NodeOptions): Node {
     },
     async stop() {
       if (running === undefined) return;
-      const { server, chain, verifiers, timer } = running;
+      const { server, chain, verifiers, pow, timer } = running;
       running = undefined;
       clearInterval(timer);
       await server.stop();
-      await verifiers.stop();
+      await Promise.all([verifiers.stop(), pow.stop()]);
       await chain.close();
     },
     stopRequested,
@@ -129,15 +133,18 @@ export function createNode(options: NodeOptions): Node {
 
 async function run(options: NodeOptions, requestStop: () => void): Promise<Running> {
   const { now = systemClock, verifyThreads = availableParallelism(), databasePath } = options;
-  const verifiers = createVerifiers({ threads: verifyThreads });
+  const pow = createPow({ threads: POW_THREADS });
+  const verifiers = createVerifiers({ threads: verifyThreads, pow });
   const { discharge } = verifiers;
   const network = networkOf(options);
-  const chain = await openChain({ network, path: databasePath, fixedDifficulty: 1n, discharge, now });
+  const { fixedDifficulty, seedSchedule } = options;
+  const rules = { network, fixedDifficulty, seedSchedule };
+  const chain = await openChain({ ...rules, path: databasePath, discharge, now });
   if (options.log !== undefined) logEvents(chain.events, options.log.in("blockchain"));
   try {
-    const server = await serve(options, { chain, now, requestStop });
+    const server = await serve(options, { chain, pow, now, requestStop });
     const timer = setInterval(() => dropStale(chain.parts), POOL_CARE_MS).unref();
-    return { chain, verifiers, server, timer };
+    return { chain, verifiers, pow, server, timer };
   } catch (error) {
     await chain.close();
     throw error;
@@ -166,16 +173,18 @@ const wordsOf = {
 
 interface Behind {
   readonly chain: OpenChain;
+  readonly pow: Pow;
   readonly now: () => number;
   readonly requestStop: () => void;
 }
 
-async function serve(options: NodeOptions, { chain, now, requestStop }: Behind): Promise<RpcServer> {
+async function serve(options: NodeOptions, { chain, pow, now, requestStop }: Behind): Promise<RpcServer> {
   const { listen = [{ host: "127.0.0.1", port: 0 }], dialect, login, limits, log = unreadLog() } = options;
   let server: RpcServer | undefined;
   const bans = createBans(now);
   const services: NodeServices = {
     parts: chain.parts,
+    pow,
     startTime: now(),
     offline: options.offline ?? true,
     bans,

@@ -5,16 +5,20 @@ import { type OpenChain, openChain } from "../src/chain/open-chain.ts";
 import type { ChainParts } from "../src/chain/parts.ts";
 import { generateBlocks } from "../src/mining/generate-blocks.ts";
 import { admit } from "../src/pool/admit.ts";
+import { createPow } from "../src/pow/pow.ts";
 import { createVerifiers } from "../src/verify-workers/verifiers.ts";
 import { goldenState, type RecordedBlock } from "./recorded-chains.ts";
 
 /** A moment after the recorded chains were made; Unix seconds. */
 export const now = () => 1_795_188_000;
 
+/** Hashes for the tests; at difficulty 1 nothing is hashed and no process started. */
+export const pow = createPow({ threads: 1 });
+
 /** An empty regtest chain, in a temporary file unless a path is given. */
-export function emptyChain(path?: string): Promise<OpenChain> {
-  const { discharge } = createVerifiers({ threads: 0 });
-  return openChain({ network: networks.regtest, path, fixedDifficulty: 1n, discharge, now });
+export function emptyChain(path?: string, fixedDifficulty = 1n): Promise<OpenChain> {
+  const { discharge } = createVerifiers({ threads: 0, pow });
+  return openChain({ network: networks.regtest, path, fixedDifficulty, discharge, now });
 }
 
 /** Sends each block's transactions and then the block. */
@@ -35,5 +39,5 @@ export async function mine(
   previousId?: Uint8Array,
 ): Promise<readonly Uint8Array[]> {
   const order = { keys: minerKeys, extraNonce: new Uint8Array(1), count, startingNonce: 0, previousId };
-  return (await generateBlocks(parts, order)).ids;
+  return (await generateBlocks(parts, order, pow)).ids;
 }

@@ -31,7 +31,7 @@ function only({
 }
 
 test("the recorded chain of 500 blocks loads through RPC, fully verified, each block as monerod has it", async () => {
-  const node = createNode({ network: "regtest" });
+  const node = createNode({ network: "regtest", fixedDifficulty: 1n });
   await node.start();
   const url = node.urls[0]!;
   for (const { blob, transactions } of recordedChain()) {

@@ -52,6 +52,7 @@ export async function startDevnet(options: DevnetOptions = {}): Promise<Devnet> 
   try {
     const node = createNode({
       network: "regtest",
+      fixedDifficulty: 1n,
       offline: true,
       listen: [{ host: "127.0.0.1", port: options.ports?.node ?? 0 }],
       dialect: options.dialect,

@@ -27,7 +27,8 @@ export function addAlternative(parts: ChainParts, incoming: IncomingBlock): Heav
   const below = findBranch(store.read, incoming.block.header.previousId);
   if (below === undefined) throw new RuleViolation({ code: "UNKNOWN_PARENT" });
   const view = state.view();
-  const branch = branchView({ ...parts, read: store.read, fixedDifficulty: view.fixedDifficulty }, below);
+  const { fixedDifficulty, seedSchedule } = view;
+  const branch = branchView({ ...parts, read: store.read, fixedDifficulty, seedSchedule }, below);
   const { weight, fees } = contentsOf(parts, incoming);
   const { obligations, ...verified } = verifyAlternativeBlock(incoming.block, branch);
   proofs.demand(obligations);

@@ -28,7 +28,7 @@ type WindowField = "timestamp" | "cumulativeDifficulty" | "weight";
 
 /** The rules' view of a branch, which ends with its newest block. */
 export function branchView(options: ChainStateOptions, { forkHeight, blocks }: BranchBlocks): Branch {
-  const { read, network, fixedDifficulty } = options;
+  const { read, network, fixedDifficulty, seedSchedule } = options;
   const fork = read.blockInfo(forkHeight);
   if (fork === undefined) throw new RangeError(`there is no block ${forkHeight}`);
   const height = forkHeight + 1 + blocks.length;
@@ -46,6 +46,7 @@ export function branchView(options: ChainStateOptions, { forkHeight, blocks }: B
     topId: top.hash,
     hardForkVersion: hardForkAt(network, height),
     fixedDifficulty,
+    seedSchedule,
     alreadyGenerated: top.alreadyGenerated,
     cumulativeDifficulty: top.cumulativeDifficulty,
     longTermWeightMedian: 0,

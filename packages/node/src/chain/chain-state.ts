@@ -1,4 +1,4 @@
-import { type ChainView, type ChainWindow, createChainWindow } from "@anulo/consensus";
+import { type ChainView, type ChainWindow, createChainWindow, type SeedSchedule } from "@anulo/consensus";
 import { hardForkAt, type Network, NULL_HASH } from "@anulo/protocol";
 import type { BlockInfo, ChainReader } from "@anulo/storage";
 
@@ -23,6 +23,8 @@ export interface ChainStateOptions {
   readonly network: Network;
   /** Difficulty of every block, on test chains. */
   readonly fixedDifficulty: bigint | undefined;
+  /** When RandomX changes its seed, on test chains. */
+  readonly seedSchedule: SeedSchedule | undefined;
 }
 
 interface Loaded {
@@ -32,7 +34,8 @@ interface Loaded {
 }
 
 /** Loads the windows the rules look at from the store, and again after every rewind. */
-export function createChainState({ read, network, fixedDifficulty }: ChainStateOptions): ChainState {
+export function createChainState(options: ChainStateOptions): ChainState {
+  const { read } = options;
   let loaded: Loaded | undefined;
   const load = (): Loaded => {
     const height = read.height();
@@ -46,7 +49,7 @@ export function createChainState({ read, network, fixedDifficulty }: ChainStateO
   return {
     view() {
       loaded ??= load();
-      loaded.view ??= createView({ read, network, fixedDifficulty }, loaded.window, loaded.top);
+      loaded.view ??= createView(options, loaded.window, loaded.top);
       return loaded.view;
     },
     appended(block) {
@@ -62,12 +65,13 @@ export function createChainState({ read, network, fixedDifficulty }: ChainStateO
 }
 
 function createView(options: ChainStateOptions, window: ChainWindow, top: TopBlock | undefined): ChainView {
-  const { read, network, fixedDifficulty } = options;
+  const { read, network, fixedDifficulty, seedSchedule } = options;
   return {
     height: window.height,
     topId: top?.hash ?? NULL_HASH,
     hardForkVersion: hardForkAt(network, window.height),
     fixedDifficulty,
+    seedSchedule,
     alreadyGenerated: top?.alreadyGenerated ?? 0n,
     cumulativeDifficulty: top?.cumulativeDifficulty ?? 0n,
     longTermWeightMedian: window.longTermWeightMedian,

@@ -1,4 +1,4 @@
-import { chainContext, verifyBlock } from "@anulo/consensus";
+import { chainContext, type SeedSchedule, verifyBlock } from "@anulo/consensus";
 import { blockId, genesisBlock, type Network, toHex, writeBlock } from "@anulo/protocol";
 import { openStore } from "@anulo/storage";
 import { createPool } from "../pool/pool.ts";
@@ -14,6 +14,8 @@ export interface OpenChainOptions {
   readonly path?: string | undefined;
   /** Difficulty of every block, on test chains. */
   readonly fixedDifficulty?: bigint | undefined;
+  /** When RandomX changes its seed, on test chains. */
+  readonly seedSchedule?: SeedSchedule | undefined;
   readonly discharge: Discharge;
   /** Unix seconds. */
   readonly now: () => number;
@@ -28,14 +30,14 @@ export interface OpenChain {
 
 /** Opens or creates the chain of a network with its pool; rejects with WrongDatabase. */
 export async function openChain(options: OpenChainOptions): Promise<OpenChain> {
-  const { network, fixedDifficulty, discharge, now } = options;
+  const { network, fixedDifficulty, seedSchedule, discharge, now } = options;
   const store = await openStore({ path: options.path, network: network.name });
   const { read } = store;
   const events = createEvents();
   const parts: ChainParts = {
     store,
     network,
-    state: createChainState({ read, network, fixedDifficulty }),
+    state: createChainState({ read, network, fixedDifficulty, seedSchedule }),
     pool: createPool(read),
     proofs: createProofs(discharge),
     invalidBlocks: new Map(),

@@ -35,6 +35,8 @@ export interface Proofs {
   open(obligations: readonly Obligation[]): Obligation[];
   /** Throws Unproven when some of these have not been discharged yet. */
   demand(obligations: readonly Obligation[]): void;
+  /** Takes these as discharged: whoever made them knows. */
+  note(obligations: readonly Obligation[]): void;
   /** Repeats `attempt` until it demands nothing that is not proven; rejects with RuleViolation. */
   settle<T>(attempt: () => T): Promise<T>;
 }
@@ -59,6 +61,7 @@ export function createProofs(discharge: Discharge, capacity = DEFAULT_CAPACITY):
       const missing = open(obligations);
       if (missing.length > 0) throw new Unproven(missing);
     },
+    note: (obligations) => obligations.forEach(remember),
     async settle(attempt) {
       for (let i = 0; i < MAX_ATTEMPTS; i++) {
         try {

@@ -3,6 +3,7 @@ import {
   chooseTransactions,
   difficultyOfNextBlock,
   fitMinerTransaction,
+  nextSeedHeight,
   seedHeight,
   type TemplateEconomy,
   templateTimestamp,
@@ -55,9 +56,6 @@ interface Ground {
   readonly taken: ReadonlySet<string>;
 }
 
-/** Blocks after which the seed of the next epoch is announced. Source: rx-slow-hash.c `SEEDHASH_EPOCH_LAG`. */
-const SEED_LAG_BLOCKS = 64;
-
 /**
  * One synchronous try to make a template from the pool; throws Unproven while proofs of pool transactions are
  * open, and NoTemplate. Source: blockchain.cpp `create_block_template`.
@@ -100,8 +98,8 @@ export function createTemplate(parts: ChainParts, order: TemplateOrder): BlockTe
 }
 
 function seeds(view: ChainView) {
-  const at = seedHeight(view.height);
-  const next = seedHeight(view.height + SEED_LAG_BLOCKS);
+  const at = seedHeight(view.height, view.seedSchedule);
+  const next = nextSeedHeight(view.height, view.seedSchedule);
   const seedId = view.blockId(at);
   return { seedHeight: at, seedId, nextSeedId: next < view.height ? view.blockId(next) : seedId };
 }
@@ -114,10 +112,8 @@ function groundOf(parts: ChainParts, previousId: Uint8Array): Ground {
   }
   const branch = findBranch(parts.store.read, previousId);
   if (branch === undefined) throw new NoTemplate("the block to build on is not known");
-  const { view } = branchView(
-    { ...parts, read: parts.store.read, fixedDifficulty: main.fixedDifficulty },
-    branch,
-  );
+  const { fixedDifficulty, seedSchedule } = main;
+  const { view } = branchView({ ...parts, read: parts.store.read, fixedDifficulty, seedSchedule }, branch);
   const medianWeight = Math.max(
     weightToBuildOn(parts, branch),
     minimumFullRewardWeight(view.hardForkVersion),

@@ -1,13 +1,16 @@
 import { setImmediate } from "node:timers/promises";
-import { equalBytes, writeBlock } from "@anulo/protocol";
+import { difficultyOfNextBlock } from "@anulo/consensus";
+import { equalBytes } from "@anulo/protocol";
 import { acceptBlock } from "../chain/chain.ts";
-import { type IncomingBlock, readIncomingBlock } from "../chain/incoming-block.ts";
+import type { IncomingBlock } from "../chain/incoming-block.ts";
 import { appendToMainChain } from "../chain/main-chain.ts";
 import { type ChainParts, transact } from "../chain/parts.ts";
-import { type BlockTemplate, createTemplate, type TemplateOrder } from "./block-template.ts";
+import type { Pow } from "../pow/pow.ts";
+import { type BlockTemplate, createTemplate, NoTemplate, type TemplateOrder } from "./block-template.ts";
+import { provenBlock, searchOf, withNonceOf } from "./prove-work.ts";
 import { settleWithoutFailures } from "./without-failures.ts";
 
-/** An order for blocks, mined at once: for test chains of difficulty 1. */
+/** An order for blocks, mined at once: for test chains. */
 export interface GenerateOrder extends TemplateOrder {
   readonly count: number;
   /** First nonce to try, 32 bits. */
@@ -32,13 +35,18 @@ const TURN_MS = 15;
  * Mines `count` blocks one on another, the first on `previousId` or on the top. Many blocks share one flush
  * to disk, and all are on disk when the promise resolves. Rejects with NoTemplate or RuleViolation.
  */
-export async function generateBlocks(parts: ChainParts, order: GenerateOrder): Promise<GeneratedBlocks> {
+export async function generateBlocks(
+  parts: ChainParts,
+  order: GenerateOrder,
+  pow: Pick<Pow, "search">,
+): Promise<GeneratedBlocks> {
   const blocks: MinedBlock[] = [];
   while (blocks.length < order.count) {
     const previousId = blocks.at(-1)?.incoming.id ?? order.previousId;
     const rest = { ...order, previousId, count: order.count - blocks.length };
-    if (isTop(parts, previousId)) blocks.push(...(await mineOnTop(parts, rest)));
-    else blocks.push(await mineBeside(parts, rest));
+    const isQuick = isTop(parts, previousId) && difficultyOfNextBlock(parts.state.view()) === 1n;
+    if (isQuick) blocks.push(...(await mineOnTop(parts, rest)));
+    else blocks.push(await mineOne(parts, rest, pow));
     await setImmediate();
   }
   const height = blocks.at(-1)?.height ?? parts.store.read.height();
@@ -50,19 +58,20 @@ function isTop({ state }: ChainParts, id: Uint8Array | undefined): boolean {
 }
 
 /** The block of a template with the nonce wished for, which at difficulty 1 is as good as any. */
-function mine({ block, height }: BlockTemplate, { startingNonce }: GenerateOrder): MinedBlock {
-  const header = { ...block.header, nonce: startingNonce };
-  return { height, incoming: readIncomingBlock(writeBlock({ ...block, header })) };
+function mine(template: BlockTemplate, { startingNonce }: GenerateOrder): MinedBlock {
+  return { height: template.height, incoming: withNonceOf(template, startingNonce) };
 }
 
-/** As many blocks as fit into one turn, at least one, in one transaction. */
+/** At difficulty 1: as many blocks as fit into one turn, at least one, in one transaction. */
 async function mineOnTop(parts: ChainParts, order: GenerateOrder): Promise<MinedBlock[]> {
   const blocks = await settleWithoutFailures(parts, () => {
     const start = performance.now();
     return transact(parts, (writer) => {
       const made: MinedBlock[] = [];
       do {
-        const block = mine(createTemplate(parts, { ...order, previousId: undefined }), order);
+        const template = createTemplate(parts, { ...order, previousId: undefined });
+        if (template.difficulty > 1n) break;
+        const block = mine(template, order);
         appendToMainChain(parts, writer, block.incoming);
         made.push(block);
       } while (made.length < order.count && performance.now() - start < TURN_MS);
@@ -73,10 +82,30 @@ async function mineOnTop(parts: ChainParts, order: GenerateOrder): Promise<Mined
   return blocks;
 }
 
-/** One block that is not on the top: an alternative, until its branch is the heavier one. */
-async function mineBeside(parts: ChainParts, order: GenerateOrder): Promise<MinedBlock> {
+/** One block wherever it belongs; where its nonce has to be found, it is hashed by the search alone. */
+async function mineOne(
+  parts: ChainParts,
+  order: GenerateOrder,
+  pow: Pick<Pow, "search">,
+): Promise<MinedBlock> {
   const template = await settleWithoutFailures(parts, () => createTemplate(parts, order));
-  const block = mine(template, order);
+  const block =
+    template.difficulty > 1n ? await mineByWork(parts, template, { order, pow }) : mine(template, order);
   await acceptBlock(parts, block.incoming);
   return block;
+}
+
+interface WorkOrder {
+  readonly order: GenerateOrder;
+  readonly pow: Pick<Pow, "search">;
+}
+
+async function mineByWork(
+  parts: ChainParts,
+  template: BlockTemplate,
+  { order, pow }: WorkOrder,
+): Promise<MinedBlock> {
+  const found = await pow.search(searchOf(template, order.startingNonce)).found;
+  if (found === undefined) throw new NoTemplate("no nonce of this template meets the difficulty");
+  return { height: template.height, incoming: provenBlock(parts, template, found.nonce) };
 }

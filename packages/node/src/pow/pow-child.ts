@@ -45,6 +45,7 @@ export function startPowChild({ threads, onAnswer, onDeath }: PowChildOptions): 
     async kill() {
       isOver = true;
       if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
+      child.ref();
       const gone = once(child, "exit");
       child.kill("SIGKILL");
       await gone;

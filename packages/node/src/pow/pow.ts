@@ -1,12 +1,15 @@
 import { agreedPowHash } from "@anulo/consensus";
+import { createKnownHashes } from "./known-hashes.ts";
 import type { PowAnswer, PowQuestion } from "./messages.ts";
 import { createQuestions, type Questions } from "./questions.ts";
-import { checkWork, type FoundNonce, type PowSearch, type PowWork } from "./work.ts";
+import { checkWork, type FoundNonce, type PowSearch, type PowWork, withNonce } from "./work.ts";
 
 /** Proof-of-work hashing, in a process of its own that is started when it is first needed. */
 export interface Pow {
   /** The hash (32 bytes) of a block's blob; rejects with an Error when it cannot be computed. */
   hash(work: PowWork): Promise<Uint8Array>;
+  /** The hash (32 bytes) of a block (by its id, 32 bytes) that was hashed or found here, as long as it is remembered. */
+  known(blockId: Uint8Array): Uint8Array | undefined;
   /** Looks for a nonce; `onProgress` is told how many hashes were made since the last time. */
   search(search: PowSearch, onProgress?: (hashes: number) => void): RunningSearch;
   /** Builds what a seed (32 bytes) needs, if hashes are being made at all. */
@@ -35,17 +38,27 @@ const DEFAULT_IDLE_MS = 10 * 60_000;
 /** Starts without a process. */
 export function createPow({ threads, idleMs = DEFAULT_IDLE_MS }: PowOptions): Pow {
   const questions = createQuestions({ threads, idleMs });
+  const known = createKnownHashes();
   let nextId = 1;
   return {
     async hash(work) {
       checkWork(work);
-      return agreedPowHash(work.height) ?? (await askForHash(questions, { id: nextId++, work }));
+      const hash = agreedPowHash(work.height) ?? (await askForHash(questions, { id: nextId++, work }));
+      known.add(work.blob, hash);
+      return hash;
     },
+    known: known.of,
     search(search, onProgress) {
       checkWork(search);
       const id = nextId++;
       const answered = questions.ask({ type: "search", id, search }, onProgress);
-      return { found: answered.then(foundOf), stop: () => questions.abandon(id) };
+      const found = answered.then((answer) => {
+        const nonce = foundOf(answer);
+        if (nonce !== undefined)
+          known.add(withNonce(search.blob, search.nonceOffset, nonce.nonce), nonce.hash);
+        return nonce;
+      });
+      return { found, stop: () => questions.abandon(id) };
     },
     prepare: (seedId) => questions.mention({ type: "prepare", seedId }),
     stop: () => questions.stop(),

@@ -39,7 +39,7 @@ interface Hand {
 /** Starts without threads; they are hired as work comes. */
 export function createScheduler({ threads, hire, answer, now }: SchedulerOptions): Scheduler {
   const hands: Hand[] = [];
-  const list = createWorkList(now);
+  const list = createWorkList(threads, now);
   const finish = (hand: Hand, result: ThreadResult) => {
     const { errand } = hand;
     hand.errand = undefined;
@@ -66,7 +66,7 @@ export function createScheduler({ threads, hire, answer, now }: SchedulerOptions
   };
   const assign = () => {
     for (const hand of hands) if (hand.errand === undefined && !occupy(hand)) return;
-    while (hands.length < Math.max(threads, list.threadsWanted())) {
+    while (hands.length < list.threadsWanted()) {
       const hand: Hand = { thread: undefined, seeds: new Set(), errand: undefined };
       if (!occupy(hand)) return;
       hands.push(hand);

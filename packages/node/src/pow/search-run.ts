@@ -30,7 +30,7 @@ const RUN_MS = 100;
 const MAX_RUN = 4096;
 
 /** Starts with runs of one nonce and lengthens them where hashing turns out to be fast. */
-export function createSearchRun({ firstNonce, threads }: PowSearch): SearchRun {
+export function createSearchRun({ firstNonce }: PowSearch, threads: number): SearchRun {
   const open = new Set<NonceRun>();
   let next = 0;
   let length = 1;

@@ -15,7 +15,7 @@ export interface WorkList {
   add(question: PowQuestion): void;
   /** The next errand for a thread that has the caches of these seeds (hexadecimal). */
   next(atHand: ReadonlySet<string>): Errand | undefined;
-  /** Threads the searches ask for. */
+  /** Threads there is work for: those that verify, or more where a search asks for them. */
   threadsWanted(): number;
 }
 
@@ -25,8 +25,8 @@ interface Search {
   readonly run: SearchRun;
 }
 
-/** An empty list: hashes come first, then seeds to prepare, then searches. */
-export function createWorkList(now: () => number): WorkList {
+/** An empty list for so many threads that verify: hashes come first, then seeds to prepare, then searches. */
+export function createWorkList(threads: number, now: () => number): WorkList {
   const hashes = createHashQueue(now);
   const seeds: Uint8Array[] = [];
   const searches = new Map<number, Search>();
@@ -42,7 +42,11 @@ export function createWorkList(now: () => number): WorkList {
       if (question.type === "hash") hashes.add(question);
       else if (question.type === "prepare") seeds.push(question.seedId);
       else if (question.type === "abandon") searches.delete(question.id);
-      else searches.set(question.id, { ...question, run: createSearchRun(question.search) });
+      else
+        searches.set(question.id, {
+          ...question,
+          run: createSearchRun(question.search, question.search.threads ?? threads),
+        });
     },
     next(atHand) {
       const job = hashes.take(atHand);
@@ -51,7 +55,10 @@ export function createWorkList(now: () => number): WorkList {
       if (seedId !== undefined) return { task: { type: "prepare", seedId }, settle: () => [] };
       return nextRun();
     },
-    threadsWanted: () => Math.max(0, ...[...searches.values()].map(({ search }) => search.threads)),
+    threadsWanted() {
+      const wanted = [...searches.values()].map(({ search }) => search.threads ?? 0);
+      return Math.max(threads, ...wanted);
+    },
   };
 }
 

@@ -15,8 +15,8 @@ export interface PowSearch extends PowWork {
   readonly nonceOffset: number;
   /** First nonce to try, 32 bits; after the greatest comes 0. */
   readonly firstNonce: number;
-  /** How many threads may hash for it at once. */
-  readonly threads: number;
+  /** How many threads may hash for it at once; left out, as many as verify. */
+  readonly threads?: number | undefined;
 }
 
 /** The first nonce in order that meets the difficulty, and its hash (32 bytes). */

@@ -7,8 +7,9 @@ import { getBlocks, getBlocksByHeight, getHashes } from "./block-download.ts";
 import { blockJson } from "./chain-json.ts";
 import { coinbaseSum } from "./coinbase-sum.ts";
 import { type NodeContext, notYet, refusal } from "./context.ts";
-import { blockAt, blockOf, describeHeader, type FoundBlock, noHeader } from "./describe-block.ts";
+import { blockAt, blockOf, type FoundBlock, noHeader } from "./describe-block.ts";
 import { hardForkInfo } from "./hard-fork-info.ts";
+import { describeHeaderOf, describeHeaders } from "./headers.ts";
 import { bytesOfHex } from "./hex-params.ts";
 import { mapInTurns, range } from "./in-turns.ts";
 
@@ -22,10 +23,8 @@ function tooHigh(height: bigint, top: number) {
   );
 }
 
-/** The header of a found block; RandomX hashes cannot be computed yet. */
-function headerOf({ parts, restricted }: NodeContext, found: FoundBlock, fillPowHash: boolean) {
-  if (fillPowHash && !restricted) throw notYet("proof-of-work hashes are");
-  return describeHeader(found, parts.store.read.height());
+function headerOf(context: NodeContext, block: FoundBlock, fillPowHash: boolean) {
+  return describeHeaderOf(context, { read: context.parts.store.read, block, fillPowHash });
 }
 
 function mainBlock({ parts }: NodeContext, height: bigint): FoundBlock {
@@ -60,10 +59,10 @@ async function headersRange(
   }
   const snapshot = context.parts.store.snapshot();
   try {
-    const headers = await mapInTurns(range(start, end + 1), (height) =>
-      headerOf(context, blockAt(snapshot, height)!, fill_pow_hash),
-    );
-    return { headers };
+    const blocks = await mapInTurns(range(start, end + 1), (height) => blockAt(snapshot, height)!);
+    return {
+      headers: await describeHeaders(context, { read: snapshot, blocks, fillPowHash: fill_pow_hash }),
+    };
   } finally {
     snapshot.close();
   }
@@ -77,10 +76,12 @@ async function headersByHash(
   if (context.restricted && hashes.length > RESTRICTED_HEADERS) {
     throw refusal("restricted", "Too many block headers requested in restricted mode");
   }
-  const header = (text: string) => headerOf(context, blockByHash(context, text), fill_pow_hash);
+  const { read } = context.parts.store;
+  const named = hash === "" ? undefined : blockByHash(context, hash);
+  const blocks = await mapInTurns(hashes, (text) => blockByHash(context, text));
   return {
-    block_header: hash === "" ? noHeader : header(hash),
-    block_headers: await mapInTurns(hashes, header),
+    block_header: named === undefined ? noHeader : await headerOf(context, named, fill_pow_hash),
+    block_headers: await describeHeaders(context, { read, blocks, fillPowHash: fill_pow_hash }),
   };
 }
 
@@ -94,18 +95,18 @@ export function blockHandlers(): Implemented<NodeContext>[] {
       const known = heights[0]! < BigInt(read.height());
       return toHex(known ? read.blockInfo(Number(heights[0]))!.hash : NULL_HASH);
     },
-    getLastBlockHeader: ({ fill_pow_hash }, context) => {
+    getLastBlockHeader: async ({ fill_pow_hash }, context) => {
       const top = blockAt(context.parts.store.read, context.parts.store.read.height() - 1)!;
-      return { block_header: headerOf(context, top, fill_pow_hash) };
+      return { block_header: await headerOf(context, top, fill_pow_hash) };
     },
     getBlockHeaderByHash: headersByHash,
-    getBlockHeaderByHeight: ({ height, fill_pow_hash }, context) => ({
-      block_header: headerOf(context, mainBlock(context, height), fill_pow_hash),
+    getBlockHeaderByHeight: async ({ height, fill_pow_hash }, context) => ({
+      block_header: await headerOf(context, mainBlock(context, height), fill_pow_hash),
     }),
     getBlockHeadersRange: headersRange,
-    getBlock({ height, hash, fill_pow_hash }, context) {
+    async getBlock({ height, hash, fill_pow_hash }, context) {
       const found = hash === "" ? mainBlock(context, height) : blockByHash(context, hash);
-      const header = headerOf(context, found, fill_pow_hash);
+      const header = await headerOf(context, found, fill_pow_hash);
       return {
         blob: toHex(found.blob),
         block_header: header,

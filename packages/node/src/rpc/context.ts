@@ -1,5 +1,6 @@
 import { type Dialect, type Log, RpcError } from "@anulo/rpc";
 import type { ChainParts } from "../chain/parts.ts";
+import type { Pow } from "../pow/pow.ts";
 import type { Bans } from "./bans.ts";
 import type { FailingCallers } from "./failing-callers.ts";
 import type { Settings } from "./settings.ts";
@@ -7,6 +8,7 @@ import type { Settings } from "./settings.ts";
 /** What the handlers of one node share. */
 export interface NodeServices {
   readonly parts: ChainParts;
+  readonly pow: Pow;
   /** Unix seconds. */
   readonly startTime: number;
   readonly offline: boolean;

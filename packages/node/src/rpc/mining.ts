@@ -1,15 +1,23 @@
-import { difficultyOfNextBlock, RuleViolation, seedHeight, weightLimits } from "@anulo/consensus";
-import { BadBytes, toHex } from "@anulo/protocol";
+import {
+  difficultyOfNextBlock,
+  powVariantOf,
+  RuleViolation,
+  seedHeight,
+  weightLimits,
+} from "@anulo/consensus";
+import { BadBytes, NULL_HASH, toHex } from "@anulo/protocol";
 import { daemon, type Implemented, implementFor, type RpcError } from "@anulo/rpc";
 import { acceptBlock } from "../chain/chain.ts";
 import { type IncomingBlock, readIncomingBlock } from "../chain/incoming-block.ts";
 import { generateBlocks } from "../mining/generate-blocks.ts";
 import { blockTemplate, minerKeys, noTemplate, previousBlock } from "./block-template.ts";
-import { type NodeContext, notYet, refusal } from "./context.ts";
+import { type NodeContext, refusal } from "./context.ts";
 import { bytesOfHex } from "./hex-params.ts";
 import { miningStatus, startMining } from "./mining-in-node.ts";
 import { splitWide } from "./wide-number.ts";
 
+/** CryptoNight variant 1 reads a nonce that ends there; the original dies of less. */
+const MIN_BYTES_VARIANT_1 = 43;
 /** Bytes a block may exceed the weight limit by before it is parsed. Source: cryptonote_config.h. */
 const BLOB_LEEWAY = 100;
 
@@ -31,6 +39,35 @@ function readSubmitted(text: string, context: NodeContext): IncomingBlock {
   } catch (error) {
     throw error instanceof BadBytes ? wrongBlob(context) : error;
   }
+}
+
+interface PowRequest {
+  readonly major_version: number;
+  readonly height: number;
+  readonly block_blob: string;
+  readonly seed_hash: string;
+}
+
+/** Answers `calc_pow`: hashes the bytes as they are given. Source: core_rpc_server.cpp `on_calcpow`. */
+async function calcPow(request: PowRequest, { parts, pow }: NodeContext) {
+  const { height, major_version: majorVersion } = request;
+  const blob = bytesOfHex(request.block_blob);
+  if (blob === undefined) throw refusal("wrongBlockBlob", "Wrong block blob");
+  const view = parts.state.view();
+  if (blob.length > weightLimits(view).blockLimit + BLOB_LEEWAY) {
+    throw refusal("wrongBlockBlobSize", "Block blob size is too big, rejecting block");
+  }
+  const given = request.seed_hash === "" ? undefined : bytesOfHex(request.seed_hash, 32);
+  if (request.seed_hash !== "" && given === undefined) throw refusal("wrongParam", "Wrong seed hash");
+  if (powVariantOf(majorVersion) !== "randomx") {
+    if (powVariantOf(majorVersion) === 1 && blob.length < MIN_BYTES_VARIANT_1) {
+      throw refusal("wrongBlockBlobSize", "Block blob size is too small for this version");
+    }
+    return toHex(await pow.hash({ blob, height, majorVersion, seedId: undefined }));
+  }
+  const at = seedHeight(height, view.seedSchedule);
+  const seedId = given ?? (at < view.height ? view.blockId(at) : NULL_HASH);
+  return toHex(await pow.hash({ blob, height, majorVersion, seedId }));
 }
 
 async function submitBlock(blobs: readonly string[], context: NodeContext) {
@@ -62,19 +99,13 @@ async function generate(request: GenerateRequest, context: NodeContext) {
   }
   const count = request.amount_of_blocks;
   if (count === 0) return { blocks: [], height: parts.store.read.height() };
-  if (difficultyOfNextBlock(parts.state.view()) > 1n) throw notYet("mining above difficulty 1 is");
   const keys = minerKeys(context, request.wallet_address);
   const previousId = previousBlock(request.prev_block);
   const extraNonce = new Uint8Array(RESERVED_BYTES);
   const startingNonce = request.starting_nonce;
   try {
-    const { ids, height } = await generateBlocks(parts, {
-      keys,
-      extraNonce,
-      previousId,
-      count,
-      startingNonce,
-    });
+    const order = { keys, extraNonce, previousId, count, startingNonce };
+    const { ids, height } = await generateBlocks(parts, order, context.pow);
     return { blocks: ids.map(toHex), height };
   } catch (error) {
     if (error instanceof RuleViolation) throw refusal("blockNotAccepted", "Block not accepted");
@@ -91,7 +122,7 @@ function minerData({ parts }: NodeContext) {
     major_version: view.hardForkVersion,
     median_weight: weightLimits(view).effectiveMedian,
     prev_id: toHex(view.topId),
-    seed_hash: toHex(view.blockId(seedHeight(view.height))),
+    seed_hash: toHex(view.blockId(seedHeight(view.height, view.seedSchedule))),
     tx_backlog: parts.pool.entries().map(({ key, row }) => ({ id: key, weight: row.weight, fee: row.fee })),
   };
 }
@@ -102,6 +133,7 @@ export function miningHandlers(): Implemented<NodeContext>[] {
     daemon.mining,
     {
       getBlockTemplate: blockTemplate,
+      calcPow,
       getMinerData: (_, context) => minerData(context),
       submitBlock,
       generateBlocks: generate,
@@ -110,6 +142,6 @@ export function miningHandlers(): Implemented<NodeContext>[] {
       miningStatus: (_, context) => miningStatus(context),
       setLogHashRate: () => ({ status: "NOT MINING" }),
     },
-    ["calcPow", "addAuxPow"],
+    ["addAuxPow"],
   );
 }

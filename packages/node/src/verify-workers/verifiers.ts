@@ -1,7 +1,14 @@
 import { setImmediate } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
-import { discharge, type Failure, type Obligation } from "@anulo/consensus";
+import {
+  discharge,
+  type Failure,
+  meetsDifficulty,
+  type Obligation,
+  type PowHashObligation,
+} from "@anulo/consensus";
 import { type Discharge, FailedProof } from "../chain/proofs.ts";
+import type { Pow } from "../pow/pow.ts";
 import type { VerifyAnswer, VerifyTask } from "./verify-worker.ts";
 
 /** Checks proofs beside the event loop. */
@@ -10,9 +17,33 @@ export interface Verifiers {
   stop(): Promise<void>;
 }
 
-/** A pool of so many worker threads, started when first needed; with 0 threads proofs are checked here. */
-export function createVerifiers({ threads }: { readonly threads: number }): Verifiers {
-  return threads === 0 ? inlineVerifiers() : threadedVerifiers(threads);
+export interface VerifiersOptions {
+  /** Threads, started when first needed; with 0 proofs are checked in the caller's. */
+  readonly threads: number;
+  /** Makes the hashes; without it, work that has to be checked is an error. */
+  readonly pow?: Pick<Pow, "hash"> | undefined;
+}
+
+/** Work is checked before everything else: it is what makes a block costly to forge. */
+export function createVerifiers({ threads, pow }: VerifiersOptions): Verifiers {
+  const verifiers = threads === 0 ? inlineVerifiers() : threadedVerifiers(threads);
+  return {
+    ...verifiers,
+    async discharge(obligations) {
+      const work = obligations.filter((obligation) => obligation.kind === "powHash");
+      if (work.length > 0) await checkWork(work, pow);
+      await verifiers.discharge(obligations.filter(({ kind }) => kind !== "powHash"));
+    },
+  };
+}
+
+/** Rejects with FailedProof for the first block whose hash does not meet its difficulty. */
+async function checkWork(work: readonly PowHashObligation[], pow: VerifiersOptions["pow"]): Promise<void> {
+  if (pow === undefined) throw new Error("there is nothing here to hash with");
+  const hashes = await Promise.all(work.map((block) => pow.hash(block)));
+  const failed = work.find(({ difficulty }, i) => !meetsDifficulty(hashes[i]!, difficulty));
+  if (failed === undefined) return;
+  throw new FailedProof({ code: "PROOF_OF_WORK", difficulty: failed.difficulty }, undefined);
 }
 
 function throwFirst(failures: readonly (Failure | undefined)[]): void {
@@ -33,9 +64,9 @@ function inlineVerifiers(): Verifiers {
   };
 }
 
-/** Rough cost of an obligation in milliseconds, to share a batch out evenly. */
+/** Rough cost of an obligation in milliseconds, to share a batch out evenly; work is checked elsewhere. */
 const costOf: { readonly [K in Obligation["kind"]]: number } = {
-  powHash: 40,
+  powHash: 0,
   borromean: 15,
   clsag: 3,
   mlsag: 3,

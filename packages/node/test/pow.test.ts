@@ -1,0 +1,159 @@
+import assert from "node:assert/strict";
+import { execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
+import { test } from "node:test";
+import { setTimeout } from "node:timers/promises";
+import { cnSlowHash, createRandomXCache, randomxHash } from "@anulo/crypto";
+import { toHex } from "@anulo/protocol";
+import { createPow } from "../src/pow/pow.ts";
+import { type PowSearch, withNonce } from "../src/pow/work.ts";
+
+const blob = Uint8Array.from({ length: 76 }, (_, i) => i * 7);
+const seedId = Uint8Array.from({ length: 32 }, (_, i) => i);
+
+/** What an old version takes to hash is least. */
+const work = { blob, height: 1, majorVersion: 1, seedId: undefined };
+
+/** Processes that this one started, save the one that looks. */
+function children(parent = process.pid): number[] {
+  const pids = execFileSync("ps", ["-o", "pid=,comm=", "--ppid", String(parent)], { encoding: "utf8" });
+  const lines = pids.split("\n").filter((line) => line !== "" && !line.endsWith(" ps"));
+  return lines.map((line) => Number.parseInt(line, 10));
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
+
+test("every version is hashed its own way", async () => {
+  const pow = createPow({ threads: 1 });
+  const hash = async (majorVersion: number) =>
+    toHex(await pow.hash({ ...work, majorVersion, height: 1_800_000 }));
+  const expected = { 1: 0, 6: 0, 7: 1, 8: 2, 9: 2, 10: 4, 11: 4 } as const;
+  for (const [version, variant] of Object.entries(expected)) {
+    const height = variant === 4 ? { height: 1_800_000 } : {};
+    assert.equal(
+      await hash(Number(version)),
+      toHex(cnSlowHash(blob, { variant, ...height })),
+      `version ${version}`,
+    );
+  }
+  const randomx = toHex(randomxHash(createRandomXCache(seedId), blob));
+  const hashed = await pow.hash({ blob, height: 5, majorVersion: 12, seedId });
+  assert.equal(toHex(hashed), randomx);
+  assert.equal(toHex(await pow.hash({ blob, height: 5, majorVersion: 16, seedId })), randomx);
+  await assert.rejects(pow.hash({ ...work, majorVersion: 16 }), /needs a seed/);
+  await assert.rejects(pow.hash({ ...work, majorVersion: 7, blob: blob.subarray(0, 42) }), /43 bytes/);
+  await pow.stop();
+});
+
+test("the hash of block 202612 is agreed, and takes no process", async () => {
+  const pow = createPow({ threads: 1 });
+  const agreed = "84f64766475d51837ac9efbef1926486e58563c95a19fef4aec3254f03000000";
+  assert.equal(toHex(await pow.hash({ ...work, height: 202_612 })), agreed);
+  assert.deepEqual(children(), []);
+  await pow.stop();
+});
+
+test("the first nonce that will do is found, with one thread or three", async () => {
+  const pow = createPow({ threads: 1 });
+  const search: PowSearch = { ...work, difficulty: 6n, nonceOffset: 39, firstNonce: 2 ** 32 - 3 };
+  const nonces: number[] = [];
+  for (const threads of [1, 3]) {
+    let hashes = 0;
+    const found = await pow.search({ ...search, threads }, (more) => {
+      hashes += more;
+    }).found;
+    assert.ok(found !== undefined && hashes > 0);
+    const hashed = cnSlowHash(withNonce(blob, 39, found.nonce));
+    assert.deepEqual(found.hash, hashed);
+    assert.ok(hashed[31]! < 256 / 6);
+    nonces.push(found.nonce);
+  }
+  assert.equal(nonces[0], nonces[1]);
+  const before = (nonces[0]! - search.firstNonce + 2 ** 32) % 2 ** 32;
+  for (let i = 0; i < before; i++) {
+    assert.ok(
+      cnSlowHash(withNonce(blob, 39, search.firstNonce + i))[31]! >= 42,
+      `nonce ${i} would have done`,
+    );
+  }
+  await pow.stop();
+});
+
+test("a search that is stopped finds nothing, and the next one is not disturbed", async () => {
+  const pow = createPow({ threads: 1 });
+  const endless: PowSearch = { ...work, difficulty: 2n ** 100n, nonceOffset: 39, firstNonce: 0 };
+  const search = pow.search(endless);
+  await pow.hash(work);
+  search.stop();
+  assert.equal(await search.found, undefined);
+  assert.deepEqual(await pow.hash(work), cnSlowHash(blob));
+  await pow.stop();
+});
+
+test("when the process dies, what was open is asked again; what kills twice is given up", async () => {
+  const pow = createPow({ threads: 1 });
+  await pow.hash(work);
+  const [first] = children();
+  const pending = pow.hash(work);
+  process.kill(first!, "SIGKILL");
+  assert.deepEqual(await pending, cnSlowHash(blob));
+  const doomed = pow.search({ ...work, difficulty: 2n ** 100n, nonceOffset: 39, firstNonce: 0 });
+  const givenUp = assert.rejects(doomed.found, /process ended/);
+  for (let i = 0; i < 2; i++) {
+    await pow.hash(work);
+    const [pid] = children();
+    process.kill(pid!, "SIGKILL");
+    while (isAlive(pid!)) await setTimeout(5);
+  }
+  await givenUp;
+  await pow.stop();
+});
+
+test("the process ends when nobody has asked for a while, and starts again", async () => {
+  const pow = createPow({ threads: 1, idleMs: 20 });
+  await pow.hash(work);
+  while (children().length > 0) await setTimeout(5);
+  assert.deepEqual(await pow.hash(work), cnSlowHash(blob));
+  await pow.stop();
+  assert.deepEqual(children(), []);
+});
+
+test("stopping rejects what is open, and what comes after", async () => {
+  const pow = createPow({ threads: 1 });
+  const open = assert.rejects(pow.hash(work), /stopped/);
+  await pow.stop();
+  await open;
+  await assert.rejects(pow.hash(work), /stopped/);
+});
+
+test("the process ends with the one that started it, however that ends", async () => {
+  const module = new URL("../src/pow/pow.js", import.meta.url);
+  const script = `
+    const { createPow } = await import(${JSON.stringify(module)});
+    const work = { blob: new Uint8Array(76), height: 1, majorVersion: 1, seedId: undefined };
+    await createPow({ threads: 1 }).hash(work);
+    console.log("hashed");
+    setInterval(() => {}, 1000);`;
+  const parent = spawn(process.execPath, ["--input-type=module", "--eval", script], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  await once(parent.stdout, "data");
+  const [child] = children(parent.pid);
+  assert.ok(child !== undefined && isAlive(child));
+  parent.kill("SIGKILL");
+  while (isAlive(child)) await setTimeout(5);
+});
+
+test("what no process should be given is refused at once", async () => {
+  const pow = createPow({ threads: 1 });
+  await assert.rejects(pow.hash({ ...work, blob: new Uint8Array(2 ** 21 + 1) }), RangeError);
+  await assert.rejects(pow.hash({ ...work, height: -1 }), RangeError);
+  await assert.rejects(pow.hash({ ...work, seedId: new Uint8Array(31) }), RangeError);
+  assert.deepEqual(children(), []);
+});
