@@ -16,7 +16,6 @@ const inPart = new Map([
   ...["get_connections", "sync_info", "/get_peer_list", "/get_public_nodes"].map((name) => [name, noPeers]),
   ...["/get_net_stats", "/get_limit", "/set_limit", "/out_peers", "/in_peers"].map((name) => [name, noPeers]),
   ...["/start_mining", "/stop_mining", "/mining_status"].map((name) => [name, noMining]),
-  ...["get_block_template", "submit_block", "generateblocks"].map((name) => [name, "difficulty 1 only"]),
   ["/set_bootstrap_daemon", "kept and told, not asked"],
   ["prune_blockchain", "`check` only"],
   ["/update", "answers as an offline node"],
