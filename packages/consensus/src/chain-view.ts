@@ -1,3 +1,4 @@
+import type { Checkpoint } from "./checkpoints.ts";
 import type { SeedSchedule } from "./proof-of-work.ts";
 
 /**
@@ -18,6 +19,8 @@ export interface ChainView {
   readonly fixedDifficulty: bigint | undefined;
   /** When RandomX changes its seed, on test chains that change it more often; the normal one where undefined. */
   readonly seedSchedule?: SeedSchedule | undefined;
+  /** Blocks the chain must have, oldest first; none where undefined. */
+  readonly checkpoints?: readonly Checkpoint[] | undefined;
   /** Coins generated up to and including the top block (atomic units, never above 2^64 - 1). */
   readonly alreadyGenerated: bigint;
   /** Cumulative difficulty of the top block; 0n before genesis. */

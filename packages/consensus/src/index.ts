@@ -17,6 +17,15 @@ export {
   type ReadBlockFacts,
   type ReadLongTermWeights,
 } from "./chain-window.ts";
+export { BadCheckpoints, parseCheckpoints } from "./checkpoint-file.ts";
+export {
+  brokenCheckpoint,
+  type Checkpoint,
+  checkpointsOf,
+  enforcedCheckpoints,
+  isInCheckpointZone,
+  withCheckpoints,
+} from "./checkpoints.ts";
 export {
   DIFFICULTY_BLOCKS,
   LONG_TERM_WINDOW,

@@ -1,5 +1,6 @@
 import { type Block, blockHashingBlob } from "@anulo/protocol";
 import type { ChainView } from "./chain-view.ts";
+import { checkBranchAllowed, checkCheckpoint } from "./checkpoints.ts";
 import { TIMESTAMP_WINDOW } from "./constants.ts";
 import { difficultyOfNextBlock } from "./difficulty.ts";
 import { generatedAfter } from "./emission.ts";
@@ -15,6 +16,8 @@ import { sumAmounts } from "./transaction/inputs.ts";
 export interface Branch {
   view: ChainView;
   length: number;
+  /** Number of blocks of the main chain; as far as the branch reaches, where left out. */
+  mainHeight?: number;
 }
 
 /** What a block on a branch leaves to do and adds to the branch. */
@@ -23,6 +26,8 @@ export interface VerifiedAlternativeBlock {
   height: number;
   difficulty: bigint;
   cumulativeDifficulty: bigint;
+  /** Whether a checkpoint names this block, which makes its branch the main chain whatever the work on it. */
+  isCheckpoint: boolean;
   /** As the original counts it on branches: with the fees (atomic units, at most 2^64 - 1). */
   alreadyGenerated: bigint;
 }
@@ -34,21 +39,25 @@ export interface VerifiedAlternativeBlock {
  */
 export function verifyAlternativeBlock(block: Block, branch: Branch): VerifiedAlternativeBlock {
   const { view } = branch;
+  const { height } = view;
+  checkBranchAllowed({ height, mainHeight: branch.mainHeight ?? height }, view.checkpoints);
   checkForkVersion(block.header, view.hardForkVersion);
   checkTimestampNotBefore(block.header.timestamp, branchMedianTimestamp(branch));
+  const checkpoint = checkCheckpoint(block, height, view.checkpoints);
   const difficulty = difficultyOfNextBlock(view);
   checkMinerTransaction(block.minerTransaction, view);
   const claimed = sumAmounts(block.minerTransaction.prefix.outputs);
   const work = {
     blob: blockHashingBlob(block),
-    height: view.height,
+    height,
     majorVersion: block.header.majorVersion,
     difficulty,
   };
   return {
     obligations: proofOfWork(work, view),
-    height: view.height,
+    height,
     difficulty,
+    isCheckpoint: checkpoint !== undefined,
     cumulativeDifficulty: view.cumulativeDifficulty + difficulty,
     alreadyGenerated: generatedAfter(view.alreadyGenerated, claimed),
   };

@@ -6,6 +6,7 @@ import {
   toHex,
   transactionWeight,
 } from "@anulo/protocol";
+import { checkCheckpoint, requireWrittenDifficulty } from "./checkpoints.ts";
 import { difficultyOfNextBlock } from "./difficulty.ts";
 import { generatedAfter } from "./emission.ts";
 import { checkForkVersion } from "./header.ts";
@@ -55,6 +56,7 @@ export function verifyBlock(candidate: BlockCandidate, context: ChainContext): V
   const { block } = candidate;
   const { chain } = context;
   checkHeader(block, context);
+  const checkpoint = checkCheckpoint(block, chain.height, chain.checkpoints);
   const difficulty = difficultyOfNextBlock(chain);
   checkMinerTransaction(block.minerTransaction, chain);
   const transactions = checkTransactionList(candidate, context);
@@ -68,13 +70,15 @@ export function verifyBlock(candidate: BlockCandidate, context: ChainContext): V
     difficulty,
   };
   const pow = proofOfWork(work, chain);
+  const cumulativeDifficulty = chain.cumulativeDifficulty + difficulty;
+  requireWrittenDifficulty(checkpoint, cumulativeDifficulty);
   return {
     ...body,
     obligations: [...pow, ...verified.flatMap(({ obligations }) => obligations)],
     transactions: verified,
     height: chain.height,
     difficulty,
-    cumulativeDifficulty: chain.cumulativeDifficulty + difficulty,
+    cumulativeDifficulty,
   };
 }
 

@@ -10,6 +10,8 @@ export type Violation =
   | { code: "TIMESTAMP_TOO_LATE"; timestamp: number; limit: number }
   | { code: "DIFFICULTY_OVERFLOW" }
   | { code: "PROOF_OF_WORK"; difficulty: bigint }
+  | { code: "CHECKPOINT"; height: number; id: string }
+  | { code: "BELOW_CHECKPOINT"; height: number; checkpoint: number }
   // miner transaction
   | { code: "MINER_INPUT" }
   | { code: "MINER_VERSION"; version: number }
@@ -122,6 +124,8 @@ export const verdictOf: { readonly [Code in ViolationCode]: Verdict } = {
   TIMESTAMP_TOO_LATE: drop(),
   DIFFICULTY_OVERFLOW: drop(),
   PROOF_OF_WORK: { rpcFlags: [], peer: "ban" },
+  CHECKPOINT: drop(),
+  BELOW_CHECKPOINT: drop(),
   MINER_INPUT: drop(),
   MINER_VERSION: drop(),
   MINER_RINGCT: drop(),

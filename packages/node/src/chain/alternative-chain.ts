@@ -12,8 +12,10 @@ interface Contents {
   readonly fees: bigint;
 }
 
-/** A branch that has more work than the main chain. */
+/** A branch to become the main chain: it has more work, or a checkpoint. */
 export interface HeavierBranch {
+  /** Whether its last block is a checkpoint, which counts more than work. */
+  readonly isCheckpoint: boolean;
   readonly forkHeight: number;
   readonly blocks: readonly IncomingBlock[];
 }
@@ -43,10 +45,12 @@ export function addAlternative(parts: ChainParts, incoming: IncomingBlock): Heav
     blob: incoming.blob,
   };
   transact(parts, (writer) => writer.putAlternativeBlock(incoming.id, row));
-  return cumulativeDifficulty > view.cumulativeDifficulty ? heavierBranch(below, incoming) : undefined;
+  const { isCheckpoint } = verified;
+  const wins = isCheckpoint || cumulativeDifficulty > view.cumulativeDifficulty;
+  return wins ? { isCheckpoint, ...branchUpTo(below, incoming) } : undefined;
 }
 
-function heavierBranch({ forkHeight, blocks }: BranchBlocks, top: IncomingBlock): HeavierBranch {
+function branchUpTo({ forkHeight, blocks }: BranchBlocks, top: IncomingBlock) {
   const below = blocks.map(({ blob, hash }) => ({
     block: readBlock(blob),
     blob,

@@ -1,4 +1,4 @@
-import type { Branch } from "@anulo/consensus";
+import { type Branch, enforcedCheckpoints } from "@anulo/consensus";
 import { hardForkAt, readBlock } from "@anulo/protocol";
 import type { AlternativeBlock, ChainReader, WithHash } from "@anulo/storage";
 import { type ChainStateOptions, chainReads } from "./chain-state.ts";
@@ -47,6 +47,7 @@ export function branchView(options: ChainStateOptions, { forkHeight, blocks }: B
     hardForkVersion: hardForkAt(network, height),
     fixedDifficulty,
     seedSchedule,
+    checkpoints: enforcedCheckpoints(network.name),
     alreadyGenerated: top.alreadyGenerated,
     cumulativeDifficulty: top.cumulativeDifficulty,
     longTermWeightMedian: 0,
@@ -55,5 +56,5 @@ export function branchView(options: ChainStateOptions, { forkHeight, blocks }: B
     recentWeights: (count: number) => recent(count, "weight"),
     blockId: (at: number) => (at > forkHeight ? blocks[at - forkHeight - 1]!.hash : reads.blockId(at)),
   };
-  return { view, length: blocks.length };
+  return { view, length: blocks.length, mainHeight: read.height() };
 }

@@ -1,4 +1,10 @@
-import { type ChainView, type ChainWindow, createChainWindow, type SeedSchedule } from "@anulo/consensus";
+import {
+  type ChainView,
+  type ChainWindow,
+  createChainWindow,
+  enforcedCheckpoints,
+  type SeedSchedule,
+} from "@anulo/consensus";
 import { hardForkAt, type Network, NULL_HASH } from "@anulo/protocol";
 import type { BlockInfo, ChainReader } from "@anulo/storage";
 
@@ -72,6 +78,7 @@ function createView(options: ChainStateOptions, window: ChainWindow, top: TopBlo
     hardForkVersion: hardForkAt(network, window.height),
     fixedDifficulty,
     seedSchedule,
+    checkpoints: enforcedCheckpoints(network.name),
     alreadyGenerated: top?.alreadyGenerated ?? 0n,
     cumulativeDifficulty: top?.cumulativeDifficulty ?? 0n,
     longTermWeightMedian: window.longTermWeightMedian,

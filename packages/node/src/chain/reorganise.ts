@@ -58,14 +58,14 @@ function switchTo(parts: ChainParts, branch: HeavierBranch, options: SwitchOptio
 }
 
 /** While proofs were being checked the chain may have moved on. */
-function isStillHeavier({ store }: ChainParts, { forkHeight, blocks }: HeavierBranch): boolean {
+function isStillHeavier({ store }: ChainParts, { forkHeight, blocks, isCheckpoint }: HeavierBranch): boolean {
   const top = blocks.at(-1)!;
   const row = store.read.alternativeBlock(top.id);
   const main = store.read.blockInfo(store.read.height() - 1);
   const fork = store.read.blockInfo(forkHeight);
   if (row === undefined || main === undefined || fork === undefined) return false;
   const isAttached = Buffer.compare(fork.hash, blocks[0]!.block.header.previousId) === 0;
-  return isAttached && row.cumulativeDifficulty > main.cumulativeDifficulty;
+  return isAttached && (isCheckpoint || row.cumulativeDifficulty > main.cumulativeDifficulty);
 }
 
 function removeDownTo(parts: ChainParts, writer: ChainWriter, forkHeight: number): RemovedBlock[] {
