@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { before, test } from "node:test";
-import { createRandomXCache, itemFunction, type RandomXCache } from "../src/randomx/cache.ts";
+import { createRandomXCache, itemFunctions, type RandomXCache } from "../src/randomx/cache.ts";
 import { createMachine } from "../src/randomx/fixed.ts";
 import { DATA } from "../src/randomx/memory.ts";
 import { reciprocal } from "../src/randomx/reciprocal.ts";
@@ -26,10 +26,17 @@ test("the cache of a key holds the published words", () => {
 
 test("dataset items begin with the published words", () => {
   const machine = createMachine(first);
-  const item = itemFunction(first, machine);
+  const { items } = machine.slot;
+  const { pair, block } = itemFunctions(first);
   const word = (number: number): bigint => {
-    item(BigInt(number), machine.slot.item);
-    return Buffer.from(machine.bytes.buffer).readBigUInt64LE(machine.slot.item);
+    const view = new DataView(machine.bytes.buffer, items);
+    pair(items, BigInt(number), BigInt(number + 7));
+    const [one, two] = [view.getBigUint64(0, true), view.getBigUint64(64, true)];
+    block(machine.slot.scratchpad, BigInt(number));
+    const scratchpad = new DataView(machine.bytes.buffer, machine.slot.scratchpad);
+    assert.equal(scratchpad.getBigUint64(0, true), one);
+    assert.equal(scratchpad.getBigUint64(7 * 64, true), two);
+    return one;
   };
   assert.equal(word(0), 0x680588a85ae222dbn);
   assert.equal(word(10_000_000), 0x7943a1f6186ffb72n);

@@ -111,11 +111,15 @@ export function createRandomXCache(key: Uint8Array, options: RandomXCacheOptions
   }
 }
 
-/** Computes dataset item `number` to the address `out`. */
-export type ItemFunction = (number: bigint, out: number) => void;
+/** What a cache's module exports. */
+export type ItemFunctions = {
+  /** Computes two items to the address `out`, 128 bytes. */
+  pair(out: number, first: bigint, second: bigint): void;
+  /** Computes eight items with consecutive numbers to the address `out`, 512 bytes. */
+  block(out: number, first: bigint): void;
+};
 
-/** The function of a cache's items in the memory that the machine sees. Source: specification 7.3. */
-export function itemFunction(cache: RandomXCache, { memory, exports }: Machine): ItemFunction {
-  const instance = new WebAssembly.Instance(cache.items, { env: { memory }, fixed: exports });
-  return instance.exports.item as ItemFunction;
+/** The functions for a cache's items in its memory. Source: specification 7.3. */
+export function itemFunctions({ items, memory }: RandomXCache): ItemFunctions {
+  return new WebAssembly.Instance(items, { env: { memory } }).exports as ItemFunctions;
 }

@@ -1,4 +1,9 @@
-/** Compiles a cache's eight SuperscalarHash programs to one WebAssembly function. Source: RandomX specification 7.3. */
+/**
+ * Compiles a cache's eight SuperscalarHash programs to WebAssembly. Source: RandomX specification 7.3.
+ *
+ * An item waits eight times for a random line of the cache, as long as a program takes or longer, and WebAssembly
+ * cannot prefetch. So several items go through each program in turn, and the lines of all are touched before.
+ */
 import {
   type Code,
   createCode,
@@ -8,8 +13,10 @@ import {
   emitUnsigned,
   I32,
   I64,
+  type WrittenFunction,
   writeModule,
 } from "../wasm/module-writer.ts";
+import { emitHighProduct } from "./high-product.ts";
 import { CACHE_BYTES, DATA } from "./memory.ts";
 import * as op from "./opcodes.ts";
 import { reciprocal } from "./reciprocal.ts";
@@ -27,21 +34,22 @@ const OFFSETS = [
   9549104520008361294n,
 ];
 const LINES = CACHE_BYTES / 64;
+/** Items that `block` computes together. */
+export const BLOCK_ITEMS = 8;
 
-/** Imported functions, and the locals: the item number, where it goes, r0 … r7, the address of a cache line. */
-const MUL_HIGH = 0;
-const MUL_HIGH_SIGNED = 1;
-const NUMBER = 0;
-const OUT = 1;
+/** A program's parameters: where the item's registers lie and, for the first program, the item's number. */
+const ITEM = 0;
+const NUMBER = 1;
+/** Its locals: r0 … r7, the address of a cache line, two temporaries. */
 const register = (i: number): number => 2 + i;
 const LINE = 10;
+const MIDDLE = 11;
+const LOW = 12;
 
-const BINARY: Partial<Record<SuperscalarOperation, readonly number[]>> = {
-  subtract: [op.I64_SUB],
-  xor: [op.I64_XOR],
-  multiply: [op.I64_MUL],
-  multiplyHigh: [op.CALL, MUL_HIGH],
-  multiplyHighSigned: [op.CALL, MUL_HIGH_SIGNED],
+const BINARY: Partial<Record<SuperscalarOperation, number>> = {
+  subtract: op.I64_SUB,
+  xor: op.I64_XOR,
+  multiply: op.I64_MUL,
 };
 const WITH_CONSTANT: Partial<Record<SuperscalarOperation, number>> = {
   rotateConstant: op.I64_ROTR,
@@ -50,31 +58,35 @@ const WITH_CONSTANT: Partial<Record<SuperscalarOperation, number>> = {
 };
 
 function emitInstruction(code: Code, instruction: SuperscalarInstruction): void {
-  const { operation, target, source, shift, constant } = instruction;
-  emit(code, op.LOCAL_GET, register(target));
-  if (operation === "addShifted") {
-    emit(code, op.LOCAL_GET, register(source), op.I64_CONST, shift, op.I64_SHL, op.I64_ADD);
+  const { operation, shift, constant } = instruction;
+  const [target, source] = [register(instruction.target), register(instruction.source)];
+  if (operation === "multiplyHigh" || operation === "multiplyHighSigned") {
+    const isSigned = operation === "multiplyHighSigned";
+    emitHighProduct(code, [target, source], { isSigned, middle: MIDDLE, low: LOW });
+  } else if (operation === "addShifted") {
+    emit(code, op.LOCAL_GET, target, op.LOCAL_GET, source, op.I64_CONST, shift, op.I64_SHL, op.I64_ADD);
   } else if (operation === "multiplyReciprocal") {
-    emit(code, op.I64_CONST);
+    emit(code, op.LOCAL_GET, target, op.I64_CONST);
     emitSigned64(code, reciprocal(constant));
     emit(code, op.I64_MUL);
   } else if (BINARY[operation]) {
-    emit(code, op.LOCAL_GET, register(source), ...BINARY[operation]);
+    emit(code, op.LOCAL_GET, target, op.LOCAL_GET, source, BINARY[operation]);
   } else {
-    emit(code, op.I64_CONST);
+    emit(code, op.LOCAL_GET, target, op.I64_CONST);
     emitSigned(code, constant);
     emit(code, WITH_CONSTANT[operation]!);
   }
-  emit(code, op.LOCAL_SET, register(target));
+  emit(code, op.LOCAL_SET, target);
 }
 
-/** The address of the cache line that a register chooses. */
-function emitLine(code: Code, local: number): void {
-  emit(code, op.LOCAL_GET, local, op.I32_WRAP_I64, op.I32_CONST);
+/** From the 64-bit number on the stack to the address of a cache line. */
+function emitLine(code: Code): void {
+  emit(code, op.I32_WRAP_I64, op.I32_CONST);
   emitSigned(code, LINES - 1);
-  emit(code, op.I32_AND, op.I32_CONST, 6, op.I32_SHL, op.LOCAL_SET, LINE);
+  emit(code, op.I32_AND, op.I32_CONST, 6, op.I32_SHL);
 }
 
+/** r0 … r7 of the item's number. */
 function emitStart(code: Code): void {
   emit(code, op.LOCAL_GET, NUMBER, op.I64_CONST, 1, op.I64_ADD, op.I64_CONST);
   emitSigned64(code, MULTIPLIER);
@@ -86,42 +98,101 @@ function emitStart(code: Code): void {
   });
 }
 
-/** A module whose `item(number, out)` puts the 64 bytes of a dataset item at the address `out`. */
-export function writeDatasetModule(programs: readonly SuperscalarProgram[]): Uint8Array {
-  const body = createCode(65536);
-  emitStart(body);
-  let chooser = NUMBER;
-  for (const { instructions, addressRegister } of programs) {
-    emitLine(body, chooser);
-    for (const instruction of instructions) emitInstruction(body, instruction);
-    for (let i = 0; i < 8; i++) {
-      emit(body, op.LOCAL_GET, register(i), op.LOCAL_GET, LINE, op.I64_LOAD, 3);
-      emitUnsigned(body, DATA + 8 * i);
-      emit(body, op.I64_XOR, op.LOCAL_SET, register(i));
-    }
-    chooser = register(addressRegister);
-  }
+function emitLoadRegisters(code: Code): void {
+  for (let i = 0; i < 8; i++)
+    emit(code, op.LOCAL_GET, ITEM, op.I64_LOAD, 3, 8 * i, op.LOCAL_SET, register(i));
+}
+
+/** One program of one item, mixed with the line that the program before, or the number, has chosen. */
+function writeProgram(program: SuperscalarProgram, before: SuperscalarProgram | undefined): WrittenFunction {
+  const body = createCode(8192);
+  if (before) emitLoadRegisters(body);
+  else emitStart(body);
+  emit(body, op.LOCAL_GET, before ? register(before.addressRegister) : NUMBER);
+  emitLine(body);
+  emit(body, op.LOCAL_SET, LINE);
+  for (const instruction of program.instructions) emitInstruction(body, instruction);
   for (let i = 0; i < 8; i++) {
-    emit(body, op.LOCAL_GET, OUT, op.LOCAL_GET, register(i), op.I64_STORE, 3, 8 * i);
+    emit(body, op.LOCAL_GET, ITEM, op.LOCAL_GET, register(i), op.LOCAL_GET, LINE, op.I64_LOAD, 3);
+    emitUnsigned(body, DATA + 8 * i);
+    emit(body, op.I64_XOR, op.I64_STORE, 3, 8 * i);
   }
-  const product = { module: "fixed", parameters: [I64, I64], results: [I64] };
+  const locals = [
+    [8, I64],
+    [1, I32],
+    [2, I64],
+  ] as const;
+  return { parameters: [I32, I64], results: [], locals, body };
+}
+
+/** Loads from the line that the number on the stack chooses, for nothing but to have it in the processor's cache. */
+function emitTouch(code: Code): void {
+  emitLine(code);
+  emit(code, op.I64_LOAD, 3);
+  emitUnsigned(code, DATA);
+  emit(code, op.DROP);
+}
+
+/** Computes items one after another in memory; `pushNumber` and `pushItem` push the number and address of one. */
+function emitItems(
+  code: Code,
+  count: number,
+  programs: readonly SuperscalarProgram[],
+  push: { readonly number: (i: number) => void; readonly item: (i: number) => void },
+): void {
+  for (let k = 0; k < programs.length; k++) {
+    for (let i = 0; i < count; i++) {
+      if (k === 0) push.number(i);
+      else {
+        push.item(i);
+        emit(code, op.I64_LOAD, 3, 8 * programs[k - 1]!.addressRegister);
+      }
+      emitTouch(code);
+    }
+    for (let i = 0; i < count; i++) {
+      push.item(i);
+      push.number(i);
+      emit(code, op.CALL, k);
+    }
+  }
+}
+
+/** `pair(out, number, number)`. */
+function writePair(programs: readonly SuperscalarProgram[]): WrittenFunction {
+  const body = createCode(4096);
+  emitItems(body, 2, programs, {
+    number: (i) => emit(body, op.LOCAL_GET, 1 + i),
+    item: (i) => emit(body, op.LOCAL_GET, 0, op.I32_CONST, ...(i ? [0xc0, 0] : [0]), op.I32_ADD),
+  });
+  return { name: "pair", parameters: [I32, I64, I64], results: [], locals: [], body };
+}
+
+/** `block(out, first)`: consecutive items. */
+function writeBlock(programs: readonly SuperscalarProgram[]): WrittenFunction {
+  const body = createCode(16384);
+  emitItems(body, BLOCK_ITEMS, programs, {
+    number: (i) => emit(body, op.LOCAL_GET, 1, op.I64_CONST, i, op.I64_ADD),
+    item(i) {
+      emit(body, op.LOCAL_GET, 0, op.I32_CONST);
+      emitSigned(body, 64 * i);
+      emit(body, op.I32_ADD);
+    },
+  });
+  return { name: "block", parameters: [I32, I64], results: [], locals: [], body };
+}
+
+/**
+ * A module that puts dataset items, 64 bytes each, at the address `out`: `pair(out, number, number)` two, and
+ * `block(out, first)` eight with consecutive numbers.
+ */
+export function writeDatasetModule(programs: readonly SuperscalarProgram[]): Uint8Array {
   return writeModule({
     hasSharedMemory: true,
-    imports: [
-      { ...product, name: "mulHigh" },
-      { ...product, name: "mulHighSigned" },
-    ],
+    imports: [],
     functions: [
-      {
-        name: "item",
-        parameters: [I64, I32],
-        results: [],
-        locals: [
-          [8, I64],
-          [1, I32],
-        ],
-        body,
-      },
+      ...programs.map((program, k) => writeProgram(program, programs[k - 1])),
+      writePair(programs),
+      writeBlock(programs),
     ],
   });
 }

@@ -19,8 +19,10 @@ export const ADDRESS_1 = 25;
 export const MA = 26;
 export const MX = 27;
 export const COUNTER = 28;
+/** Offset of the iteration's dataset item among two. */
+export const ITEM = 29;
 /** A 64-bit temporary. */
-export const MIX = 29;
+export const MIX = 30;
 
 export const ADD = 0;
 export const MULTIPLY = 1;
@@ -28,7 +30,7 @@ export const DIVIDE = 2;
 export const SQUARE_ROOT = 3;
 export const MUL_HIGH = 4;
 export const MUL_HIGH_SIGNED = 5;
-export const ITEM_OF = 6;
+export const PAIR = 6;
 
 const binary = { module: "fixed", parameters: [V128, V128, I32], results: [V128] };
 const product = { module: "fixed", parameters: [I64, I64], results: [I64] };
@@ -40,5 +42,5 @@ export const IMPORTS: readonly ImportedFunction[] = [
   { module: "fixed", name: "squareRoot", parameters: [V128, I32], results: [V128] },
   { ...product, name: "mulHigh" },
   { ...product, name: "mulHighSigned" },
-  { module: "dataset", name: "item", parameters: [I64, I32], results: [] },
+  { module: "dataset", name: "pair", parameters: [I32, I64, I64], results: [] },
 ];

@@ -31,8 +31,8 @@ export type Slot = {
   readonly scratchpad: number;
   /** Integer registers (64 bytes), additive, multiplicative and constant registers (64 each). */
   readonly registers: number;
-  /** The dataset item computed last, 64 bytes. */
-  readonly item: number;
+  /** Two dataset items, 64 bytes each. */
+  readonly items: number;
   /** State of a generator or fingerprint, 64 bytes. */
   readonly state: number;
   /** The rounding mode, 4 bytes. */
@@ -45,11 +45,11 @@ export type Slot = {
 
 function slotAt(scratchpad: number): Slot {
   const registers = scratchpad + SCRATCHPAD_BYTES;
-  const [item, state, rounding] = [registers + 0x100, registers + 0x140, registers + 0x180];
+  const [items, state, rounding] = [registers + 0x100, registers + 0x180, registers + 0x1c0];
   return {
     scratchpad,
     registers,
-    item,
+    items,
     state,
     rounding,
     program: registers + 0x400,

@@ -1,5 +1,5 @@
 /** A RandomX virtual machine: programs compiled to WebAssembly one by one. Source: RandomX specification, chapter 2. */
-import { itemFunction, type RandomXCache } from "./cache.ts";
+import { itemFunctions, type RandomXCache } from "./cache.ts";
 import { blake2b, createMachine, type Machine } from "./fixed.ts";
 import * as at from "./memory.ts";
 import { constantRegisters, writeProgramModule } from "./program-module.ts";
@@ -21,7 +21,7 @@ function createRun(machine: Machine, cache: RandomXCache): Run {
   const imports = {
     env: { memory: machine.memory },
     fixed: machine.exports,
-    dataset: { item: itemFunction(cache, machine) },
+    dataset: { pair: itemFunctions(cache).pair },
   };
   return (program) => {
     const module = new WebAssembly.Module(writeProgramModule(program, machine.slot));

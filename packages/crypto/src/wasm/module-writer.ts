@@ -57,9 +57,9 @@ export type Signature = { readonly parameters: readonly number[]; readonly resul
 /** A function from another module; functions are numbered with the imported ones first. */
 export type ImportedFunction = Signature & { readonly module: string; readonly name: string };
 
-/** An exported function. */
 export type WrittenFunction = Signature & {
-  readonly name: string;
+  /** Under which it is exported, if it is. */
+  readonly name?: string;
   /** How many locals of each type come after the parameters. */
   readonly locals: readonly (readonly [count: number, type: number])[];
   /** Instructions without the closing `end`. */
@@ -116,8 +116,9 @@ function writeFunctions({ imports, functions }: ModuleParts): Code {
 
 function writeExports({ imports, functions }: ModuleParts): Code {
   const code = createCode();
-  emit(code, functions.length);
+  emit(code, functions.filter(({ name }) => name !== undefined).length);
   functions.forEach(({ name }, i) => {
+    if (name === undefined) return;
     emitName(code, name);
     emit(code, 0, imports.length + i);
   });
@@ -142,7 +143,7 @@ function writeBodies({ functions }: ModuleParts): Code {
   return code;
 }
 
-/** The bytes of a module that imports a memory and functions, fewer than 100 in all, and exports all it defines. */
+/** The bytes of a module that imports a memory and functions, fewer than 100 in all, and exports what has a name. */
 export function writeModule(parts: ModuleParts): Uint8Array {
   const module = createCode(4096);
   emit(module, 0x00, 0x61, 0x73, 0x6d, 1, 0, 0, 0);
