@@ -80,8 +80,6 @@ interface Running {
   readonly timer: NodeJS.Timeout;
 }
 
-/** Each would need its own 256 MiB. */
-const POW_THREADS = 1;
 const POOL_CARE_MS = 60_000;
 const systemClock = () => Math.floor(Date.now() / 1000);
 
@@ -133,7 +131,7 @@ export function createNode(options: NodeOptions): Node {
 
 async function run(options: NodeOptions, requestStop: () => void): Promise<Running> {
   const { now = systemClock, verifyThreads = availableParallelism(), databasePath } = options;
-  const pow = createPow({ threads: POW_THREADS });
+  const pow = createPow({ threads: Math.max(1, verifyThreads) });
   const verifiers = createVerifiers({ threads: verifyThreads, pow });
   const { discharge } = verifiers;
   const network = networkOf(options);

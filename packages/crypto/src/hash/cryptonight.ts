@@ -1,5 +1,6 @@
 /** CryptoNight, variants 0, 1, 2 and 4. Source: CNS008; monero slow-hash.c. */
 import { readFileSync } from "node:fs";
+import { compileLongLived } from "../randomx/tiering.ts";
 import { keccakPermute } from "../reference/keccak.ts";
 import { blake256 } from "./blake256.ts";
 import { moduleOfHeight } from "./cryptonight-r.ts";
@@ -30,7 +31,7 @@ let fixed: Instance | undefined;
 let latest: Instance | undefined;
 
 function createInstance(height?: number): Instance {
-  compiled ??= new WebAssembly.Module(readFileSync(new URL("../../wasm/cryptonight.wasm", import.meta.url)));
+  compiled ??= compileLongLived(readFileSync(new URL("../../wasm/cryptonight.wasm", import.meta.url)));
   const memory = new WebAssembly.Memory({ initial: 1 });
   let run = (): void => {
     throw new Error("this instance has no program");
@@ -38,7 +39,7 @@ function createInstance(height?: number): Instance {
   const instance = new WebAssembly.Instance(compiled, { env: { memory }, program: { run: () => run() } });
   let kernel = instance.exports as Kernel;
   if (height !== undefined) {
-    const program = new WebAssembly.Module(moduleOfHeight(height, kernel.registersAddress()));
+    const program = compileLongLived(moduleOfHeight(height, kernel.registersAddress()));
     run = new WebAssembly.Instance(program, { env: { memory } }).exports.run as () => void;
     kernel = new WebAssembly.Instance(compiled, { env: { memory }, program: { run } }).exports as Kernel;
   }

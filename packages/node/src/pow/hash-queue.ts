@@ -1,5 +1,5 @@
-import { toHex } from "@anulo/protocol";
 import type { PowWork } from "./work.ts";
+import { seedOf } from "./work.ts";
 
 /** A hash somebody waits for. */
 export interface HashJob {
@@ -7,16 +7,21 @@ export interface HashJob {
   readonly work: PowWork;
 }
 
-/** Work in the order it came, save that work whose seed is at hand may go first for a while. */
+/** Jobs in the order they came, save that those whose seed is at hand may go first for a while. */
 export interface HashQueue {
-  readonly size: number;
   add(job: HashJob): void;
-  /** Takes the job to do next where the seeds in `atHand` (hexadecimal) cost nothing. */
-  take(atHand: ReadonlySet<string>): HashJob | undefined;
+  /** Takes the job to do next among those whose seed is at hand, or that need none. */
+  take(isAtHand: (seed: string) => boolean): HashJob | undefined;
+  /** The seed (hexadecimal) that the job waiting longest lacks, and whether it has waited long enough. */
+  lacking(
+    isAtHand: (seed: string) => boolean,
+  ): { readonly seedId: Uint8Array; readonly isDue: boolean } | undefined;
+  /** Takes all jobs that need a seed. */
+  takeAll(seed: string): HashJob[];
 }
 
-/** Milliseconds after which a job goes first even if its seed has to be made. */
-const MAX_PASSED_OVER_MS = 2000;
+/** Milliseconds after which a job's seed is made though others could be hashed meanwhile. */
+const PATIENCE_MS = 2000;
 
 interface Entry {
   readonly job: HashJob;
@@ -28,20 +33,20 @@ interface Entry {
 export function createHashQueue(now: () => number): HashQueue {
   const entries: Entry[] = [];
   return {
-    get size() {
-      return entries.length;
+    add: (job) => void entries.push({ job, seed: seedOf(job.work), since: now() }),
+    take(isAtHand) {
+      const at = entries.findIndex(({ seed }) => seed === undefined || isAtHand(seed));
+      return at === -1 ? undefined : entries.splice(at, 1)[0]!.job;
     },
-    add(job) {
-      const { seedId } = job.work;
-      entries.push({ job, seed: seedId === undefined ? undefined : toHex(seedId), since: now() });
+    lacking(isAtHand) {
+      const entry = entries.find(({ seed }) => seed !== undefined && !isAtHand(seed));
+      if (entry === undefined) return undefined;
+      return { seedId: entry.job.work.seedId!, isDue: now() - entry.since > PATIENCE_MS };
     },
-    take(atHand) {
-      const oldest = entries[0];
-      if (oldest === undefined) return undefined;
-      const isCheap = ({ seed }: Entry) => seed === undefined || atHand.has(seed);
-      const isOverdue = now() - oldest.since > MAX_PASSED_OVER_MS;
-      const at = isOverdue ? 0 : Math.max(0, entries.findIndex(isCheap));
-      return entries.splice(at, 1)[0]!.job;
+    takeAll(lost) {
+      const taken = entries.filter(({ seed }) => seed === lost).map(({ job }) => job);
+      entries.splice(0, entries.length, ...entries.filter(({ seed }) => seed !== lost));
+      return taken;
     },
   };
 }

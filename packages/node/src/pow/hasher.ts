@@ -1,63 +1,77 @@
 import { meetsDifficulty, powVariantOf } from "@anulo/consensus";
-import { cnSlowHash, createRandomXCache, type RandomXCache, randomxHash } from "@anulo/crypto";
+import {
+  cnSlowHash,
+  createRandomXCache,
+  createRandomXVm,
+  type RandomXCache,
+  type RandomXVm,
+} from "@anulo/crypto";
 import { toHex } from "@anulo/protocol";
+import type { ThreadMessage, ThreadResult, ThreadTask } from "./messages.ts";
 import { type FoundNonce, NONCES, type PowSearch, type PowWork, withNonce } from "./work.ts";
 
 /** Computes proof-of-work hashes, one after the other, in the thread it is made in. */
 export interface Hasher {
-  /** 32 bytes; takes 25 to 90 ms, and a second more for a seed it has not met lately. */
-  hash(work: PowWork): Uint8Array;
-  /** Tries `count` nonces from `nonce` on and stops at the first that meets the difficulty. */
-  tryNonces(search: PowSearch, nonce: number, count: number): Tried;
-  /** Builds what the seed (32 bytes) needs. */
-  prepare(seedId: Uint8Array): void;
+  /** Obeys a message; the result of a task, which takes 25 to 100 ms a hash and a second for a cache. */
+  obey(message: ThreadMessage): ThreadResult | undefined;
 }
 
-/** What became of a few nonces. */
-export interface Tried {
-  readonly hashes: number;
-  readonly found: FoundNonce | undefined;
-}
-
-/** The seed in use and the next one, or an alternative chain's. */
-export const MAX_CACHES = 2;
-
-/** A hasher that holds nothing until it is used. */
+/** A hasher that holds nothing until it is told to. */
 export function createHasher(): Hasher {
-  const caches = new Map<string, RandomXCache>();
-  const cacheOf = (seedId: Uint8Array): RandomXCache => {
-    const key = toHex(seedId);
-    const cache = caches.get(key) ?? makeRoom(caches, seedId);
-    caches.delete(key);
-    caches.set(key, cache);
-    return cache;
+  const vms = new Map<string, RandomXVm>();
+  const take = (seed: string, cache: RandomXCache) => {
+    if (!vms.has(seed)) vms.set(seed, createRandomXVm(cache));
   };
-  const hash = ({ blob, height, majorVersion, seedId }: PowWork): Uint8Array => {
+  const drop = (seed: string) => {
+    vms.get(seed)?.close();
+    vms.delete(seed);
+  };
+  const hash = (work: PowWork): Uint8Array => {
+    const { blob, height, majorVersion, seedId } = work;
     const variant = powVariantOf(majorVersion);
     if (variant !== "randomx") return cnSlowHash(blob, { variant, ...(variant === 4 && { height }) });
-    if (seedId === undefined) throw new RangeError("RandomX needs a seed");
-    return randomxHash(cacheOf(seedId), blob);
+    const vm = seedId === undefined ? undefined : vms.get(toHex(seedId));
+    if (vm === undefined) throw new RangeError("RandomX needs a seed");
+    return vm.hash(blob);
   };
   return {
-    hash,
-    tryNonces(search, nonce, count) {
-      for (let i = 0; i < count; i++) {
-        const blob = withNonce(search.blob, search.nonceOffset, nonce + i);
-        const made = hash({ ...search, blob });
-        if (!meetsDifficulty(made, search.difficulty)) continue;
-        return { hashes: i + 1, found: { nonce: (nonce + i) % NONCES, hash: made } };
-      }
-      return { hashes: count, found: undefined };
+    obey(message) {
+      if (message.type === "take") take(message.seed, message.cache);
+      else if (message.type === "drop") drop(message.seed);
+      else return perform(message, hash);
+      return undefined;
     },
-    prepare: (seedId) => void cacheOf(seedId),
   };
 }
 
-/** Drops the cache that was used least lately before it makes one, so that there are never three. */
-function makeRoom(caches: Map<string, RandomXCache>, seedId: Uint8Array): RandomXCache {
-  for (const oldest of caches.keys()) {
-    if (caches.size < MAX_CACHES) break;
-    caches.delete(oldest);
+function perform(task: ThreadTask, hash: (work: PowWork) => Uint8Array): ThreadResult {
+  switch (task.type) {
+    case "hash":
+      return { type: "hashed", hash: hash(task.work) };
+    case "try":
+      return { type: "tried", ...tryNonces(task, hash) };
+    case "make": {
+      const { seedId, memory } = task;
+      return { type: "made", cache: createRandomXCache(seedId, memory === undefined ? {} : { memory }) };
+    }
   }
-  return createRandomXCache(seedId);
+}
+
+interface Trial {
+  readonly search: PowSearch;
+  readonly nonce: number;
+  readonly count: number;
+}
+
+/** Stops at the first nonce that meets the difficulty. */
+function tryNonces({ search, nonce, count }: Trial, hash: (work: PowWork) => Uint8Array) {
+  let found: FoundNonce | undefined;
+  let hashes = 0;
+  while (hashes < count && found === undefined) {
+    const tried = (nonce + hashes) % NONCES;
+    const made = hash({ ...search, blob: withNonce(search.blob, search.nonceOffset, tried) });
+    if (meetsDifficulty(made, search.difficulty)) found = { nonce: tried, hash: made };
+    hashes++;
+  }
+  return { hashes, found };
 }

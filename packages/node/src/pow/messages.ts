@@ -1,3 +1,4 @@
+import type { RandomXCache } from "@anulo/crypto";
 import type { FoundNonce, PowSearch, PowWork } from "./work.ts";
 
 /** What the node asks of the process that hashes. `id` names the question in every answer to it. */
@@ -6,8 +7,8 @@ export type PowQuestion =
   | { readonly type: "search"; readonly id: number; readonly search: PowSearch }
   /** Ends a search; there is no answer. */
   | { readonly type: "abandon"; readonly id: number }
-  /** A seed (32 bytes) that will be needed soon. */
-  | { readonly type: "prepare"; readonly seedId: Uint8Array };
+  /** The seed in use (32 bytes each), which is kept, and the one that will be needed soon. */
+  | { readonly type: "seeds"; readonly current: Uint8Array; readonly next: Uint8Array | undefined };
 
 /** What the process answers. */
 export type PowAnswer =
@@ -28,11 +29,24 @@ export type ThreadTask =
       readonly nonce: number;
       readonly count: number;
     }
-  | { readonly type: "prepare"; readonly seedId: Uint8Array };
+  /** Makes the cache of a seed, in the memory of one that is not used any more if there is one. */
+  | {
+      readonly type: "make";
+      readonly seedId: Uint8Array;
+      readonly memory: RandomXCache["memory"] | undefined;
+    };
+
+/** What a thread is told. */
+export type ThreadMessage =
+  | ThreadTask
+  /** A cache that some thread has made, before the first task that needs it. */
+  | { readonly type: "take"; readonly seed: string; readonly cache: RandomXCache }
+  /** The cache of this seed (hexadecimal) will not be needed any more. */
+  | { readonly type: "drop"; readonly seed: string };
 
 /** What a thread made of its task. */
 export type ThreadResult =
   | { readonly type: "hashed"; readonly hash: Uint8Array }
   | { readonly type: "tried"; readonly hashes: number; readonly found: FoundNonce | undefined }
-  | { readonly type: "prepared" }
+  | { readonly type: "made"; readonly cache: RandomXCache }
   | { readonly type: "failed"; readonly reason: string };

@@ -13,7 +13,7 @@ function hire(owner: ThreadOwner): HashThread {
   worker.on("message", (result: ThreadResult) => owner.onResult(result));
   worker.on("error", (error) => lose(String(error)));
   worker.on("exit", () => lose("a hashing thread ended"));
-  return { run: (task) => worker.postMessage(task) };
+  return { tell: (message) => worker.postMessage(message) };
 }
 
 const scheduler = createScheduler({

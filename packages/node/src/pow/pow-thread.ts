@@ -1,28 +1,21 @@
 /** One hashing thread: does one task at a time. */
 import { parentPort } from "node:worker_threads";
-import { createHasher } from "./hasher.ts";
-import type { ThreadResult, ThreadTask } from "./messages.ts";
+import { useSplitTiering } from "@anulo/crypto";
+import { createHasher, type Hasher } from "./hasher.ts";
+import type { ThreadMessage, ThreadResult } from "./messages.ts";
 
+useSplitTiering();
 const hasher = createHasher();
 
-function perform(task: ThreadTask): ThreadResult {
-  switch (task.type) {
-    case "hash":
-      return { type: "hashed", hash: hasher.hash(task.work) };
-    case "try":
-      return { type: "tried", ...hasher.tryNonces(task.search, task.nonce, task.count) };
-    case "prepare":
-      hasher.prepare(task.seedId);
-      return { type: "prepared" };
+function resultOf({ obey }: Hasher, message: ThreadMessage): ThreadResult | undefined {
+  try {
+    return obey(message);
+  } catch (error) {
+    return { type: "failed", reason: error instanceof Error ? error.message : String(error) };
   }
 }
 
-parentPort?.on("message", (task: ThreadTask) => {
-  let result: ThreadResult;
-  try {
-    result = perform(task);
-  } catch (error) {
-    result = { type: "failed", reason: error instanceof Error ? error.message : String(error) };
-  }
-  parentPort?.postMessage(result);
+parentPort?.on("message", (message: ThreadMessage) => {
+  const result = resultOf(hasher, message);
+  if (result !== undefined) parentPort?.postMessage(result);
 });

@@ -12,8 +12,8 @@ export interface Pow {
   known(blockId: Uint8Array): Uint8Array | undefined;
   /** Looks for a nonce; `onProgress` is told how many hashes were made since the last time. */
   search(search: PowSearch, onProgress?: (hashes: number) => void): RunningSearch;
-  /** Builds what a seed (32 bytes) needs, if hashes are being made at all. */
-  prepare(seedId: Uint8Array): void;
+  /** Keeps what the seed in use needs, and builds what the next one will need, if hashes are being made at all. */
+  useSeeds(current: Uint8Array, next?: Uint8Array): void;
   /** Ends the process at once; what is open rejects. */
   stop(): Promise<void>;
 }
@@ -60,7 +60,7 @@ export function createPow({ threads, idleMs = DEFAULT_IDLE_MS }: PowOptions): Po
       });
       return { found, stop: () => questions.abandon(id) };
     },
-    prepare: (seedId) => questions.mention({ type: "prepare", seedId }),
+    useSeeds: (current, next) => questions.mention({ type: "seeds", current, next }),
     stop: () => questions.stop(),
   };
 }

@@ -1,11 +1,9 @@
-import { toHex } from "@anulo/protocol";
-import { MAX_CACHES } from "./hasher.ts";
-import type { PowAnswer, PowQuestion, ThreadResult, ThreadTask } from "./messages.ts";
+import type { PowAnswer, PowQuestion, ThreadMessage, ThreadResult } from "./messages.ts";
 import { createWorkList, type Errand } from "./work-list.ts";
 
 /** A thread that does one task at a time. */
 export interface HashThread {
-  run(task: ThreadTask): void;
+  tell(message: ThreadMessage): void;
 }
 
 /** What a thread tells: the result of each task, and once, if it happens, that it is lost. */
@@ -31,7 +29,7 @@ export interface Scheduler {
 interface Hand {
   /** Hired when there is something to do. */
   thread: HashThread | undefined;
-  /** Seeds (hexadecimal) whose caches this thread has, the one used last at the end. */
+  /** Seeds (hexadecimal) whose caches this thread was given. */
   readonly seeds: Set<string>;
   errand: (Errand & { readonly since: number }) | undefined;
 }
@@ -43,6 +41,7 @@ export function createScheduler({ threads, hire, answer, now }: SchedulerOptions
   const finish = (hand: Hand, result: ThreadResult) => {
     const { errand } = hand;
     hand.errand = undefined;
+    if (errand?.seed !== undefined) list.seeds.release(errand.seed);
     for (const each of errand?.settle(result, now() - errand.since) ?? []) answer(each);
     assign();
   };
@@ -55,21 +54,35 @@ export function createScheduler({ threads, hire, answer, now }: SchedulerOptions
         finish(hand, { type: "failed", reason });
       },
     });
-  const occupy = (hand: Hand): boolean => {
-    const errand = list.next(hand.seeds);
-    if (errand === undefined) return false;
+  const drop = (seed: string) => {
+    for (const { thread, seeds } of hands) if (seeds.delete(seed)) thread?.tell({ type: "drop", seed });
+  };
+  const giveCache = ({ seeds }: Hand, thread: HashThread, seed: string) => {
+    const cache = list.seeds.cacheOf(seed);
+    list.seeds.hold(seed);
+    if (seeds.has(seed) || cache === undefined) return;
+    seeds.add(seed);
+    thread.tell({ type: "take", seed, cache });
+  };
+  const start = (hand: Hand, errand: Errand) => {
+    if (errand.dropped !== undefined) drop(errand.dropped);
     hand.errand = { ...errand, since: now() };
-    noteSeed(hand.seeds, errand.task);
     hand.thread ??= employ(hand);
-    hand.thread.run(errand.task);
-    return true;
+    if (errand.seed !== undefined) giveCache(hand, hand.thread, errand.seed);
+    hand.thread.tell(errand.task);
+  };
+  const idleHand = (): Hand | undefined => {
+    const idle = hands.find(({ errand }) => errand === undefined);
+    if (idle !== undefined || hands.length >= list.threadsWanted()) return idle;
+    const hand: Hand = { thread: undefined, seeds: new Set(), errand: undefined };
+    hands.push(hand);
+    return hand;
   };
   const assign = () => {
-    for (const hand of hands) if (hand.errand === undefined && !occupy(hand)) return;
-    while (hands.length < list.threadsWanted()) {
-      const hand: Hand = { thread: undefined, seeds: new Set(), errand: undefined };
-      if (!occupy(hand)) return;
-      hands.push(hand);
+    for (let hand = idleHand(); hand !== undefined; hand = idleHand()) {
+      const errand = list.next();
+      if (errand === undefined) return;
+      start(hand, errand);
     }
   };
   return {
@@ -78,17 +91,4 @@ export function createScheduler({ threads, hire, answer, now }: SchedulerOptions
       assign();
     },
   };
-}
-
-/** Keeps up which caches a thread has after a task. */
-function noteSeed(seeds: Set<string>, task: ThreadTask): void {
-  const { seedId } = task.type === "hash" ? task.work : task.type === "try" ? task.search : task;
-  if (seedId === undefined) return;
-  const seed = toHex(seedId);
-  seeds.delete(seed);
-  seeds.add(seed);
-  for (const oldest of seeds) {
-    if (seeds.size <= MAX_CACHES) break;
-    seeds.delete(oldest);
-  }
 }

@@ -1,20 +1,27 @@
+import { toHex } from "@anulo/protocol";
 import { createHashQueue, type HashJob } from "./hash-queue.ts";
 import type { PowAnswer, PowQuestion, ThreadResult, ThreadTask } from "./messages.ts";
 import { createSearchRun, type NonceRun, type SearchRun } from "./search-run.ts";
-import type { PowSearch } from "./work.ts";
+import { createSeeds, type Seeds } from "./seeds.ts";
+import { type PowSearch, seedOf } from "./work.ts";
 
 /** A task for a thread, and what is to be done with its result. */
 export interface Errand {
   readonly task: ThreadTask;
+  /** The seed (hexadecimal) whose cache the thread needs for it. */
+  readonly seed: string | undefined;
+  /** A seed whose cache no thread may use from now on. */
+  readonly dropped?: string | undefined;
   /** The answers that follow from the result, which took so many milliseconds. */
   settle(result: ThreadResult, ms: number): PowAnswer[];
 }
 
 /** The questions that are open, and the order of the work they make. */
 export interface WorkList {
+  readonly seeds: Seeds;
   add(question: PowQuestion): void;
-  /** The next errand for a thread that has the caches of these seeds (hexadecimal). */
-  next(atHand: ReadonlySet<string>): Errand | undefined;
+  /** The next errand, when there is one that can be done now. */
+  next(): Errand | undefined;
   /** Threads there is work for: those that verify, or more where a search asks for them. */
   threadsWanted(): number;
 }
@@ -25,36 +32,54 @@ interface Search {
   readonly run: SearchRun;
 }
 
-/** An empty list for so many threads that verify: hashes come first, then seeds to prepare, then searches. */
+interface Lists {
+  readonly seeds: Seeds;
+  readonly hashes: ReturnType<typeof createHashQueue>;
+  readonly searches: Map<number, Search>;
+}
+
+/** An empty list for so many threads that verify: hashes come first, then searches, then seeds of the future. */
 export function createWorkList(threads: number, now: () => number): WorkList {
-  const hashes = createHashQueue(now);
-  const seeds: Uint8Array[] = [];
-  const searches = new Map<number, Search>();
+  const lists: Lists = { seeds: createSeeds(), hashes: createHashQueue(now), searches: new Map() };
+  const { seeds, hashes, searches } = lists;
+  let future: Uint8Array | undefined;
+  const isReady = (seed: string | undefined) => seed === undefined || seeds.stateOf(seed) === "ready";
+  const nextHash = (): Errand | undefined => {
+    const lacking = hashes.lacking(isReady);
+    const job = lacking?.isDue ? undefined : hashes.take(isReady);
+    if (job !== undefined) return hashErrand(job);
+    const make = lacking && makeErrand(lists, lacking.seedId);
+    if (make !== undefined) return make;
+    const other = hashes.take(isReady);
+    return other && hashErrand(other);
+  };
   const nextRun = (): Errand | undefined => {
     for (const search of searches.values()) {
+      const { seedId } = search.search;
+      if (!isReady(seedOf(search.search))) {
+        const make = seedId && makeErrand(lists, seedId);
+        if (make) return make;
+        continue;
+      }
       const run = search.run.take();
       if (run !== undefined) return tryErrand(searches, search, run);
     }
     return undefined;
   };
   return {
+    seeds,
     add(question) {
       if (question.type === "hash") hashes.add(question);
-      else if (question.type === "prepare") seeds.push(question.seedId);
       else if (question.type === "abandon") searches.delete(question.id);
-      else
-        searches.set(question.id, {
-          ...question,
-          run: createSearchRun(question.search, question.search.threads ?? threads),
-        });
+      else if (question.type === "seeds") {
+        seeds.pin(toHex(question.current));
+        future = question.next;
+      } else {
+        const run = createSearchRun(question.search, question.search.threads ?? threads);
+        searches.set(question.id, { ...question, run });
+      }
     },
-    next(atHand) {
-      const job = hashes.take(atHand);
-      if (job !== undefined) return hashErrand(job);
-      const seedId = seeds.pop();
-      if (seedId !== undefined) return { task: { type: "prepare", seedId }, settle: () => [] };
-      return nextRun();
-    },
+    next: () => nextHash() ?? nextRun() ?? (future && makeErrand(lists, future)),
     threadsWanted() {
       const wanted = [...searches.values()].map(({ search }) => search.threads ?? 0);
       return Math.max(threads, ...wanted);
@@ -66,9 +91,37 @@ function reasonOf(result: ThreadResult): string {
   return result.type === "failed" ? result.reason : `an odd result: ${result.type}`;
 }
 
+/** Has a cache made; undefined when that is under way, done, or impossible as yet. */
+function makeErrand({ seeds, hashes, searches }: Lists, seedId: Uint8Array): Errand | undefined {
+  const seed = toHex(seedId);
+  const place = seeds.stateOf(seed) === "absent" ? seeds.reserve(seed) : undefined;
+  if (place === undefined) return undefined;
+  const { dropped, memory } = place;
+  return {
+    task: { type: "make", seedId, memory },
+    seed: undefined,
+    dropped,
+    settle(result) {
+      if (result.type === "made") {
+        seeds.made(seed, result.cache);
+        return [];
+      }
+      seeds.failed(seed);
+      const lost = [...searches.values()].filter(({ search }) => seedOf(search) === seed);
+      for (const { id } of lost) searches.delete(id);
+      return [...hashes.takeAll(seed), ...lost].map(({ id }) => ({
+        type: "failed",
+        id,
+        reason: reasonOf(result),
+      }));
+    },
+  };
+}
+
 function hashErrand({ id, work }: HashJob): Errand {
   return {
     task: { type: "hash", work },
+    seed: seedOf(work),
     settle(result) {
       if (result.type === "hashed") return [{ type: "hashed", id, hash: result.hash }];
       return [{ type: "failed", id, reason: reasonOf(result) }];
@@ -79,6 +132,7 @@ function hashErrand({ id, work }: HashJob): Errand {
 function tryErrand(searches: Map<number, Search>, { id, search, run }: Search, tried: NonceRun): Errand {
   return {
     task: { type: "try", search, nonce: search.firstNonce + tried.offset, count: tried.count },
+    seed: seedOf(search),
     settle(result, ms) {
       if (!searches.has(id)) return [];
       if (result.type !== "tried") {

@@ -1,3 +1,6 @@
+import { powVariantOf } from "@anulo/consensus";
+import { toHex } from "@anulo/protocol";
+
 /** What has to be hashed: the bytes, and what decides how. */
 export interface PowWork {
   /** Block hashing blob: header, tree hash, transaction count. */
@@ -44,3 +47,8 @@ export function checkWork({ blob, height, seedId }: PowWork): void {
 
 /** As much as RandomX takes at once; a block hashing blob has about 80 bytes. */
 const MAX_BLOB_BYTES = 2 * 1024 * 1024;
+
+/** The seed that hashing takes, in hexadecimal; undefined where the version needs none. */
+export function seedOf({ majorVersion, seedId }: PowWork): string | undefined {
+  return powVariantOf(majorVersion) === "randomx" && seedId !== undefined ? toHex(seedId) : undefined;
+}

@@ -1,0 +1,81 @@
+import type { RandomXCache } from "@anulo/crypto";
+
+/** The caches of the process: at most two, so that memory is bounded whatever seeds blocks name. */
+export interface Seeds {
+  /** By the seed in hexadecimal. */
+  stateOf(seed: string): "ready" | "making" | "absent";
+  cacheOf(seed: string): RandomXCache | undefined;
+  /** Takes a place for a seed, in the stead of one that nobody uses; undefined when there is no place now. */
+  reserve(seed: string): Place | undefined;
+  /** The place is filled. */
+  made(seed: string, cache: RandomXCache): void;
+  /** The place is free again. */
+  failed(seed: string): void;
+  /** A thread works, or works no more, with this cache. */
+  hold(seed: string): void;
+  release(seed: string): void;
+  /** This seed keeps its place. */
+  pin(seed: string): void;
+}
+
+/** A place for a cache. */
+export interface Place {
+  /** The seed that had it. */
+  readonly dropped: string | undefined;
+  readonly memory: RandomXCache["memory"] | undefined;
+}
+
+/** The seed in use, and the next one or an alternative chain's. */
+const MAX_CACHES = 2;
+
+interface Entry {
+  cache: RandomXCache | undefined;
+  users: number;
+}
+
+/** Starts without caches. The one used least lately goes first. */
+export function createSeeds(): Seeds {
+  const entries = new Map<string, Entry>();
+  let pinned: string | undefined;
+  const touch = (seed: string): Entry | undefined => {
+    const entry = entries.get(seed);
+    if (entry === undefined) return undefined;
+    entries.delete(seed);
+    entries.set(seed, entry);
+    return entry;
+  };
+  const addUsers = (seed: string, count: number) => {
+    const entry = touch(seed);
+    if (entry !== undefined) entry.users += count;
+  };
+  const placeOf = (seed: string | undefined): Place => {
+    const memory = seed === undefined ? undefined : entries.get(seed)?.cache?.memory;
+    if (seed !== undefined) entries.delete(seed);
+    return { dropped: seed, memory };
+  };
+  return {
+    stateOf(seed) {
+      const entry = entries.get(seed);
+      if (entry === undefined) return "absent";
+      return entry.cache === undefined ? "making" : "ready";
+    },
+    cacheOf: (seed) => entries.get(seed)?.cache,
+    reserve(seed) {
+      const idle = [...entries].find(([key, { cache, users }]) => cache && users === 0 && key !== pinned);
+      if (entries.size >= MAX_CACHES && idle === undefined) return undefined;
+      const place = placeOf(entries.size >= MAX_CACHES ? idle?.[0] : undefined);
+      entries.set(seed, { cache: undefined, users: 0 });
+      return place;
+    },
+    made(seed, cache) {
+      const entry = entries.get(seed);
+      if (entry !== undefined) entry.cache = cache;
+    },
+    failed: (seed) => void entries.delete(seed),
+    hold: (seed) => addUsers(seed, 1),
+    release: (seed) => addUsers(seed, -1),
+    pin(seed) {
+      pinned = seed;
+    },
+  };
+}
