@@ -16,6 +16,7 @@ import type { Events } from "./chain/events.ts";
 import { type OpenChain, openChain } from "./chain/open-chain.ts";
 import type { ChainParts } from "./chain/parts.ts";
 import { dropStale } from "./pool/maintain.ts";
+import { followSeeds } from "./pow/follow-seeds.ts";
 import { createPow, type Pow } from "./pow/pow.ts";
 import { createBans } from "./rpc/bans.ts";
 import { nodeCalls } from "./rpc/calls.ts";
@@ -138,6 +139,7 @@ async function run(options: NodeOptions, requestStop: () => void): Promise<Runni
   const { fixedDifficulty, seedSchedule } = options;
   const rules = { network, fixedDifficulty, seedSchedule };
   const chain = await openChain({ ...rules, path: databasePath, discharge, now });
+  followSeeds(pow, chain.parts, chain.events);
   if (options.log !== undefined) logEvents(chain.events, options.log.in("blockchain"));
   try {
     const server = await serve(options, { chain, pow, now, requestStop });
