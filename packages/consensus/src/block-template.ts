@@ -1,6 +1,6 @@
 import { blockReward, type Transaction, transactionWeight } from "@anulo/protocol";
 import type { ChainView } from "./chain-view.ts";
-import { MINER_TRANSACTION_RESERVE } from "./constants.ts";
+import { hardFork, MINER_TRANSACTION_RESERVE } from "./constants.ts";
 import { medianTimestamp } from "./timestamps.ts";
 
 /** A pool transaction as a block template sees it. */
@@ -46,15 +46,18 @@ function feePerByte({ fee, weight }: TemplateTransaction): number {
 
 /**
  * Takes pool transactions in the order given (`compareByFee`) while they fit and do not lower what the
- * miner gets; `isReady` is asked last, once for each that would be taken, and may refuse it.
- * Source: tx_pool.cpp `fill_block_template`, its rule from hard fork 5.
+ * miner gets; before hard fork 5 until the block passes the median. `isReady` is asked last, once for each
+ * that would be taken, and may refuse it. Source: tx_pool.cpp `fill_block_template`.
  */
 export function chooseTransactions<T extends TemplateTransaction>(
   sorted: Iterable<T>,
   economy: TemplateEconomy,
   isReady: (transaction: T) => boolean,
 ): TemplateChoice<T> {
-  const room = 2 * economy.medianWeight - MINER_TRANSACTION_RESERVE;
+  const { medianWeight, hardForkVersion } = economy;
+  const isWeighed = hardForkVersion >= hardFork.penaltyFreeZone300kB;
+  const room =
+    (isWeighed ? 2 * medianWeight : Math.floor((130 * medianWeight) / 100)) - MINER_TRANSACTION_RESERVE;
   const choice: TemplateChoice<T> = { transactions: [], weight: 0, fees: 0n, expectedReward: 0n };
   choice.expectedReward = reward(0, economy)!;
   for (const transaction of sorted) {
@@ -62,7 +65,9 @@ export function chooseTransactions<T extends TemplateTransaction>(
     const fees = choice.fees + transaction.fee;
     if (weight > room) continue;
     const coins = reward(weight, economy);
-    if (coins === undefined || coins + fees < choice.expectedReward) continue;
+    if (coins === undefined) continue;
+    if (isWeighed && coins + fees < choice.expectedReward) continue;
+    if (!isWeighed && choice.weight > medianWeight) break;
     if (!isReady(transaction)) continue;
     choice.transactions.push(transaction);
     Object.assign(choice, { weight, fees, expectedReward: coins + fees });

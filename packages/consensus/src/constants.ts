@@ -49,6 +49,7 @@ export const hardFork = {
   noDust: 2,
   hiddenAmounts: 3,
   ringCt: 4,
+  penaltyFreeZone300kB: 5,
   uniqueRingMembers: 6,
   sortedInputs: 7,
   bulletproofs: 8,

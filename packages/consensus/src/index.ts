@@ -37,8 +37,21 @@ export {
 export { type DifficultyWindow, difficultyOfNextBlock, nextDifficulty } from "./difficulty.ts";
 export { discharge, type Failure } from "./discharge.ts";
 export { generatedAfter } from "./emission.ts";
+export {
+  countVotes,
+  type ForkState,
+  type ForkVoting,
+  forkState,
+  forkVoting,
+  nextForkVersion,
+  VOTING_WINDOW,
+  type VotedFork,
+  type Votes,
+  votedVersion,
+} from "./fork-votes.ts";
 export { checkForkVersion } from "./header.ts";
 export { median } from "./median.ts";
+export { minerOutputAmounts, minerTransactionVersion } from "./miner-amounts.ts";
 export { checkClaim, checkMinerTransaction, type Entitlement, type MinerPlace } from "./miner-transaction.ts";
 export type {
   BalanceObligation,

@@ -38,6 +38,16 @@ test("a template leaves 600 bytes for the miner transaction", () => {
   assert.equal(chosen(599_401), 0);
 });
 
+test("before hard fork 5 a template takes whatever comes until it has passed the median", () => {
+  const early = { medianWeight: 60_000, alreadyGenerated: 0n, hardForkVersion: 4 };
+  const list = [waiting(40_000, 10n), waiting(30_000, 0n), waiting(1000, 10n ** 12n)];
+  assert.deepEqual(chooseTransactions(list, early, always).transactions, list.slice(0, 2));
+  const chosen = (weight: number) =>
+    chooseTransactions([waiting(weight, 10n)], early, always).transactions.length;
+  assert.equal(chosen(77_400), 1);
+  assert.equal(chosen(77_401), 0);
+});
+
 test("what is not ready is left out, and asked only when it would be taken", () => {
   const asked: number[] = [];
   const list = [waiting(700_000, 10n), waiting(1000, 10n), waiting(2000, 10n)];

@@ -1,4 +1,4 @@
-import { MINER_UNLOCK_BLOCKS } from "@anulo/consensus";
+import { MINER_UNLOCK_BLOCKS, minerOutputAmounts, minerTransactionVersion } from "@anulo/consensus";
 import {
   derivePublicKey,
   deriveViewTag,
@@ -30,33 +30,38 @@ export const MAX_EXTRA_NONCE = 127;
 
 /**
  * Gives the function that makes the miner transaction for a claim (atomic units), always with the same keys.
- * Source: cryptonote_tx_utils.cpp `construct_miner_tx`, from hard fork 12.
+ * Source: cryptonote_tx_utils.cpp `construct_miner_tx`.
  */
 export function minerTransactionBuilder(order: MinerOrder): (claim: bigint) => Transaction {
-  const secret = randomScalar(order.random);
+  const { keys, height, hardForkVersion, extraNonce, random } = order;
+  const secret = randomScalar(random);
   try {
-    const target = payTo(order, generateKeyDerivation(order.keys.viewPublic, secret));
-    const extra = writeExtra(extraFields(scalarMultBase(secret), order.extraNonce));
+    const derivation = generateKeyDerivation(keys.viewPublic, secret);
+    const extra = writeExtra(extraFields(scalarMultBase(secret), extraNonce));
+    const version = minerTransactionVersion(hardForkVersion);
     return (claim) => ({
       prefix: {
-        version: 2,
-        unlockTime: BigInt(order.height + MINER_UNLOCK_BLOCKS),
-        inputs: [{ type: "generation", height: order.height }],
-        outputs: [{ amount: claim, target }],
+        version,
+        unlockTime: BigInt(height + MINER_UNLOCK_BLOCKS),
+        inputs: [{ type: "generation", height }],
+        outputs: minerOutputAmounts(claim, hardForkVersion).map((amount, output) => ({
+          amount,
+          target: payTo(order, derivation, output),
+        })),
         extra,
       },
-      signatures: [],
-      ringct: { type: 0 },
+      signatures: version === 1 ? [[]] : [],
+      ringct: version === 1 ? undefined : { type: 0 },
     });
   } finally {
     secret.fill(0);
   }
 }
 
-function payTo({ keys, hardForkVersion }: MinerOrder, derivation: Uint8Array): TxTarget {
-  const key = derivePublicKey(derivation, 0, keys.spendPublic);
+function payTo({ keys, hardForkVersion }: MinerOrder, derivation: Uint8Array, output: number): TxTarget {
+  const key = derivePublicKey(derivation, output, keys.spendPublic);
   if (hardForkVersion < ruleForks.viewTags) return { type: "key", key };
-  return { type: "taggedKey", key, viewTag: deriveViewTag(derivation, 0) };
+  return { type: "taggedKey", key, viewTag: deriveViewTag(derivation, output) };
 }
 
 function extraFields(key: Uint8Array, nonce: Uint8Array): ExtraField[] {

@@ -1,0 +1,34 @@
+import { hardFork } from "./constants.ts";
+
+/** What a miner leaves of a claim, modulo this, in hard forks 2 and 3. Source: `BASE_REWARD_CLAMP_THRESHOLD`. */
+const CLAMP = 100_000_000n;
+/** Digits that add up to no more stay together in hard fork 1. Source: `DEFAULT_DUST_THRESHOLD`. */
+const DUST_THRESHOLD = 2_000_000_000n;
+
+/** Version of a miner transaction made now: 2, which hides nothing, as soon as there are RingCT outputs. */
+export function minerTransactionVersion(hardForkVersion: number): 1 | 2 {
+  return hardForkVersion >= hardFork.ringCt ? 2 : 1;
+}
+
+/**
+ * Amounts (atomic units) of the outputs a miner makes of a claim: its digits, smallest first, until RingCT
+ * allowed a single output. Hard forks 2 and 3 leave the last eight digits unclaimed.
+ * Source: cryptonote_tx_utils.cpp `construct_miner_tx`, `decompose_amount_into_digits`.
+ */
+export function minerOutputAmounts(claim: bigint, hardForkVersion: number): bigint[] {
+  if (hardForkVersion >= hardFork.ringCt) return [claim];
+  if (hardForkVersion >= hardFork.noDust) return digits(claim - (claim % CLAMP));
+  const all = digits(claim);
+  const isDust = (upTo: number) => all.slice(0, upTo).reduce(sum, 0n) <= DUST_THRESHOLD;
+  let dust = 0;
+  while (dust < all.length && isDust(dust + 1)) dust++;
+  return dust === 0 ? all : [all.slice(0, dust).reduce(sum, 0n), ...all.slice(dust)];
+}
+
+const sum = (a: bigint, b: bigint): bigint => a + b;
+
+/** The digits of an amount but for zeros, each times its power of ten, smallest first. */
+function digits(amount: bigint): bigint[] {
+  const places = [...amount.toString()].reverse();
+  return places.map((digit, place) => BigInt(digit) * 10n ** BigInt(place)).filter((part) => part !== 0n);
+}
