@@ -1,3 +1,7 @@
+import { ipAddress, type PeerAddress } from "./address.ts";
+import { parseIpv4 } from "./ip.ts";
+import { ipv4Number } from "./records.ts";
+
 /** An address or subnet that may not connect until a moment (Unix seconds). */
 export interface Ban {
   /** As text: an address, or `a.b.c.d/n`. */
@@ -15,4 +19,89 @@ export interface Bans {
   set(host: string, seconds: number | "lift"): boolean;
   /** Seconds an address remains banned, 0 when it is not; undefined for text that is no address. */
   secondsLeft(address: string): number | undefined;
+  /** Called after each ban with what tells whether it covers an address. */
+  onBan(listen: (covers: (address: PeerAddress) => boolean) => void): void;
+}
+
+interface Subnet {
+  /** The address with its first byte highest, as a subnet compares them. */
+  readonly address: number;
+  readonly bits: number;
+}
+
+function orderedNumber(ipv4: Uint8Array): number {
+  return new DataView(ipv4.buffer, ipv4.byteOffset, 4).getUint32(0);
+}
+
+function parseSubnet(text: string): Subnet | undefined {
+  const [, host = "", bits = ""] = /^([^/]*)\/(\d{1,2})$/.exec(text) ?? [];
+  const address = parseIpv4(host);
+  if (address === undefined || Number(bits) > 32) return undefined;
+  return { address: orderedNumber(address), bits: Number(bits) };
+}
+
+function contains({ address, bits }: Subnet, host: string): boolean {
+  const other = parseIpv4(host);
+  const size = 2 ** (32 - bits);
+  return other !== undefined && Math.floor(orderedNumber(other) / size) === Math.floor(address / size);
+}
+
+/** Starts with nobody banned; `now` in Unix seconds. */
+export function createBans(now: () => number): Bans {
+  const hosts = new Map<string, Ban>();
+  const subnets = new Map<string, Ban & { readonly subnet: Subnet }>();
+  const listeners: Parameters<Bans["onBan"]>[0][] = [];
+  const inForce = (ban: Ban) => ban.until > now();
+  const setSubnet = (host: string, subnet: Subnet, until: number) => {
+    subnets.set(host, { host, ip: 0, until, subnet });
+    for (const tell of listeners) tell((address) => contains(subnet, address.host));
+  };
+  const setHost = (host: string, until: number) => {
+    hosts.set(host, { host, ip: ipv4Number(host) ?? 0, until });
+    for (const tell of listeners) tell((address) => address.host === host);
+  };
+  return {
+    list() {
+      const addresses = [...hosts.values()].filter(inForce).sort((a, b) => (a.host < b.host ? -1 : 1));
+      const nets = [...subnets.values()].filter(inForce);
+      return [...addresses, ...nets.map(({ host, ip, until }) => ({ host, ip, until }))];
+    },
+    set(text, seconds) {
+      const subnet = parseSubnet(text);
+      const host = subnet === undefined ? ipAddress(text, 0)?.host : text;
+      if (host === undefined) return false;
+      const until = seconds === "lift" ? 0 : now() + seconds;
+      if (until <= now()) (subnet === undefined ? hosts : subnets).delete(host);
+      else if (subnet === undefined) setHost(host, until);
+      else setSubnet(host, subnet, until);
+      return true;
+    },
+    secondsLeft(text) {
+      const host = ipAddress(text, 0)?.host;
+      if (host === undefined) return undefined;
+      const own = hosts.get(host);
+      if (own !== undefined && !inForce(own)) hosts.delete(host);
+      let until = own?.until ?? 0;
+      for (const [name, ban] of subnets) {
+        if (!inForce(ban)) subnets.delete(name);
+        else if (ban.until > until && contains(ban.subnet, host)) until = ban.until;
+      }
+      return Math.max(0, until - now());
+    },
+    onBan(listen) {
+      listeners.push(listen);
+    },
+  };
+}
+
+/** The longest ban there is, in seconds: for good. */
+export const FOR_GOOD = 2 ** 40;
+
+/**
+ * Bans what a list names: an address or subnet a line, `#` begins a remark. Returns the lines that name neither.
+ * Source: node_server `handle_command_line`, --ban-list.
+ */
+export function banAll(bans: Bans, text: string): string[] {
+  const lines = text.split(/\r?\n/).map((line) => line.replace(/#.*/, "").trim());
+  return lines.filter((line) => line !== "" && !bans.set(line, FOR_GOOD));
 }

@@ -1,14 +1,38 @@
-export type { PeerAddress, Zone } from "./address.ts";
-export type { Ban, Bans } from "./bans.ts";
+export {
+  BadAddress,
+  formatPeerAddress,
+  ipAddress,
+  isLocal,
+  isLoopback,
+  isSameAddress,
+  type PeerAddress,
+  parsePeerAddress,
+  splitHostPort,
+  type Zone,
+  zoneOf,
+} from "./address.ts";
+export { type Ban, type Bans, createBans, FOR_GOOD } from "./bans.ts";
 export { type Clock, systemClock } from "./clock.ts";
 export {
   type Command,
   command,
+  encodeNotification,
+  fragmentMessage,
   handle,
   type Notification,
   type NotificationHandler,
+  noiseMessage,
   notification,
 } from "./messages.ts";
-export type { CreatePeerNetwork, KnownPeer, NetStats, PeerLists, PeerNetwork } from "./network.ts";
+export {
+  createPeerNetwork,
+  type NetStats,
+  networkDefaults,
+  type PeerLists,
+  type PeerNetwork,
+} from "./network.ts";
 export type { AnonymityZone, Endpoint, Log, PeerNetworkOptions, PeerStorage } from "./options.ts";
 export { type Blame, type CoreSyncData, type Peer, PeerFault, type Traffic } from "./peer.ts";
+export type { KnownPeer } from "./peer-lists.ts";
+export { isPruningSeed, stripeOf } from "./pruning-stripe.ts";
+export { ipv4Number, ipv4Text } from "./records.ts";

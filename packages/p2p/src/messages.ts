@@ -1,5 +1,13 @@
-import { type PortableLimits, peerLimits, type RecordField, readRecord } from "@anulo/protocol";
-import type { Peer } from "./peer.ts";
+import {
+  BadBytes,
+  type PortableLimits,
+  peerLimits,
+  type RecordField,
+  readRecord,
+  writeRecord,
+} from "@anulo/protocol";
+import { fragmentedFrames, noiseFrame, notificationFrame } from "./levin/frame.ts";
+import { type Peer, PeerFault } from "./peer.ts";
 
 /** A message that is not answered, declared once. */
 export interface Notification<T> {
@@ -38,8 +46,42 @@ export interface NotificationHandler {
   readonly id: number;
   readonly name: string;
   readonly maxBytes: number;
-  /** Reads the payload and hands it on. Throws `BadBytes` for a payload of another shape. */
+  /** Reads the payload and hands it on. Throws PeerFault for a payload of another shape. */
   take(peer: Peer, payload: Uint8Array): void | Promise<void>;
+}
+
+/** A payload read; one of another shape is its sender's fault. */
+export function readMessage<T>(
+  name: string,
+  shape: RecordField<T>,
+  bytes: Uint8Array,
+  limits: PortableLimits = peerLimits,
+): T {
+  try {
+    return readRecord(shape, bytes, limits);
+  } catch (error) {
+    if (!(error instanceof BadBytes)) throw error;
+    throw new PeerFault(`malformed ${name}: ${error.message}`, { score: 1 });
+  }
+}
+
+/** The frame of a notification, to be sent to several peers. */
+export function encodeNotification<T>({ id, payload }: Notification<T>, value: T): Uint8Array {
+  return notificationFrame(id, writeRecord(payload, value));
+}
+
+/** A frame of `frameBytes` that says nothing, as cover for those that do. */
+export function noiseMessage(frameBytes: number): Uint8Array {
+  return noiseFrame(frameBytes);
+}
+
+/** A notification in frames of exactly `frameBytes` each, one after the other, so that it looks like noise. */
+export function fragmentMessage<T>(
+  { id, payload }: Notification<T>,
+  value: T,
+  frameBytes: number,
+): Uint8Array {
+  return fragmentedFrames(id, writeRecord(payload, value), frameBytes);
 }
 
 /** Joins a notification to the function that takes its payload; it may throw `PeerFault`. */
@@ -52,6 +94,6 @@ export function handle<T>(
     id,
     name,
     maxBytes,
-    take: (peer, bytes) => take(peer, readRecord(payload, bytes, limits)),
+    take: (peer, bytes) => take(peer, readMessage(name, payload, bytes, limits)),
   };
 }

@@ -1,23 +1,27 @@
-import type { PeerAddress } from "./address.ts";
-import type { Bans } from "./bans.ts";
-import type { PeerNetworkOptions } from "./options.ts";
+import { type PeerAddress, unknownHosts, type Zone } from "./address.ts";
+import { type Bans, banAll, createBans } from "./bans.ts";
+import { systemClock } from "./clock.ts";
+import { OUR_SUPPORT_FLAGS } from "./commands.ts";
+import type { SharedLines } from "./connection/link.ts";
+import type { OpenPort } from "./connection/tcp.ts";
+import { systemWires, type Wires } from "./connection/wires.ts";
+import { ConnectionMaker } from "./connection-maker.ts";
+import { createDial } from "./dial.ts";
+import { createFaults } from "./faults.ts";
+import { type KeptLists, readLists, writeLists } from "./lists-file.ts";
+import type { AnonymityZone, Endpoint, PeerNetworkOptions } from "./options.ts";
 import type { Peer } from "./peer.ts";
+import type { KnownPeer } from "./peer-lists.ts";
+import { random64, systemRandom } from "./random.ts";
+import { createSeeds } from "./seeds.ts";
+import type { Session } from "./session.ts";
+import { FairShare } from "./throttle.ts";
+import { type Commons, PeerZone, type ZoneOptions } from "./zone.ts";
 
-/** A node we heard of. */
-export interface KnownPeer {
-  readonly address: PeerAddress;
-  readonly peerId: bigint;
-  /** Unix seconds; 0: never. */
-  readonly lastSeen: number;
-  readonly pruningSeed: number;
-  readonly rpcPort: number;
-}
-
-/** Nodes by what we know of them: spoken to (white), only heard of (gray), spoken to when we last ran (anchors). */
+/** Nodes by what we know of them: spoken to (white), only heard of (gray); the last seen first. */
 export interface PeerLists {
   readonly white: readonly KnownPeer[];
   readonly gray: readonly KnownPeer[];
-  readonly anchors: readonly PeerAddress[];
 }
 
 /** Totals since the start. */
@@ -28,7 +32,7 @@ export interface NetStats {
   readonly packetsOut: number;
 }
 
-/** Connections to other nodes. */
+/** Connections to other nodes. It can be started once and stopped once. */
 export interface PeerNetwork {
   /** Opens the ports; then seeks peers. */
   start(): Promise<void>;
@@ -37,11 +41,12 @@ export interface PeerNetwork {
   /** Those that shook hands. */
   peers(): readonly Peer[];
   readonly bans: Bans;
-  readonly lists: PeerLists;
+  lists(zone: Zone): PeerLists;
   readonly stats: NetStats;
-  /** kB per second. */
+  /** kB (1,024 bytes) per second. */
   readonly limits: { readonly up: number; readonly down: number };
   setLimits(limits: { up?: number; down?: number }): void;
+  /** Connections of the public network, at most. */
   readonly maxOut: number;
   readonly maxIn: number;
   setMaxOut(count: number): void;
@@ -50,4 +55,321 @@ export interface PeerNetwork {
   readonly ports: readonly number[];
 }
 
-export type CreatePeerNetwork = (options: PeerNetworkOptions) => PeerNetwork;
+/** Source: cryptonote_config.h `P2P_DEFAULT_CONNECTIONS_COUNT`, `P2P_DEFAULT_LIMIT_RATE_UP`, `..._DOWN` (kB per second). */
+export const networkDefaults = { maxOut: 12, limitUp: 2048, limitDown: 8192, maxPerIp: 1 } as const;
+
+const BYTES_PER_KB = 1024;
+/** Incoming connections even where no limit is set: each costs a file descriptor and memory. */
+const HARD_MAX_IN = 1000;
+const TICK_MS = 1000;
+const SAVE_INTERVAL_MS = 30 * 60_000;
+/** What unfinished messages, and messages not taken yet, may hold altogether. */
+const MAX_HELD_BYTES = 256 * 1024 * 1024;
+
+/** Makes a network; `wires` in place of sockets is for tests. */
+export function createPeerNetwork(options: PeerNetworkOptions, wires: Wires = systemWires): PeerNetwork {
+  return new Network(options, wires);
+}
+
+class Network implements PeerNetwork {
+  readonly bans: Bans;
+  readonly #options: PeerNetworkOptions;
+  readonly #wires: Wires;
+  readonly #lines: SharedLines;
+  readonly #zones: readonly PeerZone[];
+  readonly #public: PeerZone;
+  readonly #peerId: bigint;
+  readonly #abort = new AbortController();
+  readonly #closed = { bytesIn: 0, bytesOut: 0, packetsIn: 0, packetsOut: 0 };
+  #makers: readonly ConnectionMaker[] = [];
+  #openPorts: OpenPort[] = [];
+  #hiddenPorts: OpenPort[] = [];
+  #kept: ReadonlyMap<Zone, KeptLists> = new Map();
+  #cancelTick = () => {};
+  #nextSave = 0;
+
+  constructor(options: PeerNetworkOptions, wires: Wires) {
+    const { clock = systemClock, random = systemRandom, log = silent } = options;
+    this.#options = options;
+    this.#wires = wires;
+    this.#peerId = random64(random);
+    this.bans = createBans(() => clock.seconds());
+    const rate = (kilobytes: number) => new FairShare(clock, kilobytes * BYTES_PER_KB);
+    this.#lines = {
+      clock,
+      up: rate(options.limitUp ?? networkDefaults.limitUp),
+      down: rate(options.limitDown ?? networkDefaults.limitDown),
+      queueBudget: {
+        used: 0,
+        max: MAX_HELD_BYTES,
+        exceeded: () => this.#dropLargest((session) => session.queuedBytes, "does not read what it is sent"),
+      },
+    };
+    const commons: Commons = {
+      lines: this.#lines,
+      handlers: new Map(options.notifications.map((handler) => [handler.id, handler])),
+      bans: this.bans,
+      faults: createFaults(this.bans),
+      log,
+      random,
+      allowLocal: options.allowLocal ?? false,
+      ipv6: options.ipv6 ?? false,
+      newsIntervalMs: (options.newsSeconds ?? 60) * 1000,
+      syncData: () => options.syncData(),
+      onSyncData: (peer, data) => options.onSyncData(peer, data),
+      onConnected: (peer) => options.onConnected(peer),
+      onClosed: (peer) => options.onClosed(peer),
+      count: (session) => this.#add(session),
+    };
+    this.#public = new PeerZone(commons, this.#publicOptions());
+    const hidden = (options.zones ?? []).map((zone) => new PeerZone(commons, this.#hiddenOptions(zone)));
+    this.#zones = [this.#public, ...hidden];
+    this.bans.onBan((covers) => this.#shutOut(covers));
+    for (const line of banAll(this.bans, options.banList ?? "")) {
+      log.error("a line of the ban list is no address", { line });
+    }
+  }
+
+  async start(): Promise<void> {
+    this.#load();
+    if (this.#options.offline === true) return;
+    try {
+      for (const endpoint of this.#options.listen ?? []) await this.#open(endpoint);
+      for (const zone of this.#options.zones ?? []) await this.#openHidden(zone);
+    } catch (error) {
+      await this.#closePorts();
+      throw error;
+    }
+    this.#makers = this.#zones.map((zone) => this.#maker(zone));
+    this.#nextSave = this.#lines.clock.milliseconds() + SAVE_INTERVAL_MS;
+    this.#tick();
+  }
+
+  async stop(): Promise<void> {
+    this.#cancelTick();
+    this.#save();
+    this.#abort.abort();
+    for (const zone of this.#zones) zone.stop();
+    this.#lines.up.stop();
+    this.#lines.down.stop();
+    await this.#closePorts();
+  }
+
+  peers(): readonly Peer[] {
+    return this.#zones.flatMap((zone) => zone.peers);
+  }
+
+  lists(zone: Zone): PeerLists {
+    const lists = this.#zones.find((candidate) => candidate.zone === zone)?.lists;
+    return { white: lists?.white ?? [], gray: lists?.gray ?? [] };
+  }
+
+  get stats(): NetStats {
+    const total = { ...this.#closed };
+    for (const session of this.#zones.flatMap((zone) => [...zone.sessions])) addTo(total, session);
+    return total;
+  }
+
+  get limits(): { up: number; down: number } {
+    const { up, down } = this.#lines;
+    return {
+      up: up.bucket.bytesPerSecond / BYTES_PER_KB,
+      down: down.bucket.bytesPerSecond / BYTES_PER_KB,
+    };
+  }
+
+  setLimits({ up, down }: { up?: number; down?: number }): void {
+    if (up !== undefined) this.#lines.up.bucket.bytesPerSecond = up * BYTES_PER_KB;
+    if (down !== undefined) this.#lines.down.bucket.bytesPerSecond = down * BYTES_PER_KB;
+  }
+
+  get maxOut(): number {
+    return this.#public.options.maxOut;
+  }
+
+  get maxIn(): number {
+    return this.#public.options.maxIn;
+  }
+
+  setMaxOut(count: number): void {
+    this.#public.options.maxOut = count;
+    this.#public.shrink("out", count);
+  }
+
+  setMaxIn(count: number): void {
+    this.#public.options.maxIn = Math.min(count, HARD_MAX_IN);
+    this.#public.shrink("in", count);
+  }
+
+  get ports(): readonly number[] {
+    return this.#openPorts.map(({ port }) => port);
+  }
+
+  #publicOptions(): ZoneOptions {
+    const { maxOut, maxIn, maxPerIp, proxy, offline } = this.#options;
+    const canPingBack = proxy === undefined;
+    return {
+      zone: "public",
+      maxOut: maxOut ?? networkDefaults.maxOut,
+      maxIn: Math.min(maxIn ?? HARD_MAX_IN, HARD_MAX_IN),
+      maxPerIp: maxPerIp ?? networkDefaults.maxPerIp,
+      canPingBack,
+      ...(offline !== true && { dial: this.#dialThrough(proxy) }),
+      nodeData: () => ({
+        network_id: this.#options.networkId,
+        peer_id: this.#peerId,
+        // Behind a proxy nobody is told where we are.
+        my_port: canPingBack ? (this.#options.advertisedPort ?? this.ports[0] ?? 0) : 0,
+        rpc_port: canPingBack ? (this.#options.rpcPort ?? 0) : 0,
+        rpc_credits_per_hash: 0,
+        support_flags: OUR_SUPPORT_FLAGS,
+      }),
+    };
+  }
+
+  /** In a zone that hides us every node has the same id. Source: node_server `config_t`. */
+  #hiddenOptions({ zone, proxy, maxOut, inbound }: AnonymityZone): ZoneOptions {
+    return {
+      zone,
+      maxOut: maxOut ?? networkDefaults.maxOut,
+      maxIn: Math.min(inbound?.maxIn ?? HARD_MAX_IN, HARD_MAX_IN),
+      maxPerIp: undefined,
+      canPingBack: false,
+      ...(inbound !== undefined && { ourAddress: inbound.address }),
+      ...(proxy !== undefined && this.#options.offline !== true && { dial: this.#dialThrough(proxy) }),
+      nodeData: () => ({
+        network_id: this.#options.networkId,
+        peer_id: 1n,
+        my_port: 0,
+        rpc_port: 0,
+        rpc_credits_per_hash: 0,
+        support_flags: 0,
+      }),
+    };
+  }
+
+  #dialThrough(proxy: Endpoint | undefined) {
+    const { clock } = this.#lines;
+    return createDial({ wires: this.#wires, clock, proxy, stopped: this.#abort.signal });
+  }
+
+  #maker(zone: PeerZone): ConnectionMaker {
+    const { nodes = {}, neededStripe = () => 0, proxy } = this.#options;
+    const of = (addresses: readonly PeerAddress[] = []) => {
+      return addresses.filter(({ kind }) =>
+        zone.zone === "public" ? kind.startsWith("ip") : kind === zone.zone,
+      );
+    };
+    const isPublic = zone.zone === "public";
+    for (const address of of(nodes.add)) {
+      const peerId = random64(zone.random);
+      zone.lists.addWhite({ address, peerId, lastSeen: 0, pruningSeed: 0, rpcPort: 0 });
+    }
+    return new ConnectionMaker(zone, {
+      exclusive: of(nodes.exclusive),
+      isAlone: (nodes.exclusive ?? []).length > 0,
+      priority: of(nodes.priority),
+      anchors: this.#kept.get(zone.zone)?.anchors ?? [],
+      // A proxy is there so that nobody else learns of us: names are not looked up then.
+      seeds: createSeeds({
+        addresses: of(nodes.seed),
+        names: isPublic && proxy === undefined ? (nodes.seedNames ?? []) : [],
+        lookUp: (name) => this.#wires.lookUp(name),
+      }),
+      neededStripe: () => neededStripe(),
+    });
+  }
+
+  async #open(endpoint: Endpoint): Promise<void> {
+    const port = await this.#wires.listen(endpoint, (transport, from) =>
+      this.#public.accept(transport, from),
+    );
+    this.#openPorts.push(port);
+  }
+
+  async #openHidden({ zone, inbound }: AnonymityZone): Promise<void> {
+    if (inbound === undefined) return;
+    const hidden = this.#zones.find((candidate) => candidate.zone === zone)!;
+    const from: PeerAddress = { kind: zone, host: unknownHosts[zone], port: 0 };
+    const port = await this.#wires.listen(inbound.listen, (transport) => hidden.accept(transport, from));
+    this.#hiddenPorts.push(port);
+  }
+
+  async #closePorts(): Promise<void> {
+    const ports = [...this.#openPorts, ...this.#hiddenPorts];
+    await Promise.all(ports.map((port) => port.close()));
+  }
+
+  #tick(): void {
+    this.#cancelTick = this.#lines.clock.after(TICK_MS, () => this.#tick());
+    for (const zone of this.#zones) zone.tick();
+    const held = this.#sum((session) => session.heldBytes);
+    if (held > MAX_HELD_BYTES) this.#dropLargest((session) => session.heldBytes, "sends too much at once");
+    for (const maker of this.#makers) maker.tick();
+    if (this.#lines.clock.milliseconds() >= this.#nextSave) {
+      this.#nextSave += SAVE_INTERVAL_MS;
+      this.#save();
+    }
+  }
+
+  get #sessions(): Session[] {
+    return this.#zones.flatMap((zone) => [...zone.sessions]);
+  }
+
+  #sum(bytesOf: (session: Session) => number): number {
+    return this.#sessions.reduce((sum, session) => sum + bytesOf(session), 0);
+  }
+
+  #dropLargest(bytesOf: (session: Session) => number, reason: string): void {
+    const [largest] = this.#sessions.sort((a, b) => bytesOf(b) - bytesOf(a));
+    largest?.drop(reason);
+  }
+
+  #shutOut(covers: (address: PeerAddress) => boolean): void {
+    for (const session of this.#sessions) if (covers(session.address)) session.drop("banned");
+    for (const zone of this.#zones) zone.lists.forget(covers);
+  }
+
+  #add(session: Session): void {
+    addTo(this.#closed, session);
+  }
+
+  #load(): void {
+    const bytes = this.#options.storage?.load();
+    if (bytes === undefined) return;
+    try {
+      this.#kept = readLists(bytes);
+    } catch (error) {
+      this.#options.log?.warn("the kept peer lists cannot be read; starting without", { error });
+    }
+    for (const zone of this.#zones) {
+      const lists = this.#kept.get(zone.zone);
+      for (const peer of lists?.gray ?? []) zone.lists.addGray(peer);
+      for (const peer of lists?.white ?? []) zone.lists.addWhite(peer);
+    }
+  }
+
+  #save(): void {
+    const lists = this.#zones.map((zone) => {
+      const anchors = zone.of("out").map(({ address }) => address);
+      return [zone.zone, { white: zone.lists.white, gray: zone.lists.gray, anchors }] as const;
+    });
+    try {
+      this.#options.storage?.save(writeLists(new Map(lists)));
+    } catch (error) {
+      this.#options.log?.error("the peer lists cannot be kept", { error });
+    }
+  }
+}
+
+type Totals = { bytesIn: number; bytesOut: number; packetsIn: number; packetsOut: number };
+
+function addTo(totals: Totals, { traffic, packets }: Session): void {
+  totals.bytesIn += traffic.received;
+  totals.bytesOut += traffic.sent;
+  totals.packetsIn += packets.in;
+  totals.packetsOut += packets.out;
+}
+
+const drop = () => {};
+const silent = { error: drop, warn: drop, info: drop, debug: drop };

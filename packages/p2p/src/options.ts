@@ -25,6 +25,7 @@ export interface AnonymityZone {
 export interface Log {
   error(event: string, fields?: Readonly<Record<string, unknown>>): void;
   warn(event: string, fields?: Readonly<Record<string, unknown>>): void;
+  info(event: string, fields?: Readonly<Record<string, unknown>>): void;
   debug(event: string, fields?: Readonly<Record<string, unknown>>): void;
 }
 
@@ -50,11 +51,13 @@ export interface PeerNetworkOptions {
   readonly maxIn?: number;
   /** Accepted connections of one IP address. */
   readonly maxPerIp?: number;
-  /** kB (1,000 bytes) per second, all connections together. */
+  /** kB (1,024 bytes) per second, all connections together. */
   readonly limitUp?: number;
   readonly limitDown?: number;
   /** Addresses to know (add), to stay connected to (priority), to speak to alone (exclusive), to ask for others (seed). */
   readonly nodes?: {
+    /** Names (`host:port`) to look up when no seed is known otherwise. */
+    readonly seedNames?: readonly string[];
     readonly priority?: readonly PeerAddress[];
     readonly exclusive?: readonly PeerAddress[];
     readonly add?: readonly PeerAddress[];
@@ -69,13 +72,21 @@ export interface PeerNetworkOptions {
   readonly offline?: boolean;
   /** Take addresses of private networks and this machine for peers. */
   readonly allowLocal?: boolean;
+  /** Take IPv6 addresses for peers. */
+  readonly ipv6?: boolean;
+  /** Seconds between two exchanges of news with a peer; by default 60. */
+  readonly newsSeconds?: number;
   readonly storage?: PeerStorage;
   /** Our chain, for handshakes and timed syncs. */
   syncData(): CoreSyncData;
-  /** A peer's chain: on its handshake, and on each timed sync. Throw PeerFault to drop the peer. */
+  /**
+   * A peer's chain: on its handshake, just before `onConnected`, and on each timed sync.
+   * Throw PeerFault to drop the peer; at the handshake it was never connected then.
+   */
   onSyncData(peer: Peer, data: CoreSyncData): void;
   /** After the handshake, before any of the peer's messages. */
   onConnected(peer: Peer): void;
+  /** Once for each peer that was connected. */
   onClosed(peer: Peer): void;
   /** One message of a peer at a time; while a handler's promise is open nothing more is read from that peer. */
   readonly notifications: readonly NotificationHandler[];

@@ -62,6 +62,8 @@ export interface Peer {
   /** Unix seconds. */
   readonly since: number;
   readonly traffic: Traffic;
+  /** Bytes queued for it that it did not take yet. */
+  readonly queuedBytes: number;
   /** False once it is dropped or gone. */
   readonly isOpen: boolean;
   /** Queues a message. False: the connection is closed, or its queue is full and it is being closed. */

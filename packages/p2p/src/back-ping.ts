@@ -1,0 +1,39 @@
+import { writeRecord } from "@anulo/protocol";
+import { PING_OK, ping } from "./commands.ts";
+import { Link, RequestFailed, type SharedLines } from "./connection/link.ts";
+import type { Transport } from "./connection/transport.ts";
+import { readMessage } from "./messages.ts";
+import { PeerFault } from "./peer.ts";
+
+/** Source: cryptonote_config.h `P2P_DEFAULT_PING_CONNECTION_TIMEOUT`. */
+export const PING_TIMEOUT_MS = 2000;
+
+/** Whether the node at the other end says it is the one with this id. Closes the connection. Source: node_server `try_ping`. */
+export async function isReachedAs(
+  peerId: bigint,
+  transport: Transport,
+  lines: SharedLines,
+): Promise<boolean> {
+  const link: Link = new Link(transport, lines, {
+    maxBytes: () => 0,
+    onFrame: () => {
+      throw new PeerFault("speaks when it should answer");
+    },
+    onError: () => link.close("is not what it says"),
+    onClosed: () => {},
+  });
+  const cancel = lines.clock.after(PING_TIMEOUT_MS, () => link.close("no answer in time"));
+  try {
+    link.start();
+    const limits = { maxBytes: ping.maxResponseBytes, timeoutMs: PING_TIMEOUT_MS };
+    const bytes = await link.request(ping.id, writeRecord(ping.request, {}), limits);
+    const { status, peer_id } = readMessage(ping.name, ping.response, bytes);
+    return status === PING_OK && peer_id === peerId;
+  } catch (error) {
+    if (error instanceof RequestFailed || error instanceof PeerFault) return false;
+    throw error;
+  } finally {
+    cancel();
+    link.close("done");
+  }
+}

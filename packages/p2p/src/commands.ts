@@ -1,0 +1,53 @@
+import { record, text, u32, u64 } from "@anulo/protocol";
+import { command } from "./messages.ts";
+import { nodeDataRecord, peerEntries, syncDataField } from "./records.ts";
+
+const nothing = record({});
+
+/** The first thing said on a connection, by who opened it. Source: p2p_protocol_defs.h; limits: connection_context.cpp. */
+export const handshake = command({
+  id: 1001,
+  name: "handshake",
+  request: record({ node_data: nodeDataRecord, payload_data: syncDataField }),
+  response: record({
+    node_data: nodeDataRecord,
+    payload_data: syncDataField,
+    local_peerlist_new: peerEntries,
+  }),
+  maxRequestBytes: 65_536,
+  maxResponseBytes: 65_536,
+});
+
+/** Each side's news, once a minute. */
+export const timedSync = command({
+  id: 1002,
+  name: "timed sync",
+  request: record({ payload_data: syncDataField }),
+  response: record({ payload_data: syncDataField, local_peerlist_new: peerEntries }),
+  maxRequestBytes: 65_536,
+  maxResponseBytes: 65_536,
+});
+
+/** Asks who listens at an address; no handshake before it. */
+export const ping = command({
+  id: 1003,
+  name: "ping",
+  request: nothing,
+  response: record({ status: text, peer_id: u64 }),
+  maxRequestBytes: 4096,
+  maxResponseBytes: 4096,
+});
+
+/** Asks what a node understands, where its handshake did not tell. */
+export const supportFlags = command({
+  id: 1007,
+  name: "support flags",
+  request: nothing,
+  response: record({ support_flags: u32 }),
+  maxRequestBytes: 4096,
+  maxResponseBytes: 4096,
+});
+
+export const PING_OK = "OK";
+/** Fluffy blocks. Source: cryptonote_config.h `P2P_SUPPORT_FLAGS`. */
+export const OUR_SUPPORT_FLAGS = 1;

@@ -1,0 +1,175 @@
+import { formatPeerAddress, isSameAddress, type PeerAddress } from "./address.ts";
+import { type Choice, chooseGray, chooseWhite } from "./choose-peer.ts";
+import { includesAddress, type KnownPeer } from "./peer-lists.ts";
+import { chooseIndex } from "./random.ts";
+import type { PeerZone } from "./zone.ts";
+
+/** Whom a zone's connections go to. */
+export interface Wishes {
+  /** Spoken to alone, if there are any. */
+  readonly exclusive: readonly PeerAddress[];
+  /** Whether any zone has exclusive nodes: then nobody else is called. */
+  readonly isAlone: boolean;
+  readonly priority: readonly PeerAddress[];
+  /** Spoken to at the end of the last run. */
+  readonly anchors: readonly PeerAddress[];
+  /** Nodes that know others; looked up when first needed. */
+  seeds(): Promise<readonly PeerAddress[]>;
+  /** The part of a pruned chain that is wanted; 0: any. */
+  neededStripe(): number;
+}
+
+/** Source: cryptonote_config.h `P2P_DEFAULT_WHITELIST_CONNECTIONS_PERCENT`, `P2P_DEFAULT_ANCHOR_CONNECTIONS_COUNT`. */
+const WHITE_PART = 0.7;
+const ANCHORS = 2;
+/** Calls at the same time: most addresses that are only heard of do not answer. */
+const MAX_DIALING = 8;
+const SEED_INTERVAL_MS = 30_000;
+const HOUSEKEEPING_INTERVAL_MS = 60_000;
+const MAX_BACKOFF_MS = 60_000;
+
+/**
+ * Opens the connections of a zone, as many as are wanted. Once a second it looks what is missing.
+ * Source: node_server `connections_maker`, `gray_peerlist_housekeeping`.
+ */
+export class ConnectionMaker {
+  readonly #zone: PeerZone;
+  readonly #wishes: Wishes;
+  readonly #attempts = new Map<string, { failures: number; at: number }>();
+  #anchors: readonly PeerAddress[];
+  #nextSeeding = 0;
+  #isSeeding = false;
+  #nextHousekeeping: number;
+
+  constructor(zone: PeerZone, wishes: Wishes) {
+    this.#zone = zone;
+    this.#wishes = wishes;
+    this.#anchors = wishes.anchors;
+    this.#nextHousekeeping = this.#now() + HOUSEKEEPING_INTERVAL_MS;
+  }
+
+  tick(): void {
+    if (this.#zone.options.dial === undefined) return;
+    if (this.#wishes.isAlone) {
+      this.#keepConnected(this.#wishes.exclusive);
+      return;
+    }
+    this.#keepConnected(this.#wishes.priority);
+    if (this.#zone.lists.counts.white === 0) this.#askSeeds();
+    this.#fill();
+    this.#keepHouse();
+  }
+
+  #now(): number {
+    return this.#zone.lines.clock.milliseconds();
+  }
+
+  get #outgoing(): number {
+    return this.#zone.of("out").length + this.#zone.dialing.size;
+  }
+
+  get #wanted(): number {
+    return this.#zone.options.maxOut - this.#outgoing;
+  }
+
+  #isConnected(address: PeerAddress): boolean {
+    const isCalled = includesAddress([...this.#zone.dialing.values()], address);
+    return isCalled || this.#zone.of("out").some((peer) => isSameAddress(peer.address, address));
+  }
+
+  /** Calls these whenever they are not connected, less and less often where that fails. */
+  #keepConnected(addresses: readonly PeerAddress[]): void {
+    for (const address of addresses) {
+      const key = formatPeerAddress(address);
+      const attempt = this.#attempts.get(key) ?? { failures: 0, at: 0 };
+      const now = this.#now();
+      if (this.#isConnected(address)) {
+        if (now > attempt.at + MAX_BACKOFF_MS) this.#attempts.delete(key);
+        continue;
+      }
+      if (now < attempt.at || this.#wanted <= 0) continue;
+      const { failures } = attempt;
+      this.#attempts.set(key, {
+        failures: failures + 1,
+        at: now + Math.min(MAX_BACKOFF_MS, 1000 * 2 ** failures),
+      });
+      void this.#zone.connect(address, "peer");
+    }
+  }
+
+  #fill(): void {
+    while (this.#wanted > 0 && this.#zone.dialing.size < MAX_DIALING) {
+      const address = this.#choose();
+      if (address === undefined) {
+        if (this.#zone.dialing.size === 0) this.#askSeeds();
+        return;
+      }
+      void this.#zone.connect(address, "peer");
+    }
+  }
+
+  #choose(): PeerAddress | undefined {
+    const { maxOut } = this.#zone.options;
+    const stripe = this.#wishes.neededStripe();
+    const expectedWhite = stripe === 0 ? Math.floor(maxOut * WHITE_PART) : maxOut;
+    const white = () => chooseWhite(this.#choice(this.#zone.lists.white, stripe));
+    const gray = () => chooseGray(this.#choice(this.#zone.lists.gray, stripe));
+    if (this.#outgoing >= expectedWhite) return (gray() ?? white())?.address;
+    return this.#nextAnchor() ?? (white() ?? gray())?.address;
+  }
+
+  #choice(known: readonly KnownPeer[], stripe: number): Choice {
+    const connected = [...this.#zone.peers.map(({ address }) => address), ...this.#zone.dialing.values()];
+    return { known, stripe, connected, random: this.#zone.random, isUsable: (peer) => this.#isUsable(peer) };
+  }
+
+  #isUsable({ address, peerId }: KnownPeer): boolean {
+    if (this.#isConnected(address) || !this.#zone.isWelcome(address)) return false;
+    if (this.#zone.zone !== "public") return true;
+    if (peerId === this.#zone.nodeData().peer_id) return false;
+    // Anybody can claim an id, so it only counts together with the host.
+    return !this.#zone.peers.some((peer) => peer.peerId === peerId && peer.address.host === address.host);
+  }
+
+  #nextAnchor(): PeerAddress | undefined {
+    if (this.#zone.of("out").length >= ANCHORS) return undefined;
+    const [anchor, ...rest] = this.#anchors;
+    if (anchor === undefined) return undefined;
+    this.#anchors = rest;
+    const isUsable = !this.#isConnected(anchor) && this.#zone.isWelcome(anchor);
+    return isUsable ? anchor : this.#nextAnchor();
+  }
+
+  #askSeeds(): void {
+    if (this.#isSeeding || this.#now() < this.#nextSeeding) return;
+    this.#isSeeding = true;
+    void this.#askOneSeed()
+      .catch((error: unknown) => this.#zone.log.error("asking seed nodes failed", { error }))
+      .finally(() => {
+        this.#isSeeding = false;
+        this.#nextSeeding = this.#now() + SEED_INTERVAL_MS;
+      });
+  }
+
+  /** From a random seed on, one after the other until one tells whom it knows. */
+  async #askOneSeed(): Promise<void> {
+    const seeds = await this.#wishes.seeds();
+    const first = chooseIndex(seeds.length, this.#zone.random);
+    for (let i = 0; i < seeds.length; i++) {
+      const seed = seeds[(first + i) % seeds.length]!;
+      if (this.#isConnected(seed) || this.#zone.isBanned(seed)) continue;
+      if (await this.#zone.connect(seed, "list")) return;
+    }
+  }
+
+  /** Now and then a node that was only heard of is called: it becomes known, or is forgotten. */
+  #keepHouse(): void {
+    if (this.#now() < this.#nextHousekeeping) return;
+    this.#nextHousekeeping = this.#now() + HOUSEKEEPING_INTERVAL_MS;
+    const peer = this.#zone.lists.someGray();
+    if (peer === undefined || this.#isConnected(peer.address)) return;
+    void this.#zone.connect(peer.address, "list").then((isThere) => {
+      if (!isThere) this.#zone.lists.remove(peer.address, "gray");
+    });
+  }
+}

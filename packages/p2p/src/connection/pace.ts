@@ -1,0 +1,98 @@
+import type { Clock } from "../clock.ts";
+import type { Traffic } from "../peer.ts";
+
+/** No frame for this long: gone. Source: cryptonote_config.h `P2P_IDLE_CONNECTION_KILL_INTERVAL`. */
+const IDLE_MS = 5 * 60_000;
+/** A frame may take this long, and longer as far as its bytes come at the least rate. */
+const FRAME_GRACE_MS = 30_000;
+/** How long our messages may wait for a peer that takes less than the least rate. */
+const WRITE_WINDOW_MS = 60_000;
+/** Bytes per second; below it a connection only holds a place. */
+const LEAST_RATE = 1024;
+
+/** Counts what passes over a connection, and tells when it is too slow to keep. */
+export class Pace {
+  readonly #clock: Clock;
+  #received = 0;
+  #sent = 0;
+  #lastReceived: number;
+  #lastSent: number;
+  #rates = { receive: 0, send: 0 };
+  #lastTick: { readonly at: number; readonly received: number; readonly written: number };
+  #receivedAt: number;
+  #frame: { readonly since: number; readonly received: number; readonly packet: number } | undefined;
+  #writing: { readonly since: number; readonly written: number } | undefined;
+  packetsIn = 0;
+  packetsOut = 0;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+    this.#lastReceived = clock.seconds();
+    this.#lastSent = clock.seconds();
+    this.#receivedAt = clock.milliseconds();
+    this.#lastTick = { at: this.#receivedAt, received: 0, written: 0 };
+  }
+
+  received(bytes: number): void {
+    this.#received += bytes;
+    this.#lastReceived = this.#clock.seconds();
+    this.#receivedAt = this.#clock.milliseconds();
+  }
+
+  queued(bytes: number): void {
+    this.#sent += bytes;
+    this.packetsOut++;
+    this.#lastSent = this.#clock.seconds();
+  }
+
+  get traffic(): Traffic {
+    return {
+      received: this.#received,
+      sent: this.#sent,
+      lastReceived: this.#lastReceived,
+      lastSent: this.#lastSent,
+      receiveRate: Math.round(this.#rates.receive),
+      sendRate: Math.round(this.#rates.send),
+    };
+  }
+
+  /** Why the connection should be closed; undefined: it should not. */
+  tick(state: { isInsideFrame: boolean; isIdleOurs: boolean; waitingOut: number; written: number }) {
+    const now = this.#clock.milliseconds();
+    this.#measure(now, state.written);
+    if (state.isIdleOurs) this.#receivedAt = now;
+    if (!state.isInsideFrame || this.#frame?.packet !== this.packetsIn) this.#frame = undefined;
+    if (state.isInsideFrame) this.#frame ??= { since: now, received: this.#received, packet: this.packetsIn };
+    if (state.waitingOut === 0) this.#writing = undefined;
+    else this.#writing ??= { since: now, written: state.written };
+    if (now - this.#receivedAt > IDLE_MS) return "says nothing";
+    if (this.#isFrameLate(now)) return "sends too slowly";
+    return this.#isReaderLate(now, state.written) ? "reads too slowly" : undefined;
+  }
+
+  #measure(now: number, written: number): void {
+    const { at, received, written: before } = this.#lastTick;
+    const seconds = (now - at) / 1000;
+    if (seconds <= 0) return;
+    // Four fifths of the past, one fifth of now: about the last five seconds.
+    const blend = (past: number, bytes: number) => past * 0.8 + (bytes / seconds) * 0.2;
+    this.#rates = {
+      receive: blend(this.#rates.receive, this.#received - received),
+      send: blend(this.#rates.send, written - before),
+    };
+    this.#lastTick = { at: now, received: this.#received, written };
+  }
+
+  #isFrameLate(now: number): boolean {
+    if (this.#frame === undefined) return false;
+    const came = this.#received - this.#frame.received;
+    return now - this.#frame.since > FRAME_GRACE_MS + (came / LEAST_RATE) * 1000;
+  }
+
+  #isReaderLate(now: number, written: number): boolean {
+    if (this.#writing === undefined || now - this.#writing.since < WRITE_WINDOW_MS) return false;
+    const taken = written - this.#writing.written;
+    this.#writing = { since: now, written };
+    return taken < (LEAST_RATE * WRITE_WINDOW_MS) / 1000;
+  }
+}

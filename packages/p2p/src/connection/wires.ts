@@ -1,0 +1,33 @@
+import { Resolver } from "node:dns/promises";
+import type { PeerAddress } from "../address.ts";
+import type { Endpoint } from "../options.ts";
+import { dialSocks } from "./socks.ts";
+import { dialTcp, listenTcp, type OpenPort, socketTransport } from "./tcp.ts";
+import type { Transport } from "./transport.ts";
+
+/** How connections are made: sockets, or something in their place. */
+export interface Wires {
+  listen(endpoint: Endpoint, accept: (transport: Transport, from: PeerAddress) => void): Promise<OpenPort>;
+  /** Through the proxy `via`, if any. Throws DialFailed; `signal` gives up. */
+  dial(target: Endpoint, via: Endpoint | undefined, signal: AbortSignal): Promise<Transport>;
+  /** IPv4 addresses of a name; none where it has none or nobody answers. */
+  lookUp(name: string): Promise<string[]>;
+}
+
+const LOOK_UP_MS = 5000;
+
+/** Sockets of this machine. */
+export const systemWires: Wires = {
+  listen: listenTcp,
+  async dial(target, via, signal) {
+    const socket = via === undefined ? await dialTcp(target, signal) : await dialSocks(via, target, signal);
+    return socketTransport(socket);
+  },
+  async lookUp(name) {
+    try {
+      return await new Resolver({ timeout: LOOK_UP_MS, tries: 1 }).resolve4(name);
+    } catch {
+      return [];
+    }
+  },
+};

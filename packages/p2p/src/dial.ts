@@ -1,0 +1,32 @@
+import type { PeerAddress } from "./address.ts";
+import type { Clock } from "./clock.ts";
+import { SOCKS_TIMEOUT_MS } from "./connection/socks.ts";
+import type { Transport } from "./connection/transport.ts";
+import type { Wires } from "./connection/wires.ts";
+import type { Endpoint } from "./options.ts";
+
+/** Source: cryptonote_config.h `P2P_DEFAULT_CONNECTION_TIMEOUT`. */
+const CONNECT_TIMEOUT_MS = 5000;
+
+/** Opens connections, straight or through a proxy; each gives up in time, and all when the network stops. */
+export function createDial(parts: {
+  wires: Wires;
+  clock: Clock;
+  proxy: Endpoint | undefined;
+  stopped: AbortSignal;
+}) {
+  const { wires, clock, proxy, stopped } = parts;
+  const usual = proxy === undefined ? CONNECT_TIMEOUT_MS : SOCKS_TIMEOUT_MS;
+  return async ({ host, port }: PeerAddress, timeoutMs: number = usual): Promise<Transport> => {
+    const late = new AbortController();
+    const cancel = clock.after(timeoutMs, () => late.abort());
+    const giveUp = () => late.abort();
+    stopped.addEventListener("abort", giveUp, { once: true });
+    try {
+      return await wires.dial({ host, port }, proxy, late.signal);
+    } finally {
+      cancel();
+      stopped.removeEventListener("abort", giveUp);
+    }
+  };
+}

@@ -1,0 +1,75 @@
+import {
+  BadBytes,
+  type FieldValue,
+  listOf,
+  type PortableLimits,
+  readRecord,
+  record,
+  text,
+  u32,
+  writeRecord,
+} from "@anulo/protocol";
+import type { PeerAddress, Zone } from "./address.ts";
+import { entryOf, type KnownPeer, listLimits } from "./peer-lists.ts";
+import { type PeerEntry, peerEntryRecord } from "./records.ts";
+
+/** What is kept of a zone between runs. */
+export interface KeptLists {
+  readonly white: readonly KnownPeer[];
+  readonly gray: readonly KnownPeer[];
+  readonly anchors: readonly PeerAddress[];
+}
+
+const VERSION = 1;
+const MAX_ZONES = 3;
+const MAX_ANCHORS = 100;
+const zoneRecord = record({
+  zone: text,
+  white: listOf(peerEntryRecord, listLimits.white),
+  gray: listOf(peerEntryRecord, listLimits.gray),
+  anchors: listOf(peerEntryRecord, MAX_ANCHORS),
+});
+const listsRecord = record({ version: u32, zones: listOf(zoneRecord, MAX_ZONES) });
+const limits: PortableLimits = { objects: 60_000, fields: 300_000, strings: 60_000 };
+
+function kept(peer: KnownPeer): PeerEntry {
+  return { ...entryOf(peer), last_seen: BigInt(peer.lastSeen) };
+}
+
+function known({ adr, id, last_seen, pruning_seed, rpc_port }: PeerEntry): KnownPeer[] {
+  if (adr === undefined) return [];
+  return [
+    { address: adr, peerId: id, lastSeen: Number(last_seen), pruningSeed: pruning_seed, rpcPort: rpc_port },
+  ];
+}
+
+function anchorEntry(address: PeerAddress): PeerEntry {
+  return entryOf({ address, peerId: 0n, lastSeen: 0, pruningSeed: 0, rpcPort: 0 });
+}
+
+/** Bytes of the lists, in portable storage. */
+export function writeLists(lists: ReadonlyMap<Zone, KeptLists>): Uint8Array {
+  const zones: FieldValue<typeof zoneRecord>[] = [...lists].map(([zone, { white, gray, anchors }]) => ({
+    zone,
+    white: white.map(kept),
+    gray: gray.map(kept),
+    anchors: anchors.slice(0, MAX_ANCHORS).map(anchorEntry),
+  }));
+  return writeRecord(listsRecord, { version: VERSION, zones });
+}
+
+/** The lists of bytes. Throws BadBytes for damaged ones or another version. */
+export function readLists(bytes: Uint8Array): Map<Zone, KeptLists> {
+  const { version, zones } = readRecord(listsRecord, bytes, limits);
+  if (version !== VERSION) throw new BadBytes(`peer lists of version ${version}`);
+  return new Map(
+    zones.map(({ zone, white, gray, anchors }) => [
+      zone as Zone,
+      {
+        white: white.flatMap(known),
+        gray: gray.flatMap(known),
+        anchors: anchors.flatMap(({ adr }) => adr ?? []),
+      },
+    ]),
+  );
+}

@@ -1,0 +1,28 @@
+import { randomBytes } from "node:crypto";
+
+/** Fresh random bytes. */
+export type RandomSource = (size: number) => Uint8Array;
+
+export const systemRandom: RandomSource = (size) => new Uint8Array(randomBytes(size));
+
+/** A number of 64 random bits. */
+export function random64(random: RandomSource): bigint {
+  return new DataView(random(8).slice().buffer).getBigUint64(0, true);
+}
+
+/** A whole number below `count`, each as likely as any other (to one part in 2^20 or better, for lists); 0 for none. */
+export function chooseIndex(count: number, random: RandomSource): number {
+  const number = new DataView(random(8).slice().buffer).getBigUint64(0, true);
+  return count === 0 ? 0 : Number(number % BigInt(count));
+}
+
+/** Some of a list, at random and in random order (Fisher and Yates). */
+export function sample<T>(list: readonly T[], count: number, random: RandomSource): T[] {
+  const rest = [...list];
+  const chosen = Math.min(count, rest.length);
+  for (let i = 0; i < chosen; i++) {
+    const j = i + chooseIndex(rest.length - i, random);
+    [rest[i], rest[j]] = [rest[j]!, rest[i]!];
+  }
+  return rest.slice(0, chosen);
+}

@@ -1,0 +1,164 @@
+import {
+  BadBytes,
+  count64,
+  defaultsTo,
+  type Field,
+  type FieldValue,
+  fixedBytes,
+  i64,
+  listOf,
+  record,
+  text,
+  u8,
+  u16,
+  u32,
+  u64,
+} from "@anulo/protocol";
+import {
+  formatPeerAddress,
+  ipAddress,
+  isI2pHost,
+  isTorHost,
+  type PeerAddress,
+  parsePeerAddress,
+} from "./address.ts";
+import { formatIpv4, formatIpv6, parseIpv4, parseIpv6 } from "./ip.ts";
+import type { CoreSyncData } from "./peer.ts";
+
+/** An IPv4 address as a number, the first byte lowest, as the network and RPC have it. */
+export function ipv4Number(host: string): number | undefined {
+  const bytes = parseIpv4(host);
+  return bytes === undefined ? undefined : new DataView(bytes.buffer).getUint32(0, true);
+}
+
+/** Text of an IPv4 address given as a number, the first byte lowest. */
+export function ipv4Text(number: number): string {
+  return formatIpv4(Uint8Array.of(number, number >> 8, number >> 16, number >> 24));
+}
+
+type Inner<T> = { readonly tag: number; readonly fields: Field<T>; of(value: T): PeerAddress | undefined };
+const ipv4Fields = record({ m_ip: u32, m_port: u16 });
+const ipv6Fields = record({ addr: fixedBytes(16), m_port: u16 });
+const hostFields = record({ host: text, port: u16 });
+
+/** The kinds of addresses. Source: net_utils_base.h `network_address`, enums.h `address_type`. */
+const addressKinds = {
+  ipv4: {
+    tag: 1,
+    fields: ipv4Fields,
+    of: ({ m_ip, m_port }) => ipAddress(ipv4Text(m_ip), m_port),
+  } satisfies Inner<FieldValue<typeof ipv4Fields>>,
+  ipv6: {
+    tag: 2,
+    fields: ipv6Fields,
+    of: ({ addr, m_port }) => ipAddress(formatIpv6(addr), m_port),
+  } satisfies Inner<FieldValue<typeof ipv6Fields>>,
+  i2p: {
+    tag: 3,
+    fields: hostFields,
+    of: ({ host, port }) => (isI2pHost(host) ? { kind: "i2p", host: host.toLowerCase(), port } : undefined),
+  } satisfies Inner<FieldValue<typeof hostFields>>,
+  tor: {
+    tag: 4,
+    fields: hostFields,
+    of: ({ host, port }) => (isTorHost(host) ? { kind: "tor", host: host.toLowerCase(), port } : undefined),
+  } satisfies Inner<FieldValue<typeof hostFields>>,
+};
+
+function addressEntry(address: PeerAddress) {
+  const { kind, host, port } = address;
+  if (kind === "ipv4") return ipv4Fields.toPortable({ m_ip: ipv4Number(host)!, m_port: port });
+  if (kind === "ipv6") return ipv6Fields.toPortable({ addr: parseIpv6(host)!, m_port: port });
+  return hostFields.toPortable({ host, port });
+}
+
+/** Where a node is reached; undefined for a kind of address, or a hidden host, that we do not know. */
+export const addressField: Field<PeerAddress | undefined> = {
+  toPortable(address) {
+    if (address === undefined) throw new TypeError("an address to write");
+    const type = { type: "uint8", value: BigInt(addressKinds[address.kind].tag) } as const;
+    return {
+      type: "object",
+      value: new Map([
+        ["type", type],
+        ["addr", addressEntry(address)!],
+      ]),
+    };
+  },
+  fromPortable(entry) {
+    if (entry?.type !== "object" || !("value" in entry)) throw new BadBytes("no address");
+    const tag = u8.fromPortable(entry.value.get("type"));
+    const kind = Object.values(addressKinds).find((known) => known.tag === tag);
+    if (kind === undefined) return undefined;
+    return (kind as Inner<unknown>).of(kind.fields.fromPortable(entry.value.get("addr")));
+  },
+  toJson: (address) => (address === undefined ? undefined : formatPeerAddress(address)),
+  fromJson: (json) => (typeof json === "string" ? parsePeerAddress(json) : undefined),
+};
+
+/** A node somebody knows. Source: p2p_protocol_defs.h `peerlist_entry_base`. */
+export const peerEntryRecord = record({
+  adr: addressField,
+  id: u64,
+  last_seen: defaultsTo(i64, 0n),
+  pruning_seed: defaultsTo(u32, 0),
+  rpc_port: defaultsTo(u16, 0),
+  rpc_credits_per_hash: defaultsTo(u32, 0),
+});
+export type PeerEntry = FieldValue<typeof peerEntryRecord>;
+
+/** Nodes told in one message, at most. Source: cryptonote_config.h `P2P_MAX_PEERS_IN_HANDSHAKE`. */
+export const MAX_PEERS_TOLD = 250;
+export const peerEntries = listOf(peerEntryRecord, MAX_PEERS_TOLD);
+
+/** Who a node is. Source: p2p_protocol_defs.h `basic_node_data`. */
+export const nodeDataRecord = record({
+  network_id: fixedBytes(16),
+  peer_id: u64,
+  my_port: u32,
+  rpc_port: defaultsTo(u16, 0),
+  rpc_credits_per_hash: defaultsTo(u32, 0),
+  support_flags: defaultsTo(u32, 0),
+});
+export type NodeData = FieldValue<typeof nodeDataRecord>;
+
+const syncDataRecord = record({
+  current_height: count64,
+  cumulative_difficulty: u64,
+  cumulative_difficulty_top64: u64,
+  top_id: fixedBytes(32),
+  top_version: defaultsTo(u8, 0),
+  pruning_seed: defaultsTo(u32, 0),
+});
+
+function syncDataOf(wire: FieldValue<typeof syncDataRecord>): CoreSyncData {
+  return {
+    currentHeight: wire.current_height,
+    topId: wire.top_id,
+    topVersion: wire.top_version,
+    cumulativeDifficulty: (wire.cumulative_difficulty_top64 << 64n) | wire.cumulative_difficulty,
+    pruningSeed: wire.pruning_seed,
+  };
+}
+
+function syncDataToWire(data: CoreSyncData): FieldValue<typeof syncDataRecord> {
+  return {
+    current_height: data.currentHeight,
+    cumulative_difficulty: BigInt.asUintN(64, data.cumulativeDifficulty),
+    cumulative_difficulty_top64: data.cumulativeDifficulty >> 64n,
+    top_id: data.topId,
+    top_version: data.topVersion,
+    pruning_seed: data.pruningSeed,
+  };
+}
+
+/** A node's chain. Source: cryptonote_protocol_defs.h `CORE_SYNC_DATA`. */
+export const syncDataField: Field<CoreSyncData> = {
+  toPortable: (data) => syncDataRecord.toPortable(syncDataToWire(data)),
+  fromPortable(entry) {
+    if (entry === undefined) throw new BadBytes("no sync data");
+    return syncDataOf(syncDataRecord.fromPortable(entry));
+  },
+  toJson: (data) => syncDataRecord.toJson(syncDataToWire(data)),
+  fromJson: (json) => syncDataOf(syncDataRecord.fromJson(json)),
+};

@@ -1,0 +1,305 @@
+import { formatPeerAddress, isSameAddress, type PeerAddress, type Zone, zoneOf } from "./address.ts";
+import { isReachedAs, PING_TIMEOUT_MS } from "./back-ping.ts";
+import type { Bans } from "./bans.ts";
+import { RequestFailed, type SharedLines } from "./connection/link.ts";
+import { DialFailed } from "./connection/tcp.ts";
+import type { Transport } from "./connection/transport.ts";
+import type { Faults } from "./faults.ts";
+import type { NotificationHandler } from "./messages.ts";
+import type { Log } from "./options.ts";
+import { type Blame, type CoreSyncData, type Peer, PeerFault } from "./peer.ts";
+import { entryOf, PeerLists } from "./peer-lists.ts";
+import type { RandomSource } from "./random.ts";
+import { RecentMap } from "./recent-map.ts";
+import { MAX_PEERS_TOLD, type NodeData, type PeerEntry } from "./records.ts";
+import { Session, type SessionHost } from "./session.ts";
+
+/** What the zones of one network share. */
+export interface Commons {
+  readonly lines: SharedLines;
+  readonly handlers: ReadonlyMap<number, NotificationHandler>;
+  readonly bans: Bans;
+  readonly faults: Faults;
+  readonly log: Log;
+  readonly random: RandomSource;
+  readonly allowLocal: boolean;
+  readonly ipv6: boolean;
+  /** Time between two exchanges of news with a peer. */
+  readonly newsIntervalMs: number;
+  syncData(): CoreSyncData;
+  onSyncData(peer: Peer, data: CoreSyncData): void;
+  onConnected(peer: Peer): void;
+  onClosed(peer: Peer): void;
+  /** After any connection closed. */
+  count(session: Session): void;
+}
+
+/** What is particular to a zone. */
+export interface ZoneOptions {
+  readonly zone: Zone;
+  nodeData(): NodeData;
+  maxOut: number;
+  maxIn: number;
+  /** Connections of one host; undefined where hosts are not known. */
+  readonly maxPerIp: number | undefined;
+  /** Whether who calls can be called back. */
+  readonly canPingBack: boolean;
+  /** Our own address, in a zone that hides it. */
+  readonly ourAddress?: PeerAddress;
+  readonly dial?: (address: PeerAddress, timeoutMs?: number) => Promise<Transport>;
+}
+
+/** Connections that have not shaken hands yet, at most: of all, and of one host. */
+const MAX_STRANGERS = 64;
+const MAX_STRANGERS_PER_HOST = 8;
+const MAX_BACK_PINGS = 8;
+/** Source: cryptonote_config.h `P2P_FAILED_ADDR_FORGET_SECONDS`. */
+const FAILED_SECONDS = 3600;
+const MAX_TOLD = 10_000;
+
+/** The connections of one zone: all of the public network, or of Tor, or of I2P. */
+export class PeerZone implements SessionHost {
+  readonly #commons: Commons;
+  readonly options: ZoneOptions;
+  readonly lists: PeerLists;
+  readonly handlers: ReadonlyMap<number, NotificationHandler>;
+  readonly sessions = new Set<Session>();
+  /** Being called. */
+  readonly dialing = new Map<string, PeerAddress>();
+  readonly #connected = new Set<Session>();
+  readonly #failed = new RecentMap<string, number>(10_000);
+  #backPings = 0;
+  #isStopped = false;
+
+  constructor(commons: Commons, options: ZoneOptions) {
+    this.#commons = commons;
+    this.options = options;
+    this.handlers = commons.handlers;
+    this.lists = new PeerLists({ random: commons.random, allowLocal: commons.allowLocal });
+  }
+
+  get zone(): Zone {
+    return this.options.zone;
+  }
+
+  get lines(): SharedLines {
+    return this.#commons.lines;
+  }
+
+  get log(): Log {
+    return this.#commons.log;
+  }
+
+  get newsIntervalMs(): number {
+    return this.#commons.newsIntervalMs;
+  }
+
+  get random(): RandomSource {
+    return this.#commons.random;
+  }
+
+  /** Those that shook hands and are there to stay. */
+  get peers(): Session[] {
+    return [...this.#connected];
+  }
+
+  of(direction: "in" | "out"): Session[] {
+    return this.peers.filter((peer) => peer.direction === direction);
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+    for (const session of this.sessions) session.drop("the node stops");
+  }
+
+  tick(): void {
+    for (const session of this.sessions) session.tick();
+  }
+
+  /** Closes as many connections of a direction as are too many, the newest. */
+  shrink(direction: "in" | "out", max: number): void {
+    const all = this.of(direction);
+    for (const session of all.slice(Math.max(0, max))) session.drop("too many connections");
+  }
+
+  nodeData(): NodeData {
+    return this.options.nodeData();
+  }
+
+  syncData(): CoreSyncData {
+    return this.#commons.syncData();
+  }
+
+  blame(address: PeerAddress, blame: Blame): void {
+    this.#commons.faults.blame(address, blame);
+  }
+
+  isBanned({ host }: PeerAddress): boolean {
+    return (this.#commons.bans.secondsLeft(host) ?? 0) > 0;
+  }
+
+  failedLately({ host }: PeerAddress): boolean {
+    const at = this.#failed.get(host);
+    return at !== undefined && this.lines.clock.seconds() - at <= FAILED_SECONDS;
+  }
+
+  /** Whether an address may be called or remembered. */
+  isWelcome(address: PeerAddress): boolean {
+    if (address.kind === "ipv6" && !this.#commons.ipv6) return false;
+    return !this.failedLately(address) && !this.isBanned(address) && !this.#isOurs(address);
+  }
+
+  /** Takes an incoming connection; the oldest stranger makes room for a new one. */
+  accept(transport: Transport, address: PeerAddress): void {
+    if (this.#isStopped || this.isBanned(address)) {
+      transport.close();
+      return;
+    }
+    const strangers = [...this.sessions].filter((session) => !session.isShaken && session.direction === "in");
+    const fromThere = strangers.filter((session) => session.address.host === address.host);
+    const tooMany = this.options.maxPerIp !== undefined && fromThere.length >= MAX_STRANGERS_PER_HOST;
+    if (tooMany) fromThere[0]!.drop("too many connections of this address");
+    else if (strangers.length >= MAX_STRANGERS) strangers[0]!.drop("room for others is needed");
+    this.#begin(new Session(transport, this, { address, direction: "in" }));
+  }
+
+  /**
+   * Calls a node: to stay connected ("peer"), or to hear whom it knows ("list"). Tells whether hands were shaken.
+   */
+  async connect(address: PeerAddress, purpose: "peer" | "list"): Promise<boolean> {
+    const key = formatPeerAddress(address);
+    this.dialing.set(key, address);
+    try {
+      await this.#shakeHands(address, purpose);
+      return true;
+    } catch (error) {
+      if (!isExpected(error)) this.log.error("calling a peer failed", { error });
+      this.#failed.set(address.host, this.lines.clock.seconds());
+      return false;
+    } finally {
+      this.dialing.delete(key);
+    }
+  }
+
+  async #shakeHands(address: PeerAddress, purpose: "peer" | "list"): Promise<void> {
+    const session = new Session(await this.#dial(address), this, { address, direction: "out" });
+    this.#begin(session);
+    if (this.#isStopped) session.drop("the node stops");
+    const entries = await session.shakeHands();
+    try {
+      this.hear(session, entries);
+      this.#seen(session);
+      if (purpose === "list") session.drop("it told whom it knows");
+      else this.onShaken(session, 0);
+      session.takeEarly();
+    } catch (error) {
+      if (error instanceof PeerFault) session.drop(error.message, error.blame);
+      else session.drop("the connection failed");
+      throw error;
+    }
+  }
+
+  #dial(address: PeerAddress, timeoutMs?: number): Promise<Transport> {
+    if (this.options.dial === undefined) throw new DialFailed("this zone cannot be called");
+    return this.options.dial(address, timeoutMs);
+  }
+
+  #begin(session: Session): void {
+    this.sessions.add(session);
+    session.start();
+  }
+
+  /** Source: node_server `handle_handshake`, `has_too_many_connections`. */
+  refusal({ address }: Session): string | undefined {
+    const incoming = this.of("in");
+    if (incoming.length >= this.options.maxIn) return "no place for another peer";
+    const { maxPerIp } = this.options;
+    const ofHost = incoming.filter((peer) => peer.address.host === address.host).length;
+    return maxPerIp !== undefined && ofHost >= maxPerIp ? "too many peers of this address" : undefined;
+  }
+
+  tell(session: Session): PeerEntry[] {
+    // A node called in a hidden zone learns our address this way. Source: node_server `handle_timed_sync`.
+    const ours = session.direction === "out" ? this.#ourEntry() : [];
+    if (session.told.size > MAX_TOLD) session.told.clear();
+    const news = this.lists.some(MAX_PEERS_TOLD - ours.length).filter(({ address }) => {
+      const key = formatPeerAddress(address);
+      const isNew = !session.told.has(key);
+      session.told.add(key);
+      return isNew;
+    });
+    return [...news.map(entryOf), ...ours];
+  }
+
+  #ourEntry(): PeerEntry[] {
+    const { ourAddress: address } = this.options;
+    if (address === undefined) return [];
+    const known = { address, peerId: this.nodeData().peer_id, lastSeen: 0, pruningSeed: 0, rpcPort: 0 };
+    return [{ ...entryOf(known), last_seen: BigInt(this.lines.clock.seconds()) }];
+  }
+
+  #isOurs(address: PeerAddress): boolean {
+    const { ourAddress } = this.options;
+    return ourAddress !== undefined && isSameAddress(address, ourAddress);
+  }
+
+  hear(_session: Session, entries: readonly PeerEntry[]): void {
+    if (entries.some(({ adr }) => adr !== undefined && zoneOf(adr) !== this.zone)) {
+      throw new PeerFault("tells addresses of another zone", { score: 1 });
+    }
+    this.lists.hear(entries, (address) => this.isWelcome(address));
+  }
+
+  onSyncData(session: Session, data: CoreSyncData): void {
+    if (session.direction === "out") this.#seen(session);
+    if (this.#connected.has(session)) this.#commons.onSyncData(session, data);
+  }
+
+  onShaken(session: Session, port: number): void {
+    this.#commons.onSyncData(session, session.syncData);
+    if (!session.isOpen) return;
+    this.#connected.add(session);
+    this.log.debug("peer connected", {
+      address: formatPeerAddress(session.address),
+      direction: session.direction,
+    });
+    this.#commons.onConnected(session);
+    if (session.supportFlags === 0 && this.zone === "public") void session.askSupportFlags();
+    if (port !== 0 && this.options.canPingBack) void this.#pingBack(session, port);
+  }
+
+  onClosed(session: Session, reason: string): void {
+    this.sessions.delete(session);
+    this.#commons.count(session);
+    if (!this.#connected.delete(session)) return;
+    this.log.debug("peer gone", { address: formatPeerAddress(session.address), reason });
+    this.#commons.onClosed(session);
+  }
+
+  #seen({ address, peerId, syncData, rpcPort }: Session): void {
+    const lastSeen = this.lines.clock.seconds();
+    this.lists.addWhite({ address, peerId, lastSeen, pruningSeed: syncData.pruningSeed, rpcPort });
+  }
+
+  /** An incoming peer that can be called itself is worth telling others. */
+  async #pingBack(session: Session, port: number): Promise<void> {
+    const address = { ...session.address, port };
+    if (!this.lists.isAllowed(address) || this.#backPings >= MAX_BACK_PINGS) return;
+    this.#backPings++;
+    try {
+      const transport = await this.#dial(address, PING_TIMEOUT_MS);
+      if (!(await isReachedAs(session.peerId, transport, this.lines))) return;
+      const lastSeen = this.lines.clock.seconds();
+      const { peerId, syncData, rpcPort } = session;
+      this.lists.addWhite({ address, peerId, lastSeen, pruningSeed: syncData.pruningSeed, rpcPort });
+    } catch (error) {
+      if (!isExpected(error)) this.log.error("calling a peer back failed", { error });
+    } finally {
+      this.#backPings--;
+    }
+  }
+}
+
+function isExpected(error: unknown): boolean {
+  return error instanceof DialFailed || error instanceof RequestFailed || error instanceof PeerFault;
+}
