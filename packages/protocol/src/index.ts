@@ -117,6 +117,19 @@ export {
 } from "./mnemonic/mnemonic.ts";
 export { addSeedOffset, removeSeedOffset } from "./mnemonic/seed-offset.ts";
 export { type HardFork, type Network, type NetworkName, networks } from "./networks.ts";
+export {
+  isPruningSeed,
+  keepsWholeBlock,
+  logStripesOfSeed,
+  nextPrunedBlock,
+  nextWholeBlock,
+  PRUNING_LOG_STRIPES,
+  PRUNING_STRIPE_BLOCKS,
+  PRUNING_TIP_BLOCKS,
+  pruningSeed,
+  stripeOfBlock,
+  stripeOfSeed,
+} from "./pruning.ts";
 export { baseReward, blockReward, minimumFullRewardWeight, type RewardQuestion } from "./reward.ts";
 export {
   type Bulletproof,
