@@ -1,6 +1,7 @@
+import { DamagedDatabase } from "./damage.ts";
 import type { Tables } from "./environment.ts";
-import { CorruptRecord } from "./layout.ts";
-import type { BlockInfo } from "./tables.ts";
+
+import type { BlockInfo, OutputInfo } from "./tables.ts";
 
 /** An output to index: its amount as on the chain (0 for RingCT), one-time key and commitment (32 bytes each). */
 export interface NewOutput {
@@ -13,7 +14,8 @@ export interface NewOutput {
 export interface NewTransaction {
   readonly hash: Uint8Array;
   readonly pruned: Uint8Array;
-  readonly prunable: Uint8Array;
+  /** Undefined where it was downloaded without; only in a pruned database. */
+  readonly prunable: Uint8Array | undefined;
   readonly prunableHash: Uint8Array;
   readonly unlockTime: bigint;
   readonly outputs: readonly NewOutput[];
@@ -68,7 +70,7 @@ const storeTransactions: BlockChange = {
       tables.transactionIds.put(hash, id);
       tables.transactionInfo.put(id, { hash, height, unlockTime, prunableHash });
       tables.prunedTransactions.put(id, pruned);
-      tables.prunableParts.put(id, prunable);
+      if (prunable !== undefined) tables.prunableParts.put(id, prunable);
     }
   },
   undo(tables, { block, firstTransactionId }) {
@@ -82,14 +84,39 @@ const storeTransactions: BlockChange = {
   },
 };
 
+interface OutputPlace {
+  readonly amount: bigint;
+  readonly index: number;
+}
+
+function putOutput(tables: Tables, { amount, index }: OutputPlace, row: OutputInfo): void {
+  if (amount === 0n) tables.ringCtOutputs.put(index, row);
+  else tables.outputs.put({ amount, index }, row);
+}
+
+function removeOutput(tables: Tables, { amount, index }: OutputPlace): void {
+  if (amount === 0n) tables.ringCtOutputs.remove(index);
+  else tables.outputs.remove({ amount, index });
+}
+
 const indexOutputs: BlockChange = {
   apply(tables, { block, height, firstTransactionId }) {
     for (const [i, { outputs, unlockTime }] of block.transactions.entries()) {
       const transactionId = firstTransactionId + i;
       const indices = outputs.map(({ amount, key, commitment }, indexInTransaction) => {
         const index = tables.outputCounts.get(amount) ?? 0;
-        const row = { key, commitment, unlockTime, height, transactionId, indexInTransaction };
-        tables.outputs.put({ amount, index }, row);
+        putOutput(
+          tables,
+          { amount, index },
+          {
+            key,
+            commitment,
+            unlockTime,
+            height,
+            transactionId,
+            indexInTransaction,
+          },
+        );
         tables.outputCounts.put(amount, index + 1);
         return index;
       });
@@ -100,7 +127,7 @@ const indexOutputs: BlockChange = {
     for (const [i, { outputs }] of [...block.transactions.entries()].reverse()) {
       for (const { amount } of outputs.toReversed()) {
         const index = (tables.outputCounts.get(amount) ?? 0) - 1;
-        tables.outputs.remove({ amount, index });
+        removeOutput(tables, { amount, index });
         if (index === 0) tables.outputCounts.remove(amount);
         else tables.outputCounts.put(amount, index);
       }
@@ -158,12 +185,13 @@ export interface RemovedBlock {
   readonly transactions: readonly {
     readonly hash: Uint8Array;
     readonly pruned: Uint8Array;
-    readonly prunable: Uint8Array;
+    /** Undefined where it was pruned. */
+    readonly prunable: Uint8Array | undefined;
   }[];
 }
 
 function must<T>(value: T | undefined, what: string): T {
-  if (value === undefined) throw new CorruptRecord(`${what} is missing`);
+  if (value === undefined) throw new DamagedDatabase(`${what} is missing`);
   return value;
 }
 
@@ -175,7 +203,7 @@ function readTop(tables: Tables): RemovedBlock | undefined {
     return {
       hash: must(tables.transactionInfo.get(id), "transaction info").hash,
       pruned: must(tables.prunedTransactions.get(id), "transaction"),
-      prunable: must(tables.prunableParts.get(id), "prunable part"),
+      prunable: tables.prunableParts.get(id),
     };
   });
   return { ...top, blob: must(tables.blocks.get(top.height), "block"), transactions };

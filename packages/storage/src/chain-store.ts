@@ -1,22 +1,19 @@
-import { mkdtempSync, rmSync, statfsSync, statSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, statfsSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import type { NewBlock, RemovedBlock, TransactionFacts } from "./block-changes.ts";
 import { applyBlock, undoBlock } from "./block-changes.ts";
-import type { Environment } from "./environment.ts";
+import { DamagedDatabase, DatabaseInUse, isSystemFault, WrongDatabase, writeFailed } from "./damage.ts";
+import type { Environment, Tables } from "./environment.ts";
 import { openEnvironment } from "./environment.ts";
+import { createFlusher, type Flusher } from "./flusher.ts";
+import { lockForProcess } from "./process-lock.ts";
 import type { ChainReader } from "./reader.ts";
 import { createReader } from "./reader.ts";
+import { type Recovery, recoverFile } from "./recover.ts";
+import { defaultSyncMode, type SyncMode } from "./sync-mode.ts";
 import type { AlternativeBlock, PoolTransaction } from "./tables.ts";
 import { SCHEMA_VERSION } from "./tables.ts";
-
-/** Thrown when a database file belongs to another network or to another version of the schema. */
-export class WrongDatabase extends Error {
-  constructor(detail: string) {
-    super(detail);
-    this.name = "WrongDatabase";
-  }
-}
 
 /** A reader that sees one moment of the chain until it is closed, whatever is written meanwhile. */
 export interface ChainSnapshot extends ChainReader {
@@ -41,12 +38,19 @@ export interface ChainStore {
   /** Opens a reader of this very moment; close it soon, old pages are kept for it. */
   snapshot(): ChainSnapshot;
   /**
-   * Runs `change` as one transaction: all of it is on disk when this returns, none of it when it throws.
-   * Nested calls become part of the outer transaction, and are rolled back alone when they throw.
+   * Runs `change` as one transaction: all of it is written when this returns, and survives the end of the
+   * process; none of it when it throws. Nested calls become part of the outer transaction, and are rolled
+   * back alone when they throw. Throws WriteFailed where the disk does not take it.
    */
   write<T>(change: (writer: ChainWriter) => T): T;
+  /** Resolves once what was written may be told to others: at once, or when flushed, as the sync mode says. */
+  settled(): Promise<void>;
+  /** Resolves once what was written survives a loss of power; rejects with WriteFailed. */
+  flush(): Promise<void>;
   /** Where the database file is, for `openReader` in another thread. */
   readonly path: string;
+  /** What was found when it was opened; undefined for a new file. */
+  readonly recovery: Recovery | undefined;
   /** Bytes of the database file. */
   fileSize(): number;
   /** Bytes the disk can still take. */
@@ -59,68 +63,212 @@ export interface StoreOptions {
   readonly path?: string | undefined;
   /** Name of the network the file belongs to. */
   readonly network: string;
+  /** When writes are flushed; by default soon after, without waiting. */
+  readonly syncMode?: SyncMode | undefined;
+  /** Told when the disk fails to take a write: what is in memory may be ahead of it, so stop. */
+  readonly onFault?: ((fault: Error) => void) | undefined;
 }
 
-function checkIdentity({ root, tables }: Environment, network: string): void {
-  const known = (name: string) => {
-    const bytes = tables.properties.get(name);
-    return bytes === undefined ? undefined : Buffer.from(bytes).toString();
-  };
-  const schema = known("schema");
+/** Milliseconds an opening may spend on the structure of the file; small files are looked through whole. */
+const CHECK_BUDGET_MS = 200;
+
+interface Identity {
+  readonly network: string;
+  readonly recovery: Recovery | undefined;
+}
+
+/** Names the file's schema and network where it is new, else checks them. */
+function checkIdentity({ root, tables }: Environment, { network, recovery }: Identity): void {
+  const schema = readProperty(tables, "schema");
   if (schema === undefined) {
+    if (tables.blocks.count() > 0) throw new DamagedDatabase("it does not say what it is");
     root.transactionSync(() => {
       tables.properties.put("schema", Buffer.from(String(SCHEMA_VERSION)));
       tables.properties.put("network", Buffer.from(network));
     });
     return;
   }
-  if (schema !== String(SCHEMA_VERSION)) {
-    throw new WrongDatabase(`the database has schema ${schema}, this program reads ${SCHEMA_VERSION}`);
-  }
-  if (known("network") !== network) {
-    throw new WrongDatabase(`the database belongs to ${known("network")}, not to ${network}`);
+  if (schema !== String(SCHEMA_VERSION)) throw otherSchema(schema);
+  const found = readProperty(tables, "network");
+  if (found !== network) throw new WrongDatabase(`the database belongs to ${found}, not to ${network}`);
+  if (recovery?.isNew === true && tables.blocks.count() > 0) {
+    throw new DamagedDatabase("the marks of its last flush are gone");
   }
 }
 
-function createWriter({ tables }: Environment): ChainWriter {
+function otherSchema(schema: string): WrongDatabase {
+  return new WrongDatabase(
+    `the database has schema ${schema}, this program reads ${SCHEMA_VERSION}: move it away and sync again`,
+  );
+}
+
+/** Rows of schema 1 had no checksums. */
+function readProperty(tables: Tables, name: string): string | undefined {
+  try {
+    const bytes = tables.properties.get(name);
+    return bytes === undefined ? undefined : Buffer.from(bytes).toString();
+  } catch (error) {
+    if (error instanceof DamagedDatabase && tables.ringCtOutputs.count() === 0) throw otherSchema("1");
+    throw error;
+  }
+}
+
+/** Rows of a block beside its bytes and those of its transactions, roughly. */
+const ROW_BYTES_PER_BLOCK = 400;
+const ROW_BYTES_PER_TRANSACTION = 500;
+
+function bytesOf({ blob, transactions }: NewBlock): number {
+  const sizeOf = ({ pruned, prunable }: NewBlock["transactions"][number]) =>
+    pruned.length + (prunable?.length ?? 0) + ROW_BYTES_PER_TRANSACTION;
+  return transactions.reduce((sum, tx) => sum + sizeOf(tx), blob.length + ROW_BYTES_PER_BLOCK);
+}
+
+/** What a transaction has written so far, for the flusher's count. */
+interface Written {
+  blocks: number;
+  bytes: number;
+}
+
+function createWriter({ tables }: Environment, written: Written): ChainWriter {
   return {
-    appendBlock: (block) => applyBlock(tables, block),
+    appendBlock(block) {
+      applyBlock(tables, block);
+      written.blocks++;
+      written.bytes += bytesOf(block);
+    },
     popBlock: (factsOf) => undoBlock(tables, factsOf),
     putAlternativeBlock: (hash, block) => tables.alternativeBlocks.put(hash, block),
     removeAlternativeBlock: (hash) => tables.alternativeBlocks.remove(hash),
-    putPoolTransaction: (hash, transaction) => tables.poolTransactions.put(hash, transaction),
+    putPoolTransaction(hash, transaction) {
+      tables.poolTransactions.put(hash, transaction);
+      written.bytes += transaction.blob.length;
+    },
     removePoolTransaction: (hash) => tables.poolTransactions.remove(hash),
   };
 }
 
-/** Opens or creates a chain database; throws WrongDatabase for a file of another network or schema. */
-export async function openStore({ path: wanted, network }: StoreOptions): Promise<ChainStore> {
-  const path = wanted ?? join(mkdtempSync(join(tmpdir(), "anulo-")), "chain.mdb");
-  const environment = openEnvironment(path, { transient: wanted === undefined });
+/** Runs changes as transactions, tells the flusher of each, and turns faults of the disk into WriteFailed. */
+function createWrite(
+  environment: Environment,
+  parts: Pick<Opened, "flusher" | "onFault">,
+): ChainStore["write"] {
+  const { flusher, onFault } = parts;
+  const written: Written = { blocks: 0, bytes: 0 };
+  const writer = createWriter(environment, written);
+  let depth = 0;
+  return (change) => {
+    depth++;
+    try {
+      const result = environment.root.transactionSync(() => change(writer));
+      if (depth === 1) flusher?.wrote(written);
+      return result;
+    } catch (error) {
+      if (!isSystemFault(error)) throw error;
+      const fault = writeFailed("the database could not be written", error);
+      onFault(fault);
+      throw fault;
+    } finally {
+      depth--;
+      if (depth === 0) {
+        written.blocks = 0;
+        written.bytes = 0;
+      }
+    }
+  };
+}
+
+interface Opened {
+  readonly environment: Environment;
+  readonly recovery: Recovery | undefined;
+  readonly flusher: Flusher | undefined;
+  readonly onFault: (fault: Error) => void;
+}
+
+/** Opens a file that nobody else has open; the first flush is done before anything is written. */
+async function openFile(
+  path: string,
+  { network, syncMode, onFault = () => {} }: StoreOptions,
+): Promise<Opened> {
+  const recovery = recoverFile(path, CHECK_BUDGET_MS);
+  const environment = openEnvironment(path);
   try {
-    checkIdentity(environment, network);
+    checkSoleUse(environment, path);
+    const flusher = createFlusher({ environment, path, mode: syncMode ?? defaultSyncMode, onFault });
+    await flusher.flush();
+    checkIdentity(environment, { network, recovery });
+    return { environment, recovery, flusher, onFault };
   } catch (error) {
     await environment.root.close();
     throw error;
   }
+}
+
+/** A file in the folder for temporary files, flushed by nobody. */
+function openTransient(network: string): Opened & { readonly path: string } {
+  const path = join(mkdtempSync(join(tmpdir(), "anulo-")), "chain.mdb");
+  const environment = openEnvironment(path);
+  checkIdentity(environment, { network, recovery: undefined });
+  return { path, environment, recovery: undefined, flusher: undefined, onFault: () => {} };
+}
+
+/** Throws DatabaseInUse where another process reads the file: the one that has it open always does. */
+function checkSoleUse({ root }: Environment, path: string): void {
+  root.readerCheck();
+  for (const line of root.readerList().split("\n")) {
+    const processId = Number(/^\s*(\d+)\s/.exec(line)?.[1] ?? process.pid);
+    if (processId !== process.pid) throw new DatabaseInUse(path, processId);
+  }
+}
+
+/**
+ * Opens or creates a chain database; throws WrongDatabase for a file of another network or schema, DatabaseInUse
+ * where another process has it open, DamagedDatabase where its bytes cannot be right.
+ */
+export async function openStore(options: StoreOptions): Promise<ChainStore> {
+  if (options.path === undefined) {
+    const opened = openTransient(options.network);
+    const remove = async () => rmSync(dirname(opened.path), { recursive: true, force: true });
+    return createStore(opened, { path: opened.path, afterClose: remove });
+  }
+  const { path } = options;
+  mkdirSync(dirname(path), { recursive: true });
+  const lock = await lockForProcess(path);
+  try {
+    return createStore(await openFile(path, options), { path, afterClose: async () => lock.release() });
+  } catch (error) {
+    lock.release();
+    throw error;
+  }
+}
+
+interface Place {
+  readonly path: string;
+  afterClose(): Promise<void>;
+}
+
+function createStore(opened: Opened, { path, afterClose }: Place): ChainStore {
+  const { environment, recovery, flusher } = opened;
   const { root, tables } = environment;
-  const writer = createWriter(environment);
   return {
     read: createReader(tables),
     snapshot() {
       const transaction = root.useReadTransaction();
       return { ...createReader(tables, transaction), close: () => transaction.done() };
     },
-    write: (change) => root.transactionSync(() => change(writer)),
+    write: createWrite(environment, opened),
+    settled: () => flusher?.settled() ?? Promise.resolve(),
+    flush: () => flusher?.flush() ?? Promise.resolve(),
     path,
+    recovery,
     fileSize: () => statSync(path).size,
     freeSpace() {
       const { bavail, bsize } = statfsSync(dirname(path), { bigint: true });
       return bavail * bsize;
     },
     async close() {
+      await flusher?.close();
       await root.close();
-      if (wanted === undefined) rmSync(dirname(path), { recursive: true, force: true });
+      await afterClose();
     },
   };
 }

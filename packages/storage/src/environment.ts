@@ -1,10 +1,15 @@
 import type { Database, RootDatabase, Transaction } from "lmdb";
 import { open } from "lmdb";
-import { readRecord, writeRecord } from "./layout.ts";
+import { CHECKSUM_BYTES, checksumSeed, isRowIntact, rowChecksum } from "./checksum.ts";
+import { DamagedDatabase } from "./damage.ts";
+import { readRecord, writeInto, writeRecord } from "./layout.ts";
 import type { KeyOf, RowOf, TableLayout, TableName } from "./tables.ts";
 import { tables } from "./tables.ts";
 
-type RawTable = Database<Buffer, Buffer>;
+type RawTable = Database<Buffer, Buffer> & {
+  /** The binding's own declaration leaves the snapshot out. The bytes are valid until the next read. */
+  getBinaryFast(key: Buffer, options?: { transaction: Transaction }): Buffer | undefined;
+};
 
 /** Which rows to walk: from `start` (inclusive) to `end` (exclusive), backwards when `reverse`. */
 export interface RangeOf<K> {
@@ -14,7 +19,7 @@ export interface RangeOf<K> {
   readonly limit?: number;
 }
 
-/** Reads and writes rows of one table as values. */
+/** Reads and writes rows of one table as values. Readers throw DamagedDatabase for a row that is not what was written. */
 export interface TableHandle<K, V> {
   get(key: K, at?: Transaction): V | undefined;
   has(key: K, at?: Transaction): boolean;
@@ -23,6 +28,8 @@ export interface TableHandle<K, V> {
   entries(range?: RangeOf<K>, at?: Transaction): Iterable<{ readonly key: K; readonly value: V }>;
   /** What `read` makes of the bytes of each row: a part of it, where that is all that is wanted. */
   scan<T>(read: (value: Buffer) => T, range?: RangeOf<K>, at?: Transaction): Iterable<T>;
+  /** Number of rows. */
+  count(): number;
 }
 
 export type Tables = { readonly [N in TableName]: TableHandle<KeyOf<N>, RowOf<N>> };
@@ -37,12 +44,36 @@ function reading(at: Transaction | undefined): { transaction: Transaction } | un
   return at === undefined ? undefined : { transaction: at };
 }
 
-function tableHandle<K, V>(raw: RawTable, layout: TableLayout<K, V>): TableHandle<K, V> {
-  const keyBytes = (key: K) => writeRecord(layout.key, key);
+/** Longer than any key. */
+const keyScratch = Buffer.allocUnsafeSlow(64);
+const valueScratch = Buffer.allocUnsafeSlow(64 * 1024);
+
+interface NamedTable<K, V> {
+  readonly name: TableName;
+  readonly raw: RawTable;
+  readonly layout: TableLayout<K, V>;
+}
+
+function tableHandle<K, V>({ name, raw, layout }: NamedTable<K, V>): TableHandle<K, V> {
+  const seed = checksumSeed(name);
+  const options = layout.grows === true ? { append: true } : {};
+  /** The binding copies a key before it does anything else, so all keys but those of ranges share their memory. */
+  const keyBytes = (key: K) => writeInto(layout.key, key, { scratch: keyScratch });
+  const checked = (key: Buffer, row: Buffer): Buffer => {
+    if (!isRowIntact(seed, key, row)) throw new DamagedDatabase(`a row of ${name} is not what was written`);
+    return row;
+  };
+  const find = (key: Buffer, at: Transaction | undefined): Buffer | undefined => {
+    const found = raw.getBinaryFast(key, reading(at));
+    if (found === undefined) return undefined;
+    const row = Buffer.allocUnsafe(found.length);
+    row.set(new Uint8Array(found.buffer, found.byteOffset, row.length));
+    return checked(key, row);
+  };
   const walk = ({ start, end, reverse = false, limit }: RangeOf<K>, at: Transaction | undefined) =>
     raw.getRange({
-      ...(start !== undefined && { start: keyBytes(start) }),
-      ...(end !== undefined && { end: keyBytes(end) }),
+      ...(start !== undefined && { start: writeRecord(layout.key, start) }),
+      ...(end !== undefined && { end: writeRecord(layout.key, end) }),
       ...(limit !== undefined && { limit }),
       ...reading(at),
       reverse,
@@ -50,39 +81,59 @@ function tableHandle<K, V>(raw: RawTable, layout: TableLayout<K, V>): TableHandl
     });
   return {
     get(key, at) {
-      const found = raw.get(keyBytes(key), reading(at));
-      return found === undefined ? undefined : readRecord(layout.value, found);
+      const row = find(keyBytes(key), at);
+      return row === undefined ? undefined : readRecord(layout.value, row, CHECKSUM_BYTES);
     },
-    has: (key, at) => raw.get(keyBytes(key), reading(at)) !== undefined,
-    put: (key, value) => void raw.putSync(keyBytes(key), writeRecord(layout.value, value)),
+    has: (key, at) => find(keyBytes(key), at) !== undefined,
+    put(key, value) {
+      const bytes = keyBytes(key);
+      const row = writeInto(layout.value, value, { scratch: valueScratch, spare: CHECKSUM_BYTES });
+      const end = row.length - CHECKSUM_BYTES;
+      row.writeUInt32LE(rowChecksum(seed, bytes, row.subarray(0, end)), end);
+      const isStored = raw.putSync(bytes, row, options) as unknown as boolean;
+      if (!isStored) throw new DamagedDatabase(`${name} has rows where new ones belong`);
+    },
     remove: (key) => void raw.removeSync(keyBytes(key)),
     entries: (range = {}, at) =>
       walk(range, at).map(({ key, value }) => ({
         key: readRecord(layout.key, key),
-        value: readRecord(layout.value, value),
+        value: readRecord(layout.value, checked(key, value), CHECKSUM_BYTES),
       })),
-    scan: (read, range = {}, at) => walk(range, at).map(({ value }) => read(value)),
+    scan: (read, range = {}, at) => walk(range, at).map(({ key, value }) => read(checked(key, value))),
+    count: () => (raw.getStats() as { entryCount: number }).entryCount,
   };
 }
 
 /**
- * Opens or creates the file at `path`; the binding grows it as needed. `transient`: writes are not flushed to
- * disk, so that a file nobody will open again costs no waiting.
+ * Address space for the file, so that it never has to be mapped anew: the pages of a file mapped twice would
+ * count twice. Not memory, and not disk either, save on Windows.
  */
-export function openEnvironment(path: string, { readOnly = false, transient = false } = {}): Environment {
+const MAP_BYTES = process.platform === "win32" ? undefined : 2 ** 40;
+
+/** An option the binding reads but does not declare: the system shall not read pages ahead, rows are all over the file. */
+const unlisted = { noReadAhead: true };
+
+/**
+ * Opens or creates the file at `path`. Commits do not wait for the disk: that is the part of
+ * `createFlusher`, without which a loss of power can damage the file.
+ */
+export function openEnvironment(path: string, { readOnly = false } = {}): Environment {
   const names = Object.keys(tables) as TableName[];
   const root = open<Buffer, Buffer>({
     path,
     noSubdir: true,
     maxDbs: names.length + 1,
     readOnly,
-    noSync: transient,
+    noSync: true,
+    overlappingSync: false,
+    ...unlisted,
+    ...(MAP_BYTES !== undefined && { mapSize: MAP_BYTES }),
     encoding: "binary",
     keyEncoding: "binary",
   });
   const handles = names.map((name) => {
-    const raw = root.openDB<Buffer, Buffer>({ name, encoding: "binary", keyEncoding: "binary" });
-    return [name, tableHandle(raw, tables[name] as TableLayout<never, never>)];
+    const raw = root.openDB<Buffer, Buffer>({ name, encoding: "binary", keyEncoding: "binary" }) as RawTable;
+    return [name, tableHandle({ name, raw, layout: tables[name] as TableLayout<never, never> })];
   });
   return { root, tables: Object.fromEntries(handles) as unknown as Tables };
 }

@@ -1,6 +1,8 @@
 export type { NewBlock, NewOutput, NewTransaction, RemovedBlock, TransactionFacts } from "./block-changes.ts";
 export type { ChainSnapshot, ChainStore, ChainWriter, StoreOptions } from "./chain-store.ts";
-export { openReader, openStore, WrongDatabase } from "./chain-store.ts";
-export { CorruptRecord } from "./layout.ts";
+export { openReader, openStore } from "./chain-store.ts";
+export { DamagedDatabase, DatabaseInUse, WriteFailed, WrongDatabase } from "./damage.ts";
 export type { ChainReader, StoredTransaction, WithHash } from "./reader.ts";
+export type { Recovery } from "./recover.ts";
+export { BadSyncMode, parseSyncMode, type SyncMode } from "./sync-mode.ts";
 export type { AlternativeBlock, BlockInfo, OutputInfo, PoolTransaction, TransactionInfo } from "./tables.ts";

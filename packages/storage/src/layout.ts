@@ -1,9 +1,17 @@
+import { DamagedDatabase } from "./damage.ts";
+
 /** Byte layouts of stored records: each is declared once as a value; type, writer and reader follow from it. */
 
 /** Where a reader stands in a record. A Buffer reads numbers without a view object for each record. */
 interface Cursor {
   readonly bytes: Buffer;
   at: number;
+  /** Where the record ends; left out: with its bytes. */
+  readonly end?: number;
+}
+
+function endOf({ bytes, end }: Cursor): number {
+  return end ?? bytes.length;
 }
 
 /** One field's byte form. Numbers are big-endian, so that a key made of fields sorts by value. */
@@ -18,17 +26,9 @@ export interface Field<T> {
 /** The value type a field or layout stands for. */
 export type ValueOf<F> = F extends Field<infer T> ? T : never;
 
-/** Thrown when stored bytes do not have the declared layout: the database is damaged. */
-export class CorruptRecord extends Error {
-  constructor(detail: string) {
-    super(`stored record is damaged: ${detail}`);
-    this.name = "CorruptRecord";
-  }
-}
-
 function advance(cursor: Cursor, size: number): number {
   const start = cursor.at;
-  if (start + size > cursor.bytes.length) throw new CorruptRecord(`${size} bytes wanted at ${start}`);
+  if (start + size > endOf(cursor)) throw new DamagedDatabase(`${size} bytes of a record wanted at ${start}`);
   cursor.at += size;
   return start;
 }
@@ -121,7 +121,7 @@ export const rest: Field<Uint8Array> = {
   size: (value) => value.length,
   write: (c, value) => c.bytes.set(value, advance(c, value.length)),
   read(c) {
-    return part(c, c.bytes.length - c.at);
+    return part(c, endOf(c) - c.at);
   },
 };
 
@@ -144,7 +144,7 @@ export function many<T>(field: Field<T>): Field<readonly T[]> {
     },
     read(c) {
       const values: T[] = [];
-      while (c.at < c.bytes.length) values.push(field.read(c));
+      while (c.at < endOf(c)) values.push(field.read(c));
       return values;
     },
   };
@@ -192,10 +192,24 @@ export function writeRecord<T>(field: Field<T>, value: T): Buffer {
   return cursor.bytes;
 }
 
-/** The value of bytes; throws CorruptRecord when they are too short or too long. */
-export function readRecord<T>(field: Field<T>, bytes: Buffer): T {
-  const cursor: Cursor = { bytes, at: 0 };
+/** Writes a value at the start of `scratch`, or of new memory where that is too small, with `spare` bytes behind it. */
+export function writeInto<T>(field: Field<T>, value: T, { scratch, spare = 0 }: Scratch): Buffer {
+  const size = field.fixedSize ?? field.size(value);
+  const bytes = size + spare > scratch.length ? Buffer.allocUnsafe(size + spare) : scratch;
+  field.write({ bytes, at: 0 }, value);
+  return bytes.subarray(0, size + spare);
+}
+
+interface Scratch {
+  readonly scratch: Buffer;
+  readonly spare?: number;
+}
+
+/** The value of bytes, `spare` bytes at their end apart; throws DamagedDatabase when they are too short or too long. */
+export function readRecord<T>(field: Field<T>, bytes: Buffer, spare = 0): T {
+  const end = bytes.length - spare;
+  const cursor: Cursor = { bytes, at: 0, end };
   const value = field.read(cursor);
-  if (cursor.at !== bytes.length) throw new CorruptRecord(`${bytes.length - cursor.at} bytes too many`);
+  if (cursor.at !== end) throw new DamagedDatabase(`a record has ${end - cursor.at} bytes too many`);
   return value;
 }

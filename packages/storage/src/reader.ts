@@ -25,6 +25,7 @@ export interface ChainReader {
   transaction(hash: Uint8Array): StoredTransaction | undefined;
   transactionById(id: number): StoredTransaction | undefined;
   prunedTransaction(id: number): Uint8Array | undefined;
+  /** Undefined where it was pruned, too. */
   prunablePart(id: number): Uint8Array | undefined;
   /** Global index of each output of a transaction. */
   outputIndices(id: number): readonly number[] | undefined;
@@ -67,7 +68,8 @@ export function createReader(tables: Tables, at?: Snapshot): ChainReader {
     prunedTransaction: (id) => tables.prunedTransactions.get(id, at),
     prunablePart: (id) => tables.prunableParts.get(id, at),
     outputIndices: (id) => tables.outputIndices.get(id, at),
-    output: (amount, index) => tables.outputs.get({ amount, index }, at),
+    output: (amount, index) =>
+      amount === 0n ? tables.ringCtOutputs.get(index, at) : tables.outputs.get({ amount, index }, at),
     outputCount: (amount) => tables.outputCounts.get(amount, at) ?? 0,
     *outputCounts() {
       for (const { key, value } of tables.outputCounts.entries({}, at)) yield { amount: key, count: value };

@@ -2,7 +2,7 @@ import type { Field, ValueOf } from "./layout.ts";
 import { bytes32, flag, many, nothing, record, rest, text, u8, u32, u64, u128, uint } from "./layout.ts";
 
 /** Raised with every change of a layout below; a file of another version is refused. */
-export const SCHEMA_VERSION = 1;
+export const SCHEMA_VERSION = 2;
 
 /** What is kept of every main-chain block beside its bytes; weights in bytes, coins in atomic units. */
 const blockInfo = record({
@@ -62,35 +62,39 @@ const poolTransaction = record({
 export interface TableLayout<K, V> {
   readonly key: Field<K>;
   readonly value: Field<V>;
+  /** Every new key is above all others: pages are filled to the brim, and anything else is an error. */
+  readonly grows?: boolean;
 }
 
 function table<K, V>(layout: TableLayout<K, V>): TableLayout<K, V> {
   return layout;
 }
 
-/** The whole schema. Keys sort by value, so that every range read is a walk in order. */
+/** The whole schema. Keys sort by value, so that every range read is a walk in order. Rows end with their checksum. */
 export const tables = {
   /** Schema version, network and other facts about the file, by name. */
   properties: table({ key: text, value: rest }),
   /** Block without its transactions, by height. */
-  blocks: table({ key: uint, value: rest }),
+  blocks: table({ key: uint, value: rest, grows: true }),
   /** Totals and weights up to a block, by height. */
-  blockInfo: table({ key: uint, value: blockInfo }),
+  blockInfo: table({ key: uint, value: blockInfo, grows: true }),
   /** Height of a main-chain block, by block hash. */
   heights: table({ key: bytes32, value: uint }),
   /** Number of a main-chain transaction in chain order, by transaction hash. */
   transactionIds: table({ key: bytes32, value: uint }),
   /** Where a transaction stands, by its number. */
-  transactionInfo: table({ key: uint, value: transactionInfo }),
+  transactionInfo: table({ key: uint, value: transactionInfo, grows: true }),
   /** Transaction bytes without the prunable part, by its number. */
-  prunedTransactions: table({ key: uint, value: rest }),
-  /** The prunable part, by the transaction's number. */
-  prunableParts: table({ key: uint, value: rest }),
+  prunedTransactions: table({ key: uint, value: rest, grows: true }),
+  /** The prunable part, by the transaction's number; missing where it was pruned. */
+  prunableParts: table({ key: uint, value: rest, grows: true }),
   /** Global index of each output of a transaction, by its number. */
-  outputIndices: table({ key: uint, value: many(uint) }),
-  /** Outputs of one amount in global-index order; amount 0 holds every RingCT output. */
+  outputIndices: table({ key: uint, value: many(uint), grows: true }),
+  /** RingCT outputs in global-index order. */
+  ringCtOutputs: table({ key: uint, value: outputInfo, grows: true }),
+  /** Outputs of visible amounts, of one amount in global-index order. */
   outputs: table({ key: record({ amount: u64, index: uint }), value: outputInfo }),
-  /** How many outputs an amount has. */
+  /** How many outputs an amount has; amount 0 stands for RingCT. */
   outputCounts: table({ key: u64, value: uint }),
   /** Key images spent on the main chain. */
   keyImages: table({ key: bytes32, value: nothing }),

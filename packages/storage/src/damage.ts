@@ -1,0 +1,60 @@
+/** Thrown when stored bytes are not what was written: the file is damaged, and nothing in it can be trusted. */
+export class DamagedDatabase extends Error {
+  constructor(detail: string) {
+    super(`the database is damaged: ${detail}`);
+    this.name = "DamagedDatabase";
+  }
+}
+
+/** Thrown when a database file belongs to another network, program or version of the schema. */
+export class WrongDatabase extends Error {
+  constructor(detail: string) {
+    super(detail);
+    this.name = "WrongDatabase";
+  }
+}
+
+/** Thrown when a running node has the database open. */
+export class DatabaseInUse extends Error {
+  constructor(path: string, processId: number) {
+    super(`the database ${path} is in use by process ${processId}`);
+    this.name = "DatabaseInUse";
+  }
+}
+
+/** Thrown when the disk does not take what is written; nothing of that write is stored. */
+export class WriteFailed extends Error {
+  constructor(detail: string, cause: unknown) {
+    super(detail, { cause });
+    this.name = "WriteFailed";
+  }
+}
+
+/** Error numbers of POSIX that deserve plain words. */
+const wordsOf: { readonly [errno: number]: string } = {
+  5: "the disk reports an input or output error",
+  13: "the file may not be written",
+  27: "the file may not grow any further",
+  28: "the disk is full",
+  30: "the disk is read-only",
+  122: "the disk quota is used up",
+};
+
+/** The errno of an error of LMDB or of Node. */
+function errnoOf(error: unknown): number | undefined {
+  const { code, errno } = error as { code?: unknown; errno?: unknown };
+  if (typeof code === "number") return code;
+  return typeof errno === "number" ? Math.abs(errno) : undefined;
+}
+
+/** Whether LMDB or the system raised this, rather than our own code. */
+export function isSystemFault(error: unknown): boolean {
+  return error instanceof Error && errnoOf(error) !== undefined;
+}
+
+/** A fault of the system while `doing` something, in plain words. */
+export function writeFailed(doing: string, error: unknown): WriteFailed {
+  const known = wordsOf[errnoOf(error) ?? 0];
+  const detail = known ?? (error instanceof Error ? error.message : String(error));
+  return new WriteFailed(`${doing}: ${detail}`, error);
+}

@@ -1,0 +1,152 @@
+import { closeSync, fdatasync, fstatSync, ftruncateSync, openSync } from "node:fs";
+import { promisify } from "node:util";
+import type { Transaction } from "lmdb";
+import { writeFailed } from "./damage.ts";
+import type { Environment } from "./environment.ts";
+import { currentBootId, readFlushMark, writeFlushMark } from "./flush-mark.ts";
+import { type MetaPage, newestMeta, readMetaPages, readPageSize, sizeOfState } from "./meta-pages.ts";
+import type { SyncMode } from "./sync-mode.ts";
+
+const flushToDisk = promisify(fdatasync);
+
+/** Brings commits to disk beside the event loop, so that a loss of power never damages the file. */
+export interface Flusher {
+  /** To be told of every commit. */
+  wrote(change: { readonly blocks: number; readonly bytes: number }): void;
+  /** Resolves once all that was written so far counts as stored, by the sync mode. */
+  settled(): Promise<void>;
+  /** Resolves once all that was written so far survives a loss of power; rejects with WriteFailed. */
+  flush(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface FlusherOptions {
+  readonly environment: Environment;
+  readonly path: string;
+  readonly mode: SyncMode;
+  /** Told when the disk fails: nothing written from then on can be relied upon. */
+  readonly onFault: (fault: Error) => void;
+}
+
+/** How long a commit may wait for company, in milliseconds. */
+const FLUSH_DELAY_MS = 1000;
+
+/**
+ * Pages are not used again before a flush, so commits make the file grow: each by the pages from the roots of
+ * its tables down to its rows, about so many bytes beside what it stores.
+ */
+const PATH_BYTES = 160_000;
+const MAX_GROWTH_BYTES = 16_000_000;
+
+/**
+ * A flush writes the data, then a mark with the root of the state that is now on disk. Until the next mark is on
+ * disk, a reader pins that state, so that LMDB reuses none of its pages: whatever becomes of newer root pages
+ * when power is lost, the marked state is whole.
+ */
+interface Durable {
+  readonly file: number;
+  readonly pageSize: number;
+  readonly bootId: Buffer;
+  sequence: number;
+  pin: Transaction | undefined;
+}
+
+function newestState({ file, pageSize }: Durable): MetaPage {
+  const meta = newestMeta(readMetaPages(file, pageSize));
+  // Pages at the end that were freed before they were written; a later look at the file's size counts on them.
+  if (fstatSync(file).size < sizeOfState(meta)) ftruncateSync(file, sizeOfState(meta));
+  return meta;
+}
+
+async function flushOnce(durable: Durable, { root }: Environment): Promise<void> {
+  const { file, bootId } = durable;
+  const meta = newestState(durable);
+  const pin = root.useReadTransaction();
+  try {
+    await flushToDisk(file);
+    durable.sequence++;
+    writeFlushMark(file, { sequence: durable.sequence, bootId, meta });
+    await flushToDisk(file);
+  } catch (error) {
+    pin.done();
+    throw error;
+  }
+  durable.pin?.done();
+  durable.pin = pin;
+}
+
+interface Pending {
+  blocks: number;
+  bytes: number;
+  /** Bytes by which the file has grown, roughly. */
+  growth: number;
+}
+
+const nothing = (): Pending => ({ blocks: 0, bytes: 0, growth: 0 });
+
+/** Starts with the file as it is; the first flush has to come before the first write. */
+export function createFlusher({ environment, path, mode, onFault }: FlusherOptions): Flusher {
+  const file = openSync(path, "r+");
+  const pageSize = readPageSize(file);
+  const sequence = readFlushMark(file, pageSize)?.sequence ?? 0;
+  const durable: Durable = { file, pageSize, bootId: currentBootId(), sequence, pin: undefined };
+  let pending: Pending | undefined = nothing();
+  let running: Promise<void> | undefined;
+  let following: Promise<void> | undefined;
+  let timer: NodeJS.Timeout | undefined;
+
+  const run = async () => {
+    clearTimeout(timer);
+    timer = undefined;
+    pending = undefined;
+    try {
+      await flushOnce(durable, environment);
+    } catch (error) {
+      pending ??= nothing();
+      const fault = writeFailed("the database could not be flushed", error);
+      onFault(fault);
+      throw fault;
+    } finally {
+      running = undefined;
+    }
+  };
+  /** One flush at a time; whoever asks while one runs shares the next. */
+  const flush = (): Promise<void> => {
+    if (pending === undefined) return running ?? Promise.resolve();
+    if (running === undefined) {
+      running = run();
+      return running;
+    }
+    following ??= running
+      .catch(() => {})
+      .then(() => {
+        following = undefined;
+        return flush();
+      });
+    return following;
+  };
+  const inBackground = () => void flush().catch(() => {});
+  const isDue = () => pending !== undefined && pending[mode.every.unit] >= mode.every.count;
+  const isBloated = () =>
+    mode.mode !== "fastest" && pending !== undefined && pending.growth > MAX_GROWTH_BYTES;
+  return {
+    wrote({ blocks, bytes }) {
+      pending ??= nothing();
+      pending.blocks += blocks;
+      pending.bytes += bytes;
+      pending.growth += PATH_BYTES + 2 * bytes;
+      if (isDue() || isBloated()) inBackground();
+      else if (mode.mode !== "fastest") timer ??= setTimeout(inBackground, FLUSH_DELAY_MS).unref();
+    },
+    settled() {
+      const mustWait = mode.mode === "safe" || (mode.isAwaited && (isDue() || running !== undefined));
+      return mustWait ? flush() : Promise.resolve();
+    },
+    flush,
+    async close() {
+      await flush();
+      durable.pin?.done();
+      closeSync(file);
+    },
+  };
+}

@@ -1,0 +1,121 @@
+import { fstatSync, readSync, writeSync } from "node:fs";
+import { DamagedDatabase, WrongDatabase } from "./damage.ts";
+
+/**
+ * The two meta pages an LMDB file begins with: each is the root of one state of the file, and commits write
+ * them in turn. Source: liblmdb mdb.c `MDB_meta`, `MDB_page_header` (data version 2, 64 bits, little-endian).
+ */
+export interface MetaPage {
+  /** Number of the commit that wrote it. */
+  readonly commit: number;
+  /** Bytes of a page. */
+  readonly pageSize: number;
+  /** Number of the last page in use. */
+  readonly lastPage: number;
+  /** Root page of the list of free pages and of the table of tables; undefined where that tree is empty. */
+  readonly freeRoot: number | undefined;
+  readonly mainRoot: number | undefined;
+  /** Header and meta as they stand in the file. */
+  readonly image: Buffer;
+}
+
+/** Bytes of header and meta. */
+export const META_BYTES = 168;
+
+const MAGIC = 0xbeefc0de;
+const FORMAT = 2;
+const META_PAGE = 8;
+const at = {
+  pageFlags: 18,
+  magic: 24,
+  format: 28,
+  pageSize: 48,
+  freeRoot: 88,
+  mainRoot: 136,
+  lastPage: 144,
+  commit: 152,
+} as const;
+const NO_PAGE = 2n ** 64n - 1n;
+
+function readRoot(image: Buffer, offset: number): number | undefined {
+  const root = image.readBigUInt64LE(offset);
+  return root === NO_PAGE ? undefined : Number(root);
+}
+
+/** Reads a meta page from its image; throws DamagedDatabase for anything else. */
+export function parseMetaPage(image: Buffer): MetaPage {
+  if (image.readUInt32LE(at.magic) !== MAGIC || image.readUInt16LE(at.pageFlags) !== META_PAGE) {
+    throw new DamagedDatabase("a root page is not one");
+  }
+  const pageSize = image.readUInt32LE(at.pageSize);
+  const isPowerOfTwo = (pageSize & (pageSize - 1)) === 0;
+  if (pageSize < 1024 || pageSize > 65536 || !isPowerOfTwo) {
+    throw new DamagedDatabase(`a root page tells of pages of ${pageSize} bytes`);
+  }
+  return {
+    commit: Number(image.readBigUInt64LE(at.commit)),
+    pageSize,
+    lastPage: Number(image.readBigUInt64LE(at.lastPage)),
+    freeRoot: readRoot(image, at.freeRoot),
+    mainRoot: readRoot(image, at.mainRoot),
+    image,
+  };
+}
+
+function readImage(file: number, offset: number): Buffer {
+  const image = Buffer.alloc(META_BYTES);
+  const size = readSync(file, image, 0, META_BYTES, offset);
+  if (size !== META_BYTES) throw new DamagedDatabase("the file ends inside its first pages");
+  return image;
+}
+
+/** Bytes of the file's pages. Throws WrongDatabase for a file that is no LMDB database, or of a form unknown here. */
+export function readPageSize(file: number): number {
+  const first = readImage(file, 0);
+  if (first.readUInt32LE(at.magic) !== MAGIC) throw new WrongDatabase("the file is no chain database");
+  const format = first.readUInt32LE(at.format) & 0xffff;
+  if (format !== FORMAT) throw new WrongDatabase(`the file has LMDB format ${format}, expected ${FORMAT}`);
+  return parseMetaPage(first).pageSize;
+}
+
+/** Both meta pages of a file; throws DamagedDatabase where they contradict themselves or each other. */
+export function readMetaPages(file: number, pageSize: number): readonly [MetaPage, MetaPage] {
+  const even = parseMetaPage(readImage(file, 0));
+  const odd = parseMetaPage(readImage(file, pageSize));
+  const isSound =
+    odd.pageSize === even.pageSize &&
+    Math.abs(odd.commit - even.commit) <= 1 &&
+    (even.commit % 2 === 0 || even.commit === odd.commit);
+  if (!isSound) throw new DamagedDatabase("the two root pages contradict each other");
+  return [even, odd];
+}
+
+/** The state the file is in. */
+export function newestMeta([even, odd]: readonly [MetaPage, MetaPage]): MetaPage {
+  return even.commit >= odd.commit ? even : odd;
+}
+
+/** Makes `meta` the only state of the file. */
+export function restoreMeta(file: number, meta: MetaPage): void {
+  const parity = meta.commit % 2;
+  const older = Buffer.from(meta.image);
+  older.writeBigUInt64LE(BigInt(Math.max(0, meta.commit - 1)), at.commit);
+  const images = parity === 0 ? [meta.image, older] : [older, meta.image];
+  for (const [page, image] of images.entries()) {
+    const bytes = Buffer.from(image);
+    bytes.writeBigUInt64LE(BigInt(page), 0);
+    writeSync(file, bytes, 0, META_BYTES, page * meta.pageSize);
+  }
+}
+
+/** Bytes the file must have for a state of it. */
+export function sizeOfState({ lastPage, pageSize }: MetaPage): number {
+  return (lastPage + 1) * pageSize;
+}
+
+/** Throws DamagedDatabase where pages of a state lie behind the end of the file. */
+export function checkNotTruncated(file: number, meta: MetaPage): void {
+  const { size } = fstatSync(file);
+  const expected = sizeOfState(meta);
+  if (size < expected) throw new DamagedDatabase(`the file has ${size} bytes where ${expected} belong`);
+}

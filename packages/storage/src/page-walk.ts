@@ -1,0 +1,230 @@
+import { readSync } from "node:fs";
+import { checksumSeed, isRowIntact } from "./checksum.ts";
+import { DamagedDatabase } from "./damage.ts";
+import type { MetaPage } from "./meta-pages.ts";
+
+/**
+ * Walks the trees of an LMDB file from its root page, as LMDB would follow them: a page that is not what its
+ * parent says would crash the process that maps the file, and a key out of order would hide a row.
+ * Source: liblmdb mdb.c `MDB_page_header`, `MDB_node`, `MDB_ovpage`, `MDB_db`.
+ */
+export interface PageCheck {
+  /** Pages looked at. */
+  readonly pages: number;
+  /** Whether these were all. */
+  readonly isComplete: boolean;
+}
+
+export interface PageCheckOptions {
+  /** Ends after so many milliseconds; may be infinite. */
+  readonly budgetMs: number;
+}
+
+const HEADER = 24;
+const NODE_HEADER = 8;
+const BRANCH = 1;
+const LEAF = 2;
+const OVERFLOW = 4;
+/** Flags of a node: its value is on pages of its own; it is a table. */
+const BIG = 1;
+const TABLE = 2;
+/** Flags a page keeps on disk. */
+const KIND = 0x2f;
+
+/** A tree to walk: the rows of a table have checksums, those of LMDB's own two trees have not. */
+interface Tree {
+  readonly kind: "free" | "main" | "table";
+  readonly name: string;
+  readonly seed: number;
+}
+
+/** A page to look at: its keys lie from `low` (inclusive) to `high` (exclusive). */
+interface Visit {
+  readonly tree: Tree;
+  readonly page: number;
+  readonly low: Buffer | undefined;
+  readonly high: Buffer | undefined;
+}
+
+interface Walk {
+  readonly file: number;
+  readonly meta: MetaPage;
+  /** One bit for each page that has been reached. */
+  readonly reached: Uint8Array;
+  readonly queue: Visit[];
+  pages: number;
+}
+
+function damaged({ name }: Tree, page: number, what: string): DamagedDatabase {
+  return new DamagedDatabase(`page ${page} of ${name} ${what}`);
+}
+
+/** Marks pages as reached; throws where they are not in the file or were reached before. */
+function reach(walk: Walk, tree: Tree, { page, count }: { page: number; count: number }): void {
+  if (page < 2 || count < 1 || page + count - 1 > walk.meta.lastPage) {
+    throw damaged(tree, page, "is outside the file");
+  }
+  for (let i = page; i < page + count; i++) {
+    const byte = walk.reached[i >> 3]!;
+    if ((byte & (1 << (i & 7))) !== 0) throw damaged(tree, i, "is used twice");
+    walk.reached[i >> 3] = byte | (1 << (i & 7));
+  }
+  walk.pages += count;
+}
+
+function readPages(walk: Walk, page: number, count: number): Buffer {
+  const { pageSize } = walk.meta;
+  const bytes = Buffer.allocUnsafe(count * pageSize);
+  const size = readSync(walk.file, bytes, 0, bytes.length, page * pageSize);
+  if (size !== bytes.length) throw new DamagedDatabase(`the file ends before page ${page}`);
+  return bytes;
+}
+
+/** Keys of LMDB's list of free pages are 64-bit numbers of the machine, all others bytes. */
+function compareKeys(tree: Tree, a: Buffer, b: Buffer): number {
+  if (tree.kind !== "free") return Buffer.compare(a, b);
+  const left = a.readBigUInt64LE();
+  const right = b.readBigUInt64LE();
+  return left < right ? -1 : left > right ? 1 : 0;
+}
+
+/** A row or a child of a page. */
+interface Node {
+  readonly key: Buffer;
+  readonly flags: number;
+  /** Size of a row's value, or the lower half of a child's page number. */
+  readonly low: number;
+  /** Where the bytes behind the key begin. */
+  readonly end: number;
+}
+
+function readNode(bytes: Buffer, index: number, visit: Visit): Node {
+  const start = HEADER + bytes.readUInt16LE(HEADER + 2 * index);
+  if (start + NODE_HEADER > bytes.length) throw damaged(visit.tree, visit.page, "has a node outside of it");
+  const end = start + NODE_HEADER + bytes.readUInt16LE(start + 6);
+  if (end > bytes.length) throw damaged(visit.tree, visit.page, "has a key outside of it");
+  return {
+    key: bytes.subarray(start + NODE_HEADER, end),
+    flags: bytes.readUInt16LE(start + 4),
+    low: bytes.readUInt32LE(start),
+    end,
+  };
+}
+
+function checkOrder({ tree, page, low, high }: Visit, keys: readonly Buffer[]): void {
+  const first = keys[0];
+  const last = keys.at(-1);
+  const isInside =
+    first === undefined ||
+    last === undefined ||
+    ((low === undefined || compareKeys(tree, first, low) >= 0) &&
+      (high === undefined || compareKeys(tree, last, high) < 0));
+  if (!isInside) throw damaged(tree, page, "has keys of another page");
+  for (let i = 1; i < keys.length; i++) {
+    if (compareKeys(tree, keys[i - 1]!, keys[i]!) >= 0) throw damaged(tree, page, "has keys out of order");
+  }
+}
+
+function walkBranch(walk: Walk, visit: Visit, nodes: readonly Node[]): void {
+  const { tree, page, low, high } = visit;
+  if (nodes.length < 2) throw damaged(tree, page, "has too few children");
+  /** The first child's key is not stored: everything below the second belongs to it. */
+  const keys = nodes.slice(1).map(({ key }) => Buffer.from(key));
+  checkOrder(visit, keys);
+  for (const [i, node] of nodes.entries()) {
+    const child = node.low + node.flags * 2 ** 32;
+    walk.queue.push({ tree, page: child, low: i === 0 ? low : keys[i - 1], high: keys[i] ?? high });
+  }
+}
+
+function bytesOfValue(walk: Walk, visit: Visit, { bytes, node }: { bytes: Buffer; node: Node }): Buffer {
+  const { tree, page } = visit;
+  const inPage = bytes.subarray(node.end, node.end + ((node.flags & BIG) === 0 ? node.low : HEADER));
+  if ((node.flags & BIG) === 0) {
+    if (inPage.length !== node.low) throw damaged(tree, page, "has a value outside of it");
+    return inPage;
+  }
+  if (inPage.length !== HEADER) throw damaged(tree, page, "has a value outside of it");
+  const first = Number(inPage.readBigUInt64LE(0));
+  const count = Math.floor((HEADER - 1 + node.low) / walk.meta.pageSize) + 1;
+  reach(walk, tree, { page: first, count });
+  const big = readPages(walk, first, count);
+  const isOverflow = Number(big.readBigUInt64LE(0)) === first && (big.readUInt16LE(18) & KIND) === OVERFLOW;
+  if (!isOverflow || big.readUInt32LE(20) !== count) throw damaged(tree, first, "is not one of a long value");
+  return big.subarray(HEADER, HEADER + node.low);
+}
+
+/** The root of a table's tree, from its entry in the table of tables. */
+function enqueueTable(walk: Walk, visit: Visit, { key, value }: { key: Buffer; value: Buffer }): void {
+  if (value.length !== 48) throw damaged(visit.tree, visit.page, "has a table without a root");
+  const name = key.toString("utf8").replace(/\0$/, "");
+  const tree: Tree = { kind: "table", name, seed: checksumSeed(name) };
+  const root = value.readBigUInt64LE(40);
+  if (root !== 2n ** 64n - 1n) walk.queue.push({ tree, page: Number(root), low: undefined, high: undefined });
+}
+
+function walkLeaf(walk: Walk, visit: Visit, { bytes, nodes }: { bytes: Buffer; nodes: Node[] }): void {
+  const { tree, page } = visit;
+  checkOrder(
+    visit,
+    nodes.map(({ key }) => key),
+  );
+  for (const node of nodes) {
+    const value = bytesOfValue(walk, visit, { bytes, node });
+    if (tree.kind === "main" && (node.flags & TABLE) !== 0) {
+      enqueueTable(walk, visit, { key: node.key, value });
+    } else if (tree.kind === "table" && !isRowIntact(tree.seed, node.key, value)) {
+      throw damaged(tree, page, "has a row that is not what was written");
+    }
+  }
+}
+
+function walkPage(walk: Walk, visit: Visit): void {
+  const { tree, page } = visit;
+  reach(walk, tree, { page, count: 1 });
+  const bytes = readPages(walk, page, 1);
+  const kind = bytes.readUInt16LE(18) & KIND;
+  const used = bytes.readUInt16LE(20);
+  const isPage =
+    Number(bytes.readBigUInt64LE(0)) === page &&
+    Number(bytes.readBigUInt64LE(8)) <= walk.meta.commit &&
+    (kind === BRANCH || kind === LEAF);
+  if (!isPage || used % 2 !== 0 || HEADER + used > bytes.length)
+    throw damaged(tree, page, "is no page of it");
+  const nodes = Array.from({ length: used / 2 }, (_, i) => readNode(bytes, i, visit));
+  if (kind === BRANCH) walkBranch(walk, visit, nodes);
+  else walkLeaf(walk, visit, { bytes, nodes });
+}
+
+/** How often the clock is looked at, in pages. */
+const PAGES_PER_GLANCE = 16;
+
+/**
+ * Walks a state of the file, upper pages first where time is short, else depth first, which takes little memory;
+ * throws DamagedDatabase at the first thing that cannot be. */
+export function checkPages(file: number, meta: MetaPage, { budgetMs }: PageCheckOptions): PageCheck {
+  const walk: Walk = {
+    file,
+    meta,
+    reached: new Uint8Array((meta.lastPage >> 3) + 1),
+    queue: [],
+    pages: 0,
+  };
+  const start = (kind: "free" | "main", page: number | undefined) => {
+    const tree: Tree = { kind, name: kind === "free" ? "the free pages" : "the tables", seed: 0 };
+    if (page !== undefined) walk.queue.push({ tree, page, low: undefined, high: undefined });
+  };
+  start("free", meta.freeRoot);
+  start("main", meta.mainRoot);
+  const end = performance.now() + budgetMs;
+  if (budgetMs === Number.POSITIVE_INFINITY) {
+    for (let visit = walk.queue.pop(); visit !== undefined; visit = walk.queue.pop()) walkPage(walk, visit);
+    return { pages: walk.pages, isComplete: true };
+  }
+  for (let i = 0; i < walk.queue.length; i++) {
+    if (i % PAGES_PER_GLANCE === 0 && performance.now() > end)
+      return { pages: walk.pages, isComplete: false };
+    walkPage(walk, walk.queue[i]!);
+  }
+  return { pages: walk.pages, isComplete: true };
+}

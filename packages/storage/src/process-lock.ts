@@ -1,0 +1,74 @@
+import { closeSync, openSync, readFileSync, rmSync, writeSync } from "node:fs";
+import { setTimeout } from "node:timers/promises";
+import { DatabaseInUse } from "./damage.ts";
+
+/** Keeps other processes, and other parts of this one, from opening the same database. */
+export interface ProcessLock {
+  release(): void;
+}
+
+/**
+ * When a process began, in the system's own measure; empty where it does not say, or where the process has ended
+ * and only its parent has not noticed. Source: proc(5), fields 3 and 22 of `stat`.
+ */
+function beginningOf(processId: number): string {
+  try {
+    const stat = readFileSync(`/proc/${processId}/stat`, "utf8");
+    const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+    return fields[0] === "Z" ? "" : (fields[19] ?? "");
+  } catch {
+    return "";
+  }
+}
+
+function isAlive(processId: number, beginning: string): boolean {
+  try {
+    process.kill(processId, 0);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ESRCH") return false;
+  }
+  // A number may have been given to another process since.
+  return beginning === "" || beginningOf(processId) === beginning;
+}
+
+/** The process that holds the lock, if it is still there. */
+function holderOf(lockPath: string): number | undefined {
+  let text: string;
+  try {
+    text = readFileSync(lockPath, "utf8");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    throw error;
+  }
+  const [processId = "", beginning = ""] = text.trim().split(" ");
+  if (!/^\d+$/.test(processId)) return undefined;
+  return isAlive(Number(processId), beginning) ? Number(processId) : undefined;
+}
+
+function take(lockPath: string): boolean {
+  try {
+    const file = openSync(lockPath, "wx");
+    writeSync(file, `${process.pid} ${beginningOf(process.pid)}\n`);
+    closeSync(file);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "EEXIST") return false;
+    throw error;
+  }
+}
+
+/** How long a process that was just killed may take to be gone. */
+const PATIENCE_MS = 500;
+const GLANCE_MS = 50;
+
+/** Takes the lock of a database; throws DatabaseInUse. One that a killed process left behind is taken over. */
+export async function lockForProcess(path: string): Promise<ProcessLock> {
+  const lockPath = `${path}.pid`;
+  for (let waited = 0; !take(lockPath); waited += GLANCE_MS) {
+    const holder = holderOf(lockPath);
+    if (holder === undefined) rmSync(lockPath, { force: true });
+    else if (holder === process.pid || waited >= PATIENCE_MS) throw new DatabaseInUse(path, holder);
+    else await setTimeout(GLANCE_MS);
+  }
+  return { release: () => rmSync(lockPath, { force: true }) };
+}
