@@ -25,7 +25,16 @@ async function main([name = "", ...args]: readonly string[]): Promise<void> {
 }
 
 /** Errors by which a program says what the caller can mend; they get one line, a bug its stack. */
-const mendable = new Set(["BadUsage", "NotYetSupported", "WrongDatabase", "CallFailed", "PaymentMissing"]);
+const mendable = new Set([
+  "BadUsage",
+  "NotYetSupported",
+  "WrongDatabase",
+  "DamagedDatabase",
+  "DatabaseInUse",
+  "WriteFailed",
+  "CallFailed",
+  "PaymentMissing",
+]);
 
 function describe(error: unknown): string {
   if (!(error instanceof Error)) return String(error);

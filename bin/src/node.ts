@@ -4,6 +4,7 @@ import { dirname, join } from "node:path";
 import { createNode, type NodeOptions, parseSeedSchedule, type SeedSchedule } from "@anulo/node";
 import type { Listener, Log } from "@anulo/rpc";
 import { configurationHelp, readConfiguration } from "./configuration.ts";
+import { databaseFlags, databaseOptions } from "./database-flags.ts";
 import { detachFlags, keepPidFile, startDetached } from "./detach.ts";
 import { BadUsage, type FlagTable, formatFlags, type Values } from "./flags.ts";
 import { createNotifier, notifyFlags } from "./notify.ts";
@@ -14,6 +15,7 @@ export const nodeFlags = {
   ...serviceFlags,
   ...detachFlags,
   ...notifyFlags,
+  ...databaseFlags,
   regtest: { kind: "switch", help: "a private chain; the only network supported yet" },
   testnet: { kind: "switch", help: "not supported yet" },
   stagenet: { kind: "switch", help: "not supported yet" },
@@ -65,6 +67,7 @@ function optionsOf(flags: Values<typeof nodeFlags>): Configured {
   return {
     network,
     databasePath: join(flags["data-dir"] ?? join(homedir(), ".anulo"), network, "chain.mdb"),
+    ...databaseOptions(flags),
     fixedDifficulty: BigInt(flags["fixed-difficulty"] ?? 0) || undefined,
     seedSchedule: seedScheduleOf(process.env),
     listen,
@@ -101,4 +104,5 @@ export async function runNode(args: readonly string[]): Promise<void> {
   process.stdout.write(`node: ${node.urls.join(" ")}\n`);
   await Promise.race([signalled, node.stopRequested]);
   await node.stop();
+  if (node.fault !== undefined) throw node.fault;
 }

@@ -12,6 +12,7 @@ import {
   type RpcServer,
   unreadLog,
 } from "@anulo/rpc";
+import type { SyncMode } from "@anulo/storage";
 import type { Events } from "./chain/events.ts";
 import { type OpenChain, openChain } from "./chain/open-chain.ts";
 import type { ChainParts } from "./chain/parts.ts";
@@ -31,6 +32,8 @@ export interface NodeOptions {
   readonly network: NetworkName | Network;
   /** The database file; left out: a temporary one, deleted when the node stops. */
   readonly databasePath?: string | undefined;
+  /** When blocks are flushed to disk; by default soon after, see docs/database.md. */
+  readonly syncMode?: SyncMode | undefined;
   /** Difficulty of every block, on test chains; left out, it follows from the chain. */
   readonly fixedDifficulty?: bigint | undefined;
   /** When RandomX changes its seed, on test chains; by default as on every network. */
@@ -58,6 +61,8 @@ export interface Node {
   stop(): Promise<void>;
   /** Resolves when somebody asks the node to stop through its RPC. */
   readonly stopRequested: Promise<void>;
+  /** Why the node asks to be stopped, where its disk failed. */
+  readonly fault: Error | undefined;
   /** Where each listener is reached; once started. */
   readonly urls: readonly string[];
   /** The chain and what happens to it; once started. */
@@ -99,6 +104,13 @@ export function createNode(options: NodeOptions): Node {
     askToStop = resolve;
   });
   let running: Running | undefined;
+  let fault: Error | undefined;
+  const fail = (reason: Error) => {
+    if (fault === undefined)
+      options.log?.in("blockchain").error("the node stops", { reason: reason.message });
+    fault ??= reason;
+    askToStop();
+  };
   const started = (): Running => {
     if (running === undefined) throw new Error("the node is not running");
     return running;
@@ -106,7 +118,7 @@ export function createNode(options: NodeOptions): Node {
   return {
     async start() {
       if (running !== undefined) throw new Error("the node is running already");
-      running = await run(options, () => askToStop());
+      running = await run(options, { requestStop: () => askToStop(), onFault: fail });
     },
     async stop() {
       if (running === undefined) return;
@@ -118,6 +130,9 @@ export function createNode(options: NodeOptions): Node {
       await chain.close();
     },
     stopRequested,
+    get fault() {
+      return fault;
+    },
     get urls() {
       return started().server.urls;
     },
@@ -130,15 +145,21 @@ export function createNode(options: NodeOptions): Node {
   };
 }
 
-async function run(options: NodeOptions, requestStop: () => void): Promise<Running> {
+interface Reports {
+  requestStop(): void;
+  onFault(fault: Error): void;
+}
+
+async function run(options: NodeOptions, { requestStop, onFault }: Reports): Promise<Running> {
   const { now = systemClock, verifyThreads = availableParallelism(), databasePath } = options;
   const pow = createPow({ threads: Math.max(1, verifyThreads) });
   const verifiers = createVerifiers({ threads: verifyThreads, pow });
   const { discharge } = verifiers;
   const network = networkOf(options);
   const { fixedDifficulty, seedSchedule } = options;
+  const database = { path: databasePath, syncMode: options.syncMode };
   const rules = { network, fixedDifficulty, seedSchedule };
-  const chain = await openChain({ ...rules, path: databasePath, discharge, now });
+  const chain = await openChain({ ...rules, ...database, discharge, now, onFault });
   followSeeds(pow, chain.parts, chain.events);
   if (options.log !== undefined) logEvents(chain.events, options.log.in("blockchain"));
   try {

@@ -1,10 +1,10 @@
 import { feeOf, RuleViolation, verifyAlternativeBlock } from "@anulo/consensus";
-import { readBlock, readTransaction, toHex, transactionWeight } from "@anulo/protocol";
+import { readBlock, toHex, transactionWeight } from "@anulo/protocol";
 import type { AlternativeBlock } from "@anulo/storage";
 import { type BranchBlocks, branchView, findBranch } from "./branch.ts";
 import type { IncomingBlock } from "./incoming-block.ts";
 import { type ChainParts, transact } from "./parts.ts";
-import { transactionBlob } from "./stored-transaction.ts";
+import { storedTransaction } from "./stored-transaction.ts";
 
 /** Weight in bytes with the miner transaction, fees in atomic units. */
 interface Contents {
@@ -67,9 +67,8 @@ function contentsOf({ pool, store }: ChainParts, { block }: IncomingBlock): Cont
     if (waiting !== undefined) return { weight: waiting.row.weight, fees: waiting.row.fee };
     const mined = store.read.transaction(hash);
     if (mined === undefined) throw new RuleViolation({ code: "TRANSACTION_MISSING", index });
-    const blob = transactionBlob(store.read, mined);
-    const transaction = readTransaction(blob);
-    return { weight: transactionWeight(transaction, blob.length), fees: feeOf({ transaction }) };
+    const { transaction, weight } = storedTransaction(store.read, mined);
+    return { weight, fees: feeOf({ transaction }) };
   });
   return {
     weight: contents.reduce((sum, { weight }) => sum + weight, transactionWeight(block.minerTransaction)),

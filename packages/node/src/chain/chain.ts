@@ -35,9 +35,9 @@ function placeBlock(parts: ChainParts, incoming: IncomingBlock): BlockOutcome | 
  */
 export async function acceptBlock(parts: ChainParts, incoming: IncomingBlock): Promise<BlockOutcome> {
   const placed = await parts.proofs.settle(() => placeBlock(parts, incoming));
-  if (typeof placed === "string") return placed;
-  await reorganise(parts, placed);
-  return "reorganised";
+  if (typeof placed !== "string") await reorganise(parts, placed);
+  await parts.store.settled();
+  return typeof placed === "string" ? placed : "reorganised";
 }
 
 /** Blocks taken off between two turns of the event loop. */

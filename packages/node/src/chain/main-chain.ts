@@ -79,10 +79,12 @@ export function removeTop({ store, state }: ChainParts, writer: ChainWriter): Re
   return removed!;
 }
 
-/** The transactions of removed blocks, the miners' apart, oldest first. */
+/** The transactions of removed blocks, oldest first: neither the miners' nor those of which a part was pruned. */
 export function transactionsOf(removed: readonly RemovedBlock[]): TransactionCandidate[] {
   return [...removed]
     .sort((a, b) => a.height - b.height)
     .flatMap(({ transactions }) => transactions.slice(1))
-    .map(({ hash, pruned, prunable }) => candidateOfBytes(hash, Buffer.concat([pruned, prunable])));
+    .flatMap(({ hash, pruned, prunable }) =>
+      prunable === undefined ? [] : [candidateOfBytes(hash, Buffer.concat([pruned, prunable]))],
+    );
 }

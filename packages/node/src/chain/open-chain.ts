@@ -1,6 +1,6 @@
 import { chainContext, type SeedSchedule, verifyBlock } from "@anulo/consensus";
 import { blockId, genesisBlock, type Network, toHex, writeBlock } from "@anulo/protocol";
-import { openStore } from "@anulo/storage";
+import { openStore, type SyncMode } from "@anulo/storage";
 import { createPool } from "../pool/pool.ts";
 import { createChainState } from "./chain-state.ts";
 import { createEvents, type Events } from "./events.ts";
@@ -16,6 +16,10 @@ export interface OpenChainOptions {
   readonly fixedDifficulty?: bigint | undefined;
   /** When RandomX changes its seed, on test chains. */
   readonly seedSchedule?: SeedSchedule | undefined;
+  /** When blocks are flushed to disk. */
+  readonly syncMode?: SyncMode | undefined;
+  /** Told when the disk fails: the chain must not be written any more. */
+  readonly onFault?: ((fault: Error) => void) | undefined;
   readonly discharge: Discharge;
   /** Unix seconds. */
   readonly now: () => number;
@@ -31,7 +35,8 @@ export interface OpenChain {
 /** Opens or creates the chain of a network with its pool; rejects with WrongDatabase. */
 export async function openChain(options: OpenChainOptions): Promise<OpenChain> {
   const { network, fixedDifficulty, seedSchedule, discharge, now } = options;
-  const store = await openStore({ path: options.path, network: network.name });
+  const { path, syncMode, onFault } = options;
+  const store = await openStore({ path, network: network.name, syncMode, onFault });
   const { read } = store;
   const events = createEvents();
   const parts: ChainParts = {

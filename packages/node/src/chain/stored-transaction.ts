@@ -3,8 +3,10 @@ import {
   NULL_HASH,
   outputKey,
   prunableHash,
+  prunedTransactionWeight,
   readTransaction,
   type Transaction,
+  transactionWeight,
   writePrunedTransaction,
   writeTransaction,
 } from "@anulo/protocol";
@@ -61,12 +63,27 @@ export function factsOfTransaction(pruned: Uint8Array): TransactionFacts {
   return { outputAmounts, keyImages: keyImagesOf(tx) };
 }
 
-/** All bytes of a stored transaction. */
-export function transactionBlob(read: ChainReader, { id }: StoredTransaction): Uint8Array {
-  const pruned = read.prunedTransaction(id) ?? NULL_HASH;
-  const prunable = read.prunablePart(id) ?? NULL_HASH;
+/** All bytes of a stored transaction; undefined where its prunable part is gone. */
+export function transactionBlob(read: ChainReader, { id }: StoredTransaction): Uint8Array | undefined {
+  const pruned = read.prunedTransaction(id);
+  const prunable = read.prunablePart(id);
+  if (pruned === undefined || prunable === undefined) return undefined;
   const blob = new Uint8Array(pruned.length + prunable.length);
   blob.set(pruned);
   blob.set(prunable, pruned.length);
   return blob;
+}
+
+/** A stored transaction, as far as it is there, and its weight in bytes, which follows from what is left of it. */
+export function storedTransaction(
+  read: ChainReader,
+  stored: StoredTransaction,
+): { readonly transaction: Transaction; readonly weight: number } {
+  const blob = transactionBlob(read, stored);
+  if (blob !== undefined) {
+    const transaction = readTransaction(blob);
+    return { transaction, weight: transactionWeight(transaction, blob.length) };
+  }
+  const transaction = readTransaction(read.prunedTransaction(stored.id)!, { pruned: true });
+  return { transaction, weight: prunedTransactionWeight(transaction) };
 }

@@ -49,6 +49,7 @@ export async function generateBlocks(
     else blocks.push(await mineOne(parts, rest, pow));
     await setImmediate();
   }
+  await parts.store.settled();
   const height = blocks.at(-1)?.height ?? parts.store.read.height();
   return { ids: blocks.map(({ incoming }) => incoming.id), height };
 }

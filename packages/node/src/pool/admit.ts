@@ -36,6 +36,7 @@ const MAX_POOL_WEIGHT = 648_000_000;
 export async function admit(parts: ChainParts, submission: Submission): Promise<AdmissionOutcome> {
   const candidate = readCandidate(submission.blob);
   const outcome = await parts.proofs.settle(() => tryToAdmit(parts, candidate, submission));
+  await parts.store.settled();
   if (outcome === "added") parts.emit({ type: "transactionAdded", id: candidate.id });
   return outcome;
 }

@@ -52,8 +52,13 @@ function downloadBlock(read: ChainReader, { height, info }: Place, { prune, with
 function transactionBlob(read: ChainReader, id: number, prune: boolean): TransactionBlob {
   const pruned = read.prunedTransaction(id)!;
   if (prune) return { blob: pruned, prunable_hash: new Uint8Array(32) };
-  return { blob: Buffer.concat([pruned, read.prunablePart(id)!]) };
+  const prunable = read.prunablePart(id);
+  if (prunable === undefined) throw new PrunedAway();
+  return { blob: Buffer.concat([pruned, prunable]) };
 }
+
+/** Raised where whole transactions are wanted of a block that was pruned. */
+class PrunedAway extends Error {}
 
 interface Place {
   readonly height: number;
@@ -101,6 +106,9 @@ export async function getBlocks(
       start_height: start,
       current_height,
     };
+  } catch (error) {
+    if (error instanceof PrunedAway) return { ...empty, ...failed };
+    throw error;
   } finally {
     snapshot.close();
   }
@@ -130,6 +138,9 @@ export async function getBlocksByHeight({ heights }: { heights: readonly number[
       return downloadBlock(snapshot, { height, info: snapshot.blockInfo(height)! }, wanted).entry;
     });
     return bad === undefined ? { blocks } : { blocks, status: `Error retrieving block at height ${bad}` };
+  } catch (error) {
+    if (error instanceof PrunedAway) return { ...failed, blocks: [] };
+    throw error;
   } finally {
     snapshot.close();
   }

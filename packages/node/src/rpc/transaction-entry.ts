@@ -14,11 +14,14 @@ import type { NodeContext } from "./context.ts";
 /** A transaction of the chain or the pool, its bytes cut where the prunable part begins. */
 export interface FoundTransaction {
   readonly pruned: Uint8Array;
+  /** Empty where it was pruned. */
   readonly prunable: Uint8Array;
   /** 32 bytes. */
   readonly prunableHash: Uint8Array;
   readonly place: { readonly stored: StoredTransaction } | { readonly waiting: PoolEntry };
 }
+
+const NOTHING = new Uint8Array(0);
 
 /** Finds a transaction by its id (32 bytes); a restricted port does not show what is not to be relayed. */
 export function findTransaction(
@@ -29,7 +32,7 @@ export function findTransaction(
   const stored = read.transaction(id);
   if (stored !== undefined) {
     const pruned = read.prunedTransaction(stored.id)!;
-    const prunable = read.prunablePart(stored.id)!;
+    const prunable = read.prunablePart(stored.id) ?? NOTHING;
     return { pruned, prunable, prunableHash: stored.prunableHash, place: { stored } };
   }
   const waiting = parts.pool.get(toHex(id));

@@ -1,0 +1,196 @@
+import assert from "node:assert/strict";
+import {
+  closeSync,
+  copyFileSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, test } from "node:test";
+import { type ChainStore, openStore } from "../src/chain-store.ts";
+import { DamagedDatabase, DatabaseInUse, WrongDatabase } from "../src/damage.ts";
+import { readFlushMark, writeFlushMark } from "../src/flush-mark.ts";
+import { bytesOf, sampleBlock } from "./sample-blocks.ts";
+
+let folder = "";
+let path = "";
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "anulo-recovery-"));
+  path = join(folder, "chain.mdb");
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+const PAGE = 4096;
+const open = (syncMode: "safe" | "fastest" = "fastest") =>
+  openStore({
+    path,
+    network: "regtest",
+    syncMode: { mode: syncMode, isAwaited: false, every: { unit: "blocks", count: 1e9 } },
+  });
+
+function append(store: ChainStore, from: number, to: number): void {
+  for (let height = from; height < to; height++) {
+    store.write((writer) => writer.appendBlock(sampleBlock(height)));
+  }
+}
+
+/** Everything a caller can ask of the sample chain. */
+function answers(store: ChainStore): unknown {
+  const { read } = store;
+  return Array.from({ length: read.height() + 1 }, (_, height) => {
+    const block = sampleBlock(height);
+    return {
+      info: read.blockInfo(height),
+      blob: read.blockBlob(height),
+      at: read.heightOf(block.hash),
+      transactions: block.transactions.map(({ hash, keyImages, outputs }) => {
+        const stored = read.transaction(hash);
+        const id = stored?.id ?? -1;
+        return [
+          stored,
+          id < 0 ? undefined : [read.prunedTransaction(id), read.prunablePart(id), read.outputIndices(id)],
+          keyImages.map((image) => read.isKeyImageSpent(image)),
+          outputs.map(({ amount }, i) => [read.outputCount(amount), read.output(amount, i)]),
+        ];
+      }),
+    };
+  });
+}
+
+/** Numbers below 1 that depend on the seed alone. */
+function randomFrom(seed: number): () => number {
+  let counter = 0;
+  return () => Buffer.from(bytesOf(`${seed} ${counter++}`)).readUInt32LE() / 2 ** 32;
+}
+
+/** Makes the marks those of another run of the operating system. */
+function pretendReboot(): void {
+  const file = openSync(path, "r+");
+  const mark = readFlushMark(file, PAGE)!;
+  const bootId = Buffer.from(bytesOf("another boot")).subarray(0, 16);
+  for (const sequence of [mark.sequence - 1, mark.sequence]) {
+    writeFlushMark(file, { ...mark, bootId, sequence });
+  }
+  closeSync(file);
+}
+
+test("whichever pages reach the disk before power is lost, the flushed state is whole", async () => {
+  const store = await open();
+  append(store, 0, 30);
+  await store.flush();
+  const flushed = readFileSync(path);
+  const expected = answers(store);
+  append(store, 30, 60);
+  const written = readFileSync(path);
+  await store.close();
+  const random = randomFrom(1);
+  for (let round = 0; round < 12; round++) {
+    const mixture = Buffer.alloc(written.length);
+    for (let at = 0; at < written.length; at += PAGE) {
+      const source = random() < 0.5 ? written : flushed;
+      mixture.set(source.subarray(at, at + PAGE), at);
+    }
+    writeFileSync(path, mixture);
+    pretendReboot();
+    const reopened = await open();
+    assert.ok(reopened.recovery?.pages.isComplete);
+    assert.equal(reopened.read.height(), 30);
+    assert.deepEqual(answers(reopened), expected);
+    append(reopened, 30, 35);
+    assert.equal(reopened.read.height(), 35);
+    await reopened.close();
+  }
+});
+
+test("after a clean end and a reboot nothing is rolled back", async () => {
+  const store = await open();
+  append(store, 0, 10);
+  await store.close();
+  pretendReboot();
+  const reopened = await open();
+  assert.equal(reopened.recovery?.rolledBack, false);
+  assert.equal(reopened.read.height(), 10);
+  await reopened.close();
+});
+
+test("a file cut short at any place is refused", async () => {
+  const store = await open();
+  append(store, 0, 40);
+  await store.close();
+  const copy = join(folder, "copy");
+  copyFileSync(path, copy);
+  const { size } = statSync(path);
+  for (const cut of [1, 100, PAGE - 1, PAGE, 2 * PAGE, 2 * PAGE + 1, size / 2, size - PAGE, size - 1]) {
+    copyFileSync(copy, path);
+    truncateSync(path, Math.floor(cut));
+    await assert.rejects(
+      open(),
+      (error) => error instanceof DamagedDatabase || error instanceof WrongDatabase,
+      `cut at ${cut}`,
+    );
+  }
+});
+
+test("a flipped bit anywhere is noticed or changes no answer", async () => {
+  const store = await open();
+  store.write(() => append(store, 0, 60));
+  await store.close();
+  const whole = readFileSync(path);
+  const reopened = await open();
+  const expected = answers(reopened);
+  await reopened.close();
+  const random = randomFrom(2);
+  let noticed = 0;
+  const rounds = 150;
+  for (let round = 0; round < rounds; round++) {
+    const bytes = Buffer.from(whole);
+    const at = Math.floor(random() * bytes.length);
+    bytes[at]! ^= 1 << Math.floor(random() * 8);
+    writeFileSync(path, bytes);
+    try {
+      const damaged = await open();
+      try {
+        assert.deepEqual(answers(damaged), expected, `bit at ${at}`);
+      } finally {
+        await damaged.close();
+      }
+    } catch (error) {
+      if (!(error instanceof DamagedDatabase || error instanceof WrongDatabase)) throw error;
+      noticed++;
+    }
+  }
+  assert.ok(noticed > rounds / 4, `${noticed} of ${rounds} noticed`);
+});
+
+test("a file that is something else is refused", async () => {
+  writeFileSync(path, Buffer.alloc(100_000, "not a database "));
+  await assert.rejects(open(), WrongDatabase);
+  writeFileSync(path, Buffer.alloc(100_000));
+  await assert.rejects(open(), WrongDatabase);
+});
+
+test("a database that is open is refused to others, and free again once closed", async () => {
+  const store = await open();
+  await assert.rejects(open(), DatabaseInUse);
+  await store.close();
+  await (await open()).close();
+});
+
+test("in safe mode a block counts once the disk has it", async () => {
+  const store = await open("safe");
+  store.write((writer) => writer.appendBlock(sampleBlock(0)));
+  await store.settled();
+  const flushed = readFileSync(path);
+  await store.close();
+  writeFileSync(path, flushed);
+  pretendReboot();
+  const reopened = await open();
+  assert.equal(reopened.read.height(), 1);
+  await reopened.close();
+});
