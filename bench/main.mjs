@@ -1,8 +1,8 @@
 // Measures what must be fast, each beside the original program in the same run, and prints one table.
-// Arguments choose among the files beside this one: crypto, services.
+// Arguments choose among the files beside this one: crypto, services, requests.
 import { realProgramsMissing } from "@anulo/testkit";
 
-const parts = ["crypto", "services"];
+const parts = ["crypto", "services", "requests"];
 
 function shown(value) {
   if (Number.isNaN(value)) return "";

@@ -51,10 +51,9 @@ export {
 export type { AnySchema, InputOf, Schema, TypeOf } from "./schema/schema.ts";
 export { switched, wireForm } from "./schema/switched.ts";
 export type { RequestInfo, Rules } from "./server/call.ts";
+export { defaultLimits, type Limits } from "./server/limits.ts";
 export {
   createRpcServer,
-  defaultLimits,
-  type Limits,
   type Listener,
   type RpcServer,
   type RpcServerOptions,

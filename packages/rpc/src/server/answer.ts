@@ -2,14 +2,13 @@
 export type Answer = {
   readonly status: 200 | 400 | 404 | 413 | 500 | 503;
   readonly type: "application/json" | "application/octet-stream" | "text/plain";
-  readonly body: Buffer;
+  /** A byte string (each character is one byte) or bytes. */
+  readonly body: string | Buffer;
 };
-
-const empty = Buffer.alloc(0);
 
 /** JSON given as a byte string. */
 export function jsonAnswer(byteString: string): Answer {
-  return { status: 200, type: "application/json", body: Buffer.from(byteString, "latin1") };
+  return { status: 200, type: "application/json", body: byteString };
 }
 
 export function binaryAnswer(bytes: Uint8Array): Answer {
@@ -17,8 +16,8 @@ export function binaryAnswer(bytes: Uint8Array): Answer {
   return { status: 200, type: "application/octet-stream", body };
 }
 
-export const notFound: Answer = { status: 404, type: "text/plain", body: empty };
-export const badRequest: Answer = { status: 400, type: "text/plain", body: empty };
-export const tooLarge: Answer = { status: 413, type: "text/plain", body: empty };
-export const failed: Answer = { status: 500, type: "text/plain", body: empty };
-export const overloaded: Answer = { status: 503, type: "text/plain", body: empty };
+export const notFound: Answer = { status: 404, type: "text/plain", body: "" };
+export const badRequest: Answer = { status: 400, type: "text/plain", body: "" };
+export const tooLarge: Answer = { status: 413, type: "text/plain", body: "" };
+export const failed: Answer = { status: 500, type: "text/plain", body: "" };
+export const overloaded: Answer = { status: 503, type: "text/plain", body: "" };

@@ -1,5 +1,6 @@
-import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Answer } from "./answer.ts";
+import type { HttpAnswer } from "./http/connection.ts";
+import type { RequestHead } from "./http/request-head.ts";
 
 /** Reasons as the original programs spell them. */
 const reasons: Readonly<Record<Answer["status"], string>> = {
@@ -14,16 +15,37 @@ const reasons: Readonly<Record<Answer["status"], string>> = {
 const UNAUTHORIZED =
   "<html><head><title>Unauthorized Access</title></head><body><h1>401 Unauthorized</h1></body></html>";
 
+/** Which origins' scripts may read answers: exact texts, or `*` for all. */
+export type Origins = ReadonlySet<string>;
+
+type Heading = {
+  readonly status: string;
+  readonly length: number;
+  readonly type?: string;
+  readonly closes: boolean;
+  readonly origins: Origins;
+  readonly more?: string;
+};
+
 /** Headers of every answer, in the order of the original programs. Source: recordings `node_http`. */
-function headersOf(message: IncomingMessage, length: number, type: string | undefined): [string, string][] {
-  const headers: [string, string][] = [
-    ["Server", "Epee-based"],
-    ["Content-Length", String(length)],
+function heading(head: RequestHead, { status, length, type, closes, origins, more = "" }: Heading): string {
+  const typed = type === undefined ? "" : `Content-Type: ${type}\r\n`;
+  const close = closes ? "Connection: close\r\n" : "";
+  const shared = head.origin === undefined ? "" : sharing(head, head.origin, origins);
+  return `HTTP/1.1 ${status}\r\nServer: Epee-based\r\nContent-Length: ${length}\r\n${typed}Last-Modified: ${dateNow()}\r\nAccept-Ranges: bytes\r\n${close}${shared}${more}\r\n`;
+}
+
+/** What lets a script of an allowed origin read the answer. Source: http_protocol_handler.inl. */
+function sharing({ method }: RequestHead, origin: string, origins: Origins): string {
+  if (!origins.has("*") && !origins.has(origin)) return "";
+  const allowed = method === "OPTIONS" ? "Content-Type, Authorization, X-Requested-With" : undefined;
+  const headers = [
+    `Access-Control-Allow-Origin: ${origin}`,
+    "Access-Control-Expose-Headers: www-authenticate",
+    ...(allowed === undefined ? [] : [`Access-Control-Allow-Headers: ${allowed}`]),
+    "Access-Control-Allow-Methods: POST, PUT, GET, OPTIONS",
   ];
-  if (type !== undefined) headers.push(["Content-Type", type]);
-  headers.push(["Last-Modified", dateNow()], ["Accept-Ranges", "bytes"]);
-  if (message.headers.connection?.toLowerCase() === "close") headers.push(["Connection", "close"]);
-  return headers;
+  return headers.map((header) => `${header}\r\n`).join("");
 }
 
 let dateSecond = 0;
@@ -39,55 +61,27 @@ function dateNow(): string {
   return dateText;
 }
 
-/** Sends an answer; a caller who takes nothing for `slowMs` is cut off. */
-export function sendAnswer(
-  message: IncomingMessage,
-  response: ServerResponse,
-  { answer, slowMs }: { readonly answer: Answer; readonly slowMs: number },
-): void {
-  const { status, type, body } = answer;
-  if (status === 413) message.headers.connection = "close";
-  prepare(message, response);
-  response.writeHead(status, reasons[status], headersOf(message, body.length, type).flat());
-  cutOffWhenStuck(response, slowMs);
-  response.end(message.method === "HEAD" ? undefined : body);
+/** An answer as HTTP. */
+export function httpAnswer(head: RequestHead, { status, type, body }: Answer, origins: Origins): HttpAnswer {
+  const closes = head.saysClose || status === 413;
+  const line = `${status} ${reasons[status]}`;
+  return { head: heading(head, { status: line, length: body.length, type, closes, origins }), body, closes };
 }
 
-function cutOffWhenStuck(response: ServerResponse, slowMs: number): void {
-  const { socket } = response;
-  if (socket === null) return;
-  const cutOff = (): void => {
-    socket.destroy();
-  };
-  socket.setTimeout(slowMs, cutOff);
-  response.once("finish", () => {
-    socket.setTimeout(0);
-    socket.removeListener("timeout", cutOff);
-  });
-}
-
-/** Sends what a browser asks before a request: nothing is granted. */
-export function sendOptions(message: IncomingMessage, response: ServerResponse): void {
-  prepare(message, response);
-  response.writeHead(200, "OK", headersOf(message, 0, undefined).flat());
-  response.end();
+/** What a browser asks before a request of another origin. */
+export function optionsAnswer(head: RequestHead, origins: Origins): HttpAnswer {
+  const closes = head.saysClose;
+  return { head: heading(head, { status: "200 OK", length: 0, closes, origins }), body: "", closes };
 }
 
 /** Asks for credentials. */
-export function sendChallenge(
-  message: IncomingMessage,
-  response: ServerResponse,
+export function challengeAnswer(
+  head: RequestHead,
   challenges: readonly [string, string],
-): void {
-  prepare(message, response);
-  const headers = headersOf(message, UNAUTHORIZED.length, "text/html");
-  for (const challenge of challenges) headers.push(["WWW-authenticate", challenge]);
-  response.writeHead(401, "Unauthorized", headers.flat());
-  response.end(message.method === "HEAD" ? undefined : UNAUTHORIZED);
-}
-
-/** Keeps Node from adding headers of its own. */
-function prepare(message: IncomingMessage, response: ServerResponse): void {
-  response.sendDate = false;
-  if (message.headers.connection?.toLowerCase() !== "close") response.removeHeader("Connection");
+  origins: Origins,
+): HttpAnswer {
+  const closes = head.saysClose;
+  const more = challenges.map((challenge) => `WWW-authenticate: ${challenge}\r\n`).join("");
+  const facts = { status: "401 Unauthorized", length: UNAUTHORIZED.length, type: "text/html", closes };
+  return { head: heading(head, { ...facts, origins, more }), body: UNAUTHORIZED, closes };
 }

@@ -1,0 +1,150 @@
+import type { RequestHead } from "./request-head.ts";
+
+/** Thrown for chunks that are none. */
+export class BadFraming extends Error {
+  override name = "BadFraming";
+}
+
+/** Takes the bytes of one body as they come. */
+export interface BodyReader {
+  /** Takes what belongs to the body; gives what follows it once it is whole. Throws BadFraming. */
+  take(bytes: Buffer): Buffer | undefined;
+  /** The bytes taken so far; none of them of a body that is not kept. */
+  body(): Buffer;
+  /** Memory it holds, in bytes. */
+  held(): number;
+  /** True as soon as the body is known to be longer than allowed; nothing more is then to be given to it. */
+  isTooLarge(): boolean;
+}
+
+type BodyOptions = {
+  readonly maxBytes: number;
+  /** False: the bytes are counted and dropped. */
+  readonly keep: boolean;
+};
+
+/** A reader of the body a head announces. */
+export function createBodyReader({ length }: RequestHead, options: BodyOptions): BodyReader {
+  return length === undefined ? chunkedBody(options) : plainBody(length, options);
+}
+
+const none = Buffer.alloc(0);
+const LEAST_CAPACITY = 4096;
+
+/** Bytes one after another in memory that grows with them, however small their pieces. */
+class Gathered {
+  #bytes = none;
+  #length = 0;
+
+  add(piece: Buffer): void {
+    const length = this.#length + piece.length;
+    if (length > this.#bytes.length) {
+      const grown = Buffer.allocUnsafeSlow(Math.max(LEAST_CAPACITY, 2 * length));
+      this.#bytes.copy(grown, 0, 0, this.#length);
+      this.#bytes = grown;
+    }
+    piece.copy(this.#bytes, this.#length);
+    this.#length = length;
+  }
+
+  get bytes(): Buffer {
+    return this.#bytes.subarray(0, this.#length);
+  }
+
+  get capacity(): number {
+    return this.#bytes.length;
+  }
+}
+
+function plainBody(length: number, { maxBytes, keep }: BodyOptions): BodyReader {
+  const gathered = new Gathered();
+  let left = length;
+  let whole: Buffer | undefined;
+  return {
+    take(bytes) {
+      if (bytes.length >= left && left === length) {
+        // The usual case: the body has come at once, and nothing is copied.
+        whole = keep ? bytes.subarray(0, left) : none;
+        left = 0;
+        return bytes.subarray(length);
+      }
+      const taken = Math.min(left, bytes.length);
+      if (keep) gathered.add(bytes.subarray(0, taken));
+      left -= taken;
+      return left === 0 ? bytes.subarray(taken) : undefined;
+    },
+    body: () => whole ?? gathered.bytes,
+    held: () => gathered.capacity,
+    isTooLarge: () => length > maxBytes,
+  };
+}
+
+/** Bytes of the longest line, and of all lines after the last chunk. */
+const MAX_LINE = 1024;
+const MAX_TRAILER = 4096;
+
+/** Source: RFC 9112, section 7.1. */
+function chunkedBody({ maxBytes, keep }: BodyOptions): BodyReader {
+  const gathered = new Gathered();
+  let state: "size" | "data" | "data end" | "trailer" | "done" = "size";
+  let line = "";
+  let left = 0;
+  let total = 0;
+  let trailerBytes = 0;
+
+  const takeData = (bytes: Buffer, at: number): number => {
+    const taken = Math.min(left, bytes.length - at);
+    if (keep) gathered.add(bytes.subarray(at, at + taken));
+    left -= taken;
+    if (left === 0) state = "data end";
+    return at + taken;
+  };
+
+  const onLine = (text: string): void => {
+    if (state === "size") {
+      left = chunkSize(text);
+      total += left;
+      state = left === 0 ? "trailer" : "data";
+    } else if (state === "data end") {
+      if (text !== "") throw new BadFraming("chunk longer than its size");
+      state = "size";
+    } else {
+      trailerBytes += text.length + 2;
+      if (trailerBytes > MAX_TRAILER) throw new BadFraming("trailer too long");
+      if (text === "") state = "done";
+    }
+  };
+
+  /** Takes bytes up to a line's end, or all of them while there is none. */
+  const takeLine = (bytes: Buffer, at: number): number => {
+    const end = bytes.indexOf(0x0a, at);
+    const next = end === -1 ? bytes.length : end + 1;
+    if (line.length + next - at > MAX_LINE) throw new BadFraming("line too long");
+    line += bytes.toString("latin1", at, next);
+    if (end === -1) return next;
+    if (!line.endsWith("\r\n")) throw new BadFraming("line without its end");
+    const text = line.slice(0, -2);
+    line = "";
+    onLine(text);
+    return next;
+  };
+
+  return {
+    take(bytes) {
+      let at = 0;
+      while (at < bytes.length && total <= maxBytes && state !== "done") {
+        at = state === "data" ? takeData(bytes, at) : takeLine(bytes, at);
+      }
+      return state === "done" ? bytes.subarray(at) : undefined;
+    },
+    body: () => gathered.bytes,
+    held: () => gathered.capacity,
+    isTooLarge: () => total > maxBytes,
+  };
+}
+
+function chunkSize(line: string): number {
+  const digits = /^([0-9a-fA-F]{1,8})(?:[ \t]*;[\t -~\x80-\xff]*)?$/.exec(line)?.[1];
+  if (digits === undefined) throw new BadFraming("no size of a chunk");
+  return Number.parseInt(digits, 16);
+}

@@ -1,0 +1,257 @@
+import type { Socket } from "node:net";
+import { BadFraming, type BodyReader, createBodyReader } from "./body-reader.ts";
+import { parseRequestHead, type RequestHead } from "./request-head.ts";
+
+/** What goes back: the head with its empty line as a byte string, and the body. */
+export type HttpAnswer = {
+  readonly head: string;
+  /** A byte string or bytes. */
+  readonly body: string | Buffer;
+  /** Nothing follows this answer on its connection. */
+  readonly closes: boolean;
+};
+
+/** The bounds one connection keeps. */
+export type ConnectionLimits = {
+  readonly requestBytes: number;
+  readonly headerBytes: number;
+  /** Milliseconds a caller may take to send a request, and to take each part of an answer. */
+  readonly slowMs: number;
+  readonly keepAliveMs: number;
+};
+
+/** Who answers. */
+export interface HttpService {
+  readonly limits: ConnectionLimits;
+  /** Looks at the head alone: an answer here means that the body is dropped; `cut` ends the connection. */
+  screen(head: RequestHead, remoteAddress: string): HttpAnswer | "cut" | undefined;
+  /** Answers a whole request; undefined cuts the caller off. Never rejects. */
+  answer(
+    head: RequestHead,
+    body: Buffer | "too large",
+    remoteAddress: string,
+  ): Promise<HttpAnswer | undefined>;
+  /** Told of memory taken (or given back, below 0) for requests and unsent answers; false: there is no more. */
+  hold(bytes: number): boolean;
+  closed(connection: HttpConnection): void;
+}
+
+const none = Buffer.alloc(0);
+const HEAD_END = "\r\n\r\n";
+const CONTINUE = "HTTP/1.1 100 Continue\r\n\r\n";
+/** What may wait unread behind a request that is being answered. */
+const MAX_WAITING_BYTES = 64 * 1024;
+/** How long a caller who sends too much is listened to, so that the answer reaches it. */
+const DRAIN_MS = 2000;
+
+/**
+ * idle: between requests; head, body: part of a request is there; answering: a handler runs or its answer is
+ * being sent; draining: the last answer is sent, what still comes is dropped.
+ */
+type State = "idle" | "head" | "body" | "answering" | "draining" | "closed";
+
+/** One connection: requests are taken one after another, each once the answer before it is sent. */
+export class HttpConnection {
+  readonly #socket: Socket;
+  readonly #service: HttpService;
+  readonly #remoteAddress: string;
+  #state: State = "idle";
+  #since = performance.now();
+  #input: Buffer = none;
+  #head: RequestHead | undefined;
+  #early: HttpAnswer | undefined;
+  #reader: BodyReader | undefined;
+  #held = 0;
+  #hasEnded = false;
+  #isStopping = false;
+
+  constructor(socket: Socket, service: HttpService) {
+    this.#socket = socket;
+    this.#service = service;
+    this.#remoteAddress = socket.remoteAddress ?? "";
+    socket.on("data", (bytes: Buffer) => this.#guard(() => this.#take(bytes)));
+    socket.on("end", () => this.#onEnd());
+    socket.on("error", () => this.cut());
+    socket.on("close", () => this.cut());
+  }
+
+  /** Bytes that were read from the socket before the connection was made. */
+  begin(bytes: Buffer): void {
+    this.#guard(() => this.#take(bytes));
+  }
+
+  /** Ends the connection at once. */
+  cut(): void {
+    if (this.#state === "closed") return;
+    this.#state = "closed";
+    this.#hold(0);
+    this.#input = none;
+    this.#reader = undefined;
+    this.#socket.destroy();
+    this.#service.closed(this);
+  }
+
+  /** Ends the connection as soon as nothing is being answered. */
+  stop(): void {
+    this.#isStopping = true;
+    if (this.#state !== "answering") this.cut();
+  }
+
+  /** Cuts off a caller who takes too long; to be called now and then. */
+  checkTime(now: number): void {
+    const { slowMs, keepAliveMs } = this.#service.limits;
+    const waited = now - this.#since;
+    if (this.#state === "idle" && waited > keepAliveMs) this.cut();
+    else if ((this.#state === "head" || this.#state === "body") && waited > slowMs) this.cut();
+    else if (this.#state === "draining" && waited > Math.min(DRAIN_MS, slowMs)) this.cut();
+  }
+
+  /** Framing that makes no sense ends the connection; anything else is a bug and propagates. */
+  #guard(step: () => void): void {
+    try {
+      step();
+    } catch (error) {
+      if (!(error instanceof BadFraming)) throw error;
+      this.cut();
+    }
+  }
+
+  #enter(state: State): void {
+    this.#state = state;
+    this.#since = performance.now();
+  }
+
+  #take(bytes: Buffer): void {
+    switch (this.#state) {
+      case "idle":
+        this.#enter("head");
+        this.#input = bytes;
+        return void this.#readHead();
+      case "head":
+        this.#input = Buffer.concat([this.#input, bytes]);
+        return void this.#readHead();
+      case "body":
+        return void this.#readBody(bytes);
+      case "answering":
+        this.#input = this.#input.length === 0 ? bytes : Buffer.concat([this.#input, bytes]);
+        if (this.#input.length > MAX_WAITING_BYTES) this.#socket.pause();
+        return;
+      default:
+        return;
+    }
+  }
+
+  #readHead(): void {
+    const { headerBytes, requestBytes } = this.#service.limits;
+    const end = this.#input.indexOf(HEAD_END);
+    if (end === -1 && this.#input.length <= headerBytes) return;
+    const isBounded = end !== -1 && end <= headerBytes;
+    const head = isBounded ? parseRequestHead(this.#input.toString("latin1", 0, end)) : undefined;
+    if (head === undefined) return void this.cut();
+    const early = this.#service.screen(head, this.#remoteAddress);
+    if (early === "cut") return void this.cut();
+    const rest = this.#input.subarray(end + HEAD_END.length);
+    this.#input = none;
+    this.#head = head;
+    this.#early = early;
+    this.#reader = createBodyReader(head, { maxBytes: requestBytes, keep: early === undefined });
+    this.#state = "body";
+    if (head.expectsContinue && rest.length === 0 && !this.#reader.isTooLarge()) this.#socket.write(CONTINUE);
+    this.#readBody(rest);
+  }
+
+  #readBody(bytes: Buffer): void {
+    const reader = this.#reader!;
+    const rest = reader.isTooLarge() ? undefined : reader.take(bytes);
+    if (reader.isTooLarge()) return void this.#answer("too large");
+    if (rest === undefined) {
+      if (!this.#hold(reader.held())) this.cut();
+      return;
+    }
+    this.#input = rest;
+    this.#answer(reader.body());
+  }
+
+  #answer(body: Buffer | "too large"): void {
+    const head = this.#head!;
+    const early = this.#early;
+    this.#state = "answering";
+    this.#reader = undefined;
+    this.#head = undefined;
+    this.#early = undefined;
+    if (early !== undefined) return void this.#send(early, head, body === "too large");
+    this.#service.answer(head, body, this.#remoteAddress).then((answer) => {
+      if (this.#state === "closed") return;
+      if (answer === undefined) this.cut();
+      else this.#guard(() => this.#send(answer, head, body === "too large"));
+    });
+  }
+
+  #send({ head: text, body, closes }: HttpAnswer, head: RequestHead, isUnread: boolean): void {
+    const socket = this.#socket;
+    const isLast = closes || head.isLast || isUnread || this.#isStopping;
+    const hasBody = body.length > 0 && head.method !== "HEAD";
+    if (hasBody && typeof body === "string") socket.write(text + body, "latin1");
+    else {
+      if (hasBody) socket.cork();
+      socket.write(text, "latin1");
+      if (hasBody) {
+        socket.write(body);
+        socket.uncork();
+      }
+    }
+    if (socket.writableLength === 0) this.#sent(isLast);
+    else this.#awaitTaken(isLast);
+  }
+
+  /** The caller takes its time: nothing is read meanwhile, and no progress for too long ends it. */
+  #awaitTaken(isLast: boolean): void {
+    const socket = this.#socket;
+    this.#hold(socket.writableLength);
+    socket.pause();
+    socket.setTimeout(this.#service.limits.slowMs, () => this.cut());
+    socket.write("", () => {
+      if (this.#state === "closed") return;
+      socket.setTimeout(0);
+      socket.removeAllListeners("timeout");
+      this.#sent(isLast);
+    });
+  }
+
+  #sent(isLast: boolean): void {
+    this.#hold(0);
+    if (isLast) {
+      this.#input = none;
+      this.#enter("draining");
+      this.#socket.resume();
+      this.#socket.end();
+      return;
+    }
+    if (this.#socket.isPaused()) this.#socket.resume();
+    if (this.#input.length > 0) queueMicrotask(() => this.#guard(() => this.#takeWaiting()));
+    else if (this.#hasEnded) this.cut();
+    else this.#enter("idle");
+  }
+
+  /** Goes on with what came while a request was answered; in a turn of its own, however many there are. */
+  #takeWaiting(): void {
+    if (this.#state === "closed") return;
+    const waiting = this.#input;
+    this.#input = none;
+    this.#enter("idle");
+    this.#take(waiting);
+    if (this.#hasEnded && this.#state !== "answering" && this.#state !== "draining") this.cut();
+  }
+
+  /** The caller sends no more: what is complete is still answered. */
+  #onEnd(): void {
+    this.#hasEnded = true;
+    if (this.#state !== "answering") this.cut();
+  }
+
+  #hold(bytes: number): boolean {
+    const more = bytes - this.#held;
+    this.#held = bytes;
+    return more === 0 || this.#service.hold(more);
+  }
+}

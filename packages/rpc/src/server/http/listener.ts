@@ -1,0 +1,104 @@
+import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
+import { HttpConnection, type HttpService } from "./connection.ts";
+
+/** Turns a fresh socket into one that carries HTTP, and hands it on with the bytes read already. */
+export type Opener = (socket: Socket, open: (plain: Socket, begun?: Buffer) => void) => void;
+
+export type ListenerOptions = {
+  readonly host: string;
+  readonly port: number;
+  readonly service: Omit<HttpService, "closed">;
+  /** Whether a connection from this IP address is taken; asked for each. */
+  readonly admit: (remoteAddress: string) => boolean;
+  readonly maxConnections: number;
+  readonly maxConnectionsPerAddress: number;
+  /** Left out: sockets carry HTTP as they are. */
+  readonly opener?: Opener;
+  readonly onError: (error: Error) => void;
+};
+
+/** An open port. */
+export interface HttpListener {
+  readonly address: AddressInfo;
+  connectionCount(): number;
+  /** Listens no more and ends idle connections; resolves when the last one has ended. */
+  close(): Promise<void>;
+  /** Ends all connections. */
+  cut(): void;
+}
+
+/** How often connections are looked at for callers who take too long. */
+const checkEveryMs = (slowMs: number): number => Math.max(10, Math.min(1000, slowMs / 4));
+
+/** Starts listening; rejects when it cannot. */
+export async function startListener(options: ListenerOptions): Promise<HttpListener> {
+  const { service, admit, opener, onError } = options;
+  const sockets = new Set<Socket>();
+  const perAddress = new Map<string, number>();
+  const connections = new Set<HttpConnection>();
+  let isStopping = false;
+  const httpService: HttpService = {
+    ...service,
+    closed: (connection) => void connections.delete(connection),
+  };
+  const server = createServer({ noDelay: true, allowHalfOpen: true });
+  server.maxConnections = options.maxConnections;
+  const open = (socket: Socket, begun?: Buffer): void => {
+    const connection = new HttpConnection(socket, httpService);
+    connections.add(connection);
+    if (begun !== undefined) connection.begin(begun);
+    if (isStopping) connection.stop();
+  };
+  server.on("connection", (socket: Socket) => {
+    const remoteAddress = socket.remoteAddress ?? "";
+    const others = perAddress.get(remoteAddress) ?? 0;
+    if (!admit(remoteAddress) || others >= options.maxConnectionsPerAddress) {
+      socket.destroy();
+      return;
+    }
+    sockets.add(socket);
+    perAddress.set(remoteAddress, others + 1);
+    socket.once("close", () => {
+      sockets.delete(socket);
+      const left = perAddress.get(remoteAddress)! - 1;
+      if (left > 0) perAddress.set(remoteAddress, left);
+      else perAddress.delete(remoteAddress);
+    });
+    if (opener === undefined) open(socket);
+    else opener(socket, open);
+  });
+  await listen(server, options);
+  server.on("error", onError);
+  const timer = setInterval(() => {
+    const now = performance.now();
+    for (const connection of connections) connection.checkTime(now);
+  }, checkEveryMs(service.limits.slowMs)).unref();
+  return {
+    address: server.address() as AddressInfo,
+    connectionCount: () => sockets.size,
+    async close() {
+      isStopping = true;
+      const closed = new Promise((resolve) => server.close(resolve));
+      for (const connection of connections) connection.stop();
+      await closed;
+      clearInterval(timer);
+    },
+    cut() {
+      for (const connection of connections) connection.cut();
+      for (const socket of sockets) socket.destroy();
+    },
+  };
+}
+
+function listen(
+  server: Server,
+  { host, port }: { readonly host: string; readonly port: number },
+): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(port, host, () => {
+      server.removeListener("error", reject);
+      resolve();
+    });
+  });
+}

@@ -1,0 +1,106 @@
+/** What is wanted to know of a request before its body. */
+export type RequestHead = {
+  readonly method: string;
+  /** The path with whatever follows it, as the caller wrote it. */
+  readonly target: string;
+  /** Bytes of the body; undefined when it comes in chunks. */
+  readonly length: number | undefined;
+  /** The caller asked for the connection to be closed. */
+  readonly saysClose: boolean;
+  /** No other request may follow: the caller said so, or speaks HTTP/1.0. */
+  readonly isLast: boolean;
+  readonly expectsContinue: boolean;
+  readonly authorization: string | undefined;
+  readonly origin: string | undefined;
+};
+
+const REQUEST_LINE = /^([A-Z]+) ([!-~\x80-\xff]+) HTTP\/1\.([01])$/;
+/** Names are tokens right before the colon, values hold no control characters, no line continues another. */
+const HEADER_LINES = /^(?:\r\n[!#$%&'*+\-.^_`|~0-9A-Za-z]+:[\t -~\x80-\xff]*)*$/;
+const LENGTH = /^[0-9]{1,15}$/;
+
+type Known = {
+  length?: number | "bad";
+  encoding?: string;
+  connection?: string;
+  expect?: string;
+  authorization?: string;
+  origin?: string;
+};
+
+/**
+ * Reads the lines before a body, without the empty one that ends them; undefined when they are no HTTP/1 request,
+ * or leave a doubt where its body ends. Source: RFC 9112.
+ */
+export function parseRequestHead(text: string): RequestHead | undefined {
+  const lineEnd = text.indexOf("\r\n");
+  const line = REQUEST_LINE.exec(lineEnd === -1 ? text : text.slice(0, lineEnd));
+  if (line === null) return undefined;
+  const known: Known = {};
+  if (lineEnd !== -1 && !readHeaders(text.slice(lineEnd), known)) return undefined;
+  const { length = 0, encoding, connection = "" } = known;
+  if (length === "bad") return undefined;
+  if (encoding !== undefined && (encoding.toLowerCase() !== "chunked" || known.length !== undefined))
+    return undefined;
+  const saysClose = connection !== "" && hasToken(connection, "close");
+  return {
+    method: line[1]!,
+    target: line[2]!,
+    length: encoding === undefined ? length : undefined,
+    saysClose,
+    isLast: saysClose || (line[3] === "0" && !hasToken(connection, "keep-alive")),
+    expectsContinue: known.expect?.toLowerCase() === "100-continue",
+    authorization: known.authorization,
+    origin: known.origin,
+  };
+}
+
+/** False where the lines are no headers. */
+function readHeaders(lines: string, known: Known): boolean {
+  if (!HEADER_LINES.test(lines)) return false;
+  let at = 2;
+  while (at <= lines.length) {
+    const next = lines.indexOf("\r\n", at);
+    const end = next === -1 ? lines.length : next;
+    const colon = lines.indexOf(":", at);
+    if (!readHeader(lines.slice(at, colon), lines.slice(colon + 1, end), known)) return false;
+    at = end + 2;
+  }
+  return true;
+}
+
+/** False where a header that decides about the body comes twice. Most names are told apart by their length. */
+function readHeader(name: string, value: string, known: Known): boolean {
+  switch (name.length) {
+    case 6:
+      if (/^origin$/i.test(name)) known.origin = value.trim();
+      else if (/^expect$/i.test(name)) known.expect = value.trim();
+      return true;
+    case 10:
+      if (/^connection$/i.test(name)) known.connection = joined(known.connection, value.trim());
+      return true;
+    case 13:
+      if (/^authorization$/i.test(name)) known.authorization ??= value.trim();
+      return true;
+    case 14:
+      if (!/^content-length$/i.test(name)) return true;
+      if (known.length !== undefined) return false;
+      known.length = LENGTH.test(value.trim()) ? Number(value) : "bad";
+      return true;
+    case 17:
+      if (!/^transfer-encoding$/i.test(name)) return true;
+      if (known.encoding !== undefined) return false;
+      known.encoding = value.trim();
+      return true;
+    default:
+      return true;
+  }
+}
+
+function joined(before: string | undefined, value: string): string {
+  return before === undefined ? value : `${before},${value}`;
+}
+
+function hasToken(list: string, token: string): boolean {
+  return list.split(",").some((part) => part.trim().toLowerCase() === token);
+}

@@ -1,0 +1,225 @@
+import assert from "node:assert/strict";
+import type { Socket } from "node:net";
+import { Duplex } from "node:stream";
+import { describe, it } from "node:test";
+import { BadFraming, createBodyReader } from "../src/server/http/body-reader.ts";
+import { type HttpAnswer, HttpConnection, type HttpService } from "../src/server/http/connection.ts";
+import { parseRequestHead, type RequestHead } from "../src/server/http/request-head.ts";
+
+const head = (...lines: string[]): RequestHead | undefined => parseRequestHead(lines.join("\r\n"));
+
+describe("request head", () => {
+  it("tells what is wanted of a request", () => {
+    const facts = head(
+      "POST /json_rpc HTTP/1.1",
+      "host: x",
+      "CONTENT-LENGTH:  12",
+      "Origin: http://a.b",
+      "expect:100-continue",
+    );
+    assert.deepEqual(facts, {
+      method: "POST",
+      target: "/json_rpc",
+      length: 12,
+      saysClose: false,
+      isLast: false,
+      expectsContinue: true,
+      authorization: undefined,
+      origin: "http://a.b",
+    });
+    assert.equal(head("GET / HTTP/1.1")?.length, 0);
+    assert.equal(head("GET / HTTP/1.1", "Connection: keep-alive, Close")?.saysClose, true);
+    assert.equal(head("GET / HTTP/1.0")?.isLast, true);
+    assert.equal(head("GET / HTTP/1.0", "connection: Keep-Alive")?.isLast, false);
+    assert.equal(head("POST / HTTP/1.1", "Transfer-Encoding: chunked")?.length, undefined);
+  });
+
+  it("refuses what leaves a doubt", () => {
+    const refused = [
+      ["GET / HTTP/2.0"],
+      ["GET  / HTTP/1.1"],
+      ["get / HTTP/1.1"],
+      ["GET / HTTP/1.1 "],
+      ["hello there"],
+      [""],
+      ["POST / HTTP/1.1", "Content-Length: 1", "Content-Length: 1"],
+      ["POST / HTTP/1.1", "Content-Length: -1"],
+      ["POST / HTTP/1.1", "Content-Length: 1, 1"],
+      ["POST / HTTP/1.1", "Content-Length: 0x10"],
+      ["POST / HTTP/1.1", "Content-Length: 9999999999999999"],
+      ["POST / HTTP/1.1", "Content-Length: 3", "Transfer-Encoding: chunked"],
+      ["POST / HTTP/1.1", "Transfer-Encoding: chunked", "Transfer-Encoding: chunked"],
+      ["POST / HTTP/1.1", "Transfer-Encoding: gzip, chunked"],
+      ["POST / HTTP/1.1", "Content-Length : 3"],
+      ["POST / HTTP/1.1", " folded: 3"],
+      ["POST / HTTP/1.1", "X: a\nContent-Length: 3"],
+      ["POST / HTTP/1.1", "X: a\0"],
+      ["POST / HTTP/1.1", "no colon"],
+    ];
+    for (const lines of refused) assert.equal(head(...lines), undefined, lines.join("|"));
+  });
+
+  it("takes no longer for long lines", () => {
+    const start = performance.now();
+    assert.equal(head(`GET / HTTP/1.1`, `${"a".repeat(500_000)}`), undefined);
+    assert.ok(head("GET / HTTP/1.1", ...Array(50_000).fill("a: b")) !== undefined);
+    assert.ok(performance.now() - start < 1000);
+  });
+});
+
+function chunked(maxBytes = 100) {
+  return createBodyReader(head("POST / HTTP/1.1", "Transfer-Encoding: chunked")!, { maxBytes, keep: true });
+}
+
+describe("body", () => {
+  it("is read from chunks however they are cut", () => {
+    const wire = Buffer.from("3\r\nabc\r\nA;x=1\r\n0123456789\r\n0\r\nTrailer: 1\r\n\r\nNEXT");
+    for (let size = 1; size <= wire.length; size++) {
+      const reader = chunked();
+      let rest: Buffer | undefined;
+      let at = 0;
+      while (rest === undefined) {
+        rest = reader.take(wire.subarray(at, at + size));
+        at += size;
+      }
+      assert.equal(reader.body().toString(), "abc0123456789");
+      assert.equal(Buffer.concat([rest, wire.subarray(at)]).toString(), "NEXT");
+    }
+  });
+
+  it("refuses chunks that are none", () => {
+    const bad = ["x\r\n", "\r\n", "3\r\nabcd\r\n", "3\nabc", "-1\r\n", `${"0".repeat(2000)}`, "0x3\r\n"];
+    for (const text of bad) assert.throws(() => chunked().take(Buffer.from(text)), BadFraming, text);
+    const trailer = `0\r\n${"a: b\r\n".repeat(2000)}`;
+    assert.throws(() => chunked().take(Buffer.from(trailer)), BadFraming);
+  });
+
+  it("says at once that it is too large", () => {
+    const reader = chunked(10);
+    reader.take(Buffer.from("ffffffff\r\n"));
+    assert.equal(reader.isTooLarge(), true);
+    const plain = createBodyReader(head("POST / HTTP/1.1", "Content-Length: 11")!, {
+      maxBytes: 10,
+      keep: true,
+    });
+    assert.equal(plain.isTooLarge(), true);
+  });
+
+  it("takes no more memory for small pieces than for large ones", () => {
+    const reader = createBodyReader(head("POST / HTTP/1.1", "Content-Length: 100000")!, {
+      maxBytes: 100_000,
+      keep: true,
+    });
+    for (let i = 0; i < 99_999; i++) reader.take(Buffer.from("x"));
+    assert.ok(reader.held() <= 300_000);
+    assert.equal(reader.take(Buffer.from("xy"))?.toString(), "y");
+    assert.equal(reader.body().length, 100_000);
+  });
+});
+
+/** A socket of which the test is the other end. */
+class FakeSocket extends Duplex {
+  readonly remoteAddress = "127.0.0.1";
+  sent = "";
+  timeoutMs = 0;
+  override _read(): void {}
+  override _write(chunk: Buffer, _encoding: string, done: () => void): void {
+    this.sent += chunk.toString("latin1");
+    done();
+  }
+  setTimeout(timeoutMs: number): void {
+    this.timeoutMs = timeoutMs;
+  }
+}
+
+type Answering = (answer: HttpAnswer) => void;
+
+function connection(limits: Partial<HttpService["limits"]> = {}) {
+  const socket = new FakeSocket({ allowHalfOpen: true });
+  const waiting: Answering[] = [];
+  let held = 0;
+  const service: HttpService = {
+    limits: { requestBytes: 1000, headerBytes: 1000, slowMs: 1000, keepAliveMs: 5000, ...limits },
+    screen: () => undefined,
+    answer: () => new Promise<HttpAnswer>((resolve) => waiting.push(resolve)),
+    hold(bytes) {
+      held += bytes;
+      return held <= 10_000;
+    },
+    closed: () => {},
+  };
+  const http = new HttpConnection(socket as unknown as Socket, service);
+  return { socket, waiting, http, held: () => held };
+}
+
+const request = (length: number) => `POST / HTTP/1.1\r\nContent-Length: ${length}\r\n\r\n`;
+const tick = () => new Promise((resolve) => setImmediate(resolve));
+
+describe("connection", () => {
+  it("reads no further while too much waits behind a request", async () => {
+    const { socket, waiting } = connection();
+    socket.push(request(0));
+    await tick();
+    socket.push(request(0).repeat(3000));
+    await tick();
+    assert.equal(waiting.length, 1);
+    assert.equal(socket.isPaused(), true);
+    waiting[0]!({ head: "one", body: "", closes: false });
+    await tick();
+    assert.equal(waiting.length, 2);
+    assert.equal(socket.sent, "one");
+  });
+
+  it("cuts off who is slow to send, and who keeps a connection without using it", async () => {
+    for (const begun of ["", "POST ", request(10), `${request(10)}abc`]) {
+      const { socket, http } = connection();
+      socket.push(begun);
+      await tick();
+      const now = performance.now();
+      http.checkTime(now + 900);
+      assert.equal(socket.destroyed, false);
+      http.checkTime(now + (begun === "" ? 5001 : 1500));
+      assert.equal(socket.destroyed, true);
+    }
+  });
+
+  it("cuts off who sends a head too long or none", async () => {
+    for (const bytes of ["x".repeat(1001), "hello there\r\n\r\n", `${request(3)}abcGARBAGE\r\n\r\n`]) {
+      const { socket, waiting } = connection();
+      socket.push(bytes);
+      await tick();
+      waiting[0]?.({ head: "", body: "", closes: false });
+      await tick();
+      assert.equal(socket.destroyed, true);
+    }
+  });
+
+  it("gives memory back when a caller leaves", async () => {
+    const { socket, held } = connection({ requestBytes: 100_000 });
+    socket.push(`${request(5000)}${"x".repeat(100)}`);
+    await tick();
+    assert.ok(held() > 0);
+    socket.destroy();
+    await tick();
+    assert.equal(held(), 0);
+  });
+
+  it("ends a connection when all together hold too much", async () => {
+    const { socket, held } = connection({ requestBytes: 100_000 });
+    socket.push(`${request(50_000)}${"x".repeat(20_000)}`);
+    await tick();
+    assert.equal(socket.destroyed, true);
+    assert.equal(held(), 0);
+  });
+
+  it("answers what was asked before the caller stopped sending", async () => {
+    const { socket, waiting } = connection();
+    socket.push(request(0));
+    socket.push(null);
+    await tick();
+    waiting[0]!({ head: "one", body: "", closes: false });
+    await tick();
+    assert.equal(socket.sent, "one");
+    assert.equal(socket.destroyed, true);
+  });
+});
