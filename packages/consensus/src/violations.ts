@@ -55,6 +55,7 @@ export type Violation =
   | { code: "FEE_TOO_LOW"; fee: bigint; needed: bigint }
   | { code: "WEIGHT_ABOVE_LIMIT"; weight: number; limit: number }
   | { code: "KEY_IMAGE_IN_POOL"; input: number }
+  | { code: "EXPIRED" }
   // transaction, its outputs under the fork
   | { code: "OUTPUT_NOT_DECOMPOSED"; output: number; amount: bigint }
   | { code: "OUTPUT_AMOUNT_VISIBLE"; output: number; amount: bigint }
@@ -165,6 +166,7 @@ export const verdictOf: { readonly [Code in ViolationCode]: Verdict } = {
   FEE_TOO_LOW: keep("fee_too_low"),
   WEIGHT_ABOVE_LIMIT: drop("too_big"),
   KEY_IMAGE_IN_POOL: keep("double_spend"),
+  EXPIRED: keep(),
   OUTPUT_NOT_DECOMPOSED: drop("invalid_output"),
   OUTPUT_AMOUNT_VISIBLE: drop("invalid_output"),
   RINGCT_TYPE: drop("invalid_output"),

@@ -20,6 +20,7 @@ function waiting(age: number, more: Partial<PoolTransaction> = {}): PoolTransact
     relayed: true,
     doNotRelay: false,
     doubleSpendSeen: false,
+    phase: "fluff",
     blob: nothing,
     ...more,
   };

@@ -5,4 +5,11 @@ export { DamagedDatabase, DatabaseInUse, WriteFailed, WrongDatabase } from "./da
 export type { ChainReader, StoredTransaction, WithHash } from "./reader.ts";
 export type { Recovery } from "./recover.ts";
 export { BadSyncMode, parseSyncMode, type SyncMode } from "./sync-mode.ts";
-export type { AlternativeBlock, BlockInfo, OutputInfo, PoolTransaction, TransactionInfo } from "./tables.ts";
+export type {
+  AlternativeBlock,
+  BlockInfo,
+  OutputInfo,
+  PoolTransaction,
+  RelayPhase,
+  TransactionInfo,
+} from "./tables.ts";

@@ -103,6 +103,20 @@ export const flag: Field<boolean> = {
   read: (c) => u8.read(c) === 1,
 };
 
+/** 1 byte: the place of a value in a list. */
+export function oneOf<const T extends readonly string[]>(...values: T): Field<T[number]> {
+  return {
+    fixedSize: 1,
+    size: () => 1,
+    write: (c, value) => u8.write(c, values.indexOf(value)),
+    read(c) {
+      const value = values[u8.read(c)];
+      if (value === undefined) throw new CorruptRecord("a choice that is none");
+      return value;
+    },
+  };
+}
+
 /** 32 bytes: a hash, key, key image or commitment. */
 export const bytes32: Field<Uint8Array> = {
   fixedSize: 32,

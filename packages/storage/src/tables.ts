@@ -1,5 +1,19 @@
 import type { Field, ValueOf } from "./layout.ts";
-import { bytes32, flag, many, nothing, record, rest, text, u8, u32, u64, u128, uint } from "./layout.ts";
+import {
+  bytes32,
+  flag,
+  many,
+  nothing,
+  oneOf,
+  record,
+  rest,
+  text,
+  u8,
+  u32,
+  u64,
+  u128,
+  uint,
+} from "./layout.ts";
 
 /** Raised with every change of a layout below; a file of another version is refused. */
 export const SCHEMA_VERSION = 2;
@@ -41,6 +55,12 @@ const alternativeBlock = record({
   blob: rest,
 });
 
+/**
+ * How far a transaction has been told on its way to everybody: `local` came from our own user, `forward` from
+ * an anonymity network, `stem` goes from one peer to the next (Dandelion++), `fluff` is told to all.
+ */
+const relayPhase = oneOf("local", "forward", "stem", "fluff");
+
 /** A transaction waiting for a block; times are Unix seconds (2^64 - 1: never), fee atomic units, weight bytes. */
 const poolTransaction = record({
   weight: uint,
@@ -55,6 +75,7 @@ const poolTransaction = record({
   relayed: flag,
   doNotRelay: flag,
   doubleSpendSeen: flag,
+  phase: relayPhase,
   blob: rest,
 });
 
@@ -115,4 +136,5 @@ export type BlockInfo = RowOf<"blockInfo">;
 export type TransactionInfo = RowOf<"transactionInfo">;
 export type OutputInfo = RowOf<"outputs">;
 export type AlternativeBlock = RowOf<"alternativeBlocks">;
+export type RelayPhase = ValueOf<typeof relayPhase>;
 export type PoolTransaction = RowOf<"poolTransactions">;

@@ -1,4 +1,5 @@
 import {
+  type ChainOutput,
   type ChainView,
   type ChainWindow,
   createChainWindow,
@@ -6,13 +7,25 @@ import {
   type SeedSchedule,
 } from "@anulo/consensus";
 import { hardForkAt, type Network, NULL_HASH } from "@anulo/protocol";
-import type { BlockInfo, ChainReader } from "@anulo/storage";
+import type { BlockInfo } from "@anulo/storage";
 
 /** What a view needs to know of the newest block. */
 export type TopBlock = Pick<
   BlockInfo,
   "hash" | "timestamp" | "weight" | "longTermWeight" | "cumulativeDifficulty" | "alreadyGenerated"
 >;
+
+/** What views read: a store's reader, or one with blocks above it that are not written yet. */
+export interface StateReader {
+  height(): number;
+  blockInfo(height: number): TopBlock | undefined;
+  blockInfos(from: number, to: number): readonly TopBlock[];
+  blockInfoColumn(field: "longTermWeight", from: number, to: number): Iterable<number>;
+  transaction(hash: Uint8Array): object | undefined;
+  isKeyImageSpent(image: Uint8Array): boolean;
+  outputCount(amount: bigint): number;
+  output(amount: bigint, globalIndex: number): ChainOutput | undefined;
+}
 
 /** The rules' view of the main chain, kept in step with the store. */
 export interface ChainState {
@@ -25,7 +38,7 @@ export interface ChainState {
 }
 
 export interface ChainStateOptions {
-  readonly read: ChainReader;
+  readonly read: StateReader;
   readonly network: Network;
   /** Difficulty of every block, on test chains. */
   readonly fixedDifficulty: bigint | undefined;
@@ -91,7 +104,7 @@ function createView(options: ChainStateOptions, window: ChainWindow, top: TopBlo
 
 /** The part of a view that is read from the store on demand. */
 export function chainReads(
-  read: ChainReader,
+  read: StateReader,
 ): Pick<ChainView, "blockId" | "hasTransaction" | "isKeyImageSpent" | "outputCount" | "outputs"> {
   return {
     blockId(height) {

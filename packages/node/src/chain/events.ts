@@ -9,7 +9,8 @@ export type ChainEvent =
       readonly added: number;
     }
   | { readonly type: "blocksPopped"; readonly height: number; readonly removed: number }
-  | { readonly type: "transactionAdded"; readonly id: Uint8Array };
+  | { readonly type: "transactionAdded"; readonly id: Uint8Array }
+  | { readonly type: "transactionReleased"; readonly id: Uint8Array };
 
 /** Told of everything that has happened, after it is on disk. */
 export interface Events {

@@ -1,7 +1,23 @@
 import type { TransactionCandidate, VerifiedBlock } from "@anulo/consensus";
-import { type Block, blockId, readBlock, toHex, transactionHash } from "@anulo/protocol";
+import {
+  type Block,
+  blockId,
+  readBlock,
+  readTransaction,
+  toHex,
+  transactionHash,
+  transactionWeight,
+} from "@anulo/protocol";
 import type { NewBlock } from "@anulo/storage";
 import { newTransaction } from "./stored-transaction.ts";
+
+/** A transaction with its bytes, as the rules judge it. */
+export interface SuppliedTransaction extends TransactionCandidate {
+  readonly blob: Uint8Array;
+}
+
+/** Transactions that came with a block, by id (hexadecimal). */
+export type SuppliedTransactions = ReadonlyMap<string, SuppliedTransaction>;
 
 /** A block as it came in: parsed, with its id (32 bytes) and that id in hexadecimal. */
 export interface IncomingBlock {
@@ -9,6 +25,22 @@ export interface IncomingBlock {
   readonly blob: Uint8Array;
   readonly id: Uint8Array;
   readonly key: string;
+  /** Those of its transactions that came along; the others are looked for in the pool. */
+  readonly transactions?: SuppliedTransactions;
+}
+
+/** Reads a whole transaction; throws BadBytes. */
+export function readSuppliedTransaction(blob: Uint8Array): SuppliedTransaction {
+  const transaction = readTransaction(blob);
+  const id = transactionHash(transaction);
+  return { transaction, id, weight: transactionWeight(transaction, blob.length), blob };
+}
+
+/** Reads a block with the transactions that came along; throws BadBytes. */
+export function readBlockWithTransactions(blob: Uint8Array, blobs: readonly Uint8Array[]): IncomingBlock {
+  const supplied = blobs.map(readSuppliedTransaction);
+  const transactions = new Map(supplied.map((transaction) => [toHex(transaction.id), transaction]));
+  return { ...readIncomingBlock(blob), transactions };
 }
 
 /** Reads a block; throws BadBytes. */

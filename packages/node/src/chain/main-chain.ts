@@ -22,6 +22,12 @@ export function findInPool({ pool }: ChainParts): FindTransaction {
   };
 }
 
+/** Looks among what came with a block, then in the pool. */
+export function findSuppliedOrInPool(parts: ChainParts, { transactions }: IncomingBlock): FindTransaction {
+  const inPool = findInPool(parts);
+  return transactions === undefined ? inPool : (key) => transactions.get(key) ?? inPool(key);
+}
+
 /** A transaction taken off the chain, as the rules judge it. */
 function candidateOfBytes(hash: Uint8Array, blob: Uint8Array): TransactionCandidate {
   const transaction = readTransaction(blob);
@@ -54,7 +60,7 @@ export function extendChain(
 
 /** Adds a block to the top of the main chain and takes its transactions from the pool. */
 export function addToMainChain(parts: ChainParts, incoming: IncomingBlock): void {
-  const append = extendChain(parts, incoming, { find: findInPool(parts) });
+  const append = extendChain(parts, incoming, { find: findSuppliedOrInPool(parts, incoming) });
   transact(parts, (writer) => {
     append(writer);
     takeFromPool(parts, writer, incoming);
@@ -67,7 +73,12 @@ export function appendToMainChain(parts: ChainParts, writer: ChainWriter, incomi
   takeFromPool(parts, writer, incoming);
 }
 
-function takeFromPool({ pool }: ChainParts, writer: ChainWriter, { block }: IncomingBlock): void {
+/** Takes a block's transactions from the pool. */
+export function takeFromPool(
+  { pool }: ChainParts,
+  writer: ChainWriter,
+  { block }: Pick<IncomingBlock, "block">,
+): void {
   for (const hash of block.transactionHashes) pool.remove(writer, toHex(hash));
 }
 

@@ -33,6 +33,8 @@ export type Discharge = (obligations: readonly Obligation[]) => Promise<void>;
 export interface Proofs {
   /** Those not discharged yet. */
   open(obligations: readonly Obligation[]): Obligation[];
+  /** Discharges all of these, without remembering them; rejects with FailedProof. */
+  prove(obligations: readonly Obligation[]): Promise<void>;
   /** Throws Unproven when some of these have not been discharged yet. */
   demand(obligations: readonly Obligation[]): void;
   /** Takes these as discharged: whoever made them knows. */
@@ -57,6 +59,7 @@ export function createProofs(discharge: Discharge, capacity = DEFAULT_CAPACITY):
     obligations.filter((obligation) => !proven.has(fingerprint(obligation)));
   return {
     open,
+    prove: discharge,
     demand(obligations) {
       const missing = open(obligations);
       if (missing.length > 0) throw new Unproven(missing);

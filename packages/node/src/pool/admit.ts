@@ -14,9 +14,10 @@ import {
   transactionHash,
   transactionWeight,
 } from "@anulo/protocol";
-import type { PoolTransaction } from "@anulo/storage";
+import type { PoolTransaction, RelayPhase } from "@anulo/storage";
 import { type ChainParts, transact } from "../chain/parts.ts";
 import { keyImagesOf } from "../chain/stored-transaction.ts";
+import { promote } from "./relay-phase.ts";
 import { NEVER } from "./return-to-pool.ts";
 
 /** A transaction somebody sends. */
@@ -24,18 +25,20 @@ export interface Submission {
   readonly blob: Uint8Array;
   /** Keep it here and tell no peer. */
   readonly doNotRelay: boolean;
+  /** How far it has been told where it comes from; left out: `local`. */
+  readonly phase?: RelayPhase;
+  /** When to tell it on (Unix seconds), where that is to wait. */
+  readonly relayAt?: number;
 }
 
-/** Whether a transaction entered the pool or was in pool or chain before. */
-export type AdmissionOutcome = "added" | "known";
-
-/** Weight (bytes) above which the pool drops its cheapest transactions. Source: cryptonote_config.h. */
-const MAX_POOL_WEIGHT = 648_000_000;
+/** A transaction entered the pool, was known but is told more widely than before, or was in pool or chain before. */
+export type AdmissionOutcome = "added" | "promoted" | "known";
 
 /** Takes a transaction into the pool; rejects with RuleViolation when it breaks a rule. */
 export async function admit(parts: ChainParts, submission: Submission): Promise<AdmissionOutcome> {
   const candidate = readCandidate(submission.blob);
   const outcome = await parts.proofs.settle(() => tryToAdmit(parts, candidate, submission));
+  dropCheapest(parts);
   await parts.store.settled();
   if (outcome === "added") parts.emit({ type: "transactionAdded", id: candidate.id });
   return outcome;
@@ -63,9 +66,11 @@ function tryToAdmit(
   submission: Submission,
 ): AdmissionOutcome {
   const { pool, store, state, proofs, now } = parts;
-  if (pool.get(toHex(candidate.id)) !== undefined || store.read.transaction(candidate.id) !== undefined) {
-    return "known";
-  }
+  const key = toHex(candidate.id);
+  const waiting = pool.get(key);
+  if (waiting !== undefined) return promote(parts, waiting, submission) ? "promoted" : "known";
+  if (store.read.transaction(candidate.id) !== undefined) return "known";
+  if (pool.hasExpired(key)) throw new RuleViolation({ code: "EXPIRED" });
   const view = state.view();
   const admission = admitTransaction(candidate, pool, chainContext(view, now()));
   proofs.demand(admission.obligations);
@@ -74,15 +79,21 @@ function tryToAdmit(
     throw admission.refusal;
   }
   const row = rowOf(parts, { candidate, admission, submission });
+  transact(parts, (writer) => pool.add(writer, candidate.id, row));
+  return "added";
+}
+
+/** Drops the transactions that pay least while the pool is too heavy. */
+function dropCheapest(parts: ChainParts): void {
+  const { pool } = parts;
+  if (pool.totalWeight <= pool.maxWeight) return;
   transact(parts, (writer) => {
-    pool.add(writer, candidate.id, row);
-    while (pool.totalWeight > MAX_POOL_WEIGHT) {
+    while (pool.totalWeight > pool.maxWeight) {
       const cheapest = pool.byFeeRate().findLast((entry) => !entry.row.keptByBlock);
       if (cheapest === undefined) return;
       pool.remove(writer, cheapest.key);
     }
   });
-  return "added";
 }
 
 interface Admitted {
@@ -93,20 +104,21 @@ interface Admitted {
 
 function rowOf({ state, now }: ChainParts, { candidate, admission, submission }: Admitted): PoolTransaction {
   const { newestRingMember, fee } = admission;
-  const { blob, doNotRelay } = submission;
+  const { blob, doNotRelay, phase = "local", relayAt } = submission;
   return {
     weight: candidate.weight,
     fee,
     receiveTime: now(),
-    lastRelayedTime: doNotRelay ? NEVER : BigInt(now()),
+    lastRelayedTime: relayAt === undefined ? NEVER : BigInt(relayAt),
     maxUsedBlockHeight: newestRingMember,
     maxUsedBlockHash: state.view().blockId(newestRingMember),
     lastFailedHeight: 0,
     lastFailedHash: NULL_HASH,
     keptByBlock: false,
-    relayed: !doNotRelay,
+    relayed: phase !== "local",
     doNotRelay,
     doubleSpendSeen: false,
+    phase,
     blob,
   };
 }

@@ -21,19 +21,19 @@ export function dropStale(parts: ChainParts): void {
   const stale = parts.pool.entries().filter(({ row }) => {
     return now - row.receiveTime > (row.keptByBlock ? LIFETIME_FROM_BLOCK : LIFETIME);
   });
+  for (const { key } of stale) parts.pool.markExpired(key);
   dropFromPool(
     parts,
     stale.map(({ key }) => key),
   );
 }
 
-/** Marks a transaction as told to peers. */
-export function markRelayed(parts: ChainParts, key: string): void {
-  transact(parts, (writer) =>
-    parts.pool.update(writer, key, {
-      relayed: true,
-      doNotRelay: false,
-      lastRelayedTime: BigInt(parts.now()),
-    }),
-  );
+/** Lets a transaction go that was kept here, as if it were sent now. */
+export function release(parts: ChainParts, key: string): void {
+  const entry = parts.pool.get(key);
+  if (entry === undefined) return;
+  if (entry.row.doNotRelay) {
+    transact(parts, (writer) => parts.pool.update(writer, key, { doNotRelay: false, phase: "local" }));
+  }
+  parts.emit({ type: "transactionReleased", id: entry.id });
 }

@@ -22,6 +22,8 @@ export interface Pool extends PoolView {
   readonly size: number;
   /** Bytes. */
   readonly totalWeight: number;
+  /** Above it (bytes) the cheapest transactions are dropped. */
+  readonly maxWeight: number;
   get(key: string): PoolEntry | undefined;
   /** In the order of the original's table. */
   entries(): PoolEntry[];
@@ -33,6 +35,9 @@ export interface Pool extends PoolView {
   add(writer: ChainWriter, id: Uint8Array, row: PoolTransaction): void;
   update(writer: ChainWriter, key: string, change: Partial<PoolTransaction>): void;
   remove(writer: ChainWriter, key: string): PoolEntry | undefined;
+  /** Remembers a transaction that waited too long, so that it is not taken again. */
+  markExpired(key: string): void;
+  hasExpired(key: string): boolean;
   /** Reads all rows again: for the start, and after a write was rolled back. */
   reload(): void;
 }
@@ -83,8 +88,13 @@ function loadAll(index: PoolIndex, read: ChainReader): void {
   for (const { hash, ...row } of rows) insert(index, entryOf(hash, row));
 }
 
-/** Loads the pool of a store. */
-export function createPool(read: ChainReader): Pool {
+/** Source: cryptonote_config.h `DEFAULT_TXPOOL_MAX_WEIGHT`. */
+const DEFAULT_MAX_WEIGHT = 648_000_000;
+/** Expired transactions remembered; beyond it the oldest are forgotten. */
+const MAX_EXPIRED = 100_000;
+
+/** Loads the pool of a store; `maxWeight` in bytes. */
+export function createPool(read: ChainReader, maxWeight: number = DEFAULT_MAX_WEIGHT): Pool {
   const index: PoolIndex = {
     entries: new Map(),
     spenders: new Map(),
@@ -93,8 +103,15 @@ export function createPool(read: ChainReader): Pool {
     sorted: undefined,
   };
   const { entries, spenders } = index;
+  const expired = new Set<string>();
   loadAll(index, read);
   return {
+    maxWeight,
+    markExpired(key) {
+      expired.add(key);
+      if (expired.size > MAX_EXPIRED) for (const oldest of expired) return void expired.delete(oldest);
+    },
+    hasExpired: (key) => expired.has(key),
     get cookie() {
       return index.cookie;
     },

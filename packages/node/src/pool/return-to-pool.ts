@@ -49,6 +49,7 @@ export function returnToPool(
       relayed: true,
       doNotRelay: false,
       doubleSpendSeen: false,
+      phase: "fluff",
       blob: writeTransaction(candidate.transaction),
     };
     pool.add(writer, candidate.id, row);

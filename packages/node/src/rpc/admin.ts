@@ -1,6 +1,11 @@
 import { adjustedTime, difficultyOfNextBlock, weightLimits } from "@anulo/consensus";
 import { secondsPerBlock, toHex } from "@anulo/protocol";
+<<<<<<< HEAD
 import { categoriesOfLevel, daemon, documentedCategories, type Implemented, implementFor } from "@anulo/rpc";
+=======
+import { daemon, type Implemented, implementFor } from "@anulo/rpc";
+import { isPublic } from "../pool/relay-phase.ts";
+>>>>>>> c1a55f9 (node: chain sync, blocks and transactions of peers, Dandelion++)
 import type { NodeContext } from "./context.ts";
 import { cumulativeDifficultyFields, difficultyFields } from "./wide-number.ts";
 
@@ -51,7 +56,7 @@ function privateInfo(context: NodeContext) {
       height_without_bootstrap: 0,
       rpc_connections_count: 0,
       start_time: 0,
-      tx_pool_size: pool.entries().filter(({ row }) => !row.doNotRelay).length,
+      tx_pool_size: pool.entries().filter(({ row }) => isPublic(row)).length,
       version: "",
     };
   }

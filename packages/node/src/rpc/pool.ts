@@ -1,17 +1,18 @@
 import { readTransaction, toHex } from "@anulo/protocol";
 import { daemon, type Implemented, implementFor, RpcError } from "@anulo/rpc";
-import { dropFromPool, markRelayed } from "../pool/maintain.ts";
+import { dropFromPool, release } from "../pool/maintain.ts";
 import type { PoolEntry } from "../pool/pool.ts";
 import { poolStatistics } from "../pool/pool-statistics.ts";
+import { isPublic } from "../pool/relay-phase.ts";
 import { transactionJson } from "./chain-json.ts";
 import { errorCodes, type NodeContext } from "./context.ts";
 import { feeEstimate } from "./fee-estimate.ts";
 import { bytesOfHex } from "./hex-params.ts";
 import { mapInTurns } from "./in-turns.ts";
 
-/** Transactions this caller may see: a restricted port does not show what is not to be relayed. */
+/** Transactions this caller may see: a restricted port shows none before everybody may know it. */
 function visible({ parts, restricted }: NodeContext): PoolEntry[] {
-  return parts.pool.entries().filter(({ row }) => !(restricted && row.doNotRelay));
+  return parts.pool.entries().filter(({ row }) => !restricted || isPublic(row));
 }
 
 function describeEntry({ row, key }: PoolEntry, restricted: boolean) {
@@ -24,7 +25,7 @@ function describeEntry({ row, key }: PoolEntry, restricted: boolean) {
     kept_by_block: row.keptByBlock,
     last_failed_height: row.lastFailedHeight,
     last_failed_id_hash: toHex(row.lastFailedHash),
-    last_relayed_time: restricted ? 0n : row.lastRelayedTime,
+    last_relayed_time: restricted || row.phase === "stem" ? 0n : row.lastRelayedTime,
     max_used_block_hash: toHex(row.maxUsedBlockHash),
     max_used_block_height: row.maxUsedBlockHeight,
     max_used_block_id_hash: toHex(row.maxUsedBlockHash),
@@ -83,16 +84,15 @@ function flush({ txids }: { txids: readonly string[] }, { parts }: NodeContext) 
   return { status: ids.length === 0 ? "Failed to parse txid" : "Failed to parse some of the txids" };
 }
 
-/** There are no peers yet to tell: what is relayed counts as told. */
 function relay({ txids }: { txids: readonly string[] }, { parts, restricted }: NodeContext) {
   const problems: string[] = [];
   for (const text of txids) {
     const id = bytesOfHex(text, 32);
     const entry = id === undefined ? undefined : parts.pool.get(toHex(id));
     if (id === undefined) problems.push(`invalid transaction id: ${text}`);
-    else if (entry === undefined || (restricted && entry.row.doNotRelay)) {
+    else if (entry === undefined || (restricted && !isPublic(entry.row))) {
       problems.push(`transaction not found in pool: ${text}`);
-    } else markRelayed(parts, entry.key);
+    } else release(parts, entry.key);
   }
   if (problems.length > 0) throw new RpcError(errorCodes.internal, problems.join(", "));
   return {};

@@ -1,0 +1,75 @@
+import {
+  blob,
+  bool,
+  count64,
+  defaultsTo,
+  type Field,
+  fixedBytes,
+  listOf,
+  NULL_HASH,
+  record,
+} from "@anulo/protocol";
+
+/** A transaction as peers send it: `prunableHash` (32 bytes) is zero where the blob is whole. */
+export interface TransactionEntry {
+  readonly blob: Uint8Array;
+  readonly prunableHash: Uint8Array;
+}
+
+/** A block with its transactions; `weight` (bytes) is told of pruned blocks alone, else 0. */
+export interface BlockEntry {
+  readonly pruned: boolean;
+  readonly block: Uint8Array;
+  readonly weight: number;
+  readonly txs: readonly TransactionEntry[];
+}
+
+const facts = { pruned: defaultsTo(bool, false), block: blob, block_weight: defaultsTo(count64, 0) };
+const wholeForm = record({ ...facts, txs: listOf(blob) });
+const prunedForm = record({
+  ...facts,
+  txs: listOf(record({ blob, prunable_hash: fixedBytes(32) })),
+});
+const flagAlone = record({ pruned: facts.pruned });
+
+function whole({ pruned, block, weight, txs }: BlockEntry) {
+  return { pruned, block, block_weight: weight, txs: txs.map((tx) => tx.blob) };
+}
+
+function pruned({ pruned: isPruned, block, weight, txs }: BlockEntry) {
+  const entries = txs.map((tx) => ({ blob: tx.blob, prunable_hash: tx.prunableHash }));
+  return { pruned: isPruned, block, block_weight: weight, txs: entries };
+}
+
+type WholeForm = ReturnType<typeof wholeForm.fromObject>;
+type PrunedForm = ReturnType<typeof prunedForm.fromObject>;
+
+function ofWhole({ pruned: isPruned, block, block_weight: weight, txs }: WholeForm): BlockEntry {
+  return {
+    pruned: isPruned,
+    block,
+    weight,
+    txs: txs.map((tx) => ({ blob: tx, prunableHash: NULL_HASH })),
+  };
+}
+
+function ofPruned({ pruned: isPruned, block, block_weight: weight, txs }: PrunedForm): BlockEntry {
+  const entries = txs.map((tx) => ({ blob: tx.blob, prunableHash: tx.prunable_hash }));
+  return { pruned: isPruned, block, weight, txs: entries };
+}
+
+/**
+ * A block with its transactions; its flag tells which form they have.
+ * Source: cryptonote_protocol_defs.h `block_complete_entry`.
+ */
+export const blockEntry: Field<BlockEntry> = {
+  toPortable: (entry) =>
+    entry.pruned ? prunedForm.toPortable(pruned(entry)) : wholeForm.toPortable(whole(entry)),
+  fromPortable: (value) =>
+    flagAlone.fromPortable(value).pruned
+      ? ofPruned(prunedForm.fromPortable(value))
+      : ofWhole(wholeForm.fromPortable(value)),
+  toJson: (entry) => (entry.pruned ? prunedForm.toJson(pruned(entry)) : wholeForm.toJson(whole(entry))),
+  fromJson: (json) =>
+    flagAlone.fromJson(json).pruned ? ofPruned(prunedForm.fromJson(json)) : ofWhole(wholeForm.fromJson(json)),
+};

@@ -1,0 +1,112 @@
+import type { IncomingBlock } from "../chain/incoming-block.ts";
+import type { TransactionEntry } from "./block-entry.ts";
+import type { NeededBlock, PeerLink } from "./link.ts";
+
+/** A block as it came, with its transactions still in bytes. */
+export interface FetchedBlock {
+  readonly block: IncomingBlock;
+  readonly txs: readonly TransactionEntry[];
+}
+
+/** Blocks that follow one another, asked of one peer; `fetched` once they are here. */
+export interface Span {
+  readonly start: number;
+  readonly blocks: readonly NeededBlock[];
+  /** Who was asked last, and when (milliseconds). */
+  link: PeerLink;
+  askedAt: number;
+  fetched: readonly FetchedBlock[] | undefined;
+  /** Bytes, and bytes per second it came with. */
+  bytes: number;
+  rate: number;
+  /** Handed to the chain, not written yet. */
+  isStaged: boolean;
+}
+
+/** Spans asked for and fetched, lowest first. Source: block_queue.cpp. */
+export interface BlockQueue {
+  readonly spans: readonly Span[];
+  /** Bytes of the blocks here. */
+  readonly bytes: number;
+  readonly filled: number;
+  /** Whether a block (id in hexadecimal) is asked for or here. */
+  has(key: string): boolean;
+  reserve(link: PeerLink, blocks: readonly NeededBlock[], now: number): Span;
+  /** The span that begins with this block (id in hexadecimal). */
+  find(key: string): Span | undefined;
+  remove(span: Span): void;
+  /** Forgets what this peer was asked for; with `all` also what it sent and is not staged. */
+  forget(link: PeerLink, options?: { readonly all: boolean }): void;
+  /** The lowest span that is not staged yet. */
+  next(): Span | undefined;
+}
+
+/** Starts empty. */
+export function createBlockQueue(): BlockQueue {
+  const spans: Span[] = [];
+  const keys = new Set<string>();
+  const remove = (span: Span) => {
+    const at = spans.indexOf(span);
+    if (at === -1) return;
+    spans.splice(at, 1);
+    for (const { key } of span.blocks) keys.delete(key);
+  };
+  return {
+    spans,
+    get bytes() {
+      return spans.reduce((sum, span) => sum + span.bytes, 0);
+    },
+    get filled() {
+      return spans.filter(({ fetched }) => fetched !== undefined).length;
+    },
+    has: (key) => keys.has(key),
+    reserve(link, blocks, now) {
+      const start = blocks[0]!.height;
+      const state = { fetched: undefined, bytes: 0, rate: 0, isStaged: false };
+      const span: Span = { start, blocks, link, askedAt: now, ...state };
+      const after = spans.findIndex((other) => other.start > start);
+      spans.splice(after === -1 ? spans.length : after, 0, span);
+      for (const { key } of blocks) keys.add(key);
+      return span;
+    },
+    find: (key) => spans.find(({ blocks }) => blocks[0]!.key === key),
+    remove,
+    forget(link, { all } = { all: false }) {
+      const own = spans.filter((span) => span.link === link && !span.isStaged);
+      for (const span of own) if (all || span.fetched === undefined) remove(span);
+    },
+    next: () => spans.find(({ isStaged }) => !isStaged),
+  };
+}
+
+/**
+ * The queue as one line: `.` asked for, `o` here, `m` next to be added, `_` a gap, `<` an overlap.
+ * Source: block_queue.cpp `get_overview`.
+ */
+export function overviewOf({ spans }: BlockQueue, chainHeight: number): string {
+  let text = "";
+  let expected = chainHeight;
+  for (const { start, blocks, fetched } of spans) {
+    if (expected > start) {
+      text += "<";
+      continue;
+    }
+    if (expected < start) text += "_".repeat(Math.max(1, Math.floor((start - expected) / blocks.length)));
+    text += fetched === undefined ? "." : start === chainHeight ? "m" : "o";
+    expected = start + blocks.length;
+  }
+  return `[${text}]`;
+}
+
+/** How fast each peer sends blocks, against the fastest, in percent. Source: block_queue.cpp `get_speed`. */
+export function speedOf({ spans }: BlockQueue, link: PeerLink): number {
+  const rates = new Map<PeerLink, number>();
+  for (const { link: from, rate, fetched } of spans) {
+    if (fetched === undefined) continue;
+    const before = rates.get(from);
+    rates.set(from, before === undefined ? rate : (before + rate) / 2);
+  }
+  const own = rates.get(link) ?? 0;
+  const best = Math.max(...rates.values());
+  return own > 0 && best > 0 ? Math.round((100 * own) / best) : 100;
+}

@@ -1,0 +1,66 @@
+import { nextPrunedBlock, nextWholeBlock } from "@anulo/protocol";
+import type { ChainReader } from "@anulo/storage";
+import { BLOCK_IDS_SENT, type PayloadOf } from "./messages.ts";
+
+/** Newest blocks that are told one by one; below them the steps double. */
+const NEAR_BLOCKS = 10;
+
+function idAt(read: ChainReader, height: number): Uint8Array {
+  return read.blockInfo(height)!.hash;
+}
+
+/**
+ * Ids (32 bytes each) of blocks from the top down, ever further apart, the last of them genesis: enough to find
+ * where two chains part. Source: blockchain.cpp `get_short_chain_history`.
+ */
+export function shortHistory(read: ChainReader): Uint8Array[] {
+  const chainHeight = read.height();
+  const ids: Uint8Array[] = [];
+  let step = 1;
+  for (let back = 1; back < chainHeight; back += step) {
+    ids.push(idAt(read, chainHeight - back));
+    if (ids.length > NEAR_BLOCKS) step *= 2;
+  }
+  ids.push(idAt(read, 0));
+  return ids;
+}
+
+/** Height of the first of these ids (newest first, the last our genesis) that we have; undefined: another chain. */
+export function commonHeight(read: ChainReader, ids: readonly Uint8Array[]): number | undefined {
+  const last = ids.at(-1);
+  if (last === undefined || read.heightOf(last) !== 0) return undefined;
+  for (const id of ids) {
+    const height = read.heightOf(id);
+    if (height !== undefined) return height;
+  }
+  return undefined;
+}
+
+const U64 = 2n ** 64n - 1n;
+
+/**
+ * The blocks that follow what a peer knows, starting with the newest one it knows; undefined where it is on
+ * another chain, or wants whole blocks that we keep pruned. Source: blockchain.cpp `find_blockchain_supplement`.
+ */
+export function chainAnswer(
+  read: ChainReader,
+  { block_ids, prune }: PayloadOf<"requestChain">,
+  pruningSeed: number,
+): PayloadOf<"chain"> | undefined {
+  const start = commonHeight(read, block_ids);
+  if (start === undefined) return undefined;
+  const total = read.height();
+  if (!prune && start < nextWholeBlock(start, total, pruningSeed)) return undefined;
+  const stop = prune ? total : nextPrunedBlock(start, total, pruningSeed);
+  const end = Math.min(stop, start + BLOCK_IDS_SENT);
+  const work = read.blockInfo(total - 1)!.cumulativeDifficulty;
+  return {
+    start_height: start,
+    total_height: total,
+    cumulative_difficulty: work & U64,
+    cumulative_difficulty_top64: work >> 64n,
+    m_block_ids: [...read.blockInfoColumn("hash", start, end)],
+    m_block_weights: [...read.blockInfoColumn("weight", start, end)],
+    first_block: end - start < 2 ? new Uint8Array() : read.blockBlob(start + 1)!,
+  };
+}

@@ -1,0 +1,309 @@
+import { type Clock, type CoreSyncData, PeerFault } from "@anulo/p2p";
+import { type BadBytes, keepsWholeBlock, toHex } from "@anulo/protocol";
+import type { ChainReader } from "@anulo/storage";
+import { BadBlock, createBlockImporter } from "../chain/import-blocks.ts";
+import type { ChainParts } from "../chain/parts.ts";
+import { type BlockQueue, createBlockQueue, type FetchedBlock, type Span } from "./block-queue.ts";
+import { shortHistory } from "./chain-history.ts";
+import { checkBlocks, checkChain } from "./check-answers.ts";
+import { checkSyncData } from "./check-sync-data.ts";
+import { createSpanImport, type SpanImport } from "./import-spans.ts";
+import { type NeededBlock, noteHeight, type PeerLink } from "./link.ts";
+import { MAX_BLOCKS_OF_REQUEST, messages, type PayloadOf } from "./messages.ts";
+
+export interface ChainSyncOptions {
+  readonly parts: ChainParts;
+  readonly clock: Clock;
+  links(): readonly PeerLink[];
+  /** Whether to count as synchronized without having met a peer. */
+  readonly isOffline: boolean;
+  /** Bytes of blocks to fetch ahead. */
+  readonly maxQueueBytes?: number | undefined;
+  /** Blocks in one question; left out: by their weights. */
+  readonly blocksPerRequest?: number | undefined;
+  /** Some blocks are in the chain: how many it has, and how many it is to have. */
+  onProgress(height: number, target: number): void;
+  /** Our chain is as long as the peers'. */
+  onSynchronized(): void;
+  /** A bug of ours. */
+  onFault(error: unknown): void;
+}
+
+const DEFAULT_QUEUE_BYTES = 32 * 1024 * 1024;
+/** Spans here at which fetching ahead may stop. Source: `BLOCK_QUEUE_NSPANS_THRESHOLD`. */
+const MANY_SPANS = 10;
+/** Blocks in a question whose sizes are not known. Source: cryptonote_config.h. */
+const DEFAULT_BLOCKS = 20;
+/** Bytes one answer should have. */
+const ANSWER_BYTES = 1024 * 1024;
+/** Source: cryptonote_protocol_handler.inl `NON_RESPONSIVE_PEER_KICK_TIME`, `IDLE_PEER_KICK_TIME`. */
+const SILENCE_MS = 20_000;
+const PATIENCE_MS = 240_000;
+/** When what comes next may be asked of another peer too: while the first stalls, and in any case. */
+const DOUBLE_ASK = { stalledMs: 5000, anyMs: 30_000, stalledSeconds: 2 };
+/** Points for a peer with an invalid block: its host's and its own. Source: `drop_connections`. */
+const BAD_BLOCK = { score: 6 };
+const BAD_WORK = { score: 10 };
+
+/** Brings our chain up to those of the peers. Source: cryptonote_protocol_handler.inl. */
+export class ChainSync {
+  readonly queue: BlockQueue = createBlockQueue();
+  readonly #options: ChainSyncOptions;
+  readonly #read: ChainReader;
+  readonly #import: SpanImport;
+  #isSynchronized: boolean;
+
+  constructor(options: ChainSyncOptions) {
+    this.#options = options;
+    this.#read = options.parts.store.read;
+    this.#isSynchronized = options.isOffline;
+    this.#import = createSpanImport({
+      parts: options.parts,
+      importer: createBlockImporter(options.parts),
+      queue: this.queue,
+      onAdded: () => this.#onAdded(),
+      onBad: (span, cause) => this.#onBad(span, cause),
+      onLoose: ({ link }) => {
+        if (link.peer.isOpen && link.asked === undefined) this.follow(link);
+      },
+      onFault: (_, error) => options.onFault(error),
+    });
+  }
+
+  /** Blocks of the longest chain being fetched; 0 when none is. */
+  get target(): number {
+    const heights = this.#options.links().map((link) => (link.state === "normal" ? 0 : link.height));
+    return Math.max(0, ...heights);
+  }
+
+  /** True once our chain was as long as the peers'. */
+  get isSynchronized(): boolean {
+    return this.#isSynchronized;
+  }
+
+  /** True while fetched blocks are being added. */
+  get isBusy(): boolean {
+    return this.#import.isBusy;
+  }
+
+  /** Looks at what a peer tells of its chain; throws PeerFault. */
+  consider(link: PeerLink, data: CoreSyncData): void {
+    if (link.state === "synchronizing") return;
+    checkSyncData(this.#options.parts.network, data);
+    noteHeight(link, data.currentHeight);
+    link.pruningSeed = data.pruningSeed;
+    const isKnown = this.#has({ id: data.topId, key: toHex(data.topId) });
+    // No chain is fetched over networks that hide who speaks.
+    if (!isKnown && link.peer.zone === "public") {
+      if (link.state === "normal") this.follow(link);
+    } else if (link.state === "normal" && data.currentHeight >= this.#read.height()) {
+      this.#checkSynchronized();
+    }
+  }
+
+  /** Fetches the chain of a peer from where it leaves ours. */
+  follow(link: PeerLink): void {
+    link.needed = [];
+    this.#askChain(link, { isOnward: false });
+  }
+
+  onChain(link: PeerLink, answer: PayloadOf<"chain">): void {
+    const { asked, newestTold } = link;
+    if (asked?.what !== "chain") throw new PeerFault("a chain that nobody asked for", { score: 1 });
+    link.asked = undefined;
+    const known = {
+      read: this.#read,
+      isInvalid: (key: string) => this.#options.parts.invalidBlocks.has(key),
+      isComing: (key: string) => this.queue.has(key),
+    };
+    const blocks = checkChain(known, answer, asked);
+    const last = blocks.at(-1)!;
+    noteHeight(link, answer.total_height);
+    const isSame = newestTold?.height === last.height && last.height + 1 < link.height;
+    if (isSame && blocks.every((block) => this.#has(block)))
+      throw new PeerFault("a chain that does not go on");
+    link.newestTold = last;
+    link.needed = blocks;
+    this.#proceed(link);
+  }
+
+  onBlocks(link: PeerLink, answer: PayloadOf<"blocks">): void {
+    const { asked } = link;
+    if (asked?.what !== "blocks") throw new PeerFault("blocks that nobody asked for", { score: 1 });
+    link.asked = undefined;
+    const fetched = checkBlocks(answer, asked);
+    noteHeight(link, answer.current_blockchain_height);
+    const span = this.queue.find(asked.keys[0]!);
+    if (span !== undefined && span.fetched === undefined)
+      this.#fill(span, { link, fetched, since: asked.at });
+    this.#import.run();
+    this.#proceed(link);
+  }
+
+  closed(link: PeerLink): void {
+    this.queue.forget(link);
+    link.asked = undefined;
+    this.#proceedAll();
+  }
+
+  /** Once a second: looks after peers that do not answer. */
+  tick(): void {
+    for (const link of this.#options.links()) if (this.#isSilent(link)) this.#giveUp(link);
+    this.#proceedAll();
+  }
+
+  #has({ id, key }: Pick<NeededBlock, "id" | "key">): boolean {
+    const { heightOf, alternativeBlock } = this.#read;
+    return this.queue.has(key) || heightOf(id) !== undefined || alternativeBlock(id) !== undefined;
+  }
+
+  #checkSynchronized(): void {
+    if (this.queue.spans.length > 0 || this.#read.height() < this.target) return;
+    this.#isSynchronized = true;
+    this.#options.onSynchronized();
+  }
+
+  #askChain(link: PeerLink, { isOnward }: { readonly isOnward: boolean }): void {
+    const ids = shortHistory(this.#read);
+    const told = link.newestTold;
+    const isAhead = isOnward && told !== undefined && toHex(told.id) !== toHex(ids[0]!);
+    const overlap = isAhead ? Number.POSITIVE_INFINITY : this.#read.height();
+    link.state = "synchronizing";
+    link.asked = { what: "chain", at: this.#options.clock.milliseconds(), overlap };
+    const block_ids = isAhead ? [told.id, ...ids] : ids;
+    link.peer.notify(messages.requestChain, { block_ids, prune: false });
+  }
+
+  #askBlocks(link: PeerLink, blocks: readonly NeededBlock[]): void {
+    const keys = blocks.map(({ key }) => key);
+    link.state = "synchronizing";
+    link.asked = {
+      what: "blocks",
+      at: this.#options.clock.milliseconds(),
+      start: blocks[0]!.height,
+      keys,
+    };
+    link.peer.notify(messages.requestBlocks, { blocks: blocks.map(({ id }) => id), prune: false });
+  }
+
+  /** The next question for a peer that has answered the last. */
+  #proceed(link: PeerLink): void {
+    if (!link.peer.isOpen || link.asked !== undefined) return;
+    const late = this.#overdue(link);
+    if (late !== undefined) {
+      late.link = link;
+      late.askedAt = this.#options.clock.milliseconds();
+      return this.#askBlocks(link, late.blocks);
+    }
+    const unknown = link.needed.findIndex((block) => !this.#has(block));
+    link.needed = unknown === -1 ? [] : link.needed.slice(unknown);
+    if (link.needed.length === 0) return this.#askFurther(link);
+    const chosen = this.#isQueueFull() ? [] : this.#choose(link);
+    if (chosen.length === 0) {
+      link.state = "standby";
+      return;
+    }
+    this.queue.reserve(link, chosen, this.#options.clock.milliseconds());
+    this.#askBlocks(link, chosen);
+  }
+
+  #proceedAll(): void {
+    for (const link of this.#options.links()) if (link.state === "standby") this.#proceed(link);
+  }
+
+  #askFurther(link: PeerLink): void {
+    const { newestTold, height } = link;
+    if (newestTold !== undefined && newestTold.height + 1 < height) {
+      return this.#askChain(link, { isOnward: true });
+    }
+    link.state = "normal";
+    this.#checkSynchronized();
+  }
+
+  /** The next blocks to ask this peer for, as many as make one answer. */
+  #choose(link: PeerLink): NeededBlock[] {
+    const { blocksPerRequest } = this.#options;
+    const isFetchable = (block: NeededBlock) => !this.#has(block) && isWhole(link, block);
+    const first = link.needed.findIndex(isFetchable);
+    const chosen: NeededBlock[] = [];
+    let bytes = 0;
+    const most = Math.min(blocksPerRequest ?? MAX_BLOCKS_OF_REQUEST, MAX_BLOCKS_OF_REQUEST);
+    for (const block of first === -1 ? [] : link.needed.slice(first, first + most)) {
+      bytes += block.weight === 0 ? ANSWER_BYTES / DEFAULT_BLOCKS : block.weight;
+      const isTooMuch = chosen.length > 0 && bytes > ANSWER_BYTES && blocksPerRequest === undefined;
+      if (isTooMuch || !isFetchable(block)) break;
+      chosen.push(block);
+    }
+    return chosen;
+  }
+
+  #isQueueFull(): boolean {
+    const { filled, bytes } = this.queue;
+    return filled >= MANY_SPANS && bytes >= (this.#options.maxQueueBytes ?? DEFAULT_QUEUE_BYTES);
+  }
+
+  /** The span everything waits for, when this peer should fetch it too. Source: `should_download_next_span`. */
+  #overdue(link: PeerLink): Span | undefined {
+    const { clock } = this.#options;
+    const span = this.queue.next();
+    if (span === undefined || span.fetched !== undefined || span.link === link) return undefined;
+    const age = clock.milliseconds() - span.askedAt;
+    const silence = clock.seconds() - span.link.peer.traffic.lastReceived;
+    const isStalled = age >= DOUBLE_ASK.stalledMs && silence > DOUBLE_ASK.stalledSeconds;
+    if (!isStalled && age < DOUBLE_ASK.anyMs) return undefined;
+    const told = new Set(link.needed.map(({ key }) => key));
+    const isThere = span.blocks.every((block) => told.has(block.key) && isWhole(link, block));
+    return isThere ? span : undefined;
+  }
+
+  #fill(
+    span: Span,
+    { link, fetched, since }: { link: PeerLink; fetched: readonly FetchedBlock[]; since: number },
+  ): void {
+    const seconds = Math.max(0.001, (this.#options.clock.milliseconds() - since) / 1000);
+    span.fetched = fetched;
+    span.bytes = fetched.reduce(
+      (sum, { block, txs }) => txs.reduce((all, { blob }) => all + blob.length, sum + block.blob.length),
+      0,
+    );
+    span.rate = span.bytes / seconds;
+    span.link = link;
+  }
+
+  #onAdded(): void {
+    this.#options.onProgress(this.#read.height(), this.target);
+    this.#proceedAll();
+    if (this.queue.spans.length === 0) this.#checkSynchronized();
+  }
+
+  #onBad({ link }: Span, cause: BadBlock | BadBytes): void {
+    const isBadWork = cause instanceof BadBlock && cause.violation.violation.code === "PROOF_OF_WORK";
+    const { host } = link.peer.address;
+    this.queue.forget(link, { all: true });
+    link.peer.drop(cause.message, isBadWork ? BAD_WORK : BAD_BLOCK);
+    for (const other of this.#options.links()) {
+      if (other !== link && other.peer.address.host === host) other.peer.drop(cause.message);
+    }
+  }
+
+  #isSilent({ asked, peer }: PeerLink): boolean {
+    if (asked === undefined) return false;
+    const { clock } = this.#options;
+    const waited = clock.milliseconds() - asked.at;
+    const silence = 1000 * (clock.seconds() - peer.traffic.lastReceived);
+    return waited > PATIENCE_MS || (waited > SILENCE_MS && silence > SILENCE_MS);
+  }
+
+  #giveUp(link: PeerLink): void {
+    link.score--;
+    if (link.score < -1) return link.peer.drop("does not answer", { score: 5 });
+    link.asked = undefined;
+    this.queue.forget(link);
+    link.state = "standby";
+  }
+}
+
+/** Whether a peer has this block whole, as far as it is pruned. */
+function isWhole({ height, pruningSeed }: PeerLink, block: NeededBlock): boolean {
+  return keepsWholeBlock(block.height, height, pruningSeed);
+}

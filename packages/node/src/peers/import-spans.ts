@@ -1,0 +1,120 @@
+import { setImmediate } from "node:timers/promises";
+import { BadBytes, toHex } from "@anulo/protocol";
+import { BadBlock, type BlockImporter, Outrun } from "../chain/import-blocks.ts";
+import { type IncomingBlock, readSuppliedTransaction } from "../chain/incoming-block.ts";
+import type { ChainParts } from "../chain/parts.ts";
+import type { BlockQueue, FetchedBlock, Span } from "./block-queue.ts";
+
+/** Takes what the queue holds into the chain, one run after another. */
+export interface SpanImport {
+  /** True while blocks are being added. */
+  readonly isBusy: boolean;
+  /** Begins, unless it is at it: call it whenever something came. */
+  run(): void;
+}
+
+export interface SpanImportOptions {
+  readonly parts: ChainParts;
+  readonly importer: BlockImporter;
+  readonly queue: BlockQueue;
+  /** Blocks of a span are in the chain, or were there before. */
+  onAdded(span: Span): void;
+  /** The peer sent what is no block, or an invalid one. */
+  onBad(span: Span, cause: BadBlock | BadBytes): void;
+  /** What the span builds on is not known: it was of no use. */
+  onLoose(span: Span): void;
+  /** A bug of ours. */
+  onFault(span: Span, error: unknown): void;
+}
+
+/** Milliseconds of work between two turns of the event loop. */
+const TURN_MS = 15;
+
+/** Reads the transactions of fetched blocks, in turns; throws BadBytes. */
+async function readFetched(fetched: readonly FetchedBlock[]): Promise<IncomingBlock[]> {
+  const blocks: IncomingBlock[] = [];
+  let start = performance.now();
+  for (const { block, txs } of fetched) {
+    if (performance.now() - start > TURN_MS) {
+      await setImmediate();
+      start = performance.now();
+    }
+    const supplied = txs.map(({ blob }) => readSuppliedTransaction(blob));
+    blocks.push({ ...block, transactions: new Map(supplied.map((tx) => [toHex(tx.id), tx])) });
+  }
+  return blocks;
+}
+
+/** Joins queue and importer. */
+export function createSpanImport(options: SpanImportOptions): SpanImport {
+  const { parts, importer, queue } = options;
+  const { read } = parts.store;
+  let isRunning = false;
+  let staged = 0;
+  const isKnown = (id: Uint8Array) =>
+    read.heightOf(id) !== undefined || read.alternativeBlock(id) !== undefined;
+  /** The span whose turn it is; undefined while it, or what it builds on, is still to come. */
+  const next = (): Span | undefined => {
+    for (let span = queue.next(); span?.fetched !== undefined; span = queue.next()) {
+      const { previousId } = span.fetched[0]!.block.block.header;
+      const isUseful = !isKnown(span.blocks.at(-1)!.id);
+      if (isUseful && (isKnown(previousId) || isStaged(previousId))) return span;
+      if (isUseful && queue.has(toHex(previousId))) return undefined;
+      queue.remove(span);
+      if (isUseful) options.onLoose(span);
+      else options.onAdded(span);
+    }
+    return undefined;
+  };
+  const isStaged = (id: Uint8Array) => {
+    const key = toHex(id);
+    return queue.spans.some((span) => span.isStaged && span.blocks.some((block) => block.key === key));
+  };
+  const finish = (span: Span) => {
+    queue.remove(span);
+    options.onAdded(span);
+  };
+  const fail = (span: Span, error: unknown) => {
+    span.isStaged = false;
+    if (error instanceof Outrun) return;
+    queue.remove(span);
+    if (error instanceof BadBlock || error instanceof BadBytes) options.onBad(span, error);
+    else options.onFault(span, error);
+  };
+  const stage = async (span: Span): Promise<void> => {
+    span.isStaged = true;
+    staged++;
+    const settled = () => {
+      staged--;
+      run();
+    };
+    try {
+      const { written } = await importer.stage(await readFetched(span.fetched!));
+      written
+        .then(
+          () => finish(span),
+          (error) => fail(span, error),
+        )
+        .then(settled);
+    } catch (error) {
+      fail(span, error);
+      settled();
+    }
+  };
+  const runAll = async () => {
+    for (let span = next(); span !== undefined; span = next()) await stage(span);
+  };
+  const run = () => {
+    if (isRunning) return;
+    isRunning = true;
+    runAll().finally(() => {
+      isRunning = false;
+    });
+  };
+  return {
+    get isBusy() {
+      return isRunning || staged > 0;
+    },
+    run,
+  };
+}

@@ -1,0 +1,225 @@
+import { randomBytes } from "node:crypto";
+import type { RandomSource } from "@anulo/crypto";
+import {
+  type Clock,
+  type CoreSyncData,
+  handle,
+  type Log,
+  type NotificationHandler,
+  type Peer,
+  PeerFault,
+  systemClock,
+} from "@anulo/p2p";
+import { hardForkAt, toHex } from "@anulo/protocol";
+import type { ChainEvent, Events } from "../chain/events.ts";
+import type { ChainParts } from "../chain/parts.ts";
+import { isPublic } from "../pool/relay-phase.ts";
+import { ChainSync } from "./chain-sync.ts";
+import { createLink, type LinkState, type PeerLink } from "./link.ts";
+import { messages } from "./messages.ts";
+import { createNewBlocks, type NewBlocks } from "./new-blocks.ts";
+import { takeTransactions } from "./new-transactions.ts";
+import { createProgress } from "./progress.ts";
+import { relayBlock } from "./relay-blocks.ts";
+import { createServer } from "./serve.ts";
+import { createTransactionRelay, type TransactionRelay } from "./transaction-relay.ts";
+
+export interface PeerProtocolOptions {
+  readonly parts: ChainParts;
+  readonly events: Events;
+  /** Never talks to peers. */
+  readonly isOffline: boolean;
+  /** Which part of the chain is kept whole; left out: all. */
+  readonly pruningSeed?: (() => number) | undefined;
+  readonly padTransactions?: boolean | undefined;
+  readonly maxQueueBytes?: number | undefined;
+  readonly blocksPerRequest?: number | undefined;
+  readonly clock?: Clock | undefined;
+  readonly random?: RandomSource | undefined;
+  readonly log?: Log | undefined;
+}
+
+const silentLog: Log = { error() {}, warn() {}, debug() {} };
+const TICK_MS = 1000;
+/** Seconds between two looks at what is to be told again. */
+const RELAY_TICKS = 5;
+
+/** What peers and this node say about chain and transactions: the pieces a peer network asks for. */
+export class PeerProtocol {
+  readonly sync: ChainSync;
+  readonly notifications: readonly NotificationHandler[];
+  readonly #parts: ChainParts;
+  readonly #links = new Map<string, PeerLink>();
+  readonly #options: PeerProtocolOptions;
+  readonly #relay: TransactionRelay;
+  readonly #newBlocks: NewBlocks;
+  readonly #clock: Clock;
+  readonly #random: RandomSource;
+  #ends: (() => void)[] = [];
+  #cancelTick = () => {};
+  #wantsComplement = true;
+  #ticks = 0;
+
+  constructor(options: PeerProtocolOptions) {
+    const { parts, clock = systemClock, random = randomBytes, log = silentLog } = options;
+    const links = () => this.links;
+    this.#options = options;
+    this.#parts = parts;
+    this.#clock = clock;
+    this.#random = random;
+    const progress = createProgress(clock, log);
+    this.sync = new ChainSync({
+      ...{ parts, clock, links, isOffline: options.isOffline },
+      ...{ maxQueueBytes: options.maxQueueBytes, blocksPerRequest: options.blocksPerRequest },
+      onProgress: progress.advance,
+      onSynchronized: () => {
+        progress.finish(parts.store.read.height());
+        this.#askComplement();
+      },
+      onFault: (error) => log.error("blocks could not be added", { error }),
+    });
+    const padTransactions = options.padTransactions ?? false;
+    this.#relay = createTransactionRelay({ parts, clock, random, links, padTransactions });
+    this.#newBlocks = createNewBlocks({ parts, sync: this.sync, links });
+    this.notifications = this.#handlers();
+  }
+
+  /** All connected peers. */
+  get links(): readonly PeerLink[] {
+    return [...this.#links.values()];
+  }
+
+  /** Starts to look after peers and to tell them what happens. */
+  start(): void {
+    this.#ends = [this.#options.events.listen((event) => this.#onEvent(event))];
+    this.#scheduleTick();
+  }
+
+  stop(): void {
+    for (const end of this.#ends) end();
+    this.#cancelTick();
+    this.#relay.stop();
+  }
+
+  /** Our chain, as peers are told of it. */
+  syncData(): CoreSyncData {
+    const { state, network } = this.#parts;
+    const { height, topId, cumulativeDifficulty } = state.view();
+    return {
+      currentHeight: height,
+      topId,
+      topVersion: hardForkAt(network, height - 1),
+      cumulativeDifficulty,
+      pruningSeed: this.#pruningSeed(),
+    };
+  }
+
+  /** What a connection is busy with; undefined before its handshake. */
+  stateOf(peer: Peer): LinkState | undefined {
+    return this.#links.get(toHex(peer.connectionId))?.state;
+  }
+
+  onSyncData(peer: Peer, data: CoreSyncData): void {
+    const link = this.#links.get(toHex(peer.connectionId));
+    if (link !== undefined) this.sync.consider(link, data);
+  }
+
+  onConnected(peer: Peer): void {
+    const link = createLink(peer);
+    this.#links.set(link.key, link);
+    // The peer must have our side of the handshake before it is asked anything.
+    this.#clock.after(0, () => {
+      if (peer.isOpen) this.#guard(peer, () => this.sync.consider(link, peer.syncData));
+    });
+  }
+
+  onClosed(peer: Peer): void {
+    const link = this.#links.get(toHex(peer.connectionId));
+    if (link === undefined) return;
+    this.#links.delete(link.key);
+    this.sync.closed(link);
+    this.#relay.closed(link);
+    if (this.#links.size === 0) this.#wantsComplement = true;
+  }
+
+  /** Blames the peer for a fault of its own, and the log for one of ours. */
+  #guard(peer: Peer, run: () => void): void {
+    try {
+      run();
+    } catch (error) {
+      if (error instanceof PeerFault) peer.drop(error.message, error.blame);
+      else (this.#options.log ?? silentLog).error("a peer's data could not be handled", { error });
+    }
+  }
+
+  #pruningSeed(): number {
+    return this.#options.pruningSeed?.() ?? 0;
+  }
+
+  #linkOf(peer: Peer): PeerLink {
+    const link = this.#links.get(toHex(peer.connectionId));
+    if (link === undefined) throw new PeerFault("speaks before the handshake");
+    return link;
+  }
+
+  #handlers(): NotificationHandler[] {
+    const server = createServer(this.#parts, () => this.#pruningSeed());
+    const { newBlock, newFluffyBlock, newTransactions, requestBlocks, blocks } = messages;
+    const { requestChain, chain, requestMissing, poolComplement } = messages;
+    return [
+      handle(newBlock, (peer, body) => this.#newBlocks.onWhole(this.#linkOf(peer), body)),
+      handle(newTransactions, (peer, body) => {
+        const link = this.#linkOf(peer);
+        if (link.state !== "normal" || !this.sync.isSynchronized) return;
+        const options = { parts: this.#parts, relay: this.#relay, random: this.#random };
+        return takeTransactions(options, link, body);
+      }),
+      handle(requestBlocks, (peer, body) => server.blocks(this.#linkOf(peer), body)),
+      handle(blocks, (peer, body) => this.sync.onBlocks(this.#linkOf(peer), body)),
+      handle(requestChain, (peer, body) => server.chain(this.#linkOf(peer), body)),
+      handle(chain, (peer, body) => this.sync.onChain(this.#linkOf(peer), body)),
+      handle(newFluffyBlock, (peer, body) => this.#newBlocks.onFluffy(this.#linkOf(peer), body)),
+      handle(requestMissing, (peer, body) => server.missing(this.#linkOf(peer), body)),
+      handle(poolComplement, (peer, body) => server.complement(this.#linkOf(peer), body)),
+    ];
+  }
+
+  #onEvent(event: ChainEvent): void {
+    const { read } = this.#parts.store;
+    if (event.type === "blockAdded") {
+      const isFetched = this.sync.isBusy || this.#newBlocks.isComing(toHex(event.id));
+      if (!isFetched) this.#relayBlock(event.height);
+    } else if (event.type === "reorganised") {
+      const isFetched =
+        this.sync.isBusy || this.#newBlocks.isComing(toHex(read.blockInfo(read.height() - 1)!.hash));
+      if (!isFetched) this.#relayBlock(read.height() - 1);
+    } else if (event.type === "transactionAdded" || event.type === "transactionReleased") {
+      const entry = this.#parts.pool.get(toHex(event.id));
+      const isOurs = entry !== undefined && !entry.row.doNotRelay && entry.row.phase === "local";
+      if (isOurs || (entry !== undefined && event.type === "transactionReleased")) this.#relay.tell([entry]);
+    }
+  }
+
+  #relayBlock(height: number): void {
+    const others = this.links.filter(({ peer }) => peer.zone === "public");
+    if (others.length > 0) relayBlock(this.#parts.store.read, height, others);
+  }
+
+  /** Asks one peer for the waiting transactions we lack, once after we have caught up. */
+  #askComplement(): void {
+    const link = this.links.find(({ peer }) => peer.isOpen);
+    if (link === undefined || !this.#wantsComplement) return;
+    this.#wantsComplement = false;
+    const known = this.#parts.pool.entries().filter(({ row }) => isPublic(row));
+    link.peer.notify(messages.poolComplement, { hashes: known.map(({ id }) => id) });
+  }
+
+  #scheduleTick(): void {
+    this.#cancelTick = this.#clock.after(TICK_MS, () => {
+      this.sync.tick();
+      this.#ticks++;
+      if (this.#ticks % RELAY_TICKS === 0) this.#relay.tellDue();
+      this.#scheduleTick();
+    });
+  }
+}

@@ -1,0 +1,49 @@
+import type { Clock, Log } from "@anulo/p2p";
+
+/** How far the chain is, and how long it will take. */
+export interface Progress {
+  /** Some blocks were added: the chain has `height` of `target`. */
+  advance(height: number, target: number): void;
+  /** The chain is as high as those of the peers. */
+  finish(height: number): void;
+}
+
+/** Milliseconds between two lines. */
+const PACE_MS = 2000;
+/** Blocks worth a closing line. Source: cryptonote_protocol_handler.inl `on_connection_synchronized`. */
+const MANY_BLOCKS = 20;
+
+interface Run {
+  readonly since: number;
+  readonly from: number;
+  told: number;
+}
+
+/** Tells the log, now and then, while the chain grows. */
+export function createProgress(clock: Clock, log: Log): Progress {
+  let run: Run | undefined;
+  const rateOf = ({ since, from }: Run, height: number) =>
+    (1000 * (height - from)) / Math.max(1, clock.milliseconds() - since);
+  return {
+    advance(height, target) {
+      const now = clock.milliseconds();
+      run ??= { since: now, from: height, told: now };
+      if (now - run.told < PACE_MS || height >= target) return;
+      run.told = now;
+      const blocksPerSecond = rateOf(run, height);
+      log.warn("synchronizing", {
+        height,
+        target,
+        percent: Math.min(99, Math.floor((100 * height) / target)),
+        blocksPerSecond: Math.round(blocksPerSecond * 10) / 10,
+        secondsLeft: blocksPerSecond === 0 ? undefined : Math.ceil((target - height) / blocksPerSecond),
+      });
+    },
+    finish(height) {
+      if (run !== undefined && height - run.from > MANY_BLOCKS) {
+        log.warn("synchronized", { height, blocksPerSecond: Math.round(rateOf(run, height) * 10) / 10 });
+      }
+      run = undefined;
+    },
+  };
+}

@@ -1,0 +1,65 @@
+import type { RandomSource } from "@anulo/crypto";
+import { pick } from "./chance.ts";
+
+/** Outgoing connections that stem transactions of one epoch take. Source: cryptonote_config.h. */
+export const STEMS = 2;
+
+/**
+ * Which connection a stem transaction goes out by: the same for all that came in by one connection, so that who
+ * watches learns nothing from several. Names are those of connections; "" stands for this node itself.
+ */
+export interface StemMap {
+  /** Connections in use. */
+  readonly size: number;
+  /** Replaces connections that are gone by others of `outgoing`, and takes more while there are too few. */
+  update(outgoing: readonly string[]): void;
+  /** The connection for what came from `source`; undefined when there is none. */
+  stemOf(source: string): string | undefined;
+}
+
+/** Chooses among outgoing connections for a new epoch. Source: net/dandelionpp.cpp. */
+export function createStemMap(outgoing: readonly string[], random: RandomSource): StemMap {
+  const outs: (string | undefined)[] = pick(outgoing, STEMS, random);
+  const usage: number[] = Array.from({ length: STEMS }, () => 0);
+  const outOf = new Map<string, number>();
+  const leastUsed = (): number | undefined => {
+    const open = outs.flatMap((out, at) => (out === undefined ? [] : [at]));
+    const least = Math.min(...open.map((at) => usage[at]!));
+    return pick(
+      open.filter((at) => usage[at] === least),
+      1,
+      random,
+    )[0];
+  };
+  const assign = (source: string): number | undefined => {
+    const at = leastUsed();
+    if (at === undefined) outOf.delete(source);
+    else {
+      outOf.set(source, at);
+      usage[at]!++;
+    }
+    return at;
+  };
+  return {
+    get size() {
+      return outs.filter((out) => out !== undefined).length;
+    },
+    update(current) {
+      const fresh = current.filter((out) => !outs.includes(out));
+      for (let at = 0; at < STEMS; at++) {
+        const out = outs[at];
+        if (out !== undefined && current.includes(out)) continue;
+        const [next] = pick(fresh, 1, random);
+        if (next !== undefined) fresh.splice(fresh.indexOf(next), 1);
+        if (at < outs.length || next !== undefined) outs[at] = next;
+      }
+    },
+    stemOf(source) {
+      const known = outOf.get(source);
+      if (known !== undefined && outs[known] !== undefined) return outs[known];
+      if (known !== undefined) usage[known]!--;
+      const at = assign(source);
+      return at === undefined ? undefined : outs[at];
+    },
+  };
+}

@@ -1,0 +1,142 @@
+import type { RandomSource } from "@anulo/crypto";
+import type { Clock } from "@anulo/p2p";
+import type { RelayPhase } from "@anulo/storage";
+import type { ChainParts } from "../chain/parts.ts";
+import type { PoolEntry } from "../pool/pool.ts";
+import { dueTransactions, markTold } from "../pool/relay-phase.ts";
+import { poisson, randomBelow } from "./chance.ts";
+import { createFluffQueue } from "./fluff-queue.ts";
+import type { PeerLink } from "./link.ts";
+import { createStemMap, type StemMap } from "./stem-map.ts";
+import { transactionsMessage } from "./transactions-message.ts";
+
+/** Tells peers of transactions, so that nobody learns which node one began at: Dandelion++. */
+export interface TransactionRelay {
+  /** Tells of waiting transactions, in the phase each is in; `source` is the peer they came from. */
+  tell(entries: readonly PoolEntry[], source?: PeerLink): void;
+  /** Tells again what is due: an embargo ended, or no block took it for a while. */
+  tellDue(): void;
+  closed(link: PeerLink): void;
+  stop(): void;
+}
+
+export interface TransactionRelayOptions {
+  readonly parts: ChainParts;
+  readonly clock: Clock;
+  readonly random: RandomSource;
+  /** All connected peers. */
+  links(): readonly PeerLink[];
+  /** Make every message a multiple of 1 KiB long. */
+  readonly padTransactions: boolean;
+}
+
+const MINUTE_MS = 60_000;
+/** Source: cryptonote_config.h `CRYPTONOTE_DANDELIONPP_*`. */
+const EPOCH = { leastMs: 10 * MINUTE_MS, rangeMs: 30_000 };
+const FLUFF_PERCENT = 20;
+/** Seconds we leave it to others to tell a transaction to all, on average. */
+const EMBARGO_SECONDS = 39;
+
+interface Epoch {
+  readonly isFluffing: boolean;
+  readonly stems: StemMap;
+  readonly endsAt: number;
+}
+
+/** What a group of transactions came in as decides how it goes out. */
+const groups = ["local", "forward", "stem", "fluff"] as const satisfies readonly RelayPhase[];
+
+function phaseOf({ row }: PoolEntry): RelayPhase {
+  return row.keptByBlock ? "fluff" : row.phase;
+}
+
+/** Starts without an epoch; the first begins with the first transaction. Source: levin_notify.cpp. */
+export function createTransactionRelay(options: TransactionRelayOptions): TransactionRelay {
+  const { parts, clock, random, links, padTransactions } = options;
+  let epoch: Epoch | undefined;
+  const send = (link: PeerLink, blobs: readonly Uint8Array[], isFluff: boolean): boolean => {
+    const { notification, payload } = transactionsMessage(blobs, { isFluff, isPadded: padTransactions });
+    return link.peer.notify(notification, payload);
+  };
+  const queue = createFluffQueue({ clock, random, send: (link, blobs) => void send(link, blobs, true) });
+  const stemCandidates = () => {
+    const height = parts.store.read.height();
+    const able = links().filter(({ peer, height: theirs }) => {
+      return peer.direction === "out" && peer.zone === "public" && theirs >= height;
+    });
+    return able.map(({ key }) => key);
+  };
+  const currentEpoch = (): Epoch => {
+    const now = clock.milliseconds();
+    if (epoch === undefined || now >= epoch.endsAt) {
+      epoch = {
+        isFluffing: randomBelow(100, random) < FLUFF_PERCENT,
+        stems: createStemMap(stemCandidates(), random),
+        endsAt: now + EPOCH.leastMs + randomBelow(EPOCH.rangeMs, random),
+      };
+    }
+    return epoch;
+  };
+  const blobsOf = (entries: readonly PoolEntry[]) => entries.map(({ row }) => row.blob);
+  const mark = (entries: readonly PoolEntry[], phase: RelayPhase) => {
+    const embargoEnd = () => parts.now() + poisson(EMBARGO_SECONDS, random);
+    const told = entries.map(({ key }) => ({ key, ...(phase === "stem" && { embargoEnd: embargoEnd() }) }));
+    markTold(parts, told, phase);
+  };
+  const fluff = (entries: readonly PoolEntry[], source: PeerLink | undefined) => {
+    mark(entries, "fluff");
+    for (const link of links()) {
+      if (link !== source && link.peer.zone === "public") queue.add(link, blobsOf(entries));
+    }
+  };
+  const stem = (entries: readonly PoolEntry[], source: PeerLink | undefined) => {
+    const { isFluffing, stems } = currentEpoch();
+    for (let attempt = 0; attempt < 2 && !isFluffing; attempt++) {
+      const out = stems.stemOf(source?.key ?? "");
+      const link = links().find(({ key }) => key === out);
+      if (link !== undefined && send(link, blobsOf(entries), false)) return mark(entries, "stem");
+      stems.update(stemCandidates());
+    }
+    fluff(entries, source);
+  };
+  /** Outgoing connections of an anonymity network, through which transactions of our own go first. */
+  const hiddenWays = (): PeerLink[] => {
+    const ways = links().filter(({ peer }) => peer.direction === "out" && peer.zone !== "public");
+    const isI2p = ways.some(({ peer }) => peer.zone === "i2p");
+    return ways.filter(({ peer }) => (peer.zone === "i2p") === isI2p);
+  };
+  const tellOwn = (entries: readonly PoolEntry[]) => {
+    const ways = hiddenWays();
+    if (ways.length === 0) return stem(entries, undefined);
+    mark(entries, "local");
+    for (const link of ways) queue.add(link, blobsOf(entries));
+  };
+  const tellGroup = (phase: RelayPhase, entries: readonly PoolEntry[], source: PeerLink | undefined) => {
+    if (entries.length === 0) return;
+    if (phase === "fluff") fluff(entries, source);
+    else if (phase === "local") tellOwn(entries);
+    else stem(entries, source);
+  };
+  const tellAll = (entries: readonly PoolEntry[], source?: PeerLink) => {
+    for (const phase of groups) {
+      tellGroup(
+        phase,
+        entries.filter((entry) => phaseOf(entry) === phase),
+        source,
+      );
+    }
+  };
+  return {
+    tell: tellAll,
+    tellDue() {
+      const due = dueTransactions(parts);
+      const overdue = due.filter((entry) => phaseOf(entry) === "stem");
+      if (overdue.length > 0) fluff(overdue, undefined);
+      tellAll(due.filter((entry) => phaseOf(entry) !== "stem"));
+    },
+    closed: (link) => queue.closed(link),
+    stop() {
+      for (const link of links()) queue.closed(link);
+    },
+  };
+}

@@ -1,0 +1,93 @@
+import type { PoolTransaction, RelayPhase } from "@anulo/storage";
+import { type ChainParts, transact } from "../chain/parts.ts";
+import type { PoolEntry } from "./pool.ts";
+import { NEVER } from "./return-to-pool.ts";
+
+/** From what nobody knows to what everybody may know. Source: cryptonote_protocol/enums.h `relay_method`. */
+const phases: readonly RelayPhase[] = ["local", "forward", "stem", "fluff"];
+
+/** Whether everybody may know a transaction: it is told to all, or was in a block. */
+export function isPublic({ keptByBlock, doNotRelay, phase }: PoolTransaction): boolean {
+  return keptByBlock || (!doNotRelay && phase === "fluff");
+}
+
+/** What the next phase is when a transaction of the pool comes in again; undefined: nothing new. */
+function nextPhase(row: PoolTransaction, coming: RelayPhase): RelayPhase | undefined {
+  if (row.keptByBlock || row.doNotRelay || row.phase === "fluff") return undefined;
+  // What comes round on its stem goes in circles: tell it to all. Source: tx_pool.cpp `add_tx`.
+  if (row.phase === "stem" && coming === "stem") return "fluff";
+  return phases.indexOf(coming) > phases.indexOf(row.phase) ? coming : undefined;
+}
+
+/** Notes that a waiting transaction came in again; true when it is to be told more widely than before. */
+export function promote(
+  parts: ChainParts,
+  { key, row }: PoolEntry,
+  { phase: coming = "local", relayAt }: { readonly phase?: RelayPhase; readonly relayAt?: number },
+): boolean {
+  const phase = nextPhase(row, coming);
+  if (phase === undefined) return false;
+  const lastRelayedTime = relayAt === undefined ? NEVER : BigInt(relayAt);
+  const change = { phase, lastRelayedTime, receiveTime: parts.now(), relayed: true };
+  transact(parts, (writer) => parts.pool.update(writer, key, change));
+  return true;
+}
+
+/** A transaction that was told, and until when (Unix seconds) it is up to others to tell it on. */
+export interface Told {
+  readonly key: string;
+  readonly embargoEnd?: number | undefined;
+}
+
+/** Notes that these were told to peers in this phase; what is further already stays so. */
+export function markTold(parts: ChainParts, told: readonly Told[], phase: RelayPhase): void {
+  const known = told.filter(({ key }) => parts.pool.get(key) !== undefined);
+  if (known.length === 0) return;
+  transact(parts, (writer) => {
+    for (const { key, embargoEnd } of known) {
+      const { row } = parts.pool.get(key)!;
+      const reached = phases.indexOf(phase) > phases.indexOf(row.phase) ? phase : row.phase;
+      const isWaiting = reached === "stem" && !row.keptByBlock && embargoEnd !== undefined;
+      const lastRelayedTime = BigInt(isWaiting ? embargoEnd : parts.now());
+      parts.pool.update(writer, key, {
+        phase: reached,
+        doNotRelay: false,
+        relayed: true,
+        lastRelayedTime,
+      });
+    }
+  });
+}
+
+const MINUTE = 60;
+/** Seconds between two times a transaction is told again: at first, and at most. Source: tx_pool.cpp. */
+const FIRST_DELAY = 5 * MINUTE;
+const LONGEST_DELAY = 4 * 60 * MINUTE;
+const DAY = 24 * 60 * MINUTE;
+/** Half of the time it may wait: older ones are not told again, for others drop them soon. */
+const OLDEST = { own: 1.5 * DAY, fromBlock: 3.5 * DAY };
+
+/** Grows with the time since a transaction came, in steps. Source: tx_pool.cpp `get_relay_delay`. */
+function delayOf(lastRelayed: number, received: number): number {
+  const steps = Math.floor((lastRelayed - received + FIRST_DELAY) / FIRST_DELAY);
+  return Math.min(LONGEST_DELAY, steps * FIRST_DELAY);
+}
+
+function isDue({ phase, keptByBlock, lastRelayedTime, receiveTime }: PoolTransaction, now: number): boolean {
+  if (lastRelayedTime === NEVER) return now - receiveTime > FIRST_DELAY;
+  const isTimed = !keptByBlock && (phase === "stem" || phase === "forward");
+  const last = Number(lastRelayedTime);
+  return isTimed ? last <= now : now - last > delayOf(last, receiveTime);
+}
+
+/**
+ * Waiting transactions that should be told (again): an embargo ended, or nobody mined them for a while.
+ * Source: tx_pool.cpp `get_relayable_transactions`.
+ */
+export function dueTransactions({ pool, now }: ChainParts): PoolEntry[] {
+  const moment = now();
+  return pool.byFeeRate().filter(({ row }) => {
+    if (row.doNotRelay || row.fee === 0n || !isDue(row, moment)) return false;
+    return moment - row.receiveTime <= (row.keptByBlock ? OLDEST.fromBlock : OLDEST.own);
+  });
+}

@@ -1,0 +1,151 @@
+import { randomBytes } from "node:crypto";
+import { type Blame, type Notification, type Peer, PeerFault } from "@anulo/p2p";
+import { BadBytes, writeRecord } from "@anulo/protocol";
+import type { OpenChain } from "../src/chain/open-chain.ts";
+import { PeerProtocol, type PeerProtocolOptions } from "../src/peers/peer-protocol.ts";
+
+/** A chain that speaks to others as peers, without sockets. */
+export interface TestNode {
+  readonly chain: OpenChain;
+  readonly protocol: PeerProtocol;
+  /** Bugs and drops, as they happened. */
+  readonly faults: unknown[];
+}
+
+/** Makes a chain speak. */
+export function speaking(chain: OpenChain, options: Partial<PeerProtocolOptions> = {}): TestNode {
+  const faults: unknown[] = [];
+  const log = { error: (_: string, fields: unknown) => void faults.push(fields), warn() {}, debug() {} };
+  const { parts, events } = chain;
+  const protocol = new PeerProtocol({ parts, events, isOffline: false, log, ...options });
+  protocol.start();
+  return { chain, protocol, faults };
+}
+
+/** What a peer was dropped for. */
+export interface Dropped {
+  readonly reason: string;
+  readonly blame: Blame | undefined;
+}
+
+/** One end of a connection: what the node there sees of the node at the other end. */
+export interface End {
+  readonly peer: Peer;
+  /** Told of each message that arrives here; may replace its bytes. */
+  tamper: ((id: number, bytes: Uint8Array) => Uint8Array) | undefined;
+  dropped: Dropped | undefined;
+}
+
+interface Wiring {
+  readonly from: TestNode;
+  readonly to: TestNode;
+  readonly direction: "in" | "out";
+  readonly host: string;
+  close(): void;
+  isOpen(): boolean;
+}
+
+/** The end at `to`, through which it sees `from`; what is notified here arrives at the other end. */
+function makeEnd(
+  wiring: Wiring,
+  other: () => End,
+): End & { readonly receive: (id: number, bytes: Uint8Array) => void } {
+  const { from, to, direction, host } = wiring;
+  let inbox: Promise<void> = Promise.resolve();
+  const now = () => Math.floor(Date.now() / 1000);
+  const end: End = { tamper: undefined, dropped: undefined, peer: undefined as unknown as Peer };
+  const drop = (reason: string, blame?: Blame) => {
+    if (!wiring.isOpen()) return;
+    end.dropped = { reason, blame };
+    wiring.close();
+  };
+  const take = async (id: number, bytes: Uint8Array) => {
+    const handler = to.protocol.notifications.find((known) => known.id === id);
+    if (handler === undefined || !wiring.isOpen()) return;
+    try {
+      if (bytes.length > handler.maxBytes) throw new PeerFault("a message too long");
+      await handler.take(end.peer, end.tamper?.(id, bytes) ?? bytes);
+    } catch (error) {
+      if (error instanceof PeerFault) drop(error.message, error.blame);
+      else if (error instanceof BadBytes) drop(error.message);
+      else to.faults.push(error);
+    }
+  };
+  const peer: Peer = {
+    peerId: 7n,
+    connectionId: new Uint8Array(randomBytes(16)),
+    address: { kind: "ipv4", host, port: 18080 },
+    direction,
+    zone: "public",
+    get syncData() {
+      return from.protocol.syncData();
+    },
+    supportFlags: 1,
+    rpcPort: 0,
+    since: now(),
+    traffic: {
+      ...{ received: 0, sent: 0, receiveRate: 0, sendRate: 0 },
+      get lastReceived() {
+        return now();
+      },
+      get lastSent() {
+        return now();
+      },
+    },
+    get isOpen() {
+      return wiring.isOpen();
+    },
+    notify<T>({ id, payload }: Notification<T>, body: T) {
+      if (!wiring.isOpen()) return false;
+      (other() as ReturnType<typeof makeEnd>).receive(id, writeRecord(payload, body));
+      return true;
+    },
+    send: () => wiring.isOpen(),
+    drop,
+  };
+  const receive = (id: number, bytes: Uint8Array) => {
+    inbox = inbox.then(() => take(id, bytes));
+  };
+  return Object.assign(end, { peer, receive });
+}
+
+/** Connects two nodes; `a` is the one that dialled. The ends are what each sees of the other. */
+export function connect(a: TestNode, b: TestNode, host = "10.0.0.1"): { atA: End; atB: End; close(): void } {
+  let isOpen = true;
+  const close = () => {
+    if (!isOpen) return;
+    isOpen = false;
+    a.protocol.onClosed(atA.peer);
+    b.protocol.onClosed(atB.peer);
+  };
+  const shared = { close, isOpen: () => isOpen, host };
+  const atA: End = makeEnd({ from: b, to: a, direction: "out", ...shared }, () => atB);
+  const atB: End = makeEnd({ from: a, to: b, direction: "in", ...shared }, () => atA);
+  a.protocol.onConnected(atA.peer);
+  b.protocol.onConnected(atB.peer);
+  return { atA, atB, close };
+}
+
+/** Waits for the next events of a chain until the test holds. */
+export function until(node: TestNode, holds: () => boolean): Promise<void> {
+  if (holds()) return Promise.resolve();
+  return new Promise((resolve, reject) => {
+    let isDone = false;
+    const timer = setTimeout(() => finish(new Error("what was waited for did not happen")), 20_000);
+    const poll = setInterval(() => check(), 20);
+    const end = node.chain.events.listen(() => setImmediate(check));
+    const finish = (error?: Error) => {
+      isDone = true;
+      clearTimeout(timer);
+      clearInterval(poll);
+      end();
+      if (error === undefined) resolve();
+      else reject(error);
+    };
+    const check = () => {
+      if (isDone) return;
+      if (node.faults.length > 0) finish(node.faults[0] as Error);
+      else if (holds()) finish();
+    };
+  });
+}
