@@ -16,6 +16,7 @@ import type { SyncMode } from "@anulo/storage";
 import type { Events } from "./chain/events.ts";
 import { type OpenChain, openChain } from "./chain/open-chain.ts";
 import type { ChainParts } from "./chain/parts.ts";
+import { PeerProtocol } from "./peers/peer-protocol.ts";
 import { dropStale } from "./pool/maintain.ts";
 import { followSeeds } from "./pow/follow-seeds.ts";
 import { createPow, type Pow } from "./pow/pow.ts";
@@ -83,6 +84,7 @@ interface Running {
   readonly verifiers: Verifiers;
   readonly pow: Pow;
   readonly server: RpcServer;
+  readonly peers: PeerProtocol;
   readonly timer: NodeJS.Timeout;
 }
 
@@ -122,9 +124,10 @@ export function createNode(options: NodeOptions): Node {
     },
     async stop() {
       if (running === undefined) return;
-      const { server, chain, verifiers, pow, timer } = running;
+      const { server, chain, verifiers, pow, peers, timer } = running;
       running = undefined;
       clearInterval(timer);
+      peers.stop();
       await server.stop();
       await Promise.all([verifiers.stop(), pow.stop()]);
       await chain.close();
@@ -162,11 +165,16 @@ async function run(options: NodeOptions, { requestStop, onFault }: Reports): Pro
   const chain = await openChain({ ...rules, ...database, discharge, now, onFault });
   followSeeds(pow, chain.parts, chain.events);
   if (options.log !== undefined) logEvents(chain.events, options.log.in("blockchain"));
+  const { offline: isOffline = true } = options;
+  const log = options.log?.in("global");
+  const peers = new PeerProtocol({ ...{ parts: chain.parts, events: chain.events, isOffline, log } });
+  peers.start();
   try {
-    const server = await serve(options, { chain, pow, now, requestStop });
+    const server = await serve(options, { chain, pow, peers, now, requestStop });
     const timer = setInterval(() => dropStale(chain.parts), POOL_CARE_MS).unref();
-    return { chain, verifiers, pow, server, timer };
+    return { chain, verifiers, pow, peers, server, timer };
   } catch (error) {
+    peers.stop();
     await chain.close();
     throw error;
   }
@@ -190,22 +198,28 @@ const wordsOf = {
   alternativeBlock: "block kept beside the chain",
   blocksPopped: "blocks popped",
   transactionAdded: "transaction added to the pool",
+  transactionReleased: "transaction to be told to peers",
 } as const;
 
 interface Behind {
   readonly chain: OpenChain;
   readonly pow: Pow;
+  readonly peers: PeerProtocol;
   readonly now: () => number;
   readonly requestStop: () => void;
 }
 
-async function serve(options: NodeOptions, { chain, pow, now, requestStop }: Behind): Promise<RpcServer> {
+async function serve(
+  options: NodeOptions,
+  { chain, pow, peers, now, requestStop }: Behind,
+): Promise<RpcServer> {
   const { listen = [{ host: "127.0.0.1", port: 0 }], dialect, login, limits, log = unreadLog() } = options;
   let server: RpcServer | undefined;
   const bans = createBans(now);
   const services: NodeServices = {
     parts: chain.parts,
     pow,
+    peers,
     startTime: now(),
     offline: options.offline ?? true,
     bans,

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { toHex } from "@anulo/protocol";
 import type { OpenChain } from "../src/chain/open-chain.ts";
-import { emptyChain, loadBlocks, mine } from "./chain-fixture.ts";
+import { emptyChain, loadBlocks } from "./chain-fixture.ts";
 import { connect, speaking, type TestNode, until } from "./peer-network.ts";
 import { recordedChain } from "./recorded-chains.ts";
 

@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { type Blame, type Notification, type Peer, PeerFault } from "@anulo/p2p";
 import { BadBytes, writeRecord } from "@anulo/protocol";
+import { unreadLog } from "@anulo/rpc";
 import type { OpenChain } from "../src/chain/open-chain.ts";
 import { PeerProtocol, type PeerProtocolOptions } from "../src/peers/peer-protocol.ts";
 
@@ -15,7 +16,7 @@ export interface TestNode {
 /** Makes a chain speak. */
 export function speaking(chain: OpenChain, options: Partial<PeerProtocolOptions> = {}): TestNode {
   const faults: unknown[] = [];
-  const log = { error: (_: string, fields: unknown) => void faults.push(fields), warn() {}, debug() {} };
+  const log = { ...unreadLog(), error: (_: string, fields: unknown) => void faults.push(fields) };
   const { parts, events } = chain;
   const protocol = new PeerProtocol({ parts, events, isOffline: false, log, ...options });
   protocol.start();

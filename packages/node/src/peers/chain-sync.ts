@@ -193,11 +193,16 @@ export class ChainSync {
     if (late !== undefined) {
       late.link = link;
       late.askedAt = this.#options.clock.milliseconds();
-      return this.#askBlocks(link, late.blocks);
+      this.#askBlocks(link, late.blocks);
+      return;
     }
     const unknown = link.needed.findIndex((block) => !this.#has(block));
     link.needed = unknown === -1 ? [] : link.needed.slice(unknown);
-    if (link.needed.length === 0) return this.#askFurther(link);
+    if (link.needed.length === 0) this.#askFurther(link);
+    else this.#askNext(link);
+  }
+
+  #askNext(link: PeerLink): void {
     const chosen = this.#isQueueFull() ? [] : this.#choose(link);
     if (chosen.length === 0) {
       link.state = "standby";
@@ -214,7 +219,8 @@ export class ChainSync {
   #askFurther(link: PeerLink): void {
     const { newestTold, height } = link;
     if (newestTold !== undefined && newestTold.height + 1 < height) {
-      return this.#askChain(link, { isOnward: true });
+      this.#askChain(link, { isOnward: true });
+      return;
     }
     link.state = "normal";
     this.#checkSynchronized();
@@ -296,7 +302,10 @@ export class ChainSync {
 
   #giveUp(link: PeerLink): void {
     link.score--;
-    if (link.score < -1) return link.peer.drop("does not answer", { score: 5 });
+    if (link.score < -1) {
+      link.peer.drop("does not answer", { score: 5 });
+      return;
+    }
     link.asked = undefined;
     this.queue.forget(link);
     link.state = "standby";

@@ -1,7 +1,7 @@
 import { RuleViolation, verdictOf } from "@anulo/consensus";
 import type { RandomSource } from "@anulo/crypto";
 import { PeerFault } from "@anulo/p2p";
-import { BadBytes, readTransaction, toHex, transactionHash } from "@anulo/protocol";
+import { readTransaction, toHex, transactionHash } from "@anulo/protocol";
 import type { ChainParts } from "../chain/parts.ts";
 import { admit, type Submission } from "../pool/admit.ts";
 import type { PoolEntry } from "../pool/pool.ts";

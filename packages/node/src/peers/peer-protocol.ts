@@ -4,13 +4,13 @@ import {
   type Clock,
   type CoreSyncData,
   handle,
-  type Log,
   type NotificationHandler,
   type Peer,
   PeerFault,
   systemClock,
 } from "@anulo/p2p";
 import { hardForkAt, toHex } from "@anulo/protocol";
+import { type Logger, unreadLog } from "@anulo/rpc";
 import type { ChainEvent, Events } from "../chain/events.ts";
 import type { ChainParts } from "../chain/parts.ts";
 import { isPublic } from "../pool/relay-phase.ts";
@@ -36,10 +36,9 @@ export interface PeerProtocolOptions {
   readonly blocksPerRequest?: number | undefined;
   readonly clock?: Clock | undefined;
   readonly random?: RandomSource | undefined;
-  readonly log?: Log | undefined;
+  readonly log?: Logger | undefined;
 }
 
-const silentLog: Log = { error() {}, warn() {}, debug() {} };
 const TICK_MS = 1000;
 /** Seconds between two looks at what is to be told again. */
 const RELAY_TICKS = 5;
@@ -54,6 +53,7 @@ export class PeerProtocol {
   readonly #relay: TransactionRelay;
   readonly #newBlocks: NewBlocks;
   readonly #clock: Clock;
+  readonly #log: Logger;
   readonly #random: RandomSource;
   #ends: (() => void)[] = [];
   #cancelTick = () => {};
@@ -61,11 +61,12 @@ export class PeerProtocol {
   #ticks = 0;
 
   constructor(options: PeerProtocolOptions) {
-    const { parts, clock = systemClock, random = randomBytes, log = silentLog } = options;
+    const { parts, clock = systemClock, random = randomBytes, log = unreadLog() } = options;
     const links = () => this.links;
     this.#options = options;
     this.#parts = parts;
     this.#clock = clock;
+    this.#log = log;
     this.#random = random;
     const progress = createProgress(clock, log);
     this.sync = new ChainSync({
@@ -148,7 +149,7 @@ export class PeerProtocol {
       run();
     } catch (error) {
       if (error instanceof PeerFault) peer.drop(error.message, error.blame);
-      else (this.#options.log ?? silentLog).error("a peer's data could not be handled", { error });
+      else this.#log.error("a peer's data could not be handled", { error });
     }
   }
 

@@ -1,4 +1,5 @@
-import type { Clock, Log } from "@anulo/p2p";
+import type { Clock } from "@anulo/p2p";
+import type { Logger } from "@anulo/rpc";
 
 /** How far the chain is, and how long it will take. */
 export interface Progress {
@@ -20,7 +21,7 @@ interface Run {
 }
 
 /** Tells the log, now and then, while the chain grows. */
-export function createProgress(clock: Clock, log: Log): Progress {
+export function createProgress(clock: Clock, log: Logger): Progress {
   let run: Run | undefined;
   const rateOf = ({ since, from }: Run, height: number) =>
     (1000 * (height - from)) / Math.max(1, clock.milliseconds() - since);
@@ -31,7 +32,7 @@ export function createProgress(clock: Clock, log: Log): Progress {
       if (now - run.told < PACE_MS || height >= target) return;
       run.told = now;
       const blocksPerSecond = rateOf(run, height);
-      log.warn("synchronizing", {
+      log.info("synchronizing", {
         height,
         target,
         percent: Math.min(99, Math.floor((100 * height) / target)),
@@ -41,7 +42,7 @@ export function createProgress(clock: Clock, log: Log): Progress {
     },
     finish(height) {
       if (run !== undefined && height - run.from > MANY_BLOCKS) {
-        log.warn("synchronized", { height, blocksPerSecond: Math.round(rateOf(run, height) * 10) / 10 });
+        log.info("synchronized", { height, blocksPerSecond: Math.round(rateOf(run, height) * 10) / 10 });
       }
       run = undefined;
     },

@@ -1,11 +1,7 @@
 import { adjustedTime, difficultyOfNextBlock, weightLimits } from "@anulo/consensus";
 import { secondsPerBlock, toHex } from "@anulo/protocol";
-<<<<<<< HEAD
 import { categoriesOfLevel, daemon, documentedCategories, type Implemented, implementFor } from "@anulo/rpc";
-=======
-import { daemon, type Implemented, implementFor } from "@anulo/rpc";
 import { isPublic } from "../pool/relay-phase.ts";
->>>>>>> c1a55f9 (node: chain sync, blocks and transactions of peers, Dandelion++)
 import type { NodeContext } from "./context.ts";
 import { cumulativeDifficultyFields, difficultyFields } from "./wide-number.ts";
 
@@ -75,14 +71,14 @@ function info(context: NodeContext) {
   return {
     ...chainInfo(context),
     bootstrap_daemon_address: context.restricted ? "" : context.settings.bootstrapDaemon,
-    busy_syncing: false,
+    busy_syncing: context.peers.sync.isBusy,
     grey_peerlist_size: 0,
     incoming_connections_count: 0,
     offline: context.offline,
     outgoing_connections_count: 0,
     restricted: context.restricted,
-    synchronized: true,
-    target_height: 0,
+    synchronized: context.peers.sync.isSynchronized,
+    target_height: context.peers.sync.isSynchronized ? 0 : context.peers.sync.target,
     update_available: false,
     was_bootstrap_ever_used: false,
     white_peerlist_size: 0,

@@ -1,5 +1,6 @@
 import { type Dialect, type Log, RpcError } from "@anulo/rpc";
 import type { ChainParts } from "../chain/parts.ts";
+import type { PeerProtocol } from "../peers/peer-protocol.ts";
 import type { Pow } from "../pow/pow.ts";
 import type { Bans } from "./bans.ts";
 import type { FailingCallers } from "./failing-callers.ts";
@@ -9,6 +10,7 @@ import type { Settings } from "./settings.ts";
 export interface NodeServices {
   readonly parts: ChainParts;
   readonly pow: Pow;
+  readonly peers: PeerProtocol;
   /** Unix seconds. */
   readonly startTime: number;
   readonly offline: boolean;
