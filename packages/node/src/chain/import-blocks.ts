@@ -186,6 +186,7 @@ export function createBlockImporter(parts: ChainParts): BlockImporter {
         if (on.isLost) throw new Outrun();
         await proven;
         await write(parts, on, run);
+        await parts.store.settled();
       });
       written.catch(() => lose(on));
       return { written };
