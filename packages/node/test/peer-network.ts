@@ -93,6 +93,7 @@ function makeEnd(
         return now();
       },
     },
+    queuedBytes: 0,
     get isOpen() {
       return wiring.isOpen();
     },

@@ -111,7 +111,7 @@ export function oneOf<const T extends readonly string[]>(...values: T): Field<T[
     write: (c, value) => u8.write(c, values.indexOf(value)),
     read(c) {
       const value = values[u8.read(c)];
-      if (value === undefined) throw new CorruptRecord("a choice that is none");
+      if (value === undefined) throw new DamagedDatabase("a record with a choice that is none");
       return value;
     },
   };

@@ -12,9 +12,9 @@ const FLUFFY_BLOCKS = 1;
 function withTransactions(read: ChainReader, height: number): BlockEntry {
   const { firstTransactionId, transactionCount } = read.blockInfo(height)!;
   const ids = Array.from({ length: transactionCount - 1 }, (_, i) => firstTransactionId + 1 + i);
-  const txs = ids.map((id) => {
+  const txs = ids.flatMap((id) => {
     const blob = transactionBlob(read, read.transactionById(id)!);
-    return { blob, prunableHash: NULL_HASH };
+    return blob === undefined ? [] : [{ blob, prunableHash: NULL_HASH }];
   });
   return { pruned: false, block: read.blockBlob(height)!, weight: 0, txs };
 }

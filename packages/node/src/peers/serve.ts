@@ -33,18 +33,11 @@ function entryOf(read: ChainReader, height: number, prune: boolean): BlockEntry 
   const txs: TransactionEntry[] = [];
   for (let i = 1; i < info.transactionCount; i++) {
     const stored = read.transactionById(info.firstTransactionId + i);
-    const blob = stored && (prune ? read.prunedTransaction(stored.id) : wholeBlob(read, stored));
+    const blob = stored && (prune ? read.prunedTransaction(stored.id) : transactionBlob(read, stored));
     if (stored === undefined || blob === undefined) return undefined;
     txs.push({ blob, prunableHash: prune ? stored.prunableHash : NULL_HASH });
   }
   return { pruned: prune, block, weight: prune ? info.weight : 0, txs };
-}
-
-type Stored = NonNullable<ReturnType<ChainReader["transactionById"]>>;
-
-/** All bytes of a transaction; undefined where its prunable part is gone. */
-function wholeBlob(read: ChainReader, stored: Stored): Uint8Array | undefined {
-  return read.prunablePart(stored.id) === undefined ? undefined : transactionBlob(read, stored);
 }
 
 function sizeOf({ block, txs }: BlockEntry): number {
@@ -81,7 +74,7 @@ function blockBlob(read: ChainReader, id: Uint8Array): Uint8Array | undefined {
 
 function transactionOf({ store, pool }: ChainParts, id: Uint8Array): Uint8Array | undefined {
   const stored = store.read.transaction(id);
-  return stored === undefined ? pool.get(toHex(id))?.row.blob : wholeBlob(store.read, stored);
+  return stored === undefined ? pool.get(toHex(id))?.row.blob : transactionBlob(store.read, stored);
 }
 
 /** Whole transactions of a block by their places in it; throws PeerFault. */
