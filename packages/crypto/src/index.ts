@@ -35,6 +35,11 @@ export {
   scalarMultBase,
 } from "./point.ts";
 export { createRandomXCache, type RandomXCache, type RandomXCacheOptions } from "./randomx/cache.ts";
+export {
+  createRandomXDataset,
+  type RandomXDataset,
+  type RandomXDatasetOptions,
+} from "./randomx/dataset.ts";
 export { useSplitTiering } from "./randomx/tiering.ts";
 export { createRandomXVm, type RandomXVm, randomxHash } from "./randomx/vm.ts";
 export {

@@ -35,12 +35,19 @@ export const PAIR = 6;
 const binary = { module: "fixed", parameters: [V128, V128, I32], results: [V128] };
 const product = { module: "fixed", parameters: [I64, I64], results: [I64] };
 
-export const IMPORTS: readonly ImportedFunction[] = [
+export const FIXED_IMPORTS: readonly ImportedFunction[] = [
   { ...binary, name: "add" },
   { ...binary, name: "multiply" },
   { ...binary, name: "divide" },
   { module: "fixed", name: "squareRoot", parameters: [V128, I32], results: [V128] },
   { ...product, name: "mulHigh" },
   { ...product, name: "mulHighSigned" },
-  { module: "dataset", name: "pair", parameters: [I32, I64, I64], results: [] },
 ];
+
+/** Comes last: full mode does not need it. */
+export const PAIR_IMPORT: ImportedFunction = {
+  module: "dataset",
+  name: "pair",
+  parameters: [I32, I64, I64],
+  results: [],
+};

@@ -20,8 +20,9 @@ const SLOT_BYTES = SCRATCHPAD_BYTES + PAGE_BYTES;
 export const DATA = SLOTS + MOST_SLOTS * SLOT_BYTES;
 
 export const CACHE_BYTES = 256 * 1024 * 1024;
-/** Items of 64 bytes. Source: RandomX specification 7 and configuration RANDOMX_DATASET_BASE_SIZE, _EXTRA_SIZE. */
-export const DATASET_ITEMS = (2147483648 + 33554368) / 64;
+/** Items have 64 bytes. Source: RandomX specification 7 and configuration RANDOMX_DATASET_BASE_SIZE, _EXTRA_SIZE. */
+export const DATASET_BYTES = 2147483648 + 33554368;
+export const DATASET_ITEMS = DATASET_BYTES / 64;
 
 export const CONFIGURATION_BYTES = 128;
 export const PROGRAM_BYTES = CONFIGURATION_BYTES + 8 * 256;
@@ -59,7 +60,7 @@ function slotAt(scratchpad: number): Slot {
 
 /** A memory of that many bytes of data. Throws `RangeError` when the system refuses it. */
 export function createSharedMemory(dataBytes: number): WebAssembly.Memory {
-  const pages = (DATA + dataBytes) / PAGE_BYTES;
+  const pages = Math.ceil((DATA + dataBytes) / PAGE_BYTES);
   return new WebAssembly.Memory({ initial: pages, maximum: pages, shared: true });
 }
 

@@ -12,7 +12,7 @@ import {
 } from "../wasm/module-writer.ts";
 import { emitInstruction, jumpTargets, readInstructions } from "./instructions.ts";
 import * as local from "./locals.ts";
-import { CONFIGURATION_BYTES, SCRATCHPAD_BYTES, type Slot } from "./memory.ts";
+import { CONFIGURATION_BYTES, DATA, SCRATCHPAD_BYTES, type Slot } from "./memory.ts";
 import * as op from "./opcodes.ts";
 
 const ITERATIONS = 2048;
@@ -122,41 +122,55 @@ function emitLoads(code: Code, { addressRegisters }: Configuration, { scratchpad
   }
 }
 
-/** Pushes the number of the item at an address into the dataset. */
-function emitItemNumber(code: Code, address: number, datasetOffset: number): void {
+/** Pushes an item's offset in the dataset. */
+function emitItemOffset(code: Code, address: number, datasetOffset: number): void {
   emit(code, op.LOCAL_GET, address);
   emitNumber(code, DATASET_MASK);
   emit(code, op.I32_AND);
   emitNumber(code, datasetOffset);
-  emit(code, op.I32_ADD, op.I32_CONST, 6, op.I32_SHR_U, op.I64_EXTEND_I32_U);
+  emit(code, op.I32_ADD);
 }
 
-/**
- * Steps 5 to 8: the dataset item at `ma`, and the address after next. As the next address is known by then, every
- * other time two items are computed at once: in turn they wait for memory together.
- */
-function emitDatasetRead(
-  code: Code,
-  { addressRegisters, datasetOffset }: Configuration,
-  { items }: Slot,
-): void {
+/** Swaps the address of this iteration's item and the next one's, which the registers change. */
+function emitNextAddress(code: Code, { addressRegisters }: Configuration): void {
   const [, , third, fourth] = addressRegisters;
   emit(code, op.LOCAL_GET, local.MX);
   emit(code, op.LOCAL_GET, local.r(third!), op.LOCAL_GET, local.r(fourth!), op.I64_XOR, op.I32_WRAP_I64);
-  emit(code, op.I32_XOR, op.LOCAL_SET, local.MX);
-  emit(code, op.LOCAL_GET, local.COUNTER, op.I32_CONST, 1, op.I32_AND, op.I32_EQZ, op.IF, op.NO_RESULT);
-  emitNumber(code, items);
-  emitItemNumber(code, local.MA, datasetOffset);
-  emitItemNumber(code, local.MX, datasetOffset);
-  emit(code, op.CALL, local.PAIR, op.END);
-  emit(code, op.LOCAL_GET, local.MA, op.LOCAL_GET, local.MX, op.LOCAL_SET, local.MA, op.LOCAL_SET, local.MX);
-  emit(code, op.LOCAL_GET, local.COUNTER, op.I32_CONST, 1, op.I32_AND, op.I32_CONST, 6, op.I32_SHL);
-  emit(code, op.LOCAL_SET, local.ITEM);
+  emit(code, op.I32_XOR, op.LOCAL_GET, local.MA, op.LOCAL_SET, local.MX, op.LOCAL_SET, local.MA);
+}
+
+function emitMixItem(code: Code, address: number): void {
   for (let i = 0; i < 8; i++) {
     emit(code, op.LOCAL_GET, local.r(i), op.LOCAL_GET, local.ITEM, op.I64_LOAD, 3);
-    emitUnsigned(code, items + 8 * i);
+    emitUnsigned(code, address + 8 * i);
     emit(code, op.I64_XOR, op.LOCAL_SET, local.r(i));
   }
+}
+
+/** Steps 5 to 8 of full mode: the dataset item at `ma`, and the address after next. */
+function emitDatasetRead(code: Code, configuration: Configuration): void {
+  emitNextAddress(code, configuration);
+  emitItemOffset(code, local.MX, configuration.datasetOffset);
+  emit(code, op.LOCAL_SET, local.ITEM);
+  emitMixItem(code, DATA);
+}
+
+/**
+ * The same in light mode. As the next address is known by then, every other time two items are computed at once: they
+ * wait for memory together.
+ */
+function emitItems(code: Code, configuration: Configuration, { items }: Slot): void {
+  emitNextAddress(code, configuration);
+  emit(code, op.LOCAL_GET, local.COUNTER, op.I32_CONST, 1, op.I32_AND, op.I32_EQZ, op.IF, op.NO_RESULT);
+  emitNumber(code, items);
+  for (const address of [local.MX, local.MA]) {
+    emitItemOffset(code, address, configuration.datasetOffset);
+    emit(code, op.I32_CONST, 6, op.I32_SHR_U, op.I64_EXTEND_I32_U);
+  }
+  emit(code, op.CALL, local.PAIR, op.END);
+  emit(code, op.LOCAL_GET, local.COUNTER, op.I32_CONST, 1, op.I32_AND, op.I32_CONST, 6, op.I32_SHL);
+  emit(code, op.LOCAL_SET, local.ITEM);
+  emitMixItem(code, items);
 }
 
 /** Steps 9 to 12: registers into the scratchpad. */
@@ -196,15 +210,16 @@ function emitInstructions(code: Code, program: Uint8Array, { scratchpad }: Slot)
   });
 }
 
-/** A module whose `run` executes the program (2,176 bytes) in the slot. */
-export function writeProgramModule(program: Uint8Array, slot: Slot): Uint8Array {
+/** A module whose `run` executes the program (2,176 bytes) in the slot; the memory holds a cache or the dataset. */
+export function writeProgramModule(program: Uint8Array, slot: Slot, mode: "light" | "full"): Uint8Array {
   const configuration = readConfiguration(program);
   const body = createCode(32768);
   emitStart(body, configuration, slot);
   emit(body, op.LOOP, op.NO_RESULT);
   emitLoads(body, configuration, slot);
   emitInstructions(body, program, slot);
-  emitDatasetRead(body, configuration, slot);
+  if (mode === "full") emitDatasetRead(body, configuration);
+  else emitItems(body, configuration, slot);
   emitStores(body, slot);
   emit(body, op.LOCAL_GET, local.COUNTER, op.I32_CONST, 1, op.I32_SUB, op.LOCAL_TEE, local.COUNTER);
   emit(body, op.BRANCH_IF, 0, op.END);
@@ -217,7 +232,7 @@ export function writeProgramModule(program: Uint8Array, slot: Slot): Uint8Array 
   ] as const;
   return writeModule({
     hasSharedMemory: true,
-    imports: local.IMPORTS,
+    imports: mode === "full" ? local.FIXED_IMPORTS : [...local.FIXED_IMPORTS, local.PAIR_IMPORT],
     functions: [{ name: "run", parameters: [], results: [], locals, body }],
   });
 }

@@ -1,6 +1,7 @@
 /** A RandomX virtual machine: programs compiled to WebAssembly one by one. Source: RandomX specification, chapter 2. */
-import { itemFunctions, type RandomXCache } from "./cache.ts";
-import { blake2b, createMachine, type Machine } from "./fixed.ts";
+import { type ItemFunctions, itemFunctions, type RandomXCache } from "./cache.ts";
+import type { RandomXDataset } from "./dataset.ts";
+import { blake2b, createMachine, type Machine, type SharedParts } from "./fixed.ts";
 import * as at from "./memory.ts";
 import { constantRegisters, writeProgramModule } from "./program-module.ts";
 
@@ -8,7 +9,7 @@ const PROGRAMS = 8;
 
 /** One thread's place to hash in; 2 MiB of the cache's memory, kept from hash to hash. */
 export type RandomXVm = {
-  /** RandomX of `blob` (at most 2 MiB, else `RangeError`): 32 bytes. Blocks the thread for about 0.1 s. */
+  /** RandomX of `blob` (at most 2 MiB, else `RangeError`): 32 bytes. Blocks the thread for 70 ms, in full mode 30. */
   hash(blob: Uint8Array): Uint8Array;
   /** Gives the place back; the machine must not be used afterwards. */
   close(): void;
@@ -17,14 +18,15 @@ export type RandomXVm = {
 /** Executes a drawn program. */
 type Run = (program: Uint8Array) => void;
 
-function createRun(machine: Machine, cache: RandomXCache): Run {
+function createRun(machine: Machine, pair: ItemFunctions["pair"] | undefined): Run {
   const imports = {
     env: { memory: machine.memory },
     fixed: machine.exports,
-    dataset: { pair: itemFunctions(cache).pair },
+    ...(pair && { dataset: { pair } }),
   };
+  const mode = pair ? "light" : "full";
   return (program) => {
-    const module = new WebAssembly.Module(writeProgramModule(program, machine.slot));
+    const module = new WebAssembly.Module(writeProgramModule(program, machine.slot, mode));
     (new WebAssembly.Instance(module, imports).exports.run as () => void)();
   };
 }
@@ -48,10 +50,10 @@ function hash(machine: Machine, run: Run, blob: Uint8Array): Uint8Array {
   return bytes.slice(state, state + 32);
 }
 
-/** A machine over a cache, which any thread of the process may have made; at most 128 over one cache. */
-export function createRandomXVm(cache: RandomXCache): RandomXVm {
-  const machine = createMachine(cache);
-  const run = createRun(machine, cache);
+/** A machine that gets dataset items from `pair` or, without it, from its memory. */
+export function createVm(parts: SharedParts, pair?: ItemFunctions["pair"]): RandomXVm {
+  const machine = createMachine(parts);
+  const run = createRun(machine, pair);
   return {
     hash(blob) {
       if (blob.length > at.SCRATCHPAD_BYTES)
@@ -60,6 +62,11 @@ export function createRandomXVm(cache: RandomXCache): RandomXVm {
     },
     close: machine.release,
   };
+}
+
+/** A machine over a cache or dataset, which any thread of the process may have made; at most 128 over one. */
+export function createRandomXVm(source: RandomXCache | RandomXDataset): RandomXVm {
+  return createVm(source, "items" in source ? itemFunctions(source).pair : undefined);
 }
 
 const machines = new WeakMap<RandomXCache, RandomXVm>();
