@@ -7,6 +7,7 @@ import { configurationHelp, readConfiguration } from "./configuration.ts";
 import { databaseFlags, databaseOptions } from "./database-flags.ts";
 import { detachFlags, keepPidFile, startDetached } from "./detach.ts";
 import { BadUsage, type FlagTable, formatFlags, type Values } from "./flags.ts";
+import { miningFlags, miningOptions } from "./mining.ts";
 import { createNotifier, notifyFlags } from "./notify.ts";
 import { bindAddress, checkPort, dialectOf, logOf, parseLogin, serviceFlags } from "./service-flags.ts";
 import { untilSignalled } from "./until-signalled.ts";
@@ -21,6 +22,7 @@ export const nodeFlags = {
   stagenet: { kind: "switch", help: "not supported yet" },
   "data-dir": { kind: "text", value: "FOLDER", help: "where the chain is kept (~/.anulo)" },
   "fixed-difficulty": { kind: "number", value: "N", help: "difficulty of every block, on test chains" },
+  ...miningFlags,
   offline: { kind: "switch", help: "talk to no peers; as yet it never does" },
   "rpc-bind-port": { kind: "number", value: "PORT", help: "port of RPC (18081)" },
   "rpc-restricted-bind-ip": { kind: "text", value: "ADDRESS", help: "where restricted RPC listens" },
@@ -70,6 +72,7 @@ function optionsOf(flags: Values<typeof nodeFlags>): Configured {
     ...databaseOptions(flags),
     fixedDifficulty: BigInt(flags["fixed-difficulty"] ?? 0) || undefined,
     seedSchedule: seedScheduleOf(process.env),
+    ...miningOptions(flags, network),
     listen,
     dialect: dialectOf(flags["rpc-dialect"]),
     login: flags["rpc-login"] === undefined ? undefined : parseLogin(flags["rpc-login"]),

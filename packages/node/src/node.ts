@@ -10,12 +10,16 @@ import {
   type Logger,
   type Login,
   type RpcServer,
+  silent,
   unreadLog,
 } from "@anulo/rpc";
 import type { SyncMode } from "@anulo/storage";
 import type { Events } from "./chain/events.ts";
 import { type OpenChain, openChain } from "./chain/open-chain.ts";
 import type { ChainParts } from "./chain/parts.ts";
+import type { BackgroundSettings } from "./mining/background.ts";
+import type { PowerSource } from "./mining/background-mode.ts";
+import { createMiner, type Miner, type MiningOrder } from "./mining/miner.ts";
 import { PeerProtocol } from "./peers/peer-protocol.ts";
 import { dropStale } from "./pool/maintain.ts";
 import { followSeeds } from "./pow/follow-seeds.ts";
@@ -48,6 +52,12 @@ export interface NodeOptions {
   readonly verifyThreads?: number | undefined;
   /** Shut out, for a day, callers that keep asking for another chain; by default nobody is. */
   readonly banFailingCallers?: boolean | undefined;
+  /** Mine from the start. */
+  readonly mining?: MiningOrder | undefined;
+  /** When mining in the background may be done; by default as the original does it. */
+  readonly backgroundMining?: BackgroundSettings | undefined;
+  /** Tells what the machine is powered by; left out, it is not known. */
+  readonly powerSource?: (() => PowerSource) | undefined;
   /** Never talk to peers. */
   readonly offline?: boolean | undefined;
   /** Unix seconds; by default the system's clock. */
@@ -83,6 +93,7 @@ interface Running {
   readonly chain: OpenChain;
   readonly verifiers: Verifiers;
   readonly pow: Pow;
+  readonly miner: Miner;
   readonly server: RpcServer;
   readonly peers: PeerProtocol;
   readonly timer: NodeJS.Timeout;
@@ -124,9 +135,10 @@ export function createNode(options: NodeOptions): Node {
     },
     async stop() {
       if (running === undefined) return;
-      const { server, chain, verifiers, pow, peers, timer } = running;
+      const { server, chain, verifiers, pow, miner, peers, timer } = running;
       running = undefined;
       clearInterval(timer);
+      miner.stop();
       peers.stop();
       await server.stop();
       await Promise.all([verifiers.stop(), pow.stop()]);
@@ -163,6 +175,14 @@ async function run(options: NodeOptions, { requestStop, onFault }: Reports): Pro
   const database = { path: databasePath, syncMode: options.syncMode };
   const rules = { network, fixedDifficulty, seedSchedule };
   const chain = await openChain({ ...rules, ...database, discharge, now, onFault });
+  const miner = createMiner({
+    parts: chain.parts,
+    events: chain.events,
+    pow,
+    log: (options.log ?? silent).in("miner"),
+    background: options.backgroundMining,
+    powerSource: options.powerSource,
+  });
   followSeeds(pow, chain.parts, chain.events);
   if (options.log !== undefined) logEvents(chain.events, options.log.in("blockchain"));
   const { offline: isOffline = true } = options;
@@ -170,9 +190,10 @@ async function run(options: NodeOptions, { requestStop, onFault }: Reports): Pro
   const peers = new PeerProtocol({ ...{ parts: chain.parts, events: chain.events, isOffline, log } });
   peers.start();
   try {
-    const server = await serve(options, { chain, pow, peers, now, requestStop });
+    const server = await serve(options, { chain, pow, miner, peers, now, requestStop });
     const timer = setInterval(() => dropStale(chain.parts), POOL_CARE_MS).unref();
-    return { chain, verifiers, pow, peers, server, timer };
+    if (options.mining !== undefined) miner.start(options.mining);
+    return { chain, verifiers, pow, miner, peers, server, timer };
   } catch (error) {
     peers.stop();
     await chain.close();
@@ -205,13 +226,14 @@ interface Behind {
   readonly chain: OpenChain;
   readonly pow: Pow;
   readonly peers: PeerProtocol;
+  readonly miner: Miner;
   readonly now: () => number;
   readonly requestStop: () => void;
 }
 
 async function serve(
   options: NodeOptions,
-  { chain, pow, peers, now, requestStop }: Behind,
+  { chain, pow, miner, peers, now, requestStop }: Behind,
 ): Promise<RpcServer> {
   const { listen = [{ host: "127.0.0.1", port: 0 }], dialect, login, limits, log = unreadLog() } = options;
   let server: RpcServer | undefined;
@@ -220,6 +242,7 @@ async function serve(
     parts: chain.parts,
     pow,
     peers,
+    miner,
     startTime: now(),
     offline: options.offline ?? true,
     bans,

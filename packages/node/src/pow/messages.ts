@@ -13,8 +13,8 @@ export type PowQuestion =
 /** What the process answers. */
 export type PowAnswer =
   | { readonly type: "hashed"; readonly id: number; readonly hash: Uint8Array }
-  /** Hashes made for a search since the last time. */
-  | { readonly type: "progress"; readonly id: number; readonly hashes: number }
+  /** Hashes made for a search since the last time, and CPU time (milliseconds) the process has taken until now. */
+  | { readonly type: "progress"; readonly id: number; readonly hashes: number; readonly cpuMs: number }
   /** The end of a search; nothing found when all nonces were tried. */
   | { readonly type: "searched"; readonly id: number; readonly found: FoundNonce | undefined }
   | { readonly type: "failed"; readonly id: number; readonly reason: string };

@@ -1,7 +1,7 @@
 import { agreedPowHash } from "@anulo/consensus";
 import { createKnownHashes } from "./known-hashes.ts";
 import type { PowAnswer, PowQuestion } from "./messages.ts";
-import { createQuestions, type Questions } from "./questions.ts";
+import { createQuestions, type OnProgress, type Questions } from "./questions.ts";
 import { checkWork, type FoundNonce, type PowSearch, type PowWork, withNonce } from "./work.ts";
 
 /** Proof-of-work hashing, in a process of its own that is started when it is first needed. */
@@ -10,8 +10,8 @@ export interface Pow {
   hash(work: PowWork): Promise<Uint8Array>;
   /** The hash (32 bytes) of a block (by its id, 32 bytes) that was hashed or found here, as long as it is remembered. */
   known(blockId: Uint8Array): Uint8Array | undefined;
-  /** Looks for a nonce; `onProgress` is told how many hashes were made since the last time. */
-  search(search: PowSearch, onProgress?: (hashes: number) => void): RunningSearch;
+  /** Looks for a nonce. */
+  search(search: PowSearch, onProgress?: OnProgress): RunningSearch;
   /** Keeps what the seed in use needs, and builds what the next one will need, if hashes are being made at all. */
   useSeeds(current: Uint8Array, next?: Uint8Array): void;
   /** Ends the process at once; what is open rejects. */

@@ -1,12 +1,15 @@
 import type { PowAnswer, PowQuestion } from "./messages.ts";
 import { type PowChild, startPowChild } from "./pow-child.ts";
 
+/** Told how many hashes a search has made since the last time, and the CPU time (ms) of the process until now. */
+export type OnProgress = (hashes: number, cpuMs: number) => void;
+
 type NumberedQuestion = Extract<PowQuestion, { readonly type: "hash" | "search" }>;
 
 /** Questions to the hashing process, which is started, replaced and let go as they need it. */
 export interface Questions {
   /** Rejects with an Error when the process cannot answer; undefined when the question was abandoned. */
-  ask(question: NumberedQuestion, onProgress?: (hashes: number) => void): Promise<PowAnswer | undefined>;
+  ask(question: NumberedQuestion, onProgress?: OnProgress): Promise<PowAnswer | undefined>;
   abandon(id: number): void;
   /** Says something that needs no answer, if there is a process to say it to. */
   mention(question: PowQuestion): void;
@@ -28,7 +31,7 @@ interface Open {
   readonly question: NumberedQuestion;
   resolve(answer: PowAnswer | undefined): void;
   reject(reason: Error): void;
-  onProgress(hashes: number): void;
+  readonly onProgress: OnProgress;
   isAsked: boolean;
   deaths: number;
 }
@@ -54,7 +57,7 @@ export function createQuestions({ threads, idleMs }: QuestionsOptions): Question
     return entry;
   };
   const onAnswer = (answer: PowAnswer) => {
-    if (answer.type === "progress") open.get(answer.id)?.onProgress(answer.hashes);
+    if (answer.type === "progress") open.get(answer.id)?.onProgress(answer.hashes, answer.cpuMs);
     else if (answer.type !== "failed") close(answer.id)?.resolve(answer);
     else close(answer.id)?.reject(new Error(`hashing failed: ${answer.reason}`));
   };

@@ -78,12 +78,18 @@ export function createScheduler({ threads, hire, answer, now }: SchedulerOptions
     hands.push(hand);
     return hand;
   };
+  let alarm: NodeJS.Timeout | undefined;
   const assign = () => {
+    clearTimeout(alarm);
     for (let hand = idleHand(); hand !== undefined; hand = idleHand()) {
       const errand = list.next();
-      if (errand === undefined) return;
+      if (errand === undefined) return wakeLater();
       start(hand, errand);
     }
+  };
+  const wakeLater = () => {
+    const ms = list.restLeft();
+    if (ms !== undefined) alarm = setTimeout(assign, ms);
   };
   return {
     ask(question) {

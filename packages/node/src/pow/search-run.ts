@@ -21,6 +21,8 @@ export interface SearchRun {
   take(): NonceRun | undefined;
   /** Takes note of what became of a run; true once the search is over. */
   finish(run: NonceRun, result: RunResult): boolean;
+  /** Milliseconds until a thread has rested; undefined when none rests. */
+  restLeft(): number | undefined;
   /** The first nonce in order that was found. */
   found(): FoundNonce | undefined;
 }
@@ -29,9 +31,19 @@ export interface SearchRun {
 const RUN_MS = 100;
 const MAX_RUN = 4096;
 
+export interface SearchRunOptions {
+  /** How many runs may be tried at once. */
+  readonly threads: number;
+  /** Milliseconds, from any point on. */
+  readonly now: () => number;
+}
+
 /** Starts with runs of one nonce and lengthens them where hashing turns out to be fast. */
-export function createSearchRun({ firstNonce }: PowSearch, threads: number): SearchRun {
+export function createSearchRun(search: PowSearch, { threads, now }: SearchRunOptions): SearchRun {
+  const { firstNonce, restMs = 0 } = search;
   const open = new Set<NonceRun>();
+  /** When each thread that rests may go on. */
+  let rests: number[] = [];
   let next = 0;
   let length = 1;
   let best: { readonly offset: number; readonly nonce: FoundNonce } | undefined;
@@ -46,7 +58,8 @@ export function createSearchRun({ firstNonce }: PowSearch, threads: number): Sea
   };
   return {
     take() {
-      if (best !== undefined || open.size >= threads || next >= NONCES) return undefined;
+      rests = rests.filter((end) => end > now());
+      if (best !== undefined || open.size + rests.length >= threads || next >= NONCES) return undefined;
       const run = { offset: next, count: Math.min(length, NONCES - next) };
       next += run.count;
       open.add(run);
@@ -54,10 +67,12 @@ export function createSearchRun({ firstNonce }: PowSearch, threads: number): Sea
     },
     finish(run, { hashes, found, ms }) {
       open.delete(run);
-      length = Math.max(1, Math.min(MAX_RUN, Math.round((hashes * RUN_MS) / Math.max(ms, 0.01))));
+      if (restMs > 0) rests.push(now() + restMs);
+      else length = Math.max(1, Math.min(MAX_RUN, Math.round((hashes * RUN_MS) / Math.max(ms, 0.01))));
       if (found !== undefined) note(found);
       return isOver();
     },
+    restLeft: () => (rests.length === 0 ? undefined : Math.max(0, Math.min(...rests) - now())),
     found: () => best?.nonce,
   };
 }

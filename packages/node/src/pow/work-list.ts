@@ -22,6 +22,8 @@ export interface WorkList {
   add(question: PowQuestion): void;
   /** The next errand, when there is one that can be done now. */
   next(): Errand | undefined;
+  /** Milliseconds until there may be an errand though nothing was asked or answered; undefined when there will be none. */
+  restLeft(): number | undefined;
   /** Threads there is work for: those that verify, or more where a search asks for them. */
   threadsWanted(): number;
 }
@@ -75,16 +77,25 @@ export function createWorkList(threads: number, now: () => number): WorkList {
         seeds.pin(toHex(question.current));
         future = question.next;
       } else {
-        const run = createSearchRun(question.search, question.search.threads ?? threads);
+        const run = createSearchRun(question.search, { threads: question.search.threads ?? threads, now });
         searches.set(question.id, { ...question, run });
       }
     },
     next: () => nextHash() ?? nextRun() ?? (future && makeErrand(lists, future)),
+    restLeft() {
+      const left = [...searches.values()].map(({ run }) => run.restLeft()).filter((ms) => ms !== undefined);
+      return left.length === 0 ? undefined : Math.min(...left);
+    },
     threadsWanted() {
       const wanted = [...searches.values()].map(({ search }) => search.threads ?? 0);
       return Math.max(threads, ...wanted);
     },
   };
+}
+
+function cpuMs(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1000;
 }
 
 function reasonOf(result: ThreadResult): string {
@@ -139,7 +150,7 @@ function tryErrand(searches: Map<number, Search>, { id, search, run }: Search, t
         searches.delete(id);
         return [{ type: "failed", id, reason: reasonOf(result) }];
       }
-      const progress = { type: "progress", id, hashes: result.hashes } as const;
+      const progress = { type: "progress", id, hashes: result.hashes, cpuMs: cpuMs() } as const;
       if (!run.finish(tried, { ...result, ms })) return [progress];
       searches.delete(id);
       return [progress, { type: "searched", id, found: run.found() }];

@@ -20,6 +20,8 @@ export interface PowSearch extends PowWork {
   readonly firstNonce: number;
   /** How many threads may hash for it at once; left out, as many as verify. */
   readonly threads?: number | undefined;
+  /** Milliseconds each of them rests after a hash; 0 unless given. */
+  readonly restMs?: number | undefined;
 }
 
 /** The first nonce in order that meets the difficulty, and its hash (32 bytes). */

@@ -1,5 +1,6 @@
 import { type Dialect, type Log, RpcError } from "@anulo/rpc";
 import type { ChainParts } from "../chain/parts.ts";
+import type { Miner } from "../mining/miner.ts";
 import type { PeerProtocol } from "../peers/peer-protocol.ts";
 import type { Pow } from "../pow/pow.ts";
 import type { Bans } from "./bans.ts";
@@ -11,6 +12,7 @@ export interface NodeServices {
   readonly parts: ChainParts;
   readonly pow: Pow;
   readonly peers: PeerProtocol;
+  readonly miner: Miner;
   /** Unix seconds. */
   readonly startTime: number;
   readonly offline: boolean;

@@ -13,7 +13,7 @@ import { generateBlocks } from "../mining/generate-blocks.ts";
 import { blockTemplate, minerKeys, noTemplate, previousBlock } from "./block-template.ts";
 import { type NodeContext, refusal } from "./context.ts";
 import { bytesOfHex } from "./hex-params.ts";
-import { miningStatus, startMining } from "./mining-in-node.ts";
+import { miningStatus, setLogHashRate, startMining, stopMining } from "./mining-in-node.ts";
 import { splitWide } from "./wide-number.ts";
 
 /** CryptoNight variant 1 reads a nonce that ends there; the original dies of less. */
@@ -138,9 +138,9 @@ export function miningHandlers(): Implemented<NodeContext>[] {
       submitBlock,
       generateBlocks: generate,
       startMining,
-      stopMining: () => ({ status: "Mining never started" }),
+      stopMining,
       miningStatus: (_, context) => miningStatus(context),
-      setLogHashRate: () => ({ status: "NOT MINING" }),
+      setLogHashRate,
     },
     ["addAuxPow"],
   );

@@ -1,0 +1,71 @@
+import { cpus } from "node:os";
+import type { Logger } from "@anulo/rpc";
+import {
+  type BackgroundSettings,
+  firstBackgroundState,
+  nextBackgroundState,
+  type ProcessorTimes,
+} from "./background.ts";
+
+/** What the machine is powered by. */
+export type PowerSource = "mains" | "battery" | "unknown";
+
+/** Looks at the machine from time to time and says how hard to mine. */
+export interface BackgroundMode {
+  /** Whether to mine now, and the rest (milliseconds) of a thread after a hash. */
+  effort(): { readonly isPaused: boolean; readonly restMs: number };
+  /** Takes note of the CPU time (milliseconds) that hashing has taken in all. */
+  note(cpuMs: number): void;
+  stop(): void;
+}
+
+export interface BackgroundModeOptions {
+  readonly settings: BackgroundSettings;
+  readonly ignoreBattery: boolean;
+  readonly powerSource?: (() => PowerSource) | undefined;
+  readonly log: Logger;
+  /** Told when the effort has changed. */
+  readonly onChange: () => void;
+}
+
+/** Waits for the machine to be idle. */
+export function createBackgroundMode(options: BackgroundModeOptions): BackgroundMode {
+  const { settings, ignoreBattery, powerSource = () => "unknown", log, onChange } = options;
+  let state = firstBackgroundState(settings);
+  let mining = 0;
+  let before = processorTimes(mining);
+  let timer: NodeJS.Timeout;
+  const isPlugged = () => {
+    const source = ignoreBattery ? "mains" : powerSource();
+    return source === "mains";
+  };
+  const look = () => {
+    const after = processorTimes(mining);
+    const next = nextBackgroundState(state, settings, { before, after, isPlugged: isPlugged() });
+    if (next.isMining !== state.isMining) {
+      log.info(next.isMining ? "background mining begins" : "background mining pauses");
+    }
+    const isChanged = next.isMining !== state.isMining || next.restMs !== state.restMs;
+    state = next;
+    before = after;
+    if (isChanged) onChange();
+    timer = wait();
+  };
+  const wait = () => setTimeout(look, 1000 * state.nextLookSeconds).unref();
+  timer = wait();
+  return {
+    effort: () => ({ isPaused: !state.isMining, restMs: state.restMs }),
+    note(cpuMs) {
+      mining = cpuMs;
+    },
+    stop: () => clearTimeout(timer),
+  };
+}
+
+/** As the original counts them: without the time of interrupts. */
+function processorTimes(mining: number): ProcessorTimes {
+  const times = cpus().map((cpu) => cpu.times);
+  const idle = times.reduce((sum, each) => sum + each.idle, 0);
+  const total = times.reduce((sum, { user, nice, sys }) => sum + user + nice + sys, idle);
+  return { total, idle, mining };
+}

@@ -1,0 +1,39 @@
+/** How fast hashes are made. */
+export interface HashRate {
+  add(hashes: number): void;
+  /** Takes the rate since the last time it was taken: hashes a second. */
+  take(): number;
+  /** The rate taken last; 0 before. */
+  readonly latest: number;
+  /** The average of the last 19 rates taken. */
+  readonly average: number;
+}
+
+/** Rates that are averaged. Source: miner.cpp `merge_hr`. */
+const AVERAGED = 19;
+
+/** Starts at 0; `now` is in milliseconds. */
+export function createHashRate(now: () => number): HashRate {
+  const rates: number[] = [];
+  let hashes = 0;
+  let since = now();
+  return {
+    add(more) {
+      hashes += more;
+    },
+    take() {
+      const rate = (hashes * 1000) / Math.max(1, now() - since);
+      hashes = 0;
+      since = now();
+      rates.push(rate);
+      if (rates.length > AVERAGED) rates.shift();
+      return rate;
+    },
+    get latest() {
+      return rates.at(-1) ?? 0;
+    },
+    get average() {
+      return rates.length === 0 ? 0 : rates.reduce((sum, rate) => sum + rate) / rates.length;
+    },
+  };
+}

@@ -1,0 +1,135 @@
+import { randomBytes } from "node:crypto";
+import { RuleViolation } from "@anulo/consensus";
+import { toHex } from "@anulo/protocol";
+import type { Logger } from "@anulo/rpc";
+import { acceptBlock } from "../chain/chain.ts";
+import type { Events } from "../chain/events.ts";
+import type { ChainParts } from "../chain/parts.ts";
+import type { Pow, RunningSearch } from "../pow/pow.ts";
+import { type BlockTemplate, createTemplate, NoTemplate } from "./block-template.ts";
+import type { MinerKeys } from "./miner-transaction.ts";
+import { provenBlock, searchOf } from "./prove-work.ts";
+import { settleWithoutFailures } from "./without-failures.ts";
+
+/** How hard to search. */
+export interface Effort {
+  readonly threads: number;
+  readonly isPaused?: boolean;
+  /** Milliseconds a thread rests after a hash. */
+  readonly restMs?: number;
+}
+
+export interface SearchingOptions {
+  readonly parts: ChainParts;
+  readonly events: Events;
+  readonly pow: Pow;
+  readonly log: Logger;
+  readonly keys: MinerKeys;
+  readonly effort: () => Effort;
+  readonly onHashes: (hashes: number, cpuMs: number) => void;
+  /** Told when searching has ended because it cannot go on. */
+  readonly onFault: () => void;
+}
+
+/** Searches for one block after another, always on what is the top. */
+export interface Searching {
+  /** Goes on with a new template and the effort of now. */
+  renew(): void;
+  /** Of the template under work (atomic units). */
+  blockReward(): bigint;
+  stop(): void;
+}
+
+/** How often to look whether the pool has changed. Source: miner.h `m_update_block_template_interval`. */
+const LOOK_MS = 5000;
+/** A template gets a new timestamp after so long. */
+const MAX_AGE_MS = 30_000;
+
+interface Current {
+  readonly template: BlockTemplate;
+  readonly search: RunningSearch;
+  readonly poolCookie: number;
+  readonly since: number;
+}
+
+/** Starts with the first `renew`. */
+export function createSearching(options: SearchingOptions): Searching {
+  const { parts, events, pow, log, keys } = options;
+  let current: Current | undefined;
+  let generation = 0;
+  let isStopped = false;
+  let reward = 0n;
+  const halt = () => {
+    current?.search.stop();
+    current = undefined;
+  };
+  const stop = () => {
+    isStopped = true;
+    clearInterval(timer);
+    unlisten();
+    halt();
+  };
+  const begin = (template: BlockTemplate) => {
+    reward = template.expectedReward;
+    const { isPaused, ...effort } = options.effort();
+    halt();
+    if (isPaused) return;
+    const firstNonce = randomBytes(4).readUInt32LE();
+    const search = pow.search({ ...searchOf(template, firstNonce), ...effort }, options.onHashes);
+    const started: Current = { template, search, poolCookie: parts.pool.cookie, since: performance.now() };
+    current = started;
+    finish(started).catch(fault);
+  };
+  const finish = async (started: Current) => {
+    const found = await started.search.found;
+    if (isStopped || current !== started) return;
+    current = undefined;
+    if (found !== undefined) await submit(options, started.template, found.nonce);
+    await renew();
+  };
+  const fault = (error: unknown) => {
+    if (isStopped) return;
+    log.error("mining cannot go on", { error });
+    stop();
+    options.onFault();
+  };
+  /** Whatever is under way when another one begins gives way to it. */
+  const renew = async (): Promise<void> => {
+    const mine = ++generation;
+    const order = { keys, extraNonce: new Uint8Array(0) };
+    try {
+      const template = await settleWithoutFailures(parts, () => createTemplate(parts, order));
+      if (!isStopped && mine === generation) begin(template);
+    } catch (error) {
+      if (!(error instanceof NoTemplate || error instanceof RuleViolation)) throw error;
+      log.warn("no block to mine on now", { reason: error.message });
+    }
+  };
+  const renewNow = () => void renew().catch(fault);
+  const look = () => {
+    const isFresh = current !== undefined && performance.now() - current.since < MAX_AGE_MS;
+    if (!isFresh || current?.poolCookie !== parts.pool.cookie) renewNow();
+  };
+  const timer = setInterval(look, LOOK_MS).unref();
+  const unlisten = events.listen(({ type }) => {
+    if (type !== "transactionAdded" && type !== "alternativeBlock") renewNow();
+  });
+  return { renew: renewNow, blockReward: () => reward, stop };
+}
+
+/** Adds a found block to the chain; one that came too late is no fault. */
+async function submit(
+  { parts, log }: SearchingOptions,
+  template: BlockTemplate,
+  nonce: number,
+): Promise<void> {
+  const incoming = provenBlock(parts, template, nonce);
+  try {
+    const outcome = await acceptBlock(parts, incoming);
+    const { height, difficulty } = template;
+    log.info("found a block", { id: toHex(incoming.id), height, difficulty, outcome });
+  } catch (error) {
+    if (!(error instanceof RuleViolation)) throw error;
+    log.warn("a block that was found is refused", { id: toHex(incoming.id), reason: error.message });
+  }
+}

@@ -1,0 +1,32 @@
+/** Finds out how many threads are worth having: one more at a time, until one more brings nothing. */
+export interface ThreadCount {
+  readonly threads: number;
+  /** Told the rate (hashes a second) with so many threads; true when the number has changed. */
+  measured(rate: number): boolean;
+}
+
+/** Seconds a number of threads is tried. Source: miner.cpp `AUTODETECT_WINDOW`. */
+export const TRIAL_SECONDS = 10;
+/** Source: miner.cpp `AUTODETECT_GAIN_THRESHOLD`. */
+const LEAST_GAIN = 1.02;
+
+/** Always the same number of threads; 0 means to find it out, with no more than `most`. */
+export function createThreadCount(asked: number, most: number): ThreadCount {
+  let threads = Math.max(1, asked);
+  let isSettled = asked > 0;
+  let rateBefore = 0;
+  return {
+    get threads() {
+      return threads;
+    },
+    measured(rate) {
+      if (isSettled) return false;
+      const isWorthIt = rate >= rateBefore * LEAST_GAIN;
+      isSettled = !isWorthIt || threads >= most;
+      if (isSettled && isWorthIt) return false;
+      threads += isWorthIt ? 1 : -1;
+      rateBefore = rate;
+      return true;
+    },
+  };
+}
