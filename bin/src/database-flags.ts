@@ -8,6 +8,7 @@ export const databaseFlags = {
     value: "MODE[:sync|:async][:N[blocks]|:Nbytes]",
     help: "when blocks are flushed: safe, fast or fastest (fast:async:250000000bytes)",
   },
+  "prune-blockchain": { kind: "switch", help: "keep the proofs of one old transaction in eight" },
 } as const satisfies FlagTable;
 
 function readSyncMode(text: string): SyncMode {
@@ -19,8 +20,13 @@ function readSyncMode(text: string): SyncMode {
   }
 }
 
+type DatabaseOptions = Pick<NodeOptions, "syncMode" | "pruneBlockchain">;
+
 /** What the flags say; throws BadUsage. */
-export function databaseOptions(flags: Values<typeof databaseFlags>): Pick<NodeOptions, "syncMode"> {
+export function databaseOptions(flags: Values<typeof databaseFlags>): DatabaseOptions {
   const mode = flags["db-sync-mode"];
-  return { syncMode: mode === undefined ? undefined : readSyncMode(mode) };
+  return {
+    syncMode: mode === undefined ? undefined : readSyncMode(mode),
+    pruneBlockchain: flags["prune-blockchain"],
+  };
 }

@@ -17,6 +17,7 @@ import type { SyncMode } from "@anulo/storage";
 import type { Events } from "./chain/events.ts";
 import { type OpenChain, openChain } from "./chain/open-chain.ts";
 import type { ChainParts } from "./chain/parts.ts";
+import { createPruner, type Pruner } from "./chain/pruning.ts";
 import type { BackgroundSettings } from "./mining/background.ts";
 import type { PowerSource } from "./mining/background-mode.ts";
 import { createMiner, type Miner, type MiningOrder } from "./mining/miner.ts";
@@ -39,6 +40,8 @@ export interface NodeOptions {
   readonly databasePath?: string | undefined;
   /** When blocks are flushed to disk; by default soon after, see docs/database.md. */
   readonly syncMode?: SyncMode | undefined;
+  /** Drop the proofs of old transactions, but of one stripe of the chain. */
+  readonly pruneBlockchain?: boolean | undefined;
   /** Difficulty of every block, on test chains; left out, it follows from the chain. */
   readonly fixedDifficulty?: bigint | undefined;
   /** When RandomX changes its seed, on test chains; by default as on every network. */
@@ -91,6 +94,7 @@ export class NotYetSupported extends Error {
 
 interface Running {
   readonly chain: OpenChain;
+  readonly pruner: Pruner;
   readonly verifiers: Verifiers;
   readonly pow: Pow;
   readonly miner: Miner;
@@ -135,11 +139,12 @@ export function createNode(options: NodeOptions): Node {
     },
     async stop() {
       if (running === undefined) return;
-      const { server, chain, verifiers, pow, miner, peers, timer } = running;
+      const { server, chain, pruner, verifiers, pow, miner, peers, timer } = running;
       running = undefined;
       clearInterval(timer);
       miner.stop();
       peers.stop();
+      await pruner.stop();
       await server.stop();
       await Promise.all([verifiers.stop(), pow.stop()]);
       await chain.close();
@@ -174,7 +179,10 @@ async function run(options: NodeOptions, { requestStop, onFault }: Reports): Pro
   const { fixedDifficulty, seedSchedule } = options;
   const database = { path: databasePath, syncMode: options.syncMode };
   const rules = { network, fixedDifficulty, seedSchedule };
-  const chain = await openChain({ ...rules, ...database, discharge, now, onFault });
+  const chain = await openChain({ ...rules, ...database, discharge, now, onFault }).catch(async (error) => {
+    await Promise.all([verifiers.stop(), pow.stop()]);
+    throw error;
+  });
   const miner = createMiner({
     parts: chain.parts,
     events: chain.events,
@@ -190,10 +198,11 @@ async function run(options: NodeOptions, { requestStop, onFault }: Reports): Pro
   const peers = new PeerProtocol({ ...{ parts: chain.parts, events: chain.events, isOffline, log } });
   peers.start();
   try {
-    const server = await serve(options, { chain, pow, miner, peers, now, requestStop });
+    const pruner = startPruner(options, chain);
+    const server = await serve(options, { chain, pruner, pow, miner, peers, now, requestStop });
     const timer = setInterval(() => dropStale(chain.parts), POOL_CARE_MS).unref();
     if (options.mining !== undefined) miner.start(options.mining);
-    return { chain, verifiers, pow, miner, peers, server, timer };
+    return { chain, pruner, verifiers, pow, miner, peers, server, timer };
   } catch (error) {
     peers.stop();
     await chain.close();
@@ -222,8 +231,18 @@ const wordsOf = {
   transactionReleased: "transaction to be told to peers",
 } as const;
 
+/** What goes wrong while it prunes on its own is a fault of the disk, which the store reports. */
+function startPruner({ log, pruneBlockchain }: NodeOptions, { parts }: OpenChain): Pruner {
+  const onProgress = ({ height, end }: { readonly height: number; readonly end: number }) =>
+    log?.in("blockchain").info("pruning", { height, end, percent: Math.floor((100 * height) / end) });
+  const pruner = createPruner(parts.store, { onProgress });
+  if (pruneBlockchain === true) pruner.prune().catch(() => {});
+  return pruner;
+}
+
 interface Behind {
   readonly chain: OpenChain;
+  readonly pruner: Pruner;
   readonly pow: Pow;
   readonly peers: PeerProtocol;
   readonly miner: Miner;
@@ -233,13 +252,14 @@ interface Behind {
 
 async function serve(
   options: NodeOptions,
-  { chain, pow, miner, peers, now, requestStop }: Behind,
+  { chain, pruner, pow, miner, peers, now, requestStop }: Behind,
 ): Promise<RpcServer> {
   const { listen = [{ host: "127.0.0.1", port: 0 }], dialect, login, limits, log = unreadLog() } = options;
   let server: RpcServer | undefined;
   const bans = createBans(now);
   const services: NodeServices = {
     parts: chain.parts,
+    pruner,
     pow,
     peers,
     miner,

@@ -1,6 +1,7 @@
 import { DamagedDatabase } from "./damage.ts";
 import type { Tables } from "./environment.ts";
 
+import { readPruning } from "./prune.ts";
 import type { BlockInfo, OutputInfo } from "./tables.ts";
 
 /** An output to index: its amount as on the chain (0 for RingCT), one-time key and commitment (32 bytes each). */
@@ -71,6 +72,8 @@ const storeTransactions: BlockChange = {
       tables.transactionInfo.put(id, { hash, height, unlockTime, prunableHash });
       tables.prunedTransactions.put(id, pruned);
       if (prunable !== undefined) tables.prunableParts.put(id, prunable);
+      else if (readPruning(tables, "seed") === 0)
+        throw new RangeError("only a pruned database lacks prunable parts");
     }
   },
   undo(tables, { block, firstTransactionId }) {

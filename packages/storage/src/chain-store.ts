@@ -8,6 +8,7 @@ import type { Environment, Tables } from "./environment.ts";
 import { openEnvironment } from "./environment.ts";
 import { createFlusher, type Flusher } from "./flusher.ts";
 import { lockForProcess } from "./process-lock.ts";
+import { type PruneStep, pruneOn, startPruning } from "./prune.ts";
 import type { ChainReader } from "./reader.ts";
 import { createReader } from "./reader.ts";
 import { type Recovery, recoverFile } from "./recover.ts";
@@ -29,6 +30,10 @@ export interface ChainWriter {
   removeAlternativeBlock(hash: Uint8Array): void;
   putPoolTransaction(hash: Uint8Array, transaction: PoolTransaction): void;
   removePoolTransaction(hash: Uint8Array): void;
+  /** Has the database pruned from now on; throws RangeError for another seed than it has. */
+  startPruning(seed: number): void;
+  /** Prunes on, until about so many transactions lost their prunable part. */
+  pruneOn(maxTransactions: number): PruneStep;
 }
 
 /** An open chain database: any number of readers, in any thread, and one writer. */
@@ -130,6 +135,7 @@ interface Written {
 }
 
 function createWriter({ tables }: Environment, written: Written): ChainWriter {
+  const read = createReader(tables);
   return {
     appendBlock(block) {
       applyBlock(tables, block);
@@ -144,6 +150,8 @@ function createWriter({ tables }: Environment, written: Written): ChainWriter {
       written.bytes += transaction.blob.length;
     },
     removePoolTransaction: (hash) => tables.poolTransactions.remove(hash),
+    startPruning: (seed) => startPruning(tables, read, seed),
+    pruneOn: (maxTransactions) => pruneOn(tables, read, maxTransactions),
   };
 }
 

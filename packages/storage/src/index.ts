@@ -2,6 +2,7 @@ export type { NewBlock, NewOutput, NewTransaction, RemovedBlock, TransactionFact
 export type { ChainSnapshot, ChainStore, ChainWriter, StoreOptions } from "./chain-store.ts";
 export { openReader, openStore } from "./chain-store.ts";
 export { DamagedDatabase, DatabaseInUse, WriteFailed, WrongDatabase } from "./damage.ts";
+export { isPrunedRight, type PruneStep } from "./prune.ts";
 export type { ChainReader, StoredTransaction, WithHash } from "./reader.ts";
 export type { Recovery } from "./recover.ts";
 export { BadSyncMode, parseSyncMode, type SyncMode } from "./sync-mode.ts";

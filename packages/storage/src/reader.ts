@@ -1,5 +1,6 @@
 import type { Transaction as Snapshot } from "lmdb";
 import type { Tables } from "./environment.ts";
+import { readPruning } from "./prune.ts";
 import type { AlternativeBlock, BlockInfo, OutputInfo, PoolTransaction, TransactionInfo } from "./tables.ts";
 import { blockInfoColumn } from "./tables.ts";
 
@@ -37,6 +38,10 @@ export interface ChainReader {
   alternativeBlock(hash: Uint8Array): AlternativeBlock | undefined;
   alternativeBlocks(): WithHash<AlternativeBlock>[];
   poolTransactions(): WithHash<PoolTransaction>[];
+  /** Which blocks are kept whole, as nodes tell each other; 0: all. */
+  pruningSeed(): number;
+  /** Blocks below this height have been pruned as the seed wants. */
+  prunedHeight(): number;
 }
 
 /** Reads at a snapshot, or at the newest commit when none is given. */
@@ -78,6 +83,8 @@ export function createReader(tables: Tables, at?: Snapshot): ChainReader {
     alternativeBlock: (hash) => tables.alternativeBlocks.get(hash, at),
     alternativeBlocks: () =>
       Array.from(tables.alternativeBlocks.entries({}, at), ({ key, value }) => ({ hash: key, ...value })),
+    pruningSeed: () => readPruning(tables, "seed", at),
+    prunedHeight: () => readPruning(tables, "height", at),
     poolTransactions: () =>
       Array.from(tables.poolTransactions.entries({}, at), ({ key, value }) => ({ hash: key, ...value })),
   };

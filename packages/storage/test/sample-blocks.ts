@@ -22,6 +22,9 @@ function sampleTransaction(name: string, amounts: readonly bigint[], images: num
   };
 }
 
+/** Of transactions whose version knows no prunable part. */
+const NO_HASH = new Uint8Array(32);
+
 /** A made-up block: its miner transaction, one RingCT payment and one with plain amounts. */
 export function sampleBlock(height: number): NewBlock {
   return {
@@ -37,7 +40,7 @@ export function sampleBlock(height: number): NewBlock {
     transactions: [
       sampleTransaction(`miner ${height}`, [0n], 0),
       sampleTransaction(`payment ${height}`, [0n, 0n], 2),
-      sampleTransaction(`old ${height}`, [7n, BigInt(height) + 10n], 1),
+      { ...sampleTransaction(`old ${height}`, [7n, BigInt(height) + 10n], 1), prunableHash: NO_HASH },
     ],
   };
 }

@@ -92,7 +92,10 @@ export function adminHandlers(): Implemented<NodeContext>[] {
     getInfo: (_, context) => info(context),
     getInfoPath: (_, context) => info(context),
     getVersion: () => ({ release: false, version: INTERFACE_VERSION }),
-    saveBc: () => ({}),
+    async saveBc(_, { parts }) {
+      await parts.store.flush();
+      return {};
+    },
     setLogLevel({ level }, { log }) {
       if (categoriesOfLevel(level) === undefined) return { status: "Error: log level not valid" };
       log.change(String(level));

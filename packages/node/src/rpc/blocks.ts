@@ -6,7 +6,7 @@ import { alternateChains } from "./alternate-chains.ts";
 import { getBlocks, getBlocksByHeight, getHashes } from "./block-download.ts";
 import { blockJson } from "./chain-json.ts";
 import { coinbaseSum } from "./coinbase-sum.ts";
-import { type NodeContext, notYet, refusal } from "./context.ts";
+import { type NodeContext, refusal } from "./context.ts";
 import { blockAt, blockOf, type FoundBlock, noHeader } from "./describe-block.ts";
 import { hardForkInfo } from "./hard-fork-info.ts";
 import { describeHeaderOf, describeHeaders } from "./headers.ts";
@@ -133,9 +133,11 @@ export function blockHandlers(): Implemented<NodeContext>[] {
     },
     getCoinbaseTxSum: coinbaseSum,
     hardForkInfo,
-    pruneBlockchain({ check }) {
-      if (!check) throw notYet("pruning is");
-      return { pruned: false, pruning_seed: 0 };
+    async pruneBlockchain({ check }, { parts, pruner }) {
+      if (!check) await pruner.prune();
+      else if (!(await pruner.check())) throw refusal("internal", "Failed to check blockchain pruning");
+      const pruning_seed = parts.store.read.pruningSeed();
+      return { pruned: pruning_seed !== 0, pruning_seed };
     },
   });
 }

@@ -1,5 +1,6 @@
 import { type Dialect, type Log, RpcError } from "@anulo/rpc";
 import type { ChainParts } from "../chain/parts.ts";
+import type { Pruner } from "../chain/pruning.ts";
 import type { Miner } from "../mining/miner.ts";
 import type { PeerProtocol } from "../peers/peer-protocol.ts";
 import type { Pow } from "../pow/pow.ts";
@@ -13,6 +14,7 @@ export interface NodeServices {
   readonly pow: Pow;
   readonly peers: PeerProtocol;
   readonly miner: Miner;
+  readonly pruner: Pruner;
   /** Unix seconds. */
   readonly startTime: number;
   readonly offline: boolean;

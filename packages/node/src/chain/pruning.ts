@@ -1,0 +1,83 @@
+import { randomBytes } from "node:crypto";
+import { setImmediate } from "node:timers/promises";
+import { PRUNING_LOG_STRIPES, pruningSeed } from "@anulo/protocol";
+import { type ChainStore, isPrunedRight, type PruneStep } from "@anulo/storage";
+
+/** Drops the prunable parts of old transactions, a few at a time beside everything else. */
+export interface Pruner {
+  /**
+   * Has the database pruned from now on, by a stripe of chance unless it has one, and prunes what there is;
+   * resolves when that is done.
+   */
+  prune(): Promise<void>;
+  /** Whether what is there is what the database's seed asks for. */
+  check(): Promise<boolean>;
+  stop(): Promise<void>;
+}
+
+export interface PrunerOptions {
+  /** Told now and then how far it has come. */
+  readonly onProgress?: ((step: PruneStep) => void) | undefined;
+  /** Milliseconds between looks for blocks that have grown old. */
+  readonly interval?: number | undefined;
+}
+
+/** About five milliseconds of work. */
+const TRANSACTIONS_PER_TURN = 128;
+const BLOCKS_PER_TURN = 32;
+const INTERVAL_MS = 60_000;
+const PROGRESS_MS = 5000;
+
+function randomStripe(): number {
+  return 1 + (randomBytes(1)[0]! % 2 ** PRUNING_LOG_STRIPES);
+}
+
+/** Starts looking after a database; one that is not pruned is left alone until `prune` is called. */
+export function createPruner(store: ChainStore, options: PrunerOptions = {}): Pruner {
+  const { onProgress = () => {}, interval = INTERVAL_MS } = options;
+  let isStopped = false;
+  let running: Promise<void> | undefined;
+  const pruneAll = async () => {
+    let told = performance.now();
+    while (!isStopped) {
+      const step = store.write((writer) => writer.pruneOn(TRANSACTIONS_PER_TURN));
+      const isDone = step.height >= step.end;
+      if (isDone || performance.now() - told > PROGRESS_MS) {
+        if (!isDone || step.dropped > 0) onProgress(step);
+        told = performance.now();
+      }
+      if (isDone) return;
+      await setImmediate();
+    }
+  };
+  const run = (): Promise<void> => {
+    running ??= pruneAll().finally(() => {
+      running = undefined;
+    });
+    return running;
+  };
+  // A failing write is reported by the store itself.
+  const lookAgain = () => void (store.read.pruningSeed() === 0 ? undefined : run().catch(() => {}));
+  const timer = setInterval(lookAgain, interval).unref();
+  return {
+    prune() {
+      if (store.read.pruningSeed() === 0) {
+        const seed = pruningSeed(randomStripe());
+        store.write((writer) => writer.startPruning(seed));
+      }
+      return run();
+    },
+    async check() {
+      for (let height = 0; height < store.read.height() && !isStopped; height++) {
+        if (!isPrunedRight(store.read, height)) return false;
+        if (height % BLOCKS_PER_TURN === 0) await setImmediate();
+      }
+      return true;
+    },
+    async stop() {
+      isStopped = true;
+      clearInterval(timer);
+      await running?.catch(() => {});
+    },
+  };
+}

@@ -1,0 +1,102 @@
+import {
+  isPruningSeed,
+  keepsWholeBlock,
+  NULL_HASH,
+  nextPrunedBlock,
+  PRUNING_TIP_BLOCKS,
+} from "@anulo/protocol";
+import type { Transaction as Snapshot } from "lmdb";
+import { DamagedDatabase } from "./damage.ts";
+import type { Tables } from "./environment.ts";
+import type { ChainReader } from "./reader.ts";
+
+/** How far pruning has come. */
+export interface PruneStep {
+  /** Blocks below this height are as the seed wants them. */
+  readonly height: number;
+  /** Where it ends for now: the newest blocks stay whole. */
+  readonly end: number;
+  /** Transactions whose prunable part was dropped. */
+  readonly dropped: number;
+}
+
+const seedName = "pruningSeed";
+const heightName = "prunedHeight";
+
+function uint32(value: number): Buffer {
+  const bytes = Buffer.alloc(4);
+  bytes.writeUInt32BE(value);
+  return bytes;
+}
+
+/** Marks the database as pruned; throws RangeError for what is no seed, or another than it has. */
+export function startPruning(tables: Tables, read: ChainReader, seed: number): void {
+  if (seed === 0 || !isPruningSeed(seed)) throw new RangeError(`${seed} is no pruning seed`);
+  const known = read.pruningSeed();
+  if (known === seed) return;
+  if (known !== 0) throw new RangeError("the database is pruned by another seed");
+  tables.properties.put(seedName, uint32(seed));
+  tables.properties.put(heightName, uint32(0));
+}
+
+/** A number kept among the properties; 0 where there is none. */
+export function readPruning(tables: Tables, name: "seed" | "height", at?: Snapshot): number {
+  const bytes = tables.properties.get(name === "seed" ? seedName : heightName, at);
+  if (bytes === undefined) return 0;
+  if (bytes.length !== 4) throw new DamagedDatabase("a property about pruning is not a number");
+  return Buffer.from(bytes.buffer, bytes.byteOffset, 4).readUInt32BE();
+}
+
+/** Transactions of version 1 are kept whole: all of their hash is over the prunable part. */
+function isPrunable({ prunableHash }: { readonly prunableHash: Uint8Array }): boolean {
+  return Buffer.compare(prunableHash, NULL_HASH) !== 0;
+}
+
+function dropPrunableParts(tables: Tables, height: number): number {
+  const info = tables.blockInfo.get(height);
+  if (info === undefined) throw new DamagedDatabase(`there is no block ${height}`);
+  const { firstTransactionId: first, transactionCount } = info;
+  for (let id = first; id < first + transactionCount; id++) {
+    const transaction = tables.transactionInfo.get(id);
+    if (transaction === undefined) throw new DamagedDatabase(`there is no transaction ${id}`);
+    if (isPrunable(transaction)) tables.prunableParts.remove(id);
+  }
+  return transactionCount;
+}
+
+/** Prunes on, inside the caller's write transaction, until about so many transactions were dropped. */
+export function pruneOn(tables: Tables, read: ChainReader, maxTransactions: number): PruneStep {
+  const seed = read.pruningSeed();
+  const chainHeight = read.height();
+  const end = Math.max(0, chainHeight - PRUNING_TIP_BLOCKS);
+  let height = Math.min(read.prunedHeight(), chainHeight);
+  let dropped = 0;
+  if (seed === 0) return { height, end, dropped };
+  const start = height;
+  while (height < end && dropped < maxTransactions) {
+    if (keepsWholeBlock(height, chainHeight, seed)) {
+      height = Math.min(end, nextPrunedBlock(height, chainHeight, seed));
+    } else {
+      dropped += dropPrunableParts(tables, height);
+      height++;
+    }
+  }
+  if (height !== start) tables.properties.put(heightName, uint32(height));
+  return { height, end, dropped };
+}
+
+/** Whether a block has the prunable parts that the seed wants, no more and no less. */
+export function isPrunedRight(read: ChainReader, height: number): boolean {
+  const info = read.blockInfo(height);
+  if (info === undefined) return false;
+  const mayLack = !keepsWholeBlock(height, read.height(), read.pruningSeed());
+  const mustLack = mayLack && height < read.prunedHeight();
+  const { firstTransactionId: first, transactionCount } = info;
+  for (let id = first; id < first + transactionCount; id++) {
+    const transaction = read.transactionById(id);
+    if (transaction === undefined) return false;
+    const isLacking = read.prunablePart(id) === undefined;
+    if (isLacking ? !(mayLack && isPrunable(transaction)) : mustLack && isPrunable(transaction)) return false;
+  }
+  return true;
+}
