@@ -82,7 +82,11 @@ function indexOfFirst<T>(items: readonly T[], isBad: (item: T) => boolean): numb
   return index === -1 ? undefined : index;
 }
 
-/** The violation each kind shows when it does not hold. */
+/**
+ * The violation each kind shows when it does not hold.
+ * Source: cryptonote_format_utils.cpp `check_outs_valid`; cryptonote_core.cpp `check_tx_inputs_keyimages_domain`;
+ * rctSigs.cpp `verRctSemanticsSimple`, `verRct`, `verRctNonSemanticsSimple`; blockchain.cpp `check_ring_signature`.
+ */
 const checks: { readonly [K in SingleKind]: (obligation: ObligationOf<K>) => Violation | undefined } = {
   outputKeys: ({ keys }) => {
     const output = indexOfFirst(keys, (key) => !isPoint(key));

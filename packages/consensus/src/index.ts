@@ -55,9 +55,16 @@ export { minerOutputAmounts, minerTransactionVersion } from "./miner-amounts.ts"
 export { checkClaim, checkMinerTransaction, type Entitlement, type MinerPlace } from "./miner-transaction.ts";
 export type {
   BalanceObligation,
+  BitProof,
+  BorromeanObligation,
+  BulletproofObligation,
   ClsagObligation,
   ClsagProof,
+  FirstRangeProof,
+  FullMlsagObligation,
   KeyImageObligation,
+  MlsagObligation,
+  MlsagProof,
   Obligation,
   OutputKeyObligation,
   PowHashObligation,
@@ -105,6 +112,7 @@ export {
   verdictOf,
 } from "./violations.ts";
 export {
+  checkBlockSize,
   longTermWeight,
   penaltyMedian,
   transactionWeightLimit,

@@ -118,7 +118,7 @@ function checkKeyImagesAcross(transactions: readonly TransactionCandidate[]): vo
   }
 }
 
-/** The block is not too heavy and its miner claims what it earns. */
+/** The block is not too heavy and its miner claims what it earns. Source: cryptonote_basic_impl.cpp `get_block_reward`. */
 function checkReward(
   { minerTransaction }: Block,
   transactions: readonly TransactionCandidate[],

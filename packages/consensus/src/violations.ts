@@ -24,6 +24,7 @@ export type Violation =
   | { code: "MINER_REWARD_TOO_HIGH"; claimed: bigint; allowed: bigint }
   | { code: "MINER_REWARD_NOT_EXACT"; claimed: bigint; allowed: bigint }
   // block body
+  | { code: "BLOCK_SIZE"; size: number; limit: number }
   | { code: "BLOCK_WEIGHT"; weight: number; limit: number }
   | { code: "TRANSACTION_MISSING"; index: number }
   | { code: "TRANSACTION_REPEATED"; index: number }
@@ -137,6 +138,7 @@ export const verdictOf: { readonly [Code in ViolationCode]: Verdict } = {
   MINER_OUTPUT_NOT_DECOMPOSED: drop(),
   MINER_REWARD_TOO_HIGH: drop(),
   MINER_REWARD_NOT_EXACT: drop(),
+  BLOCK_SIZE: drop(),
   BLOCK_WEIGHT: drop(),
   TRANSACTION_MISSING: keep(),
   TRANSACTION_REPEATED: drop(),

@@ -8,6 +8,7 @@ import {
   SURGE_FACTOR,
 } from "./constants.ts";
 import { median } from "./median.ts";
+import { RuleViolation } from "./violations.ts";
 
 /** The limits in force for the next block; all weights in bytes. */
 export interface WeightLimits {
@@ -78,4 +79,16 @@ export function transactionWeightLimit(hardForkVersion: number): number {
   const minimum = minimumFullRewardWeight(hardForkVersion);
   const share = hardForkVersion >= hardFork.perByteFee ? minimum / 2 : minimum;
   return share - MINER_TRANSACTION_RESERVE;
+}
+
+/** Bytes by which a block's own bytes may exceed the limit. Source: cryptonote_core.cpp `BLOCK_SIZE_SANITY_LEEWAY`. */
+const BLOCK_SIZE_LEEWAY = 100;
+
+/**
+ * The bytes of a block, without its transactions, are no more than it may weigh with them: asked before they
+ * are read. Source: cryptonote_core.cpp `check_incoming_block_size`.
+ */
+export function checkBlockSize(size: number, { blockLimit }: WeightLimits): void {
+  const limit = blockLimit + BLOCK_SIZE_LEEWAY;
+  if (size > limit) throw new RuleViolation({ code: "BLOCK_SIZE", size, limit });
 }

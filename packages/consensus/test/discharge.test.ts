@@ -1,8 +1,17 @@
 import assert from "node:assert/strict";
 import { before, test } from "node:test";
 import { generateRingSignature, keyImageOf, publicKeyOf, scFromUint64 } from "@anulo/crypto";
-import { chainContext, discharge, type Obligation, verifyBlock } from "../src/index.ts";
+import type { ConfidentialRingCt } from "@anulo/protocol";
+import {
+  type BulletproofObligation,
+  chainContext,
+  discharge,
+  type Obligation,
+  verifyBlock,
+} from "../src/index.ts";
+import { versionTwo } from "./candidates.ts";
 import { createMemoryChain } from "./memory-chain.ts";
+import { provenBorromean, provenFullMlsag, provenMlsag } from "./old-proofs.ts";
 import { readRegtestChain } from "./regtest-chain.ts";
 
 /** Obligations of a few recorded transactions. */
@@ -94,6 +103,43 @@ test("a ring signature is checked, and a wrong one named", () => {
   const wrong = discharge([{ ...obligation, message: transactionId }]);
   assert.deepEqual(wrong?.violation, { code: "RING_SIGNATURE", input: 3 });
 });
+
+test("proofs of earlier forks are checked, and bad ones named", () => {
+  const mlsag = provenMlsag();
+  const fullMlsag = provenFullMlsag();
+  const borromean = provenBorromean(12_345n);
+  const good: Obligation[] = [borromean, mlsag, fullMlsag];
+  assert.equal(discharge(structuredClone(good)), undefined);
+  const another = new Uint8Array(32).fill(5);
+  const faults: [Obligation, object][] = [
+    [{ ...borromean, commitment: another }, { code: "RANGE_PROOF" }],
+    [
+      { ...mlsag, message: another },
+      { code: "MLSAG", input: 4 },
+    ],
+    [{ ...fullMlsag, fee: 8n }, { code: "FULL_MLSAG" }],
+    [badBulletproof(), { code: "RANGE_PROOF" }],
+  ];
+  for (const [fault, violation] of faults) {
+    const { transactionId } = mlsag;
+    assert.deepEqual(discharge([...good, fault]), { index: 3, transactionId, violation });
+  }
+});
+
+test("of two kinds of range proofs the first bad one is named", () => {
+  const plus = structuredClone(obligations[kindsAt("rangeProof")[0]!]!);
+  assert.ok(plus.kind === "rangeProof");
+  plus.proof.r1 = new Uint8Array(32);
+  assert.equal(discharge([plus, badBulletproof()])?.index, 0);
+  assert.equal(discharge([badBulletproof(), plus])?.index, 0);
+});
+
+/** Of the right shape, but nobody made it. */
+function badBulletproof(): BulletproofObligation {
+  const { id, transaction } = versionTwo({ type: 3 });
+  const { outputCommitments: commitments, prunable } = transaction.ringct as ConfidentialRingCt;
+  return { kind: "bulletproof", transactionId: id, commitments, proof: prunable!.bulletproofs[0]! };
+}
 
 test("proof of work is refused as the mistake of who asks", () => {
   const blob = new Uint8Array(76);

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { fromHex, type KeyInput } from "@anulo/protocol";
+import { type ConfidentialRingCt, fromHex, type KeyInput, type TxOutput } from "@anulo/protocol";
 import { checkSanity, type TransactionCandidate, verifyTransaction } from "../src/index.ts";
 import { bytes, input, offsets, type RingCtType, untagged, versionOne, versionTwo } from "./candidates.ts";
 import { fakeContext, fakeOutput } from "./fake-view.ts";
@@ -133,6 +133,60 @@ test("each ringct type leaves its own proofs to check", () => {
   assert.deepEqual(kinds(4, 13, 11), ["balance", "bulletproof", "mlsag", "mlsag"]);
   assert.deepEqual(kinds(5, 13, 11), ["balance", "bulletproof", "clsag", "clsag"]);
   assert.deepEqual(kinds(6, 15, 16), ["balance", "rangeProof", "clsag", "clsag"]);
+});
+
+test("a spend has signatures, whatever it hides", () => {
+  const bare = (outputs: TxOutput[]) => {
+    const candidate = versionTwo({ inputs: [input(7, 3)], outputs });
+    return { ...candidate, transaction: { ...candidate.transaction, ringct: { type: 0 as const } } };
+  };
+  assertRefused(() => verify(bare([]), { hardForkVersion: 4 }), "RINGCT_MISSING");
+  assertRefused(() => verify(bare([untagged()]), { hardForkVersion: 4 }), "COMMITMENT_COUNT");
+});
+
+test("each part of a ringct transaction has its count", () => {
+  const rounds = (count: number) => Array.from({ length: count }, () => bytes(3));
+  type Parts = ConfidentialRingCt["prunable"] & object;
+  const without = (type: RingCtType, edit: (parts: Parts, ringct: ConfidentialRingCt) => void) => {
+    const candidate = versionTwo({ type });
+    const ringct = candidate.transaction.ringct as ConfidentialRingCt;
+    edit(ringct.prunable!, ringct);
+    const violation = assertRefused(() => verify(candidate, { hardForkVersion: 16 }), "RINGCT_SHAPE");
+    return (violation as { part: string }).part;
+  };
+  assert.equal(
+    without(1, (parts) => void parts.rangeSigs.pop()),
+    "rangeSigs",
+  );
+  assert.equal(
+    without(1, (_, ringct) => void ringct.pseudoOuts.push(bytes(1))),
+    "pseudoOuts",
+  );
+  assert.equal(
+    without(2, (_, ringct) => void ringct.ecdhInfo.pop()),
+    "ecdhInfo",
+  );
+  assert.equal(
+    without(4, (parts) => void parts.mgs.pop()),
+    "mgs",
+  );
+  assert.equal(
+    without(5, (parts) => void parts.clsags.pop()),
+    "clsags",
+  );
+  assert.equal(
+    without(5, (parts) => void parts.bulletproofs.push(parts.bulletproofs[0]!)),
+    "bulletproofs",
+  );
+  assert.equal(
+    without(6, (parts) => void parts.bulletproofsPlus.pop()),
+    "bulletproofsPlus",
+  );
+  for (const count of [6, 8]) {
+    const edit = (parts: Parts) =>
+      Object.assign(parts.bulletproofs[0]!, { L: rounds(count), R: rounds(count) });
+    assert.equal(without(3, edit), "rounds");
+  }
 });
 
 test("before hard fork 12 rings may differ in size, but one signature needs them all alike", () => {

@@ -1,7 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { longTermWeight, penaltyMedian, transactionWeightLimit, weightLimits } from "../src/index.ts";
+import {
+  checkBlockSize,
+  longTermWeight,
+  penaltyMedian,
+  transactionWeightLimit,
+  weightLimits,
+} from "../src/index.ts";
 import { fakeView } from "./fake-view.ts";
+import { assertRefused } from "./refusals.ts";
 
 const weighing = (weight: number) => (count: number) => Array.from({ length: count }, () => weight);
 
@@ -66,4 +73,10 @@ test("a transaction may weigh half of the smallest block from hard fork 8, less 
     [1, 2, 5, 7, 8, 16].map(transactionWeightLimit),
     [19_400, 59_400, 299_400, 299_400, 149_400, 149_400],
   );
+});
+
+test("a block's own bytes are no more than it may weigh, and 100", () => {
+  const limits = weightLimits(fakeView());
+  checkBlockSize(600_100, limits);
+  assertRefused(() => checkBlockSize(600_101, limits), "BLOCK_SIZE");
 });

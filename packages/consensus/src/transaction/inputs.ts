@@ -32,7 +32,7 @@ export function sumAmounts(items: readonly { amount: bigint }[]): bigint {
   return items.reduce((sum, { amount }) => sum + amount, 0n);
 }
 
-/** No key image twice in a transaction. */
+/** No key image twice in a transaction. Source: cryptonote_core.cpp `check_tx_inputs_keyimages_diff`. */
 export function checkKeyImagesDiffer(inputs: readonly KeyInput[]): void {
   const seen = new Set<string>();
   for (const [input, { keyImage }] of inputs.entries()) {
@@ -42,7 +42,10 @@ export function checkKeyImagesDiffer(inputs: readonly KeyInput[]): void {
   }
 }
 
-/** No ring names an output twice in a row, from hard fork 6: its relative offset would be 0. */
+/**
+ * No ring names an output twice in a row, from hard fork 6: its relative offset would be 0.
+ * Source: cryptonote_core.cpp `check_tx_inputs_ring_members_diff`.
+ */
 export function checkRingMembersDiffer(inputs: readonly KeyInput[], version: number): void {
   if (version < hardFork.uniqueRingMembers) return;
   const input = inputs.findIndex(({ keyOffsets }) => keyOffsets.indexOf(0n, 1) !== -1);

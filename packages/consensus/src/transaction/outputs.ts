@@ -4,7 +4,10 @@ import { isDecomposedAmount } from "../decomposed-amounts.ts";
 import { RuleViolation } from "../violations.ts";
 import type { TransactionCandidate } from "./candidate.ts";
 
-/** Keys (32 bytes each) of the outputs, which all pay to a key; version 1 amounts are not 0. */
+/**
+ * Keys (32 bytes each) of the outputs, which all pay to a key; version 1 amounts are not 0.
+ * Source: cryptonote_format_utils.cpp `check_outs_valid`.
+ */
 export function checkOutputKeys({ prefix }: Transaction): Uint8Array[] {
   return prefix.outputs.map((output, i) => {
     const key = outputKey(output);
