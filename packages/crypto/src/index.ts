@@ -40,6 +40,13 @@ export {
   type RandomXDataset,
   type RandomXDatasetOptions,
 } from "./randomx/dataset.ts";
+export {
+  loadNativeRandomX,
+  type NativeRandomX,
+  type NativeRandomXOptions,
+  type NativeRandomXSource,
+  type NativeRandomXVm,
+} from "./randomx/native.ts";
 export { useSplitTiering } from "./randomx/tiering.ts";
 export { createRandomXVm, type RandomXVm, randomxHash } from "./randomx/vm.ts";
 export {

@@ -1,44 +1,51 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
-import { createRequire } from "node:module";
 import { test } from "node:test";
 import { createRandomXCache } from "../src/randomx/cache.ts";
-import { randomxHash } from "../src/randomx/vm.ts";
+import { loadNativeRandomX, type NativeRandomX } from "../src/randomx/native.ts";
+import { useSplitTiering } from "../src/randomx/tiering.ts";
+import { createRandomXVm } from "../src/randomx/vm.ts";
 
-/** The part of koffi used here; the package may be missing. */
-type Koffi = { load(library: string): { func(signature: string): (...values: unknown[]) => unknown } };
+const HASHES_PER_KEY = process.env.ANULO_TESTS === "quick" ? 10 : 250;
+const KEYS = process.env.ANULO_TESTS === "quick" ? 1 : 4;
 
-/** RandomX of the reference library with one key, or why there is none. */
-function nativeHash(key: Uint8Array): ((blob: Uint8Array) => Uint8Array) | string {
-  let library: ReturnType<Koffi["load"]>;
-  try {
-    library = (createRequire(import.meta.url)("koffi") as Koffi).load("librandomx.so.0");
-  } catch {
-    return "koffi or librandomx.so.0 is not installed";
-  }
-  const flags = library.func("int randomx_get_flags()")();
-  const cache = library.func("void* randomx_alloc_cache(int)")(flags);
-  library.func("void randomx_init_cache(void*, void*, size_t)")(cache, key, key.length);
-  const machine = library.func("void* randomx_create_vm(int, void*, void*)")(flags, cache, null);
-  const calculate = library.func("void randomx_calculate_hash(void*, void*, size_t, _Out_ uint8_t*)");
-  return (blob) => {
-    const out = new Uint8Array(32);
-    calculate(machine, blob, blob.length, out);
-    return out;
-  };
+const loaded = await loadNativeRandomX();
+const skip = "missing" in loaded && !process.env.CI && loaded.missing;
+const native = (): NativeRandomX => {
+  assert.ok(!("missing" in loaded), "missing" in loaded ? loaded.missing : "");
+  return loaded;
+};
+
+for (let k = 0; k < KEYS; k++) {
+  test(`random blobs hash as in the reference library, key ${k + 1}`, { skip }, async () => {
+    useSplitTiering();
+    const key = randomBytes(1 + ((17 * k + 31) % 60));
+    const theirs = await native().createCache(key);
+    const [vm, reference] = [createRandomXVm(createRandomXCache(key)), native().createVm(theirs)];
+    for (let i = 0; i < HASHES_PER_KEY; i++) {
+      const blob = randomBytes(1 + (i % 150));
+      const expected = reference.hashAsync(blob); // goes on in another thread
+      const note = `key ${key.toString("hex")}, blob ${blob.toString("hex")}`;
+      assert.deepEqual(vm.hash(blob), await expected, note);
+    }
+    reference.close();
+    native().release(theirs);
+  });
 }
 
-const key = randomBytes(32);
-const native = nativeHash(key);
-const missing = typeof native === "string" && !process.env.CI && native;
-const HASHES = process.env.ANULO_TESTS === "quick" ? 10 : 100;
+test("the reference library hashes the same in this thread", { skip }, async () => {
+  const cache = await native().createCache(Buffer.from("test key 000"));
+  const vm = native().createVm(cache);
+  const expected = "639183aae1bf4c9a35884cb46b09cad9175f04efd7684e7262a0ac1c2f0b4e3f";
+  assert.equal(Buffer.from(vm.hash(Buffer.from("This is a test"))).toString("hex"), expected);
+  vm.close();
+  native().release(cache);
+});
 
-test("random blobs hash as in the reference library", { skip: missing }, () => {
-  assert.ok(typeof native !== "string", String(native));
-  const cache = createRandomXCache(key);
-  for (let i = 0; i < HASHES; i++) {
-    const blob = randomBytes(1 + (i % 150));
-    const note = `key ${key.toString("hex")}, blob ${blob.toString("hex")}`;
-    assert.deepEqual(randomxHash(cache, blob), native(blob), note);
-  }
+test("the making of a dataset of the reference library can be given up", { skip }, async () => {
+  const cache = await native().createCache(Buffer.from("test key 000"));
+  const [controller, reason] = [new AbortController(), new Error("no longer wanted")];
+  const options = { threads: 2, signal: controller.signal, onProgress: () => controller.abort(reason) };
+  await assert.rejects(native().createDataset(cache, options), reason);
+  native().release(cache);
 });

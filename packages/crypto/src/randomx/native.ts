@@ -1,0 +1,201 @@
+/**
+ * RandomX by the reference library, where the system has it: `librandomx.so.0`, called through the optional package
+ * koffi. Never `randomx_calculate_hash_first`, `_next` or `_last`: they leave their rounding mode to JavaScript.
+ */
+import { createRequire } from "node:module";
+import { DATASET_ITEMS } from "./memory.ts";
+import { randomxVectors } from "./vectors.ts";
+import type { RandomXVm } from "./vm.ts";
+
+const LIBRARY = "librandomx.so.0";
+
+/** Source: randomx.h, `randomx_flags`. */
+const FLAG_LARGE_PAGES = 1;
+const FLAG_FULL_MEMORY = 4;
+const FLAG_JIT = 8;
+const FLAG_SECURE = 16;
+
+/** Items that one call computes, so that progress shows and giving up is quick. */
+const CHUNK_ITEMS = 131072;
+
+/** A cache or dataset of the library: plain data, which other threads of the process may use too. */
+export type NativeRandomXSource = {
+  readonly kind: "cache" | "dataset";
+  /** Flags that virtual machines over it need. */
+  readonly flags: number;
+  readonly address: bigint;
+};
+
+export type NativeRandomXVm = RandomXVm & {
+  /** The hash, computed in a thread of koffi's; one at a time. */
+  hashAsync(blob: Uint8Array): Promise<Uint8Array>;
+};
+
+type DatasetOptions = {
+  readonly threads: number;
+  readonly onProgress?: (items: number, all: number) => void;
+  readonly signal?: AbortSignal;
+};
+
+/** Memory of the library is freed by `release` alone. */
+export type NativeRandomX = {
+  /** The cache of a key, about half a second of CPU time in a thread of koffi's. */
+  createCache(key: Uint8Array): Promise<NativeRandomXSource>;
+  /** All dataset items, about a minute of CPU time in `threads` threads of koffi's. */
+  createDataset(cache: NativeRandomXSource, options: DatasetOptions): Promise<NativeRandomXSource>;
+  createVm(source: NativeRandomXSource): NativeRandomXVm;
+  /** Frees a source, which no machine may be using any more. */
+  release(source: NativeRandomXSource): void;
+};
+
+export type NativeRandomXOptions = {
+  /** Another thread of this process has loaded the library: its hashes need not be checked again. */
+  readonly isChecked?: boolean;
+  /** Flags of the library not to be used: monerod's `MONERO_RANDOMX_UMASK`. */
+  readonly disabledFlags?: number;
+};
+
+type Call<T> = {
+  (...values: unknown[]): T;
+  async(...values: [...unknown[], (error: Error | null, result: T) => void]): void;
+};
+
+/** The part of koffi used here. */
+type Koffi = { load(library: string): { func<T>(signature: string): Call<T> } };
+
+function declare(koffi: Koffi) {
+  const library = koffi.load(LIBRARY);
+  return {
+    flags: library.func<number>("int randomx_get_flags()"),
+    allocCache: library.func<bigint | null>("void* randomx_alloc_cache(int)"),
+    initCache: library.func<void>("void randomx_init_cache(void*, const uint8_t*, size_t)"),
+    releaseCache: library.func<void>("void randomx_release_cache(void*)"),
+    allocDataset: library.func<bigint | null>("void* randomx_alloc_dataset(int)"),
+    initDataset: library.func<void>("void randomx_init_dataset(void*, void*, unsigned long, unsigned long)"),
+    releaseDataset: library.func<void>("void randomx_release_dataset(void*)"),
+    createVm: library.func<bigint | null>("void* randomx_create_vm(int, void*, void*)"),
+    destroyVm: library.func<void>("void randomx_destroy_vm(void*)"),
+    hash: library.func<void>("void randomx_calculate_hash(void*, const uint8_t*, size_t, _Out_ uint8_t*)"),
+  };
+}
+
+type Library = ReturnType<typeof declare>;
+
+function callAsync<T>(call: Call<T>, ...values: unknown[]): Promise<T> {
+  return new Promise((resolve, reject) =>
+    call.async(...values, (error: Error | null, result: T) => (error ? reject(error) : resolve(result))),
+  );
+}
+
+/** With large pages, or without where the system grants none; throws when there is no memory at all. */
+function allocate(alloc: (flags: number) => bigint | null, flags: number, disabledFlags: number): bigint {
+  const address = alloc((flags | FLAG_LARGE_PAGES) & ~disabledFlags) ?? alloc(flags);
+  if (address === null) throw new RangeError("no memory for RandomX");
+  return address;
+}
+
+function createVm(library: Library, source: NativeRandomXSource, disabledFlags: number): NativeRandomXVm {
+  const [cache, dataset] = source.kind === "cache" ? [source.address, null] : [null, source.address];
+  const alloc = (flags: number) => library.createVm(flags, cache, dataset);
+  const vm = allocate(alloc, source.flags, disabledFlags);
+  return {
+    hash(blob) {
+      const out = new Uint8Array(32);
+      library.hash(vm, blob, blob.length, out);
+      return out;
+    },
+    async hashAsync(blob) {
+      const out = new Uint8Array(32);
+      await callAsync(library.hash, vm, blob, blob.length, out);
+      return out;
+    },
+    close: () => library.destroyVm(vm),
+  };
+}
+
+/** Fills a dataset in several threads; whatever happens, none writes any more when the promise is settled. */
+async function initDataset(
+  library: Library,
+  [dataset, cache]: readonly [bigint, bigint],
+  { threads, onProgress, signal }: DatasetOptions,
+): Promise<void> {
+  let [next, done] = [0, 0];
+  const failures: unknown[] = [];
+  const work = async (): Promise<void> => {
+    while (next < DATASET_ITEMS && !signal?.aborted && failures.length === 0) {
+      const first = next;
+      const items = Math.min(CHUNK_ITEMS, DATASET_ITEMS - first);
+      next += items;
+      await callAsync(library.initDataset, dataset, cache, first, items);
+      done += items;
+      onProgress?.(done, DATASET_ITEMS);
+    }
+  };
+  const fail = (error: unknown): void => void failures.push(error);
+  await Promise.all(Array.from({ length: threads }, () => work().catch(fail)));
+  signal?.throwIfAborted();
+  if (failures.length > 0) throw failures[0];
+}
+
+function createNative(library: Library, disabledFlags: number): NativeRandomX {
+  const own = library.flags() & ~disabledFlags;
+  const secure = own & FLAG_JIT ? FLAG_SECURE & ~disabledFlags : 0;
+  return {
+    async createCache(key) {
+      const address = allocate(library.allocCache, own, disabledFlags);
+      await callAsync(library.initCache, address, key, key.length);
+      return { kind: "cache", flags: own | secure, address };
+    },
+    async createDataset(cache, options) {
+      const address = allocate(library.allocDataset, 0, disabledFlags);
+      try {
+        await initDataset(library, [address, cache.address], options);
+      } catch (error) {
+        library.releaseDataset(address);
+        throw error;
+      }
+      return { kind: "dataset", flags: own | FLAG_FULL_MEMORY, address };
+    },
+    createVm: (source) => createVm(library, source, disabledFlags),
+    release: ({ kind, address }) =>
+      kind === "cache" ? library.releaseCache(address) : library.releaseDataset(address),
+  };
+}
+
+const toHex = (bytes: Uint8Array): string => Buffer.from(bytes).toString("hex");
+
+/** Whether the library computes the published hashes. */
+async function isRight(native: NativeRandomX): Promise<boolean> {
+  const keys = new Map(randomxVectors.map(({ key }) => [toHex(key), key]));
+  for (const [name, key] of keys) {
+    const cache = await native.createCache(key);
+    const vm = native.createVm(cache);
+    const vectors = randomxVectors.filter((vector) => toHex(vector.key) === name);
+    const hashes: Uint8Array[] = [];
+    for (const { input } of vectors) hashes.push(await vm.hashAsync(input));
+    vm.close();
+    native.release(cache);
+    if (vectors.some(({ hash }, i) => hash !== toHex(hashes[i]!))) return false;
+  }
+  return true;
+}
+
+/**
+ * The library, or why there is none: it or koffi is missing, the processor is not an x86-64 (before version 1.2.2,
+ * which cannot be told from others, compiled code was wrong elsewhere), or it fails a published hash. The check takes
+ * about two seconds, in another thread.
+ */
+export async function loadNativeRandomX(
+  options: NativeRandomXOptions = {},
+): Promise<NativeRandomX | { readonly missing: string }> {
+  if (process.arch !== "x64") return { missing: `librandomx is not trusted on ${process.arch}` };
+  let library: Library;
+  try {
+    library = declare(createRequire(import.meta.url)("koffi") as Koffi);
+  } catch (error) {
+    return { missing: error instanceof Error ? error.message : String(error) };
+  }
+  const native = createNative(library, options.disabledFlags ?? 0);
+  if (!options.isChecked && !(await isRight(native))) return { missing: `${LIBRARY} computes wrong hashes` };
+  return native;
+}
