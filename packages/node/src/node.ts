@@ -26,6 +26,7 @@ import { dropStale } from "./pool/maintain.ts";
 import { followSeeds } from "./pow/follow-seeds.ts";
 import { createPow, type Pow } from "./pow/pow.ts";
 import { createBans } from "./rpc/bans.ts";
+import { createCallTracking } from "./rpc/call-tracking.ts";
 import { nodeCalls } from "./rpc/calls.ts";
 import type { NodeContext, NodeServices } from "./rpc/context.ts";
 import { createFailingCallers, forgiving } from "./rpc/failing-callers.ts";
@@ -268,6 +269,7 @@ async function serve(
     bans,
     failingCallers: options.banFailingCallers === true ? createFailingCallers(bans) : forgiving,
     settings: defaultSettings(),
+    calls: createCallTracking(),
     log,
     connectionCount: () => server?.connectionCount() ?? 0,
     requestStop,

@@ -1,25 +1,34 @@
 import { daemon, type Implemented, implementFor } from "@anulo/rpc";
 import { type NodeContext, refusal } from "./context.ts";
 
+/** What a caller is told who would pay. Source: core_rpc_server.cpp `on_rpc_access_submit_nonce`. */
+const unnecessary = { status: "Payment not necessary" };
+
 /** Handlers of the calls about payment for access, which nobody asks for here. */
 export function accessHandlers(): Implemented<NodeContext>[] {
-  return implementFor<NodeContext>()(
-    daemon.access,
-    {
-      rpcAccessInfo: () => ({
-        cookie: 0,
-        credits_per_hash_found: 0,
-        diff: 0n,
-        hashing_blob: "",
-        height: 0,
-        next_seed_hash: "",
-        seed_hash: "",
-        seed_height: 0,
-      }),
-      rpcAccessData() {
-        throw refusal("paymentsNotEnabled", "Payments not enabled");
-      },
+  return implementFor<NodeContext>()(daemon.access, {
+    rpcAccessInfo: () => ({
+      cookie: 0,
+      credits_per_hash_found: 0,
+      diff: 0n,
+      hashing_blob: "",
+      height: 0,
+      next_seed_hash: "",
+      seed_hash: "",
+      seed_height: 0,
+    }),
+    rpcAccessSubmitNonce: () => unnecessary,
+    rpcAccessPay: () => unnecessary,
+    rpcAccessTracking({ clear }, { calls }) {
+      if (!clear) return { data: calls.entries() };
+      calls.clear();
+      return { data: [] };
     },
-    ["rpcAccessSubmitNonce", "rpcAccessPay", "rpcAccessTracking", "rpcAccessAccount"],
-  );
+    rpcAccessData() {
+      throw refusal("paymentsNotEnabled", "Payments not enabled");
+    },
+    rpcAccessAccount() {
+      throw refusal("paymentsNotEnabled", "Payments not enabled");
+    },
+  });
 }

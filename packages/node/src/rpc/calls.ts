@@ -2,6 +2,7 @@ import type { Implemented } from "@anulo/rpc";
 import { accessHandlers } from "./access.ts";
 import { adminHandlers } from "./admin.ts";
 import { blockHandlers } from "./blocks.ts";
+import { tracked } from "./call-tracking.ts";
 import type { NodeContext } from "./context.ts";
 import { miningHandlers } from "./mining.ts";
 import { networkHandlers } from "./network.ts";
@@ -11,7 +12,7 @@ import { transactionHandlers } from "./transactions.ts";
 
 /** Every call of the node service with the function that answers it. */
 export function nodeCalls(): Implemented<NodeContext>[] {
-  return [
+  return tracked([
     ...blockHandlers(),
     ...transactionHandlers(),
     ...outputHandlers(),
@@ -20,5 +21,5 @@ export function nodeCalls(): Implemented<NodeContext>[] {
     ...networkHandlers(),
     ...adminHandlers(),
     ...accessHandlers(),
-  ];
+  ]);
 }

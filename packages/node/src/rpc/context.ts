@@ -5,6 +5,7 @@ import type { Miner } from "../mining/miner.ts";
 import type { PeerProtocol } from "../peers/peer-protocol.ts";
 import type { Pow } from "../pow/pow.ts";
 import type { Bans } from "./bans.ts";
+import type { CallTracking } from "./call-tracking.ts";
 import type { FailingCallers } from "./failing-callers.ts";
 import type { Settings } from "./settings.ts";
 
@@ -21,6 +22,7 @@ export interface NodeServices {
   readonly bans: Bans;
   readonly failingCallers: FailingCallers;
   readonly settings: Settings;
+  readonly calls: CallTracking;
   readonly log: Log;
   /** Open RPC connections. */
   connectionCount(): number;

@@ -10,6 +10,7 @@ import { daemon, type Implemented, implementFor, type RpcError } from "@anulo/rp
 import { acceptBlock } from "../chain/chain.ts";
 import { type IncomingBlock, readIncomingBlock } from "../chain/incoming-block.ts";
 import { generateBlocks } from "../mining/generate-blocks.ts";
+import { addAuxPow } from "./add-aux-pow.ts";
 import { blockTemplate, minerKeys, noTemplate, previousBlock } from "./block-template.ts";
 import { type NodeContext, refusal } from "./context.ts";
 import { bytesOfHex } from "./hex-params.ts";
@@ -92,6 +93,19 @@ interface GenerateRequest {
 /** Reserved like the original does it, so that blocks have the same weight. */
 const RESERVED_BYTES = 1;
 
+/** Counted as the calls it stands for: a template for each block that is tried, a submission for each that is made. */
+async function generateAndCount(request: GenerateRequest, context: NodeContext) {
+  let templates = Math.min(1, request.amount_of_blocks);
+  try {
+    const answer = await generate(request, context);
+    templates = answer.blocks.length;
+    if (templates > 0) context.calls.note("submitblock", { count: templates });
+    return answer;
+  } finally {
+    if (templates > 0) context.calls.note("getblocktemplate", { count: templates });
+  }
+}
+
 async function generate(request: GenerateRequest, context: NodeContext) {
   const { parts } = context;
   if (parts.network.name !== "regtest") {
@@ -129,19 +143,16 @@ function minerData({ parts }: NodeContext) {
 
 /** Handlers of the calls about mining. */
 export function miningHandlers(): Implemented<NodeContext>[] {
-  return implementFor<NodeContext>()(
-    daemon.mining,
-    {
-      getBlockTemplate: blockTemplate,
-      calcPow,
-      getMinerData: (_, context) => minerData(context),
-      submitBlock,
-      generateBlocks: generate,
-      startMining,
-      stopMining,
-      miningStatus: (_, context) => miningStatus(context),
-      setLogHashRate,
-    },
-    ["addAuxPow"],
-  );
+  return implementFor<NodeContext>()(daemon.mining, {
+    getBlockTemplate: blockTemplate,
+    addAuxPow,
+    calcPow,
+    getMinerData: (_, context) => minerData(context),
+    submitBlock,
+    generateBlocks: generateAndCount,
+    startMining,
+    stopMining,
+    miningStatus: (_, context) => miningStatus(context),
+    setLogHashRate,
+  });
 }

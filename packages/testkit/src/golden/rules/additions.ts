@@ -1,4 +1,4 @@
-import type { Exact, ExactObject } from "../../exact-json.ts";
+import { type Exact, type ExactObject, isExactObject } from "../../exact-json.ts";
 import { transactionSizes } from "../chain-facts.ts";
 import { inJson, inMember, inResult, type Rule } from "../rule.ts";
 
@@ -86,11 +86,24 @@ export const additions: readonly Rule[] = [
       ),
   },
   {
+    id: /^rpc_access_tracking/,
+    why: "rpc_access_tracking: by name",
+    change: (answer) => inResult(answer, byName),
+  },
+  {
     id: /^get_address_book/,
     why: "get_address_book: payment_id",
     change: (answer, { step }) => inResult(answer, (it) => inMember(it, "entries", withPaymentId(step.id))),
   },
 ];
+
+/** The original's order is that of a hash table. */
+function byName(result: ExactObject): ExactObject {
+  const { data } = result;
+  if (!Array.isArray(data)) return result;
+  const nameOf = (entry: Exact) => (isExactObject(entry) ? String(entry.rpc) : "");
+  return { ...result, data: [...data].sort((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1)) };
+}
 
 function isPositive(actual: Exact): boolean {
   return typeof actual === "number" && actual > 0;

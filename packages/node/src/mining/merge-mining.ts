@@ -1,0 +1,84 @@
+/**
+ * Merge mining: a block carries the root of a tree over the work of other chains, each in a slot of its own.
+ * Source: merge_mining.cpp; core_rpc_server.cpp `on_add_aux_pow`.
+ */
+import { createHash } from "node:crypto";
+import { setImmediate } from "node:timers/promises";
+import { type Block, splitExtra, writeExtra } from "@anulo/protocol";
+
+const MAX_NONCE = 65_535;
+/** Keeps these hashes apart from other uses. Source: cryptonote_config.h HASH_KEY_MM_SLOT. */
+const SLOT_TAG = 0x6d;
+/** A block tells of less than this in its field for the tree. */
+const MAX_DEPTH = 32;
+
+/** The slot of a chain (by its id, 32 bytes) among so many. */
+function slotOf(chainId: Uint8Array, nonce: number, chains: number): number {
+  const tail = new Uint8Array(5);
+  new DataView(tail.buffer).setUint32(0, nonce, true);
+  tail[4] = SLOT_TAG;
+  return createHash("sha256").update(chainId).update(tail).digest().readUInt32LE() % chains;
+}
+
+function givesSlotsTo(chainIds: readonly Uint8Array[], nonce: number): boolean {
+  const taken = new Set<number>();
+  for (const id of chainIds) {
+    const slot = slotOf(id, nonce, chainIds.length);
+    if (taken.has(slot)) return false;
+    taken.add(slot);
+  }
+  return true;
+}
+
+/** Chains beyond which no nonce can be hoped for: with so many, one of 10^26 would do. */
+const MAX_CHAINS = 64;
+/** Nonces tried between two turns of the event loop. */
+const NONCES_A_TURN = 256;
+
+/** The first nonce with which every chain (by its id, 32 bytes) has a slot of its own; undefined when there is none. */
+export async function slotNonce(chainIds: readonly Uint8Array[]): Promise<number | undefined> {
+  if (chainIds.length > MAX_CHAINS) return undefined;
+  for (let from = 0; from <= MAX_NONCE; from += NONCES_A_TURN) {
+    for (let nonce = from; nonce < from + NONCES_A_TURN; nonce++) {
+      if (givesSlotsTo(chainIds, nonce)) return nonce;
+    }
+    await setImmediate();
+  }
+  return undefined;
+}
+
+/** What the field of a block says about the tree: how many bits the number of chains takes, that number, the nonce. */
+export function encodeTreeDepth(chains: number, nonce: number): number {
+  let bits = 1;
+  while (1 << bits < chains && bits < 16) bits++;
+  return ((bits - 1) | ((chains - 1) << 3) | (nonce << (3 + bits))) >>> 0;
+}
+
+/** The tree over the work of other chains. */
+export interface AuxiliaryTree {
+  /** 32 bytes. */
+  readonly root: Uint8Array;
+  /** As `encodeTreeDepth` gives it. */
+  readonly depth: number;
+}
+
+/** A block whose extra is damaged, or a tree that does not fit into it. */
+export class NoRoom extends Error {
+  constructor(what: "extra" | "tree") {
+    super(what === "extra" ? "Error removing existing merkle root" : "Error adding merkle root");
+    this.name = "NoRoom";
+  }
+}
+
+/** The block with this tree instead of the one it names; throws NoRoom. */
+export function withAuxiliaryTree(block: Block, { root, depth }: AuxiliaryTree): Block {
+  const { minerTransaction } = block;
+  const { fields, unparsed } = splitExtra(minerTransaction.prefix.extra);
+  if (unparsed.length > 0) throw new NoRoom("extra");
+  if (depth >= MAX_DEPTH) throw new NoRoom("tree");
+  const others = fields.filter(({ type }) => type !== "mergeMining");
+  const tree = { type: "mergeMining", depth: BigInt(depth), merkleRoot: root } as const;
+  const extra = Buffer.concat([...others, tree].map((field) => writeExtra([field])));
+  const prefix = { ...minerTransaction.prefix, extra: new Uint8Array(extra) };
+  return { ...block, minerTransaction: { ...minerTransaction, prefix } };
+}
