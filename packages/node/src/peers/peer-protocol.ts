@@ -15,6 +15,7 @@ import type { ChainEvent, Events } from "../chain/events.ts";
 import type { ChainParts } from "../chain/parts.ts";
 import { isPublic } from "../pool/relay-phase.ts";
 import { ChainSync } from "./chain-sync.ts";
+import { checkSyncData } from "./check-sync-data.ts";
 import { createLink, type LinkState, type PeerLink } from "./link.ts";
 import { messages } from "./messages.ts";
 import { createNewBlocks, type NewBlocks } from "./new-blocks.ts";
@@ -120,9 +121,11 @@ export class PeerProtocol {
     return this.#links.get(toHex(peer.connectionId))?.state;
   }
 
+  /** Looks at what a peer tells of its chain, in its handshake and later; throws PeerFault. */
   onSyncData(peer: Peer, data: CoreSyncData): void {
     const link = this.#links.get(toHex(peer.connectionId));
-    if (link !== undefined) this.sync.consider(link, data);
+    if (link === undefined) checkSyncData(this.#parts.network, data);
+    else this.sync.consider(link, data);
   }
 
   onConnected(peer: Peer): void {
