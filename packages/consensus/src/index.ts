@@ -103,7 +103,11 @@ export {
   verifyAlternativeBlock,
 } from "./verify-alternative-block.ts";
 export { type BlockCandidate, type VerifiedBlock, verifyBlock } from "./verify-block.ts";
-export { type VerifiedTransaction, verifyTransaction } from "./verify-transaction.ts";
+export {
+  type VerifiedTransaction,
+  verifyTransaction,
+  verifyTransactionAlone,
+} from "./verify-transaction.ts";
 export type { PeerAction, SendTransactionFlag, Verdict, Violation, ViolationCode } from "./violations.ts";
 export {
   describeViolation,

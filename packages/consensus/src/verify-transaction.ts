@@ -42,12 +42,20 @@ export function verifyTransaction(
   candidate: TransactionCandidate,
   context: ChainContext,
 ): VerifiedTransaction {
-  const version = context.chain.hardForkVersion;
+  const alone = verifyTransactionAlone(candidate, context.chain.hardForkVersion);
+  const inputs = checkInputs(candidate, context);
+  return { ...inputs, obligations: [...alone, ...inputs.obligations] };
+}
+
+/**
+ * What a transaction inside a block must satisfy whatever chain it is on, save its proofs, which are returned:
+ * for blocks beside the main chain. Throws `RuleViolation`.
+ */
+export function verifyTransactionAlone(candidate: TransactionCandidate, version: number): Obligation[] {
   const alone = checkAlone(candidate, version);
   if (version >= hardFork.perByteFee) checkWeightLimit(candidate, version);
   checkOutputs(candidate, version);
-  const inputs = checkInputs(candidate, context);
-  return { ...inputs, obligations: [...alone, ...inputs.obligations] };
+  return alone;
 }
 
 /** The rules that need no chain, in the order of cryptonote_core.cpp `check_tx_semantic`. */

@@ -1,6 +1,13 @@
-import { feeOf, RuleViolation, verifyAlternativeBlock } from "@anulo/consensus";
+import {
+  feeOf,
+  RuleViolation,
+  type TransactionCandidate,
+  verifyAlternativeBlock,
+  verifyTransactionAlone,
+} from "@anulo/consensus";
 import { readBlock, toHex, transactionWeight } from "@anulo/protocol";
 import type { AlternativeBlock } from "@anulo/storage";
+import { returnToPool } from "../pool/return-to-pool.ts";
 import { type BranchBlocks, branchView, findBranch } from "./branch.ts";
 import type { IncomingBlock } from "./incoming-block.ts";
 import { type ChainParts, transact } from "./parts.ts";
@@ -33,7 +40,9 @@ export function addAlternative(parts: ChainParts, incoming: IncomingBlock): Heav
   const branch = branchView({ ...parts, read: store.read, fixedDifficulty, seedSchedule }, below);
   const { weight, fees } = contentsOf(parts, incoming);
   const { obligations, ...verified } = verifyAlternativeBlock(incoming.block, branch);
-  proofs.demand(obligations);
+  const unseen = unseenOf(parts, incoming);
+  const version = branch.view.hardForkVersion;
+  proofs.demand([...obligations, ...unseen.flatMap((tx) => verifyTransactionAlone(tx, version))]);
   const { height, cumulativeDifficulty } = verified;
   // The original counts fees as new coins here, so that templates on such a block claim a wrong reward.
   const alreadyGenerated = verified.alreadyGenerated - fees;
@@ -44,7 +53,11 @@ export function addAlternative(parts: ChainParts, incoming: IncomingBlock): Heav
     weight,
     blob: incoming.blob,
   };
-  transact(parts, (writer) => writer.putAlternativeBlock(incoming.id, row));
+  transact(parts, (writer) => {
+    writer.putAlternativeBlock(incoming.id, row);
+    // The branch may come to be the main chain later: until then its transactions wait in the pool.
+    returnToPool(parts, writer, unseen);
+  });
   const { isCheckpoint } = verified;
   const wins = isCheckpoint || cumulativeDifficulty > view.cumulativeDifficulty;
   return wins ? { isCheckpoint, ...branchUpTo(below, incoming) } : undefined;
@@ -60,9 +73,23 @@ function branchUpTo({ forkHeight, blocks }: BranchBlocks, top: IncomingBlock) {
   return { forkHeight, blocks: [...below, top] };
 }
 
-/** What a block's transactions, all of the pool or the chain, add up to; throws where one is missing. */
-function contentsOf({ pool, store }: ChainParts, { block }: IncomingBlock): Contents {
+/** Those of a block's transactions that came with it and are neither in the pool nor in the chain. */
+function unseenOf(
+  { pool, store }: ChainParts,
+  { block, transactions }: IncomingBlock,
+): TransactionCandidate[] {
+  return block.transactionHashes.flatMap((hash) => {
+    const supplied = transactions?.get(toHex(hash));
+    if (supplied === undefined || pool.get(toHex(hash)) !== undefined) return [];
+    return store.read.transaction(hash) === undefined ? [supplied] : [];
+  });
+}
+
+/** What a block's transactions, supplied or of pool or chain, add up to; throws where one is missing. */
+function contentsOf({ pool, store }: ChainParts, { block, transactions }: IncomingBlock): Contents {
   const contents = block.transactionHashes.map((hash, index): Contents => {
+    const supplied = transactions?.get(toHex(hash));
+    if (supplied !== undefined) return { weight: supplied.weight, fees: feeOf(supplied) };
     const waiting = pool.get(toHex(hash));
     if (waiting !== undefined) return { weight: waiting.row.weight, fees: waiting.row.fee };
     const mined = store.read.transaction(hash);

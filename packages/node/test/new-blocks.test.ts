@@ -1,0 +1,134 @@
+import assert from "node:assert/strict";
+import { afterEach, test } from "node:test";
+import { toHex, writeBlock } from "@anulo/protocol";
+import { acceptBlock } from "../src/chain/chain.ts";
+import { readBlockWithTransactions, readIncomingBlock } from "../src/chain/incoming-block.ts";
+import { createTemplate } from "../src/mining/block-template.ts";
+import { messages } from "../src/peers/messages.ts";
+import { admit } from "../src/pool/admit.ts";
+import { emptyChain, loadBlocks, mine, minerKeys } from "./chain-fixture.ts";
+import { connect, speaking, type TestNode, until } from "./peer-network.ts";
+import { recordedChain, recordedPool } from "./recorded-chains.ts";
+
+const open: TestNode[] = [];
+
+async function node(blocks = 0): Promise<TestNode> {
+  const made = speaking(await emptyChain());
+  open.push(made);
+  await loadBlocks(made.chain.parts, recordedChain().slice(0, blocks));
+  return made;
+}
+
+const heightOf = ({ chain }: TestNode) => chain.parts.store.read.height();
+const topOf = ({ chain }: TestNode) => toHex(chain.parts.state.view().topId);
+const isReady = ({ protocol }: TestNode) =>
+  protocol.sync.isSynchronized && protocol.links.every(({ state }) => state === "normal");
+
+/** Two nodes on the same chain that know of each other. */
+async function pair(blocks = 0) {
+  const [a, b] = [await node(blocks), await node(blocks)];
+  const ends = connect(a, b);
+  await until(a, () => isReady(a));
+  await until(b, () => isReady(b));
+  return { a, b, ...ends };
+}
+
+/** Index of the first recorded block with transactions. */
+const firstBusy = recordedChain().findIndex(({ transactions }) => transactions.length > 1);
+
+afterEach(async () => {
+  for (const { protocol, chain, faults } of open.splice(0)) {
+    protocol.stop();
+    await chain.close();
+    assert.deepEqual(faults, []);
+  }
+});
+
+test("a mined block is told to peers, who tell others", async () => {
+  const { a, b } = await pair();
+  const c = await node();
+  connect(b, c);
+  await until(c, () => isReady(c));
+  await mine(a.chain.parts, 3);
+  await until(c, () => heightOf(c) === 4);
+  assert.equal(topOf(c), topOf(a));
+});
+
+test("transactions of a block that a peer lacks are asked for, and those alone", async () => {
+  const { a, b, atA } = await pair(firstBusy);
+  const { blob, transactions } = recordedChain()[firstBusy]!;
+  await admit(b.chain.parts, { blob: transactions[0]!, doNotRelay: false, phase: "fluff" });
+  const asked: number[] = [];
+  atA.tamper = (id, bytes) => {
+    if (id === messages.requestMissing.id) asked.push(bytes.length);
+    return bytes;
+  };
+  await acceptBlock(a.chain.parts, readBlockWithTransactions(blob, transactions));
+  await until(b, () => topOf(b) === topOf(a));
+  assert.equal(asked.length, 1);
+  assert.equal(b.chain.parts.pool.size, 0);
+});
+
+test("a block of an unknown parent makes a node fetch what is between", async () => {
+  const { a, b, close } = await pair();
+  close();
+  await mine(a.chain.parts, 30);
+  connect(b, a);
+  await until(b, () => heightOf(b) === heightOf(a));
+  assert.equal(topOf(b), topOf(a));
+});
+
+test("a branch with transactions that nobody else has takes over on both sides", async () => {
+  const blocks = firstBusy;
+  const { a, b, close } = await pair(blocks);
+  close();
+  await mine(a.chain.parts, 3);
+  const branch = recordedChain().slice(blocks, blocks + 10);
+  await loadBlocks(b.chain.parts, branch);
+  const before = topOf(a);
+  connect(a, b);
+  await until(a, () => topOf(a) === topOf(b));
+  assert.equal(heightOf(a), blocks + 11);
+  assert.notEqual(topOf(a), before);
+  const beside = a.chain.parts.store.read.alternativeBlocks().map(({ hash }) => toHex(hash));
+  assert.ok(beside.includes(before));
+  assert.equal(a.chain.parts.pool.size, 0);
+});
+
+test("a shorter branch is kept beside with its transactions waiting", async () => {
+  const { a, b, close } = await pair(firstBusy);
+  close();
+  await mine(a.chain.parts, 5);
+  const { blob, transactions } = recordedChain()[firstBusy]!;
+  await acceptBlock(b.chain.parts, readBlockWithTransactions(blob, transactions));
+  connect(a, b);
+  await until(a, () => a.chain.parts.store.read.alternativeBlocks().length === 1);
+  assert.equal(a.chain.parts.pool.size, transactions.length);
+  assert.ok(a.chain.parts.pool.entries().every(({ row }) => row.keptByBlock));
+  await until(b, () => topOf(b) === topOf(a));
+});
+
+test("a block that breaks a rule drops the peer who sent it, and nobody else", async () => {
+  const { a, b, atB } = await pair();
+  const template = createTemplate(a.chain.parts, { keys: minerKeys, extraNonce: new Uint8Array(1) });
+  const { header } = template.block;
+  const bad = { ...template.block, header: { ...header, timestamp: header.timestamp + 10_000 } };
+  const block = readIncomingBlock(writeBlock(bad));
+  const b2 = { pruned: false, block: block.blob, weight: 0, txs: [] };
+  a.protocol.links[0]!.peer.notify(messages.newFluffyBlock, { b: b2, current_blockchain_height: 2 });
+  await until(b, () => atB.dropped !== undefined);
+  assert.match(atB.dropped!.reason, /TIMESTAMP_TOO_LATE/);
+  assert.equal(heightOf(b), 1);
+});
+
+test("transactions reach everybody, whether they come by stem or not", async () => {
+  const chain = recordedChain();
+  const { a, b } = await pair(chain.length);
+  const c = await node(chain.length);
+  connect(b, c);
+  await until(c, () => isReady(c));
+  const blob = recordedPool()[0]!;
+  await admit(a.chain.parts, { blob, doNotRelay: false });
+  await until(c, () => c.chain.parts.pool.size === 1);
+  assert.equal(b.chain.parts.pool.size, 1);
+});
