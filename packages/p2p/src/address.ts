@@ -75,7 +75,7 @@ export function ipAddress(host: string, port: number): PeerAddress | undefined {
 
 /** Host and port of `host`, `host:port`, `[ipv6]` or `[ipv6]:port`, or of bare IPv6. Throws BadAddress for a bad port. */
 export function splitHostPort(text: string, defaultPort: number): { host: string; port: number } {
-  const [, bracketed, named, digits] = /^(?:\[([^\]]*)\]|([^:[\]]*))(?::(.*))?$/s.exec(text) ?? [];
+  const [, bracketed, named, digits] = /^(?:\[([^\]]*)\]|([^:[\]]*))(?::([^:]*))?$/s.exec(text) ?? [];
   const host = bracketed ?? named;
   if (host === undefined) return { host: text, port: defaultPort };
   if (digits === undefined) return { host, port: defaultPort };

@@ -11,8 +11,10 @@ export {
   type Zone,
   zoneOf,
 } from "./address.ts";
+export { anonymityZones, parseEndpoint } from "./anonymity.ts";
 export { type Ban, type Bans, createBans, FOR_GOOD } from "./bans.ts";
 export { type Clock, systemClock } from "./clock.ts";
+export { findAddresses } from "./find-addresses.ts";
 export {
   type Command,
   command,
@@ -31,8 +33,16 @@ export {
   type PeerLists,
   type PeerNetwork,
 } from "./network.ts";
-export type { AnonymityZone, Endpoint, Log, PeerNetworkOptions, PeerStorage } from "./options.ts";
+export type {
+  AnonymityZone,
+  Endpoint,
+  ListenEndpoint,
+  Log,
+  PeerNetworkOptions,
+  PeerStorage,
+} from "./options.ts";
 export { type Blame, type CoreSyncData, type Peer, PeerFault, type Traffic } from "./peer.ts";
 export type { KnownPeer } from "./peer-lists.ts";
 export { isPruningSeed, stripeOf } from "./pruning-stripe.ts";
 export { ipv4Number, ipv4Text } from "./records.ts";
+export { type SeedNodes, seedNodes } from "./seed-nodes.ts";

@@ -9,7 +9,7 @@ import { ConnectionMaker } from "./connection-maker.ts";
 import { createDial } from "./dial.ts";
 import { createFaults } from "./faults.ts";
 import { type KeptLists, readLists, writeLists } from "./lists-file.ts";
-import type { AnonymityZone, Endpoint, PeerNetworkOptions } from "./options.ts";
+import type { AnonymityZone, Endpoint, ListenEndpoint, PeerNetworkOptions } from "./options.ts";
 import type { Peer } from "./peer.ts";
 import type { KnownPeer } from "./peer-lists.ts";
 import { random64, systemRandom } from "./random.ts";
@@ -255,6 +255,7 @@ class Network implements PeerNetwork {
 
   #maker(zone: PeerZone): ConnectionMaker {
     const { nodes = {}, neededStripe = () => 0, proxy } = this.#options;
+    const { canLookUp = proxy === undefined } = this.#options;
     const of = (addresses: readonly PeerAddress[] = []) => {
       return addresses.filter(({ kind }) =>
         zone.zone === "public" ? kind.startsWith("ip") : kind === zone.zone,
@@ -273,18 +274,23 @@ class Network implements PeerNetwork {
       // A proxy is there so that nobody else learns of us: names are not looked up then.
       seeds: createSeeds({
         addresses: of(nodes.seed),
-        names: isPublic && proxy === undefined ? (nodes.seedNames ?? []) : [],
+        names: isPublic && canLookUp ? (nodes.seedNames ?? []) : [],
         lookUp: (name) => this.#wires.lookUp(name),
       }),
       neededStripe: () => neededStripe(),
     });
   }
 
-  async #open(endpoint: Endpoint): Promise<void> {
-    const port = await this.#wires.listen(endpoint, (transport, from) =>
-      this.#public.accept(transport, from),
-    );
-    this.#openPorts.push(port);
+  async #open(endpoint: ListenEndpoint): Promise<void> {
+    try {
+      const port = await this.#wires.listen(endpoint, (transport, from) => {
+        this.#public.accept(transport, from);
+      });
+      this.#openPorts.push(port);
+    } catch (error) {
+      if (endpoint.isOptional !== true) throw error;
+      this.#options.log?.warn("a port for peers cannot be opened", { ...endpoint, error });
+    }
   }
 
   async #openHidden({ zone, inbound }: AnonymityZone): Promise<void> {

@@ -2,11 +2,17 @@ import type { PeerAddress } from "./address.ts";
 import type { Clock } from "./clock.ts";
 import type { NotificationHandler } from "./messages.ts";
 import type { CoreSyncData, Peer } from "./peer.ts";
+import type { RandomSource } from "./random.ts";
 
 /** An IP address and port to listen on or to connect to. */
 export interface Endpoint {
   readonly host: string;
   readonly port: number;
+}
+
+/** Where to accept connections; an optional one may fail to open. */
+export interface ListenEndpoint extends Endpoint {
+  readonly isOptional?: boolean;
 }
 
 /** A network that hides who speaks: transactions of ours go out there, blocks never. */
@@ -41,42 +47,44 @@ export interface PeerNetworkOptions {
   /** 16 bytes that all nodes of a network share. */
   readonly networkId: Uint8Array;
   /** Where to accept peers; left out: nowhere. Port 0: any free one. */
-  readonly listen?: readonly Endpoint[];
+  readonly listen?: readonly ListenEndpoint[] | undefined;
   /** The port peers are told to reach us at; left out: the one listened on. 0: none. */
-  readonly advertisedPort?: number;
+  readonly advertisedPort?: number | undefined;
   /** Port of public RPC to tell peers; 0: none. */
-  readonly rpcPort?: number;
+  readonly rpcPort?: number | undefined;
   /** Connections we open and accept, at most. */
-  readonly maxOut?: number;
-  readonly maxIn?: number;
+  readonly maxOut?: number | undefined;
+  readonly maxIn?: number | undefined;
   /** Accepted connections of one IP address. */
-  readonly maxPerIp?: number;
+  readonly maxPerIp?: number | undefined;
   /** kB (1,024 bytes) per second, all connections together. */
-  readonly limitUp?: number;
-  readonly limitDown?: number;
+  readonly limitUp?: number | undefined;
+  readonly limitDown?: number | undefined;
   /** Addresses to know (add), to stay connected to (priority), to speak to alone (exclusive), to ask for others (seed). */
   readonly nodes?: {
     /** Names (`host:port`) to look up when no seed is known otherwise. */
-    readonly seedNames?: readonly string[];
-    readonly priority?: readonly PeerAddress[];
-    readonly exclusive?: readonly PeerAddress[];
-    readonly add?: readonly PeerAddress[];
-    readonly seed?: readonly PeerAddress[];
+    readonly seedNames?: readonly string[] | undefined;
+    readonly priority?: readonly PeerAddress[] | undefined;
+    readonly exclusive?: readonly PeerAddress[] | undefined;
+    readonly add?: readonly PeerAddress[] | undefined;
+    readonly seed?: readonly PeerAddress[] | undefined;
   };
   /** SOCKS proxy for the public network. */
-  readonly proxy?: Endpoint;
-  readonly zones?: readonly AnonymityZone[];
+  readonly proxy?: Endpoint | undefined;
+  /** Whether names of seed nodes may be looked up; by default not where there is a proxy. */
+  readonly canLookUp?: boolean | undefined;
+  readonly zones?: readonly AnonymityZone[] | undefined;
   /** Text of a ban list: an address or subnet a line, `#` starts a remark. */
-  readonly banList?: string;
+  readonly banList?: string | undefined;
   /** Never open or accept a connection. */
-  readonly offline?: boolean;
+  readonly offline?: boolean | undefined;
   /** Take addresses of private networks and this machine for peers. */
-  readonly allowLocal?: boolean;
+  readonly allowLocal?: boolean | undefined;
   /** Take IPv6 addresses for peers. */
-  readonly ipv6?: boolean;
+  readonly ipv6?: boolean | undefined;
   /** Seconds between two exchanges of news with a peer; by default 60. */
-  readonly newsSeconds?: number;
-  readonly storage?: PeerStorage;
+  readonly newsSeconds?: number | undefined;
+  readonly storage?: PeerStorage | undefined;
   /** Our chain, for handshakes and timed syncs. */
   syncData(): CoreSyncData;
   /**
@@ -92,7 +100,7 @@ export interface PeerNetworkOptions {
   readonly notifications: readonly NotificationHandler[];
   /** The part (1 to 8) of a pruned chain that new peers should have; 0: any. */
   neededStripe?(): number;
-  readonly clock?: Clock;
-  readonly random?: (size: number) => Uint8Array;
-  readonly log?: Log;
+  readonly clock?: Clock | undefined;
+  readonly random?: RandomSource | undefined;
+  readonly log?: Log | undefined;
 }

@@ -1,0 +1,148 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { record, u8 } from "@anulo/protocol";
+import {
+  BadAddress,
+  formatPeerAddress,
+  isLocal,
+  isLoopback,
+  neighbourhoodOf,
+  parsePeerAddress,
+} from "../src/address.ts";
+import { anonymityZones } from "../src/anonymity.ts";
+import { formatIpv6, parseIpv6 } from "../src/ip.ts";
+import { addressField, ipv4Number, ipv4Text } from "../src/records.ts";
+import { seedNodes } from "../src/seed-nodes.ts";
+
+const onion = "xwvz3ekocr3dkyxfkmgm2hvbpzx2ysqmaxgter7znnqrhoicygkfswid.onion";
+const i2p = "s3l6ke4ed3df466khuebb4poienoingwof7oxtbo6j4n56sghe3a.b32.i2p";
+
+test("addresses are read and written", () => {
+  const cases = [
+    ["1.2.3.4", "1.2.3.4:9", "ipv4"],
+    ["1.2.3.4:18080", "1.2.3.4:18080", "ipv4"],
+    ["[2001:DB8::1]:18080", "[2001:db8::1]:18080", "ipv6"],
+    ["2001:db8:0:0:1:0:0:1", "[2001:db8::1:0:0:1]:9", "ipv6"],
+    ["::ffff:1.2.3.4", "1.2.3.4:9", "ipv4"],
+    ["[::]:1", "[::]:1", "ipv6"],
+    [`${onion}:18083`, `${onion}:18083`, "tor"],
+    [onion.toUpperCase().replace("ONION", "onion"), `${onion}:9`, "tor"],
+    ["xmrto2bturnore26.onion:1", "xmrto2bturnore26.onion:1", "tor"],
+    [`${i2p}:0`, i2p, "i2p"],
+  ] as const;
+  for (const [text, formatted, kind] of cases) {
+    const address = parsePeerAddress(text, 9);
+    assert.equal(formatPeerAddress(address), formatted);
+    assert.equal(address.kind, kind);
+  }
+});
+
+test("what is no address is refused", () => {
+  const bad = [
+    "",
+    "x",
+    "1.2.3",
+    "1.2.3.4.5",
+    "256.1.1.1",
+    "01.2.3.4",
+    "1.2.3.4:",
+    "1.2.3.4:65536",
+    "1.2.3.4:-1",
+  ];
+  const bad6 = [
+    ":::",
+    "1::2::3",
+    "1:2:3:4:5:6:7:8:9",
+    "12345::",
+    "[::1",
+    "::1]",
+    "fe80::1%eth0",
+    "1:2:3:4:5:6:7",
+  ];
+  const hidden = [
+    "a.onion",
+    `b${onion.slice(1)}`,
+    `${i2p.slice(1)}`,
+    `${i2p.slice(0, 51)}b.b32.i2p`,
+    "x.i2p",
+  ];
+  for (const text of [...bad, ...bad6, ...hidden]) {
+    assert.throws(() => parsePeerAddress(text), BadAddress, text);
+  }
+});
+
+test("IPv6 is written in its shortest form", () => {
+  const cases = ["::", "::1", "1::", "2001:db8::1", "1:0:0:2::3", "0:1:2:3:4:5:6:7", "fe80::1:2:3:4"];
+  for (const text of cases) assert.equal(formatIpv6(parseIpv6(text)!), text);
+});
+
+test("an address tells whose it is", () => {
+  const of = (text: string) => parsePeerAddress(text);
+  assert.deepEqual(
+    ["127.8.9.1", "::1", "1.1.1.1"].map((text) => isLoopback(of(text))),
+    [true, true, false],
+  );
+  const local = [
+    "10.0.0.1",
+    "192.168.1.1",
+    "172.16.0.1",
+    "172.31.9.9",
+    "fe80::1",
+    "fd00::1",
+    "0.0.0.0",
+    "::",
+  ];
+  for (const text of local) assert.ok(isLocal(of(text)), text);
+  for (const text of ["172.32.0.1", "11.0.0.1", "2001:db8::1", onion]) assert.ok(!isLocal(of(text)), text);
+  assert.equal(neighbourhoodOf(of("1.2.3.4")), neighbourhoodOf(of("1.2.9.9")));
+  assert.notEqual(neighbourhoodOf(of("1.2.3.4")), neighbourhoodOf(of("1.3.3.4")));
+  assert.equal(neighbourhoodOf(of("2001:db8::1")), neighbourhoodOf(of("2001:db8:9::1")));
+});
+
+test("addresses go over the wire, and unknown kinds are passed over", () => {
+  for (const text of ["1.2.3.4:5", "[2001:db8::1]:6", `${onion}:7`, `${i2p}:8`]) {
+    const address = parsePeerAddress(text);
+    assert.deepEqual(addressField.fromPortable(addressField.toPortable(address)), address);
+  }
+  const strange = record({ type: u8 }).toPortable({ type: 9 });
+  assert.equal(addressField.fromPortable(strange), undefined);
+  assert.equal(ipv4Number("1.2.3.4"), 0x04030201);
+  assert.equal(ipv4Text(0xff030201), "1.2.3.255");
+});
+
+test("zones are read from what flags say", () => {
+  const zones = anonymityZones(
+    ["tor,127.0.0.1:9050,10,disable_noise", "i2p,127.0.0.1:9000"],
+    [`${onion},127.0.0.1:18083,100`],
+  );
+  assert.deepEqual(zones, [
+    {
+      zone: "tor",
+      proxy: { host: "127.0.0.1", port: 9050 },
+      noise: false,
+      maxOut: 10,
+      inbound: {
+        address: { kind: "tor", host: onion, port: 0 },
+        listen: { host: "127.0.0.1", port: 18083 },
+        maxIn: 100,
+      },
+    },
+    { zone: "i2p", proxy: { host: "127.0.0.1", port: 9000 }, noise: true },
+  ]);
+  const bad: [string[], string[]][] = [
+    [["ipv4,127.0.0.1:1"], []],
+    [["tor,127.0.0.1"], []],
+    [["tor,127.0.0.1:1,0"], []],
+    [["tor,127.0.0.1:1,1,2,3"], []],
+    [["tor,127.0.0.1:1", "tor,127.0.0.1:2"], []],
+    [[], [`${onion},127.0.0.1:1`]],
+    [["tor,127.0.0.1:1"], ["1.2.3.4,127.0.0.1:1"]],
+    [["tor,127.0.0.1:1"], [onion]],
+  ];
+  for (const [proxies, inbounds] of bad) assert.throws(() => anonymityZones(proxies, inbounds), BadAddress);
+});
+
+test("the seed nodes are addresses", () => {
+  assert.equal(seedNodes.mainnet.addresses.filter(({ kind }) => kind === "tor").length, 4);
+  assert.ok(seedNodes.stagenet.addresses.every(({ port }) => port === 38080));
+});

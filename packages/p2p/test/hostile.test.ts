@@ -1,0 +1,262 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { record, u32, writeRecord } from "@anulo/protocol";
+import { handshake, ping, timedSync } from "../src/commands.ts";
+import { HEADER_BYTES, notificationFrame, requestFrame, responseFrame } from "../src/levin/frame.ts";
+import { FrameReader } from "../src/levin/frame-reader.ts";
+import { handle, notification } from "../src/messages.ts";
+import type { NodeData, PeerEntry } from "../src/records.ts";
+import {
+  type Caller,
+  createTestNode,
+  FakeClock,
+  FakeInternet,
+  networkId,
+  settle,
+  syncDataAt,
+  type TestNode,
+} from "./fakes.ts";
+
+const blob = notification({ id: 2999, name: "blob", payload: record({ n: u32 }), maxBytes: 1_000_000 });
+
+async function world(options: Partial<Parameters<typeof createTestNode>[2]> = {}) {
+  const clock = new FakeClock();
+  const internet = new FakeInternet();
+  const victim = createTestNode(internet, clock, {
+    ip: "1.1.1.1",
+    notifications: [handle(blob, () => {})],
+    ...options,
+  });
+  await victim.network.start();
+  return { clock, internet, victim, call: (from: string) => internet.call(from, victim.address) };
+}
+
+function nodeData(id: bigint): NodeData {
+  return {
+    network_id: networkId,
+    peer_id: id,
+    my_port: 0,
+    rpc_port: 0,
+    rpc_credits_per_hash: 0,
+    support_flags: 1,
+  };
+}
+
+function greeting(id = 77n): Uint8Array {
+  const request = { node_data: nodeData(id), payload_data: syncDataAt(3) };
+  return requestFrame(handshake.id, writeRecord(handshake.request, request));
+}
+
+async function shakenHands(call: (from: string) => Caller, from: string): Promise<Caller> {
+  const caller = call(from);
+  caller.end.write(greeting());
+  await settle();
+  assert.equal(caller.end.isClosed, false);
+  return caller;
+}
+
+/** The victim still welcomes others. */
+async function assertServes(call: (from: string) => Caller, victim: TestNode): Promise<void> {
+  await shakenHands(call, "8.8.8.8");
+  assert.ok(victim.network.peers().some(({ address }) => address.host === "8.8.8.8"));
+  assert.deepEqual(victim.errors, []);
+}
+
+test("garbage closes the connection", async () => {
+  const { victim, call } = await world();
+  for (const text of ["GET / HTTP/1.1\r\n\r\n", "\x16\x03\x01", "\x01\x21\x01\x01\x01\x01\x01\x02"]) {
+    const caller = call("6.6.6.6");
+    caller.end.write(Buffer.from(text, "latin1"));
+    await settle();
+    assert.ok(caller.end.isClosed, text);
+  }
+  await assertServes(call, victim);
+});
+
+test("before the handshake only a handshake or a ping is listened to", async () => {
+  const { victim, call } = await world();
+  const bodies = [
+    notificationFrame(blob.id, new Uint8Array(10)),
+    requestFrame(timedSync.id, writeRecord(timedSync.request, { payload_data: syncDataAt(1) })),
+    requestFrame(1234, new Uint8Array()),
+    responseFrame(handshake.id, 1, new Uint8Array()),
+    notificationFrame(blob.id, new Uint8Array(1_000_000)).subarray(0, HEADER_BYTES),
+  ];
+  for (const bytes of bodies) {
+    const caller = call("6.6.6.6");
+    caller.end.write(bytes);
+    await settle();
+    assert.ok(caller.end.isClosed);
+    assert.equal(caller.received().length, 0);
+  }
+  const pinging = call("6.6.6.6");
+  pinging.end.write(requestFrame(ping.id, writeRecord(ping.request, {})));
+  await settle();
+  assert.ok(pinging.received().length > HEADER_BYTES);
+  await assertServes(call, victim);
+});
+
+test("malformed, repeated, misplaced and over-long messages of a peer drop it", async () => {
+  const { victim, call } = await world();
+  const tooMany: PeerEntry[] = Array.from({ length: 251 }, (_, i) => ({
+    adr: { kind: "ipv4", host: `5.5.${i % 250}.5`, port: 1 },
+    id: 1n,
+    last_seen: 0n,
+    pruning_seed: 0,
+    rpc_port: 0,
+    rpc_credits_per_hash: 0,
+  }));
+  const news = { payload_data: syncDataAt(1), local_peerlist_new: tooMany };
+  const bodies = [
+    greeting(),
+    notificationFrame(blob.id, Uint8Array.of(1, 2, 3)),
+    notificationFrame(blob.id, new Uint8Array(1_000_001)),
+    requestFrame(timedSync.id, Uint8Array.of(1)),
+    requestFrame(ping.id, new Uint8Array(4097)),
+    responseFrame(timedSync.id, 1, writeRecord(timedSync.response, { ...news, local_peerlist_new: [] })),
+  ];
+  for (const bytes of bodies) {
+    const caller = await shakenHands(call, "6.6.6.6");
+    caller.end.write(bytes);
+    await settle();
+    assert.ok(caller.end.isClosed);
+  }
+  await assertServes(call, victim);
+});
+
+test("unknown messages are passed over, unknown requests get an error", async () => {
+  const { call } = await world();
+  const caller = await shakenHands(call, "6.6.6.6");
+  const before = caller.received().length;
+  caller.end.write(notificationFrame(4711, new Uint8Array(100)));
+  caller.end.write(requestFrame(4712, new Uint8Array(100)));
+  await settle();
+  const reader = new FrameReader(() => 1000);
+  reader.push(caller.received().subarray(before));
+  assert.equal(reader.next()!.header.returnCode, -6);
+  assert.equal(caller.end.isClosed, false);
+});
+
+test("who connects and says nothing, or too little, is gone in time", async () => {
+  const { clock, victim, call } = await world();
+  const silent = call("6.6.6.6");
+  const slow = call("6.6.6.7");
+  for (const byte of greeting().subarray(0, 9)) {
+    slow.end.write(Uint8Array.of(byte));
+    await clock.pass(1);
+  }
+  assert.equal(silent.end.isClosed, false);
+  await clock.pass(2);
+  assert.ok(silent.end.isClosed && slow.end.isClosed);
+  await assertServes(call, victim);
+});
+
+test("a peer that trickles a long message is dropped, one that is only slow is not", async () => {
+  const { clock, victim, call } = await world({ newsSeconds: 1e6 });
+  const long = notificationFrame(blob.id, new Uint8Array(900_000));
+  const trickling = await shakenHands(call, "6.6.6.6");
+  const slow = await shakenHands(call, "6.6.6.7");
+  trickling.end.write(long.subarray(0, 100));
+  for (let i = 0; i < 100; i++) {
+    trickling.end.write(long.subarray(100 + i, 101 + i));
+    slow.end.write(long.subarray(i * 2000, (i + 1) * 2000));
+    await clock.pass(1);
+    if (i === 60) assert.ok(trickling.end.isClosed);
+  }
+  assert.equal(slow.end.isClosed, false);
+  await assertServes(call, victim);
+});
+
+test("a peer that falls silent is dropped after five minutes", async () => {
+  const { clock, call } = await world({ newsSeconds: 1e6 });
+  const caller = await shakenHands(call, "6.6.6.6");
+  await clock.pass(299);
+  assert.equal(caller.end.isClosed, false);
+  await clock.pass(4);
+  assert.ok(caller.end.isClosed);
+});
+
+test("a peer that does not answer is dropped after two minutes", async () => {
+  const { clock, call } = await world({ newsSeconds: 10 });
+  const caller = await shakenHands(call, "6.6.6.6");
+  for (let i = 0; i < 135; i++) {
+    caller.end.write(notificationFrame(blob.id, writeRecord(blob.payload, { n: i })));
+    await clock.pass(1);
+    if (i === 120) assert.equal(caller.end.isClosed, false);
+  }
+  assert.ok(caller.end.isClosed);
+});
+
+test("a peer that does not read what it is sent is dropped before it costs much", async () => {
+  const { clock, victim, call } = await world({ limitUp: 1e6, newsSeconds: 1e6 });
+  const caller = await shakenHands(call, "6.6.6.6");
+  caller.end.pause();
+  const [peer] = victim.network.peers();
+  let sent = 0;
+  while (peer!.send(notificationFrame(blob.id, new Uint8Array(1_000_000))) && sent < 1000) sent++;
+  assert.ok(sent < 200, `${sent} MB were queued`);
+  assert.equal(peer!.isOpen, false);
+  const late = await shakenHands(call, "6.6.6.7");
+  late.end.pause();
+  victim.network.peers()[0]!.send(notificationFrame(blob.id, new Uint8Array(2_000_000)));
+  for (let i = 0; i < 130; i++) {
+    late.end.write(notificationFrame(blob.id, writeRecord(blob.payload, { n: i })));
+    await clock.pass(1);
+  }
+  assert.ok(late.end.isClosed);
+});
+
+test("requests without end are not answered without end", async () => {
+  const { victim, call } = await world();
+  const caller = await shakenHands(call, "6.6.6.6");
+  const request = requestFrame(timedSync.id, writeRecord(timedSync.request, { payload_data: syncDataAt(1) }));
+  for (let i = 0; i < 200; i++) caller.end.write(request);
+  await settle();
+  assert.ok(caller.end.isClosed);
+  await assertServes(call, victim);
+});
+
+test("strangers make room for new ones, peers do not", async () => {
+  const { clock, victim, call } = await world({ maxIn: 100 });
+  const friend = await shakenHands(call, "9.9.9.9");
+  const strangers = Array.from({ length: 300 }, (_, i) => call(`6.${i >> 8}.${i & 255}.6`));
+  const oneHost = Array.from({ length: 50 }, () => call("7.7.7.7"));
+  await settle();
+  const open = [...strangers, ...oneHost].filter(({ end }) => !end.isClosed);
+  assert.ok(open.length <= 64, String(open.length));
+  assert.ok(oneHost.filter(({ end }) => !end.isClosed).length <= 8);
+  await assertServes(call, victim);
+  await clock.pass(11);
+  assert.ok([...strangers, ...oneHost].every(({ end }) => end.isClosed));
+  assert.equal(friend.end.isClosed, false);
+});
+
+test("whatever bytes come, the node goes on", async () => {
+  const { victim, internet, clock } = await world({ maxPerIp: 1000 });
+  const news = { payload_data: syncDataAt(1), local_peerlist_new: [] };
+  const good = [
+    greeting(),
+    requestFrame(timedSync.id, writeRecord(timedSync.request, { payload_data: syncDataAt(4) })),
+    notificationFrame(blob.id, writeRecord(blob.payload, { n: 1 })),
+    requestFrame(ping.id, writeRecord(ping.request, {})),
+    responseFrame(timedSync.id, 1, writeRecord(timedSync.response, news)),
+  ];
+  let seed = 7;
+  const next = (below: number) => {
+    seed = (seed * 48_271) % 0x7fffffff;
+    return seed % below;
+  };
+  for (let round = 0; round < 300; round++) {
+    const caller = internet.call(`6.${round >> 8}.${round & 255}.1`, victim.address);
+    if (next(3) > 0) caller.end.write(greeting(BigInt(round)));
+    const bytes = new Uint8Array(good[next(good.length)]!);
+    for (let i = 0; i <= next(3); i++) bytes[next(bytes.length)] = next(256);
+    caller.end.write(bytes);
+    if (round % 20 === 0) await settle();
+  }
+  await settle();
+  assert.deepEqual(victim.errors, []);
+  await clock.pass(400);
+  assert.equal(victim.network.peers().length, 0);
+  await assertServes((from) => internet.call(from, victim.address), victim);
+});

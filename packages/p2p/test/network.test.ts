@@ -1,0 +1,319 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { record, u32 } from "@anulo/protocol";
+import { handle, notification } from "../src/messages.ts";
+import { PeerFault } from "../src/peer.ts";
+import { createTestNode, FakeClock, FakeInternet, settle } from "./fakes.ts";
+
+function world() {
+  const clock = new FakeClock();
+  const internet = new FakeInternet();
+  const node = (ip: string, options: Omit<Parameters<typeof createTestNode>[2], "ip"> = {}) =>
+    createTestNode(internet, clock, { ip, ...options });
+  return { clock, internet, node };
+}
+
+const number = notification({ id: 2999, name: "number", payload: record({ n: u32 }), maxBytes: 100 });
+
+test("two nodes shake hands, tell each other of their chains and close", async () => {
+  const { clock, node } = world();
+  const alice = node("1.1.1.1");
+  const bob = node("2.2.2.2", { nodes: { exclusive: [alice.address] }, rpcPort: 18089, advertisedPort: 0 });
+  bob.height = 9;
+  await alice.network.start();
+  await bob.network.start();
+  await settle();
+  assert.deepEqual(alice.events, ["sync in 2.2.2.2 9", "connected in 2.2.2.2"]);
+  assert.deepEqual(bob.events, ["sync out 1.1.1.1 5", "connected out 1.1.1.1"]);
+  const [peer] = alice.network.peers();
+  assert.equal(peer!.supportFlags, 1);
+  assert.equal(peer!.rpcPort, 18089);
+  assert.equal(peer!.syncData.cumulativeDifficulty, (1n << 64n) + 9n);
+  assert.notEqual(peer!.peerId, bob.network.peers()[0]!.peerId);
+  bob.height = 10;
+  await clock.pass(62);
+  assert.equal(alice.events.at(-1), "sync in 2.2.2.2 10");
+  assert.equal(peer!.syncData.currentHeight, 10);
+  await bob.network.stop();
+  await settle();
+  assert.equal(alice.events.at(-1), "closed in 2.2.2.2");
+  assert.equal(peer!.isOpen, false);
+  assert.equal(alice.network.peers().length, 0);
+  assert.deepEqual([...alice.errors, ...bob.errors], []);
+  const { bytesIn, bytesOut, packetsIn } = alice.network.stats;
+  assert.equal(bytesIn, bob.network.stats.bytesOut);
+  assert.equal(bytesOut, bob.network.stats.bytesIn);
+  assert.ok(packetsIn >= 3);
+  await alice.network.stop();
+});
+
+test("an incoming peer that can be called back becomes known, and others are told of it", async () => {
+  const { clock, node } = world();
+  const alice = node("1.1.1.1");
+  const bob = node("2.2.2.2", { nodes: { exclusive: [alice.address] } });
+  const hidden = node("4.4.4.4", { nodes: { exclusive: [alice.address] }, advertisedPort: 0 });
+  for (const one of [alice, bob, hidden]) await one.network.start();
+  await settle();
+  assert.deepEqual(
+    alice.network.lists("public").white.map(({ address }) => address),
+    [bob.address],
+  );
+  const carol = node("3.3.3.3", { nodes: { seed: [alice.address] } });
+  await carol.network.start();
+  await settle();
+  assert.deepEqual(
+    carol.network.lists("public").gray.map(({ address }) => address.host),
+    ["2.2.2.2"],
+  );
+  await clock.pass(3);
+  const called = carol.network.peers().filter(({ direction }) => direction === "out");
+  assert.deepEqual(called.map(({ address }) => address.host).sort(), ["1.1.1.1", "2.2.2.2"]);
+  for (const one of [alice, bob, carol, hidden]) await one.network.stop();
+  assert.deepEqual(
+    [alice, bob, carol, hidden].flatMap(({ errors }) => errors),
+    [],
+  );
+});
+
+test("a node of another network is dropped, and banned when it insists", async () => {
+  const { clock, node } = world();
+  const alice = node("1.1.1.1");
+  const stranger = node("2.2.2.2", {
+    networkId: new Uint8Array(16),
+    nodes: { exclusive: [alice.address] },
+  });
+  await alice.network.start();
+  await stranger.network.start();
+  await clock.pass(600);
+  assert.deepEqual(alice.events, []);
+  assert.deepEqual(
+    alice.network.bans.list().map(({ host }) => host),
+    ["2.2.2.2"],
+  );
+});
+
+test("a node does not become its own peer", async () => {
+  const { clock, node } = world();
+  const alice = node("1.1.1.1", { nodes: { priority: [{ kind: "ipv4", host: "1.1.1.1", port: 18080 }] } });
+  await alice.network.start();
+  await clock.pass(5);
+  assert.deepEqual(alice.events, []);
+  assert.equal(alice.network.bans.list().length, 0);
+});
+
+test("one address gets one place, and there are no more places than set", async () => {
+  const { clock, node } = world();
+  const alice = node("1.1.1.1", { maxIn: 2 });
+  await alice.network.start();
+  const others = ["2.2.2.2", "3.3.3.3", "4.4.4.4"].map((ip) => {
+    return node(ip, { nodes: { exclusive: [alice.address] } });
+  });
+  for (const other of others) await other.network.start();
+  await clock.pass(3);
+  assert.equal(alice.network.peers().length, 2);
+  alice.network.setMaxIn(1);
+  await settle();
+  assert.equal(alice.network.peers().length, 1);
+});
+
+test("messages come in order, one at a time, and the faulty are dropped", async () => {
+  const { node } = world();
+  const seen: number[] = [];
+  let inside = 0;
+  const takeNumber = handle(number, async (_, { n }) => {
+    assert.equal(inside++, 0);
+    await new Promise((resolve) => setImmediate(resolve));
+    inside--;
+    seen.push(n);
+    if (n === 7) throw new PeerFault("seven", { score: 11 });
+    if (n === 5) throw new Error("a bug of ours");
+  });
+  const alice = node("1.1.1.1", { notifications: [takeNumber] });
+  const bob = node("2.2.2.2", { nodes: { exclusive: [alice.address] } });
+  await alice.network.start();
+  await bob.network.start();
+  await settle();
+  const [peer] = bob.network.peers();
+  for (let n = 0; n < 10; n++) assert.ok(peer!.notify(number, { n }));
+  await settle();
+  assert.deepEqual(seen, [0, 1, 2, 3, 4, 5, 6, 7]);
+  assert.equal(alice.errors.length, 1);
+  assert.equal(alice.network.peers().length, 0);
+  assert.ok(alice.network.bans.secondsLeft("2.2.2.2")! > 0);
+  assert.equal(peer!.notify(number, { n: 1 }), false);
+});
+
+test("what a handler of the handshake refuses is never connected", async () => {
+  const { node } = world();
+  const alice = node("1.1.1.1", {
+    onSyncData: () => {
+      throw new PeerFault("another chain", { banSeconds: 60 });
+    },
+  });
+  const bob = node("2.2.2.2", { nodes: { exclusive: [alice.address] } });
+  await alice.network.start();
+  await bob.network.start();
+  await settle();
+  assert.deepEqual(alice.events, []);
+  assert.equal(alice.network.bans.secondsLeft("2.2.2.2"), 60);
+});
+
+test("a banned address is dropped at once and not let in again", async () => {
+  const { clock, node } = world();
+  const alice = node("1.1.1.1");
+  const bob = node("2.2.2.2", { nodes: { exclusive: [alice.address] } });
+  await alice.network.start();
+  await bob.network.start();
+  await settle();
+  alice.network.bans.set("2.2.0.0/16", 30);
+  await settle();
+  assert.equal(alice.network.peers().length, 0);
+  await clock.pass(20);
+  assert.equal(alice.network.peers().length, 0);
+  await clock.pass(100);
+  assert.equal(alice.network.peers().length, 1);
+});
+
+test("an exclusive node is called less and less often while it is away, and found when it is back", async () => {
+  const { clock, internet, node } = world();
+  const alice = node("1.1.1.1");
+  const bob = node("2.2.2.2", {
+    nodes: { exclusive: [alice.address], add: [{ ...alice.address, host: "9.9.9.9" }] },
+  });
+  await bob.network.start();
+  await clock.pass(120);
+  assert.ok(internet.dialed.length >= 6 && internet.dialed.length <= 9, String(internet.dialed.length));
+  assert.ok(internet.dialed.every((dialed) => dialed.startsWith("1.1.1.1:")));
+  await alice.network.start();
+  await clock.pass(61);
+  assert.equal(bob.network.peers().length, 1);
+});
+
+test("lists are kept: known peers are called again, anchors first", async () => {
+  const { clock, internet, node } = world();
+  const others = ["1.1.1.1", "2.2.2.2", "3.3.3.3"].map((ip) => node(ip));
+  for (const other of others) await other.network.start();
+  let kept: Uint8Array | undefined;
+  const storage = {
+    load: () => kept,
+    save(bytes: Uint8Array) {
+      kept = bytes;
+    },
+  };
+  const first = node("7.7.7.7", { nodes: { add: others.map(({ address }) => address) }, storage, maxOut: 2 });
+  await first.network.start();
+  await clock.pass(2);
+  const called = first.network.peers().map(({ address }) => address.host);
+  assert.equal(called.length, 2);
+  await first.network.stop();
+  internet.dialed.length = 0;
+  const second = node("7.7.7.7", { storage, maxOut: 2 });
+  await second.network.start();
+  await clock.pass(1);
+  const hosts = internet.dialed.map((dialed) => dialed.split(":")[0]).filter((host) => host !== "7.7.7.7");
+  assert.deepEqual(hosts.sort(), called.sort());
+  assert.equal(second.network.lists("public").white.length, 3);
+  kept = new Uint8Array([1, 2, 3]);
+  const third = node("7.7.7.7", { storage });
+  await third.network.start();
+  assert.equal(third.network.lists("public").white.length, 0);
+});
+
+test("seeds are asked when nobody is known, by name too, and left alone afterwards", async () => {
+  const { clock, internet, node } = world();
+  const seed = node("1.1.1.1");
+  const bob = node("2.2.2.2");
+  await seed.network.start();
+  await bob.network.start();
+  const helper = node("5.5.5.5", { nodes: { exclusive: [seed.address] } });
+  await helper.network.start();
+  await settle();
+  internet.names.set("seeds.example", ["1.1.1.1"]);
+  const carol = node("3.3.3.3", { nodes: { seedNames: ["seeds.example:18080"] } });
+  await carol.network.start();
+  await clock.pass(5);
+  assert.ok(carol.network.peers().some(({ address }) => address.host === "5.5.5.5"));
+});
+
+test("offline, nothing is opened and nobody called", async () => {
+  const { clock, internet, node } = world();
+  const alice = node("1.1.1.1", {
+    offline: true,
+    nodes: { priority: [{ kind: "ipv4", host: "2.2.2.2", port: 1 }] },
+  });
+  await alice.network.start();
+  await clock.pass(5);
+  assert.deepEqual(alice.network.ports, []);
+  assert.deepEqual(internet.dialed, []);
+  await alice.network.stop();
+});
+
+test("behind a proxy nobody is told where we are, and names are not looked up", async () => {
+  const { clock, internet, node } = world();
+  const alice = node("1.1.1.1");
+  await alice.network.start();
+  internet.names.set("seeds.example", ["1.1.1.1"]);
+  const bob = node("2.2.2.2", {
+    proxy: { host: "127.0.0.1", port: 9050 },
+    rpcPort: 18089,
+    nodes: { priority: [alice.address], seedNames: ["seeds.example:1"] },
+  });
+  await bob.network.start();
+  await clock.pass(2);
+  assert.deepEqual([...new Set(internet.dialed)], ["1.1.1.1:18080 via 9050"]);
+  assert.equal(alice.network.peers()[0]!.rpcPort, 0);
+  assert.deepEqual(alice.network.lists("public").white, []);
+});
+
+test("in a hidden zone ids are alike, our address is told, and only transactions pass", async () => {
+  const { clock, internet } = world();
+  const onion = "xwvz3ekocr3dkyxfkmgm2hvbpzx2ysqmaxgter7znnqrhoicygkfswid.onion";
+  const other = "4pixvbejrvihnkxmduo2agsnmc3rrulrqc7s3cbwwrep6h6hrzsibeqd.onion";
+  const transactions = notification({ ...number, id: 2002, name: "transactions" });
+  const seen: string[] = [];
+  const notifications = [
+    handle(transactions, () => void seen.push("transactions")),
+    handle(number, () => void seen.push("number")),
+  ];
+  const address = { kind: "tor", host: onion, port: 18083 } as const;
+  const proxy = { host: "127.0.0.1", port: 9050 };
+  // Where the hidden service delivers: the fake internet knows it by the hidden name.
+  const alice = createTestNode(internet, clock, {
+    ip: onion,
+    listen: [],
+    notifications,
+    zones: [{ zone: "tor", proxy, inbound: { address, listen: { host: "127.0.0.1", port: 18083 } } }],
+  });
+  const bob = createTestNode(internet, clock, {
+    ip: other,
+    listen: [],
+    notifications,
+    nodes: { priority: [address] },
+    zones: [
+      {
+        zone: "tor",
+        proxy,
+        inbound: { address: { ...address, host: other }, listen: { host: "127.0.0.1", port: 18083 } },
+      },
+    ],
+    newsSeconds: 10,
+  });
+  await alice.network.start();
+  await bob.network.start();
+  await clock.pass(1);
+  const [peer] = bob.network.peers();
+  assert.equal(peer!.zone, "tor");
+  assert.equal(peer!.peerId, 1n);
+  const [incoming] = alice.network.peers();
+  assert.equal(incoming!.address.host, "<unknown tor host>");
+  assert.equal(incoming!.zone, "tor");
+  assert.equal(peer!.notify(number, { n: 1 }), false);
+  assert.equal(peer!.notify(transactions, { n: 1 }), true);
+  await settle();
+  assert.deepEqual(seen, ["transactions"]);
+  await clock.pass(70);
+  const { white, gray } = alice.network.lists("tor");
+  const told = [...white, ...gray].map((known) => known.address.host);
+  assert.deepEqual(told, [other], "asked for news, the calling side told where it is");
+  assert.deepEqual([...alice.errors, ...bob.errors], []);
+});

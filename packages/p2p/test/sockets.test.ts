@@ -1,0 +1,99 @@
+import assert from "node:assert/strict";
+import { createServer, type Server, type Socket } from "node:net";
+import { test } from "node:test";
+import { dialSocks } from "../src/connection/socks.ts";
+import { DialFailed, dialTcp, listenTcp, socketTransport } from "../src/connection/tcp.ts";
+import { systemWires } from "../src/connection/wires.ts";
+
+const never = new AbortController().signal;
+
+async function listening(server: Server): Promise<number> {
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return (server.address() as { port: number }).port;
+}
+
+/** A SOCKS 4a proxy that notes what it was asked, grants it and then echoes. */
+function createProxy(asked: string[], granted: boolean): Server {
+  return createServer((socket) => {
+    socket.once("data", (request: Buffer) => {
+      const end = request.indexOf(0, 8) + 1;
+      asked.push(
+        `${request.readUInt16BE(2)} ${request.subarray(end, -1).toString() || request.subarray(4, 8).join(".")}`,
+      );
+      socket.write(Buffer.from([0, granted ? 0x5a : 0x5b, 0, 0, 0, 0, 0, 0]));
+      socket.on("data", (bytes: Buffer) => socket.write(bytes));
+    });
+    socket.on("error", () => {});
+  });
+}
+
+async function echo(socket: Socket, text: string): Promise<string> {
+  const transport = socketTransport(socket);
+  const answer = await new Promise<string>((resolve) => {
+    transport.start({
+      received: (bytes) => resolve(Buffer.from(bytes).toString()),
+      drained() {},
+      closed() {},
+    });
+    transport.write(Buffer.from(text));
+  });
+  transport.close();
+  return answer;
+}
+
+test("connections go through a SOCKS proxy, which looks hidden names up itself", async () => {
+  const asked: string[] = [];
+  const proxy = createProxy(asked, true);
+  const port = await listening(proxy);
+  const via = { host: "127.0.0.1", port };
+  assert.equal(await echo(await dialSocks(via, { host: "x.onion", port: 18083 }, never), "hello"), "hello");
+  assert.equal(await echo(await dialSocks(via, { host: "1.2.3.4", port: 80 }, never), "you"), "you");
+  assert.deepEqual(asked, ["18083 x.onion", "80 1.2.3.4"]);
+  proxy.close();
+});
+
+test("a proxy that refuses or is not there fails the call", async () => {
+  const proxy = createProxy([], false);
+  const port = await listening(proxy);
+  const target = { host: "x.onion", port: 1 };
+  await assert.rejects(dialSocks({ host: "127.0.0.1", port }, target, never), DialFailed);
+  await new Promise((resolve) => proxy.close(resolve));
+  await assert.rejects(dialSocks({ host: "127.0.0.1", port }, target, never), DialFailed);
+});
+
+test("a call that takes too long is given up", async () => {
+  const silent = createServer(() => {});
+  const port = await listening(silent);
+  const late = new AbortController();
+  const calling = dialSocks({ host: "127.0.0.1", port }, { host: "x.onion", port: 1 }, late.signal);
+  setImmediate(() => late.abort());
+  await assert.rejects(calling, DialFailed);
+  await assert.rejects(dialTcp({ host: "127.0.0.1", port }, AbortSignal.abort()), DialFailed);
+  silent.close();
+});
+
+test("a port accepts, delivers and closes", async () => {
+  const from = await new Promise<string>((resolve) => {
+    void listenTcp({ host: "127.0.0.1", port: 0 }, (transport, address) => {
+      transport.start({
+        received(bytes) {
+          transport.write(bytes);
+          resolve(`${address.kind} ${address.host}`);
+        },
+        drained() {},
+        closed: () => void open.then((port) => port.close()),
+      });
+    }).then(async (port) => {
+      opened(port);
+      const transport = await systemWires.dial({ host: "127.0.0.1", port: port.port }, undefined, never);
+      transport.start({ received: () => transport.close(), drained() {}, closed() {} });
+      transport.write(Buffer.from("x"));
+    });
+  });
+  assert.equal(from, "ipv4 127.0.0.1");
+});
+
+let opened: (port: { port: number; close(): Promise<void> }) => void = () => {};
+const open = new Promise<{ port: number; close(): Promise<void> }>((resolve) => {
+  opened = resolve;
+});
