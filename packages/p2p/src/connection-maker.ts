@@ -114,8 +114,9 @@ export class ConnectionMaker {
     const expectedWhite = stripe === 0 ? Math.floor(maxOut * WHITE_PART) : maxOut;
     const white = () => chooseWhite(this.#choice(this.#zone.lists.white, stripe));
     const gray = () => chooseGray(this.#choice(this.#zone.lists.gray, stripe));
-    if (this.#outgoing >= expectedWhite) return (gray() ?? white())?.address;
-    return this.#nextAnchor() ?? (white() ?? gray())?.address;
+    const anchor = this.#nextAnchor();
+    if (anchor !== undefined) return anchor;
+    return (this.#outgoing >= expectedWhite ? (gray() ?? white()) : (white() ?? gray()))?.address;
   }
 
   #choice(known: readonly KnownPeer[], stripe: number): Choice {
@@ -132,7 +133,7 @@ export class ConnectionMaker {
   }
 
   #nextAnchor(): PeerAddress | undefined {
-    if (this.#zone.of("out").length >= ANCHORS) return undefined;
+    if (this.#outgoing >= ANCHORS) return undefined;
     const [anchor, ...rest] = this.#anchors;
     if (anchor === undefined) return undefined;
     this.#anchors = rest;
