@@ -1,4 +1,5 @@
-import { BadSyncMode, type NodeOptions, parseSyncMode, type SyncMode } from "@anulo/node";
+import { existsSync } from "node:fs";
+import { BadSyncMode, checkDatabase, type NodeOptions, parseSyncMode, type SyncMode } from "@anulo/node";
 import { BadUsage, type FlagTable, type Values } from "./flags.ts";
 
 /** Flags about how the chain is kept. */
@@ -9,6 +10,7 @@ export const databaseFlags = {
     help: "when blocks are flushed: safe, fast or fastest (fast:async:250000000bytes)",
   },
   "prune-blockchain": { kind: "switch", help: "keep the proofs of one old transaction in eight" },
+  "check-database": { kind: "switch", help: "look through the database, say what is wrong with it, and end" },
 } as const satisfies FlagTable;
 
 function readSyncMode(text: string): SyncMode {
@@ -29,4 +31,24 @@ export function databaseOptions(flags: Values<typeof databaseFlags>): DatabaseOp
     syncMode: mode === undefined ? undefined : readSyncMode(mode),
     pruneBlockchain: flags["prune-blockchain"],
   };
+}
+
+/** `--check-database`: looks through a database nobody has open; rejects with what is wrong with it. */
+export async function runDatabaseCheck(path: string, network: string): Promise<void> {
+  if (!existsSync(path)) throw new BadUsage(`--check-database: there is no database ${path}`);
+  const start = performance.now();
+  const found = await checkDatabase({
+    path,
+    network,
+    onProgress({ blocks, of }) {
+      const seconds = (performance.now() - start) / 1000;
+      const left = Math.round((seconds / blocks) * (of - blocks));
+      process.stdout.write(`checked ${blocks} of ${of} blocks, ${left} s left\n`);
+    },
+  });
+  const { blocks, transactions, outputs, keyImages } = found;
+  process.stdout.write(
+    `the database is in order: ${blocks} blocks, ${transactions} transactions, ` +
+      `${outputs} outputs, ${keyImages} key images\n`,
+  );
 }

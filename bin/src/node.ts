@@ -2,9 +2,10 @@ import { mkdirSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 import { createNode, type NodeOptions, parseSeedSchedule, type SeedSchedule } from "@anulo/node";
+import type { NetworkName } from "@anulo/protocol";
 import type { Listener, Log } from "@anulo/rpc";
 import { configurationHelp, readConfiguration } from "./configuration.ts";
-import { databaseFlags, databaseOptions } from "./database-flags.ts";
+import { databaseFlags, databaseOptions, runDatabaseCheck } from "./database-flags.ts";
 import { detachFlags, keepPidFile, startDetached } from "./detach.ts";
 import { BadUsage, type FlagTable, formatFlags, type Values } from "./flags.ts";
 import { miningFlags, miningOptions } from "./mining.ts";
@@ -51,7 +52,11 @@ function seedScheduleOf({ SEEDHASH_EPOCH_BLOCKS, SEEDHASH_EPOCH_LAG }: NodeJS.Pr
   return parseSeedSchedule(SEEDHASH_EPOCH_BLOCKS, SEEDHASH_EPOCH_LAG);
 }
 
-type Configured = NodeOptions & { readonly databasePath: string; readonly log: Log };
+type Configured = NodeOptions & {
+  readonly network: NetworkName;
+  readonly databasePath: string;
+  readonly log: Log;
+};
 
 function optionsOf(flags: Values<typeof nodeFlags>): Configured {
   const network = (["regtest", "stagenet", "testnet"] as const).find((name) => flags[name]) ?? "mainnet";
@@ -97,6 +102,7 @@ export async function runNode(args: readonly string[]): Promise<void> {
   }
   const notify = createNotifier(flags);
   const options = optionsOf(flags);
+  if (flags["check-database"]) return await runDatabaseCheck(options.databasePath, options.network);
   const node = createNode(options);
   mkdirSync(dirname(options.databasePath), { recursive: true });
   const signalled = untilSignalled();

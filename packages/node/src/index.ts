@@ -1,6 +1,7 @@
 export { parseSeedSchedule, type SeedSchedule } from "@anulo/consensus";
 export { BadSyncMode, parseSyncMode, type SyncMode } from "@anulo/storage";
 export { acceptBlock, type BlockOutcome, popBlocks } from "./chain/chain.ts";
+export { type CheckOptions, checkDatabase } from "./chain/check-database.ts";
 export type { ChainEvent, Events } from "./chain/events.ts";
 export { type IncomingBlock, readIncomingBlock } from "./chain/incoming-block.ts";
 export type { ChainParts } from "./chain/parts.ts";

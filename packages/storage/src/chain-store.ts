@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import type { NewBlock, RemovedBlock, TransactionFacts } from "./block-changes.ts";
 import { applyBlock, undoBlock } from "./block-changes.ts";
+import { type ChainCheck, checkChain, type FactReader } from "./check-chain.ts";
 import { DamagedDatabase, DatabaseInUse, isSystemFault, WrongDatabase, writeFailed } from "./damage.ts";
 import type { Environment, Tables } from "./environment.ts";
 import { openEnvironment } from "./environment.ts";
@@ -54,6 +55,8 @@ export interface ChainStore {
   flush(): Promise<void>;
   /** Where the database file is, for `openReader` in another thread. */
   readonly path: string;
+  /** Compares all tables with the bytes of the blocks, see `checkChain`; nothing may be written meanwhile. */
+  check(facts: FactReader): Generator<number, ChainCheck>;
   /** What was found when it was opened; undefined for a new file. */
   readonly recovery: Recovery | undefined;
   /** Bytes of the database file. */
@@ -68,6 +71,8 @@ export interface StoreOptions {
   readonly path?: string | undefined;
   /** Name of the network the file belongs to. */
   readonly network: string;
+  /** Look through the whole structure of the file, however long that takes. */
+  readonly checkAll?: boolean | undefined;
   /** When writes are flushed; by default soon after, without waiting. */
   readonly syncMode?: SyncMode | undefined;
   /** Told when the disk fails to take a write: what is in memory may be ahead of it, so stop. */
@@ -267,6 +272,7 @@ function createStore(opened: Opened, { path, afterClose }: Place): ChainStore {
     settled: () => flusher?.settled() ?? Promise.resolve(),
     flush: () => flusher?.flush() ?? Promise.resolve(),
     path,
+    check: (facts) => checkChain(tables, facts),
     recovery,
     fileSize: () => statSync(path).size,
     freeSpace() {

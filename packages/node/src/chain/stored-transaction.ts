@@ -56,6 +56,23 @@ export function newTransaction(tx: Transaction, hash: Uint8Array): NewTransactio
   };
 }
 
+/** The same of a transaction that came without its prunable part, only with the hash (32 bytes) of that. */
+export function newPrunedTransaction(
+  tx: Transaction,
+  hash: Uint8Array,
+  hashOfPrunable: Uint8Array,
+): NewTransaction {
+  return {
+    hash,
+    pruned: writePrunedTransaction(tx),
+    prunable: undefined,
+    prunableHash: hashOfPrunable,
+    unlockTime: tx.prefix.unlockTime,
+    outputs: outputsOf(tx),
+    keyImages: keyImagesOf(tx),
+  };
+}
+
 /** What a stored transaction creates and spends, from its pruned bytes. */
 export function factsOfTransaction(pruned: Uint8Array): TransactionFacts {
   const tx = readTransaction(pruned, { pruned: true });

@@ -1,0 +1,110 @@
+import { setImmediate } from "node:timers/promises";
+import {
+  type Block,
+  blockId,
+  equalBytes,
+  prunedTransactionWeight,
+  readBlock,
+  readTransaction,
+  transactionHash,
+  transactionWeight,
+} from "@anulo/protocol";
+import {
+  type ChainCheck,
+  type FactReader,
+  type NewTransaction,
+  openStore,
+  type StoredParts,
+} from "@anulo/storage";
+import { newPrunedTransaction, newTransaction } from "./stored-transaction.ts";
+
+interface ReadParts {
+  readonly transaction: NewTransaction;
+  /** Bytes. */
+  readonly weight: number;
+}
+
+function readParts({ pruned, prunable, prunableHash }: StoredParts): ReadParts {
+  if (prunable === undefined) {
+    const tx = readTransaction(pruned, { pruned: true });
+    const hash = transactionHash(tx, prunableHash);
+    return { transaction: newPrunedTransaction(tx, hash, prunableHash), weight: prunedTransactionWeight(tx) };
+  }
+  const blob = Buffer.concat([pruned, prunable]);
+  const tx = readTransaction(blob);
+  return {
+    transaction: newTransaction(tx, transactionHash(tx)),
+    weight: transactionWeight(tx, blob.length),
+  };
+}
+
+function checkList(
+  { minerTransaction, transactionHashes }: Block,
+  transactions: readonly NewTransaction[],
+): void {
+  const hashes = [transactionHash(minerTransaction), ...transactionHashes];
+  if (hashes.length !== transactions.length) throw new Error("it has other transactions than stored with it");
+  const wrong = hashes.findIndex((hash, i) => !equalBytes(hash, transactions[i]!.hash));
+  if (wrong !== -1) throw new Error(`its transaction ${wrong} is not the one stored with it`);
+}
+
+/** Reads stored bytes for a check of the database. */
+const storedFacts: FactReader = {
+  block(blob, stored) {
+    const block = readBlock(blob);
+    const parts = stored.map(readParts);
+    const transactions = parts.map(({ transaction }) => transaction);
+    checkList(block, transactions);
+    const { previousId, timestamp, majorVersion, minorVersion } = block.header;
+    return {
+      hash: blockId(block),
+      previousId,
+      timestamp,
+      hardForkVersion: majorVersion,
+      minorVersion,
+      weight: parts.reduce((sum, { weight }) => sum + weight, 0),
+      transactions,
+    };
+  },
+  blockId: (blob) => blockId(readBlock(blob)),
+  transactionId: (blob) => transactionHash(readTransaction(blob)),
+};
+
+export interface CheckOptions {
+  /** The database file. */
+  readonly path: string;
+  /** Name of the network it belongs to. */
+  readonly network: string;
+  /** Told after every so many milliseconds. */
+  readonly onProgress?: (progress: { readonly blocks: number; readonly of: number }) => void;
+}
+
+/** Milliseconds of work between two turns of the event loop. */
+const TURN_MS = 15;
+const PROGRESS_MS = 1000;
+
+/**
+ * Checks a database nobody has open: the structure of the file, the checksum of every row, and all tables
+ * against the bytes of the blocks. Rejects with DamagedDatabase, WrongDatabase or DatabaseInUse.
+ */
+export async function checkDatabase(options: CheckOptions): Promise<ChainCheck> {
+  const { path, network, onProgress = () => {} } = options;
+  const store = await openStore({ path, network, checkAll: true });
+  try {
+    const of = store.read.height();
+    const walk = store.check(storedFacts);
+    let turn = performance.now();
+    let told = turn;
+    for (let step = walk.next(); ; step = walk.next()) {
+      if (step.done === true) return step.value;
+      if (performance.now() - turn < TURN_MS) continue;
+      await setImmediate();
+      turn = performance.now();
+      if (turn - told < PROGRESS_MS) continue;
+      told = turn;
+      onProgress({ blocks: step.value, of });
+    }
+  } finally {
+    await store.close();
+  }
+}
