@@ -75,7 +75,7 @@ export interface StoreOptions {
   readonly checkAll?: boolean | undefined;
   /** When writes are flushed; by default soon after, without waiting. */
   readonly syncMode?: SyncMode | undefined;
-  /** Told when the disk fails to take a write: what is in memory may be ahead of it, so stop. */
+  /** Told when the disk fails to take a write, or a row turns out to be damaged: it is time to stop. */
   readonly onFault?: ((fault: Error) => void) | undefined;
 }
 
@@ -203,7 +203,7 @@ async function openFile(
   { network, syncMode, onFault = () => {} }: StoreOptions,
 ): Promise<Opened> {
   const recovery = recoverFile(path, CHECK_BUDGET_MS);
-  const environment = openEnvironment(path);
+  const environment = openEnvironment(path, { onDamage: onFault });
   try {
     checkSoleUse(environment, path);
     const flusher = createFlusher({ environment, path, mode: syncMode ?? defaultSyncMode, onFault });
@@ -250,7 +250,7 @@ export async function openStore(options: StoreOptions): Promise<ChainStore> {
     return createStore(await openFile(path, options), { path, afterClose: async () => lock.release() });
   } catch (error) {
     lock.release();
-    throw error;
+    throw error instanceof DamagedDatabase ? new DamagedDatabase(error.detail, path) : error;
   }
 }
 

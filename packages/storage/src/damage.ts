@@ -1,8 +1,12 @@
 /** Thrown when stored bytes are not what was written: the file is damaged, and nothing in it can be trusted. */
 export class DamagedDatabase extends Error {
-  constructor(detail: string) {
-    super(`the database is damaged: ${detail}`);
+  readonly detail: string;
+
+  constructor(detail: string, path?: string) {
+    const remedy = path === undefined ? "" : "; move it away and sync again, or put a copy in its place";
+    super(`the database ${path === undefined ? "" : `${path} `}is damaged: ${detail}${remedy}`);
     this.name = "DamagedDatabase";
+    this.detail = detail;
   }
 }
 

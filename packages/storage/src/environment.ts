@@ -49,19 +49,22 @@ const keyScratch = Buffer.allocUnsafeSlow(64);
 const valueScratch = Buffer.allocUnsafeSlow(64 * 1024);
 
 interface NamedTable<K, V> {
+  readonly onDamage: (damage: DamagedDatabase) => void;
   readonly name: TableName;
   readonly raw: RawTable;
   readonly layout: TableLayout<K, V>;
 }
 
-function tableHandle<K, V>({ name, raw, layout }: NamedTable<K, V>): TableHandle<K, V> {
+function tableHandle<K, V>({ name, raw, layout, onDamage }: NamedTable<K, V>): TableHandle<K, V> {
   const seed = checksumSeed(name);
   const options = layout.grows === true ? { append: true } : {};
   /** The binding copies a key before it does anything else, so all keys but those of ranges share their memory. */
   const keyBytes = (key: K) => writeInto(layout.key, key, { scratch: keyScratch });
   const checked = (key: Buffer, row: Buffer): Buffer => {
-    if (!isRowIntact(seed, key, row)) throw new DamagedDatabase(`a row of ${name} is not what was written`);
-    return row;
+    if (isRowIntact(seed, key, row)) return row;
+    const damage = new DamagedDatabase(`a row of ${name} is not what was written`);
+    onDamage(damage);
+    throw damage;
   };
   const find = (key: Buffer, at: Transaction | undefined): Buffer | undefined => {
     const found = raw.getBinaryFast(key, reading(at));
@@ -113,11 +116,18 @@ const MAP_BYTES = process.platform === "win32" ? undefined : 2 ** 40;
 /** An option the binding reads but does not declare: the system shall not read pages ahead, rows are all over the file. */
 const unlisted = { noReadAhead: true };
 
+export interface EnvironmentOptions {
+  readonly readOnly?: boolean;
+  /** Told of a damaged row before whoever reads it. */
+  readonly onDamage?: (damage: DamagedDatabase) => void;
+}
+
 /**
  * Opens or creates the file at `path`. Commits do not wait for the disk: that is the part of
  * `createFlusher`, without which a loss of power can damage the file.
  */
-export function openEnvironment(path: string, { readOnly = false } = {}): Environment {
+export function openEnvironment(path: string, options: EnvironmentOptions = {}): Environment {
+  const { readOnly = false, onDamage = () => {} } = options;
   const names = Object.keys(tables) as TableName[];
   const root = open<Buffer, Buffer>({
     path,
@@ -133,7 +143,7 @@ export function openEnvironment(path: string, { readOnly = false } = {}): Enviro
   });
   const handles = names.map((name) => {
     const raw = root.openDB<Buffer, Buffer>({ name, encoding: "binary", keyEncoding: "binary" }) as RawTable;
-    return [name, tableHandle({ name, raw, layout: tables[name] as TableLayout<never, never> })];
+    return [name, tableHandle({ onDamage, name, raw, layout: tables[name] as TableLayout<never, never> })];
   });
   return { root, tables: Object.fromEntries(handles) as unknown as Tables };
 }

@@ -1,0 +1,43 @@
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import { popBlocks } from "../src/chain/chain.ts";
+import { checkDatabase } from "../src/chain/check-database.ts";
+import { createPruner } from "../src/chain/pruning.ts";
+import { emptyChain, loadBlocks } from "./chain-fixture.ts";
+import { goldenState, recordedChain } from "./recorded-chains.ts";
+
+test("a database of recorded blocks is in order, after blocks were taken off too", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "anulo-check-"));
+  const path = join(folder, "chain.mdb");
+  const blocks = recordedChain().slice(0, 232);
+  const { parts, close } = await emptyChain(path);
+  await loadBlocks(parts, blocks);
+  await popBlocks(parts, 10);
+  await close();
+  const found = await checkDatabase({ path, network: "regtest" });
+  const kept = blocks.slice(0, -10);
+  assert.equal(found.blocks, kept.length + 1);
+  assert.equal(found.transactions, found.blocks + kept.flatMap(({ transactions }) => transactions).length);
+  assert.ok(found.outputs > found.transactions && found.keyImages > 0);
+  await assert.rejects(checkDatabase({ path, network: "mainnet" }), /belongs to regtest/);
+  rmSync(folder, { recursive: true, force: true });
+});
+
+test("pruning a short chain marks it and leaves it whole", async () => {
+  const { parts, close } = await emptyChain();
+  await loadBlocks(parts, goldenState().blocks.slice(0, 3));
+  const pruner = createPruner(parts.store);
+  assert.ok(await pruner.check());
+  assert.equal(parts.store.read.pruningSeed(), 0);
+  await pruner.prune();
+  const seed = parts.store.read.pruningSeed();
+  assert.ok(seed >= 0x180 && seed <= 0x187);
+  await pruner.prune();
+  assert.equal(parts.store.read.pruningSeed(), seed);
+  assert.ok(await pruner.check());
+  await pruner.stop();
+  await close();
+});
