@@ -7,11 +7,10 @@ const document = "docs/consensus.md";
 const problems = [];
 const read = (file) => readFileSync(join(root, file), "utf8");
 
-/** `protocol/reward.ts` is in packages/protocol, anything else in packages/consensus. */
+/** `protocol/reward.ts` is in packages/protocol, `node/pool/pool.ts` in packages/node, all else in packages/consensus. */
 function locate(path, folder) {
-  const other = path.startsWith("protocol/");
-  const name = other ? path.slice("protocol/".length) : path;
-  return `packages/${other ? "protocol" : "consensus"}/${folder}/${name}`;
+  const [, owner = "consensus", name] = /^(?:(protocol|node)\/)?(.*)$/.exec(path);
+  return `packages/${owner}/${folder}/${name}`;
 }
 
 function textOf(file, line) {

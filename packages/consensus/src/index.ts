@@ -73,7 +73,14 @@ export type {
   RingMember,
   RingSignatureObligation,
 } from "./obligations.ts";
-export { type Admission, admitTransaction, baseFee, checkBlobSize, feeOf } from "./pool-admission.ts";
+export {
+  type Admission,
+  admitTransaction,
+  baseFee,
+  feeOf,
+  type Readmission,
+  readmitTransaction,
+} from "./pool-admission.ts";
 export {
   agreedPowHash,
   meetsDifficulty,
@@ -104,6 +111,7 @@ export {
 } from "./verify-alternative-block.ts";
 export { type BlockCandidate, type VerifiedBlock, verifyBlock } from "./verify-block.ts";
 export {
+  checkBlobSize,
   type VerifiedTransaction,
   verifyTransaction,
   verifyTransactionAlone,

@@ -1,10 +1,10 @@
 import { baseReward, dynamicBaseFee, isFeeEnough, neededFee } from "@anulo/protocol";
 import type { PoolView } from "./chain-view.ts";
-import { hardFork, MAX_TRANSACTION_SIZE } from "./constants.ts";
+import { hardFork } from "./constants.ts";
 import type { Obligation } from "./obligations.ts";
 import { type ChainContext, keyInputs, type TransactionCandidate } from "./transaction/candidate.ts";
 import { sumAmounts } from "./transaction/inputs.ts";
-import { checkOutputs } from "./transaction/outputs.ts";
+import { checkOutputs, checkOutputTypes } from "./transaction/outputs.ts";
 import { checkAlone, checkInputs, checkWeightLimit, type VerifiedTransaction } from "./verify-transaction.ts";
 import { RuleViolation } from "./violations.ts";
 
@@ -16,13 +16,6 @@ export interface Admission extends VerifiedTransaction {
   refusal: RuleViolation | undefined;
   /** Atomic units; 0n where a refusal came before it was known. */
   fee: bigint;
-}
-
-/** A blob is not too big to be looked at. Source: cryptonote_core.cpp `handle_incoming_tx_pre`. */
-export function checkBlobSize(size: number): void {
-  if (size > MAX_TRANSACTION_SIZE) {
-    throw new RuleViolation({ code: "BLOB_TOO_BIG", size, limit: MAX_TRANSACTION_SIZE });
-  }
 }
 
 /**
@@ -56,6 +49,41 @@ export function admitTransaction(
     admission.refusal = error;
   }
   return admission;
+}
+
+/** What the pool finds of a transaction it takes back. */
+export interface Readmission {
+  refusal: RuleViolation | undefined;
+  /** Height of the newest block with any ring member; 0 where the inputs do not fit the chain. */
+  newestRingMember: number;
+}
+
+/**
+ * Judges a transaction, proven before, that goes back into the pool: one that waited there when the hard
+ * fork changed or, `keptByBlock`, one of a block that left the chain. The latter pays what it likes, and its
+ * inputs may fit again later. Source: tx_pool.cpp `add_tx`, `validate`.
+ */
+export function readmitTransaction(
+  candidate: TransactionCandidate,
+  context: ChainContext,
+  { keptByBlock }: { keptByBlock: boolean },
+): Readmission {
+  const version = context.chain.hardForkVersion;
+  try {
+    if (!keptByBlock) checkFee(candidate, feeOf(candidate), context);
+    if (!keptByBlock || version >= hardFork.perByteFee) checkWeightLimit(candidate, version);
+    checkOutputs(candidate, version);
+    checkOutputTypes(candidate.transaction, version);
+  } catch (error) {
+    if (!(error instanceof RuleViolation)) throw error;
+    return { refusal: error, newestRingMember: 0 };
+  }
+  try {
+    return { refusal: undefined, newestRingMember: checkInputs(candidate, context).newestRingMember };
+  } catch (error) {
+    if (!(error instanceof RuleViolation)) throw error;
+    return { refusal: keptByBlock ? undefined : error, newestRingMember: 0 };
+  }
 }
 
 function addInputs(admission: Admission, { obligations, ...facts }: VerifiedTransaction): void {

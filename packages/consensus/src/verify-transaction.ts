@@ -1,5 +1,5 @@
 import type { ChainView } from "./chain-view.ts";
-import { hardFork, MINER_TRANSACTION_RESERVE } from "./constants.ts";
+import { hardFork, MAX_TRANSACTION_SIZE, MINER_TRANSACTION_RESERVE } from "./constants.ts";
 import type { Obligation } from "./obligations.ts";
 import { type ChainContext, keyInputs, type TransactionCandidate } from "./transaction/candidate.ts";
 import {
@@ -52,6 +52,7 @@ export function verifyTransaction(
  * for blocks beside the main chain. Throws `RuleViolation`.
  */
 export function verifyTransactionAlone(candidate: TransactionCandidate, version: number): Obligation[] {
+  if (version < hardFork.perByteFee) checkBlobSize(candidate.weight);
   const alone = checkAlone(candidate, version);
   if (version >= hardFork.perByteFee) checkWeightLimit(candidate, version);
   checkOutputs(candidate, version);
@@ -99,6 +100,17 @@ export function checkInputs(candidate: TransactionCandidate, context: ChainConte
   checkSpendableAge(newestRingEnd, chain);
   const newestRingMember = newestHeight(resolved.flatMap(({ ring }) => ring));
   return { obligations: signaturesToVerify(candidate, resolved), newestRingEnd, newestRingMember };
+}
+
+/**
+ * A transaction of so many bytes may be looked at. In a block the weight stands for them: it is no less, and
+ * before it was more than the size there was no other limit.
+ * Source: cryptonote_core.cpp `handle_incoming_tx_pre`.
+ */
+export function checkBlobSize(size: number): void {
+  if (size > MAX_TRANSACTION_SIZE) {
+    throw new RuleViolation({ code: "BLOB_TOO_BIG", size, limit: MAX_TRANSACTION_SIZE });
+  }
 }
 
 /** Version 1 alone in hard fork 1. Source: cryptonote_core.cpp `handle_incoming_tx_pre`. */

@@ -6,6 +6,7 @@ import {
   baseFee,
   type ChainView,
   difficultyOfNextBlock,
+  readmitTransaction,
   type TransactionCandidate,
   type ViolationCode,
   verifyTransaction,
@@ -185,9 +186,14 @@ describe("from fork to fork", () => {
     );
   });
 
-  test("the weight of a transaction in a block is limited from 8", () => {
+  test("the weight of a transaction in a block is limited from 8, before that to a megabyte", () => {
     const all = verdicts((fork) => ({ ...goodAt(fork), weight: 500_000 }));
     assert.deepEqual(forksWith(all, "WEIGHT_ABOVE_LIMIT"), from(8));
+    assert.deepEqual(all.slice(0, 7), Array(7).fill("fine"));
+    const megabyte = verdicts((fork) => ({ ...goodAt(fork), weight: 1_000_000 }));
+    assert.deepEqual(megabyte.slice(0, 7), Array(7).fill("fine"));
+    const more = verdicts((fork) => ({ ...goodAt(fork), weight: 1_000_001 }));
+    assert.deepEqual(forksWith(more, "BLOB_TOO_BIG"), from(1, 7));
   });
 
   test("a locked ring member opens with a minute of leeway in 1, two after, by the chain's time from 13", () => {
@@ -283,6 +289,43 @@ describe("from fork to fork, at the pool's door", () => {
     const needed = ((2000n * perByte + 9_999n) / 10_000n) * 10_000n;
     assert.ok(isEnough(8, 2000, needed - needed / 50n));
     assert.ok(!isEnough(8, 2000, needed - needed / 50n - 1n));
+  });
+});
+
+describe("from fork to fork, in the pool", () => {
+  const readmitted = (candidate: TransactionCandidate, fork: number, keptByBlock: boolean, view = {}) =>
+    readmitTransaction(candidate, fakeContext({ hardForkVersion: fork, ...view }), { keptByBlock });
+  const codeOf = (...args: Parameters<typeof readmitted>) => readmitted(...args).refusal?.violation.code;
+
+  test("what waits in the pool is judged again under the next fork's rules", () => {
+    const codes = (fork: number) => [
+      codeOf(hiddenAt(fork), fork, false),
+      codeOf(hiddenAt(fork), fork + 1, false),
+    ];
+    assert.deepEqual(codes(7), [undefined, "RING_SIZE"]);
+    assert.deepEqual(codes(8), [undefined, undefined]);
+    assert.deepEqual(codes(10), [undefined, undefined]);
+    assert.deepEqual(codes(13), [undefined, undefined]);
+    const [old, late] = [hiddenAt(12), hiddenAt(12)];
+    assert.equal(codeOf(old, 13, false), undefined);
+    assert.equal(codeOf(late, 14, false), "RINGCT_TYPE");
+    assert.equal(codeOf(hiddenAt(14), 15, false), undefined);
+    assert.equal(codeOf(hiddenAt(14), 16, false), "RINGCT_TYPE");
+    const plain = hiddenAt(15, { outputs: [untagged(), untagged()] });
+    assert.deepEqual([codeOf(plain, 15, false), codeOf(plain, 16, false)], [undefined, "OUTPUT_TYPE"]);
+  });
+
+  test("what comes from a block may be free and its inputs may not fit", () => {
+    const free = hiddenAt(16);
+    Object.assign(free.transaction.ringct!, { fee: 0n });
+    assert.equal(codeOf(free, 16, false), "FEE_TOO_LOW");
+    assert.deepEqual(readmitted(free, 16, true), { refusal: undefined, newestRingMember: 10 });
+    const spent = { isKeyImageSpent: () => true };
+    assert.equal(codeOf(hiddenAt(16), 16, false, spent), "KEY_IMAGE_SPENT");
+    assert.deepEqual(readmitted(hiddenAt(16), 16, true, spent), { refusal: undefined, newestRingMember: 0 });
+    assert.equal(codeOf(hiddenAt(14), 16, true), "RINGCT_TYPE");
+    const heavy = (fork: number) => codeOf({ ...hiddenAt(fork), weight: 299_401 }, fork, true);
+    assert.deepEqual([heavy(7), heavy(8)], [undefined, "WEIGHT_ABOVE_LIMIT"]);
   });
 });
 

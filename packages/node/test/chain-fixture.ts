@@ -21,6 +21,13 @@ export function emptyChain(path?: string, fixedDifficulty = 1n): Promise<OpenCha
   return openChain({ network: networks.regtest, path, fixedDifficulty, discharge, now });
 }
 
+/** The same with another hard fork from this height on. */
+export function emptyChainWithFork(version: number, height: number): Promise<OpenChain> {
+  const { discharge } = createVerifiers({ threads: 0, pow });
+  const hardForks = [...networks.regtest.hardForks, { version, height, time: 3 }];
+  return openChain({ network: { ...networks.regtest, hardForks }, fixedDifficulty: 1n, discharge, now });
+}
+
 /** Sends each block's transactions and then the block. */
 export async function loadBlocks(parts: ChainParts, blocks: readonly RecordedBlock[]): Promise<void> {
   for (const { blob, transactions } of blocks) {

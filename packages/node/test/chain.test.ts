@@ -6,7 +6,8 @@ import { acceptBlock, popBlocks } from "../src/chain/chain.ts";
 import type { ChainEvent } from "../src/chain/events.ts";
 import { readIncomingBlock } from "../src/chain/incoming-block.ts";
 import { admit } from "../src/pool/admit.ts";
-import { emptyChain, loadBlocks, mine } from "./chain-fixture.ts";
+import { dropStale } from "../src/pool/maintain.ts";
+import { emptyChain, emptyChainWithFork, loadBlocks, mine } from "./chain-fixture.ts";
 import { goldenState } from "./recorded-chains.ts";
 
 test("the golden chain loads, its side blocks stay beside it and its pool is taken", async () => {
@@ -74,6 +75,43 @@ test("generated blocks take what the pool holds", async () => {
     [108, 109, 110],
   );
   await chain.close();
+});
+
+test("a hard fork empties the pool of what it does not allow", async () => {
+  const { blocks, pool } = goldenState();
+  const miner = await emptyChain();
+  await loadBlocks(miner.parts, blocks);
+  await mine(miner.parts, 1);
+  const blob = miner.parts.store.read.blockBlob(blocks.length + 1)!;
+  await miner.close();
+  // Rings of 16 are too large for hard fork 14: time runs backwards here.
+  for (const [blocksUntilFork, left] of [
+    [1, 0],
+    [2, pool.length],
+  ] as const) {
+    const chain = await emptyChainWithFork(14, blocks.length + 1 + blocksUntilFork);
+    await loadBlocks(chain.parts, blocks);
+    for (const waiting of pool) await admit(chain.parts, { blob: waiting, doNotRelay: false });
+    assert.equal(chain.parts.pool.size, pool.length);
+    await acceptBlock(chain.parts, readIncomingBlock(blob));
+    assert.equal(chain.parts.pool.size, left);
+    await chain.close();
+  }
+});
+
+test("a transaction that waited too long is not taken again", async () => {
+  const { blocks, pool } = goldenState();
+  const { parts, close } = await emptyChain();
+  await loadBlocks(parts, blocks);
+  const waiting = { blob: pool[0]!, doNotRelay: false };
+  await admit(parts, waiting);
+  dropStale({ ...parts, now: () => parts.now() + 3 * 24 * 3600 });
+  assert.equal(parts.pool.size, 1);
+  dropStale({ ...parts, now: () => parts.now() + 3 * 24 * 3600 + 1 });
+  assert.equal(parts.pool.size, 0);
+  const isExpired = (error: unknown) => error instanceof RuleViolation && error.violation.code === "EXPIRED";
+  await assert.rejects(admit(parts, waiting), isExpired);
+  await close();
 });
 
 test("a block without known parent is refused", async () => {

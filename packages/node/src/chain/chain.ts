@@ -2,6 +2,7 @@ import { setImmediate } from "node:timers/promises";
 import { equalBytes } from "@anulo/protocol";
 import type { RemovedBlock } from "@anulo/storage";
 import { returnToPool } from "../pool/return-to-pool.ts";
+import { followFork } from "../pool/revalidate.ts";
 import { addAlternative, type HeavierBranch } from "./alternative-chain.ts";
 import type { IncomingBlock } from "./incoming-block.ts";
 import { addToMainChain, removeTop, transactionsOf } from "./main-chain.ts";
@@ -55,10 +56,12 @@ export async function popBlocks(parts: ChainParts, count: number): Promise<void>
 }
 
 function popSome(parts: ChainParts, count: number): void {
+  const version = parts.state.view().hardForkVersion;
   transact(parts, (writer) => {
     const removed: RemovedBlock[] = [];
     for (let i = 0; i < count; i++) removed.push(removeTop(parts, writer));
     returnToPool(parts, writer, transactionsOf(removed));
+    followFork(parts, writer, version);
   });
   parts.emit({ type: "blocksPopped", height: parts.store.read.height(), removed: count });
 }

@@ -1,18 +1,14 @@
 import { chainContext, type TransactionCandidate, verifyBlock } from "@anulo/consensus";
 import { readTransaction, toHex, transactionWeight } from "@anulo/protocol";
 import type { ChainWriter, RemovedBlock } from "@anulo/storage";
-import type { PoolEntry } from "../pool/pool.ts";
+import { candidateOf } from "../pool/candidate.ts";
+import { followFork } from "../pool/revalidate.ts";
 import { type IncomingBlock, newBlock } from "./incoming-block.ts";
 import { type ChainParts, transact } from "./parts.ts";
 import { factsOfTransaction } from "./stored-transaction.ts";
 
 /** Finds a transaction that a block names by its id (hexadecimal). */
 export type FindTransaction = (key: string) => TransactionCandidate | undefined;
-
-/** A pool entry as the rules judge it. */
-export function candidateOf({ id, row }: PoolEntry): TransactionCandidate {
-  return { transaction: readTransaction(row.blob), id, weight: row.weight };
-}
 
 /** Looks in the pool. */
 export function findInPool({ pool }: ChainParts): FindTransaction {
@@ -73,13 +69,14 @@ export function appendToMainChain(parts: ChainParts, writer: ChainWriter, incomi
   takeFromPool(parts, writer, incoming);
 }
 
-/** Takes a block's transactions from the pool. */
+/** Takes the transactions of a block just appended from the pool, and what a fork after it does not allow. */
 export function takeFromPool(
-  { pool }: ChainParts,
+  parts: ChainParts,
   writer: ChainWriter,
   { block }: Pick<IncomingBlock, "block">,
 ): void {
-  for (const hash of block.transactionHashes) pool.remove(writer, toHex(hash));
+  for (const hash of block.transactionHashes) parts.pool.remove(writer, toHex(hash));
+  followFork(parts, writer, block.header.majorVersion);
 }
 
 /** Takes the newest block off, inside the caller's write transaction; never the genesis block. */

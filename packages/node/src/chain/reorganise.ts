@@ -2,6 +2,7 @@ import { type Obligation, RuleViolation } from "@anulo/consensus";
 import { toHex } from "@anulo/protocol";
 import type { ChainWriter, RemovedBlock } from "@anulo/storage";
 import { returnToPool } from "../pool/return-to-pool.ts";
+import { followFork } from "../pool/revalidate.ts";
 import type { HeavierBranch } from "./alternative-chain.ts";
 import { extendChain, type FindTransaction, findInPool, removeTop, transactionsOf } from "./main-chain.ts";
 import { type ChainParts, transact } from "./parts.ts";
@@ -46,11 +47,13 @@ interface SwitchOptions {
 
 function switchTo(parts: ChainParts, branch: HeavierBranch, options: SwitchOptions): void {
   if (!isStillHeavier(parts, branch)) return;
+  const version = parts.state.view().hardForkVersion;
   const removed = transact(parts, (writer) => {
     const disconnected = removeDownTo(parts, writer, branch.forkHeight);
     connect(parts, writer, { branch, disconnected, ...options });
     keepBeside(writer, branch, disconnected);
     movePool(parts, writer, { branch, disconnected });
+    followFork(parts, writer, version);
     return disconnected.length;
   });
   const { forkHeight, blocks } = branch;

@@ -7,8 +7,8 @@ import {
   verifyTransaction,
 } from "@anulo/consensus";
 import { equalBytes } from "@anulo/protocol";
-import { candidateOf } from "../chain/main-chain.ts";
 import { type ChainParts, transact } from "../chain/parts.ts";
+import { candidateOf } from "../pool/candidate.ts";
 import type { PoolEntry } from "../pool/pool.ts";
 
 /** Decides for one template which pool transactions may go into it. */

@@ -60,6 +60,7 @@ function readCandidate(blob: Uint8Array): TransactionCandidate {
   }
 }
 
+/** Source: tx_pool.cpp `add_tx`. */
 function tryToAdmit(
   parts: ChainParts,
   candidate: TransactionCandidate,

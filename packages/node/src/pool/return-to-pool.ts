@@ -1,10 +1,4 @@
-import {
-  chainContext,
-  feeOf,
-  RuleViolation,
-  type TransactionCandidate,
-  verifyTransaction,
-} from "@anulo/consensus";
+import { chainContext, feeOf, readmitTransaction, type TransactionCandidate } from "@anulo/consensus";
 import { NULL_HASH, toHex, writeTransaction } from "@anulo/protocol";
 import type { ChainWriter, PoolTransaction } from "@anulo/storage";
 import type { ChainParts } from "../chain/parts.ts";
@@ -12,33 +6,29 @@ import type { ChainParts } from "../chain/parts.ts";
 /** A `lastRelayedTime` that stands for never. */
 export const NEVER = 2n ** 64n - 1n;
 
-/** The newest ring member of a transaction that fits the chain, else nothing: it may fit again later. */
-function usedBlock({ state, now }: ChainParts, candidate: TransactionCandidate) {
-  const nothing = { maxUsedBlockHeight: 0, maxUsedBlockHash: NULL_HASH };
-  const view = state.view();
-  try {
-    const { newestRingMember } = verifyTransaction(candidate, chainContext(view, now()));
-    return { maxUsedBlockHeight: newestRingMember, maxUsedBlockHash: view.blockId(newestRingMember) };
-  } catch (error) {
-    if (!(error instanceof RuleViolation)) throw error;
-    return nothing;
-  }
+/** What is remembered of the newest ring member: nothing where the inputs do not fit, as they may again later. */
+function usedBlock({ state }: ChainParts, newestRingMember: number) {
+  const maxUsedBlockHash = newestRingMember === 0 ? NULL_HASH : state.view().blockId(newestRingMember);
+  return { maxUsedBlockHeight: newestRingMember, maxUsedBlockHash };
 }
 
 /**
  * Puts transactions of blocks that left the chain back into the pool, inside the caller's write
- * transaction, whether they fit the chain now or not. Source: tx_pool.cpp `add_tx` with `kept_by_block`.
+ * transaction, whether their inputs fit the chain now or not, if the fork allows them. Source: tx_pool.cpp `add_tx` with `kept_by_block`.
  */
 export function returnToPool(
   parts: ChainParts,
   writer: ChainWriter,
   transactions: readonly TransactionCandidate[],
 ): void {
-  const { pool, now } = parts;
+  const { pool, state, now } = parts;
+  const context = chainContext(state.view(), now());
   for (const candidate of transactions) {
     if (pool.get(toHex(candidate.id)) !== undefined) continue;
+    const { refusal, newestRingMember } = readmitTransaction(candidate, context, { keptByBlock: true });
+    if (refusal !== undefined) continue;
     const row: PoolTransaction = {
-      ...usedBlock(parts, candidate),
+      ...usedBlock(parts, newestRingMember),
       weight: candidate.weight,
       fee: feeOf(candidate),
       receiveTime: now(),
