@@ -1,5 +1,13 @@
 import { randomBytes } from "node:crypto";
-import { type Blame, type Clock, type Notification, type Peer, PeerFault, systemClock } from "@anulo/p2p";
+import {
+  type Blame,
+  type Clock,
+  type CoreSyncData,
+  type Notification,
+  type Peer,
+  PeerFault,
+  systemClock,
+} from "@anulo/p2p";
 import { BadBytes, writeRecord } from "@anulo/protocol";
 import { unreadLog } from "@anulo/rpc";
 import type { OpenChain } from "../src/chain/open-chain.ts";
@@ -52,6 +60,48 @@ interface Wiring {
   isOpen(): boolean;
 }
 
+interface PeerParts {
+  readonly host: string;
+  readonly direction: "in" | "out";
+  /** What is sent to the peer goes here. */
+  readonly heard: { push(message: { id: number; bytes: Uint8Array }): unknown };
+  syncData(): CoreSyncData;
+  isOpen(): boolean;
+  drop(reason: string, blame?: Blame): void;
+}
+
+function makePeer({ host, direction, syncData, isOpen, drop, heard }: PeerParts): Peer {
+  const now = () => Math.floor(Date.now() / 1000);
+  return {
+    peerId: 7n,
+    connectionId: new Uint8Array(randomBytes(16)),
+    address: { kind: "ipv4", host, port: 18080 },
+    direction,
+    zone: "public",
+    get syncData() {
+      return syncData();
+    },
+    supportFlags: 1,
+    rpcPort: 0,
+    since: now(),
+    traffic: {
+      ...{ received: 0, sent: 0, receiveRate: 0, sendRate: 0 },
+      ...{ lastReceived: now(), lastSent: now() },
+    },
+    queuedBytes: 0,
+    get isOpen() {
+      return isOpen();
+    },
+    notify({ id, payload }, body) {
+      if (!isOpen()) return false;
+      heard.push({ id, bytes: writeRecord(payload, body) });
+      return true;
+    },
+    send: isOpen,
+    drop,
+  };
+}
+
 /** The end at `to`, through which it sees `from`; what is notified here arrives at the other end. */
 function makeEnd(
   wiring: Wiring,
@@ -59,7 +109,6 @@ function makeEnd(
 ): End & { readonly receive: (id: number, bytes: Uint8Array) => void } {
   const { from, to, direction, host } = wiring;
   let inbox: Promise<void> = Promise.resolve();
-  const now = () => Math.floor(Date.now() / 1000);
   const end: End = { tamper: undefined, dropped: undefined, peer: undefined as unknown as Peer };
   const drop = (reason: string, blame?: Blame) => {
     if (!wiring.isOpen()) return;
@@ -78,39 +127,15 @@ function makeEnd(
       else to.faults.push(error);
     }
   };
-  const peer: Peer = {
-    peerId: 7n,
-    connectionId: new Uint8Array(randomBytes(16)),
-    address: { kind: "ipv4", host, port: 18080 },
-    direction,
-    zone: "public",
-    get syncData() {
-      return from.protocol.syncData();
-    },
-    supportFlags: 1,
-    rpcPort: 0,
-    since: now(),
-    traffic: {
-      ...{ received: 0, sent: 0, receiveRate: 0, sendRate: 0 },
-      get lastReceived() {
-        return now();
-      },
-      get lastSent() {
-        return now();
-      },
-    },
-    queuedBytes: 0,
-    get isOpen() {
-      return wiring.isOpen();
-    },
-    notify<T>({ id, payload }: Notification<T>, body: T) {
-      if (!wiring.isOpen()) return false;
-      (other() as ReturnType<typeof makeEnd>).receive(id, writeRecord(payload, body));
-      return true;
-    },
-    send: () => wiring.isOpen(),
-    drop,
+  const heard = {
+    push: ({ id, bytes }: { id: number; bytes: Uint8Array }) =>
+      (other() as ReturnType<typeof makeEnd>).receive(id, bytes),
   };
+  const { isOpen } = wiring;
+  const peer = makePeer({
+    ...{ host, direction, isOpen, drop, heard },
+    syncData: () => from.protocol.syncData(),
+  });
   const receive = (id: number, bytes: Uint8Array) => {
     inbox = inbox.then(() => take(id, bytes));
   };
@@ -132,6 +157,70 @@ export function connect(a: TestNode, b: TestNode, host = "10.0.0.1"): { atA: End
   a.protocol.onConnected(atA.peer);
   b.protocol.onConnected(atB.peer);
   return { atA, atB, close };
+}
+
+/** A peer that is no node: it says what the test wants. */
+export interface Stranger {
+  readonly peer: Peer;
+  /** Messages the node sent it. */
+  readonly heard: { readonly id: number; readonly bytes: Uint8Array }[];
+  readonly dropped: Dropped | undefined;
+  /** Says something; resolves when the node has dealt with it. */
+  say<T>(notification: Notification<T>, body: T): Promise<void>;
+  sayBytes(id: number, bytes: Uint8Array): Promise<void>;
+  /** Tells of a chain, as in a timed sync. */
+  claim(data: Partial<CoreSyncData>): void;
+  leave(): void;
+}
+
+/** Lets a stranger connect to a node, with a chain like the node's save for what `claims` says. */
+export function meetStranger(
+  node: TestNode,
+  claims: Partial<CoreSyncData> = {},
+  host = "10.0.0.66",
+): Stranger {
+  let isOpen = true;
+  const self = { dropped: undefined as Dropped | undefined };
+  const heard: Stranger["heard"] = [];
+  const data = () => ({ ...node.protocol.syncData(), ...claims });
+  const close = () => {
+    isOpen = false;
+    node.protocol.onClosed(peer);
+  };
+  const drop = (reason: string, blame?: Blame) => {
+    if (!isOpen) return;
+    self.dropped = { reason, blame };
+    close();
+  };
+  const guarded = async (run: () => unknown) => {
+    try {
+      await run();
+    } catch (error) {
+      if (error instanceof PeerFault) drop(error.message, error.blame);
+      else if (error instanceof BadBytes) drop(error.message);
+      else node.faults.push(error);
+    }
+  };
+  const peer = makePeer({ host, direction: "in", syncData: data, isOpen: () => isOpen, drop, heard });
+  void guarded(() => {
+    node.protocol.onSyncData(peer, data());
+    node.protocol.onConnected(peer);
+  });
+  const sayBytes = (id: number, bytes: Uint8Array) =>
+    guarded(() =>
+      isOpen ? node.protocol.notifications.find((known) => known.id === id)?.take(peer, bytes) : 0,
+    );
+  return {
+    peer,
+    heard,
+    get dropped() {
+      return self.dropped;
+    },
+    sayBytes,
+    say: ({ id, payload }, body) => sayBytes(id, writeRecord(payload, body)),
+    claim: (told) => void guarded(() => node.protocol.onSyncData(peer, { ...data(), ...told })),
+    leave: close,
+  };
 }
 
 /** Waits for the next events of a chain until the test holds. */
