@@ -2,6 +2,7 @@
  * The shared memory of a cache or dataset: constants, a slot for each virtual machine, then the data. The slots come
  * first because compiled programs address their scratchpad by constants, which below 2^31 cost nothing.
  */
+import { adviseLargePages } from "./large-pages.ts";
 
 /** Which slots are taken, 4 bytes each. */
 const TAKEN = 0x8000;
@@ -61,7 +62,9 @@ function slotAt(scratchpad: number): Slot {
 /** A memory of that many bytes of data. Throws `RangeError` when the system refuses it. */
 export function createSharedMemory(dataBytes: number): WebAssembly.Memory {
   const pages = Math.ceil((DATA + dataBytes) / PAGE_BYTES);
-  return new WebAssembly.Memory({ initial: pages, maximum: pages, shared: true });
+  const memory = new WebAssembly.Memory({ initial: pages, maximum: pages, shared: true });
+  adviseLargePages(memory);
+  return memory;
 }
 
 const takenSlots = (memory: WebAssembly.Memory): Int32Array =>

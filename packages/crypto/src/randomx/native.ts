@@ -2,7 +2,7 @@
  * RandomX by the reference library, where the system has it: `librandomx.so.0`, called through the optional package
  * koffi. Never `randomx_calculate_hash_first`, `_next` or `_last`: they leave their rounding mode to JavaScript.
  */
-import { createRequire } from "node:module";
+import { type Call, type Koffi, loadKoffi } from "./koffi.ts";
 import { DATASET_ITEMS } from "./memory.ts";
 import { randomxVectors } from "./vectors.ts";
 import type { RandomXVm } from "./vm.ts";
@@ -54,14 +54,6 @@ export type NativeRandomXOptions = {
   /** Flags of the library not to be used: monerod's `MONERO_RANDOMX_UMASK`. */
   readonly disabledFlags?: number;
 };
-
-type Call<T> = {
-  (...values: unknown[]): T;
-  async(...values: [...unknown[], (error: Error | null, result: T) => void]): void;
-};
-
-/** The part of koffi used here. */
-type Koffi = { load(library: string): { func<T>(signature: string): Call<T> } };
 
 function declare(koffi: Koffi) {
   const library = koffi.load(LIBRARY);
@@ -191,7 +183,7 @@ export async function loadNativeRandomX(
   if (process.arch !== "x64") return { missing: `librandomx is not trusted on ${process.arch}` };
   let library: Library;
   try {
-    library = declare(createRequire(import.meta.url)("koffi") as Koffi);
+    library = declare(loadKoffi());
   } catch (error) {
     return { missing: error instanceof Error ? error.message : String(error) };
   }
