@@ -1,7 +1,15 @@
-import { mkdirSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
-import { createNode, type NodeOptions, parseSeedSchedule, type SeedSchedule } from "@anulo/node";
+import {
+  BadCheckpoints,
+  type Checkpoint,
+  createNode,
+  type NodeOptions,
+  parseCheckpoints,
+  parseSeedSchedule,
+  type SeedSchedule,
+} from "@anulo/node";
 import type { NetworkName } from "@anulo/protocol";
 import type { Listener, Log } from "@anulo/rpc";
 import { configurationHelp, readConfiguration } from "./configuration.ts";
@@ -52,6 +60,20 @@ function seedScheduleOf({ SEEDHASH_EPOCH_BLOCKS, SEEDHASH_EPOCH_LAG }: NodeJS.Pr
   return parseSeedSchedule(SEEDHASH_EPOCH_BLOCKS, SEEDHASH_EPOCH_LAG);
 }
 
+/**
+ * The checkpoints of the file beside mainnet's data, if there is one; throws BadUsage.
+ * Source: checkpoints.h `JSON_HASH_FILE_NAME`.
+ */
+function readCheckpoints(folder: string, network: NetworkName): Checkpoint[] {
+  const file = join(folder, "checkpoints.json");
+  if (network !== "mainnet" || !existsSync(file)) return [];
+  try {
+    return parseCheckpoints(readFileSync(file, "utf8"));
+  } catch (error) {
+    throw error instanceof BadCheckpoints ? new BadUsage(`${file}: ${error.message}`) : error;
+  }
+}
+
 type Configured = NodeOptions & {
   readonly network: NetworkName;
   readonly databasePath: string;
@@ -71,9 +93,11 @@ function optionsOf(flags: Values<typeof nodeFlags>): Configured {
     const port = checkPort("rpc-restricted-bind-port", restrictedPort);
     listen.push({ host: address, port, restricted: true });
   }
+  const folder = flags["data-dir"] ?? join(homedir(), ".anulo");
   return {
     network,
-    databasePath: join(flags["data-dir"] ?? join(homedir(), ".anulo"), network, "chain.mdb"),
+    databasePath: join(folder, network, "chain.mdb"),
+    checkpoints: readCheckpoints(folder, network),
     ...databaseOptions(flags),
     fixedDifficulty: BigInt(flags["fixed-difficulty"] ?? 0) || undefined,
     seedSchedule: seedScheduleOf(process.env),

@@ -1,4 +1,10 @@
-export { parseSeedSchedule, type SeedSchedule } from "@anulo/consensus";
+export {
+  BadCheckpoints,
+  type Checkpoint,
+  parseCheckpoints,
+  parseSeedSchedule,
+  type SeedSchedule,
+} from "@anulo/consensus";
 export { BadSyncMode, parseSyncMode, type SyncMode } from "@anulo/storage";
 export { acceptBlock, type BlockOutcome, popBlocks } from "./chain/chain.ts";
 export { type CheckOptions, checkDatabase } from "./chain/check-database.ts";

@@ -1,5 +1,5 @@
 import { availableParallelism } from "node:os";
-import type { SeedSchedule } from "@anulo/consensus";
+import type { Checkpoint, SeedSchedule } from "@anulo/consensus";
 import { type Network, type NetworkName, networks, toHex } from "@anulo/protocol";
 import {
   createRpcServer,
@@ -47,6 +47,8 @@ export interface NodeOptions {
   readonly fixedDifficulty?: bigint | undefined;
   /** When RandomX changes its seed, on test chains; by default as on every network. */
   readonly seedSchedule?: SeedSchedule | undefined;
+  /** Blocks the chain must have, beside those built in for its network. */
+  readonly checkpoints?: readonly Checkpoint[] | undefined;
   /** Where the RPC listens; by default on a free port of 127.0.0.1. */
   readonly listen?: readonly Listener[] | undefined;
   readonly dialect?: Dialect | undefined;
@@ -177,9 +179,9 @@ async function run(options: NodeOptions, { requestStop, onFault }: Reports): Pro
   const verifiers = createVerifiers({ threads: verifyThreads, pow });
   const { discharge } = verifiers;
   const network = networkOf(options);
-  const { fixedDifficulty, seedSchedule } = options;
+  const { fixedDifficulty, seedSchedule, checkpoints } = options;
   const database = { path: databasePath, syncMode: options.syncMode };
-  const rules = { network, fixedDifficulty, seedSchedule };
+  const rules = { network, fixedDifficulty, seedSchedule, checkpoints };
   const chain = await openChain({ ...rules, ...database, discharge, now, onFault }).catch(async (error) => {
     await Promise.all([verifiers.stop(), pow.stop()]);
     throw error;

@@ -1,3 +1,4 @@
+import type { Checkpoint } from "@anulo/consensus";
 import { networks, parseAddress } from "@anulo/protocol";
 import { acceptBlock } from "../src/chain/chain.ts";
 import { readIncomingBlock } from "../src/chain/incoming-block.ts";
@@ -16,9 +17,13 @@ export const now = () => 1_795_188_000;
 export const pow = createPow({ threads: 1 });
 
 /** An empty regtest chain, in a temporary file unless a path is given. */
-export function emptyChain(path?: string, fixedDifficulty = 1n): Promise<OpenChain> {
+export function emptyChain(
+  path?: string,
+  fixedDifficulty = 1n,
+  checkpoints?: readonly Checkpoint[],
+): Promise<OpenChain> {
   const { discharge } = createVerifiers({ threads: 0, pow });
-  return openChain({ network: networks.regtest, path, fixedDifficulty, discharge, now });
+  return openChain({ network: networks.regtest, path, fixedDifficulty, checkpoints, discharge, now });
 }
 
 /** The same with another hard fork from this height on. */

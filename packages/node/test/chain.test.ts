@@ -1,6 +1,9 @@
 import assert from "node:assert/strict";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { test } from "node:test";
-import { RuleViolation } from "@anulo/consensus";
+import { type Checkpoint, RuleViolation } from "@anulo/consensus";
 import { toHex } from "@anulo/protocol";
 import { acceptBlock, popBlocks } from "../src/chain/chain.ts";
 import type { ChainEvent } from "../src/chain/events.ts";
@@ -112,6 +115,28 @@ test("a transaction that waited too long is not taken again", async () => {
   const isExpired = (error: unknown) => error instanceof RuleViolation && error.violation.code === "EXPIRED";
   await assert.rejects(admit(parts, waiting), isExpired);
   await close();
+});
+
+test("a chain that passed a checkpoint with another block goes back to below it", async () => {
+  const { blocks } = goldenState();
+  const folder = mkdtempSync(join(tmpdir(), "anulo-checkpoints-"));
+  const path = join(folder, "chain.mdb");
+  const first = await emptyChain(path);
+  await loadBlocks(first.parts, blocks);
+  const id = first.parts.store.read.blockInfo(50)!.hash;
+  await first.close();
+  const reopened = (checkpoints: readonly Checkpoint[]) => emptyChain(path, 1n, checkpoints);
+  const kept = await reopened([{ height: 50, id }]);
+  assert.equal(kept.parts.store.read.height(), blocks.length + 1);
+  await kept.close();
+  const broken = await reopened([{ height: 50, id: new Uint8Array(32) }]);
+  assert.equal(broken.parts.store.read.height(), 48);
+  await loadBlocks(broken.parts, blocks.slice(47, 49));
+  const isRefused = (error: unknown) =>
+    error instanceof RuleViolation && error.violation.code === "CHECKPOINT";
+  await assert.rejects(acceptBlock(broken.parts, readIncomingBlock(blocks[49]!.blob)), isRefused);
+  await broken.close();
+  rmSync(folder, { recursive: true });
 });
 
 test("a block without known parent is refused", async () => {

@@ -36,8 +36,11 @@ export function addAlternative(parts: ChainParts, incoming: IncomingBlock): Heav
   const below = findBranch(store.read, incoming.block.header.previousId);
   if (below === undefined) throw new RuleViolation({ code: "UNKNOWN_PARENT" });
   const view = state.view();
-  const { fixedDifficulty, seedSchedule } = view;
-  const branch = branchView({ ...parts, read: store.read, fixedDifficulty, seedSchedule }, below);
+  const { fixedDifficulty, seedSchedule, checkpoints } = view;
+  const branch = branchView(
+    { ...parts, read: store.read, fixedDifficulty, seedSchedule, checkpoints },
+    below,
+  );
   const { weight, fees } = contentsOf(parts, incoming);
   const { obligations, ...verified } = verifyAlternativeBlock(incoming.block, branch);
   const unseen = unseenOf(parts, incoming);

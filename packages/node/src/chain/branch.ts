@@ -1,4 +1,4 @@
-import { type Branch, enforcedCheckpoints } from "@anulo/consensus";
+import type { Branch } from "@anulo/consensus";
 import { hardForkAt, readBlock } from "@anulo/protocol";
 import type { AlternativeBlock, ChainReader, WithHash } from "@anulo/storage";
 import { type ChainStateOptions, chainReads } from "./chain-state.ts";
@@ -28,7 +28,7 @@ type WindowField = "timestamp" | "cumulativeDifficulty" | "weight";
 
 /** The rules' view of a branch, which ends with its newest block. */
 export function branchView(options: ChainStateOptions, { forkHeight, blocks }: BranchBlocks): Branch {
-  const { read, network, fixedDifficulty, seedSchedule } = options;
+  const { read, network, fixedDifficulty, seedSchedule, checkpoints } = options;
   const fork = read.blockInfo(forkHeight);
   if (fork === undefined) throw new RangeError(`there is no block ${forkHeight}`);
   const height = forkHeight + 1 + blocks.length;
@@ -47,7 +47,7 @@ export function branchView(options: ChainStateOptions, { forkHeight, blocks }: B
     hardForkVersion: hardForkAt(network, height),
     fixedDifficulty,
     seedSchedule,
-    checkpoints: enforcedCheckpoints(network.name),
+    checkpoints,
     alreadyGenerated: top.alreadyGenerated,
     cumulativeDifficulty: top.cumulativeDifficulty,
     longTermWeightMedian: 0,

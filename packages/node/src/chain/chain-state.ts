@@ -2,8 +2,8 @@ import {
   type ChainOutput,
   type ChainView,
   type ChainWindow,
+  type Checkpoint,
   createChainWindow,
-  enforcedCheckpoints,
   type SeedSchedule,
 } from "@anulo/consensus";
 import { hardForkAt, type Network, NULL_HASH } from "@anulo/protocol";
@@ -44,6 +44,8 @@ export interface ChainStateOptions {
   readonly fixedDifficulty: bigint | undefined;
   /** When RandomX changes its seed, on test chains. */
   readonly seedSchedule: SeedSchedule | undefined;
+  /** Blocks the chain must have. */
+  readonly checkpoints: readonly Checkpoint[] | undefined;
 }
 
 interface Loaded {
@@ -84,14 +86,14 @@ export function createChainState(options: ChainStateOptions): ChainState {
 }
 
 function createView(options: ChainStateOptions, window: ChainWindow, top: TopBlock | undefined): ChainView {
-  const { read, network, fixedDifficulty, seedSchedule } = options;
+  const { read, network, fixedDifficulty, seedSchedule, checkpoints } = options;
   return {
     height: window.height,
     topId: top?.hash ?? NULL_HASH,
     hardForkVersion: hardForkAt(network, window.height),
     fixedDifficulty,
     seedSchedule,
-    checkpoints: enforcedCheckpoints(network.name),
+    checkpoints,
     alreadyGenerated: top?.alreadyGenerated ?? 0n,
     cumulativeDifficulty: top?.cumulativeDifficulty ?? 0n,
     longTermWeightMedian: window.longTermWeightMedian,

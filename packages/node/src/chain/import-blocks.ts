@@ -68,10 +68,10 @@ const TURN_MS = 15;
 
 function newGround({ store, network, state }: ChainParts): Ground {
   const pending = createPendingBlocks(store.read);
-  const { fixedDifficulty, seedSchedule } = state.view();
+  const { fixedDifficulty, seedSchedule, checkpoints } = state.view();
   return {
     pending,
-    state: createChainState({ read: pending.read, network, fixedDifficulty, seedSchedule }),
+    state: createChainState({ read: pending.read, network, fixedDifficulty, seedSchedule, checkpoints }),
     isLost: false,
   };
 }

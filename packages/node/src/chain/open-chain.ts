@@ -1,10 +1,18 @@
-import { chainContext, type SeedSchedule, verifyBlock } from "@anulo/consensus";
+import {
+  type Checkpoint,
+  chainContext,
+  enforcedCheckpoints,
+  type SeedSchedule,
+  verifyBlock,
+  withCheckpoints,
+} from "@anulo/consensus";
 import { blockId, genesisBlock, type Network, toHex, writeBlock } from "@anulo/protocol";
 import { openStore, type SyncMode } from "@anulo/storage";
 import { createPool } from "../pool/pool.ts";
 import { createChainState } from "./chain-state.ts";
 import { createEvents, type Events } from "./events.ts";
 import { type IncomingBlock, newBlock } from "./incoming-block.ts";
+import { keepCheckpoints } from "./keep-checkpoints.ts";
 import type { ChainParts } from "./parts.ts";
 import { createProofs, type Discharge } from "./proofs.ts";
 
@@ -16,6 +24,8 @@ export interface OpenChainOptions {
   readonly fixedDifficulty?: bigint | undefined;
   /** When RandomX changes its seed, on test chains. */
   readonly seedSchedule?: SeedSchedule | undefined;
+  /** Blocks the chain must have, beside those built in for its network. */
+  readonly checkpoints?: readonly Checkpoint[] | undefined;
   /** When blocks are flushed to disk. */
   readonly syncMode?: SyncMode | undefined;
   /** Told when the disk fails: the chain must not be written any more. */
@@ -36,13 +46,14 @@ export interface OpenChain {
 export async function openChain(options: OpenChainOptions): Promise<OpenChain> {
   const { network, fixedDifficulty, seedSchedule, discharge, now } = options;
   const { path, syncMode, onFault } = options;
+  const checkpoints = withCheckpoints(enforcedCheckpoints(network.name), options.checkpoints ?? []);
   const store = await openStore({ path, network: network.name, syncMode, onFault });
   const { read } = store;
   const events = createEvents();
   const parts: ChainParts = {
     store,
     network,
-    state: createChainState({ read, network, fixedDifficulty, seedSchedule }),
+    state: createChainState({ read, network, fixedDifficulty, seedSchedule, checkpoints }),
     pool: createPool(read),
     proofs: createProofs(discharge),
     invalidBlocks: new Map(),
@@ -50,6 +61,7 @@ export async function openChain(options: OpenChainOptions): Promise<OpenChain> {
     emit: events.emit,
   };
   if (read.height() === 0) addGenesis(parts);
+  await keepCheckpoints(parts);
   return { parts, events, close: () => store.close() };
 }
 

@@ -112,8 +112,11 @@ function groundOf(parts: ChainParts, previousId: Uint8Array): Ground {
   }
   const branch = findBranch(parts.store.read, previousId);
   if (branch === undefined) throw new NoTemplate("the block to build on is not known");
-  const { fixedDifficulty, seedSchedule } = main;
-  const { view } = branchView({ ...parts, read: parts.store.read, fixedDifficulty, seedSchedule }, branch);
+  const { fixedDifficulty, seedSchedule, checkpoints } = main;
+  const { view } = branchView(
+    { ...parts, read: parts.store.read, fixedDifficulty, seedSchedule, checkpoints },
+    branch,
+  );
   const medianWeight = Math.max(
     weightToBuildOn(parts, branch),
     minimumFullRewardWeight(view.hardForkVersion),
