@@ -1,16 +1,28 @@
 /** What an open wallet knows, as plain data. Every change to it goes through `applyChange` (changes.ts). */
 
+import type { MultisigAccount } from "./multisig/key-exchange.ts";
+
 export type NetworkName = "mainnet" | "stagenet" | "testnet" | "regtest";
 
 /** Account (major) and address (minor) numbers; 0/0 is the primary address. */
 export type SubaddressIndex = { readonly major: number; readonly minor: number };
 
-/** The secrets of one wallet; every field of bytes is 32 bytes. `spendSecret` is undefined in a view-only wallet. */
+/** What a wallet that several signers share knows beside its keys. */
+export type MultisigPart = Pick<
+  MultisigAccount,
+  "threshold" | "signers" | "roundsComplete" | "shares" | "roundKeys"
+>;
+
+/**
+ * The secrets of one wallet; every field of bytes is 32 bytes. `spendSecret` is undefined in a view-only wallet, and
+ * this signer's base secret in a multisig one.
+ */
 export type WalletKeys = {
   readonly spendPublic: Uint8Array;
   readonly viewPublic: Uint8Array;
   readonly viewSecret: Uint8Array;
   readonly spendSecret: Uint8Array | undefined;
+  readonly multisig?: MultisigPart | undefined;
 };
 
 /** Stands for a transaction that spends an output and whose id isn't known. */

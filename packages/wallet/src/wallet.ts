@@ -14,6 +14,8 @@ import type { Daemon } from "./daemon.ts";
 import type { ChangeLog } from "./file/store.ts";
 import { AddressCache } from "./keys/addresses.ts";
 import { applyChange, type Ledger } from "./ledger.ts";
+import { accountOfKeys, scanningKeys, wipeKeys } from "./multisig/account-keys.ts";
+import type { MultisigAccount } from "./multisig/key-exchange.ts";
 import { WalletRefusal } from "./refusal.ts";
 import { incomingFromPool, outgoingFromPool } from "./scan/apply-pool.ts";
 import { shortHistory, trimKnown } from "./scan/history.ts";
@@ -76,7 +78,7 @@ export class Wallet {
     this.#addresses = new AddressCache(keys, ledger.state.network);
     const { accounts, outputs, coldKeyImages } = ledger.state;
     this.#scanner = new Scanner({
-      keys,
+      keys: scanningKeys(keys),
       used: accounts.map(({ addresses }, major) => ({ major, minor: addresses.length - 1 })),
       keyImages: [
         ...outputs.flatMap(({ keyImage }) => (keyImage === undefined ? [] : [keyImage])),
@@ -101,6 +103,11 @@ export class Wallet {
 
   get isViewOnly(): boolean {
     return this.keys.spendSecret === undefined;
+  }
+
+  /** This signer's side of a wallet that several share; undefined in an ordinary one. */
+  get multisig(): MultisigAccount | undefined {
+    return accountOfKeys(this.keys);
   }
 
   /** What the unlock rules need to know about the present. */
@@ -323,8 +330,7 @@ export class Wallet {
     await this.#turn;
     this.#closed = true;
     await this.#log.close();
-    this.keys.viewSecret.fill(0);
-    this.keys.spendSecret?.fill(0);
+    wipeKeys(this.keys);
     for (const keys of this.state.txKeys.values()) for (const key of keys) key.fill(0);
   }
 }

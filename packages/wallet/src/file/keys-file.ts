@@ -23,7 +23,10 @@ import {
 } from "@anulo/protocol";
 import { BadJson, type Json, type JsonObject, parseJson, Real } from "@anulo/rpc";
 import { mismatch } from "../keys/wallet-keys.ts";
-import type { NetworkName, WalletKeys } from "../state.ts";
+import { accountOfKeys } from "../multisig/account-keys.ts";
+import { checkAccount, KeyExchangeRefused } from "../multisig/key-exchange.ts";
+import type { MultisigPart, NetworkName, WalletKeys } from "../state.ts";
+import { formatMultisigSettings, multisigOfSettings } from "./multisig-settings.ts";
 
 const IV_BYTES = 8;
 /** A keys file holds a few kilobytes. */
@@ -89,10 +92,22 @@ export async function readKeysFile(
     const settings = openJson(sealed, fileKey, iv);
     const { keys, createdAt } = await openAccount(settings, fileKey);
     if (mismatch(keys) !== undefined) throw new WrongPassword();
+    checkMultisig(keys);
     settings.delete("key_data");
     return { keys, createdAt, settings };
   } finally {
     fileKey.fill(0);
+  }
+}
+
+function checkMultisig(keys: WalletKeys): void {
+  const account = accountOfKeys(keys);
+  if (account === undefined) return;
+  try {
+    checkAccount(account);
+  } catch (error) {
+    if (error instanceof KeyExchangeRefused) throw new WrongPassword();
+    throw error;
   }
 }
 
@@ -105,17 +120,35 @@ async function openAccount(
   const { m_creation_timestamp: createdAt, m_keys: kept } = readAccount(Buffer.from(keyData, "latin1"));
   const spendSecret = kept.m_spend_secret_key;
   const viewSecret = kept.m_view_secret_key;
+  const shares = kept.m_multisig_keys ?? [];
   if (json.get("encrypted_secret_keys") === 1) {
     const iv = kept.m_encryption_iv ?? new Uint8Array(IV_BYTES);
-    await hideSecrets({ fileKey, iv }, [spendSecret, viewSecret, ...(kept.m_multisig_keys ?? [])]);
+    await hideSecrets({ fileKey, iv }, [spendSecret, viewSecret, ...shares]);
   }
   const isViewOnly = json.get("watch_only") === 1;
   if (isViewOnly) spendSecret.fill(0);
   const { m_spend_public_key: spendPublic, m_view_public_key: viewPublic } = kept.m_account_address;
   return {
-    keys: { spendPublic, viewPublic, viewSecret, spendSecret: isViewOnly ? undefined : spendSecret },
+    keys: {
+      ...{ spendPublic, viewPublic, viewSecret },
+      spendSecret: isViewOnly ? undefined : spendSecret,
+      multisig: readMultisig(json, shares),
+    },
     createdAt,
   };
+}
+
+function readMultisig(
+  json: ReadonlyMap<string, Json>,
+  shares: readonly Uint8Array[],
+): MultisigPart | undefined {
+  try {
+    const part = multisigOfSettings(json);
+    return part === undefined ? undefined : { ...part, shares };
+  } catch (error) {
+    if (error instanceof BadBytes) throw new WrongPassword();
+    throw error;
+  }
 }
 
 function readAccount(keyData: Uint8Array) {
@@ -151,6 +184,7 @@ export async function writeKeysFile(
     const json = new Map<string, Json>([
       ["key_data", await sealedAccount(file, fileKey, random)],
       ...file.settings,
+      ...formatMultisigSettings(file.keys.multisig),
     ]);
     json.set("watch_only", file.keys.spendSecret === undefined ? 1 : 0);
     json.set("encrypted_secret_keys", 1);
@@ -177,13 +211,14 @@ async function sealedAccount(
   const iv = random(IV_BYTES);
   const spendSecret = keys.spendSecret?.slice() ?? new Uint8Array(32);
   const viewSecret = keys.viewSecret.slice();
-  await hideSecrets({ fileKey, iv }, [spendSecret, viewSecret]);
+  const shares = keys.multisig?.shares.map((share) => share.slice()) ?? [];
+  await hideSecrets({ fileKey, iv }, [spendSecret, viewSecret, ...shares]);
   const bytes = writeRecord(account, {
     m_creation_timestamp: createdAt,
     m_keys: {
       m_account_address: { m_spend_public_key: keys.spendPublic, m_view_public_key: keys.viewPublic },
       m_encryption_iv: iv,
-      m_multisig_keys: undefined,
+      m_multisig_keys: keys.multisig === undefined ? undefined : shares,
       m_spend_secret_key: spendSecret,
       m_view_secret_key: viewSecret,
     },

@@ -1,8 +1,10 @@
 /** Makes wallets from their files, and files from wallets. */
 import { randomBytes } from "node:crypto";
+import { equalBytes } from "@anulo/protocol";
 import type { Json } from "@anulo/rpc";
 import type { Daemon } from "../daemon.ts";
 import { createLedger } from "../ledger.ts";
+import { wipeKeys } from "../multisig/account-keys.ts";
 import { WalletRefusal } from "../refusal.ts";
 import type { NetworkName, WalletKeys, WalletSettings } from "../state.ts";
 import { Wallet } from "../wallet.ts";
@@ -20,6 +22,7 @@ import {
   exists,
   lockWallet,
   readKeysImage,
+  removeStore,
   type WalletPaths,
   writeAddressFile,
   writeKeysImage,
@@ -111,7 +114,6 @@ function checkSupported({ settings }: KeysFile, network: NetworkName): void {
   if ((settings.get("nettype") ?? networkNumbers[network]) !== networkNumbers[network]) {
     refuse(`it is not a wallet of ${network}`);
   }
-  if (settings.get("multisig") === 1) refuse("multisig wallets can't be opened yet");
   if ((settings.get("key_on_device") ?? 0) !== 0) refuse("its keys are on a device");
 }
 
@@ -186,8 +188,7 @@ export async function changePassword(
     if (opened.paths !== undefined) await writeKeysImage(opened.paths, image);
     opened.keysImage = image;
   } finally {
-    file.keys.viewSecret.fill(0);
-    file.keys.spendSecret?.fill(0);
+    wipeKeys(file.keys);
   }
 }
 
@@ -197,6 +198,42 @@ async function readWith(opened: OpenWallet, password: string, options: OpenOptio
   } catch (error) {
     if (error instanceof WrongPassword)
       throw new WalletRefusal("INVALID_PASSWORD", "Invalid original password.");
+    throw error;
+  }
+}
+
+/**
+ * Gives a closed wallet other keys, in the same files, and opens it again. What it knew of the chain is forgotten
+ * when its address changes. Throws a refusal, before anything is written, when the password is wrong.
+ */
+export async function changeKeys(
+  opened: OpenWallet,
+  change: {
+    readonly password: string;
+    /** Of their own, since those of the open wallet are wiped. */
+    readonly keys: WalletKeys;
+    readonly settings: readonly (readonly [string, Json])[];
+    readonly close: () => Promise<void>;
+  },
+  options: OpenOptions,
+): Promise<OpenWallet> {
+  const file = await readWith(opened, change.password, options);
+  wipeKeys(file.keys);
+  const { keys } = change;
+  const settings = new Map([...file.settings, ...change.settings]);
+  const keysImage = await writeKeysFile({ ...file, keys, settings }, keysOptions(change.password, options));
+  await change.close();
+  const { paths } = opened;
+  const unlock = paths === undefined ? async () => undefined : await lockWallet(paths);
+  try {
+    if (paths !== undefined) {
+      // Without its store a wallet scans again: a crash before the new keys are there costs that.
+      if (!equalBytes(keys.spendPublic, file.keys.spendPublic)) await removeStore(paths);
+      await writeKeysImage(paths, keysImage);
+    }
+    return await openWith({ paths, file: { ...file, keys, settings }, keysImage, unlock }, options);
+  } catch (error) {
+    await unlock();
     throw error;
   }
 }

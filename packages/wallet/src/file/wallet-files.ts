@@ -77,6 +77,11 @@ export async function writeKeysImage(paths: WalletPaths, image: Uint8Array): Pro
   }
 }
 
+/** Removes what a wallet knows of the chain; its keys stay. */
+export async function removeStore(paths: WalletPaths): Promise<void> {
+  await rm(paths.store, { force: true });
+}
+
 /** Locks held by this process, which may run several services. */
 const heldHere = new Set<string>();
 

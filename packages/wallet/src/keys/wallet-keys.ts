@@ -35,14 +35,16 @@ function viewSecretOf(spendSecret: Uint8Array): Uint8Array {
 
 /** Whether a mnemonic can stand for these keys. */
 export function isDeterministic(keys: WalletKeys): boolean {
-  if (keys.spendSecret === undefined) return false;
+  if (keys.spendSecret === undefined || keys.multisig !== undefined) return false;
   return equalBytes(viewSecretOf(keys.spendSecret), keys.viewSecret);
 }
 
 /** Why secrets and public keys don't belong together; undefined when they do. */
 export function mismatch(keys: WalletKeys): "spend" | "view" | undefined {
   if (!belongs(keys.viewSecret, keys.viewPublic)) return "view";
-  if (keys.spendSecret !== undefined && !belongs(keys.spendSecret, keys.spendPublic)) return "spend";
+  // A multisig address belongs to no single secret.
+  if (keys.spendSecret === undefined || keys.multisig !== undefined) return undefined;
+  if (!belongs(keys.spendSecret, keys.spendPublic)) return "spend";
   return undefined;
 }
 

@@ -107,7 +107,8 @@ export const accountHandlers = implementFor<WalletContext>()(declared.accounts, 
       unlocked_balance: balances.reduce((sum, { balance }) => sum + balance.unlocked, 0n),
       blocks_to_unlock: Math.max(0, ...balances.map(({ balance }) => balance.blocksToUnlock)),
       time_to_unlock: Math.max(0, ...balances.map(({ balance }) => balance.secondsToUnlock)),
-      multisig_import_needed: false,
+      multisig_import_needed:
+        wallet.multisig !== undefined && wallet.state.outputs.some(({ keyImage }) => keyImage === undefined),
       per_subaddress: perAddress,
     };
   },

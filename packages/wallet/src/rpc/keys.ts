@@ -9,15 +9,28 @@ import {
   parseAddress,
   toHex,
 } from "@anulo/protocol";
-import { wallet as declared, implementFor } from "@anulo/rpc";
+import { type Dialect, wallet as declared, implementFor } from "@anulo/rpc";
 import { formatPaymentUri, parsePaymentUri } from "../keys/payment-uri.ts";
 import { isDeterministic } from "../keys/wallet-keys.ts";
+import type { MultisigAccount } from "../multisig/key-exchange.ts";
 import { WalletRefusal } from "../refusal.ts";
 import type { WalletContext } from "../service.ts";
 import type { Wallet } from "../wallet.ts";
+import { readyAccountOf } from "./multisig.ts";
 import { checkTxKey } from "./proofs.ts";
 
-function mnemonicOf(wallet: Wallet): string {
+/** All that a signer needs to have his wallet back, in hexadecimal. Source: wallet2.cpp `get_multisig_seed`. */
+function multisigSeedOf(account: MultisigAccount): string {
+  const { threshold, signers, baseSecret, spendPublic, commonSecret, viewPublic, shares } = account;
+  const counts = new DataView(new ArrayBuffer(8));
+  counts.setUint32(0, threshold, true);
+  counts.setUint32(4, signers.length, true);
+  const keys = [baseSecret, spendPublic, commonSecret, viewPublic, ...shares, ...signers];
+  return [new Uint8Array(counts.buffer), ...keys].map(toHex).join("");
+}
+
+function mnemonicOf(wallet: Wallet, dialect: Dialect): string {
+  if (wallet.multisig !== undefined) return multisigSeedOf(readyAccountOf(wallet, dialect));
   const { spendSecret } = wallet.keys;
   if (spendSecret === undefined) {
     throw new WalletRefusal("WATCH_ONLY", "The wallet is watch-only. Cannot retrieve seed.");
@@ -30,8 +43,8 @@ function mnemonicOf(wallet: Wallet): string {
   return encodeMnemonic(spendSecret, seedLanguage);
 }
 
-function secretOf(wallet: Wallet, keyType: string): string {
-  if (keyType === "mnemonic") return mnemonicOf(wallet);
+function secretOf({ wallet, dialect }: { wallet: Wallet; dialect: Dialect }, keyType: string): string {
+  if (keyType === "mnemonic") return mnemonicOf(wallet, dialect);
   if (keyType === "view_key") return toHex(wallet.keys.viewSecret);
   if (keyType !== "spend_key") throw new WalletRefusal("NONE", `key_type ${keyType} not found`);
   const { spendSecret } = wallet.keys;
@@ -60,7 +73,9 @@ function standardAddress(wallet: Wallet, text: string): Address {
 }
 
 export const keyHandlers = implementFor<WalletContext>()(declared.keys, {
-  queryKey: ({ key_type }, { opened: { wallet } }) => ({ key: secretOf(wallet, key_type) }),
+  queryKey: ({ key_type }, { opened: { wallet }, dialect }) => ({
+    key: secretOf({ wallet, dialect }, key_type),
+  }),
   makeIntegratedAddress({ standard_address, payment_id }, { opened: { wallet } }) {
     if (payment_id !== "" && !/^[0-9a-f]{16}$/i.test(payment_id)) {
       throw new WalletRefusal("WRONG_PAYMENT_ID", "Invalid payment ID");

@@ -2,6 +2,7 @@
 import { randomBytes } from "node:crypto";
 import type { RandomSource } from "@anulo/crypto";
 import { formatAddress, parseAddress } from "@anulo/protocol";
+import { RpcError } from "@anulo/rpc";
 import { previewOf } from "../cold-signing/prepare-unsigned.ts";
 import { accountBalance } from "../history/balance.ts";
 import type { OwnedOutput } from "../state.ts";
@@ -66,6 +67,7 @@ async function signAll(
   ringed: readonly RingedTransaction[],
   change: Receiver,
 ): Promise<Made[]> {
+  if (wallet.multisig !== undefined) throw new RpcError(-32000, "multisig payments are not implemented yet");
   const made: Made[] = [];
   for (const each of ringed) {
     const job = wallet.isViewOnly

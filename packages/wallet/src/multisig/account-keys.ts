@@ -1,0 +1,27 @@
+import type { WalletKeys } from "../state.ts";
+import type { MultisigAccount } from "./key-exchange.ts";
+
+/** The side of a multisig wallet whose keys these are; undefined for an ordinary wallet. */
+export function accountOfKeys(keys: WalletKeys): MultisigAccount | undefined {
+  const { multisig, spendSecret, viewSecret, spendPublic, viewPublic } = keys;
+  if (multisig === undefined || spendSecret === undefined) return undefined;
+  return { ...multisig, baseSecret: spendSecret, commonSecret: viewSecret, spendPublic, viewPublic };
+}
+
+/** The keys a multisig wallet keeps. */
+export function keysOfAccount(account: MultisigAccount): WalletKeys {
+  const { baseSecret, commonSecret, spendPublic, viewPublic, ...multisig } = account;
+  return { spendSecret: baseSecret, viewSecret: commonSecret, spendPublic, viewPublic, multisig };
+}
+
+/** The keys as those who can only look have them; of a multisig wallet, no signer alone can make key images. */
+export function scanningKeys(keys: WalletKeys): WalletKeys {
+  return keys.multisig === undefined ? keys : { ...keys, spendSecret: undefined, multisig: undefined };
+}
+
+/** Overwrites all secrets. */
+export function wipeKeys({ viewSecret, spendSecret, multisig }: WalletKeys): void {
+  viewSecret.fill(0);
+  spendSecret?.fill(0);
+  for (const share of multisig?.shares ?? []) share.fill(0);
+}

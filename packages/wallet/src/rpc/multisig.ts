@@ -1,0 +1,135 @@
+/** Wallets that several signers share. Declarations: @anulo/rpc wallet/multisig. */
+import { type Dialect, wallet as declared, implementFor } from "@anulo/rpc";
+import { changeKeys } from "../file/open-wallet.ts";
+import { keysOfAccount } from "../multisig/account-keys.ts";
+import {
+  continueKeyExchange,
+  firstMessage,
+  hasAddress,
+  isConfirmed,
+  KeyExchangeRefused,
+  type MultisigAccount,
+  nextMessage,
+  startKeyExchange,
+} from "../multisig/key-exchange.ts";
+import { BadKeyExchangeMessage } from "../multisig/key-exchange-message.ts";
+import { WalletRefusal } from "../refusal.ts";
+import type { WalletContext } from "../service.ts";
+import type { Wallet } from "../wallet.ts";
+
+/** Difference S4: by the interface document a wallet is ready when it has its address, unconfirmed by the others. */
+function isReady(account: MultisigAccount, dialect: Dialect): boolean {
+  return dialect === "contract" ? hasAddress(account) : isConfirmed(account);
+}
+
+/** This signer's side; throws the refusal callers know for an ordinary wallet. */
+function accountOf({ multisig }: Wallet): MultisigAccount {
+  if (multisig === undefined) throw new WalletRefusal("NOT_MULTISIG", "This wallet is not multisig");
+  return multisig;
+}
+
+/** The same, of a wallet that can be used. */
+export function readyAccountOf(wallet: Wallet, dialect: Dialect): MultisigAccount {
+  const account = accountOf(wallet);
+  if (!isReady(account, dialect))
+    throw new WalletRefusal("NOT_MULTISIG", "This wallet is multisig, but not yet finalized");
+  return account;
+}
+
+function refuseMultisigOrViewOnly({ multisig, isViewOnly }: Wallet): void {
+  if (multisig !== undefined) throw new WalletRefusal("ALREADY_MULTISIG", "This wallet is already multisig");
+  if (isViewOnly) throw new WalletRefusal("WATCH_ONLY", "wallet is watch-only and cannot be made multisig");
+}
+
+/** What the key exchange refuses, as callers know it. */
+function exchanging(step: () => MultisigAccount, prefix = ""): MultisigAccount {
+  try {
+    return step();
+  } catch (error) {
+    if (!(error instanceof KeyExchangeRefused || error instanceof BadKeyExchangeMessage)) throw error;
+    throw new WalletRefusal("UNKNOWN_ERROR", `${prefix}${error.message}`);
+  }
+}
+
+type Part = Pick<WalletContext, "service" | "opened">;
+
+/** Keeps a step of the key exchange: in the files first, then in the wallet that is open. */
+async function keepAccount({ service, opened }: Part, account: MultisigAccount, password: string) {
+  const options = { ...service.openOptions, daemon: opened.wallet.daemon };
+  const change = {
+    password,
+    keys: keysOfAccount(structuredClone(account)),
+    settings: [["enable_multisig", 1]] as const,
+    close: () => service.replace(undefined),
+  };
+  await service.replace(await changeKeys(opened, change, options));
+}
+
+const primary = { major: 0, minor: 0 } as const;
+
+/** The next round with the other signers' strings; the wallet then open. */
+async function nextRound(
+  part: Part & { readonly dialect: Dialect },
+  account: MultisigAccount,
+  given: { readonly multisig_info: readonly string[]; readonly password: string },
+): Promise<{ wallet: Wallet; account: MultisigAccount }> {
+  if (given.multisig_info.length + 1 < account.signers.length)
+    throw new WalletRefusal("THRESHOLD_NOT_REACHED", "Needs multisig info from more participants");
+  const next = exchanging(
+    () => continueKeyExchange(account, given.multisig_info),
+    "Error calling exchange_multisig_info: ",
+  );
+  await keepAccount(part, next, given.password);
+  const { wallet } = part.service.opened!;
+  return { wallet, account: accountOf(wallet) };
+}
+
+const finalized = () =>
+  new WalletRefusal("ALREADY_MULTISIG", "This wallet is multisig, and already finalized");
+
+export const multisigHandlers = implementFor<WalletContext>()(
+  declared.multisig,
+  {
+    isMultisig(_, { opened: { wallet }, dialect }) {
+      const { multisig } = wallet;
+      if (multisig === undefined) return { multisig: false, ready: false, threshold: 0, total: 0 };
+      const { threshold, signers } = multisig;
+      return { multisig: true, ready: isReady(multisig, dialect), threshold, total: signers.length };
+    },
+    prepareMultisig(_, { opened: { wallet } }) {
+      refuseMultisigOrViewOnly(wallet);
+      const { spendSecret, viewSecret } = wallet.keys;
+      return { multisig_info: firstMessage({ spendSecret: spendSecret!, viewSecret }) };
+    },
+    makeMultisig: ({ multisig_info, threshold, password }, { service, dialect, opened }) =>
+      service.inTurn(async () => {
+        refuseMultisigOrViewOnly(opened.wallet);
+        const { spendSecret, viewSecret } = opened.wallet.keys;
+        const secrets = { spendSecret: spendSecret!, viewSecret };
+        const account = exchanging(() => startKeyExchange(secrets, multisig_info, threshold));
+        const told = isReady(account, dialect) ? "" : nextMessage(account);
+        await keepAccount({ service, opened }, account, password);
+        return { address: service.opened!.wallet.addressOf(primary), multisig_info: told };
+      }),
+    finalizeMultisig: (params, { service, dialect }) =>
+      service.inTurn(async () => {
+        const { opened } = service;
+        // Source: wallet_rpc_server.cpp `on_finalize_multisig`, which 0.18 has taken away.
+        if (dialect === "upstream") throw new WalletRefusal("NONE", "");
+        if (opened === undefined) throw new WalletRefusal("NOT_OPEN", "No wallet file");
+        const account = accountOf(opened.wallet);
+        if (isReady(account, dialect)) throw finalized();
+        const next = await nextRound({ service, opened, dialect }, account, params);
+        return { address: next.wallet.addressOf(primary) };
+      }),
+    exchangeMultisigKeys: (params, { service, opened, dialect }) =>
+      service.inTurn(async () => {
+        const account = accountOf(opened.wallet);
+        if (isConfirmed(account)) throw finalized();
+        const next = await nextRound({ service, opened, dialect }, account, params);
+        const address = isReady(next.account, dialect) ? next.wallet.addressOf(primary) : "";
+        return { address, multisig_info: nextMessage(next.account) };
+      }),
+  },
+  ["exportMultisigInfo", "importMultisigInfo", "signMultisig", "submitMultisig"],
+);
