@@ -82,6 +82,18 @@ export {
   signClsag,
   verifyClsag,
 } from "./ringct/clsag.ts";
+export {
+  addNonces,
+  addResponses,
+  type ClsagChallenge,
+  type ClsagFrame,
+  type ClsagShare,
+  clsagChallenge,
+  clsagResponse,
+  commitmentImage,
+  NONCES_PER_SIGNATURE,
+  type NoncePoints,
+} from "./ringct/clsag-multisig.ts";
 export { type Mlsag, verifyMlsagFull, verifyMlsagSimple } from "./ringct/mlsag.ts";
 export { commit, commitmentsBalance, commitZeroMask } from "./ringct/pedersen.ts";
 export {

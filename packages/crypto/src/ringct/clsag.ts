@@ -37,7 +37,7 @@ export type ClsagVerification = {
 };
 
 /** A domain separator: text padded with zeros to 32 bytes. */
-function domain(text: string): Uint8Array {
+export function clsagDomain(text: string): Uint8Array {
   const padded = new Uint8Array(32);
   padded.set(asciiBytes(text));
   return padded;
@@ -90,14 +90,14 @@ export function signClsag(signing: ClsagSigning): { proof: Clsag; keyImage: Uint
 /** The challenge after the real member: the round hash of the nonce's two commitments. */
 function openingChallenge(ring: ClsagRing, L: Uint8Array, R: Uint8Array): Uint8Array {
   const { keys, commitments, pseudoOut, message } = ring;
-  return hashToScalar(domain("CLSAG_round"), keys, commitments, pseudoOut, message, L, R);
+  return hashToScalar(clsagDomain("CLSAG_round"), keys, commitments, pseudoOut, message, L, R);
 }
 
 /** μP·p + μC·z. */
 function aggregateSecret(ring: ClsagRing, secretKey: Uint8Array, secretMask: Uint8Array): Uint8Array {
   const hashed = [ring.keys, ring.commitments, ring.keyImage, ring.D, ring.pseudoOut];
-  const keyPart = scMul(hashToScalar(domain("CLSAG_agg_0"), ...hashed), secretKey);
-  const sum = scMulAdd(hashToScalar(domain("CLSAG_agg_1"), ...hashed), secretMask, keyPart);
+  const keyPart = scMul(hashToScalar(clsagDomain("CLSAG_agg_0"), ...hashed), secretKey);
+  const sum = scMulAdd(hashToScalar(clsagDomain("CLSAG_agg_1"), ...hashed), secretMask, keyPart);
   wipe(keyPart);
   return sum;
 }
@@ -111,7 +111,14 @@ export function verifyClsag({ message, ring, pseudoOut, keyImage, proof }: Clsag
   const members = ring.flatMap(({ key, commitment }) => [key, commitment]);
   if (![...elements, ...members].every(({ length }) => length === 32)) return false;
   if (ring.length === 0 || proof.s.length !== ring.length) return false;
-  const statement: ClsagRing = {
+  const statement = clsagRingOf({ message, ring, pseudoOut, keyImage, proof });
+  return backend.verifyClsag(statement, concatBytes(...proof.s), proof.c1);
+}
+
+/** What a proof is about, side by side. */
+export function clsagRingOf(stated: ClsagVerification): ClsagRing {
+  const { message, ring, pseudoOut, keyImage, proof } = stated;
+  return {
     message,
     keys: concatBytes(...ring.map(({ key }) => key)),
     commitments: concatBytes(...ring.map(({ commitment }) => commitment)),
@@ -119,5 +126,4 @@ export function verifyClsag({ message, ring, pseudoOut, keyImage, proof }: Clsag
     keyImage,
     D: proof.D,
   };
-  return backend.verifyClsag(statement, concatBytes(...proof.s), proof.c1);
 }
