@@ -8,6 +8,7 @@ import type {
   OutgoingState,
   OwnedOutput,
   PoolPayment,
+  SignerInfo,
   SubaddressIndex,
   WalletSettings,
 } from "./state.ts";
@@ -96,4 +97,11 @@ export type WalletChange =
       readonly kind: "coldKeyImages";
       readonly images: readonly { readonly oneTimeKey: Uint8Array; readonly keyImage: Uint8Array }[];
     }
+  /** Secret nonces of outputs, by hex one-time key, in place of those they had; none left: an empty list. */
+  | {
+      readonly kind: "multisigNonces";
+      readonly nonces: readonly (readonly [string, readonly Uint8Array[]])[];
+    }
+  /** What the other signers told of outputs, by hex one-time key, in place of what they told before. */
+  | { readonly kind: "multisigInfos"; readonly infos: readonly (readonly [string, readonly SignerInfo[]])[] }
   | { readonly kind: "settings"; readonly settings: WalletSettings };

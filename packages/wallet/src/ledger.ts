@@ -44,6 +44,8 @@ export function createLedger(network: NetworkName, settings: WalletSettings): Le
     settings: { ...settings },
     coldKeyImages: new Map(),
     requestedFrom: undefined,
+    multisigNonces: new Map(),
+    multisigInfos: new Map(),
     lastBlockReward: 0n,
   };
   return { state, byKeyImage: new Map(), byOneTimeKey: new Map() };
@@ -116,6 +118,15 @@ const apply: Apply = {
   keyImages: applyKeyImages,
   spent: applySpent,
   coldKeyImages: applyColdKeyImages,
+  multisigNonces({ state }, { nonces }) {
+    for (const [key, left] of nonces) {
+      if (left.length === 0) state.multisigNonces.delete(key);
+      else state.multisigNonces.set(key, left);
+    }
+  },
+  multisigInfos({ state }, { infos }) {
+    for (const [key, told] of infos) state.multisigInfos.set(key, told);
+  },
   addressBook({ state }, { entries }) {
     state.addressBook.splice(0, state.addressBook.length, ...entries.map((entry) => ({ ...entry })));
   },

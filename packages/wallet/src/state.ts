@@ -1,5 +1,6 @@
 /** What an open wallet knows, as plain data. Every change to it goes through `applyChange` (changes.ts). */
 
+import type { NoncePoints } from "@anulo/crypto";
 import type { MultisigAccount } from "./multisig/key-exchange.ts";
 
 export type NetworkName = "mainnet" | "stagenet" | "testnet" | "regtest";
@@ -143,6 +144,15 @@ export type WalletSettings = {
   refreshFromHeight: number;
 };
 
+/** What one signer of a multisig wallet told of one output; 32 bytes each. */
+export type SignerInfo = {
+  readonly signer: Uint8Array;
+  /** Nonces as points, each good for one signature. */
+  readonly nonces: readonly NoncePoints[];
+  /** One for each of his shares. */
+  readonly partialKeyImages: readonly Uint8Array[];
+};
+
 export type WalletState = {
   readonly network: NetworkName;
   /** Number of blocks scanned, which is the height of the next one. */
@@ -170,6 +180,10 @@ export type WalletState = {
    * (undefined: all); else of the first a view-only copy has asked for (undefined: none).
    */
   requestedFrom: number | undefined;
+  /** Multisig: secret nonces told to the other signers and not used yet, by hex one-time key. */
+  readonly multisigNonces: Map<string, readonly Uint8Array[]>;
+  /** Multisig: what the other signers told last, by hex one-time key. */
+  readonly multisigInfos: Map<string, readonly SignerInfo[]>;
   /** Reward of the newest scanned block, atomic units. */
   lastBlockReward: bigint;
 };

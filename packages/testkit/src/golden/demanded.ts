@@ -7,6 +7,7 @@ import { additions } from "./rules/additions.ts";
 import { httpRules } from "./rules/http.ts";
 import { lists } from "./rules/lists.ts";
 import { mended } from "./rules/mended.ts";
+import { multisig } from "./rules/multisig.ts";
 import { switches } from "./rules/switches.ts";
 
 /** What a step must be answered: the answer, the paths whose values may differ, and those that meet a condition. */
@@ -17,7 +18,14 @@ export type Demanded = {
 };
 
 /** Every difference from the recordings that is meant to be, in the order in which they apply. */
-export const rules: readonly Rule[] = [...mended, ...httpRules, ...additions, ...switches, ...lists];
+export const rules: readonly Rule[] = [
+  ...mended,
+  ...multisig,
+  ...httpRules,
+  ...additions,
+  ...switches,
+  ...lists,
+];
 
 /** Paths whose values are random too, though three recordings happened to agree. */
 const alsoVolatile: readonly { readonly id: RegExp; readonly paths: readonly string[] }[] = [

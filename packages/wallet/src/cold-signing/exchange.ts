@@ -190,11 +190,21 @@ export async function importKeyImages(
     checkKeyImage(image, outputs[offset + i]!, `${offset + i}/${images.length}`),
   );
   const keyImages = images.map(({ keyImage }) => keyImage);
+  const status = await learnKeyImagesOf(wallet, keyImages, offset);
+  return { height: outputs[offset + images.length - 1]!.height, ...sums(wallet, { offset, status }) };
+}
+
+/** Takes key images (32 bytes) of the outputs from `offset` on, as they are; answers what spends them. */
+export async function learnKeyImagesOf(
+  wallet: Wallet,
+  keyImages: readonly Uint8Array[],
+  offset: number,
+): Promise<SpentStatus[]> {
   const status = await spentStatus(wallet, keyImages);
   const spentImages = new Set(keyImages.filter((_, i) => status[i] === "chain").map(toHex));
   const transactions = spentImages.size === 0 ? [] : await spendersOf(wallet, spentImages);
   await wallet.learnKeyImages({ kind: "keyImages", offset, keyImages, spent: status, transactions });
-  return { height: outputs[offset + images.length - 1]!.height, ...sums(wallet, { offset, status }) };
+  return status;
 }
 
 /** Asks the node again what spends the outputs. Only what differs from what the wallet knows is changed. */

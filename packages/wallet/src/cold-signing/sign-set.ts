@@ -53,7 +53,8 @@ const MAX_OUTPUTS = 16;
 /** Of one transaction. */
 const MAX_OUTPUT_INDEX = 65_535n;
 
-function checkForm(data: ConstructionData): void {
+/** Throws `WalletRefusal` for a transaction of a kind that is not made any more. */
+export function checkForm(data: ConstructionData): void {
   const { sources, splitDestinations, flags, rangeProofType, bulletproofVersion } = data;
   if (sources.length === 0) throw refusal("Empty sources");
   const isNewest =
@@ -80,7 +81,8 @@ function inputOf(source: Source, finder: Finder): OwnedOutput {
   return { ...owned, rct: true, mask };
 }
 
-function ringOf({ outputs, realOutput }: Source): Ring {
+/** The ring of a source; throws `WalletRefusal` where it is none. */
+export function ringOf({ outputs, realOutput }: Source): Ring {
   const members = outputs.map(({ globalIndex, key, commitment }) => {
     return { globalIndex: Number(globalIndex), key, commitment };
   });
@@ -190,7 +192,7 @@ function pendingFor(data: ConstructionData, signed: SignedTransaction): PendingT
     ...{ version: 1, transaction, dust: 0n, fee: signed.fee, dustAddedToFee: 0, change: data.change },
     ...{ selectedTransfers: data.selectedTransfers, keyImages: new TextEncoder().encode(images.join("")) },
     ...{ txKey: UNTOLD_TX_KEY, additionalTxKeys: [], destinations: data.destinations },
-    ...{ constructionData: data, multisigSignatures: 0, multisigEntropy: new Uint8Array(32) },
+    ...{ constructionData: data, multisigSignatures: [], multisigEntropy: new Uint8Array(32) },
   };
 }
 

@@ -40,7 +40,8 @@ const signedSet = struct()
 export type UnsignedSet = TypeOf<typeof unsignedSet>;
 export type SignedSet = TypeOf<typeof signedSet>;
 
-type Kind<T> = { readonly magic: Uint8Array; readonly codec: Codec<T> };
+/** How a set is told from others, and its bytes. */
+export type Kind<T> = { readonly magic: Uint8Array; readonly codec: Codec<T> };
 
 export const unsignedKind: Kind<UnsignedSet> = {
   magic: magicOf("Monero unsigned tx set", 5),

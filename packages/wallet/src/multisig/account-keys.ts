@@ -1,4 +1,6 @@
-import type { WalletKeys } from "../state.ts";
+import { generateKeyDerivation, scAdd } from "@anulo/crypto";
+import { oneTimeSecret } from "../scan/scan-transaction.ts";
+import type { OwnedOutput, WalletKeys } from "../state.ts";
 import type { MultisigAccount } from "./key-exchange.ts";
 
 /** The side of a multisig wallet whose keys these are; undefined for an ordinary wallet. */
@@ -17,6 +19,22 @@ export function keysOfAccount(account: MultisigAccount): WalletKeys {
 /** The keys as those who can only look have them; of a multisig wallet, no signer alone can make key images. */
 export function scanningKeys(keys: WalletKeys): WalletKeys {
   return keys.multisig === undefined ? keys : { ...keys, spendSecret: undefined, multisig: undefined };
+}
+
+/** This signer's part of an owned output's one-time secret (32 bytes), to be wiped. */
+export function ownOneTimeSecret(account: MultisigAccount, output: OwnedOutput): Uint8Array {
+  const spendSecret = new Uint8Array(account.shares.reduce(scAdd));
+  const viewSecret = account.commonSecret;
+  const derivation = generateKeyDerivation(output.txPublicKey, viewSecret);
+  try {
+    return oneTimeSecret(
+      { spendSecret, viewSecret, spendPublic: account.spendPublic },
+      { derivation, ...output },
+    );
+  } finally {
+    spendSecret.fill(0);
+    derivation.fill(0);
+  }
 }
 
 /** Overwrites all secrets. */

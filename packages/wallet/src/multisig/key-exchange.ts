@@ -227,7 +227,7 @@ function recommendedKeys(
 }
 
 /** Ways to choose `k` of `n`. */
-function choose(n: number, k: number): number {
+export function choose(n: number, k: number): number {
   let ways = k > n ? 0 : 1;
   for (let i = 0; i < k && ways > 0; i++) ways = (ways * (n - i)) / (i + 1);
   return ways;

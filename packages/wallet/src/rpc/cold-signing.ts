@@ -1,5 +1,5 @@
 /** Signing away from the network. Declarations: @anulo/rpc wallet/cold-signing. */
-import { BadHex, fromHex, toHex } from "@anulo/protocol";
+import { fromHex, toHex } from "@anulo/protocol";
 import { wallet as declared, implementFor } from "@anulo/rpc";
 import { describeSet } from "../cold-signing/describe-set.ts";
 import {
@@ -11,18 +11,11 @@ import {
 import { submitSet } from "../cold-signing/handover.ts";
 import { signSet } from "../cold-signing/sign-set.ts";
 import { sealSet, signedKind, type UnsignedSet, unsealSet, unsignedKind } from "../cold-signing/tx-sets.ts";
+import { unsealMultisigSet } from "../multisig/tx-set.ts";
 import { WalletRefusal } from "../refusal.ts";
 import type { WalletContext, WalletService } from "../service.ts";
 import type { Wallet } from "../wallet.ts";
-
-function parseHex(hex: string): Uint8Array {
-  try {
-    return fromHex(hex);
-  } catch (error) {
-    if (error instanceof BadHex) throw new WalletRefusal("BAD_HEX", "Failed to parse hex.");
-    throw error;
-  }
-}
+import { parseHex } from "./parse-hex.ts";
 
 function parseSignedKeyImage({ key_image, signature }: { key_image: string; signature: string }) {
   if (!/^[0-9a-f]{64}$/i.test(key_image))
@@ -41,6 +34,14 @@ async function openUnsigned(wallet: Wallet, hex: string, { options }: WalletServ
   const set = await unsealSet(unsignedKind, parseHex(hex), keys);
   if (set === undefined) throw new WalletRefusal("BAD_UNSIGNED_TX_DATA", "cannot load unsigned_txset");
   return set;
+}
+
+async function describeMultisig(wallet: Wallet, hex: string, { options }: WalletService) {
+  const keys = { ...wallet.keys, kdfRounds: options.kdfRounds };
+  const set = await unsealMultisigSet(parseHex(hex), keys);
+  if (set === undefined) throw new WalletRefusal("BAD_MULTISIG_TX_DATA", "cannot load multisig_txset");
+  const data = set.transactions.map(({ constructionData }) => constructionData);
+  return describeSet(data, wallet.network);
 }
 
 export const coldSigningHandlers = implementFor<WalletContext>()(declared.coldSigning, {
@@ -66,10 +67,7 @@ export const coldSigningHandlers = implementFor<WalletContext>()(declared.coldSi
     refuseViewOnly(wallet);
     if (unsigned_txset === "" && multisig_txset === "")
       throw new WalletRefusal("UNKNOWN_ERROR", "no txset provided");
-    if (unsigned_txset === "") {
-      parseHex(multisig_txset);
-      throw new WalletRefusal("BAD_MULTISIG_TX_DATA", "cannot load multisig_txset");
-    }
+    if (unsigned_txset === "") return describeMultisig(wallet, multisig_txset, service);
     const { transactions } = await openUnsigned(wallet, unsigned_txset, service);
     return describeSet(transactions, wallet.network);
   },

@@ -1,7 +1,11 @@
 /** Wallets that several signers share. Declarations: @anulo/rpc wallet/multisig. */
+
+import { toHex, transactionHash } from "@anulo/protocol";
 import { type Dialect, wallet as declared, implementFor } from "@anulo/rpc";
 import { changeKeys } from "../file/open-wallet.ts";
 import { keysOfAccount } from "../multisig/account-keys.ts";
+import { SigningRefused } from "../multisig/attempts.ts";
+import { cosign, isFullySigned } from "../multisig/cosign.ts";
 import {
   continueKeyExchange,
   firstMessage,
@@ -13,9 +17,13 @@ import {
   startKeyExchange,
 } from "../multisig/key-exchange.ts";
 import { BadKeyExchangeMessage } from "../multisig/key-exchange-message.ts";
+import { exportInfo, importInfo } from "../multisig/shared-info.ts";
+import { type MultisigSet, sealMultisigSet, unsealMultisigSet } from "../multisig/tx-set.ts";
 import { WalletRefusal } from "../refusal.ts";
 import type { WalletContext } from "../service.ts";
+import { submitPending } from "../transfer/transfers.ts";
 import type { Wallet } from "../wallet.ts";
+import { parseHex } from "./parse-hex.ts";
 
 /** Difference S4: by the interface document a wallet is ready when it has its address, unconfirmed by the others. */
 function isReady(account: MultisigAccount, dialect: Dialect): boolean {
@@ -87,49 +95,134 @@ async function nextRound(
 const finalized = () =>
   new WalletRefusal("ALREADY_MULTISIG", "This wallet is multisig, and already finalized");
 
-export const multisigHandlers = implementFor<WalletContext>()(
-  declared.multisig,
-  {
-    isMultisig(_, { opened: { wallet }, dialect }) {
-      const { multisig } = wallet;
-      if (multisig === undefined) return { multisig: false, ready: false, threshold: 0, total: 0 };
-      const { threshold, signers } = multisig;
-      return { multisig: true, ready: isReady(multisig, dialect), threshold, total: signers.length };
-    },
-    prepareMultisig(_, { opened: { wallet } }) {
-      refuseMultisigOrViewOnly(wallet);
-      const { spendSecret, viewSecret } = wallet.keys;
-      return { multisig_info: firstMessage({ spendSecret: spendSecret!, viewSecret }) };
-    },
-    makeMultisig: ({ multisig_info, threshold, password }, { service, dialect, opened }) =>
-      service.inTurn(async () => {
-        refuseMultisigOrViewOnly(opened.wallet);
-        const { spendSecret, viewSecret } = opened.wallet.keys;
-        const secrets = { spendSecret: spendSecret!, viewSecret };
-        const account = exchanging(() => startKeyExchange(secrets, multisig_info, threshold));
-        const told = isReady(account, dialect) ? "" : nextMessage(account);
-        await keepAccount({ service, opened }, account, password);
-        return { address: service.opened!.wallet.addressOf(primary), multisig_info: told };
-      }),
-    finalizeMultisig: (params, { service, dialect }) =>
-      service.inTurn(async () => {
-        const { opened } = service;
-        // Source: wallet_rpc_server.cpp `on_finalize_multisig`, which 0.18 has taken away.
-        if (dialect === "upstream") throw new WalletRefusal("NONE", "");
-        if (opened === undefined) throw new WalletRefusal("NOT_OPEN", "No wallet file");
-        const account = accountOf(opened.wallet);
-        if (isReady(account, dialect)) throw finalized();
-        const next = await nextRound({ service, opened, dialect }, account, params);
-        return { address: next.wallet.addressOf(primary) };
-      }),
-    exchangeMultisigKeys: (params, { service, opened, dialect }) =>
-      service.inTurn(async () => {
-        const account = accountOf(opened.wallet);
-        if (isConfirmed(account)) throw finalized();
-        const next = await nextRound({ service, opened, dialect }, account, params);
-        const address = isReady(next.account, dialect) ? next.wallet.addressOf(primary) : "";
-        return { address, multisig_info: nextMessage(next.account) };
-      }),
+/** The set that a caller hands over; throws the refusal callers know for what is none of this wallet. */
+export async function openSet(
+  wallet: Wallet,
+  hex: string,
+  kdfRounds: number | undefined,
+): Promise<MultisigSet> {
+  const set = await unsealMultisigSet(parseHex(hex), { ...wallet.keys, kdfRounds });
+  if (set === undefined) throw new WalletRefusal("BAD_MULTISIG_TX_DATA", "Failed to parse multisig tx data.");
+  return set;
+}
+
+/**
+ * The set for the next signer. The nonces told for what it spends are good for nothing else from now on.
+ * Source: wallet2.cpp `save_multisig_tx`.
+ */
+export async function handOn(wallet: Wallet, set: MultisigSet, kdfRounds: number | undefined) {
+  const spent = set.transactions.flatMap(({ transaction: { prefix } }) =>
+    prefix.inputs.flatMap((input) => (input.type === "key" ? [wallet.outputOf(input.keyImage)] : [])),
+  );
+  const keys = spent.flatMap((output) => (output === undefined ? [] : [toHex(output.oneTimeKey)]));
+  const told = keys.filter((key) => wallet.state.multisigNonces.has(key));
+  if (told.length > 0) await wallet.commit({ kind: "multisigNonces", nonces: told.map((key) => [key, []]) });
+  return sealMultisigSet(set, { ...wallet.keys, kdfRounds });
+}
+
+async function signing<T>(task: () => Promise<T>): Promise<T> {
+  try {
+    return await task();
+  } catch (error) {
+    if (!(error instanceof SigningRefused)) throw error;
+    throw new WalletRefusal("MULTISIG_SIGNATURE", `Failed to sign multisig tx: ${error.message}`);
+  }
+}
+
+async function keepTxKeys(wallet: Wallet, { transactions }: MultisigSet): Promise<void> {
+  for (const { transaction, txKey, additionalTxKeys } of transactions) {
+    const txHash = toHex(transactionHash(transaction));
+    await wallet.commit({ kind: "txKeys", txHash, txKeys: [txKey, ...additionalTxKeys] });
+  }
+}
+
+async function submitAll(wallet: Wallet, { transactions }: MultisigSet): Promise<string[]> {
+  const hashes: string[] = [];
+  for (const pending of transactions) {
+    try {
+      hashes.push(toHex(await submitPending(wallet, pending)));
+    } catch (error) {
+      if (!(error instanceof WalletRefusal)) throw error;
+      throw new WalletRefusal("MULTISIG_SUBMISSION", `Failed to submit multisig tx: ${error.message}`);
+    }
+  }
+  return hashes;
+}
+
+export const multisigHandlers = implementFor<WalletContext>()(declared.multisig, {
+  isMultisig(_, { opened: { wallet }, dialect }) {
+    const { multisig } = wallet;
+    if (multisig === undefined) return { multisig: false, ready: false, threshold: 0, total: 0 };
+    const { threshold, signers } = multisig;
+    return { multisig: true, ready: isReady(multisig, dialect), threshold, total: signers.length };
   },
-  ["exportMultisigInfo", "importMultisigInfo", "signMultisig", "submitMultisig"],
-);
+  prepareMultisig(_, { opened: { wallet } }) {
+    refuseMultisigOrViewOnly(wallet);
+    const { spendSecret, viewSecret } = wallet.keys;
+    return { multisig_info: firstMessage({ spendSecret: spendSecret!, viewSecret }) };
+  },
+  makeMultisig: ({ multisig_info, threshold, password }, { service, dialect, opened }) =>
+    service.inTurn(async () => {
+      refuseMultisigOrViewOnly(opened.wallet);
+      const { spendSecret, viewSecret } = opened.wallet.keys;
+      const secrets = { spendSecret: spendSecret!, viewSecret };
+      const account = exchanging(() => startKeyExchange(secrets, multisig_info, threshold));
+      const told = isReady(account, dialect) ? "" : nextMessage(account);
+      await keepAccount({ service, opened }, account, password);
+      return { address: service.opened!.wallet.addressOf(primary), multisig_info: told };
+    }),
+  finalizeMultisig: (params, { service, dialect }) =>
+    service.inTurn(async () => {
+      const { opened } = service;
+      // Source: wallet_rpc_server.cpp `on_finalize_multisig`, which 0.18 has taken away.
+      if (dialect === "upstream") throw new WalletRefusal("NONE", "");
+      if (opened === undefined) throw new WalletRefusal("NOT_OPEN", "No wallet file");
+      const account = accountOf(opened.wallet);
+      if (isReady(account, dialect)) throw finalized();
+      const next = await nextRound({ service, opened, dialect }, account, params);
+      return { address: next.wallet.addressOf(primary) };
+    }),
+  exchangeMultisigKeys: (params, { service, opened, dialect }) =>
+    service.inTurn(async () => {
+      const account = accountOf(opened.wallet);
+      if (isConfirmed(account)) throw finalized();
+      const next = await nextRound({ service, opened, dialect }, account, params);
+      const address = isReady(next.account, dialect) ? next.wallet.addressOf(primary) : "";
+      return { address, multisig_info: nextMessage(next.account) };
+    }),
+  exportMultisigInfo: (_, { opened: { wallet }, service, dialect }) =>
+    wallet.exclusively(async () => {
+      const account = readyAccountOf(wallet, dialect);
+      return { info: toHex(await exportInfo(wallet, account, service.options.kdfRounds)) };
+    }),
+  importMultisigInfo: ({ info }, { opened: { wallet }, service, dialect }) =>
+    wallet.exclusively(async () => {
+      const account = readyAccountOf(wallet, dialect);
+      if (info.length < account.threshold - 1)
+        throw new WalletRefusal("THRESHOLD_NOT_REACHED", "Needs multisig export info from more participants");
+      const sealed = info.map(parseHex);
+      return {
+        n_outputs: await importInfo(wallet, account, { sealed, kdfRounds: service.options.kdfRounds }),
+      };
+    }),
+  signMultisig: ({ tx_data_hex }, { opened: { wallet }, service, dialect }) =>
+    wallet.exclusively(async () => {
+      const account = readyAccountOf(wallet, dialect);
+      const { kdfRounds } = service.options;
+      const given = await openSet(wallet, tx_data_hex, kdfRounds);
+      const { set, txHashes } = await signing(() => cosign(wallet, account, given));
+      if (isFullySigned(set, account)) await keepTxKeys(wallet, set);
+      return {
+        tx_data_hex: toHex(await handOn(wallet, set, kdfRounds)),
+        tx_hash_list: txHashes.map(toHex),
+      };
+    }),
+  submitMultisig: ({ tx_data_hex }, { opened: { wallet }, service, dialect }) =>
+    wallet.exclusively(async () => {
+      const account = readyAccountOf(wallet, dialect);
+      const set = await openSet(wallet, tx_data_hex, service.options.kdfRounds);
+      if (!isFullySigned(set, account))
+        throw new WalletRefusal("THRESHOLD_NOT_REACHED", "Not enough signers signed this transaction.");
+      return { tx_hash_list: await submitAll(wallet, set) };
+    }),
+});

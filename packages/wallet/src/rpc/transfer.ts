@@ -9,6 +9,7 @@ import {
 } from "@anulo/protocol";
 import { wallet as declared, implementFor, type ParamsOf } from "@anulo/rpc";
 import { unsignedSetOf } from "../cold-signing/handover.ts";
+import { signerKeyOf } from "../multisig/shared-info.ts";
 import { WalletRefusal } from "../refusal.ts";
 import type { WalletContext } from "../service.ts";
 import { parseDestinations } from "../transfer/destinations.ts";
@@ -18,6 +19,7 @@ import type { Sweep } from "../transfer/prepare.ts";
 import { RING_SIZE } from "../transfer/stages.ts";
 import { type Made, makePayment, makeSweep, submitPending } from "../transfer/transfers.ts";
 import type { Wallet } from "../wallet.ts";
+import { handOn } from "./multisig.ts";
 
 type Build = Pick<
   ParamsOf<typeof declared.transfers.transfer>,
@@ -55,6 +57,14 @@ async function finish(
     tx_metadata: choice.get_tx_metadata ? toHex(writeMetadata(pending)) : "",
     weight: signed.weight,
   }));
+  if (wallet.multisig !== undefined) {
+    const signers = [signerKeyOf(wallet.multisig)];
+    const set = { transactions: made.map(({ pending }) => pending), signers };
+    const sealed = await handOn(wallet, set, service.options.kdfRounds);
+    // Unfinished as it is, it has no id yet.
+    const untold = described.map((each) => ({ ...each, tx_hash: "", tx_blob: "", tx_metadata: "" }));
+    return { described: untold, sets: { ...noSets, multisig_txset: toHex(sealed) } };
+  }
   if (wallet.isViewOnly) {
     const pending = made.map((each) => each.pending);
     const set = await unsignedSetOf(wallet, pending, service.options.kdfRounds);
@@ -79,7 +89,7 @@ function asLists({ described, sets }: Finished) {
     amount_list: described.map(({ amount }) => amount),
     fee_list: described.map(({ fee }) => fee),
     tx_blob_list: given(described.map(({ tx_blob }) => tx_blob)),
-    tx_hash_list: described.map(({ tx_hash }) => tx_hash),
+    tx_hash_list: given(described.map(({ tx_hash }) => tx_hash)),
     tx_key_list: given(described.map(({ tx_key }) => tx_key)),
     tx_metadata_list: given(described.map(({ tx_metadata }) => tx_metadata)),
     weight_list: described.map(({ weight }) => weight),

@@ -3,12 +3,14 @@
  * reads and writes the same bytes. Source: wallet2.h `pending_tx`, `tx_construction_data`; cryptonote_tx_utils.h.
  */
 import {
+  BadBytes,
   byteString,
   bytes,
   bytes32,
   type Codec,
   decode,
   encode,
+  times as exactly,
   list,
   refine,
   struct,
@@ -84,7 +86,29 @@ export const constructionData = struct()
   .field("account", uint32)
   .field("subaddressIndices", list(varint));
 
-/** Source of the field order: `pending_tx`, version 1. Multisig data isn't read yet. */
+/** A part of `multisig_sig` that is always empty. */
+const nothing = refine(varint, (size) => size === 0, "not empty");
+const keys = list(bytes32);
+
+/** What one group of signers has signed so far; `ringct` and `msout` are relics. Source: wallet2.h `multisig_sig`. */
+const signingAttempt = struct()
+  .field("version", version(1))
+  .field(
+    "ringctType",
+    refine(uint8, (type) => type === 0, "not empty"),
+  )
+  .field("ringctMessage", bytes32)
+  .field("ringct", exactly(11, nothing))
+  .field("ignoredSigners", keys)
+  .field("usedNonces", keys)
+  .field("signingKeys", keys)
+  .field("msout", exactly(2, nothing))
+  .field("totalNoncesL", list(keys))
+  .field("totalNoncesR", list(keys))
+  .field("c1", keys)
+  .field("s", keys);
+
+/** Source of the field order: `pending_tx`, version 1. */
 export const pendingTransaction = struct()
   .field("version", version(1))
   .field("transaction", transaction)
@@ -98,18 +122,18 @@ export const pendingTransaction = struct()
   .field("additionalTxKeys", list(bytes32))
   .field("destinations", list(destination))
   .field("constructionData", constructionData)
-  .field(
-    "multisigSignatures",
-    refine(varint, (count) => count === 0, "multisig"),
-  )
+  .field("multisigSignatures", list(signingAttempt))
   .field("multisigEntropy", bytes32);
 
+export type SigningAttempt = TypeOf<typeof signingAttempt>;
 export type ConstructionData = TypeOf<typeof constructionData>;
 export type PendingTransaction = TypeOf<typeof pendingTransaction>;
 
 /** Reads metadata; throws `BadBytes` on anything else, trailing bytes and multisig included. */
 export function readMetadata(blob: Uint8Array): PendingTransaction {
-  return decode(pendingTransaction, blob);
+  const pending = decode(pendingTransaction, blob);
+  if (pending.multisigSignatures.length > 0) throw new BadBytes("a transaction of several signers");
+  return pending;
 }
 
 /** Bytes of metadata. They hold the secret transaction keys. */
@@ -121,7 +145,7 @@ type DestinationValue = TypeOf<typeof destination>;
 const utf8 = new TextEncoder();
 const asFlag = (value: boolean): number => (value ? 1 : 0);
 
-function destinationValue(to: Receiver & Partial<Destination>): DestinationValue {
+export function destinationValue(to: Receiver & Partial<Destination>): DestinationValue {
   const { spendPublic, viewPublic, isSubaddress, address = "", amount = 0n, paymentId } = to;
   return {
     ...{ original: utf8.encode(address), amount, spendPublic, viewPublic },
@@ -176,6 +200,6 @@ export function pendingOf(signed: SignedTransaction, context: MetadataContext): 
       account: inputs[0]!.subaddress.major,
       subaddressIndices: [...minors].sort((a, b) => a - b),
     },
-    ...{ multisigSignatures: 0, multisigEntropy: new Uint8Array(32) },
+    ...{ multisigSignatures: [], multisigEntropy: new Uint8Array(32) },
   };
 }

@@ -38,16 +38,16 @@ export type Signer = {
   readonly random: RandomSource;
 };
 
-type Input = { readonly output: OwnedOutput; readonly ring: Ring };
+export type Input = { readonly output: OwnedOutput; readonly ring: Ring };
 
 /** Inputs descend by key image. Source: blockchain.cpp, hard fork 7. */
-function sortedInputs({ inputs, rings }: RingedTransaction): Input[] {
+export function sortedInputs({ inputs, rings }: RingedTransaction): Input[] {
   return inputs
     .map((output, i) => ({ output, ring: rings[i]! }))
     .sort((a, b) => compareBytes(b.output.keyImage!, a.output.keyImage!));
 }
 
-function prefixOf(
+export function prefixOf(
   ringed: RingedTransaction,
   inputs: readonly Input[],
   made: { keys: readonly OutputKeys[]; extra: Uint8Array },
@@ -70,7 +70,11 @@ function prefixOf(
 }
 
 /** Masks of the pseudo outputs: random but for the last, which makes their sum that of the outputs' masks. */
-function pseudoMasks(count: number, outputMasks: readonly Uint8Array[], random: RandomSource): Uint8Array[] {
+export function pseudoMasks(
+  count: number,
+  outputMasks: readonly Uint8Array[],
+  random: RandomSource,
+): Uint8Array[] {
   const masks = Array.from({ length: count - 1 }, () => randomScalar(random));
   const total = outputMasks.reduce(scAdd);
   return [...masks, masks.reduce(scSub, total)];

@@ -2,9 +2,9 @@
 import { randomBytes } from "node:crypto";
 import type { RandomSource } from "@anulo/crypto";
 import { formatAddress, parseAddress } from "@anulo/protocol";
-import { RpcError } from "@anulo/rpc";
 import { previewOf } from "../cold-signing/prepare-unsigned.ts";
 import { accountBalance } from "../history/balance.ts";
+import { proposeTransaction } from "../multisig/propose.ts";
 import type { OwnedOutput } from "../state.ts";
 import type { Wallet } from "../wallet.ts";
 import { type PendingTransaction, pendingOf } from "./metadata.ts";
@@ -67,9 +67,12 @@ async function signAll(
   ringed: readonly RingedTransaction[],
   change: Receiver,
 ): Promise<Made[]> {
-  if (wallet.multisig !== undefined) throw new RpcError(-32000, "multisig payments are not implemented yet");
   const made: Made[] = [];
   for (const each of ringed) {
+    if (wallet.multisig !== undefined) {
+      made.push(proposeTransaction(each, { wallet, account: wallet.multisig, change, random }));
+      continue;
+    }
     const job = wallet.isViewOnly
       ? previewOf(each, wallet.keys, random)
       : { ringed: each, keys: wallet.keys };

@@ -1,0 +1,103 @@
+/** Adds one signer's part to a set, and finishes it where he is the last. Source: wallet2.cpp `sign_multisig_tx`. */
+import { publicKeyOf, verifyClsag } from "@anulo/crypto";
+import { equalBytes, toHex, transactionHash } from "@anulo/protocol";
+import type { PendingTransaction, SigningAttempt } from "../transfer/metadata.ts";
+import type { Wallet } from "../wallet.ts";
+import { addToAttempt, SigningRefused, takeOwnNonces } from "./attempts.ts";
+import type { MultisigAccount } from "./key-exchange.ts";
+import { withAttempt } from "./propose.ts";
+import { type ReconstructedInput, reconstruct } from "./reconstruct.ts";
+import type { MultisigSet } from "./tx-set.ts";
+
+const has = (keys: readonly Uint8Array[], key: Uint8Array) => keys.some((each) => equalBytes(each, key));
+
+/** Whether enough have signed. */
+export function isFullySigned(set: MultisigSet, { threshold }: MultisigAccount): boolean {
+  return set.signers.length >= threshold;
+}
+
+/** The nonces left of the outputs a set spends, taken from as attempts use them. */
+function nonceStock(wallet: Wallet) {
+  const left = new Map<string, Uint8Array[]>();
+  const of = (oneTimeKey: Uint8Array): Uint8Array[] => {
+    const key = toHex(oneTimeKey);
+    const known = left.get(key) ?? [...(wallet.state.multisigNonces.get(key) ?? [])];
+    left.set(key, known);
+    return known;
+  };
+  return { of, spentKeys: () => [...left.keys()] };
+}
+
+interface Signing {
+  readonly inputs: readonly ReconstructedInput[];
+  readonly pending: PendingTransaction;
+  /** Nonces for each attempt this signer takes part in, by input. */
+  readonly nonces: ReadonlyMap<SigningAttempt, readonly (readonly Uint8Array[])[]>;
+}
+
+/**
+ * Signs every attempt this signer belongs to. The nonces are forgotten, on disk, before the first of them is used:
+ * none ever answers twice. Throws SigningRefused.
+ */
+export async function cosign(
+  wallet: Wallet,
+  account: MultisigAccount,
+  set: MultisigSet,
+): Promise<{ set: MultisigSet; txHashes: Uint8Array[] }> {
+  const own = publicKeyOf(account.baseSecret);
+  if (set.transactions.length === 0) throw new SigningRefused("No tx found");
+  if (has(set.signers, own)) throw new SigningRefused("Transaction already signed by this private key");
+  if (isFullySigned(set, account)) throw new SigningRefused("Transaction is already fully signed");
+  const stock = nonceStock(wallet);
+  const signings = set.transactions.map((pending): Signing => {
+    if (pending.multisigSignatures.length === 0)
+      throw new SigningRefused("No signatures found in multisig tx");
+    const inputs = reconstruct(pending, wallet);
+    const attempts = pending.multisigSignatures.filter(({ ignoredSigners }) => !has(ignoredSigners, own));
+    const take = (attempt: SigningAttempt) =>
+      inputs.map(({ output }) => takeOwnNonces(attempt, stock.of(output.oneTimeKey)));
+    return { inputs, pending, nonces: new Map(attempts.map((attempt) => [attempt, take(attempt)])) };
+  });
+  await wallet.commit({ kind: "multisigNonces", nonces: stock.spentKeys().map((key) => [key, []]) });
+  const isLast = set.signers.length + 1 >= account.threshold;
+  const transactions = signings.map((signing) => {
+    const pending = signEach(signing, account);
+    return isLast ? finish(pending, signing.inputs, { signers: set.signers, own }) : pending;
+  });
+  for (const { nonces } of signings) for (const each of [...nonces.values()].flat(2)) each.fill(0);
+  const signed = { transactions, signers: [...set.signers, own] };
+  return {
+    set: signed,
+    txHashes: isLast ? transactions.map(({ transaction }) => transactionHash(transaction)) : [],
+  };
+}
+
+function signEach({ inputs, pending, nonces }: Signing, account: MultisigAccount): PendingTransaction {
+  const frames = inputs.map(({ frame }) => frame);
+  const multisigSignatures = pending.multisigSignatures.map((attempt) => {
+    const own = nonces.get(attempt);
+    return own === undefined ? attempt : addToAttempt(attempt, frames, { account, nonces: own });
+  });
+  return { ...pending, multisigSignatures };
+}
+
+/** The transaction with the attempt of those who have signed. */
+function finish(
+  pending: PendingTransaction,
+  inputs: readonly ReconstructedInput[],
+  { signers, own }: { readonly signers: readonly Uint8Array[]; readonly own: Uint8Array },
+): PendingTransaction {
+  const done = pending.multisigSignatures.filter(
+    ({ ignoredSigners }) =>
+      !has(ignoredSigners, own) && !signers.some((signer) => has(ignoredSigners, signer)),
+  );
+  const [attempt, ...more] = done;
+  if (attempt === undefined || more.length > 0)
+    throw new SigningRefused("no single attempt is that of the signers");
+  const transaction = withAttempt(pending.transaction, inputs, attempt);
+  const { ringct } = transaction;
+  const proofs = ringct === undefined || ringct.type === 0 ? [] : (ringct.prunable?.clsags ?? []);
+  const holds = inputs.every(({ frame }, i) => verifyClsag({ ...frame, proof: proofs[i]! }));
+  if (!holds) throw new SigningRefused("the finished signature does not hold: a signer's part is wrong");
+  return { ...pending, transaction };
+}

@@ -1,0 +1,212 @@
+/** Builds a transaction for several signers, and signs it for the first of them. Source: multisig_tx_builder_ringct.cpp. */
+import {
+  commit,
+  commitmentImage,
+  commitmentMask,
+  encodeAmount,
+  proveBulletproofPlus,
+  type RandomSource,
+  randomScalar,
+  scSub,
+} from "@anulo/crypto";
+import {
+  type Clsag,
+  equalBytes,
+  ringCtMessage,
+  type Transaction,
+  toHex,
+  transactionHash,
+  transactionWeight,
+  writeTransaction,
+} from "@anulo/protocol";
+import { WalletRefusal } from "../refusal.ts";
+import type { SignerInfo } from "../state.ts";
+import {
+  destinationValue,
+  type PendingTransaction,
+  pendingOf,
+  type SigningAttempt,
+} from "../transfer/metadata.ts";
+import { extraOf, nobody, outputsOf } from "../transfer/outputs.ts";
+import { shuffled } from "../transfer/random.ts";
+import { type Input, prefixOf, pseudoMasks, sortedInputs } from "../transfer/sign.ts";
+import type { RingedTransaction, SignedTransaction } from "../transfer/stages.ts";
+import { type OutputPlan, outputKeys, type Receiver, txPublicKeys } from "../transfer/tx-keys.ts";
+import type { Wallet } from "../wallet.ts";
+import { ignoreSets, type ProposedInput, proposeAttempt, SigningRefused } from "./attempts.ts";
+import type { MultisigAccount } from "./key-exchange.ts";
+import { signerKeyOf } from "./shared-info.ts";
+import { txSecretsOf } from "./tx-secrets.ts";
+
+export interface Proposal {
+  readonly signed: SignedTransaction;
+  readonly pending: PendingTransaction;
+}
+
+/** Everything but the responses of the real members. */
+function build(ringed: RingedTransaction, signer: Proposer) {
+  const { keys: walletKeys, change, random } = signer;
+  const dummy = nobody(random);
+  const outputs = shuffled(outputsOf(ringed, { change, dummy }), random);
+  const inputs = sortedInputs(ringed);
+  const entropy = randomScalar(random);
+  const secrets = txSecretsOf(
+    outputs,
+    entropy,
+    inputs.map(({ output }) => output.keyImage!),
+  );
+  const publicKeys = txPublicKeys(outputs, secrets);
+  const context = { secrets, publicKeys, viewSecret: walletKeys.viewSecret };
+  const keys = outputs.map((output, i) => outputKeys(output, i, context));
+  const prefix = prefixOf(ringed, inputs, {
+    keys,
+    extra: extraOf(ringed, outputs, { change, secrets, publicKeys }),
+  });
+  const masks = keys.map(({ amountKey }) => commitmentMask(amountKey));
+  const amounts = outputs.map(({ amount }) => amount);
+  const { proof, commitments } = proveBulletproofPlus(amounts, masks, random);
+  const inputMasks = pseudoMasks(inputs.length, masks, random);
+  const base = {
+    ...{ type: 6 as const, fee: ringed.fee, outputCommitments: commitments },
+    pseudoOuts: inputs.map(({ output }, i) => commit(inputMasks[i]!, output.amount)),
+    ecdhInfo: keys.map(({ amountKey }, i) => ({ amount: encodeAmount(amounts[i]!, amountKey) })),
+  };
+  const unsigned = {
+    rangeSigs: [],
+    bulletproofs: [],
+    bulletproofsPlus: [proof],
+    mgs: [],
+    clsags: [] as Clsag[],
+  };
+  const message = ringCtMessage({ prefix, signatures: [], ringct: { ...base, prunable: unsigned } });
+  const proposed = inputs.map((input, i) =>
+    frameOf(input, {
+      message,
+      pseudoOut: base.pseudoOuts[i]!,
+      secretMask: scSub(input.output.mask, inputMasks[i]!),
+    }),
+  );
+  unsigned.clsags.push(...proposed.map(({ frame }) => frame.proof));
+  const transaction: Transaction = { prefix, signatures: [], ringct: { ...base, prunable: unsigned } };
+  return { transaction, inputs, outputs, secrets, entropy, proposed };
+}
+
+/** One input with decoys' responses chosen, as all signers will have it. */
+function frameOf(
+  { output, ring }: Input,
+  { message, pseudoOut, secretMask }: { message: Uint8Array; pseudoOut: Uint8Array; secretMask: Uint8Array },
+): ProposedInput {
+  const { members, realIndex } = ring;
+  const s = members.map((_, i) => (i === realIndex ? new Uint8Array(32) : randomScalar()));
+  const proof = { s, c1: new Uint8Array(32), D: commitmentImage(output.oneTimeKey, secretMask) };
+  const frame = { message, ring: members, pseudoOut, keyImage: output.keyImage!, proof, realIndex };
+  return { frame, output, secretMask };
+}
+
+interface Proposer {
+  readonly keys: Wallet["keys"];
+  readonly change: Receiver;
+  readonly random: RandomSource;
+}
+
+export type ProposingContext = Omit<Proposer, "keys"> & {
+  readonly wallet: Wallet;
+  readonly account: MultisigAccount;
+};
+
+/** An attempt for every group of signers who have told nonces. Throws `WalletRefusal`. */
+function attemptsOf(
+  proposed: readonly ProposedInput[],
+  { wallet, account }: Pick<ProposingContext, "wallet" | "account">,
+): SigningAttempt[] {
+  const infosOf = ({ oneTimeKey }: { readonly oneTimeKey: Uint8Array }): readonly SignerInfo[] =>
+    wallet.state.multisigInfos.get(toHex(oneTimeKey)) ?? [];
+  const own = signerKeyOf(account);
+  const others = infosOf(proposed[0]!.output)
+    .map(({ signer }) => signer)
+    .filter((signer) => !equalBytes(signer, own));
+  if (others.length + 1 < account.threshold)
+    throw new WalletRefusal("UNKNOWN_ERROR", "multisig data from other participants is needed first");
+  const used = new Set<string>();
+  try {
+    return ignoreSets(others, account.threshold).map((ignored) =>
+      proposeAttempt(proposed, { account, infosOf }, { ignored, used }),
+    );
+  } catch (error) {
+    if (error instanceof SigningRefused) throw new WalletRefusal("UNKNOWN_ERROR", error.message);
+    throw error;
+  }
+}
+
+/** A transaction as the first signer hands it on; with a threshold of one it is finished. Throws `WalletRefusal`. */
+export function proposeTransaction(ringed: RingedTransaction, context: ProposingContext): Proposal {
+  const { wallet, account, change, random } = context;
+  const built = build(ringed, { keys: wallet.keys, change, random });
+  const { inputs, outputs, secrets, entropy, proposed } = built;
+  const attempts = attemptsOf(proposed, context);
+  for (const { secretMask } of proposed) secretMask.fill(0);
+  const transaction =
+    account.threshold === 1 ? withAttempt(built.transaction, proposed, attempts[0]!) : built.transaction;
+  const blob = writeTransaction(transaction);
+  const signed: SignedTransaction = {
+    ...ringed,
+    ...{ inputs: inputs.map(({ output }) => output), rings: inputs.map(({ ring }) => ring) },
+    ...{
+      transaction,
+      blob,
+      txHash: transactionHash(transaction),
+      weight: transactionWeight(transaction, blob.length),
+    },
+    txKeys: [secrets.main, ...secrets.additional],
+  };
+  const indexOf = ({ oneTimeKey }: { readonly oneTimeKey: Uint8Array }) =>
+    wallet.state.outputs.findIndex((known) => equalBytes(known.oneTimeKey, oneTimeKey));
+  const pending = pendingOf(signed, { change, indexOf });
+  return { signed, pending: withSigners(pending, { outputs, entropy, attempts }) };
+}
+
+/** The finished transaction: each real member's response and the first challenge of an attempt. */
+export function withAttempt(
+  transaction: Transaction,
+  inputs: readonly { readonly frame: { readonly realIndex: number } }[],
+  { c1, s }: SigningAttempt,
+): Transaction {
+  const { ringct } = transaction;
+  if (ringct === undefined || ringct.type === 0 || ringct.prunable === undefined) return transaction;
+  const clsags = ringct.prunable.clsags.map((proof, i) => ({
+    ...{ D: proof.D, c1: c1[i]! },
+    s: proof.s.with(inputs[i]!.frame.realIndex, s[i]!),
+  }));
+  return { ...transaction, ringct: { ...ringct, prunable: { ...ringct.prunable, clsags } } };
+}
+
+/** What only sets for several signers have: outputs in their final order, and key images beside the sources. */
+function withSigners(
+  pending: PendingTransaction,
+  made: { outputs: readonly OutputPlan[]; entropy: Uint8Array; attempts: SigningAttempt[] },
+): PendingTransaction {
+  const { constructionData: data, transaction } = pending;
+  const images = transaction.prefix.inputs.map((input) =>
+    input.type === "key" ? input.keyImage : undefined,
+  );
+  const sources = data.sources.map((source, i) => {
+    const multisig = new Uint8Array(128);
+    multisig.set(images[i]!, 96);
+    return { ...source, multisig };
+  });
+  const dummy = made.outputs.find(({ isChange, amount }) => isChange && amount === 0n);
+  const change = data.change.amount > 0n || dummy === undefined ? data.change : destinationValue(dummy);
+  const splitDestinations = made.outputs.map((output) => {
+    const named = data.destinations.find(
+      ({ spendPublic, amount }) => equalBytes(spendPublic, output.spendPublic) && amount === output.amount,
+    );
+    return named ?? destinationValue(output);
+  });
+  return {
+    ...pending,
+    change,
+    constructionData: { ...data, sources, change, splitDestinations },
+    multisigSignatures: made.attempts,
+    multisigEntropy: made.entropy,
+  };
+}

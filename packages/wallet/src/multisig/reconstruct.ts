@@ -1,0 +1,205 @@
+/**
+ * A signer makes every proposed transaction again from what is said of it, and signs only what comes out the same.
+ * Source: multisig_tx_builder_ringct.cpp `init` with `reconstruction`.
+ */
+import {
+  type ClsagFrame,
+  commit,
+  commitmentMask,
+  commitmentsBalance,
+  encodeAmount,
+  InvalidPoint,
+  verifyBulletproofsPlus,
+} from "@anulo/crypto";
+import {
+  type ExtraField,
+  encryptedPaymentId,
+  equalBytes,
+  parseExtra,
+  paymentIdNonce,
+  relativeOffsets,
+  ringCtMessage,
+  type Transaction,
+  toHex,
+  writeExtra,
+} from "@anulo/protocol";
+import { checkForm, ringOf } from "../cold-signing/sign-set.ts";
+import { WalletRefusal } from "../refusal.ts";
+import type { OwnedOutput } from "../state.ts";
+import type { ConstructionData, PendingTransaction } from "../transfer/metadata.ts";
+import {
+  cryptPaymentId,
+  type OutputPlan,
+  outputKeys,
+  paymentIdReceiver,
+  txPublicKeys,
+} from "../transfer/tx-keys.ts";
+import type { Wallet } from "../wallet.ts";
+import { SigningRefused } from "./attempts.ts";
+import { txSecretsOf } from "./tx-secrets.ts";
+
+type Entry = ConstructionData["change"];
+
+/** One input as all signers have it, and the output of ours it spends. */
+export interface ReconstructedInput {
+  readonly frame: ClsagFrame;
+  readonly output: OwnedOutput;
+}
+
+function demand(holds: boolean, message: string): asserts holds {
+  if (!holds) throw new SigningRefused(message);
+}
+
+const isSame = (a: Entry, b: Entry) =>
+  equalBytes(a.spendPublic, b.spendPublic) && equalBytes(a.viewPublic, b.viewPublic);
+
+function plansOf({ splitDestinations, change }: ConstructionData): OutputPlan[] {
+  return splitDestinations.map((entry) => ({
+    ...{ spendPublic: entry.spendPublic, viewPublic: entry.viewPublic, amount: entry.amount },
+    ...{ isSubaddress: entry.isSubaddress === 1, isChange: isSame(entry, change) },
+  }));
+}
+
+type Source = ConstructionData["sources"][number];
+
+/** The output of this wallet that a source spends. */
+function ownOutput({ outputs, realOutput, amount, mask }: Source, wallet: Wallet): OwnedOutput {
+  const real = outputs[Number(realOutput)];
+  const output = wallet.state.outputs.find(
+    ({ oneTimeKey }) => real !== undefined && equalBytes(oneTimeKey, real.key),
+  );
+  demand(output?.keyImage !== undefined, "an input is not known here, or needs multisig info first");
+  const isTrue = output.amount === amount && equalBytes(output.mask, mask);
+  demand(isTrue && equalBytes(commit(mask, amount), real!.commitment), "an input has another amount");
+  return output;
+}
+
+/** The outputs of this wallet that the sources name, in the order of the inputs. */
+function ownInputs(data: ConstructionData, transaction: Transaction, wallet: Wallet) {
+  const bySource = data.sources.map((source) => ({
+    output: ownOutput(source, wallet),
+    ring: ringOf(source),
+  }));
+  return transaction.prefix.inputs.map((input) => {
+    demand(input.type === "key" && input.amount === 0n, "an input is no RingCT output");
+    const own = bySource.find(({ output }) => equalBytes(output.keyImage!, input.keyImage));
+    demand(own !== undefined, "a key image is not that of the output it is said to spend");
+    const offsets = relativeOffsets(own.ring.members.map(({ globalIndex }) => BigInt(globalIndex)));
+    demand(
+      offsets.length === input.keyOffsets.length &&
+        offsets.every((offset, i) => offset === input.keyOffsets[i]),
+      "a ring is not the one it is said to be",
+    );
+    return { ...own, keyImage: input.keyImage };
+  });
+}
+
+/** Transaction keys, one-time keys, `extra` and hidden amounts are those the construction data lead to. */
+function checkOutputs(pending: PendingTransaction, keyImages: readonly Uint8Array[], wallet: Wallet): void {
+  const { constructionData: data, transaction, txKey, additionalTxKeys, multisigEntropy } = pending;
+  const { prefix, ringct } = transaction;
+  demand(ringct !== undefined && ringct.type === 6, "it is no transaction of today's kind");
+  const outputs = plansOf(data);
+  const secrets = txSecretsOf(outputs, multisigEntropy, keyImages);
+  const told = [txKey, ...additionalTxKeys].map(toHex).join();
+  demand(
+    [secrets.main, ...secrets.additional].map(toHex).join() === told,
+    "its secret keys are not those agreed on",
+  );
+  const publicKeys = txPublicKeys(outputs, secrets);
+  const context = { secrets, publicKeys, viewSecret: wallet.keys.viewSecret };
+  demand(prefix.outputs.length === outputs.length, "it has other outputs");
+  demand(ringct.outputCommitments.length === outputs.length, "it has other commitments");
+  for (const [i, output] of outputs.entries()) {
+    const { oneTimeKey, viewTag, amountKey } = outputKeys(output, i, context);
+    const target = prefix.outputs[i]!.target;
+    const isTold =
+      target.type === "taggedKey" && equalBytes(target.key, oneTimeKey) && target.viewTag === viewTag;
+    demand(isTold && prefix.outputs[i]!.amount === 0n, "an output does not go where it is said to go");
+    const commitment = commit(commitmentMask(amountKey), output.amount);
+    demand(equalBytes(ringct.outputCommitments[i]!, commitment), "an output has another amount");
+    const hidden = encodeAmount(output.amount, amountKey);
+    demand(equalBytes(ringct.ecdhInfo[i]!.amount, hidden), "an amount cannot be read by its receiver");
+    amountKey.fill(0);
+  }
+  const fields: ExtraField[] = [{ type: "publicKey", key: publicKeys.main }];
+  if (publicKeys.additional.length > 0)
+    fields.push({ type: "additionalPublicKeys", keys: [...publicKeys.additional] });
+  demand(
+    equalBytes(prefix.extra, extraOf(data, { outputs, fields, secret: secrets.main })),
+    "its extra is another",
+  );
+}
+
+/** The payment id is readable in the construction data, and hidden in the transaction. */
+function extraOf(
+  data: ConstructionData,
+  { outputs, fields, secret }: { outputs: readonly OutputPlan[]; fields: ExtraField[]; secret: Uint8Array },
+): Uint8Array {
+  const given = parseExtra(data.extra);
+  const kept = given.filter(({ type }) => type !== "publicKey" && type !== "additionalPublicKeys");
+  const paymentId = encryptedPaymentId(given);
+  const { spendPublic, viewPublic, isSubaddress } = data.change;
+  const change = { spendPublic, viewPublic, isSubaddress: isSubaddress === 1 };
+  const receiver = paymentIdReceiver(outputs, change);
+  if (paymentId === undefined || receiver === undefined) return writeExtra([...fields, ...kept]);
+  const nonce = paymentIdNonce(cryptPaymentId(paymentId, receiver, secret));
+  return writeExtra([...fields, ...kept.filter(({ type }) => type !== "nonce"), nonce]);
+}
+
+function checkAmounts({ constructionData, transaction, fee }: PendingTransaction): void {
+  const { ringct } = transaction;
+  demand(ringct !== undefined && ringct.type === 6 && ringct.prunable !== undefined, "it has no proofs");
+  const { sources, splitDestinations } = constructionData;
+  const spent = sources.reduce((sum, { amount }) => sum + amount, 0n);
+  const paid = splitDestinations.reduce((sum, { amount }) => sum + amount, 0n);
+  demand(ringct.fee === spent - paid && fee === ringct.fee, "its fee is not the difference of its amounts");
+  const { pseudoOuts, outputCommitments: commitments, prunable } = ringct;
+  demand(commitmentsBalance(pseudoOuts, commitments, ringct.fee), "it does not balance");
+  const [proof, ...more] = prunable.bulletproofsPlus;
+  demand(proof !== undefined && more.length === 0, "it has not one range proof");
+  demand(verifyBulletproofsPlus([{ proof, commitments }]), "its range proof does not hold");
+}
+
+/** The inputs to sign, once the transaction is found to be what is said of it. Throws SigningRefused. */
+export function reconstruct(pending: PendingTransaction, wallet: Wallet): ReconstructedInput[] {
+  const { constructionData: data, transaction } = pending;
+  try {
+    checkForm(data);
+    demand(transaction.prefix.version === 2, "it is no RingCT transaction");
+    demand(transaction.prefix.unlockTime === data.unlockTime, "it has another unlock time");
+    demand(transaction.prefix.inputs.length === data.sources.length, "it has other inputs");
+    const inputs = ownInputs(data, transaction, wallet);
+    checkOutputs(
+      pending,
+      inputs.map(({ keyImage }) => keyImage),
+      wallet,
+    );
+    checkAmounts(pending);
+    return framesOf(transaction, inputs);
+  } catch (error) {
+    if (error instanceof WalletRefusal || error instanceof InvalidPoint)
+      throw new SigningRefused(error.message);
+    throw error;
+  }
+}
+
+function framesOf(transaction: Transaction, inputs: ReturnType<typeof ownInputs>): ReconstructedInput[] {
+  const { ringct } = transaction;
+  if (ringct === undefined || ringct.type !== 6) throw new SigningRefused("it has no proofs");
+  const proofs = ringct.prunable?.clsags ?? [];
+  demand(
+    proofs.length === inputs.length && ringct.pseudoOuts.length === inputs.length,
+    "it has other proofs",
+  );
+  const message = ringCtMessage(transaction);
+  return inputs.map(({ output, ring, keyImage }, i) => {
+    const { members, realIndex } = ring;
+    const proof = proofs[i]!;
+    demand(proof.s.length === members.length, "a proof has another size than its ring");
+    return {
+      output,
+      frame: { message, ring: members, pseudoOut: ringct.pseudoOuts[i]!, keyImage, proof, realIndex },
+    };
+  });
+}

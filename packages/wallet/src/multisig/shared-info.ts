@@ -1,0 +1,186 @@
+/**
+ * What signers tell each other before a payment: parts of key images, and nonces for one signature of each group.
+ * Source: wallet2.cpp `export_multisig`, `import_multisig`.
+ */
+import { randomBytes } from "node:crypto";
+import {
+  isInMainSubgroup,
+  keyImageOf,
+  NONCES_PER_SIGNATURE,
+  pointAdd,
+  publicKeyOf,
+  randomScalar,
+} from "@anulo/crypto";
+import {
+  BadBytes,
+  bytes32,
+  type Codec,
+  compareBytes,
+  concatBytes,
+  decode,
+  encode,
+  equalBytes,
+  list,
+  struct,
+  toHex,
+} from "@anulo/protocol";
+import { learnKeyImagesOf } from "../cold-signing/exchange.ts";
+import { magicOf, seal, unseal } from "../cold-signing/sealed.ts";
+import { mapPatiently } from "../proofs/text.ts";
+import { WalletRefusal } from "../refusal.ts";
+import type { OwnedOutput, SignerInfo } from "../state.ts";
+import type { Wallet } from "../wallet.ts";
+import { ownOneTimeSecret } from "./account-keys.ts";
+import { choose, type MultisigAccount } from "./key-exchange.ts";
+
+const MAGIC = magicOf("Monero multisig export", 1);
+const HEADER_BYTES = 96;
+
+const noncePoints = struct().field("L", bytes32).field("R", bytes32);
+const signerInfo: Codec<SignerInfo> = struct()
+  .field("signer", bytes32)
+  .field("nonces", list(noncePoints))
+  .field("partialKeyImages", list(bytes32));
+const signerInfos = list(signerInfo);
+
+function refusal(message: string): WalletRefusal {
+  return new WalletRefusal("UNKNOWN_ERROR", `Error calling import_multisig: ${message}`);
+}
+
+/** The own base key, by which others know this signer (32 bytes). */
+export function signerKeyOf({ baseSecret }: MultisigAccount): Uint8Array {
+  return publicKeyOf(baseSecret);
+}
+
+/** Nonces for one attempt by each group of signers this one is in. */
+function nonceCount({ signers, threshold }: MultisigAccount): number {
+  return choose(signers.length - 1, signers.length - threshold) * NONCES_PER_SIGNATURE;
+}
+
+function infoOf(output: OwnedOutput, account: MultisigAccount, nonces: readonly Uint8Array[]): SignerInfo {
+  const { oneTimeKey } = output;
+  return {
+    signer: signerKeyOf(account),
+    nonces: nonces.map((nonce) => ({ L: publicKeyOf(nonce), R: keyImageOf(oneTimeKey, nonce) })),
+    partialKeyImages: account.shares.map((share) => keyImageOf(oneTimeKey, share)),
+  };
+}
+
+/** The sealed text for the other signers. New nonces take the place of those told before. */
+export async function exportInfo(
+  wallet: Wallet,
+  account: MultisigAccount,
+  kdfRounds: number | undefined,
+): Promise<Uint8Array> {
+  const { spendPublic, viewPublic } = wallet.keys;
+  const made = await mapPatiently(wallet.state.outputs, (output) => {
+    const nonces = Array.from({ length: nonceCount(account) }, () => randomScalar());
+    return { key: toHex(output.oneTimeKey), nonces, info: infoOf(output, account, nonces) };
+  });
+  // Kept before anybody can rely on them.
+  await wallet.commit({ kind: "multisigNonces", nonces: made.map(({ key, nonces }) => [key, nonces]) });
+  const body = encode(
+    signerInfos,
+    made.map(({ info }) => info),
+  );
+  const plain = concatBytes(spendPublic, viewPublic, signerKeyOf(account), body);
+  return seal(MAGIC, plain, { keys: { ...wallet.keys, kdfRounds }, random: randomBytes });
+}
+
+function checkPoints(infos: readonly SignerInfo[]): void {
+  const points = infos.flatMap(({ nonces, partialKeyImages }) => [
+    ...nonces.flatMap(({ L, R }) => [L, R]),
+    ...partialKeyImages,
+  ]);
+  if (!points.every(isInMainSubgroup)) throw refusal("Multisig value is not in the main subgroup");
+}
+
+/** One signer's infos; undefined for this signer's own. Throws `WalletRefusal`. */
+async function openInfo(
+  wallet: Wallet,
+  account: MultisigAccount,
+  { sealed, kdfRounds }: { sealed: Uint8Array; kdfRounds: number | undefined },
+): Promise<SignerInfo[] | undefined> {
+  if (!equalBytes(sealed.subarray(0, MAGIC.length), MAGIC)) throw refusal("Bad multisig info file magic in ");
+  const plain = await unseal(MAGIC, sealed, { ...wallet.keys, kdfRounds });
+  if (plain === undefined) throw refusal("Failed to authenticate ciphertext");
+  if (plain.length < HEADER_BYTES) throw refusal("Bad data size");
+  const { spendPublic, viewPublic } = wallet.keys;
+  if (!equalBytes(plain.subarray(0, 64), concatBytes(spendPublic, viewPublic)))
+    throw refusal("Multisig info is for a different account");
+  const signer = plain.subarray(64, HEADER_BYTES);
+  if (equalBytes(signer, signerKeyOf(account))) return undefined;
+  if (!account.signers.some((known) => equalBytes(known, signer)))
+    throw refusal("Signer is not a member of this multisig wallet");
+  const infos = readInfos(plain.subarray(HEADER_BYTES));
+  if (!infos.every((info) => equalBytes(info.signer, signer)))
+    throw refusal("Mismatched signers in imported multisig info");
+  return infos;
+}
+
+function readInfos(body: Uint8Array): SignerInfo[] {
+  try {
+    return decode(signerInfos, body);
+  } catch (error) {
+    if (error instanceof BadBytes) throw refusal("Failed to load output data");
+    throw error;
+  }
+}
+
+/** The key image of an output: this signer's part, and the others' parts that are not in it. */
+function compositeKeyImage(
+  output: OwnedOutput,
+  account: MultisigAccount,
+  others: readonly SignerInfo[],
+): Uint8Array {
+  const { oneTimeKey } = output;
+  const secret = ownOneTimeSecret(account, output);
+  try {
+    const used = new Set(account.shares.map((share) => toHex(keyImageOf(oneTimeKey, share))));
+    const parts = others
+      .flatMap(({ partialKeyImages }) => partialKeyImages)
+      .filter((part) => {
+        const isNew = !used.has(toHex(part));
+        used.add(toHex(part));
+        return isNew;
+      });
+    return parts.reduce(pointAdd, keyImageOf(oneTimeKey, secret));
+  } finally {
+    secret.fill(0);
+  }
+}
+
+export type ImportedInfo = { readonly sealed: readonly Uint8Array[]; readonly kdfRounds: number | undefined };
+
+/** Takes what the other signers told; answers for how many outputs all of them did. Throws `WalletRefusal`. */
+export async function importInfo(
+  wallet: Wallet,
+  account: MultisigAccount,
+  { sealed, kdfRounds }: ImportedInfo,
+): Promise<number> {
+  const bySigner = new Map<string, readonly SignerInfo[]>();
+  for (const each of sealed) {
+    const infos = await openInfo(wallet, account, { sealed: each, kdfRounds });
+    const [first] = infos ?? [];
+    if (infos !== undefined && first !== undefined && !bySigner.has(toHex(first.signer)))
+      bySigner.set(toHex(first.signer), infos);
+  }
+  const told = [...bySigner.values()].sort(([a], [b]) => compareBytes(a!.signer, b!.signer));
+  if (told.length + 1 < account.threshold) throw refusal("Wrong number of multisig sources");
+  await mapPatiently(told, checkPoints);
+  const { outputs } = wallet.state;
+  const count = Math.min(outputs.length, ...told.map(({ length }) => length));
+  if (count === 0) return 0;
+  const shared = outputs.slice(0, count);
+  const infos = shared.map((_, n) => told.map((each) => each[n]!));
+  const entries = [...shared.entries()];
+  const keyImages = await mapPatiently(entries, ([n, output]) =>
+    compositeKeyImage(output, account, infos[n]!),
+  );
+  await wallet.commit({
+    kind: "multisigInfos",
+    infos: entries.map(([n, { oneTimeKey }]) => [toHex(oneTimeKey), infos[n]!]),
+  });
+  await learnKeyImagesOf(wallet, keyImages, 0);
+  return count;
+}

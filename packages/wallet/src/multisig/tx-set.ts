@@ -1,0 +1,38 @@
+/** Sets of transactions that signers hand on until enough have signed. Source: wallet2.h `multisig_tx_set`. */
+import { bytes32, list, struct, type TypeOf } from "@anulo/protocol";
+import { forSigner } from "../cold-signing/prepare-unsigned.ts";
+import { magicOf, type SealKeys } from "../cold-signing/sealed.ts";
+import { type Kind, sealSet, unsealSet } from "../cold-signing/tx-sets.ts";
+import { pendingTransaction } from "../transfer/metadata.ts";
+
+const multisigSet = struct().field("transactions", list(pendingTransaction)).field("signers", list(bytes32));
+
+export type MultisigSet = TypeOf<typeof multisigSet>;
+
+const multisigKind: Kind<MultisigSet> = {
+  magic: magicOf("Monero multisig unsigned tx set", 1),
+  codec: multisigSet,
+};
+
+/** The set as it is handed on: payment ids are readable in it. */
+export async function sealMultisigSet(set: MultisigSet, keys: SealKeys): Promise<Uint8Array> {
+  const transactions = set.transactions.map((pending) => {
+    const { constructionData, transaction } = pending;
+    const current = { ...constructionData, extra: transaction.prefix.extra };
+    return { ...pending, constructionData: forSigner({ ...pending, constructionData: current }) };
+  });
+  return sealSet(multisigKind, { ...set, transactions }, keys);
+}
+
+/** Undefined for what isn't such a set of this wallet. */
+export async function unsealMultisigSet(
+  sealed: Uint8Array,
+  keys: SealKeys,
+): Promise<MultisigSet | undefined> {
+  const set = await unsealSet(multisigKind, sealed, keys);
+  const isWhole = set?.transactions.every(({ transaction, selectedTransfers, constructionData }) => {
+    const counts = [selectedTransfers, constructionData.selectedTransfers, constructionData.sources];
+    return counts.every(({ length }) => length === transaction.prefix.inputs.length);
+  });
+  return isWhole === true ? set : undefined;
+}
