@@ -26,6 +26,12 @@ export function emptyChain(
   return openChain({ network: networks.regtest, path, fixedDifficulty, checkpoints, discharge, now });
 }
 
+/** The same with so much room (bytes) for transactions that wait. */
+export function emptyChainWithPool(maxPoolWeight: number): Promise<OpenChain> {
+  const { discharge } = createVerifiers({ threads: 0, pow });
+  return openChain({ network: networks.regtest, fixedDifficulty: 1n, discharge, now, maxPoolWeight });
+}
+
 /** The same with another hard fork from this height on. */
 export function emptyChainWithFork(version: number, height: number): Promise<OpenChain> {
   const { discharge } = createVerifiers({ threads: 0, pow });

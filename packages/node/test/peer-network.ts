@@ -27,6 +27,40 @@ const hasty: Clock = {
   after: (milliseconds, run) => systemClock.after(milliseconds / 100, run),
 };
 
+/** A clock that stands still until it is moved. */
+export interface StillClock extends Clock {
+  /** Lets some seconds pass: what was put off until then happens. */
+  pass(seconds: number): void;
+}
+
+/** Starts at a moment in Unix seconds. */
+export function stillClock(start: number): StillClock {
+  let now = start * 1000;
+  let due: { readonly at: number; readonly run: () => void }[] = [];
+  return {
+    seconds: () => Math.floor(now / 1000),
+    milliseconds: () => now,
+    after(milliseconds, run) {
+      const entry = { at: now + milliseconds, run };
+      due.push(entry);
+      return () => {
+        due = due.filter((other) => other !== entry);
+      };
+    },
+    pass(seconds) {
+      const end = now + seconds * 1000;
+      for (;;) {
+        const next = due.filter(({ at }) => at <= end).sort((a, b) => a.at - b.at)[0];
+        if (next === undefined) break;
+        due = due.filter((other) => other !== next);
+        now = next.at;
+        next.run();
+      }
+      now = end;
+    },
+  };
+}
+
 /** Makes a chain speak. */
 export function speaking(chain: OpenChain, options: Partial<PeerProtocolOptions> = {}): TestNode {
   const faults: unknown[] = [];
@@ -60,9 +94,8 @@ interface Wiring {
   isOpen(): boolean;
 }
 
-interface PeerParts {
-  readonly host: string;
-  readonly direction: "in" | "out";
+interface PeerParts extends Omit<Met, "zone"> {
+  readonly zone?: Peer["zone"];
   /** What is sent to the peer goes here. */
   readonly heard: { push(message: { id: number; bytes: Uint8Array }): unknown };
   syncData(): CoreSyncData;
@@ -70,14 +103,14 @@ interface PeerParts {
   drop(reason: string, blame?: Blame): void;
 }
 
-function makePeer({ host, direction, syncData, isOpen, drop, heard }: PeerParts): Peer {
+function makePeer({ host, direction, zone = "public", syncData, isOpen, drop, heard }: PeerParts): Peer {
   const now = () => Math.floor(Date.now() / 1000);
   return {
     peerId: 7n,
     connectionId: new Uint8Array(randomBytes(16)),
     address: { kind: "ipv4", host, port: 18080 },
     direction,
-    zone: "public",
+    zone,
     get syncData() {
       return syncData();
     },
@@ -173,11 +206,17 @@ export interface Stranger {
   leave(): void;
 }
 
+interface Met {
+  readonly host: string;
+  readonly direction: Peer["direction"];
+  readonly zone: Peer["zone"];
+}
+
 /** Lets a stranger connect to a node, with a chain like the node's save for what `claims` says. */
 export function meetStranger(
   node: TestNode,
   claims: Partial<CoreSyncData> = {},
-  host = "10.0.0.66",
+  { host = "10.0.0.66", direction = "in", zone = "public" }: Partial<Met> = {},
 ): Stranger {
   let isOpen = true;
   const self = { dropped: undefined as Dropped | undefined };
@@ -201,7 +240,7 @@ export function meetStranger(
       else node.faults.push(error);
     }
   };
-  const peer = makePeer({ host, direction: "in", syncData: data, isOpen: () => isOpen, drop, heard });
+  const peer = makePeer({ host, direction, zone, syncData: data, isOpen: () => isOpen, drop, heard });
   void guarded(() => {
     node.protocol.onSyncData(peer, data());
     node.protocol.onConnected(peer);
@@ -229,7 +268,7 @@ export function until(node: TestNode, holds: () => boolean): Promise<void> {
   return new Promise((resolve, reject) => {
     let isDone = false;
     const timer = setTimeout(() => finish(new Error("what was waited for did not happen")), 20_000);
-    const poll = setInterval(() => check(), 20);
+    const poll = setInterval(() => check(), 2);
     const end = node.chain.events.listen(() => setImmediate(check));
     const finish = (error?: Error) => {
       isDone = true;

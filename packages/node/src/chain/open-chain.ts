@@ -28,6 +28,8 @@ export interface OpenChainOptions {
   readonly checkpoints?: readonly Checkpoint[] | undefined;
   /** When blocks are flushed to disk. */
   readonly syncMode?: SyncMode | undefined;
+  /** Weight (bytes) of waiting transactions above which the cheapest are dropped. */
+  readonly maxPoolWeight?: number | undefined;
   /** Told when the disk fails: the chain must not be written any more. */
   readonly onFault?: ((fault: Error) => void) | undefined;
   readonly discharge: Discharge;
@@ -54,7 +56,7 @@ export async function openChain(options: OpenChainOptions): Promise<OpenChain> {
     store,
     network,
     state: createChainState({ read, network, fixedDifficulty, seedSchedule, checkpoints }),
-    pool: createPool(read),
+    pool: createPool(read, options.maxPoolWeight),
     proofs: createProofs(discharge),
     invalidBlocks: new Map(),
     now,
