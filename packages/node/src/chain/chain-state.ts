@@ -35,6 +35,8 @@ export interface ChainState {
   appended(block: TopBlock): void;
   /** To be told when blocks were taken off, or a write was rolled back. */
   rewound(): void;
+  /** The same rules over another reader's chain. */
+  over(other: StateReader): ChainState;
 }
 
 export interface ChainStateOptions {
@@ -82,6 +84,7 @@ export function createChainState(options: ChainStateOptions): ChainState {
     rewound() {
       loaded = undefined;
     },
+    over: (other) => createChainState({ ...options, read: other }),
   };
 }
 

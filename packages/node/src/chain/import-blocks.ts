@@ -3,7 +3,7 @@ import { chainContext, type Obligation, RuleViolation, verifyBlock } from "@anul
 import { equalBytes, toHex } from "@anulo/protocol";
 import type { NewBlock } from "@anulo/storage";
 import { acceptBlock } from "./chain.ts";
-import { type ChainState, createChainState } from "./chain-state.ts";
+import type { ChainState } from "./chain-state.ts";
 import { type IncomingBlock, newBlock } from "./incoming-block.ts";
 import { findSuppliedOrInPool, takeFromPool } from "./main-chain.ts";
 import { type ChainParts, transact } from "./parts.ts";
@@ -66,14 +66,9 @@ const MAX_STAGED = 3;
 /** Milliseconds of work between two turns of the event loop. */
 const TURN_MS = 15;
 
-function newGround({ store, network, state }: ChainParts): Ground {
+function newGround({ store, state }: ChainParts): Ground {
   const pending = createPendingBlocks(store.read);
-  const { fixedDifficulty, seedSchedule, checkpoints } = state.view();
-  return {
-    pending,
-    state: createChainState({ read: pending.read, network, fixedDifficulty, seedSchedule, checkpoints }),
-    isLost: false,
-  };
+  return { pending, state: state.over(pending.read), isLost: false };
 }
 
 /** Judges a run on the ground, block by block; throws RuleViolation or Outrun. */
