@@ -1,3 +1,4 @@
+export { type CrashOptions, type CrashReport, type RoundReport, runCrashRounds } from "./crash/rounds.ts";
 export { type Devnet, type DevnetOptions, type DevnetWallet, startDevnet } from "./devnet.ts";
 export type { Exact, ExactObject } from "./exact-json.ts";
 export { formatExact, isExactObject, parseExact } from "./exact-json.ts";

@@ -22,6 +22,8 @@ export type LaunchOptions = {
   /** It is ready once this port of 127.0.0.1 accepts a connection. */
   readonly port: number;
   readonly readyWithinMs?: number;
+  /** Kill it (SIGKILL) so many milliseconds after its start, ready or not. */
+  readonly killAfterMs?: number;
 };
 
 const keptOutput = 64 * 1024;
@@ -40,6 +42,7 @@ export async function launch(options: LaunchOptions): Promise<Program> {
     env: { ...process.env, ...options.env },
   });
   const program = watch(child, options.command);
+  if (options.killAfterMs !== undefined) setTimeout(() => child.kill("SIGKILL"), options.killAfterMs);
   try {
     await waitForPort(program, options);
   } catch (error) {

@@ -31,6 +31,8 @@ export type DaemonOptions = {
   /** A folder to open and keep; without it a new one, removed at the stop. */
   readonly dataDir?: string;
   readonly port?: number;
+  /** Kill it (SIGKILL) so many milliseconds after its start, ready or not. */
+  readonly killAfterMs?: number;
 };
 
 export type WalletOptions = {
@@ -100,6 +102,7 @@ export async function startDaemon(maker: Maker, options: DaemonOptions = {}): Pr
     command,
     port,
     env,
+    ...(options.killAfterMs !== undefined && { killAfterMs: options.killAfterMs }),
     args: [
       ...args,
       ...["--fixed-difficulty", "1", "--offline", "--no-igd", "--no-zmq", "--non-interactive"],
