@@ -83,7 +83,15 @@ export function jumpTargets(instructions: readonly Instruction[]): Set<number> {
   return targets;
 }
 
-type Emitter = (code: Code, instruction: Instruction, scratchpad: number) => void;
+/** What holds for the whole program. */
+export type Surroundings = {
+  /** The scratchpad's address. */
+  readonly scratchpad: number;
+  /** The program begins with rounding to nearest, and no instruction changes that. */
+  readonly isNearest: boolean;
+};
+
+type Emitter = (code: Code, instruction: Instruction, surroundings: Surroundings) => void;
 
 const L1_MASK = 16 * 1024 - 8;
 const L2_MASK = 256 * 1024 - 8;
@@ -105,7 +113,11 @@ function emitAddress(code: Code, register: number, constant: number, mask: numbe
 }
 
 /** Pushes the 64-bit operand in memory of an integer instruction. */
-function emitMemory(code: Code, { target, source, mod, constant }: Instruction, scratchpad: number): void {
+function emitMemory(
+  code: Code,
+  { target, source, mod, constant }: Instruction,
+  { scratchpad }: Surroundings,
+): void {
   if (source === target) emitSigned32(code, op.I32_CONST, constant & L3_MASK);
   else emitAddress(code, source, constant, levelMask(mod));
   emit(code, op.I64_LOAD, 3);
@@ -113,7 +125,11 @@ function emitMemory(code: Code, { target, source, mod, constant }: Instruction, 
 }
 
 /** Pushes the pair of doubles made of two 32-bit integers in memory. */
-function emitFloatMemory(code: Code, { source, mod, constant }: Instruction, scratchpad: number): void {
+function emitFloatMemory(
+  code: Code,
+  { source, mod, constant }: Instruction,
+  { scratchpad }: Surroundings,
+): void {
   emitAddress(code, source, constant, levelMask(mod));
   emit(code, ...op.V128_LOAD64_ZERO, 3);
   emitUnsigned(code, scratchpad);
@@ -128,9 +144,9 @@ function emitSource(code: Code, { target, source, constant }: Instruction): void
 
 /** target = operation(target, what `operand` pushes). */
 function integer(operand: Emitter, ...operation: readonly number[]): Emitter {
-  return (code, instruction, scratchpad) => {
+  return (code, instruction, surroundings) => {
     emit(code, op.LOCAL_GET, local.r(instruction.target));
-    operand(code, instruction, scratchpad);
+    operand(code, instruction, surroundings);
     emit(code, ...operation, op.LOCAL_SET, local.r(instruction.target));
   };
 }
@@ -138,21 +154,32 @@ function integer(operand: Emitter, ...operation: readonly number[]): Emitter {
 const emitOwnSource = (code: Code, { source }: Instruction): void =>
   emit(code, op.LOCAL_GET, local.r(source));
 
-/** target = operation(target, operand), natively in mode 0 and by the fixed functions in the others. */
-function floating(code: Code, target: number, native: readonly number[], rounded: number): void {
-  emit(code, op.LOCAL_SET, local.OPERAND, op.LOCAL_GET, local.MODE, op.I32_EQZ, op.IF, 0x7b);
-  emit(code, op.LOCAL_GET, target, op.LOCAL_GET, local.OPERAND, ...native, op.ELSE);
-  emit(code, op.LOCAL_GET, target, op.LOCAL_GET, local.OPERAND, op.LOCAL_GET, local.MODE, op.CALL, rounded);
-  emit(code, op.END, op.LOCAL_SET, target);
+type FloatOperation = { readonly native: readonly number[]; readonly rounded: number };
+
+const ADD = { native: op.F64X2_ADD, rounded: local.ADD };
+const MULTIPLY = { native: op.F64X2_MUL, rounded: local.MULTIPLY };
+const DIVIDE = { native: op.F64X2_DIV, rounded: local.DIVIDE };
+const SQUARE_ROOT = { native: op.F64X2_SQRT, rounded: local.SQUARE_ROOT };
+
+/**
+ * Applies the operation to what the stack holds. The fixed functions look at the mode themselves: a branch here, with
+ * the instruction on one side and the call on the other, took longer and made programs a third larger.
+ */
+function emitRounded(code: Code, { native, rounded }: FloatOperation, { isNearest }: Surroundings): void {
+  if (isNearest) emit(code, ...native);
+  else emit(code, op.LOCAL_GET, local.MODE, op.CALL, rounded);
 }
 
 /** Adds or, negated, subtracts a constant register or memory. */
-function addition(isMemory: boolean, isNegated: boolean) {
-  return (code: Code, instruction: Instruction, scratchpad: number): void => {
-    if (isMemory) emitFloatMemory(code, instruction, scratchpad);
+function addition(isMemory: boolean, isNegated: boolean): Emitter {
+  return (code, instruction, surroundings) => {
+    const target = local.f(instruction.target & 3);
+    emit(code, op.LOCAL_GET, target);
+    if (isMemory) emitFloatMemory(code, instruction, surroundings);
     else emit(code, op.LOCAL_GET, local.a(instruction.source & 3));
     if (isNegated) emit(code, ...op.F64X2_NEG);
-    floating(code, local.f(instruction.target & 3), op.F64X2_ADD, local.ADD);
+    emitRounded(code, ADD, surroundings);
+    emit(code, op.LOCAL_SET, target);
   };
 }
 
@@ -173,15 +200,26 @@ function emitReciprocal(code: Code, { target, constant }: Instruction): void {
   emit(code, op.I64_MUL, op.LOCAL_SET, local.r(target));
 }
 
-function emitDivision(code: Code, instruction: Instruction, scratchpad: number): void {
-  emitFloatMemory(code, instruction, scratchpad);
-  emit(code, op.LOCAL_GET, local.E_KEEP, ...op.V128_AND, op.LOCAL_GET, local.E_SET, ...op.V128_OR);
-  floating(code, local.e(instruction.target & 3), op.F64X2_DIV, local.DIVIDE);
+function emitProduct(code: Code, { target, source }: Instruction, surroundings: Surroundings): void {
+  const register = local.e(target & 3);
+  emit(code, op.LOCAL_GET, register, op.LOCAL_GET, local.a(source & 3));
+  emitRounded(code, MULTIPLY, surroundings);
+  emit(code, op.LOCAL_SET, register);
 }
 
-function emitSquareRoot(code: Code, { target }: Instruction): void {
+function emitDivision(code: Code, instruction: Instruction, surroundings: Surroundings): void {
+  const register = local.e(instruction.target & 3);
+  emit(code, op.LOCAL_GET, register);
+  emitFloatMemory(code, instruction, surroundings);
+  emit(code, op.LOCAL_GET, local.E_KEEP, ...op.V128_AND, op.LOCAL_GET, local.E_SET, ...op.V128_OR);
+  emitRounded(code, DIVIDE, surroundings);
+  emit(code, op.LOCAL_SET, register);
+}
+
+function emitSquareRoot(code: Code, { target }: Instruction, surroundings: Surroundings): void {
   const register = local.e(target & 3);
-  emit(code, op.LOCAL_GET, register, op.LOCAL_GET, local.MODE, op.CALL, local.SQUARE_ROOT);
+  emit(code, op.LOCAL_GET, register);
+  emitRounded(code, SQUARE_ROOT, surroundings);
   emit(code, op.LOCAL_SET, register);
 }
 
@@ -219,7 +257,11 @@ function emitRounding(code: Code, { source, constant }: Instruction): void {
   emit(code, op.I64_ROTR, op.I32_WRAP_I64, op.I32_CONST, 3, op.I32_AND, op.LOCAL_SET, local.MODE);
 }
 
-function emitStore(code: Code, { target, source, mod, constant }: Instruction, scratchpad: number): void {
+function emitStore(
+  code: Code,
+  { target, source, mod, constant }: Instruction,
+  { scratchpad }: Surroundings,
+): void {
   emitAddress(code, target, constant, mod >> 4 >= 14 ? L3_MASK : levelMask(mod));
   emit(code, op.LOCAL_GET, local.r(source), op.I64_STORE, 3);
   emitUnsigned(code, scratchpad);
@@ -249,10 +291,7 @@ const EMITTERS: Readonly<Record<Name, Emitter>> = {
   FSUB_R: addition(false, true),
   FSUB_M: addition(true, true),
   FSCAL_R: emitScaling,
-  FMUL_R(code, { target, source }) {
-    emit(code, op.LOCAL_GET, local.a(source & 3));
-    floating(code, local.e(target & 3), op.F64X2_MUL, local.MULTIPLY);
-  },
+  FMUL_R: emitProduct,
   FDIV_M: emitDivision,
   FSQRT_R: emitSquareRoot,
   CBRANCH: emitBranch,
@@ -260,7 +299,7 @@ const EMITTERS: Readonly<Record<Name, Emitter>> = {
   ISTORE: emitStore,
 };
 
-/** Appends the instruction, working on the scratchpad there; a branch ends the loop that stands at its target. */
-export function emitInstruction(code: Code, instruction: Instruction, scratchpad: number): void {
-  EMITTERS[instruction.name](code, instruction, scratchpad);
+/** Appends the instruction; a branch ends the loop that stands at its target. */
+export function emitInstruction(code: Code, instruction: Instruction, surroundings: Surroundings): void {
+  EMITTERS[instruction.name](code, instruction, surroundings);
 }

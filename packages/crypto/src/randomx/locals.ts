@@ -10,19 +10,17 @@ export const a = (i: number): number => 16 + i;
 /** What a multiplicative register keeps of a converted integer, and what is set in it. */
 export const E_KEEP = 20;
 export const E_SET = 21;
-/** A vector temporary. */
-export const OPERAND = 22;
 /** The rounding mode, 0–3. */
-export const MODE = 23;
-export const ADDRESS_0 = 24;
-export const ADDRESS_1 = 25;
-export const MA = 26;
-export const MX = 27;
-export const COUNTER = 28;
+export const MODE = 22;
+export const ADDRESS_0 = 23;
+export const ADDRESS_1 = 24;
+export const MA = 25;
+export const MX = 26;
+export const COUNTER = 27;
 /** Offset of the iteration's dataset item among two. */
-export const ITEM = 29;
+export const ITEM = 28;
 /** A 64-bit temporary. */
-export const MIX = 30;
+export const MIX = 29;
 
 export const ADD = 0;
 export const MULTIPLY = 1;

@@ -2,7 +2,6 @@
 
 export const LOOP = 0x03;
 export const IF = 0x04;
-export const ELSE = 0x05;
 export const END = 0x0b;
 export const BRANCH_IF = 0x0d;
 export const CALL = 0x10;
@@ -47,6 +46,7 @@ export const V128_AND = [VECTOR, 0x4e] as const;
 export const V128_OR = [VECTOR, 0x50] as const;
 export const V128_XOR = [VECTOR, 0x51] as const;
 export const F64X2_NEG = [VECTOR, 0xed, 0x01] as const;
+export const F64X2_SQRT = [VECTOR, 0xef, 0x01] as const;
 export const F64X2_ADD = [VECTOR, 0xf0, 0x01] as const;
 export const F64X2_MUL = [VECTOR, 0xf2, 0x01] as const;
 export const F64X2_DIV = [VECTOR, 0xf3, 0x01] as const;

@@ -10,7 +10,13 @@ import {
   V128,
   writeModule,
 } from "../wasm/module-writer.ts";
-import { emitInstruction, jumpTargets, readInstructions } from "./instructions.ts";
+import {
+  emitInstruction,
+  type Instruction,
+  jumpTargets,
+  readInstructions,
+  type Surroundings,
+} from "./instructions.ts";
 import * as local from "./locals.ts";
 import { CONFIGURATION_BYTES, DATA, SCRATCHPAD_BYTES, type Slot } from "./memory.ts";
 import * as op from "./opcodes.ts";
@@ -201,38 +207,55 @@ function emitEnd(code: Code, { registers, rounding }: Slot): void {
 }
 
 /** A loop of WebAssembly stands where a branch jumps to: those loops never overlap, as a branch touches every register. */
-function emitInstructions(code: Code, program: Uint8Array, { scratchpad }: Slot): void {
-  const instructions = readInstructions(program.subarray(CONFIGURATION_BYTES));
+function emitInstructions(
+  code: Code,
+  instructions: readonly Instruction[],
+  surroundings: Surroundings,
+): void {
   const targets = jumpTargets(instructions);
   instructions.forEach((instruction, i) => {
     if (targets.has(i)) emit(code, op.LOOP, op.NO_RESULT);
-    emitInstruction(code, instruction, scratchpad);
+    emitInstruction(code, instruction, surroundings);
   });
 }
 
-/** A module whose `run` executes the program (2,176 bytes) in the slot; the memory holds a cache or the dataset. */
-export function writeProgramModule(program: Uint8Array, slot: Slot, mode: "light" | "full"): Uint8Array {
+const LOCALS = [
+  [8, I64],
+  [14, V128],
+  [7, I32],
+  [1, I64],
+] as const;
+
+export type ProgramOptions = {
+  readonly slot: Slot;
+  /** The rounding mode at the start. */
+  readonly rounding: number;
+  /** Whether the memory holds the dataset, or else a cache. */
+  readonly isFull: boolean;
+};
+
+/** A module whose `run` executes the program (2,176 bytes) in the slot. */
+export function writeProgramModule(
+  program: Uint8Array,
+  { slot, rounding, isFull }: ProgramOptions,
+): Uint8Array {
   const configuration = readConfiguration(program);
+  const instructions = readInstructions(program.subarray(CONFIGURATION_BYTES));
+  const isNearest = rounding === 0 && instructions.every(({ name }) => name !== "CFROUND");
   const body = createCode(32768);
   emitStart(body, configuration, slot);
   emit(body, op.LOOP, op.NO_RESULT);
   emitLoads(body, configuration, slot);
-  emitInstructions(body, program, slot);
-  if (mode === "full") emitDatasetRead(body, configuration);
+  emitInstructions(body, instructions, { scratchpad: slot.scratchpad, isNearest });
+  if (isFull) emitDatasetRead(body, configuration);
   else emitItems(body, configuration, slot);
   emitStores(body, slot);
   emit(body, op.LOCAL_GET, local.COUNTER, op.I32_CONST, 1, op.I32_SUB, op.LOCAL_TEE, local.COUNTER);
   emit(body, op.BRANCH_IF, 0, op.END);
   emitEnd(body, slot);
-  const locals = [
-    [8, I64],
-    [15, V128],
-    [7, I32],
-    [1, I64],
-  ] as const;
   return writeModule({
     hasSharedMemory: true,
-    imports: mode === "full" ? local.FIXED_IMPORTS : [...local.FIXED_IMPORTS, local.PAIR_IMPORT],
-    functions: [{ name: "run", parameters: [], results: [], locals, body }],
+    imports: isFull ? local.FIXED_IMPORTS : [...local.FIXED_IMPORTS, local.PAIR_IMPORT],
+    functions: [{ name: "run", parameters: [], results: [], locals: LOCALS, body }],
   });
 }

@@ -24,9 +24,10 @@ function createRun(machine: Machine, pair: ItemFunctions["pair"] | undefined): R
     fixed: machine.exports,
     ...(pair && { dataset: { pair } }),
   };
-  const mode = pair ? "light" : "full";
+  const { bytes, slot } = machine;
   return (program) => {
-    const module = new WebAssembly.Module(writeProgramModule(program, machine.slot, mode));
+    const options = { slot, rounding: bytes[slot.rounding]!, isFull: !pair };
+    const module = new WebAssembly.Module(writeProgramModule(program, options));
     (new WebAssembly.Instance(module, imports).exports.run as () => void)();
   };
 }
