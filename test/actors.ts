@@ -1,5 +1,6 @@
 import {
   call,
+  type DaemonOptions,
   type Exact,
   type ExactObject,
   type Maker,
@@ -41,7 +42,7 @@ export async function onStage<T>(play: (stage: Stage) => Promise<T>): Promise<T>
 /** Where programs are started. */
 export type Stage = {
   /** Ours speaks the default dialect unless told otherwise. */
-  daemon(side: Side, dialect?: Dialect): Promise<RunningDaemon>;
+  daemon(side: Side, dialect?: Dialect, options?: DaemonOptions): Promise<RunningDaemon>;
   /** Ours answers as the original does, so that the two can be compared field by field. */
   service(side: Side, daemonPort?: number): Promise<RunningWallet>;
   /** A wallet service of its own with the wallet of these 25 words restored in it from block 0. */
@@ -58,7 +59,8 @@ function createStage(started: Stoppable[]): Stage {
   const service: Stage["service"] = async (side, daemonPort) =>
     keep(await startWallet(makerOf(side, "upstream"), daemonPort === undefined ? {} : { daemonPort }));
   return {
-    daemon: async (side, dialect = "contract") => keep(await startDaemon(makerOf(side, dialect))),
+    daemon: async (side, dialect = "contract", options = {}) =>
+      keep(await startDaemon(makerOf(side, dialect), options)),
     service,
     wallet: async (side, { mnemonic, daemonPort }) => {
       const actor = actorOf(await service(side, daemonPort), mnemonic);

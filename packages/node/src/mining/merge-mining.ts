@@ -9,8 +9,6 @@ import { type Block, splitExtra, writeExtra } from "@anulo/protocol";
 const MAX_NONCE = 65_535;
 /** Keeps these hashes apart from other uses. Source: cryptonote_config.h HASH_KEY_MM_SLOT. */
 const SLOT_TAG = 0x6d;
-/** A block tells of less than this in its field for the tree. */
-const MAX_DEPTH = 32;
 
 /** The slot of a chain (by its id, 32 bytes) among so many. */
 function slotOf(chainId: Uint8Array, nonce: number, chains: number): number {
@@ -62,20 +60,11 @@ export interface AuxiliaryTree {
   readonly depth: number;
 }
 
-/** A block whose extra is damaged, or a tree that does not fit into it. */
-export class NoRoom extends Error {
-  constructor(what: "extra" | "tree") {
-    super(what === "extra" ? "Error removing existing merkle root" : "Error adding merkle root");
-    this.name = "NoRoom";
-  }
-}
-
-/** The block with this tree instead of the one it names; throws NoRoom. */
-export function withAuxiliaryTree(block: Block, { root, depth }: AuxiliaryTree): Block {
+/** The block with this tree instead of the one it names; undefined when its extra is damaged. */
+export function withAuxiliaryTree(block: Block, { root, depth }: AuxiliaryTree): Block | undefined {
   const { minerTransaction } = block;
   const { fields, unparsed } = splitExtra(minerTransaction.prefix.extra);
-  if (unparsed.length > 0) throw new NoRoom("extra");
-  if (depth >= MAX_DEPTH) throw new NoRoom("tree");
+  if (unparsed.length > 0) return undefined;
   const others = fields.filter(({ type }) => type !== "mergeMining");
   const tree = { type: "mergeMining", depth: BigInt(depth), merkleRoot: root } as const;
   const extra = Buffer.concat([...others, tree].map((field) => writeExtra([field])));

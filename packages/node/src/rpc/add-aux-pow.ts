@@ -7,7 +7,7 @@ import {
   treeHash,
   writeBlock,
 } from "@anulo/protocol";
-import { encodeTreeDepth, NoRoom, slotNonce, withAuxiliaryTree } from "../mining/merge-mining.ts";
+import { encodeTreeDepth, slotNonce, withAuxiliaryTree } from "../mining/merge-mining.ts";
 import { refusal } from "./context.ts";
 import { bytesOfHex } from "./hex-params.ts";
 
@@ -48,16 +48,13 @@ export async function addAuxPow({ aux_pow, blocktemplate_blob }: AuxiliaryReques
   const root = treeHash(chains.map(({ work }) => work));
   const depth = encodeTreeDepth(chains.length, nonce);
   const template = readTemplate(blocktemplate_blob);
-  try {
-    const block = withAuxiliaryTree(template, { root, depth });
-    return {
-      blocktemplate_blob: toHex(writeBlock(block)),
-      blockhashing_blob: toHex(blockHashingBlob(block)),
-      merkle_root: toHex(root),
-      merkle_tree_depth: depth,
-      aux_pow: [...aux_pow],
-    };
-  } catch (error) {
-    throw error instanceof NoRoom ? refusal("internal", error.message) : error;
-  }
+  const block = withAuxiliaryTree(template, { root, depth });
+  if (block === undefined) throw refusal("internal", "Error removing existing merkle root");
+  return {
+    blocktemplate_blob: toHex(writeBlock(block)),
+    blockhashing_blob: toHex(blockHashingBlob(block)),
+    merkle_root: toHex(root),
+    merkle_tree_depth: depth,
+    aux_pow: [...aux_pow],
+  };
 }

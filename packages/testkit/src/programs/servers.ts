@@ -27,6 +27,9 @@ export type DaemonOptions = {
   readonly restricted?: boolean;
   /** A stagenet whose hard forks, from version 2 on, begin at these heights; else regtest. The real one only. */
   readonly forkHeights?: readonly number[];
+  /** Difficulty of every block, 1 unless given; 0 lets it follow from the chain. */
+  readonly difficulty?: number | bigint;
+  readonly env?: Readonly<Record<string, string>>;
   readonly extra?: readonly string[];
   /** A folder to open and keep; without it a new one, removed at the stop. */
   readonly dataDir?: string;
@@ -92,7 +95,7 @@ function nodeCommand(maker: Maker, { forkHeights }: DaemonOptions, folder: strin
   return { command: changed, args: ["--stagenet", "--fast-block-sync", "0"], env: interpretedCryptonight };
 }
 
-/** Starts a node of difficulty 1 for a private chain, without peers, on a free port of 127.0.0.1. */
+/** Starts a node for a private chain, without peers, on a free port of 127.0.0.1. */
 export async function startDaemon(maker: Maker, options: DaemonOptions = {}): Promise<RunningDaemon> {
   const [freePort, restrictedPort, p2pPort] = await freePorts(3);
   const port = options.port ?? freePort!;
@@ -101,11 +104,18 @@ export async function startDaemon(maker: Maker, options: DaemonOptions = {}): Pr
   const program = await launch({
     command,
     port,
-    env,
+    env: { ...env, ...options.env },
     ...(options.killAfterMs !== undefined && { killAfterMs: options.killAfterMs }),
     args: [
       ...args,
-      ...["--fixed-difficulty", "1", "--offline", "--no-igd", "--no-zmq", "--non-interactive"],
+      ...[
+        "--fixed-difficulty",
+        `${options.difficulty ?? 1}`,
+        "--offline",
+        "--no-igd",
+        "--no-zmq",
+        "--non-interactive",
+      ],
       ...["--disable-dns-checkpoints", "--check-updates", "disabled", "--log-level", "0"],
       ...["--rpc-bind-ip", "127.0.0.1", "--rpc-bind-port", `${port}`, "--rpc-ssl", "disabled"],
       ...["--p2p-bind-ip", "127.0.0.1", "--p2p-bind-port", `${p2pPort}`, "--data-dir", folder.path],
