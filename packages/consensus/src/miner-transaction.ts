@@ -59,6 +59,7 @@ export interface Entitlement {
 export function checkClaim({ prefix }: Transaction, entitlement: Entitlement): bigint {
   const { reward, fees, hardForkVersion } = entitlement;
   if (hardForkVersion === 3) checkDecomposed(prefix.outputs);
+  checkNotEmpty(prefix);
   const claimed = sumAmounts(prefix.outputs);
   const allowed = reward + fees;
   if (claimed > allowed) throw new RuleViolation({ code: "MINER_REWARD_TOO_HIGH", claimed, allowed });
@@ -72,4 +73,10 @@ export function checkClaim({ prefix }: Transaction, entitlement: Entitlement): b
 function checkDecomposed(outputs: readonly { amount: bigint }[]): void {
   const output = outputs.findIndex(({ amount }) => !isDecomposedAmount(amount));
   if (output !== -1) throw new RuleViolation({ code: "MINER_OUTPUT_NOT_DECOMPOSED", output });
+}
+
+/** What is worth nothing counts as hidden, and version 1 hides nothing. Source: db_lmdb.cpp `add_output`. */
+function checkNotEmpty({ version, outputs }: Transaction["prefix"]): void {
+  const output = outputs.findIndex(({ amount }) => amount === 0n);
+  if (version === 1 && output !== -1) throw new RuleViolation({ code: "MINER_OUTPUT_OF_NOTHING", output });
 }

@@ -21,6 +21,7 @@ export type Violation =
   | { code: "MINER_AMOUNT_OVERFLOW" }
   | { code: "MINER_OUTPUT_TYPE"; output: number }
   | { code: "MINER_OUTPUT_NOT_DECOMPOSED"; output: number }
+  | { code: "MINER_OUTPUT_OF_NOTHING"; output: number }
   | { code: "MINER_REWARD_TOO_HIGH"; claimed: bigint; allowed: bigint }
   | { code: "MINER_REWARD_NOT_EXACT"; claimed: bigint; allowed: bigint }
   // block body
@@ -136,6 +137,7 @@ export const verdictOf: { readonly [Code in ViolationCode]: Verdict } = {
   MINER_AMOUNT_OVERFLOW: drop(),
   MINER_OUTPUT_TYPE: drop(),
   MINER_OUTPUT_NOT_DECOMPOSED: drop(),
+  MINER_OUTPUT_OF_NOTHING: drop(),
   MINER_REWARD_TOO_HIGH: drop(),
   MINER_REWARD_NOT_EXACT: drop(),
   BLOCK_SIZE: drop(),

@@ -91,6 +91,13 @@ test("in hard fork 3 each output of the miner is one digit and zeros", () => {
   assertRefused(() => claim(110n), "MINER_OUTPUT_NOT_DECOMPOSED");
 });
 
+test("a miner transaction of version 1 has no output of nothing", () => {
+  const outputs = [tagged(key, 110n), tagged(key, 0n)];
+  const entitlement = { reward: 100n, fees: 10n, hardForkVersion: 4 };
+  assert.equal(checkClaim(miner({ outputs }), entitlement), 100n);
+  assertRefused(() => checkClaim(miner({ version: 1, outputs }), entitlement), "MINER_OUTPUT_OF_NOTHING");
+});
+
 test("a block's major version is the fork's and its vote not older", () => {
   const header = { timestamp: 0, previousId: key, nonce: 0 };
   const check = (majorVersion: number, minorVersion: number, required: number) => () =>
