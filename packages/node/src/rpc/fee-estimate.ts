@@ -1,5 +1,12 @@
-import { LONG_TERM_WINDOW, median, REWARD_WINDOW } from "@anulo/consensus";
-import { baseReward, dynamicFees2021, FEE_QUANTIZATION_MASK } from "@anulo/protocol";
+import { type ChainView, chainContext, LONG_TERM_WINDOW, median, REWARD_WINDOW } from "@anulo/consensus";
+import {
+  baseReward,
+  dynamicBaseFee,
+  dynamicFees2021,
+  FEE_QUANTIZATION_MASK,
+  minimumFullRewardWeight,
+  ruleForks,
+} from "@anulo/protocol";
 import { type Dialect, RpcError } from "@anulo/rpc";
 import type { ChainParts } from "../chain/parts.ts";
 import { type NodeContext, refusal } from "./context.ts";
@@ -32,20 +39,43 @@ function tooManyGraceBlocks(dialect: Dialect): RpcError {
 }
 
 /**
- * Fees per byte (atomic units) for the four priorities, as they will be at the latest after `grace_blocks`
- * empty blocks. Source: blockchain.cpp `get_dynamic_base_fee_estimate_2021_scaling`.
+ * What a wallet shall pay (atomic units): a fee per byte for each of the four priorities from hard fork 15, before
+ * that one fee, per byte from 8 and per kB earlier. It holds for `grace_blocks` empty blocks.
  */
 export function feeEstimate(
   { grace_blocks: grace }: { grace_blocks: number },
   { parts, dialect }: NodeContext,
 ) {
+  const quantization_mask = Number(FEE_QUANTIZATION_MASK);
+  if (parts.state.view().hardForkVersion < ruleForks.scaling2021) {
+    return { fee: singleFee(parts, Math.min(grace, REWARD_WINDOW - 1)), fees: [], quantization_mask };
+  }
   if (grace > REWARD_WINDOW) throw tooManyGraceBlocks(dialect);
+  const fees = fourFees(parts, grace);
+  return { fee: fees[0], fees, quantization_mask };
+}
+
+const rewardOf = ({ alreadyGenerated, hardForkVersion: version }: ChainView) =>
+  baseReward({ alreadyGenerated, version });
+
+/** Source: blockchain.cpp `get_dynamic_base_fee_estimate_2021_scaling`. */
+function fourFees(parts: ChainParts, grace: number) {
   const view = parts.state.view();
   const longTerm = Math.max(PENALTY_FREE_ZONE, longTermMedian(parts, grace));
   const recent = median([...view.recentWeights(REWARD_WINDOW - grace), ...zeros(grace)]);
   const shortTerm = Math.min(Math.max(recent, longTerm), SURGE_FACTOR * longTerm);
-  const { alreadyGenerated, hardForkVersion: version } = view;
-  const reward = baseReward({ alreadyGenerated, version });
-  const fees = dynamicFees2021({ reward, shortTermMedian: shortTerm, longTermMedian: longTerm });
-  return { fee: fees[0], fees, quantization_mask: Number(FEE_QUANTIZATION_MASK) };
+  return dynamicFees2021({ reward: rewardOf(view), shortTermMedian: shortTerm, longTermMedian: longTerm });
+}
+
+/** Source: blockchain.cpp `get_dynamic_base_fee_estimate`. */
+function singleFee({ state, now }: ChainParts, grace: number): bigint {
+  const view = state.view();
+  const { hardForkVersion: version } = view;
+  const smallest = minimumFullRewardWeight(version);
+  const empty = Array.from({ length: grace }, () => smallest);
+  const shortTerm = Math.max(median([...view.recentWeights(REWARD_WINDOW - grace), ...empty]), smallest);
+  const { longTermEffectiveMedian } = chainContext(view, now()).limits;
+  const isLongTerm = version >= ruleForks.longTermBlockWeight;
+  const medianWeight = isLongTerm ? Math.min(shortTerm, longTermEffectiveMedian) : shortTerm;
+  return dynamicBaseFee({ reward: rewardOf(view), medianWeight, version });
 }
