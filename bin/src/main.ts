@@ -27,7 +27,6 @@ async function main([name = "", ...args]: readonly string[]): Promise<void> {
 /** Errors by which a program says what the caller can mend; they get one line, a bug its stack. */
 const mendable = new Set([
   "BadUsage",
-  "NotYetSupported",
   "WrongDatabase",
   "DamagedDatabase",
   "DatabaseInUse",

@@ -10,7 +10,7 @@ import {
   parseSeedSchedule,
   type SeedSchedule,
 } from "@anulo/node";
-import type { NetworkName } from "@anulo/protocol";
+import { type NetworkName, networks } from "@anulo/protocol";
 import type { Listener, Log } from "@anulo/rpc";
 import { configurationHelp, readConfiguration } from "./configuration.ts";
 import { databaseFlags, databaseOptions, runDatabaseCheck } from "./database-flags.ts";
@@ -26,14 +26,18 @@ export const nodeFlags = {
   ...detachFlags,
   ...notifyFlags,
   ...databaseFlags,
-  regtest: { kind: "switch", help: "a private chain; the only network supported yet" },
-  testnet: { kind: "switch", help: "not supported yet" },
-  stagenet: { kind: "switch", help: "not supported yet" },
+  regtest: { kind: "switch", help: "a private chain" },
+  testnet: { kind: "switch", help: "the network for tests of what is to come" },
+  stagenet: { kind: "switch", help: "the network like mainnet, with coins worth nothing" },
   "data-dir": { kind: "text", value: "FOLDER", help: "where the chain is kept (~/.anulo)" },
   "fixed-difficulty": { kind: "number", value: "N", help: "difficulty of every block, on test chains" },
   ...miningFlags,
   offline: { kind: "switch", help: "talk to no peers; as yet it never does" },
-  "rpc-bind-port": { kind: "number", value: "PORT", help: "port of RPC (18081)" },
+  "rpc-bind-port": {
+    kind: "number",
+    value: "PORT",
+    help: "port of RPC (18081, testnet 28081, stagenet 38081)",
+  },
   "rpc-restricted-bind-ip": { kind: "text", value: "ADDRESS", help: "where restricted RPC listens" },
   "rpc-restricted-bind-port": { kind: "number", value: "PORT", help: "also serve RPC that is safe for all" },
   "disable-rpc-ban": { kind: "switch", help: "do not shut out callers that keep failing" },
@@ -46,8 +50,6 @@ export const nodeFlags = {
   "disable-dns-checkpoints": { kind: "switch", help: "accepted; no DNS is asked" },
   "check-updates": { kind: "text", choices: ["disabled"], help: "no updates are looked for" },
 } as const satisfies FlagTable;
-
-const defaultRpcPort = 18081;
 
 /** Throws BadUsage where a flag asks for what the node would not do. */
 function checkPeers(flags: Values<typeof nodeFlags>): void {
@@ -85,7 +87,7 @@ function optionsOf(flags: Values<typeof nodeFlags>): Configured {
   const isConfirmed = flags["confirm-external-bind"];
   const host = bindAddress("rpc-bind-ip", flags["rpc-bind-ip"], isConfirmed);
   const listen: Listener[] = [
-    { host, port: checkPort("rpc-bind-port", flags["rpc-bind-port"] ?? defaultRpcPort) },
+    { host, port: checkPort("rpc-bind-port", flags["rpc-bind-port"] ?? networks[network].ports.rpc) },
   ];
   const restrictedPort = flags["rpc-restricted-bind-port"];
   if (restrictedPort !== undefined) {

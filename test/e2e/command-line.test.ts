@@ -48,7 +48,6 @@ const refusals: { readonly [title: string]: { readonly args: readonly string[]; 
   "an unknown command": { args: ["mine"], says: /unknown command: mine/ },
   "a misspelt flag of the node": { args: ["node", "--regtset"], says: /did you mean --regtest\?/ },
   "a misspelt flag of the wallet": { args: ["wallet", "--walet-dir=x"], says: /did you mean --wallet-dir\?/ },
-  "the main network": { args: ["node"], says: /the network mainnet is not supported yet/ },
   "peers to talk to": {
     args: ["node", "--regtest", "--add-exclusive-node=127.0.0.1:1"],
     says: /peers are not/,

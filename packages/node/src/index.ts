@@ -15,5 +15,5 @@ export { type BackgroundSettings, backgroundDefaults } from "./mining/background
 export type { PowerSource } from "./mining/background-mode.ts";
 export { type GeneratedBlocks, type GenerateOrder, generateBlocks } from "./mining/generate-blocks.ts";
 export type { MiningOrder } from "./mining/miner.ts";
-export { createNode, type Node, type NodeOptions, NotYetSupported } from "./node.ts";
+export { createNode, type Node, type NodeOptions } from "./node.ts";
 export { type AdmissionOutcome, admit, type Submission } from "./pool/admit.ts";

@@ -87,14 +87,6 @@ export interface Node {
   readonly events: Events;
 }
 
-/** This version of the program cannot run such a node yet. */
-export class NotYetSupported extends Error {
-  constructor(what: string) {
-    super(`${what} is not supported yet`);
-    this.name = "NotYetSupported";
-  }
-}
-
 interface Running {
   readonly chain: OpenChain;
   readonly pruner: Pruner;
@@ -113,12 +105,8 @@ function networkOf({ network }: NodeOptions): Network {
   return typeof network === "string" ? networks[network] : network;
 }
 
-/** Makes a node; throws NotYetSupported for what has to wait for its rules and peers. */
+/** Makes a node of any network. */
 export function createNode(options: NodeOptions): Node {
-  const network = networkOf(options);
-  if (network.name !== "regtest" && options.fixedDifficulty === undefined) {
-    throw new NotYetSupported(`the network ${network.name}`);
-  }
   let askToStop = () => {};
   const stopRequested = new Promise<void>((resolve) => {
     askToStop = resolve;
