@@ -139,6 +139,20 @@ test("a chain that passed a checkpoint with another block goes back to below it"
   rmSync(folder, { recursive: true });
 });
 
+test("a block of more bytes than a block may weigh is refused wherever it belongs", async () => {
+  const chain = await emptyChain();
+  const { blocks } = goldenState();
+  await loadBlocks(chain.parts, blocks.slice(0, 2));
+  const isTooBig = (error: unknown) =>
+    error instanceof RuleViolation && error.violation.code === "BLOCK_SIZE";
+  for (const { blob } of [blocks[1]!, blocks[2]!]) {
+    const incoming = { ...readIncomingBlock(blob), blob: new Uint8Array(600_101) };
+    const other = { ...incoming, id: new Uint8Array(32), key: "00".repeat(32) };
+    await assert.rejects(acceptBlock(chain.parts, other), isTooBig);
+  }
+  await chain.close();
+});
+
 test("a block without known parent is refused", async () => {
   const chain = await emptyChain();
   const { blocks } = goldenState();

@@ -1,4 +1,5 @@
 import { setImmediate } from "node:timers/promises";
+import { chainContext, checkBlockSize } from "@anulo/consensus";
 import { equalBytes } from "@anulo/protocol";
 import type { RemovedBlock } from "@anulo/storage";
 import { returnToPool } from "../pool/return-to-pool.ts";
@@ -19,7 +20,9 @@ function placeBlock(parts: ChainParts, incoming: IncomingBlock): BlockOutcome | 
   const broken = invalidBlocks.get(key);
   if (broken !== undefined) throw broken;
   if (store.read.heightOf(id) !== undefined || store.read.alternativeBlock(id) !== undefined) return "known";
-  const { height, topId } = state.view();
+  const view = state.view();
+  const { height, topId } = view;
+  checkBlockSize(incoming.blob.length, chainContext(view, parts.now()).limits);
   if (equalBytes(block.header.previousId, topId)) {
     addToMainChain(parts, incoming);
     emit({ type: "blockAdded", height, id });

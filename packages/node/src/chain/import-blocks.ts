@@ -1,5 +1,5 @@
 import { setImmediate } from "node:timers/promises";
-import { chainContext, type Obligation, RuleViolation, verifyBlock } from "@anulo/consensus";
+import { chainContext, checkBlockSize, type Obligation, RuleViolation, verifyBlock } from "@anulo/consensus";
 import { equalBytes, toHex } from "@anulo/protocol";
 import type { NewBlock } from "@anulo/storage";
 import { acceptBlock } from "./chain.ts";
@@ -99,7 +99,9 @@ function judgeOne(
   const { block } = incoming;
   const find = findSuppliedOrInPool(parts, incoming);
   const transactions = block.transactionHashes.map((hash) => find(toHex(hash)));
-  const verified = verifyBlock({ block, transactions }, chainContext(state.view(), parts.now()));
+  const context = chainContext(state.view(), parts.now());
+  checkBlockSize(incoming.blob.length, context.limits);
+  const verified = verifyBlock({ block, transactions }, context);
   const fromPool = block.transactionHashes.some((hash) => parts.pool.get(toHex(hash)) !== undefined);
   obligations.push(...(fromPool ? parts.proofs.open(verified.obligations) : verified.obligations));
   const stored = newBlock(
