@@ -2,7 +2,7 @@ import { DamagedDatabase } from "./damage.ts";
 import type { Tables } from "./environment.ts";
 
 import { readPruning } from "./prune.ts";
-import type { BlockInfo, OutputInfo } from "./tables.ts";
+import { type BlockInfo, type OutputInfo, WEIGHTS_PER_ROW } from "./tables.ts";
 
 /** An output to index: its amount as on the chain (0 for RingCT), one-time key and commitment (32 bytes each). */
 export interface NewOutput {
@@ -61,6 +61,19 @@ const storeBlock: BlockChange = {
     tables.blockInfo.remove(height);
     tables.heights.remove(block.hash);
     tables.blocks.remove(height);
+  },
+};
+
+const storeLongTermWeight: BlockChange = {
+  apply({ longTermWeights }, { block, height }) {
+    const row = Math.floor(height / WEIGHTS_PER_ROW);
+    longTermWeights.put(row, [...(longTermWeights.get(row) ?? []), block.longTermWeight]);
+  },
+  undo({ longTermWeights }, { height }) {
+    const row = Math.floor(height / WEIGHTS_PER_ROW);
+    const left = longTermWeights.get(row)?.slice(0, height % WEIGHTS_PER_ROW) ?? [];
+    if (left.length === 0) longTermWeights.remove(row);
+    else longTermWeights.put(row, left);
   },
 };
 
@@ -151,7 +164,7 @@ const indexKeyImages: BlockChange = {
 };
 
 /** Everything a block changes, in the order it is applied; undone in reverse. */
-const blockChanges = [storeBlock, storeTransactions, indexOutputs, indexKeyImages];
+const blockChanges = [storeBlock, storeLongTermWeight, storeTransactions, indexOutputs, indexKeyImages];
 
 /** The newest main-chain block, or undefined before the first one. */
 function topBlock(tables: Tables): { readonly height: number; readonly info: BlockInfo } | undefined {

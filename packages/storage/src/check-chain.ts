@@ -3,7 +3,7 @@ import { DamagedDatabase } from "./damage.ts";
 import type { Tables } from "./environment.ts";
 import { isPrunedRight } from "./prune.ts";
 import { type ChainReader, createReader } from "./reader.ts";
-import type { BlockInfo } from "./tables.ts";
+import { type BlockInfo, WEIGHTS_PER_ROW } from "./tables.ts";
 
 /** What the bytes of a stored block and its transactions say, without any table. */
 export interface BlockFacts
@@ -88,7 +88,7 @@ function partsOf({ tables }: Walk, { firstTransactionId, transactionCount }: Blo
   });
 }
 
-function checkBlockRow({ tables, totals }: Walk, info: BlockInfo, facts: BlockFacts): void {
+function checkBlockRow({ tables, read, totals }: Walk, info: BlockInfo, facts: BlockFacts): void {
   const { below, blocks: height } = totals;
   const at = `block ${height}`;
   must(isSame(info.hash, facts.hash), `${at} has another hash than its bytes`);
@@ -104,6 +104,8 @@ function checkBlockRow({ tables, totals }: Walk, info: BlockInfo, facts: BlockFa
     (info.cumulativeDifficulty > below.cumulativeDifficulty &&
       info.alreadyGenerated >= below.alreadyGenerated);
   must(isAscending, `${at} has totals below those of the one below`);
+  const [weight] = read.blockInfoColumn("longTermWeight", height, height + 1);
+  must(weight === info.longTermWeight, `${at} has two long-term weights`);
 }
 
 function checkTransaction(walk: Walk, transaction: NewTransaction): void {
@@ -163,12 +165,13 @@ function checkBlock(walk: Walk): void {
 }
 
 /** No table has a row that no block accounts for. */
-function checkCounts({ tables, totals }: Walk): void {
+function checkCounts({ tables, read, totals }: Walk): void {
   const { blocks, transactions, outputs, keyImages, byAmount } = totals;
   const expected = {
     blocks,
     blockInfo: blocks,
     heights: blocks,
+    longTermWeights: Math.ceil(blocks / WEIGHTS_PER_ROW),
     transactionIds: transactions,
     transactionInfo: transactions,
     prunedTransactions: transactions,
@@ -182,6 +185,8 @@ function checkCounts({ tables, totals }: Walk): void {
     const found = tables[name as keyof typeof expected].count();
     must(found === count, `${name} has ${found} rows where ${count} belong`);
   }
+  const weights = [...read.blockInfoColumn("longTermWeight", 0, Number.MAX_SAFE_INTEGER)];
+  must(weights.length === blocks, `there are ${weights.length} long-term weights of ${blocks} blocks`);
   for (const [amount, count] of byAmount) {
     must(tables.outputCounts.get(amount) === count, `the outputs of amount ${amount} are counted wrong`);
   }

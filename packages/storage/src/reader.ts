@@ -2,7 +2,7 @@ import type { Transaction as Snapshot } from "lmdb";
 import type { Tables } from "./environment.ts";
 import { readPruning } from "./prune.ts";
 import type { AlternativeBlock, BlockInfo, OutputInfo, PoolTransaction, TransactionInfo } from "./tables.ts";
-import { blockInfoColumn } from "./tables.ts";
+import { blockInfoColumn, WEIGHTS_PER_ROW } from "./tables.ts";
 
 /** A stored transaction with its number in chain order. */
 export interface StoredTransaction extends TransactionInfo {
@@ -44,6 +44,19 @@ export interface ChainReader {
   prunedHeight(): number;
 }
 
+/** Long-term weights of the blocks from `start` to `end`, as far as they exist. */
+function* weightsOf(
+  { longTermWeights }: Tables,
+  { start, end }: { readonly start: number; readonly end: number },
+  at: Snapshot | undefined,
+): Iterable<number> {
+  const rows = { start: Math.floor(start / WEIGHTS_PER_ROW), end: Math.ceil(end / WEIGHTS_PER_ROW) };
+  for (const { key, value } of longTermWeights.entries(rows, at)) {
+    const first = key * WEIGHTS_PER_ROW;
+    yield* value.slice(Math.max(0, start - first), Math.max(0, end - first));
+  }
+}
+
 /** Reads at a snapshot, or at the newest commit when none is given. */
 export function createReader(tables: Tables, at?: Snapshot): ChainReader {
   const transactionById = (id: number): StoredTransaction | undefined => {
@@ -61,8 +74,12 @@ export function createReader(tables: Tables, at?: Snapshot): ChainReader {
         tables.blockInfo.entries({ start: Math.max(0, from), end: Math.max(0, to) }, at),
         (row) => row.value,
       ),
-    blockInfoColumn: (field, from, to) =>
-      tables.blockInfo.scan(blockInfoColumn(field), { start: Math.max(0, from), end: Math.max(0, to) }, at),
+    blockInfoColumn(field, from, to) {
+      const range = { start: Math.max(0, from), end: Math.max(0, to) };
+      // Both are numbers; the compiler does not connect the field's name with its type here.
+      if (field === "longTermWeight") return weightsOf(tables, range, at) as Iterable<never>;
+      return tables.blockInfo.scan(blockInfoColumn(field), range, at);
+    },
     blockBlob: (height) => tables.blocks.get(height, at),
     heightOf: (blockHash) => tables.heights.get(blockHash, at),
     transaction(hash) {

@@ -16,7 +16,7 @@ import {
 } from "./layout.ts";
 
 /** Raised with every change of a layout below; a file of another version is refused. */
-export const SCHEMA_VERSION = 2;
+export const SCHEMA_VERSION = 3;
 
 /** What is kept of every main-chain block beside its bytes; weights in bytes, coins in atomic units. */
 const blockInfo = record({
@@ -99,6 +99,8 @@ export const tables = {
   blocks: table({ key: uint, value: rest, grows: true }),
   /** Totals and weights up to a block, by height. */
   blockInfo: table({ key: uint, value: blockInfo, grows: true }),
+  /** Long-term weights of so many blocks in a row (`WEIGHTS_PER_ROW`), which are read 100,000 at a time, by the row's number. */
+  longTermWeights: table({ key: uint, value: many(uint) }),
   /** Height of a main-chain block, by block hash. */
   heights: table({ key: bytes32, value: uint }),
   /** Number of a main-chain transaction in chain order, by transaction hash. */
@@ -124,6 +126,9 @@ export const tables = {
   /** Transactions waiting for a block, by transaction hash. */
   poolTransactions: table({ key: bytes32, value: poolTransaction }),
 } as const;
+
+/** Blocks of a row of `longTermWeights`. */
+export const WEIGHTS_PER_ROW = 100;
 
 /** Reads one field of a `blockInfo` row. */
 export const blockInfoColumn = blockInfo.column;
