@@ -9,11 +9,8 @@ const file = join(root, "README.md");
 const begin = "<!-- rpc calls: written by scripts/make-rpc-docs.mjs -->";
 const end = "<!-- end of rpc calls -->";
 
-const noPeers = "answers as a node without peers";
 /** Calls that have a handler but don't do all they will, and what is missing. */
 const inPart = new Map([
-  ...["get_connections", "sync_info", "/get_peer_list", "/get_public_nodes"].map((name) => [name, noPeers]),
-  ...["/get_net_stats", "/get_limit", "/set_limit", "/out_peers", "/in_peers"].map((name) => [name, noPeers]),
   ["/set_bootstrap_daemon", "kept and told, not asked"],
   ["prune_blockchain", "`check` only"],
   ["/update", "answers as an offline node"],

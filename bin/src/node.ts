@@ -18,6 +18,7 @@ import { detachFlags, keepPidFile, startDetached } from "./detach.ts";
 import { BadUsage, type FlagTable, formatFlags, type Values } from "./flags.ts";
 import { miningFlags, miningOptions } from "./mining.ts";
 import { createNotifier, notifyFlags } from "./notify.ts";
+import { peerFlags, peerOptionsOf } from "./peer-flags.ts";
 import { bindAddress, checkPort, dialectOf, logOf, parseLogin, serviceFlags } from "./service-flags.ts";
 import { untilSignalled } from "./until-signalled.ts";
 
@@ -32,7 +33,7 @@ export const nodeFlags = {
   "data-dir": { kind: "text", value: "FOLDER", help: "where the chain is kept (~/.anulo)" },
   "fixed-difficulty": { kind: "number", value: "N", help: "difficulty of every block, on test chains" },
   ...miningFlags,
-  offline: { kind: "switch", help: "talk to no peers; as yet it never does" },
+  ...peerFlags,
   "rpc-bind-port": {
     kind: "number",
     value: "PORT",
@@ -41,21 +42,11 @@ export const nodeFlags = {
   "rpc-restricted-bind-ip": { kind: "text", value: "ADDRESS", help: "where restricted RPC listens" },
   "rpc-restricted-bind-port": { kind: "number", value: "PORT", help: "also serve RPC that is safe for all" },
   "disable-rpc-ban": { kind: "switch", help: "do not shut out callers that keep failing" },
-  "p2p-bind-ip": { kind: "text", value: "ADDRESS", help: "accepted; no peers yet" },
-  "p2p-bind-port": { kind: "number", value: "PORT", help: "accepted; no peers yet" },
-  "add-exclusive-node": { kind: "each", value: "ADDRESS:PORT", help: "only with --offline; no peers yet" },
-  "no-igd": { kind: "switch", help: "accepted; no port is ever mapped" },
   "no-zmq": { kind: "switch", help: "accepted; there is no ZeroMQ yet" },
   "zmq-rpc-bind-port": { kind: "number", value: "PORT", help: "accepted; there is no ZeroMQ yet" },
   "disable-dns-checkpoints": { kind: "switch", help: "accepted; no DNS is asked" },
   "check-updates": { kind: "text", choices: ["disabled"], help: "no updates are looked for" },
 } as const satisfies FlagTable;
-
-/** Throws BadUsage where a flag asks for what the node would not do. */
-function checkPeers(flags: Values<typeof nodeFlags>): void {
-  if (flags["add-exclusive-node"].length === 0 || flags.offline) return;
-  throw new BadUsage("--add-exclusive-node without --offline: peers are not supported yet");
-}
 
 /** What the original reads from its environment for tests of proof of work. */
 function seedScheduleOf({ SEEDHASH_EPOCH_BLOCKS, SEEDHASH_EPOCH_LAG }: NodeJS.ProcessEnv): SeedSchedule {
@@ -82,7 +73,7 @@ type Configured = NodeOptions & {
   readonly log: Log;
 };
 
-function optionsOf(flags: Values<typeof nodeFlags>): Configured {
+async function optionsOf(flags: Values<typeof nodeFlags>): Promise<Configured> {
   const network = (["regtest", "stagenet", "testnet"] as const).find((name) => flags[name]) ?? "mainnet";
   const isConfirmed = flags["confirm-external-bind"];
   const host = bindAddress("rpc-bind-ip", flags["rpc-bind-ip"], isConfirmed);
@@ -96,10 +87,12 @@ function optionsOf(flags: Values<typeof nodeFlags>): Configured {
     listen.push({ host: address, port, restricted: true });
   }
   const folder = flags["data-dir"] ?? join(homedir(), ".anulo");
+  const listsFile = join(folder, network, "peers.bin");
   return {
     network,
     databasePath: join(folder, network, "chain.mdb"),
     checkpoints: readCheckpoints(folder, network),
+    peers: await peerOptionsOf(flags, { network, listsFile }),
     ...databaseOptions(flags),
     fixedDifficulty: BigInt(flags["fixed-difficulty"] ?? 0) || undefined,
     seedSchedule: seedScheduleOf(process.env),
@@ -121,13 +114,12 @@ export async function runNode(args: readonly string[]): Promise<void> {
     process.stdout.write(`anulo node [flags]\n\n${formatFlags(nodeFlags)}\n\n${configurationHelp}\n`);
     return;
   }
-  checkPeers(flags);
   if (flags.detach) {
     process.stdout.write(`node: process ${startDetached("node", args)}\n`);
     return;
   }
   const notify = createNotifier(flags);
-  const options = optionsOf(flags);
+  const options = await optionsOf(flags);
   if (flags["check-database"]) return await runDatabaseCheck(options.databasePath, options.network);
   const node = createNode(options);
   mkdirSync(dirname(options.databasePath), { recursive: true });

@@ -48,9 +48,21 @@ const refusals: { readonly [title: string]: { readonly args: readonly string[]; 
   "an unknown command": { args: ["mine"], says: /unknown command: mine/ },
   "a misspelt flag of the node": { args: ["node", "--regtset"], says: /did you mean --regtest\?/ },
   "a misspelt flag of the wallet": { args: ["wallet", "--walet-dir=x"], says: /did you mean --wallet-dir\?/ },
-  "peers to talk to": {
-    args: ["node", "--regtest", "--add-exclusive-node=127.0.0.1:1"],
-    says: /peers are not/,
+  "a peer that is none": {
+    args: ["node", "--regtest", "--add-exclusive-node=127.0.0.1:x"],
+    says: /--add-exclusive-node: not a port: x/,
+  },
+  "a peer's name behind a proxy": {
+    args: ["node", "--regtest", "--proxy=127.0.0.1:9050", "--add-peer=node.example:18080"],
+    says: /--add-peer: node.example would have to be looked up outside the proxy/,
+  },
+  "half a hidden service": {
+    args: ["node", "--regtest", "--tx-proxy=tor,127.0.0.1"],
+    says: /--tx-proxy: not an address and port: 127.0.0.1/,
+  },
+  "a ban list that is not there": {
+    args: ["node", "--regtest", `--ban-list=${join(scratch, "none")}`],
+    says: /--ban-list cannot be read/,
   },
   "another dialect": { args: ["node", "--regtest", "--rpc-dialect=x"], says: /one of contract, upstream: x/ },
   TLS: { args: ["node", "--regtest", "--rpc-ssl=enabled"], says: /--rpc-ssl must be one of disabled/ },
@@ -95,7 +107,8 @@ test("help is printed for each command", async () => {
 test("a port that is taken is named", async () => {
   await withTakenPort(async (port) => {
     const attempts = [
-      ["node", "--regtest", "--data-dir", join(scratch, "taken"), "--rpc-bind-port", port],
+      ["node", "--regtest", "--offline", "--data-dir", join(scratch, "taken"), "--rpc-bind-port", port],
+      ["node", "--regtest", "--data-dir", join(scratch, "taken"), "--p2p-bind-port", port],
       ["wallet", "--wallet-dir", scratch, "--disable-rpc-login", "--rpc-bind-port", port],
       ["devnet", "--once", "--node-port", port],
     ];

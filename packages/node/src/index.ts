@@ -16,4 +16,5 @@ export type { PowerSource } from "./mining/background-mode.ts";
 export { type GeneratedBlocks, type GenerateOrder, generateBlocks } from "./mining/generate-blocks.ts";
 export type { MiningOrder } from "./mining/miner.ts";
 export { createNode, type Node, type NodeOptions } from "./node.ts";
+export type { PeerOptions } from "./peer-network.ts";
 export { type AdmissionOutcome, admit, type Submission } from "./pool/admit.ts";

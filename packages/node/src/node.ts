@@ -21,11 +21,10 @@ import { createPruner, type Pruner } from "./chain/pruning.ts";
 import type { BackgroundSettings } from "./mining/background.ts";
 import type { PowerSource } from "./mining/background-mode.ts";
 import { createMiner, type Miner, type MiningOrder } from "./mining/miner.ts";
-import { PeerProtocol } from "./peers/peer-protocol.ts";
+import { createPeering, type Peering, type PeerOptions } from "./peer-network.ts";
 import { dropStale } from "./pool/maintain.ts";
 import { followSeeds } from "./pow/follow-seeds.ts";
 import { createPow, type Pow } from "./pow/pow.ts";
-import { createBans } from "./rpc/bans.ts";
 import { createCallTracking } from "./rpc/call-tracking.ts";
 import { nodeCalls } from "./rpc/calls.ts";
 import type { NodeContext, NodeServices } from "./rpc/context.ts";
@@ -64,6 +63,8 @@ export interface NodeOptions {
   readonly backgroundMining?: BackgroundSettings | undefined;
   /** Tells what the machine is powered by; left out, it is not known. */
   readonly powerSource?: (() => PowerSource) | undefined;
+  /** How to meet peers; left out, it meets none. */
+  readonly peers?: PeerOptions | undefined;
   /** Never talk to peers. */
   readonly offline?: boolean | undefined;
   /** Unix seconds; by default the system's clock. */
@@ -82,6 +83,8 @@ export interface Node {
   readonly fault: Error | undefined;
   /** Where each listener is reached; once started. */
   readonly urls: readonly string[];
+  /** Ports peers are accepted on; once started. */
+  readonly peerPorts: readonly number[];
   /** The chain and what happens to it; once started. */
   readonly chain: ChainParts;
   readonly events: Events;
@@ -94,7 +97,7 @@ interface Running {
   readonly pow: Pow;
   readonly miner: Miner;
   readonly server: RpcServer;
-  readonly peers: PeerProtocol;
+  readonly peering: Peering;
   readonly timer: NodeJS.Timeout;
 }
 
@@ -130,11 +133,11 @@ export function createNode(options: NodeOptions): Node {
     },
     async stop() {
       if (running === undefined) return;
-      const { server, chain, pruner, verifiers, pow, miner, peers, timer } = running;
+      const { server, chain, pruner, verifiers, pow, miner, peering, timer } = running;
       running = undefined;
       clearInterval(timer);
       miner.stop();
-      peers.stop();
+      await peering.stop();
       await pruner.stop();
       await server.stop();
       await Promise.all([verifiers.stop(), pow.stop()]);
@@ -146,6 +149,9 @@ export function createNode(options: NodeOptions): Node {
     },
     get urls() {
       return started().server.urls;
+    },
+    get peerPorts() {
+      return started().peering.network.ports;
     },
     get chain() {
       return started().chain.parts;
@@ -184,21 +190,26 @@ async function run(options: NodeOptions, { requestStop, onFault }: Reports): Pro
   });
   followSeeds(pow, chain.parts, chain.events);
   if (options.log !== undefined) logEvents(chain.events, options.log.in("blockchain"));
-  const { offline: isOffline = true } = options;
-  const log = options.log?.in("global");
-  const peers = new PeerProtocol({ ...{ parts: chain.parts, events: chain.events, isOffline, log } });
-  peers.start();
+  const peering = createPeering({
+    ...{ network, chain, now, isOffline: isOffline(options), log: options.log ?? silent },
+    peers: options.peers ?? {},
+  });
   try {
+    await peering.start();
     const pruner = startPruner(options, chain);
-    const server = await serve(options, { chain, pruner, pow, miner, peers, now, requestStop });
+    const server = await serve(options, { chain, pruner, pow, miner, peering, now, requestStop });
     const timer = setInterval(() => dropStale(chain.parts), POOL_CARE_MS).unref();
     if (options.mining !== undefined) miner.start(options.mining);
-    return { chain, pruner, verifiers, pow, miner, peers, server, timer };
+    return { chain, pruner, verifiers, pow, miner, peering, server, timer };
   } catch (error) {
-    peers.stop();
+    await peering.stop();
     await chain.close();
     throw error;
   }
+}
+
+function isOffline({ offline, peers }: NodeOptions): boolean {
+  return offline ?? peers === undefined;
 }
 
 /** An IPv4 address that came in through an IPv6 socket, as itself. */
@@ -235,7 +246,7 @@ interface Behind {
   readonly chain: OpenChain;
   readonly pruner: Pruner;
   readonly pow: Pow;
-  readonly peers: PeerProtocol;
+  readonly peering: Peering;
   readonly miner: Miner;
   readonly now: () => number;
   readonly requestStop: () => void;
@@ -243,19 +254,20 @@ interface Behind {
 
 async function serve(
   options: NodeOptions,
-  { chain, pruner, pow, miner, peers, now, requestStop }: Behind,
+  { chain, pruner, pow, miner, peering, now, requestStop }: Behind,
 ): Promise<RpcServer> {
   const { listen = [{ host: "127.0.0.1", port: 0 }], dialect, login, limits, log = unreadLog() } = options;
   let server: RpcServer | undefined;
-  const bans = createBans(now);
+  const { bans } = peering.network;
   const services: NodeServices = {
     parts: chain.parts,
     pruner,
     pow,
-    peers,
+    peers: peering.protocol,
+    network: peering.network,
     miner,
     startTime: now(),
-    offline: options.offline ?? true,
+    offline: isOffline(options),
     bans,
     failingCallers: options.banFailingCallers === true ? createFailingCallers(bans) : forgiving,
     settings: defaultSettings(),

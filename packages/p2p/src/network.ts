@@ -42,6 +42,8 @@ export interface PeerNetwork {
   peers(): readonly Peer[];
   readonly bans: Bans;
   lists(zone: Zone): PeerLists;
+  /** How many are in the lists. */
+  counts(zone: Zone): { readonly white: number; readonly gray: number };
   readonly stats: NetStats;
   /** kB (1,024 bytes) per second. */
   readonly limits: { readonly up: number; readonly down: number };
@@ -56,11 +58,16 @@ export interface PeerNetwork {
 }
 
 /** Source: cryptonote_config.h `P2P_DEFAULT_CONNECTIONS_COUNT`, `P2P_DEFAULT_LIMIT_RATE_UP`, `..._DOWN` (kB per second). */
-export const networkDefaults = { maxOut: 12, limitUp: 2048, limitDown: 8192, maxPerIp: 1 } as const;
+export const networkDefaults = {
+  maxOut: 12,
+  /** No limit of its own; see `MAX_INCOMING` of zone.ts. */
+  maxIn: 0xffffffff,
+  limitUp: 2048,
+  limitDown: 8192,
+  maxPerIp: 1,
+} as const;
 
 const BYTES_PER_KB = 1024;
-/** Incoming connections even where no limit is set: each costs a file descriptor and memory. */
-const HARD_MAX_IN = 1000;
 const TICK_MS = 1000;
 const SAVE_INTERVAL_MS = 30 * 60_000;
 /** What unfinished messages, and messages not taken yet, may hold altogether. */
@@ -164,6 +171,11 @@ class Network implements PeerNetwork {
     return { white: lists?.white ?? [], gray: lists?.gray ?? [] };
   }
 
+  counts(zone: Zone): { white: number; gray: number } {
+    const lists = this.#zones.find((candidate) => candidate.zone === zone)?.lists;
+    return lists?.counts ?? { white: 0, gray: 0 };
+  }
+
   get stats(): NetStats {
     const total = { ...this.#closed };
     for (const session of this.#zones.flatMap((zone) => [...zone.sessions])) addTo(total, session);
@@ -197,7 +209,7 @@ class Network implements PeerNetwork {
   }
 
   setMaxIn(count: number): void {
-    this.#public.options.maxIn = Math.min(count, HARD_MAX_IN);
+    this.#public.options.maxIn = count;
     this.#public.shrink("in", count);
   }
 
@@ -211,7 +223,7 @@ class Network implements PeerNetwork {
     return {
       zone: "public",
       maxOut: maxOut ?? networkDefaults.maxOut,
-      maxIn: Math.min(maxIn ?? HARD_MAX_IN, HARD_MAX_IN),
+      maxIn: maxIn ?? networkDefaults.maxIn,
       maxPerIp: maxPerIp ?? networkDefaults.maxPerIp,
       canPingBack,
       ...(offline !== true && { dial: this.#dialThrough(proxy) }),
@@ -232,7 +244,7 @@ class Network implements PeerNetwork {
     return {
       zone,
       maxOut: maxOut ?? networkDefaults.maxOut,
-      maxIn: Math.min(inbound?.maxIn ?? HARD_MAX_IN, HARD_MAX_IN),
+      maxIn: inbound?.maxIn ?? networkDefaults.maxIn,
       maxPerIp: undefined,
       canPingBack: false,
       ...(inbound !== undefined && { ourAddress: inbound.address }),

@@ -61,14 +61,16 @@ export interface PeerNetworkOptions {
   readonly limitUp?: number | undefined;
   readonly limitDown?: number | undefined;
   /** Addresses to know (add), to stay connected to (priority), to speak to alone (exclusive), to ask for others (seed). */
-  readonly nodes?: {
-    /** Names (`host:port`) to look up when no seed is known otherwise. */
-    readonly seedNames?: readonly string[] | undefined;
-    readonly priority?: readonly PeerAddress[] | undefined;
-    readonly exclusive?: readonly PeerAddress[] | undefined;
-    readonly add?: readonly PeerAddress[] | undefined;
-    readonly seed?: readonly PeerAddress[] | undefined;
-  };
+  readonly nodes?:
+    | {
+        /** Names (`host:port`) to look up when no seed is known otherwise. */
+        readonly seedNames?: readonly string[] | undefined;
+        readonly priority?: readonly PeerAddress[] | undefined;
+        readonly exclusive?: readonly PeerAddress[] | undefined;
+        readonly add?: readonly PeerAddress[] | undefined;
+        readonly seed?: readonly PeerAddress[] | undefined;
+      }
+    | undefined;
   /** SOCKS proxy for the public network. */
   readonly proxy?: Endpoint | undefined;
   /** Whether names of seed nodes may be looked up; by default not where there is a proxy. */

@@ -49,6 +49,8 @@ export interface ZoneOptions {
   readonly dial?: (address: PeerAddress, timeoutMs?: number) => Promise<Transport>;
 }
 
+/** Incoming peers even where no limit is set: each costs a file descriptor and memory. */
+const MAX_INCOMING = 1000;
 /** Connections that have not shaken hands yet, at most: of all, and of one host. */
 const MAX_STRANGERS = 64;
 const MAX_STRANGERS_PER_HOST = 8;
@@ -212,7 +214,7 @@ export class PeerZone implements SessionHost {
   /** Source: node_server `handle_handshake`, `has_too_many_connections`. */
   refusal({ address }: Session): string | undefined {
     const incoming = this.of("in");
-    if (incoming.length >= this.options.maxIn) return "no place for another peer";
+    if (incoming.length >= Math.min(this.options.maxIn, MAX_INCOMING)) return "no place for another peer";
     const { maxPerIp } = this.options;
     const ofHost = incoming.filter((peer) => peer.address.host === address.host).length;
     return maxPerIp !== undefined && ofHost >= maxPerIp ? "too many peers of this address" : undefined;

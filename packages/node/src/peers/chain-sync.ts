@@ -17,6 +17,8 @@ export interface ChainSyncOptions {
   links(): readonly PeerLink[];
   /** Whether to count as synchronized without having met a peer. */
   readonly isOffline: boolean;
+  /** Fetch nothing. */
+  readonly noSync?: boolean | undefined;
   /** Bytes of blocks to fetch ahead. */
   readonly maxQueueBytes?: number | undefined;
   /** Blocks in one question; left out: by their weights. */
@@ -95,7 +97,7 @@ export class ChainSync {
     const isKnown = this.#has({ id: data.topId, key: toHex(data.topId) });
     // No chain is fetched over networks that hide who speaks.
     if (!isKnown && link.peer.zone === "public") {
-      if (link.state === "normal") this.follow(link);
+      if (link.state === "normal" && this.#options.noSync !== true) this.follow(link);
     } else if (link.state === "normal" && data.currentHeight >= this.#read.height()) {
       this.#checkSynchronized();
     }

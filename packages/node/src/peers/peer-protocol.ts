@@ -30,6 +30,8 @@ export interface PeerProtocolOptions {
   readonly events: Events;
   /** Never talks to peers. */
   readonly isOffline: boolean;
+  /** Fetch no blocks from peers. */
+  readonly noSync?: boolean | undefined;
   /** Which part of the chain is kept whole; left out: all. */
   readonly pruningSeed?: (() => number) | undefined;
   readonly padTransactions?: boolean | undefined;
@@ -71,7 +73,7 @@ export class PeerProtocol {
     this.#random = random;
     const progress = createProgress(clock, log);
     this.sync = new ChainSync({
-      ...{ parts, clock, links, isOffline: options.isOffline },
+      ...{ parts, clock, links, isOffline: options.isOffline, noSync: options.noSync },
       ...{ maxQueueBytes: options.maxQueueBytes, blocksPerRequest: options.blocksPerRequest },
       onProgress: progress.advance,
       onSynchronized: () => {

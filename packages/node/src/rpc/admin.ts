@@ -67,21 +67,31 @@ function privateInfo(context: NodeContext) {
   };
 }
 
+/** Connections and known peers of the public network; a restricted port tells of none. */
+function peerCounts({ network, restricted }: NodeContext) {
+  const peers = restricted ? [] : network.peers().filter(({ zone }) => zone === "public");
+  const incoming = peers.filter(({ direction }) => direction === "in").length;
+  const { white, gray } = restricted ? { white: 0, gray: 0 } : network.counts("public");
+  return {
+    grey_peerlist_size: gray,
+    incoming_connections_count: incoming,
+    outgoing_connections_count: peers.length - incoming,
+    white_peerlist_size: white,
+  };
+}
+
 function info(context: NodeContext) {
   return {
     ...chainInfo(context),
+    ...peerCounts(context),
     bootstrap_daemon_address: context.restricted ? "" : context.settings.bootstrapDaemon,
     busy_syncing: context.peers.sync.isBusy,
-    grey_peerlist_size: 0,
-    incoming_connections_count: 0,
     offline: context.offline,
-    outgoing_connections_count: 0,
     restricted: context.restricted,
     synchronized: context.peers.sync.isSynchronized,
     target_height: context.peers.sync.isSynchronized ? 0 : context.peers.sync.target,
     update_available: false,
     was_bootstrap_ever_used: false,
-    white_peerlist_size: 0,
     ...privateInfo(context),
   };
 }

@@ -1,10 +1,10 @@
+import type { Bans, PeerNetwork } from "@anulo/p2p";
 import { type Dialect, type Log, RpcError } from "@anulo/rpc";
 import type { ChainParts } from "../chain/parts.ts";
 import type { Pruner } from "../chain/pruning.ts";
 import type { Miner } from "../mining/miner.ts";
 import type { PeerProtocol } from "../peers/peer-protocol.ts";
 import type { Pow } from "../pow/pow.ts";
-import type { Bans } from "./bans.ts";
 import type { CallTracking } from "./call-tracking.ts";
 import type { FailingCallers } from "./failing-callers.ts";
 import type { Settings } from "./settings.ts";
@@ -14,6 +14,7 @@ export interface NodeServices {
   readonly parts: ChainParts;
   readonly pow: Pow;
   readonly peers: PeerProtocol;
+  readonly network: PeerNetwork;
   readonly miner: Miner;
   readonly pruner: Pruner;
   /** Unix seconds. */

@@ -1,4 +1,4 @@
-import type { Bans } from "./bans.ts";
+import type { Bans } from "@anulo/p2p";
 
 /** Calls of a sort that may fail before the caller is shut out. Source: cryptonote_config.h. */
 const FAILURES_BEFORE_BAN = 3;

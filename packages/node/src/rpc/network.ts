@@ -1,6 +1,9 @@
+import { formatPeerAddress, type KnownPeer, networkDefaults, type PeerNetwork } from "@anulo/p2p";
+import { toHex } from "@anulo/protocol";
 import { daemon, type Implemented, implementFor, ipv4Text } from "@anulo/rpc";
+import { overviewOf, speedOf } from "../peers/block-queue.ts";
 import { type NodeContext, refusal } from "./context.ts";
-import { defaultLimits } from "./settings.ts";
+import { describeConnection, describeKnownPeer } from "./describe-peer.ts";
 
 interface BanRequest {
   readonly host: string;
@@ -27,26 +30,70 @@ function getBans({ bans, parts, dialect }: NodeContext) {
   return { bans: shown };
 }
 
-function setLimit(request: { limit_down: number; limit_up: number }, { settings }: NodeContext) {
+function setLimit(request: { limit_down: number; limit_up: number }, { network }: NodeContext) {
   const { limit_down: down, limit_up: up } = request;
   if (down < -1 || up < -1) return { status: "Invalid parameter", limit_down: 0, limit_up: 0 };
-  if (down !== 0) settings.limitDown = down === -1 ? defaultLimits.down : down;
-  if (up !== 0) settings.limitUp = up === -1 ? defaultLimits.up : up;
-  return { limit_down: settings.limitDown, limit_up: settings.limitUp };
+  network.setLimits({
+    ...(down !== 0 && { down: down === -1 ? networkDefaults.limitDown : down }),
+    ...(up !== 0 && { up: up === -1 ? networkDefaults.limitUp : up }),
+  });
+  return limits(network);
 }
 
-/** Handlers of the calls about peers. This node has none yet: it answers as one that runs offline. */
+function limits({ limits: { down, up } }: PeerNetwork) {
+  return { limit_down: down, limit_up: up };
+}
+
+/** Source: core_rpc_server.cpp `on_sync_info`. */
+function syncInfo(context: NodeContext) {
+  const { parts, peers, network } = context;
+  const { queue, isSynchronized, target } = peers.sync;
+  const height = parts.store.read.height();
+  return {
+    height,
+    next_needed_pruning_seed: 1,
+    overview: overviewOf(queue, height),
+    peers: network.peers().map((peer) => ({ info: describeConnection(peer, context) })),
+    spans: queue.spans.map(({ start, blocks, link, rate, bytes }) => ({
+      connection_id: toHex(link.peer.connectionId),
+      nblocks: blocks.length,
+      rate: Math.round(rate),
+      remote_address: formatPeerAddress(link.peer.address),
+      size: bytes,
+      speed: speedOf(queue, link),
+      start_block_height: start,
+    })),
+    target_height: isSynchronized ? 0 : target,
+  };
+}
+
+/** The lists of one network, or of all; without the banned unless they are asked for. */
+function knownPeers({ network }: NodeContext, options: { publicOnly: boolean; includeBlocked: boolean }) {
+  const zones = options.publicOnly ? (["public"] as const) : (["public", "i2p", "tor"] as const);
+  const isShown = ({ address }: KnownPeer) =>
+    options.includeBlocked || (network.bans.secondsLeft(address.host) ?? 0) === 0;
+  const shown = (list: "white" | "gray") =>
+    zones.flatMap((zone) => network.lists(zone)[list].filter(isShown).map(describeKnownPeer));
+  return { white: shown("white"), gray: shown("gray") };
+}
+
+function publicNodes(
+  request: { gray: boolean; white: boolean; include_blocked: boolean },
+  context: NodeContext,
+) {
+  const known = knownPeers(context, { publicOnly: true, includeBlocked: request.include_blocked });
+  const open = (list: "white" | "gray") =>
+    (request[list] ? known[list] : []).filter(({ rpc_port }) => rpc_port !== 0);
+  return { white: open("white"), gray: open("gray") };
+}
+
+/** Handlers of the calls about peers. */
 export function networkHandlers(): Implemented<NodeContext>[] {
   return implementFor<NodeContext>()(daemon.network, {
-    getConnections: () => ({ connections: [] }),
-    syncInfo: (_, { parts }) => ({
-      height: parts.store.read.height(),
-      next_needed_pruning_seed: 1,
-      overview: "[]",
-      peers: [],
-      spans: [],
-      target_height: 0,
+    getConnections: (_, context) => ({
+      connections: context.network.peers().map((peer) => describeConnection(peer, context)),
     }),
+    syncInfo: (_, context) => syncInfo(context),
     setBans,
     getBans: (_, context) => getBans(context),
     banned({ address }, { bans }) {
@@ -54,24 +101,30 @@ export function networkHandlers(): Implemented<NodeContext>[] {
       if (seconds === undefined) throw refusal("wrongParam", "Unsupported host type");
       return { banned: seconds > 0, seconds };
     },
-    getPeerList: () => ({ gray_list: [], white_list: [] }),
-    getPublicNodes: () => ({ gray: [], white: [] }),
-    getNetStats: (_, { startTime }) => ({
-      start_time: startTime,
-      total_bytes_in: 0,
-      total_bytes_out: 0,
-      total_packets_in: 0,
-      total_packets_out: 0,
-    }),
-    getLimit: (_, { settings }) => ({ limit_down: settings.limitDown, limit_up: settings.limitUp }),
-    setLimit,
-    outPeers({ set, out_peers }, { settings }) {
-      if (set) settings.outPeers = out_peers;
-      return { out_peers: settings.outPeers };
+    getPeerList({ public_only, include_blocked }, context) {
+      const known = knownPeers(context, { publicOnly: public_only, includeBlocked: include_blocked });
+      return { gray_list: known.gray, white_list: known.white };
     },
-    inPeers({ set, in_peers }, { settings }) {
-      if (set) settings.inPeers = in_peers;
-      return { in_peers: settings.inPeers };
+    getPublicNodes: publicNodes,
+    getNetStats(_, { startTime, network }) {
+      const { bytesIn, bytesOut, packetsIn, packetsOut } = network.stats;
+      return {
+        start_time: startTime,
+        total_bytes_in: bytesIn,
+        total_bytes_out: bytesOut,
+        total_packets_in: packetsIn,
+        total_packets_out: packetsOut,
+      };
+    },
+    getLimit: (_, { network }) => limits(network),
+    setLimit,
+    outPeers({ set, out_peers }, { network }) {
+      if (set) network.setMaxOut(out_peers);
+      return { out_peers: network.maxOut };
+    },
+    inPeers({ set, in_peers }, { network }) {
+      if (set) network.setMaxIn(in_peers);
+      return { in_peers: network.maxIn };
     },
     setBootstrapDaemon({ address }, { settings }) {
       settings.bootstrapDaemon = address;

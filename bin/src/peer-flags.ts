@@ -1,0 +1,180 @@
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
+import type { PeerOptions } from "@anulo/node";
+import {
+  anonymityZones,
+  BadAddress,
+  type Endpoint,
+  findAddresses,
+  type PeerAddress,
+  type PeerStorage,
+  parseEndpoint,
+  seedNodes,
+} from "@anulo/p2p";
+import { type NetworkName, networks } from "@anulo/protocol";
+import { BadUsage, type FlagTable, type Values } from "./flags.ts";
+import { checkPort } from "./service-flags.ts";
+
+/** Flags about other nodes, by the original's names. */
+export const peerFlags = {
+  offline: { kind: "switch", help: "talk to no peers" },
+  "p2p-bind-ip": { kind: "text", value: "ADDRESS", help: "where peers are accepted (0.0.0.0)" },
+  "p2p-bind-port": { kind: "number", value: "PORT", help: "port for peers (18080)" },
+  "p2p-use-ipv6": { kind: "switch", help: "also IPv6 peers" },
+  "p2p-bind-ipv6-address": { kind: "text", value: "ADDRESS", help: "where IPv6 peers are accepted (::)" },
+  "p2p-bind-port-ipv6": { kind: "number", value: "PORT", help: "port for IPv6 peers (18080)" },
+  "p2p-ignore-ipv4": { kind: "switch", help: "do without IPv4 where it cannot be bound" },
+  "p2p-external-port": { kind: "number", value: "PORT", help: "port peers are told, behind a router" },
+  "hide-my-port": { kind: "switch", help: "do not tell peers where to reach this node" },
+  "allow-local-ip": { kind: "switch", help: "take addresses of private networks for peers" },
+  "add-peer": { kind: "each", value: "ADDRESS:PORT", help: "a peer to know" },
+  "add-priority-node": { kind: "each", value: "ADDRESS:PORT", help: "a peer to stay connected to" },
+  "add-exclusive-node": { kind: "each", value: "ADDRESS:PORT", help: "a peer to speak to, and to no other" },
+  "seed-node": { kind: "each", value: "ADDRESS:PORT", help: "a node to ask for peers" },
+  "out-peers": { kind: "text", value: "N", help: "connections opened, at most (12)" },
+  "in-peers": { kind: "text", value: "N", help: "connections accepted, at most (1000)" },
+  "max-connections-per-ip": { kind: "number", value: "N", help: "connections accepted of one address (1)" },
+  "limit-rate": { kind: "text", value: "KB", help: "kB per second, either way" },
+  "limit-rate-up": { kind: "text", value: "KB", help: "kB per second sent (2048)" },
+  "limit-rate-down": { kind: "text", value: "KB", help: "kB per second received (8192)" },
+  "ban-list": { kind: "text", value: "FILE", help: "addresses and subnets to shut out, one a line" },
+  proxy: { kind: "text", value: "ADDRESS:PORT", help: "SOCKS proxy to reach peers through" },
+  "proxy-allow-dns-leaks": { kind: "switch", help: "look names up outside the proxy" },
+  "tx-proxy": {
+    kind: "each",
+    value: "tor|i2p,ADDRESS:PORT[,N][,disable_noise]",
+    help: "SOCKS proxy for own transactions",
+  },
+  "anonymous-inbound": {
+    kind: "each",
+    value: "ADDRESS,[IP:]PORT[,N]",
+    help: "our Tor or I2P address and where it is delivered",
+  },
+  "pad-transactions": { kind: "switch", help: "hide the size of relayed transactions" },
+  "no-sync": { kind: "switch", help: "do not fetch blocks from peers" },
+  "no-igd": { kind: "switch", help: "accepted; no port is ever mapped" },
+  igd: {
+    kind: "text",
+    choices: ["disabled", "enabled", "delayed"],
+    help: "accepted; no port is ever mapped",
+  },
+} as const satisfies FlagTable;
+
+type PeerFlags = Values<typeof peerFlags>;
+
+/** A number, or undefined where it is left out or -1, which stands for the default. Throws BadUsage. */
+function countOf(
+  flags: PeerFlags,
+  name: keyof PeerFlags & ("out-peers" | "in-peers" | `limit-rate${string}`),
+) {
+  const text = flags[name];
+  if (text === undefined || text === "-1") return undefined;
+  if (!/^\d{1,9}$/.test(text)) throw new BadUsage(`--${name} needs a whole number: ${text}`);
+  return Number(text);
+}
+
+/** What cannot be read as an address, told with its flag. */
+async function ofFlag<T>(name: string, read: () => T | Promise<T>): Promise<T> {
+  try {
+    return await read();
+  } catch (error) {
+    if (error instanceof BadAddress) throw new BadUsage(`--${name}: ${error.message}`);
+    throw error;
+  }
+}
+
+async function addressesOf(
+  flags: PeerFlags,
+  name: "add-peer" | "add-priority-node" | "add-exclusive-node" | "seed-node",
+  defaultPort: number,
+): Promise<PeerAddress[]> {
+  const canLookUp = mayLookUp(flags);
+  const find = (text: string) => ofFlag(name, () => findAddresses(text, { defaultPort, canLookUp }));
+  return (await Promise.all(flags[name].map(find))).flat();
+}
+
+/** Behind a proxy names are not looked up: that would tell others whom we want to reach. */
+function mayLookUp(flags: PeerFlags): boolean {
+  return flags.proxy === undefined || flags["proxy-allow-dns-leaks"];
+}
+
+function listenersOf(flags: PeerFlags, defaultPort: number): Endpoint[] {
+  const port = checkPort("p2p-bind-port", flags["p2p-bind-port"] ?? defaultPort);
+  const port6 = checkPort("p2p-bind-port-ipv6", flags["p2p-bind-port-ipv6"] ?? defaultPort);
+  const ipv4 = { host: flags["p2p-bind-ip"] ?? "0.0.0.0", port, isOptional: flags["p2p-ignore-ipv4"] };
+  const ipv6 = { host: flags["p2p-bind-ipv6-address"] ?? "::", port: port6 };
+  return flags["p2p-use-ipv6"] ? [ipv4, ipv6] : [ipv4];
+}
+
+function banListOf(file: string | undefined): string | undefined {
+  if (file === undefined) return undefined;
+  try {
+    return readFileSync(file, "utf8");
+  } catch {
+    throw new BadUsage(`--ban-list cannot be read: ${file}`);
+  }
+}
+
+/** Peer lists in a file, replaced all or nothing. */
+function fileStorage(path: string): PeerStorage {
+  return {
+    load() {
+      try {
+        return readFileSync(path);
+      } catch {
+        return undefined;
+      }
+    },
+    save(bytes) {
+      mkdirSync(dirname(path), { recursive: true });
+      writeFileSync(`${path}.new`, bytes, { mode: 0o600 });
+      renameSync(`${path}.new`, path);
+    },
+  };
+}
+
+async function nodesOf(flags: PeerFlags, network: NetworkName): Promise<PeerOptions["nodes"]> {
+  const { p2p: port } = networks[network].ports;
+  const { addresses, names } = seedNodes[network];
+  return {
+    add: await addressesOf(flags, "add-peer", port),
+    priority: await addressesOf(flags, "add-priority-node", port),
+    exclusive: await addressesOf(flags, "add-exclusive-node", port),
+    seed: [...(await addressesOf(flags, "seed-node", port)), ...addresses],
+    seedNames: names,
+  };
+}
+
+function advertisedPortOf(flags: PeerFlags): number | undefined {
+  if (flags["hide-my-port"]) return 0;
+  return checkPort("p2p-external-port", flags["p2p-external-port"] ?? 0) || undefined;
+}
+
+/** What the flags say about peers; `listsFile`: where the lists are kept. Throws BadUsage. */
+export async function peerOptionsOf(
+  flags: PeerFlags,
+  { network, listsFile }: { network: NetworkName; listsFile: string },
+): Promise<PeerOptions> {
+  const rate = countOf(flags, "limit-rate");
+  const { proxy } = flags;
+  const parseZones = () => anonymityZones(flags["tx-proxy"], flags["anonymous-inbound"]);
+  return {
+    listen: listenersOf(flags, networks[network].ports.p2p),
+    advertisedPort: advertisedPortOf(flags),
+    maxOut: countOf(flags, "out-peers"),
+    maxIn: countOf(flags, "in-peers"),
+    maxPerIp: flags["max-connections-per-ip"],
+    limitUp: countOf(flags, "limit-rate-up") ?? rate,
+    limitDown: countOf(flags, "limit-rate-down") ?? rate,
+    nodes: await nodesOf(flags, network),
+    proxy: proxy === undefined ? undefined : await ofFlag("proxy", () => parseEndpoint(proxy)),
+    canLookUp: mayLookUp(flags),
+    zones: await ofFlag("tx-proxy", parseZones),
+    banList: banListOf(flags["ban-list"]),
+    allowLocal: flags["allow-local-ip"],
+    ipv6: flags["p2p-use-ipv6"],
+    storage: fileStorage(listsFile),
+    padTransactions: flags["pad-transactions"],
+    noSync: flags["no-sync"],
+  };
+}

@@ -1,0 +1,79 @@
+import { createPeerNetwork, type PeerNetwork, type PeerNetworkOptions, systemClock } from "@anulo/p2p";
+import type { Network } from "@anulo/protocol";
+import type { Logger } from "@anulo/rpc";
+import type { OpenChain } from "./chain/open-chain.ts";
+import { PeerProtocol } from "./peers/peer-protocol.ts";
+
+/** What the node gives a peer network itself. */
+type Given =
+  | "networkId"
+  | "syncData"
+  | "onSyncData"
+  | "onConnected"
+  | "onClosed"
+  | "notifications"
+  | "offline"
+  | "clock"
+  | "log";
+
+/** How a node meets others. Everything may be left out. */
+export interface PeerOptions extends Partial<Omit<PeerNetworkOptions, Given>> {
+  /** Hide the size of relayed transactions. */
+  readonly padTransactions?: boolean | undefined;
+  /** Do not fetch blocks from peers. */
+  readonly noSync?: boolean | undefined;
+}
+
+/** The connections of a node, and what is said over them. */
+export interface Peering {
+  readonly network: PeerNetwork;
+  readonly protocol: PeerProtocol;
+  start(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export interface PeeringOptions {
+  readonly network: Network;
+  readonly chain: OpenChain;
+  readonly peers: PeerOptions;
+  readonly isOffline: boolean;
+  /** Unix seconds. */
+  readonly now: () => number;
+  readonly log: Logger;
+}
+
+/** Joins the peer network to what the node says to peers. */
+export function createPeering({ network, chain, peers, isOffline, now, log }: PeeringOptions): Peering {
+  const clock = { ...systemClock, seconds: now };
+  const { parts, events } = chain;
+  const { padTransactions, noSync = false, ...options } = peers;
+  const protocol = new PeerProtocol({
+    ...{ parts, events, clock, padTransactions, noSync },
+    isOffline: isOffline || noSync,
+    log: log.in("global"),
+  });
+  const connections = createPeerNetwork({
+    ...options,
+    networkId: network.peerNetworkId,
+    offline: isOffline,
+    clock,
+    log: log.in("net.p2p"),
+    notifications: protocol.notifications,
+    syncData: () => protocol.syncData(),
+    onSyncData: (peer, data) => protocol.onSyncData(peer, data),
+    onConnected: (peer) => protocol.onConnected(peer),
+    onClosed: (peer) => protocol.onClosed(peer),
+  });
+  return {
+    network: connections,
+    protocol,
+    async start() {
+      protocol.start();
+      await connections.start();
+    },
+    async stop() {
+      await connections.stop();
+      protocol.stop();
+    },
+  };
+}
