@@ -16,7 +16,7 @@ const outputsOf = (count) =>
   Array.from({ length: count }, (_, i) => ({ amount: 0n, index: BigInt((i * 131) % 1100) }));
 
 /** Name, what is asked, and how many times as often as monerod it must be answered. */
-function casesOf({ hashes, transactions, genesis }) {
+export function casesOf({ hashes, transactions, genesis }) {
   const ids = (count) => transactions.slice(-count);
   const blockIds = [Buffer.from(genesis, "hex")];
   const sync = (start_height) => ({ block_ids: blockIds, start_height, prune: false, no_miner_tx: false });

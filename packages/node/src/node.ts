@@ -9,6 +9,7 @@ import {
   type Log,
   type Logger,
   type Login,
+  type RequestInfo,
   type RpcServer,
   silent,
   unreadLog,
@@ -29,6 +30,7 @@ import { createCallTracking } from "./rpc/call-tracking.ts";
 import { nodeCalls } from "./rpc/calls.ts";
 import type { NodeContext, NodeServices } from "./rpc/context.ts";
 import { createFailingCallers, forgiving } from "./rpc/failing-callers.ts";
+import { createAnswerMemory } from "./rpc/memory.ts";
 import { defaultSettings } from "./rpc/settings.ts";
 import { createVerifiers, type Verifiers } from "./verify-workers/verifiers.ts";
 
@@ -212,6 +214,21 @@ function isOffline({ offline, peers }: NodeOptions): boolean {
   return offline ?? peers === undefined;
 }
 
+/** What each request's handler is given; the same for requests that follow one another from one place. */
+function contextsOf(services: NodeServices): (request: RequestInfo) => NodeContext {
+  let last: NodeContext | undefined;
+  let lastAddress = "";
+  return ({ dialect, restricted, remoteAddress }) => {
+    const isSame =
+      lastAddress === remoteAddress && last?.restricted === restricted && last.dialect === dialect;
+    if (last === undefined || !isSame) {
+      last = { ...services, dialect, restricted, remoteAddress: withoutMapping(remoteAddress) };
+      lastAddress = remoteAddress;
+    }
+    return last;
+  };
+}
+
 /** An IPv4 address that came in through an IPv6 socket, as itself. */
 function withoutMapping(address: string): string {
   return address.startsWith("::ffff:") ? address.slice("::ffff:".length) : address;
@@ -259,6 +276,8 @@ async function serve(
   const { listen = [{ host: "127.0.0.1", port: 0 }], dialect, login, limits, log = unreadLog() } = options;
   let server: RpcServer | undefined;
   const { bans } = peering.network;
+  let changes = 0;
+  chain.events.listen(() => changes++);
   const services: NodeServices = {
     parts: chain.parts,
     pruner,
@@ -273,6 +292,8 @@ async function serve(
     settings: defaultSettings(),
     calls: createCallTracking(),
     log,
+    memory: createAnswerMemory(chain.parts),
+    changes: () => changes,
     connectionCount: () => server?.connectionCount() ?? 0,
     requestStop,
   };
@@ -280,9 +301,7 @@ async function serve(
     calls: nodeCalls(),
     listen,
     isShutOut: (remoteAddress) => (bans.secondsLeft(withoutMapping(remoteAddress)) ?? 0) > 0,
-    context: ({ dialect: asked, restricted, remoteAddress }) => {
-      return { ...services, dialect: asked, restricted, remoteAddress: withoutMapping(remoteAddress) };
-    },
+    context: contextsOf(services),
     ...(dialect !== undefined && { dialect }),
     ...(login !== undefined && { login }),
     ...(limits !== undefined && { limits }),

@@ -32,6 +32,7 @@ export {
   type PortableType,
   peerLimits,
   readPortable,
+  rememberPortable,
   writePortable,
 } from "./codec/epee.ts";
 export {

@@ -33,6 +33,8 @@ export { createLog, type Log, type LogLine, unreadLog } from "./log/log.ts";
 export { type Logger, silent } from "./log/logger.ts";
 export { openRpcDocument, type ServiceInfo } from "./openrpc.ts";
 export { always, contractZero, filled, list, object, optional, or, zero } from "./schema/composites.ts";
+export { type Lasting, lasting } from "./schema/lasting.ts";
+export { type Quoted, quoted } from "./schema/quoted.ts";
 export {
   flag,
   hash,

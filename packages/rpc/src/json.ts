@@ -113,8 +113,10 @@ export function formatJson(value: Json, indent = ""): string {
 
 /** The braces around members that are already indented. */
 export function objectText(members: readonly string[], indent: string): string {
-  const body = members.length === 0 ? "" : `${members.join(",\r\n")}\r\n`;
-  return `{\r\n${body}${indent}}`;
+  // Long texts are only linked together here; the one copy is made when they are sent.
+  let text = "{\r\n";
+  for (let i = 0; i < members.length; i++) text += (i === 0 ? "" : ",\r\n") + members[i]!;
+  return members.length === 0 ? `${text}${indent}}` : `${text}\r\n${indent}}`;
 }
 
 function formatInteger(value: number): string {

@@ -1,6 +1,13 @@
 import { adjustedTime, difficultyOfNextBlock, weightLimits } from "@anulo/consensus";
 import { secondsPerBlock, toHex } from "@anulo/protocol";
-import { categoriesOfLevel, daemon, documentedCategories, type Implemented, implementFor } from "@anulo/rpc";
+import {
+  categoriesOfLevel,
+  daemon,
+  documentedCategories,
+  type Implemented,
+  implementFor,
+  lasting,
+} from "@anulo/rpc";
 import { isPublic } from "../pool/relay-phase.ts";
 import type { NodeContext } from "./context.ts";
 import { cumulativeDifficultyFields, difficultyFields } from "./wide-number.ts";
@@ -40,8 +47,7 @@ function chainInfo({ parts }: NodeContext) {
 }
 
 /** What only the full port tells. */
-function privateInfo(context: NodeContext) {
-  const { parts, startTime, restricted } = context;
+function privateInfo({ parts, startTime, restricted, dialect }: NodeContext) {
   const { store, pool } = parts;
   const size = store.fileSize();
   if (restricted) {
@@ -50,7 +56,6 @@ function privateInfo(context: NodeContext) {
       database_size: Math.ceil(size / SIZE_STEP) * SIZE_STEP,
       free_space: UNKNOWN_SPACE,
       height_without_bootstrap: 0,
-      rpc_connections_count: 0,
       start_time: 0,
       tx_pool_size: pool.entries().filter(({ row }) => isPublic(row)).length,
       version: "",
@@ -61,9 +66,8 @@ function privateInfo(context: NodeContext) {
     database_size: size,
     free_space: store.freeSpace(),
     height_without_bootstrap: store.read.height(),
-    rpc_connections_count: context.connectionCount(),
     start_time: startTime,
-    version: VERSION[context.dialect],
+    version: VERSION[dialect],
   };
 }
 
@@ -80,20 +84,29 @@ function peerCounts({ network, restricted }: NodeContext) {
   };
 }
 
+export type StateInfo = ReturnType<typeof chainInfo> & ReturnType<typeof privateInfo>;
+
+/** What stays while chain, pool and second do. */
+function stateInfo(context: NodeContext): StateInfo {
+  const { parts, memory, restricted } = context;
+  const facts = [parts.state.view(), parts.pool.cookie, parts.now(), context.changes()];
+  return memory.info.get(restricted)!(facts, () => ({ ...chainInfo(context), ...privateInfo(context) }));
+}
+
 function info(context: NodeContext) {
-  return {
-    ...chainInfo(context),
+  const { restricted, settings, peers, offline } = context;
+  return lasting(stateInfo(context), {
     ...peerCounts(context),
-    bootstrap_daemon_address: context.restricted ? "" : context.settings.bootstrapDaemon,
-    busy_syncing: context.peers.sync.isBusy,
-    offline: context.offline,
-    restricted: context.restricted,
-    synchronized: context.peers.sync.isSynchronized,
-    target_height: context.peers.sync.isSynchronized ? 0 : context.peers.sync.target,
+    bootstrap_daemon_address: restricted ? "" : settings.bootstrapDaemon,
+    busy_syncing: peers.sync.isBusy,
+    offline,
+    restricted,
+    rpc_connections_count: restricted ? 0 : context.connectionCount(),
+    synchronized: peers.sync.isSynchronized,
+    target_height: peers.sync.isSynchronized ? 0 : peers.sync.target,
     update_available: false,
     was_bootstrap_ever_used: false,
-    ...privateInfo(context),
-  };
+  });
 }
 
 /** Handlers of the calls about the node itself. */

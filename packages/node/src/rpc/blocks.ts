@@ -1,15 +1,21 @@
 import { NULL_HASH, toHex } from "@anulo/protocol";
-import { daemon, type Implemented, implementFor } from "@anulo/rpc";
+import { daemon, type Implemented, implementFor, lasting } from "@anulo/rpc";
 import { popBlocks } from "../chain/chain.ts";
 import { compareTableOrder } from "../pool/table-order.ts";
 import { alternateChains } from "./alternate-chains.ts";
 import { getBlocks, getBlocksByHeight, getHashes } from "./block-download.ts";
-import { blockJson } from "./chain-json.ts";
 import { coinbaseSum } from "./coinbase-sum.ts";
 import { type NodeContext, refusal } from "./context.ts";
-import { blockAt, blockOf, type FoundBlock, noHeader } from "./describe-block.ts";
+import {
+  type BlockFacts,
+  blockAt,
+  blockFacts,
+  blockOf,
+  type FoundBlock,
+  noHeader,
+} from "./describe-block.ts";
 import { hardForkInfo } from "./hard-fork-info.ts";
-import { describeHeaderOf, describeHeaders } from "./headers.ts";
+import { describeHeaderAt, describeHeaderOf, describeHeadersAt, type Header } from "./headers.ts";
 import { bytesOfHex } from "./hex-params.ts";
 import { mapInTurns, range } from "./in-turns.ts";
 
@@ -23,26 +29,40 @@ function tooHigh(height: bigint, top: number) {
   );
 }
 
-function headerOf(context: NodeContext, block: FoundBlock, fillPowHash: boolean) {
-  return describeHeaderOf(context, { read: context.parts.store.read, block, fillPowHash });
+/** A block the caller named: one of the main chain by its height, or one beside it. */
+type Named = { readonly height: number } | { readonly beside: FoundBlock };
+
+interface HeaderRequest {
+  readonly named: Named;
+  readonly fill_pow_hash: boolean;
 }
 
-function mainBlock({ parts }: NodeContext, height: bigint): FoundBlock {
+function headerOf(context: NodeContext, { named, fill_pow_hash }: HeaderRequest): Header | Promise<Header> {
+  const { parts, restricted } = context;
+  if ("height" in named && (!fill_pow_hash || restricted)) return describeHeaderAt(context, named.height);
   const { read } = parts.store;
-  const count = read.height();
-  if (height >= BigInt(count)) throw tooHigh(height, count - 1);
-  return blockAt(read, Number(height))!;
+  const block = "height" in named ? blockAt(read, named.height)! : named.beside;
+  return describeHeaderOf(context, { read, block, fillPowHash: fill_pow_hash });
 }
 
-function blockByHash({ parts }: NodeContext, text: string): FoundBlock {
+function mainBlock({ parts }: NodeContext, height: bigint): Named {
+  const count = parts.state.view().height;
+  if (height >= BigInt(count)) throw tooHigh(height, count - 1);
+  return { height: Number(height) };
+}
+
+function blockByHash({ parts }: NodeContext, text: string): Named {
+  const { read } = parts.store;
   const hash = bytesOfHex(text, 32);
   if (hash === undefined) {
     throw refusal("wrongParam", `Failed to parse hex representation of block hash. Hex = ${text}.`);
   }
-  const found = blockOf(parts.store.read, hash);
-  if (found === undefined)
+  const height = read.heightOf(hash);
+  if (height !== undefined) return { height };
+  const beside = blockOf(read, hash);
+  if (beside === undefined)
     throw refusal("internal", `Internal error: can't get block by hash. Hash = ${text}.`);
-  return found;
+  return { beside };
 }
 
 async function headersRange(
@@ -50,21 +70,22 @@ async function headersRange(
   context: NodeContext,
 ) {
   const { start_height: start, end_height: end, fill_pow_hash } = params;
-  const { read } = context.parts.store;
-  const count = read.height();
+  const { parts, restricted } = context;
+  const count = parts.state.view().height;
   if (start >= count || end >= count || start > end)
     throw refusal("tooBigHeight", "Invalid start/end heights.");
-  if (context.restricted && end - start > RESTRICTED_HEADERS) {
+  if (restricted && end - start > RESTRICTED_HEADERS) {
     throw refusal("restricted", "Too many block headers requested.");
   }
-  const snapshot = context.parts.store.snapshot();
+  const read = parts.store.snapshot();
   try {
-    const blocks = await mapInTurns(range(start, end + 1), (height) => blockAt(snapshot, height)!);
-    return {
-      headers: await describeHeaders(context, { read: snapshot, blocks, fillPowHash: fill_pow_hash }),
-    };
+    const heights = range(start, end + 1);
+    if (!fill_pow_hash || restricted) return { headers: await describeHeadersAt(context, { read, heights }) };
+    const blocks = await mapInTurns(heights, (height) => blockAt(read, height)!);
+    const headers = blocks.map((block) => describeHeaderOf(context, { read, block, fillPowHash: true }));
+    return { headers: await Promise.all(headers) };
   } finally {
-    snapshot.close();
+    read.close();
   }
 }
 
@@ -76,44 +97,43 @@ async function headersByHash(
   if (context.restricted && hashes.length > RESTRICTED_HEADERS) {
     throw refusal("restricted", "Too many block headers requested in restricted mode");
   }
-  const { read } = context.parts.store;
-  const named = hash === "" ? undefined : blockByHash(context, hash);
-  const blocks = await mapInTurns(hashes, (text) => blockByHash(context, text));
+  const headerBy = (text: string) => headerOf(context, { named: blockByHash(context, text), fill_pow_hash });
   return {
-    block_header: named === undefined ? noHeader : await headerOf(context, named, fill_pow_hash),
-    block_headers: await describeHeaders(context, { read, blocks, fillPowHash: fill_pow_hash }),
+    block_header: hash === "" ? noHeader : await headerBy(hash),
+    block_headers: await Promise.all(await mapInTurns(hashes, headerBy)),
   };
+}
+
+function factsOf({ parts, memory }: NodeContext, named: Named): BlockFacts {
+  if ("beside" in named) return blockFacts(named.beside);
+  const blocks = memory.blocks.now();
+  const known = blocks.get(named.height) ?? blockFacts(blockAt(parts.store.read, named.height)!);
+  blocks.set(named.height, known);
+  return known;
 }
 
 /** Handlers of the calls about blocks. */
 export function blockHandlers(): Implemented<NodeContext>[] {
   return implementFor<NodeContext>()(daemon.blocks, {
-    getBlockCount: (_, { parts }) => ({ count: parts.store.read.height() }),
+    getBlockCount: (_, { parts }) => ({ count: parts.state.view().height }),
     onGetBlockHash(heights, { parts }) {
       if (heights.length !== 1) throw refusal("wrongParam", "Wrong parameters, expected height");
-      const { read } = parts.store;
-      const known = heights[0]! < BigInt(read.height());
-      return toHex(known ? read.blockInfo(Number(heights[0]))!.hash : NULL_HASH);
+      const known = heights[0]! < BigInt(parts.state.view().height);
+      return toHex(known ? parts.store.read.blockInfo(Number(heights[0]))!.hash : NULL_HASH);
     },
     getLastBlockHeader: async ({ fill_pow_hash }, context) => {
-      const top = blockAt(context.parts.store.read, context.parts.store.read.height() - 1)!;
-      return { block_header: await headerOf(context, top, fill_pow_hash) };
+      const named = { height: context.parts.state.view().height - 1 };
+      return { block_header: await headerOf(context, { named, fill_pow_hash }) };
     },
     getBlockHeaderByHash: headersByHash,
     getBlockHeaderByHeight: async ({ height, fill_pow_hash }, context) => ({
-      block_header: await headerOf(context, mainBlock(context, height), fill_pow_hash),
+      block_header: await headerOf(context, { named: mainBlock(context, height), fill_pow_hash }),
     }),
     getBlockHeadersRange: headersRange,
     async getBlock({ height, hash, fill_pow_hash }, context) {
-      const found = hash === "" ? mainBlock(context, height) : blockByHash(context, hash);
-      const header = await headerOf(context, found, fill_pow_hash);
-      return {
-        blob: toHex(found.blob),
-        block_header: header,
-        json: blockJson(found.block),
-        miner_tx_hash: header.miner_tx_hash,
-        tx_hashes: found.block.transactionHashes.map(toHex),
-      };
+      const named = hash === "" ? mainBlock(context, height) : blockByHash(context, hash);
+      const facts = factsOf(context, named);
+      return lasting(facts, { block_header: await headerOf(context, { named, fill_pow_hash }) });
     },
     getHeight: (_, { parts }) => {
       const { height, topId } = parts.state.view();

@@ -7,6 +7,7 @@ import type { PeerProtocol } from "../peers/peer-protocol.ts";
 import type { Pow } from "../pow/pow.ts";
 import type { CallTracking } from "./call-tracking.ts";
 import type { FailingCallers } from "./failing-callers.ts";
+import type { AnswerMemory } from "./memory.ts";
 import type { Settings } from "./settings.ts";
 
 /** What the handlers of one node share. */
@@ -25,6 +26,9 @@ export interface NodeServices {
   readonly settings: Settings;
   readonly calls: CallTracking;
   readonly log: Log;
+  readonly memory: AnswerMemory;
+  /** How often something has happened to the chain or the pool. */
+  changes(): number;
   /** Open RPC connections. */
   connectionCount(): number;
   /** Ends the node soon after the answer is sent. */

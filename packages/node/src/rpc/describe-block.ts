@@ -1,5 +1,7 @@
 import { type Block, readBlock, toHex, transactionHash } from "@anulo/protocol";
+import { quoted } from "@anulo/rpc";
 import type { ChainReader } from "@anulo/storage";
+import { blockJson } from "./chain-json.ts";
 import { cumulativeDifficultyFields, difficultyFields } from "./wide-number.ts";
 
 /** A block found in the chain or beside it. */
@@ -59,15 +61,14 @@ function cumulativeDifficultyOf(read: ChainReader, hash: Uint8Array): bigint {
   return found?.cumulativeDifficulty ?? 0n;
 }
 
-/** The header fields of an answer; `chainHeight` is the number of blocks on the main chain. */
-export function describeHeader(found: FoundBlock, chainHeight: number) {
+/** The header fields of an answer, without those that change while the block stands: `depth` and `pow_hash`. */
+export function headerFacts(found: FoundBlock) {
   const { block, height, weight } = found;
   const { header, minerTransaction, transactionHashes } = block;
   return {
     block_size: weight,
     block_weight: weight,
     ...cumulativeDifficultyFields(found.cumulativeDifficulty),
-    depth: Math.max(0, chainHeight - height - 1),
     ...difficultyFields(found.difficulty),
     hash: toHex(found.hash),
     height,
@@ -78,12 +79,25 @@ export function describeHeader(found: FoundBlock, chainHeight: number) {
     nonce: header.nonce,
     num_txes: transactionHashes.length,
     orphan_status: found.orphan,
-    pow_hash: "",
     prev_hash: toHex(header.previousId),
     reward: minerTransaction.prefix.outputs.reduce((sum, { amount }) => sum + amount, 0n),
     timestamp: header.timestamp,
   };
 }
+
+export type HeaderFacts = ReturnType<typeof headerFacts>;
+
+/** What `get_block` tells of a block beside its header. */
+export function blockFacts({ block, blob }: FoundBlock) {
+  return {
+    blob: quoted(toHex(blob)),
+    json: quoted(blockJson(block)),
+    miner_tx_hash: toHex(transactionHash(block.minerTransaction)),
+    tx_hashes: block.transactionHashes.map(toHex),
+  };
+}
+
+export type BlockFacts = ReturnType<typeof blockFacts>;
 
 /** Header fields of no block: the answer to a request that names none. */
 export const noHeader = {

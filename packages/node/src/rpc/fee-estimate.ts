@@ -7,7 +7,7 @@ import {
   minimumFullRewardWeight,
   ruleForks,
 } from "@anulo/protocol";
-import { type Dialect, RpcError } from "@anulo/rpc";
+import { type Dialect, lasting, RpcError } from "@anulo/rpc";
 import type { ChainParts } from "../chain/parts.ts";
 import { type NodeContext, refusal } from "./context.ts";
 
@@ -42,17 +42,16 @@ function tooManyGraceBlocks(dialect: Dialect): RpcError {
  * What a wallet shall pay (atomic units): a fee per byte for each of the four priorities from hard fork 15, before
  * that one fee, per byte from 8 and per kB earlier. It holds for `grace_blocks` empty blocks.
  */
-export function feeEstimate(
-  { grace_blocks: grace }: { grace_blocks: number },
-  { parts, dialect }: NodeContext,
-) {
-  const quantization_mask = Number(FEE_QUANTIZATION_MASK);
-  if (parts.state.view().hardForkVersion < ruleForks.scaling2021) {
-    return { fee: singleFee(parts, Math.min(grace, REWARD_WINDOW - 1)), fees: [], quantization_mask };
-  }
-  if (grace > REWARD_WINDOW) throw tooManyGraceBlocks(dialect);
-  const fees = fourFees(parts, grace);
-  return { fee: fees[0], fees, quantization_mask };
+export function feeEstimate({ grace_blocks: grace }: { grace_blocks: number }, context: NodeContext) {
+  const { parts, dialect, memory } = context;
+  const view = parts.state.view();
+  const isSingle = view.hardForkVersion < ruleForks.scaling2021;
+  if (!isSingle && grace > REWARD_WINDOW) throw tooManyGraceBlocks(dialect);
+  return memory.feeEstimate([view, grace], () => {
+    const fees = isSingle ? [] : fourFees(parts, grace);
+    const fee = fees[0] ?? singleFee(parts, Math.min(grace, REWARD_WINDOW - 1));
+    return lasting({ fee, fees, quantization_mask: Number(FEE_QUANTIZATION_MASK) }, {});
+  });
 }
 
 const rewardOf = ({ alreadyGenerated, hardForkVersion: version }: ChainView) =>

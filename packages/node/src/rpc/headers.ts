@@ -1,41 +1,69 @@
 import { powVariantOf, seedHeight } from "@anulo/consensus";
 import { blockHashingBlob, toHex } from "@anulo/protocol";
+import { type Lasting, lasting } from "@anulo/rpc";
 import type { ChainReader } from "@anulo/storage";
 import { findBranch } from "../chain/branch.ts";
 import type { PowWork } from "../pow/work.ts";
 import type { NodeContext } from "./context.ts";
-import { describeHeader, type FoundBlock } from "./describe-block.ts";
+import { blockAt, type FoundBlock, type HeaderFacts, headerFacts } from "./describe-block.ts";
 import { mapInTurns } from "./in-turns.ts";
+import type { KnownHeader, Memory } from "./memory.ts";
 
-/** Whose headers are asked for. */
-export interface HeaderOrder {
-  /** Where the blocks were found. */
+/** The block whose header is asked for. */
+interface HeaderOrder {
+  /** Where the block was found. */
   readonly read: ChainReader;
-  readonly blocks: Iterable<FoundBlock>;
+  readonly block: FoundBlock;
   /** Whether `pow_hash` is to be computed, which a restricted port never does. */
   readonly fillPowHash: boolean;
 }
 
-/** Header fields of blocks; `pow_hash` where it is asked for, or where the node knows it (upstream tells nobody). */
-export async function describeHeaders(context: NodeContext, { read, blocks, fillPowHash }: HeaderOrder) {
-  const chainHeight = context.parts.store.read.height();
-  const found = [...blocks];
-  const headers = await mapInTurns(found, (block) => describeHeader(block, chainHeight));
-  if (!fillPowHash || context.restricted) {
-    if (context.dialect === "upstream") return headers;
-    return headers.map((header, i) => ({ ...header, pow_hash: hexOf(context.pow.known(found[i]!.hash)) }));
-  }
-  const hashes = await Promise.all(found.map((block) => powHashOf(context, read, block)));
-  return headers.map((header, i) => ({ ...header, pow_hash: hexOf(hashes[i]) }));
-}
-
-/** The same for one block. */
+/** Header fields of a block; `pow_hash` where it is asked for, or where the node knows it (upstream tells nobody). */
 export async function describeHeaderOf(
   context: NodeContext,
-  { read, block, fillPowHash }: Omit<HeaderOrder, "blocks"> & { readonly block: FoundBlock },
-) {
-  const [header] = await describeHeaders(context, { read, blocks: [block], fillPowHash });
-  return header!;
+  { read, block, fillPowHash }: HeaderOrder,
+): Promise<Header> {
+  const facts = headerFacts(block);
+  const isWanted = fillPowHash && !context.restricted;
+  if (!isWanted) return withChanging(context, { facts, hash: block.hash });
+  const pow_hash = toHex(await powHashOf(context, read, block));
+  return lasting(facts, { depth: depthOf(context, block.height), pow_hash });
+}
+
+/** Headers of main-chain blocks, without computing proofs of work. */
+export async function describeHeadersAt(
+  context: NodeContext,
+  { read, heights }: { readonly read: ChainReader; readonly heights: Iterable<number> },
+): Promise<Header[]> {
+  const memory = context.memory.headers.now();
+  return await mapInTurns(heights, (height) => withChanging(context, knownHeader(memory, read, height)));
+}
+
+/** The same for one block, which must be there. */
+export function describeHeaderAt(context: NodeContext, height: number): Header {
+  const { read } = context.parts.store;
+  return withChanging(context, knownHeader(context.memory.headers.now(), read, height));
+}
+
+function knownHeader(memory: Memory<number, KnownHeader>, read: ChainReader, height: number): KnownHeader {
+  const known = memory.get(height);
+  if (known !== undefined) return known;
+  const block = blockAt(read, height)!;
+  const made = { facts: headerFacts(block), hash: block.hash };
+  memory.set(height, made);
+  return made;
+}
+
+export type Header = Lasting<HeaderFacts & { readonly depth: number; readonly pow_hash: string }>;
+
+function withChanging(context: NodeContext, { facts, hash }: KnownHeader): Header {
+  const known = context.dialect === "upstream" ? undefined : context.pow.known(hash);
+  return lasting(facts, { depth: depthOf(context, facts.height), pow_hash: hexOf(known) });
+}
+
+/** Blocks of the main chain above a height. */
+function depthOf({ parts }: NodeContext, height: number): number {
+  return Math.max(0, parts.state.view().height - height - 1);
 }
 
 function hexOf(hash: Uint8Array | undefined): string {

@@ -1,7 +1,7 @@
 import { chainContext, isUnlocked } from "@anulo/consensus";
 import { toHex } from "@anulo/protocol";
-import { daemon, type Implemented, implementFor } from "@anulo/rpc";
-import type { OutputInfo } from "@anulo/storage";
+import { daemon, type Implemented, implementFor, lasting } from "@anulo/rpc";
+import type { ChainReader } from "@anulo/storage";
 import type { NodeContext } from "./context.ts";
 import { mapInTurns } from "./in-turns.ts";
 import { firstIndex, matureOutputs } from "./mature-outputs.ts";
@@ -16,25 +16,47 @@ interface OutputsRequest {
   readonly get_txid: boolean;
 }
 
-interface FoundOutput {
-  readonly output: OutputInfo;
+/** An output with the id of its transaction, as the binary path tells them. */
+export interface KnownOutput {
+  readonly unlockTime: bigint;
+  readonly facts: {
+    readonly height: number;
+    readonly key: Uint8Array;
+    readonly mask: Uint8Array;
+    readonly txid: Uint8Array;
+  };
+}
+
+interface FoundOutput extends KnownOutput {
   readonly unlocked: boolean;
-  readonly transactionHash: Uint8Array | undefined;
+}
+
+function readOutput(read: ChainReader, amount: bigint, index: number): KnownOutput | undefined {
+  const output = read.output(amount, index);
+  if (output === undefined) return undefined;
+  const { height, key, commitment: mask, unlockTime, transactionId } = output;
+  const txid = read.transactionById(transactionId)?.hash ?? NO_HASH;
+  return { unlockTime, facts: { height, key, mask, txid } };
 }
 
 /** The outputs asked for, or the status that says why not. Source: blockchain.cpp `get_outs`. */
-async function findOutputs({ outputs, get_txid }: OutputsRequest, context: NodeContext) {
-  const { parts, restricted } = context;
+async function findOutputs({ outputs }: OutputsRequest, context: NodeContext) {
+  const { parts, restricted, memory } = context;
   if (restricted && outputs.length > RESTRICTED_OUTPUTS) return "Too many outs requested";
   const snapshot = parts.store.snapshot();
   const rules = chainContext(parts.state.view(), parts.now());
+  const remembered = memory.outputs.now();
+  const find = (amount: bigint, index: number): KnownOutput | undefined => {
+    const known = amount === 0n ? remembered.get(index) : undefined;
+    if (known !== undefined) return known;
+    const read = readOutput(snapshot, amount, index);
+    if (read !== undefined && amount === 0n) remembered.set(index, read);
+    return read;
+  };
   try {
     const found = await mapInTurns(outputs, ({ amount, index }): FoundOutput | undefined => {
-      const output =
-        index < BigInt(Number.MAX_SAFE_INTEGER) ? snapshot.output(amount, Number(index)) : undefined;
-      if (output === undefined) return undefined;
-      const transactionHash = get_txid ? snapshot.transactionById(output.transactionId)?.hash : undefined;
-      return { output, unlocked: isUnlocked(output.unlockTime, rules), transactionHash };
+      const known = index <= Number.MAX_SAFE_INTEGER ? find(amount, Number(index)) : undefined;
+      return known === undefined ? undefined : { ...known, unlocked: isUnlocked(known.unlockTime, rules) };
     });
     const known = found.filter((output) => output !== undefined);
     return known.length === found.length ? known : "Failed";
@@ -87,11 +109,11 @@ export function outputHandlers(): Implemented<NodeContext>[] {
     async getOuts(request, context) {
       const found = await findOutputs(request, context);
       if (typeof found === "string") return { status: found, outs: [] };
-      const outs = found.map(({ output, unlocked, transactionHash }) => ({
-        height: output.height,
-        key: toHex(output.key),
-        mask: toHex(output.commitment),
-        txid: transactionHash === undefined ? "" : toHex(transactionHash),
+      const outs = found.map(({ facts: { height, key, mask, txid }, unlocked }) => ({
+        height,
+        key: toHex(key),
+        mask: toHex(mask),
+        txid: request.get_txid ? toHex(txid) : "",
         unlocked,
       }));
       return { outs };
@@ -99,13 +121,9 @@ export function outputHandlers(): Implemented<NodeContext>[] {
     async getOutsBin(request, context) {
       const found = await findOutputs(request, context);
       if (typeof found === "string") return { status: found, outs: [] };
-      const outs = found.map(({ output, unlocked, transactionHash = NO_HASH }) => ({
-        height: output.height,
-        key: output.key,
-        mask: output.commitment,
-        txid: transactionHash,
-        unlocked,
-      }));
+      const outs = found.map(({ facts, unlocked }) =>
+        request.get_txid ? lasting(facts, { unlocked }) : { ...facts, txid: NO_HASH, unlocked },
+      );
       return { outs };
     },
     getOutputHistogram: histogram,

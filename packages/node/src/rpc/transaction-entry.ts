@@ -6,19 +6,22 @@ import {
   toHex,
   writePrunedTransaction,
 } from "@anulo/protocol";
-import type { StoredTransaction } from "@anulo/storage";
+import { lasting, type Quoted, quoted } from "@anulo/rpc";
+import type { ChainReader, StoredTransaction } from "@anulo/storage";
 import type { PoolEntry } from "../pool/pool.ts";
 import { transactionJson } from "./chain-json.ts";
 import type { NodeContext } from "./context.ts";
 
-/** A transaction of the chain or the pool, its bytes cut where the prunable part begins. */
-export interface FoundTransaction {
+/** Where a transaction was found. */
+export type TransactionPlace = { readonly stored: StoredTransaction } | { readonly waiting: PoolEntry };
+
+/** The bytes of a transaction, cut where the prunable part begins. */
+interface TransactionBytes {
   readonly pruned: Uint8Array;
   /** Empty where it was pruned. */
   readonly prunable: Uint8Array;
   /** 32 bytes. */
   readonly prunableHash: Uint8Array;
-  readonly place: { readonly stored: StoredTransaction } | { readonly waiting: PoolEntry };
 }
 
 const NOTHING = new Uint8Array(0);
@@ -27,21 +30,27 @@ const NOTHING = new Uint8Array(0);
 export function findTransaction(
   { parts, restricted }: NodeContext,
   id: Uint8Array,
-): FoundTransaction | undefined {
-  const { read } = parts.store;
-  const stored = read.transaction(id);
-  if (stored !== undefined) {
-    const pruned = read.prunedTransaction(stored.id)!;
-    const prunable = read.prunablePart(stored.id) ?? NOTHING;
-    return { pruned, prunable, prunableHash: stored.prunableHash, place: { stored } };
-  }
+): TransactionPlace | undefined {
+  const stored = parts.store.read.transaction(id);
+  if (stored !== undefined) return { stored };
   const waiting = parts.pool.get(toHex(id));
-  if (waiting === undefined || (restricted && waiting.row.doNotRelay)) return undefined;
-  const { blob } = waiting.row;
+  return waiting === undefined || (restricted && waiting.row.doNotRelay) ? undefined : { waiting };
+}
+
+function bytesOf(read: ChainReader, place: TransactionPlace): TransactionBytes {
+  if ("stored" in place) {
+    const { id, prunableHash: hash } = place.stored;
+    return {
+      pruned: read.prunedTransaction(id)!,
+      prunable: read.prunablePart(id) ?? NOTHING,
+      prunableHash: hash,
+    };
+  }
+  const { blob } = place.waiting.row;
   const transaction = readTransaction(blob);
   const pruned = writePrunedTransaction(transaction);
   const hash = transaction.prefix.version === 1 ? NULL_HASH : prunableHash(transaction);
-  return { pruned, prunable: blob.subarray(pruned.length), prunableHash: hash, place: { waiting } };
+  return { pruned, prunable: blob.subarray(pruned.length), prunableHash: hash };
 }
 
 interface EntryOptions {
@@ -52,23 +61,60 @@ interface EntryOptions {
   readonly split: boolean;
 }
 
-/** An element of `txs`: whole in `as_hex`, or in two parts where asked for or where nothing is prunable. */
-export function describeTransaction(context: NodeContext, found: FoundTransaction, options: EntryOptions) {
-  const { pruned, prunable } = found;
-  const { prune, split, decode_as_json, text } = options;
-  const inParts = split || prune || prunable.length === 0;
-  return {
-    as_hex: inParts ? "" : toHex(pruned) + toHex(prunable),
-    as_json: decode_as_json ? jsonOf(found, prune) : "",
-    pruned_as_hex: inParts ? toHex(pruned) : "",
-    prunable_as_hex: inParts && !prune ? toHex(prunable) : "",
-    prunable_hash: toHex(found.prunableHash),
-    tx_hash: text,
-    ...describePlace(context, found),
+/** The fields of an entry that follow from the transaction alone, ready to be sent. */
+export interface TransactionText {
+  /** Memory they take, about. */
+  readonly bytes: number;
+  readonly fields: {
+    readonly as_hex: Quoted;
+    readonly as_json: Quoted;
+    readonly pruned_as_hex: Quoted;
+    readonly prunable_as_hex: Quoted;
+    readonly prunable_hash: string;
+    readonly tx_hash: string;
   };
 }
 
-function jsonOf({ pruned, prunable }: FoundTransaction, prune: boolean): string {
+/** Whole in `as_hex`, or in two parts where asked for or where nothing is prunable. */
+function transactionText(found: TransactionBytes, options: EntryOptions): TransactionText {
+  const { pruned, prunable, prunableHash: hash } = found;
+  const { prune, split, decode_as_json, text } = options;
+  const inParts = split || prune || prunable.length === 0;
+  const fields = {
+    as_hex: quoted(inParts ? "" : toHex(pruned) + toHex(prunable)),
+    as_json: quoted(decode_as_json ? jsonOf(found, prune) : ""),
+    pruned_as_hex: quoted(inParts ? toHex(pruned) : ""),
+    prunable_as_hex: quoted(inParts && !prune ? toHex(prunable) : ""),
+    prunable_hash: toHex(hash),
+    tx_hash: text,
+  };
+  const long = [fields.as_hex, fields.as_json, fields.pruned_as_hex, fields.prunable_as_hex];
+  return { fields, bytes: 1000 + 3 * long.reduce((sum, { json }) => sum + json.length, 0) };
+}
+
+/** An element of `txs`. */
+export function describeTransaction(context: NodeContext, place: TransactionPlace, options: EntryOptions) {
+  const { fields } = knownText(context, place, options);
+  return { fields, entry: lasting(fields, describePlace(context, place)) };
+}
+
+/** What is prunable may be dropped and come back: only texts of whole transactions are remembered. */
+function knownText(
+  { memory, parts }: NodeContext,
+  place: TransactionPlace,
+  options: EntryOptions,
+): TransactionText {
+  const { text, decode_as_json, prune, split } = options;
+  const key = `${text}${decode_as_json ? "j" : ""}${prune ? "p" : ""}${split ? "s" : ""}`;
+  const known = memory.transactions.get(key);
+  if (known !== undefined) return known;
+  const bytes = bytesOf(parts.store.read, place);
+  const made = transactionText(bytes, options);
+  if (bytes.prunable.length > 0) memory.transactions.set(key, made);
+  return made;
+}
+
+function jsonOf({ pruned, prunable }: TransactionBytes, prune: boolean): string {
   if (prune || prunable.length === 0) {
     return transactionJson(readTransaction(pruned, { pruned: true }), { pruned: true });
   }
@@ -79,7 +125,7 @@ function wholeTransaction(pruned: Uint8Array, prunable: Uint8Array): Transaction
   return readTransaction(Buffer.concat([pruned, prunable]));
 }
 
-function describePlace({ parts, restricted }: NodeContext, { place }: FoundTransaction) {
+function describePlace({ parts, restricted }: NodeContext, place: TransactionPlace) {
   const { read } = parts.store;
   if ("waiting" in place) {
     const { row } = place.waiting;
@@ -96,7 +142,7 @@ function describePlace({ parts, restricted }: NodeContext, { place }: FoundTrans
     double_spend_seen: false,
     block_height: height,
     block_timestamp: read.blockInfo(height)!.timestamp,
-    confirmations: read.height() - height,
+    confirmations: parts.state.view().height - height,
     output_indices: [...(read.outputIndices(id) ?? [])],
   };
 }

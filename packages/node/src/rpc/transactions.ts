@@ -30,18 +30,18 @@ async function getTransactions(request: TransactionsRequest, context: NodeContex
     if (bytes === undefined) return noTransactions("Failed to parse hex representation of transaction hash");
     if (bytes.length !== 32) return noTransactions("Failed, size of data mismatch");
   }
+  const { decode_as_json, prune, split } = request;
   const answers = await mapInTurns(texts, (text) => {
-    const found = findTransaction(context, bytesOfHex(text)!);
-    return found === undefined
-      ? text.toLowerCase()
-      : describeTransaction(context, found, { text, ...request });
+    const place = findTransaction(context, bytesOfHex(text)!);
+    if (place === undefined) return text.toLowerCase();
+    return describeTransaction(context, place, { text, decode_as_json, prune, split });
   });
   const txs = answers.filter((answer) => typeof answer !== "string");
   return {
     missed_tx: answers.filter((answer) => typeof answer === "string"),
-    txs,
-    txs_as_hex: txs.map((entry) => entry.as_hex),
-    txs_as_json: request.decode_as_json ? txs.map((entry) => entry.as_json) : [],
+    txs: txs.map(({ entry }) => entry),
+    txs_as_hex: txs.map(({ fields }) => fields.as_hex),
+    txs_as_json: request.decode_as_json ? txs.map(({ fields }) => fields.as_json) : [],
   };
 }
 

@@ -36,11 +36,17 @@ export class Reader {
     return this.bytes[this.position++]!;
   }
 
-  /** A view of the next `length` bytes (not a copy). */
-  readBytes(length: number): Uint8Array {
+  /** Goes past the next `length` bytes; gives where they begin. */
+  skip(length: number): number {
     const from = this.position;
     if (length > this.bytes.length - from) throw this.bad("bytes end too early");
     this.position = from + length;
+    return from;
+  }
+
+  /** A view of the next `length` bytes (not a copy). */
+  readBytes(length: number): Uint8Array {
+    const from = this.skip(length);
     return new Uint8Array(this.bytes.buffer, this.bytes.byteOffset + from, length);
   }
 
@@ -90,13 +96,18 @@ export class Reader {
   }
 }
 
+/** Below so many bytes a writer grows in larger steps. */
+const FAST_GROWTH = 64 * 1024;
+
 /** Grows as it is written to. */
 export class Writer {
   #bytes: Uint8Array;
+  #view: DataView;
   #length = 0;
 
   constructor(sizeHint = 256) {
     this.#bytes = new Uint8Array(sizeHint);
+    this.#view = new DataView(this.#bytes.buffer);
   }
 
   get length(): number {
@@ -105,9 +116,11 @@ export class Writer {
 
   #reserve(more: number): void {
     if (this.#length + more <= this.#bytes.length) return;
-    const larger = new Uint8Array(Math.max(this.#bytes.length * 2, this.#length + more));
-    larger.set(this.#bytes);
+    const factor = this.#bytes.length < FAST_GROWTH ? 8 : 2;
+    const larger = new Uint8Array(Math.max(this.#bytes.length * factor, this.#length + more));
+    larger.set(this.#bytes.subarray(0, this.#length));
     this.#bytes = larger;
+    this.#view = new DataView(larger.buffer);
   }
 
   writeByte(byte: number): void {
@@ -121,6 +134,13 @@ export class Writer {
     this.#length += bytes.length;
   }
 
+  /** The low 64 bits of a whole number, little-endian. */
+  writeInt64(value: bigint): void {
+    this.#reserve(8);
+    this.#view.setBigInt64(this.#length, value, true);
+    this.#length += 8;
+  }
+
   writeVarint(value: number | bigint): void {
     let rest = value;
     if (rest < 0) throw new RangeError("a varint is not negative");
@@ -132,6 +152,11 @@ export class Writer {
     if (!Number.isSafeInteger(rest)) throw new RangeError("a varint is a whole number");
     for (; rest >= 0x80; rest = Math.floor(rest / 0x80)) this.writeByte((rest % 0x80) | 0x80);
     this.writeByte(rest);
+  }
+
+  /** What was written, without copying it; nothing more is to be written. */
+  finishInPlace(): Uint8Array {
+    return this.#bytes.subarray(0, this.#length);
   }
 
   /** A copy of what was written. */

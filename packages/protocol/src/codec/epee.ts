@@ -63,10 +63,12 @@ function isIntegerType(type: PortableType): type is IntegerType {
 
 class PortableReader {
   readonly #reader: Reader;
+  readonly #view: DataView;
   readonly #left: { objects: number; fields: number; strings: number };
 
   constructor(reader: Reader, limits: PortableLimits) {
     this.#reader = reader;
+    this.#view = new DataView(reader.bytes.buffer, reader.bytes.byteOffset, reader.bytes.length);
     this.#left = { ...limits };
   }
 
@@ -83,18 +85,21 @@ class PortableReader {
   #readSize(): number {
     const first = this.#reader.bytes[this.#reader.position];
     if (first === undefined) throw this.#reader.bad("bytes end too early");
-    const bytes = this.#reader.readBytes(1 << (first & 3));
-    const size = bytes.reduceRight((value, byte) => value * 256 + byte, 0);
+    const from = this.#reader.skip(1 << (first & 3));
+    let size = 0;
+    for (let at = this.#reader.position - 1; at >= from; at--) size = size * 256 + this.#reader.bytes[at]!;
     return Math.floor(size / 4);
   }
 
   #readInteger(type: IntegerType): bigint {
     const { bytes, signed } = integerTypes[type];
-    const source = this.#reader.readBytes(bytes);
-    const view = new DataView(source.buffer, source.byteOffset, bytes);
-    if (bytes === 8) return signed ? view.getBigInt64(0, true) : view.getBigUint64(0, true);
-    const value = source.reduceRight((sum, byte) => sum * 256 + byte, 0);
-    return BigInt(signed && value >= 2 ** (8 * bytes - 1) ? value - 2 ** (8 * bytes) : value);
+    const from = this.#reader.skip(bytes);
+    if (bytes === 8) return signed ? this.#view.getBigInt64(from, true) : this.#view.getBigUint64(from, true);
+    if (bytes === 4)
+      return BigInt(signed ? this.#view.getInt32(from, true) : this.#view.getUint32(from, true));
+    if (bytes === 2)
+      return BigInt(signed ? this.#view.getInt16(from, true) : this.#view.getUint16(from, true));
+    return BigInt(signed ? this.#view.getInt8(from) : this.#view.getUint8(from));
   }
 
   #readString(): Uint8Array {
@@ -114,10 +119,7 @@ class PortableReader {
     }
     if (type === "object") return this.readObject(level + 1);
     this.#checkLevel(level + 2);
-    if (type === "double") {
-      const source = this.#reader.readBytes(8);
-      return new DataView(source.buffer, source.byteOffset, 8).getFloat64(0, true);
-    }
+    if (type === "double") return this.#view.getFloat64(this.#reader.skip(8), true);
     const byte = this.#reader.readByte();
     if (byte > 1) throw this.#reader.bad("a boolean is 0 or 1");
     return byte === 1;
@@ -167,12 +169,34 @@ class PortableReader {
       this.#checkLevel(level + 4);
       const length = this.#reader.readByte();
       if (length === 0) throw this.#reader.bad("a field without name");
-      const name = String.fromCharCode(...this.#reader.readBytes(length));
+      const name = nameAt(this.#reader.bytes, this.#reader.skip(length), length);
       if (fields.has(name)) throw this.#reader.bad("two fields of one name");
       fields.set(name, this.#readEntry(level + 1));
     }
     return fields;
   }
+}
+
+/** Names seen, each as one string however often it comes; emptied when a sender makes too many up. */
+let names = new Map<number, string>();
+const MAX_NAMES = 4096;
+
+/** The name of `length` bytes at a place, one character a byte. */
+function nameAt(bytes: Uint8Array, from: number, length: number): string {
+  let hash = length;
+  for (let i = 0; i < length; i++) hash = (Math.imul(hash, 31) + bytes[from + i]!) | 0;
+  const known = names.get(hash);
+  if (known !== undefined && isName(known, bytes, from, length)) return known;
+  const name = String.fromCharCode(...bytes.subarray(from, from + length));
+  if (names.size >= MAX_NAMES) names = new Map();
+  names.set(hash, name);
+  return name;
+}
+
+function isName(name: string, bytes: Uint8Array, from: number, length: number): boolean {
+  if (name.length !== length) return false;
+  for (let i = 0; i < length; i++) if (name.charCodeAt(i) !== bytes[from + i]) return false;
+  return true;
 }
 
 /**
@@ -187,7 +211,8 @@ export function readPortable(bytes: Uint8Array, limits: PortableLimits = httpLim
 }
 
 function writeSize(writer: Writer, size: number): void {
-  const mark = size < 64 ? 0 : size < 16_384 ? 1 : 2;
+  if (size < 64) return void writer.writeByte(size * 4);
+  const mark = size < 16_384 ? 1 : 2;
   if (size >= 2 ** 30) throw new RangeError("too much for portable storage");
   const marked = size * 4 + mark;
   for (let i = 0; i < 1 << mark; i++) writer.writeByte(Math.floor(marked / 256 ** i) & 0xff);
@@ -198,7 +223,9 @@ function writeInteger(writer: Writer, type: IntegerType, value: bigint): void {
   const bits = 8 * bytes;
   const kept = signed ? BigInt.asIntN(bits, value) : BigInt.asUintN(bits, value);
   if (kept !== value) throw new RangeError(`${value} is not of type ${type}`);
-  for (let i = 0; i < bytes; i++) writer.writeByte(Number(BigInt.asUintN(8, value >> BigInt(8 * i))));
+  if (bytes === 8) return void writer.writeInt64(value);
+  const low = Number(BigInt.asUintN(32, value));
+  for (let i = 0; i < bytes; i++) writer.writeByte((low >>> (8 * i)) & 0xff);
 }
 
 function writeValue(writer: Writer, { type, value }: PortableScalar): void {
@@ -239,16 +266,50 @@ function writeEntry(writer: Writer, entry: PortableEntry): void {
   for (const value of entry.values) writeValue(writer, { type: entry.type, value } as PortableScalar);
 }
 
+/** Bytes of objects that are written again and again. */
+const remembered = new WeakMap<PortableObject, Uint8Array>();
+
+/** Makes the bytes of an object once, for all the times it is written; it must not be changed afterwards. */
+export function rememberPortable(object: PortableObject): PortableObject {
+  const writer = new Writer();
+  writeObject(writer, object);
+  remembered.set(object, writer.finish());
+  return object;
+}
+
 function writeObject(writer: Writer, object: PortableObject): void {
+  const known = remembered.get(object);
+  if (known !== undefined) return void writer.writeBytes(known);
   writeSize(writer, object.size);
-  const names = [...object.keys()].sort((a, b) => (a < b ? -1 : 1));
-  for (const name of names) {
-    if (name.length === 0 || name.length > 254 || /[^\0-\xff]/.test(name))
-      throw new RangeError("bad field name");
-    writer.writeByte(name.length);
-    writer.writeBytes(Uint8Array.from(name, (character) => character.charCodeAt(0)));
+  for (const name of isSorted(object) ? object.keys() : [...object.keys()].sort(compareNames)) {
+    writer.writeBytes(nameBytes(name));
     writeEntry(writer, object.get(name)!);
   }
+}
+
+const compareNames = (a: string, b: string): number => (a < b ? -1 : 1);
+
+function isSorted(object: PortableObject): boolean {
+  let last = "";
+  for (const name of object.keys()) {
+    if (name < last) return false;
+    last = name;
+  }
+  return true;
+}
+
+/** Bytes of the names written; there are only those of declared records. */
+const bytesOfNames = new Map<string, Uint8Array>();
+
+/** The length of a name and its characters. */
+function nameBytes(name: string): Uint8Array {
+  const known = bytesOfNames.get(name);
+  if (known !== undefined) return known;
+  if (name.length === 0 || name.length > 254 || /[^\0-\xff]/.test(name))
+    throw new RangeError("bad field name");
+  const bytes = Uint8Array.of(name.length, ...Array.from(name, (character) => character.charCodeAt(0)));
+  if (bytesOfNames.size < MAX_NAMES) bytesOfNames.set(name, bytes);
+  return bytes;
 }
 
 /** Portable storage of the fields, sorted by name. Throws `RangeError` for values their type does not have. */
@@ -256,5 +317,5 @@ export function writePortable(object: PortableObject): Uint8Array {
   const writer = new Writer(1024);
   writer.writeBytes(HEADER);
   writeObject(writer, object);
-  return writer.finish();
+  return writer.finishInPlace();
 }

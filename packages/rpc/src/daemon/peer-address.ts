@@ -36,7 +36,7 @@ const same = <T>(value: T): T => value;
 /** Difference S8: `host` as a number or as text. */
 export const peerHost = switched<string>({
   contract: wireForm({ schema: hostNumber, toWire: same, fromWire: same }),
-  upstream: wireForm({ schema: text, toWire: same, fromWire: same }),
+  upstream: wireForm<string, string>({ schema: text, toWire: same, fromWire: same }),
 });
 
 /** Difference S8: `id` as decimal text or as a number. */

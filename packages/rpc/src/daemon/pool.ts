@@ -2,6 +2,7 @@ import { method, path } from "../define.ts";
 import { filled, list, object, or, zero } from "../schema/composites.ts";
 import { packed, packedHashes, uint64At, writeUint64 } from "../schema/packed.ts";
 import { flag, hash, hex, text, u64, uint } from "../schema/scalars.ts";
+import type { Schema } from "../schema/schema.ts";
 import { switched, wireForm } from "../schema/switched.ts";
 import { accessStatus, nodeStatus, noParams } from "./fields.ts";
 
@@ -12,7 +13,9 @@ export type BacklogEntry = {
   readonly time_in_pool: number;
 };
 
-const backlogRecords = list(object({ blob_size: uint, fee: u64, time_in_pool: uint }));
+const backlogRecords: Schema<BacklogEntry[]> = list(
+  object({ blob_size: uint, fee: u64, time_in_pool: uint }),
+);
 
 const packedBacklog = packed<BacklogEntry>({
   kind: "packedBacklog",

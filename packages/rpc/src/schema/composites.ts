@@ -2,6 +2,7 @@ import type { PortableArray, PortableEntry, PortableObject, PortableScalar } fro
 import type { Dialect } from "../dialect.ts";
 import { BadRequest } from "../errors.ts";
 import { isJsonObject, type Json, objectText } from "../json.ts";
+import { createEncodings, createTemplates, fieldsOf, Lasting } from "./lasting.ts";
 import {
   type AnySchema,
   type Fields,
@@ -17,15 +18,24 @@ import {
 } from "./schema.ts";
 
 /** Named fields. Shared by requests and answers, and by JSON and binary paths. */
-export interface RecordSchema<F extends Fields> extends Schema<RecordOf<F>, RecordInputOf<F>, false> {
+export interface RecordSchema<F extends Fields>
+  extends Schema<RecordOf<F>, RecordInputOf<F> | Lasting<RecordInputOf<F>>, false> {
   readonly fields: F;
 }
+
+type Writing = { readonly dialect: Dialect; readonly indent: string };
 
 /** Declares a record; unknown fields of a request are ignored. */
 export function object<const F extends Fields>(fields: F): RecordSchema<F> {
   const names = Object.keys(fields).sort();
   const labels = names.map((name) => `  "${name}": `);
   const members = names.map((name) => fields[name]!);
+  const writeLasting = createTemplates();
+  const encodeLasting = createEncodings();
+  const writeMember = (at: number, record: Readonly<Record<string, unknown>>, write: Writing) => {
+    const text = writeField(members[at]!, record[names[at]!], write.dialect, `${write.indent}  `);
+    return text === undefined ? undefined : write.indent + labels[at]! + text;
+  };
   return {
     kind: "object",
     omittable: false,
@@ -35,12 +45,17 @@ export function object<const F extends Fields>(fields: F): RecordSchema<F> {
     absentInAnswer: false,
     read: (value, reading) => readFields(names, fields, value, reading) as RecordOf<F>,
     write: (value, dialect, indent) => {
-      const inner = `${indent}  `;
+      const writing = { dialect, indent };
+      if (value instanceof Lasting) {
+        const member = (at: number, record: Readonly<Record<string, unknown>>) =>
+          writeMember(at, record, writing);
+        return writeLasting(value, { names, member, ...writing });
+      }
       const texts: string[] = [];
-      members.forEach((schema, i) => {
-        const text = writeField(schema, (value as Record<string, unknown>)[names[i]!], dialect, inner);
-        if (text !== undefined) texts.push(indent + labels[i]! + text);
-      });
+      for (let at = 0; at < names.length; at++) {
+        const text = writeMember(at, value as Record<string, unknown>, writing);
+        if (text !== undefined) texts.push(text);
+      }
       return objectText(texts, indent);
     },
     readPortable: (entry, reading) => {
@@ -50,7 +65,10 @@ export function object<const F extends Fields>(fields: F): RecordSchema<F> {
     },
     writePortable: (value) => ({
       type: "object",
-      value: writePortableFields(names, fields, value as Record<string, unknown>),
+      value:
+        value instanceof Lasting
+          ? encodeLasting(value, () => writePortableFields(names, fields, fieldsOf(value)))
+          : writePortableFields(names, fields, value as Record<string, unknown>),
     }),
     isEmpty: () => false,
     describe: () => describeFields(fields),
@@ -159,8 +177,12 @@ export function list<S extends AnySchema>(item: S): Schema<TypeOf<S>[], readonly
       if (reading.of === "request" && item.kind === "object" && !isJsonObject(value[0])) return [];
       return value.map((element) => item.read(element, reading)) as TypeOf<S>[];
     },
-    write: (value, dialect, indent) =>
-      `[${value.map((element) => item.write(element, dialect, indent)).join(",")}]`,
+    write: (value, dialect, indent) => {
+      let text = "[";
+      for (let i = 0; i < value.length; i++)
+        text += (i === 0 ? "" : ",") + item.write(value[i]!, dialect, indent);
+      return `${text}]`;
+    },
     readPortable: (entry, reading) => {
       if (!("values" in entry)) return readScalarAsList(reading);
       const { type, values } = entry;

@@ -1,23 +1,24 @@
 import type { IntegerType, PortableEntry } from "@anulo/protocol";
 import { BadRequest } from "../errors.ts";
 import { byteStringOf, type Json, quote, quoteBytes, textOfBytes } from "../json.ts";
+import { Quoted } from "./quoted.ts";
 import { type JsonSchema, type Schema, scalarOf } from "./schema.ts";
 
 const MAX_U64 = 0xffffffffffffffffn;
 const MIN_I64 = -0x8000000000000000n;
 const MAX_I64 = 0x7fffffffffffffffn;
 
-type Scalar<T> = {
+type Scalar<T, In> = {
   kind: string;
   zero: T;
   read: Schema<T>["read"];
-  write: (value: T) => string;
-  toPortable: (value: T) => PortableEntry;
+  write: (value: In) => string;
+  toPortable: (value: In) => PortableEntry;
   fromPortable: (entry: PortableEntry) => Json;
   describe: JsonSchema;
 };
 
-function scalar<T>(options: Scalar<T>): Schema<T, T, false> {
+function scalar<T extends In, In = T>(options: Scalar<T, In>): Schema<T, In, false> {
   const { kind, zero, read, write, toPortable, fromPortable, describe } = options;
   return {
     kind,
@@ -165,8 +166,8 @@ function portableBytes(entry: PortableEntry): Uint8Array {
   return value;
 }
 
-function textLike(kind: string, describe: JsonSchema): Schema<string, string, false> {
-  return scalar<string>({
+function textLike(kind: string, describe: JsonSchema): Schema<string, string | Quoted, false> {
+  return scalar<string, string | Quoted>({
     kind,
     zero: "",
     read: (value) => {
@@ -174,10 +175,14 @@ function textLike(kind: string, describe: JsonSchema): Schema<string, string, fa
       return value;
     },
     write: (value) => {
-      if (typeof value !== "string") throw new TypeError(`not a string: ${typeof value}`);
-      return quote(value);
+      if (typeof value === "string") return quote(value);
+      if (!(value instanceof Quoted)) throw new TypeError(`not a string: ${typeof value}`);
+      return value.json;
     },
-    toPortable: (value) => ({ type: "string", value: bytesOfText(value) }),
+    toPortable: (value) => ({
+      type: "string",
+      value: bytesOfText(value instanceof Quoted ? value.text : value),
+    }),
     fromPortable: (entry) => textOfBytes(portableBytes(entry)),
     describe,
   });

@@ -30,7 +30,11 @@ const noText = (value: string | boolean): boolean => value === "" || value === f
 /** Difference S2: whether a name resolved, or the address it resolved to. */
 const openAliasAddress = switched<string | boolean>({
   contract: wireForm({ schema: flag, toWire: (v) => !noText(v), fromWire: (v) => v }),
-  upstream: wireForm({ schema: text, toWire: (v) => (typeof v === "string" ? v : ""), fromWire: (v) => v }),
+  upstream: wireForm<string | boolean, string>({
+    schema: text,
+    toWire: (v) => (typeof v === "string" ? v : ""),
+    fromWire: (v) => v,
+  }),
 });
 
 /** Accounts, subaddresses and balances. */

@@ -1,0 +1,149 @@
+import type { ChainView } from "@anulo/consensus";
+import { equalBytes } from "@anulo/protocol";
+import type { Lasting } from "@anulo/rpc";
+import type { ChainParts } from "../chain/parts.ts";
+import type { StateInfo } from "./admin.ts";
+import type { BlockFacts, HeaderFacts } from "./describe-block.ts";
+import type { KnownOutput } from "./outputs.ts";
+import type { TransactionText } from "./transaction-entry.ts";
+
+/** What was made of facts, the least recently made forgotten first. */
+export interface Memory<K, V> {
+  get(key: K): V | undefined;
+  set(key: K, value: V): void;
+}
+
+export interface MemoryOptions<V> {
+  readonly capacity: number;
+  /** Share of the capacity that a value takes; by default 1. */
+  readonly cost?: (value: V) => number;
+}
+
+/** Starts empty. */
+export function createMemory<K, V>({
+  capacity,
+  cost = () => 1,
+}: MemoryOptions<V>): Memory<K, V> & { clear(): void } {
+  const values = new Map<K, V>();
+  let used = 0;
+  const drop = (key: K, value: V): void => {
+    values.delete(key);
+    used -= cost(value);
+  };
+  return {
+    get: (key) => values.get(key),
+    set(key, value) {
+      const before = values.get(key);
+      if (before !== undefined) drop(key, before);
+      values.set(key, value);
+      used += cost(value);
+      for (const [oldest, old] of values) {
+        if (used <= capacity) return;
+        drop(oldest, old);
+      }
+    },
+    clear() {
+      values.clear();
+      used = 0;
+    },
+  };
+}
+
+/** Counts how often blocks were taken off the main chain: what was read of it before may then be wrong. */
+export function createEpochs({ state, store }: Pick<ChainParts, "state" | "store">): () => number {
+  let seen: ChainView | undefined;
+  let epoch = 0;
+  const stillStands = ({ height, topId }: ChainView): boolean => {
+    const hash = height === 0 ? topId : store.read.blockInfo(height - 1)?.hash;
+    return hash !== undefined && equalBytes(hash, topId);
+  };
+  return () => {
+    const view = state.view();
+    if (view !== seen) {
+      if (seen !== undefined && !stillStands(seen)) epoch++;
+      seen = view;
+    }
+    return epoch;
+  };
+}
+
+/** What was made of the main chain, as far as it still stands. */
+export interface ChainMemory<K, V> {
+  /** The memory for the chain of this moment: once blocks were taken off, it gives and takes nothing more. */
+  now(): Memory<K, V>;
+}
+
+/** Starts empty, and is empty again whenever blocks were taken off. */
+export function createChainMemory<K, V>(epochs: () => number, options: MemoryOptions<V>): ChainMemory<K, V> {
+  const memory = createMemory<K, V>(options);
+  let filledIn = epochs();
+  return {
+    now() {
+      const epoch = epochs();
+      if (epoch !== filledIn) memory.clear();
+      filledIn = epoch;
+      const isCurrent = () => epochs() === epoch;
+      return {
+        get: (key) => (isCurrent() ? memory.get(key) : undefined),
+        set(key, value) {
+          if (isCurrent()) memory.set(key, value);
+        },
+      };
+    },
+  };
+}
+
+/** Computes a value again only when one of the facts it depends on is another one. */
+export type Once<T> = (facts: readonly unknown[], compute: () => T) => T;
+
+export function createOnce<T>(): Once<T> {
+  let last: { readonly facts: readonly unknown[]; readonly value: T } | undefined;
+  return (facts, compute) => {
+    if (last === undefined || !last.facts.every((fact, i) => Object.is(fact, facts[i]))) {
+      last = { facts, value: compute() };
+    }
+    return last.value;
+  };
+}
+
+/** What the handlers of one node remember of earlier answers. */
+export interface AnswerMemory {
+  /** Headers by height. */
+  readonly headers: ChainMemory<number, KnownHeader>;
+  /** Answers about whole blocks by height, without their headers. */
+  readonly blocks: ChainMemory<number, BlockFacts>;
+  /** RingCT outputs by global index. */
+  readonly outputs: ChainMemory<number, KnownOutput>;
+  /** Texts of transactions by what was asked for. */
+  readonly transactions: Memory<string, TransactionText>;
+  /** Facts of `get_info`, by what the port may tell. */
+  readonly info: ReadonlyMap<boolean, Once<StateInfo>>;
+  readonly feeEstimate: Once<Lasting<FeeEstimate>>;
+}
+
+/** Header fields of a block with its id (32 bytes). */
+export interface KnownHeader {
+  readonly facts: HeaderFacts;
+  readonly hash: Uint8Array;
+}
+
+export interface FeeEstimate {
+  readonly fee: bigint;
+  readonly fees: readonly bigint[];
+  readonly quantization_mask: number;
+}
+
+const MiB = 1024 * 1024;
+
+/** Takes some 50 MB when full. */
+export function createAnswerMemory(parts: ChainParts): AnswerMemory {
+  const epochs = createEpochs(parts);
+  return {
+    headers: createChainMemory(epochs, { capacity: 8192 }),
+    blocks: createChainMemory(epochs, { capacity: 256 }),
+    outputs: createChainMemory(epochs, { capacity: 16_384 }),
+    transactions: createMemory({ capacity: 16 * MiB, cost: ({ bytes }) => bytes }),
+    info: new Map([true, false].map((restricted) => [restricted, createOnce()])),
+    feeEstimate: createOnce(),
+  };
+}

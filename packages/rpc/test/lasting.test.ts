@@ -1,0 +1,61 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { readPortable, writePortable } from "@anulo/protocol";
+import { filled, flag, lasting, list, object, optional, or, quoted, text, uint } from "../src/index.ts";
+
+const record = object({
+  a: text,
+  b: optional(uint),
+  c: filled(list(uint)),
+  d: uint,
+  status: or(text, "OK"),
+});
+
+describe("lasting records", () => {
+  it("are written as others are, whatever changes and whatever is left out", () => {
+    const facts = { a: "x/y", c: [1, 2] };
+    const changes = [{ b: 1, d: 2 }, { b: undefined, d: 2 }, { d: 3 }, { b: 4, d: 3, status: "bad" }];
+    for (const changing of [...changes, ...changes.toReversed()]) {
+      for (const dialect of ["contract", "upstream"] as const) {
+        for (const indent of ["", "  "]) {
+          const whole = record.write({ ...facts, ...changing }, dialect, indent);
+          assert.equal(record.write(lasting(facts, changing), dialect, indent), whole);
+        }
+      }
+    }
+  });
+
+  it("may be whole", () => {
+    const facts = { a: "x", c: [], d: 1 };
+    assert.equal(record.write(lasting(facts, {}), "upstream", ""), record.write(facts, "upstream", ""));
+  });
+
+  it("refuse a first field that changes or is missing", () => {
+    assert.throws(() => record.write(lasting({ d: 1, c: [] }, { a: "" }), "contract", ""), TypeError);
+    const first = object({ a: filled(list(uint)), b: uint });
+    assert.throws(() => first.write(lasting({ a: [], b: 1 }, {}), "contract", ""), TypeError);
+  });
+
+  it("have the binary form of their fields as they are now", () => {
+    const schema = object({ outs: list(object({ height: uint, unlocked: flag })) });
+    const facts = { height: 7 };
+    for (const unlocked of [false, false, true, false]) {
+      const written = schema.writePortable({ outs: [lasting(facts, { unlocked })] });
+      const plain = schema.writePortable({ outs: [{ ...facts, unlocked }] });
+      assert.ok(written?.type === "object" && "value" in written);
+      assert.ok(plain?.type === "object" && "value" in plain);
+      assert.deepEqual(writePortable(written.value), writePortable(plain.value));
+      assert.deepEqual(readPortable(writePortable(written.value)), plain.value);
+    }
+  });
+});
+
+describe("prepared text", () => {
+  it("is written as the text itself", () => {
+    const value = 'a "quoted" / ü \n';
+    const schema = object({ a: text });
+    const dialect = "contract";
+    assert.equal(schema.write({ a: quoted(value) }, dialect, ""), schema.write({ a: value }, dialect, ""));
+    assert.deepEqual(schema.writePortable({ a: quoted(value) }), schema.writePortable({ a: value }));
+  });
+});
