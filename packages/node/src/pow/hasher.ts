@@ -3,31 +3,40 @@ import {
   cnSlowHash,
   createRandomXCache,
   createRandomXVm,
-  type RandomXCache,
+  loadNativeRandomX,
+  type NativeRandomX,
+  type NativeRandomXSource,
   type RandomXVm,
 } from "@anulo/crypto";
 import { toHex } from "@anulo/protocol";
-import type { ThreadMessage, ThreadResult, ThreadTask } from "./messages.ts";
+import type { SeedSource, ThreadMessage, ThreadResult, ThreadTask } from "./messages.ts";
+import type { ProcessSettings } from "./process-settings.ts";
 import { type FoundNonce, NONCES, type PowSearch, type PowWork, withNonce } from "./work.ts";
 
 /** Computes proof-of-work hashes, one after the other, in the thread it is made in. */
 export interface Hasher {
-  /** Obeys a message; the result of a task, which takes 25 to 100 ms a hash and a second for a cache. */
-  obey(message: ThreadMessage): ThreadResult | undefined;
+  /** Obeys a message; gives the result of a task, which takes 25 to 100 ms a hash and up to a second for a cache. */
+  obey(message: ThreadMessage): Promise<ThreadResult | undefined>;
 }
 
+type Settings = Pick<ProcessSettings, "disabledFlags">;
+type Hash = (work: PowWork) => Uint8Array;
+
 /** A hasher that holds nothing until it is told to. */
-export function createHasher(): Hasher {
+export function createHasher(settings: Settings): Hasher {
   const vms = new Map<string, RandomXVm>();
-  const take = (seed: string, cache: RandomXCache) => {
-    if (!vms.has(seed)) vms.set(seed, createRandomXVm(cache));
+  let library: Promise<NativeRandomX> | undefined;
+  /** Another thread has checked it. */
+  const native = () => (library ??= loadChecked(settings));
+  const take = async (seed: string, source: SeedSource) => {
+    if (vms.has(seed)) return;
+    vms.set(seed, isNative(source) ? (await native()).createVm(source) : createRandomXVm(source));
   };
   const drop = (seed: string) => {
     vms.get(seed)?.close();
     vms.delete(seed);
   };
-  const hash = (work: PowWork): Uint8Array => {
-    const { blob, height, majorVersion, seedId } = work;
+  const hash: Hash = ({ blob, height, majorVersion, seedId }) => {
     const variant = powVariantOf(majorVersion);
     if (variant !== "randomx") return cnSlowHash(blob, { variant, ...(variant === 4 && { height }) });
     const vm = seedId === undefined ? undefined : vms.get(toHex(seedId));
@@ -35,26 +44,58 @@ export function createHasher(): Hasher {
     return vm.hash(blob);
   };
   return {
-    obey(message) {
-      if (message.type === "take") take(message.seed, message.cache);
-      else if (message.type === "drop") drop(message.seed);
-      else return perform(message, hash);
-      return undefined;
+    async obey(message) {
+      switch (message.type) {
+        case "take":
+          await take(message.seed, message.source);
+          return undefined;
+        case "drop":
+          drop(message.seed);
+          return undefined;
+        case "choose":
+          return choose(settings);
+        case "make":
+          return { type: "made", source: await make(message, native) };
+        case "hash":
+          return { type: "hashed", hash: hash(message.work) };
+        case "try":
+          return { type: "tried", ...tryNonces(message, hash) };
+      }
     },
   };
 }
 
-function perform(task: ThreadTask, hash: (work: PowWork) => Uint8Array): ThreadResult {
-  switch (task.type) {
-    case "hash":
-      return { type: "hashed", hash: hash(task.work) };
-    case "try":
-      return { type: "tried", ...tryNonces(task, hash) };
-    case "make": {
-      const { seedId, memory } = task;
-      return { type: "made", cache: createRandomXCache(seedId, memory === undefined ? {} : { memory }) };
-    }
+function isNative(source: SeedSource): source is NativeRandomXSource {
+  return "address" in source;
+}
+
+async function loadChecked({ disabledFlags }: Settings): Promise<NativeRandomX> {
+  const loaded = await loadNativeRandomX({ isChecked: true, disabledFlags });
+  if ("missing" in loaded) throw new Error(loaded.missing);
+  return loaded;
+}
+
+/** The system's library where it is there and right. */
+async function choose({ disabledFlags }: Settings): Promise<ThreadResult> {
+  const loaded = await loadNativeRandomX({ disabledFlags });
+  if ("missing" in loaded) return { type: "chosen", engine: "portable", reason: loaded.missing };
+  return { type: "chosen", engine: "native", reason: undefined };
+}
+
+type Making = Extract<ThreadTask, { readonly type: "make" }>;
+
+/** Uses the memory of the source that is replaced, or frees it. */
+async function make(
+  { seedId, engine, replaced }: Making,
+  native: () => Promise<NativeRandomX>,
+): Promise<SeedSource> {
+  if (engine === "portable") {
+    if (replaced === undefined || isNative(replaced)) return createRandomXCache(seedId);
+    return createRandomXCache(seedId, { memory: replaced.memory });
   }
+  const library = await native();
+  if (replaced !== undefined && isNative(replaced)) library.release(replaced);
+  return library.createCache(seedId);
 }
 
 interface Trial {
@@ -64,7 +105,7 @@ interface Trial {
 }
 
 /** Stops at the first nonce that meets the difficulty. */
-function tryNonces({ search, nonce, count }: Trial, hash: (work: PowWork) => Uint8Array) {
+function tryNonces({ search, nonce, count }: Trial, hash: Hash) {
   let found: FoundNonce | undefined;
   let hashes = 0;
   while (hashes < count && found === undefined) {

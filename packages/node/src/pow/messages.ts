@@ -1,5 +1,11 @@
-import type { RandomXCache } from "@anulo/crypto";
+import type { NativeRandomXSource, RandomXCache } from "@anulo/crypto";
 import type { FoundNonce, PowSearch, PowWork } from "./work.ts";
+
+/** Who computes RandomX: the system's library, or our own code. */
+export type Engine = "native" | "portable";
+
+/** What is computed from a seed, as threads of one process share it. */
+export type SeedSource = RandomXCache | NativeRandomXSource;
 
 /** What the node asks of the process that hashes. `id` names the question in every answer to it. */
 export type PowQuestion =
@@ -17,7 +23,9 @@ export type PowAnswer =
   | { readonly type: "progress"; readonly id: number; readonly hashes: number; readonly cpuMs: number }
   /** The end of a search; nothing found when all nonces were tried. */
   | { readonly type: "searched"; readonly id: number; readonly found: FoundNonce | undefined }
-  | { readonly type: "failed"; readonly id: number; readonly reason: string };
+  | { readonly type: "failed"; readonly id: number; readonly reason: string }
+  /** Who computes RandomX from now on, and why it is not the system's library. */
+  | { readonly type: "engine"; readonly engine: Engine; readonly reason: string | undefined };
 
 /** What the process hands to one of its threads, one task at a time. */
 export type ThreadTask =
@@ -29,18 +37,21 @@ export type ThreadTask =
       readonly nonce: number;
       readonly count: number;
     }
-  /** Makes the cache of a seed, in the memory of one that is not used any more if there is one. */
+  /** Makes the cache of a seed, in the place of one that is not used any more if there is one. */
   | {
       readonly type: "make";
       readonly seedId: Uint8Array;
-      readonly memory: RandomXCache["memory"] | undefined;
-    };
+      readonly engine: Engine;
+      readonly replaced: SeedSource | undefined;
+    }
+  /** Finds out whether the system's library can be used, and is right. */
+  | { readonly type: "choose" };
 
 /** What a thread is told. */
 export type ThreadMessage =
   | ThreadTask
   /** A cache that some thread has made, before the first task that needs it. */
-  | { readonly type: "take"; readonly seed: string; readonly cache: RandomXCache }
+  | { readonly type: "take"; readonly seed: string; readonly source: SeedSource }
   /** The cache of this seed (hexadecimal) will not be needed any more. */
   | { readonly type: "drop"; readonly seed: string };
 
@@ -48,5 +59,6 @@ export type ThreadMessage =
 export type ThreadResult =
   | { readonly type: "hashed"; readonly hash: Uint8Array }
   | { readonly type: "tried"; readonly hashes: number; readonly found: FoundNonce | undefined }
-  | { readonly type: "made"; readonly cache: RandomXCache }
+  | { readonly type: "made"; readonly source: SeedSource }
+  | { readonly type: "chosen"; readonly engine: Engine; readonly reason: string | undefined }
   | { readonly type: "failed"; readonly reason: string };

@@ -1,10 +1,10 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import type { PowAnswer, PowQuestion } from "./messages.ts";
+import { type ProcessSettings, writeSettings } from "./process-settings.ts";
 
 export interface PowChildOptions {
-  /** Threads that verify. */
-  readonly threads: number;
+  readonly settings: ProcessSettings;
   readonly onAnswer: (answer: PowAnswer) => void;
   /** Told once if the process ends without being asked to. */
   readonly onDeath: () => void;
@@ -22,8 +22,8 @@ export interface PowChild {
 }
 
 /** Starts the process. */
-export function startPowChild({ threads, onAnswer, onDeath }: PowChildOptions): PowChild {
-  const child = spawnHasher(threads);
+export function startPowChild({ settings, onAnswer, onDeath }: PowChildOptions): PowChild {
+  const child = spawnHasher(settings);
   let isOver = false;
   const end = () => {
     if (!isOver) onDeath();
@@ -54,9 +54,9 @@ export function startPowChild({ threads, onAnswer, onDeath }: PowChildOptions): 
 }
 
 /** Of our environment the process gets nothing but what measures test coverage. */
-function spawnHasher(threads: number): ChildProcess {
+function spawnHasher(settings: ProcessSettings): ChildProcess {
   const { NODE_V8_COVERAGE } = process.env;
-  return fork(new URL("./pow-process.js", import.meta.url), [String(threads)], {
+  return fork(new URL("./pow-process.js", import.meta.url), [writeSettings(settings)], {
     env: NODE_V8_COVERAGE === undefined ? {} : { NODE_V8_COVERAGE },
     execArgv: [],
     serialization: "advanced",

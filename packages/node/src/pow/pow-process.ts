@@ -1,10 +1,13 @@
 /** The process that hashes: takes questions from the node, has threads answer them, and ends when the node does. */
 import { Worker } from "node:worker_threads";
 import type { PowQuestion, ThreadResult } from "./messages.ts";
+import { readSettings } from "./process-settings.ts";
 import { createScheduler, type HashThread, type ThreadOwner } from "./scheduler.ts";
 
+const settings = readSettings(process.argv[2]);
+
 function hire(owner: ThreadOwner): HashThread {
-  const worker = new Worker(new URL("./pow-thread.js", import.meta.url));
+  const worker = new Worker(new URL("./pow-thread.js", import.meta.url), { workerData: settings });
   let isLost = false;
   const lose = (reason: string) => {
     if (!isLost) owner.onLost(reason);
@@ -17,7 +20,8 @@ function hire(owner: ThreadOwner): HashThread {
 }
 
 const scheduler = createScheduler({
-  threads: Number(process.argv[2] ?? 1),
+  threads: settings.threads,
+  engine: settings.engine,
   hire,
   answer: (answer) => void process.send?.(answer),
   now: () => performance.now(),

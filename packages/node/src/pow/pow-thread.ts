@@ -1,21 +1,24 @@
 /** One hashing thread: does one task at a time. */
-import { parentPort } from "node:worker_threads";
+import { parentPort, workerData } from "node:worker_threads";
 import { useSplitTiering } from "@anulo/crypto";
-import { createHasher, type Hasher } from "./hasher.ts";
+import { createHasher } from "./hasher.ts";
 import type { ThreadMessage, ThreadResult } from "./messages.ts";
+import type { ProcessSettings } from "./process-settings.ts";
 
 useSplitTiering();
-const hasher = createHasher();
+const hasher = createHasher(workerData as ProcessSettings);
+let turn: Promise<void> = Promise.resolve();
 
-function resultOf({ obey }: Hasher, message: ThreadMessage): ThreadResult | undefined {
+async function answer(message: ThreadMessage): Promise<void> {
+  let result: ThreadResult | undefined;
   try {
-    return obey(message);
+    result = await hasher.obey(message);
   } catch (error) {
-    return { type: "failed", reason: error instanceof Error ? error.message : String(error) };
+    result = { type: "failed", reason: error instanceof Error ? error.message : String(error) };
   }
+  if (result !== undefined) parentPort?.postMessage(result);
 }
 
 parentPort?.on("message", (message: ThreadMessage) => {
-  const result = resultOf(hasher, message);
-  if (result !== undefined) parentPort?.postMessage(result);
+  turn = turn.then(() => answer(message));
 });

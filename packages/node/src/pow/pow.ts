@@ -1,6 +1,6 @@
 import { agreedPowHash } from "@anulo/consensus";
 import { createKnownHashes } from "./known-hashes.ts";
-import type { PowAnswer, PowQuestion } from "./messages.ts";
+import type { Engine, PowAnswer, PowQuestion } from "./messages.ts";
 import { createQuestions, type OnProgress, type Questions } from "./questions.ts";
 import { checkWork, type FoundNonce, type PowSearch, type PowWork, withNonce } from "./work.ts";
 
@@ -30,14 +30,23 @@ export interface PowOptions {
   readonly threads: number;
   /** Milliseconds without work after which the process ends, and its memory is free again. */
   readonly idleMs?: number | undefined;
+  /** Never use the system's RandomX library. */
+  readonly isPortable?: boolean | undefined;
+  /** Flags of that library not to be used: monerod's `MONERO_RANDOMX_UMASK`. */
+  readonly disabledFlags?: number | undefined;
+  /** Told who computes RandomX, and why it is not the library. */
+  readonly onEngine?: (engine: Engine, reason: string | undefined) => void;
 }
 
 /** Longer than the time between two blocks of a real network, so that a node in step keeps its cache. */
 const DEFAULT_IDLE_MS = 10 * 60_000;
 
 /** Starts without a process. */
-export function createPow({ threads, idleMs = DEFAULT_IDLE_MS }: PowOptions): Pow {
-  const questions = createQuestions({ threads, idleMs });
+export function createPow(options: PowOptions): Pow {
+  const { threads, idleMs = DEFAULT_IDLE_MS, onEngine = () => {} } = options;
+  const engine = options.isPortable === true ? "portable" : undefined;
+  const settings = { threads, engine, disabledFlags: options.disabledFlags ?? 0 } as const;
+  const questions = createQuestions({ settings, idleMs, onEngine });
   const known = createKnownHashes();
   let nextId = 1;
   return {

@@ -1,5 +1,6 @@
-import type { PowAnswer, PowQuestion } from "./messages.ts";
+import type { Engine, PowAnswer, PowQuestion } from "./messages.ts";
 import { type PowChild, startPowChild } from "./pow-child.ts";
+import type { ProcessSettings } from "./process-settings.ts";
 
 /** Told how many hashes a search has made since the last time, and the CPU time (ms) of the process until now. */
 export type OnProgress = (hashes: number, cpuMs: number) => void;
@@ -17,7 +18,9 @@ export interface Questions {
 }
 
 export interface QuestionsOptions {
-  readonly threads: number;
+  readonly settings: ProcessSettings;
+  /** Told who computes RandomX, once that is found out. */
+  readonly onEngine: (engine: Engine, reason: string | undefined) => void;
   /** Milliseconds without questions after which the process may go. */
   readonly idleMs: number;
 }
@@ -37,8 +40,9 @@ interface Open {
 }
 
 /** Starts without questions and without a process. */
-export function createQuestions({ threads, idleMs }: QuestionsOptions): Questions {
+export function createQuestions({ idleMs, onEngine, ...options }: QuestionsOptions): Questions {
   const open = new Map<number, Open>();
+  let { settings } = options;
   let child: PowChild | undefined;
   let idle: NodeJS.Timeout | undefined;
   let isStopped = false;
@@ -57,7 +61,11 @@ export function createQuestions({ threads, idleMs }: QuestionsOptions): Question
     return entry;
   };
   const onAnswer = (answer: PowAnswer) => {
-    if (answer.type === "progress") open.get(answer.id)?.onProgress(answer.hashes, answer.cpuMs);
+    if (answer.type === "engine") {
+      // Found out once for all processes to come: the check takes two seconds.
+      settings = { ...settings, engine: answer.engine };
+      onEngine(answer.engine, answer.reason);
+    } else if (answer.type === "progress") open.get(answer.id)?.onProgress(answer.hashes, answer.cpuMs);
     else if (answer.type !== "failed") close(answer.id)?.resolve(answer);
     else close(answer.id)?.reject(new Error(`hashing failed: ${answer.reason}`));
   };
@@ -75,7 +83,7 @@ export function createQuestions({ threads, idleMs }: QuestionsOptions): Question
     for (const entry of open.values()) {
       if (asked >= MAX_ASKED || isStopped) return;
       if (entry.isAsked) continue;
-      child ??= startPowChild({ threads, onAnswer, onDeath });
+      child ??= startPowChild({ settings, onAnswer, onDeath });
       entry.isAsked = true;
       asked++;
       child.send(entry.question);

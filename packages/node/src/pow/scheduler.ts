@@ -1,4 +1,4 @@
-import type { PowAnswer, PowQuestion, ThreadMessage, ThreadResult } from "./messages.ts";
+import type { Engine, PowAnswer, PowQuestion, ThreadMessage, ThreadResult } from "./messages.ts";
 import { createWorkList, type Errand } from "./work-list.ts";
 
 /** A thread that does one task at a time. */
@@ -15,6 +15,8 @@ export interface ThreadOwner {
 export interface SchedulerOptions {
   /** Threads at work when nobody searches; a search may ask for more. */
   readonly threads: number;
+  /** Who computes RandomX, if that is known. */
+  readonly engine: Engine | undefined;
   readonly hire: (owner: ThreadOwner) => HashThread;
   readonly answer: (answer: PowAnswer) => void;
   /** Milliseconds, from any point on. */
@@ -35,9 +37,9 @@ interface Hand {
 }
 
 /** Starts without threads; they are hired as work comes. */
-export function createScheduler({ threads, hire, answer, now }: SchedulerOptions): Scheduler {
+export function createScheduler({ hire, answer, now, ...options }: SchedulerOptions): Scheduler {
   const hands: Hand[] = [];
-  const list = createWorkList(threads, now);
+  const list = createWorkList({ ...options, now });
   const finish = (hand: Hand, result: ThreadResult) => {
     const { errand } = hand;
     hand.errand = undefined;
@@ -57,18 +59,18 @@ export function createScheduler({ threads, hire, answer, now }: SchedulerOptions
   const drop = (seed: string) => {
     for (const { thread, seeds } of hands) if (seeds.delete(seed)) thread?.tell({ type: "drop", seed });
   };
-  const giveCache = ({ seeds }: Hand, thread: HashThread, seed: string) => {
-    const cache = list.seeds.cacheOf(seed);
+  const giveSource = ({ seeds }: Hand, thread: HashThread, seed: string) => {
+    const source = list.seeds.sourceOf(seed);
     list.seeds.hold(seed);
-    if (seeds.has(seed) || cache === undefined) return;
+    if (seeds.has(seed) || source === undefined) return;
     seeds.add(seed);
-    thread.tell({ type: "take", seed, cache });
+    thread.tell({ type: "take", seed, source });
   };
   const start = (hand: Hand, errand: Errand) => {
     if (errand.dropped !== undefined) drop(errand.dropped);
     hand.errand = { ...errand, since: now() };
     hand.thread ??= employ(hand);
-    if (errand.seed !== undefined) giveCache(hand, hand.thread, errand.seed);
+    if (errand.seed !== undefined) giveSource(hand, hand.thread, errand.seed);
     hand.thread.tell(errand.task);
   };
   const idleHand = (): Hand | undefined => {

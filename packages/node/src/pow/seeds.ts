@@ -1,14 +1,14 @@
-import type { RandomXCache } from "@anulo/crypto";
+import type { SeedSource } from "./messages.ts";
 
 /** The caches of the process: at most two, so that memory is bounded whatever seeds blocks name. */
 export interface Seeds {
   /** By the seed in hexadecimal. */
   stateOf(seed: string): "ready" | "making" | "absent";
-  cacheOf(seed: string): RandomXCache | undefined;
+  sourceOf(seed: string): SeedSource | undefined;
   /** Takes a place for a seed, in the stead of one that nobody uses; undefined when there is no place now. */
   reserve(seed: string): Place | undefined;
   /** The place is filled. */
-  made(seed: string, cache: RandomXCache): void;
+  made(seed: string, source: SeedSource): void;
   /** The place is free again. */
   failed(seed: string): void;
   /** A thread works, or works no more, with this cache. */
@@ -22,14 +22,14 @@ export interface Seeds {
 export interface Place {
   /** The seed that had it. */
   readonly dropped: string | undefined;
-  readonly memory: RandomXCache["memory"] | undefined;
+  readonly replaced: SeedSource | undefined;
 }
 
 /** The seed in use, and the next one or an alternative chain's. */
 const MAX_CACHES = 2;
 
 interface Entry {
-  cache: RandomXCache | undefined;
+  source: SeedSource | undefined;
   users: number;
 }
 
@@ -49,27 +49,27 @@ export function createSeeds(): Seeds {
     if (entry !== undefined) entry.users += count;
   };
   const placeOf = (seed: string | undefined): Place => {
-    const memory = seed === undefined ? undefined : entries.get(seed)?.cache?.memory;
+    const replaced = seed === undefined ? undefined : entries.get(seed)?.source;
     if (seed !== undefined) entries.delete(seed);
-    return { dropped: seed, memory };
+    return { dropped: seed, replaced };
   };
   return {
     stateOf(seed) {
       const entry = entries.get(seed);
       if (entry === undefined) return "absent";
-      return entry.cache === undefined ? "making" : "ready";
+      return entry.source === undefined ? "making" : "ready";
     },
-    cacheOf: (seed) => entries.get(seed)?.cache,
+    sourceOf: (seed) => entries.get(seed)?.source,
     reserve(seed) {
-      const idle = [...entries].find(([key, { cache, users }]) => cache && users === 0 && key !== pinned);
+      const idle = [...entries].find(([key, { source, users }]) => source && users === 0 && key !== pinned);
       if (entries.size >= MAX_CACHES && idle === undefined) return undefined;
       const place = placeOf(entries.size >= MAX_CACHES ? idle?.[0] : undefined);
-      entries.set(seed, { cache: undefined, users: 0 });
+      entries.set(seed, { source: undefined, users: 0 });
       return place;
     },
-    made(seed, cache) {
+    made(seed, source) {
       const entry = entries.get(seed);
-      if (entry !== undefined) entry.cache = cache;
+      if (entry !== undefined) entry.source = source;
     },
     failed: (seed) => void entries.delete(seed),
     hold: (seed) => addUsers(seed, 1),

@@ -1,6 +1,6 @@
 import { toHex } from "@anulo/protocol";
 import { createHashQueue, type HashJob } from "./hash-queue.ts";
-import type { PowAnswer, PowQuestion, ThreadResult, ThreadTask } from "./messages.ts";
+import type { Engine, PowAnswer, PowQuestion, ThreadResult, ThreadTask } from "./messages.ts";
 import { createSearchRun, type NonceRun, type SearchRun } from "./search-run.ts";
 import { createSeeds, type Seeds } from "./seeds.ts";
 import { type PowSearch, seedOf } from "./work.ts";
@@ -34,15 +34,32 @@ interface Search {
   readonly run: SearchRun;
 }
 
+/** Who computes RandomX; undefined until that is found out. */
+interface Choice {
+  engine: Engine | undefined;
+  isBeingMade: boolean;
+}
+
 interface Lists {
+  readonly choice: Choice;
   readonly seeds: Seeds;
   readonly hashes: ReturnType<typeof createHashQueue>;
   readonly searches: Map<number, Search>;
 }
 
-/** An empty list for so many threads that verify: hashes come first, then searches, then seeds of the future. */
-export function createWorkList(threads: number, now: () => number): WorkList {
-  const lists: Lists = { seeds: createSeeds(), hashes: createHashQueue(now), searches: new Map() };
+export interface WorkListOptions {
+  /** Threads that verify. */
+  readonly threads: number;
+  /** Who computes RandomX, if that is known. */
+  readonly engine: Engine | undefined;
+  /** Milliseconds, from any point on. */
+  readonly now: () => number;
+}
+
+/** An empty list: hashes come first, then searches, then seeds of the future. */
+export function createWorkList({ threads, engine, now }: WorkListOptions): WorkList {
+  const choice: Choice = { engine, isBeingMade: false };
+  const lists: Lists = { choice, seeds: createSeeds(), hashes: createHashQueue(now), searches: new Map() };
   const { seeds, hashes, searches } = lists;
   let future: Uint8Array | undefined;
   const isReady = (seed: string | undefined) => seed === undefined || seeds.stateOf(seed) === "ready";
@@ -102,19 +119,38 @@ function reasonOf(result: ThreadResult): string {
   return result.type === "failed" ? result.reason : `an odd result: ${result.type}`;
 }
 
+/** Finds out who is to compute; undefined while that is under way. */
+function chooseErrand(choice: Choice): Errand | undefined {
+  if (choice.isBeingMade) return undefined;
+  choice.isBeingMade = true;
+  return {
+    task: { type: "choose" },
+    seed: undefined,
+    settle(result) {
+      const isChosen = result.type === "chosen";
+      choice.engine = isChosen ? result.engine : "portable";
+      const reason = isChosen ? result.reason : reasonOf(result);
+      return [{ type: "engine", engine: choice.engine, reason }];
+    },
+  };
+}
+
 /** Has a cache made; undefined when that is under way, done, or impossible as yet. */
-function makeErrand({ seeds, hashes, searches }: Lists, seedId: Uint8Array): Errand | undefined {
+function makeErrand(lists: Lists, seedId: Uint8Array): Errand | undefined {
+  const { choice, seeds, hashes, searches } = lists;
+  const { engine } = choice;
+  if (engine === undefined) return chooseErrand(choice);
   const seed = toHex(seedId);
   const place = seeds.stateOf(seed) === "absent" ? seeds.reserve(seed) : undefined;
   if (place === undefined) return undefined;
-  const { dropped, memory } = place;
+  const { dropped, replaced } = place;
   return {
-    task: { type: "make", seedId, memory },
+    task: { type: "make", seedId, engine, replaced },
     seed: undefined,
     dropped,
     settle(result) {
       if (result.type === "made") {
-        seeds.made(seed, result.cache);
+        seeds.made(seed, result.source);
         return [];
       }
       seeds.failed(seed);
