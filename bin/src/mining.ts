@@ -4,6 +4,10 @@ import { BadUsage, type FlagTable, type Values } from "./flags.ts";
 import { powerSource } from "./power-source.ts";
 
 export const miningFlags = {
+  "portable-randomx": {
+    kind: "switch",
+    help: "do not use the system's RandomX library, even where there is one",
+  },
   "start-mining": { kind: "text", value: "ADDRESS", help: "mine for this address from the start" },
   "mining-threads": {
     kind: "number",
@@ -26,6 +30,16 @@ export const miningFlags = {
 } as const satisfies FlagTable;
 
 type MiningFlags = Pick<Values<typeof miningFlags>, keyof typeof miningFlags>;
+
+/** How RandomX may be computed; the original's MONERO_RANDOMX_UMASK names flags of its library not to be used. */
+export function hashingOptions(
+  flags: MiningFlags,
+  { MONERO_RANDOMX_UMASK }: NodeJS.ProcessEnv,
+): Pick<NodeOptions, "hashing"> {
+  const mask = Number(MONERO_RANDOMX_UMASK ?? 0);
+  const disabledFlags = Number.isInteger(mask) && mask >= 0 && mask < 2 ** 31 ? mask : 0;
+  return { hashing: { isPortable: flags["portable-randomx"], disabledFlags } };
+}
 
 /** What the flags say about mining; throws BadUsage. */
 export function miningOptions(

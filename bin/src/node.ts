@@ -16,7 +16,7 @@ import { configurationHelp, readConfiguration } from "./configuration.ts";
 import { databaseFlags, databaseOptions, runDatabaseCheck } from "./database-flags.ts";
 import { detachFlags, keepPidFile, startDetached } from "./detach.ts";
 import { BadUsage, type FlagTable, formatFlags, type Values } from "./flags.ts";
-import { miningFlags, miningOptions } from "./mining.ts";
+import { hashingOptions, miningFlags, miningOptions } from "./mining.ts";
 import { createNotifier, notifyFlags } from "./notify.ts";
 import { peerFlags, peerOptionsOf } from "./peer-flags.ts";
 import { bindAddress, checkPort, dialectOf, logOf, parseLogin, serviceFlags } from "./service-flags.ts";
@@ -96,6 +96,7 @@ async function optionsOf(flags: Values<typeof nodeFlags>): Promise<Configured> {
     ...databaseOptions(flags),
     fixedDifficulty: BigInt(flags["fixed-difficulty"] ?? 0) || undefined,
     seedSchedule: seedScheduleOf(process.env),
+    ...hashingOptions(flags, process.env),
     ...miningOptions(flags, network),
     listen,
     dialect: dialectOf(flags["rpc-dialect"]),

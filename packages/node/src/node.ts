@@ -25,7 +25,7 @@ import { createMiner, type Miner, type MiningOrder } from "./mining/miner.ts";
 import { createPeering, type Peering, type PeerOptions } from "./peer-network.ts";
 import { dropStale } from "./pool/maintain.ts";
 import { followSeeds } from "./pow/follow-seeds.ts";
-import { createPow, type Pow } from "./pow/pow.ts";
+import { createPow, type Pow, type PowOptions } from "./pow/pow.ts";
 import { createCallTracking } from "./rpc/call-tracking.ts";
 import { nodeCalls } from "./rpc/calls.ts";
 import type { NodeContext, NodeServices } from "./rpc/context.ts";
@@ -50,6 +50,8 @@ export interface NodeOptions {
   readonly seedSchedule?: SeedSchedule | undefined;
   /** Blocks the chain must have, beside those built in for its network. */
   readonly checkpoints?: readonly Checkpoint[] | undefined;
+  /** How RandomX may be computed; by default by the system's library where there is one. */
+  readonly hashing?: Pick<PowOptions, "isPortable" | "disabledFlags"> | undefined;
   /** Where the RPC listens; by default on a free port of 127.0.0.1. */
   readonly listen?: readonly Listener[] | undefined;
   readonly dialect?: Dialect | undefined;
@@ -171,7 +173,12 @@ interface Reports {
 
 async function run(options: NodeOptions, { requestStop, onFault }: Reports): Promise<Running> {
   const { now = systemClock, verifyThreads = availableParallelism(), databasePath } = options;
-  const pow = createPow({ threads: Math.max(1, verifyThreads) });
+  const powLog = options.log?.in("pow");
+  const pow = createPow({
+    ...options.hashing,
+    threads: Math.max(1, verifyThreads),
+    onEngine: (engine, reason) => powLog?.info("RandomX is computed", { by: engine, reason }),
+  });
   const verifiers = createVerifiers({ threads: verifyThreads, pow });
   const { discharge } = verifiers;
   const network = networkOf(options);
