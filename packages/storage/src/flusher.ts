@@ -144,7 +144,9 @@ export function createFlusher({ environment, path, mode, onFault }: FlusherOptio
     },
     flush,
     async close() {
-      await flush();
+      // A flush that fails has been reported; the file stays as the last mark has it.
+      await flush().catch(() => {});
+      clearTimeout(timer);
       durable.pin?.done();
       closeSync(file);
     },

@@ -1,6 +1,10 @@
 import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
 import {
+  accessSync,
+  chmodSync,
   closeSync,
+  constants,
   copyFileSync,
   mkdtempSync,
   openSync,
@@ -13,6 +17,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, test } from "node:test";
+import { fileURLToPath } from "node:url";
 import { type ChainStore, openStore } from "../src/chain-store.ts";
 import { DamagedDatabase, DatabaseInUse, WrongDatabase } from "../src/damage.ts";
 import { readFlushMark, writeFlushMark } from "../src/flush-mark.ts";
@@ -194,3 +199,37 @@ test("in safe mode a block counts once the disk has it", async () => {
   assert.equal(reopened.read.height(), 1);
   await reopened.close();
 });
+
+test("a disk that takes no more is a clear error, and nothing that counted is lost", async (t) => {
+  if (process.platform !== "linux") return t.skip("needs a limit on the size of files");
+  const program = fileURLToPath(new URL("./append-forever.js", import.meta.url));
+  const limited = `ulimit -f 1500; exec "$0" "$1" "$2"`;
+  const { stdout, stderr, status } = spawnSync("bash", ["-c", limited, process.execPath, program, path]);
+  assert.equal(status, 0, String(stderr));
+  assert.match(
+    String(stderr),
+    /^WriteFailed: the database could not be (written|flushed): .*(grow|wrong|error)/,
+  );
+  const counted = String(stdout).trim().split("\n").map(Number);
+  assert.ok(counted.length > 5);
+  const store = await open();
+  assert.ok(store.read.height() > counted.at(-1)!);
+  append(store, store.read.height(), store.read.height() + 3);
+  await store.close();
+});
+
+test("a file that may not be written is a clear error", async (t) => {
+  await (await open()).close();
+  chmodSync(path, 0o444);
+  if (canWrite(path)) return t.skip("this user may write everything");
+  await assert.rejects(open(), /EACCES/);
+});
+
+function canWrite(file: string): boolean {
+  try {
+    accessSync(file, constants.W_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
