@@ -3,7 +3,6 @@ import { before, test } from "node:test";
 import { createRandomXCache, itemFunctions, type RandomXCache } from "../src/randomx/cache.ts";
 import { createMachine } from "../src/randomx/fixed.ts";
 import { DATA } from "../src/randomx/memory.ts";
-import { reciprocal } from "../src/randomx/reciprocal.ts";
 import { randomxVectors } from "../src/randomx/vectors.ts";
 import { randomxHash } from "../src/randomx/vm.ts";
 
@@ -40,16 +39,6 @@ test("dataset items begin with the published words", () => {
   assert.equal(word(20_000_000), 0x9035244d718095e1n);
   assert.equal(word(30_000_000), 0x145a5091f7853099n);
   machine.release();
-});
-
-test("reciprocals are the published ones", () => {
-  assert.equal(reciprocal(3), 12297829382473034410n);
-  assert.equal(reciprocal(13), 11351842506898185609n);
-  assert.equal(reciprocal(33), 17887751829051686415n);
-  assert.equal(reciprocal(65537), 18446462603027742720n);
-  assert.equal(reciprocal(15000001), 10316166306300415204n);
-  assert.equal(reciprocal(3845182035), 10302264209224146340n);
-  assert.equal(reciprocal(0xffffffff), 9223372039002259456n);
 });
 
 test("the published hashes", () => {

@@ -55,7 +55,7 @@ function fillCache(machine: Machine, key: Uint8Array): void {
 }
 
 /** Random bytes from the key, 64 at a time. Source: specification 3.5. */
-function createRandom(machine: Machine, key: Uint8Array): SuperscalarRandom {
+export function createRandom(machine: Machine, key: Uint8Array): SuperscalarRandom {
   let state: Uint8Array = new Uint8Array(64);
   state.set(key);
   let next = state.length;
@@ -80,7 +80,7 @@ function createRandom(machine: Machine, key: Uint8Array): SuperscalarRandom {
 }
 
 /** The eight SuperscalarHash programs of a key. Source: specification 7.2. */
-export function superscalarPrograms(machine: Machine, key: Uint8Array): SuperscalarProgram[] {
+function superscalarPrograms(machine: Machine, key: Uint8Array): SuperscalarProgram[] {
   const random = createRandom(machine, key);
   return Array.from({ length: SUPERSCALAR_PROGRAMS }, () => generateSuperscalar(random));
 }

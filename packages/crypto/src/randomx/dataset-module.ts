@@ -58,13 +58,23 @@ const WITH_CONSTANT: Partial<Record<SuperscalarOperation, number>> = {
 };
 
 function emitInstruction(code: Code, instruction: SuperscalarInstruction): void {
-  const { operation, shift, constant } = instruction;
+  const { operation, mod, constant } = instruction;
   const [target, source] = [register(instruction.target), register(instruction.source)];
   if (operation === "multiplyHigh" || operation === "multiplyHighSigned") {
     const isSigned = operation === "multiplyHighSigned";
     emitHighProduct(code, [target, source], { isSigned, middle: MIDDLE, low: LOW });
   } else if (operation === "addShifted") {
-    emit(code, op.LOCAL_GET, target, op.LOCAL_GET, source, op.I64_CONST, shift, op.I64_SHL, op.I64_ADD);
+    emit(
+      code,
+      op.LOCAL_GET,
+      target,
+      op.LOCAL_GET,
+      source,
+      op.I64_CONST,
+      (mod >> 2) & 3,
+      op.I64_SHL,
+      op.I64_ADD,
+    );
   } else if (operation === "multiplyReciprocal") {
     emit(code, op.LOCAL_GET, target, op.I64_CONST);
     emitSigned64(code, reciprocal(constant));

@@ -22,9 +22,12 @@ export type SuperscalarInstruction = {
   readonly target: number;
   /** The target where the operation has no source. */
   readonly source: number;
-  readonly shift: number;
+  /** A byte; bits 2 and 3 are the shift of `addShifted`. */
+  readonly mod: number;
   /** 32 bits, without sign. */
   readonly constant: number;
+  /** Bytes of code that it takes in the model processor. */
+  readonly size: number;
 };
 
 /** `addressRegister` (0–7) has the longest chain: it chooses the next cache line. */
@@ -100,8 +103,9 @@ const GROUPS = [
 /** An instruction being built. */
 type Draft = {
   readonly operation: SuperscalarOperation;
-  readonly shift: number;
+  readonly mod: number;
   readonly constant: number;
+  readonly size: number;
   /** Operations of one group and parameter may not follow each other on a register. */
   readonly group: SuperscalarOperation;
   parameter: number;
@@ -137,12 +141,12 @@ function drawConstant(random: SuperscalarRandom, operation: SuperscalarOperation
   }
 }
 
-function createDraft(random: SuperscalarRandom, operation: SuperscalarOperation): Draft {
-  const shift = operation === "addShifted" ? (random.byte() >> 2) & 3 : 0;
+function createDraft(random: SuperscalarRandom, operation: SuperscalarOperation, size: number): Draft {
+  const mod = operation === "addShifted" ? random.byte() : 0;
   const constant = drawConstant(random, operation);
   const parameter = SHAPES[operation] === wide ? random.word() : -1;
   const group = operation === "subtract" ? "addShifted" : operation;
-  return { operation, shift, constant, group, parameter, source: -1, target: -1 };
+  return { operation, mod, constant, size, group, parameter, source: -1, target: -1 };
 }
 
 /** An operation whose first macro-op fills a slot of that many bytes. */
@@ -282,9 +286,9 @@ function saturate(simulation: Simulation): Outcome {
 }
 
 function finish(simulation: Simulation, draft: Draft): void {
-  const { operation, target, shift, constant } = draft;
+  const { operation, target, mod, constant, size } = draft;
   const source = draft.source < 0 ? target : draft.source;
-  simulation.instructions.push({ operation, target, source, shift, constant });
+  simulation.instructions.push({ operation, target, source, mod, constant, size });
   if (isMultiplication(operation)) simulation.multiplications++;
 }
 
@@ -298,8 +302,9 @@ function decode(simulation: Simulation, group: number): void {
     if (simulation.nextOp >= opsOf(simulation)) {
       if (simulation.saturated || simulation.instructions.length >= MAX_INSTRUCTIONS) return;
       const place = { group, isLast: slot === sizes.length - 1 };
-      const operation = drawOperation(simulation.random, sizes[slot]!, place);
-      simulation.current = createDraft(simulation.random, operation);
+      const size = sizes[slot]!;
+      const operation = drawOperation(simulation.random, size, place);
+      simulation.current = createDraft(simulation.random, operation, size);
       simulation.nextOp = 0;
     }
     const draft = simulation.current!;
