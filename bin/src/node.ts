@@ -92,7 +92,7 @@ async function optionsOf(flags: Values<typeof nodeFlags>): Promise<Configured> {
     network,
     databasePath: join(folder, network, "chain.mdb"),
     checkpoints: readCheckpoints(folder, network),
-    peers: await peerOptionsOf(flags, { network, listsFile }),
+    peers: await peerOptionsOf(flags, { network, listsFile, restrictedPort }),
     ...databaseOptions(flags),
     fixedDifficulty: BigInt(flags["fixed-difficulty"] ?? 0) || undefined,
     seedSchedule: seedScheduleOf(process.env),

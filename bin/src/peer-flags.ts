@@ -50,6 +50,7 @@ export const peerFlags = {
     value: "ADDRESS,[IP:]PORT[,N]",
     help: "our Tor or I2P address and where it is delivered",
   },
+  "public-node": { kind: "switch", help: "tell peers of the restricted RPC port, for anybody to use" },
   "pad-transactions": { kind: "switch", help: "hide the size of relayed transactions" },
   "no-sync": { kind: "switch", help: "do not fetch blocks from peers" },
   "no-igd": { kind: "switch", help: "accepted; no port is ever mapped" },
@@ -69,7 +70,9 @@ function countOf(
 ) {
   const text = flags[name];
   if (text === undefined || text === "-1") return undefined;
-  if (!/^\d{1,9}$/.test(text)) throw new BadUsage(`--${name} needs a whole number: ${text}`);
+  const isRate = name.startsWith("limit-rate");
+  const isCount = /^\d{1,9}$/.test(text) && (Number(text) > 0 || !isRate);
+  if (!isCount) throw new BadUsage(`--${name} needs a whole number${isRate ? " above 0" : ""}: ${text}`);
   return Number(text);
 }
 
@@ -150,17 +153,29 @@ function advertisedPortOf(flags: PeerFlags): number | undefined {
   return checkPort("p2p-external-port", flags["p2p-external-port"] ?? 0) || undefined;
 }
 
-/** What the flags say about peers; `listsFile`: where the lists are kept. Throws BadUsage. */
+interface PeerSurroundings {
+  readonly network: NetworkName;
+  /** Where the peer lists are kept. */
+  readonly listsFile: string;
+  /** Port of restricted RPC, where there is one. */
+  readonly restrictedPort: number | undefined;
+}
+
+/** What the flags say about peers. Throws BadUsage. */
 export async function peerOptionsOf(
   flags: PeerFlags,
-  { network, listsFile }: { network: NetworkName; listsFile: string },
+  { network, listsFile, restrictedPort }: PeerSurroundings,
 ): Promise<PeerOptions> {
+  if (flags["public-node"] && restrictedPort === undefined) {
+    throw new BadUsage("--public-node needs --rpc-restricted-bind-port");
+  }
   const rate = countOf(flags, "limit-rate");
   const { proxy } = flags;
   const parseZones = () => anonymityZones(flags["tx-proxy"], flags["anonymous-inbound"]);
   return {
     listen: listenersOf(flags, networks[network].ports.p2p),
     advertisedPort: advertisedPortOf(flags),
+    rpcPort: flags["public-node"] ? restrictedPort : 0,
     maxOut: countOf(flags, "out-peers"),
     maxIn: countOf(flags, "in-peers"),
     maxPerIp: flags["max-connections-per-ip"],

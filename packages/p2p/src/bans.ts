@@ -1,5 +1,5 @@
 import { ipAddress, type PeerAddress } from "./address.ts";
-import { parseIpv4 } from "./ip.ts";
+import { formatIpv4, parseIpv4 } from "./ip.ts";
 import { ipv4Number } from "./records.ts";
 
 /** An address or subnet that may not connect until a moment (Unix seconds). */
@@ -24,9 +24,11 @@ export interface Bans {
 }
 
 interface Subnet {
-  /** The address with its first byte highest, as a subnet compares them. */
+  /** Its first address, the first byte highest, as a subnet compares them. */
   readonly address: number;
   readonly bits: number;
+  /** `a.b.c.d/n` of its first address. */
+  readonly name: string;
 }
 
 function orderedNumber(ipv4: Uint8Array): number {
@@ -37,7 +39,10 @@ function parseSubnet(text: string): Subnet | undefined {
   const [, host = "", bits = ""] = /^([^/]*)\/(\d{1,2})$/.exec(text) ?? [];
   const address = parseIpv4(host);
   if (address === undefined || Number(bits) > 32) return undefined;
-  return { address: orderedNumber(address), bits: Number(bits) };
+  const size = 2 ** (32 - Number(bits));
+  const first = Math.floor(orderedNumber(address) / size) * size;
+  const bytes = Uint8Array.of(first >>> 24, first >>> 16, first >>> 8, first);
+  return { address: first, bits: Number(bits), name: `${formatIpv4(bytes)}/${Number(bits)}` };
 }
 
 function contains({ address, bits }: Subnet, host: string): boolean {
@@ -52,8 +57,8 @@ export function createBans(now: () => number): Bans {
   const subnets = new Map<string, Ban & { readonly subnet: Subnet }>();
   const listeners: Parameters<Bans["onBan"]>[0][] = [];
   const inForce = (ban: Ban) => ban.until > now();
-  const setSubnet = (host: string, subnet: Subnet, until: number) => {
-    subnets.set(host, { host, ip: 0, until, subnet });
+  const setSubnet = (subnet: Subnet, until: number) => {
+    subnets.set(subnet.name, { host: subnet.name, ip: 0, until, subnet });
     for (const tell of listeners) tell((address) => contains(subnet, address.host));
   };
   const setHost = (host: string, until: number) => {
@@ -68,12 +73,12 @@ export function createBans(now: () => number): Bans {
     },
     set(text, seconds) {
       const subnet = parseSubnet(text);
-      const host = subnet === undefined ? ipAddress(text, 0)?.host : text;
+      const host = subnet?.name ?? ipAddress(text, 0)?.host;
       if (host === undefined) return false;
       const until = seconds === "lift" ? 0 : now() + seconds;
       if (until <= now()) (subnet === undefined ? hosts : subnets).delete(host);
       else if (subnet === undefined) setHost(host, until);
-      else setSubnet(host, subnet, until);
+      else setSubnet(subnet, until);
       return true;
     },
     secondsLeft(text) {

@@ -87,7 +87,7 @@ export class ConnectionMaker {
         if (now > attempt.at + MAX_BACKOFF_MS) this.#attempts.delete(key);
         continue;
       }
-      if (now < attempt.at || this.#wanted <= 0) continue;
+      if (now < attempt.at || this.#wanted <= 0 || this.#zone.isBanned(address)) continue;
       const { failures } = attempt;
       this.#attempts.set(key, {
         failures: failures + 1,

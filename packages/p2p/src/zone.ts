@@ -57,6 +57,8 @@ const MAX_STRANGERS_PER_HOST = 8;
 const MAX_BACK_PINGS = 8;
 /** Source: cryptonote_config.h `P2P_FAILED_ADDR_FORGET_SECONDS`. */
 const FAILED_SECONDS = 3600;
+/** Where nobody is reached, it is our own line that failed: addresses are tried again this soon. */
+const FAILED_SECONDS_ALONE = 60;
 const MAX_TOLD = 10_000;
 
 /** The connections of one zone: all of the public network, or of Tor, or of I2P. */
@@ -142,7 +144,8 @@ export class PeerZone implements SessionHost {
 
   failedLately({ host }: PeerAddress): boolean {
     const at = this.#failed.get(host);
-    return at !== undefined && this.lines.clock.seconds() - at <= FAILED_SECONDS;
+    const forgotten = this.of("out").length === 0 ? FAILED_SECONDS_ALONE : FAILED_SECONDS;
+    return at !== undefined && this.lines.clock.seconds() - at <= forgotten;
   }
 
   /** Whether an address may be called or remembered. */

@@ -7,7 +7,7 @@ test("addresses and subnets are banned for a while", () => {
   let now = 100;
   const bans = createBans(() => now);
   assert.ok(bans.set("1.2.3.4", 10));
-  assert.ok(bans.set("10.1.0.0/16", 20));
+  assert.ok(bans.set("10.1.2.3/16", 20));
   assert.ok(bans.set("2001:DB8:0::1", 30));
   assert.equal(bans.secondsLeft("1.2.3.4"), 10);
   assert.equal(bans.secondsLeft("::ffff:1.2.3.4"), 10);

@@ -189,6 +189,17 @@ test("an exclusive node is called less and less often while it is away, and foun
   assert.equal(bob.network.peers().length, 1);
 });
 
+test("while nobody is reached, addresses that failed are tried again soon", async () => {
+  const { clock, node } = world();
+  const alice = node("1.1.1.1");
+  const bob = node("2.2.2.2", { nodes: { add: [alice.address] } });
+  await bob.network.start();
+  await clock.pass(5);
+  await alice.network.start();
+  await clock.pass(62);
+  assert.equal(bob.network.peers().length, 1);
+});
+
 test("lists are kept: known peers are called again, anchors first", async () => {
   const { clock, internet, node } = world();
   const others = ["1.1.1.1", "2.2.2.2", "3.3.3.3"].map((ip) => node(ip));
