@@ -12,7 +12,6 @@ const end = "<!-- end of rpc calls -->";
 /** Calls that have a handler but don't do all they will, and what is missing. */
 const inPart = new Map([
   ["/set_bootstrap_daemon", "kept and told, not asked"],
-  ["prune_blockchain", "`check` only"],
   ["/update", "answers as an offline node"],
 ]);
 

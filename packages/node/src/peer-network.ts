@@ -50,6 +50,7 @@ export function createPeering({ network, chain, peers, isOffline, now, log }: Pe
   const protocol = new PeerProtocol({
     ...{ parts, events, clock, padTransactions, noSync },
     isOffline: isOffline || noSync,
+    pruningSeed: () => parts.store.read.pruningSeed(),
     log: log.in("global"),
   });
   const connections = createPeerNetwork({

@@ -1,6 +1,6 @@
 import { setImmediate } from "node:timers/promises";
 import { PeerFault } from "@anulo/p2p";
-import { NULL_HASH, readBlock, toHex } from "@anulo/protocol";
+import { equalBytes, NULL_HASH, readBlock, toHex } from "@anulo/protocol";
 import type { ChainReader } from "@anulo/storage";
 import type { ChainParts } from "../chain/parts.ts";
 import { transactionBlob } from "../chain/stored-transaction.ts";
@@ -33,9 +33,12 @@ function entryOf(read: ChainReader, height: number, prune: boolean): BlockEntry 
   const txs: TransactionEntry[] = [];
   for (let i = 1; i < info.transactionCount; i++) {
     const stored = read.transactionById(info.firstTransactionId + i);
-    const blob = stored && (prune ? read.prunedTransaction(stored.id) : transactionBlob(read, stored));
-    if (stored === undefined || blob === undefined) return undefined;
-    txs.push({ blob, prunableHash: prune ? stored.prunableHash : NULL_HASH });
+    if (stored === undefined) return undefined;
+    // Transactions of version 1 have no hash of a prunable part, and go whole.
+    const inPart = prune && !equalBytes(stored.prunableHash, NULL_HASH);
+    const blob = inPart ? read.prunedTransaction(stored.id) : transactionBlob(read, stored);
+    if (blob === undefined) return undefined;
+    txs.push({ blob, prunableHash: inPart ? stored.prunableHash : NULL_HASH });
   }
   return { pruned: prune, block, weight: prune ? info.weight : 0, txs };
 }
