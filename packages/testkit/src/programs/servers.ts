@@ -13,6 +13,8 @@ export type Maker = { readonly kind: "real" } | { readonly kind: "ours"; readonl
 export type RunningDaemon = Program & {
   readonly url: string;
   readonly port: number;
+  /** Where peers reach it, unless it speaks to none. */
+  readonly p2pPort: number;
   readonly restrictedUrl: string | undefined;
   readonly dataDir: string;
 };
@@ -35,6 +37,10 @@ export type DaemonOptions = {
   readonly dataDir?: string;
   readonly port?: number;
   /** Kill it (SIGKILL) so many milliseconds after its start, ready or not. */
+  /** Nodes (`127.0.0.1:port`) to speak to, beside those that come by themselves; left out, it speaks to none. */
+  readonly peers?: readonly string[];
+  /** Where peers reach it. */
+  readonly p2pPort?: number;
   readonly killAfterMs?: number;
 };
 
@@ -86,19 +92,33 @@ type Command = {
 /** Debian's build ends itself when it compiles programs of CryptoNight-R (hard forks 10 and 11). */
 const interpretedCryptonight = { MONERO_USE_CNV4_JIT: "0" };
 
+/** The real one forgets a regtest chain at its start unless told so. */
+function keptChain({ kind }: Maker): string[] {
+  return kind === "real" ? ["--keep-fakechain"] : [];
+}
+
 function nodeCommand(maker: Maker, { forkHeights }: DaemonOptions, folder: string): Command {
   const { command, args } = commandOf(maker, "node");
-  if (forkHeights === undefined) return { command, args: [...args, "--regtest"] };
+  if (forkHeights === undefined) return { command, args: [...args, "--regtest", ...keptChain(maker)] };
   if (maker.kind !== "real") throw new Error("only the real program is changed to have other fork heights");
   const changed = join(folder, "monerod-with-moved-forks");
   writeMonerodWithForks(changed, forkHeights);
   return { command: changed, args: ["--stagenet", "--fast-block-sync", "0"], env: interpretedCryptonight };
 }
 
-/** Starts a node for a private chain, without peers, on a free port of 127.0.0.1. */
+/** Whom a node speaks to; with nobody to call, an address where nobody is keeps it from calling others. */
+function peerFlags({ peers }: DaemonOptions): string[] {
+  if (peers === undefined) return ["--offline"];
+  const called = peers.length === 0 ? ["127.0.0.1:1"] : peers;
+  const local = ["--allow-local-ip", "--max-connections-per-ip", "100"];
+  return [...local, ...called.flatMap((address) => ["--add-exclusive-node", address])];
+}
+
+/** Starts a node for a private chain, without peers unless told, on a free port of 127.0.0.1. */
 export async function startDaemon(maker: Maker, options: DaemonOptions = {}): Promise<RunningDaemon> {
-  const [freePort, restrictedPort, p2pPort] = await freePorts(3);
+  const [freePort, restrictedPort, freePeerPort] = await freePorts(3);
   const port = options.port ?? freePort!;
+  const p2pPort = options.p2pPort ?? freePeerPort!;
   const folder = scratchFolder(options.dataDir);
   const { command, args, env = {} } = nodeCommand(maker, options, folder.path);
   const program = await launch({
@@ -108,14 +128,8 @@ export async function startDaemon(maker: Maker, options: DaemonOptions = {}): Pr
     ...(options.killAfterMs !== undefined && { killAfterMs: options.killAfterMs }),
     args: [
       ...args,
-      ...[
-        "--fixed-difficulty",
-        `${options.difficulty ?? 1}`,
-        "--offline",
-        "--no-igd",
-        "--no-zmq",
-        "--non-interactive",
-      ],
+      ...["--fixed-difficulty", `${options.difficulty ?? 1}`, "--no-igd", "--no-zmq", "--non-interactive"],
+      ...peerFlags(options),
       ...["--disable-dns-checkpoints", "--check-updates", "disabled", "--log-level", "0"],
       ...["--rpc-bind-ip", "127.0.0.1", "--rpc-bind-port", `${port}`, "--rpc-ssl", "disabled"],
       ...["--p2p-bind-ip", "127.0.0.1", "--p2p-bind-port", `${p2pPort}`, "--data-dir", folder.path],
@@ -129,6 +143,7 @@ export async function startDaemon(maker: Maker, options: DaemonOptions = {}): Pr
     ...withCleanup(program, folder),
     url: `http://127.0.0.1:${port}`,
     port,
+    p2pPort,
     restrictedUrl: options.restricted ? `http://127.0.0.1:${restrictedPort}` : undefined,
     dataDir: folder.path,
   };
