@@ -16,7 +16,9 @@ function processorSeconds(pid) {
   const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ").at(-1).split(" ");
   const own = [11, 12, 13, 14].reduce((sum, at) => sum + Number(fields[at]), 0) / TICKS;
   const children = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim();
-  return children === "" ? own : children.split(" ").reduce((sum, child) => sum + processorSeconds(child), own);
+  return children === ""
+    ? own
+    : children.split(" ").reduce((sum, child) => sum + processorSeconds(child), own);
 }
 
 /** Mebibytes a process holds in memory, at most so far. */
