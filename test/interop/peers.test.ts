@@ -149,8 +149,8 @@ test(
   async () => {
     await withActors(["ours", "real", "ours"], async (first, middle, last) => {
       await first.start();
-      const busy = chain.blocks.findIndex(({ txs }) => txs.length >= 3);
-      await loadBlocks(first.url, chain.blocks.slice(0, busy));
+      const busy = short.blocks.findIndex(({ txs }) => txs.length >= 3);
+      await loadBlocks(first.url, short.blocks.slice(0, busy));
       await first.start([]);
       await middle.start([first]);
       await agree(first, middle);
