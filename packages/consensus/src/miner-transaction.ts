@@ -34,7 +34,11 @@ function checkGeneration({ prefix, ringct }: Transaction, { height, hardForkVers
   if (prefix.version < 2 && hardForkVersion >= hardFork.version2MinerTransaction) {
     throw new RuleViolation({ code: "MINER_VERSION", version: prefix.version });
   }
-  if (ringct !== undefined && ringct.type !== 0 && hardForkVersion >= hardFork.version2MinerTransaction) {
+  if (
+    ringct !== undefined &&
+    ringct.type !== 0 &&
+    hardForkVersion >= hardFork.noSignaturesInMinerTransaction
+  ) {
     throw new RuleViolation({ code: "MINER_RINGCT", type: ringct.type });
   }
   if (input.height !== height) {

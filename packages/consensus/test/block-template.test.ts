@@ -46,6 +46,9 @@ test("before hard fork 5 a template takes whatever comes until it has passed the
     chooseTransactions([waiting(weight, 10n)], early, always).transactions.length;
   assert.equal(chosen(77_400), 1);
   assert.equal(chosen(77_401), 0);
+  const next = { ...early, hardForkVersion: 5, medianWeight: 300_000 };
+  assert.equal(chooseTransactions([waiting(400_000, 10n ** 18n)], next, always).transactions.length, 1);
+  assert.equal(chooseTransactions([waiting(400_000, 0n)], next, always).transactions.length, 0);
 });
 
 test("what is not ready is left out, and asked only when it would be taken", () => {

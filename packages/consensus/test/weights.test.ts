@@ -64,8 +64,11 @@ test("the penalty is measured against the last 100 blocks before hard fork 12", 
     return penaltyMedian(view, weightLimits(view));
   };
   assert.deepEqual([11, 12, 15].map(medianOf), [350_000, 350_000, 900_000]);
-  const small = fakeView({ hardForkVersion: 11 });
-  assert.equal(penaltyMedian(small, weightLimits(small)), 100);
+  const ofSmall = (hardForkVersion: number) => {
+    const view = fakeView({ hardForkVersion });
+    return penaltyMedian(view, weightLimits(view));
+  };
+  assert.deepEqual([10, 11, 12, 13].map(ofSmall), [100, 100, 300_000, 300_000]);
 });
 
 test("a transaction may weigh half of the smallest block from hard fork 8, less 600 bytes", () => {

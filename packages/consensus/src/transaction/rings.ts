@@ -20,8 +20,9 @@ export function checkRingSizes(inputs: readonly KeyInput[], chain: ChainView): v
     throw new RuleViolation({ code: "RING_SIZES_DIFFER", smallest, largest });
   }
   const required = requiredRingSize(version);
+  const isOfGrace = version === hardFork.minimumRing16 && smallest === requiredRingSize(version - 1);
   const isWrong =
-    smallest < required && !(version === 15 && smallest === 11)
+    smallest < required && !isOfGrace
       ? !isUnmixable(inputs, required, chain)
       : smallest > largestRingSize(version);
   if (isWrong) throw new RuleViolation({ code: "RING_SIZE", size: smallest, required });
@@ -34,15 +35,15 @@ function countedSize({ keyOffsets }: KeyInput): number {
 
 /** Ring size the fork asks for. */
 function requiredRingSize(version: number): number {
-  if (version >= 15) return 16;
-  if (version >= 8) return 11;
-  if (version === 7) return 7;
-  return version === 6 ? 5 : 3;
+  if (version >= hardFork.minimumRing16) return 16;
+  if (version >= hardFork.minimumRing11) return 11;
+  if (version >= hardFork.minimumRing7) return 7;
+  return version >= hardFork.minimumRing5 ? 5 : 3;
 }
 
 /** Rings of any size from the required one on were fine before hard fork 8, and none larger since. */
 function largestRingSize(version: number): number {
-  return version >= 8 ? requiredRingSize(version) : Number.POSITIVE_INFINITY;
+  return version >= hardFork.minimumRing11 ? requiredRingSize(version) : Number.POSITIVE_INFINITY;
 }
 
 /** True when some input cannot find enough others to hide among and at most one can. */
