@@ -16,7 +16,7 @@ function parseCount(text: string): number {
 }
 
 /** `tor|i2p,ip:port[,max_connections][,disable_noise]`. Throws BadAddress. Source: net_node.cpp `get_proxies`. */
-export function parseTxProxy(text: string): AnonymityZone {
+function parseTxProxy(text: string): AnonymityZone {
   const [zone, proxy = "", ...more] = text.split(",");
   if (zone !== "tor" && zone !== "i2p") throw new BadAddress(`neither tor nor i2p: ${text}`);
   if (more.length > 2) throw new BadAddress(`too many commas: ${text}`);
@@ -30,7 +30,7 @@ export function parseTxProxy(text: string): AnonymityZone {
 }
 
 /** `address,[bind-ip:]port[,max_connections]`. Throws BadAddress. Source: net_node.cpp `get_anonymous_inbounds`. */
-export function parseAnonymousInbound(text: string): AnonymityZone {
+function parseAnonymousInbound(text: string): AnonymityZone {
   const [ours = "", listen = "", count, ...more] = text.split(",");
   if (more.length > 0) throw new BadAddress(`too many commas: ${text}`);
   const address = parsePeerAddress(ours);
