@@ -33,10 +33,16 @@ export function emptyChainWithPool(maxPoolWeight: number): Promise<OpenChain> {
 }
 
 /** The same with another hard fork from this height on. */
-export function emptyChainWithFork(version: number, height: number): Promise<OpenChain> {
+export function emptyChainWithFork(version: number, height: number, path?: string): Promise<OpenChain> {
   const { discharge } = createVerifiers({ threads: 0, pow });
   const hardForks = [...networks.regtest.hardForks, { version, height, time: 3 }];
-  return openChain({ network: { ...networks.regtest, hardForks }, fixedDifficulty: 1n, discharge, now });
+  return openChain({
+    network: { ...networks.regtest, hardForks },
+    path,
+    fixedDifficulty: 1n,
+    discharge,
+    now,
+  });
 }
 
 /** Sends each block's transactions and then the block. */

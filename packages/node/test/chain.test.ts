@@ -139,6 +139,20 @@ test("a chain that passed a checkpoint with another block goes back to below it"
   rmSync(folder, { recursive: true });
 });
 
+test("blocks of another hard fork than their height has are taken off at the start", async () => {
+  const { blocks } = goldenState();
+  const folder = mkdtempSync(join(tmpdir(), "anulo-forks-"));
+  const path = join(folder, "chain.mdb");
+  const first = await emptyChain(path);
+  await loadBlocks(first.parts, blocks);
+  await first.close();
+  const later = await emptyChainWithFork(17, 90, path);
+  assert.equal(later.parts.store.read.height(), 90);
+  assert.equal(later.parts.state.view().hardForkVersion, 17);
+  await later.close();
+  rmSync(folder, { recursive: true });
+});
+
 test("a block of more bytes than a block may weigh is refused wherever it belongs", async () => {
   const chain = await emptyChain();
   const { blocks } = goldenState();

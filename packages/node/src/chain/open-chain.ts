@@ -12,7 +12,7 @@ import { createPool } from "../pool/pool.ts";
 import { createChainState } from "./chain-state.ts";
 import { createEvents, type Events } from "./events.ts";
 import { type IncomingBlock, newBlock } from "./incoming-block.ts";
-import { keepCheckpoints } from "./keep-checkpoints.ts";
+import { leaveWrongBlocks } from "./leave-wrong-blocks.ts";
 import type { ChainParts } from "./parts.ts";
 import { createProofs, type Discharge } from "./proofs.ts";
 
@@ -63,7 +63,7 @@ export async function openChain(options: OpenChainOptions): Promise<OpenChain> {
     emit: events.emit,
   };
   if (read.height() === 0) addGenesis(parts);
-  await keepCheckpoints(parts);
+  await leaveWrongBlocks(parts, checkpoints);
   return { parts, events, close: () => store.close() };
 }
 
