@@ -1,4 +1,4 @@
-import type { TransactionBlob } from "@anulo/rpc";
+import { type Lasting, lasting, type TransactionBlob } from "@anulo/rpc";
 import type { BlockInfo, ChainReader } from "@anulo/storage";
 import type { NodeContext } from "./context.ts";
 import { mapInTurns, range } from "./in-turns.ts";
@@ -34,18 +34,41 @@ interface Wanted {
 }
 
 /** A block with its transactions and the global indices of their outputs. */
-function downloadBlock(read: ChainReader, { height, info }: Place, { prune, withMiner }: Wanted) {
+export interface DownloadedBlock {
+  readonly info: BlockInfo;
+  readonly entry: Lasting<{ pruned: boolean; block: Uint8Array; txs: readonly TransactionBlob[] }>;
+  readonly indices: Lasting<{ indices: readonly { indices: readonly number[] }[] }>;
+  /** Bytes of the entry, about. */
+  readonly bytes: number;
+}
+
+function downloadBlock(read: ChainReader, height: number, { prune, withMiner }: Wanted): DownloadedBlock {
+  const info = read.blockInfo(height)!;
   const { firstTransactionId: first, transactionCount } = info;
   const ids = [...range(first + 1, first + transactionCount)];
-  const miner = withMiner ? [...(read.outputIndices(first) ?? [])] : [];
-  const indices = [miner, ...ids.map((id) => [...(read.outputIndices(id) ?? [])])];
+  const miner = withMiner ? (read.outputIndices(first) ?? []) : [];
+  const indices = [miner, ...ids.map((id) => read.outputIndices(id) ?? [])];
+  const block = read.blockBlob(height)!;
+  const txs = ids.map((id) => transactionBlob(read, id, prune));
   return {
-    entry: {
-      pruned: prune,
-      block: read.blockBlob(height)!,
-      txs: ids.map((id) => transactionBlob(read, id, prune)),
-    },
-    indices: { indices: indices.map((own) => ({ indices: own })) },
+    info,
+    entry: lasting({ block, pruned: prune, txs }, {}),
+    indices: lasting({ indices: indices.map((own) => ({ indices: own })) }, {}),
+    bytes: txs.reduce((sum, { blob }) => sum + blob.length, block.length),
+  };
+}
+
+/** Finds blocks in what is remembered, and else in the store. */
+function createDownloader({ memory }: NodeContext, read: ChainReader, wanted: Wanted) {
+  const remembered = memory.downloads.now();
+  const variant = (wanted.prune ? 1 : 0) + (wanted.withMiner ? 2 : 0);
+  return (height: number): DownloadedBlock => {
+    const key = 4 * height + variant;
+    const known = remembered.get(key);
+    if (known !== undefined) return known;
+    const made = downloadBlock(read, height, wanted);
+    remembered.set(key, made);
+    return made;
   };
 }
 
@@ -60,22 +83,29 @@ function transactionBlob(read: ChainReader, id: number, prune: boolean): Transac
 /** Raised where whole transactions are wanted of a block that was pruned. */
 class PrunedAway extends Error {}
 
-interface Place {
-  readonly height: number;
-  readonly info: BlockInfo;
+/** Raised where an answer would be longer than one may be. */
+class TooMuch extends Error {}
+
+interface Span {
+  readonly start: number;
+  /** Height of the chain. */
+  readonly end: number;
+  readonly prune: boolean;
 }
 
 /** The blocks from `start` on, as many as one answer holds. */
-function* blocksOfOneAnswer(read: ChainReader, start: number, prune: boolean): Iterable<Place> {
+function* blocksOfOneAnswer(
+  download: (height: number) => DownloadedBlock,
+  { start, end, prune }: Span,
+): Iterable<DownloadedBlock> {
   let transactions = 0;
   let bytes = 0;
-  const end = Math.min(read.height(), start + MAX_BLOCKS);
-  for (let height = start; height < end; height++) {
-    const info = read.blockInfo(height)!;
+  for (let height = start; height < Math.min(end, start + MAX_BLOCKS); height++) {
     if (height - start >= MIN_BLOCKS && (bytes >= MAX_BYTES || transactions >= MAX_TRANSACTIONS)) return;
-    yield { height, info };
-    transactions += info.transactionCount - 1;
-    bytes += prune ? Math.ceil(info.weight / 2) : info.weight;
+    const block = download(height);
+    yield block;
+    transactions += block.info.transactionCount - 1;
+    bytes += prune ? Math.ceil(block.info.weight / 2) : block.info.weight;
   }
 }
 
@@ -98,8 +128,9 @@ export async function getBlocks(
       return { ...empty, ...failed };
     }
     const wanted = { prune: params.prune, withMiner: !params.no_miner_tx };
-    const places = blocksOfOneAnswer(snapshot, start, params.prune);
-    const blocks = await mapInTurns(places, (place) => downloadBlock(snapshot, place, wanted));
+    const download = createDownloader(context, snapshot, wanted);
+    const span = { start, end: current_height, prune: params.prune };
+    const blocks = await mapInTurns(blocksOfOneAnswer(download, span), (block) => block);
     return {
       blocks: blocks.map(({ entry }) => entry),
       output_indices: blocks.map(({ indices }) => indices),
@@ -131,15 +162,22 @@ export async function getBlocksByHeight({ heights }: { heights: readonly number[
   }
   const snapshot = context.parts.store.snapshot();
   try {
-    const bad = heights.find((height) => height >= snapshot.height());
+    const chainHeight = snapshot.height();
+    const bad = heights.find((height) => height >= chainHeight);
     const good = bad === undefined ? heights : heights.slice(0, heights.indexOf(bad));
     const wanted = { prune: false, withMiner: false };
+    const download = createDownloader(context, snapshot, wanted);
+    let bytes = 0;
     const blocks = await mapInTurns(good, (height) => {
-      return downloadBlock(snapshot, { height, info: snapshot.blockInfo(height)! }, wanted).entry;
+      const block = download(height);
+      bytes += block.bytes;
+      if (bytes > MAX_BYTES) throw new TooMuch();
+      return block.entry;
     });
     return bad === undefined ? { blocks } : { blocks, status: `Error retrieving block at height ${bad}` };
   } catch (error) {
     if (error instanceof PrunedAway) return { ...failed, blocks: [] };
+    if (error instanceof TooMuch) return { status: "Too many blocks requested", blocks: [] };
     throw error;
   } finally {
     snapshot.close();

@@ -3,6 +3,7 @@ import { equalBytes } from "@anulo/protocol";
 import type { Lasting } from "@anulo/rpc";
 import type { ChainParts } from "../chain/parts.ts";
 import type { StateInfo } from "./admin.ts";
+import type { DownloadedBlock } from "./block-download.ts";
 import type { BlockFacts, HeaderFacts } from "./describe-block.ts";
 import type { KnownOutput } from "./outputs.ts";
 import type { TransactionText } from "./transaction-entry.ts";
@@ -112,6 +113,8 @@ export interface AnswerMemory {
   readonly headers: ChainMemory<number, KnownHeader>;
   /** Answers about whole blocks by height, without their headers. */
   readonly blocks: ChainMemory<number, BlockFacts>;
+  /** Blocks with their transactions by height and what is wanted of them. */
+  readonly downloads: ChainMemory<number, DownloadedBlock>;
   /** RingCT outputs by global index. */
   readonly outputs: ChainMemory<number, KnownOutput>;
   /** Texts of transactions by what was asked for. */
@@ -135,12 +138,13 @@ export interface FeeEstimate {
 
 const MiB = 1024 * 1024;
 
-/** Takes some 50 MB when full. */
+/** Takes some 80 MB when full. */
 export function createAnswerMemory(parts: ChainParts): AnswerMemory {
   const epochs = createEpochs(parts);
   return {
     headers: createChainMemory(epochs, { capacity: 8192 }),
     blocks: createChainMemory(epochs, { capacity: 256 }),
+    downloads: createChainMemory(epochs, { capacity: 32 * MiB, cost: ({ bytes }) => 1000 + 2 * bytes }),
     outputs: createChainMemory(epochs, { capacity: 16_384 }),
     transactions: createMemory({ capacity: 16 * MiB, cost: ({ bytes }) => bytes }),
     info: new Map([true, false].map((restricted) => [restricted, createOnce()])),

@@ -96,11 +96,14 @@ export class Reader {
   }
 }
 
-/** Below so many bytes a writer grows in larger steps. */
-const FAST_GROWTH = 64 * 1024;
+/** Largest piece of memory a writer takes at once, unless one value is longer. */
+const MAX_PIECE = 1024 * 1024;
 
 /** Grows as it is written to. */
 export class Writer {
+  /** Pieces that are full, and how many bytes they hold. */
+  readonly #full: Uint8Array[] = [];
+  #fullLength = 0;
   #bytes: Uint8Array;
   #view: DataView;
   #length = 0;
@@ -111,16 +114,17 @@ export class Writer {
   }
 
   get length(): number {
-    return this.#length;
+    return this.#fullLength + this.#length;
   }
 
   #reserve(more: number): void {
     if (this.#length + more <= this.#bytes.length) return;
-    const factor = this.#bytes.length < FAST_GROWTH ? 8 : 2;
-    const larger = new Uint8Array(Math.max(this.#bytes.length * factor, this.#length + more));
-    larger.set(this.#bytes.subarray(0, this.#length));
-    this.#bytes = larger;
-    this.#view = new DataView(larger.buffer);
+    this.#full.push(this.#bytes.subarray(0, this.#length));
+    this.#fullLength += this.#length;
+    const size = Math.max(Math.min(MAX_PIECE, 4 * this.#bytes.length), more);
+    this.#bytes = new Uint8Array(size);
+    this.#view = new DataView(this.#bytes.buffer);
+    this.#length = 0;
   }
 
   writeByte(byte: number): void {
@@ -154,13 +158,16 @@ export class Writer {
     this.writeByte(rest);
   }
 
-  /** What was written, without copying it; nothing more is to be written. */
-  finishInPlace(): Uint8Array {
-    return this.#bytes.subarray(0, this.#length);
-  }
-
   /** A copy of what was written. */
   finish(): Uint8Array {
-    return this.#bytes.slice(0, this.#length);
+    const last = this.#bytes.subarray(0, this.#length);
+    if (this.#full.length === 0) return last.slice();
+    const whole = new Uint8Array(this.length);
+    let at = 0;
+    for (const piece of [...this.#full, last]) {
+      whole.set(piece, at);
+      at += piece.length;
+    }
+    return whole;
   }
 }

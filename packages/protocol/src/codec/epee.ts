@@ -317,5 +317,5 @@ export function writePortable(object: PortableObject): Uint8Array {
   const writer = new Writer(1024);
   writer.writeBytes(HEADER);
   writeObject(writer, object);
-  return writer.finishInPlace();
+  return writer.finish();
 }

@@ -16,6 +16,7 @@ import {
   scalarOf,
   type TypeOf,
 } from "./schema.ts";
+import { writtenPortable, writtenText } from "./written.ts";
 
 /** Named fields. Shared by requests and answers, and by JSON and binary paths. */
 export interface RecordSchema<F extends Fields>
@@ -161,13 +162,19 @@ function describeFields(fields: Fields): JsonSchema {
   return { type: "object", properties, ...(required.length > 0 && { required }) };
 }
 
+/** Values of one kind. */
+export interface ListSchema<S extends AnySchema> extends Schema<TypeOf<S>[], readonly InputOf<S>[], false> {
+  readonly item: S;
+}
+
 /**
  * A list; an empty one is present in the contract dialect and left out upstream (S10). As the original programs do,
  * requests are read leniently: what is no list, or no list of records where one belongs, counts as left out.
  */
-export function list<S extends AnySchema>(item: S): Schema<TypeOf<S>[], readonly InputOf<S>[], false> {
+export function list<S extends AnySchema>(item: S): ListSchema<S> {
   return {
     kind: "list",
+    item,
     omittable: false,
     presence: "contract",
     absent: () => [],
@@ -178,6 +185,8 @@ export function list<S extends AnySchema>(item: S): Schema<TypeOf<S>[], readonly
       return value.map((element) => item.read(element, reading)) as TypeOf<S>[];
     },
     write: (value, dialect, indent) => {
+      const written = writtenText(value);
+      if (written !== undefined) return written;
       let text = "[";
       for (let i = 0; i < value.length; i++)
         text += (i === 0 ? "" : ",") + item.write(value[i]!, dialect, indent);
@@ -191,6 +200,8 @@ export function list<S extends AnySchema>(item: S): Schema<TypeOf<S>[], readonly
       ) as TypeOf<S>[];
     },
     writePortable: (value) => {
+      const written = writtenPortable(value);
+      if (written !== undefined) return written;
       const entries = value.map((element) => scalarOf(item.writePortable(element)!));
       if (entries.length === 0) return undefined;
       return { type: entries[0]!.type, values: entries.map((entry) => entry.value) } as PortableArray;

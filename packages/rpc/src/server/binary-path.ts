@@ -3,6 +3,7 @@ import type { Call, Implemented } from "../define.ts";
 import { BadRequest, RpcError } from "../errors.ts";
 import { type Answer, badRequest, binaryAnswer, failed } from "./answer.ts";
 import { type RequestInfo, type Rules, runHandler, visibleError } from "./call.ts";
+import { writeLongLists } from "./long-answer.ts";
 
 const SIGNATURE = Buffer.from([0x01, 0x11, 0x01, 0x01, 0x01, 0x01, 0x02, 0x01, 0x01]);
 
@@ -22,7 +23,8 @@ export async function answerBinaryPath<Context>(
   const params = readBinaryParams(call, body);
   if (params === undefined) return badRequest;
   try {
-    return binaryResult(call, await runHandler(found, params.value, request, rules));
+    const result = await runHandler(found, params.value, request, rules);
+    return binaryResult(call, await writeLongLists(call.result, result, "portable"));
   } catch (error) {
     const refusal = visibleError(error, call.name, rules.log);
     if (!(error instanceof RpcError)) return failed;

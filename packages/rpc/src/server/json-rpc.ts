@@ -20,6 +20,7 @@ import {
   runHandler,
   visibleError,
 } from "./call.ts";
+import { writeLongLists } from "./long-answer.ts";
 
 /** Most requests of one batch. */
 const MAX_BATCH = 100;
@@ -72,8 +73,10 @@ async function answerMessage<Context>(
   try {
     const isList = found.call.params.kind === "list";
     const params = readParams(found.call, paramsOf(message.params, isList));
-    const result = await runHandler(found, params, request, rules);
-    return resultText(id, found.call.result.write(result, request.dialect, "  "));
+    const form = { dialect: request.dialect, indent: "  " };
+    const answer = await runHandler(found, params, request, rules);
+    const result = await writeLongLists(found.call.result, answer, form);
+    return resultText(id, found.call.result.write(result, form.dialect, form.indent));
   } catch (error) {
     return errorText(id, visibleError(error, found.call.name, rules.log));
   }

@@ -6,6 +6,7 @@ import type { RecordSchema } from "../schema/composites.ts";
 import type { Fields } from "../schema/schema.ts";
 import { type Answer, badRequest, failed, jsonAnswer } from "./answer.ts";
 import { BadParams, type RequestInfo, type Rules, readParams, runHandler, visibleError } from "./call.ts";
+import { writeLongLists } from "./long-answer.ts";
 
 /** Answers a plain path: a bare JSON object for a JSON object; a body that is none is HTTP 400. */
 export async function answerPlainPath<Context>(
@@ -17,8 +18,10 @@ export async function answerPlainPath<Context>(
   const { call } = found;
   try {
     const params = readParams(call, parseJson(body));
-    const result = await runHandler(found, params, request, rules);
-    return jsonAnswer(call.result.write(result, request.dialect, ""));
+    const form = { dialect: request.dialect, indent: "" };
+    const answer = await runHandler(found, params, request, rules);
+    const result = await writeLongLists(call.result, answer, form);
+    return jsonAnswer(call.result.write(result, form.dialect, form.indent));
   } catch (error) {
     if (error instanceof BadJson || error instanceof BadParams) return badRequest;
     const refusal = visibleError(error, call.name, rules.log);

@@ -1,0 +1,68 @@
+import { setImmediate } from "node:timers/promises";
+import { type PortableArray, type PortableObject, rememberPortable } from "@anulo/protocol";
+import type { Dialect } from "../dialect.ts";
+import type { ListSchema, RecordSchema } from "../schema/composites.ts";
+import { Lasting } from "../schema/lasting.ts";
+import { type AnySchema, type Fields, scalarOf } from "../schema/schema.ts";
+import { Written } from "../schema/written.ts";
+
+/** Elements of a list that is written in turns. */
+const LONG_LIST = 256;
+/** Milliseconds of writing before others are let go first. */
+const TURN_MS = 10;
+
+/** How lists are to be written: as text of a dialect at an indent, or in portable storage. */
+export type Form = { readonly dialect: Dialect; readonly indent: string } | "portable";
+
+/**
+ * The result with its long lists written already, between turns of the event loop, so that a long answer keeps
+ * nobody waiting. Lists inside of lists are written with the element they belong to.
+ */
+export async function writeLongLists(schema: AnySchema, result: unknown, form: Form): Promise<unknown> {
+  const { fields } = schema as Partial<RecordSchema<Fields>>;
+  if (fields === undefined || typeof result !== "object" || result === null || result instanceof Lasting) {
+    return result;
+  }
+  const long = Object.entries(result).filter(
+    ([name, value]) => Array.isArray(value) && value.length > LONG_LIST && isList(fields[name]),
+  );
+  if (long.length === 0) return result;
+  const written: Record<string, unknown> = { ...result };
+  for (const [name, values] of long) {
+    const { item } = fields[name] as ListSchema<AnySchema>;
+    written[name] = await writeList(item, values as readonly unknown[], form);
+  }
+  return written;
+}
+
+function isList(schema: AnySchema | undefined): schema is ListSchema<AnySchema> {
+  return schema?.kind === "list" && "item" in schema;
+}
+
+async function writeList(item: AnySchema, values: readonly unknown[], form: Form): Promise<Written> {
+  if (form !== "portable") {
+    let text = "[";
+    await inTurns(values, (value, at) => {
+      text += (at === 0 ? "" : ",") + item.write(value, form.dialect, `${form.indent}  `);
+    });
+    return new Written(values.length, `${text}]`);
+  }
+  const entries: ReturnType<typeof scalarOf>[] = [];
+  await inTurns(values, (value) => {
+    const entry = scalarOf(item.writePortable(value)!);
+    if (entry.type === "object") rememberPortable(entry.value as PortableObject);
+    entries.push(entry);
+  });
+  const array = { type: entries[0]!.type, values: entries.map(({ value }) => value) };
+  return new Written(values.length, array as PortableArray);
+}
+
+async function inTurns<T>(values: readonly T[], step: (value: T, at: number) => void): Promise<void> {
+  let turnStart = performance.now();
+  for (let at = 0; at < values.length; at++) {
+    step(values[at]!, at);
+    if ((at & 15) !== 15 || performance.now() - turnStart < TURN_MS) continue;
+    await setImmediate();
+    turnStart = performance.now();
+  }
+}
