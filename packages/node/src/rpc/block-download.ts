@@ -1,7 +1,7 @@
 import { type Lasting, lasting, type TransactionBlob } from "@anulo/rpc";
 import type { BlockInfo, ChainReader } from "@anulo/storage";
 import type { NodeContext } from "./context.ts";
-import { mapInTurns, range } from "./in-turns.ts";
+import { atThisMoment, type Moment, mapInTurns, range } from "./in-turns.ts";
 
 /** Limits of one answer. Source: core_rpc_server_commands_defs.h, blockchain.cpp, core_rpc_server.cpp. */
 const MAX_BLOCKS = 1000;
@@ -59,14 +59,14 @@ function downloadBlock(read: ChainReader, height: number, { prune, withMiner }: 
 }
 
 /** Finds blocks in what is remembered, and else in the store. */
-function createDownloader({ memory }: NodeContext, read: ChainReader, wanted: Wanted) {
+function createDownloader({ memory }: NodeContext, moment: Moment, wanted: Wanted) {
   const remembered = memory.downloads.now();
   const variant = (wanted.prune ? 1 : 0) + (wanted.withMiner ? 2 : 0);
   return (height: number): DownloadedBlock => {
     const key = 4 * height + variant;
     const known = remembered.get(key);
     if (known !== undefined) return known;
-    const made = downloadBlock(read, height, wanted);
+    const made = downloadBlock(moment.read, height, wanted);
     remembered.set(key, made);
     return made;
   };
@@ -109,78 +109,82 @@ function* blocksOfOneAnswer(
   }
 }
 
+interface BlocksRequest {
+  readonly block_ids: readonly Uint8Array[];
+  readonly start_height: number;
+  readonly prune: boolean;
+  readonly no_miner_tx: boolean;
+}
+
 /** Answers `/get_blocks.bin`. Source: core_rpc_server.cpp `on_get_blocks`. */
-export async function getBlocks(
-  params: { block_ids: readonly Uint8Array[]; start_height: number; prune: boolean; no_miner_tx: boolean },
-  context: NodeContext,
-) {
-  const snapshot = context.parts.store.snapshot();
-  try {
-    const current_height = snapshot.height();
-    const top = snapshot.blockInfo(current_height - 1)!;
-    const newest = params.block_ids[0];
-    if (newest !== undefined && Buffer.compare(newest, top.hash) === 0) {
-      return { blocks: [], output_indices: [], start_height: 0, current_height };
-    }
-    const start = startOf(snapshot, params);
-    if (start === undefined) {
-      context.failingCallers.failed(context.remoteAddress);
-      return { ...empty, ...failed };
-    }
-    const wanted = { prune: params.prune, withMiner: !params.no_miner_tx };
-    const download = createDownloader(context, snapshot, wanted);
-    const span = { start, end: current_height, prune: params.prune };
-    const blocks = await mapInTurns(blocksOfOneAnswer(download, span), (block) => block);
+export async function getBlocks(params: BlocksRequest, context: NodeContext) {
+  const { parts, failingCallers, remoteAddress } = context;
+  const { height: current_height, topId } = parts.state.view();
+  const newest = params.block_ids[0];
+  if (newest !== undefined && Buffer.compare(newest, topId) === 0) return { ...empty, current_height };
+  const start = startOf(parts.store.read, current_height, params);
+  if (start === undefined) {
+    failingCallers.failed(remoteAddress);
+    return { ...empty, ...failed };
+  }
+  const span = { start, end: current_height, prune: params.prune };
+  const wanted = { prune: params.prune, withMiner: !params.no_miner_tx };
+  return atThisMoment(parts.store, async (moment) => {
+    const download = createDownloader(context, moment, wanted);
+    const blocks = await mapInTurns(blocksOfOneAnswer(download, span), (block) => block, moment);
     return {
       blocks: blocks.map(({ entry }) => entry),
       output_indices: blocks.map(({ indices }) => indices),
       start_height: start,
       current_height,
     };
-  } catch (error) {
+  }).catch((error: unknown) => {
     if (error instanceof PrunedAway) return { ...empty, ...failed };
     throw error;
-  } finally {
-    snapshot.close();
-  }
+  });
 }
 
 const empty = { blocks: [], output_indices: [], start_height: 0, current_height: 0 };
 
 function startOf(
   read: ChainReader,
-  { start_height, block_ids }: { start_height: number; block_ids: readonly Uint8Array[] },
+  chainHeight: number,
+  { start_height, block_ids }: BlocksRequest,
 ): number | undefined {
-  if (start_height > 0) return start_height < read.height() ? start_height : undefined;
+  if (start_height > 0) return start_height < chainHeight ? start_height : undefined;
   return commonHeight(read, block_ids);
 }
 
 /** Answers `/get_blocks_by_height.bin`. Source: core_rpc_server.cpp `on_get_blocks_by_height`. */
 export async function getBlocksByHeight({ heights }: { heights: readonly number[] }, context: NodeContext) {
-  if (context.restricted && heights.length > RESTRICTED_BLOCKS) {
+  const { parts, restricted } = context;
+  if (restricted && heights.length > RESTRICTED_BLOCKS) {
     return { status: "Too many blocks requested in restricted mode", blocks: [] };
   }
-  const snapshot = context.parts.store.snapshot();
-  try {
-    const chainHeight = snapshot.height();
-    const bad = heights.find((height) => height >= chainHeight);
-    const good = bad === undefined ? heights : heights.slice(0, heights.indexOf(bad));
-    const wanted = { prune: false, withMiner: false };
-    const download = createDownloader(context, snapshot, wanted);
-    let bytes = 0;
-    const blocks = await mapInTurns(good, (height) => {
-      const block = download(height);
-      bytes += block.bytes;
-      if (bytes > MAX_BYTES) throw new TooMuch();
-      return block.entry;
-    });
+  const chainHeight = parts.state.view().height;
+  const bad = heights.find((height) => height >= chainHeight);
+  const good = bad === undefined ? heights : heights.slice(0, heights.indexOf(bad));
+  return atThisMoment(parts.store, async (moment) => {
+    const download = createDownloader(context, moment, { prune: false, withMiner: false });
+    const blocks = await mapInTurns(withinBounds(good, download), ({ entry }) => entry, moment);
     return bad === undefined ? { blocks } : { blocks, status: `Error retrieving block at height ${bad}` };
-  } catch (error) {
+  }).catch((error: unknown) => {
     if (error instanceof PrunedAway) return { ...failed, blocks: [] };
     if (error instanceof TooMuch) return { status: "Too many blocks requested", blocks: [] };
     throw error;
-  } finally {
-    snapshot.close();
+  });
+}
+
+function* withinBounds(
+  heights: readonly number[],
+  download: (height: number) => DownloadedBlock,
+): Iterable<DownloadedBlock> {
+  let bytes = 0;
+  for (const height of heights) {
+    const block = download(height);
+    bytes += block.bytes;
+    if (bytes > MAX_BYTES) throw new TooMuch();
+    yield block;
   }
 }
 

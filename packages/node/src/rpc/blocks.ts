@@ -17,7 +17,7 @@ import {
 import { hardForkInfo } from "./hard-fork-info.ts";
 import { describeHeaderAt, describeHeaderOf, describeHeadersAt, type Header } from "./headers.ts";
 import { bytesOfHex } from "./hex-params.ts";
-import { mapInTurns, range } from "./in-turns.ts";
+import { atThisMoment, mapInTurns, range } from "./in-turns.ts";
 
 /** Blocks and headers a restricted port gives at once. Source: core_rpc_server.cpp RESTRICTED_*. */
 const RESTRICTED_HEADERS = 1000;
@@ -77,16 +77,15 @@ async function headersRange(
   if (restricted && end - start > RESTRICTED_HEADERS) {
     throw refusal("restricted", "Too many block headers requested.");
   }
-  const read = parts.store.snapshot();
-  try {
-    const heights = range(start, end + 1);
-    if (!fill_pow_hash || restricted) return { headers: await describeHeadersAt(context, { read, heights }) };
-    const blocks = await mapInTurns(heights, (height) => blockAt(read, height)!);
+  const heights = range(start, end + 1);
+  return atThisMoment(parts.store, async (moment) => {
+    if (!fill_pow_hash || restricted) return { headers: await describeHeadersAt(context, moment, heights) };
+    const blocks = await mapInTurns(heights, (height) => blockAt(moment.read, height)!, moment);
+    moment.hold();
+    const { read } = moment;
     const headers = blocks.map((block) => describeHeaderOf(context, { read, block, fillPowHash: true }));
     return { headers: await Promise.all(headers) };
-  } finally {
-    read.close();
-  }
+  });
 }
 
 async function headersByHash(

@@ -6,7 +6,7 @@ import { findBranch } from "../chain/branch.ts";
 import type { PowWork } from "../pow/work.ts";
 import type { NodeContext } from "./context.ts";
 import { blockAt, type FoundBlock, type HeaderFacts, headerFacts } from "./describe-block.ts";
-import { mapInTurns } from "./in-turns.ts";
+import { type Moment, mapInTurns } from "./in-turns.ts";
 import type { KnownHeader, Memory } from "./memory.ts";
 
 /** The block whose header is asked for. */
@@ -33,10 +33,12 @@ export async function describeHeaderOf(
 /** Headers of main-chain blocks, without computing proofs of work. */
 export async function describeHeadersAt(
   context: NodeContext,
-  { read, heights }: { readonly read: ChainReader; readonly heights: Iterable<number> },
+  moment: Moment,
+  heights: Iterable<number>,
 ): Promise<Header[]> {
   const memory = context.memory.headers.now();
-  return await mapInTurns(heights, (height) => withChanging(context, knownHeader(memory, read, height)));
+  const describe = (height: number) => withChanging(context, knownHeader(memory, moment.read, height));
+  return await mapInTurns(heights, describe, moment);
 }
 
 /** The same for one block, which must be there. */

@@ -3,7 +3,7 @@ import { toHex } from "@anulo/protocol";
 import { daemon, type Implemented, implementFor, lasting } from "@anulo/rpc";
 import type { ChainReader } from "@anulo/storage";
 import type { NodeContext } from "./context.ts";
-import { mapInTurns } from "./in-turns.ts";
+import { atThisMoment, mapInTurns } from "./in-turns.ts";
 import { firstIndex, matureOutputs } from "./mature-outputs.ts";
 import { binaryOutputDistribution, outputDistribution } from "./output-distribution.ts";
 
@@ -27,7 +27,8 @@ export interface KnownOutput {
   };
 }
 
-interface FoundOutput extends KnownOutput {
+interface FoundOutput {
+  readonly facts: KnownOutput["facts"];
   readonly unlocked: boolean;
 }
 
@@ -43,28 +44,28 @@ function readOutput(read: ChainReader, amount: bigint, index: number): KnownOutp
 async function findOutputs({ outputs }: OutputsRequest, context: NodeContext) {
   const { parts, restricted, memory } = context;
   if (restricted && outputs.length > RESTRICTED_OUTPUTS) return "Too many outs requested";
-  const snapshot = parts.store.snapshot();
   const rules = chainContext(parts.state.view(), parts.now());
   const remembered = memory.outputs.now();
-  const find = (amount: bigint, index: number): KnownOutput | undefined => {
-    const known = amount === 0n ? remembered.get(index) : undefined;
-    if (known !== undefined) return known;
-    const read = readOutput(snapshot, amount, index);
-    if (read !== undefined && amount === 0n) remembered.set(index, read);
-    return read;
-  };
-  try {
-    const found = await mapInTurns(outputs, ({ amount, index }): FoundOutput | undefined => {
-      const known = index <= Number.MAX_SAFE_INTEGER ? find(amount, Number(index)) : undefined;
-      return known === undefined ? undefined : { ...known, unlocked: isUnlocked(known.unlockTime, rules) };
-    });
+  return atThisMoment(parts.store, async (moment) => {
+    const find = (amount: bigint, index: number): KnownOutput | undefined => {
+      const known = amount === 0n ? remembered.get(index) : undefined;
+      if (known !== undefined) return known;
+      const read = readOutput(moment.read, amount, index);
+      if (read !== undefined && amount === 0n) remembered.set(index, read);
+      return read;
+    };
+    const findOne = ({ amount, index }: OutputsRequest["outputs"][number]): FoundOutput | undefined => {
+      const known = index <= LAST_INDEX ? find(amount, Number(index)) : undefined;
+      if (known === undefined) return undefined;
+      return { facts: known.facts, unlocked: isUnlocked(known.unlockTime, rules) };
+    };
+    const found = await mapInTurns(outputs, findOne, moment);
     const known = found.filter((output) => output !== undefined);
     return known.length === found.length ? known : "Failed";
-  } finally {
-    snapshot.close();
-  }
+  });
 }
 
+const LAST_INDEX = BigInt(Number.MAX_SAFE_INTEGER);
 const NO_HASH = new Uint8Array(32);
 
 interface HistogramRequest {

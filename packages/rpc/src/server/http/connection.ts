@@ -190,16 +190,7 @@ export class HttpConnection {
   #send({ head: text, body, closes }: HttpAnswer, head: RequestHead, isUnread: boolean): void {
     const socket = this.#socket;
     const isLast = closes || head.isLast || isUnread || this.#isStopping;
-    const hasBody = body.length > 0 && head.method !== "HEAD";
-    if (hasBody && typeof body === "string") socket.write(text + body, "latin1");
-    else {
-      if (hasBody) socket.cork();
-      socket.write(text, "latin1");
-      if (hasBody) {
-        socket.write(body);
-        socket.uncork();
-      }
-    }
+    writeAnswer(socket, text, head.method === "HEAD" ? "" : body);
     if (socket.writableLength === 0) this.#sent(isLast);
     else this.#awaitTaken(isLast);
   }
@@ -254,4 +245,25 @@ export class HttpConnection {
     this.#held = bytes;
     return more === 0 || this.#service.hold(more);
   }
+}
+
+/** Bodies up to this size are sent with their head in one piece. */
+const SMALL_BODY = 32 * 1024;
+
+function writeAnswer(socket: Socket, head: string, body: string | Buffer): void {
+  if (typeof body === "string") {
+    socket.write(head + body, "latin1");
+    return;
+  }
+  if (body.length > SMALL_BODY) {
+    socket.cork();
+    socket.write(head, "latin1");
+    socket.write(body);
+    socket.uncork();
+    return;
+  }
+  const whole = Buffer.allocUnsafe(head.length + body.length);
+  whole.write(head, "latin1");
+  body.copy(whole, head.length);
+  socket.write(whole);
 }
