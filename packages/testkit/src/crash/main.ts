@@ -7,6 +7,7 @@ const usage = `npm run crash [-- [--rounds N] [--seed TEXT]]
 
 const DEFAULT_ROUNDS = 200;
 const ROUNDS_PER_LINE = 10;
+const SLOW_MS = 4000;
 
 const print = (text: string) => void process.stdout.write(`${text}\n`);
 
@@ -23,8 +24,9 @@ async function main(args: readonly string[]): Promise<void> {
   print(`crash: ${rounds} rounds, seed ${seed}`);
   const begin = performance.now();
   let blocks = 0;
-  const onRound = ({ round, acknowledged }: RoundReport) => {
+  const onRound = ({ round, task, openMs, acknowledged }: RoundReport) => {
     blocks += acknowledged;
+    if (openMs > SLOW_MS) print(`crash: round ${round} (${task}) took ${openMs} ms to open`);
     if (round % ROUNDS_PER_LINE !== 0 && round !== rounds) return;
     const seconds = (performance.now() - begin) / 1000;
     const left = Math.round((seconds / round) * (rounds - round));

@@ -5,7 +5,8 @@ import { setTimeout as delay } from "node:timers/promises";
 import { checkDatabase } from "@anulo/node";
 import { loadChain, type RecordedChain } from "../fixtures.ts";
 import { call } from "../http/call.ts";
-import { type RunningDaemon, startDaemon } from "../programs/servers.ts";
+import { loadBlocks } from "../load-chain.ts";
+import { type DaemonOptions, type RunningDaemon, startDaemon } from "../programs/servers.ts";
 import { type Acknowledged, checkNothingLost } from "./acknowledged.ts";
 import { type Chance, createChance } from "./chance.ts";
 import { tasks } from "./tasks.ts";
@@ -38,6 +39,8 @@ export interface CrashReport {
 
 /** A database that is killed again and again, and what was acknowledged over it. */
 interface Victim {
+  /** Peers it speaks to, by port; undefined: it is offline. */
+  readonly peers: readonly number[] | undefined;
   readonly kinds: readonly TaskName[];
   folder: string;
   known: Acknowledged;
@@ -46,9 +49,8 @@ interface Victim {
 
 /** Chains above this height are left for a new one, so that checks stay short. */
 const MAX_HEIGHT = 1500;
-const RECORDED_HEIGHT = 501;
-/** Longest time a node works before it is killed, in milliseconds. */
-const MAX_WORK_MS = 700;
+/** Longest time a node works before it is killed, in milliseconds; one that fetches has to find its peer first. */
+const MAX_WORK_MS = { mine: 700, reorganise: 700, sync: 700, fetch: 3000 } as const;
 
 interface Run {
   readonly chance: Chance;
@@ -59,9 +61,10 @@ interface Run {
   transactions: number;
 }
 
-function freshVictim(run: Run, kinds: readonly TaskName[]): Victim {
+function freshVictim(run: Run, { kinds, peers }: Pick<Victim, "kinds" | "peers">): Victim {
   return {
     kinds,
+    peers,
     folder: mkdtempSync(join(run.folder, "chain-")),
     known: { blocks: [], transactions: [] },
     checked: { blocks: 0, transactions: 0 },
@@ -70,10 +73,14 @@ function freshVictim(run: Run, kinds: readonly TaskName[]): Victim {
 
 const databaseOf = ({ folder }: Victim) => join(folder, "regtest", "chain.mdb");
 
+function flagsOf({ folder, peers }: Victim): DaemonOptions {
+  return { dataDir: folder, extra: ["--disable-rpc-ban"], ...(peers !== undefined && { peers }) };
+}
+
 /** Starts the program and kills it before it is ready, or soon after. */
 async function killWhileStarting(run: Run, victim: Victim): Promise<void> {
   const killAfterMs = run.chance.between(100, 1200);
-  const daemon = await startDaemon({ kind: "ours" }, { dataDir: victim.folder, killAfterMs }).catch(() => {});
+  const daemon = await startDaemon({ kind: "ours" }, { ...flagsOf(victim), killAfterMs }).catch(() => {});
   await daemon?.ended;
   run.kills++;
 }
@@ -96,7 +103,7 @@ async function workUntilKilled(run: Run, victim: Victim, daemon: RunningDaemon):
   const work = tasks[task]({ url: daemon.url, chance, chain, known: victim.known }).catch((error) => {
     if (!isKilled) throw error;
   });
-  const timer = delay(chance.between(5, MAX_WORK_MS)).then(() => {
+  const timer = delay(chance.between(5, MAX_WORK_MS[task])).then(() => {
     isKilled = true;
     return daemon.kill();
   });
@@ -133,15 +140,39 @@ async function checkAfterwards(run: Run, victim: Victim): Promise<number> {
  * itself, have all it acknowledged, and its database must be in order. Rejects at the first failure, and then
  * keeps the folder.
  */
-export async function runCrashRounds({
-  rounds,
-  seed,
-  onRound = () => {},
-}: CrashOptions): Promise<CrashReport> {
+export async function runCrashRounds(options: CrashOptions): Promise<CrashReport> {
   const folder = mkdtempSync(join(tmpdir(), "anulo-crash-"));
-  const chance = createChance(seed);
+  const chance = createChance(options.seed);
   const run: Run = { chance, chain: loadChain(), folder, kills: 0, blocks: 0, transactions: 0 };
-  const victims = [freshVictim(run, ["sync"]), freshVictim(run, ["mine", "reorganise"])];
+  const donor = await startDonor(run);
+  const victims = [
+    freshVictim(run, { kinds: ["sync"], peers: undefined }),
+    freshVictim(run, { kinds: ["mine", "reorganise"], peers: undefined }),
+    freshVictim(run, { kinds: ["fetch"], peers: [donor.peerPort] }),
+  ];
+  try {
+    return await playRounds(run, victims, options);
+  } finally {
+    await donor.kill();
+  }
+}
+
+/** A node that has the recorded chain for others to fetch. */
+async function startDonor({ chain, folder }: Run): Promise<RunningDaemon> {
+  const dataDir = mkdtempSync(join(folder, "donor-"));
+  const donor = await startDaemon({ kind: "ours" }, { dataDir, extra: ["--disable-rpc-ban"], peers: [] });
+  await loadBlocks(donor.url, chain.blocks);
+  return donor;
+}
+
+/** Whether a chain is long enough to begin another. */
+function isGrown({ chain }: Run, { kinds }: Victim, height: number): boolean {
+  return kinds.includes("mine") ? height > MAX_HEIGHT : height > chain.blocks.length;
+}
+
+async function playRounds(run: Run, victims: Victim[], options: CrashOptions): Promise<CrashReport> {
+  const { rounds, seed, onRound = () => {} } = options;
+  const { chance } = run;
   let slowestOpenMs = 0;
   for (let round = 1; round <= rounds; round++) {
     const at = chance.between(0, victims.length - 1);
@@ -151,16 +182,16 @@ export async function runCrashRounds({
       slowestOpenMs = Math.max(slowestOpenMs, report.openMs);
       const height = await checkAfterwards(run, victim);
       onRound({ round, ...report });
-      if (height > MAX_HEIGHT || (victim.kinds.includes("sync") && height >= RECORDED_HEIGHT)) {
+      if (isGrown(run, victim, height)) {
         rmSync(victim.folder, { recursive: true, force: true });
-        victims[at] = freshVictim(run, victim.kinds);
+        victims[at] = freshVictim(run, victim);
       }
     } catch (error) {
       const detail = error instanceof Error ? error.message : String(error);
       throw new Error(`round ${round} of seed ${seed}: ${detail}; see ${victim.folder}`, { cause: error });
     }
   }
-  rmSync(folder, { recursive: true, force: true });
+  rmSync(run.folder, { recursive: true, force: true });
   const { kills, blocks, transactions } = run;
   return { rounds, kills, acknowledgedBlocks: blocks, acknowledgedTransactions: transactions, slowestOpenMs };
 }

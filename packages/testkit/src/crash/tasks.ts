@@ -1,3 +1,4 @@
+import { setTimeout } from "node:timers/promises";
 import type { RecordedChain } from "../fixtures.ts";
 import { call, post } from "../http/call.ts";
 import type { Acknowledged } from "./acknowledged.ts";
@@ -76,7 +77,7 @@ const feed: Task = async ({ url, chain, known }) => {
 };
 
 /** Sends the recorded transactions that wait for a block; only the whole recorded chain can take them. */
-export const sendAll: Task = async ({ url, chain, known }) => {
+const sendAll: Task = async ({ url, chain, known }) => {
   for (const { hash, hex } of chain.poolTransactions) {
     const answer = await post(`${url}/send_raw_transaction`, { tx_as_hex: hex, do_sanity_checks: false });
     if (answer.status === "OK") known.transactions.push(hash);
@@ -89,4 +90,16 @@ const sync: Task = async (input) => {
   await sendAll(input);
 };
 
-export const tasks = { mine, reorganise, sync } as const satisfies { readonly [name: string]: Task };
+/** Looks on while the node fetches the chain from a peer: what it says it has, it must have. */
+const fetch: Task = async ({ url, known }) => {
+  for (;;) {
+    const { top_block_hash } = await call(url, "get_info");
+    const top = String(top_block_hash);
+    if (known.blocks.at(-1) !== top) known.blocks.push(top);
+    await setTimeout(GLANCE_MS);
+  }
+};
+
+const GLANCE_MS = 5;
+
+export const tasks = { mine, reorganise, sync, fetch } as const satisfies { readonly [name: string]: Task };
