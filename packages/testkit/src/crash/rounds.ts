@@ -39,8 +39,8 @@ export interface CrashReport {
 
 /** A database that is killed again and again, and what was acknowledged over it. */
 interface Victim {
-  /** Peers it speaks to, by port; undefined: it is offline. */
-  readonly peers: readonly number[] | undefined;
+  /** Nodes (`address:port`) it speaks to; undefined: it is offline. */
+  readonly peers: readonly string[] | undefined;
   readonly kinds: readonly TaskName[];
   folder: string;
   known: Acknowledged;
@@ -148,7 +148,7 @@ export async function runCrashRounds(options: CrashOptions): Promise<CrashReport
   const victims = [
     freshVictim(run, { kinds: ["sync"], peers: undefined }),
     freshVictim(run, { kinds: ["mine", "reorganise"], peers: undefined }),
-    freshVictim(run, { kinds: ["fetch"], peers: [donor.peerPort] }),
+    freshVictim(run, { kinds: ["fetch"], peers: [`127.0.0.1:${donor.p2pPort}`] }),
   ];
   try {
     return await playRounds(run, victims, options);

@@ -16,8 +16,6 @@ export type RunningDaemon = Program & {
   /** Where peers reach it, unless it speaks to none. */
   readonly p2pPort: number;
   readonly restrictedUrl: string | undefined;
-  /** Where it takes peers, unless it is offline. */
-  readonly peerPort: number;
   readonly dataDir: string;
 };
 
@@ -38,13 +36,11 @@ export type DaemonOptions = {
   /** A folder to open and keep; without it a new one, removed at the stop. */
   readonly dataDir?: string;
   readonly port?: number;
-  /** Peers on 127.0.0.1 to speak to, and to no others, by port; left out, the node is offline. */
-  readonly peers?: readonly number[];
-  /** Kill it (SIGKILL) so many milliseconds after its start, ready or not. */
   /** Nodes (`127.0.0.1:port`) to speak to, beside those that come by themselves; left out, it speaks to none. */
   readonly peers?: readonly string[];
   /** Where peers reach it. */
   readonly p2pPort?: number;
+  /** Kill it (SIGKILL) so many milliseconds after its start, ready or not. */
   readonly killAfterMs?: number;
 };
 
@@ -149,7 +145,6 @@ export async function startDaemon(maker: Maker, options: DaemonOptions = {}): Pr
     port,
     p2pPort,
     restrictedUrl: options.restricted ? `http://127.0.0.1:${restrictedPort}` : undefined,
-    peerPort: p2pPort!,
     dataDir: folder.path,
   };
 }
