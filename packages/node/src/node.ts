@@ -291,6 +291,7 @@ async function serve(
     pow,
     peers: peering.protocol,
     network: peering.network,
+    neededStripe: () => peering.neededStripe(),
     miner,
     startTime: now(),
     offline: isOffline(options),

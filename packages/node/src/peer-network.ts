@@ -2,6 +2,7 @@ import { createPeerNetwork, type PeerNetwork, type PeerNetworkOptions, systemClo
 import type { Network } from "@anulo/protocol";
 import type { Logger } from "@anulo/rpc";
 import type { OpenChain } from "./chain/open-chain.ts";
+import { neededStripe } from "./peers/needed-stripe.ts";
 import { PeerProtocol } from "./peers/peer-protocol.ts";
 
 /** What the node gives a peer network itself. */
@@ -13,6 +14,7 @@ type Given =
   | "onClosed"
   | "notifications"
   | "offline"
+  | "neededStripe"
   | "clock"
   | "log";
 
@@ -28,6 +30,8 @@ export interface PeerOptions extends Partial<Omit<PeerNetworkOptions, Given>> {
 export interface Peering {
   readonly network: PeerNetwork;
   readonly protocol: PeerProtocol;
+  /** The part (1 to 8) of a pruned chain that is needed next; 0: any. */
+  neededStripe(): number;
   start(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -53,8 +57,16 @@ export function createPeering({ network, chain, peers, isOffline, now, log }: Pe
     pruningSeed: () => parts.store.read.pruningSeed(),
     log: log.in("global"),
   });
-  const connections = createPeerNetwork({
+  const stripe = (): number => {
+    const { sync, links } = protocol;
+    const height = parts.store.read.height();
+    const isCaughtUp = sync.isSynchronized && links.length > 0;
+    const target = sync.target > 0 ? sync.target : isCaughtUp ? height : undefined;
+    return neededStripe({ height, target, links, queue: sync.queue, maxOut: connections.maxOut });
+  };
+  const connections: PeerNetwork = createPeerNetwork({
     ...options,
+    neededStripe: stripe,
     networkId: network.peerNetworkId,
     offline: isOffline,
     clock,
@@ -68,6 +80,7 @@ export function createPeering({ network, chain, peers, isOffline, now, log }: Pe
   return {
     network: connections,
     protocol,
+    neededStripe: stripe,
     async start() {
       protocol.start();
       await connections.start();

@@ -1,7 +1,7 @@
+import { stripeOfSeed } from "@anulo/protocol";
 import type { PeerAddress } from "./address.ts";
 import { neighbourhoodOf } from "./address.ts";
 import type { KnownPeer } from "./peer-lists.ts";
-import { stripeOf } from "./pruning-stripe.ts";
 import { chooseIndex, type RandomSource } from "./random.ts";
 
 /** What decides whom to call next. */
@@ -30,7 +30,7 @@ function candidates(choice: Choice, neighbourhoods: ReadonlySet<string>): KnownP
     hosts.add(address.host);
     if (!choice.isUsable(peer)) continue;
     if (choice.stripe === 0 || pruningSeed === 0) others.push(peer);
-    else if (choice.stripe === stripeOf(pruningSeed)) first.push(peer);
+    else if (choice.stripe === stripeOfSeed(pruningSeed)) first.push(peer);
   }
   return [...first, ...others];
 }

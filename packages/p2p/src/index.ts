@@ -43,6 +43,5 @@ export type {
 } from "./options.ts";
 export { type Blame, type CoreSyncData, type Peer, PeerFault, type Traffic } from "./peer.ts";
 export type { KnownPeer } from "./peer-lists.ts";
-export { isPruningSeed, stripeOf } from "./pruning-stripe.ts";
 export { ipv4Number, ipv4Text } from "./records.ts";
 export { type SeedNodes, seedNodes } from "./seed-nodes.ts";

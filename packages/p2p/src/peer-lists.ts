@@ -1,3 +1,4 @@
+import { isPruningSeed } from "@anulo/protocol";
 import {
   formatPeerAddress,
   isLocal,
@@ -6,7 +7,6 @@ import {
   type PeerAddress,
   zoneOf,
 } from "./address.ts";
-import { isPruningSeed } from "./pruning-stripe.ts";
 import { chooseIndex, type RandomSource, sample } from "./random.ts";
 import type { PeerEntry } from "./records.ts";
 

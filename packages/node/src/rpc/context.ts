@@ -16,6 +16,8 @@ export interface NodeServices {
   readonly pow: Pow;
   readonly peers: PeerProtocol;
   readonly network: PeerNetwork;
+  /** The part (1 to 8) of a pruned chain that is needed next; 0: any. */
+  neededStripe(): number;
   readonly miner: Miner;
   readonly pruner: Pruner;
   /** Unix seconds. */

@@ -51,7 +51,7 @@ function syncInfo(context: NodeContext) {
   const height = parts.store.read.height();
   return {
     height,
-    next_needed_pruning_seed: 1,
+    next_needed_pruning_seed: context.neededStripe(),
     overview: overviewOf(queue, height),
     peers: network.peers().map((peer) => ({ info: describeConnection(peer, context) })),
     spans: queue.spans.map(({ start, blocks, link, rate, bytes }) => ({

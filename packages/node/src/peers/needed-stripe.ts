@@ -1,0 +1,47 @@
+import { PRUNING_LOG_STRIPES, stripeOfBlock, stripeOfSeed } from "@anulo/protocol";
+import type { BlockQueue } from "./block-queue.ts";
+import type { PeerLink } from "./link.ts";
+
+/** What decides which part of a pruned chain new peers should keep. */
+export interface StripeQuestion {
+  /** Blocks of our chain. */
+  readonly height: number;
+  /** Blocks of the peers' chains; undefined: not known yet. */
+  readonly target: number | undefined;
+  readonly queue: BlockQueue;
+  readonly links: readonly PeerLink[];
+  readonly maxOut: number;
+}
+
+/** Above any chain. Source: cryptonote_config.h `CRYPTONOTE_MAX_BLOCK_NUMBER`. */
+const MAX_HEIGHT = 500_000_000;
+
+/** The first block that is neither in the chain nor asked for. */
+function nextNeededHeight({ height, queue }: StripeQuestion): number {
+  let next = height;
+  for (const { start, blocks } of queue.spans) {
+    if (start > next) return next;
+    next = Math.max(next, start + blocks.length);
+  }
+  return next;
+}
+
+/**
+ * The stripe (1 to 8) that is needed next, or the one after it where enough peers keep that already; 0: any.
+ * Source: cryptonote_protocol_handler.inl `get_next_needed_pruning_stripe`.
+ */
+export function neededStripe(question: StripeQuestion): number {
+  const { target = MAX_HEIGHT, links, maxOut } = question;
+  const next = stripeOfBlock(nextNeededHeight(question), target);
+  if (next === 0) return 0;
+  const subsequent = 1 + (next % 2 ** PRUNING_LOG_STRIPES);
+  let onNext = 0;
+  let onSubsequent = 0;
+  for (const { pruningSeed } of links) {
+    const stripe = stripeOfSeed(pruningSeed);
+    if (stripe === 0 || stripe === next) onNext++;
+    else if (stripe === subsequent) onSubsequent++;
+  }
+  const isEnough = (onNext > maxOut / 2 && onSubsequent <= 1) || (onNext > 2 && onSubsequent === 0);
+  return isEnough ? subsequent : next;
+}
