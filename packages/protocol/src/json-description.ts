@@ -216,13 +216,19 @@ function prunableFields(ringct: RingCt): ObjectNode["fields"] {
 }
 
 /** Version 1: the signatures of an input run together in one text; an input without has none. */
-function signaturesNode(signatures: readonly (readonly Uint8Array[])[]): Node {
-  return known(signatures.map((row) => (row.length === 0 ? "" : `"${row.map(toHex).join("")}"`)));
+function signaturesField(signatures: readonly (readonly Uint8Array[])[]): [string, Node] {
+  return [
+    "signatures",
+    known(signatures.map((row) => (row.length === 0 ? "" : `"${row.map(toHex).join("")}"`))),
+  ];
 }
 
 function transactionNode(tx: Transaction): Node {
-  const { ringct } = tx;
-  if (ringct === undefined) return object(...prefixFields(tx), ["signatures", signaturesNode(tx.signatures)]);
+  const { ringct, signatures, prefix } = tx;
+  if (ringct === undefined) {
+    const isPruned = signatures.length < prefix.inputs.length;
+    return object(...prefixFields(tx), ...(isPruned ? [] : [signaturesField(signatures)]));
+  }
   return object(...prefixFields(tx), ["rct_signatures", baseNode(ringct)], ...prunableFields(ringct));
 }
 

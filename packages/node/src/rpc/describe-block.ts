@@ -1,7 +1,6 @@
-import { type Block, readBlock, toHex, transactionHash } from "@anulo/protocol";
+import { type Block, describeBlock, readBlock, toHex, transactionHash } from "@anulo/protocol";
 import { quoted } from "@anulo/rpc";
 import type { ChainReader } from "@anulo/storage";
-import { blockJson } from "./chain-json.ts";
 import { cumulativeDifficultyFields, difficultyFields } from "./wide-number.ts";
 
 /** A block found in the chain or beside it. */
@@ -91,7 +90,7 @@ export type HeaderFacts = ReturnType<typeof headerFacts>;
 export function blockFacts({ block, blob }: FoundBlock) {
   return {
     blob: quoted(toHex(blob)),
-    json: quoted(blockJson(block)),
+    json: quoted(describeBlock(block)),
     miner_tx_hash: toHex(transactionHash(block.minerTransaction)),
     tx_hashes: block.transactionHashes.map(toHex),
   };

@@ -1,10 +1,9 @@
-import { readTransaction, toHex } from "@anulo/protocol";
+import { describeTransaction, readTransaction, toHex } from "@anulo/protocol";
 import { daemon, type Implemented, implementFor, RpcError } from "@anulo/rpc";
 import { dropFromPool, release } from "../pool/maintain.ts";
 import type { PoolEntry } from "../pool/pool.ts";
 import { poolStatistics } from "../pool/pool-statistics.ts";
 import { isPublic } from "../pool/relay-phase.ts";
-import { transactionJson } from "./chain-json.ts";
 import { errorCodes, type NodeContext } from "./context.ts";
 import { feeEstimate } from "./fee-estimate.ts";
 import { bytesOfHex } from "./hex-params.ts";
@@ -32,7 +31,7 @@ function describeEntry({ row, key }: PoolEntry, restricted: boolean) {
     receive_time: restricted ? 0 : row.receiveTime,
     relayed: row.relayed,
     tx_blob: toHex(row.blob),
-    tx_json: transactionJson(readTransaction(row.blob)),
+    tx_json: describeTransaction(readTransaction(row.blob)),
     weight: row.weight,
   };
 }

@@ -1,4 +1,7 @@
+import { keccak256 } from "@anulo/crypto";
 import {
+  describeTransaction,
+  equalBytes,
   NULL_HASH,
   prunableHash,
   readTransaction,
@@ -9,7 +12,6 @@ import {
 import { lasting, type Quoted, quoted } from "@anulo/rpc";
 import type { ChainReader, StoredTransaction } from "@anulo/storage";
 import type { PoolEntry } from "../pool/pool.ts";
-import { transactionJson } from "./chain-json.ts";
 import type { NodeContext } from "./context.ts";
 
 /** Where a transaction was found. */
@@ -37,13 +39,18 @@ export function findTransaction(
   return waiting === undefined || (restricted && waiting.row.doNotRelay) ? undefined : { waiting };
 }
 
+/** Of a prunable part of no bytes: those of miners from version 2 on. The original hashes even that. */
+const hashOfNothing = keccak256();
+
 function bytesOf(read: ChainReader, place: TransactionPlace): TransactionBytes {
   if ("stored" in place) {
     const { id, prunableHash: hash } = place.stored;
+    const pruned = read.prunedTransaction(id)!;
+    const hasNothing = pruned[0] !== 1 && equalBytes(hash, NULL_HASH);
     return {
-      pruned: read.prunedTransaction(id)!,
+      pruned,
       prunable: read.prunablePart(id) ?? NOTHING,
-      prunableHash: hash,
+      prunableHash: hasNothing ? hashOfNothing : hash,
     };
   }
   const { blob } = place.waiting.row;
@@ -93,7 +100,7 @@ function transactionText(found: TransactionBytes, options: EntryOptions): Transa
 }
 
 /** An element of `txs`. */
-export function describeTransaction(context: NodeContext, place: TransactionPlace, options: EntryOptions) {
+export function transactionEntry(context: NodeContext, place: TransactionPlace, options: EntryOptions) {
   const { fields } = knownText(context, place, options);
   return { fields, entry: lasting(fields, describePlace(context, place)) };
 }
@@ -116,9 +123,9 @@ function knownText(
 
 function jsonOf({ pruned, prunable }: TransactionBytes, prune: boolean): string {
   if (prune || prunable.length === 0) {
-    return transactionJson(readTransaction(pruned, { pruned: true }), { pruned: true });
+    return describeTransaction(readTransaction(pruned, { pruned: true }));
   }
-  return transactionJson(wholeTransaction(pruned, prunable));
+  return describeTransaction(wholeTransaction(pruned, prunable));
 }
 
 function wholeTransaction(pruned: Uint8Array, prunable: Uint8Array): Transaction {

@@ -3,7 +3,7 @@ import type { NodeContext } from "./context.ts";
 import { bytesOfHex } from "./hex-params.ts";
 import { mapInTurns } from "./in-turns.ts";
 import { sendRawTransaction } from "./send-raw-transaction.ts";
-import { describeTransaction, findTransaction } from "./transaction-entry.ts";
+import { findTransaction, transactionEntry } from "./transaction-entry.ts";
 
 /** What a restricted port looks up at once. Source: core_rpc_server.cpp RESTRICTED_*. */
 const RESTRICTED_TRANSACTIONS = 100;
@@ -34,7 +34,7 @@ async function getTransactions(request: TransactionsRequest, context: NodeContex
   const answers = await mapInTurns(texts, (text) => {
     const place = findTransaction(context, bytesOfHex(text)!);
     if (place === undefined) return text.toLowerCase();
-    return describeTransaction(context, place, { text, decode_as_json, prune, split });
+    return transactionEntry(context, place, { text, decode_as_json, prune, split });
   });
   const txs = answers.filter((answer) => typeof answer !== "string");
   return {
