@@ -1,7 +1,8 @@
 // The walk through the scratchpad, where CryptoNight's variants differ.
 // Source: CNS008; monero slow-hash.c (VARIANT1_*, VARIANT2_*, VARIANT4_*) and variant2_int_sqrt.h.
 
-import { column, mulHigh, SCRATCHPAD_BYTES, scratchpad, state } from "./cryptonight-memory";
+import { column, SCRATCHPAD_BYTES, scratchpad, state } from "./cryptonight-memory";
+import { mulHigh } from "./high-product";
 
 const ITERATIONS: i32 = 1 << 19;
 /** Scratchpad addresses are 16-byte aligned offsets below 2 MiB. */

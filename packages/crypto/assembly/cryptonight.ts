@@ -2,7 +2,7 @@
 // Source: CNS008 (CryptoNight hash function), FIPS 197 for the AES round.
 // The caller does keccak before and after; the 200-byte keccak state crosses at STATE.
 
-import { column, init as initTables, sbox, SCRATCHPAD_BYTES, scratchpad, state } from "./cryptonight-memory";
+import { init as initTables, round, sbox, SCRATCHPAD_BYTES, scratchpad, state } from "./cryptonight-memory";
 import { walk0, walk1, walk2, walk4 } from "./cryptonight-walk";
 
 const BLOCKS: usize = 8; // the scratchpad is filled 8 AES blocks (128 bytes) at a time
@@ -18,16 +18,6 @@ export function stateAddress(): usize {
 
 export function init(): void {
   initTables();
-}
-
-/** One AES round on the block at `at`, in place, with the round key at `key`. */
-// @ts-ignore: decorator
-@inline function round(at: usize, key: usize): void {
-  const a = load<u32>(at), b = load<u32>(at, 4), c = load<u32>(at, 8), d = load<u32>(at, 12);
-  store<u32>(at, column(a, b, c, d) ^ load<u32>(key));
-  store<u32>(at, column(b, c, d, a) ^ load<u32>(key, 4), 4);
-  store<u32>(at, column(c, d, a, b) ^ load<u32>(key, 8), 8);
-  store<u32>(at, column(d, a, b, c) ^ load<u32>(key, 12), 12);
 }
 
 // @ts-ignore: decorator
