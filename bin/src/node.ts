@@ -20,6 +20,7 @@ import { hashingOptions, miningFlags, miningOptions } from "./mining.ts";
 import { createNotifier, notifyFlags } from "./notify.ts";
 import { peerFlags, peerOptionsOf } from "./peer-flags.ts";
 import { bindAddress, checkPort, dialectOf, logOf, parseLogin, serviceFlags } from "./service-flags.ts";
+import { syncFlags, syncOptions } from "./sync-flags.ts";
 import { untilSignalled } from "./until-signalled.ts";
 
 export const nodeFlags = {
@@ -34,6 +35,7 @@ export const nodeFlags = {
   "fixed-difficulty": { kind: "number", value: "N", help: "difficulty of every block, on test chains" },
   ...miningFlags,
   ...peerFlags,
+  ...syncFlags,
   "rpc-bind-port": {
     kind: "number",
     value: "PORT",
@@ -88,11 +90,13 @@ async function optionsOf(flags: Values<typeof nodeFlags>): Promise<Configured> {
   }
   const folder = flags["data-dir"] ?? join(homedir(), ".anulo");
   const listsFile = join(folder, network, "peers.bin");
+  const { maxPoolWeight, peers } = syncOptions(flags);
   return {
     network,
     databasePath: join(folder, network, "chain.mdb"),
     checkpoints: readCheckpoints(folder, network),
-    peers: await peerOptionsOf(flags, { network, listsFile, restrictedPort }),
+    peers: { ...peers, ...(await peerOptionsOf(flags, { network, listsFile, restrictedPort })) },
+    maxPoolWeight,
     ...databaseOptions(flags),
     fixedDifficulty: BigInt(flags["fixed-difficulty"] ?? 0) || undefined,
     seedSchedule: seedScheduleOf(process.env),

@@ -67,6 +67,8 @@ export interface NodeOptions {
   readonly backgroundMining?: BackgroundSettings | undefined;
   /** Tells what the machine is powered by; left out, it is not known. */
   readonly powerSource?: (() => PowerSource) | undefined;
+  /** Weight (bytes) of waiting transactions above which the cheapest are dropped. */
+  readonly maxPoolWeight?: number | undefined;
   /** How to meet peers; left out, it meets none. */
   readonly peers?: PeerOptions | undefined;
   /** Never talk to peers. */
@@ -182,8 +184,8 @@ async function run(options: NodeOptions, { requestStop, onFault }: Reports): Pro
   const verifiers = createVerifiers({ threads: verifyThreads, pow });
   const { discharge } = verifiers;
   const network = networkOf(options);
-  const { fixedDifficulty, seedSchedule, checkpoints } = options;
-  const database = { path: databasePath, syncMode: options.syncMode };
+  const { fixedDifficulty, seedSchedule, checkpoints, syncMode, maxPoolWeight } = options;
+  const database = { path: databasePath, syncMode, maxPoolWeight };
   const rules = { network, fixedDifficulty, seedSchedule, checkpoints };
   const chain = await openChain({ ...rules, ...database, discharge, now, onFault }).catch(async (error) => {
     await Promise.all([verifiers.stop(), pow.stop()]);

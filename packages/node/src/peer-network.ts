@@ -24,6 +24,10 @@ export interface PeerOptions extends Partial<Omit<PeerNetworkOptions, Given>> {
   readonly padTransactions?: boolean | undefined;
   /** Do not fetch blocks from peers. */
   readonly noSync?: boolean | undefined;
+  /** Bytes of blocks to fetch ahead. */
+  readonly maxQueueBytes?: number | undefined;
+  /** Blocks in one question; left out: as many as their weights allow. */
+  readonly blocksPerRequest?: number | undefined;
 }
 
 /** The connections of a node, and what is said over them. */
@@ -50,9 +54,9 @@ export interface PeeringOptions {
 export function createPeering({ network, chain, peers, isOffline, now, log }: PeeringOptions): Peering {
   const clock = { ...systemClock, seconds: now };
   const { parts, events } = chain;
-  const { padTransactions, noSync = false, ...options } = peers;
+  const { padTransactions, noSync = false, maxQueueBytes, blocksPerRequest, ...options } = peers;
   const protocol = new PeerProtocol({
-    ...{ parts, events, clock, padTransactions, noSync },
+    ...{ parts, events, clock, padTransactions, noSync, maxQueueBytes, blocksPerRequest },
     isOffline: isOffline || noSync,
     pruningSeed: () => parts.store.read.pruningSeed(),
     log: log.in("global"),
@@ -68,6 +72,7 @@ export function createPeering({ network, chain, peers, isOffline, now, log }: Pe
     ...options,
     neededStripe: stripe,
     networkId: network.peerNetworkId,
+    neededStripe: () => protocol.sync.neededStripe,
     offline: isOffline,
     clock,
     log: log.in("net.p2p"),

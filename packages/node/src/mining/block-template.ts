@@ -10,9 +10,18 @@ import {
   weightLimits,
 } from "@anulo/consensus";
 import type { RandomSource } from "@anulo/crypto";
-import { type Block, equalBytes, minimumFullRewardWeight, readBlock, toHex } from "@anulo/protocol";
+import {
+  type Block,
+  equalBytes,
+  minimumFullRewardWeight,
+  type Network,
+  readBlock,
+  toHex,
+} from "@anulo/protocol";
+import type { PoolTransaction } from "@anulo/storage";
 import { type BranchBlocks, branchView, findBranch } from "../chain/branch.ts";
 import type { ChainParts } from "../chain/parts.ts";
+import { isPublic } from "../pool/relay-phase.ts";
 import { MAX_EXTRA_NONCE, type MinerKeys, minerTransactionBuilder } from "./miner-transaction.ts";
 import { createReadiness } from "./readiness.ts";
 
@@ -57,6 +66,14 @@ interface Ground {
 }
 
 /**
+ * A block tells everybody of its transactions: none goes into one while it is not known to all, so that nobody
+ * learns who had it early. Source: tx_pool.cpp `fill_block_template`.
+ */
+function isMinable(row: PoolTransaction, { name }: Network): boolean {
+  return row.doNotRelay || isPublic(row) || name === "regtest";
+}
+
+/**
  * One synchronous try to make a template from the pool; throws Unproven while proofs of pool transactions are
  * open, and NoTemplate. Source: blockchain.cpp `create_block_template`.
  */
@@ -67,6 +84,7 @@ export function createTemplate(parts: ChainParts, order: TemplateOrder): BlockTe
   const readiness = createReadiness(parts, main);
   const waiting = parts.pool
     .byFeeRate()
+    .filter(({ row }) => isMinable(row, parts.network))
     .map(({ row, key }) => ({ ...row, receivedAt: row.receiveTime, key }));
   const isReady = ({ key }: { key: string }) => !taken.has(key) && readiness.isReady(key);
   const choice = chooseTransactions(waiting, economy, isReady);

@@ -10,6 +10,7 @@ import { daemon, type Implemented, implementFor, type RpcError } from "@anulo/rp
 import { acceptBlock } from "../chain/chain.ts";
 import { type IncomingBlock, readIncomingBlock } from "../chain/incoming-block.ts";
 import { generateBlocks } from "../mining/generate-blocks.ts";
+import { isPublic } from "../pool/relay-phase.ts";
 import { addAuxPow } from "./add-aux-pow.ts";
 import { blockTemplate, minerKeys, noTemplate, previousBlock } from "./block-template.ts";
 import { type NodeContext, refusal } from "./context.ts";
@@ -137,7 +138,10 @@ function minerData({ parts }: NodeContext) {
     median_weight: weightLimits(view).effectiveMedian,
     prev_id: toHex(view.topId),
     seed_hash: toHex(view.blockId(seedHeight(view.height, view.seedSchedule))),
-    tx_backlog: parts.pool.entries().map(({ key, row }) => ({ id: key, weight: row.weight, fee: row.fee })),
+    tx_backlog: parts.pool
+      .entries()
+      .filter(({ row }) => isPublic(row))
+      .map(({ key, row }) => ({ id: key, weight: row.weight, fee: row.fee })),
   };
 }
 

@@ -12,6 +12,7 @@ import {
 import { lasting, type Quoted, quoted } from "@anulo/rpc";
 import type { ChainReader, StoredTransaction } from "@anulo/storage";
 import type { PoolEntry } from "../pool/pool.ts";
+import { isPublic } from "../pool/relay-phase.ts";
 import type { NodeContext } from "./context.ts";
 
 /** Where a transaction was found. */
@@ -28,7 +29,7 @@ interface TransactionBytes {
 
 const NOTHING = new Uint8Array(0);
 
-/** Finds a transaction by its id (32 bytes); a restricted port does not show what is not to be relayed. */
+/** Finds a transaction by its id (32 bytes); a restricted port shows none before everybody may know it. */
 export function findTransaction(
   { parts, restricted }: NodeContext,
   id: Uint8Array,
@@ -36,7 +37,7 @@ export function findTransaction(
   const stored = parts.store.read.transaction(id);
   if (stored !== undefined) return { stored };
   const waiting = parts.pool.get(toHex(id));
-  return waiting === undefined || (restricted && waiting.row.doNotRelay) ? undefined : { waiting };
+  return waiting === undefined || (restricted && !isPublic(waiting.row)) ? undefined : { waiting };
 }
 
 /** Of a prunable part of no bytes: those of miners from version 2 on. The original hashes even that. */

@@ -1,4 +1,6 @@
+import { toHex } from "@anulo/protocol";
 import { daemon, type Implemented, implementFor } from "@anulo/rpc";
+import { isPublic } from "../pool/relay-phase.ts";
 import type { NodeContext } from "./context.ts";
 import { bytesOfHex } from "./hex-params.ts";
 import { mapInTurns } from "./in-turns.ts";
@@ -50,10 +52,11 @@ const spentInChain = 1;
 const spentInPool = 2;
 
 /** An image of another length than 32 bytes is no image, so nobody spent it. */
-function spentStatus({ parts }: NodeContext, image: Uint8Array): number {
+function spentStatus({ parts: { store, pool }, restricted }: NodeContext, image: Uint8Array): number {
   if (image.length !== 32) return unspent;
-  if (parts.store.read.isKeyImageSpent(image)) return spentInChain;
-  return parts.pool.isKeyImageInPool(image) ? spentInPool : unspent;
+  if (store.read.isKeyImageSpent(image)) return spentInChain;
+  const isSeen = pool.spendersOf(toHex(image)).some((key) => !restricted || isPublic(pool.get(key)!.row));
+  return isSeen ? spentInPool : unspent;
 }
 
 async function isKeyImageSpent({ key_images }: { key_images: readonly string[] }, context: NodeContext) {
