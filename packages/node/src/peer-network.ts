@@ -72,7 +72,6 @@ export function createPeering({ network, chain, peers, isOffline, now, log }: Pe
     ...options,
     neededStripe: stripe,
     networkId: network.peerNetworkId,
-    neededStripe: () => protocol.sync.neededStripe,
     offline: isOffline,
     clock,
     log: log.in("net.p2p"),

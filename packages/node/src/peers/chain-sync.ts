@@ -1,12 +1,5 @@
 import { type Clock, type CoreSyncData, PeerFault } from "@anulo/p2p";
-import {
-  type BadBytes,
-  keepsWholeBlock,
-  PRUNING_LOG_STRIPES,
-  stripeOfBlock,
-  stripeOfSeed,
-  toHex,
-} from "@anulo/protocol";
+import { type BadBytes, keepsWholeBlock, toHex } from "@anulo/protocol";
 import type { ChainReader } from "@anulo/storage";
 import { BadBlock, createBlockImporter } from "../chain/import-blocks.ts";
 import type { ChainParts } from "../chain/parts.ts";
@@ -16,7 +9,7 @@ import { checkBlocks, checkChain } from "./check-answers.ts";
 import { checkSyncData } from "./check-sync-data.ts";
 import { createSpanImport, type SpanImport } from "./import-spans.ts";
 import { type NeededBlock, noteHeight, type PeerLink } from "./link.ts";
-import { MAX_BLOCKS_OF_REQUEST, MAX_CHAIN_HEIGHT, messages, type PayloadOf } from "./messages.ts";
+import { MAX_BLOCKS_OF_REQUEST, messages, type PayloadOf } from "./messages.ts";
 
 export interface ChainSyncOptions {
   readonly parts: ChainParts;
@@ -93,20 +86,6 @@ export class ChainSync {
   /** True while fetched blocks are being added. */
   get isBusy(): boolean {
     return this.#import.isBusy;
-  }
-
-  /**
-   * The stripe (1 to 8) of pruned chains that we need next: that of the next block, or the one after it when
-   * there are peers enough for the first. 0: any. Source: `get_next_needed_pruning_stripe`.
-   */
-  get neededStripe(): number {
-    const height = Math.max(this.#read.height(), ...this.queue.spans.map((span) => span.start));
-    const next = stripeOfBlock(height, this.target === 0 ? MAX_CHAIN_HEIGHT : this.target);
-    if (next === 0) return 0;
-    const following = 1 + (next % 2 ** PRUNING_LOG_STRIPES);
-    const stripes = this.#options.links().map(({ pruningSeed }) => stripeOfSeed(pruningSeed));
-    const keepers = stripes.filter((stripe) => stripe === 0 || stripe === next).length;
-    return keepers > 2 && !stripes.includes(following) ? following : next;
   }
 
   /** Looks at what a peer tells of its chain; throws PeerFault. */
