@@ -66,9 +66,16 @@ function tableHandle<K, V>({ name, raw, layout, onDamage }: NamedTable<K, V>): T
     onDamage(damage);
     throw damage;
   };
+  const checkNeighbours = (wanted: Buffer, at: Transaction | undefined): undefined => {
+    const start = Buffer.from(wanted);
+    for (const reverse of [false, true]) {
+      const neighbours = raw.getRange({ start, reverse, limit: 1, ...reading(at), snapshot: true });
+      for (const { key, value } of neighbours) checked(key, value);
+    }
+  };
   const find = (key: Buffer, at: Transaction | undefined): Buffer | undefined => {
     const found = raw.getBinaryFast(key, reading(at));
-    if (found === undefined) return undefined;
+    if (found === undefined) return layout.provesAbsence === true ? checkNeighbours(key, at) : undefined;
     const row = Buffer.allocUnsafe(found.length);
     row.set(new Uint8Array(found.buffer, found.byteOffset, row.length));
     return checked(key, row);

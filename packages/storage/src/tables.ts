@@ -85,6 +85,11 @@ export interface TableLayout<K, V> {
   readonly value: Field<V>;
   /** Every new key is above all others: pages are filled to the brim, and anything else is an error. */
   readonly grows?: boolean;
+  /**
+   * Not finding a key is an answer that matters, so the rows beside its place are looked at too: one whose key
+   * was damaged is found there instead.
+   */
+  readonly provesAbsence?: boolean;
 }
 
 function table<K, V>(layout: TableLayout<K, V>): TableLayout<K, V> {
@@ -102,9 +107,9 @@ export const tables = {
   /** Long-term weights of so many blocks in a row (`WEIGHTS_PER_ROW`), which are read 100,000 at a time, by the row's number. */
   longTermWeights: table({ key: uint, value: many(uint) }),
   /** Height of a main-chain block, by block hash. */
-  heights: table({ key: bytes32, value: uint }),
+  heights: table({ key: bytes32, value: uint, provesAbsence: true }),
   /** Number of a main-chain transaction in chain order, by transaction hash. */
-  transactionIds: table({ key: bytes32, value: uint }),
+  transactionIds: table({ key: bytes32, value: uint, provesAbsence: true }),
   /** Where a transaction stands, by its number. */
   transactionInfo: table({ key: uint, value: transactionInfo, grows: true }),
   /** Transaction bytes without the prunable part, by its number. */
@@ -120,7 +125,7 @@ export const tables = {
   /** How many outputs an amount has; amount 0 stands for RingCT. */
   outputCounts: table({ key: u64, value: uint }),
   /** Key images spent on the main chain. */
-  keyImages: table({ key: bytes32, value: nothing }),
+  keyImages: table({ key: bytes32, value: nothing, provesAbsence: true }),
   /** Blocks beside the main chain, by block hash. */
   alternativeBlocks: table({ key: bytes32, value: alternativeBlock }),
   /** Transactions waiting for a block, by transaction hash. */

@@ -20,6 +20,7 @@ import { afterEach, beforeEach, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { type ChainStore, openStore } from "../src/chain-store.ts";
 import { DamagedDatabase, DatabaseInUse, WrongDatabase } from "../src/damage.ts";
+import { openEnvironment } from "../src/environment.ts";
 import { readFlushMark, writeFlushMark } from "../src/flush-mark.ts";
 import { bytesOf, sampleBlock } from "./sample-blocks.ts";
 
@@ -171,6 +172,26 @@ test("a flipped bit anywhere is noticed or changes no answer", async () => {
     }
   }
   assert.ok(noticed > rounds / 4, `${noticed} of ${rounds} noticed`);
+});
+
+test("a key image whose stored key is damaged does not count as unspent", async () => {
+  const store = await open();
+  store.write(() => append(store, 0, 300));
+  await store.close();
+  const whole = readFileSync(path);
+  const random = randomFrom(3);
+  for (let round = 0; round < 25; round++) {
+    const image = sampleBlock(Math.floor(random() * 300)).transactions[1]!.keyImages[0]!;
+    const bytes = Buffer.from(whole);
+    for (let at = bytes.indexOf(image); at >= 0; at = bytes.indexOf(image, at + 1)) {
+      bytes[at + Math.floor(random() * 32)]! ^= 1 << Math.floor(random() * 8);
+    }
+    writeFileSync(path, bytes);
+    // Without the look at the structure that would find it at once, as in a file too long for it.
+    const { root, tables } = openEnvironment(path);
+    assert.throws(() => tables.keyImages.has(image), DamagedDatabase);
+    await root.close();
+  }
 });
 
 test("a file that is something else is refused", async () => {
