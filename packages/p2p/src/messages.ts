@@ -46,6 +46,8 @@ export interface NotificationHandler {
   readonly id: number;
   readonly name: string;
   readonly maxBytes: number;
+  /** Whether the peer may send it now; if not, it is dropped at the first bytes. Left out: always. */
+  isExpected?(peer: Peer): boolean;
   /** Reads the payload and hands it on. Throws PeerFault for a payload of another shape. */
   take(peer: Peer, payload: Uint8Array): void | Promise<void>;
 }
@@ -88,12 +90,14 @@ export function fragmentMessage<T>(
 export function handle<T>(
   declared: Notification<T>,
   take: (peer: Peer, payload: T) => void | Promise<void>,
+  options: Pick<NotificationHandler, "isExpected"> = {},
 ): NotificationHandler {
   const { id, name, payload, maxBytes, limits = peerLimits } = declared;
   return {
     id,
     name,
     maxBytes,
+    ...options,
     take: (peer, bytes) => take(peer, readMessage(name, payload, bytes, limits)),
   };
 }

@@ -241,7 +241,9 @@ export class Session implements Peer {
   #maxBytes({ command, expectsResponse }: FrameHeader): number {
     if (expectsResponse) return commands.get(command)?.maxRequestBytes ?? MAX_UNKNOWN_BYTES;
     if (!this.isShaken && this.direction === "in") return 0;
-    return this.#host.handlers.get(command)?.maxBytes ?? MAX_UNKNOWN_BYTES;
+    const handler = this.#host.handlers.get(command);
+    if (handler?.isExpected?.(this) === false) throw new PeerFault(`${handler.name} unasked`, { score: 1 });
+    return handler?.maxBytes ?? MAX_UNKNOWN_BYTES;
   }
 
   #onFrame({ header, payload }: Frame): Promise<void> | undefined {

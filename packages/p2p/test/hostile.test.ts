@@ -124,6 +124,23 @@ test("malformed, repeated, misplaced and over-long messages of a peer drop it", 
   await assertServes(call, victim);
 });
 
+test("what nobody asked for is refused at its first bytes", async () => {
+  let isAsked = true;
+  const answers = handle(blob, () => {}, { isExpected: () => isAsked });
+  const { victim, call } = await world({ notifications: [answers] });
+  const caller = await shakenHands(call, "6.6.6.6");
+  const long = notificationFrame(blob.id, new Uint8Array(1_000_000));
+  caller.end.write(long.subarray(0, 500_000));
+  await settle();
+  assert.equal(caller.end.isClosed, false);
+  isAsked = false;
+  const other = await shakenHands(call, "6.6.6.7");
+  other.end.write(long.subarray(0, HEADER_BYTES));
+  await settle();
+  assert.ok(other.end.isClosed);
+  await assertServes(call, victim);
+});
+
 test("unknown messages are passed over, unknown requests get an error", async () => {
   const { call } = await world();
   const caller = await shakenHands(call, "6.6.6.6");

@@ -181,9 +181,13 @@ export class PeerProtocol {
         return takeTransactions(options, link, body);
       }),
       handle(requestBlocks, (peer, body) => server.blocks(this.#linkOf(peer), body)),
-      handle(blocks, (peer, body) => this.sync.onBlocks(this.#linkOf(peer), body)),
+      handle(blocks, (peer, body) => this.sync.onBlocks(this.#linkOf(peer), body), {
+        isExpected: (peer) => this.#linkOf(peer).asked?.what === "blocks",
+      }),
       handle(requestChain, (peer, body) => server.chain(this.#linkOf(peer), body)),
-      handle(chain, (peer, body) => this.sync.onChain(this.#linkOf(peer), body)),
+      handle(chain, (peer, body) => this.sync.onChain(this.#linkOf(peer), body), {
+        isExpected: (peer) => this.#linkOf(peer).asked?.what === "chain",
+      }),
       handle(newFluffyBlock, (peer, body) => this.#newBlocks.onFluffy(this.#linkOf(peer), body)),
       handle(requestMissing, (peer, body) => server.missing(this.#linkOf(peer), body)),
       handle(poolComplement, (peer, body) => server.complement(this.#linkOf(peer), body)),
