@@ -1,10 +1,13 @@
 import assert from "node:assert/strict";
+import { randomInt } from "node:crypto";
 import { before, test } from "node:test";
-import { createRandomXCache, itemFunctions, type RandomXCache } from "../src/randomx/cache.ts";
+import { createRandom, createRandomXCache, itemFunctions, type RandomXCache } from "../src/randomx/cache.ts";
 import { createMachine } from "../src/randomx/fixed.ts";
-import { DATA } from "../src/randomx/memory.ts";
+import { CACHE_BYTES, DATA, DATASET_ITEMS } from "../src/randomx/memory.ts";
+import { generateSuperscalar } from "../src/randomx/superscalar.ts";
 import { randomxVectors } from "../src/randomx/vectors.ts";
 import { randomxHash } from "../src/randomx/vm.ts";
+import { datasetItem } from "../src/reference/randomx.ts";
 
 const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString("hex");
 
@@ -38,6 +41,22 @@ test("dataset items begin with the published words", () => {
   assert.equal(word(10_000_000), 0x7943a1f6186ffb72n);
   assert.equal(word(20_000_000), 0x9035244d718095e1n);
   assert.equal(word(30_000_000), 0x145a5091f7853099n);
+  machine.release();
+});
+
+test("dataset items are those of the readable twin", () => {
+  const machine = createMachine(first);
+  const random = createRandom(machine, first.key);
+  const programs = Array.from({ length: 8 }, () => generateSuperscalar(random));
+  const { pair } = itemFunctions(first);
+  const cache = new DataView(first.memory.buffer, DATA, CACHE_BYTES);
+  for (let i = 0; i < 20; i++) {
+    const numbers = [0, 1].map(() => BigInt(randomInt(DATASET_ITEMS))) as [bigint, bigint];
+    pair(machine.slot.items, ...numbers);
+    const computed = Array.from(new BigUint64Array(machine.bytes.buffer, machine.slot.items, 16));
+    const expected = numbers.flatMap((number) => datasetItem(cache, programs, number));
+    assert.deepEqual(computed, expected, `items ${numbers}`);
+  }
   machine.release();
 });
 

@@ -39,7 +39,8 @@ const FREQUENCIES = {
 
 type Name = keyof typeof FREQUENCIES;
 
-const NAMES: readonly Name[] = Object.entries(FREQUENCIES).flatMap(([name, count]) =>
+/** The instruction of each opcode. */
+export const NAMES: readonly Name[] = Object.entries(FREQUENCIES).flatMap(([name, count]) =>
   new Array<Name>(count).fill(name as Name),
 );
 

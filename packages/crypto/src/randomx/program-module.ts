@@ -21,7 +21,6 @@ import * as local from "./locals.ts";
 import { CONFIGURATION_BYTES, DATA, SCRATCHPAD_BYTES, type Slot } from "./memory.ts";
 import * as op from "./opcodes.ts";
 
-const ITERATIONS = 2048;
 const LINE_MASK = SCRATCHPAD_BYTES - 64;
 const DATASET_MASK = 0x7fffffc0;
 const DATASET_EXTRA_ITEMS = 524287n;
@@ -95,8 +94,6 @@ function emitStart(code: Code, { ma, mx, eBits }: Configuration, { registers, ro
   emit(code, op.LOCAL_TEE, local.MA, op.LOCAL_SET, local.ADDRESS_1);
   emitNumber(code, mx);
   emit(code, op.LOCAL_TEE, local.MX, op.LOCAL_SET, local.ADDRESS_0);
-  emitNumber(code, ITERATIONS);
-  emit(code, op.LOCAL_SET, local.COUNTER);
 }
 
 function emitAddress(code: Code, address: number, shift: number): void {
@@ -232,18 +229,20 @@ export type ProgramOptions = {
   readonly rounding: number;
   /** Whether the memory holds the dataset, or else a cache. */
   readonly isFull: boolean;
+  /** Loops of the program, an even number. */
+  readonly iterations: number;
 };
 
 /** A module whose `run` executes the program (2,176 bytes) in the slot. */
-export function writeProgramModule(
-  program: Uint8Array,
-  { slot, rounding, isFull }: ProgramOptions,
-): Uint8Array {
+export function writeProgramModule(program: Uint8Array, options: ProgramOptions): Uint8Array {
+  const { slot, rounding, isFull, iterations } = options;
   const configuration = readConfiguration(program);
   const instructions = readInstructions(program.subarray(CONFIGURATION_BYTES));
   const isNearest = rounding === 0 && instructions.every(({ name }) => name !== "CFROUND");
   const body = createCode(32768);
   emitStart(body, configuration, slot);
+  emitNumber(body, iterations);
+  emit(body, op.LOCAL_SET, local.COUNTER);
   emit(body, op.LOOP, op.NO_RESULT);
   emitLoads(body, configuration, slot);
   emitInstructions(body, instructions, { scratchpad: slot.scratchpad, isNearest });

@@ -6,6 +6,7 @@ import * as at from "./memory.ts";
 import { constantRegisters, writeProgramModule } from "./program-module.ts";
 
 const PROGRAMS = 8;
+const ITERATIONS = 2048;
 
 /** One thread's place to hash in; 2 MiB of the cache's memory, kept from hash to hash. */
 export type RandomXVm = {
@@ -26,7 +27,7 @@ function createRun(machine: Machine, pair: ItemFunctions["pair"] | undefined): R
   };
   const { bytes, slot } = machine;
   return (program) => {
-    const options = { slot, rounding: bytes[slot.rounding]!, isFull: !pair };
+    const options = { slot, rounding: bytes[slot.rounding]!, isFull: !pair, iterations: ITERATIONS };
     const module = new WebAssembly.Module(writeProgramModule(program, options));
     (new WebAssembly.Instance(module, imports).exports.run as () => void)();
   };
