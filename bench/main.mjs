@@ -1,8 +1,8 @@
 // Measures what must be fast, each beside the original program in the same run, and prints one table.
-// Arguments choose among the files beside this one: crypto, randomx, services, requests, sync.
+// Arguments choose among the files beside this one: crypto, randomx, services, transactions, requests, sync.
 import { realProgramsMissing } from "@anulo/testkit";
 
-const parts = ["crypto", "randomx", "services", "requests", "sync"];
+const parts = ["crypto", "randomx", "services", "transactions", "requests", "sync"];
 
 function shown(value) {
   if (Number.isNaN(value)) return "";

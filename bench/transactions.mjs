@@ -1,0 +1,47 @@
+// What it costs a node to take in 120 payments (117 of them 2-in/2-out), and the memory it holds with a chain of 500 blocks.
+import { readFileSync } from "node:fs";
+import { loadBlocks, loadChain, sendTransaction, startDaemon } from "@anulo/testkit";
+import { cpuSeconds } from "./load.mjs";
+
+/** Resident memory of a process in MiB. */
+function residentMiB(pid) {
+  const [, kib] = /^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, "latin1"));
+  return Number(kib) / 1024;
+}
+
+/** CPU milliseconds of a node for each of these transactions, sent one after the other. */
+async function cpuForEach({ pid, url }, transactions) {
+  const before = cpuSeconds(pid);
+  for (const { hex } of transactions) await sendTransaction(url, hex);
+  return (1000 * (cpuSeconds(pid) - before)) / transactions.length;
+}
+
+/** Turns of this many transactions a side, so that both see the same weather. */
+const TURN = 24;
+
+/** The rows of the table. */
+export async function measure() {
+  const { blocks, poolTransactions } = loadChain();
+  const nodes = {
+    ours: await startDaemon({ kind: "ours" }),
+    native: await startDaemon({ kind: "real" }),
+  };
+  try {
+    for (const { url } of Object.values(nodes)) await loadBlocks(url, blocks);
+    const memory = { ours: residentMiB(nodes.ours.pid), native: residentMiB(nodes.native.pid) };
+    const cpu = { ours: [], native: [] };
+    for (let at = 0; at < poolTransactions.length; at += TURN) {
+      const turn = poolTransactions.slice(at, at + TURN);
+      for (const side of ["native", "ours"]) cpu[side].push(await cpuForEach(nodes[side], turn));
+    }
+    const mean = (values) => values.reduce((sum, value) => sum + value) / values.length;
+    const each = { ours: mean(cpu.ours), native: mean(cpu.native) };
+    if (process.env.ANULO_BENCH_TURNS) console.log(cpu);
+    return [
+      { name: "a 2-in/2-out payment taken in, CPU", unit: "ms", ...each, atMost: 0.45 },
+      { name: "memory with 500 blocks", unit: "MiB", ...memory, atMost: 1 },
+    ];
+  } finally {
+    for (const node of Object.values(nodes)) await node.stop();
+  }
+}
