@@ -180,6 +180,7 @@ async function run(options: NodeOptions, { requestStop, onFault }: Reports): Pro
     ...options.hashing,
     threads: Math.max(1, verifyThreads),
     onEngine: (engine, reason) => powLog?.info("RandomX is computed", { by: engine, reason }),
+    onDataset: ({ type, ...news }) => powLog?.info("dataset for mining", news),
   });
   const verifiers = createVerifiers({ threads: verifyThreads, pow });
   const { discharge } = verifiers;

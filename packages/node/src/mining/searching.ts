@@ -40,6 +40,8 @@ export interface Searching {
   stop(): void;
 }
 
+/** Below this, blocks are found before the dataset would be there. */
+const LONG_DIFFICULTY = 1000n;
 /** How often to look whether the pool has changed. Source: miner.h `m_update_block_template_interval`. */
 const LOOK_MS = 5000;
 /** A template gets a new timestamp after so long. */
@@ -75,7 +77,9 @@ export function createSearching(options: SearchingOptions): Searching {
     halt();
     if (isPaused) return;
     const firstNonce = randomBytes(4).readUInt32LE();
-    const search = pow.search({ ...searchOf(template, firstNonce), ...effort }, options.onHashes);
+    const isLong = template.difficulty > LONG_DIFFICULTY;
+    const order = { ...searchOf(template, firstNonce), ...effort, isLong };
+    const search = pow.search(order, options.onHashes);
     const started: Current = { template, search, poolCookie: parts.pool.cookie, since: performance.now() };
     current = started;
     finish(started).catch(fault);

@@ -8,7 +8,6 @@ import {
   type NativeRandomXSource,
   type RandomXVm,
 } from "@anulo/crypto";
-import { toHex } from "@anulo/protocol";
 import type { SeedSource, ThreadMessage, ThreadResult, ThreadTask } from "./messages.ts";
 import type { ProcessSettings } from "./process-settings.ts";
 import { type FoundNonce, NONCES, type PowSearch, type PowWork, withNonce } from "./work.ts";
@@ -20,7 +19,7 @@ export interface Hasher {
 }
 
 type Settings = Pick<ProcessSettings, "disabledFlags">;
-type Hash = (work: PowWork) => Uint8Array;
+type Hash = (work: PowWork, source: string | undefined) => Uint8Array;
 
 /** A hasher that holds nothing until it is told to. */
 export function createHasher(settings: Settings): Hasher {
@@ -28,18 +27,18 @@ export function createHasher(settings: Settings): Hasher {
   let library: Promise<NativeRandomX> | undefined;
   /** Another thread has checked it. */
   const native = () => (library ??= loadChecked(settings));
-  const take = async (seed: string, source: SeedSource) => {
-    if (vms.has(seed)) return;
-    vms.set(seed, isNative(source) ? (await native()).createVm(source) : createRandomXVm(source));
+  const take = async (name: string, source: SeedSource) => {
+    if (vms.has(name)) return;
+    vms.set(name, isNative(source) ? (await native()).createVm(source) : createRandomXVm(source));
   };
-  const drop = (seed: string) => {
-    vms.get(seed)?.close();
-    vms.delete(seed);
+  const drop = (name: string) => {
+    vms.get(name)?.close();
+    vms.delete(name);
   };
-  const hash: Hash = ({ blob, height, majorVersion, seedId }) => {
+  const hash: Hash = ({ blob, height, majorVersion }, source) => {
     const variant = powVariantOf(majorVersion);
     if (variant !== "randomx") return cnSlowHash(blob, { variant, ...(variant === 4 && { height }) });
-    const vm = seedId === undefined ? undefined : vms.get(toHex(seedId));
+    const vm = source === undefined ? undefined : vms.get(source);
     if (vm === undefined) throw new RangeError("RandomX needs a seed");
     return vm.hash(blob);
   };
@@ -47,17 +46,17 @@ export function createHasher(settings: Settings): Hasher {
     async obey(message) {
       switch (message.type) {
         case "take":
-          await take(message.seed, message.source);
+          await take(message.name, message.source);
           return undefined;
         case "drop":
-          drop(message.seed);
+          drop(message.name);
           return undefined;
         case "choose":
           return choose(settings);
         case "make":
           return { type: "made", source: await make(message, native) };
         case "hash":
-          return { type: "hashed", hash: hash(message.work) };
+          return { type: "hashed", hash: hash(message.work, message.source) };
         case "try":
           return { type: "tried", ...tryNonces(message, hash) };
       }
@@ -99,18 +98,19 @@ async function make(
 }
 
 interface Trial {
+  readonly source: string | undefined;
   readonly search: PowSearch;
   readonly nonce: number;
   readonly count: number;
 }
 
 /** Stops at the first nonce that meets the difficulty. */
-function tryNonces({ search, nonce, count }: Trial, hash: Hash) {
+function tryNonces({ search, source, nonce, count }: Trial, hash: Hash) {
   let found: FoundNonce | undefined;
   let hashes = 0;
   while (hashes < count && found === undefined) {
     const tried = (nonce + hashes) % NONCES;
-    const made = hash({ ...search, blob: withNonce(search.blob, search.nonceOffset, tried) });
+    const made = hash({ ...search, blob: withNonce(search.blob, search.nonceOffset, tried) }, source);
     if (meetsDifficulty(made, search.difficulty)) found = { nonce: tried, hash: made };
     hashes++;
   }

@@ -1,11 +1,11 @@
-import type { NativeRandomXSource, RandomXCache } from "@anulo/crypto";
+import type { NativeRandomXSource, RandomXCache, RandomXDataset } from "@anulo/crypto";
 import type { FoundNonce, PowSearch, PowWork } from "./work.ts";
 
 /** Who computes RandomX: the system's library, or our own code. */
 export type Engine = "native" | "portable";
 
 /** What is computed from a seed, as threads of one process share it. */
-export type SeedSource = RandomXCache | NativeRandomXSource;
+export type SeedSource = RandomXCache | RandomXDataset | NativeRandomXSource;
 
 /** What the node asks of the process that hashes. `id` names the question in every answer to it. */
 export type PowQuestion =
@@ -25,13 +25,22 @@ export type PowAnswer =
   | { readonly type: "searched"; readonly id: number; readonly found: FoundNonce | undefined }
   | { readonly type: "failed"; readonly id: number; readonly reason: string }
   /** Who computes RandomX from now on, and why it is not the system's library. */
+  | DatasetNews
   | { readonly type: "engine"; readonly engine: Engine; readonly reason: string | undefined };
+
+/** How the dataset comes on that long searches use. */
+export type DatasetNews =
+  | { readonly type: "dataset"; readonly state: "begun" | "ready" | "let go" }
+  | { readonly type: "dataset"; readonly state: "failed"; readonly reason: string }
+  | { readonly type: "dataset"; readonly state: "growing"; readonly percent: number };
 
 /** What the process hands to one of its threads, one task at a time. */
 export type ThreadTask =
-  | { readonly type: "hash"; readonly work: PowWork }
+  | { readonly type: "hash"; readonly work: PowWork; readonly source: string | undefined }
   | {
       readonly type: "try";
+      /** What to hash with, by the name it was given under. */
+      readonly source: string | undefined;
       readonly search: PowSearch;
       /** Nonces to try: this one, and `count - 1` after it. */
       readonly nonce: number;
@@ -50,10 +59,10 @@ export type ThreadTask =
 /** What a thread is told. */
 export type ThreadMessage =
   | ThreadTask
-  /** A cache that some thread has made, before the first task that needs it. */
-  | { readonly type: "take"; readonly seed: string; readonly source: SeedSource }
-  /** The cache of this seed (hexadecimal) will not be needed any more. */
-  | { readonly type: "drop"; readonly seed: string };
+  /** A cache or dataset that some thread has made, before the first task that needs it. */
+  | { readonly type: "take"; readonly name: string; readonly source: SeedSource }
+  /** What was taken under this name will not be needed any more. */
+  | { readonly type: "drop"; readonly name: string };
 
 /** What a thread made of its task. */
 export type ThreadResult =

@@ -1,5 +1,6 @@
 /** The process that hashes: takes questions from the node, has threads answer them, and ends when the node does. */
 import { Worker } from "node:worker_threads";
+import { createDatasetMakers } from "./dataset-makers.ts";
 import type { PowQuestion, ThreadResult } from "./messages.ts";
 import { readSettings } from "./process-settings.ts";
 import { createScheduler, type HashThread, type ThreadOwner } from "./scheduler.ts";
@@ -22,6 +23,7 @@ function hire(owner: ThreadOwner): HashThread {
 const scheduler = createScheduler({
   threads: settings.threads,
   engine: settings.engine,
+  datasets: createDatasetMakers(settings),
   hire,
   answer: (answer) => void process.send?.(answer),
   now: () => performance.now(),

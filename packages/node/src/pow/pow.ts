@@ -1,6 +1,6 @@
 import { agreedPowHash } from "@anulo/consensus";
 import { createKnownHashes } from "./known-hashes.ts";
-import type { Engine, PowAnswer, PowQuestion } from "./messages.ts";
+import type { DatasetNews, Engine, PowAnswer, PowQuestion } from "./messages.ts";
 import { createQuestions, type OnProgress, type Questions } from "./questions.ts";
 import { checkWork, type FoundNonce, type PowSearch, type PowWork, withNonce } from "./work.ts";
 
@@ -36,6 +36,8 @@ export interface PowOptions {
   readonly disabledFlags?: number | undefined;
   /** Told who computes RandomX, and why it is not the library. */
   readonly onEngine?: (engine: Engine, reason: string | undefined) => void;
+  /** Told how the dataset of a long search comes on. */
+  readonly onDataset?: (news: DatasetNews) => void;
 }
 
 /** Longer than the time between two blocks of a real network, so that a node in step keeps its cache. */
@@ -43,10 +45,10 @@ const DEFAULT_IDLE_MS = 10 * 60_000;
 
 /** Starts without a process. */
 export function createPow(options: PowOptions): Pow {
-  const { threads, idleMs = DEFAULT_IDLE_MS, onEngine = () => {} } = options;
+  const { threads, idleMs = DEFAULT_IDLE_MS, onEngine = () => {}, onDataset = () => {} } = options;
   const engine = options.isPortable === true ? "portable" : undefined;
   const settings = { threads, engine, disabledFlags: options.disabledFlags ?? 0 } as const;
-  const questions = createQuestions({ settings, idleMs, onEngine });
+  const questions = createQuestions({ settings, idleMs, onEngine, onDataset });
   const known = createKnownHashes();
   let nextId = 1;
   return {

@@ -1,4 +1,4 @@
-import type { Engine, PowAnswer, PowQuestion } from "./messages.ts";
+import type { DatasetNews, Engine, PowAnswer, PowQuestion } from "./messages.ts";
 import { type PowChild, startPowChild } from "./pow-child.ts";
 import type { ProcessSettings } from "./process-settings.ts";
 
@@ -21,6 +21,7 @@ export interface QuestionsOptions {
   readonly settings: ProcessSettings;
   /** Told who computes RandomX, once that is found out. */
   readonly onEngine: (engine: Engine, reason: string | undefined) => void;
+  readonly onDataset: (news: DatasetNews) => void;
   /** Milliseconds without questions after which the process may go. */
   readonly idleMs: number;
 }
@@ -40,7 +41,7 @@ interface Open {
 }
 
 /** Starts without questions and without a process. */
-export function createQuestions({ idleMs, onEngine, ...options }: QuestionsOptions): Questions {
+export function createQuestions({ idleMs, onEngine, onDataset, ...options }: QuestionsOptions): Questions {
   const open = new Map<number, Open>();
   let { settings } = options;
   let child: PowChild | undefined;
@@ -65,7 +66,8 @@ export function createQuestions({ idleMs, onEngine, ...options }: QuestionsOptio
       // Found out once for all processes to come: the check takes two seconds.
       settings = { ...settings, engine: answer.engine };
       onEngine(answer.engine, answer.reason);
-    } else if (answer.type === "progress") open.get(answer.id)?.onProgress(answer.hashes, answer.cpuMs);
+    } else if (answer.type === "dataset") onDataset(answer);
+    else if (answer.type === "progress") open.get(answer.id)?.onProgress(answer.hashes, answer.cpuMs);
     else if (answer.type !== "failed") close(answer.id)?.resolve(answer);
     else close(answer.id)?.reject(new Error(`hashing failed: ${answer.reason}`));
   };

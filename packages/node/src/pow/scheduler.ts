@@ -1,4 +1,6 @@
+import { createDatasets, type DatasetMakers } from "./datasets.ts";
 import type { Engine, PowAnswer, PowQuestion, ThreadMessage, ThreadResult } from "./messages.ts";
+import type { Use } from "./seeds.ts";
 import { createWorkList, type Errand } from "./work-list.ts";
 
 /** A thread that does one task at a time. */
@@ -17,6 +19,8 @@ export interface SchedulerOptions {
   readonly threads: number;
   /** Who computes RandomX, if that is known. */
   readonly engine: Engine | undefined;
+  /** How datasets are made. */
+  readonly datasets: DatasetMakers;
   readonly hire: (owner: ThreadOwner) => HashThread;
   readonly answer: (answer: PowAnswer) => void;
   /** Milliseconds, from any point on. */
@@ -31,19 +35,25 @@ export interface Scheduler {
 interface Hand {
   /** Hired when there is something to do. */
   thread: HashThread | undefined;
-  /** Seeds (hexadecimal) whose caches this thread was given. */
-  readonly seeds: Set<string>;
+  /** Names of the caches and datasets this thread was given. */
+  readonly sources: Set<string>;
   errand: (Errand & { readonly since: number }) | undefined;
 }
 
 /** Starts without threads; they are hired as work comes. */
 export function createScheduler({ hire, answer, now, ...options }: SchedulerOptions): Scheduler {
   const hands: Hand[] = [];
-  const list = createWorkList({ ...options, now });
+  const datasets = createDatasets({
+    makers: options.datasets,
+    report: answer,
+    onLetGo: (name) => drop(name),
+    now,
+  });
+  const list = createWorkList({ ...options, datasets, now });
   const finish = (hand: Hand, result: ThreadResult) => {
     const { errand } = hand;
     hand.errand = undefined;
-    if (errand?.seed !== undefined) list.seeds.release(errand.seed);
+    errand?.use?.end();
     for (const each of errand?.settle(result, now() - errand.since) ?? []) answer(each);
     assign();
   };
@@ -52,31 +62,30 @@ export function createScheduler({ hire, answer, now, ...options }: SchedulerOpti
       onResult: (result) => finish(hand, result),
       onLost(reason) {
         hand.thread = undefined;
-        hand.seeds.clear();
+        hand.sources.clear();
         finish(hand, { type: "failed", reason });
       },
     });
-  const drop = (seed: string) => {
-    for (const { thread, seeds } of hands) if (seeds.delete(seed)) thread?.tell({ type: "drop", seed });
+  const drop = (name: string) => {
+    for (const { thread, sources } of hands) if (sources.delete(name)) thread?.tell({ type: "drop", name });
   };
-  const giveSource = ({ seeds }: Hand, thread: HashThread, seed: string) => {
-    const source = list.seeds.sourceOf(seed);
-    list.seeds.hold(seed);
-    if (seeds.has(seed) || source === undefined) return;
-    seeds.add(seed);
-    thread.tell({ type: "take", seed, source });
+  const give = ({ sources }: Hand, thread: HashThread, { name, source, begin }: Use) => {
+    begin();
+    if (sources.has(name)) return;
+    sources.add(name);
+    thread.tell({ type: "take", name, source });
   };
   const start = (hand: Hand, errand: Errand) => {
     if (errand.dropped !== undefined) drop(errand.dropped);
     hand.errand = { ...errand, since: now() };
     hand.thread ??= employ(hand);
-    if (errand.seed !== undefined) giveSource(hand, hand.thread, errand.seed);
+    if (errand.use !== undefined) give(hand, hand.thread, errand.use);
     hand.thread.tell(errand.task);
   };
   const idleHand = (): Hand | undefined => {
     const idle = hands.find(({ errand }) => errand === undefined);
     if (idle !== undefined || hands.length >= list.threadsWanted()) return idle;
-    const hand: Hand = { thread: undefined, seeds: new Set(), errand: undefined };
+    const hand: Hand = { thread: undefined, sources: new Set(), errand: undefined };
     hands.push(hand);
     return hand;
   };

@@ -4,18 +4,24 @@ import type { SeedSource } from "./messages.ts";
 export interface Seeds {
   /** By the seed in hexadecimal. */
   stateOf(seed: string): "ready" | "making" | "absent";
-  sourceOf(seed: string): SeedSource | undefined;
+  /** The cache of a seed for a thread to use; undefined where it is not ready. */
+  use(seed: string): Use | undefined;
   /** Takes a place for a seed, in the stead of one that nobody uses; undefined when there is no place now. */
   reserve(seed: string): Place | undefined;
   /** The place is filled. */
   made(seed: string, source: SeedSource): void;
   /** The place is free again. */
   failed(seed: string): void;
-  /** A thread works, or works no more, with this cache. */
-  hold(seed: string): void;
-  release(seed: string): void;
   /** This seed keeps its place. */
   pin(seed: string): void;
+}
+
+/** Something to hash with, which is not taken away between `begin` and `end`. */
+export interface Use {
+  readonly name: string;
+  readonly source: SeedSource;
+  begin(): void;
+  end(): void;
 }
 
 /** A place for a cache. */
@@ -59,7 +65,11 @@ export function createSeeds(): Seeds {
       if (entry === undefined) return "absent";
       return entry.source === undefined ? "making" : "ready";
     },
-    sourceOf: (seed) => entries.get(seed)?.source,
+    use(seed) {
+      const source = entries.get(seed)?.source;
+      if (source === undefined) return undefined;
+      return { name: seed, source, begin: () => addUsers(seed, 1), end: () => addUsers(seed, -1) };
+    },
     reserve(seed) {
       const idle = [...entries].find(([key, { source, users }]) => source && users === 0 && key !== pinned);
       if (entries.size >= MAX_CACHES && idle === undefined) return undefined;
@@ -72,8 +82,6 @@ export function createSeeds(): Seeds {
       if (entry !== undefined) entry.source = source;
     },
     failed: (seed) => void entries.delete(seed),
-    hold: (seed) => addUsers(seed, 1),
-    release: (seed) => addUsers(seed, -1),
     pin(seed) {
       pinned = seed;
     },

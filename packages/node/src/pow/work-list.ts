@@ -1,16 +1,17 @@
 import { toHex } from "@anulo/protocol";
+import type { Datasets } from "./datasets.ts";
 import { createHashQueue, type HashJob } from "./hash-queue.ts";
 import type { Engine, PowAnswer, PowQuestion, ThreadResult, ThreadTask } from "./messages.ts";
 import { createSearchRun, type NonceRun, type SearchRun } from "./search-run.ts";
-import { createSeeds, type Seeds } from "./seeds.ts";
+import { createSeeds, type Seeds, type Use } from "./seeds.ts";
 import { type PowSearch, seedOf } from "./work.ts";
 
 /** A task for a thread, and what is to be done with its result. */
 export interface Errand {
   readonly task: ThreadTask;
-  /** The seed (hexadecimal) whose cache the thread needs for it. */
-  readonly seed: string | undefined;
-  /** A seed whose cache no thread may use from now on. */
+  /** What the thread needs for it. */
+  readonly use: Use | undefined;
+  /** The name of what no thread may use from now on. */
   readonly dropped?: string | undefined;
   /** The answers that follow from the result, which took so many milliseconds. */
   settle(result: ThreadResult, ms: number): PowAnswer[];
@@ -18,7 +19,6 @@ export interface Errand {
 
 /** The questions that are open, and the order of the work they make. */
 export interface WorkList {
-  readonly seeds: Seeds;
   add(question: PowQuestion): void;
   /** The next errand, when there is one that can be done now. */
   next(): Errand | undefined;
@@ -41,6 +41,7 @@ interface Choice {
 }
 
 interface Lists {
+  readonly datasets: Datasets;
   readonly choice: Choice;
   readonly seeds: Seeds;
   readonly hashes: ReturnType<typeof createHashQueue>;
@@ -52,25 +53,27 @@ export interface WorkListOptions {
   readonly threads: number;
   /** Who computes RandomX, if that is known. */
   readonly engine: Engine | undefined;
+  readonly datasets: Datasets;
   /** Milliseconds, from any point on. */
   readonly now: () => number;
 }
 
 /** An empty list: hashes come first, then searches, then seeds of the future. */
-export function createWorkList({ threads, engine, now }: WorkListOptions): WorkList {
+export function createWorkList({ threads, engine, datasets, now }: WorkListOptions): WorkList {
   const choice: Choice = { engine, isBeingMade: false };
-  const lists: Lists = { choice, seeds: createSeeds(), hashes: createHashQueue(now), searches: new Map() };
-  const { seeds, hashes, searches } = lists;
+  const hashes = createHashQueue(now);
+  const lists: Lists = { datasets, choice, seeds: createSeeds(), hashes, searches: new Map() };
+  const { seeds, searches } = lists;
   let future: Uint8Array | undefined;
   const isReady = (seed: string | undefined) => seed === undefined || seeds.stateOf(seed) === "ready";
   const nextHash = (): Errand | undefined => {
     const lacking = hashes.lacking(isReady);
     const job = lacking?.isDue ? undefined : hashes.take(isReady);
-    if (job !== undefined) return hashErrand(job);
+    if (job !== undefined) return hashErrand(seeds, job);
     const make = lacking && makeErrand(lists, lacking.seedId);
     if (make !== undefined) return make;
     const other = hashes.take(isReady);
-    return other && hashErrand(other);
+    return other && hashErrand(seeds, other);
   };
   const nextRun = (): Errand | undefined => {
     for (const search of searches.values()) {
@@ -81,12 +84,11 @@ export function createWorkList({ threads, engine, now }: WorkListOptions): WorkL
         continue;
       }
       const run = search.run.take();
-      if (run !== undefined) return tryErrand(searches, search, run);
+      if (run !== undefined) return tryErrand(lists, search, run);
     }
     return undefined;
   };
   return {
-    seeds,
     add(question) {
       if (question.type === "hash") hashes.add(question);
       else if (question.type === "abandon") searches.delete(question.id);
@@ -125,7 +127,7 @@ function chooseErrand(choice: Choice): Errand | undefined {
   choice.isBeingMade = true;
   return {
     task: { type: "choose" },
-    seed: undefined,
+    use: undefined,
     settle(result) {
       const isChosen = result.type === "chosen";
       choice.engine = isChosen ? result.engine : "portable";
@@ -146,7 +148,7 @@ function makeErrand(lists: Lists, seedId: Uint8Array): Errand | undefined {
   const { dropped, replaced } = place;
   return {
     task: { type: "make", seedId, engine, replaced },
-    seed: undefined,
+    use: undefined,
     dropped,
     settle(result) {
       if (result.type === "made") {
@@ -165,10 +167,12 @@ function makeErrand(lists: Lists, seedId: Uint8Array): Errand | undefined {
   };
 }
 
-function hashErrand({ id, work }: HashJob): Errand {
+function hashErrand(seeds: Seeds, { id, work }: HashJob): Errand {
+  const seed = seedOf(work);
+  const use = seed === undefined ? undefined : seeds.use(seed);
   return {
-    task: { type: "hash", work },
-    seed: seedOf(work),
+    task: { type: "hash", work, source: use?.name },
+    use,
     settle(result) {
       if (result.type === "hashed") return [{ type: "hashed", id, hash: result.hash }];
       return [{ type: "failed", id, reason: reasonOf(result) }];
@@ -176,10 +180,21 @@ function hashErrand({ id, work }: HashJob): Errand {
   };
 }
 
-function tryErrand(searches: Map<number, Search>, { id, search, run }: Search, tried: NonceRun): Errand {
+/** A long search uses the dataset as soon as there is one, and the cache until then. */
+function useOf({ seeds, datasets }: Lists, search: PowSearch): Use | undefined {
+  const seed = seedOf(search);
+  const cache = seed === undefined ? undefined : seeds.use(seed);
+  if (cache === undefined || search.isLong !== true) return cache;
+  return datasets.use(cache) ?? cache;
+}
+
+function tryErrand(lists: Lists, { id, search, run }: Search, tried: NonceRun): Errand {
+  const { searches } = lists;
+  const use = useOf(lists, search);
+  const nonce = search.firstNonce + tried.offset;
   return {
-    task: { type: "try", search, nonce: search.firstNonce + tried.offset, count: tried.count },
-    seed: seedOf(search),
+    task: { type: "try", search, source: use?.name, nonce, count: tried.count },
+    use,
     settle(result, ms) {
       if (!searches.has(id)) return [];
       if (result.type !== "tried") {
