@@ -44,16 +44,21 @@ const wordsOf: { readonly [errno: number]: string } = {
   122: "the disk quota is used up",
 };
 
-/** The errno of an error of LMDB or of Node. */
+/** LMDB numbers its own errors from here upwards. Source: lmdb.h `MDB_KEYEXIST`. */
+const LMDB_ERRORS = { from: -30_800, to: -30_700 } as const;
+
+/** The number of an error of LMDB or of the system; other errors have names of their own. */
 function errnoOf(error: unknown): number | undefined {
+  if (!(error instanceof Error) || error.name !== "Error") return undefined;
   const { code, errno } = error as { code?: unknown; errno?: unknown };
-  if (typeof code === "number") return code;
-  return typeof errno === "number" ? Math.abs(errno) : undefined;
+  if (typeof errno === "number") return Math.abs(errno);
+  if (typeof code !== "number") return undefined;
+  return code > 0 || (code >= LMDB_ERRORS.from && code <= LMDB_ERRORS.to) ? code : undefined;
 }
 
 /** Whether LMDB or the system raised this, rather than our own code. */
 export function isSystemFault(error: unknown): boolean {
-  return error instanceof Error && errnoOf(error) !== undefined;
+  return errnoOf(error) !== undefined;
 }
 
 /** A fault of the system while `doing` something, in plain words. */

@@ -1,8 +1,9 @@
 export type { NewBlock, NewOutput, NewTransaction, RemovedBlock, TransactionFacts } from "./block-changes.ts";
-export type { ChainSnapshot, ChainStore, ChainWriter, StoreOptions } from "./chain-store.ts";
-export { openReader, openStore } from "./chain-store.ts";
+export type { ChainSnapshot, ChainStore, ChainWriter } from "./chain-store.ts";
+export { openReader } from "./chain-store.ts";
 export type { BlockFacts, ChainCheck, FactReader, StoredParts } from "./check-chain.ts";
 export { DamagedDatabase, DatabaseInUse, WriteFailed, WrongDatabase } from "./damage.ts";
+export { openStore, type StoreOptions } from "./open-store.ts";
 export { isPrunedRight, type PruneStep } from "./prune.ts";
 export type { ChainReader, StoredTransaction, WithHash } from "./reader.ts";
 export type { Recovery } from "./recover.ts";

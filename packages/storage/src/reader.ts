@@ -57,16 +57,32 @@ function* weightsOf(
   }
 }
 
-/** Reads at a snapshot, or at the newest commit when none is given. */
-export function createReader(tables: Tables, at?: Snapshot): ChainReader {
+/** What is asked again and again, kept until the chain changes. */
+export interface Remembered {
+  height: number | undefined;
+  ringCtOutputs: number | undefined;
+}
+
+/**
+ * Reads at a snapshot, or at the newest commit when none is given. `remembered` has to be emptied with every
+ * change; a snapshot never changes.
+ */
+export function createReader(tables: Tables, at?: Snapshot, remembered?: Remembered): ChainReader {
+  const memory = at === undefined ? remembered : { height: undefined, ringCtOutputs: undefined };
+  const countBlocks = () => {
+    for (const { key } of tables.blockInfo.entries({ reverse: true, limit: 1 }, at)) return key + 1;
+    return 0;
+  };
+  const countOutputs = (amount: bigint) => tables.outputCounts.get(amount, at) ?? 0;
   const transactionById = (id: number): StoredTransaction | undefined => {
     const info = tables.transactionInfo.get(id, at);
     return info === undefined ? undefined : { id, ...info };
   };
   return {
     height() {
-      for (const { key } of tables.blockInfo.entries({ reverse: true, limit: 1 }, at)) return key + 1;
-      return 0;
+      if (memory === undefined) return countBlocks();
+      memory.height ??= countBlocks();
+      return memory.height;
     },
     blockInfo: (height) => tables.blockInfo.get(height, at),
     blockInfos: (from, to) =>
@@ -92,7 +108,11 @@ export function createReader(tables: Tables, at?: Snapshot): ChainReader {
     outputIndices: (id) => tables.outputIndices.get(id, at),
     output: (amount, index) =>
       amount === 0n ? tables.ringCtOutputs.get(index, at) : tables.outputs.get({ amount, index }, at),
-    outputCount: (amount) => tables.outputCounts.get(amount, at) ?? 0,
+    outputCount(amount) {
+      if (memory === undefined || amount !== 0n) return countOutputs(amount);
+      memory.ringCtOutputs ??= countOutputs(0n);
+      return memory.ringCtOutputs;
+    },
     *outputCounts() {
       for (const { key, value } of tables.outputCounts.entries({}, at)) yield { amount: key, count: value };
     },

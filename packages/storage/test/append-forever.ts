@@ -1,4 +1,4 @@
-import { openStore } from "../src/chain-store.ts";
+import { openStore } from "../src/open-store.ts";
 import { sampleBlock } from "./sample-blocks.ts";
 
 /** Appends blocks until killed or refused; prints each height once it counts as stored. */

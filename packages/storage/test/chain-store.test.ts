@@ -8,10 +8,10 @@ import { afterEach, beforeEach, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { Worker } from "node:worker_threads";
 import { applyBlock, undoBlock } from "../src/block-changes.ts";
-import { openStore } from "../src/chain-store.ts";
 import { WrongDatabase } from "../src/damage.ts";
 import type { Tables } from "../src/environment.ts";
 import { openEnvironment } from "../src/environment.ts";
+import { openStore } from "../src/open-store.ts";
 import { bytesOf, sampleBlock, sampleFacts } from "./sample-blocks.ts";
 
 let folder = "";
@@ -115,6 +115,38 @@ test("a failing write changes nothing, and a failing inner write nothing but its
   });
   assert.equal(store.read.height(), 2);
   await store.close();
+});
+
+test("an error of the caller, with whatever code, is no fault of the disk", async () => {
+  const faults: Error[] = [];
+  const onFault = (fault: Error) => void faults.push(fault);
+  const store = await openStore({ path: join(folder, "chain.mdb"), network: "regtest", onFault });
+  class Refused extends Error {
+    readonly code = 28;
+    override readonly name = "Refused";
+  }
+  assert.throws(
+    () =>
+      store.write(() => {
+        throw new Refused("on purpose");
+      }),
+    Refused,
+  );
+  assert.deepEqual(faults, []);
+  await store.close();
+});
+
+test("a file can be looked through whole when it is opened", async () => {
+  const path = join(folder, "chain.mdb");
+  const store = await openStore({ path, network: "regtest" });
+  for (let height = 0; height < 20; height++) {
+    store.write((writer) => writer.appendBlock(sampleBlock(height)));
+  }
+  await store.close();
+  const reopened = await openStore({ path, network: "regtest", checkAll: true });
+  assert.ok(reopened.recovery?.pages.isComplete);
+  assert.ok(reopened.recovery.pages.pages > 10);
+  await reopened.close();
 });
 
 test("a snapshot does not see what is written after it", async () => {

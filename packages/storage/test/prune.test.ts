@@ -4,7 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { PRUNING_STRIPE_BLOCKS, PRUNING_TIP_BLOCKS, pruningSeed } from "@anulo/protocol";
-import { type ChainStore, openStore } from "../src/chain-store.ts";
+import type { ChainStore } from "../src/chain-store.ts";
+import { openStore } from "../src/open-store.ts";
 import { isPrunedRight } from "../src/prune.ts";
 import { sampleBlock, sampleFacts } from "./sample-blocks.ts";
 

@@ -18,10 +18,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { type ChainStore, openStore } from "../src/chain-store.ts";
+import type { ChainStore } from "../src/chain-store.ts";
 import { DamagedDatabase, DatabaseInUse, WrongDatabase } from "../src/damage.ts";
 import { openEnvironment } from "../src/environment.ts";
 import { readFlushMark, writeFlushMark } from "../src/flush-mark.ts";
+import { openStore } from "../src/open-store.ts";
 import { bytesOf, sampleBlock } from "./sample-blocks.ts";
 
 let folder = "";

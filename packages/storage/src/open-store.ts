@@ -1,0 +1,122 @@
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { type ChainStore, createStore, type Opened } from "./chain-store.ts";
+import { DamagedDatabase, DatabaseInUse, WrongDatabase } from "./damage.ts";
+import { type Environment, openEnvironment, type Tables } from "./environment.ts";
+import { createFlusher, type Flusher } from "./flusher.ts";
+import { lockForProcess } from "./process-lock.ts";
+import { type Recovery, recoverFile } from "./recover.ts";
+import { defaultSyncMode, type SyncMode } from "./sync-mode.ts";
+import { SCHEMA_VERSION } from "./tables.ts";
+
+export interface StoreOptions {
+  /** The database file, created when missing; left out: a temporary one, never flushed, deleted when closed. */
+  readonly path?: string | undefined;
+  /** Name of the network the file belongs to. */
+  readonly network: string;
+  /** Look through the whole structure of the file, however long that takes. */
+  readonly checkAll?: boolean | undefined;
+  /** When writes are flushed; by default soon after, without waiting. */
+  readonly syncMode?: SyncMode | undefined;
+  /** Told when the disk fails to take a write, or a row turns out to be damaged: it is time to stop. */
+  readonly onFault?: ((fault: Error) => void) | undefined;
+}
+
+/** Milliseconds an opening may spend on the structure of the file; small files are looked through whole. */
+const CHECK_BUDGET_MS = 200;
+
+interface Identity {
+  readonly network: string;
+  readonly recovery: Recovery | undefined;
+}
+
+/** Names the file's schema and network where it is new, else checks them. */
+function checkIdentity({ root, tables }: Environment, { network, recovery }: Identity): void {
+  const schema = readProperty(tables, "schema");
+  if (schema === undefined) {
+    if (tables.blocks.count() > 0) throw new DamagedDatabase("it does not say what it is");
+    root.transactionSync(() => {
+      tables.properties.put("schema", Buffer.from(String(SCHEMA_VERSION)));
+      tables.properties.put("network", Buffer.from(network));
+    });
+    return;
+  }
+  if (schema !== String(SCHEMA_VERSION)) throw otherSchema(schema);
+  const found = readProperty(tables, "network");
+  if (found !== network) throw new WrongDatabase(`the database belongs to ${found}, not to ${network}`);
+  if (recovery?.isNew === true && tables.blocks.count() > 0) {
+    throw new DamagedDatabase("the marks of its last flush are gone");
+  }
+}
+
+function otherSchema(schema: string): WrongDatabase {
+  return new WrongDatabase(
+    `the database has schema ${schema}, this program reads ${SCHEMA_VERSION}: move it away and sync again`,
+  );
+}
+
+/** Rows of schema 1 had no checksums. */
+function readProperty(tables: Tables, name: string): string | undefined {
+  try {
+    const bytes = tables.properties.get(name);
+    return bytes === undefined ? undefined : Buffer.from(bytes).toString();
+  } catch (error) {
+    if (error instanceof DamagedDatabase && tables.ringCtOutputs.count() === 0) throw otherSchema("1");
+    throw error;
+  }
+}
+
+/** Opens a file that nobody else has open; the first flush is done before anything is written. */
+async function openFile(path: string, options: StoreOptions): Promise<Omit<Opened, "afterClose">> {
+  const { network, syncMode = defaultSyncMode, checkAll = false, onFault = () => {} } = options;
+  const recovery = recoverFile(path, checkAll ? Number.POSITIVE_INFINITY : CHECK_BUDGET_MS);
+  const environment = openEnvironment(path, { onDamage: onFault });
+  let flusher: Flusher | undefined;
+  try {
+    checkSoleUse(environment, path);
+    flusher = createFlusher({ environment, path, mode: syncMode, onFault });
+    await flusher.flush();
+    checkIdentity(environment, { network, recovery });
+    return { path, environment, recovery, flusher, onFault };
+  } catch (error) {
+    await flusher?.close();
+    await environment.root.close();
+    throw error;
+  }
+}
+
+/** A file in the folder for temporary files, flushed by nobody. */
+function openTransient(network: string): Opened {
+  const path = join(mkdtempSync(join(tmpdir(), "anulo-")), "chain.mdb");
+  const environment = openEnvironment(path);
+  checkIdentity(environment, { network, recovery: undefined });
+  const afterClose = () => rmSync(dirname(path), { recursive: true, force: true });
+  return { path, environment, recovery: undefined, flusher: undefined, onFault: () => {}, afterClose };
+}
+
+/** Throws DatabaseInUse where another process reads the file: the one that has it open always does. */
+function checkSoleUse({ root }: Environment, path: string): void {
+  root.readerCheck();
+  for (const line of root.readerList().split("\n")) {
+    const processId = Number(/^\s*(\d+)\s/.exec(line)?.[1] ?? process.pid);
+    if (processId !== process.pid) throw new DatabaseInUse(path, processId);
+  }
+}
+
+/**
+ * Opens or creates a chain database; throws WrongDatabase for a file of another network or schema, DatabaseInUse
+ * where another process has it open, DamagedDatabase where its bytes cannot be right.
+ */
+export async function openStore(options: StoreOptions): Promise<ChainStore> {
+  const { path, network } = options;
+  if (path === undefined) return createStore(openTransient(network));
+  mkdirSync(dirname(path), { recursive: true });
+  const lock = await lockForProcess(path);
+  try {
+    return createStore({ ...(await openFile(path, options)), afterClose: lock.release });
+  } catch (error) {
+    lock.release();
+    throw error instanceof DamagedDatabase ? new DamagedDatabase(error.detail, path) : error;
+  }
+}
