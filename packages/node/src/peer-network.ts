@@ -91,7 +91,7 @@ export function createPeering({ network, chain, peers, isOffline, now, log }: Pe
     },
     async stop() {
       await connections.stop();
-      protocol.stop();
+      await protocol.stop();
     },
   };
 }

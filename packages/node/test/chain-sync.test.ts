@@ -2,15 +2,25 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { toHex } from "@anulo/protocol";
 import type { OpenChain } from "../src/chain/open-chain.ts";
-import { emptyChain, loadBlocks } from "./chain-fixture.ts";
-import { connect, speaking, type TestNode, until } from "./peer-network.ts";
+import { messages } from "../src/peers/messages.ts";
+import type { PeerProtocolOptions } from "../src/peers/peer-protocol.ts";
+import { emptyChain, loadBlocks, now } from "./chain-fixture.ts";
+import {
+  connect,
+  type End,
+  meetStranger,
+  speaking,
+  stillClock,
+  type TestNode,
+  until,
+} from "./peer-network.ts";
 import { recordedChain } from "./recorded-chains.ts";
 
 let full: TestNode;
 const open: TestNode[] = [];
 
-async function node(chain?: OpenChain): Promise<TestNode> {
-  const made = speaking(chain ?? (await emptyChain()));
+async function node(chain?: OpenChain, options: Partial<PeerProtocolOptions> = {}): Promise<TestNode> {
+  const made = speaking(chain ?? (await emptyChain()), options);
   open.push(made);
   return made;
 }
@@ -20,12 +30,12 @@ const topOf = ({ chain }: TestNode) => toHex(chain.parts.state.view().topId);
 
 before(async () => {
   full = await node();
-  await loadBlocks(full.chain.parts, recordedChain().slice(0, 300));
+  await loadBlocks(full.chain.parts, recordedChain().slice(0, 240));
 });
 
 after(async () => {
   for (const { protocol, chain } of open) {
-    protocol.stop();
+    await protocol.stop();
     await chain.close();
   }
 });
@@ -37,4 +47,52 @@ test("an empty node fetches a whole chain from a peer", async () => {
   assert.equal(topOf(empty), topOf(full));
   assert.equal(empty.protocol.sync.queue.spans.length, 0);
   close();
+});
+
+test("a chain comes from several peers at once, whoever of them leaves", async () => {
+  const empty = await node();
+  const second = await node();
+  connect(second, full);
+  await until(second, () => heightOf(second) === heightOf(full));
+  const asked = new Set<End>();
+  const ends = [connect(empty, full, "10.0.0.1"), connect(empty, second, "10.0.0.2")];
+  for (const { atB } of ends) {
+    atB.tamper = (id, bytes) => {
+      if (id === messages.requestBlocks.id) asked.add(atB);
+      return bytes;
+    };
+  }
+  await until(empty, () => heightOf(empty) > 100);
+  ends[0]!.close();
+  await until(empty, () => heightOf(empty) === heightOf(full));
+  assert.equal(asked.size, 2);
+  assert.equal(topOf(empty), topOf(full));
+});
+
+test("a peer that does not answer is passed by, and dropped if it goes on so", async () => {
+  const clock = stillClock(now());
+  const empty = await node(await emptyChain(), { clock });
+  const silent = meetStranger(empty, { ...full.protocol.syncData(), currentHeight: 5000 });
+  clock.pass(0.1);
+  assert.ok(silent.heard.length > 0);
+  connect(empty, full, "10.0.0.2");
+  clock.pass(0.1);
+  await until(empty, () => heightOf(empty) === heightOf(full));
+  for (let second = 0; second < 120; second++) clock.pass(1);
+  assert.deepEqual(silent.dropped?.blame, { score: 5 });
+});
+
+test("a node that stops while it fetches leaves a chain that goes on later", async () => {
+  const chain = await emptyChain();
+  const empty = await node(chain);
+  const { close } = connect(empty, full);
+  await until(empty, () => heightOf(empty) > 20);
+  close();
+  await empty.protocol.stop();
+  const height = heightOf(empty);
+  assert.ok(height < heightOf(full));
+  const again = await node(chain);
+  connect(again, full);
+  await until(again, () => heightOf(again) === heightOf(full));
+  open.splice(open.indexOf(again), 1);
 });

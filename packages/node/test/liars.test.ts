@@ -23,7 +23,7 @@ before(async () => {
 
 after(async () => {
   for (const { protocol, chain, faults } of [model, node]) {
-    protocol.stop();
+    await protocol.stop();
     await chain.close();
     assert.deepEqual(faults, []);
   }
@@ -218,7 +218,7 @@ test("a block without the work it needs is worth a ban", async () => {
   await stranger.say(messages.newFluffyBlock, { b, current_blockchain_height: 2 });
   assert.deepEqual(stranger.dropped?.blame, { score: 10 });
   for (const { protocol, chain, faults } of [hard, helper]) {
-    protocol.stop();
+    await protocol.stop();
     await chain.close();
     assert.deepEqual(faults, []);
   }

@@ -38,7 +38,7 @@ const firstBusy = recordedChain().findIndex(({ transactions }) => transactions.l
 
 afterEach(async () => {
   for (const { protocol, chain, faults } of open.splice(0)) {
-    protocol.stop();
+    await protocol.stop();
     await chain.close();
     assert.deepEqual(faults, []);
   }

@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { setImmediate } from "node:timers/promises";
 import {
   type Blame,
   type Clock,
@@ -119,7 +120,7 @@ function makePeer({ host, direction, zone = "public", syncData, isOpen, drop, he
     since: now(),
     traffic: {
       ...{ received: 0, sent: 0, receiveRate: 0, sendRate: 0 },
-      ...{ lastReceived: now(), lastSent: now() },
+      ...{ lastReceived: 0, lastSent: 0 },
     },
     queuedBytes: 0,
     get isOpen() {
@@ -170,7 +171,7 @@ function makeEnd(
     syncData: () => from.protocol.syncData(),
   });
   const receive = (id: number, bytes: Uint8Array) => {
-    inbox = inbox.then(() => take(id, bytes));
+    inbox = inbox.then(() => setImmediate()).then(() => take(id, bytes));
   };
   return Object.assign(end, { peer, receive });
 }
@@ -269,7 +270,7 @@ export function until(node: TestNode, holds: () => boolean): Promise<void> {
     let isDone = false;
     const timer = setTimeout(() => finish(new Error("what was waited for did not happen")), 20_000);
     const poll = setInterval(() => check(), 2);
-    const end = node.chain.events.listen(() => setImmediate(check));
+    const end = node.chain.events.listen(() => void setImmediate().then(check));
     const finish = (error?: Error) => {
       isDone = true;
       clearTimeout(timer);

@@ -48,7 +48,7 @@ async function stage(random: (size: number) => Uint8Array, maxPoolWeight?: numbe
 
 afterEach(async () => {
   for (const { protocol, chain, faults } of open.splice(0)) {
-    protocol.stop();
+    await protocol.stop();
     await chain.close();
     assert.deepEqual(faults, []);
   }

@@ -68,7 +68,7 @@ export class ChainSync {
       onLoose: ({ link }) => {
         if (link.peer.isOpen && link.asked === undefined) this.follow(link);
       },
-      onFault: (_, error) => options.onFault(error),
+      onFault: options.onFault,
     });
   }
 
@@ -151,7 +151,13 @@ export class ChainSync {
   /** Once a second: looks after peers that do not answer. */
   tick(): void {
     for (const link of this.#options.links()) if (this.#isSilent(link)) this.#giveUp(link);
+    this.#import.run();
     this.#proceedAll();
+  }
+
+  /** Asks for nothing more; resolves when what was being added is. */
+  stop(): Promise<void> {
+    return this.#import.stop();
   }
 
   #has({ id, key }: Pick<NeededBlock, "id" | "key">): boolean {
@@ -220,8 +226,9 @@ export class ChainSync {
 
   #askFurther(link: PeerLink): void {
     const { newestTold, height } = link;
-    if (newestTold !== undefined && newestTold.height + 1 < height) {
-      this.#askChain(link, { isOnward: true });
+    const told = newestTold === undefined ? this.#read.height() : newestTold.height + 1;
+    if (told < height) {
+      this.#askChain(link, { isOnward: newestTold !== undefined });
       return;
     }
     link.state = "normal";

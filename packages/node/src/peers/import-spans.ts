@@ -11,6 +11,8 @@ export interface SpanImport {
   readonly isBusy: boolean;
   /** Begins, unless it is at it: call it whenever something came. */
   run(): void;
+  /** Begins nothing more; resolves when what was begun is done. */
+  stop(): Promise<void>;
 }
 
 export interface SpanImportOptions {
@@ -24,7 +26,7 @@ export interface SpanImportOptions {
   /** What the span builds on is not known: it was of no use. */
   onLoose(span: Span): void;
   /** A bug of ours. */
-  onFault(span: Span, error: unknown): void;
+  onFault(error: unknown): void;
 }
 
 /** Milliseconds of work between two turns of the event loop. */
@@ -49,8 +51,9 @@ async function readFetched(fetched: readonly FetchedBlock[]): Promise<IncomingBl
 export function createSpanImport(options: SpanImportOptions): SpanImport {
   const { parts, importer, queue } = options;
   const { read } = parts.store;
-  let isRunning = false;
-  let staged = 0;
+  let isStopped = false;
+  let running: Promise<void> | undefined;
+  const staged = new Set<Promise<void>>();
   const isKnown = (id: Uint8Array) =>
     read.heightOf(id) !== undefined || read.alternativeBlock(id) !== undefined;
   /** The span whose turn it is; undefined while it, or what it builds on, is still to come. */
@@ -79,42 +82,47 @@ export function createSpanImport(options: SpanImportOptions): SpanImport {
     if (error instanceof Outrun) return;
     queue.remove(span);
     if (error instanceof BadBlock || error instanceof BadBytes) options.onBad(span, error);
-    else options.onFault(span, error);
+    else options.onFault(error);
   };
   const stage = async (span: Span): Promise<void> => {
     span.isStaged = true;
-    staged++;
-    const settled = () => {
-      staged--;
-      run();
-    };
     try {
       const { written } = await importer.stage(await readFetched(span.fetched!));
-      written
+      const settled: Promise<void> = written
         .then(
           () => finish(span),
           (error) => fail(span, error),
         )
-        .then(settled);
+        .catch(options.onFault)
+        .then(() => {
+          staged.delete(settled);
+          run();
+        });
+      staged.add(settled);
     } catch (error) {
       fail(span, error);
-      settled();
     }
   };
   const runAll = async () => {
-    for (let span = next(); span !== undefined; span = next()) await stage(span);
+    for (let span = next(); span !== undefined && !isStopped; span = next()) await stage(span);
   };
   const run = () => {
-    if (isRunning) return;
-    isRunning = true;
-    runAll().finally(() => {
-      isRunning = false;
-    });
+    if (isStopped || running !== undefined) return;
+    running = runAll()
+      .catch(options.onFault)
+      .then(() => {
+        running = undefined;
+      });
   };
   return {
     get isBusy() {
-      return isRunning || staged > 0;
+      return running !== undefined || staged.size > 0;
     },
     run,
+    async stop() {
+      isStopped = true;
+      await running;
+      await Promise.all(staged);
+    },
   };
 }

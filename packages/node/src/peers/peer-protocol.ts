@@ -95,14 +95,16 @@ export class PeerProtocol {
 
   /** Starts to look after peers and to tell them what happens. */
   start(): void {
-    this.#ends = [this.#options.events.listen((event) => this.#onEvent(event))];
+    this.#ends = [this.#options.events.listen((event) => this.#onEventSafely(event))];
     this.#scheduleTick();
   }
 
-  stop(): void {
+  /** Resolves when no block is being added any more. */
+  async stop(): Promise<void> {
     for (const end of this.#ends) end();
     this.#cancelTick();
     this.#relay.stop();
+    await this.sync.stop();
   }
 
   /** Our chain, as peers are told of it. */
@@ -192,6 +194,15 @@ export class PeerProtocol {
       handle(requestMissing, (peer, body) => server.missing(this.#linkOf(peer), body)),
       handle(poolComplement, (peer, body) => server.complement(this.#linkOf(peer), body)),
     ];
+  }
+
+  /** What went wrong in telling others must not reach those who made it happen. */
+  #onEventSafely(event: ChainEvent): void {
+    try {
+      this.#onEvent(event);
+    } catch (error) {
+      this.#log.error("peers could not be told", { error });
+    }
   }
 
   #onEvent(event: ChainEvent): void {
