@@ -70,8 +70,9 @@ export const networkDefaults = {
 const BYTES_PER_KB = 1024;
 const TICK_MS = 1000;
 const SAVE_INTERVAL_MS = 30 * 60_000;
-/** What unfinished messages, and messages not taken yet, may hold altogether. */
-const MAX_HELD_BYTES = 256 * 1024 * 1024;
+/** What messages not taken yet, and messages not complete yet, may hold altogether. */
+const MAX_QUEUED_BYTES = 256 * 1024 * 1024;
+const MAX_HELD_BYTES = 128 * 1024 * 1024;
 
 /** Makes a network; `wires` in place of sockets is for tests. */
 export function createPeerNetwork(options: PeerNetworkOptions, wires: Wires = systemWires): PeerNetwork {
@@ -108,8 +109,13 @@ class Network implements PeerNetwork {
       down: rate(options.limitDown ?? networkDefaults.limitDown),
       queueBudget: {
         used: 0,
-        max: MAX_HELD_BYTES,
+        max: MAX_QUEUED_BYTES,
         exceeded: () => this.#dropLargest((session) => session.queuedBytes, "does not read what it is sent"),
+      },
+      frameBudget: {
+        used: 0,
+        max: MAX_HELD_BYTES,
+        exceeded: () => this.#dropLargest((session) => session.heldBytes, "sends too much at once"),
       },
     };
     const commons: Commons = {
@@ -321,8 +327,6 @@ class Network implements PeerNetwork {
   #tick(): void {
     this.#cancelTick = this.#lines.clock.after(TICK_MS, () => this.#tick());
     for (const zone of this.#zones) zone.tick();
-    const held = this.#sum((session) => session.heldBytes);
-    if (held > MAX_HELD_BYTES) this.#dropLargest((session) => session.heldBytes, "sends too much at once");
     for (const maker of this.#makers) maker.tick();
     if (this.#lines.clock.milliseconds() >= this.#nextSave) {
       this.#nextSave += SAVE_INTERVAL_MS;
@@ -332,10 +336,6 @@ class Network implements PeerNetwork {
 
   get #sessions(): Session[] {
     return this.#zones.flatMap((zone) => [...zone.sessions]);
-  }
-
-  #sum(bytesOf: (session: Session) => number): number {
-    return this.#sessions.reduce((sum, session) => sum + bytesOf(session), 0);
   }
 
   #dropLargest(bytesOf: (session: Session) => number, reason: string): void {

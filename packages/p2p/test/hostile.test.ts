@@ -184,6 +184,27 @@ test("a peer that trickles a long message is dropped, one that is only slow is n
   await assertServes(call, victim);
 });
 
+test("unfinished messages of all peers together are bounded: the largest goes", async () => {
+  const huge = notification({ ...blob, id: 2998, name: "huge", maxBytes: 99_000_000 });
+  const notifications = [handle(blob, () => {}), handle(huge, () => {})];
+  const { victim, call } = await world({ limitDown: 1e9, notifications });
+  const header = notificationFrame(huge.id, new Uint8Array(90_000_000)).subarray(0, HEADER_BYTES);
+  const megabyte = new Uint8Array(1_000_000);
+  const callers: Caller[] = [];
+  for (const [i, megabytes] of [40, 60, 50].entries()) {
+    const caller = await shakenHands(call, `6.6.6.${i}`);
+    caller.end.write(header);
+    for (let sent = 0; sent < megabytes; sent++) caller.end.write(megabyte);
+    await settle();
+    callers.push(caller);
+  }
+  assert.deepEqual(
+    callers.map(({ end }) => end.isClosed),
+    [false, true, false],
+  );
+  await assertServes(call, victim);
+});
+
 test("a peer that falls silent is dropped after five minutes", async () => {
   const { clock, call } = await world({ newsSeconds: 1e6 });
   const caller = await shakenHands(call, "6.6.6.6");

@@ -4,7 +4,7 @@ import { FrameReader } from "../levin/frame-reader.ts";
 import type { FairShare, Turn } from "../throttle.ts";
 import { Pace } from "./pace.ts";
 import type { Transport } from "./transport.ts";
-import { type QueueBudget, WriteQueue } from "./write-queue.ts";
+import { type ByteBudget, WriteQueue } from "./write-queue.ts";
 
 /** A request that got no good answer: the connection closed, time ran out, or the answer says no. */
 export class RequestFailed extends Error {
@@ -16,7 +16,10 @@ export interface SharedLines {
   readonly clock: Clock;
   readonly up: FairShare;
   readonly down: FairShare;
-  readonly queueBudget: QueueBudget;
+  /** Messages that wait to go out. */
+  readonly queueBudget: ByteBudget;
+  /** Messages that are not complete yet. */
+  readonly frameBudget: ByteBudget;
 }
 
 /** Who a link works for. */
@@ -57,6 +60,7 @@ export class Link implements Turn {
   #isThrottled = false;
   #isPaused = false;
   #isOpen = true;
+  #counted = 0;
 
   constructor(transport: Transport, lines: SharedLines, owner: LinkOwner) {
     this.#transport = transport;
@@ -121,6 +125,7 @@ export class Link implements Turn {
     if (!this.#isOpen) return;
     this.#isOpen = false;
     this.#queue.close();
+    this.#lines.frameBudget.used -= this.#counted;
     this.#lines.down.leave(this);
     this.#transport.close();
     for (const { reject } of this.#waiting.splice(0)) reject(new RequestFailed(reason));
@@ -189,6 +194,15 @@ export class Link implements Turn {
       if (handling !== undefined) this.hold(handling);
     }
     this.#setPaused(this.#isBusy || this.#isThrottled);
+    this.#countHeld();
+  }
+
+  #countHeld(): void {
+    if (!this.#isOpen) return;
+    const { frameBudget } = this.#lines;
+    frameBudget.used += this.#reader.held - this.#counted;
+    this.#counted = this.#reader.held;
+    if (frameBudget.used > frameBudget.max) frameBudget.exceeded();
   }
 
   #nextFrame(): Frame | undefined {

@@ -8,8 +8,8 @@ const MAX_MESSAGES = 1000;
 /** Bytes waiting, at most: one message of the longest kind, and some. */
 const MAX_WAITING_BYTES = 128 * 1024 * 1024;
 
-/** Bytes that wait in all queues together. */
-export interface QueueBudget {
+/** Bytes kept for all connections together. */
+export interface ByteBudget {
   used: number;
   readonly max: number;
   /** Called when `used` went above `max`: somebody has to go. */
@@ -20,7 +20,7 @@ export interface QueueBudget {
 export class WriteQueue implements Turn {
   readonly #transport: Transport;
   readonly #uplink: FairShare;
-  readonly #budget: QueueBudget;
+  readonly #budget: ByteBudget;
   #messages: Uint8Array[] = [];
   #bytes = 0;
   #isBlocked = false;
@@ -28,7 +28,7 @@ export class WriteQueue implements Turn {
   /** Bytes handed to the transport so far. */
   written = 0;
 
-  constructor(transport: Transport, uplink: FairShare, budget: QueueBudget) {
+  constructor(transport: Transport, uplink: FairShare, budget: ByteBudget) {
     this.#transport = transport;
     this.#uplink = uplink;
     this.#budget = budget;

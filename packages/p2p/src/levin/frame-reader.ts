@@ -15,10 +15,13 @@ const MAX_FRAGMENTS = 1000;
 const nothing = new Uint8Array();
 const isFragment = ({ flags }: FrameHeader) => (flags & (frameFlags.request | frameFlags.response)) === 0;
 
+/** Room is made in blocks of this size. */
+const BLOCK_BYTES = 64 * 1024;
+
 /** Bytes of a known number that arrive in pieces; room is made as they arrive, not as they are promised. */
 class Arriving {
   readonly #length: number;
-  #bytes = nothing;
+  readonly #blocks: Uint8Array[] = [];
   #filled = 0;
 
   constructor(length: number) {
@@ -31,21 +34,22 @@ class Arriving {
 
   /** Takes what belongs to it and returns the rest. */
   add(piece: Uint8Array): Uint8Array {
-    const part = piece.subarray(0, this.#length - this.#filled);
-    const needed = this.#filled + part.length;
-    if (needed > this.#bytes.length) {
-      const larger = new Uint8Array(Math.min(this.#length, Math.max(needed, 2 * this.#bytes.length)));
-      larger.set(this.#bytes.subarray(0, this.#filled));
-      this.#bytes = larger;
+    let at = 0;
+    const wanted = Math.min(piece.length, this.#length - this.#filled);
+    while (at < wanted) {
+      const used = this.#filled % BLOCK_BYTES;
+      if (used === 0) this.#blocks.push(new Uint8Array(Math.min(BLOCK_BYTES, this.#length - this.#filled)));
+      const part = piece.subarray(at, Math.min(wanted, at + BLOCK_BYTES - used));
+      this.#blocks.at(-1)!.set(part, used);
+      this.#filled += part.length;
+      at += part.length;
     }
-    this.#bytes.set(part, this.#filled);
-    this.#filled = needed;
-    return piece.subarray(part.length);
+    return piece.subarray(wanted);
   }
 
   /** All of them, once they are there. */
   get whole(): Uint8Array | undefined {
-    return this.#filled === this.#length ? this.#bytes.subarray(0, this.#length) : undefined;
+    return this.#filled === this.#length ? concatBytes(...this.#blocks) : undefined;
   }
 }
 
