@@ -34,11 +34,11 @@ export function add(a: v128, b: v128, mode: i32): v128 {
   if (mode == 0) return sum;
   const part = f64x2.sub(sum, a);
   const error = f64x2.add(f64x2.sub(a, f64x2.sub(sum, part)), f64x2.sub(b, part));
-  const negative = i64x2.shr_s(sum, 63);
+  const negative = f64x2.lt(sum, zero()); // a sum of −0 is exact
   const away = v128.or(negative, one()); // one unit upwards, read as an integer
   if (mode == 2) return i64x2.add(sum, v128.and(away, f64x2.gt(error, zero())));
   if (mode == 3) {
-    const opposite = v128.xor(i64x2.shr_s(error, 63), negative);
+    const opposite = v128.xor(f64x2.lt(error, zero()), negative);
     return i64x2.add(sum, v128.and(f64x2.ne(error, zero()), opposite));
   }
   const down = i64x2.sub(sum, v128.and(away, f64x2.lt(error, zero())));
@@ -70,12 +70,12 @@ export function add(a: v128, b: v128, mode: i32): v128 {
   return i64x2.add(nearest, v128.bitselect(f64x2.ne(first, infinity()), f64x2.lt(error, zero()), overflow));
 }
 
-/** a·b of positive numbers. */
+/** a·b of a positive number and one between 1 and 2^32, which can be split as it is. */
 export function multiply(a: v128, b: v128, mode: i32): v128 {
   const product = f64x2.mul(a, b);
   if (mode == 0) return product;
-  const x = significand(a), y = significand(b);
-  return correct(product, productError(x, y, f64x2.mul(x, y)), a, mode);
+  const x = significand(a);
+  return correct(product, productError(x, b, f64x2.mul(x, b)), a, mode);
 }
 
 /** a/b of positive numbers. */
