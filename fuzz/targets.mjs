@@ -1,0 +1,46 @@
+// The targets by name; each file is loaded only by the thread that runs one of its targets.
+const files = {
+  protocol: [
+    "transaction",
+    "pruned-transaction",
+    "block",
+    "extra",
+    "portable-storage",
+    "address",
+    "mnemonic",
+    "base58",
+    "amount",
+    "hex",
+  ],
+  http: ["json", "request-head", "chunked-body", "http-connection", "digest-login", "client-answer"],
+  peers: ["levin-frames", "peer-messages", "chain-messages", "peer-lists", "peer-address", "ban-list"],
+  storage: ["database-rows"],
+  crypto: ["signatures", "range-proofs"],
+  wallet: [
+    "payment-uri",
+    "keys-file",
+    "wallet-journal",
+    "unsigned-set",
+    "signed-set",
+    "multisig-set",
+    "exported-outputs",
+    "transfer-metadata",
+    "proof-texts",
+    "key-exchange",
+    "cbor",
+  ],
+  programs: ["flags", "configuration", "checkpoints", "log-categories"],
+  services: ["node-calls", "wallet-calls"],
+};
+
+const fileOf = new Map(Object.entries(files).flatMap(([file, names]) => names.map((name) => [name, file])));
+
+export const targetNames = [...fileOf.keys()];
+
+/** A target: its seeds, what it does with an input, which errors it may refuse one with. */
+export async function findTarget(name) {
+  const { targets } = await import(`./targets/${fileOf.get(name)}.mjs`);
+  const target = targets[name];
+  if (target === undefined) throw new Error(`no target ${name}`);
+  return { refusals: [], ...target };
+}
