@@ -9,7 +9,8 @@ const DEBIAN = "/usr/share/monero/testdata/fuzz";
 export function debianCorpus(name) {
   const folder = join(DEBIAN, name);
   if (existsSync(folder)) return readdirSync(folder).map((file) => readFileSync(join(folder, file)));
-  if (process.env.ANULO_REAL_PROGRAMS === "required") throw new Error(`missing: ${folder} (Debian: monero-tests)`);
+  if (process.env.ANULO_REAL_PROGRAMS === "required")
+    throw new Error(`missing: ${folder} (Debian: monero-tests)`);
   return [];
 }
 

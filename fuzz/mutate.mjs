@@ -21,7 +21,7 @@ export function seedOf(seed, name) {
 const oddBytes = [0, 1, 0x7f, 0x80, 0xff, 0x0a, 0x0d, 0x20, 0x22, 0x5c];
 const oddSizes = [0, 1, 2, 0x7f, 0x80, 0xff, 0x3fff, 0x4000, 0xffff, 0x7fffffff, 0xffffffff];
 const oddTexts = [
-  ..."{}[]\":,0-1.\\&=/%",
+  ...'{}[]":,0-1.\\&=/%',
   "null",
   "true",
   "-1",

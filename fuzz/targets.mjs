@@ -22,7 +22,6 @@ const files = {
     "wallet-journal",
     "unsigned-set",
     "signed-set",
-    "multisig-set",
     "exported-outputs",
     "transfer-metadata",
     "proof-texts",

@@ -43,7 +43,9 @@ export const targets = {
     refusals: [crypto.InvalidPoint],
     run(input) {
       const [A, A1, B, r1, s1, d1, first, second] = Array.from({ length: 8 }, (_, at) => part(input, at));
-      const rest = Array.from({ length: Math.min(40, Math.floor(input.length / 32) - 8) }, (_, at) => part(input, at + 8));
+      const rest = Array.from({ length: Math.min(40, Math.floor(input.length / 32) - 8) }, (_, at) =>
+        part(input, at + 8),
+      );
       const half = Math.max(0, Math.floor(rest.length / 2));
       const proof = { A, A1, B, r1, s1, d1, L: rest.slice(0, half), R: rest.slice(half, 2 * half) };
       crypto.verifyBulletproofsPlus([{ proof, commitments: [first, second] }]);

@@ -31,8 +31,13 @@ class FakeSocket extends Duplex {
 
 const service = {
   limits: { requestBytes: 1000, headerBytes: 1000, slowMs: 1000, keepAliveMs: 5000 },
-  screen: ({ method }) => (method === "OPTIONS" ? { head: "HTTP/1.1 200 OK\r\n\r\n", body: "", closes: false } : undefined),
-  answer: async (_head, body) => ({ head: "HTTP/1.1 200 OK\r\n\r\n", body: String(body.length), closes: false }),
+  screen: ({ method }) =>
+    method === "OPTIONS" ? { head: "HTTP/1.1 200 OK\r\n\r\n", body: "", closes: false } : undefined,
+  answer: async (_head, body) => ({
+    head: "HTTP/1.1 200 OK\r\n\r\n",
+    body: String(body.length),
+    closes: false,
+  }),
   closed: () => {},
 };
 
@@ -70,7 +75,8 @@ export const targets = {
     run(bytes) {
       const head = parseRequestHead("POST / HTTP/1.1\r\nTransfer-Encoding: chunked");
       const reader = createBodyReader(head, { maxBytes: 4096, keep: true });
-      for (let at = 0; at < bytes.length && !reader.isTooLarge(); at += 7) reader.take(bytes.subarray(at, at + 7));
+      for (let at = 0; at < bytes.length && !reader.isTooLarge(); at += 7)
+        reader.take(bytes.subarray(at, at + 7));
       assert.ok(reader.body().length <= 4096 + 7);
     },
   },

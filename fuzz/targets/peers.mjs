@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { messages } from "../../packages/node/dist/src/peers/messages.js";
-import { parsePeerAddress, BadAddress } from "../../packages/p2p/dist/src/address.js";
+import { BadAddress, parsePeerAddress } from "../../packages/p2p/dist/src/address.js";
 import { banAll, createBans } from "../../packages/p2p/dist/src/bans.js";
 import * as commands from "../../packages/p2p/dist/src/commands.js";
 import { BadFrame, notificationFrame, requestFrame } from "../../packages/p2p/dist/src/levin/frame.js";
@@ -37,7 +37,9 @@ const address = {
 };
 const peers = {
   type: "object",
-  values: [object({ adr: { type: "object", value: object(address) }, id: number(7), last_seen: number(1, "int64") })],
+  values: [
+    object({ adr: { type: "object", value: object(address) }, id: number(7), last_seen: number(1, "int64") }),
+  ],
 };
 const entry = {
   block: bytes(recordedBlocks[0]),
@@ -109,13 +111,19 @@ export const targets = {
   "peer-messages": {
     seeds: () => payloads.slice(0, 5),
     run(input) {
-      readAll(shapes.map((shape) => [shape, undefined]), input);
+      readAll(
+        shapes.map((shape) => [shape, undefined]),
+        input,
+      );
     },
   },
   "chain-messages": {
     seeds: () => payloads.slice(5),
     run(input) {
-      readAll(Object.values(messages).map(({ payload, limits }) => [payload, limits]), input);
+      readAll(
+        Object.values(messages).map(({ payload, limits }) => [payload, limits]),
+        input,
+      );
     },
   },
   "peer-lists": {

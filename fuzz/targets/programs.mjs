@@ -1,5 +1,5 @@
-import { BadUsage, parseFlags } from "../../bin/dist/src/flags.js";
 import { fromFile } from "../../bin/dist/src/configuration.js";
+import { BadUsage, parseFlags } from "../../bin/dist/src/flags.js";
 import { nodeFlags } from "../../bin/dist/src/node.js";
 import { walletFlags } from "../../bin/dist/src/wallet.js";
 import { BadCheckpoints, parseCheckpoints } from "../../packages/consensus/dist/src/checkpoint-file.js";
@@ -11,7 +11,8 @@ const lines = (table) =>
 
 export const targets = {
   flags: {
-    seeds: () => text(lines(nodeFlags).join("\n"), lines(walletFlags).join("\n"), "--regtest\n--rpc-bind-port\n5"),
+    seeds: () =>
+      text(lines(nodeFlags).join("\n"), lines(walletFlags).join("\n"), "--regtest\n--rpc-bind-port\n5"),
     refusals: [BadUsage],
     run(input) {
       const words = input.toString("utf8").split("\n");
@@ -19,7 +20,8 @@ export const targets = {
     },
   },
   configuration: {
-    seeds: () => text("# a comment\nregtest=1\nrpc-bind-port=5\nadd-peer=a:1\nadd-peer=b:2\n", "log-level = 2\n"),
+    seeds: () =>
+      text("# a comment\nregtest=1\nrpc-bind-port=5\nadd-peer=a:1\nadd-peer=b:2\n", "log-level = 2\n"),
     refusals: [BadUsage],
     run: (input) => fromFile(nodeFlags, input.toString("utf8"), "anulo.conf"),
   },

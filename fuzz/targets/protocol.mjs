@@ -29,7 +29,8 @@ export const targets = {
     run: (bytes) => readAndWrite(bytes),
   },
   "pruned-transaction": {
-    seeds: () => recordedTransactions.map((it) => protocol.writePrunedTransaction(protocol.readTransaction(it))),
+    seeds: () =>
+      recordedTransactions.map((it) => protocol.writePrunedTransaction(protocol.readTransaction(it))),
     refusals: [BadBytes],
     run: (bytes) => readAndWrite(bytes, { pruned: true }),
   },
@@ -38,7 +39,8 @@ export const targets = {
     refusals: [BadBytes],
     run(bytes) {
       const block = protocol.readBlock(bytes);
-      assert.deepEqual(protocol.writeBlock(block), new Uint8Array(bytes));
+      // As in the original, a size cut off at the end counts as 0: what is written may be a byte longer.
+      assert.deepEqual(protocol.readBlock(protocol.writeBlock(block)), block);
       protocol.blockId(block);
       protocol.blockHashingBlob(block);
     },
@@ -58,7 +60,10 @@ export const targets = {
       protocol.writePortable(
         new Map([
           ["a", { type: "uint64", value: 5n }],
-          ["b", { type: "object", values: [new Map([["c", { type: "string", value: Buffer.from("text") }]])] }],
+          [
+            "b",
+            { type: "object", values: [new Map([["c", { type: "string", value: Buffer.from("text") }]])] },
+          ],
           ["d", { type: "bool", values: [true, false] }],
         ]),
       ),
@@ -102,6 +107,7 @@ export const targets = {
   hex: {
     seeds: () => text("00ff", "ABCDEF", "0"),
     refusals: [BadHex],
-    run: (bytes) => assert.equal(protocol.toHex(protocol.fromHex(asText(bytes))), asText(bytes).toLowerCase()),
+    run: (bytes) =>
+      assert.equal(protocol.toHex(protocol.fromHex(asText(bytes))), asText(bytes).toLowerCase()),
   },
 };

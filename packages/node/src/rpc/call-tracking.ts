@@ -32,7 +32,8 @@ export function createCallTracking(): CallTracking {
       calls.set(name, call);
       call.count += count;
       call.time += Math.round(ms * 1e6);
-      call.credits += credits;
+      // A caller names the price: beyond what a number counts exactly, it stays there.
+      call.credits = Math.min(call.credits + credits, Number.MAX_SAFE_INTEGER);
     },
   };
 }

@@ -14,9 +14,18 @@ export type WalletPaths = {
   readonly lock: string;
 };
 
-/** Throws a refusal for a name that would leave the directory. */
+/** Bytes of a name with its longest ending, which file systems take. */
+const MAX_NAME_BYTES = 255 - ".address.txt".length;
+
+/** Throws a refusal for a name that would leave the directory, or that no file can have. */
 export function walletPaths(directory: string, name: string): WalletPaths {
-  if (name.includes("/") || name.includes("\0") || (process.platform === "win32" && /[\\:]/.test(name))) {
+  const isTooLong = Buffer.byteLength(name) > MAX_NAME_BYTES;
+  if (
+    isTooLong ||
+    name.includes("/") ||
+    name.includes("\0") ||
+    (process.platform === "win32" && /[\\:]/.test(name))
+  ) {
     throw new WalletRefusal("UNKNOWN_ERROR", "Invalid filename");
   }
   const base = join(directory, name);
