@@ -1,6 +1,7 @@
 import type { PeerAddress } from "./address.ts";
 import type { Clock } from "./clock.ts";
 import { SOCKS_TIMEOUT_MS } from "./connection/socks.ts";
+import { DialFailed } from "./connection/tcp.ts";
 import type { Transport } from "./connection/transport.ts";
 import type { Wires } from "./connection/wires.ts";
 import type { Endpoint } from "./options.ts";
@@ -18,6 +19,7 @@ export function createDial(parts: {
   const { wires, clock, proxy, stopped } = parts;
   const usual = proxy === undefined ? CONNECT_TIMEOUT_MS : SOCKS_TIMEOUT_MS;
   return async ({ host, port }: PeerAddress, timeoutMs: number = usual): Promise<Transport> => {
+    if (stopped.aborted) throw new DialFailed("the node stops");
     const late = new AbortController();
     const cancel = clock.after(timeoutMs, () => late.abort());
     const giveUp = () => late.abort();

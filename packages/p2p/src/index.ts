@@ -26,13 +26,7 @@ export {
   noiseMessage,
   notification,
 } from "./messages.ts";
-export {
-  createPeerNetwork,
-  type NetStats,
-  networkDefaults,
-  type PeerLists,
-  type PeerNetwork,
-} from "./network.ts";
+export { createPeerNetwork } from "./network.ts";
 export type {
   AnonymityZone,
   Endpoint,
@@ -43,5 +37,7 @@ export type {
 } from "./options.ts";
 export { type Blame, type CoreSyncData, type Peer, PeerFault, type Traffic } from "./peer.ts";
 export type { KnownPeer } from "./peer-lists.ts";
+export type { NetStats, PeerLists, PeerNetwork } from "./peer-network.ts";
 export { ipv4Number, ipv4Text } from "./records.ts";
 export { type SeedNodes, seedNodes } from "./seed-nodes.ts";
+export { networkDefaults } from "./zone-options.ts";

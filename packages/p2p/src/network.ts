@@ -1,7 +1,6 @@
 import { type PeerAddress, unknownHosts, type Zone } from "./address.ts";
 import { type Bans, banAll, createBans } from "./bans.ts";
 import { systemClock } from "./clock.ts";
-import { OUR_SUPPORT_FLAGS } from "./commands.ts";
 import type { SharedLines } from "./connection/link.ts";
 import type { OpenPort } from "./connection/tcp.ts";
 import { systemWires, type Wires } from "./connection/wires.ts";
@@ -9,66 +8,19 @@ import { ConnectionMaker } from "./connection-maker.ts";
 import { createDial } from "./dial.ts";
 import { createFaults } from "./faults.ts";
 import { type KeptLists, readLists, writeLists } from "./lists-file.ts";
-import type { AnonymityZone, Endpoint, ListenEndpoint, PeerNetworkOptions } from "./options.ts";
+import type { AnonymityZone, ListenEndpoint, PeerNetworkOptions } from "./options.ts";
 import type { Peer } from "./peer.ts";
-import type { KnownPeer } from "./peer-lists.ts";
+import type { NetStats, PeerLists, PeerNetwork } from "./peer-network.ts";
 import { random64, systemRandom } from "./random.ts";
 import { createSeeds } from "./seeds.ts";
 import type { Session } from "./session.ts";
 import { FairShare } from "./throttle.ts";
-import { type Commons, PeerZone, type ZoneOptions } from "./zone.ts";
-
-/** Nodes by what we know of them: spoken to (white), only heard of (gray); the last seen first. */
-export interface PeerLists {
-  readonly white: readonly KnownPeer[];
-  readonly gray: readonly KnownPeer[];
-}
-
-/** Totals since the start. */
-export interface NetStats {
-  readonly bytesIn: number;
-  readonly bytesOut: number;
-  readonly packetsIn: number;
-  readonly packetsOut: number;
-}
-
-/** Connections to other nodes. It can be started once and stopped once. */
-export interface PeerNetwork {
-  /** Opens the ports; then seeks peers. */
-  start(): Promise<void>;
-  /** Closes every connection and port, and keeps the lists. */
-  stop(): Promise<void>;
-  /** Those that shook hands. */
-  peers(): readonly Peer[];
-  readonly bans: Bans;
-  lists(zone: Zone): PeerLists;
-  /** How many are in the lists. */
-  counts(zone: Zone): { readonly white: number; readonly gray: number };
-  readonly stats: NetStats;
-  /** kB (1,024 bytes) per second. */
-  readonly limits: { readonly up: number; readonly down: number };
-  setLimits(limits: { up?: number; down?: number }): void;
-  /** Connections of the public network, at most. */
-  readonly maxOut: number;
-  readonly maxIn: number;
-  setMaxOut(count: number): void;
-  setMaxIn(count: number): void;
-  /** Ports accepted on, in the order of `listen`; once started. */
-  readonly ports: readonly number[];
-}
-
-/** Source: cryptonote_config.h `P2P_DEFAULT_CONNECTIONS_COUNT`, `P2P_DEFAULT_LIMIT_RATE_UP`, `..._DOWN` (kB per second). */
-export const networkDefaults = {
-  maxOut: 12,
-  /** No limit of its own; see `MAX_INCOMING` of zone.ts. */
-  maxIn: 0xffffffff,
-  limitUp: 2048,
-  limitDown: 8192,
-  maxPerIp: 1,
-} as const;
+import { type Commons, PeerZone } from "./zone.ts";
+import { hiddenZone, networkDefaults, publicZone, type ZoneParts } from "./zone-options.ts";
 
 const BYTES_PER_KB = 1024;
 const TICK_MS = 1000;
+const LOOK_INTERVAL_MS = 60 * 60_000;
 const SAVE_INTERVAL_MS = 30 * 60_000;
 /** What messages not taken yet, and messages not complete yet, may hold altogether. */
 const MAX_QUEUED_BYTES = 256 * 1024 * 1024;
@@ -86,7 +38,6 @@ class Network implements PeerNetwork {
   readonly #lines: SharedLines;
   readonly #zones: readonly PeerZone[];
   readonly #public: PeerZone;
-  readonly #peerId: bigint;
   readonly #abort = new AbortController();
   readonly #closed = { bytesIn: 0, bytesOut: 0, packetsIn: 0, packetsOut: 0 };
   #makers: readonly ConnectionMaker[] = [];
@@ -95,12 +46,12 @@ class Network implements PeerNetwork {
   #kept: ReadonlyMap<Zone, KeptLists> = new Map();
   #cancelTick = () => {};
   #nextSave = 0;
+  #nextLook = 0;
 
   constructor(options: PeerNetworkOptions, wires: Wires) {
     const { clock = systemClock, random = systemRandom, log = silent } = options;
     this.#options = options;
     this.#wires = wires;
-    this.#peerId = random64(random);
     this.bans = createBans(() => clock.seconds());
     const rate = (kilobytes: number) => new FairShare(clock, kilobytes * BYTES_PER_KB);
     this.#lines = {
@@ -134,8 +85,14 @@ class Network implements PeerNetwork {
       onClosed: (peer) => options.onClosed(peer),
       count: (session) => this.#add(session),
     };
-    this.#public = new PeerZone(commons, this.#publicOptions());
-    const hidden = (options.zones ?? []).map((zone) => new PeerZone(commons, this.#hiddenOptions(zone)));
+    const parts: ZoneParts = {
+      options,
+      peerId: random64(random),
+      port: () => this.ports[0],
+      dialThrough: (proxy) => createDial({ wires, clock, proxy, stopped: this.#abort.signal }),
+    };
+    this.#public = new PeerZone(commons, publicZone(parts));
+    const hidden = (options.zones ?? []).map((zone) => new PeerZone(commons, hiddenZone(zone, parts)));
     this.#zones = [this.#public, ...hidden];
     this.bans.onBan((covers) => this.#shutOut(covers));
     for (const line of banAll(this.bans, options.banList ?? "")) {
@@ -155,6 +112,7 @@ class Network implements PeerNetwork {
     }
     this.#makers = this.#zones.map((zone) => this.#maker(zone));
     this.#nextSave = this.#lines.clock.milliseconds() + SAVE_INTERVAL_MS;
+    this.#nextLook = this.#lines.clock.milliseconds() + LOOK_INTERVAL_MS;
     this.#tick();
   }
 
@@ -223,54 +181,6 @@ class Network implements PeerNetwork {
     return this.#openPorts.map(({ port }) => port);
   }
 
-  #publicOptions(): ZoneOptions {
-    const { maxOut, maxIn, maxPerIp, proxy, offline } = this.#options;
-    const canPingBack = proxy === undefined;
-    return {
-      zone: "public",
-      maxOut: maxOut ?? networkDefaults.maxOut,
-      maxIn: maxIn ?? networkDefaults.maxIn,
-      maxPerIp: maxPerIp ?? networkDefaults.maxPerIp,
-      canPingBack,
-      ...(offline !== true && { dial: this.#dialThrough(proxy) }),
-      nodeData: () => ({
-        network_id: this.#options.networkId,
-        peer_id: this.#peerId,
-        // Behind a proxy nobody is told where we are.
-        my_port: canPingBack ? (this.#options.advertisedPort ?? this.ports[0] ?? 0) : 0,
-        rpc_port: canPingBack ? (this.#options.rpcPort ?? 0) : 0,
-        rpc_credits_per_hash: 0,
-        support_flags: OUR_SUPPORT_FLAGS,
-      }),
-    };
-  }
-
-  /** In a zone that hides us every node has the same id. Source: node_server `config_t`. */
-  #hiddenOptions({ zone, proxy, maxOut, inbound }: AnonymityZone): ZoneOptions {
-    return {
-      zone,
-      maxOut: maxOut ?? networkDefaults.maxOut,
-      maxIn: inbound?.maxIn ?? networkDefaults.maxIn,
-      maxPerIp: undefined,
-      canPingBack: false,
-      ...(inbound !== undefined && { ourAddress: inbound.address }),
-      ...(proxy !== undefined && this.#options.offline !== true && { dial: this.#dialThrough(proxy) }),
-      nodeData: () => ({
-        network_id: this.#options.networkId,
-        peer_id: 1n,
-        my_port: 0,
-        rpc_port: 0,
-        rpc_credits_per_hash: 0,
-        support_flags: 0,
-      }),
-    };
-  }
-
-  #dialThrough(proxy: Endpoint | undefined) {
-    const { clock } = this.#lines;
-    return createDial({ wires: this.#wires, clock, proxy, stopped: this.#abort.signal });
-  }
-
   #maker(zone: PeerZone): ConnectionMaker {
     const { nodes = {}, neededStripe = () => 0, proxy } = this.#options;
     const { canLookUp = proxy === undefined } = this.#options;
@@ -328,10 +238,21 @@ class Network implements PeerNetwork {
     this.#cancelTick = this.#lines.clock.after(TICK_MS, () => this.#tick());
     for (const zone of this.#zones) zone.tick();
     for (const maker of this.#makers) maker.tick();
+    this.#lookForCallers();
     if (this.#lines.clock.milliseconds() >= this.#nextSave) {
       this.#nextSave += SAVE_INTERVAL_MS;
       this.#save();
     }
+  }
+
+  /** Once an hour: a node that nobody calls is of little use to others. Source: node_server `check_incoming_connections`. */
+  #lookForCallers(): void {
+    const now = this.#lines.clock.milliseconds();
+    if (now < this.#nextLook) return;
+    this.#nextLook = now + LOOK_INTERVAL_MS;
+    const port = this.#public.nodeData().my_port;
+    if (port === 0 || this.maxIn === 0 || this.#public.of("in").length > 0) return;
+    this.#options.log?.warn("no incoming connections: does the firewall or router let peers in?", { port });
   }
 
   get #sessions(): Session[] {

@@ -4,9 +4,10 @@ import type { Clock } from "../src/clock.ts";
 import { DialFailed } from "../src/connection/tcp.ts";
 import type { Transport, TransportEvents } from "../src/connection/transport.ts";
 import type { Wires } from "../src/connection/wires.ts";
-import { createPeerNetwork, type PeerNetwork } from "../src/network.ts";
+import { createPeerNetwork } from "../src/network.ts";
 import type { Endpoint, PeerNetworkOptions } from "../src/options.ts";
 import type { CoreSyncData, Peer } from "../src/peer.ts";
+import type { PeerNetwork } from "../src/peer-network.ts";
 
 /** Time that passes only when told to. */
 export class FakeClock implements Clock {

@@ -246,6 +246,19 @@ test("seeds are asked when nobody is known, by name too, and left alone afterwar
   assert.ok(carol.network.peers().some(({ address }) => address.host === "5.5.5.5"));
 });
 
+test("once stopped, a node calls nobody, also of seeds it was asking", async () => {
+  const { clock, internet, node } = world();
+  const seeds = Array.from({ length: 5 }, (_, i) => ({ kind: "ipv4", host: `9.9.9.${i}`, port: 1 }) as const);
+  const alice = node("1.1.1.1", { nodes: { seed: seeds } });
+  await alice.network.start();
+  const stopping = alice.network.stop();
+  const called = internet.dialed.length;
+  await stopping;
+  await clock.pass(40);
+  assert.equal(internet.dialed.length, called);
+  assert.deepEqual(alice.errors, []);
+});
+
 test("offline, nothing is opened and nobody called", async () => {
   const { clock, internet, node } = world();
   const alice = node("1.1.1.1", {

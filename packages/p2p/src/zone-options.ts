@@ -1,0 +1,70 @@
+import type { PeerAddress } from "./address.ts";
+import { OUR_SUPPORT_FLAGS } from "./commands.ts";
+import type { Transport } from "./connection/transport.ts";
+import type { AnonymityZone, Endpoint, PeerNetworkOptions } from "./options.ts";
+import type { ZoneOptions } from "./zone.ts";
+
+/** Source: cryptonote_config.h `P2P_DEFAULT_CONNECTIONS_COUNT`, `P2P_DEFAULT_LIMIT_RATE_UP`, `..._DOWN` (kB per second). */
+export const networkDefaults = {
+  maxOut: 12,
+  /** No limit of its own; see `MAX_INCOMING` of zone.ts. */
+  maxIn: 0xffffffff,
+  limitUp: 2048,
+  limitDown: 8192,
+  maxPerIp: 1,
+} as const;
+
+/** What the zones of a network are made of. */
+export interface ZoneParts {
+  readonly options: PeerNetworkOptions;
+  /** Our id in the public network. */
+  readonly peerId: bigint;
+  /** The port peers are accepted on, once it is open. */
+  port(): number | undefined;
+  dialThrough(proxy: Endpoint | undefined): (address: PeerAddress, timeoutMs?: number) => Promise<Transport>;
+}
+
+/** The public network, as the options want it. */
+export function publicZone({ options, peerId, port, dialThrough }: ZoneParts): ZoneOptions {
+  const { maxOut, maxIn, maxPerIp, proxy, offline } = options;
+  const canPingBack = proxy === undefined;
+  return {
+    zone: "public",
+    maxOut: maxOut ?? networkDefaults.maxOut,
+    maxIn: maxIn ?? networkDefaults.maxIn,
+    maxPerIp: maxPerIp ?? networkDefaults.maxPerIp,
+    canPingBack,
+    ...(offline !== true && { dial: dialThrough(proxy) }),
+    nodeData: () => ({
+      network_id: options.networkId,
+      peer_id: peerId,
+      // Behind a proxy nobody is told where we are.
+      my_port: canPingBack ? (options.advertisedPort ?? port() ?? 0) : 0,
+      rpc_port: canPingBack ? (options.rpcPort ?? 0) : 0,
+      rpc_credits_per_hash: 0,
+      support_flags: OUR_SUPPORT_FLAGS,
+    }),
+  };
+}
+
+/** A zone that hides us; there every node has the same id. Source: node_server `config_t`. */
+export function hiddenZone({ zone, proxy, maxOut, inbound }: AnonymityZone, parts: ZoneParts): ZoneOptions {
+  const { options, dialThrough } = parts;
+  return {
+    zone,
+    maxOut: maxOut ?? networkDefaults.maxOut,
+    maxIn: inbound?.maxIn ?? networkDefaults.maxIn,
+    maxPerIp: undefined,
+    canPingBack: false,
+    ...(inbound !== undefined && { ourAddress: inbound.address }),
+    ...(proxy !== undefined && options.offline !== true && { dial: dialThrough(proxy) }),
+    nodeData: () => ({
+      network_id: options.networkId,
+      peer_id: 1n,
+      my_port: 0,
+      rpc_port: 0,
+      rpc_credits_per_hash: 0,
+      support_flags: 0,
+    }),
+  };
+}
