@@ -12,11 +12,42 @@ export interface MetaPage {
   readonly pageSize: number;
   /** Number of the last page in use. */
   readonly lastPage: number;
-  /** Root page of the list of free pages and of the table of tables; undefined where that tree is empty. */
-  readonly freeRoot: number | undefined;
-  readonly mainRoot: number | undefined;
+  /** The list of free pages, and the table of tables. */
+  readonly free: TreeRecord;
+  readonly main: TreeRecord;
   /** Header and meta as they stand in the file. */
   readonly image: Buffer;
+}
+
+/** What LMDB keeps of every tree. Source: mdb.c `MDB_db`. */
+export interface TreeRecord {
+  readonly flags: number;
+  /** Pages from the root to a leaf, both counted; 0 for an empty tree. */
+  readonly depth: number;
+  readonly branchPages: number;
+  readonly leafPages: number;
+  /** Pages of values too long for a leaf. */
+  readonly longPages: number;
+  readonly entries: number;
+  /** Undefined where the tree is empty. */
+  readonly root: number | undefined;
+}
+
+/** Bytes of such a record. */
+export const TREE_BYTES = 48;
+
+/** Reads a tree's record. */
+export function parseTree(bytes: Buffer): TreeRecord {
+  const number = (offset: number) => Number(bytes.readBigUInt64LE(offset));
+  return {
+    flags: bytes.readUInt16LE(4),
+    depth: bytes.readUInt16LE(6),
+    branchPages: number(8),
+    leafPages: number(16),
+    longPages: number(24),
+    entries: number(32),
+    root: bytes.readBigUInt64LE(40) === NO_PAGE ? undefined : number(40),
+  };
 }
 
 /** Bytes of header and meta. */
@@ -29,18 +60,13 @@ const at = {
   pageFlags: 18,
   magic: 24,
   format: 28,
+  free: 48,
   pageSize: 48,
-  freeRoot: 88,
-  mainRoot: 136,
+  main: 96,
   lastPage: 144,
   commit: 152,
 } as const;
 const NO_PAGE = 2n ** 64n - 1n;
-
-function readRoot(image: Buffer, offset: number): number | undefined {
-  const root = image.readBigUInt64LE(offset);
-  return root === NO_PAGE ? undefined : Number(root);
-}
 
 /** Reads a meta page from its image; throws DamagedDatabase for anything else. */
 export function parseMetaPage(image: Buffer): MetaPage {
@@ -56,8 +82,8 @@ export function parseMetaPage(image: Buffer): MetaPage {
     commit: Number(image.readBigUInt64LE(at.commit)),
     pageSize,
     lastPage: Number(image.readBigUInt64LE(at.lastPage)),
-    freeRoot: readRoot(image, at.freeRoot),
-    mainRoot: readRoot(image, at.mainRoot),
+    free: parseTree(image.subarray(at.free, at.free + TREE_BYTES)),
+    main: parseTree(image.subarray(at.main, at.main + TREE_BYTES)),
     image,
   };
 }

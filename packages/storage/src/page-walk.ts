@@ -1,7 +1,7 @@
 import { readSync } from "node:fs";
 import { checksumSeed, isRowIntact } from "./checksum.ts";
 import { DamagedDatabase } from "./damage.ts";
-import type { MetaPage } from "./meta-pages.ts";
+import { type MetaPage, parseTree, TREE_BYTES, type TreeRecord } from "./meta-pages.ts";
 
 /**
  * Walks the trees of an LMDB file from its root page, as LMDB would follow them: a page that is not what its
@@ -36,12 +36,17 @@ interface Tree {
   readonly kind: "free" | "main" | "table";
   readonly name: string;
   readonly seed: number;
+  readonly record: TreeRecord;
+  /** What has been seen of it, to be what its record says. */
+  readonly seen: { branchPages: number; leafPages: number; longPages: number; entries: number };
 }
 
 /** A page to look at: its keys lie from `low` (inclusive) to `high` (exclusive). */
 interface Visit {
   readonly tree: Tree;
   readonly page: number;
+  /** Pages from here to a leaf, both counted. */
+  readonly depth: number;
   readonly low: Buffer | undefined;
   readonly high: Buffer | undefined;
 }
@@ -52,6 +57,7 @@ interface Walk {
   /** One bit for each page that has been reached. */
   readonly reached: Uint8Array;
   readonly queue: Visit[];
+  readonly trees: Tree[];
   pages: number;
 }
 
@@ -59,8 +65,14 @@ function damaged({ name }: Tree, page: number, what: string): DamagedDatabase {
   return new DamagedDatabase(`page ${page} of ${name} ${what}`);
 }
 
-/** Marks pages as reached; throws where they are not in the file or were reached before. */
-function reach(walk: Walk, tree: Tree, { page, count }: { page: number; count: number }): void {
+/** Pages that belong to a tree. */
+function reach(walk: Walk, tree: Tree, run: { page: number; count: number }): void {
+  mark(walk, tree, run);
+  walk.pages += run.count;
+}
+
+/** Marks pages as accounted for; throws where they are not in the file or were accounted for before. */
+function mark(walk: Walk, tree: Tree, { page, count }: { page: number; count: number }): void {
   if (page < 2 || count < 1 || page + count - 1 > walk.meta.lastPage) {
     throw damaged(tree, page, "is outside the file");
   }
@@ -69,7 +81,6 @@ function reach(walk: Walk, tree: Tree, { page, count }: { page: number; count: n
     if ((byte & (1 << (i & 7))) !== 0) throw damaged(tree, i, "is used twice");
     walk.reached[i >> 3] = byte | (1 << (i & 7));
   }
-  walk.pages += count;
 }
 
 function readPages(walk: Walk, page: number, count: number): Buffer {
@@ -90,6 +101,7 @@ function compareKeys(tree: Tree, a: Buffer, b: Buffer): number {
 
 /** A row or a child of a page. */
 interface Node {
+  readonly start: number;
   readonly key: Buffer;
   readonly flags: number;
   /** Size of a row's value, or the lower half of a child's page number. */
@@ -104,6 +116,7 @@ function readNode(bytes: Buffer, index: number, visit: Visit): Node {
   const end = start + NODE_HEADER + bytes.readUInt16LE(start + 6);
   if (end > bytes.length) throw damaged(visit.tree, visit.page, "has a key outside of it");
   return {
+    start,
     key: bytes.subarray(start + NODE_HEADER, end),
     flags: bytes.readUInt16LE(start + 4),
     low: bytes.readUInt32LE(start),
@@ -125,15 +138,30 @@ function checkOrder({ tree, page, low, high }: Visit, keys: readonly Buffer[]): 
   }
 }
 
+/** Nodes fill a page from its end, without gaps. */
+function checkFill(bytes: Buffer, nodes: readonly Node[], { tree, page, depth }: Visit): void {
+  const upper = HEADER + bytes.readUInt16LE(22);
+  let filled = bytes.length;
+  for (const { start, end, flags, low } of nodes) {
+    const value = depth > 1 ? 0 : (flags & BIG) === 0 ? low : HEADER;
+    const size = end - start + value;
+    filled -= size + (size % 2);
+    if (start < upper) throw damaged(tree, page, "has a node in its free space");
+  }
+  if (filled !== upper) throw damaged(tree, page, "has nodes that overlap");
+}
+
 function walkBranch(walk: Walk, visit: Visit, nodes: readonly Node[]): void {
-  const { tree, page, low, high } = visit;
+  const { tree, page, depth, low, high } = visit;
   if (nodes.length < 2) throw damaged(tree, page, "has too few children");
+  tree.seen.branchPages++;
   /** The first child's key is not stored: everything below the second belongs to it. */
   const keys = nodes.slice(1).map(({ key }) => Buffer.from(key));
   checkOrder(visit, keys);
   for (const [i, node] of nodes.entries()) {
     const child = node.low + node.flags * 2 ** 32;
-    walk.queue.push({ tree, page: child, low: i === 0 ? low : keys[i - 1], high: keys[i] ?? high });
+    const bounds = { low: i === 0 ? low : keys[i - 1], high: keys[i] ?? high };
+    walk.queue.push({ tree, page: child, depth: depth - 1, ...bounds });
   }
 }
 
@@ -148,39 +176,83 @@ function bytesOfValue(walk: Walk, visit: Visit, { bytes, node }: { bytes: Buffer
   const first = Number(inPage.readBigUInt64LE(0));
   const count = Math.floor((HEADER - 1 + node.low) / walk.meta.pageSize) + 1;
   reach(walk, tree, { page: first, count });
+  tree.seen.longPages += count;
   const big = readPages(walk, first, count);
   const isOverflow = Number(big.readBigUInt64LE(0)) === first && (big.readUInt16LE(18) & KIND) === OVERFLOW;
   if (!isOverflow || big.readUInt32LE(20) !== count) throw damaged(tree, first, "is not one of a long value");
   return big.subarray(HEADER, HEADER + node.low);
 }
 
-/** The root of a table's tree, from its entry in the table of tables. */
-function enqueueTable(walk: Walk, visit: Visit, { key, value }: { key: Buffer; value: Buffer }): void {
-  if (value.length !== 48) throw damaged(visit.tree, visit.page, "has a table without a root");
-  const name = key.toString("utf8").replace(/\0$/, "");
-  const tree: Tree = { kind: "table", name, seed: checksumSeed(name) };
-  const root = value.readBigUInt64LE(40);
-  if (root !== 2n ** 64n - 1n) walk.queue.push({ tree, page: Number(root), low: undefined, high: undefined });
+function plant(walk: Walk, tree: Omit<Tree, "seen">): void {
+  const seen = { branchPages: 0, leafPages: 0, longPages: 0, entries: 0 };
+  const planted = { ...tree, seen };
+  walk.trees.push(planted);
+  const { root: page, depth } = tree.record;
+  if (page !== undefined) walk.queue.push({ tree: planted, page, depth, low: undefined, high: undefined });
 }
+
+/** A table's tree, from its entry in the table of tables. */
+function plantTable(walk: Walk, { tree, page }: Visit, { key, value }: { key: Buffer; value: Buffer }): void {
+  const record = value.length === TREE_BYTES ? parseTree(value) : undefined;
+  if (record?.flags !== 0) throw damaged(tree, page, "has a table without a root");
+  const name = key.subarray(0, key.at(-1) === 0 ? -1 : key.length).toString();
+  plant(walk, { kind: "table", name, seed: checksumSeed(name), record });
+}
+
+/**
+ * A list of free pages: its length, then page numbers; a run of pages is minus its length and its first page, and
+ * 0 is a gap. A page that is both free and in use would be overwritten. Source: the binding's liblmdb midl.c.
+ */
+function checkFreePages(walk: Walk, { tree, page }: Visit, list: Buffer): void {
+  const count = list.length < 8 ? -1 : Number(list.readBigInt64LE(0));
+  if (count < 0 || 8 * (count + 1) > list.length) throw damaged(tree, page, "has a list without an end");
+  for (let i = 1; i <= count; i++) {
+    const entry = Number(list.readBigInt64LE(8 * i));
+    if (entry > 0) mark(walk, tree, { page: entry, count: 1 });
+    if (entry >= 0) continue;
+    i++;
+    if (i > count) throw damaged(tree, page, "has a run without a beginning");
+    mark(walk, tree, { page: Number(list.readBigInt64LE(8 * i)), count: -entry });
+  }
+}
+
+/** What a row of each kind of tree may be. */
+const flagsOf: { readonly [K in Tree["kind"]]: readonly number[] } = {
+  free: [0, BIG],
+  main: [TABLE],
+  table: [0, BIG],
+};
 
 function walkLeaf(walk: Walk, visit: Visit, { bytes, nodes }: { bytes: Buffer; nodes: Node[] }): void {
   const { tree, page } = visit;
+  tree.seen.leafPages++;
+  tree.seen.entries += nodes.length;
   checkOrder(
     visit,
     nodes.map(({ key }) => key),
   );
   for (const node of nodes) {
+    if (!flagsOf[tree.kind].includes(node.flags)) throw damaged(tree, page, "has a row of an unknown kind");
     const value = bytesOfValue(walk, visit, { bytes, node });
-    if (tree.kind === "main" && (node.flags & TABLE) !== 0) {
-      enqueueTable(walk, visit, { key: node.key, value });
-    } else if (tree.kind === "table" && !isRowIntact(tree.seed, node.key, value)) {
+    if (tree.kind === "main") plantTable(walk, visit, { key: node.key, value });
+    else if (tree.kind === "free") checkFreePages(walk, visit, value);
+    else if (!isRowIntact(tree.seed, node.key, value)) {
       throw damaged(tree, page, "has a row that is not what was written");
     }
   }
 }
 
+/** All of a tree has been seen: was it what LMDB counts on? */
+function checkTree({ record, seen, name }: Tree): void {
+  for (const what of ["branchPages", "leafPages", "longPages", "entries"] as const) {
+    if (record[what] !== seen[what]) {
+      throw new DamagedDatabase(`${name} has ${seen[what]} ${what} where ${record[what]} belong`);
+    }
+  }
+}
+
 function walkPage(walk: Walk, visit: Visit): void {
-  const { tree, page } = visit;
+  const { tree, page, depth } = visit;
   reach(walk, tree, { page, count: 1 });
   const bytes = readPages(walk, page, 1);
   const kind = bytes.readUInt16LE(18) & KIND;
@@ -188,10 +260,11 @@ function walkPage(walk: Walk, visit: Visit): void {
   const isPage =
     Number(bytes.readBigUInt64LE(0)) === page &&
     Number(bytes.readBigUInt64LE(8)) <= walk.meta.commit &&
-    (kind === BRANCH || kind === LEAF);
+    kind === (depth > 1 ? BRANCH : LEAF);
   if (!isPage || used % 2 !== 0 || HEADER + used > bytes.length)
     throw damaged(tree, page, "is no page of it");
   const nodes = Array.from({ length: used / 2 }, (_, i) => readNode(bytes, i, visit));
+  checkFill(bytes, nodes, visit);
   if (kind === BRANCH) walkBranch(walk, visit, nodes);
   else walkLeaf(walk, visit, { bytes, nodes });
 }
@@ -208,23 +281,18 @@ export function checkPages(file: number, meta: MetaPage, { budgetMs }: PageCheck
     meta,
     reached: new Uint8Array((meta.lastPage >> 3) + 1),
     queue: [],
+    trees: [],
     pages: 0,
   };
-  const start = (kind: "free" | "main", page: number | undefined) => {
-    const tree: Tree = { kind, name: kind === "free" ? "the free pages" : "the tables", seed: 0 };
-    if (page !== undefined) walk.queue.push({ tree, page, low: undefined, high: undefined });
-  };
-  start("free", meta.freeRoot);
-  start("main", meta.mainRoot);
+  plant(walk, { kind: "free", name: "the free pages", seed: 0, record: meta.free });
+  plant(walk, { kind: "main", name: "the tables", seed: 0, record: meta.main });
   const end = performance.now() + budgetMs;
-  if (budgetMs === Number.POSITIVE_INFINITY) {
-    for (let visit = walk.queue.pop(); visit !== undefined; visit = walk.queue.pop()) walkPage(walk, visit);
-    return { pages: walk.pages, isComplete: true };
-  }
-  for (let i = 0; i < walk.queue.length; i++) {
+  const isAll = budgetMs === Number.POSITIVE_INFINITY;
+  for (let i = 0; i < walk.queue.length; i = isAll ? 0 : i + 1) {
     if (i % PAGES_PER_GLANCE === 0 && performance.now() > end)
       return { pages: walk.pages, isComplete: false };
-    walkPage(walk, walk.queue[i]!);
+    walkPage(walk, isAll ? walk.queue.pop()! : walk.queue[i]!);
   }
+  for (const tree of walk.trees) checkTree(tree);
   return { pages: walk.pages, isComplete: true };
 }
