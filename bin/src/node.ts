@@ -19,7 +19,8 @@ import { BadUsage, type FlagTable, formatFlags, type Values } from "./flags.ts";
 import { hashingOptions, miningFlags, miningOptions } from "./mining.ts";
 import { createNotifier, notifyFlags } from "./notify.ts";
 import { peerFlags, peerOptionsOf } from "./peer-flags.ts";
-import { bindAddress, checkPort, dialectOf, logOf, parseLogin, serviceFlags } from "./service-flags.ts";
+import { bindAddress, listenersOf, rpcAccessOf } from "./rpc-flags.ts";
+import { checkPort, dialectOf, logOf, parseLogin, serviceFlags } from "./service-flags.ts";
 import { syncFlags, syncOptions } from "./sync-flags.ts";
 import { untilSignalled } from "./until-signalled.ts";
 
@@ -78,10 +79,8 @@ type Configured = NodeOptions & {
 async function optionsOf(flags: Values<typeof nodeFlags>): Promise<Configured> {
   const network = (["regtest", "stagenet", "testnet"] as const).find((name) => flags[name]) ?? "mainnet";
   const isConfirmed = flags["confirm-external-bind"];
-  const host = bindAddress("rpc-bind-ip", flags["rpc-bind-ip"], isConfirmed);
-  const listen: Listener[] = [
-    { host, port: checkPort("rpc-bind-port", flags["rpc-bind-port"] ?? networks[network].ports.rpc) },
-  ];
+  const rpcPort = checkPort("rpc-bind-port", flags["rpc-bind-port"] ?? networks[network].ports.rpc);
+  const listen: Listener[] = listenersOf(flags, rpcPort);
   const restrictedPort = flags["rpc-restricted-bind-port"];
   if (restrictedPort !== undefined) {
     const address = bindAddress("rpc-restricted-bind-ip", flags["rpc-restricted-bind-ip"], isConfirmed);
@@ -103,6 +102,7 @@ async function optionsOf(flags: Values<typeof nodeFlags>): Promise<Configured> {
     ...hashingOptions(flags, process.env),
     ...miningOptions(flags, network),
     listen,
+    ...rpcAccessOf(flags),
     dialect: dialectOf(flags["rpc-dialect"]),
     login: flags["rpc-login"] === undefined ? undefined : parseLogin(flags["rpc-login"]),
     verifyThreads: flags["max-concurrency"] || undefined,

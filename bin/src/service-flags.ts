@@ -2,20 +2,19 @@ import { categoriesOfLevel, type Dialect, type Log, type Login } from "@anulo/rp
 import { configurationFlag } from "./configuration.ts";
 import { BadUsage, type FlagTable, type Values } from "./flags.ts";
 import { openLog } from "./log.ts";
+import { rpcFlags } from "./rpc-flags.ts";
 
 /** Flags both services know. */
 export const serviceFlags = {
   help: { kind: "switch", help: "show this" },
   ...configurationFlag,
-  "rpc-bind-ip": { kind: "text", value: "ADDRESS", help: "where RPC listens (127.0.0.1)" },
+  ...rpcFlags,
   "rpc-login": { kind: "text", value: "USER:PASSWORD", help: "ask for this HTTP digest login" },
   "rpc-dialect": {
     kind: "text",
     choices: ["contract", "upstream"],
     help: "where documents and original program differ: follow which (contract)",
   },
-  "rpc-ssl": { kind: "text", choices: ["disabled", "autodetect"], help: "TLS is not supported yet" },
-  "confirm-external-bind": { kind: "switch", help: "allow --rpc-bind-ip to leave this machine" },
   "log-level": {
     kind: "text",
     value: "0..4",
@@ -63,17 +62,4 @@ export function parseLogin(text: string): Login {
 export function checkPort(name: string, port: number): number {
   if (port > 65535) throw new BadUsage(`--${name} must be below 65536: ${port}`);
   return port;
-}
-
-/** The address to listen on. Throws BadUsage where it would open the service to others unasked. */
-export function bindAddress(flag: string, address: string | undefined, isConfirmed: boolean): string {
-  if (address === undefined) return "127.0.0.1";
-  if (!isLoopback(address) && !isConfirmed) {
-    throw new BadUsage(`--${flag} ${address} opens RPC to others: confirm with --confirm-external-bind`);
-  }
-  return address;
-}
-
-export function isLoopback(host: string): boolean {
-  return host === "localhost" || host === "::1" || host === "[::1]" || /^127\.\d+\.\d+\.\d+$/.test(host);
 }

@@ -5,15 +5,8 @@ import type { Login } from "@anulo/rpc";
 import { createWalletService, type WalletServiceOptions } from "@anulo/wallet";
 import { configurationHelp, readConfiguration } from "./configuration.ts";
 import { BadUsage, type FlagTable, formatFlags, type Values } from "./flags.ts";
-import {
-  bindAddress,
-  checkPort,
-  dialectOf,
-  isLoopback,
-  logOf,
-  parseLogin,
-  serviceFlags,
-} from "./service-flags.ts";
+import { isLoopback, listenersOf, rpcAccessOf } from "./rpc-flags.ts";
+import { checkPort, dialectOf, logOf, parseLogin, serviceFlags } from "./service-flags.ts";
 import { untilSignalled } from "./until-signalled.ts";
 
 export const walletFlags = {
@@ -71,10 +64,10 @@ function optionsOf(flags: Flags): WalletServiceOptions {
   const { "wallet-dir": walletDirectory, "rpc-bind-port": port } = flags;
   if (walletDirectory === undefined) throw new BadUsage("--wallet-dir is needed");
   if (port === undefined) throw new BadUsage("--rpc-bind-port is needed");
-  const host = bindAddress("rpc-bind-ip", flags["rpc-bind-ip"], flags["confirm-external-bind"]);
   const login = loginOf(flags, port);
   return {
-    listen: [{ host, port: checkPort("rpc-bind-port", port) }],
+    listen: listenersOf(flags, checkPort("rpc-bind-port", port)),
+    ...rpcAccessOf(flags),
     walletDirectory,
     ...daemonOf(flags),
     network: (["stagenet", "testnet"] as const).find((name) => flags[name]) ?? "mainnet",

@@ -65,7 +65,11 @@ const refusals: { readonly [title: string]: { readonly args: readonly string[]; 
     says: /--ban-list cannot be read/,
   },
   "another dialect": { args: ["node", "--regtest", "--rpc-dialect=x"], says: /one of contract, upstream: x/ },
-  TLS: { args: ["node", "--regtest", "--rpc-ssl=enabled"], says: /--rpc-ssl must be one of disabled/ },
+  TLS: { args: ["node", "--regtest", "--rpc-ssl=maybe"], says: /--rpc-ssl must be one of enabled/ },
+  "half an identity": {
+    args: ["node", "--regtest", "--rpc-ssl-certificate=x"],
+    says: /--rpc-ssl-private-key and --rpc-ssl-certificate belong together/,
+  },
   "an open door": { args: ["node", "--regtest", "--rpc-bind-ip=0.0.0.0"], says: /--confirm-external-bind/ },
   "a log too loud": { args: ["node", "--regtest", "--log-level=5"], says: /--log-level must be 0 to 4: 5/ },
   "a log that cannot be written": {

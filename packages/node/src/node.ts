@@ -12,6 +12,7 @@ import {
   type RequestInfo,
   type RpcServer,
   silent,
+  type TlsOptions,
   unreadLog,
 } from "@anulo/rpc";
 import type { SyncMode } from "@anulo/storage";
@@ -57,6 +58,10 @@ export interface NodeOptions {
   readonly dialect?: Dialect | undefined;
   readonly login?: Login | undefined;
   readonly limits?: Partial<Limits> | undefined;
+  /** Left out: RPC is not encrypted. */
+  readonly tls?: TlsOptions | undefined;
+  /** Origins whose web pages may use RPC. */
+  readonly origins?: readonly string[] | undefined;
   /** Threads that check proofs; 0 checks them in this one. By default one for each processor. */
   readonly verifyThreads?: number | undefined;
   /** Shut out, for a day, callers that keep asking for another chain; by default nobody is. */
@@ -316,6 +321,8 @@ async function serve(
     ...(dialect !== undefined && { dialect }),
     ...(login !== undefined && { login }),
     ...(limits !== undefined && { limits }),
+    ...(options.tls !== undefined && { tls: options.tls }),
+    ...(options.origins !== undefined && { origins: options.origins }),
     log: log.in("daemon.rpc"),
   });
   return server;

@@ -60,5 +60,6 @@ export {
   type RpcServer,
   type RpcServerOptions,
 } from "./server/server.ts";
+export type { TlsOptions } from "./server/tls/tls-opener.ts";
 export type { TransferType } from "./wallet/history.ts";
 export { wallet, walletMethods } from "./wallet/wallet.ts";

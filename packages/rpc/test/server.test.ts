@@ -187,6 +187,30 @@ describe("server", () => {
     assert.deepEqual(ids, [...asked.keys()]);
   });
 
+  it("lets web pages of the origins it was told of read answers, and no others", async (t) => {
+    const allowed = async (origins: readonly string[], origin: string, method = "POST") => {
+      const [full] = await start(t, { origins });
+      const { headers } = await fetch(`${full}/get_height`, { method, headers: { origin } });
+      return [headers.get("access-control-allow-origin"), headers.get("access-control-allow-headers")];
+    };
+    assert.deepEqual(await allowed(["http://a.b"], "http://a.b"), ["http://a.b", null]);
+    assert.deepEqual(await allowed(["*"], "http://c.d"), ["http://c.d", null]);
+    assert.deepEqual(await allowed(["http://a.b"], "http://c.d"), [null, null]);
+    assert.deepEqual(await allowed([], "http://a.b"), [null, null]);
+    const asked = await allowed(["http://a.b"], "http://a.b", "OPTIONS");
+    assert.deepEqual(asked, ["http://a.b", "Content-Type, Authorization, X-Requested-With"]);
+  });
+
+  it("takes so many connections of one address and no more", async (t) => {
+    const [full] = await start(t, { limits: { connectionsPerAddress: 2 } });
+    const port = Number(new URL(full!).port);
+    const [one, two, three] = [1, 2, 3].map(() => connect(port, "127.0.0.1"));
+    await new Promise((resolve) => three!.once("close", resolve));
+    assert.equal(one!.destroyed || two!.destroyed, false);
+    one!.destroy();
+    two!.destroy();
+  });
+
   it("closes connections from addresses that are shut out", async (t) => {
     let shut = false;
     const [full] = await start(t, { isShutOut: () => shut });

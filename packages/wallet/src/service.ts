@@ -7,6 +7,7 @@ import {
   type Logger,
   type Login,
   type RpcServer,
+  type RpcServerOptions,
   unreadLog,
 } from "@anulo/rpc";
 import { connectDaemon, type Daemon, type DaemonAddress } from "./daemon.ts";
@@ -16,7 +17,7 @@ import { walletHandlers } from "./rpc/handlers.ts";
 import type { NetworkName } from "./state.ts";
 import type { Wallet } from "./wallet.ts";
 
-export type WalletServiceOptions = {
+export type WalletServiceOptions = Pick<RpcServerOptions<never>, "limits" | "origins" | "tls"> & {
   readonly listen: readonly Listener[];
   /** Where wallets are kept; without it none can be made or opened. */
   readonly walletDirectory?: string;
@@ -109,14 +110,16 @@ export class WalletService {
 
   /** Starts listening; rejects when that is not possible. */
   async start(): Promise<void> {
-    const { dialect = "contract", restricted = false, login, listen } = this.options;
+    const { dialect = "contract", restricted = false, login, listen, limits, origins, tls } = this.options;
     this.#server = await createRpcServer<WalletContext>({
       calls: walletHandlers,
       listen,
       dialect,
       ...(login === undefined ? {} : { login }),
       log: this.log.in("wallet.rpc"),
-      limits: { requestBytes: MAX_REQUEST_BYTES },
+      limits: { requestBytes: MAX_REQUEST_BYTES, ...limits },
+      ...(origins !== undefined && { origins }),
+      ...(tls !== undefined && { tls }),
       context: () => contextOf(this, dialect),
       isMet: (need) => {
         if (need === "openWallet") return this.#opened !== undefined;

@@ -66,8 +66,3 @@ export const errorCodes = {
 export function refusal(code: keyof typeof errorCodes, message: string): RpcError {
   return new RpcError(errorCodes[code], message);
 }
-
-/** The refusal of something this version does not have yet. */
-export function notYet(what: string): RpcError {
-  return new RpcError(-32000, `${what} not implemented yet`);
-}

@@ -8,6 +8,7 @@ import type { Rules } from "./call.ts";
 import { type HttpListener, startListener } from "./http/listener.ts";
 import { defaultLimits, type Limits } from "./limits.ts";
 import { createAnswerer, createHttpService, type Service } from "./service.ts";
+import { createTlsOpener, type TlsOptions } from "./tls/tls-opener.ts";
 
 /** A port to listen on; port 0 takes a free one. */
 export type Listener = { readonly host: string; readonly port: number; readonly restricted?: boolean };
@@ -22,13 +23,15 @@ export type RpcServerOptions<Context> = Rules<Context> & {
   readonly info?: ServiceInfo;
   /** Connections from this IP address are closed unanswered. */
   readonly isShutOut?: (remoteAddress: string) => boolean;
+  /** Left out: connections are not encrypted. */
+  readonly tls?: TlsOptions;
   /** Origins whose scripts may use the service from a browser, `*` for all; by default none. */
   readonly origins?: readonly string[];
 };
 
 /** A running service. */
 export interface RpcServer {
-  /** Where each listener is reached, in the order given, as `http://host:port`. */
+  /** Where each listener is reached, in the order given, as `http://host:port` or `https://..`. */
   readonly urls: readonly string[];
   /** Open connections. */
   connectionCount(): number;
@@ -41,13 +44,13 @@ export async function createRpcServer<Context>(options: RpcServerOptions<Context
   const service = createService(options);
   const listeners: HttpListener[] = [];
   try {
-    for (const listener of options.listen) listeners.push(await startPort(listener, service));
+    for (const listener of options.listen) listeners.push(await startPort(listener, service, options.tls));
   } catch (error) {
     for (const listener of listeners) await listener.close();
     throw error;
   }
   return {
-    urls: listeners.map(({ address }) => urlOf(address)),
+    urls: listeners.map(({ address }) => urlOf(address, options.tls?.mode === "enabled" ? "https" : "http")),
     connectionCount: () => listeners.reduce((sum, listener) => sum + listener.connectionCount(), 0),
     stop: async (graceMs = 1000) => {
       const closed = listeners.map((listener) => listener.close());
@@ -60,8 +63,8 @@ export async function createRpcServer<Context>(options: RpcServerOptions<Context
   };
 }
 
-function urlOf({ address, family, port }: AddressInfo): string {
-  return `http://${family === "IPv6" ? `[${address}]` : address}:${port}`;
+function urlOf({ address, family, port }: AddressInfo, scheme: "http" | "https"): string {
+  return `${scheme}://${family === "IPv6" ? `[${address}]` : address}:${port}`;
 }
 
 function createService<Context>(options: RpcServerOptions<Context>): Service {
@@ -79,7 +82,7 @@ function createService<Context>(options: RpcServerOptions<Context>): Service {
   };
 }
 
-function startPort(listener: Listener, service: Service): Promise<HttpListener> {
+function startPort(listener: Listener, service: Service, tls: TlsOptions | undefined): Promise<HttpListener> {
   const { host, port, restricted = false } = listener;
   const { limits, log } = service;
   return startListener({
@@ -87,6 +90,7 @@ function startPort(listener: Listener, service: Service): Promise<HttpListener> 
     port,
     service: createHttpService(service, restricted),
     admit: (remoteAddress) => !service.isShutOut(remoteAddress),
+    ...(tls !== undefined && { opener: createTlsOpener(tls, limits.slowMs) }),
     maxConnections: limits.connections,
     maxConnectionsPerAddress: limits.connectionsPerAddress,
     onError: (error) => log.error("rpc listener failed", { error }),

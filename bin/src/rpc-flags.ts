@@ -1,0 +1,126 @@
+import { readFileSync } from "node:fs";
+import type { Limits, Listener, RpcServerOptions, TlsOptions } from "@anulo/rpc";
+import { BadUsage, type FlagTable, type Values } from "./flags.ts";
+
+/** Flags of both services about who may reach their RPC, and how. Source: rpc_args.cpp. */
+export const rpcFlags = {
+  "rpc-bind-ip": { kind: "text", value: "ADDRESS", help: "where RPC listens (127.0.0.1)" },
+  "rpc-use-ipv6": { kind: "switch", help: "listen for RPC on --rpc-bind-ipv6-address, too" },
+  "rpc-bind-ipv6-address": { kind: "text", value: "ADDRESS", help: "where RPC listens with IPv6 (::1)" },
+  "rpc-ignore-ipv4": { kind: "switch", help: "with --rpc-use-ipv6: do not listen with IPv4" },
+  "confirm-external-bind": { kind: "switch", help: "allow --rpc-bind-ip to leave this machine" },
+  "rpc-access-control-origins": {
+    kind: "text",
+    value: "ORIGIN,..",
+    help: "web pages of these origins may use RPC (*: all)",
+  },
+  "rpc-ssl": {
+    kind: "text",
+    choices: ["enabled", "disabled", "autodetect"],
+    help: "TLS alone, never, or as the caller begins (autodetect)",
+  },
+  "rpc-ssl-private-key": { kind: "text", value: "FILE", help: "our key, PEM; else one is made" },
+  "rpc-ssl-certificate": { kind: "text", value: "FILE", help: "our certificate, PEM" },
+  "rpc-ssl-ca-certificates": {
+    kind: "text",
+    value: "FILE",
+    help: "ask callers for a certificate by these authorities, PEM",
+  },
+  "rpc-ssl-allowed-fingerprints": {
+    kind: "each",
+    value: "SHA256",
+    help: "ask callers for a certificate, and take this one",
+  },
+  "rpc-ssl-allow-chained": { kind: "switch", help: "accepted; chains to the authorities are always taken" },
+  "rpc-ssl-allow-any-cert": { kind: "switch", help: "ask callers for no certificate after all" },
+  "rpc-max-connections": { kind: "number", value: "N", help: "open RPC connections (1000)" },
+  "rpc-max-connections-per-ip": { kind: "number", value: "N", help: "of them from one address (no limit)" },
+} as const satisfies FlagTable;
+
+type Flags = Values<typeof rpcFlags>;
+
+function readPem(flag: string, file: string): string {
+  try {
+    return readFileSync(file, "utf8");
+  } catch {
+    throw new BadUsage(`--${flag} cannot be read: ${file}`);
+  }
+}
+
+function identityOf(flags: Flags): Pick<TlsOptions, "identity"> {
+  const { "rpc-ssl-private-key": key, "rpc-ssl-certificate": certificate } = flags;
+  if (key === undefined && certificate === undefined) return {};
+  if (key === undefined || certificate === undefined) {
+    throw new BadUsage("--rpc-ssl-private-key and --rpc-ssl-certificate belong together");
+  }
+  return {
+    identity: {
+      privateKey: readPem("rpc-ssl-private-key", key),
+      certificate: readPem("rpc-ssl-certificate", certificate),
+    },
+  };
+}
+
+function clientsOf(flags: Flags): Pick<TlsOptions, "clients"> {
+  const { "rpc-ssl-ca-certificates": file, "rpc-ssl-allowed-fingerprints": texts } = flags;
+  if ((file === undefined && texts.length === 0) || flags["rpc-ssl-allow-any-cert"]) return {};
+  const fingerprints = texts.map((text) => text.replaceAll(":", "").toLowerCase());
+  const bad = fingerprints.find((text) => !/^[0-9a-f]{64}$/.test(text));
+  if (bad !== undefined)
+    throw new BadUsage(`--rpc-ssl-allowed-fingerprints must be SHA-256, 64 digits: ${bad}`);
+  const authorities = file === undefined ? {} : { authorities: readPem("rpc-ssl-ca-certificates", file) };
+  return { clients: { fingerprints, ...authorities } };
+}
+
+/** Asking callers for certificates means TLS alone, as in the original. */
+function tlsOf(flags: Flags): TlsOptions | undefined {
+  const clients = clientsOf(flags);
+  const mode = clients.clients === undefined ? (flags["rpc-ssl"] ?? "autodetect") : "enabled";
+  if (mode === "disabled") return undefined;
+  return { mode: mode === "enabled" ? "enabled" : "autodetect", ...identityOf(flags), ...clients };
+}
+
+/** What the server of RPC is to be started with. */
+export interface RpcAccess extends Pick<RpcServerOptions<never>, "tls" | "origins"> {
+  readonly limits: Partial<Limits>;
+}
+
+/** Throws BadUsage. */
+export function rpcAccessOf(flags: Flags): RpcAccess {
+  const tls = tlsOf(flags);
+  const connections = flags["rpc-max-connections"];
+  const connectionsPerAddress = flags["rpc-max-connections-per-ip"];
+  const origins = flags["rpc-access-control-origins"]?.split(",").map((origin) => origin.trim());
+  return {
+    ...(tls !== undefined && { tls }),
+    ...(origins !== undefined && { origins }),
+    limits: {
+      ...(connections !== undefined && { connections }),
+      ...(connectionsPerAddress !== undefined && { connectionsPerAddress }),
+    },
+  };
+}
+
+/** Where a service listens: with IPv4, IPv6 or both. Throws BadUsage. */
+export function listenersOf(flags: Flags, port: number): Listener[] {
+  const isConfirmed = flags["confirm-external-bind"];
+  const ipv4 = bindAddress("rpc-bind-ip", flags["rpc-bind-ip"], isConfirmed);
+  if (!flags["rpc-use-ipv6"]) return [{ host: ipv4, port }];
+  const given = flags["rpc-bind-ipv6-address"]?.replace(/^\[(.*)\]$/, "$1") ?? "::1";
+  const ipv6 = bindAddress("rpc-bind-ipv6-address", given, isConfirmed);
+  const both = [ipv4, ipv6].map((host) => ({ host, port }));
+  return flags["rpc-ignore-ipv4"] ? both.slice(1) : both;
+}
+
+/** The address to listen on. Throws BadUsage where it would open the service to others unasked. */
+export function bindAddress(flag: string, address: string | undefined, isConfirmed: boolean): string {
+  if (address === undefined) return "127.0.0.1";
+  if (!isLoopback(address) && !isConfirmed) {
+    throw new BadUsage(`--${flag} ${address} opens RPC to others: confirm with --confirm-external-bind`);
+  }
+  return address;
+}
+
+export function isLoopback(host: string): boolean {
+  return host === "localhost" || host === "::1" || host === "[::1]" || /^127\.\d+\.\d+\.\d+$/.test(host);
+}

@@ -1,0 +1,94 @@
+import { createHash } from "node:crypto";
+import type { Socket } from "node:net";
+import { createServer, type Server, type TLSSocket } from "node:tls";
+import type { Opener } from "../http/listener.ts";
+import { createIdentity, type Identity } from "./self-signed.ts";
+
+/** How a service speaks TLS. Source: rpc_args.cpp, net_ssl.cpp. */
+export type TlsOptions = {
+  /** `enabled`: TLS alone; `autodetect`: what the first byte of a connection says. */
+  readonly mode: "enabled" | "autodetect";
+  /** Left out: a key made at the first connection, with a certificate it signs itself. */
+  readonly identity?: Identity;
+  /** Who may connect; left out: anybody. */
+  readonly clients?: {
+    /** PEM text of the authorities whose certificates are taken. */
+    readonly authorities?: string;
+    /** SHA-256 of certificates that are taken whoever signed them, in lower-case hexadecimal. */
+    readonly fingerprints: readonly string[];
+  };
+};
+
+/** First byte of a TLS connection: a handshake record. Source: RFC 8446, section 5.1. */
+const HANDSHAKE = 0x16;
+
+type Open = Parameters<Opener>[1];
+
+/** Sets TLS up on sockets of one port; a caller who takes longer than `slowMs` for it is cut off. */
+export function createTlsOpener({ mode, identity, clients }: TlsOptions, slowMs: number): Opener {
+  let server: Server | undefined;
+  const start = (open: Open): Server => {
+    const { privateKey: key, certificate: cert } = identity ?? createIdentity(Date.now());
+    const created = createServer({
+      key,
+      cert,
+      minVersion: "TLSv1.2",
+      handshakeTimeout: slowMs,
+      allowHalfOpen: true,
+      requestCert: clients !== undefined,
+      rejectUnauthorized: false,
+      ...(clients?.authorities !== undefined && { ca: clients.authorities }),
+    });
+    created.on("secureConnection", (socket) => {
+      if (clients === undefined || isWelcome(socket, clients.fingerprints)) open(socket);
+      else socket.destroy();
+    });
+    created.on("tlsClientError", (_error, socket) => socket.destroy());
+    return created;
+  };
+  const secure = (socket: Socket, open: Open): void => {
+    server ??= start(open);
+    server.emit("connection", socket);
+  };
+  return (socket, open) => {
+    if (mode === "enabled") secure(socket, open);
+    else
+      byFirstByte(socket, slowMs, {
+        secure: () => secure(socket, open),
+        plain: (begun) => open(socket, begun),
+      });
+  };
+}
+
+function byFirstByte(
+  socket: Socket,
+  slowMs: number,
+  { secure, plain }: { readonly secure: () => void; readonly plain: (begun: Buffer) => void },
+): void {
+  const cut = (): void => {
+    socket.destroy();
+  };
+  socket.setTimeout(slowMs, cut);
+  socket.once("error", cut);
+  socket.once("end", cut);
+  socket.once("data", (begun: Buffer) => {
+    socket.setTimeout(0);
+    socket.removeListener("timeout", cut);
+    socket.removeListener("error", cut);
+    socket.removeListener("end", cut);
+    if (begun[0] !== HANDSHAKE) {
+      plain(begun);
+      return;
+    }
+    socket.pause();
+    socket.unshift(begun);
+    secure();
+  });
+}
+
+function isWelcome(socket: TLSSocket, fingerprints: readonly string[]): boolean {
+  if (socket.authorized) return true;
+  const { raw } = socket.getPeerCertificate();
+  if (raw === undefined) return false;
+  return fingerprints.includes(createHash("sha256").update(raw).digest("hex"));
+}
