@@ -10,6 +10,7 @@ const documents = [
   "DEPENDENCIES.md",
   "CONTRIBUTING.md",
   "docs/plan.md",
+  "docs/randomx.md",
 ];
 
 /** Paths of this repository that a document names: `packages/..` in backticks, and link targets. */
