@@ -47,7 +47,11 @@ test("a memory has 128 places, which closing a machine frees", () => {
   const machines = Array.from({ length: 128 }, () => createRandomXVm(cache));
   assert.throws(() => createRandomXVm(cache), /128 RandomX machines/);
   machines[77]!.close();
-  createRandomXVm(cache).close();
+  const vm = createRandomXVm(cache);
+  machines[77]!.close(); // once more gives nobody else's place away
+  assert.throws(() => createRandomXVm(cache), /128 RandomX machines/);
+  vm.close();
+  assert.throws(() => vm.hash(Buffer.from("blob")), /closed/);
 });
 
 test("a process with split tiering hashes the same", () => {

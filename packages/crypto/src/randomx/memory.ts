@@ -70,13 +70,15 @@ export function createSharedMemory(dataBytes: number): WebAssembly.Memory {
 const takenSlots = (memory: WebAssembly.Memory): Int32Array =>
   new Int32Array(memory.buffer, TAKEN, MOST_SLOTS);
 
-/** Takes a free slot, whatever thread asks; `release` gives it back. Throws when all are taken. */
+/** Takes a free slot, whatever thread asks; `release` gives it back, once. Throws when all are taken. */
 export function takeSlot(memory: WebAssembly.Memory): { slot: Slot; release: () => void } {
   const taken = takenSlots(memory);
   const index = taken.findIndex((_, i) => Atomics.compareExchange(taken, i, 0, 1) === 0);
   if (index < 0) throw new Error(`${MOST_SLOTS} RandomX machines use this memory already`);
-  return {
-    slot: slotAt(SLOTS + index * SLOT_BYTES),
-    release: () => void Atomics.store(taken, index, 0),
+  let isTaken = true;
+  const release = (): void => {
+    if (isTaken) Atomics.store(taken, index, 0);
+    isTaken = false;
   };
+  return { slot: slotAt(SLOTS + index * SLOT_BYTES), release };
 }

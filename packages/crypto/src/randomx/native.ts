@@ -89,19 +89,26 @@ function allocate(alloc: (flags: number) => bigint | null, flags: number, disabl
 function createVm(library: Library, source: NativeRandomXSource, disabledFlags: number): NativeRandomXVm {
   const [cache, dataset] = source.kind === "cache" ? [source.address, null] : [null, source.address];
   const alloc = (flags: number) => library.createVm(flags, cache, dataset);
-  const vm = allocate(alloc, source.flags, disabledFlags);
+  let vm: bigint | undefined = allocate(alloc, source.flags, disabledFlags);
+  const open = (): bigint => {
+    if (vm === undefined) throw new Error("this RandomX machine is closed");
+    return vm;
+  };
   return {
     hash(blob) {
       const out = new Uint8Array(32);
-      library.hash(vm, blob, blob.length, out);
+      library.hash(open(), blob, blob.length, out);
       return out;
     },
     async hashAsync(blob) {
       const out = new Uint8Array(32);
-      await callAsync(library.hash, vm, blob, blob.length, out);
+      await callAsync(library.hash, open(), blob, blob.length, out);
       return out;
     },
-    close: () => library.destroyVm(vm),
+    close() {
+      if (vm !== undefined) library.destroyVm(vm);
+      vm = undefined;
+    },
   };
 }
 

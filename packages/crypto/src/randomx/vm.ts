@@ -12,7 +12,7 @@ const ITERATIONS = 2048;
 export type RandomXVm = {
   /** RandomX of `blob` (at most 2 MiB, else `RangeError`): 32 bytes. Blocks the thread for 70 ms, in full mode 30. */
   hash(blob: Uint8Array): Uint8Array;
-  /** Gives the place back; the machine must not be used afterwards. */
+  /** Gives the place back; hashing afterwards throws. */
   close(): void;
 };
 
@@ -56,13 +56,18 @@ function hash(machine: Machine, run: Run, blob: Uint8Array): Uint8Array {
 export function createVm(parts: SharedParts, pair?: ItemFunctions["pair"]): RandomXVm {
   const machine = createMachine(parts);
   const run = createRun(machine, pair);
+  let isClosed = false;
   return {
     hash(blob) {
+      if (isClosed) throw new Error("this RandomX machine is closed");
       if (blob.length > at.SCRATCHPAD_BYTES)
         throw new RangeError(`${blob.length} bytes do not fit the scratchpad`);
       return hash(machine, run, blob);
     },
-    close: machine.release,
+    close() {
+      isClosed = true;
+      machine.release();
+    },
   };
 }
 
