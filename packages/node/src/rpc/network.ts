@@ -13,11 +13,13 @@ interface BanRequest {
 }
 
 /** Source: node_server `block_host`, whose default is a day. */
-function setBans({ bans: wanted }: { bans: readonly BanRequest[] }, { bans }: NodeContext) {
+/** The original bans no address of version 6; by the interface document a host is a host. */
+function setBans({ bans: wanted }: { bans: readonly BanRequest[] }, { bans, dialect }: NodeContext) {
   for (const { host, ip, ban, seconds } of wanted) {
     if (host === "" && ip === 0) throw refusal("wrongParam", "A ban needs a host or an ip");
-    const known = bans.set(host === "" ? ipv4Text(ip) : host, ban ? seconds : "lift");
-    if (!known) throw refusal("wrongParam", "Unsupported host/subnet type");
+    const isKnownKind = dialect === "contract" || !host.includes(":");
+    const isSet = isKnownKind && bans.set(host === "" ? ipv4Text(ip) : host, ban ? seconds : "lift");
+    if (!isSet) throw refusal("wrongParam", "Unsupported host/subnet type");
   }
   return {};
 }
