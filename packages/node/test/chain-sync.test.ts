@@ -30,7 +30,7 @@ const topOf = ({ chain }: TestNode) => toHex(chain.parts.state.view().topId);
 
 before(async () => {
   full = await node();
-  await loadBlocks(full.chain.parts, recordedChain().slice(0, 240));
+  await loadBlocks(full.chain.parts, recordedChain().slice(0, 224));
 });
 
 after(async () => {

@@ -66,7 +66,7 @@ export function createLink(peer: Peer): PeerLink {
 }
 
 /** Notes an oddity that alone is no fault; too many of them are one. Source: `hit_score`. */
-export function hitScore(link: PeerLink, points = 1): void {
+function hitScore(link: PeerLink, points = 1): void {
   link.score -= points;
   if (link.score <= LOWEST_SCORE) link.peer.drop("odd too often", { score: 5 });
 }

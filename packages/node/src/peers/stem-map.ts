@@ -2,7 +2,7 @@ import type { RandomSource } from "@anulo/crypto";
 import { pick } from "./chance.ts";
 
 /** Outgoing connections that stem transactions of one epoch take. Source: cryptonote_config.h. */
-export const STEMS = 2;
+const STEMS = 2;
 
 /**
  * Which connection a stem transaction goes out by: the same for all that came in by one connection, so that who

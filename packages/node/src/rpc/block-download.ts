@@ -1,5 +1,6 @@
 import { type Lasting, lasting, type TransactionBlob } from "@anulo/rpc";
 import type { BlockInfo, ChainReader } from "@anulo/storage";
+import { commonHeight } from "../peers/chain-history.ts";
 import type { NodeContext } from "./context.ts";
 import { atThisMoment, type Moment, mapInTurns, range } from "./in-turns.ts";
 
@@ -13,20 +14,6 @@ const MAX_HASHES = 10_000;
 const RESTRICTED_BLOCKS = 1000;
 
 const failed = { status: "Failed" };
-
-/**
- * Height of the newest block that both sides know, from the caller's ids (32 bytes each, newest first), whose
- * last must be the genesis block; undefined where it is not. Source: blockchain.cpp `find_blockchain_supplement`.
- */
-function commonHeight(read: ChainReader, ids: readonly Uint8Array[]): number | undefined {
-  const last = ids.at(-1);
-  if (last === undefined || read.heightOf(last) !== 0) return undefined;
-  for (const id of ids) {
-    const height = read.heightOf(id);
-    if (height !== undefined) return height;
-  }
-  return undefined;
-}
 
 interface Wanted {
   readonly prune: boolean;
