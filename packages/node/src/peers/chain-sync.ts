@@ -37,7 +37,7 @@ const MANY_SPANS = 10;
 /** Blocks in a question whose sizes are not known. Source: cryptonote_config.h. */
 const DEFAULT_BLOCKS = 20;
 /** Bytes one answer should have. */
-const ANSWER_BYTES = 1024 * 1024;
+const ANSWER_BYTES = 512 * 1024;
 /** Source: cryptonote_protocol_handler.inl `NON_RESPONSIVE_PEER_KICK_TIME`, `IDLE_PEER_KICK_TIME`. */
 const SILENCE_MS = 20_000;
 const PATIENCE_MS = 240_000;
