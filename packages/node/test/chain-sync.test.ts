@@ -50,7 +50,7 @@ test("an empty node fetches a whole chain from a peer", async () => {
 });
 
 test("a chain comes from several peers at once, whoever of them leaves", async () => {
-  const empty = await node();
+  const empty = await node(undefined, { blocksPerRequest: 10 });
   const second = await node();
   connect(second, full);
   await until(second, () => heightOf(second) === heightOf(full));
@@ -84,7 +84,7 @@ test("a peer that does not answer is passed by, and dropped if it goes on so", a
 
 test("a node that stops while it fetches leaves a chain that goes on later", async () => {
   const chain = await emptyChain();
-  const empty = await node(chain);
+  const empty = await node(chain, { blocksPerRequest: 10 });
   const { close } = connect(empty, full);
   await until(empty, () => heightOf(empty) > 20);
   close();
