@@ -23,6 +23,7 @@ import { createPruner, type Pruner } from "./chain/pruning.ts";
 import type { BackgroundSettings } from "./mining/background.ts";
 import type { PowerSource } from "./mining/background-mode.ts";
 import { createMiner, type Miner, type MiningOrder } from "./mining/miner.ts";
+import { startWhen } from "./mining/start-when.ts";
 import { createPeering, type Peering, type PeerOptions } from "./peer-network.ts";
 import { dropStale } from "./pool/maintain.ts";
 import { followSeeds } from "./pow/follow-seeds.ts";
@@ -107,6 +108,8 @@ interface Running {
   readonly verifiers: Verifiers;
   readonly pow: Pow;
   readonly miner: Miner;
+  /** Forgets that mining is to begin. */
+  readonly cancelMining: () => void;
   readonly server: RpcServer;
   readonly peering: Peering;
   readonly timer: NodeJS.Timeout;
@@ -144,9 +147,10 @@ export function createNode(options: NodeOptions): Node {
     },
     async stop() {
       if (running === undefined) return;
-      const { server, chain, pruner, verifiers, pow, miner, peering, timer } = running;
+      const { server, chain, pruner, verifiers, pow, miner, cancelMining, peering, timer } = running;
       running = undefined;
       clearInterval(timer);
+      cancelMining();
       miner.stop();
       await peering.stop();
       await pruner.stop();
@@ -216,8 +220,10 @@ async function run(options: NodeOptions, { requestStop, onFault }: Reports): Pro
     const pruner = startPruner(options, chain);
     const server = await serve(options, { chain, pruner, pow, miner, peering, now, requestStop });
     const timer = setInterval(() => dropStale(chain.parts), POOL_CARE_MS).unref();
-    if (options.mining !== undefined) miner.start(options.mining);
-    return { chain, pruner, verifiers, pow, miner, peering, server, timer };
+    const { sync } = peering.protocol;
+    const cancelMining =
+      options.mining === undefined ? () => {} : startWhen(() => sync.isSynchronized, miner, options.mining);
+    return { chain, pruner, verifiers, pow, miner, cancelMining, peering, server, timer };
   } catch (error) {
     await peering.stop();
     await chain.close();

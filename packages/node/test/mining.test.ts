@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { parseAddress } from "@anulo/protocol";
 import { createNode, type Node } from "../src/index.ts";
 import { backgroundDefaults, firstBackgroundState, nextBackgroundState } from "../src/mining/background.ts";
 import { createHashRate } from "../src/mining/hash-rate.ts";
@@ -68,6 +69,34 @@ test("in the background it waits until the machine is known to be idle, and says
     [90, 10, 40, false],
   );
   assert.equal(status.is_background_mining_enabled, true);
+  assert.equal(node.chain.store.read.height(), 1);
+  await node.stop();
+});
+
+test("a node that may not know the top does not mine, nor gives templates", async () => {
+  const { spendPublic, viewPublic } = parseAddress(address);
+  const order = {
+    address,
+    keys: { spendPublic, viewPublic },
+    threads: 1,
+    isInBackground: false,
+    ignoreBattery: true,
+  };
+  const node = createNode({ network: "regtest", fixedDifficulty: 1n, offline: false, mining: order });
+  await node.start();
+  const params = { wallet_address: address, amount_of_blocks: 1 };
+  const call = async (method: string) => ask(node, "/json_rpc", { jsonrpc: "2.0", id: 0, method, params });
+  assert.equal(
+    (await ask(node, "/start_mining", { miner_address: address, threads_count: 1 })).status,
+    "BUSY",
+  );
+  assert.equal((await ask(node, "/mining_status")).active, false);
+  for (const method of ["get_block_template", "get_miner_data"]) {
+    assert.deepEqual((await call(method)).error, { code: -9, message: "Core is busy" });
+  }
+  for (const method of ["generateblocks", "get_last_block_header"]) {
+    assert.equal(((await call(method)).result as { status: string }).status, "BUSY");
+  }
   assert.equal(node.chain.store.read.height(), 1);
   await node.stop();
 });

@@ -10,7 +10,7 @@ import {
 import { type BlockTemplate, createTemplate, NoTemplate } from "../mining/block-template.ts";
 import type { MinerKeys } from "../mining/miner-transaction.ts";
 import { settleWithoutFailures } from "../mining/without-failures.ts";
-import { type NodeContext, refusal } from "./context.ts";
+import { checkNotBusy, type NodeContext, refusal } from "./context.ts";
 import { bytesOfHex } from "./hex-params.ts";
 import { difficultyFields } from "./wide-number.ts";
 
@@ -82,6 +82,7 @@ function reservedOffset({ block }: BlockTemplate, blob: Uint8Array, nonce: Uint8
 
 /** Answers `get_block_template`. Source: core_rpc_server.cpp `on_getblocktemplate`. */
 export async function blockTemplate(request: TemplateRequest, context: NodeContext) {
+  checkNotBusy(context);
   checkSizes(request);
   const keys = minerKeys(context, request.wallet_address);
   const extraNonce = nonceOf(request);

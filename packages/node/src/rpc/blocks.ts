@@ -5,7 +5,7 @@ import { compareTableOrder } from "../pool/table-order.ts";
 import { alternateChains } from "./alternate-chains.ts";
 import { getBlocks, getBlocksByHeight, getHashes } from "./block-download.ts";
 import { coinbaseSum } from "./coinbase-sum.ts";
-import { type NodeContext, refusal } from "./context.ts";
+import { busy, type NodeContext, refusal } from "./context.ts";
 import {
   type BlockFacts,
   blockAt,
@@ -121,6 +121,7 @@ export function blockHandlers(): Implemented<NodeContext>[] {
       return toHex(known ? parts.store.read.blockInfo(Number(heights[0]))!.hash : NULL_HASH);
     },
     getLastBlockHeader: async ({ fill_pow_hash }, context) => {
+      if (!context.peers.sync.isSynchronized) return { ...busy, block_header: noHeader };
       const named = { height: context.parts.state.view().height - 1 };
       return { block_header: await headerOf(context, { named, fill_pow_hash }) };
     },

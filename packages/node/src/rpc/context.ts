@@ -55,12 +55,21 @@ export const errorCodes = {
   internal: -5,
   wrongBlockBlob: -6,
   blockNotAccepted: -7,
+  coreBusy: -9,
   wrongBlockBlobSize: -10,
   miningToSubaddress: -12,
   regtestRequired: -13,
   restricted: -19,
   paymentsNotEnabled: -21,
 } as const;
+
+/** What is answered, in place of an error, while the chain is being fetched. */
+export const busy = { status: "BUSY" } as const;
+
+/** Throws while the chain is being fetched; for calls whose caller would act on what is not the top. */
+export function checkNotBusy({ peers }: NodeContext): void {
+  if (!peers.sync.isSynchronized) throw refusal("coreBusy", "Core is busy");
+}
 
 /** A refusal with the original's code. */
 export function refusal(code: keyof typeof errorCodes, message: string): RpcError {

@@ -2,7 +2,7 @@ import { availableParallelism } from "node:os";
 import { difficultyOfNextBlock, powVariantOf } from "@anulo/consensus";
 import { BadAddress, formatAddress, parseAddress, secondsPerBlock } from "@anulo/protocol";
 import type { MinerKeys } from "../mining/miner-transaction.ts";
-import type { NodeContext } from "./context.ts";
+import { busy, type NodeContext } from "./context.ts";
 import { difficultyFields } from "./wide-number.ts";
 
 interface StartRequest {
@@ -29,6 +29,7 @@ function keysOf(address: string, { parts }: NodeContext): MinerKeys | { readonly
 
 /** Answers `/start_mining`. Source: core_rpc_server.cpp `on_start_mining`. */
 export function startMining(request: StartRequest, context: NodeContext): { status?: string } {
+  if (!context.peers.sync.isSynchronized) return busy;
   const keys = keysOf(request.miner_address, context);
   if ("status" in keys) return keys;
   const threads = request.threads_count;

@@ -13,7 +13,7 @@ import { generateBlocks } from "../mining/generate-blocks.ts";
 import { isPublic } from "../pool/relay-phase.ts";
 import { addAuxPow } from "./add-aux-pow.ts";
 import { blockTemplate, minerKeys, noTemplate, previousBlock } from "./block-template.ts";
-import { type NodeContext, refusal } from "./context.ts";
+import { busy, checkNotBusy, type NodeContext, refusal } from "./context.ts";
 import { bytesOfHex } from "./hex-params.ts";
 import { miningStatus, setLogHashRate, startMining, stopMining } from "./mining-in-node.ts";
 import { splitWide } from "./wide-number.ts";
@@ -73,6 +73,7 @@ async function calcPow(request: PowRequest, { parts, pow }: NodeContext) {
 }
 
 async function submitBlock(blobs: readonly string[], context: NodeContext) {
+  if (!context.peers.sync.isSynchronized) return busy;
   if (blobs.length !== 1) throw refusal("wrongParam", "Wrong param");
   const incoming = readSubmitted(blobs[0]!, context);
   try {
@@ -108,7 +109,8 @@ async function generateAndCount(request: GenerateRequest, context: NodeContext) 
 }
 
 async function generate(request: GenerateRequest, context: NodeContext) {
-  const { parts } = context;
+  const { parts, peers } = context;
+  if (!peers.sync.isSynchronized) return { ...busy, blocks: [], height: 0 };
   if (parts.network.name !== "regtest") {
     throw refusal("regtestRequired", "Regtest required when generating blocks");
   }
@@ -128,7 +130,9 @@ async function generate(request: GenerateRequest, context: NodeContext) {
   }
 }
 
-function minerData({ parts }: NodeContext) {
+function minerData(context: NodeContext) {
+  checkNotBusy(context);
+  const { parts } = context;
   const view = parts.state.view();
   return {
     already_generated_coins: view.alreadyGenerated,
