@@ -8,7 +8,7 @@ import { afterEach, beforeEach, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { Worker } from "node:worker_threads";
 import { applyBlock, undoBlock } from "../src/block-changes.ts";
-import { WrongDatabase } from "../src/damage.ts";
+import { DatabaseInUse, WrongDatabase } from "../src/damage.ts";
 import type { Tables } from "../src/environment.ts";
 import { openEnvironment } from "../src/environment.ts";
 import { openStore } from "../src/open-store.ts";
@@ -203,4 +203,21 @@ test("a killed process loses nothing it acknowledged", async () => {
     assert.deepEqual(store.read.blockBlob(height - 1), sampleBlock(height - 1).blob);
     await store.close();
   }
+});
+
+test("a database that another process has open is refused, and free once that is killed", async () => {
+  const path = join(folder, "chain.mdb");
+  const child = spawn(process.execPath, [
+    fileURLToPath(new URL("./append-forever.js", import.meta.url)),
+    path,
+  ]);
+  await once(child.stdout, "data");
+  await assert.rejects(openStore({ path, network: "regtest" }), (error) => {
+    return error instanceof DatabaseInUse && error.message.includes(String(child.pid));
+  });
+  child.kill("SIGKILL");
+  await once(child, "exit");
+  const store = await openStore({ path, network: "regtest" });
+  assert.ok(store.read.height() > 0);
+  await store.close();
 });
