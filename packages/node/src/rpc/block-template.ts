@@ -1,3 +1,4 @@
+import { powVariantOf } from "@anulo/consensus";
 import {
   BadAddress,
   blockHashingBlob,
@@ -98,7 +99,8 @@ export async function blockTemplate(request: TemplateRequest, context: NodeConte
 function describeTemplate(template: BlockTemplate, extraNonce: Uint8Array) {
   const { block, seedId, nextSeedId } = template;
   const blob = writeBlock(block);
-  const isSeedChanging = Buffer.compare(seedId, nextSeedId) !== 0;
+  const isSeeded = powVariantOf(block.header.majorVersion) === "randomx";
+  const isSeedChanging = isSeeded && Buffer.compare(seedId, nextSeedId) !== 0;
   return {
     blockhashing_blob: toHex(blockHashingBlob(block)),
     blocktemplate_blob: toHex(blob),
@@ -108,7 +110,7 @@ function describeTemplate(template: BlockTemplate, extraNonce: Uint8Array) {
     next_seed_hash: isSeedChanging ? toHex(nextSeedId) : "",
     prev_hash: toHex(block.header.previousId),
     reserved_offset: reservedOffset(template, blob, extraNonce),
-    seed_hash: toHex(seedId),
-    seed_height: template.seedHeight,
+    seed_hash: isSeeded ? toHex(seedId) : "",
+    seed_height: isSeeded ? template.seedHeight : 0,
   };
 }
