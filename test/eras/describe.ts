@@ -1,5 +1,5 @@
 import { keccak256 } from "@anulo/crypto";
-import { toHex } from "@anulo/protocol";
+import { fromHex, readBlock, toHex } from "@anulo/protocol";
 import { call, type ExactObject, formatExact, post } from "@anulo/testkit";
 
 /** What of a transaction's answers does not depend on when one asks. */
@@ -19,4 +19,17 @@ export async function describeBlock(url: string, height: number): Promise<string
   };
   const all = formatExact([json ?? null, await ask(false), await ask(true)]);
   return toHex(keccak256(Buffer.from(all)).subarray(0, 16));
+}
+
+const templateFields = [
+  ...["difficulty", "expected_reward", "height", "next_seed_hash", "prev_hash", "seed_hash", "seed_height"],
+];
+
+/** What of a block template depends on the chain alone, as text. */
+export function describeTemplate(template: ExactObject): string {
+  const { header, minerTransaction } = readBlock(fromHex(String(template.blocktemplate_blob)));
+  const { version, unlockTime, outputs, extra } = minerTransaction.prefix;
+  const miner = outputs.map(({ amount, target }) => `${amount} ${target.type}`);
+  const facts = [header.majorVersion, header.minorVersion, version, unlockTime, extra.length, ...miner];
+  return [...templateFields.map((field) => `${field} ${template[field]}`), ...facts].join(", ");
 }

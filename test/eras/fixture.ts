@@ -32,9 +32,17 @@ export type ErasTrial = {
   readonly strangeTransactions: Readonly<Record<string, string>>;
   /** Of each block of `strangeBlocks`, by name. */
   readonly blocks: Readonly<Record<string, string>>;
+  /** Of `describeTemplate`. */
+  readonly template: string;
 };
 
-/** Calls and their answers at a height of the chain. */
+/** What the real program said of the strange variations of its newest block, which go beside the chain. */
+export type ErasSiblings = {
+  readonly height: number;
+  readonly blocks: Readonly<Record<string, string>>;
+};
+
+/** Calls (a path begins with a stroke) and their answers at a height of the chain. */
 export type ErasAnswer = {
   readonly height: number;
   readonly method: string;
@@ -47,6 +55,7 @@ export type ErasFixture = {
   readonly blocks: readonly ErasBlock[];
   readonly specimens: readonly Specimen[];
   readonly trials: readonly ErasTrial[];
+  readonly siblings: readonly ErasSiblings[];
   readonly answers: readonly ErasAnswer[];
 };
 

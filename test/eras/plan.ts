@@ -15,5 +15,8 @@ export function networkWithForks(heights: readonly number[]): Network {
   };
 }
 
+/** Heights at which the newest block is tried with siblings: the last of an era, and the first of the next. */
+export const siblingHeights: readonly number[] = forkHeights.flatMap((height) => [height, height + 1]);
+
 /** Heights at which strange transactions and blocks are tried: on both sides of each fork. */
 export const trialHeights: readonly number[] = forkHeights.flatMap((height) => [height - 1, height]);

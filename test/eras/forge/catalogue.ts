@@ -1,17 +1,9 @@
 import { publicKeyOf, type RandomSource, scFromUint64 } from "@anulo/crypto";
 import { type TransactionPrefix, type TxOutput, toHex, writeTransaction } from "@anulo/protocol";
 import type { Specimen } from "../fixture.ts";
+import { lockedToHeight, lockedToTime, rarities } from "./amounts.ts";
 import { type Coin, type Ledger, ringOf, spendable } from "./ledger.ts";
 import { forgeTransaction, type Kind, type Order } from "./sign.ts";
-
-/** How amounts are paid that rings of some size cannot hide, because there are so few of them. */
-export const rarities = new Map([
-  [3_000_000_000_000n, 1],
-  [2_000_000_000_000n, 3],
-  [1_000_000_000_000n, 6],
-  [800_000_000_000n, 9],
-  [400_000_000_000n, 13],
-]);
 
 const coinOfAll = 10_000_000_000_000n;
 const secondCoinOfAll = 7_000_000_000_000n;
@@ -25,18 +17,28 @@ type Bench = {
   readonly specimens: Specimen[];
 };
 
-type Plan = Partial<Order> & { readonly coins: readonly Coin[]; readonly sizes: readonly number[] };
+type Plan = Partial<Order> & {
+  readonly coins: readonly Coin[];
+  readonly sizes: readonly number[];
+  /** One more member of each ring. */
+  readonly member?: bigint;
+};
 
 function make({ ledger, height, random, specimens }: Bench, name: string, plan: Plan & { kind: Kind }): void {
   const inputs = plan.coins.map((coin, i) => ({
     coin,
-    ring: ringOf(ledger, coin, { size: plan.sizes[i]!, at: height }),
+    ring: withMember(ringOf(ledger, coin, { size: plan.sizes[i]!, at: height }), plan.member),
   }));
   const total = plan.coins.reduce((sum, { amount }) => sum + amount, 0n);
   const amounts = plan.amounts ?? change(total, plan.kind);
   const transaction = forgeTransaction(ledger, { ...plan, inputs, amounts }, random);
   const blob = toHex(writeTransaction(transaction));
   specimens.push({ name: `${names[plan.kind]}, ${name}`, blob, from: height });
+}
+
+function withMember(ring: readonly bigint[], member: bigint | undefined): bigint[] {
+  const all = member === undefined ? ring : [...ring, member];
+  return [...all].sort((a, b) => (a < b ? -1 : 1));
 }
 
 /** Two outputs and a fee that is high in every era. */
@@ -54,6 +56,12 @@ export function visibleSpecimens(ledger: Ledger, height: number, random: RandomS
   const rare = [...rarities.keys()].map((listed) => of(listed)[0]!);
   version1Rings(bench, first, rare);
   version1Oddities(bench, first, second);
+  const locked = [of(lockedToTime)[0]!, of(lockedToHeight)[0]!];
+  make(bench, "a coin locked to a time", { kind: 0, coins: locked.slice(0, 1), sizes: [1] });
+  make(bench, "a coin locked to a height", { kind: 0, coins: locked.slice(1), sizes: [1] });
+  const member = BigInt(ledger.outputs.get(coinOfAll)!.length - 1);
+  make(bench, "a member just mined", { kind: 0, coins: [first], sizes: [15], member });
+  make(bench, "a member just mined", { kind: 2, coins: [first], sizes: [6], member });
   for (const kind of [1, 2, 3, 4, 5, 6] as const) {
     const sizes = kind < 3 ? [3, 5, 7] : [7, 11, 16];
     for (const size of sizes) make(bench, `ring of ${size}`, { kind, coins: [first], sizes: [size] });
@@ -63,7 +71,25 @@ export function visibleSpecimens(ledger: Ledger, height: number, random: RandomS
     make(bench, "one input in a ring of 1", { kind, coins, sizes: [size, 1] });
     if (kind > 2) make(bench, "rings of two sizes", { kind, coins: [first, second], sizes: [12, 16] });
   }
-  for (const coin of [first, second, ...rare]) ledger.take(coin);
+  for (const coin of [first, second, ...rare, ...locked]) ledger.take(coin);
+  return bench.specimens;
+}
+
+/** Transactions with a hidden ring member of a few blocks ago. */
+export function youngSpecimens(ledger: Ledger, height: number, random: RandomSource): Specimen[] {
+  const bench: Bench = { ledger, height, random, specimens: [] };
+  const coin = spendable(ledger, height).find(
+    ({ listed, amount }) => listed === 0n && amount > 5n * 10n ** 12n,
+  )!;
+  const hidden = ledger.outputs.get(0n)!;
+  const ages = new Set(hidden.filter(({ isMined }) => !isMined).map((output) => height - output.height));
+  for (const age of [...ages].filter((blocks) => blocks < 30)) {
+    const member = BigInt(hidden.findIndex((output) => !output.isMined && height - output.height === age));
+    for (const kind of [4, 5] as const) {
+      make(bench, `hidden, a member of ${age} blocks ago`, { kind, coins: [coin], sizes: [10], member });
+    }
+  }
+  ledger.take(coin);
   return bench.specimens;
 }
 

@@ -1,7 +1,7 @@
 import type { RandomSource } from "@anulo/crypto";
 import type { Transaction } from "@anulo/protocol";
 import { forkHeights } from "../plan.ts";
-import { rarities } from "./catalogue.ts";
+import { lockedToHeight, lockedToTime, rarities } from "./amounts.ts";
 import { type Coin, type Ledger, ringOf, spendable } from "./ledger.ts";
 import { forgeTransaction, type Kind } from "./sign.ts";
 
@@ -28,11 +28,23 @@ const erasKinds: readonly {
 
 export type Payment = { readonly name: string; readonly transaction: Transaction };
 
+/** The time is that of the block of this height; the original looked at its clock before hard fork 13. */
+const timeLockHeight = 400;
+const heightLock = 300n;
+
+type PaymentOrder = {
+  readonly ledger: Ledger;
+  readonly height: number;
+  readonly random: RandomSource;
+  /** Unix seconds of a block. */
+  timestamp(height: number): number;
+};
+
 /** What is paid before the block of this height: often in the first era, twice in each later one. */
-export function paymentsAt(ledger: Ledger, height: number, random: RandomSource): Payment[] {
+export function paymentsAt({ ledger, height, random, timestamp }: PaymentOrder): Payment[] {
   const version = forkHeights.filter((at) => at <= height).length + 1;
   const since = height - (forkHeights[version - 2] ?? 0);
-  if (version === 1) return height < 70 ? [] : firstPayments({ ledger, height, random, version });
+  if (version === 1) return height < 70 ? [] : firstPayments({ ledger, height, random, version }, timestamp);
   if (since !== 3 && since !== 15) return [];
   return laterPayments({ ledger, height, random, version });
 }
@@ -57,28 +69,38 @@ const isGold = ({ listed }: Coin) => listed === 10_000_000_000_000n;
 
 function pay(
   till: Till,
-  order: { kind: Kind; coins: Coin[]; size: number; amounts: readonly bigint[] },
+  order: { kind: Kind; coins: Coin[]; size: number; amounts: readonly bigint[]; unlockTime?: bigint },
 ): Payment[] {
   const { ledger, height, random, version } = till;
-  const { kind, coins, size, amounts } = order;
+  const { kind, coins, size, amounts, unlockTime = 0n } = order;
   if (coins.length === 0) return [];
   const inputs = coins.map((coin) => ({ coin, ring: ringOf(ledger, coin, { size, at: height }) }));
   const hasViewTags = version >= 15;
-  const transaction = forgeTransaction(ledger, { kind, inputs, amounts, hasViewTags }, random);
+  const transaction = forgeTransaction(ledger, { kind, inputs, amounts, hasViewTags, unlockTime }, random);
   return [{ name: `kind ${kind}, ring of ${size}, at ${height}`, transaction }];
 }
 
-function firstPayments(till: Till): Payment[] {
+function firstPayments(till: Till, timestamp: (height: number) => number): Payment[] {
   const { height } = till;
-  if (height === 70 || height === 74) {
+  if (height === 70) {
     const all = [...rarities].flatMap(([amount, count]) => Array.from({ length: count }, () => amount));
-    const coins = takeCoins(till, 3, isGold);
-    return height === 70 ? pay(till, { kind: 0, coins, size: 2, amounts: all }) : [];
+    return pay(till, { kind: 0, coins: takeCoins(till, 3, isGold), size: 2, amounts: all });
+  }
+  if (height === 76) {
+    return [
+      ...payLocked(till, lockedToTime, BigInt(timestamp(timeLockHeight))),
+      ...payLocked(till, lockedToHeight, heightLock),
+    ];
   }
   if (height % 3 !== 0) return [];
   const size = [1, 2, 3, 5][(height / 3) % 4]!;
   const coins = takeCoins(till, 1, ({ listed }) => listed === 7_000_000_000_000n);
   return pay(till, { kind: 0, coins, size, amounts: [6_123_456_789_012n, 500_000_000_000n, 17n] });
+}
+
+function payLocked(till: Till, amount: bigint, unlockTime: bigint): Payment[] {
+  const amounts = [amount, 9_000_000_000_000n];
+  return pay(till, { kind: 0, coins: takeCoins(till, 1, isGold), size: 2, amounts, unlockTime });
 }
 
 function laterPayments(till: Till): Payment[] {
