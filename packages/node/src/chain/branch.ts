@@ -1,5 +1,5 @@
 import type { Branch } from "@anulo/consensus";
-import { hardForkAt, readBlock } from "@anulo/protocol";
+import { type BlockHeader, hardForkAt, readBlock, toHex } from "@anulo/protocol";
 import type { AlternativeBlock, ChainReader, WithHash } from "@anulo/storage";
 import { type ChainStateOptions, chainReads } from "./chain-state.ts";
 
@@ -8,6 +8,23 @@ export interface BranchBlocks {
   /** Height of the newest main-chain block below them. */
   readonly forkHeight: number;
   readonly blocks: readonly WithHash<AlternativeBlock>[];
+}
+
+type HeaderFacts = Pick<BlockHeader, "previousId" | "timestamp">;
+
+/** Headers read once: each block on a long branch looks at all those below it. Beyond this the oldest are forgotten. */
+const MAX_HEADERS = 20_000;
+const headers = new Map<string, HeaderFacts>();
+
+function headerOf({ hash, blob }: { readonly hash: Uint8Array; readonly blob: Uint8Array }): HeaderFacts {
+  const key = toHex(hash);
+  const known = headers.get(key);
+  if (known !== undefined) return known;
+  const { previousId, timestamp } = readBlock(blob).header;
+  const facts = { previousId: Uint8Array.from(previousId), timestamp };
+  headers.set(key, facts);
+  if (headers.size > MAX_HEADERS) headers.delete(headers.keys().next().value ?? key);
+  return facts;
 }
 
 /** The branch that ends with this block (of the main chain: an empty branch); undefined when it is unknown. */
@@ -20,7 +37,7 @@ export function findBranch(read: ChainReader, top: Uint8Array): BranchBlocks | u
     const row = read.alternativeBlock(hash);
     if (row === undefined) return undefined;
     blocks.push({ hash, ...row });
-    hash = readBlock(row.blob).header.previousId;
+    hash = headerOf({ hash, blob: row.blob }).previousId;
   }
 }
 
@@ -33,7 +50,7 @@ export function branchView(options: ChainStateOptions, { forkHeight, blocks }: B
   if (fork === undefined) throw new RangeError(`there is no block ${forkHeight}`);
   const height = forkHeight + 1 + blocks.length;
   const top = blocks.at(-1) ?? fork;
-  const own = blocks.map((row) => ({ ...row, timestamp: readBlock(row.blob).header.timestamp }));
+  const own = blocks.map((row) => ({ ...row, timestamp: headerOf(row).timestamp }));
   const recent = <F extends WindowField>(count: number, field: F) => {
     const ofBranch = count === 0 ? [] : own.slice(-count);
     const below = forkHeight + 1 - Math.max(0, count - ofBranch.length);
