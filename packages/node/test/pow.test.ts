@@ -119,6 +119,9 @@ test("the process ends when nobody has asked for a while, and starts again", asy
   const pow = createPow({ threads: 1, idleMs: 20 });
   await pow.hash(work);
   while (children().length > 0) await setTimeout(5);
+  const search = pow.search({ ...work, difficulty: 1n, nonceOffset: 39, firstNonce: 0 });
+  assert.equal((await search.found)?.nonce, 0);
+  search.stop();
   assert.deepEqual(await pow.hash(work), cnSlowHash(blob));
   await pow.stop();
   assert.deepEqual(children(), []);

@@ -54,10 +54,11 @@ export function createQuestions({ idleMs, onEngine, onDataset, ...options }: Que
   /** Takes a question off the list, and asks those that waited for its place. */
   const close = (id: number): Open | undefined => {
     const entry = open.get(id);
-    open.delete(id);
+    if (!open.delete(id)) return undefined;
     askMore();
     if (open.size > 0 || child === undefined) return entry;
     child.holdNode(false);
+    clearTimeout(idle);
     idle = setTimeout(rest, idleMs).unref();
     return entry;
   };
