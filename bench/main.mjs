@@ -1,18 +1,24 @@
 // Measures what must be fast, each beside the original program in the same run, and prints one table.
-// Arguments choose among the files beside this one: crypto, randomx, services, transactions, requests, sync.
+// Arguments choose among the files beside this one: crypto, randomx, services, transactions, requests, latency, sync.
 import { realProgramsMissing } from "@anulo/testkit";
 
-const parts = ["crypto", "randomx", "services", "transactions", "requests", "sync"];
+const parts = ["crypto", "randomx", "services", "transactions", "requests", "latency", "sync"];
 
 function shown(value) {
   if (Number.isNaN(value)) return "";
   return value >= 100 ? value.toFixed(0) : value.toPrecision(3);
 }
 
-function verdict({ ours, native, atMost, atLeast }) {
+/** A row has a limit of its ratio, or of our figure itself (`most`), or none. */
+function verdict({ ours, native, atMost, atLeast, most }) {
   const ratio = ours / native;
+  if (most !== undefined) {
+    const isMet = ours <= most;
+    return { ratio: ratio.toPrecision(3), limit: `${most} at most`, says: isMet ? "met" : "NOT MET", isMet };
+  }
+  if (atMost === undefined && atLeast === undefined) return { ratio: "", limit: "", says: "", isMet: true };
   if (Number.isNaN(ratio)) return { ratio: "", limit: "", says: "", isMet: true };
-  const limit = atMost === undefined ? `≥ ${atLeast}` : `≤ ${atMost}`;
+  const limit = atMost === undefined ? `≥ ${atLeast}` : `≤ ${Number(atMost.toPrecision(3))}`;
   const isMet = atMost === undefined ? ratio >= atLeast : ratio <= atMost;
   return { ratio: ratio.toPrecision(3), limit, says: isMet ? "met" : "NOT MET", isMet };
 }
