@@ -10,7 +10,7 @@ const ITERATIONS = 2048;
 
 /** One thread's place to hash in; 2 MiB of the cache's memory, kept from hash to hash. */
 export type RandomXVm = {
-  /** RandomX of `blob` (at most 2 MiB, else `RangeError`): 32 bytes. Blocks the thread for 70 ms, in full mode 30. */
+  /** RandomX of `blob` (at most 2 MiB, else `RangeError`): 32 bytes. Blocks the thread for 50 ms, in full mode 30. */
   hash(blob: Uint8Array): Uint8Array;
   /** Gives the place back; hashing afterwards throws. */
   close(): void;
