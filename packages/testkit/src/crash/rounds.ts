@@ -157,12 +157,17 @@ export async function runCrashRounds(options: CrashOptions): Promise<CrashReport
   }
 }
 
-/** A node that has the recorded chain for others to fetch. */
+/** A node that has the recorded chain for others to fetch; offline it takes blocks without waiting for peers. */
 async function startDonor({ chain, folder }: Run): Promise<RunningDaemon> {
   const dataDir = mkdtempSync(join(folder, "donor-"));
-  const donor = await startDaemon({ kind: "ours" }, { dataDir, extra: ["--disable-rpc-ban"], peers: [] });
-  await loadBlocks(donor.url, chain.blocks);
-  return donor;
+  const extra = ["--disable-rpc-ban"];
+  const loading = await startDaemon({ kind: "ours" }, { dataDir, extra });
+  try {
+    await loadBlocks(loading.url, chain.blocks);
+  } finally {
+    await loading.stop();
+  }
+  return await startDaemon({ kind: "ours" }, { dataDir, extra, peers: [] });
 }
 
 /** Whether a chain is long enough to begin another. */
