@@ -210,7 +210,10 @@ async function run(options: NodeOptions, { requestStop, onFault }: Reports): Pro
     powerSource: options.powerSource,
   });
   followSeeds(pow, chain.parts, chain.events);
-  if (options.log !== undefined) logEvents(chain.events, options.log.in("blockchain"));
+  if (options.log !== undefined) {
+    logEvents(chain.events, options.log.in("blockchain"));
+    logRecovery(chain, options.log.in("blockchain"));
+  }
   const peering = createPeering({
     ...{ network, chain, now, isOffline: isOffline(options), log: options.log ?? silent },
     peers: options.peers ?? {},
@@ -253,6 +256,13 @@ function contextsOf(services: NodeServices): (request: RequestInfo) => NodeConte
 /** An IPv4 address that came in through an IPv6 socket, as itself. */
 function withoutMapping(address: string): string {
   return address.startsWith("::ffff:") ? address.slice("::ffff:".length) : address;
+}
+
+function logRecovery({ parts }: OpenChain, log: Logger): void {
+  const { recovery, read } = parts.store;
+  if (recovery?.rolledBack === true) {
+    log.warn("power was lost: the chain is as it was last flushed", { height: read.height() });
+  }
 }
 
 function logEvents(events: Events, log: Logger): void {
