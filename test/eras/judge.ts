@@ -23,21 +23,17 @@ export async function tryTransaction(url: string, hex: string): Promise<string> 
   return [String(answer.status), ...flags.filter((flag) => answer[flag] === true)].join(" ");
 }
 
-async function heightOf(url: string): Promise<number> {
-  return Number((await post(`${url}/get_height`)).height);
-}
-
-/** A node's answer to a block, as words; a chain it entered is as before afterwards. */
-export async function tryBlock(url: string, hex: string): Promise<string> {
-  const before = await heightOf(url);
-  const answer = await call(url, "submit_block", [hex]).then(
-    () => "OK",
+/** A node's answer to a block, as words; a chain of this height that it enters is as before afterwards. */
+export async function tryBlock(url: string, hex: string, height: number): Promise<string> {
+  const code = await call(url, "submit_block", [hex]).then(
+    () => 0,
     (error: unknown) => {
-      if (error instanceof CallFailed) return `code ${error.code}`;
+      if (error instanceof CallFailed) return error.code;
       throw error;
     },
   );
-  const isOnTop = (await heightOf(url)) > before;
+  if (code !== 0) return `code ${code}, not on top`;
+  const isOnTop = Number((await post(`${url}/get_height`)).height) > height;
   if (isOnTop) await post(`${url}/pop_blocks`, { nblocks: 1 });
-  return `${answer}, ${isOnTop ? "on top" : "not on top"}`;
+  return `OK, ${isOnTop ? "on top" : "not on top"}`;
 }

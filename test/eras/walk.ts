@@ -149,7 +149,7 @@ async function tryTemplate(url: string, { trial, walk }: Trial): Promise<void> {
   if (described !== trial.template) {
     walk.answers.push(`template at ${trial.height}: ${described}, not ${trial.template}`);
   }
-  const verdict = await tryBlock(url, String(template.blocktemplate_blob));
+  const verdict = await tryBlock(url, String(template.blocktemplate_blob), trial.height);
   if (verdict !== "OK, on top") walk.answers.push(`own template at ${trial.height}: ${verdict}`);
 }
 
@@ -173,7 +173,7 @@ async function tryBlocks(url: string, trial: BlockTrial): Promise<void> {
   const minedId = fromHex(String(eras.blocks[below - 20]!.header.miner_tx_hash));
   for (const [name, blob] of Object.entries(strangeBlocks({ good: fromHex(good), timestamps, minedId }))) {
     if (what === "beside" && differsOnPurpose.includes(name)) continue;
-    const verdict = await tryBlock(url, toHex(blob));
+    const verdict = await tryBlock(url, toHex(blob), at);
     walk.counts.blockVerdicts++;
     if (verdict !== expected[name]) {
       walk.strangeBlocks.push(`at ${at}, ${what}, ${name}: "${verdict}", not "${expected[name]}"`);

@@ -65,7 +65,7 @@ async function createRecorder(
     const timestamps = below.slice(-60).map(({ blob }) => readBlock(fromHex(blob)).header.timestamp);
     const minedId = fromHex(String(below.at(-20)!.header.miner_tx_hash));
     const strange = strangeBlocks({ good: fromHex(good), timestamps, minedId });
-    return tryAll((blob) => tryBlock(url, toHex(blob)), strange);
+    return tryAll((blob) => tryBlock(url, toHex(blob), blocks.length + 1), strange);
   };
   /** A daemon remembers whom it refused, and counts blocks twice that it popped: after a trial it is restarted. */
   const trial = async (height: number) => {
