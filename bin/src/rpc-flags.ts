@@ -34,7 +34,13 @@ export const rpcFlags = {
   "rpc-ssl-allow-chained": { kind: "switch", help: "accepted; chains to the authorities are always taken" },
   "rpc-ssl-allow-any-cert": { kind: "switch", help: "ask callers for no certificate after all" },
   "rpc-max-connections": { kind: "number", value: "N", help: "open RPC connections (1000)" },
-  "rpc-max-connections-per-ip": { kind: "number", value: "N", help: "of them from one address (no limit)" },
+  "rpc-max-connections-per-public-ip": { kind: "number", value: "N", help: "of them from one address" },
+  "rpc-max-connections-per-private-ip": { kind: "number", value: "N", help: "of them from one near address" },
+  "rpc-response-soft-limit": {
+    kind: "number",
+    value: "BYTES",
+    help: "answers waiting to be taken (512 MiB)",
+  },
 } as const satisfies FlagTable;
 
 type Flags = Values<typeof rpcFlags>;
@@ -89,14 +95,18 @@ export interface RpcAccess extends Pick<RpcServerOptions<never>, "tls" | "origin
 export function rpcAccessOf(flags: Flags): RpcAccess {
   const tls = tlsOf(flags);
   const connections = flags["rpc-max-connections"];
-  const connectionsPerAddress = flags["rpc-max-connections-per-ip"];
+  const publicOnes = flags["rpc-max-connections-per-public-ip"];
+  const privateOnes = flags["rpc-max-connections-per-private-ip"];
+  const heldBytes = flags["rpc-response-soft-limit"];
   const origins = flags["rpc-access-control-origins"]?.split(",").map((origin) => origin.trim());
   return {
     ...(tls !== undefined && { tls }),
     ...(origins !== undefined && { origins }),
     limits: {
       ...(connections !== undefined && { connections }),
-      ...(connectionsPerAddress !== undefined && { connectionsPerAddress }),
+      ...(publicOnes !== undefined && { connectionsPerPublicAddress: publicOnes }),
+      ...(privateOnes !== undefined && { connectionsPerPrivateAddress: privateOnes }),
+      ...(heldBytes !== undefined && { heldBytes }),
     },
   };
 }

@@ -202,7 +202,7 @@ describe("server", () => {
   });
 
   it("takes so many connections of one address and no more", async (t) => {
-    const [full] = await start(t, { limits: { connectionsPerAddress: 2 } });
+    const [full] = await start(t, { limits: { connectionsPerPrivateAddress: 2 } });
     const port = Number(new URL(full!).port);
     const [one, two, three] = [1, 2, 3].map(() => connect(port, "127.0.0.1"));
     await new Promise((resolve) => three!.once("close", resolve));

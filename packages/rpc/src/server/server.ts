@@ -6,7 +6,7 @@ import { silent } from "../log/logger.ts";
 import type { ServiceInfo } from "../openrpc.ts";
 import type { Rules } from "./call.ts";
 import { type HttpListener, startListener } from "./http/listener.ts";
-import { defaultLimits, type Limits } from "./limits.ts";
+import { connectionsOf, defaultLimits, type Limits } from "./limits.ts";
 import { createAnswerer, createHttpService, type Service } from "./service.ts";
 import { createTlsOpener, type TlsOptions } from "./tls/tls-opener.ts";
 
@@ -92,7 +92,7 @@ function startPort(listener: Listener, service: Service, tls: TlsOptions | undef
     admit: (remoteAddress) => !service.isShutOut(remoteAddress),
     ...(tls !== undefined && { opener: createTlsOpener(tls, limits.slowMs) }),
     maxConnections: limits.connections,
-    maxConnectionsPerAddress: limits.connectionsPerAddress,
+    maxConnectionsOf: (remoteAddress) => connectionsOf(limits, remoteAddress),
     onError: (error) => log.error("rpc listener failed", { error }),
   });
 }

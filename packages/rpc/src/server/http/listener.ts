@@ -11,7 +11,8 @@ export type ListenerOptions = {
   /** Whether a connection from this IP address is taken; asked for each. */
   readonly admit: (remoteAddress: string) => boolean;
   readonly maxConnections: number;
-  readonly maxConnectionsPerAddress: number;
+  /** Open connections an IP address may have. */
+  readonly maxConnectionsOf: (remoteAddress: string) => number;
   /** Left out: sockets carry HTTP as they are. */
   readonly opener?: Opener;
   readonly onError: (error: Error) => void;
@@ -52,7 +53,7 @@ export async function startListener(options: ListenerOptions): Promise<HttpListe
   server.on("connection", (socket: Socket) => {
     const remoteAddress = socket.remoteAddress ?? "";
     const others = perAddress.get(remoteAddress) ?? 0;
-    if (!admit(remoteAddress) || others >= options.maxConnectionsPerAddress) {
+    if (!admit(remoteAddress) || others >= options.maxConnectionsOf(remoteAddress)) {
       socket.destroy();
       return;
     }
