@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { RuleViolation } from "@anulo/consensus";
 import { type Block, toHex, writeBlock } from "@anulo/protocol";
 import { acceptBlock } from "../src/chain/chain.ts";
-import { readIncomingBlock } from "../src/chain/incoming-block.ts";
+import { readBlockWithTransactions, readIncomingBlock } from "../src/chain/incoming-block.ts";
 import type { ChainParts } from "../src/chain/parts.ts";
 import { createTemplate } from "../src/mining/block-template.ts";
 import { admit } from "../src/pool/admit.ts";
@@ -81,7 +81,7 @@ test("transactions of the old chain return to the pool and are mined on the new 
   await chain.close();
 });
 
-test("a branch that lacks a transaction is not condemned, and wins once the transaction is there", async () => {
+test("a branch that has lost a transaction is forgotten, and wins once it comes again with it", async () => {
   const chain = await emptyChain();
   const { parts } = chain;
   const { read } = parts.store;
@@ -95,17 +95,20 @@ test("a branch that lacks a transaction is not condemned, and wins once the tran
   };
   await send();
   const [side] = await mine(parts, 1, fork);
+  const sideBlob = read.alternativeBlock(side!)!.blob;
   const child = readIncomingBlock(writeBlock(build(parts, side!)));
   dropFromPool(
     parts,
     parts.pool.entries().map(({ key }) => key),
   );
-  const isMissing = (error: unknown) =>
-    error instanceof RuleViolation && error.violation.code === "TRANSACTION_MISSING";
-  await assert.rejects(acceptBlock(parts, child), isMissing);
+  const isLoose = (error: unknown) =>
+    error instanceof RuleViolation && error.violation.code === "UNKNOWN_PARENT";
+  await assert.rejects(acceptBlock(parts, child), isLoose);
   assert.deepEqual(parts.state.view().topId, top);
-  await send();
-  await mine(parts, 1, side);
+  assert.deepEqual(read.alternativeBlocks(), []);
+  const again = readBlockWithTransactions(sideBlob, blocks[first]!.transactions);
+  assert.equal(await acceptBlock(parts, again), "alternative");
+  assert.equal(await acceptBlock(parts, child), "reorganised");
   assert.equal(read.height(), first + 3);
   assert.deepEqual(read.blockInfo(first + 1)?.hash, side);
   await chain.close();

@@ -4,13 +4,15 @@ import type { ChainWriter, RemovedBlock } from "@anulo/storage";
 import { returnToPool } from "../pool/return-to-pool.ts";
 import { followFork } from "../pool/revalidate.ts";
 import type { HeavierBranch } from "./alternative-chain.ts";
+import type { IncomingBlock } from "./incoming-block.ts";
 import { extendChain, type FindTransaction, findInPool, removeTop, transactionsOf } from "./main-chain.ts";
 import { type ChainParts, transact } from "./parts.ts";
 
 /**
  * Makes a heavier branch the main chain, in one transaction; the old blocks are kept beside it and their
  * transactions return to the pool. Where a block of the branch breaks a rule the chain stays as it was,
- * that block and those above it are remembered as invalid, and the promise rejects with RuleViolation.
+ * that block and those above it are remembered as invalid, and the promise rejects with RuleViolation; with
+ * `UNKNOWN_PARENT` where a transaction of the branch is gone, which then has to come once more.
  */
 export async function reorganise(parts: ChainParts, branch: HeavierBranch): Promise<void> {
   const { proofs } = parts;
@@ -31,9 +33,15 @@ async function findCulprit(parts: ChainParts, branch: HeavierBranch): Promise<vo
   try {
     await parts.proofs.settle(() => switchTo(parts, branch, { stepwise: true, reached }));
   } catch (error) {
-    if (error instanceof RuleViolation && isLasting(error)) {
-      condemn(parts, branch, { position, violation: error });
+    if (!(error instanceof RuleViolation)) throw error;
+    const { code } = error.violation;
+    const rest = branch.blocks.slice(position);
+    if (code === "TRANSACTION_MISSING") {
+      forget(parts, rest);
+      throw new RuleViolation({ code: "UNKNOWN_PARENT" });
     }
+    // A clock that is behind says nothing about the block: it may be tried again.
+    if (code !== "TIMESTAMP_TOO_LATE") condemn(parts, rest, error);
     throw error;
   }
 }
@@ -86,11 +94,11 @@ function connect(parts: ChainParts, writer: ChainWriter, change: Switch & Switch
   const { proofs } = parts;
   const freed = new Map(transactionsOf(change.disconnected).map((tx) => [toHex(tx.id), tx]));
   const inPool = findInPool(parts);
-  const find: FindTransaction = (key) => freed.get(key) ?? inPool(key);
   const open: Obligation[] = [];
   const demand = change.stepwise ? proofs.demand : (more: readonly Obligation[]) => void open.push(...more);
   for (const [index, incoming] of change.branch.blocks.entries()) {
     change.reached(index);
+    const find: FindTransaction = (key) => freed.get(key) ?? incoming.transactions?.get(key) ?? inPool(key);
     extendChain(parts, incoming, { find, demand })(writer);
   }
   proofs.demand(open);
@@ -115,29 +123,26 @@ function movePool(parts: ChainParts, writer: ChainWriter, { branch, disconnected
   returnToPool(parts, writer, freed);
 }
 
-interface Culprit {
-  readonly position: number;
-  readonly violation: RuleViolation;
-}
-
-/** A transaction we lack and a clock that is behind say nothing about the block: it may be tried again. */
-function isLasting({ violation }: RuleViolation): boolean {
-  return violation.code !== "TRANSACTION_MISSING" && violation.code !== "TIMESTAMP_TOO_LATE";
-}
-
 /** Blocks remembered as invalid; beyond it the oldest are forgotten. */
 const MAX_INVALID_BLOCKS = 10_000;
 
-/** Remembers the block that breaks a rule and those above it, and forgets them as alternatives. */
-function condemn(parts: ChainParts, { blocks }: HeavierBranch, { position, violation }: Culprit): void {
-  const condemned = blocks.slice(position);
+/** Remembers a block that breaks a rule and those above it, and forgets them as alternatives. */
+function condemn(parts: ChainParts, blocks: readonly IncomingBlock[], violation: RuleViolation): void {
   const { invalidBlocks } = parts;
-  for (const { key } of condemned) invalidBlocks.set(key, violation);
+  for (const { key } of blocks) invalidBlocks.set(key, violation);
   for (const oldest of invalidBlocks.keys()) {
     if (invalidBlocks.size <= MAX_INVALID_BLOCKS) break;
     invalidBlocks.delete(oldest);
   }
+  forget(parts, blocks);
+}
+
+/**
+ * Blocks that are no alternatives any more: one of which a transaction has left the pool since, and those
+ * above it, are as unknown as before they came, so that a peer is asked for them with their transactions.
+ */
+function forget(parts: ChainParts, blocks: readonly IncomingBlock[]): void {
   transact(parts, (writer) => {
-    for (const { id } of condemned) writer.removeAlternativeBlock(id);
+    for (const { id } of blocks) writer.removeAlternativeBlock(id);
   });
 }

@@ -1,5 +1,6 @@
 import { commitZeroMask } from "@anulo/crypto";
 import {
+  isMinerTransaction,
   NULL_HASH,
   outputKey,
   prunableHash,
@@ -23,10 +24,15 @@ function isRingCtOutput({ prefix }: Transaction): boolean {
   return prefix.version > 1;
 }
 
-/** Commitment (32 bytes) of an output; of a visible amount with the mask everybody knows. */
-function commitmentOf({ prefix, ringct }: Transaction, index: number): Uint8Array {
-  if (ringct === undefined || ringct.type === 0) return commitZeroMask(prefix.outputs[index]!.amount);
-  return ringct.outputCommitments[index]!;
+/**
+ * Commitment (32 bytes) of an output; of a visible amount with the mask everybody knows, and so a miner's
+ * whatever RingCT part his transaction had, as before hard fork 12 it might.
+ * Source: blockchain_db.cpp `add_transaction`.
+ */
+function commitmentOf(tx: Transaction, index: number): Uint8Array {
+  const { prefix, ringct } = tx;
+  const isVisible = ringct === undefined || ringct.type === 0 || isMinerTransaction(tx);
+  return isVisible ? commitZeroMask(prefix.outputs[index]!.amount) : ringct.outputCommitments[index]!;
 }
 
 function outputsOf(tx: Transaction): NewOutput[] {
