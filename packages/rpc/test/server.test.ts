@@ -253,3 +253,58 @@ describe("server", () => {
     assert.ok(Date.now() - before < 10_000, "does not wait for kept connections");
   });
 });
+
+describe("many requests at once", () => {
+  /** Handlers that take two milliseconds each; tells how long the event loop stood still at most. */
+  async function longestStandstill(t: TestContext, send: (url: string) => Promise<unknown>): Promise<number> {
+    const busy = implementFor<Context>()(
+      { getHeight: blocks.getHeight, getBlockCount: blocks.getBlockCount },
+      {
+        getHeight: () => ({ hash: "", height: work(7) }),
+        getBlockCount: () => ({ count: work(7) }),
+      },
+    );
+    const [url] = await start(t, { calls: busy });
+    let longest = 0;
+    let last = performance.now();
+    const timer = setInterval(() => {
+      longest = Math.max(longest, performance.now() - last);
+      last = performance.now();
+    }, 1);
+    await send(url!);
+    clearInterval(timer);
+    return Math.max(longest, performance.now() - last);
+  }
+
+  function work(value: number): number {
+    const start = performance.now();
+    while (performance.now() - start < 2);
+    return value;
+  }
+
+  it("in a batch let others go first", async (t) => {
+    const batch = Array.from({ length: 100 }, (_, id) => ({ jsonrpc: "2.0", id, method: "get_block_count" }));
+    const longest = await longestStandstill(t, async (url) => {
+      const { json } = await post(`${url}/json_rpc`, batch);
+      assert.equal(json.length, 100);
+    });
+    assert.ok(longest < 100, `${longest} ms`);
+  });
+
+  it("one after the other on a connection let others go first", async (t) => {
+    const request = "GET /get_height HTTP/1.1\r\n\r\n";
+    const longest = await longestStandstill(t, (url) => {
+      const { hostname, port } = new URL(url);
+      const socket = connect({ host: hostname, port: Number(port) });
+      socket.write(request.repeat(100));
+      let answered = "";
+      return new Promise<void>((resolve) => {
+        socket.on("data", (bytes: Buffer) => {
+          answered += bytes.toString("latin1");
+          if (answered.split("HTTP/1.1 200").length > 100) resolve();
+        });
+      }).finally(() => socket.destroy());
+    });
+    assert.ok(longest < 100, `${longest} ms`);
+  });
+});

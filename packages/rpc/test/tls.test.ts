@@ -88,4 +88,16 @@ describe("TLS", () => {
     assert.equal(new Date(read.validFrom).getTime(), Date.UTC(2026, 0, 1));
     assert.match(privateKey, /BEGIN PRIVATE KEY/);
   });
+
+  it("refuses to start with a key that is not the certificate's", async () => {
+    const { privateKey } = createIdentity(Date.now());
+    const { certificate } = createIdentity(Date.now());
+    const starting = createRpcServer({
+      calls,
+      listen: [{ host: "127.0.0.1", port: 0 }],
+      context: () => ({}),
+      tls: { mode: "enabled", identity: { privateKey, certificate } },
+    });
+    await assert.rejects(starting, /mismatch/i);
+  });
 });

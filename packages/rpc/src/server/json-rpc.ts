@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import type { Implemented } from "../define.ts";
 import { protocolErrors, type RpcError } from "../errors.ts";
 import {
@@ -24,6 +25,8 @@ import { writeLongLists } from "./long-answer.ts";
 
 /** Most requests of one batch. */
 const MAX_BATCH = 100;
+/** Milliseconds of answering them before others are let go first. */
+const TURN_MS = 10;
 
 /** Answers one body of `/json_rpc`, or a batch in the contract dialect. */
 export async function answerJsonRpc<Context>(
@@ -41,7 +44,13 @@ export async function answerJsonRpc<Context>(
   }
   if (!Array.isArray(message)) return jsonAnswer(await answerMessage(calls, message, request, rules));
   const answers: string[] = [];
-  for (const item of message) answers.push(await answerMessage(calls, item, request, rules));
+  let turn = performance.now();
+  for (const item of message) {
+    answers.push(await answerMessage(calls, item, request, rules));
+    if (performance.now() - turn < TURN_MS) continue;
+    await setImmediate();
+    turn = performance.now();
+  }
   return jsonAnswer(`[${answers.join(",")}]`);
 }
 

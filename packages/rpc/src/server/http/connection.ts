@@ -41,6 +41,8 @@ const HEAD_END = "\r\n\r\n";
 const CONTINUE = "HTTP/1.1 100 Continue\r\n\r\n";
 /** What may wait unread behind a request that is being answered. */
 const MAX_WAITING_BYTES = 64 * 1024;
+/** Milliseconds of answering what waits before other connections get their turn. */
+const TURN_MS = 10;
 /** How long a caller who sends too much is listened to, so that the answer reaches it. */
 const DRAIN_MS = 2000;
 
@@ -57,6 +59,8 @@ export class HttpConnection {
   readonly #remoteAddress: string;
   #state: State = "idle";
   #since = performance.now();
+  /** When it began to take what came in this turn of the event loop. */
+  #turn = 0;
   #input: Buffer = none;
   #head: RequestHead | undefined;
   #early: HttpAnswer | undefined;
@@ -69,7 +73,7 @@ export class HttpConnection {
     this.#socket = socket;
     this.#service = service;
     this.#remoteAddress = socket.remoteAddress ?? "";
-    socket.on("data", (bytes: Buffer) => this.#guard(() => this.#take(bytes)));
+    socket.on("data", (bytes: Buffer) => this.#begin(() => this.#take(bytes)));
     socket.on("end", () => this.#onEnd());
     socket.on("error", () => this.cut());
     socket.on("close", () => this.cut());
@@ -77,7 +81,7 @@ export class HttpConnection {
 
   /** Bytes that were read from the socket before the connection was made. */
   begin(bytes: Buffer): void {
-    this.#guard(() => this.#take(bytes));
+    this.#begin(() => this.#take(bytes));
   }
 
   /** Ends the connection at once. */
@@ -114,6 +118,12 @@ export class HttpConnection {
       if (!(error instanceof BadFraming)) throw error;
       this.cut();
     }
+  }
+
+  /** The same as the first step of a turn. */
+  #begin(step: () => void): void {
+    this.#turn = performance.now();
+    this.#guard(step);
   }
 
   #enter(state: State): void {
@@ -219,12 +229,21 @@ export class HttpConnection {
       return;
     }
     if (this.#socket.isPaused()) this.#socket.resume();
-    if (this.#input.length > 0) queueMicrotask(() => this.#guard(() => this.#takeWaiting()));
+    if (this.#input.length > 0) this.#takeWaitingSoon();
     else if (this.#hasEnded) this.cut();
     else this.#enter("idle");
   }
 
-  /** Goes on with what came while a request was answered; in a turn of its own, however many there are. */
+  /** Never from within the answer before it, and in another turn of the event loop when this one was long. */
+  #takeWaitingSoon(): void {
+    if (performance.now() - this.#turn < TURN_MS) {
+      queueMicrotask(() => this.#guard(() => this.#takeWaiting()));
+    } else {
+      setImmediate(() => this.#begin(() => this.#takeWaiting()));
+    }
+  }
+
+  /** Goes on with what came while a request was answered. */
   #takeWaiting(): void {
     if (this.#state === "closed") return;
     const waiting = this.#input;

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Socket } from "node:net";
-import { createServer, type Server, type TLSSocket } from "node:tls";
+import { createSecureContext, createServer, type Server, type TLSSocket } from "node:tls";
 import type { Opener } from "../http/listener.ts";
 import { createIdentity, type Identity } from "./self-signed.ts";
 
@@ -24,8 +24,16 @@ const HANDSHAKE = 0x16;
 
 type Open = Parameters<Opener>[1];
 
-/** Sets TLS up on sockets of one port; a caller who takes longer than `slowMs` for it is cut off. */
+/**
+ * Sets TLS up on sockets of one port; a caller who takes longer than `slowMs` for it is cut off. Throws an Error
+ * for keys and certificates that do not fit.
+ */
 export function createTlsOpener({ mode, identity, clients }: TlsOptions, slowMs: number): Opener {
+  // Now, not when the first caller comes.
+  createSecureContext({
+    ...(identity !== undefined && { key: identity.privateKey, cert: identity.certificate }),
+    ...(clients?.authorities !== undefined && { ca: clients.authorities }),
+  });
   let server: Server | undefined;
   const start = (open: Open): Server => {
     const { privateKey: key, certificate: cert } = identity ?? createIdentity(Date.now());
