@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { setImmediate } from "node:timers/promises";
 import { record, u32, writeRecord } from "@anulo/protocol";
 import { handshake, ping, timedSync } from "../src/commands.ts";
 import { HEADER_BYTES, notificationFrame, requestFrame, responseFrame } from "../src/levin/frame.ts";
@@ -297,4 +298,20 @@ test("whatever bytes come, the node goes on", async () => {
   await clock.pass(400);
   assert.equal(victim.network.peers().length, 0);
   await assertServes((from) => internet.call(from, victim.address), victim);
+});
+
+test("many messages that take long to handle let others go first", async () => {
+  let handled = 0;
+  const handler = handle(blob, () => {
+    const start = performance.now();
+    while (performance.now() - start < 5);
+    handled++;
+  });
+  const { call } = await world({ notifications: [handler] });
+  const caller = await shakenHands(call, "2.2.2.2");
+  const frame = notificationFrame(blob.id, writeRecord(blob.payload, { n: 1 }));
+  caller.end.write(Buffer.concat(Array.from({ length: 20 }, () => frame)));
+  while (handled === 0) await setImmediate();
+  assert.ok(handled < 5, `${handled} in one turn`);
+  while (handled < 20) await setImmediate();
 });

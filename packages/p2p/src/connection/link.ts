@@ -44,6 +44,8 @@ interface Waiting {
 
 /** Frames handled before others get their turn. */
 const FRAMES_IN_A_ROW = 32;
+/** Milliseconds of handling them after which they get it in any case. */
+const TURN_MS = 10;
 /** A piece of an answer this long proves that it is on its way. Source: levin_protocol_handler_async.h `MIN_BYTES_WANTED`. */
 const MIN_PROGRESS_BYTES = 512;
 
@@ -56,7 +58,8 @@ export class Link implements Turn {
   readonly #queue: WriteQueue;
   readonly #waiting: Waiting[] = [];
   readonly pace: Pace;
-  #isBusy = false;
+  /** What is being handled; nothing is read meanwhile. */
+  #holds = 0;
   #isThrottled = false;
   #isPaused = false;
   #isOpen = true;
@@ -135,7 +138,7 @@ export class Link implements Turn {
   /** Looks at the time; to be called about once a second. */
   tick(): void {
     const now = this.#lines.clock.milliseconds();
-    const isOurTurn = this.#isBusy || this.#isThrottled;
+    const isOurTurn = this.#holds > 0 || this.#isThrottled;
     const [first] = this.#waiting;
     if (first !== undefined && isOurTurn) first.deadline = now + first.timeoutMs;
     if (first !== undefined && now > first.deadline) {
@@ -182,8 +185,9 @@ export class Link implements Turn {
   }
 
   #read(): void {
-    for (let i = 0; this.#isOpen && !this.#isBusy; i++) {
-      if (i === FRAMES_IN_A_ROW) {
+    const start = performance.now();
+    for (let i = 0; this.#isOpen && this.#holds === 0; i++) {
+      if (i === FRAMES_IN_A_ROW || (i > 0 && performance.now() - start > TURN_MS)) {
         this.hold(new Promise((resolve) => setImmediate(resolve)));
         break;
       }
@@ -193,7 +197,7 @@ export class Link implements Turn {
       const handling = this.#handle(frame);
       if (handling !== undefined) this.hold(handling);
     }
-    this.#setPaused(this.#isBusy || this.#isThrottled);
+    this.#setPaused(this.#holds > 0 || this.#isThrottled);
     this.#countHeld();
   }
 
@@ -239,11 +243,11 @@ export class Link implements Turn {
 
   /** Reads nothing more until this is done. */
   hold(handling: Promise<void>): void {
-    this.#isBusy = true;
+    this.#holds++;
     handling
       .catch((error: unknown) => this.#owner.onError(error))
       .finally(() => {
-        this.#isBusy = false;
+        this.#holds--;
         this.#read();
       });
   }

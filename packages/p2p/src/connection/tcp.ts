@@ -68,6 +68,8 @@ export async function listenTcp({ host, port }: Endpoint, accept: Accept): Promi
     server.once("error", reject);
     server.listen({ host, port, ipv6Only: isIPv6(host) }, resolve);
   });
+  // A connection that cannot be taken, for want of file descriptors say, is no reason to end.
+  server.on("error", () => {});
   const address = server.address();
   if (address === null || typeof address === "string") throw new Error("no port was opened");
   return {
