@@ -3,7 +3,7 @@ import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { test } from "node:test";
 import { setTimeout } from "node:timers/promises";
-import { cnSlowHash, createRandomXCache, randomxHash } from "@anulo/crypto";
+import { cnSlowHash, createRandomXCache, keccak256, randomxHash } from "@anulo/crypto";
 import { toHex } from "@anulo/protocol";
 import { createPow } from "../src/pow/pow.ts";
 import { type PowSearch, withNonce } from "../src/pow/work.ts";
@@ -159,4 +159,14 @@ test("what no process should be given is refused at once", async () => {
   await assert.rejects(pow.hash({ ...work, height: -1 }), RangeError);
   await assert.rejects(pow.hash({ ...work, seedId: new Uint8Array(31) }), RangeError);
   assert.deepEqual(children(), []);
+});
+
+test("the hash of work that a caller claims is not remembered as a block's", async () => {
+  const pow = createPow({ threads: 1 });
+  const id = keccak256(Uint8Array.of(blob.length), blob);
+  await pow.hashClaimed({ ...work, height: 202_612 });
+  assert.equal(pow.known(id), undefined);
+  const hash = await pow.hash({ ...work, height: 202_612 });
+  assert.deepEqual(pow.known(id), hash);
+  await pow.stop();
 });

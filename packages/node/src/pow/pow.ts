@@ -8,6 +8,8 @@ import { checkWork, type FoundNonce, type PowSearch, type PowWork, withNonce } f
 export interface Pow {
   /** The hash (32 bytes) of a block's blob; rejects with an Error when it cannot be computed. */
   hash(work: PowWork): Promise<Uint8Array>;
+  /** The same for work whose seed, height or version somebody merely claims: the hash is not remembered. */
+  hashClaimed(work: PowWork): Promise<Uint8Array>;
   /** The hash (32 bytes) of a block (by its id, 32 bytes) that was hashed or found here, as long as it is remembered. */
   known(blockId: Uint8Array): Uint8Array | undefined;
   /** Looks for a nonce. */
@@ -51,13 +53,17 @@ export function createPow(options: PowOptions): Pow {
   const questions = createQuestions({ settings, idleMs, onEngine, onDataset });
   const known = createKnownHashes();
   let nextId = 1;
+  const compute = async (work: PowWork) => {
+    checkWork(work);
+    return agreedPowHash(work.height) ?? (await askForHash(questions, { id: nextId++, work }));
+  };
   return {
     async hash(work) {
-      checkWork(work);
-      const hash = agreedPowHash(work.height) ?? (await askForHash(questions, { id: nextId++, work }));
+      const hash = await compute(work);
       known.add(work.blob, hash);
       return hash;
     },
+    hashClaimed: compute,
     known: known.of,
     search(search, onProgress) {
       checkWork(search);

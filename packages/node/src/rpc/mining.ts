@@ -65,11 +65,11 @@ async function calcPow(request: PowRequest, { parts, pow }: NodeContext) {
     if (powVariantOf(majorVersion) === 1 && blob.length < MIN_BYTES_VARIANT_1) {
       throw refusal("wrongBlockBlobSize", "Block blob size is too small for this version");
     }
-    return toHex(await pow.hash({ blob, height, majorVersion, seedId: undefined }));
+    return toHex(await pow.hashClaimed({ blob, height, majorVersion, seedId: undefined }));
   }
   const at = seedHeight(height, view.seedSchedule);
   const seedId = given ?? (at < view.height ? view.blockId(at) : NULL_HASH);
-  return toHex(await pow.hash({ blob, height, majorVersion, seedId }));
+  return toHex(await pow.hashClaimed({ blob, height, majorVersion, seedId }));
 }
 
 async function submitBlock(blobs: readonly string[], context: NodeContext) {
