@@ -62,7 +62,7 @@ const grandfathered = new Set([
 ]);
 
 /** True when the fork accepts this RingCT type in a transaction of this id (32 bytes). */
-export function isRingCtTypeAllowed(type: number, version: number, id: Uint8Array): boolean {
+function isRingCtTypeAllowed(type: number, version: number, id: Uint8Array): boolean {
   const era = ringCtEras[type];
   if (era === undefined || version < era[0]) return false;
   return version <= era[1] || (type === 4 && grandfathered.has(toHex(id)));

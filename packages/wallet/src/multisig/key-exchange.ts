@@ -78,7 +78,7 @@ export function isConfirmed(account: MultisigAccount): boolean {
 }
 
 /** A secret that stands for a wallet's own (32 bytes) in a key exchange. */
-export function blindedSecret(secret: Uint8Array): Uint8Array {
+function blindedSecret(secret: Uint8Array): Uint8Array {
   return hashToScalar(secret, baseSalt);
 }
 

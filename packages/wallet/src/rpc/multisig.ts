@@ -96,11 +96,7 @@ const finalized = () =>
   new WalletRefusal("ALREADY_MULTISIG", "This wallet is multisig, and already finalized");
 
 /** The set that a caller hands over; throws the refusal callers know for what is none of this wallet. */
-export async function openSet(
-  wallet: Wallet,
-  hex: string,
-  kdfRounds: number | undefined,
-): Promise<MultisigSet> {
+async function openSet(wallet: Wallet, hex: string, kdfRounds: number | undefined): Promise<MultisigSet> {
   const set = await unsealMultisigSet(parseHex(hex), { ...wallet.keys, kdfRounds });
   if (set === undefined) throw new WalletRefusal("BAD_MULTISIG_TX_DATA", "Failed to parse multisig tx data.");
   return set;
