@@ -147,3 +147,19 @@ test("a branch that breaks a rule changes nothing and is remembered as invalid",
   assert.equal(parts.store.read.height(), blocks.length + 2);
   await chain.close();
 });
+
+test("a block beside the chain is judged by its header and its work before its transactions are looked for", async () => {
+  const chain = await emptyChain();
+  const { parts } = chain;
+  const main = await mine(parts, 2);
+  const block = { ...build(parts, main[0]!), transactionHashes: [new Uint8Array(32).fill(1)] };
+  const refusalOf = (value: Block) =>
+    acceptBlock(parts, readIncomingBlock(writeBlock(value))).then(
+      () => undefined,
+      (error) => (error instanceof RuleViolation ? error.violation.code : error),
+    );
+  assert.equal(await refusalOf(block), "TRANSACTION_MISSING");
+  const old = { ...block, header: { ...block.header, majorVersion: 1 } };
+  assert.equal(await refusalOf(old), "BLOCK_VERSION");
+  await chain.close();
+});
