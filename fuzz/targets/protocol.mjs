@@ -22,6 +22,14 @@ function readAndWrite(bytes, options) {
   protocol.parseExtra(tx.prefix.extra);
 }
 
+/** Names of 255 bytes are read, but not written. Source: portable_storage_to_bin.h `pack_entry_to_buff`. */
+function hasLongestName(object) {
+  return [...object].some(
+    ([name, { type, value, values = [value] }]) =>
+      name.length > 254 || (type === "object" && values.some(hasLongestName)),
+  );
+}
+
 export const targets = {
   transaction: {
     seeds: () => [...recordedTransactions, ...debianCorpus("transaction")],
@@ -71,6 +79,7 @@ export const targets = {
     refusals: [BadBytes],
     run(bytes) {
       const object = protocol.readPortable(bytes);
+      if (hasLongestName(object)) return;
       const written = protocol.writePortable(object);
       assert.deepEqual(protocol.readPortable(written), object);
     },

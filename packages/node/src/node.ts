@@ -147,16 +147,9 @@ export function createNode(options: NodeOptions): Node {
     },
     async stop() {
       if (running === undefined) return;
-      const { server, chain, pruner, verifiers, pow, miner, cancelMining, peering, timer } = running;
+      const parts = running;
       running = undefined;
-      clearInterval(timer);
-      cancelMining();
-      miner.stop();
-      await peering.stop();
-      await pruner.stop();
-      await server.stop();
-      await Promise.all([verifiers.stop(), pow.stop()]);
-      await chain.close();
+      await stopAll(parts);
     },
     stopRequested,
     get fault() {
@@ -182,7 +175,38 @@ interface Reports {
   onFault(fault: Error): void;
 }
 
-async function run(options: NodeOptions, { requestStop, onFault }: Reports): Promise<Running> {
+/** The parts that run so far. */
+type Begun = { -readonly [K in keyof Running]?: Running[K] };
+
+/** Peers and callers first, the chain they speak of last. */
+async function stopAll(parts: Begun): Promise<void> {
+  const { server, chain, pruner, verifiers, pow, miner, cancelMining, peering, timer } = parts;
+  clearInterval(timer);
+  cancelMining?.();
+  miner?.stop();
+  await peering?.stop();
+  await pruner?.stop();
+  await server?.stop();
+  await Promise.all([verifiers?.stop(), pow?.stop()]);
+  await chain?.close();
+}
+
+/** Starts everything, or nothing: what was begun before something failed is stopped again. */
+async function run(options: NodeOptions, reports: Reports): Promise<Running> {
+  const begun: Begun = {};
+  try {
+    return await startAll(options, reports, begun);
+  } catch (error) {
+    await stopAll(begun);
+    throw error;
+  }
+}
+
+async function startAll(
+  options: NodeOptions,
+  { requestStop, onFault }: Reports,
+  begun: Begun,
+): Promise<Running> {
   const { now = systemClock, verifyThreads = availableParallelism(), databasePath } = options;
   const powLog = options.log?.in("pow");
   const pow = createPow({
@@ -192,15 +216,14 @@ async function run(options: NodeOptions, { requestStop, onFault }: Reports): Pro
     onDataset: ({ type, ...news }) => powLog?.info("dataset for mining", news),
   });
   const verifiers = createVerifiers({ threads: verifyThreads, pow });
+  Object.assign(begun, { pow, verifiers });
   const { discharge } = verifiers;
   const network = networkOf(options);
   const { fixedDifficulty, seedSchedule, checkpoints, syncMode, maxPoolWeight } = options;
   const database = { path: databasePath, syncMode, maxPoolWeight };
   const rules = { network, fixedDifficulty, seedSchedule, checkpoints };
-  const chain = await openChain({ ...rules, ...database, discharge, now, onFault }).catch(async (error) => {
-    await Promise.all([verifiers.stop(), pow.stop()]);
-    throw error;
-  });
+  const chain = await openChain({ ...rules, ...database, discharge, now, onFault });
+  begun.chain = chain;
   const miner = createMiner({
     parts: chain.parts,
     events: chain.events,
@@ -209,6 +232,7 @@ async function run(options: NodeOptions, { requestStop, onFault }: Reports): Pro
     background: options.backgroundMining,
     powerSource: options.powerSource,
   });
+  begun.miner = miner;
   followSeeds(pow, chain.parts, chain.events);
   if (options.log !== undefined) {
     logEvents(chain.events, options.log.in("blockchain"));
@@ -218,19 +242,25 @@ async function run(options: NodeOptions, { requestStop, onFault }: Reports): Pro
     ...{ network, chain, now, isOffline: isOffline(options), log: options.log ?? silent },
     peers: options.peers ?? {},
   });
+  begun.peering = peering;
+  await peering.start();
+  const pruner = startPruner(options, chain);
+  begun.pruner = pruner;
+  const server = await serve(options, { chain, pruner, pow, miner, peering, now, requestStop });
+  begun.server = server;
+  const { sync } = peering.protocol;
+  const cancelMining =
+    options.mining === undefined ? () => {} : startWhen(() => sync.isSynchronized, miner, options.mining);
+  const timer = setInterval(() => careForPool(options, chain), POOL_CARE_MS).unref();
+  return { chain, pruner, verifiers, pow, miner, cancelMining, peering, server, timer };
+}
+
+/** Nobody waits for it: what goes wrong is told to the log. */
+function careForPool({ log }: NodeOptions, { parts }: OpenChain): void {
   try {
-    await peering.start();
-    const pruner = startPruner(options, chain);
-    const server = await serve(options, { chain, pruner, pow, miner, peering, now, requestStop });
-    const timer = setInterval(() => dropStale(chain.parts), POOL_CARE_MS).unref();
-    const { sync } = peering.protocol;
-    const cancelMining =
-      options.mining === undefined ? () => {} : startWhen(() => sync.isSynchronized, miner, options.mining);
-    return { chain, pruner, verifiers, pow, miner, cancelMining, peering, server, timer };
+    dropStale(parts);
   } catch (error) {
-    await peering.stop();
-    await chain.close();
-    throw error;
+    log?.in("txpool").error("old transactions could not be dropped", { error });
   }
 }
 

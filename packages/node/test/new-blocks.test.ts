@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { afterEach, test } from "node:test";
-import { toHex, writeBlock } from "@anulo/protocol";
+import { NULL_HASH, toHex, writeBlock } from "@anulo/protocol";
 import { acceptBlock } from "../src/chain/chain.ts";
 import { readBlockWithTransactions, readIncomingBlock } from "../src/chain/incoming-block.ts";
 import { createTemplate } from "../src/mining/block-template.ts";
 import { messages } from "../src/peers/messages.ts";
 import { admit } from "../src/pool/admit.ts";
 import { emptyChain, loadBlocks, mine, minerKeys } from "./chain-fixture.ts";
-import { connect, speaking, type TestNode, until } from "./peer-network.ts";
+import { connect, meetStranger, speaking, type TestNode, until } from "./peer-network.ts";
 import { recordedChain } from "./recorded-chains.ts";
 
 const open: TestNode[] = [];
@@ -63,7 +63,7 @@ test("transactions of a block that a peer lacks are asked for, and those alone",
     if (id === messages.requestMissing.id) asked.push(bytes.length);
     return bytes;
   };
-  await acceptBlock(a.chain.parts, readBlockWithTransactions(blob, transactions));
+  await acceptBlock(a.chain.parts, await readBlockWithTransactions(blob, transactions));
   await until(b, () => topOf(b) === topOf(a));
   assert.equal(asked.length, 1);
   assert.equal(b.chain.parts.pool.size, 0);
@@ -100,7 +100,7 @@ test("a shorter branch is kept beside with its transactions waiting", async () =
   close();
   await mine(a.chain.parts, 5);
   const { blob, transactions } = recordedChain()[firstBusy]!;
-  await acceptBlock(b.chain.parts, readBlockWithTransactions(blob, transactions));
+  await acceptBlock(b.chain.parts, await readBlockWithTransactions(blob, transactions));
   connect(a, b);
   await until(a, () => a.chain.parts.store.read.alternativeBlocks().length === 1);
   assert.equal(a.chain.parts.pool.size, transactions.length);
@@ -130,4 +130,44 @@ test("transactions reach everybody, whether they come by stem or not", async () 
   for (const blob of transactions) await admit(a.chain.parts, { blob, doNotRelay: false });
   await until(c, () => c.chain.parts.pool.size === transactions.length);
   assert.equal(b.chain.parts.pool.size, transactions.length);
+});
+
+test("a peer that sends a whole block does not suffer for one that sends it without its transactions", async () => {
+  const { b } = await pair(firstBusy);
+  const { blob: block, transactions } = recordedChain()[firstBusy]!;
+  const [liar, other] = [
+    meetStranger(b, {}, { host: "10.0.0.7" }),
+    meetStranger(b, {}, { host: "10.0.0.8" }),
+  ];
+  await until(b, () => isReady(b));
+  const tell = (txs: readonly Uint8Array[]) => ({
+    b: { pruned: false, block, weight: 0, txs: txs.map((blob) => ({ blob, prunableHash: NULL_HASH })) },
+    current_blockchain_height: firstBusy + 2,
+  });
+  await Promise.all([
+    liar.say(messages.newBlock, tell([])),
+    other.say(messages.newBlock, tell(transactions)),
+  ]);
+  assert.match(liar.dropped!.reason, /TRANSACTION_MISSING/);
+  assert.equal(other.dropped, undefined);
+  assert.equal(heightOf(b), firstBusy + 2);
+});
+
+test("the same transaction over and over keeps nobody waiting", async () => {
+  const { b } = await pair(firstBusy);
+  const stranger = meetStranger(b);
+  await until(b, () => isReady(b));
+  const { transactions } = recordedChain()[firstBusy]!;
+  const txs = Array.from({ length: 2000 }, () => transactions[0]!);
+  let turns = 0;
+  let isSaid = false;
+  const look = () => {
+    turns++;
+    if (!isSaid) setImmediate(look);
+  };
+  setImmediate(look);
+  await stranger.say(messages.newTransactions, { txs, _: new Uint8Array(), dandelionpp_fluff: true });
+  isSaid = true;
+  assert.ok(turns > 8, `${turns} turns`);
+  assert.equal(b.chain.parts.pool.size, 1);
 });

@@ -106,7 +106,7 @@ test("a branch that has lost a transaction is forgotten, and wins once it comes 
   await assert.rejects(acceptBlock(parts, child), isLoose);
   assert.deepEqual(parts.state.view().topId, top);
   assert.deepEqual(read.alternativeBlocks(), []);
-  const again = readBlockWithTransactions(sideBlob, blocks[first]!.transactions);
+  const again = await readBlockWithTransactions(sideBlob, blocks[first]!.transactions);
   assert.equal(await acceptBlock(parts, again), "alternative");
   assert.equal(await acceptBlock(parts, child), "reorganised");
   assert.equal(read.height(), first + 3);

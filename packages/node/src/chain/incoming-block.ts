@@ -1,5 +1,7 @@
-import type { TransactionCandidate, VerifiedBlock } from "@anulo/consensus";
+import { setImmediate } from "node:timers/promises";
+import { MAX_TRANSACTION_SIZE, type TransactionCandidate, type VerifiedBlock } from "@anulo/consensus";
 import {
+  BadBytes,
   type Block,
   blockId,
   readBlock,
@@ -29,18 +31,40 @@ export interface IncomingBlock {
   readonly transactions?: SuppliedTransactions;
 }
 
-/** Reads a whole transaction; throws BadBytes. */
+/** Reads a whole transaction; throws BadBytes, also for one longer than any block may hold. */
 export function readSuppliedTransaction(blob: Uint8Array): SuppliedTransaction {
+  if (blob.length > MAX_TRANSACTION_SIZE) throw new BadBytes(`a transaction of ${blob.length} bytes`);
   const transaction = readTransaction(blob);
   const id = transactionHash(transaction);
   return { transaction, id, weight: transactionWeight(transaction, blob.length), blob };
 }
 
-/** Reads a block with the transactions that came along; throws BadBytes. */
-export function readBlockWithTransactions(blob: Uint8Array, blobs: readonly Uint8Array[]): IncomingBlock {
-  const supplied = blobs.map(readSuppliedTransaction);
-  const transactions = new Map(supplied.map((transaction) => [toHex(transaction.id), transaction]));
-  return { ...readIncomingBlock(blob), transactions };
+/** Milliseconds of reading between two turns of the event loop. */
+const TURN_MS = 15;
+
+/** Reads transactions in turns; rejects with BadBytes. */
+export async function readSuppliedTransactions(blobs: Iterable<Uint8Array>): Promise<SuppliedTransactions> {
+  const transactions = new Map<string, SuppliedTransaction>();
+  let start = performance.now();
+  for (const blob of blobs) {
+    if (performance.now() - start > TURN_MS) {
+      await setImmediate();
+      start = performance.now();
+    }
+    const transaction = readSuppliedTransaction(blob);
+    transactions.set(toHex(transaction.id), transaction);
+  }
+  return transactions;
+}
+
+/** Reads a block with the transactions that came along, no more than it names; rejects with BadBytes. */
+export async function readBlockWithTransactions(
+  blob: Uint8Array,
+  blobs: readonly Uint8Array[],
+): Promise<IncomingBlock> {
+  const incoming = readIncomingBlock(blob);
+  if (blobs.length > incoming.block.transactionHashes.length) throw new BadBytes("more than the block holds");
+  return { ...incoming, transactions: await readSuppliedTransactions(blobs) };
 }
 
 /** Reads a block; throws BadBytes. */

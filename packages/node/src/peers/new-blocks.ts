@@ -26,15 +26,11 @@ export interface NewBlocksOptions {
   links(): readonly PeerLink[];
 }
 
-function readOrBlame({ b: { block, txs } }: PayloadOf<"newBlock">): IncomingBlock {
-  try {
-    return readBlockWithTransactions(
-      block,
-      txs.map(({ blob }) => blob),
-    );
-  } catch (error) {
+function readOrBlame({ b: { block, txs } }: PayloadOf<"newBlock">): Promise<IncomingBlock> {
+  const blobs = txs.map(({ blob }) => blob);
+  return readBlockWithTransactions(block, blobs).catch((error) => {
     throw error instanceof BadBytes ? new PeerFault(`no block: ${error.message}`) : error;
-  }
+  });
 }
 
 /** Places of the transactions that neither came along nor may be known to us. */
@@ -52,10 +48,18 @@ function missingOf({ pool, store }: ChainParts, { block, transactions }: Incomin
 export function createNewBlocks({ parts, sync, links }: NewBlocksOptions): NewBlocks {
   const coming = new Map<string, Promise<BlockOutcome>>();
   const isReady = (link: PeerLink) => link.state === "normal" && sync.isSynchronized;
-  /** Two peers may tell of the same block: it is looked at once. */
+  /**
+   * Two peers may tell of the same block: it is looked at once. Where that fails, the fault may be in the
+   * transactions the other peer sent with it: each answers for its own.
+   */
   const acceptOnce = (incoming: IncomingBlock): Promise<BlockOutcome> => {
     const started = coming.get(incoming.key);
-    if (started !== undefined) return started.then(() => "known" as const);
+    if (started !== undefined) {
+      return started.then(
+        () => "known" as const,
+        () => acceptOnce(incoming),
+      );
+    }
     const outcome = acceptBlock(parts, incoming).finally(() => coming.delete(incoming.key));
     coming.set(incoming.key, outcome);
     return outcome;
@@ -79,11 +83,11 @@ export function createNewBlocks({ parts, sync, links }: NewBlocksOptions): NewBl
   return {
     isComing: (key) => coming.has(key),
     async onWhole(link, message) {
-      if (isReady(link)) await accept(link, readOrBlame(message));
+      if (isReady(link)) await accept(link, await readOrBlame(message));
     },
     async onFluffy(link, message) {
       if (!isReady(link)) return;
-      const read = readOrBlame(message);
+      const read = await readOrBlame(message);
       const asked = link.missing?.block === read.key ? link.missing : undefined;
       const transactions = new Map([...(asked?.transactions ?? []), ...(read.transactions ?? [])]);
       const incoming = { ...read, transactions };

@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import { RuleViolation, verdictOf } from "@anulo/consensus";
 import type { RandomSource } from "@anulo/crypto";
 import { PeerFault } from "@anulo/p2p";
@@ -16,6 +17,8 @@ export interface NewTransactionsOptions {
   readonly random: RandomSource;
 }
 
+/** Milliseconds of work between two turns of the event loop. */
+const TURN_MS = 15;
 /** Seconds a transaction from an anonymity network is kept back on average. Source: cryptonote_config.h. */
 const FORWARD_SECONDS = 22;
 
@@ -58,8 +61,14 @@ export async function takeTransactions(
 ): Promise<void> {
   const submission = submissionOf(options, link, dandelionpp_fluff);
   const fresh: PoolEntry[] = [];
+  let start = performance.now();
   try {
     for (const blob of txs) {
+      // What is known already, or proven, is judged without waiting for anything.
+      if (performance.now() - start > TURN_MS) {
+        await setImmediate();
+        start = performance.now();
+      }
       const entry = await take(options.parts, { blob, ...submission });
       if (entry !== undefined) fresh.push(entry);
     }

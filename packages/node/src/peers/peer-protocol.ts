@@ -237,10 +237,14 @@ export class PeerProtocol {
 
   #scheduleTick(): void {
     this.#cancelTick = this.#clock.after(TICK_MS, () => {
-      this.sync.tick();
-      this.#ticks++;
-      if (this.#ticks % RELAY_TICKS === 0) this.#relay.tellDue();
       this.#scheduleTick();
+      try {
+        this.sync.tick();
+        this.#ticks++;
+        if (this.#ticks % RELAY_TICKS === 0) this.#relay.tellDue();
+      } catch (error) {
+        this.#log.error("peers could not be looked after", { error });
+      }
     });
   }
 }

@@ -39,6 +39,18 @@ export const multisig: readonly Rule[] = [
     change: (answer) => refused(answer, -1, exchangeFails("the other signers have come to another address")),
   },
   {
+    id: /^finalize_multisig:ordinary wallet$/,
+    dialect: "contract",
+    why: "S4",
+    change: (answer) => refused(answer, -31, "This wallet is not multisig"),
+  },
+  {
+    id: /^finalize_multisig:restricted$/,
+    dialect: "contract",
+    why: "S4",
+    change: (answer) => refused(answer, -7, "Command unavailable in restricted mode."),
+  },
+  {
     id: /^finalize_multisig:m3$/,
     dialect: "contract",
     why: "S4",
