@@ -10,10 +10,7 @@ const begin = "<!-- rpc calls: written by scripts/make-rpc-docs.mjs -->";
 const end = "<!-- end of rpc calls -->";
 
 /** Calls that have a handler but don't do all they will, and what is missing. */
-const inPart = new Map([
-  ["/set_bootstrap_daemon", "kept and told, not asked"],
-  ["/update", "answers as an offline node"],
-]);
+const inPart = new Map([["/update", "answers that nothing could be looked up"]]);
 
 function stateOf(call, calls) {
   if (calls?.find((candidate) => candidate.call === call)?.handler === undefined) return "not yet";

@@ -12,6 +12,7 @@ import {
 } from "@anulo/node";
 import { type NetworkName, networks } from "@anulo/protocol";
 import type { Listener, Log } from "@anulo/rpc";
+import { bootstrapFlags, bootstrapOf } from "./bootstrap-flags.ts";
 import { configurationHelp, readConfiguration } from "./configuration.ts";
 import { databaseFlags, databaseOptions, runDatabaseCheck } from "./database-flags.ts";
 import { detachFlags, keepPidFile, startDetached } from "./detach.ts";
@@ -37,6 +38,7 @@ export const nodeFlags = {
   ...miningFlags,
   ...peerFlags,
   ...syncFlags,
+  ...bootstrapFlags,
   "rpc-bind-port": {
     kind: "number",
     value: "PORT",
@@ -48,7 +50,11 @@ export const nodeFlags = {
   "no-zmq": { kind: "switch", help: "accepted; there is no ZeroMQ yet" },
   "zmq-rpc-bind-port": { kind: "number", value: "PORT", help: "accepted; there is no ZeroMQ yet" },
   "disable-dns-checkpoints": { kind: "switch", help: "accepted; no DNS is asked" },
-  "check-updates": { kind: "text", choices: ["disabled"], help: "no updates are looked for" },
+  "check-updates": {
+    kind: "text",
+    choices: ["disabled", "notify", "download", "update"],
+    help: "accepted; no updates are looked for, fetched or installed",
+  },
 } as const satisfies FlagTable;
 
 /** What the original reads from its environment for tests of proof of work. */
@@ -96,6 +102,7 @@ async function optionsOf(flags: Values<typeof nodeFlags>): Promise<Configured> {
     checkpoints: readCheckpoints(folder, network),
     peers: { ...peers, ...(await peerOptionsOf(flags, { network, listsFile, restrictedPort })) },
     maxPoolWeight,
+    bootstrap: bootstrapOf(flags),
     ...databaseOptions(flags),
     fixedDifficulty: BigInt(flags["fixed-difficulty"] ?? 0) || undefined,
     seedSchedule: seedScheduleOf(process.env),

@@ -52,9 +52,9 @@ export function logOf(flags: Values<typeof serviceFlags>): Log {
 }
 
 /** `user:password`. Throws BadUsage. */
-export function parseLogin(text: string): Login {
+export function parseLogin(text: string, flag = "rpc-login"): Login {
   const colon = text.indexOf(":");
-  if (colon < 1 || colon === text.length - 1) throw new BadUsage("--rpc-login must be USER:PASSWORD");
+  if (colon < 1 || colon === text.length - 1) throw new BadUsage(`--${flag} must be USER:PASSWORD`);
   return { user: text.slice(0, colon), password: text.slice(colon + 1) };
 }
 

@@ -18,3 +18,4 @@ export type { MiningOrder } from "./mining/miner.ts";
 export { createNode, type Node, type NodeOptions } from "./node.ts";
 export type { PeerOptions } from "./peer-network.ts";
 export { type AdmissionOutcome, admit, type Submission } from "./pool/admit.ts";
+export { BadBootstrap, type BootstrapChoice, readChoice } from "./rpc/bootstrap-choice.ts";

@@ -28,12 +28,13 @@ import { createPeering, type Peering, type PeerOptions } from "./peer-network.ts
 import { dropStale } from "./pool/maintain.ts";
 import { followSeeds } from "./pow/follow-seeds.ts";
 import { createPow, type Pow, type PowOptions } from "./pow/pow.ts";
+import { type Bootstrap, createBootstrap } from "./rpc/bootstrap.ts";
+import { type BootstrapChoice, readChoice } from "./rpc/bootstrap-choice.ts";
 import { createCallTracking } from "./rpc/call-tracking.ts";
 import { nodeCalls } from "./rpc/calls.ts";
 import type { NodeContext, NodeServices } from "./rpc/context.ts";
 import { createFailingCallers, forgiving } from "./rpc/failing-callers.ts";
 import { createAnswerMemory } from "./rpc/memory.ts";
-import { defaultSettings } from "./rpc/settings.ts";
 import { createVerifiers, type Verifiers } from "./verify-workers/verifiers.ts";
 
 /** How a node is made. Everything may be left out but the network. */
@@ -77,6 +78,8 @@ export interface NodeOptions {
   readonly maxPoolWeight?: number | undefined;
   /** How to meet peers; left out, it meets none. */
   readonly peers?: PeerOptions | undefined;
+  /** Another node to answer while this one is behind. */
+  readonly bootstrap?: BootstrapChoice | undefined;
   /** Never talk to peers. */
   readonly offline?: boolean | undefined;
   /** Unix seconds; by default the system's clock. */
@@ -110,6 +113,7 @@ interface Running {
   readonly miner: Miner;
   /** Forgets that mining is to begin. */
   readonly cancelMining: () => void;
+  readonly bootstrap: Bootstrap;
   readonly server: RpcServer;
   readonly peering: Peering;
   readonly timer: NodeJS.Timeout;
@@ -122,8 +126,10 @@ function networkOf({ network }: NodeOptions): Network {
   return typeof network === "string" ? networks[network] : network;
 }
 
-/** Makes a node of any network. */
+/** Makes a node of any network. Throws BadBootstrap. */
 export function createNode(options: NodeOptions): Node {
+  // Before anything is opened that would have to be closed.
+  if (options.bootstrap !== undefined) readChoice(options.bootstrap);
   let askToStop = () => {};
   const stopRequested = new Promise<void>((resolve) => {
     askToStop = resolve;
@@ -180,12 +186,13 @@ type Begun = { -readonly [K in keyof Running]?: Running[K] };
 
 /** Peers and callers first, the chain they speak of last. */
 async function stopAll(parts: Begun): Promise<void> {
-  const { server, chain, pruner, verifiers, pow, miner, cancelMining, peering, timer } = parts;
+  const { server, bootstrap, chain, pruner, verifiers, pow, miner, cancelMining, peering, timer } = parts;
   clearInterval(timer);
   cancelMining?.();
   miner?.stop();
   await peering?.stop();
   await pruner?.stop();
+  bootstrap?.stop();
   await server?.stop();
   await Promise.all([verifiers?.stop(), pow?.stop()]);
   await chain?.close();
@@ -246,13 +253,15 @@ async function startAll(
   await peering.start();
   const pruner = startPruner(options, chain);
   begun.pruner = pruner;
-  const server = await serve(options, { chain, pruner, pow, miner, peering, now, requestStop });
+  const bootstrap = bootstrapOf(options, { chain, peering });
+  begun.bootstrap = bootstrap;
+  const server = await serve(options, { chain, pruner, pow, miner, peering, bootstrap, now, requestStop });
   begun.server = server;
   const { sync } = peering.protocol;
   const cancelMining =
     options.mining === undefined ? () => {} : startWhen(() => sync.isSynchronized, miner, options.mining);
   const timer = setInterval(() => careForPool(options, chain), POOL_CARE_MS).unref();
-  return { chain, pruner, verifiers, pow, miner, cancelMining, peering, server, timer };
+  return { chain, pruner, verifiers, pow, miner, cancelMining, peering, bootstrap, server, timer };
 }
 
 /** Nobody waits for it: what goes wrong is told to the log. */
@@ -320,19 +329,35 @@ function startPruner({ log, pruneBlockchain }: NodeOptions, { parts }: OpenChain
   return pruner;
 }
 
+function bootstrapOf(
+  options: NodeOptions,
+  { chain, peering }: Pick<Running, "chain" | "peering">,
+): Bootstrap {
+  const bootstrap = createBootstrap({
+    height: () => chain.parts.store.read.height(),
+    noSync: options.peers?.noSync === true,
+    publicNodes: () => peering.network.lists("public"),
+    proxy: options.peers?.proxy,
+    log: (options.log ?? silent).in("daemon.rpc.bootstrap_daemon"),
+  });
+  if (options.bootstrap !== undefined) bootstrap.choose(options.bootstrap);
+  return bootstrap;
+}
+
 interface Behind {
   readonly chain: OpenChain;
   readonly pruner: Pruner;
   readonly pow: Pow;
   readonly peering: Peering;
   readonly miner: Miner;
+  readonly bootstrap: Bootstrap;
   readonly now: () => number;
   readonly requestStop: () => void;
 }
 
 async function serve(
   options: NodeOptions,
-  { chain, pruner, pow, miner, peering, now, requestStop }: Behind,
+  { chain, pruner, pow, miner, peering, bootstrap, now, requestStop }: Behind,
 ): Promise<RpcServer> {
   const { listen = [{ host: "127.0.0.1", port: 0 }], dialect, login, limits, log = unreadLog() } = options;
   let server: RpcServer | undefined;
@@ -351,7 +376,7 @@ async function serve(
     offline: isOffline(options),
     bans,
     failingCallers: options.banFailingCallers === true ? createFailingCallers(bans) : forgiving,
-    settings: defaultSettings(),
+    bootstrap,
     calls: createCallTracking(),
     log,
     memory: createAnswerMemory(chain.parts),

@@ -1,6 +1,6 @@
 export { type CallOptions, type Client, createClient } from "./client/client.ts";
 export { BadAnswer, ConnectionFailed, RemoteError } from "./client/client-errors.ts";
-export type { ClientOptions } from "./client/http-client.ts";
+export type { ClientOptions, Connect } from "./client/http-client.ts";
 export { daemon, daemonMethods } from "./daemon/daemon.ts";
 export type { OutputDistribution } from "./daemon/output-distribution.ts";
 export { ipv4Number, ipv4Text } from "./daemon/peer-address.ts";

@@ -94,10 +94,10 @@ function stateInfo(context: NodeContext): StateInfo {
 }
 
 function info(context: NodeContext) {
-  const { restricted, settings, peers, offline } = context;
+  const { restricted, bootstrap, peers, offline } = context;
   return lasting(stateInfo(context), {
     ...peerCounts(context),
-    bootstrap_daemon_address: restricted ? "" : settings.bootstrapDaemon,
+    bootstrap_daemon_address: restricted ? "" : bootstrap.address,
     busy_syncing: peers.sync.isBusy,
     offline,
     restricted,
@@ -105,7 +105,7 @@ function info(context: NodeContext) {
     synchronized: peers.sync.isSynchronized,
     target_height: peers.sync.isSynchronized ? 0 : peers.sync.target,
     update_available: false,
-    was_bootstrap_ever_used: false,
+    was_bootstrap_ever_used: !restricted && bootstrap.wasEverUsed,
   });
 }
 

@@ -2,6 +2,7 @@ import type { Implemented } from "@anulo/rpc";
 import { accessHandlers } from "./access.ts";
 import { adminHandlers } from "./admin.ts";
 import { blockHandlers } from "./blocks.ts";
+import { bootstrapped } from "./bootstrap-calls.ts";
 import { tracked } from "./call-tracking.ts";
 import type { NodeContext } from "./context.ts";
 import { miningHandlers } from "./mining.ts";
@@ -12,7 +13,7 @@ import { transactionHandlers } from "./transactions.ts";
 
 /** Every call of the node service with the function that answers it. */
 export function nodeCalls(): Implemented<NodeContext>[] {
-  return tracked([
+  const calls = [
     ...blockHandlers(),
     ...transactionHandlers(),
     ...outputHandlers(),
@@ -21,5 +22,6 @@ export function nodeCalls(): Implemented<NodeContext>[] {
     ...networkHandlers(),
     ...adminHandlers(),
     ...accessHandlers(),
-  ]);
+  ];
+  return tracked(bootstrapped(calls));
 }

@@ -5,10 +5,10 @@ import type { Pruner } from "../chain/pruning.ts";
 import type { Miner } from "../mining/miner.ts";
 import type { PeerProtocol } from "../peers/peer-protocol.ts";
 import type { Pow } from "../pow/pow.ts";
+import type { Bootstrap } from "./bootstrap.ts";
 import type { CallTracking } from "./call-tracking.ts";
 import type { FailingCallers } from "./failing-callers.ts";
 import type { AnswerMemory } from "./memory.ts";
-import type { Settings } from "./settings.ts";
 
 /** What the handlers of one node share. */
 export interface NodeServices {
@@ -25,7 +25,7 @@ export interface NodeServices {
   readonly offline: boolean;
   readonly bans: Bans;
   readonly failingCallers: FailingCallers;
-  readonly settings: Settings;
+  readonly bootstrap: Bootstrap;
   readonly calls: CallTracking;
   readonly log: Log;
   readonly memory: AnswerMemory;
@@ -60,6 +60,7 @@ export const errorCodes = {
   miningToSubaddress: -12,
   regtestRequired: -13,
   restricted: -19,
+  unsupportedBootstrap: -20,
   paymentsNotEnabled: -21,
 } as const;
 

@@ -2,6 +2,7 @@ import { formatPeerAddress, type KnownPeer, networkDefaults, type PeerNetwork } 
 import { toHex } from "@anulo/protocol";
 import { daemon, type Implemented, implementFor, ipv4Text } from "@anulo/rpc";
 import { overviewOf, speedOf } from "../peers/block-queue.ts";
+import { BadBootstrap } from "./bootstrap-choice.ts";
 import { type NodeContext, refusal } from "./context.ts";
 import { describeConnection, describeKnownPeer } from "./describe-peer.ts";
 
@@ -89,6 +90,21 @@ function publicNodes(
   return { white: open("white"), gray: open("gray") };
 }
 
+function setBootstrapDaemon(
+  request: { address: string; username: string; password: string; proxy: string },
+  { bootstrap }: NodeContext,
+) {
+  const { address, username: user, password, proxy } = request;
+  const hasLogin = user !== "" || password !== "";
+  try {
+    bootstrap.choose({ address, proxy, login: hasLogin ? { user, password } : undefined });
+    return {};
+  } catch (error) {
+    if (error instanceof BadBootstrap) return { status: "Failed to set bootstrap daemon" };
+    throw error;
+  }
+}
+
 /** Handlers of the calls about peers. */
 export function networkHandlers(): Implemented<NodeContext>[] {
   return implementFor<NodeContext>()(daemon.network, {
@@ -128,9 +144,6 @@ export function networkHandlers(): Implemented<NodeContext>[] {
       if (set) network.setMaxIn(in_peers);
       return { in_peers: network.maxIn };
     },
-    setBootstrapDaemon({ address }, { settings }) {
-      settings.bootstrapDaemon = address;
-      return {};
-    },
+    setBootstrapDaemon,
   });
 }

@@ -1,8 +1,15 @@
-import { Agent, type IncomingMessage, request } from "node:http";
+import { Agent, type AgentOptions, type IncomingMessage, request } from "node:http";
+import type { Duplex } from "node:stream";
 import type { Call } from "../define.ts";
 import type { Login } from "../digest-auth.ts";
 import { BadAnswer, ConnectionFailed } from "./client-errors.ts";
 import { createDigestClient } from "./digest-client.ts";
+
+/** Opens the connection to the service, in place of TCP; gives up when told to. */
+export type Connect = (
+  target: { readonly host: string; readonly port: number },
+  signal: AbortSignal,
+) => Promise<Duplex>;
 
 export type ClientOptions = {
   readonly login?: Login;
@@ -12,6 +19,8 @@ export type ClientOptions = {
   readonly maxAnswerBytes?: number;
   /** Connections kept open; 8, with a login always 1. */
   readonly connections?: number;
+  /** Left out: straight. */
+  readonly connect?: Connect;
 };
 
 type Posting = {
@@ -41,7 +50,10 @@ type Reply = {
 export function createHttpClient(url: string, options: ClientOptions): HttpClient {
   const { hostname, port } = checkedUrl(url);
   const { login, timeoutMs = 180_000, maxAnswerBytes = 256 * MiB, connections = 8 } = options;
-  const agent = new Agent({ keepAlive: true, maxSockets: login ? 1 : connections, noDelay: true });
+  const { agent, close } = createAgent(
+    { keepAlive: true, maxSockets: login ? 1 : connections, noDelay: true },
+    options.connect && { connect: options.connect, timeoutMs },
+  );
   const digest = login && createDigestClient(login);
 
   const exchangeOnce = (posting: Posting): Promise<Reply> => {
@@ -62,7 +74,30 @@ export function createHttpClient(url: string, options: ClientOptions): HttpClien
     if (reply.status !== 200) throw new BadAnswer(posting.call.name, `HTTP ${reply.status}`);
     return reply.body;
   };
-  return { post, close: () => agent.destroy() };
+  return { post, close };
+}
+
+/** Connections kept open, opened by `connect` where it is given. */
+function createAgent(
+  settings: AgentOptions,
+  opening?: { readonly connect: Connect; readonly timeoutMs: number },
+): { readonly agent: Agent; readonly close: () => void } {
+  const agent = new Agent(settings);
+  if (opening === undefined) return { agent, close: () => agent.destroy() };
+  const closed = new AbortController();
+  agent.createConnection = ({ host, port }, opened) => {
+    const signal = AbortSignal.any([closed.signal, AbortSignal.timeout(opening.timeoutMs)]);
+    opening.connect({ host: host ?? "", port: Number(port) }, signal).then(
+      (stream) => (closed.signal.aborted ? stream.destroy() : opened?.(null, stream)),
+      (error: Error) => opened?.(error, undefined as never),
+    );
+    return undefined;
+  };
+  const close = () => {
+    closed.abort();
+    agent.destroy();
+  };
+  return { agent, close };
 }
 
 function checkedUrl(url: string): URL {

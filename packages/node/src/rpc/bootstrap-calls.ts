@@ -1,0 +1,124 @@
+import { type Call, daemonMethods, type Implemented } from "@anulo/rpc";
+import type { AheadNode, CallKey } from "./bootstrap.ts";
+import { type NodeContext, refusal } from "./context.ts";
+
+interface Asking {
+  readonly key: CallKey;
+  readonly params: unknown;
+  readonly context: NodeContext;
+}
+
+/** The answer of the node that is ahead; undefined: this node is to answer itself. */
+type Rule = (ahead: AheadNode, asking: Asking) => unknown;
+
+const unsupported = "This command is unsupported for bootstrap daemon";
+
+/** An answer other than OK is no better than our own. */
+const answered: Rule = async (ahead, { key, params }) => {
+  const answer = await ahead.ask(key, params);
+  return answer?.status === "OK" ? { ...answer, untrusted: true } : undefined;
+};
+
+const infoAnswered: Rule = async (ahead, asking) => {
+  const answer = await answered(ahead, asking);
+  if (answer === undefined) return undefined;
+  const { bootstrap, parts, restricted } = asking.context;
+  return {
+    ...answer,
+    bootstrap_daemon_address: restricted ? "" : bootstrap.address,
+    height_without_bootstrap: parts.store.read.height(),
+    was_bootstrap_ever_used: true,
+  };
+};
+
+/** Blocks of our own chain would tell a wallet that follows the other node of a chain split. */
+const answeredThereOnly: Rule = async (ahead, asking) => {
+  const answer = await answered(ahead, asking);
+  if (answer === undefined) throw refusal("internal", "The bootstrap daemon did not answer");
+  return answer;
+};
+
+/** Its refusal counts too: our chain ends too early to judge. */
+const judged: Rule = async (ahead, { key, params }) => {
+  const answer = await ahead.ask(key, params);
+  return answer && { ...answer, untrusted: true };
+};
+
+/**
+ * What becomes of a call while a bootstrap node is ahead; what is not here is always answered by this node.
+ * Source: core_rpc_server.cpp, the calls of `use_bootstrap_daemon_if_necessary` and `m_should_use_bootstrap_daemon`.
+ */
+const rules: { readonly [K in CallKey]?: Rule } = {
+  getInfo: infoAnswered,
+  getInfoPath: infoAnswered,
+  getVersion: answered,
+  getHeight: answered,
+  getAltBlocksHashes: answered,
+  getLastBlockHeader: answered,
+  getBlockHeaderByHash: answered,
+  getBlockHeaderByHeight: answered,
+  getBlockHeadersRange: answered,
+  getBlock: answered,
+  getBlocksBin: answeredThereOnly,
+  getBlocksByHeightBin: answered,
+  getHashesBin: answered,
+  hardForkInfo: answered,
+  getOuts: answered,
+  getOutsBin: answered,
+  getOIndexesBin: answered,
+  getOutputHistogram: answered,
+  getOutputDistribution: answered,
+  getOutputDistributionBin: answered,
+  getTransactions: answered,
+  isKeyImageSpent: answered,
+  sendRawTransaction: judged,
+  getTransactionPool: answered,
+  getTransactionPoolHashes: answered,
+  getTransactionPoolHashesBin: answered,
+  getTransactionPoolStats: answered,
+  getTxpoolBacklog: answered,
+  getFeeEstimate: answered,
+  getBlockTemplate: answered,
+  addAuxPow: answered,
+  getLimit: answered,
+  rpcAccessInfo: answered,
+  rpcAccessSubmitNonce: answered,
+  rpcAccessPay: answered,
+  rpcAccessData: answered,
+  rpcAccessAccount: answered,
+  getBlockCount: () => ({ count: 0, status: unsupported }),
+  onGetBlockHash: () => unsupported,
+  submitBlock() {
+    throw refusal("unsupportedBootstrap", unsupported);
+  },
+};
+
+const keyOf = new Map<Call, CallKey>(
+  Object.entries(daemonMethods).map(([key, call]) => [call, key as CallKey]),
+);
+
+type Handler = NonNullable<Implemented<NodeContext>["handler"]>;
+
+async function answerOf(rule: Rule, asking: Asking, handler: Handler): Promise<never> {
+  const { context, params } = asking;
+  const ahead = await context.bootstrap.nodeAhead();
+  const answer = ahead && (await rule(ahead, asking));
+  return (answer ?? handler(params, context)) as never;
+}
+
+/** The same calls, answered by the bootstrap node where there is one and this node is behind. */
+export function bootstrapped(calls: readonly Implemented<NodeContext>[]): Implemented<NodeContext>[] {
+  return calls.map((implemented) => {
+    const { call, handler } = implemented;
+    const key = keyOf.get(call);
+    const rule = key && rules[key];
+    if (key === undefined || rule === undefined || handler === undefined) return implemented;
+    return {
+      call,
+      handler: (params, context) =>
+        context.bootstrap.isWanted
+          ? answerOf(rule, { key, params, context }, handler)
+          : handler(params, context),
+    };
+  });
+}

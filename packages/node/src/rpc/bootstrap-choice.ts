@@ -1,0 +1,58 @@
+import { BadAddress, type Endpoint, parseEndpoint } from "@anulo/p2p";
+import type { Login } from "@anulo/rpc";
+
+/** Which node to ask while this one is behind. */
+export interface BootstrapChoice {
+  /** `host:port`, also as an http address; "auto": public nodes of the peer lists; "": none. */
+  readonly address: string;
+  readonly login?: Login | undefined;
+  /** `ip:port` of a SOCKS proxy; "" for none. */
+  readonly proxy?: string | undefined;
+}
+
+/** A choice that cannot be followed; the message says why. */
+export class BadBootstrap extends Error {
+  override name = "BadBootstrap";
+}
+
+/** A choice as it will be followed. */
+export interface ReadChoice {
+  /** The one node to ask; undefined: public nodes. */
+  readonly node: Endpoint | undefined;
+  readonly login: Login | undefined;
+  readonly proxy: Endpoint | undefined;
+}
+
+/** What a choice says, undefined for none. Throws BadBootstrap. */
+export function readChoice({ address, login, proxy = "" }: BootstrapChoice): ReadChoice | undefined {
+  if (address === "") return undefined;
+  const node = address === "auto" ? undefined : readAddress(address);
+  // Whose name and password these are nobody can know who does not know the node.
+  return { node, login: node === undefined ? undefined : login, proxy: readProxy(proxy) };
+}
+
+/** Only plain HTTP is spoken, and a port must be said. */
+function readAddress(text: string): Endpoint {
+  const [, bracketed, named, digits] =
+    /^(?:http:\/\/)?(?:\[([0-9a-f:.]{2,45})\]|([a-z0-9._-]{1,253})):(\d{1,5})\/?$/i.exec(text) ?? [];
+  const host = bracketed ?? named;
+  const port = Number(digits);
+  if (host === undefined || port === 0 || port > 65535) {
+    throw new BadBootstrap(`not host:port of a node that speaks http: ${text}`);
+  }
+  return { host, port };
+}
+
+function readProxy(text: string): Endpoint | undefined {
+  if (text === "") return undefined;
+  try {
+    return parseEndpoint(text);
+  } catch (error) {
+    throw error instanceof BadAddress ? new BadBootstrap(error.message) : error;
+  }
+}
+
+/** `host:port`, IPv6 in brackets. */
+export function endpointText({ host, port }: Endpoint): string {
+  return host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`;
+}

@@ -1,0 +1,196 @@
+import { dialSocks, type Endpoint } from "@anulo/p2p";
+import {
+  BadAnswer,
+  type CallOptions,
+  type Client,
+  ConnectionFailed,
+  createClient,
+  daemonMethods,
+  type Logger,
+  RemoteError,
+} from "@anulo/rpc";
+import { type BootstrapChoice, endpointText, type ReadChoice, readChoice } from "./bootstrap-choice.ts";
+import { type PublicNodes, pickPublicNode } from "./public-nodes.ts";
+
+/** Name of a declared call. */
+export type CallKey = keyof typeof daemonMethods;
+
+/** The node that is ahead of this one. */
+export interface AheadNode {
+  /** Its answer, whatever its status; undefined where it gave none. */
+  ask(key: CallKey, params: unknown): Promise<Readonly<Record<string, unknown>> | undefined>;
+}
+
+/** Another node, not trusted, that answers while this one is behind. Source: bootstrap_daemon.cpp. */
+export interface Bootstrap {
+  /** `host:port` of the node that is asked, "" for none. */
+  readonly address: string;
+  readonly wasEverUsed: boolean;
+  /** False: nothing was chosen, or this node has caught up since. */
+  readonly isWanted: boolean;
+  /** Begins anew. Throws BadBootstrap. */
+  choose(choice: BootstrapChoice): void;
+  /** The chosen node, where it answers and is far enough ahead. */
+  nodeAhead(): Promise<AheadNode | undefined>;
+  /** Breaks off what is being asked. */
+  stop(): void;
+}
+
+export interface BootstrapOptions {
+  /** Blocks of our chain. */
+  readonly height: () => number;
+  /** Blocks are fetched from no peer: this node never catches up. */
+  readonly noSync: boolean;
+  readonly publicNodes: () => PublicNodes;
+  /** Goes before the proxy of a choice. Source: core_rpc_server.cpp `set_bootstrap_daemon`. */
+  readonly proxy: Endpoint | undefined;
+  readonly log: Logger;
+  /** Milliseconds of a clock that never goes back; left out, the machine's. */
+  readonly clockMs?: (() => number) | undefined;
+}
+
+/** A node behind by no more is as good as the other. Source: core_rpc_server.cpp `use_bootstrap_daemon_if_necessary`. */
+const BLOCKS_BEHIND = 10;
+/** How often the other's height is looked at; same source. */
+const LOOK_MS = 30_000;
+const LOOK_TIMEOUT_MS = 15_000;
+/** For the longest answer, some 100 MB of blocks. */
+const ASK_TIMEOUT_MS = 60_000;
+const MAX_ANSWER_BYTES = 128 * 1024 * 1024;
+const CONNECTIONS = 4;
+/** Public nodes remembered to have failed. */
+const MAX_FAILED = 100;
+
+type Standing = "ahead" | "caught up" | "unusable";
+
+/** A node that is asked. */
+interface Asked {
+  readonly endpoint: Endpoint;
+  readonly client: Client<typeof daemonMethods>;
+  /** Breaks off what is being asked. */
+  readonly closed: AbortController;
+  lookedAt: number;
+  standing: Promise<Standing> | undefined;
+}
+
+interface Chosen extends ReadChoice {
+  readonly failed: Endpoint[];
+  asked: Asked | undefined;
+  isCaughtUp: boolean;
+}
+
+function openNode(endpoint: Endpoint, { login }: ReadChoice, proxy: Endpoint | undefined): Asked {
+  const client = createClient(daemonMethods, `http://${endpointText(endpoint)}`, {
+    timeoutMs: ASK_TIMEOUT_MS,
+    maxAnswerBytes: MAX_ANSWER_BYTES,
+    connections: CONNECTIONS,
+    ...(login !== undefined && { login }),
+    ...(proxy !== undefined && { connect: (target, signal) => dialSocks(proxy, target, signal) }),
+  });
+  return { endpoint, client, closed: new AbortController(), lookedAt: 0, standing: undefined };
+}
+
+function closeNode({ client, closed }: Asked): void {
+  closed.abort();
+  client.close();
+}
+
+function isExpected(error: unknown): error is Error {
+  return [RemoteError, BadAnswer, ConnectionFailed].some((kind) => error instanceof kind);
+}
+
+/** Makes one that asks nobody until told whom. */
+export function createBootstrap(options: BootstrapOptions): Bootstrap {
+  const { log, clockMs = () => performance.now() } = options;
+  let chosen: Chosen | undefined;
+  let wasEverUsed = false;
+
+  const close = () => chosen?.asked && closeNode(chosen.asked);
+
+  /** A public node that fails makes room for another; the one that was named stays. */
+  const giveUp = (from: Chosen, asked: Asked) => {
+    if (from.node !== undefined || from.asked !== asked) return;
+    closeNode(asked);
+    from.asked = undefined;
+    from.failed.push(asked.endpoint);
+    if (from.failed.length > MAX_FAILED) from.failed.shift();
+  };
+
+  const open = (from: Chosen): Asked | undefined => {
+    const endpoint = from.node ?? pickPublicNode(options.publicNodes(), from.failed);
+    return endpoint && openNode(endpoint, from, options.proxy ?? from.proxy);
+  };
+
+  const look = async ({ client, endpoint, closed }: Asked): Promise<Standing> => {
+    const node = endpointText(endpoint);
+    try {
+      const info = await client.getInfoPath({}, { timeoutMs: LOOK_TIMEOUT_MS, signal: closed.signal });
+      if (info.status !== "OK" || info.height < info.target_height) {
+        log.info("the bootstrap node is not synchronized", { node });
+        return "unusable";
+      }
+      const isAhead = options.noSync || options.height() + BLOCKS_BEHIND < info.height;
+      log.info(isAhead ? "using the bootstrap node" : "no need of the bootstrap node", { node });
+      return isAhead ? "ahead" : "caught up";
+    } catch (error) {
+      if (!isExpected(error)) throw error;
+      log.warn("the bootstrap node does not tell its height", { node, reason: error.message });
+      return "unusable";
+    }
+  };
+
+  const ask = async (from: Chosen, asked: Asked, question: { key: CallKey; params: unknown }) => {
+    const send = asked.client[question.key] as (
+      params: unknown,
+      options: CallOptions,
+    ) => Promise<Readonly<Record<string, unknown>>>;
+    try {
+      const answer = await send(question.params, { signal: asked.closed.signal });
+      wasEverUsed = true;
+      return answer;
+    } catch (error) {
+      if (!isExpected(error)) throw error;
+      log.info("the bootstrap node gave no answer", { call: question.key, reason: error.message });
+      if (!(error instanceof RemoteError)) giveUp(from, asked);
+      return undefined;
+    }
+  };
+
+  return {
+    get address() {
+      return chosen?.asked === undefined ? "" : endpointText(chosen.asked.endpoint);
+    },
+    get wasEverUsed() {
+      return wasEverUsed;
+    },
+    get isWanted() {
+      return chosen !== undefined && !chosen.isCaughtUp;
+    },
+    choose(choice) {
+      const read = readChoice(choice);
+      close();
+      chosen = read && { ...read, failed: [], asked: undefined, isCaughtUp: false };
+      if (chosen?.node !== undefined) chosen.asked = open(chosen);
+    },
+    async nodeAhead() {
+      const from = chosen;
+      if (from === undefined || from.isCaughtUp) return undefined;
+      from.asked ??= open(from);
+      const { asked } = from;
+      if (asked === undefined) return undefined;
+      if (asked.standing === undefined || clockMs() - asked.lookedAt > LOOK_MS) {
+        asked.lookedAt = clockMs();
+        asked.standing = look(asked);
+      }
+      const standing = await asked.standing;
+      if (standing === "caught up") from.isCaughtUp = true;
+      if (standing === "unusable") giveUp(from, asked);
+      if (standing !== "ahead" || chosen !== from) return undefined;
+      return { ask: (key, params) => ask(from, asked, { key, params }) };
+    },
+    stop() {
+      close();
+      chosen = undefined;
+    },
+  };
+}
