@@ -43,7 +43,7 @@ export function readSuppliedTransaction(blob: Uint8Array): SuppliedTransaction {
 const TURN_MS = 15;
 
 /** Reads transactions in turns; rejects with BadBytes. */
-export async function readSuppliedTransactions(blobs: Iterable<Uint8Array>): Promise<SuppliedTransactions> {
+async function readSuppliedTransactions(blobs: Iterable<Uint8Array>): Promise<SuppliedTransactions> {
   const transactions = new Map<string, SuppliedTransaction>();
   let start = performance.now();
   for (const blob of blobs) {
