@@ -266,11 +266,9 @@ async function startAll(
 
 /** Nobody waits for it: what goes wrong is told to the log. */
 function careForPool({ log }: NodeOptions, { parts }: OpenChain): void {
-  try {
-    dropStale(parts);
-  } catch (error) {
+  dropStale(parts).catch((error) => {
     log?.in("txpool").error("old transactions could not be dropped", { error });
-  }
+  });
 }
 
 function isOffline({ offline, peers }: NodeOptions): boolean {

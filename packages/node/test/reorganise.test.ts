@@ -97,7 +97,7 @@ test("a branch that has lost a transaction is forgotten, and wins once it comes 
   const [side] = await mine(parts, 1, fork);
   const sideBlob = read.alternativeBlock(side!)!.blob;
   const child = readIncomingBlock(writeBlock(build(parts, side!)));
-  dropFromPool(
+  await dropFromPool(
     parts,
     parts.pool.entries().map(({ key }) => key),
   );

@@ -25,12 +25,10 @@ export interface ChainParts {
  * store and what is held in memory are as before.
  */
 export function transact<T>({ store, state, pool }: ChainParts, change: (writer: ChainWriter) => T): T {
-  const poolBefore = pool.cookie;
   try {
-    return store.write(change);
+    return pool.undoable(() => store.write(change));
   } catch (error) {
     state.rewound();
-    if (pool.cookie !== poolBefore) pool.reload();
     throw error;
   }
 }

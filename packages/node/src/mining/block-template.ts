@@ -85,7 +85,7 @@ export function createTemplate(parts: ChainParts, order: TemplateOrder): BlockTe
   const waiting = parts.pool
     .byFeeRate()
     .filter(({ row }) => isMinable(row, parts.network))
-    .map(({ row, key }) => ({ ...row, receivedAt: row.receiveTime, key }));
+    .map(({ row: { weight, fee, receiveTime }, key }) => ({ weight, fee, receivedAt: receiveTime, key }));
   const isReady = ({ key }: { key: string }) => !taken.has(key) && readiness.isReady(key);
   const choice = chooseTransactions(waiting, economy, isReady);
   readiness.settle();

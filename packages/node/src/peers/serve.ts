@@ -1,4 +1,4 @@
-import { setImmediate } from "node:timers/promises";
+import { setImmediate, setTimeout } from "node:timers/promises";
 import { PeerFault } from "@anulo/p2p";
 import { equalBytes, NULL_HASH, readBlock, toHex } from "@anulo/protocol";
 import type { ChainReader } from "@anulo/storage";
@@ -16,13 +16,14 @@ export interface Server {
   chain(link: PeerLink, ask: PayloadOf<"requestChain">): void;
   blocks(link: PeerLink, ask: PayloadOf<"requestBlocks">): Promise<void>;
   missing(link: PeerLink, ask: PayloadOf<"requestMissing">): void;
-  complement(link: PeerLink, ask: PayloadOf<"poolComplement">): void;
+  complement(link: PeerLink, ask: PayloadOf<"poolComplement">): Promise<void>;
 }
 
 /** Milliseconds of work between two turns of the event loop. */
 const TURN_MS = 15;
-/** Bytes of transactions in one message. */
-const COMPLEMENT_BYTES = 8 * 1024 * 1024;
+/** Bytes of transactions in one message; the next waits until no more than that is queued for the peer. */
+const COMPLEMENT_BYTES = 2 * 1024 * 1024;
+const DRAIN_LOOK_MS = 50;
 /** An answer with more bytes would not fit a message. */
 const MAX_ANSWER_BYTES = 95_000_000;
 
@@ -120,13 +121,15 @@ export function createServer(parts: ChainParts, pruningSeed: () => number): Serv
       const b: BlockEntry = { pruned: false, block, weight: 0, txs };
       peer.notify(messages.newFluffyBlock, { b, current_blockchain_height });
     },
-    complement(link, { hashes }) {
-      if (link.state !== "normal") return;
+    async complement({ state, peer }, { hashes }) {
+      if (state !== "normal") return;
       const known = new Set(hashes.map(toHex));
       const unknown = parts.pool.entries().filter(({ key, row }) => isPublic(row) && !known.has(key));
       for (const blobs of portions(unknown.map(({ row }) => row.blob))) {
         const { notification, payload } = transactionsMessage(blobs, { isFluff: false, isPadded: false });
-        link.peer.notify(notification, payload);
+        if (!peer.notify(notification, payload)) return;
+        await setImmediate();
+        while (peer.isOpen && peer.queuedBytes > COMPLEMENT_BYTES) await setTimeout(DRAIN_LOOK_MS);
       }
     },
   };

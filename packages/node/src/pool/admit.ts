@@ -17,6 +17,7 @@ import {
 import type { PoolTransaction, RelayPhase } from "@anulo/storage";
 import { type ChainParts, transact } from "../chain/parts.ts";
 import { keyImagesOf } from "../chain/stored-transaction.ts";
+import { dropFromPool } from "./maintain.ts";
 import { promote } from "./relay-phase.ts";
 import { NEVER } from "./return-to-pool.ts";
 
@@ -38,7 +39,7 @@ export type AdmissionOutcome = "added" | "promoted" | "known";
 export async function admit(parts: ChainParts, submission: Submission): Promise<AdmissionOutcome> {
   const candidate = readCandidate(submission.blob);
   const outcome = await parts.proofs.settle(() => tryToAdmit(parts, candidate, submission));
-  dropCheapest(parts);
+  await dropCheapest(parts);
   await parts.store.settled();
   if (outcome === "added") parts.emit({ type: "transactionAdded", id: candidate.id });
   return outcome;
@@ -84,17 +85,19 @@ function tryToAdmit(
   return "added";
 }
 
-/** Drops the transactions that pay least while the pool is too heavy. */
-function dropCheapest(parts: ChainParts): void {
+/** Drops the transactions that pay least while the pool is too heavy, but none of a block. */
+async function dropCheapest(parts: ChainParts): Promise<void> {
   const { pool } = parts;
   if (pool.totalWeight <= pool.maxWeight) return;
-  transact(parts, (writer) => {
-    while (pool.totalWeight > pool.maxWeight) {
-      const cheapest = pool.byFeeRate().findLast((entry) => !entry.row.keptByBlock);
-      if (cheapest === undefined) return;
-      pool.remove(writer, cheapest.key);
-    }
-  });
+  let excess = pool.totalWeight - pool.maxWeight;
+  const cheapest: string[] = [];
+  for (const { key, row } of pool.cheapestFirst()) {
+    if (excess <= 0) break;
+    if (row.keptByBlock) continue;
+    cheapest.push(key);
+    excess -= row.weight;
+  }
+  await dropFromPool(parts, cheapest);
 }
 
 interface Admitted {

@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import { type ChainParts, transact } from "../chain/parts.ts";
 
 const DAY = 24 * 60 * 60;
@@ -6,23 +7,29 @@ const LIFETIME = 3 * DAY;
 /** The same for one that was in a block. Source: `CRYPTONOTE_MEMPOOL_TX_FROM_ALT_BLOCK_LIVETIME`. */
 const LIFETIME_FROM_BLOCK = 7 * DAY;
 
-/** Drops these transactions (ids in hexadecimal) from the pool; unknown ones do not matter. */
-export function dropFromPool(parts: ChainParts, keys: readonly string[]): void {
-  const known = keys.filter((key) => parts.pool.get(key) !== undefined);
-  if (known.length === 0) return;
-  transact(parts, (writer) => {
-    for (const key of known) parts.pool.remove(writer, key);
-  });
+/** Transactions dropped in one turn of the event loop: a few milliseconds. */
+const DROPS_PER_TURN = 100;
+
+/** Drops these transactions (ids in hexadecimal) from the pool, in turns; unknown ones do not matter. */
+export async function dropFromPool(parts: ChainParts, keys: readonly string[]): Promise<void> {
+  for (let at = 0; at < keys.length; at += DROPS_PER_TURN) {
+    if (at > 0) await setImmediate();
+    const known = keys.slice(at, at + DROPS_PER_TURN).filter((key) => parts.pool.get(key) !== undefined);
+    if (known.length === 0) continue;
+    transact(parts, (writer) => {
+      for (const key of known) parts.pool.remove(writer, key);
+    });
+  }
 }
 
 /** Drops the transactions that have waited too long. */
-export function dropStale(parts: ChainParts): void {
+export async function dropStale(parts: ChainParts): Promise<void> {
   const now = parts.now();
   const stale = parts.pool.entries().filter(({ row }) => {
     return now - row.receiveTime > (row.keptByBlock ? LIFETIME_FROM_BLOCK : LIFETIME);
   });
   for (const { key } of stale) parts.pool.markExpired(key);
-  dropFromPool(
+  await dropFromPool(
     parts,
     stale.map(({ key }) => key),
   );

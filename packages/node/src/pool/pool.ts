@@ -2,6 +2,7 @@ import type { PoolView } from "@anulo/consensus";
 import { readTransactionPrefix, toHex } from "@anulo/protocol";
 import type { ChainReader, ChainWriter, PoolTransaction } from "@anulo/storage";
 import { keyImagesOf } from "../chain/stored-transaction.ts";
+import { createSortedList, type SortedList } from "./sorted-list.ts";
 import { compareTableOrder } from "./table-order.ts";
 
 /** A transaction waiting for a block. */
@@ -28,7 +29,9 @@ export interface Pool extends PoolView {
   /** In the order of the original's table. */
   entries(): PoolEntry[];
   /** Highest fee per byte first, then the oldest. */
-  byFeeRate(): readonly PoolEntry[];
+  byFeeRate(): PoolEntry[];
+  /** The other way round; the pool may not change while it is gone through. */
+  cheapestFirst(): Iterable<PoolEntry>;
   /** Every key image spent here with the transactions that spend it, the newest first. */
   spentKeyImages(): { readonly image: string; readonly spenders: readonly string[] }[];
   spendersOf(image: string): readonly string[];
@@ -38,8 +41,8 @@ export interface Pool extends PoolView {
   /** Remembers a transaction that waited too long, so that it is not taken again. */
   markExpired(key: string): void;
   hasExpired(key: string): boolean;
-  /** Reads all rows again: for the start, and after a write was rolled back. */
-  reload(): void;
+  /** Runs `change`; when it throws, what is held in memory is as it was before. May be nested. */
+  undoable<T>(change: () => T): T;
 }
 
 function entryOf(id: Uint8Array, row: PoolTransaction): PoolEntry {
@@ -51,41 +54,81 @@ function entryOf(id: Uint8Array, row: PoolTransaction): PoolEntry {
 interface PoolIndex {
   readonly entries: Map<string, PoolEntry>;
   readonly spenders: Map<string, readonly string[]>;
+  readonly byFeeRate: SortedList<PoolEntry>;
+  readonly inTableOrder: SortedList<PoolEntry>;
   cookie: number;
   totalWeight: number;
-  /** Entries by fee, until something changes. */
-  sorted: readonly PoolEntry[] | undefined;
-}
-
-function changed(index: PoolIndex): void {
-  index.cookie++;
-  index.sorted = undefined;
 }
 
 function insert(index: PoolIndex, entry: PoolEntry): void {
   const { entries, spenders } = index;
   entries.set(entry.key, entry);
+  index.byFeeRate.add(entry);
+  index.inTableOrder.add(entry);
   index.totalWeight += entry.row.weight;
   for (const image of entry.keyImages) spenders.set(image, [...(spenders.get(image) ?? []), entry.key]);
-  changed(index);
+  index.cookie++;
 }
 
 function drop(index: PoolIndex, entry: PoolEntry): void {
   const { entries, spenders } = index;
   entries.delete(entry.key);
+  index.byFeeRate.remove(entry);
+  index.inTableOrder.remove(entry);
   index.totalWeight -= entry.row.weight;
   for (const image of entry.keyImages) {
     const others = (spenders.get(image) ?? []).filter((key) => key !== entry.key);
     if (others.length === 0) spenders.delete(image);
     else spenders.set(image, others);
   }
-  changed(index);
+  index.cookie++;
 }
 
-function loadAll(index: PoolIndex, read: ChainReader): void {
-  for (const entry of [...index.entries.values()]) drop(index, entry);
+/** Puts an entry in the place of one with the same id and the same inputs. */
+function replace(index: PoolIndex, old: PoolEntry, entry: PoolEntry): void {
+  index.entries.set(entry.key, entry);
+  for (const list of [index.byFeeRate, index.inTableOrder]) {
+    list.remove(old);
+    list.add(entry);
+  }
+  index.cookie++;
+}
+
+function loadAll(read: ChainReader): PoolIndex {
   const rows = read.poolTransactions().sort((a, b) => a.receiveTime - b.receiveTime);
-  for (const { hash, ...row } of rows) insert(index, entryOf(hash, row));
+  const all = rows.map(({ hash, ...row }) => entryOf(hash, row));
+  const spenders = new Map<string, readonly string[]>();
+  for (const { key, keyImages } of all) {
+    for (const image of keyImages) spenders.set(image, [...(spenders.get(image) ?? []), key]);
+  }
+  return {
+    entries: new Map(all.map((entry) => [entry.key, entry])),
+    spenders,
+    byFeeRate: createSortedList(compareFeeRate, all),
+    inTableOrder: createSortedList((a, b) => compareTableOrder(a.id, b.id), all),
+    cookie: 0,
+    totalWeight: all.reduce((sum, { row }) => sum + row.weight, 0),
+  };
+}
+
+/** What takes back each change made inside an undoable one, in the order they were made. */
+interface Undoing {
+  depth: number;
+  readonly steps: (() => void)[];
+}
+
+function runUndoable<T>(undoing: Undoing, change: () => T): T {
+  const before = undoing.steps.length;
+  undoing.depth++;
+  try {
+    return change();
+  } catch (error) {
+    for (const step of undoing.steps.splice(before).reverse()) step();
+    throw error;
+  } finally {
+    undoing.depth--;
+    if (undoing.depth === 0) undoing.steps.length = 0;
+  }
 }
 
 /** Source: cryptonote_config.h `DEFAULT_TXPOOL_MAX_WEIGHT`. */
@@ -95,16 +138,13 @@ const MAX_EXPIRED = 100_000;
 
 /** Loads the pool of a store; `maxWeight` in bytes. */
 export function createPool(read: ChainReader, maxWeight: number = DEFAULT_MAX_WEIGHT): Pool {
-  const index: PoolIndex = {
-    entries: new Map(),
-    spenders: new Map(),
-    cookie: 0,
-    totalWeight: 0,
-    sorted: undefined,
-  };
+  const index = loadAll(read);
   const { entries, spenders } = index;
   const expired = new Set<string>();
-  loadAll(index, read);
+  const undoing: Undoing = { depth: 0, steps: [] };
+  const noteUndo = (step: () => void) => {
+    if (undoing.depth > 0) undoing.steps.push(step);
+  };
   return {
     maxWeight,
     markExpired(key) {
@@ -122,34 +162,35 @@ export function createPool(read: ChainReader, maxWeight: number = DEFAULT_MAX_WE
       return index.totalWeight;
     },
     get: (key) => entries.get(key),
-    entries: () => [...entries.values()].sort((a, b) => compareTableOrder(a.id, b.id)),
-    byFeeRate() {
-      index.sorted ??= [...entries.values()].sort(compareFeeRate);
-      return index.sorted;
-    },
+    entries: () => index.inTableOrder.toArray(),
+    byFeeRate: () => index.byFeeRate.toArray(),
+    cheapestFirst: () => index.byFeeRate.backwards(),
     spentKeyImages: () => [...spenders].reverse().map(([image, keys]) => ({ image, spenders: keys })),
     spendersOf: (image) => spenders.get(image) ?? [],
     isKeyImageInPool: (image) => spenders.has(toHex(image)),
     add(writer, id, row) {
       writer.putPoolTransaction(id, row);
-      insert(index, entryOf(id, row));
+      const entry = entryOf(id, row);
+      insert(index, entry);
+      noteUndo(() => drop(index, entry));
     },
     update(writer, key, change) {
-      const entry = entries.get(key);
-      if (entry === undefined) return;
-      const row = { ...entry.row, ...change };
-      writer.putPoolTransaction(entry.id, row);
-      entries.set(key, { ...entry, row });
-      changed(index);
+      const old = entries.get(key);
+      if (old === undefined) return;
+      const entry = { ...old, row: { ...old.row, ...change } };
+      writer.putPoolTransaction(entry.id, entry.row);
+      replace(index, old, entry);
+      noteUndo(() => replace(index, entry, old));
     },
     remove(writer, key) {
       const entry = entries.get(key);
       if (entry === undefined) return undefined;
       writer.removePoolTransaction(entry.id);
       drop(index, entry);
+      noteUndo(() => insert(index, entry));
       return entry;
     },
-    reload: () => loadAll(index, read),
+    undoable: (change) => runUndoable(undoing, change),
   };
 }
 

@@ -69,16 +69,16 @@ function describeStatistics(context: NodeContext) {
   };
 }
 
-function flush({ txids }: { txids: readonly string[] }, { parts }: NodeContext) {
+async function flush({ txids }: { txids: readonly string[] }, { parts }: NodeContext) {
   if (txids.length === 0) {
-    dropFromPool(
+    await dropFromPool(
       parts,
       parts.pool.entries().map(({ key }) => key),
     );
     return {};
   }
   const ids = txids.map((text) => bytesOfHex(text, 32)).filter((id) => id !== undefined);
-  dropFromPool(parts, ids.map(toHex));
+  await dropFromPool(parts, ids.map(toHex));
   if (ids.length === txids.length) return {};
   return { status: ids.length === 0 ? "Failed to parse txid" : "Failed to parse some of the txids" };
 }

@@ -1,0 +1,151 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { NULL_HASH, readTransaction, toHex, writeTransaction } from "@anulo/protocol";
+import type { PoolTransaction } from "@anulo/storage";
+import { type ChainParts, transact } from "../src/chain/parts.ts";
+import type { PeerLink } from "../src/peers/link.ts";
+import { createServer } from "../src/peers/serve.ts";
+import { dropFromPool } from "../src/pool/maintain.ts";
+import { createPool, type PoolEntry } from "../src/pool/pool.ts";
+import { emptyChain } from "./chain-fixture.ts";
+import { goldenState } from "./recorded-chains.ts";
+
+const template = readTransaction(goldenState().blocks.flatMap((block) => block.transactions)[0]!);
+
+/** The number as 32 bytes, in a place that matters for every order. */
+function bytesOf(number: number): Uint8Array {
+  const bytes = Buffer.alloc(32);
+  bytes.writeUInt32LE(number, 28);
+  return bytes;
+}
+
+function waiting(number: number): PoolTransaction {
+  const { prefix } = template;
+  const inputs = prefix.inputs.map((input, i) => ({ ...input, keyImage: bytesOf(10 * number + i) }));
+  return {
+    weight: 2000,
+    fee: BigInt(1 + ((number * 7919) % 1000)),
+    receiveTime: number,
+    lastRelayedTime: 0n,
+    maxUsedBlockHeight: 0,
+    maxUsedBlockHash: NULL_HASH,
+    lastFailedHeight: 0,
+    lastFailedHash: NULL_HASH,
+    keptByBlock: false,
+    relayed: true,
+    doNotRelay: false,
+    doubleSpendSeen: false,
+    phase: "fluff",
+    blob: writeTransaction({ ...template, prefix: { ...prefix, inputs } } as typeof template),
+  };
+}
+
+function fill(parts: ChainParts, count: number): void {
+  transact(parts, (writer) => {
+    for (let i = 0; i < count; i++) parts.pool.add(writer, bytesOf(i), waiting(i));
+  });
+}
+
+function picture({ pool }: ChainParts) {
+  const { size, totalWeight } = pool;
+  const images = pool.spentKeyImages().sort((a, b) => (a.image < b.image ? -1 : 1));
+  return { size, totalWeight, images, entries: pool.entries(), byFeeRate: pool.byFeeRate() };
+}
+
+test("a change that is rolled back leaves the pool as it was, and no row is read again", async () => {
+  const chain = await emptyChain();
+  let reads = 0;
+  const { read } = chain.parts.store;
+  const pool = createPool({
+    ...read,
+    poolTransactions() {
+      reads++;
+      return read.poolTransactions();
+    },
+  });
+  const parts = { ...chain.parts, pool };
+  fill(parts, 50);
+  const before = picture(parts);
+  const change = () =>
+    transact(parts, (writer) => {
+      pool.remove(writer, toHex(bytesOf(3)));
+      pool.update(writer, toHex(bytesOf(4)), { receiveTime: 1_000_000, doubleSpendSeen: true });
+      assert.throws(() =>
+        transact(parts, (inner) => {
+          pool.remove(inner, toHex(bytesOf(4)));
+          throw new Error("the inner one fails");
+        }),
+      );
+      assert.equal(pool.get(toHex(bytesOf(4)))?.row.doubleSpendSeen, true);
+      pool.add(writer, bytesOf(77), waiting(77));
+      throw new Error("the outer one fails");
+    });
+  assert.throws(change, /outer/);
+  assert.deepEqual(picture(parts), before);
+  assert.equal(read.poolTransactions().length, 50);
+  assert.equal(reads, 1);
+  await chain.close();
+});
+
+test("the pool in order is what a fresh look at its rows gives", async () => {
+  const chain = await emptyChain();
+  const { parts } = chain;
+  fill(parts, 700);
+  transact(parts, (writer) => {
+    for (let i = 0; i < 700; i += 3) parts.pool.update(writer, toHex(bytesOf(i)), { receiveTime: 5000 - i });
+  });
+  const fresh = createPool(parts.store.read);
+  const told = (entries: Iterable<PoolEntry>) =>
+    Array.from(entries, ({ key, row }) => [key, row.receiveTime]);
+  assert.deepEqual(told(parts.pool.byFeeRate()), told(fresh.byFeeRate()));
+  assert.deepEqual(told(parts.pool.cheapestFirst()).reverse(), told(fresh.byFeeRate()));
+  assert.deepEqual(told(parts.pool.entries()), told(fresh.entries()));
+  await chain.close();
+});
+
+test("a peer that lacks many transactions is sent more only as it takes them", async () => {
+  const chain = await emptyChain();
+  fill(chain.parts, 4000);
+  let queuedBytes = 0;
+  let messages = 0;
+  let sent = 0;
+  const notify = (_: unknown, { txs }: { readonly txs: readonly Uint8Array[] }) => {
+    sent += txs.length;
+    messages++;
+    for (const blob of txs) queuedBytes += blob.length;
+    // Whoever has two messages waiting takes both, later.
+    if (messages % 2 === 0) setImmediate(() => (queuedBytes = 0));
+    assert.ok(queuedBytes < 5_000_000, `${queuedBytes} bytes queued`);
+    return true;
+  };
+  const peer = {
+    notify,
+    isOpen: true,
+    get queuedBytes() {
+      return queuedBytes;
+    },
+  };
+  const link = { state: "normal", peer } as unknown as PeerLink;
+  await createServer(chain.parts, () => 0).complement(link, { hashes: [bytesOf(5), bytesOf(9)] });
+  assert.equal(sent, 3998);
+  assert.ok(messages >= 3);
+  await chain.close();
+});
+
+test("many transactions are dropped in turns", async () => {
+  const chain = await emptyChain();
+  const { parts } = chain;
+  fill(parts, 1000);
+  let turns = 0;
+  const count = () => {
+    turns++;
+    if (parts.pool.size > 0) setImmediate(count);
+  };
+  setImmediate(count);
+  const keys = parts.pool.entries().map(({ key }) => key);
+  await dropFromPool(parts, keys);
+  assert.equal(parts.pool.size, 0);
+  assert.equal(parts.store.read.poolTransactions().length, 0);
+  assert.ok(turns >= 8, `${turns} turns`);
+  await chain.close();
+});
