@@ -1,8 +1,13 @@
 // Measures what must be fast, each beside the original program in the same run, and prints one table.
-// Arguments choose among the files beside this one: crypto, randomx, services, transactions, requests, latency, sync.
+// Arguments choose among the files beside this one: crypto, randomx, services, transactions, requests, latency, sync,
+// wallet-work, wallet-reads, wallet-proofs, wallet-scan.
 import { realProgramsMissing } from "@anulo/testkit";
+import { endStage } from "./wallets.mjs";
 
-const parts = ["crypto", "randomx", "services", "transactions", "requests", "latency", "sync"];
+const parts = [
+  ...["crypto", "randomx", "services", "transactions", "requests", "latency", "sync"],
+  ...["wallet-work", "wallet-reads", "wallet-proofs", "wallet-scan"],
+];
 
 function shown(value) {
   if (Number.isNaN(value)) return "";
@@ -14,7 +19,8 @@ function verdict({ ours, native, atMost, atLeast, most }) {
   const ratio = ours / native;
   if (most !== undefined) {
     const isMet = ours <= most;
-    return { ratio: ratio.toPrecision(3), limit: `${most} at most`, says: isMet ? "met" : "NOT MET", isMet };
+    const shownRatio = Number.isNaN(ratio) ? "" : ratio.toPrecision(3);
+    return { ratio: shownRatio, limit: `${most} at most`, says: isMet ? "met" : "NOT MET", isMet };
   }
   if (atMost === undefined && atLeast === undefined) return { ratio: "", limit: "", says: "", isMet: true };
   if (Number.isNaN(ratio)) return { ratio: "", limit: "", says: "", isMet: true };
@@ -46,10 +52,14 @@ if (missing) {
 }
 const wanted = process.argv.slice(2);
 const rows = [];
-for (const part of parts) {
-  if (wanted.length > 0 && !wanted.includes(part)) continue;
-  const { measure } = await import(`./${part}.mjs`);
-  rows.push(...(await measure()));
+try {
+  for (const part of parts) {
+    if (wanted.length > 0 && !wanted.includes(part)) continue;
+    const { measure } = await import(`./${part}.mjs`);
+    rows.push(...(await measure()));
+  }
+} finally {
+  await endStage();
 }
 printTable(rows);
 process.exit(rows.every((row) => verdict(row).isMet) ? 0 : 1);

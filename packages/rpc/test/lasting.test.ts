@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { readPortable, writePortable } from "@anulo/protocol";
 import { filled, flag, lasting, list, object, optional, or, quoted, text, uint } from "../src/index.ts";
+import { writeLongLists } from "../src/server/long-answer.ts";
 
 const record = object({
   a: text,
@@ -33,7 +34,38 @@ describe("lasting records", () => {
   it("refuse a first field that changes or is missing", () => {
     assert.throws(() => record.write(lasting({ d: 1, c: [] }, { a: "" }), "contract", ""), TypeError);
     const first = object({ a: filled(list(uint)), b: uint });
-    assert.throws(() => first.write(lasting({ a: [], b: 1 }, {}), "contract", ""), TypeError);
+    assert.throws(() => first.write(lasting({ a: [] }, { b: 1 }), "upstream", ""), TypeError);
+  });
+
+  it("may lack the first field where nothing changes", () => {
+    const first = object({ a: optional(list(uint)), b: uint });
+    for (const facts of [{ b: 1 }, { a: [1], b: 2 }]) {
+      const whole = first.write(facts, "upstream", "  ");
+      assert.equal(first.write(lasting(facts, {}), "upstream", "  "), whole);
+    }
+    const none = object({ a: optional(uint) });
+    assert.equal(none.write(lasting({}, {}), "upstream", "  "), none.write({}, "upstream", "  "));
+  });
+
+  it("have their long lists written once, in turns", async () => {
+    let writings = 0;
+    const write = (value: number) => {
+      writings++;
+      return `${value}`;
+    };
+    const item = { ...uint, write };
+    const schema = object({ a: list(item), b: uint });
+    const facts = { a: Array.from({ length: 3000 }, (_, i) => i), b: 1 };
+    const form = { dialect: "contract", indent: "  " } as const;
+    const answer = async () => {
+      const result = await writeLongLists(schema, lasting(facts, {}), form);
+      return schema.write(result as typeof facts, form.dialect, form.indent);
+    };
+    const texts = await Promise.all([answer(), answer()]);
+    texts.push(await answer());
+    assert.equal(writings, 3000);
+    const whole = schema.write(facts, form.dialect, form.indent);
+    for (const text of texts) assert.equal(text, whole);
   });
 
   it("have the binary form of their fields as they are now", () => {

@@ -19,6 +19,11 @@ const HARD_FORK_2: Record<NetworkName, number> = {
 /** The view of time an unlock question needs: blocks known to the wallet and seconds since 1970. */
 export type Now = { readonly network: NetworkName; readonly height: number; readonly seconds: number };
 
+/** True when it is locked until a time rather than a height, or was. */
+export function waitsForTime({ unlockTime }: { readonly unlockTime: bigint }): boolean {
+  return unlockTime >= MAX_BLOCK_NUMBER;
+}
+
 /** True once `unlockTime` (a height or a time) has passed for something in block `height`. */
 function isUnlockTimePassed(unlockTime: bigint, height: number, now: Now): boolean {
   if (unlockTime < MAX_BLOCK_NUMBER) return BigInt(now.height) >= unlockTime;

@@ -29,7 +29,7 @@ import type {
   WalletKeys,
   WalletState,
 } from "./state.ts";
-import { isUnlocked, isUnspent, type Now } from "./unlock.ts";
+import { isUnlocked, isUnspent, type Now, waitsForTime } from "./unlock.ts";
 
 export type WalletParts = {
   readonly keys: WalletKeys;
@@ -41,6 +41,9 @@ export type WalletParts = {
   /** A reorganisation that undoes more blocks is refused. */
   readonly maxReorgDepth?: number;
 };
+
+/** What a reader sees beside the state. */
+type Moment = { readonly tableSize: number; readonly seconds: number };
 
 /** State as everybody but `commit` sees it. */
 export type ReadonlyState = Readonly<WalletState>;
@@ -67,6 +70,8 @@ export class Wallet {
   #scannedFrom = 0;
   #isScanning = false;
   #closed = false;
+  #moment: Moment = { tableSize: 0, seconds: 0 };
+  #hasChanged = true;
 
   constructor({ keys, ledger, log, daemon, clock, maxReorgDepth }: WalletParts) {
     this.keys = keys;
@@ -113,6 +118,23 @@ export class Wallet {
   /** What the unlock rules need to know about the present. */
   now(): Now {
     return { network: this.network, height: this.height, seconds: this.#clock() };
+  }
+
+  /** Stands for all that can be read of the wallet now: another object once any of it has changed. */
+  get moment(): object {
+    const tableSize = this.#scanner.table.byKey.size;
+    const seconds = this.#hasChanged || this.#moment.seconds > 0 ? this.#secondsThatMatter() : 0;
+    const isSame = tableSize === this.#moment.tableSize && seconds === this.#moment.seconds;
+    if (this.#hasChanged || !isSame) this.#moment = { tableSize, seconds };
+    this.#hasChanged = false;
+    return this.#moment;
+  }
+
+  /** The time, where anything waits for a time rather than a block; else 0. */
+  #secondsThatMatter(): number {
+    const { outputs, incoming, pool, outgoing } = this.state;
+    const isTimed = [outputs, incoming, pool, [...outgoing.values()]].some((list) => list.some(waitsForTime));
+    return isTimed ? this.#clock() : 0;
   }
 
   /** Text of one of this wallet's addresses, whether in use or not. */
@@ -163,6 +185,7 @@ export class Wallet {
   async commit(change: WalletChange): Promise<void> {
     if (this.#closed) throw new WalletRefusal("NOT_OPEN", "No wallet file");
     applyChange(this.#ledger, change);
+    this.#hasChanged = true;
     await this.#log.append(change);
   }
 

@@ -1,9 +1,10 @@
 import { type PortableObject, rememberPortable } from "@anulo/protocol";
 import type { Dialect } from "../dialect.ts";
+import { objectText } from "../json.ts";
 
 /**
  * A record of which all but the `changing` fields stay as they are for as long as `facts` lives: what is written of
- * them is written once. `facts` must not be changed, and must hold the first field in alphabetical order.
+ * them is written once. `facts` must not be changed, and must hold the first field in alphabetical order where anything changes.
  */
 export class Lasting<T> {
   readonly facts: object;
@@ -79,7 +80,7 @@ export function createTemplates(): (value: Lasting<unknown>, options: TemplateOp
     const isFit =
       template?.dialect === options.dialect && template.indent === options.indent && template.shape === shape;
     if (template === undefined || !isFit) {
-      template = createTemplate(value, shape, options);
+      template = shape === "" ? wholeTemplate(facts, options) : createTemplate(value, shape, options);
       templates.set(facts, template);
     }
     const { texts, gaps } = template;
@@ -90,6 +91,16 @@ export function createTemplates(): (value: Lasting<unknown>, options: TemplateOp
     }
     return text;
   };
+}
+
+/** Of a record of which nothing changes. Joined, since text only linked together would be copied at every use. */
+function wholeTemplate(facts: object, { names, member, dialect, indent }: TemplateOptions): Template {
+  const members = names.flatMap((_, at) => member(at, facts as Readonly<Record<string, unknown>>) ?? []);
+  const text =
+    members.length === 0
+      ? objectText([], indent)
+      : ["{\r\n", members.join(separator), "\r\n", indent, "}"].join("");
+  return { dialect, indent, shape: "", texts: [text], gaps: [] };
 }
 
 function createTemplate(

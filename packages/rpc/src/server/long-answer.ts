@@ -2,7 +2,7 @@ import { setImmediate } from "node:timers/promises";
 import { type PortableArray, type PortableObject, rememberPortable } from "@anulo/protocol";
 import type { Dialect } from "../dialect.ts";
 import type { ListSchema, RecordSchema } from "../schema/composites.ts";
-import { Lasting } from "../schema/lasting.ts";
+import { Lasting, lasting } from "../schema/lasting.ts";
 import { type AnySchema, type Fields, scalarOf } from "../schema/schema.ts";
 import { Written } from "../schema/written.ts";
 
@@ -19,20 +19,39 @@ export type Form = { readonly dialect: Dialect; readonly indent: string } | "por
  * nobody waiting. Lists inside of lists are written with the element they belong to.
  */
 export async function writeLongLists(schema: AnySchema, result: unknown, form: Form): Promise<unknown> {
+  if (typeof result !== "object" || result === null) return result;
+  if (!(result instanceof Lasting)) return await writeListsOf(schema, result, form);
+  const { facts, changing } = result;
+  return lasting(await writtenFacts(schema, facts, form), changing);
+}
+
+/** Facts whose long lists are written, by the facts and the form they are written in. */
+const written = new WeakMap<object, Map<string, Promise<object>>>();
+
+/** Writes the long lists of lasting facts once for all who ask meanwhile and later. */
+function writtenFacts(schema: AnySchema, facts: object, form: Form): Promise<object> {
+  const forms = written.get(facts) ?? new Map<string, Promise<object>>();
+  written.set(facts, forms);
+  const key = form === "portable" ? form : form.dialect + form.indent;
+  const known = forms.get(key) ?? writeListsOf(schema, facts, form);
+  forms.set(key, known);
+  return known;
+}
+
+/** The same object where there is no long list. */
+async function writeListsOf(schema: AnySchema, result: object, form: Form): Promise<object> {
   const { fields } = schema as Partial<RecordSchema<Fields>>;
-  if (fields === undefined || typeof result !== "object" || result === null || result instanceof Lasting) {
-    return result;
-  }
+  if (fields === undefined) return result;
   const long = Object.entries(result).filter(
     ([name, value]) => Array.isArray(value) && value.length > LONG_LIST && isList(fields[name]),
   );
   if (long.length === 0) return result;
-  const written: Record<string, unknown> = { ...result };
+  const lists: Record<string, unknown> = {};
   for (const [name, values] of long) {
     const { item } = fields[name] as ListSchema<AnySchema>;
-    written[name] = await writeList(item, values as readonly unknown[], form);
+    lists[name] = await writeList(item, values as readonly unknown[], form);
   }
-  return written;
+  return { ...result, ...lists };
 }
 
 function isList(schema: AnySchema | undefined): schema is ListSchema<AnySchema> {

@@ -1,11 +1,12 @@
 /** Accounts, addresses, balances. Declarations: @anulo/rpc wallet/accounts. */
 import { BadAddress, parseAddress } from "@anulo/protocol";
-import { wallet as declared, implementFor } from "@anulo/rpc";
+import { wallet as declared, implementFor, type ParamsOf } from "@anulo/rpc";
 import { type AccountBalance, accountBalance } from "../history/balance.ts";
 import { WalletRefusal } from "../refusal.ts";
 import type { WalletContext } from "../service.ts";
 import type { SubaddressIndex } from "../state.ts";
 import type { Wallet } from "../wallet.ts";
+import { remembered } from "./remembered.ts";
 
 /** Source: wallet_rpc_server.cpp `on_create_address`. */
 const MOST_ADDRESSES_AT_ONCE = 64;
@@ -91,47 +92,58 @@ function validated(text: string, wanted: readonly (typeof namedNetworks)[number]
   }
 }
 
+type BalanceParams = ParamsOf<typeof declared.accounts.getBalance>;
+
+function describeBalance(
+  wallet: Wallet,
+  { account_index, address_indices, all_accounts, strict }: BalanceParams,
+) {
+  const majors = all_accounts ? wallet.state.accounts.map((_, major) => major) : [account_index];
+  const balances = majors.map((major) => ({ major, balance: balanceOf(wallet, major, strict) }));
+  const perAddress = balances.flatMap(({ major, balance }) => {
+    const asked = !all_accounts && address_indices.length > 0;
+    const minors = asked
+      ? [...new Set(address_indices)].sort((a, b) => a - b)
+      : balance.addresses.map(({ minor }) => minor);
+    return minors.map((minor) => addressBalance(wallet, balance, { major, minor }));
+  });
+  return {
+    balance: balances.reduce((sum, { balance }) => sum + balance.balance, 0n),
+    unlocked_balance: balances.reduce((sum, { balance }) => sum + balance.unlocked, 0n),
+    blocks_to_unlock: Math.max(0, ...balances.map(({ balance }) => balance.blocksToUnlock)),
+    time_to_unlock: Math.max(0, ...balances.map(({ balance }) => balance.secondsToUnlock)),
+    multisig_import_needed:
+      wallet.multisig !== undefined && wallet.state.outputs.some(({ keyImage }) => keyImage === undefined),
+    per_subaddress: perAddress,
+  };
+}
+
+type AddressParams = ParamsOf<typeof declared.accounts.getAddress>;
+
+function describeAddresses(wallet: Wallet, { account_index: major, address_index }: AddressParams) {
+  checkAccount(wallet, major);
+  const { addresses } = wallet.state.accounts[major]!;
+  const minors = address_index.length > 0 ? address_index : addresses.map((_, minor) => minor);
+  for (const minor of minors) checkAddress(wallet, { major, minor });
+  const used = new Set(
+    wallet.state.outputs.flatMap(({ subaddress }) => (subaddress.major === major ? [subaddress.minor] : [])),
+  );
+  return {
+    address: wallet.addressOf({ major, minor: 0 }),
+    addresses: minors.map((minor) => ({
+      address: wallet.addressOf({ major, minor }),
+      address_index: minor,
+      label: addresses[minor]!.label,
+      used: used.has(minor),
+    })),
+  };
+}
+
 export const accountHandlers = implementFor<WalletContext>()(declared.accounts, {
-  getBalance({ account_index, address_indices, all_accounts, strict }, { opened: { wallet } }) {
-    const majors = all_accounts ? wallet.state.accounts.map((_, major) => major) : [account_index];
-    const balances = majors.map((major) => ({ major, balance: balanceOf(wallet, major, strict) }));
-    const perAddress = balances.flatMap(({ major, balance }) => {
-      const asked = !all_accounts && address_indices.length > 0;
-      const minors = asked
-        ? [...new Set(address_indices)].sort((a, b) => a - b)
-        : balance.addresses.map(({ minor }) => minor);
-      return minors.map((minor) => addressBalance(wallet, balance, { major, minor }));
-    });
-    return {
-      balance: balances.reduce((sum, { balance }) => sum + balance.balance, 0n),
-      unlocked_balance: balances.reduce((sum, { balance }) => sum + balance.unlocked, 0n),
-      blocks_to_unlock: Math.max(0, ...balances.map(({ balance }) => balance.blocksToUnlock)),
-      time_to_unlock: Math.max(0, ...balances.map(({ balance }) => balance.secondsToUnlock)),
-      multisig_import_needed:
-        wallet.multisig !== undefined && wallet.state.outputs.some(({ keyImage }) => keyImage === undefined),
-      per_subaddress: perAddress,
-    };
-  },
-  getAddress({ account_index: major, address_index }, { opened: { wallet } }) {
-    checkAccount(wallet, major);
-    const { addresses } = wallet.state.accounts[major]!;
-    const minors = address_index.length > 0 ? address_index : addresses.map((_, minor) => minor);
-    for (const minor of minors) checkAddress(wallet, { major, minor });
-    const used = new Set(
-      wallet.state.outputs.flatMap(({ subaddress }) =>
-        subaddress.major === major ? [subaddress.minor] : [],
-      ),
-    );
-    return {
-      address: wallet.addressOf({ major, minor: 0 }),
-      addresses: minors.map((minor) => ({
-        address: wallet.addressOf({ major, minor }),
-        address_index: minor,
-        label: addresses[minor]!.label,
-        used: used.has(minor),
-      })),
-    };
-  },
+  getBalance: (params, { opened: { wallet } }) =>
+    remembered(wallet, { name: "getBalance", params }, () => describeBalance(wallet, params)),
+  getAddress: (params, { opened: { wallet } }) =>
+    remembered(wallet, { name: "getAddress", params }, () => describeAddresses(wallet, params)),
   async getAddressIndex({ address }, { opened: { wallet } }) {
     await wallet.whenReady();
     const index = wallet.indexOf(address);

@@ -1,6 +1,6 @@
 /** Payments, transfers, notes. Declarations: @anulo/rpc wallet/history. */
 import { toHex } from "@anulo/protocol";
-import { wallet as declared, implementFor } from "@anulo/rpc";
+import { wallet as declared, implementFor, type ParamsOf } from "@anulo/rpc";
 import {
   incomingTransfers,
   outgoingTransfers,
@@ -14,6 +14,7 @@ import type { WalletContext } from "../service.ts";
 import type { IncomingPayment, OwnedOutput } from "../state.ts";
 import { isUnlocked, type Now } from "../unlock.ts";
 import type { Wallet } from "../wallet.ts";
+import { remembered } from "./remembered.ts";
 
 /** Source: cryptonote_config.h CRYPTONOTE_MAX_BLOCK_NUMBER. */
 const MAX_HEIGHT = 500_000_000;
@@ -116,6 +117,25 @@ function checkKeyImage(wallet: Wallet, text: string, verb: string): string {
   return keyImage;
 }
 
+function describeTransfers(wallet: Wallet, params: ParamsOf<typeof declared.history.getTransfers>) {
+  const filter = {
+    account: params.all_accounts ? undefined : params.account_index,
+    minors: params.all_accounts ? [] : params.subaddr_indices,
+    minHeight: params.filter_by_height ? params.min_height : 0,
+    maxHeight: params.filter_by_height ? Math.min(params.max_height, MAX_HEIGHT) : MAX_HEIGHT,
+  };
+  const context = { state: wallet.state, now: wallet.now() };
+  const describe = (transfers: Transfer[]) => transfers.map((transfer) => describeTransfer(wallet, transfer));
+  const unconfirmed = params.pending || params.failed ? unconfirmedTransfers(context, filter) : [];
+  return {
+    ...(params.in ? { in: describe(incomingTransfers(context, filter)) } : {}),
+    ...(params.out ? { out: describe(outgoingTransfers(context, filter)) } : {}),
+    ...(params.pending ? { pending: describe(unconfirmed.filter(({ kind }) => kind === "pending")) } : {}),
+    ...(params.failed ? { failed: describe(unconfirmed.filter(({ kind }) => kind === "failed")) } : {}),
+    ...(params.pool ? { pool: describe(poolTransfers(context, filter)) } : {}),
+  };
+}
+
 export const historyHandlers = implementFor<WalletContext>()(declared.history, {
   getPayments({ payment_id }, { opened: { wallet } }) {
     if (!isHex(payment_id)) throw new WalletRefusal("WRONG_PAYMENT_ID", "Payment ID has invalid format");
@@ -143,40 +163,27 @@ export const historyHandlers = implementFor<WalletContext>()(declared.history, {
     });
     return { payments };
   },
-  incomingTransfers({ transfer_type, account_index, subaddr_indices }, { opened: { wallet } }) {
+  incomingTransfers(params, { opened: { wallet } }) {
+    const { transfer_type, account_index, subaddr_indices } = params;
     if (!["all", "available", "unavailable"].includes(transfer_type)) {
       throw new WalletRefusal(
         "TRANSFER_TYPE",
         "Transfer type must be one of: all, available, or unavailable",
       );
     }
-    const wanted = wallet.state.outputs.filter((output) => {
-      const { major, minor } = output.subaddress;
-      if (transfer_type !== "all" && (transfer_type === "available") === isSpent(output)) return false;
-      return major === account_index && (subaddr_indices.length === 0 || subaddr_indices.includes(minor));
+    return remembered(wallet, { name: "incomingTransfers", params }, () => {
+      const wanted = wallet.state.outputs.filter((output) => {
+        const { major, minor } = output.subaddress;
+        if (transfer_type !== "all" && (transfer_type === "available") === isSpent(output)) return false;
+        return major === account_index && (subaddr_indices.length === 0 || subaddr_indices.includes(minor));
+      });
+      const now = wallet.now();
+      return { transfers: wanted.map((output) => describeOutput(output, now)) };
     });
-    const now = wallet.now();
-    return { transfers: wanted.map((output) => describeOutput(output, now)) };
   },
   async getTransfers(params, { opened: { wallet } }) {
     if (params.pool) await wallet.refreshPool();
-    const filter = {
-      account: params.all_accounts ? undefined : params.account_index,
-      minors: params.all_accounts ? [] : params.subaddr_indices,
-      minHeight: params.filter_by_height ? params.min_height : 0,
-      maxHeight: params.filter_by_height ? Math.min(params.max_height, MAX_HEIGHT) : MAX_HEIGHT,
-    };
-    const context = { state: wallet.state, now: wallet.now() };
-    const describe = (transfers: Transfer[]) =>
-      transfers.map((transfer) => describeTransfer(wallet, transfer));
-    const unconfirmed = params.pending || params.failed ? unconfirmedTransfers(context, filter) : [];
-    return {
-      ...(params.in ? { in: describe(incomingTransfers(context, filter)) } : {}),
-      ...(params.out ? { out: describe(outgoingTransfers(context, filter)) } : {}),
-      ...(params.pending ? { pending: describe(unconfirmed.filter(({ kind }) => kind === "pending")) } : {}),
-      ...(params.failed ? { failed: describe(unconfirmed.filter(({ kind }) => kind === "failed")) } : {}),
-      ...(params.pool ? { pool: describe(poolTransfers(context, filter)) } : {}),
-    };
+    return remembered(wallet, { name: "getTransfers", params }, () => describeTransfers(wallet, params));
   },
   async getTransferByTxid({ txid, account_index }, { opened: { wallet } }) {
     const id = checkTxIdOfTransfer(txid);
