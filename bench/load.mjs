@@ -51,9 +51,11 @@ export function openConnection(port, onAnswer) {
   return { opened, send: (request) => socket.write(request), close: () => socket.destroy() };
 }
 
-/** Requests per second, and microseconds of the server's processor time for each. */
-export async function requestRate({ pid, port, request, connections = 16, seconds = 1 }) {
+/** Requests per second, asked one after another and again, and microseconds of the server's processor time for each. */
+export async function requestRate({ pid, port, requests, connections = 16, seconds = 1 }) {
   let answers = 0;
+  let asked = 0;
+  const next = () => requests[asked++ % requests.length];
   let bytes = 0;
   let isOver = false;
   let running = connections;
@@ -65,7 +67,7 @@ export async function requestRate({ pid, port, request, connections = 16, second
     const connection = openConnection(port, (size) => {
       answers += 1;
       bytes = size;
-      if (!isOver) connection.send(request);
+      if (!isOver) connection.send(next());
       else if (--running === 0) allDone();
     });
     return connection;
@@ -74,7 +76,7 @@ export async function requestRate({ pid, port, request, connections = 16, second
   await Promise.all(all.map(({ opened }) => opened));
   const cpu = cpuSeconds(pid);
   const start = performance.now();
-  for (const connection of all) connection.send(request);
+  for (const connection of all) connection.send(next());
   setTimeout(() => {
     isOver = true;
   }, 1000 * seconds);

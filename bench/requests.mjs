@@ -15,7 +15,18 @@ function binaryRequest({ name, params }, values) {
 const outputsOf = (count) =>
   Array.from({ length: count }, (_, i) => ({ amount: 0n, index: BigInt((i * 131) % 1100) }));
 
-/** Name, what is asked, and how many times as often as monerod it must be answered. */
+/** Requests for outputs at random, so many that hardly two of them ask for the same. */
+function randomRings(count) {
+  const index = () => BigInt(Math.floor(Math.random() * 1100));
+  const ring = () => Array.from({ length: 16 }, index).sort((a, b) => Number(a - b));
+  const request = () => {
+    const outputs = ring().map((index) => ({ amount: 0n, index }));
+    return binaryRequest(daemon.outputs.getOutsBin, { outputs, get_txid: false });
+  };
+  return Array.from({ length: count }, request);
+}
+
+/** Name, what is asked (a request, or several in turn), and how many times as often as monerod it must be answered. */
 export function casesOf({ hashes, transactions, genesis }) {
   const ids = (count) => transactions.slice(-count);
   const blockIds = [Buffer.from(genesis, "hex")];
@@ -47,6 +58,7 @@ export function casesOf({ hashes, transactions, genesis }) {
     ],
     ["get_block", methodRequest("get_block", { height: 490 }), 1],
     ["/get_outs.bin, 16", binaryRequest(daemon.outputs.getOutsBin, { outputs: outputsOf(16) }), 1],
+    ["/get_outs.bin, 16 at random, as wallets ask", randomRings(1000), 1],
     ["/get_outs.bin, 256", binaryRequest(daemon.outputs.getOutsBin, { outputs: outputsOf(256) }), 1],
     ["/get_blocks.bin, 10 blocks", binaryRequest(daemon.blocks.getBlocksBin, sync(490)), 1],
     ["/get_blocks.bin, 400 blocks", binaryRequest(daemon.blocks.getBlocksBin, sync(100)), 1],
@@ -86,7 +98,7 @@ export async function measure() {
       for (let round = 0; round < rounds; round++) {
         for (const side of ["native", "ours"]) {
           const { pid, port } = nodes[side];
-          const measured = await requestRate({ pid, port, request });
+          const measured = await requestRate({ pid, port, requests: [request].flat() });
           if (measured.rate > best[side].rate) best[side] = measured;
         }
       }

@@ -385,7 +385,8 @@ async function serve(
   server = await createRpcServer<NodeContext>({
     calls: nodeCalls(),
     listen,
-    isShutOut: (remoteAddress) => (bans.secondsLeft(withoutMapping(remoteAddress)) ?? 0) > 0,
+    isShutOut: (remoteAddress) =>
+      bans.isInUse() && (bans.secondsLeft(withoutMapping(remoteAddress)) ?? 0) > 0,
     context: contextsOf(services),
     ...(dialect !== undefined && { dialect }),
     ...(login !== undefined && { login }),

@@ -19,6 +19,8 @@ export interface Bans {
   set(host: string, seconds: number | "lift"): boolean;
   /** Seconds an address remains banned, 0 when it is not; undefined for text that is no address. */
   secondsLeft(address: string): number | undefined;
+  /** Whether anybody may be banned; where nobody is, there is nothing to look up. */
+  isInUse(): boolean;
   /** Called after each ban with what tells whether it covers an address. */
   onBan(listen: (covers: (address: PeerAddress) => boolean) => void): void;
 }
@@ -45,10 +47,15 @@ function parseSubnet(text: string): Subnet | undefined {
   return { address: first, bits: Number(bits), name: `${formatIpv4(bytes)}/${Number(bits)}` };
 }
 
-function contains({ address, bits }: Subnet, host: string): boolean {
-  const other = parseIpv4(host);
+/** An IPv4 address as a subnet compares it; undefined for anything else. */
+function orderedHost(host: string): number | undefined {
+  const ipv4 = parseIpv4(host);
+  return ipv4 && orderedNumber(ipv4);
+}
+
+function contains({ address, bits }: Subnet, host: number | undefined): boolean {
   const size = 2 ** (32 - bits);
-  return other !== undefined && Math.floor(orderedNumber(other) / size) === Math.floor(address / size);
+  return host !== undefined && Math.floor(host / size) === Math.floor(address / size);
 }
 
 /** Starts with nobody banned; `now` in Unix seconds. */
@@ -59,7 +66,7 @@ export function createBans(now: () => number): Bans {
   const inForce = (ban: Ban) => ban.until > now();
   const setSubnet = (subnet: Subnet, until: number) => {
     subnets.set(subnet.name, { host: subnet.name, ip: 0, until, subnet });
-    for (const tell of listeners) tell((address) => contains(subnet, address.host));
+    for (const tell of listeners) tell((address) => contains(subnet, orderedHost(address.host)));
   };
   const setHost = (host: string, until: number) => {
     hosts.set(host, { host, ip: ipv4Number(host) ?? 0, until });
@@ -87,12 +94,14 @@ export function createBans(now: () => number): Bans {
       const own = hosts.get(host);
       if (own !== undefined && !inForce(own)) hosts.delete(host);
       let until = own?.until ?? 0;
+      const ordered = subnets.size === 0 ? undefined : orderedHost(host);
       for (const [name, ban] of subnets) {
         if (!inForce(ban)) subnets.delete(name);
-        else if (ban.until > until && contains(ban.subnet, host)) until = ban.until;
+        else if (ban.until > until && contains(ban.subnet, ordered)) until = ban.until;
       }
       return Math.max(0, until - now());
     },
+    isInUse: () => hosts.size + subnets.size > 0,
     onBan(listen) {
       listeners.push(listen);
     },

@@ -3,7 +3,7 @@ import { toHex } from "@anulo/protocol";
 import { daemon, type Implemented, implementFor, lasting } from "@anulo/rpc";
 import type { ChainReader } from "@anulo/storage";
 import type { NodeContext } from "./context.ts";
-import { atThisMoment, mapInTurns } from "./in-turns.ts";
+import { atThisMoment, type Moment, mapInTurns } from "./in-turns.ts";
 import { firstIndex, matureOutputs } from "./mature-outputs.ts";
 import { binaryOutputDistribution, outputDistribution } from "./output-distribution.ts";
 
@@ -30,43 +30,50 @@ export interface KnownOutput {
 interface FoundOutput {
   readonly facts: KnownOutput["facts"];
   readonly unlocked: boolean;
+  /** It was asked for before, and may be again. */
+  readonly isRemembered: boolean;
 }
 
-function readOutput(read: ChainReader, amount: bigint, index: number): KnownOutput | undefined {
-  const output = read.output(amount, index);
+type Wanted = OutputsRequest["outputs"][number];
+
+const LAST_INDEX = BigInt(Number.MAX_SAFE_INTEGER);
+const NO_HASH = new Uint8Array(32);
+
+/** Without its transaction's id where nobody wants that: it is another row to read. */
+function readOutput(read: ChainReader, { amount, index }: Wanted, withId: boolean): KnownOutput | undefined {
+  const output = index <= LAST_INDEX ? read.output(amount, Number(index)) : undefined;
   if (output === undefined) return undefined;
   const { height, key, commitment: mask, unlockTime, transactionId } = output;
-  const txid = read.transactionById(transactionId)?.hash ?? NO_HASH;
+  const txid = (withId ? read.transactionById(transactionId)?.hash : undefined) ?? NO_HASH;
   return { unlockTime, facts: { height, key, mask, txid } };
 }
 
 /** The outputs asked for, or the status that says why not. Source: blockchain.cpp `get_outs`. */
-async function findOutputs({ outputs }: OutputsRequest, context: NodeContext) {
+async function findOutputs({ outputs, get_txid }: OutputsRequest, context: NodeContext) {
   const { parts, restricted, memory } = context;
   if (restricted && outputs.length > RESTRICTED_OUTPUTS) return "Too many outs requested";
   const rules = chainContext(parts.state.view(), parts.now());
   const remembered = memory.outputs.now();
-  return atThisMoment(parts.store, async (moment) => {
-    const find = (amount: bigint, index: number): KnownOutput | undefined => {
-      const known = amount === 0n ? remembered.get(index) : undefined;
-      if (known !== undefined) return known;
-      const read = readOutput(moment.read, amount, index);
-      if (read !== undefined && amount === 0n) remembered.set(index, read);
-      return read;
+  const finderIn = (moment: Pick<Moment, "read">) => {
+    return (wanted: Wanted): FoundOutput | undefined => {
+      const isRingCt = wanted.amount === 0n && wanted.index <= LAST_INDEX;
+      const known = isRingCt ? remembered.get(Number(wanted.index)) : undefined;
+      const output = known ?? readOutput(moment.read, wanted, get_txid);
+      if (output === undefined) return undefined;
+      if (known === undefined && isRingCt && get_txid) remembered.set(Number(wanted.index), output);
+      const unlocked = isUnlocked(output.unlockTime, rules);
+      return { facts: output.facts, unlocked, isRemembered: known !== undefined };
     };
-    const findOne = ({ amount, index }: OutputsRequest["outputs"][number]): FoundOutput | undefined => {
-      const known = index <= LAST_INDEX ? find(amount, Number(index)) : undefined;
-      if (known === undefined) return undefined;
-      return { facts: known.facts, unlocked: isUnlocked(known.unlockTime, rules) };
-    };
-    const found = await mapInTurns(outputs, findOne, moment);
-    const known = found.filter((output) => output !== undefined);
-    return known.length === found.length ? known : "Failed";
-  });
+  };
+  const found =
+    outputs.length <= FEW_OUTPUTS
+      ? outputs.map(finderIn(parts.store))
+      : await atThisMoment(parts.store, (moment) => mapInTurns(outputs, finderIn(moment), moment));
+  return found.every((output) => output !== undefined) ? found : "Failed";
 }
 
-const LAST_INDEX = BigInt(Number.MAX_SAFE_INTEGER);
-const NO_HASH = new Uint8Array(32);
+/** So many are read without letting others go first: the rings of one payment, and well below a millisecond. */
+const FEW_OUTPUTS = 64;
 
 interface HistogramRequest {
   readonly amounts: readonly bigint[];
@@ -122,9 +129,11 @@ export function outputHandlers(): Implemented<NodeContext>[] {
     async getOutsBin(request, context) {
       const found = await findOutputs(request, context);
       if (typeof found === "string") return { status: found, outs: [] };
-      const outs = found.map(({ facts, unlocked }) =>
-        request.get_txid ? lasting(facts, { unlocked }) : { ...facts, txid: NO_HASH, unlocked },
-      );
+      // What is asked for once is not worth remembering how it is written.
+      const outs = found.map(({ facts, unlocked, isRemembered }) => {
+        if (!request.get_txid) return { ...facts, txid: NO_HASH, unlocked };
+        return isRemembered ? lasting(facts, { unlocked }) : { ...facts, unlocked };
+      });
       return { outs };
     },
     getOutputHistogram: histogram,

@@ -99,6 +99,10 @@ export class Reader {
 /** Largest piece of memory a writer takes at once, unless one value is longer. */
 const MAX_PIECE = 1024 * 1024;
 
+function viewOf({ buffer, byteOffset, length }: Uint8Array): DataView {
+  return new DataView(buffer, byteOffset, length);
+}
+
 /** Grows as it is written to. */
 export class Writer {
   /** Pieces that are full, and how many bytes they hold. */
@@ -108,9 +112,10 @@ export class Writer {
   #view: DataView;
   #length = 0;
 
-  constructor(sizeHint = 256) {
-    this.#bytes = new Uint8Array(sizeHint);
-    this.#view = new DataView(this.#bytes.buffer);
+  /** Begins with memory of this size, or with this memory, which is to be written by no other until `finish`. */
+  constructor(begin: number | Uint8Array = 256) {
+    this.#bytes = typeof begin === "number" ? new Uint8Array(begin) : begin;
+    this.#view = viewOf(this.#bytes);
   }
 
   get length(): number {
@@ -123,7 +128,7 @@ export class Writer {
     this.#fullLength += this.#length;
     const size = Math.max(Math.min(MAX_PIECE, 4 * this.#bytes.length), more);
     this.#bytes = new Uint8Array(size);
-    this.#view = new DataView(this.#bytes.buffer);
+    this.#view = viewOf(this.#bytes);
     this.#length = 0;
   }
 

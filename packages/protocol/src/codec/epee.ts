@@ -269,9 +269,12 @@ function writeEntry(writer: Writer, entry: PortableEntry): void {
 /** Bytes of objects that are written again and again. */
 const remembered = new WeakMap<PortableObject, Uint8Array>();
 
+/** Memory every writing begins in: no writing begins within another, and all of them end with a copy. */
+const scratch = new Uint8Array(16 * 1024);
+
 /** Makes the bytes of an object once, for all the times it is written; it must not be changed afterwards. */
 export function rememberPortable(object: PortableObject): PortableObject {
-  const writer = new Writer();
+  const writer = new Writer(scratch);
   writeObject(writer, object);
   remembered.set(object, writer.finish());
   return object;
@@ -314,7 +317,7 @@ function nameBytes(name: string): Uint8Array {
 
 /** Portable storage of the fields, sorted by name. Throws `RangeError` for values their type does not have. */
 export function writePortable(object: PortableObject): Uint8Array {
-  const writer = new Writer(1024);
+  const writer = new Writer(scratch);
   writer.writeBytes(HEADER);
   writeObject(writer, object);
   return writer.finish();
