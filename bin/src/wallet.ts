@@ -4,8 +4,9 @@ import { join } from "node:path";
 import type { Login } from "@anulo/rpc";
 import { createWalletService, type WalletServiceOptions } from "@anulo/wallet";
 import { configurationHelp, readConfiguration } from "./configuration.ts";
+import { daemonFlags, daemonOf } from "./daemon-flags.ts";
 import { BadUsage, type FlagTable, formatFlags, type Values } from "./flags.ts";
-import { isLoopback, listenersOf, rpcAccessOf } from "./rpc-flags.ts";
+import { listenersOf, rpcAccessOf } from "./rpc-flags.ts";
 import { checkPort, dialectOf, logOf, parseLogin, serviceFlags } from "./service-flags.ts";
 import { untilSignalled } from "./until-signalled.ts";
 
@@ -17,12 +18,7 @@ export const walletFlags = {
   "rpc-bind-port": { kind: "number", value: "PORT", help: "port of RPC (needed)" },
   "disable-rpc-login": { kind: "switch", help: "ask for no login" },
   "restricted-rpc": { kind: "switch", help: "only what can neither spend nor show secrets" },
-  "daemon-address": { kind: "text", value: "ADDRESS:PORT", help: "the node (127.0.0.1:18081)" },
-  "daemon-port": { kind: "number", value: "PORT", help: "the node, on this machine" },
-  "daemon-login": { kind: "text", value: "USER:PASSWORD", help: "the node's HTTP digest login" },
-  "daemon-ssl": { kind: "text", choices: ["disabled", "autodetect"], help: "TLS is not supported yet" },
-  "trusted-daemon": { kind: "switch", help: "the node is ours (so on this machine)" },
-  "untrusted-daemon": { kind: "switch", help: "the node is not ours, wherever it is" },
+  ...daemonFlags,
   "no-dns": { kind: "switch", help: "accepted; no DNS is asked" },
 } as const satisfies FlagTable;
 
@@ -39,38 +35,18 @@ function loginOf(flags: Flags, port: number): Login | undefined {
   return login;
 }
 
-function daemonUrl(address: string): URL {
-  try {
-    return new URL(/^https?:\/\//.test(address) ? address : `http://${address}`);
-  } catch {
-    throw new BadUsage(`--daemon-address must be ADDRESS:PORT: ${address}`);
-  }
-}
-
-function daemonOf(flags: Flags): Pick<WalletServiceOptions, "daemon" | "trustedDaemon"> {
-  const address = flags["daemon-address"] ?? `127.0.0.1:${flags["daemon-port"] ?? 18081}`;
-  const url = daemonUrl(address);
-  if (flags["trusted-daemon"] && flags["untrusted-daemon"]) {
-    throw new BadUsage("--trusted-daemon and --untrusted-daemon exclude each other");
-  }
-  const login = flags["daemon-login"];
-  return {
-    daemon: { url: url.origin, ...(login !== undefined && { login: parseLogin(login) }) },
-    trustedDaemon: flags["trusted-daemon"] || (!flags["untrusted-daemon"] && isLoopback(url.hostname)),
-  };
-}
-
 function optionsOf(flags: Flags): WalletServiceOptions {
   const { "wallet-dir": walletDirectory, "rpc-bind-port": port } = flags;
   if (walletDirectory === undefined) throw new BadUsage("--wallet-dir is needed");
   if (port === undefined) throw new BadUsage("--rpc-bind-port is needed");
   const login = loginOf(flags, port);
+  const network = (["stagenet", "testnet"] as const).find((name) => flags[name]) ?? "mainnet";
   return {
     listen: listenersOf(flags, checkPort("rpc-bind-port", port)),
     ...rpcAccessOf(flags),
     walletDirectory,
-    ...daemonOf(flags),
-    network: (["stagenet", "testnet"] as const).find((name) => flags[name]) ?? "mainnet",
+    ...daemonOf(flags, network),
+    network,
     restricted: flags["restricted-rpc"],
     dialect: dialectOf(flags["rpc-dialect"]),
     ...(login !== undefined && { login }),

@@ -25,8 +25,8 @@ const WINDOW = 64;
 
 /**
  * HTTP digest authentication with MD5 and MD5-sess, quality `auth`. A nonce is signed by this server instead of
- * kept, so any connection may use it; each of its counter values is accepted once.
- * Source: RFC 2617; contrib/epee/src/http_auth.cpp; recordings `node_login`.
+ * kept, so any connection may use it; each of its counter values is accepted once. The original's client sends no
+ * nonce of its own. Source: RFC 2617; RFC 2069; contrib/epee/src/http_auth.cpp; recordings `node_login`.
  */
 export function createDigestAuth(login: Login, now: () => number = Date.now): DigestAuth {
   const key = randomBytes(32);
@@ -42,7 +42,9 @@ export function createDigestAuth(login: Login, now: () => number = Date.now): Di
       if (fields === undefined || !hasRightResponse(fields, { login, method, url })) return "refused";
       const age = nonceAge(key, fields.nonce, now());
       if (age === undefined || age > NONCE_LIFETIME_MS) return "stale";
-      return countOnce(sessions, fields.nonce, Number.parseInt(fields.nc, 16)) ? "ok" : "stale";
+      // Of a client that does not count its uses, the first is taken.
+      const count = fields.qop === undefined ? 1 : Number.parseInt(fields.nc, 16);
+      return countOnce(sessions, fields.nonce, count) ? "ok" : "stale";
     },
   };
 }
@@ -78,14 +80,16 @@ type Fields = {
   readonly nonce: string;
   readonly uri: string;
   readonly response: string;
-  readonly qop: string;
+  /** Left out by clients of RFC 2069. */
+  readonly qop?: string;
   readonly nc: string;
+  /** "" where it was left out, as the original's client does. */
   readonly cnonce: string;
   readonly algorithm?: string;
 };
 
 const FIELD = /\s*([a-zA-Z]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s,"]+))\s*(?:,|$)/y;
-const REQUIRED = ["username", "realm", "nonce", "uri", "response", "qop", "nc", "cnonce"] as const;
+const REQUIRED = ["username", "realm", "nonce", "uri", "response"] as const;
 const MAX_HEADER = 4096;
 
 function parseAuthorization(header: string | undefined): Fields | undefined {
@@ -101,8 +105,9 @@ function parseAuthorization(header: string | undefined): Fields | undefined {
     fields.set(name, match[2]?.replace(/\\(.)/g, "$1") ?? match[3]!);
   }
   if (REQUIRED.some((name) => !fields.has(name))) return undefined;
-  if (!/^[0-9a-fA-F]{8}$/.test(fields.get("nc")!)) return undefined;
-  return Object.fromEntries(fields) as Fields;
+  const { nc = "", cnonce = "", ...others } = Object.fromEntries(fields);
+  if (fields.has("qop") && !/^[0-9a-fA-F]{8}$/.test(nc)) return undefined;
+  return { ...others, nc, cnonce } as Fields;
 }
 
 const md5 = (text: string): string => createHash("md5").update(text, "utf8").digest("hex");
@@ -113,9 +118,11 @@ export function digestResponse(
   { login, method }: { readonly login: Login; readonly method: string },
 ): string {
   const { nonce, uri, qop, nc, cnonce, algorithm = "MD5" } = fields;
+  const target = md5(`${method}:${uri}`);
   const plain = md5(`${login.user}:${REALM}:${login.password}`);
   const secret = algorithm.toLowerCase() === "md5-sess" ? md5(`${plain}:${nonce}:${cnonce}`) : plain;
-  return md5(`${secret}:${nonce}:${nc}:${cnonce}:${qop}:${md5(`${method}:${uri}`)}`);
+  const counted = qop === undefined ? "" : `${nc}:${cnonce}:${qop}:`;
+  return md5(`${secret}:${nonce}:${counted}${target}`);
 }
 
 function hasRightResponse(
@@ -124,7 +131,7 @@ function hasRightResponse(
 ): boolean {
   const algorithm = (fields.algorithm ?? "MD5").toLowerCase();
   const formal =
-    fields.qop === "auth" &&
+    (fields.qop === undefined || fields.qop === "auth") &&
     fields.realm === REALM &&
     fields.uri === request.url &&
     (algorithm === "md5" || algorithm === "md5-sess");

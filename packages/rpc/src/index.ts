@@ -1,6 +1,9 @@
 export { type CallOptions, type Client, createClient } from "./client/client.ts";
 export { BadAnswer, ConnectionFailed, RemoteError } from "./client/client-errors.ts";
-export type { ClientOptions, Connect } from "./client/http-client.ts";
+export type { Connect } from "./client/dial.ts";
+export type { ClientOptions } from "./client/http-client.ts";
+export { checkTls, type ServerTls, type ServerTrust } from "./client/server-tls.ts";
+export { type SocksProxy, throughProxy } from "./client/socks.ts";
 export { daemon, daemonMethods } from "./daemon/daemon.ts";
 export type { OutputDistribution } from "./daemon/output-distribution.ts";
 export { ipv4Number, ipv4Text } from "./daemon/peer-address.ts";

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
 import { after, before, describe, it } from "node:test";
 import { createDigestClient } from "../src/client/digest-client.ts";
 import { createDigestAuth } from "../src/digest-auth.ts";
@@ -27,6 +28,24 @@ describe("digest authentication", () => {
       for (const header of headers) assert.equal(check(header), "stale");
     });
   }
+
+  it("accepts a client without a nonce of its own, and one that does not count", () => {
+    const { auth, check } = session();
+    const md5 = (text: string) => createHash("md5").update(text).digest("hex");
+    const secret = md5("user:monero-rpc:secret");
+    const target = md5("POST:/json_rpc");
+    const headerOf = (nonce: string, middle: string, rest: string) =>
+      `Digest algorithm=MD5,nonce="${nonce}",realm="monero-rpc",` +
+      `response="${md5(`${secret}:${nonce}:${middle}${target}`)}",uri="/json_rpc",username="user"${rest}`;
+    const freshNonce = () => /nonce="([^"]+)"/.exec(auth.challenge(false)[0])![1]!;
+    const counted = freshNonce();
+    for (const nc of ["00000001", "00000002"])
+      assert.equal(check(headerOf(counted, `${nc}::auth:`, `,qop=auth,nc=${nc}`)), "ok");
+    assert.equal(check(headerOf(counted, "00000003::auth:", ",qop=auth")), "refused");
+    const uncounted = headerOf(freshNonce(), "", "");
+    assert.equal(check(uncounted), "ok");
+    assert.equal(check(uncounted), "stale");
+  });
 
   it("refuses another method, address, password, user or no credentials", () => {
     const { auth, check } = session();

@@ -7,14 +7,21 @@ import {
   daemonMethods,
   type Login,
   RemoteError,
+  type ServerTls,
+  type SocksProxy,
+  throughProxy,
 } from "@anulo/rpc";
 import { WalletRefusal } from "./refusal.ts";
 
 /** Where the node is. Survives structured cloning. */
 export type DaemonAddress = {
-  /** `http://host:port`; empty when there is no node. */
+  /** `http://host:port`, or `https://..`; empty when there is no node. */
   readonly url: string;
   readonly login?: Login;
+  /** Left out: as the address says. */
+  readonly tls?: ServerTls;
+  /** SOCKS. */
+  readonly proxy?: SocksProxy;
 };
 
 type DaemonClient = Client<typeof daemonMethods>;
@@ -48,11 +55,12 @@ export function connectDaemon(
   { trusted = false }: { trusted?: boolean } = {},
 ): Daemon {
   const url = URL.canParse(address.url) ? address.url : NOWHERE;
-  const client = createClient(
-    daemonMethods,
-    url,
-    address.login === undefined ? {} : { login: address.login },
-  );
+  const { login, tls, proxy } = address;
+  const client = createClient(daemonMethods, url, {
+    ...(login !== undefined && { login }),
+    ...(tls !== undefined && { tls }),
+    ...(proxy !== undefined && { connect: throughProxy(proxy) }),
+  });
   return {
     address,
     isTrusted: trusted,

@@ -1,6 +1,8 @@
 export type { ScannedOutput, ScannedTransaction, WalletChange } from "./changes.ts";
 export { checked, connectDaemon, type Daemon, type DaemonAddress, daemonUrl, reached } from "./daemon.ts";
+export { BadTlsSettings, type DaemonTlsSettings, readDaemonTls } from "./daemon-tls.ts";
 export { type KeysFile, readKeysFile, WrongPassword, writeKeysFile } from "./file/keys-file.ts";
+export { readPem } from "./file/pem-file.ts";
 export { WalletRefusal } from "./refusal.ts";
 export {
   createWalletService,

@@ -1,15 +1,10 @@
 import { Agent, type AgentOptions, type IncomingMessage, request } from "node:http";
-import type { Duplex } from "node:stream";
 import type { Call } from "../define.ts";
 import type { Login } from "../digest-auth.ts";
 import { BadAnswer, ConnectionFailed } from "./client-errors.ts";
+import { type Connect, createDialer, type Dialer } from "./dial.ts";
 import { createDigestClient } from "./digest-client.ts";
-
-/** Opens the connection to the service, in place of TCP; gives up when told to. */
-export type Connect = (
-  target: { readonly host: string; readonly port: number },
-  signal: AbortSignal,
-) => Promise<Duplex>;
+import type { ServerTls } from "./server-tls.ts";
 
 export type ClientOptions = {
   readonly login?: Login;
@@ -21,6 +16,8 @@ export type ClientOptions = {
   readonly connections?: number;
   /** Left out: straight. */
   readonly connect?: Connect;
+  /** Left out: as the address says, with the system's authorities. */
+  readonly tls?: ServerTls;
 };
 
 type Posting = {
@@ -48,11 +45,15 @@ type Reply = {
 
 /** Keeps connections open between calls; with a login it keeps one, as a nonce may belong to its connection. */
 export function createHttpClient(url: string, options: ClientOptions): HttpClient {
-  const { hostname, port } = checkedUrl(url);
+  const { host, port, isTls } = readUrl(url);
   const { login, timeoutMs = 180_000, maxAnswerBytes = 256 * MiB, connections = 8 } = options;
+  const dialer = createDialer({
+    tls: options.tls ?? { mode: isTls ? "enabled" : "disabled", trust: "system" },
+    ...(options.connect !== undefined && { connect: options.connect }),
+  });
   const { agent, close } = createAgent(
-    { keepAlive: true, maxSockets: login ? 1 : connections, noDelay: true },
-    options.connect && { connect: options.connect, timeoutMs },
+    { keepAlive: true, maxSockets: login ? 1 : connections },
+    { dialer, timeoutMs },
   );
   const digest = login && createDigestClient(login);
 
@@ -60,8 +61,8 @@ export function createHttpClient(url: string, options: ClientOptions): HttpClien
     const authorization = digest?.authorization("POST", posting.path);
     return exchange(posting, {
       agent,
-      host: hostname.replace(/^\[|\]$/g, ""),
-      port: Number(port || 80),
+      host,
+      port,
       authorization,
       maxAnswerBytes,
       timeoutMs: posting.timeoutMs ?? timeoutMs,
@@ -69,7 +70,7 @@ export function createHttpClient(url: string, options: ClientOptions): HttpClien
   };
 
   const post = async (posting: Posting): Promise<Buffer> => {
-    let reply = await exchangeAgain(posting, exchangeOnce);
+    let reply = await exchangeAgain(posting, exchangeOnce, () => dialer.reconsider({ host, port }));
     if (reply.status === 401 && digest?.accept(reply.challenges)) reply = await exchangeOnce(posting);
     if (reply.status !== 200) throw new BadAnswer(posting.call.name, `HTTP ${reply.status}`);
     return reply.body;
@@ -77,17 +78,16 @@ export function createHttpClient(url: string, options: ClientOptions): HttpClien
   return { post, close };
 }
 
-/** Connections kept open, opened by `connect` where it is given. */
+/** Connections kept open. */
 function createAgent(
   settings: AgentOptions,
-  opening?: { readonly connect: Connect; readonly timeoutMs: number },
+  { dialer, timeoutMs }: { readonly dialer: Dialer; readonly timeoutMs: number },
 ): { readonly agent: Agent; readonly close: () => void } {
   const agent = new Agent(settings);
-  if (opening === undefined) return { agent, close: () => agent.destroy() };
   const closed = new AbortController();
   agent.createConnection = ({ host, port }, opened) => {
-    const signal = AbortSignal.any([closed.signal, AbortSignal.timeout(opening.timeoutMs)]);
-    opening.connect({ host: host ?? "", port: Number(port) }, signal).then(
+    const signal = AbortSignal.any([closed.signal, AbortSignal.timeout(timeoutMs)]);
+    dialer.dial({ host: host ?? "", port: Number(port) }, signal).then(
       (stream) => (closed.signal.aborted ? stream.destroy() : opened?.(null, stream)),
       (error: Error) => opened?.(error, undefined as never),
     );
@@ -100,20 +100,35 @@ function createAgent(
   return { agent, close };
 }
 
-function checkedUrl(url: string): URL {
-  const parsed = new URL(url);
-  if (parsed.protocol !== "http:") throw new RangeError(`not an http address: ${url}`);
-  return parsed;
+function readUrl(url: string): { readonly host: string; readonly port: number; readonly isTls: boolean } {
+  const { protocol, hostname, port } = new URL(url);
+  if (protocol !== "http:" && protocol !== "https:") throw new RangeError(`not an http address: ${url}`);
+  const isTls = protocol === "https:";
+  return { host: hostname.replace(/^\[|\]$/g, ""), port: Number(port || (isTls ? 443 : 80)), isTls };
 }
 
-/** A kept connection may have been closed by the service just now: what only reads is asked once more. */
-async function exchangeAgain(posting: Posting, once: (posting: Posting) => Promise<Reply>): Promise<Reply> {
+/**
+ * What only reads is asked once more where the answer may be another: a kept connection may have been closed by the
+ * service just now, or the service spoke TLS.
+ */
+async function exchangeAgain(
+  posting: Posting,
+  once: (posting: Posting) => Promise<Reply>,
+  reconsider: () => Promise<boolean>,
+): Promise<Reply> {
   try {
     return await once(posting);
   } catch (error) {
-    if (error instanceof StaleConnection && onlyReads(posting.call)) return await once(posting);
+    const isStale = error instanceof StaleConnection || (mayWantTls(error) && (await reconsider()));
+    if (isStale && onlyReads(posting.call)) return await once(posting);
     throw error;
   }
+}
+
+/** The service hung up, or said what is no HTTP. Source: codes of Node's own HTTP. */
+function mayWantTls(error: unknown): boolean {
+  const code = error instanceof ConnectionFailed && error.cause instanceof Error && "code" in error.cause;
+  return code && /^(ECONNRESET|EPIPE|HPE_)/.test(String((error.cause as NodeJS.ErrnoException).code));
 }
 
 class StaleConnection extends ConnectionFailed {

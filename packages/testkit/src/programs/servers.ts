@@ -36,6 +36,8 @@ export type DaemonOptions = {
   /** A folder to open and keep; without it a new one, removed at the stop. */
   readonly dataDir?: string;
   readonly port?: number;
+  /** Flags in place of `--rpc-ssl disabled`. */
+  readonly tls?: readonly string[];
   /** Nodes (`127.0.0.1:port`) to speak to, beside those that come by themselves; left out, it speaks to none. */
   readonly peers?: readonly string[];
   /** Where peers reach it. */
@@ -49,6 +51,8 @@ export type WalletOptions = {
   readonly daemonPort?: number;
   /** `user:password`, else no login. */
   readonly login?: string;
+  /** Flags in place of `--daemon-ssl disabled`. */
+  readonly daemonTls?: readonly string[];
   readonly extra?: readonly string[];
   readonly walletDir?: string;
   readonly port?: number;
@@ -131,7 +135,8 @@ export async function startDaemon(maker: Maker, options: DaemonOptions = {}): Pr
       ...["--fixed-difficulty", `${options.difficulty ?? 1}`, "--no-igd", "--no-zmq", "--non-interactive"],
       ...peerFlags(options),
       ...["--disable-dns-checkpoints", "--check-updates", "disabled", "--log-level", "0"],
-      ...["--rpc-bind-ip", "127.0.0.1", "--rpc-bind-port", `${port}`, "--rpc-ssl", "disabled"],
+      ...["--rpc-bind-ip", "127.0.0.1", "--rpc-bind-port", `${port}`],
+      ...(options.tls ?? ["--rpc-ssl", "disabled"]),
       ...["--p2p-bind-ip", "127.0.0.1", "--p2p-bind-port", `${p2pPort}`, "--data-dir", folder.path],
       ...(options.restricted
         ? ["--rpc-restricted-bind-ip", "127.0.0.1", "--rpc-restricted-bind-port", `${restrictedPort}`]
@@ -161,7 +166,8 @@ export async function startWallet(maker: Maker, options: WalletOptions = {}): Pr
     args: [
       ...args,
       ...["--wallet-dir", folder.path, "--rpc-bind-ip", "127.0.0.1", "--rpc-bind-port", `${port}`],
-      ...["--rpc-ssl", "disabled", "--daemon-ssl", "disabled", "--no-dns", "--non-interactive"],
+      ...["--rpc-ssl", "disabled", "--no-dns", "--non-interactive"],
+      ...(options.daemonTls ?? ["--daemon-ssl", "disabled"]),
       ...["--trusted-daemon", "--log-level", "0", "--log-file", join(folder.path, "service.log")],
       ...["--daemon-address", `127.0.0.1:${options.daemonPort ?? 1}`],
       ...(options.login === undefined ? ["--disable-rpc-login"] : ["--rpc-login", options.login]),

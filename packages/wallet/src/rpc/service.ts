@@ -1,8 +1,16 @@
 /** Scanning, the node behind the wallet, and the service itself. Declarations: @anulo/rpc wallet/service. */
 import { availableParallelism } from "node:os";
-import { categoriesOfLevel, wallet as declared, implementFor } from "@anulo/rpc";
+import {
+  categoriesOfLevel,
+  wallet as declared,
+  implementFor,
+  type ParamsOf,
+  type ServerTls,
+} from "@anulo/rpc";
 import { rescanSpent } from "../cold-signing/exchange.ts";
 import { checked, connectDaemon, daemonUrl } from "../daemon.ts";
+import { BadTlsSettings, readDaemonTls } from "../daemon-tls.ts";
+import { readPem } from "../file/pem-file.ts";
 import { WalletRefusal } from "../refusal.ts";
 import { fetchSingles } from "../scan/single.ts";
 import type { WalletContext, WalletService } from "../service.ts";
@@ -10,24 +18,23 @@ import type { WalletContext, WalletService } from "../service.ts";
 /** The interface described is 1.3; the original of 0.18.0.0 says 1.25. Source: wallet_rpc_server_commands_defs.h. */
 const versions = { contract: 1 * 65_536 + 3, upstream: 1 * 65_536 + 25 } as const;
 
-const tlsModes = ["disabled", "enabled", "autodetect"];
-
-function checkTls(params: {
-  ssl_support: string;
-  ssl_allow_any_cert: boolean;
-  ssl_allowed_fingerprints: readonly string[];
-  ssl_ca_file: string;
-}): void {
-  const refuse = (why: string) => {
-    throw new WalletRefusal("NO_DAEMON_CONNECTION", why);
-  };
-  if (!tlsModes.includes(params.ssl_support)) refuse("Invalid ssl support mode");
-  const isPinned = params.ssl_allowed_fingerprints.length > 0 || params.ssl_ca_file !== "";
-  if (params.ssl_support !== "enabled") return;
-  if (!params.ssl_allow_any_cert && !isPinned) {
-    refuse("SSL is enabled but no user certificate or fingerprints were provided");
+function tlsOf(params: ParamsOf<typeof declared.service.setDaemon>, url: string): ServerTls {
+  try {
+    return readDaemonTls(
+      {
+        support: params.ssl_support,
+        allowAnyCertificate: params.ssl_allow_any_cert,
+        fingerprints: params.ssl_allowed_fingerprints,
+        authorities: params.ssl_ca_file,
+        privateKey: params.ssl_private_key_path,
+        certificate: params.ssl_certificate_path,
+      },
+      { url, readPem },
+    );
+  } catch (error) {
+    if (error instanceof BadTlsSettings) throw new WalletRefusal("NO_DAEMON_CONNECTION", error.message);
+    throw error;
   }
-  refuse("This service can't speak TLS to a node yet");
 }
 
 /** The answer must leave before the service does. */
@@ -47,10 +54,12 @@ async function orRefuse(verb: "start" | "stop", asked: Promise<{ readonly status
 
 export const serviceHandlers = implementFor<WalletContext>()(declared.service, {
   setDaemon(params, { opened: { wallet } }) {
-    checkTls(params);
+    const url = daemonUrl(params.address);
+    const tls = tlsOf(params, url);
     const login = { user: params.username, password: params.password };
     const hasLogin = params.username !== "" || params.password !== "";
-    const address = { url: daemonUrl(params.address), ...(hasLogin ? { login } : {}) };
+    const { proxy } = wallet.daemon.address;
+    const address = { url, tls, ...(hasLogin ? { login } : {}), ...(proxy !== undefined && { proxy }) };
     wallet.daemon.close();
     wallet.daemon = connectDaemon(address, { trusted: params.trusted });
     return {};

@@ -46,6 +46,9 @@ const TURN_MS = 10;
 /** How long a caller who sends too much is listened to, so that the answer reaches it. */
 const DRAIN_MS = 2000;
 
+/** First byte of a TLS connection, and of no request. Source: RFC 8446, section 5.1. */
+const TLS_HANDSHAKE = 0x16;
+
 /**
  * idle: between requests; head, body: part of a request is there; answering: a handler runs or its answer is
  * being sent; draining: the last answer is sent, what still comes is dropped.
@@ -153,6 +156,8 @@ export class HttpConnection {
 
   #readHead(): void {
     const { headerBytes, requestBytes } = this.#service.limits;
+    // Who finds out whether TLS is spoken here hears at once that it is not.
+    if (this.#input[0] === TLS_HANDSHAKE) return void this.cut();
     const end = this.#input.indexOf(HEAD_END);
     if (end === -1 && this.#input.length <= headerBytes) return;
     const isBounded = end !== -1 && end <= headerBytes;

@@ -1,0 +1,134 @@
+import { isIP } from "node:net";
+import { networks } from "@anulo/protocol";
+import type { Login, SocksProxy } from "@anulo/rpc";
+import {
+  BadTlsSettings,
+  type DaemonAddress,
+  type NetworkName,
+  readDaemonTls,
+  readPem,
+  type WalletServiceOptions,
+} from "@anulo/wallet";
+import { BadUsage, type FlagTable, type Values } from "./flags.ts";
+import { isLoopback } from "./rpc-flags.ts";
+import { checkPort } from "./service-flags.ts";
+
+/** Flags about the node behind a wallet, by the original's names. Source: wallet2.cpp `options`. */
+export const daemonFlags = {
+  "daemon-address": { kind: "text", value: "ADDRESS:PORT", help: "the node (127.0.0.1:18081)" },
+  "daemon-host": { kind: "text", value: "ADDRESS", help: "the node, on its usual port or --daemon-port" },
+  "daemon-port": { kind: "number", value: "PORT", help: "the node, on this machine or --daemon-host" },
+  "daemon-login": { kind: "text", value: "USER:PASSWORD", help: "the node's HTTP digest login" },
+  "daemon-ssl": {
+    kind: "text",
+    choices: ["enabled", "disabled", "autodetect"],
+    help: "TLS to the node: certainly, never, or where it speaks it (autodetect)",
+  },
+  "daemon-ssl-private-key": { kind: "text", value: "FILE", help: "our key towards the node, PEM" },
+  "daemon-ssl-certificate": { kind: "text", value: "FILE", help: "our certificate towards the node, PEM" },
+  "daemon-ssl-ca-certificates": {
+    kind: "text",
+    value: "FILE",
+    help: "certificates of the node, or of authorities for it, PEM; means --daemon-ssl enabled",
+  },
+  "daemon-ssl-allowed-fingerprints": {
+    kind: "each",
+    value: "SHA256",
+    help: "take the node's certificate with this digest; means --daemon-ssl enabled",
+  },
+  "daemon-ssl-allow-any-cert": { kind: "switch", help: "take any certificate of the node" },
+  "daemon-ssl-allow-chained": {
+    kind: "switch",
+    help: "accepted; chains to the authorities are always taken",
+  },
+  proxy: { kind: "text", value: "[ADDRESS:]PORT", help: "SOCKS proxy to reach the node through" },
+  "trusted-daemon": { kind: "switch", help: "the node is ours (so on this machine)" },
+  "untrusted-daemon": { kind: "switch", help: "the node is not ours, wherever it is" },
+} as const satisfies FlagTable;
+
+type Flags = Values<typeof daemonFlags>;
+
+function urlOf(flags: Flags, network: NetworkName): URL {
+  const { "daemon-address": address, "daemon-host": host, "daemon-port": port = 0 } = flags;
+  if (address !== undefined && host !== undefined && port !== 0)
+    throw new BadUsage("can't specify daemon host or port more than once");
+  checkPort("daemon-port", port);
+  const usual = networks[network].ports.rpc;
+  const text = address ?? `${host ?? "127.0.0.1"}:${port || usual}`;
+  try {
+    const url = new URL(/^https?:\/\//.test(text) ? text : `http://${text}`);
+    if (url.protocol === "http:" && !/:\d+\/?$/.test(text)) url.port = String(usual);
+    return url;
+  } catch {
+    throw new BadUsage(`--daemon-address must be ADDRESS:PORT: ${text}`);
+  }
+}
+
+function proxyOf({ proxy }: Flags): SocksProxy | undefined {
+  if (proxy === undefined) return undefined;
+  const [, given, port] = /^(?:(.+):)?(\d{1,5})$/.exec(proxy) ?? [];
+  const host = given?.replace(/^\[(.*)\]$/, "$1") ?? "127.0.0.1";
+  if (isIP(host) === 0 || port === undefined || Number(port) === 0 || Number(port) > 65535)
+    throw new BadUsage("Invalid address specified for --proxy");
+  return { host, port: Number(port) };
+}
+
+/** `user:password`; the password may be empty. */
+function loginOf(text: string): Login {
+  const colon = text.indexOf(":");
+  if (colon < 1) throw new BadUsage("--daemon-login must be USER:PASSWORD");
+  return { user: text.slice(0, colon), password: text.slice(colon + 1) };
+}
+
+/** Through a proxy others carry what is said: without TLS that is checked, only to an address that is a key. */
+function checkProxy(flags: Flags, url: URL): void {
+  const isNamed =
+    flags["daemon-ssl-allow-any-cert"] ||
+    flags["daemon-ssl-ca-certificates"] !== undefined ||
+    flags["daemon-ssl-allowed-fingerprints"].length > 0 ||
+    /\.(?:onion|i2p)$/.test(url.hostname);
+  const asked = flags.proxy !== undefined ? "proxy" : flags["daemon-ssl"] === "enabled" && "daemon-ssl";
+  if (!asked || isNamed) return;
+  throw new BadUsage(
+    `Enabling --${asked} requires --daemon-ssl-allow-any-cert or --daemon-ssl-ca-certificates or ` +
+      "--daemon-ssl-allowed-fingerprints or use of a .onion/.i2p domain",
+  );
+}
+
+function tlsOf(flags: Flags, url: URL): Pick<DaemonAddress, "tls"> {
+  const settings = {
+    support: flags["daemon-ssl"] ?? "autodetect",
+    allowAnyCertificate: flags["daemon-ssl-allow-any-cert"],
+    fingerprints: flags["daemon-ssl-allowed-fingerprints"],
+    authorities: flags["daemon-ssl-ca-certificates"] ?? "",
+    privateKey: flags["daemon-ssl-private-key"] ?? "",
+    certificate: flags["daemon-ssl-certificate"] ?? "",
+  };
+  try {
+    return { tls: readDaemonTls(settings, { url: url.origin, readPem }) };
+  } catch (error) {
+    throw error instanceof BadTlsSettings ? new BadUsage(`--daemon-ssl-*: ${error.message}`) : error;
+  }
+}
+
+/** The node, and whether it is ours. Throws BadUsage. Source: wallet2.cpp `make_basic`. */
+export function daemonOf(
+  flags: Flags,
+  network: NetworkName,
+): Pick<WalletServiceOptions, "daemon" | "trustedDaemon"> {
+  if (flags["trusted-daemon"] && flags["untrusted-daemon"])
+    throw new BadUsage("--trusted-daemon and --untrusted-daemon are both seen, assuming untrusted");
+  const url = urlOf(flags, network);
+  checkProxy(flags, url);
+  const { "daemon-login": login } = flags;
+  const proxy = proxyOf(flags);
+  return {
+    daemon: {
+      url: url.origin,
+      ...tlsOf(flags, url),
+      ...(login !== undefined && { login: loginOf(login) }),
+      ...(proxy !== undefined && { proxy }),
+    },
+    trustedDaemon: flags["trusted-daemon"] || (!flags["untrusted-daemon"] && isLoopback(url.hostname)),
+  };
+}

@@ -1,0 +1,81 @@
+import { connect as connectTcp } from "node:net";
+import type { Duplex } from "node:stream";
+import { type ServerTls, secure } from "./server-tls.ts";
+
+/** Opens the connection to the service, in place of TCP; gives up when told to. */
+export type Connect = (
+  target: { readonly host: string; readonly port: number },
+  signal: AbortSignal,
+) => Promise<Duplex>;
+
+/** How the connections of one client are opened. */
+export interface Dialer {
+  readonly dial: Connect;
+  /** After a call that failed without an answer: whether the service turns out to speak TLS, from now on with us too. */
+  readonly reconsider: (target: { readonly host: string; readonly port: number }) => Promise<boolean>;
+}
+
+/** Who does not answer the beginning of TLS for so long may not know what it is. */
+const HANDSHAKE_MS = 5_000;
+
+const overTcp: Connect = ({ host, port }, signal) =>
+  new Promise((resolve, reject) => {
+    const socket = connectTcp({ host, port, noDelay: true });
+    const giveUp = () => void socket.destroy(new Error("gave up"));
+    signal.addEventListener("abort", giveUp, { once: true });
+    socket.once("error", reject);
+    socket.once("connect", () => {
+      signal.removeEventListener("abort", giveUp);
+      socket.removeListener("error", reject);
+      resolve(socket);
+    });
+    if (signal.aborted) giveUp();
+  });
+
+function isThisMachine(host: string): boolean {
+  return host === "localhost" || host === "::1" || /^127\.\d+\.\d+\.\d+$/.test(host);
+}
+
+/**
+ * Opens connections by `connect` (TCP when left out), with TLS as told. Where it is to be found out: on the way to
+ * another machine TLS is tried first, as the original does; on this one, where nobody listens on the way, last.
+ * Source: net_helper.h `connect`.
+ */
+export function createDialer({ tls, connect = overTcp }: { tls: ServerTls; connect?: Connect }): Dialer {
+  let known = tls.mode === "autodetect" ? undefined : tls.mode;
+
+  const withTls = async (...[target, signal]: Parameters<Connect>): Promise<Duplex> =>
+    await secure(await connect(target, signal), { host: target.host, tls, signal });
+
+  /** TLS where the service answers to it. */
+  const tryTls = async (...[target, signal]: Parameters<Connect>): Promise<Duplex | undefined> => {
+    const stream = await connect(target, signal);
+    const soon = AbortSignal.any([signal, AbortSignal.timeout(HANDSHAKE_MS)]);
+    try {
+      return await secure(stream, { host: target.host, tls: { ...tls, trust: "anyone" }, signal: soon });
+    } catch (error) {
+      if (signal.aborted) throw error;
+      return undefined;
+    }
+  };
+
+  const dial: Connect = async (target, signal) => {
+    if (known === "enabled") return await withTls(target, signal);
+    if (known === "disabled" || isThisMachine(target.host)) return await connect(target, signal);
+    const secured = await tryTls(target, signal);
+    known = secured === undefined ? "disabled" : "enabled";
+    return secured ?? (await connect(target, signal));
+  };
+
+  return {
+    dial: tls.mode === "autodetect" ? dial : known === "enabled" ? withTls : connect,
+    reconsider: async (target) => {
+      if (tls.mode !== "autodetect" || known !== undefined) return false;
+      const secured = await tryTls(target, AbortSignal.timeout(HANDSHAKE_MS)).catch(() => undefined);
+      if (secured === undefined) return false;
+      secured.destroy();
+      known = "enabled";
+      return true;
+    },
+  };
+}
