@@ -1,3 +1,4 @@
+import { digitsOfAmount } from "@anulo/protocol";
 import { hardFork } from "./constants.ts";
 
 /** What a miner leaves of a claim, modulo this, in hard forks 2 and 3. Source: `BASE_REWARD_CLAMP_THRESHOLD`. */
@@ -17,8 +18,8 @@ export function minerTransactionVersion(hardForkVersion: number): 1 | 2 {
  */
 export function minerOutputAmounts(claim: bigint, hardForkVersion: number): bigint[] {
   if (hardForkVersion >= hardFork.ringCt) return [claim];
-  if (hardForkVersion >= hardFork.noDust) return digits(claim - (claim % CLAMP));
-  const all = digits(claim);
+  if (hardForkVersion >= hardFork.noDust) return digitsOfAmount(claim - (claim % CLAMP));
+  const all = digitsOfAmount(claim);
   const isDust = (upTo: number) => all.slice(0, upTo).reduce(sum, 0n) <= DUST_THRESHOLD;
   let dust = 0;
   while (dust < all.length && isDust(dust + 1)) dust++;
@@ -26,9 +27,3 @@ export function minerOutputAmounts(claim: bigint, hardForkVersion: number): bigi
 }
 
 const sum = (a: bigint, b: bigint): bigint => a + b;
-
-/** The digits of an amount but for zeros, each times its power of ten, smallest first. */
-function digits(amount: bigint): bigint[] {
-  const places = [...amount.toString()].reverse();
-  return places.map((digit, place) => BigInt(digit) * 10n ** BigInt(place)).filter((part) => part !== 0n);
-}

@@ -1,6 +1,5 @@
-import { MAX_AMOUNT, type Transaction } from "@anulo/protocol";
+import { isDecomposedAmount, MAX_AMOUNT, type Transaction } from "@anulo/protocol";
 import { hardFork, MINER_UNLOCK_BLOCKS } from "./constants.ts";
-import { isDecomposedAmount } from "./decomposed-amounts.ts";
 import { sumAmounts } from "./transaction/inputs.ts";
 import { forbiddenOutputType } from "./transaction/outputs.ts";
 import { RuleViolation } from "./violations.ts";

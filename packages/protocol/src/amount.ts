@@ -38,3 +38,17 @@ export function roundAmountUp(amount: bigint, significantDigits: number): bigint
   const unit = 10n ** BigInt(superfluous);
   return ((amount + unit - 1n) / unit) * unit;
 }
+
+/**
+ * True for an amount (atomic units) of one digit and zeros, as outputs had before RingCT: 1 to 9 times a
+ * power of ten, up to 10^19. Source: cryptonote_format_utils.cpp `is_valid_decomposed_amount`.
+ */
+export function isDecomposedAmount(amount: bigint): boolean {
+  return amount < 2n ** 64n && /^[1-9]0*$/.test(amount.toString());
+}
+
+/** The digits of an amount but for zeros, each times its power of ten, smallest first. */
+export function digitsOfAmount(amount: bigint): bigint[] {
+  const digits = [...amount.toString()].reverse();
+  return digits.map((digit, i) => BigInt(digit) * 10n ** BigInt(i)).filter((part) => part > 0n);
+}

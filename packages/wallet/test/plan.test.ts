@@ -41,6 +41,20 @@ function outputOf(amount: bigint, height: number, minor = 0): OwnedOutput {
   };
 }
 
+const byAge = (a: OwnedOutput, b: OwnedOutput): number => a.height - b.height;
+
+function payment(
+  destinations: readonly Destination[],
+  groups: readonly (readonly OwnedOutput[])[],
+  dustGroups: readonly (readonly OwnedOutput[])[] = [],
+): Promise<PlannedTransaction[]> {
+  const preferable = groups
+    .flat()
+    .filter(({ rct }) => rct)
+    .sort(byAge);
+  return planPayment({ destinations, groups, dustGroups, preferable, random }, context);
+}
+
 function checkSums(planned: readonly PlannedTransaction[]): void {
   const spent = planned.flatMap(({ inputs }) => inputs);
   assert.equal(new Set(spent).size, spent.length, "no output is spent twice");
@@ -62,12 +76,12 @@ test("plans pay every destination exactly, whatever the outputs are", async () =
       const destinations = wanted.map((amount, i) => destinationOf(receivers[i]!, amount));
       const groups = [0, 1, 2].map((minor) => owned.filter((output) => output.subaddress.minor === minor));
       const used = groups.filter((group) => group.length > 0);
-      const plan = planPayment({ destinations, groups: used, random }, context);
+      const planning = payment(destinations, used);
       if (amountOf(owned) < amountOf(destinations)) {
-        await assert.rejects(plan, { name: "WalletRefusal", code: -16 });
+        await assert.rejects(planning, { name: "WalletRefusal", code: -16 });
         return;
       }
-      const planned = await plan.catch((error: unknown) => {
+      const planned = await planning.catch((error: unknown) => {
         assert.equal((error as { code?: number }).code, -16, String(error));
         assert.ok(amountOf(owned) < amountOf(destinations) + COIN * BigInt(owned.length), "enough was there");
         return undefined;
@@ -90,29 +104,71 @@ test("an output that is enough alone is preferred, with a small unrelated one be
   const small = outputOf(COIN, 2000);
   const related = outputOf(COIN / 2n, 101);
   const destinations = [destinationOf(receivers[0]!, 5n * COIN)];
-  const [planned] = await planPayment({ destinations, groups: [[small, large, related]], random }, context);
+  const [planned] = await payment(destinations, [[small, large, related]]);
   assert.deepEqual(new Set(planned!.inputs), new Set([large, small]));
 });
 
 test("a second input that would link two payments is left out", async () => {
   const destinations = [destinationOf(receivers[0]!, 5n * COIN)];
   const groups = [[outputOf(10n * COIN, 100), outputOf(COIN, 105)]];
-  const [planned] = await planPayment({ destinations, groups, random }, context);
+  const [planned] = await payment(destinations, groups);
   assert.equal(planned!.inputs.length, 1);
 });
 
 test("sixteen destinations take two transactions", async () => {
   const destinations = receivers.slice(0, 16).map((receiver) => destinationOf(receiver, 1000n));
   const groups = [[outputOf(COIN, 100), outputOf(COIN, 500), outputOf(COIN, 900)]];
-  const planned = await planPayment({ destinations, groups, random }, context);
+  const planned = await payment(destinations, groups);
   assert.equal(planned.length, 2);
   checkSums(planned);
+});
+
+/** An output from before RingCT. */
+const visible = (amount: bigint, height: number): OwnedOutput => ({
+  ...outputOf(amount, height),
+  rct: false,
+});
+
+test("an output of a visible amount pays when it must, and is no second input without need", async () => {
+  const destinations = [destinationOf(receivers[0]!, 5n * COIN)];
+  const hidden = outputOf(6n * COIN, 100);
+  const old = visible(COIN, 2000);
+  const [alone] = await payment(destinations, [[hidden, old]]);
+  assert.deepEqual(alone!.inputs, [hidden]);
+  const both = await payment([destinationOf(receivers[0]!, (13n * COIN) / 2n)], [[hidden, old]]);
+  assert.deepEqual(new Set(both[0]!.inputs), new Set([hidden, old]));
+  checkSums(both);
+});
+
+test("outputs of odd visible amounts are spent last", async () => {
+  const dust = Array.from({ length: 4 }, (_, i) => visible(COIN + 1n, 20 * i));
+  const old = Array.from({ length: 4 }, (_, i) => visible(COIN, 1000 + 20 * i));
+  const [planned] = await payment([destinationOf(receivers[0]!, (9n * COIN) / 2n)], [old], [dust]);
+  assert.equal(planned!.inputs.filter((input) => old.includes(input)).length, 4);
+  assert.equal(planned!.inputs.filter((input) => dust.includes(input)).length, 1);
+});
+
+test("a sweep takes turns between dust and what pays its fee", async () => {
+  const inputs = Array.from({ length: 5 }, (_, i) => outputOf(1n, 20 * i));
+  const dust = Array.from({ length: 5 }, (_, i) => visible(1n, 1000 + 20 * i));
+  const request = { destination: destinationOf(receivers[0]!, 0n), outputs: 1, inputs, dust, random };
+  const free = { ...context, fee: { feePerByte: 0n, quantizationMask: 1n } };
+  const turns: boolean[] = [];
+  await planSweep(request, {
+    ...free,
+    weigh: async (planned) => {
+      if (turns.length === 0) turns.push(...planned.inputs.map(({ rct }) => rct));
+      return 0;
+    },
+  });
+  assert.equal(turns.length, 10);
+  assert.deepEqual(turns.slice(0, 2), [true, false]);
 });
 
 test("sweeping spends every output and shares equally", async () => {
   const inputs = Array.from({ length: 200 }, (_, i) => outputOf(COIN + BigInt(i), 20 * i));
   const destination = destinationOf(receivers[0]!, 0n);
-  const planned = await planSweep({ destination, outputs: 3, inputs, random }, context);
+  const planned = await planSweep({ destination, outputs: 3, inputs, dust: [], random }, context);
   assert.ok(planned.length > 1);
   checkSums(planned);
   assert.equal(planned.flatMap((each) => each.inputs).length, inputs.length);
@@ -128,6 +184,7 @@ test("an output below its own fee can't be swept", async () => {
     destination: destinationOf(receivers[0]!, 0n),
     outputs: 1,
     inputs: [outputOf(1000n, 5)],
+    dust: [],
     random,
   };
   await assert.rejects(planSweep(request, context), { name: "WalletRefusal" });

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
+  checkRingSignature,
   commitmentsBalance,
   generateKeyDerivation,
   verifyBulletproofsPlus,
@@ -15,6 +16,7 @@ import {
   ringCtMessage,
   toHex,
   transactionHash,
+  transactionPrefixHash,
   txPublicKey,
 } from "@anulo/protocol";
 import { createKeys } from "../src/keys/wallet-keys.ts";
@@ -164,6 +166,32 @@ test("a payment id beside a second receiver is refused", () => {
     name: "WalletRefusal",
     code: -4,
   });
+});
+
+test("outputs no ring can hide are spent one by one, into an output for each digit", () => {
+  const spent = inputs.map((output) => ({ ...output, rct: false, amount: 3_000_000_000_000n }));
+  const rings = spent.map(({ oneTimeKey, globalIndex }) => {
+    const member = { globalIndex: Number(globalIndex), key: oneTimeKey, commitment: oneTimeKey };
+    return { members: [member], realIndex: 0 };
+  });
+  const destinations = [destinationOf(alice, 5_960_000_000_007n)];
+  const fee = 39_999_999_993n;
+  const signer = { keys: alice, change: receiverOf(alice), random };
+  const ringed = { inputs: spent, destinations, change: 0n, fee, rings, unlockTime: 0n, isVisible: true };
+  const signed = sign(ringed, signer);
+  assert.equal(signed.weight, weightOf(ringed, signer.change));
+  const { prefix, signatures } = readTransaction(signed.blob);
+  assert.equal(prefix.version, 1);
+  const amounts = prefix.outputs.map(({ amount }) => amount).sort((a, b) => Number(a - b));
+  assert.deepEqual(amounts, [7n, 60_000_000_000n, 900_000_000_000n, 5_000_000_000_000n]);
+  assert.equal(found(alice, signed).length, 4);
+  for (const [i, input] of prefix.inputs.entries()) {
+    assert.ok(input.type === "key" && input.amount === 3_000_000_000_000n);
+    const { oneTimeKey } = spent.find(({ keyImage }) => toHex(keyImage!) === toHex(input.keyImage))!;
+    const prefixHash = transactionPrefixHash({ prefix });
+    const statement = { prefixHash, keyImage: input.keyImage, publicKeys: [oneTimeKey] };
+    assert.ok(checkRingSignature(statement, signatures[i]!));
+  }
 });
 
 test("metadata reads back as it was written", () => {

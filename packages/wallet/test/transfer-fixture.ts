@@ -94,10 +94,12 @@ export function createChain(blocks: number, perBlock: number, owned: readonly Ow
   const own = new Map(owned.map((output) => [Number(output.globalIndex), output]));
   return {
     cumulativeOutputs: async () => Array.from({ length: blocks }, (_, i) => (i + 1) * perBlock),
-    outputs: async (indices) =>
-      indices.map((index) => {
-        const output = own.get(index);
-        if (output === undefined) return strangers[index % strangers.length]!;
+    counts: async (amounts) =>
+      new Map(amounts.map((amount) => [amount, { unlocked: blocks * perBlock, recent: perBlock }])),
+    outputs: async (names) =>
+      names.map(({ globalIndex }) => {
+        const output = own.get(globalIndex);
+        if (output === undefined) return strangers[globalIndex % strangers.length]!;
         return { key: output.oneTimeKey, commitment: commit(output.mask, output.amount), unlocked: true };
       }),
   };

@@ -1,6 +1,11 @@
-import { outputKey, type Transaction, type TransactionPrefix, toHex } from "@anulo/protocol";
+import {
+  isDecomposedAmount,
+  outputKey,
+  type Transaction,
+  type TransactionPrefix,
+  toHex,
+} from "@anulo/protocol";
 import { hardFork } from "../constants.ts";
-import { isDecomposedAmount } from "../decomposed-amounts.ts";
 import { RuleViolation } from "../violations.ts";
 import type { TransactionCandidate } from "./candidate.ts";
 

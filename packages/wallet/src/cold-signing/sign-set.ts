@@ -18,7 +18,7 @@ import {
   txPublicKeys,
 } from "@anulo/protocol";
 import { WalletRefusal } from "../refusal.ts";
-import { oneTimeSecret } from "../scan/scan-transaction.ts";
+import { oneTimeSecret, PUBLIC_MASK } from "../scan/scan-transaction.ts";
 import type { OwnedOutput } from "../state.ts";
 import type { ConstructionData, PendingTransaction } from "../transfer/metadata.ts";
 import { sum } from "../transfer/plan.ts";
@@ -63,8 +63,8 @@ export function checkForm(data: ConstructionData): void {
     NEWEST.bulletproofVersion.includes(bulletproofVersion);
   if (!isNewest) throw refusal("it asks for a kind of transaction the network no longer takes");
   if (splitDestinations.length > MAX_OUTPUTS) throw refusal(`it has more than ${MAX_OUTPUTS} outputs`);
-  if (sources.some(({ rct, outputs }) => rct !== 1 || outputs.length !== RING_SIZE))
-    throw refusal(`every ring must have ${RING_SIZE} RingCT outputs`);
+  if (sources.some(({ outputs }) => outputs.length !== RING_SIZE))
+    throw refusal(`every ring must have ${RING_SIZE} outputs`);
 }
 
 /** The output a source spends, as one of ours; its mask must open its commitment. */
@@ -78,7 +78,9 @@ function inputOf(source: Source, finder: Finder): OwnedOutput {
   const owned = importOutput({ ...exported, globalIndex: member.globalIndex, flags: 0, amount }, finder);
   if (!equalBytes(commit(mask, amount), member.commitment))
     throw refusal("an amount does not open its commitment");
-  return { ...owned, rct: true, mask };
+  const rct = source.rct === 1;
+  if (!rct && !equalBytes(mask, PUBLIC_MASK)) throw refusal("an output from before RingCT has no mask");
+  return { ...owned, rct, mask };
 }
 
 /** The ring of a source; throws `WalletRefusal` where it is none. */

@@ -17,7 +17,13 @@ import { type PendingTransaction, readMetadata, writeMetadata } from "../transfe
 import { amountOf } from "../transfer/plan.ts";
 import type { Sweep } from "../transfer/prepare.ts";
 import { RING_SIZE } from "../transfer/stages.ts";
-import { type Made, makePayment, makeSweep, submitPending } from "../transfer/transfers.ts";
+import {
+  type Made,
+  makePayment,
+  makeSweep,
+  makeUnmixableSweep,
+  submitPending,
+} from "../transfer/transfers.ts";
 import type { Wallet } from "../wallet.ts";
 import { handOn } from "./multisig.ts";
 
@@ -189,8 +195,12 @@ export const transferHandlers = implementFor<WalletContext>()(declared.transfers
       const made = await pay(wallet, params, false);
       return asLists(await finish({ wallet, service }, made, { ...params, keys: params.get_tx_keys }));
     }),
-  /** Every output the wallet can hold today hides in a ring. */
-  sweepDust: () => ({ ...noSets, spent_key_images_list: [], weight_list: [] }),
+  sweepDust: (params, { opened: { wallet }, service }) =>
+    wallet.exclusively(async () => {
+      const made = await makeUnmixableSweep(wallet);
+      if (made.length === 0) return { ...noSets, spent_key_images_list: [], weight_list: [] };
+      return asLists(await finish({ wallet, service }, made, { ...params, keys: params.get_tx_keys }));
+    }),
   sweepAll: (params, { opened: { wallet }, service }) =>
     wallet.exclusively(async () => {
       const sweep = sweepOf(wallet, params);

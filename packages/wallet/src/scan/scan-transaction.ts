@@ -22,7 +22,7 @@ import type { SubaddressIndex, WalletKeys } from "../state.ts";
 import type { SubaddressTable } from "./subaddress-table.ts";
 
 /** Scalar 1: the mask of an amount everybody sees. */
-const PUBLIC_MASK = Uint8Array.of(1, ...new Uint8Array(31));
+export const PUBLIC_MASK: Uint8Array = Uint8Array.of(1, ...new Uint8Array(31));
 
 export type ScanKeys = Pick<WalletKeys, "viewSecret" | "spendSecret" | "spendPublic">;
 

@@ -5,7 +5,7 @@
  */
 import type { RandomSource } from "@anulo/crypto";
 import { BLOCK_SECONDS, SPENDABLE_AGE } from "../unlock.ts";
-import { randomGamma, randomIndex } from "./random.ts";
+import { randomGamma, randomIndex, randomReal } from "./random.ts";
 
 /** The logarithm of an output's age in seconds when it is spent follows this gamma distribution. */
 const GAMMA_SHAPE = 19.28;
@@ -82,6 +82,12 @@ export type CandidateRequest = {
   readonly count: number;
 };
 
+/** Every index there is, and the real one. */
+function allIndices(available: number, real: number): number[] {
+  const all = Array.from({ length: available }, (_, index) => index);
+  return real < available ? all : [...all, real];
+}
+
 /**
  * Global indices to ask the node for, ascending: the real one, its earlier ring, and decoys; fewer than `count` when
  * the chain has no more.
@@ -89,11 +95,46 @@ export type CandidateRequest = {
 export function pickCandidates(request: CandidateRequest, random: RandomSource): number[] {
   const { cumulative, real, earlierRing, count } = request;
   const available = spendableOutputCount(cumulative);
+  if (available <= count) return allIndices(available, real);
   const picked = new Set([real, ...earlierRing.filter((index) => index < available)]);
   const pick = createDecoyPicker(cumulative, buffered(random));
   for (let draw = 0; draw < MAX_DRAWS && picked.size < count && picked.size < available; ++draw) {
     const index = pick();
     if (index !== undefined && index < available) picked.add(index);
+  }
+  return [...picked].sort((a, b) => a - b);
+}
+
+/** Outputs of one visible amount that may be in a ring, and how many of them are young. */
+export type AmountCount = { readonly unlocked: number; readonly recent: number };
+
+/** Seconds up to which an output of a visible amount counts as young. Source: wallet2.cpp RECENT_OUTPUT_ZONE. */
+export const RECENT_OUTPUT_SECONDS = 1.8 * 86_400;
+/** This part of the decoys is young. Source: wallet2.cpp RECENT_OUTPUT_RATIO. */
+const RECENT_RATIO = 0.5;
+
+/** How many of the decoys shall be young ones; one less where the real output is young itself. */
+function recentDecoys({ unlocked, recent }: AmountCount, real: number, count: number): number {
+  const wanted = Math.min(Math.max(1, Math.floor(count * RECENT_RATIO)), recent);
+  return real >= unlocked - recent && wanted > 0 ? wanted - 1 : wanted;
+}
+
+/**
+ * As `pickCandidates`, for an output from before RingCT, whose decoys have its amount: half of them young, and among
+ * young and others alike newer ones likelier, by a triangle. Source: wallet2.cpp `get_outs`.
+ */
+export function pickVisibleCandidates(
+  request: Omit<CandidateRequest, "cumulative"> & { readonly available: AmountCount },
+  random: RandomSource,
+): number[] {
+  const { available, real, earlierRing, count } = request;
+  const { unlocked, recent } = available;
+  if (unlocked <= count) return allIndices(unlocked, real);
+  const picked = new Set([real, ...earlierRing.filter((index) => index < unlocked)]);
+  const young = recentDecoys(available, real, count);
+  while (picked.size < count) {
+    const among = picked.size - 1 < young ? recent : unlocked;
+    picked.add(unlocked - among + Math.floor(Math.sqrt(randomReal(random)) * among));
   }
   return [...picked].sort((a, b) => a - b);
 }

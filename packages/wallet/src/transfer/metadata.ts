@@ -171,6 +171,8 @@ function sourceValue(output: OwnedOutput, { members, realIndex }: Ring): TypeOf<
 
 /** RingCT outputs with view tags, padded Bulletproofs+ (version 4 to the original). */
 const CONSTRUCTION = { flags: 3, rctConfigVersion: 0, rangeProofType: 3, bulletproofVersion: 4 };
+/** View tags only. */
+const VISIBLE_CONSTRUCTION = { flags: 2, rctConfigVersion: 0, rangeProofType: 0, bulletproofVersion: 0 };
 
 export type MetadataContext = {
   readonly change: Receiver;
@@ -193,7 +195,7 @@ export function pendingOf(signed: SignedTransaction, context: MetadataContext): 
     keyImages: utf8.encode(images.join("")),
     ...{ txKey: txKey!, additionalTxKeys, destinations },
     constructionData: {
-      ...CONSTRUCTION,
+      ...(signed.isVisible === true ? VISIBLE_CONSTRUCTION : CONSTRUCTION),
       sources: inputs.map((input, i) => sourceValue(input, rings[i]!)),
       ...{ change, selectedTransfers, extra: tx.prefix.extra, unlockTime: signed.unlockTime, destinations },
       splitDestinations: outputsOf(signed, { change: context.change, dummy }).map(destinationValue),

@@ -2,9 +2,9 @@
 import { toHex } from "@anulo/protocol";
 import { checked, type Daemon, reached } from "../daemon.ts";
 import { WalletRefusal } from "../refusal.ts";
-import type { CumulativeOutputs } from "./decoys.ts";
+import { type CumulativeOutputs, RECENT_OUTPUT_SECONDS } from "./decoys.ts";
 import type { OutputSource } from "./rings.ts";
-import type { FeeRate } from "./stages.ts";
+import { type FeeRate, RING_SIZE } from "./stages.ts";
 import type { Relay } from "./submit.ts";
 
 /** A fee holds for this many blocks to come. Source: wallet2.cpp FEE_ESTIMATE_GRACE_BLOCKS. */
@@ -51,8 +51,19 @@ async function cumulativeOutputs(daemon: Daemon): Promise<CumulativeOutputs> {
 export function outputSourceOf(daemon: Daemon): OutputSource {
   return {
     cumulativeOutputs: () => cumulativeOutputs(daemon),
-    outputs: async (indices) => {
-      const outputs = indices.map((index) => ({ amount: 0n, index: BigInt(index) }));
+    counts: async (amounts) => {
+      const recent_cutoff = Math.floor(Date.now() / 1000 - RECENT_OUTPUT_SECONDS);
+      const question = { amounts: [...amounts], unlocked: true, recent_cutoff };
+      const { histogram } = await checked(daemon.client.getOutputHistogram(question));
+      return new Map(
+        histogram.map(({ amount, unlocked_instances: unlocked, recent_instances: recent }) => [
+          amount,
+          { unlocked, recent },
+        ]),
+      );
+    },
+    outputs: async (names) => {
+      const outputs = names.map(({ amount, globalIndex }) => ({ amount, index: BigInt(globalIndex) }));
       const { outs } = await checked(daemon.client.getOutsBin({ outputs, get_txid: false }));
       return outs.map(({ key, mask, unlocked }) => ({ key, commitment: mask, unlocked }));
     },
@@ -81,4 +92,19 @@ export function relayOf(daemon: Daemon): Relay {
     const flags = reasons.filter(([flag]) => answer[flag]).map(([, text]) => text);
     return { accepted: false, reason: answer.reason || flags.join(", ") };
   };
+}
+
+/**
+ * Visible amounts of which there are too few outputs for a ring. A node that isn't trusted is asked for all amounts,
+ * so that it doesn't learn ours. Source: wallet2.cpp `select_available_outputs_from_histogram`.
+ */
+export async function isUnmixable(
+  daemon: Daemon,
+  amounts: readonly bigint[],
+): Promise<(amount: bigint) => boolean> {
+  const asked = daemon.isTrusted ? [...new Set(amounts)].sort((a, b) => (a < b ? -1 : 1)) : [];
+  const question = { amounts: asked, min_count: RING_SIZE, unlocked: true };
+  const { histogram } = await checked(daemon.client.getOutputHistogram(question));
+  const mixable = new Set(histogram.map(({ amount }) => amount));
+  return (amount) => !mixable.has(amount);
 }

@@ -1,11 +1,12 @@
 /** The outputs of a planned transaction and the `extra` that goes with them. */
 import type { RandomSource } from "@anulo/crypto";
-import { type ExtraField, equalBytes, paymentIdNonce, writeExtra } from "@anulo/protocol";
+import { type ExtraField, paymentIdNonce, writeExtra } from "@anulo/protocol";
 import { createKeys } from "../keys/wallet-keys.ts";
 import { WalletRefusal } from "../refusal.ts";
-import type { PlannedTransaction } from "./stages.ts";
+import type { PlannedTransaction, RingedTransaction } from "./stages.ts";
 import {
   cryptPaymentId,
+  isSameReceiver,
   needsAdditionalKeys,
   type OutputPlan,
   paymentIdReceiver,
@@ -13,6 +14,7 @@ import {
   type TxPublicKeys,
   type TxSecrets,
 } from "./tx-keys.ts";
+import { visibleOutputsOf } from "./visible.ts";
 
 const NO_PAYMENT_ID = new Uint8Array(8);
 
@@ -24,9 +26,6 @@ export function nobody(random: RandomSource): Receiver {
   return { spendPublic, viewPublic, isSubaddress: false };
 }
 
-const isSame = (a: Receiver, b: Receiver): boolean =>
-  equalBytes(a.spendPublic, b.spendPublic) && equalBytes(a.viewPublic, b.viewPublic);
-
 export type OtherReceivers = {
   readonly change: Receiver;
   /** Gets an output of amount 0 where there would be one only. It counts as change: as one that isn't paid. */
@@ -34,7 +33,11 @@ export type OtherReceivers = {
 };
 
 /** Destinations, then the change, or a dummy where one destination would stand alone. */
-export function outputsOf(planned: PlannedTransaction, { change, dummy }: OtherReceivers): OutputPlan[] {
+export function outputsOf(
+  planned: PlannedTransaction & Pick<RingedTransaction, "isVisible">,
+  { change, dummy }: OtherReceivers,
+): OutputPlan[] {
+  if (planned.isVisible === true) return visibleOutputsOf(planned, change);
   const hasChange = planned.change > 0n;
   const outputs = planned.destinations.map((destination): OutputPlan => {
     const { spendPublic, viewPublic, isSubaddress, amount } = destination;
@@ -43,7 +46,7 @@ export function outputsOf(planned: PlannedTransaction, { change, dummy }: OtherR
       viewPublic,
       isSubaddress,
       amount,
-      isChange: hasChange && isSame(destination, change),
+      isChange: hasChange && isSameReceiver(destination, change),
     };
   });
   if (hasChange) return [...outputs, { ...change, amount: planned.change, isChange: true }];

@@ -26,6 +26,10 @@ export type PaymentRequest = {
   readonly destinations: readonly Destination[];
   /** Spendable outputs by subaddress, in the order in which the subaddresses shall be used up. */
   readonly groups: readonly (readonly OwnedOutput[])[];
+  /** Outputs of odd visible amounts, in the same way: they hide badly, so they come last. */
+  readonly dustGroups: readonly (readonly OwnedOutput[])[];
+  /** RingCT outputs of which one or two may pay all, in the order in which the wallet found them. */
+  readonly preferable: readonly OwnedOutput[];
   readonly random: RandomSource;
 };
 
@@ -37,6 +41,7 @@ type Progress = {
   readonly context: PlanContext;
   /** Unused outputs; the first group is in use. Never empty. */
   groups: OwnedOutput[][];
+  dustGroups: OwnedOutput[][];
   /** Inputs that suffice for everything, to be taken first. */
   preferred: OwnedOutput[];
   /** What is still to be paid. */
@@ -54,9 +59,14 @@ const emptyDraft = (): Draft => ({ inputs: [], destinations: [], planned: undefi
 const currentDraft = (progress: Progress): Draft => progress.drafts.at(-1)!;
 
 function take(progress: Progress, output: OwnedOutput): OwnedOutput {
-  progress.groups = progress.groups.map((group) => group.filter((other) => other !== output));
+  const without = (group: OwnedOutput[]) => group.filter((other) => other !== output);
+  progress.groups = progress.groups.map(without);
+  progress.dustGroups = progress.dustGroups.map(without);
   return output;
 }
+
+/** Only these are added without need: a visible amount may be too rare to hide. */
+const hiddenOf = (outputs: readonly OwnedOutput[]): OwnedOutput[] => outputs.filter(({ rct }) => rct);
 
 /**
  * With everything paid by one input a second one is added, so that most transactions have two; a small one, to tidy
@@ -65,7 +75,7 @@ function take(progress: Progress, output: OwnedOutput): OwnedOutput {
 function pickUnneededInput(progress: Progress): OwnedOutput | undefined {
   const unused = progress.groups[0]!;
   const { inputs } = currentDraft(progress);
-  const output = pickSmallestInput(unused, inputs);
+  const output = pickSmallestInput(hiddenOf(unused), inputs);
   if (output.amount >= MIN_OUTPUT_VALUE) {
     const large = unused.filter((other) => other.amount >= MIN_OUTPUT_VALUE).length;
     if (large < MIN_OUTPUT_COUNT) return undefined;
@@ -74,12 +84,13 @@ function pickUnneededInput(progress: Progress): OwnedOutput | undefined {
 }
 
 function pickInput(progress: Progress): OwnedOutput | undefined {
-  const unused = progress.groups[0]!;
-  if (unused.length === 0) throw new WalletRefusal("TX_NOT_POSSIBLE", "tx not possible");
+  const [unused, dust] = [progress.groups[0]!, progress.dustGroups[0]!];
+  if (unused.length + dust.length === 0) throw new WalletRefusal("TX_NOT_POSSIBLE", "tx not possible");
   const preferred = progress.preferred.pop();
   if (preferred !== undefined) return preferred;
   if (progress.unpaid.length === 0 && !progress.isShortOfFee) return pickUnneededInput(progress);
-  return pickRandomInput(unused, currentDraft(progress).inputs, progress.random);
+  const candidates = unused.length > 0 ? unused : dust;
+  return pickRandomInput(candidates, currentDraft(progress).inputs, progress.random);
 }
 
 /** The last one takes the place of the first: the order in which the original pays. Source: wallet2.cpp `pop_index`. */
@@ -114,9 +125,8 @@ function lesser(a: bigint, b: bigint): bigint {
 function spend(progress: Progress, amount: bigint): boolean {
   let available = amount;
   const { inputs, destinations } = currentDraft(progress);
-  const { extraSize } = progress.context;
   while (available > 0n && progress.unpaid.length > 0) {
-    if (isFull(inputs.length, destinations.length + 1, extraSize)) return true;
+    if (isFull(inputs.length, destinations.length + 1, progress.context)) return true;
     const next = progress.unpaid[0]!.amount;
     const paid = lesser(next, available);
     if (!payNext(progress, paid)) return false;
@@ -129,8 +139,8 @@ function isTimeToClose(progress: Progress): boolean {
   const { inputs, destinations } = currentDraft(progress);
   if (progress.preferred.length > 0) return false;
   if (progress.isShortOfFee) return progress.availableForFee >= progress.neededFee;
-  const { extraSize } = progress.context;
-  const isDone = progress.unpaid.length === 0 || isFull(inputs.length, destinations.length + 1, extraSize);
+  const { context, unpaid } = progress;
+  const isDone = unpaid.length === 0 || isFull(inputs.length, destinations.length + 1, context);
   if (isDone && destinations.length === 0)
     throw new WalletRefusal("GENERIC_TRANSFER_ERROR", "transaction is too big");
   return isDone;
@@ -173,39 +183,36 @@ async function closeDraft(progress: Progress): Promise<void> {
 
 /** Goes on to the next subaddress when the first one's outputs are used up. */
 function advanceGroup(progress: Progress): void {
-  const isUnfinished = progress.unpaid.length > 0 || progress.isShortOfFee;
-  if (isUnfinished && progress.groups[0]!.length === 0 && progress.groups.length > 1) progress.groups.shift();
+  if (progress.unpaid.length === 0 && !progress.isShortOfFee) return;
+  for (const groups of [progress.groups, progress.dustGroups])
+    if (groups[0]!.length === 0 && groups.length > 1) groups.shift();
 }
 
 function isUnfinished(progress: Progress): boolean {
   if (progress.unpaid.length > 0 || progress.isShortOfFee || progress.preferred.length > 0) return true;
-  return currentDraft(progress).inputs.length <= 1 && progress.groups[0]!.length > 0;
+  return currentDraft(progress).inputs.length <= 1 && progress.groups[0]!.some(({ rct }) => rct);
+}
+
+/** The groups, with that of a subaddress at first; at least one, maybe empty. */
+function startingWith(groups: readonly (readonly OwnedOutput[])[], first: OwnedOutput | undefined) {
+  const ordered = groups.length === 0 ? [[]] : groups.map((group) => [...group]);
+  const at = ordered.findIndex((group) => group[0]?.subaddress.minor === first?.subaddress.minor);
+  if (first !== undefined && at > 0) [ordered[0], ordered[at]] = [ordered[at]!, ordered[0]!];
+  return ordered;
 }
 
 /** The subaddress of the preferred inputs comes first. */
 function startProgress(request: PaymentRequest, context: PlanContext): Progress {
-  const { destinations, random } = request;
-  const groups = request.groups.map((group) => [...group]);
+  const { destinations, preferable, random } = request;
   const needed = amountOf(destinations) + estimatedFee(2, 2, context);
-  const preferred = pickPreferredInputs(groups.flat().sort(byAge), needed);
-  const first = groups.findIndex((group) => group.includes(preferred[0]!));
-  if (first > 0) [groups[0], groups[first]] = [groups[first]!, groups[0]!];
+  const preferred = pickPreferredInputs(preferable, needed);
   return {
-    ...{
-      random,
-      context,
-      groups,
-      preferred,
-      unpaid: [...destinations],
-      isSplit: false,
-      drafts: [emptyDraft()],
-    },
+    ...{ random, context, preferred, unpaid: [...destinations], isSplit: false, drafts: [emptyDraft()] },
+    groups: startingWith(request.groups, preferred[0]),
+    dustGroups: startingWith(request.dustGroups, preferred[0]),
     ...{ isShortOfFee: false, availableForFee: 0n, neededFee: 0n },
   };
 }
-
-const byAge = (a: OwnedOutput, b: OwnedOutput): number =>
-  a.height - b.height || (a.globalIndex < b.globalIndex ? -1 : 1);
 
 /**
  * Plans transactions that pay every destination in full. Throws `WalletRefusal` (TX_NOT_POSSIBLE and others) when

@@ -13,6 +13,8 @@ export type SweepRequest = {
   readonly outputs: number;
   /** All of them are spent. */
   readonly inputs: readonly OwnedOutput[];
+  /** Spent as well, in turns with the others: outputs that alone may not pay their fee. */
+  readonly dust: readonly OwnedOutput[];
   readonly random: RandomSource;
 };
 
@@ -51,16 +53,32 @@ async function planOne(
   }
 }
 
+/** Dust and others in turns, so that no transaction is left with dust alone; `gathered` in atomic units. */
+function nextInput(
+  { inputs, dust }: Pick<SweepRequest, "inputs" | "dust">,
+  chosen: readonly OwnedOutput[],
+  { gathered, context, random }: { gathered: bigint; context: PlanContext; random: RandomSource },
+): OwnedOutput {
+  if (inputs.length === 0 || dust.length === 0)
+    return pickRandomInput(inputs.length === 0 ? dust : inputs, chosen, random);
+  const isDustsTurn = chosen.length % 2 === 1 || gathered > estimatedFee(chosen.length + 1, 1, context);
+  return pickRandomInput(isDustsTurn ? dust : inputs, chosen, random);
+}
+
 /** Plans transactions that together spend every input. Throws `WalletRefusal` when one can't pay its own fee. */
 export async function planSweep(request: SweepRequest, context: PlanContext): Promise<PlannedTransaction[]> {
+  const { random } = request;
   const done: PlannedTransaction[] = [];
-  let unused = [...request.inputs];
+  let { inputs, dust } = request;
   let chosen: OwnedOutput[] = [];
-  while (unused.length > 0) {
-    const input = pickRandomInput(unused, chosen, request.random);
-    unused = unused.filter((other) => other !== input);
+  let gathered = 0n;
+  while (inputs.length + dust.length > 0) {
+    const input = nextInput({ inputs, dust }, chosen, { gathered, context, random });
+    inputs = inputs.filter((other) => other !== input);
+    dust = dust.filter((other) => other !== input);
     chosen.push(input);
-    if (unused.length > 0 && !isFull(chosen.length, 2, context.extraSize)) continue;
+    gathered += input.amount;
+    if (inputs.length + dust.length > 0 && !isFull(chosen.length, 2, context)) continue;
     done.push(await planOne(chosen, request, context));
     chosen = [];
   }

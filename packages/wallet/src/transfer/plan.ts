@@ -20,6 +20,8 @@ export type PlanContext = {
   readonly fee: FeeRate;
   /** Bytes of `extra` known beforehand: the encrypted payment id's nonce field, else 0. */
   readonly extraSize: number;
+  /** True where the transactions will show their amounts and have no rings. */
+  readonly isVisible?: boolean;
   /** Bytes the transaction will weigh with its rings; the rings of the inputs are fetched for that. */
   readonly weigh: (planned: PlannedTransaction) => Promise<number>;
 };
@@ -34,9 +36,19 @@ export function estimatedWeight(inputs: number, outputs: number, extraSize: numb
   return estimateTransactionWeight({ inputs, outputs, ringSize: RING_SIZE, extraSize });
 }
 
+/** Bytes of an input with a ring of one, before RingCT. Source: wallet2.cpp APPROXIMATE_INPUT_BYTES. */
+const VISIBLE_INPUT_BYTES = 80;
+
+type Estimating = Pick<PlanContext, "extraSize" | "isVisible">;
+
+function estimate(inputs: number, outputs: number, { extraSize, isVisible }: Estimating): number {
+  if (isVisible === true) return inputs * VISIBLE_INPUT_BYTES + extraSize + outputs;
+  return estimatedWeight(inputs, outputs, extraSize);
+}
+
 /** Whether another input would make the transaction larger than is good for it. */
-export function isFull(inputs: number, outputs: number, extraSize: number): boolean {
-  return estimatedWeight(inputs, outputs, extraSize) >= WEIGHT_TARGET;
+export function isFull(inputs: number, outputs: number, context: Estimating): boolean {
+  return estimate(inputs, outputs, context) >= WEIGHT_TARGET;
 }
 
 /** Outputs worth less than the fee for spending them aren't spent. */
@@ -51,8 +63,9 @@ export function outputCount(destinations: readonly Destination[], inputs: readon
 }
 
 /** Fee (atomic units) from the estimated weight. */
-export function estimatedFee(inputs: number, outputs: number, { fee, extraSize }: PlanContext): bigint {
-  return feeOfWeight(estimatedWeight(inputs, outputs, extraSize), fee.feePerByte, fee.quantizationMask);
+export function estimatedFee(inputs: number, outputs: number, context: PlanContext): bigint {
+  const { feePerByte, quantizationMask } = context.fee;
+  return feeOfWeight(estimate(inputs, outputs, context), feePerByte, quantizationMask);
 }
 
 /** Fee (atomic units) a planned transaction needs by its real weight. */

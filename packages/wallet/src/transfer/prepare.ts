@@ -1,6 +1,12 @@
 /** From a request to ringed transactions: checks the funds, plans, fetches rings. */
-import type { RandomSource } from "@anulo/crypto";
-import { estimateTransactionSize, formatAmount, MAX_AMOUNT, toHex } from "@anulo/protocol";
+import { commit, type RandomSource } from "@anulo/crypto";
+import {
+  estimateTransactionSize,
+  formatAmount,
+  isDecomposedAmount,
+  MAX_AMOUNT,
+  toHex,
+} from "@anulo/protocol";
 import type { AccountBalance } from "../history/balance.ts";
 import { WalletRefusal } from "../refusal.ts";
 import type { OwnedOutput } from "../state.ts";
@@ -11,7 +17,14 @@ import { planPayment } from "./plan-payment.ts";
 import { planSweep } from "./plan-sweep.ts";
 import { randomIndex } from "./random.ts";
 import { createRings, type OutputSource, type RingMemory } from "./rings.ts";
-import { type Destination, type FeeRate, RING_SIZE, type Ring, type RingedTransaction } from "./stages.ts";
+import {
+  type Destination,
+  type FeeRate,
+  type PlannedTransaction,
+  RING_SIZE,
+  type Ring,
+  type RingedTransaction,
+} from "./stages.ts";
 import type { Receiver } from "./tx-keys.ts";
 import { weightOf } from "./weigh.ts";
 
@@ -66,13 +79,21 @@ function createContext(parts: PrepareParts, unlockTime: bigint, destinations: re
   return { context, ring };
 }
 
-/** RingCT outputs of an account that are worth spending, in the order in which the wallet found them. */
-function usableOutputs({ wallet, feeRate }: PrepareParts, { account, minors }: Common): OwnedOutput[] {
-  const threshold = fractionalThreshold(feeRate);
-  return wallet.spendableOutputs().filter(({ rct, amount, subaddress: { major, minor } }) => {
-    return rct && amount >= threshold && major === account && (minors.length === 0 || minors.includes(minor));
+/** Outputs of the addresses to spend from, in the order in which the wallet found them. */
+function outputsOfAddresses({ wallet }: PrepareParts, { account, minors }: Common): OwnedOutput[] {
+  return wallet.spendableOutputs().filter(({ subaddress: { major, minor } }) => {
+    return major === account && (minors.length === 0 || minors.includes(minor));
   });
 }
+
+/** Those of them that are worth spending. */
+function usableOutputs(parts: PrepareParts, common: Common): OwnedOutput[] {
+  const threshold = fractionalThreshold(parts.feeRate);
+  return outputsOfAddresses(parts, common).filter(({ amount }) => amount >= threshold);
+}
+
+/** Whether few others have its amount: from before amounts were split into digits. */
+const isDust = ({ rct, amount }: OwnedOutput): boolean => !rct && !isDecomposedAmount(amount);
 
 function groupByAddress(outputs: readonly OwnedOutput[]): Map<number, OwnedOutput[]> {
   const groups = new Map<number, OwnedOutput[]>();
@@ -82,6 +103,19 @@ function groupByAddress(outputs: readonly OwnedOutput[]): Map<number, OwnedOutpu
     else group.push(output);
   }
   return groups;
+}
+
+/** The address with most unlocked money comes first. */
+function byUnlockedMoney(
+  { balanceOf }: PrepareParts,
+  { account }: Common,
+  groups: ReadonlyMap<number, OwnedOutput[]>,
+): OwnedOutput[][] {
+  const unlocked = new Map(balanceOf(account).addresses.map((each) => [each.minor, each.unlocked]));
+  const moneyOf = (minor: number) => unlocked.get(minor) ?? 0n;
+  return [...groups]
+    .sort(([a], [b]) => (moneyOf(a) === moneyOf(b) ? 0 : moneyOf(a) < moneyOf(b) ? 1 : -1))
+    .map(([, outputs]) => outputs);
 }
 
 function checkAmounts(destinations: readonly Destination[]): bigint {
@@ -113,13 +147,16 @@ function checkFunds(parts: PrepareParts, payment: Payment): void {
 /** Transactions that pay every destination. Empty when no output is worth spending. */
 export async function preparePayment(parts: PrepareParts, payment: Payment): Promise<RingedTransaction[]> {
   checkFunds(parts, payment);
-  const groups = [...groupByAddress(usableOutputs(parts, payment)).values()].sort((a, b) =>
-    amountOf(a) < amountOf(b) ? 1 : -1,
-  );
-  if (groups.length === 0) return [];
+  const usable = usableOutputs(parts, payment);
+  if (usable.length === 0) return [];
+  const richestFirst = (outputs: OwnedOutput[]) => byUnlockedMoney(parts, payment, groupByAddress(outputs));
+  const groups = richestFirst(usable.filter((output) => !isDust(output)));
+  const dustGroups = richestFirst(usable.filter(isDust));
+  const preferable = outputsOfAddresses(parts, payment).filter(({ rct }) => rct);
   const { destinations, unlockTime } = payment;
   const { context, ring } = createContext(parts, unlockTime, destinations);
-  const planned = await planPayment({ destinations, groups, random: parts.random }, context);
+  const { random } = parts;
+  const planned = await planPayment({ destinations, groups, dustGroups, preferable, random }, context);
   return Promise.all(planned.map(ring));
 }
 
@@ -150,6 +187,38 @@ export async function prepareSweep(
 ): Promise<RingedTransaction[]> {
   const { destination, outputs, unlockTime } = sweep;
   const { context, ring } = createContext(parts, unlockTime, [destination]);
-  const planned = await planSweep({ destination, outputs, inputs, random: parts.random }, context);
+  const swept = { inputs: inputs.filter((output) => !isDust(output)), dust: inputs.filter(isDust) };
+  const planned = await planSweep({ destination, outputs, ...swept, random: parts.random }, context);
   return Promise.all(planned.map(ring));
+}
+
+/** Rings of one: the output that is spent. */
+function withoutDecoys(planned: PlannedTransaction): RingedTransaction {
+  const rings = planned.inputs.map(({ oneTimeKey, globalIndex, mask, amount }) => {
+    const member = { globalIndex: Number(globalIndex), key: oneTimeKey, commitment: commit(mask, amount) };
+    return { members: [member], realIndex: 0 };
+  });
+  return { ...planned, rings, unlockTime: 0n, isVisible: true };
+}
+
+/**
+ * Transactions that send outputs from before RingCT, of amounts no ring can hide, to `destination` in the amounts
+ * everybody used then. Source: wallet2.cpp `create_unmixable_sweep_transactions`.
+ */
+export async function prepareUnmixable(
+  { feeRate, change, random }: Pick<PrepareParts, "feeRate" | "change" | "random">,
+  inputs: readonly OwnedOutput[],
+  destination: Destination,
+): Promise<RingedTransaction[]> {
+  const context: PlanContext = {
+    ...{ fee: feeRate, extraSize: 0, isVisible: true },
+    weigh: async (planned) => weightOf(withoutDecoys(planned), change),
+  };
+  const paysItself = ({ amount }: OwnedOutput) => amount >= feeRate.feePerByte;
+  const swept = {
+    inputs: inputs.filter(paysItself),
+    dust: inputs.filter((output) => !paysItself(output)),
+  };
+  const planned = await planSweep({ destination, outputs: 1, ...swept, random }, context);
+  return planned.map(withoutDecoys);
 }

@@ -2,7 +2,7 @@
 import type { RandomSource } from "@anulo/crypto";
 
 /** A uniform real in [0, 1) with 53 bits. */
-function randomReal(random: RandomSource): number {
+export function randomReal(random: RandomSource): number {
   const bytes = random(8);
   const view = new DataView(bytes.buffer, bytes.byteOffset, 8);
   return Number(view.getBigUint64(0) >> 11n) / 2 ** 53;

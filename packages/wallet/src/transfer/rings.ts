@@ -3,12 +3,19 @@ import { commit, isInMainSubgroup, type RandomSource } from "@anulo/crypto";
 import { equalBytes, toHex } from "@anulo/protocol";
 import { WalletRefusal } from "../refusal.ts";
 import type { OwnedOutput } from "../state.ts";
-import { type CumulativeOutputs, pickCandidates, spendableOutputCount } from "./decoys.ts";
+import {
+  type AmountCount,
+  type CumulativeOutputs,
+  pickCandidates,
+  pickVisibleCandidates,
+  spendableOutputCount,
+} from "./decoys.ts";
 import { shuffled } from "./random.ts";
 import { RING_SIZE, type Ring, type RingMember } from "./stages.ts";
 
-/** One and a half rings, and as many again as there may be young coinbase outputs, which are locked for longer. */
-const CANDIDATES = Math.floor(RING_SIZE * 1.5 + 1) + 60 - 10;
+/** One and a half rings; for RingCT as many more as there may be young coinbase outputs, which are locked for longer. */
+const VISIBLE_CANDIDATES = Math.floor(RING_SIZE * 1.5 + 1);
+const CANDIDATES = VISIBLE_CANDIDATES + 60 - 10;
 /** Outputs asked for in one call. */
 const OUTPUTS_PER_CALL = 1000;
 const ATTEMPTS = 3;
@@ -20,11 +27,16 @@ export type NodeOutput = {
   readonly unlocked: boolean;
 };
 
+/** An output by its amount, 0 for RingCT, and its place among all of that amount. */
+export type OutputName = { readonly amount: bigint; readonly globalIndex: number };
+
 /** What rings need from the node. */
 export type OutputSource = {
   cumulativeOutputs(): Promise<CumulativeOutputs>;
-  /** One answer for each global index, in order. */
-  outputs(globalIndices: readonly number[]): Promise<readonly NodeOutput[]>;
+  /** How many outputs of these visible amounts there are. */
+  counts(amounts: readonly bigint[]): Promise<ReadonlyMap<bigint, AmountCount>>;
+  /** One answer for each name, in order. */
+  outputs(names: readonly OutputName[]): Promise<readonly NodeOutput[]>;
 };
 
 /**
@@ -47,20 +59,22 @@ type Candidates = {
 };
 
 const realIndexOf = (input: OwnedOutput): number => Number(input.globalIndex);
+/** The amount by which the chain lists an output. */
+export const listedAmount = ({ rct, amount }: OwnedOutput): bigint => (rct ? 0n : amount);
 
-async function fetchOutputs(
-  source: OutputSource,
-  indices: readonly number[],
-): Promise<Map<number, NodeOutput>> {
-  const found = new Map<number, NodeOutput>();
-  for (let at = 0; at < indices.length; at += OUTPUTS_PER_CALL) {
-    const part = indices.slice(at, at + OUTPUTS_PER_CALL);
+type Answers = (amount: bigint, globalIndex: number) => NodeOutput | undefined;
+
+async function fetchOutputs(source: OutputSource, names: readonly OutputName[]): Promise<Answers> {
+  const found = new Map<string, NodeOutput>();
+  for (let at = 0; at < names.length; at += OUTPUTS_PER_CALL) {
+    const part = names.slice(at, at + OUTPUTS_PER_CALL);
     const outputs = await source.outputs(part);
     if (outputs.length !== part.length)
       throw new WalletRefusal("GENERIC_TRANSFER_ERROR", "daemon returned wrong response for get_outs.bin");
-    for (const [i, output] of outputs.entries()) found.set(part[i]!, output);
+    for (const [i, { amount, globalIndex }] of part.entries())
+      found.set(`${amount}/${globalIndex}`, outputs[i]!);
   }
-  return found;
+  return (amount, globalIndex) => found.get(`${amount}/${globalIndex}`);
 }
 
 /** A node that lies about the real output could tell it from the decoys later: it must answer what the wallet knows. */
@@ -81,14 +95,15 @@ function isUsable(output: NodeOutput): boolean {
 }
 
 /** The real output, the earlier ring's others, then candidates in random order until the ring is full. */
-function chooseMembers(candidates: Candidates, answers: Map<number, NodeOutput>, random: RandomSource): Ring {
+function chooseMembers(candidates: Candidates, answerOf: Answers, random: RandomSource): Ring {
   const { input, earlierRing, indices } = candidates;
   const real = realIndexOf(input);
-  const members = [checkRealOutput(input, answers.get(real))];
+  const amount = listedAmount(input);
+  const members = [checkRealOutput(input, answerOf(amount, real))];
   const others = [...earlierRing, ...shuffled(indices, random)];
   for (const globalIndex of new Set(others)) {
     if (members.length === RING_SIZE) break;
-    const answer = answers.get(globalIndex);
+    const answer = answerOf(amount, globalIndex);
     if (globalIndex === real || answer === undefined || !isUsable(answer)) continue;
     members.push({ globalIndex, key: answer.key, commitment: answer.commitment });
   }
@@ -110,37 +125,84 @@ function looksNormal(rings: readonly Ring[], outputCount: number): boolean {
   return median >= Math.floor((outputCount * 6) / 10);
 }
 
-async function drawRings(request: RingRequest, cumulative: CumulativeOutputs): Promise<Ring[]> {
-  const { inputs, source, memory, random } = request;
-  const candidates = inputs.map((input): Candidates => {
-    const earlierRing = memory.get(toHex(input.oneTimeKey)) ?? [];
-    const real = realIndexOf(input);
-    const indices = pickCandidates({ cumulative, real, earlierRing, count: CANDIDATES }, random);
-    return {
-      input,
-      earlierRing: earlierRing.filter((index) => index < spendableOutputCount(cumulative)),
-      indices,
+/** What the node tells of the outputs among which inputs can hide. */
+type Surroundings = {
+  readonly cumulative: CumulativeOutputs;
+  readonly counts: ReadonlyMap<bigint, AmountCount>;
+};
+
+function drawCandidates(input: OwnedOutput, surroundings: Surroundings, request: RingRequest): Candidates {
+  const { memory, random } = request;
+  const { cumulative, counts } = surroundings;
+  const earlier = memory.get(toHex(input.oneTimeKey)) ?? [];
+  const available = counts.get(input.amount);
+  const unlocked = input.rct ? spendableOutputCount(cumulative) : (available?.unlocked ?? 0);
+  const earlierRing = earlier.filter((index) => index < unlocked);
+  const wanted = { real: realIndexOf(input), earlierRing };
+  const indices =
+    input.rct || available === undefined
+      ? pickCandidates({ ...wanted, cumulative, count: CANDIDATES }, random)
+      : pickVisibleCandidates({ ...wanted, available, count: VISIBLE_CANDIDATES }, random);
+  return { input, earlierRing, indices };
+}
+
+async function drawRings(request: RingRequest, surroundings: Surroundings): Promise<Ring[]> {
+  const { inputs, source, random } = request;
+  const candidates = inputs.map((input) => drawCandidates(input, surroundings, request));
+  const names = candidates.flatMap(({ input, indices }) =>
+    indices.map((globalIndex) => ({ amount: listedAmount(input), globalIndex })),
+  );
+  const answerOf = await fetchOutputs(source, names);
+  return candidates.map((each) => chooseMembers(each, answerOf, random));
+}
+
+/** Asks for the number of RingCT outputs, and checks it against what the wallet has. */
+async function lookAtHidden(
+  inputs: readonly OwnedOutput[],
+  source: OutputSource,
+): Promise<CumulativeOutputs> {
+  if (inputs.length === 0) return [];
+  const cumulative = await source.cumulativeOutputs();
+  const newest = Math.max(...inputs.map(realIndexOf));
+  if (cumulative.length <= 10) throw new WalletRefusal("GENERIC_TRANSFER_ERROR", "Not enough rct outputs");
+  if ((cumulative.at(-1) ?? 0) <= newest)
+    throw new WalletRefusal("GENERIC_TRANSFER_ERROR", "Daemon reports suspicious number of rct outputs");
+  return cumulative;
+}
+
+/** Asks for the number of outputs of each visible amount, and checks it. */
+async function lookAtVisible(
+  inputs: readonly OwnedOutput[],
+  source: OutputSource,
+): Promise<Surroundings["counts"]> {
+  const amounts = [...new Set(inputs.map(({ amount }) => amount))].sort((a, b) => (a < b ? -1 : 1));
+  if (amounts.length === 0) return new Map();
+  const counts = await source.counts(amounts);
+  for (const amount of amounts) {
+    const { unlocked, recent } = counts.get(amount) ?? { unlocked: 0, recent: 0 };
+    const refuse = (what: string): never => {
+      throw new WalletRefusal("GENERIC_TRANSFER_ERROR", `histogram reports ${what}`);
     };
-  });
-  const answers = await fetchOutputs(source, [...candidates.flatMap(({ indices }) => indices)]);
-  return candidates.map((each) => chooseMembers(each, answers, random));
+    if (unlocked === 0) refuse(`no unlocked outputs for ${amount}, not even ours`);
+    if (recent > unlocked) refuse(`more recent outs than outs for ${amount}`);
+  }
+  return counts;
 }
 
 /**
- * A ring for every input (RingCT outputs), remembered in `memory`. Throws `WalletRefusal` when
- * the node has too few outputs or contradicts what the wallet knows.
+ * A ring for every input, remembered in `memory`. Throws `WalletRefusal` when the node has too few outputs or
+ * contradicts what the wallet knows.
  */
 export async function createRings(request: RingRequest): Promise<Ring[]> {
   const { inputs, source, memory } = request;
-  const cumulative = await source.cumulativeOutputs();
-  const outputCount = cumulative.at(-1) ?? 0;
-  const newest = Math.max(...inputs.map(realIndexOf));
-  if (cumulative.length <= 10) throw new WalletRefusal("GENERIC_TRANSFER_ERROR", "Not enough rct outputs");
-  if (outputCount <= newest)
-    throw new WalletRefusal("GENERIC_TRANSFER_ERROR", "Daemon reports suspicious number of rct outputs");
+  const hidden = inputs.filter(({ rct }) => rct);
+  const visible = inputs.filter(({ rct }) => !rct);
+  const cumulative = await lookAtHidden(hidden, source);
+  const surroundings = { cumulative, counts: await lookAtVisible(visible, source) };
   for (let attempt = 0; attempt < ATTEMPTS; ++attempt) {
-    const rings = await drawRings(request, cumulative);
-    if (looksNormal(rings, outputCount)) {
+    const rings = await drawRings(request, surroundings);
+    const ofHidden = rings.filter((_, i) => inputs[i]!.rct);
+    if (looksNormal(ofHidden, cumulative.at(-1) ?? 0)) {
       for (const [i, { members }] of rings.entries())
         memory.set(
           toHex(inputs[i]!.oneTimeKey),

@@ -28,8 +28,10 @@ import { oneTimeSecret } from "../scan/scan-transaction.ts";
 import type { OwnedOutput, WalletKeys } from "../state.ts";
 import { extraOf, nobody, outputsOf } from "./outputs.ts";
 import { shuffled } from "./random.ts";
+import { listedAmount } from "./rings.ts";
 import type { Ring, RingedTransaction, SignedTransaction } from "./stages.ts";
 import { createTxSecrets, type OutputKeys, outputKeys, type Receiver, txPublicKeys } from "./tx-keys.ts";
+import { withRingSignatures } from "./visible.ts";
 
 /** Who signs. `change`: address 0 of the paying account. */
 export type Signer = {
@@ -47,22 +49,23 @@ export function sortedInputs({ inputs, rings }: RingedTransaction): Input[] {
     .sort((a, b) => compareBytes(b.output.keyImage!, a.output.keyImage!));
 }
 
+/** `amounts` (atomic units): of the outputs, where they are visible. */
 export function prefixOf(
   ringed: RingedTransaction,
   inputs: readonly Input[],
-  made: { keys: readonly OutputKeys[]; extra: Uint8Array },
+  made: { keys: readonly OutputKeys[]; extra: Uint8Array; amounts?: readonly bigint[] },
 ): TransactionPrefix {
   return {
-    version: 2,
+    version: ringed.isVisible === true ? 1 : 2,
     unlockTime: ringed.unlockTime,
     inputs: inputs.map(({ output, ring }) => ({
       type: "key",
-      amount: 0n,
+      amount: listedAmount(output),
       keyOffsets: relativeOffsets(ring.members.map(({ globalIndex }) => BigInt(globalIndex))),
       keyImage: output.keyImage!,
     })),
-    outputs: made.keys.map(({ oneTimeKey, viewTag }) => ({
-      amount: 0n,
+    outputs: made.keys.map(({ oneTimeKey, viewTag }, i) => ({
+      amount: made.amounts?.[i] ?? 0n,
       target: { type: "taggedKey", key: oneTimeKey, viewTag },
     })),
     extra: made.extra,
@@ -151,9 +154,16 @@ export function sign(ringed: RingedTransaction, signer: Signer): SignedTransacti
   const keys = outputs.map((output, i) => outputKeys(output, i, context));
   const extra = extraOf(ringed, outputs, { change: signer.change, secrets, publicKeys });
   const inputs = sortedInputs(ringed);
-  const prefix = prefixOf(ringed, inputs, { keys, extra });
-  const amounts = { amounts: outputs.map(({ amount }) => amount), keys, fee: ringed.fee };
-  const transaction = withRingCt(prefix, inputs, amounts, signer);
+  const amounts = outputs.map(({ amount }) => amount);
+  const transaction =
+    ringed.isVisible === true
+      ? withRingSignatures(prefixOf(ringed, inputs, { keys, extra, amounts }), inputs, signer)
+      : withRingCt(
+          prefixOf(ringed, inputs, { keys, extra }),
+          inputs,
+          { amounts, keys, fee: ringed.fee },
+          signer,
+        );
   for (const { amountKey } of keys) amountKey.fill(0);
   const blob = writeTransaction(transaction);
   return {

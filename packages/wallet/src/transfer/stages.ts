@@ -50,6 +50,8 @@ export type Ring = { readonly members: readonly RingMember[]; readonly realIndex
 export type RingedTransaction = PlannedTransaction & {
   readonly rings: readonly Ring[];
   readonly unlockTime: bigint;
+  /** True for a transaction as before RingCT, its amounts for all to see. */
+  readonly isVisible?: boolean;
 };
 
 /** Ready to relay. `txKeys`: secret transaction key r, then the additional ones (32 bytes each). */

@@ -5,11 +5,20 @@ import { formatAddress, parseAddress } from "@anulo/protocol";
 import { previewOf } from "../cold-signing/prepare-unsigned.ts";
 import { accountBalance } from "../history/balance.ts";
 import { proposeTransaction } from "../multisig/propose.ts";
+import { WalletRefusal } from "../refusal.ts";
 import type { OwnedOutput } from "../state.ts";
 import type { Wallet } from "../wallet.ts";
+import { parseDestinations } from "./destinations.ts";
 import { type PendingTransaction, pendingOf } from "./metadata.ts";
-import { feeRateOf, outputSourceOf, relayOf } from "./node.ts";
-import { type Payment, type PrepareParts, preparePayment, prepareSweep, type Sweep } from "./prepare.ts";
+import { feeRateOf, isUnmixable, outputSourceOf, relayOf } from "./node.ts";
+import {
+  type Payment,
+  type PrepareParts,
+  preparePayment,
+  prepareSweep,
+  prepareUnmixable,
+  type Sweep,
+} from "./prepare.ts";
 import type { RingMemory } from "./rings.ts";
 import type { Signer } from "./sign.ts";
 import { SigningThread } from "./signing-thread.ts";
@@ -101,6 +110,37 @@ export async function makeSweep(
 ): Promise<Made[]> {
   const parts = await partsOf(wallet, sweep.account, sweep.priority);
   return signAll(wallet, await prepareSweep(parts, sweep, inputs), parts.change);
+}
+
+/**
+ * Signed transactions that bring the outputs no ring can hide back to the wallet, each account by itself; none where
+ * there are none. Throws `WalletRefusal`.
+ */
+export async function makeUnmixableSweep(wallet: Wallet): Promise<Made[]> {
+  const feeRate = await feeRateOf(wallet.daemon, 1);
+  const visible = wallet.spendableOutputs().filter(({ rct }) => !rct);
+  const isRare = await isUnmixable(
+    wallet.daemon,
+    visible.map(({ amount }) => amount),
+  );
+  const unmixable = visible.filter(({ amount }) => isRare(amount));
+  if (unmixable.length > 0 && (wallet.isViewOnly || wallet.multisig !== undefined))
+    throw new WalletRefusal(
+      "GENERIC_TRANSFER_ERROR",
+      "only a wallet with its spend key can sweep these outputs",
+    );
+  const [destination] = parseDestinations(
+    [{ address: wallet.addressOf({ major: 0, minor: 0 }), amount: 0n }],
+    wallet.network,
+  );
+  const made: Made[] = [];
+  for (const account of new Set(unmixable.map(({ subaddress }) => subaddress.major))) {
+    const inputs = unmixable.filter(({ subaddress }) => subaddress.major === account);
+    const change = changeReceiver(wallet, account);
+    const ringed = await prepareUnmixable({ feeRate, change, random }, inputs, destination!);
+    made.push(...(await signAll(wallet, ringed, change)));
+  }
+  return made;
 }
 
 /** Keeps and relays a transaction; answers its hash (32 bytes). Throws `WalletRefusal`. */

@@ -21,7 +21,7 @@ export type Receiver = Pick<Destination, "spendPublic" | "viewPublic" | "isSubad
 /** One output to be. `amount` in atomic units; `isChange`: it comes back to the sender. */
 export type OutputPlan = Receiver & { readonly amount: bigint; readonly isChange: boolean };
 
-function isSameReceiver(a: Receiver, b: Receiver): boolean {
+export function isSameReceiver(a: Receiver, b: Receiver): boolean {
   return equalBytes(a.spendPublic, b.spendPublic) && equalBytes(a.viewPublic, b.viewPublic);
 }
 

@@ -1,8 +1,14 @@
 /** What a ringed transaction will weigh once signed: every element's size is known before it is made. */
-import { relativeOffsets, type Transaction, transactionWeight } from "@anulo/protocol";
+import {
+  relativeOffsets,
+  type Transaction,
+  type TransactionPrefix,
+  transactionWeight,
+} from "@anulo/protocol";
 import { blankExtra, outputsOf } from "./outputs.ts";
+import { listedAmount } from "./rings.ts";
 import { RING_SIZE, type RingedTransaction } from "./stages.ts";
-import type { Receiver } from "./tx-keys.ts";
+import type { OutputPlan, Receiver } from "./tx-keys.ts";
 
 const blank = (): Uint8Array => new Uint8Array(32);
 const blanks = (count: number): Uint8Array[] => Array.from({ length: count }, blank);
@@ -13,23 +19,40 @@ function blankRangeProof(outputs: number) {
   return { ...scalars, L: blanks(rounds), R: blanks(rounds) };
 }
 
+function skeletonPrefix(
+  { inputs, rings, unlockTime, isVisible = false }: RingedTransaction,
+  outputs: readonly OutputPlan[],
+  extra: Uint8Array,
+): TransactionPrefix {
+  return {
+    version: isVisible ? 1 : 2,
+    unlockTime,
+    inputs: inputs.map((input, i) => ({
+      type: "key",
+      amount: listedAmount(input),
+      keyOffsets: relativeOffsets(rings[i]!.members.map(({ globalIndex }) => BigInt(globalIndex))),
+      keyImage: blank(),
+    })),
+    outputs: outputs.map(({ amount }) => ({
+      amount: isVisible ? amount : 0n,
+      target: { type: "taggedKey", key: blank(), viewTag: 0 },
+    })),
+    extra,
+  };
+}
+
 /** The transaction with zeros for every key, proof and signature. */
 function skeleton(ringed: RingedTransaction, change: Receiver): Transaction {
   const outputs = outputsOf(ringed, { change, dummy: change });
+  const { isVisible = false } = ringed;
+  const prefix = skeletonPrefix(ringed, outputs, blankExtra(ringed, outputs, change));
+  if (isVisible) {
+    const signatures = ringed.rings.map(({ members }) => members.map(() => new Uint8Array(64)));
+    return { prefix, signatures, ringct: undefined };
+  }
   const clsag = () => ({ s: blanks(RING_SIZE), c1: blank(), D: blank() });
   return {
-    prefix: {
-      version: 2,
-      unlockTime: ringed.unlockTime,
-      inputs: ringed.rings.map(({ members }) => ({
-        type: "key",
-        amount: 0n,
-        keyOffsets: relativeOffsets(members.map(({ globalIndex }) => BigInt(globalIndex))),
-        keyImage: blank(),
-      })),
-      outputs: outputs.map(() => ({ amount: 0n, target: { type: "taggedKey", key: blank(), viewTag: 0 } })),
-      extra: blankExtra(ringed, outputs, change),
-    },
+    prefix,
     signatures: [],
     ringct: {
       type: 6,

@@ -1,0 +1,53 @@
+/**
+ * Transactions as before RingCT, version 1 with amounts for all to see: the only ones in which an output may be spent
+ * whose amount is too rare for a ring. Source: wallet2.cpp `transfer_selected`; cryptonote_tx_utils.cpp
+ * `construct_tx_with_tx_key`.
+ */
+import { generateKeyDerivation, generateRingSignature } from "@anulo/crypto";
+import {
+  digitsOfAmount,
+  type Transaction,
+  type TransactionPrefix,
+  transactionPrefixHash,
+} from "@anulo/protocol";
+import { oneTimeSecret } from "../scan/scan-transaction.ts";
+import type { Input, Signer } from "./sign.ts";
+import type { PlannedTransaction } from "./stages.ts";
+import { isSameReceiver, type OutputPlan, type Receiver } from "./tx-keys.ts";
+
+/** Parts of the change not above this many atomic units go to the fee. Source: cryptonote_config.h DEFAULT_DUST_THRESHOLD. */
+const DUST_THRESHOLD = 2_000_000_000n;
+
+/** One output for each digit of what is paid and what comes back. Source: wallet2.cpp `digit_split_strategy`. */
+export function visibleOutputsOf(planned: PlannedTransaction, change: Receiver): OutputPlan[] {
+  const paid = planned.destinations.flatMap(({ spendPublic, viewPublic, isSubaddress, amount }) => {
+    const isChange = isSameReceiver({ spendPublic, viewPublic, isSubaddress }, change);
+    return digitsOfAmount(amount).map((digit) => {
+      return { spendPublic, viewPublic, isSubaddress, amount: digit, isChange };
+    });
+  });
+  const back = digitsOfAmount(planned.change).filter((digit) => digit > DUST_THRESHOLD);
+  return [...paid, ...back.map((amount) => ({ ...change, amount, isChange: true }))];
+}
+
+/** The transaction with a ring signature for each input. */
+export function withRingSignatures(
+  prefix: TransactionPrefix,
+  inputs: readonly Input[],
+  { keys, random }: Pick<Signer, "keys" | "random">,
+): Transaction {
+  const prefixHash = transactionPrefixHash({ prefix });
+  const signatures = inputs.map(({ output, ring: { members, realIndex } }) => {
+    const derivation = generateKeyDerivation(output.txPublicKey, keys.viewSecret);
+    const secretKey = oneTimeSecret(keys, { derivation, ...output });
+    try {
+      const publicKeys = members.map(({ key }) => key);
+      const statement = { prefixHash, keyImage: output.keyImage!, publicKeys };
+      return generateRingSignature(statement, { secretKey, realIndex }, random);
+    } finally {
+      derivation.fill(0);
+      secretKey.fill(0);
+    }
+  });
+  return { prefix, signatures, ringct: undefined };
+}
