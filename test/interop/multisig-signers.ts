@@ -1,0 +1,111 @@
+/** Signers who share a wallet, each in a service of either program. */
+import assert from "node:assert/strict";
+import { CallFailed, call, type ExactObject, type RunningDaemon } from "@anulo/testkit";
+import { bigintOf, listOf, mine, type Side, type Stage } from "../actors.ts";
+import { words } from "./words.ts";
+
+export type Ask = (method: string, params?: ExactObject) => Promise<ExactObject>;
+
+async function openSigner(stage: Stage, side: Side, daemonPort: number): Promise<Ask> {
+  const { url } = await stage.service(side, daemonPort);
+  const ask: Ask = (method, params = {}) => call(url, method, params);
+  await ask("create_wallet", { filename: "signer", password: "secret", language: "English" });
+  await ask("auto_refresh", { enable: false });
+  return ask;
+}
+
+const field = (answers: readonly ExactObject[], name: string) =>
+  answers.map((answer) => String(answer[name]));
+
+/** Asks each signer with what the others have said. */
+async function eachWithOthers(
+  signers: readonly Ask[],
+  texts: readonly string[],
+  ask: (signer: Ask, others: string[]) => Promise<ExactObject>,
+): Promise<ExactObject[]> {
+  const answers: ExactObject[] = [];
+  for (const [own, signer] of signers.entries()) answers.push(await ask(signer, texts.toSpliced(own, 1)));
+  return answers;
+}
+
+/** Rounds of the key exchange until all say the address; answers it. */
+async function agreeOnAddress(signers: readonly Ask[], threshold: number): Promise<string> {
+  const password = "secret";
+  const prepared: ExactObject[] = [];
+  for (const signer of signers)
+    prepared.push(await signer("prepare_multisig", { enable_multisig_experimental: true }));
+  let round = await eachWithOthers(signers, field(prepared, "multisig_info"), (signer, others) =>
+    signer("make_multisig", { multisig_info: others, threshold, password }),
+  );
+  for (let rounds = signers.length - threshold + 1; rounds > 0; rounds--) {
+    round = await eachWithOthers(signers, field(round, "multisig_info"), (signer, others) =>
+      signer("exchange_multisig_keys", { multisig_info: others, password }),
+    );
+  }
+  const [address, ...more] = field(round, "address");
+  assert.ok(more.every((other) => other === address));
+  for (const signer of signers) {
+    const { key } = await signer("query_key", { key_type: "view_key" });
+    const { ready, total } = await signer("is_multisig");
+    assert.deepEqual({ ready, total: Number(total) }, { ready: true, total: signers.length });
+    assert.equal(key, (await signers[0]!("query_key", { key_type: "view_key" })).key);
+  }
+  return address!;
+}
+
+/** All signers scan and tell each other what a payment needs. */
+export async function prepareToSign(signers: readonly Ask[]): Promise<void> {
+  const told: ExactObject[] = [];
+  for (const signer of signers) {
+    await signer("refresh");
+    told.push(await signer("export_multisig_info"));
+  }
+  await eachWithOthers(signers, field(told, "info"), (signer, info) =>
+    signer("import_multisig_info", { info }),
+  );
+}
+
+/** The first proposes, the others of the group sign, the last one sends; answers the transaction's id. */
+export async function payTogether(group: readonly Ask[], destination: ExactObject): Promise<string> {
+  const [proposer, ...cosigners] = group as [Ask, ...Ask[]];
+  const proposed = await proposer("transfer", { destinations: [destination] });
+  let tx_data_hex = String(proposed.multisig_txset);
+  for (const cosigner of cosigners) {
+    const { desc } = await cosigner("describe_transfer", { multisig_txset: tx_data_hex });
+    const [recipient] = listOf(listOf(desc)[0]!.recipients);
+    assert.equal(bigintOf(recipient!.amount), destination.amount);
+    assert.equal(recipient!.address, destination.address);
+    await refuses(cosigner, "submit_multisig", { tx_data_hex });
+    const answer = await cosigner("sign_multisig", { tx_data_hex });
+    await refuses(cosigner, "sign_multisig", { tx_data_hex: String(answer.tx_data_hex) });
+    tx_data_hex = String(answer.tx_data_hex);
+  }
+  const { tx_hash_list } = await cosigners.at(-1)!("submit_multisig", { tx_data_hex });
+  return String(listOf(tx_hash_list)[0]);
+}
+
+async function refuses(ask: Ask, method: string, params: ExactObject): Promise<void> {
+  await assert.rejects(ask(method, params), CallFailed);
+}
+
+export async function fundTogether(stage: Stage, sides: readonly Side[], threshold: number) {
+  const daemon = await stage.daemon("ours", "upstream");
+  const bob = await stage.wallet("ours", { mnemonic: words.bob, daemonPort: daemon.port });
+  const signers: Ask[] = [];
+  for (const side of sides) signers.push(await openSigner(stage, side, daemon.port));
+  const address = await agreeOnAddress(signers, threshold);
+  await mine(daemon, 4, address);
+  await mine(daemon, 90, bob.address);
+  return { daemon, bob, signers, address };
+}
+
+export async function received(
+  daemon: RunningDaemon,
+  bob: { call: Ask; address: string; refresh(): Promise<unknown> },
+  txid: string,
+) {
+  await mine(daemon, 1, bob.address);
+  await bob.refresh();
+  const { transfers } = await bob.call("get_transfer_by_txid", { txid });
+  return listOf(transfers).reduce((sum, { amount }) => sum + bigintOf(amount), 0n);
+}
