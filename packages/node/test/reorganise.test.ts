@@ -48,6 +48,44 @@ test("a branch with more work becomes the main chain, the old one stays beside i
   await chain.close();
 });
 
+test("a long reorganisation lets others go first, who see the old chain until it is done", async () => {
+  const chain = await emptyChain();
+  const { parts } = chain;
+  await mine(parts, 400);
+  const fork = parts.store.read.blockInfo(100)!.hash;
+  const [first] = await mine(parts, 1, fork);
+  const side = [first!];
+  while (side.length < 299) side.push(...(await mine(parts, 1, side.at(-1))));
+  const view = () => [parts.state.view().height, toHex(parts.state.view().topId)];
+  const [height, topId] = view();
+  const tops = await mine(parts, 1, side.at(-1)).then(() => view());
+  assert.deepEqual(tops, [height, topId], "as heavy as the main chain, it stays beside");
+  const child = readIncomingBlock(
+    writeBlock(build(parts, parts.store.read.alternativeBlocks().find(({ height: at }) => at === 400)!.hash)),
+  );
+  let bystander: Promise<unknown> | undefined;
+  let turns = 0;
+  let isOver = false;
+  const look = () => {
+    if (isOver) return;
+    turns++;
+    bystander ??= parts.store.whenWritable(() => view());
+    assert.deepEqual(view(), [height, topId]);
+    assert.equal(parts.store.read.height(), height);
+    setImmediate(look);
+  };
+  const ends = chain.events.listen(({ type }) => {
+    if (type === "reorganised") isOver = true;
+  });
+  setImmediate(look);
+  const added = acceptBlock(parts, child);
+  assert.equal(await added, "reorganised");
+  assert.ok(turns >= 3, `${turns} turns`);
+  assert.deepEqual(await bystander, [402, child.key]);
+  ends();
+  await chain.close();
+});
+
 test("switching back and forth returns to the same chain", async () => {
   const chain = await emptyChain();
   const { parts } = chain;

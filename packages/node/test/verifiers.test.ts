@@ -85,7 +85,7 @@ test("what is proven once is not proven again, unless a ring changes", async () 
 });
 
 test("the oldest proofs are forgotten when there are too many", async () => {
-  const proofs = createProofs(async () => {}, 2);
+  const proofs = createProofs(async () => {}, { capacity: 2 });
   await proofs.settle(() => proofs.demand(obligations.slice(0, 2)));
   await proofs.settle(() => proofs.demand(obligations.slice(2, 3)));
   assert.equal(proofs.open(obligations.slice(0, 3)).length, 1);

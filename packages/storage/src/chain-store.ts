@@ -42,9 +42,20 @@ export interface ChainStore {
   /**
    * Runs `change` as one transaction: all of it is written when this returns, and survives the end of the
    * process; none of it when it throws. Nested calls become part of the outer transaction, and are rolled
-   * back alone when they throw. Throws WriteFailed where the disk does not take it.
+   * back alone when they throw. Throws WriteFailed where the disk does not take it, and an Error while a change is
+   * being written in turns.
    */
   write<T>(change: (writer: ChainWriter) => T): T;
+  /**
+   * The same for a long change, which yields wherever the event loop may take a turn. In the turns between,
+   * everybody reads the chain as it was before; `onWritten` is called in the turn in which that ends.
+   */
+  writeInTurns<T>(
+    change: (writer: ChainWriter) => Generator<void, T>,
+    onWritten: (result: T) => void,
+  ): Promise<T>;
+  /** Runs what writes as soon as nothing is written in turns: at once, mostly. */
+  whenWritable<T>(change: () => T): Promise<T>;
   /** Resolves once what was written may be told to others: at once, or when flushed, as the sync mode says. */
   settled(): Promise<void>;
   /** Resolves once what was written survives a loss of power; rejects with WriteFailed. */
@@ -113,31 +124,64 @@ function createWriter({ tables }: Environment, { written, remembered }: Counts):
   };
 }
 
+type Writing = Pick<ChainStore, "write" | "writeInTurns" | "whenWritable">;
+
 /** Runs changes as transactions, tells the flusher of each, and turns faults of the disk into WriteFailed. */
-function createWrite(opened: Opened, remembered: Remembered): ChainStore["write"] {
+function createWriting(opened: Opened, remembered: Remembered): Writing {
   const { environment, flusher, onFault } = opened;
+  const { root, longWrite } = environment;
   const written: Written = { blocks: 0, bytes: 0 };
   const writer = createWriter(environment, { written, remembered });
   let depth = 0;
-  return (change) => {
-    depth++;
+  let busy: Promise<void> | undefined;
+  const nothingWritten = () => Object.assign(written, { blocks: 0, bytes: 0 });
+  const failed = (error: unknown): unknown => {
+    forget(remembered);
+    if (!isSystemFault(error)) return error;
+    const fault = writeFailed("the database could not be written", error);
+    onFault(fault);
+    return fault;
+  };
+  const runInTurns: Writing["writeInTurns"] = async (change, onWritten) => {
     try {
-      const result = environment.root.transactionSync(() => change(writer));
-      if (depth === 1) flusher?.wrote(written);
+      const result = await longWrite.run(change(writer), () => forget(remembered));
+      onWritten(result);
+      flusher?.wrote(written);
       return result;
     } catch (error) {
-      forget(remembered);
-      if (!isSystemFault(error)) throw error;
-      const fault = writeFailed("the database could not be written", error);
-      onFault(fault);
-      throw fault;
+      throw failed(error);
     } finally {
-      depth--;
-      if (depth === 0) {
-        written.blocks = 0;
-        written.bytes = 0;
-      }
+      nothingWritten();
     }
+  };
+  return {
+    write(change) {
+      if (longWrite.isOpen) throw new Error("the database is being written in turns");
+      depth++;
+      try {
+        const result = root.transactionSync(() => change(writer));
+        if (depth === 1) flusher?.wrote(written);
+        return result;
+      } catch (error) {
+        throw failed(error);
+      } finally {
+        depth--;
+        if (depth === 0) nothingWritten();
+      }
+    },
+    async writeInTurns(change, onWritten) {
+      while (busy !== undefined) await busy;
+      const running = runInTurns(change, onWritten);
+      const over = () => {
+        busy = undefined;
+      };
+      busy = running.then(over, over);
+      return running;
+    },
+    async whenWritable(change) {
+      while (busy !== undefined) await busy;
+      return change();
+    },
   };
 }
 
@@ -157,13 +201,14 @@ export function createStore(opened: Opened): ChainStore {
   const { path, environment, recovery, flusher } = opened;
   const { root, tables } = environment;
   const remembered: Remembered = { height: undefined, ringCtOutputs: undefined };
+  const writing = createWriting(opened, remembered);
   return {
     read: createReader(tables, undefined, remembered),
     snapshot() {
       const transaction = root.useReadTransaction();
       return { ...createReader(tables, transaction), close: () => transaction.done() };
     },
-    write: createWrite(opened, remembered),
+    ...writing,
     settled: () => flusher?.settled() ?? Promise.resolve(),
     flush: () => flusher?.flush() ?? Promise.resolve(),
     path,
@@ -175,6 +220,7 @@ export function createStore(opened: Opened): ChainStore {
       return bavail * bsize;
     },
     async close() {
+      await writing.whenWritable(() => {});
       await flusher?.close();
       await root.close();
       opened.afterClose();

@@ -3,6 +3,7 @@ import { open } from "lmdb";
 import { CHECKSUM_BYTES, checksumSeed, isRowIntact, rowChecksum } from "./checksum.ts";
 import { DamagedDatabase } from "./damage.ts";
 import { readRecord, writeInto, writeRecord } from "./layout.ts";
+import { createLongWrite, type LongWrite } from "./long-write.ts";
 import type { KeyOf, RowOf, TableLayout, TableName } from "./tables.ts";
 import { tables } from "./tables.ts";
 
@@ -38,10 +39,7 @@ export type Tables = { readonly [N in TableName]: TableHandle<KeyOf<N>, RowOf<N>
 export interface Environment {
   readonly root: RootDatabase<Buffer, Buffer>;
   readonly tables: Tables;
-}
-
-function reading(at: Transaction | undefined): { transaction: Transaction } | undefined {
-  return at === undefined ? undefined : { transaction: at };
+  readonly longWrite: LongWrite;
 }
 
 /** Longer than any key. */
@@ -49,13 +47,16 @@ const keyScratch = Buffer.allocUnsafeSlow(64);
 const valueScratch = Buffer.allocUnsafeSlow(64 * 1024);
 
 interface NamedTable<K, V> {
+  readonly longWrite: LongWrite;
   readonly onDamage: (damage: DamagedDatabase) => void;
   readonly name: TableName;
   readonly raw: RawTable;
   readonly layout: TableLayout<K, V>;
 }
 
-function tableHandle<K, V>({ name, raw, layout, onDamage }: NamedTable<K, V>): TableHandle<K, V> {
+function tableHandle<K, V>(named: NamedTable<K, V>): TableHandle<K, V> {
+  const { name, raw, layout, onDamage, longWrite } = named;
+  const reading = (at = longWrite.before) => (at === undefined ? undefined : { transaction: at });
   const seed = checksumSeed(name);
   const options = layout.grows === true ? { append: true } : {};
   /** The binding copies a key before it does anything else, so all keys but those of ranges share their memory. */
@@ -148,9 +149,11 @@ export function openEnvironment(path: string, options: EnvironmentOptions = {}):
     encoding: "binary",
     keyEncoding: "binary",
   });
+  const longWrite = createLongWrite(root);
   const handles = names.map((name) => {
     const raw = root.openDB<Buffer, Buffer>({ name, encoding: "binary", keyEncoding: "binary" }) as RawTable;
-    return [name, tableHandle({ onDamage, name, raw, layout: tables[name] as TableLayout<never, never> })];
+    const layout = tables[name] as TableLayout<never, never>;
+    return [name, tableHandle({ longWrite, onDamage, name, raw, layout })];
   });
-  return { root, tables: Object.fromEntries(handles) as unknown as Tables };
+  return { root, tables: Object.fromEntries(handles) as unknown as Tables, longWrite };
 }

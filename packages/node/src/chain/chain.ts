@@ -51,8 +51,8 @@ const POPS_PER_TURN = 20;
 export async function popBlocks(parts: ChainParts, count: number): Promise<void> {
   let left = Math.min(count, parts.store.read.height() - 1);
   while (left > 0) {
-    const turn = Math.min(left, POPS_PER_TURN, parts.store.read.height() - 1);
-    popSome(parts, turn);
+    const turn = Math.min(left, POPS_PER_TURN);
+    await parts.store.whenWritable(() => popSome(parts, Math.min(turn, parts.store.read.height() - 1)));
     left = Math.min(left - turn, parts.store.read.height() - 1);
     await setImmediate();
   }

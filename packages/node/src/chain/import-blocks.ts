@@ -115,29 +115,39 @@ function judgeOne(
 }
 
 /** Writes a run whose proofs hold, as many blocks to a transaction as one turn allows; throws Outrun. */
-async function write(parts: ChainParts, ground: Ground, { incoming, stored }: VerifiedRun): Promise<void> {
+async function write(parts: ChainParts, ground: Ground, run: VerifiedRun): Promise<void> {
   let done = 0;
-  while (done < stored.length) {
+  while (done < run.stored.length) {
     if (done > 0) await setImmediate();
-    const { height, topId } = parts.state.view();
-    if (ground.isLost || !equalBytes(incoming[done]!.block.header.previousId, topId)) throw new Outrun();
     const first = done;
-    const start = performance.now();
-    done = transact(parts, (writer) => {
-      let at = first;
-      do {
-        writer.appendBlock(stored[at]!);
-        parts.state.appended(stored[at]!);
-        takeFromPool(parts, writer, incoming[at]!);
-        at++;
-      } while (at < stored.length && performance.now() - start < TURN_MS);
-      return at;
-    });
-    for (let at = first; at < done; at++) {
-      ground.pending.shift();
-      parts.emit({ type: "blockAdded", height: height + at - first, id: incoming[at]!.id });
-    }
+    done = await parts.store.whenWritable(() => writeSome(parts, ground, { run, first }));
   }
+}
+
+/** Writes blocks of a run from the `first` on; the index of the first that is left. */
+function writeSome(
+  parts: ChainParts,
+  ground: Ground,
+  { run: { incoming, stored }, first }: { readonly run: VerifiedRun; readonly first: number },
+): number {
+  const { height, topId } = parts.state.view();
+  if (ground.isLost || !equalBytes(incoming[first]!.block.header.previousId, topId)) throw new Outrun();
+  const start = performance.now();
+  const done = transact(parts, (writer) => {
+    let at = first;
+    do {
+      writer.appendBlock(stored[at]!);
+      parts.state.appended(stored[at]!);
+      takeFromPool(parts, writer, incoming[at]!);
+      at++;
+    } while (at < stored.length && performance.now() - start < TURN_MS);
+    return at;
+  });
+  for (let at = first; at < done; at++) {
+    ground.pending.shift();
+    parts.emit({ type: "blockAdded", height: height + at - first, id: incoming[at]!.id });
+  }
+  return done;
 }
 
 /** One block after another, each proven before the next is looked at: slower, but it names the culprit. */

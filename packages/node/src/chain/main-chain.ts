@@ -4,14 +4,14 @@ import type { ChainWriter, RemovedBlock } from "@anulo/storage";
 import { candidateOf } from "../pool/candidate.ts";
 import { followFork } from "../pool/revalidate.ts";
 import { type IncomingBlock, newBlock } from "./incoming-block.ts";
-import { type ChainParts, transact } from "./parts.ts";
+import { type ChainParts, type ChangeParts, transact } from "./parts.ts";
 import { factsOfTransaction } from "./stored-transaction.ts";
 
 /** Finds a transaction that a block names by its id (hexadecimal). */
 export type FindTransaction = (key: string) => TransactionCandidate | undefined;
 
 /** Looks in the pool. */
-export function findInPool({ pool }: ChainParts): FindTransaction {
+export function findInPool({ pool }: Pick<ChangeParts, "pool">): FindTransaction {
   return (key) => {
     const entry = pool.get(key);
     return entry === undefined ? undefined : candidateOf(entry);
@@ -35,7 +35,7 @@ function candidateOfBytes(hash: Uint8Array, blob: Uint8Array): TransactionCandid
  * Throws RuleViolation, or Unproven (from `demand`) while proofs are open.
  */
 export function extendChain(
-  { state, proofs, now }: ChainParts,
+  { state, proofs, now }: ChangeParts,
   incoming: IncomingBlock,
   { find, demand = proofs.demand }: { find: FindTransaction; demand?: typeof proofs.demand },
 ): (writer: ChainWriter) => void {
@@ -80,7 +80,7 @@ export function takeFromPool(
 }
 
 /** Takes the newest block off, inside the caller's write transaction; never the genesis block. */
-export function removeTop({ store, state }: ChainParts, writer: ChainWriter): RemovedBlock {
+export function removeTop({ store, state }: ChangeParts, writer: ChainWriter): RemovedBlock {
   if (store.read.height() <= 1) throw new RangeError("the genesis block stays");
   const removed = writer.popBlock(factsOfTransaction);
   state.rewound();

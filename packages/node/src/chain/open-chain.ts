@@ -57,7 +57,7 @@ export async function openChain(options: OpenChainOptions): Promise<OpenChain> {
     network,
     state: createChainState({ read, network, fixedDifficulty, seedSchedule, checkpoints }),
     pool: createPool(read, options.maxPoolWeight),
-    proofs: createProofs(discharge),
+    proofs: createProofs(discharge, { whenWritable: store.whenWritable }),
     invalidBlocks: new Map(),
     now,
     emit: events.emit,

@@ -1,7 +1,7 @@
 import type { RuleViolation } from "@anulo/consensus";
 import type { Network } from "@anulo/protocol";
 import type { ChainStore, ChainWriter } from "@anulo/storage";
-import type { Pool } from "../pool/pool.ts";
+import type { Pool, PoolChanges, PoolDraft } from "../pool/pool.ts";
 import type { ChainState } from "./chain-state.ts";
 import type { ChainEvent } from "./events.ts";
 import type { Proofs } from "./proofs.ts";
@@ -20,6 +20,11 @@ export interface ChainParts {
   readonly emit: (event: ChainEvent) => void;
 }
 
+/** What a change of the chain works with: its parts, but of state and pool maybe drafts that nobody else sees. */
+export interface ChangeParts extends Omit<ChainParts, "pool"> {
+  readonly pool: PoolChanges;
+}
+
 /**
  * Changes chain and pool as one transaction: all of it is on disk when this returns; when it throws, the
  * store and what is held in memory are as before.
@@ -31,4 +36,24 @@ export function transact<T>({ store, state, pool }: ChainParts, change: (writer:
     state.rewound();
     throw error;
   }
+}
+
+/**
+ * The same for a long change, which yields wherever others may go first. What they see is the chain and the pool as
+ * they were before, until all of it is written.
+ */
+export async function transactInTurns<T>(
+  parts: ChainParts,
+  change: (changed: ChangeParts, writer: ChainWriter) => Generator<void, T>,
+): Promise<T> {
+  const { store, state, pool } = parts;
+  const begin = (writer: ChainWriter) => {
+    draft = pool.draft();
+    return change({ ...parts, state: state.over(store.read), pool: draft }, writer);
+  };
+  let draft: PoolDraft | undefined;
+  return store.writeInTurns(begin, () => {
+    state.rewound();
+    draft?.apply();
+  });
 }

@@ -41,6 +41,8 @@ export interface Proofs {
   note(obligations: readonly Obligation[]): void;
   /** Repeats `attempt` until it demands nothing that is not proven; rejects with RuleViolation. */
   settle<T>(attempt: () => T): Promise<T>;
+  /** The same for an attempt that writes in turns. */
+  settleInTurns<T>(attempt: () => Promise<T>): Promise<T>;
 }
 
 /** About 100 bytes each; a payment of two inputs makes about six. */
@@ -48,8 +50,16 @@ const DEFAULT_CAPACITY = 200_000;
 /** A chain that outruns its own verification so often has a bug, or a peer that feeds it reorganisations. */
 const MAX_ATTEMPTS = 1000;
 
-/** Starts with nothing proven; beyond `capacity` obligations the oldest are forgotten. */
-export function createProofs(discharge: Discharge, capacity = DEFAULT_CAPACITY): Proofs {
+export interface ProofsOptions {
+  /** Obligations remembered as discharged; beyond it the oldest are forgotten. */
+  readonly capacity?: number;
+  /** Runs an attempt when it may write; by default at once. */
+  readonly whenWritable?: <T>(attempt: () => T) => Promise<T>;
+}
+
+/** Starts with nothing proven. */
+export function createProofs(discharge: Discharge, options: ProofsOptions = {}): Proofs {
+  const { capacity = DEFAULT_CAPACITY, whenWritable = async (attempt) => attempt() } = options;
   const proven = new Set<string>();
   const remember = (obligation: Obligation) => {
     proven.add(fingerprint(obligation));
@@ -57,6 +67,18 @@ export function createProofs(discharge: Discharge, capacity = DEFAULT_CAPACITY):
   };
   const open = (obligations: readonly Obligation[]) =>
     obligations.filter((obligation) => !proven.has(fingerprint(obligation)));
+  const settleInTurns = async <T>(attempt: () => Promise<T>): Promise<T> => {
+    for (let i = 0; i < MAX_ATTEMPTS; i++) {
+      try {
+        return await attempt();
+      } catch (error) {
+        if (!(error instanceof Unproven)) throw error;
+        await discharge(error.obligations);
+        for (const obligation of error.obligations) remember(obligation);
+      }
+    }
+    throw new Error(`the chain changed ${MAX_ATTEMPTS} times while proofs were being checked`);
+  };
   return {
     open,
     prove: discharge,
@@ -65,18 +87,8 @@ export function createProofs(discharge: Discharge, capacity = DEFAULT_CAPACITY):
       if (missing.length > 0) throw new Unproven(missing);
     },
     note: (obligations) => obligations.forEach(remember),
-    async settle(attempt) {
-      for (let i = 0; i < MAX_ATTEMPTS; i++) {
-        try {
-          return attempt();
-        } catch (error) {
-          if (!(error instanceof Unproven)) throw error;
-          await discharge(error.obligations);
-          for (const obligation of error.obligations) remember(obligation);
-        }
-      }
-      throw new Error(`the chain changed ${MAX_ATTEMPTS} times while proofs were being checked`);
-    },
+    settle: (attempt) => settleInTurns(() => whenWritable(attempt)),
+    settleInTurns,
   };
 }
 

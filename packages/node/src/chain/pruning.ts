@@ -40,7 +40,9 @@ export function createPruner(store: ChainStore, options: PrunerOptions = {}): Pr
   const pruneAll = async () => {
     let told = performance.now();
     while (!isStopped) {
-      const step = store.write((writer) => writer.pruneOn(TRANSACTIONS_PER_TURN));
+      const step = await store.whenWritable(() =>
+        store.write((writer) => writer.pruneOn(TRANSACTIONS_PER_TURN)),
+      );
       const isDone = step.height >= step.end;
       if (isDone || performance.now() - told > PROGRESS_MS) {
         if (!isDone || step.dropped > 0) onProgress(step);
@@ -60,11 +62,12 @@ export function createPruner(store: ChainStore, options: PrunerOptions = {}): Pr
   const lookAgain = () => void (store.read.pruningSeed() === 0 ? undefined : run().catch(() => {}));
   const timer = setInterval(lookAgain, interval).unref();
   return {
-    prune() {
-      if (store.read.pruningSeed() === 0) {
+    async prune() {
+      await store.whenWritable(() => {
+        if (store.read.pruningSeed() !== 0) return;
         const seed = pruningSeed(randomStripe());
         store.write((writer) => writer.startPruning(seed));
-      }
+      });
       return run();
     },
     async check() {

@@ -14,7 +14,7 @@ export async function settleWithoutFailures<T>(parts: ChainParts, attempt: () =>
     } catch (error) {
       const key = error instanceof FailedProof && error.transactionId && toHex(error.transactionId);
       if (!key || parts.pool.get(key) === undefined) throw error;
-      markFailed(parts, [key]);
+      await parts.store.whenWritable(() => markFailed(parts, [key]));
     }
   }
 }

@@ -83,7 +83,10 @@ export class PeerProtocol {
       onFault: (error) => log.error("blocks could not be added", { error }),
     });
     const padTransactions = options.padTransactions ?? false;
-    this.#relay = createTransactionRelay({ parts, clock, random, links, padTransactions });
+    this.#relay = createTransactionRelay({
+      ...{ parts, clock, random, links, padTransactions },
+      onFault: (error) => log.error("what was told could not be noted", { error }),
+    });
     this.#newBlocks = createNewBlocks({ parts, sync: this.sync, links });
     this.notifications = this.#handlers();
   }

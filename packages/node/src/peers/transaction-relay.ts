@@ -28,6 +28,8 @@ export interface TransactionRelayOptions {
   links(): readonly PeerLink[];
   /** Make every message a multiple of 1 KiB long. */
   readonly padTransactions: boolean;
+  /** Told of what went wrong behind the back of whoever had transactions told. */
+  readonly onFault: (error: unknown) => void;
 }
 
 const MINUTE_MS = 60_000;
@@ -52,7 +54,7 @@ function phaseOf({ row }: PoolEntry): RelayPhase {
 
 /** Starts without an epoch; the first begins with the first transaction. Source: levin_notify.cpp. */
 export function createTransactionRelay(options: TransactionRelayOptions): TransactionRelay {
-  const { parts, clock, random, links, padTransactions } = options;
+  const { parts, clock, random, links, padTransactions, onFault } = options;
   let epoch: Epoch | undefined;
   const send = (link: PeerLink, blobs: readonly Uint8Array[], isFluff: boolean): boolean => {
     const { notification, payload } = transactionsMessage(blobs, { isFluff, isPadded: padTransactions });
@@ -81,7 +83,7 @@ export function createTransactionRelay(options: TransactionRelayOptions): Transa
   const mark = (entries: readonly PoolEntry[], phase: RelayPhase) => {
     const embargoEnd = () => parts.now() + poisson(EMBARGO_SECONDS, random);
     const told = entries.map(({ key }) => ({ key, ...(phase === "stem" && { embargoEnd: embargoEnd() }) }));
-    markTold(parts, told, phase);
+    markTold(parts, told, phase).catch(onFault);
   };
   const fluff = (entries: readonly PoolEntry[], source: PeerLink | undefined) => {
     mark(entries, "fluff");

@@ -14,12 +14,16 @@ const DROPS_PER_TURN = 100;
 export async function dropFromPool(parts: ChainParts, keys: readonly string[]): Promise<void> {
   for (let at = 0; at < keys.length; at += DROPS_PER_TURN) {
     if (at > 0) await setImmediate();
-    const known = keys.slice(at, at + DROPS_PER_TURN).filter((key) => parts.pool.get(key) !== undefined);
-    if (known.length === 0) continue;
-    transact(parts, (writer) => {
-      for (const key of known) parts.pool.remove(writer, key);
-    });
+    await parts.store.whenWritable(() => dropSome(parts, keys.slice(at, at + DROPS_PER_TURN)));
   }
+}
+
+function dropSome(parts: ChainParts, keys: readonly string[]): void {
+  const known = keys.filter((key) => parts.pool.get(key) !== undefined);
+  if (known.length === 0) return;
+  transact(parts, (writer) => {
+    for (const key of known) parts.pool.remove(writer, key);
+  });
 }
 
 /** Drops the transactions that have waited too long. */
@@ -36,7 +40,11 @@ export async function dropStale(parts: ChainParts): Promise<void> {
 }
 
 /** Lets a transaction go that was kept here, as if it were sent now. */
-export function release(parts: ChainParts, key: string): void {
+export function release(parts: ChainParts, key: string): Promise<void> {
+  return parts.store.whenWritable(() => releaseNow(parts, key));
+}
+
+function releaseNow(parts: ChainParts, key: string): void {
   const entry = parts.pool.get(key);
   if (entry === undefined) return;
   if (entry.row.doNotRelay) {

@@ -16,8 +16,22 @@ export interface PoolEntry {
   readonly keyImages: readonly string[];
 }
 
+/** What a change of the chain does to the pool. */
+export interface PoolChanges {
+  get(key: string): PoolEntry | undefined;
+  /** In the order of the original's table. */
+  entries(): PoolEntry[];
+  add(writer: ChainWriter, id: Uint8Array, row: PoolTransaction): void;
+  remove(writer: ChainWriter, key: string): PoolEntry | undefined;
+}
+
+/** Changes that are written bit by bit and seen in memory all at once, with `apply`; nobody else may write meanwhile. */
+export interface PoolDraft extends PoolChanges {
+  apply(): void;
+}
+
 /** The pool in memory, kept in step with its rows in the store. */
-export interface Pool extends PoolView {
+export interface Pool extends PoolView, PoolChanges {
   /** Another number after every change. */
   readonly cookie: number;
   readonly size: number;
@@ -25,9 +39,6 @@ export interface Pool extends PoolView {
   readonly totalWeight: number;
   /** Above it (bytes) the cheapest transactions are dropped. */
   readonly maxWeight: number;
-  get(key: string): PoolEntry | undefined;
-  /** In the order of the original's table. */
-  entries(): PoolEntry[];
   /** Highest fee per byte first, then the oldest. */
   byFeeRate(): PoolEntry[];
   /** The other way round; the pool may not change while it is gone through. */
@@ -35,9 +46,8 @@ export interface Pool extends PoolView {
   /** Every key image spent here with the transactions that spend it, the newest first. */
   spentKeyImages(): { readonly image: string; readonly spenders: readonly string[] }[];
   spendersOf(image: string): readonly string[];
-  add(writer: ChainWriter, id: Uint8Array, row: PoolTransaction): void;
   update(writer: ChainWriter, key: string, change: Partial<PoolTransaction>): void;
-  remove(writer: ChainWriter, key: string): PoolEntry | undefined;
+  draft(): PoolDraft;
   /** Remembers a transaction that waited too long, so that it is not taken again. */
   markExpired(key: string): void;
   hasExpired(key: string): boolean;
@@ -94,6 +104,10 @@ function replace(index: PoolIndex, old: PoolEntry, entry: PoolEntry): void {
   index.cookie++;
 }
 
+function inTableOrder(a: PoolEntry, b: PoolEntry): number {
+  return compareTableOrder(a.id, b.id);
+}
+
 function loadAll(read: ChainReader): PoolIndex {
   const rows = read.poolTransactions().sort((a, b) => a.receiveTime - b.receiveTime);
   const all = rows.map(({ hash, ...row }) => entryOf(hash, row));
@@ -105,7 +119,7 @@ function loadAll(read: ChainReader): PoolIndex {
     entries: new Map(all.map((entry) => [entry.key, entry])),
     spenders,
     byFeeRate: createSortedList(compareFeeRate, all),
-    inTableOrder: createSortedList((a, b) => compareTableOrder(a.id, b.id), all),
+    inTableOrder: createSortedList(inTableOrder, all),
     cookie: 0,
     totalWeight: all.reduce((sum, { row }) => sum + row.weight, 0),
   };
@@ -129,6 +143,39 @@ function runUndoable<T>(undoing: Undoing, change: () => T): T {
     undoing.depth--;
     if (undoing.depth === 0) undoing.steps.length = 0;
   }
+}
+
+/** Nothing of it is in the index before it is applied. */
+function createDraft(index: PoolIndex): PoolDraft {
+  /** By id; undefined for what is removed. */
+  const changes = new Map<string, PoolEntry | undefined>();
+  const get = (key: string) => (changes.has(key) ? changes.get(key) : index.entries.get(key));
+  return {
+    get,
+    entries() {
+      const kept = index.inTableOrder.toArray().filter(({ key }) => !changes.has(key));
+      return [...kept, ...changes.values()].filter((entry) => entry !== undefined).sort(inTableOrder);
+    },
+    add(writer, id, row) {
+      writer.putPoolTransaction(id, row);
+      const entry = entryOf(id, row);
+      changes.set(entry.key, entry);
+    },
+    remove(writer, key) {
+      const entry = get(key);
+      if (entry === undefined) return undefined;
+      writer.removePoolTransaction(entry.id);
+      changes.set(key, undefined);
+      return entry;
+    },
+    apply() {
+      for (const [key, entry] of changes) {
+        const old = index.entries.get(key);
+        if (old !== undefined) drop(index, old);
+        if (entry !== undefined) insert(index, entry);
+      }
+    },
+  };
 }
 
 /** Source: cryptonote_config.h `DEFAULT_TXPOOL_MAX_WEIGHT`. */
@@ -191,6 +238,7 @@ export function createPool(read: ChainReader, maxWeight: number = DEFAULT_MAX_WE
       return entry;
     },
     undoable: (change) => runUndoable(undoing, change),
+    draft: () => createDraft(index),
   };
 }
 

@@ -40,7 +40,11 @@ export interface Told {
 }
 
 /** Notes that these were told to peers in this phase; what is further already stays so. */
-export function markTold(parts: ChainParts, told: readonly Told[], phase: RelayPhase): void {
+export function markTold(parts: ChainParts, told: readonly Told[], phase: RelayPhase): Promise<void> {
+  return parts.store.whenWritable(() => markNow(parts, told, phase));
+}
+
+function markNow(parts: ChainParts, told: readonly Told[], phase: RelayPhase): void {
   const known = told.filter(({ key }) => parts.pool.get(key) !== undefined);
   if (known.length === 0) return;
   transact(parts, (writer) => {

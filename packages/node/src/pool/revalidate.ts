@@ -1,13 +1,13 @@
 import { chainContext, readmitTransaction } from "@anulo/consensus";
 import type { ChainWriter } from "@anulo/storage";
-import type { ChainParts } from "../chain/parts.ts";
+import type { ChangeParts } from "../chain/parts.ts";
 import { candidateOf } from "./candidate.ts";
 
 /**
  * Drops what the hard fork of the next block does not allow, if it is another than before, inside the
  * caller's write transaction; `before` is the version that was in force. Source: tx_pool.cpp `validate`.
  */
-export function followFork({ pool, state, now }: ChainParts, writer: ChainWriter, before: number): void {
+export function followFork({ pool, state, now }: ChangeParts, writer: ChainWriter, before: number): void {
   const view = state.view();
   if (view.hardForkVersion === before) return;
   const context = chainContext(view, now());

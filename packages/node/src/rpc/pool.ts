@@ -83,7 +83,7 @@ async function flush({ txids }: { txids: readonly string[] }, { parts }: NodeCon
   return { status: ids.length === 0 ? "Failed to parse txid" : "Failed to parse some of the txids" };
 }
 
-function relay({ txids }: { txids: readonly string[] }, { parts, restricted }: NodeContext) {
+async function relay({ txids }: { txids: readonly string[] }, { parts, restricted }: NodeContext) {
   const problems: string[] = [];
   for (const text of txids) {
     const id = bytesOfHex(text, 32);
@@ -91,7 +91,7 @@ function relay({ txids }: { txids: readonly string[] }, { parts, restricted }: N
     if (id === undefined) problems.push(`invalid transaction id: ${text}`);
     else if (entry === undefined || (restricted && !isPublic(entry.row))) {
       problems.push(`transaction not found in pool: ${text}`);
-    } else release(parts, entry.key);
+    } else await release(parts, entry.key);
   }
   if (problems.length > 0) throw new RpcError(errorCodes.internal, problems.join(", "));
   return {};

@@ -1,0 +1,70 @@
+import { setImmediate } from "node:timers/promises";
+import type { RootDatabase, Transaction } from "lmdb";
+
+/** Where reads are directed while a write transaction stays open over several turns of the event loop. */
+export interface LongWrite {
+  /** What everybody reads in the turns between: the chain as it was before; undefined in all others. */
+  readonly before: Transaction | undefined;
+  readonly isOpen: boolean;
+  /**
+   * Runs these steps as one transaction, as many in one turn as fit, and tells when what is read becomes another.
+   * Rejects, and nothing is written, when one throws.
+   */
+  run<T>(steps: Generator<void, T>, onTurn: () => void): Promise<T>;
+}
+
+/** Milliseconds of steps in one turn. */
+const TURN_MS = 15;
+
+/** The binding's own record of its open write transaction, which all of its reads look at first; not declared. */
+type WithWriteTransaction = RootDatabase<Buffer, Buffer> & {
+  readonly env: { writeTxn: object | null };
+};
+
+/** Prepares the long writes of an environment; only one may be open. */
+export function createLongWrite(root: RootDatabase<Buffer, Buffer>): LongWrite {
+  const { env } = root as WithWriteTransaction;
+  let before: Transaction | undefined;
+  let isOpen = false;
+  /** Lets others go on: to them nothing is being written. */
+  const rest = async (pin: Transaction, onTurn: () => void) => {
+    const writing = env.writeTxn;
+    env.writeTxn = null;
+    before = pin;
+    onTurn();
+    await setImmediate();
+    env.writeTxn = writing;
+    before = undefined;
+    onTurn();
+  };
+  const runSteps = async <T>(steps: Generator<void, T>, toRest: () => Promise<void>): Promise<T> => {
+    for (;;) {
+      const start = performance.now();
+      do {
+        const step = steps.next();
+        if (step.done === true) return step.value;
+      } while (performance.now() - start < TURN_MS);
+      await toRest();
+    }
+  };
+  return {
+    get before() {
+      return before;
+    },
+    get isOpen() {
+      return isOpen;
+    },
+    async run(steps, onTurn) {
+      if (isOpen) throw new Error("the database is being written in turns");
+      const pin = root.useReadTransaction();
+      isOpen = true;
+      try {
+        return await root.transactionSync(() => runSteps(steps, () => rest(pin, onTurn)));
+      } finally {
+        isOpen = false;
+        onTurn();
+        pin.done();
+      }
+    },
+  };
+}
