@@ -104,4 +104,6 @@ export type WalletChange =
     }
   /** What the other signers told of outputs, by hex one-time key, in place of what they told before. */
   | { readonly kind: "multisigInfos"; readonly infos: readonly (readonly [string, readonly SignerInfo[]])[] }
+  /** Rings outputs were shown in, by hex one-time key: the global indices of all members. */
+  | { readonly kind: "rings"; readonly rings: readonly (readonly [string, readonly number[]])[] }
   | { readonly kind: "settings"; readonly settings: WalletSettings };

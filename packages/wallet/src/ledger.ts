@@ -44,6 +44,7 @@ export function createLedger(network: NetworkName, settings: WalletSettings): Le
     settings: { ...settings },
     coldKeyImages: new Map(),
     requestedFrom: undefined,
+    rings: new Map(),
     multisigNonces: new Map(),
     multisigInfos: new Map(),
     lastBlockReward: 0n,
@@ -126,6 +127,9 @@ const apply: Apply = {
   },
   multisigInfos({ state }, { infos }) {
     for (const [key, told] of infos) state.multisigInfos.set(key, told);
+  },
+  rings({ state }, { rings }) {
+    for (const [key, ring] of rings) state.rings.set(key, ring);
   },
   addressBook({ state }, { entries }) {
     state.addressBook.splice(0, state.addressBook.length, ...entries.map((entry) => ({ ...entry })));

@@ -180,6 +180,11 @@ export type WalletState = {
    * (undefined: all); else of the first a view-only copy has asked for (undefined: none).
    */
   requestedFrom: number | undefined;
+  /**
+   * Rings in which an output was shown, by hex one-time key (global indices of all members), until it is spent for
+   * good: shown in two different rings, it would be their only common member.
+   */
+  readonly rings: Map<string, readonly number[]>;
   /** Multisig: secret nonces told to the other signers and not used yet, by hex one-time key. */
   readonly multisigNonces: Map<string, readonly Uint8Array[]>;
   /** Multisig: what the other signers told last, by hex one-time key. */

@@ -26,13 +26,19 @@ export function applyBlocks(ledger: Ledger, blocks: Blocks): void {
   appendRecent(state.recent, blocks);
   state.height = blocks.fromHeight + blocks.count;
   if (blocks.count > 0) state.lastBlockReward = blocks.lastBlockReward;
-  forgetDeepBlobs(state);
+  forgetDeep(ledger);
 }
 
-/** A transaction this deep won't have to be sent again. */
-function forgetDeepBlobs({ outgoing, height }: WalletState): void {
-  for (const payment of outgoing.values()) {
-    if (payment.state === "confirmed" && payment.height + DEEP <= height) payment.blob = undefined;
+/** A transaction this deep won't have to be sent again, nor will its inputs be spent otherwise. */
+function forgetDeep({ state, byKeyImage }: Ledger): void {
+  for (const payment of state.outgoing.values()) {
+    if (payment.blob === undefined || payment.state !== "confirmed") continue;
+    if (payment.height + DEEP > state.height) continue;
+    payment.blob = undefined;
+    for (const image of payment.keyImages) {
+      const output = byKeyImage.get(toHex(image));
+      if (output !== undefined) state.rings.delete(toHex(output.oneTimeKey));
+    }
   }
 }
 

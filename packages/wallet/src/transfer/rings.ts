@@ -39,11 +39,12 @@ export type OutputSource = {
   outputs(names: readonly OutputName[]): Promise<readonly NodeOutput[]>;
 };
 
-/**
- * Rings in which this wallet has shown an output before, by hex one-time key: global indices. An output shown in two
- * different rings would be their only common member.
- */
-export type RingMemory = Map<string, readonly number[]>;
+/** Rings (global indices) in which this wallet has shown an output before, by hex one-time key. */
+export type RingMemory = {
+  ringOf(oneTimeKey: string): readonly number[] | undefined;
+  /** Answers once a crash doesn't lose them. */
+  remember(rings: readonly (readonly [string, readonly number[]])[]): Promise<void>;
+};
 
 export type RingRequest = {
   readonly inputs: readonly OwnedOutput[];
@@ -131,10 +132,13 @@ type Surroundings = {
   readonly counts: ReadonlyMap<bigint, AmountCount>;
 };
 
-function drawCandidates(input: OwnedOutput, surroundings: Surroundings, request: RingRequest): Candidates {
-  const { memory, random } = request;
+function drawCandidates(
+  input: OwnedOutput,
+  surroundings: Surroundings,
+  { memory, random }: Pick<RingRequest, "memory" | "random">,
+): Candidates {
   const { cumulative, counts } = surroundings;
-  const earlier = memory.get(toHex(input.oneTimeKey)) ?? [];
+  const earlier = memory.ringOf(toHex(input.oneTimeKey)) ?? [];
   const available = counts.get(input.amount);
   const unlocked = input.rct ? spendableOutputCount(cumulative) : (available?.unlocked ?? 0);
   const earlierRing = earlier.filter((index) => index < unlocked);
@@ -189,6 +193,10 @@ async function lookAtVisible(
   return counts;
 }
 
+const noMemory: RingMemory = { ringOf: () => undefined, remember: async () => undefined };
+
+const indicesOf = ({ members }: Ring): number[] => members.map(({ globalIndex }) => globalIndex);
+
 /**
  * A ring for every input, remembered in `memory`. Throws `WalletRefusal` when the node has too few outputs or
  * contradicts what the wallet knows.
@@ -200,17 +208,14 @@ export async function createRings(request: RingRequest): Promise<Ring[]> {
   const cumulative = await lookAtHidden(hidden, source);
   const surroundings = { cumulative, counts: await lookAtVisible(visible, source) };
   for (let attempt = 0; attempt < ATTEMPTS; ++attempt) {
-    const rings = await drawRings(request, surroundings);
+    // An earlier ring may be what looks odd, so it is tried once.
+    const known = attempt === 0 ? memory : noMemory;
+    const rings = await drawRings({ ...request, memory: known }, surroundings);
     const ofHidden = rings.filter((_, i) => inputs[i]!.rct);
     if (looksNormal(ofHidden, cumulative.at(-1) ?? 0)) {
-      for (const [i, { members }] of rings.entries())
-        memory.set(
-          toHex(inputs[i]!.oneTimeKey),
-          members.map(({ globalIndex }) => globalIndex),
-        );
+      await memory.remember(rings.map((ring, i) => [toHex(inputs[i]!.oneTimeKey), indicesOf(ring)]));
       return rings;
     }
-    for (const { oneTimeKey } of inputs) memory.delete(toHex(oneTimeKey));
   }
   throw new WalletRefusal("GENERIC_TRANSFER_ERROR", "Transaction sanity check failed");
 }

@@ -29,13 +29,12 @@ import type { Receiver } from "./tx-keys.ts";
 const random: RandomSource = randomBytes;
 /** One for all wallets of the process; it keeps nothing between two jobs. */
 const signingThread = new SigningThread();
-/** Rings an output was shown in, for as long as its wallet is open. */
-const ringMemories = new WeakMap<Wallet, RingMemory>();
 
 function ringMemoryOf(wallet: Wallet): RingMemory {
-  const memory = ringMemories.get(wallet) ?? new Map();
-  ringMemories.set(wallet, memory);
-  return memory;
+  return {
+    ringOf: (oneTimeKey) => wallet.state.rings.get(oneTimeKey),
+    remember: (rings) => wallet.commit({ kind: "rings", rings }),
+  };
 }
 
 /** Receives the change of an account: its first address. */

@@ -1,0 +1,131 @@
+import assert from "node:assert/strict";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import { toHex } from "@anulo/protocol";
+import type { WalletChange } from "../src/changes.ts";
+import { createStore, openStore } from "../src/file/store.ts";
+import { createKeys } from "../src/keys/wallet-keys.ts";
+import { applyChange, createLedger, type Ledger } from "../src/ledger.ts";
+import type { OutgoingPayment, OwnedOutput } from "../src/state.ts";
+import { createRings, type OutputSource, type RingMemory } from "../src/transfer/rings.ts";
+import { RING_SIZE, type Ring } from "../src/transfer/stages.ts";
+import { createChain, receive, seededRandom } from "./transfer-fixture.ts";
+
+const random = seededRandom("rings");
+const keys = createKeys(random);
+const owned = receive(keys, { amount: 5n, globalIndex: 4000 }, random);
+const settings = { seedLanguage: "", refreshFromHeight: 0 };
+
+function memoryOf(ledger: Ledger): RingMemory {
+  return {
+    ringOf: (key) => ledger.state.rings.get(key),
+    remember: async (rings) => applyChange(ledger, { kind: "rings", rings }),
+  };
+}
+
+const emptyLedger = () => createLedger("regtest", settings);
+const indicesOf = ({ members }: Ring) => members.map(({ globalIndex }) => globalIndex);
+
+async function ringFor(
+  ledger: Ledger,
+  output: OwnedOutput = owned,
+  source: OutputSource = createChain(1000, 20, [output]),
+): Promise<Ring> {
+  const [ring] = await createRings({ inputs: [output], source, memory: memoryOf(ledger), random });
+  return ring!;
+}
+
+test("an output is shown in one ring only, however often it is tried", async () => {
+  const ledger = emptyLedger();
+  const first = await ringFor(ledger);
+  assert.equal(first.members.length, RING_SIZE);
+  assert.deepEqual(await ringFor(ledger), first);
+  assert.notDeepEqual(indicesOf(await ringFor(emptyLedger())), indicesOf(first));
+});
+
+test("the node is asked for the earlier ring among other outputs", async () => {
+  const ledger = emptyLedger();
+  const chain = createChain(1000, 20, [owned]);
+  const asked: number[] = [];
+  const outputs: OutputSource["outputs"] = (names) => {
+    asked.push(...names.map(({ globalIndex }) => globalIndex));
+    return chain.outputs(names);
+  };
+  const ring = await ringFor(ledger);
+  await ringFor(ledger, owned, { ...chain, outputs });
+  assert.ok(indicesOf(ring).every((index) => asked.includes(index)));
+  assert.ok(asked.length > 2 * RING_SIZE);
+});
+
+test("rings survive closing the wallet", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "anulo-rings-"));
+  const options = { path: join(folder, "store"), secret: new Uint8Array(32), network: "regtest" } as const;
+  try {
+    const ledger = emptyLedger();
+    let log = await createStore(options, ledger);
+    const memory: RingMemory = {
+      ...memoryOf(ledger),
+      remember: (rings) => log.append({ kind: "rings", rings }),
+    };
+    const chain = createChain(1000, 20, [owned]);
+    const [ring] = await createRings({ inputs: [owned], source: chain, memory, random });
+    await log.close();
+    let opened = await openStore(options, settings);
+    assert.deepEqual(opened.ledger.state.rings.get(toHex(owned.oneTimeKey)), indicesOf(ring!));
+    await opened.log.close();
+    // And where the picture is written anew.
+    log = await createStore(options, opened.ledger);
+    await log.close();
+    opened = await openStore(options, settings);
+    await opened.log.close();
+    assert.deepEqual(indicesOf(await ringFor(opened.ledger)), indicesOf(ring!));
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+});
+
+test("a ring is forgotten once its output is spent for good", async () => {
+  const ledger = emptyLedger();
+  ledger.state.outputs.push({ ...owned });
+  ledger.byKeyImage.set(toHex(owned.keyImage!), owned);
+  await ringFor(ledger);
+  const txHash = random(32);
+  const payment: OutgoingPayment = {
+    state: "confirmed",
+    ...{ txHash, blob: new Uint8Array(1), amountIn: 5n, amountOut: 4n, change: 0n },
+    ...{ destinations: [], paymentId: new Uint8Array(32), account: 0, subaddressIndices: [0] },
+    ...{ keyImages: [owned.keyImage!], unlockTime: 0n, createdAt: 0, timestamp: 0, height: 10 },
+  };
+  applyChange(ledger, { kind: "outgoing", payment, txKeys: [] });
+  const upTo = (height: number): WalletChange => {
+    const { height: fromHeight } = ledger.state;
+    const count = height - fromHeight;
+    return { kind: "blocks", fromHeight, count, ids: [], lastBlockReward: 0n, transactions: [] };
+  };
+  applyChange(ledger, upTo(109));
+  assert.equal(ledger.state.rings.size, 1);
+  applyChange(ledger, upTo(110));
+  assert.equal(ledger.state.rings.size, 0);
+});
+
+test("an output of a visible amount hides among its likes", async () => {
+  const visible = { ...owned, rct: false, mask: Uint8Array.of(1, ...new Uint8Array(31)) };
+  const chain = createChain(1000, 20, [visible]);
+  const outputs: OutputSource["outputs"] = (names) => {
+    assert.ok(names.every(({ amount }) => amount === 5n));
+    return chain.outputs(names);
+  };
+  const ring = await ringFor(emptyLedger(), visible, { ...chain, outputs });
+  assert.equal(ring.members[ring.realIndex]!.globalIndex, 4000);
+});
+
+test("where fewer outputs share a visible amount than a ring needs, there is none", async () => {
+  const visible = { ...owned, globalIndex: 3n, rct: false, mask: Uint8Array.of(1, ...new Uint8Array(31)) };
+  const chain = createChain(1000, 20, [visible]);
+  const few = { ...chain, counts: async () => new Map([[5n, { unlocked: RING_SIZE - 1, recent: 0 }]]) };
+  await assert.rejects(ringFor(emptyLedger(), visible, few), { code: -19 });
+  const none = { ...chain, counts: async () => new Map() };
+  await assert.rejects(ringFor(emptyLedger(), visible, none), /no unlocked outputs/);
+});
