@@ -54,6 +54,14 @@ test("popping blocks returns their transactions to the pool, and they are mined 
   await chain.close();
 });
 
+test("a block that came without its last byte, the number of its transactions, is kept with it", async () => {
+  const { blocks } = goldenState();
+  const { blob } = blocks.find(({ transactions }) => transactions.length === 0)!;
+  const incoming = readIncomingBlock(blob.subarray(0, -1));
+  assert.deepEqual(incoming.blob, new Uint8Array(blob));
+  assert.deepEqual(incoming.id, readIncomingBlock(blob).id);
+});
+
 test("popping never takes the genesis block", async () => {
   const chain = await emptyChain();
   await mine(chain.parts, 3);

@@ -9,6 +9,7 @@ import {
   toHex,
   transactionHash,
   transactionWeight,
+  writeBlock,
 } from "@anulo/protocol";
 import type { NewBlock } from "@anulo/storage";
 import { newTransaction } from "./stored-transaction.ts";
@@ -67,9 +68,10 @@ export async function readBlockWithTransactions(
   return { ...incoming, transactions: await readSuppliedTransactions(blobs) };
 }
 
-/** Reads a block; throws BadBytes. */
-export function readIncomingBlock(blob: Uint8Array): IncomingBlock {
-  const block = readBlock(blob);
+/** Reads a block, which is kept as it is written even if it came without its last byte; throws BadBytes. */
+export function readIncomingBlock(bytes: Uint8Array): IncomingBlock {
+  const block = readBlock(bytes);
+  const blob = block.transactionHashes.length > 0 ? bytes : writeBlock(block);
   const id = blockId(block);
   return { block, blob, id, key: toHex(id) };
 }
