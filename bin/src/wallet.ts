@@ -51,6 +51,7 @@ function optionsOf(flags: Flags): WalletServiceOptions {
     dialect: dialectOf(flags["rpc-dialect"]),
     ...(login !== undefined && { login }),
     log: logOf(flags),
+    ...(flags["max-concurrency"] && { concurrency: flags["max-concurrency"] }),
   };
 }
 

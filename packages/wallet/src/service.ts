@@ -16,6 +16,7 @@ import { WalletRefusal } from "./refusal.ts";
 import { walletHandlers } from "./rpc/handlers.ts";
 import type { NetworkName } from "./state.ts";
 import type { Wallet } from "./wallet.ts";
+import { workThreads } from "./work/threads.ts";
 
 export type WalletServiceOptions = Pick<RpcServerOptions<never>, "limits" | "origins" | "tls"> & {
   readonly listen: readonly Listener[];
@@ -32,6 +33,8 @@ export type WalletServiceOptions = Pick<RpcServerOptions<never>, "limits" | "ori
   /** Seconds between two refreshes of its own; 0 for none. */
   readonly refreshPeriod?: number;
   readonly log?: Log;
+  /** Threads for signing, proofs and passwords; one a processor unless given. */
+  readonly concurrency?: number;
 };
 
 /** What a handler works with. */
@@ -77,6 +80,7 @@ export class WalletService {
 
   constructor(options: WalletServiceOptions) {
     this.options = options;
+    if (options.concurrency !== undefined) workThreads.most = options.concurrency;
     this.log = options.log ?? unreadLog();
     this.#log = this.log.in("wallet.wallet2");
     this.#refreshPeriod = options.refreshPeriod ?? REFRESH_PERIOD_SECONDS;

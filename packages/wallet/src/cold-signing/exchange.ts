@@ -8,6 +8,7 @@ import { fetchTransactions } from "../proofs/transactions.ts";
 import { WalletRefusal } from "../refusal.ts";
 import type { OwnedOutput } from "../state.ts";
 import type { Wallet } from "../wallet.ts";
+import { workThreads } from "../work/threads.ts";
 import {
   type ExportedOutputs,
   exportedOutputs,
@@ -15,7 +16,7 @@ import {
   importOutput,
   isImported,
 } from "./exported-outputs.ts";
-import { checkKeyImage, type SignedKeyImage, signKeyImage } from "./key-images.ts";
+import type { SignedKeyImage } from "./key-images.ts";
 import { hasMagic, magicOf, seal, unseal } from "./sealed.ts";
 
 const OUTPUTS_MAGIC = magicOf("Monero output export", 4);
@@ -112,7 +113,7 @@ export async function exportKeyImages(
   const offset = all ? 0 : firstRequested(wallet);
   const { keys } = wallet;
   const outputs = wallet.state.outputs.slice(offset);
-  return { offset, images: await mapPatiently(outputs, (output) => signKeyImage(output, { keys })) };
+  return { offset, images: await workThreads.map("signKeyImages", outputs, { keys }) };
 }
 
 /** Source: core_rpc_server_commands_defs.h COMMAND_RPC_IS_KEY_IMAGE_SPENT. */
@@ -186,9 +187,10 @@ export async function importKeyImages(
   if (images.length > outputs.length - offset)
     throw refusal("The blockchain is out of date compared to the signed key images");
   if (images.length === 0 && offset === 0) return { height: 0, spent: 0n, unspent: 0n };
-  await mapPatiently([...images.entries()], ([i, image]) =>
-    checkKeyImage(image, outputs[offset + i]!, `${offset + i}/${images.length}`),
-  );
+  const toCheck = images.map((image, i) => {
+    return { image, output: outputs[offset + i]!, place: `${offset + i}/${images.length}` };
+  });
+  await workThreads.map("checkKeyImages", toCheck, {});
   const keyImages = images.map(({ keyImage }) => keyImage);
   const status = await learnKeyImagesOf(wallet, keyImages, offset);
   return { height: outputs[offset + images.length - 1]!.height, ...sums(wallet, { offset, status }) };

@@ -2,16 +2,10 @@
  * What a view-only wallet and the wallet with the spend key hand each other, readable and writable by holders of the
  * view key alone: magic · iv (8) · chacha20 · signature (64). Source: wallet2.cpp `encrypt`, `decrypt`.
  */
-import {
-  chacha20,
-  checkSignature,
-  cnSlowHash,
-  keccak256,
-  type RandomSource,
-  signMessageHash,
-} from "@anulo/crypto";
+import { chacha20, checkSignature, keccak256, type RandomSource, signMessageHash } from "@anulo/crypto";
 import { concatBytes, equalBytes } from "@anulo/protocol";
 import type { WalletKeys } from "../state.ts";
+import { workThreads } from "../work/threads.ts";
 
 const IV_BYTES = 8;
 const SIGNATURE_BYTES = 64;
@@ -31,14 +25,7 @@ export function magicOf(text: string, version: number): Magic {
 
 /** 32 bytes, wiped by the caller. About 40 ms a round. */
 async function sealingKey({ viewSecret, kdfRounds = 1 }: SealKeys): Promise<Uint8Array> {
-  let key: Uint8Array = viewSecret;
-  for (let round = 0; round < kdfRounds; round++) {
-    await new Promise((resolve) => setImmediate(resolve));
-    const next = cnSlowHash(key);
-    if (round > 0) key.fill(0);
-    key = next;
-  }
-  return key;
+  return await workThreads.run("slowHash", { bytes: viewSecret, rounds: kdfRounds });
 }
 
 /** Encrypts and signs. */

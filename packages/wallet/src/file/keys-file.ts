@@ -7,7 +7,7 @@
  * more under a key made of the file's key. The file's key is the password through CryptoNight.
  * Source: wallet2.cpp `get_keys_file_data`, `load_keys_buf`; account.cpp `xor_with_key_stream`.
  */
-import { chacha8, chacha20, cnSlowHash } from "@anulo/crypto";
+import { chacha8, chacha20 } from "@anulo/crypto";
 import {
   BadBytes,
   concatBytes,
@@ -26,6 +26,7 @@ import { mismatch } from "../keys/wallet-keys.ts";
 import { accountOfKeys } from "../multisig/account-keys.ts";
 import { checkAccount, KeyExchangeRefused } from "../multisig/key-exchange.ts";
 import type { MultisigPart, NetworkName, WalletKeys } from "../state.ts";
+import { workThreads } from "../work/threads.ts";
 import { formatMultisigSettings, multisigOfSettings } from "./multisig-settings.ts";
 
 const IV_BYTES = 8;
@@ -68,16 +69,13 @@ export class WrongPassword extends Error {
   }
 }
 
-/** The file's key: 32 bytes, wiped by the caller. About 40 ms a round; other work runs between rounds. */
-async function fileKeyOf(password: string, rounds = 1): Promise<Uint8Array> {
-  let key: Uint8Array = new TextEncoder().encode(password);
-  for (let round = 0; round < rounds; round++) key = await slowHash(key);
-  return key;
+/** The file's key: 32 bytes, wiped by the caller. */
+function fileKeyOf(password: string, rounds = 1): Promise<Uint8Array> {
+  return slowHash(new TextEncoder().encode(password), rounds);
 }
 
-async function slowHash(bytes: Uint8Array): Promise<Uint8Array> {
-  await new Promise((resolve) => setImmediate(resolve));
-  return cnSlowHash(bytes);
+function slowHash(bytes: Uint8Array, rounds = 1): Promise<Uint8Array> {
+  return workThreads.run("slowHash", { bytes, rounds });
 }
 
 /** Reads a keys file. Throws `WrongPassword`, also for a damaged file: the format can't tell the two apart. */

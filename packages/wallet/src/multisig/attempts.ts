@@ -64,21 +64,22 @@ function takeNonces(
 
 export interface Proposing {
   readonly account: MultisigAccount;
-  readonly infosOf: (output: OwnedOutput) => readonly SignerInfo[];
+  /** What the other signers told of each input's output. */
+  readonly infos: readonly (readonly SignerInfo[])[];
 }
 
 /** The attempt of one group, signed by this signer with all his shares. Throws SigningRefused. */
 export function proposeAttempt(
   inputs: readonly ProposedInput[],
-  { account, infosOf }: Proposing,
+  { account, infos }: Proposing,
   { ignored, used }: { readonly ignored: readonly Uint8Array[]; readonly used: Set<string> },
 ): SigningAttempt {
   const taken: Uint8Array[] = [];
-  const signed = inputs.map(({ frame, output, secretMask }) => {
+  const signed = inputs.map(({ frame, output, secretMask }, i) => {
     const nonces = Array.from({ length: NONCES_PER_SIGNATURE }, () => randomScalar());
     const totals = nonces.map((nonce) => {
       const own = { L: publicKeyOf(nonce), R: keyImageOf(output.oneTimeKey, nonce) };
-      const { total, signers } = takeNonces(infosOf(output), own, { ignored, used, taken });
+      const { total, signers } = takeNonces(infos[i]!, own, { ignored, used, taken });
       if (signers < account.threshold) throw new SigningRefused("LR not found for enough participants");
       return total;
     });

@@ -1,9 +1,12 @@
 /** Adds one signer's part to a set, and finishes it where he is the last. Source: wallet2.cpp `sign_multisig_tx`. */
-import { publicKeyOf, verifyClsag } from "@anulo/crypto";
+import { publicKeyOf } from "@anulo/crypto";
 import { equalBytes, toHex, transactionHash } from "@anulo/protocol";
+import { mapPatiently } from "../proofs/text.ts";
+import type { WalletKeys } from "../state.ts";
 import type { PendingTransaction, SigningAttempt } from "../transfer/metadata.ts";
 import type { Wallet } from "../wallet.ts";
-import { addToAttempt, SigningRefused, takeOwnNonces } from "./attempts.ts";
+import { workThreads } from "../work/threads.ts";
+import { SigningRefused, takeOwnNonces } from "./attempts.ts";
 import type { MultisigAccount } from "./key-exchange.ts";
 import { withAttempt } from "./propose.ts";
 import { type ReconstructedInput, reconstruct } from "./reconstruct.ts";
@@ -49,21 +52,27 @@ export async function cosign(
   if (has(set.signers, own)) throw new SigningRefused("Transaction already signed by this private key");
   if (isFullySigned(set, account)) throw new SigningRefused("Transaction is already fully signed");
   const stock = nonceStock(wallet);
-  const signings = set.transactions.map((pending): Signing => {
-    if (pending.multisigSignatures.length === 0)
-      throw new SigningRefused("No signatures found in multisig tx");
-    const inputs = reconstruct(pending, wallet);
-    const attempts = pending.multisigSignatures.filter(({ ignoredSigners }) => !has(ignoredSigners, own));
-    const take = (attempt: SigningAttempt) =>
-      inputs.map(({ output }) => takeOwnNonces(attempt, stock.of(output.oneTimeKey)));
-    return { inputs, pending, nonces: new Map(attempts.map((attempt) => [attempt, take(attempt)])) };
-  });
+  const signings = await mapPatiently(
+    set.transactions,
+    (pending): Signing => {
+      if (pending.multisigSignatures.length === 0)
+        throw new SigningRefused("No signatures found in multisig tx");
+      const inputs = reconstruct(pending, wallet);
+      const attempts = pending.multisigSignatures.filter(({ ignoredSigners }) => !has(ignoredSigners, own));
+      const take = (attempt: SigningAttempt) =>
+        inputs.map(({ output }) => takeOwnNonces(attempt, stock.of(output.oneTimeKey)));
+      return { inputs, pending, nonces: new Map(attempts.map((attempt) => [attempt, take(attempt)])) };
+    },
+    { stepsAtOnce: 1 },
+  );
   await wallet.commit({ kind: "multisigNonces", nonces: stock.spentKeys().map((key) => [key, []]) });
   const isLast = set.signers.length + 1 >= account.threshold;
-  const transactions = signings.map((signing) => {
-    const pending = signEach(signing, account);
-    return isLast ? finish(pending, signing.inputs, { signers: set.signers, own }) : pending;
-  });
+  const transactions: PendingTransaction[] = [];
+  for (const signing of signings) {
+    const pending = await signEach(signing, wallet.keys);
+    const signers = { signers: set.signers, own };
+    transactions.push(isLast ? await finish(pending, signing.inputs, signers) : pending);
+  }
   for (const { nonces } of signings) for (const each of [...nonces.values()].flat(2)) each.fill(0);
   const signed = { transactions, signers: [...set.signers, own] };
   return {
@@ -72,21 +81,25 @@ export async function cosign(
   };
 }
 
-function signEach({ inputs, pending, nonces }: Signing, account: MultisigAccount): PendingTransaction {
+async function signEach({ inputs, pending, nonces }: Signing, keys: WalletKeys): Promise<PendingTransaction> {
   const frames = inputs.map(({ frame }) => frame);
-  const multisigSignatures = pending.multisigSignatures.map((attempt) => {
-    const own = nonces.get(attempt);
-    return own === undefined ? attempt : addToAttempt(attempt, frames, { account, nonces: own });
-  });
+  const multisigSignatures = await Promise.all(
+    pending.multisigSignatures.map((attempt) => {
+      const own = nonces.get(attempt);
+      return own === undefined
+        ? attempt
+        : workThreads.run("addToAttempt", { attempt, frames, keys, nonces: own });
+    }),
+  );
   return { ...pending, multisigSignatures };
 }
 
 /** The transaction with the attempt of those who have signed. */
-function finish(
+async function finish(
   pending: PendingTransaction,
   inputs: readonly ReconstructedInput[],
   { signers, own }: { readonly signers: readonly Uint8Array[]; readonly own: Uint8Array },
-): PendingTransaction {
+): Promise<PendingTransaction> {
   const done = pending.multisigSignatures.filter(
     ({ ignoredSigners }) =>
       !has(ignoredSigners, own) && !signers.some((signer) => has(ignoredSigners, signer)),
@@ -97,7 +110,8 @@ function finish(
   const transaction = withAttempt(pending.transaction, inputs, attempt);
   const { ringct } = transaction;
   const proofs = ringct === undefined || ringct.type === 0 ? [] : (ringct.prunable?.clsags ?? []);
-  const holds = inputs.every(({ frame }, i) => verifyClsag({ ...frame, proof: proofs[i]! }));
-  if (!holds) throw new SigningRefused("the finished signature does not hold: a signer's part is wrong");
+  const finished = inputs.map(({ frame }, i) => ({ ...frame, proof: proofs[i]! }));
+  if ((await workThreads.map("verifyRings", finished, {})).includes(false))
+    throw new SigningRefused("the finished signature does not hold: a signer's part is wrong");
   return { ...pending, transaction };
 }

@@ -1,11 +1,11 @@
 /** Builds a transaction for several signers, and signs it for the first of them. Source: multisig_tx_builder_ringct.cpp. */
+import { randomBytes } from "node:crypto";
 import {
   commit,
   commitmentImage,
   commitmentMask,
   encodeAmount,
   proveBulletproofPlus,
-  type RandomSource,
   randomScalar,
   scSub,
 } from "@anulo/crypto";
@@ -20,7 +20,7 @@ import {
   writeTransaction,
 } from "@anulo/protocol";
 import { WalletRefusal } from "../refusal.ts";
-import type { SignerInfo } from "../state.ts";
+import type { SignerInfo, WalletKeys } from "../state.ts";
 import {
   destinationValue,
   type PendingTransaction,
@@ -33,6 +33,8 @@ import { type Input, prefixOf, pseudoMasks, sortedInputs } from "../transfer/sig
 import type { RingedTransaction, SignedTransaction } from "../transfer/stages.ts";
 import { type OutputPlan, outputKeys, type Receiver, txPublicKeys } from "../transfer/tx-keys.ts";
 import type { Wallet } from "../wallet.ts";
+import { workThreads } from "../work/threads.ts";
+import { accountOfKeys } from "./account-keys.ts";
 import { ignoreSets, type ProposedInput, proposeAttempt, SigningRefused } from "./attempts.ts";
 import type { MultisigAccount } from "./key-exchange.ts";
 import { signerKeyOf } from "./shared-info.ts";
@@ -44,8 +46,8 @@ export interface Proposal {
 }
 
 /** Everything but the responses of the real members. */
-function build(ringed: RingedTransaction, signer: Proposer) {
-  const { keys: walletKeys, change, random } = signer;
+function build(ringed: RingedTransaction, { keys: walletKeys, change }: Proposer) {
+  const random = randomBytes;
   const dummy = nobody(random);
   const outputs = shuffled(outputsOf(ringed, { change, dummy }), random);
   const inputs = sortedInputs(ringed);
@@ -103,34 +105,29 @@ function frameOf(
   return { frame, output, secretMask };
 }
 
-interface Proposer {
-  readonly keys: Wallet["keys"];
+/** Who proposes, in a multisig wallet. */
+export interface Proposer {
+  readonly keys: WalletKeys;
   readonly change: Receiver;
-  readonly random: RandomSource;
+  /** What the other signers told, by hex one-time key of the inputs. */
+  readonly infos: ReadonlyMap<string, readonly SignerInfo[]>;
 }
-
-export type ProposingContext = Omit<Proposer, "keys"> & {
-  readonly wallet: Wallet;
-  readonly account: MultisigAccount;
-};
 
 /** An attempt for every group of signers who have told nonces. Throws `WalletRefusal`. */
 function attemptsOf(
   proposed: readonly ProposedInput[],
-  { wallet, account }: Pick<ProposingContext, "wallet" | "account">,
+  account: MultisigAccount,
+  told: Proposer["infos"],
 ): SigningAttempt[] {
-  const infosOf = ({ oneTimeKey }: { readonly oneTimeKey: Uint8Array }): readonly SignerInfo[] =>
-    wallet.state.multisigInfos.get(toHex(oneTimeKey)) ?? [];
+  const infos = proposed.map(({ output }) => told.get(toHex(output.oneTimeKey)) ?? []);
   const own = signerKeyOf(account);
-  const others = infosOf(proposed[0]!.output)
-    .map(({ signer }) => signer)
-    .filter((signer) => !equalBytes(signer, own));
+  const others = infos[0]!.map(({ signer }) => signer).filter((signer) => !equalBytes(signer, own));
   if (others.length + 1 < account.threshold)
     throw new WalletRefusal("UNKNOWN_ERROR", "multisig data from other participants is needed first");
   const used = new Set<string>();
   try {
     return ignoreSets(others, account.threshold).map((ignored) =>
-      proposeAttempt(proposed, { account, infosOf }, { ignored, used }),
+      proposeAttempt(proposed, { account, infos }, { ignored, used }),
     );
   } catch (error) {
     if (error instanceof SigningRefused) throw new WalletRefusal("UNKNOWN_ERROR", error.message);
@@ -138,12 +135,20 @@ function attemptsOf(
   }
 }
 
+/** What a proposal is made of, before anybody knows where the wallet keeps its inputs. */
+export interface Proposed {
+  readonly signed: SignedTransaction;
+  readonly outputs: readonly OutputPlan[];
+  readonly entropy: Uint8Array;
+  readonly attempts: SigningAttempt[];
+}
+
 /** A transaction as the first signer hands it on; with a threshold of one it is finished. Throws `WalletRefusal`. */
-export function proposeTransaction(ringed: RingedTransaction, context: ProposingContext): Proposal {
-  const { wallet, account, change, random } = context;
-  const built = build(ringed, { keys: wallet.keys, change, random });
-  const { inputs, outputs, secrets, entropy, proposed } = built;
-  const attempts = attemptsOf(proposed, context);
+export function buildProposal(ringed: RingedTransaction, proposer: Proposer): Proposed {
+  const account = accountOfKeys(proposer.keys);
+  if (account === undefined) throw new Error("a wallet of one signer proposes nothing");
+  const { inputs, outputs, secrets, entropy, proposed, ...built } = build(ringed, proposer);
+  const attempts = attemptsOf(proposed, account, proposer.infos);
   for (const { secretMask } of proposed) secretMask.fill(0);
   const transaction =
     account.threshold === 1 ? withAttempt(built.transaction, proposed, attempts[0]!) : built.transaction;
@@ -159,10 +164,28 @@ export function proposeTransaction(ringed: RingedTransaction, context: Proposing
     },
     txKeys: [secrets.main, ...secrets.additional],
   };
+  return { signed, outputs, entropy, attempts };
+}
+
+/** The same, built in a thread of its own, as a value that can be handed on. Throws `WalletRefusal`. */
+export async function proposeTransaction(
+  ringed: RingedTransaction,
+  { wallet, change }: { readonly wallet: Wallet; readonly change: Receiver },
+): Promise<Proposal> {
+  const infos = new Map(
+    ringed.inputs.map(({ oneTimeKey }) => {
+      const key = toHex(oneTimeKey);
+      return [key, wallet.state.multisigInfos.get(key) ?? []] as const;
+    }),
+  );
+  const { signed, ...made } = await workThreads.run("propose", {
+    ringed,
+    proposer: { keys: wallet.keys, change, infos },
+  });
   const indexOf = ({ oneTimeKey }: { readonly oneTimeKey: Uint8Array }) =>
     wallet.state.outputs.findIndex((known) => equalBytes(known.oneTimeKey, oneTimeKey));
   const pending = pendingOf(signed, { change, indexOf });
-  return { signed, pending: withSigners(pending, { outputs, entropy, attempts }) };
+  return { signed, pending: withSigners(pending, made) };
 }
 
 /** The finished transaction: each real member's response and the first challenge of an attempt. */

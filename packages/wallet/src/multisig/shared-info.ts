@@ -3,14 +3,7 @@
  * Source: wallet2.cpp `export_multisig`, `import_multisig`.
  */
 import { randomBytes } from "node:crypto";
-import {
-  isInMainSubgroup,
-  keyImageOf,
-  NONCES_PER_SIGNATURE,
-  pointAdd,
-  publicKeyOf,
-  randomScalar,
-} from "@anulo/crypto";
+import { keyImageOf, NONCES_PER_SIGNATURE, pointAdd, publicKeyOf, randomScalar } from "@anulo/crypto";
 import {
   BadBytes,
   bytes32,
@@ -30,6 +23,7 @@ import { mapPatiently } from "../proofs/text.ts";
 import { WalletRefusal } from "../refusal.ts";
 import type { OwnedOutput, SignerInfo } from "../state.ts";
 import type { Wallet } from "../wallet.ts";
+import { workThreads } from "../work/threads.ts";
 import { ownOneTimeSecret } from "./account-keys.ts";
 import { choose, type MultisigAccount } from "./key-exchange.ts";
 
@@ -87,12 +81,13 @@ export async function exportInfo(
   return seal(MAGIC, plain, { keys: { ...wallet.keys, kdfRounds }, random: randomBytes });
 }
 
-function checkPoints(infos: readonly SignerInfo[]): void {
+async function checkPoints(infos: readonly SignerInfo[]): Promise<void> {
   const points = infos.flatMap(({ nonces, partialKeyImages }) => [
     ...nonces.flatMap(({ L, R }) => [L, R]),
     ...partialKeyImages,
   ]);
-  if (!points.every(isInMainSubgroup)) throw refusal("Multisig value is not in the main subgroup");
+  if ((await workThreads.map("arePoints", points, {})).includes(false))
+    throw refusal("Multisig value is not in the main subgroup");
 }
 
 /** One signer's infos; undefined for this signer's own. Throws `WalletRefusal`. */
@@ -167,7 +162,7 @@ export async function importInfo(
   }
   const told = [...bySigner.values()].sort(([a], [b]) => compareBytes(a!.signer, b!.signer));
   if (told.length + 1 < account.threshold) throw refusal("Wrong number of multisig sources");
-  await mapPatiently(told, checkPoints);
+  for (const infos of told) await checkPoints(infos);
   const { outputs } = wallet.state;
   const count = Math.min(outputs.length, ...told.map(({ length }) => length));
   if (count === 0) return 0;

@@ -9,7 +9,7 @@ import {
   deriveViewTag,
   InvalidPoint,
 } from "@anulo/crypto";
-import { equalBytes, type Transaction, type TxOutput } from "@anulo/protocol";
+import { equalBytes, type RingCt, type Transaction, type TxOutput } from "@anulo/protocol";
 
 /** Derivations, 32 bytes each; undefined for one that isn't proven. `additional[i]` is for output i alone. */
 export type Derivations = {
@@ -31,12 +31,19 @@ function pays({ output, outputIndex }: Place, derivation: Uint8Array, spendPubli
   }
 }
 
+type HiddenAmounts = Exclude<RingCt, { type: 0 }>;
+/** The part of a transaction's RingCT that hides its amounts. */
+export type PaidAmounts =
+  | Extract<RingCt, { type: 0 }>
+  | Pick<HiddenAmounts, "type" | "ecdhInfo" | "outputCommitments">;
+
+type Paid = {
+  readonly prefix: Pick<Transaction["prefix"], "version" | "outputs">;
+  readonly ringct?: PaidAmounts | undefined;
+};
+
 /** Amount of an output under a derivation that fits it, 0 where the hidden amount doesn't open its commitment. */
-export function openedAmount(
-  { prefix, ringct }: Pick<Transaction, "prefix" | "ringct">,
-  outputIndex: number,
-  derivation: Uint8Array,
-): bigint {
+export function openedAmount({ prefix, ringct }: Paid, outputIndex: number, derivation: Uint8Array): bigint {
   const publicAmount = prefix.outputs[outputIndex]!.amount;
   if (prefix.version === 1 || ringct === undefined || ringct.type === 0) return publicAmount;
   const info = ringct.ecdhInfo[outputIndex];

@@ -15,7 +15,6 @@ import {
   keccak256,
   mulBy8,
   publicKeyOf,
-  type RandomSource,
   scAdd,
   scalarMult,
   signMessageHash,
@@ -43,7 +42,8 @@ import {
 } from "@anulo/protocol";
 import { oneTimeSecret } from "../scan/scan-transaction.ts";
 import type { OwnedOutput, SubaddressIndex, WalletKeys } from "../state.ts";
-import { openedAmount } from "./received.ts";
+import { workThreads } from "../work/threads.ts";
+import { openedAmount, type PaidAmounts } from "./received.ts";
 import { decodeProofText, mapPatiently, proofRefusal } from "./text.ts";
 
 const HEADERS = { 1: "ReserveProofV1", 2: "ReserveProofV2" } as const;
@@ -70,7 +70,7 @@ const spendKey = struct()
 
 const reserveProof = struct().field("entries", list(entry)).field("spendKeys", list(spendKey));
 
-type Entry = TypeOf<typeof entry>;
+export type Entry = TypeOf<typeof entry>;
 type SpendKey = TypeOf<typeof spendKey>;
 export type ReserveProof = TypeOf<typeof reserveProof> & { readonly headerVersion: 1 | 2 };
 
@@ -86,13 +86,10 @@ function prefixHashOf(
 }
 
 type ProvingKeys = WalletKeys & { readonly spendSecret: Uint8Array };
-type Proving = {
-  readonly keys: ProvingKeys;
-  readonly prefixHash: Uint8Array;
-  readonly random: RandomSource | undefined;
-};
+export type Proving = { readonly keys: ProvingKeys; readonly prefixHash: Uint8Array };
 
-function proveOutput(output: OwnedOutput, { keys, prefixHash, random }: Proving): Entry {
+/** What a proof says of one output whose key image is known. */
+export function proveOutput(output: OwnedOutput, { keys, prefixHash }: Proving): Entry {
   const { txHash, outputIndex, txPublicKey: A, oneTimeKey, subaddress } = output;
   const keyImage = output.keyImage!;
   const sharedSecret = scalarMult(keys.viewSecret, A);
@@ -101,8 +98,8 @@ function proveOutput(output: OwnedOutput, { keys, prefixHash, random }: Proving)
   try {
     const statement = { prefixHash, R: keys.viewPublic, A, D: sharedSecret, version: 2 } as const;
     const ring = { prefixHash, keyImage, publicKeys: [oneTimeKey] };
-    const [keyImageProof] = generateRingSignature(ring, { secretKey, realIndex: 0 }, random);
-    const sharedSecretProof = generateTxProof(statement, keys.viewSecret, random);
+    const [keyImageProof] = generateRingSignature(ring, { secretKey, realIndex: 0 });
+    const sharedSecretProof = generateTxProof(statement, keys.viewSecret);
     return {
       version: 0,
       txHash,
@@ -118,13 +115,13 @@ function proveOutput(output: OwnedOutput, { keys, prefixHash, random }: Proving)
   }
 }
 
-function proveSpendKey({ major, minor }: SubaddressIndex, { keys, prefixHash, random }: Proving): SpendKey {
+function proveSpendKey({ major, minor }: SubaddressIndex, { keys, prefixHash }: Proving): SpendKey {
   const part = major === 0 && minor === 0 ? undefined : subaddressSecretKey(keys.viewSecret, major, minor);
   const secret =
     part === undefined ? new Uint8Array(keys.spendSecret) : new Uint8Array(scAdd(part, keys.spendSecret));
   try {
     const key = publicKeyOf(secret);
-    return { pairSize: 2, key, signature: signMessageHash(prefixHash, key, secret, random) };
+    return { pairSize: 2, key, signature: signMessageHash(prefixHash, key, secret) };
   } finally {
     secret.fill(0);
     part?.fill(0);
@@ -141,11 +138,11 @@ function addressesOf(outputs: readonly OwnedOutput[]): SubaddressIndex[] {
 /** Proof text for outputs with known key images. */
 export async function proveReserve(
   outputs: readonly OwnedOutput[],
-  { keys, message, random }: { keys: ProvingKeys; message: Uint8Array; random?: RandomSource },
+  { keys, message }: { keys: ProvingKeys; message: Uint8Array },
 ): Promise<string> {
   const images = outputs.map(({ keyImage }) => ({ keyImage: keyImage! }));
-  const proving = { keys, prefixHash: prefixHashOf(message, keys, images), random };
-  const entries = await mapPatiently(outputs, (output) => proveOutput(output, proving));
+  const proving = { keys, prefixHash: prefixHashOf(message, keys, images) };
+  const entries = await workThreads.map("proveReserve", outputs, proving);
   const spendKeys = await mapPatiently(addressesOf(outputs), (index) => proveSpendKey(index, proving));
   return HEADERS[2] + encodeBase58(encode(reserveProof, { entries, spendKeys }));
 }
@@ -194,7 +191,8 @@ export async function parseReserveProof(text: string, address: AddressKeys): Pro
   }
 }
 
-type Checking = {
+/** What all entries of a proof are checked against. */
+export type Checking = {
   readonly prefixHash: Uint8Array;
   readonly viewPublic: Uint8Array;
   readonly version: 1 | 2;
@@ -202,7 +200,17 @@ type Checking = {
   readonly spendKeys: ReadonlySet<string>;
 };
 
-function isShared(each: Entry, { prefix }: Transaction, { prefixHash, viewPublic: R, version }: Checking) {
+/** As much of a transaction as shows what it paid. */
+export type PaidTransaction = {
+  readonly prefix: Pick<Transaction["prefix"], "version" | "outputs" | "extra">;
+  readonly ringct: PaidAmounts | undefined;
+};
+
+function isShared(
+  each: Entry,
+  { prefix }: PaidTransaction,
+  { prefixHash, viewPublic: R, version }: Checking,
+) {
   const fields = parseExtra(prefix.extra);
   const main = txPublicKey(fields);
   if (main === undefined) throw proofRefusal("The tx public key isn't found");
@@ -224,8 +232,12 @@ function receiverOf(key: Uint8Array, sharedSecret: Uint8Array, outputIndex: numb
   }
 }
 
-/** Atomic units one entry proves; undefined when it proves nothing. */
-function checkEntry(each: Entry, transaction: Transaction, checking: Checking): bigint | undefined {
+/** Atomic units one entry proves; undefined when it proves nothing. Throws `WalletRefusal`. */
+export function checkEntry(
+  each: Entry,
+  transaction: PaidTransaction,
+  checking: Checking,
+): bigint | undefined {
   const { outputIndex, sharedSecret, keyImage, keyImageProof } = each;
   const output = transaction.prefix.outputs[outputIndex];
   if (output === undefined) throw proofRefusal("index_in_tx is out of bound");
@@ -237,6 +249,13 @@ function checkEntry(each: Entry, transaction: Transaction, checking: Checking): 
   if (!checking.spendKeys.has(receiverOf(key, sharedSecret, outputIndex) ?? ""))
     throw proofRefusal("The address doesn't seem to have received the fund");
   return openedAmount(transaction, outputIndex, mulBy8(sharedSecret));
+}
+
+function paidPart({ prefix, ringct }: Transaction): PaidTransaction {
+  const { version, outputs, extra } = prefix;
+  if (ringct === undefined || ringct.type === 0) return { prefix: { version, outputs, extra }, ringct };
+  const { type, ecdhInfo, outputCommitments } = ringct;
+  return { prefix: { version, outputs, extra }, ringct: { type, ecdhInfo, outputCommitments } };
 }
 
 export type ReserveQuestion = {
@@ -261,9 +280,8 @@ export async function checkReserveProof(
   const prefixHash = prefixHashOf(message, address, entries);
   const keys = new Set(spendKeys.map(({ key }) => toHex(key)));
   const checking: Checking = { prefixHash, viewPublic: address.viewPublic, version, spendKeys: keys };
-  const amounts = await mapPatiently([...entries.keys()], (i) =>
-    checkEntry(entries[i]!, transactions[i]!, checking),
-  );
+  const items = entries.map((entry, i) => ({ entry, transaction: paidPart(transactions[i]!) }));
+  const amounts = await workThreads.map("checkReserve", items, checking);
   const areOwned = await mapPatiently(spendKeys, ({ key, signature }) =>
     checkSignature(prefixHash, key, signature),
   );

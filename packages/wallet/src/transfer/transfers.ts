@@ -8,6 +8,7 @@ import { proposeTransaction } from "../multisig/propose.ts";
 import { WalletRefusal } from "../refusal.ts";
 import type { OwnedOutput } from "../state.ts";
 import type { Wallet } from "../wallet.ts";
+import { workThreads } from "../work/threads.ts";
 import { parseDestinations } from "./destinations.ts";
 import { type PendingTransaction, pendingOf } from "./metadata.ts";
 import { feeRateOf, isUnmixable, outputSourceOf, relayOf } from "./node.ts";
@@ -21,14 +22,11 @@ import {
 } from "./prepare.ts";
 import type { RingMemory } from "./rings.ts";
 import type { Signer } from "./sign.ts";
-import { SigningThread } from "./signing-thread.ts";
 import type { RingedTransaction, SignedTransaction } from "./stages.ts";
 import { submit } from "./submit.ts";
 import type { Receiver } from "./tx-keys.ts";
 
 const random: RandomSource = randomBytes;
-/** One for all wallets of the process; it keeps nothing between two jobs. */
-const signingThread = new SigningThread();
 
 function ringMemoryOf(wallet: Wallet): RingMemory {
   return {
@@ -61,12 +59,12 @@ async function partsOf(wallet: Wallet, account: number, priority: number): Promi
 /** A signed transaction, and the same as a value that can be kept and relayed. */
 export type Made = { readonly signed: SignedTransaction; readonly pending: PendingTransaction };
 
-/** Signs in the signing thread; the keys stay as they are. */
+/** Signs in a thread of its own; the keys stay as they are. */
 export function signTransaction(
   ringed: RingedTransaction,
   signer: Omit<Signer, "random">,
 ): Promise<SignedTransaction> {
-  return signingThread.sign({ ringed, signer });
+  return workThreads.run("sign", { ringed, signer });
 }
 
 /** A view-only wallet makes previews: everything but the signatures, which somebody else has to make. */
@@ -75,24 +73,23 @@ async function signAll(
   ringed: readonly RingedTransaction[],
   change: Receiver,
 ): Promise<Made[]> {
-  const made: Made[] = [];
-  for (const each of ringed) {
-    if (wallet.multisig !== undefined) {
-      made.push(proposeTransaction(each, { wallet, account: wallet.multisig, change, random }));
-      continue;
-    }
-    const job = wallet.isViewOnly
-      ? previewOf(each, wallet.keys, random)
-      : { ringed: each, keys: wallet.keys };
-    const signed = await signTransaction(job.ringed, { keys: job.keys, change });
-    const indexOf = (output: OwnedOutput): number =>
-      wallet.state.outputs.findIndex(({ oneTimeKey }) => oneTimeKey === output.oneTimeKey);
-    made.push({
-      signed,
-      pending: pendingOf({ ...signed, inputs: each.inputs, rings: each.rings }, { change, indexOf }),
-    });
-  }
-  return made;
+  const isShared = wallet.multisig !== undefined;
+  return Promise.all(
+    ringed.map((each) =>
+      isShared ? proposeTransaction(each, { wallet, change }) : signOne(wallet, each, change),
+    ),
+  );
+}
+
+async function signOne(wallet: Wallet, ringed: RingedTransaction, change: Receiver): Promise<Made> {
+  const job = wallet.isViewOnly ? previewOf(ringed, wallet.keys, random) : { ringed, keys: wallet.keys };
+  const signed = await signTransaction(job.ringed, { keys: job.keys, change });
+  const indexOf = (output: OwnedOutput): number =>
+    wallet.state.outputs.findIndex(({ oneTimeKey }) => oneTimeKey === output.oneTimeKey);
+  return {
+    signed,
+    pending: pendingOf({ ...signed, inputs: ringed.inputs, rings: ringed.rings }, { change, indexOf }),
+  };
 }
 
 /** Signed transactions that pay every destination; nothing is kept or relayed. Throws `WalletRefusal`. */

@@ -1,0 +1,21 @@
+/** Errors on their way between threads, which copies of themselves would not survive. */
+import { SigningRefused } from "../multisig/attempts.ts";
+import { type RefusalKind, WalletRefusal } from "../refusal.ts";
+
+/** An error as plain data. */
+export type Failure =
+  | { readonly kind: "refusal"; readonly refusal: RefusalKind; readonly message: string }
+  | { readonly kind: "signing"; readonly message: string }
+  | { readonly kind: "bug"; readonly error: unknown };
+
+export function failureOf(error: unknown): Failure {
+  if (error instanceof WalletRefusal) return { kind: "refusal", refusal: error.kind, message: error.message };
+  if (error instanceof SigningRefused) return { kind: "signing", message: error.message };
+  return { kind: "bug", error };
+}
+
+/** The error again, of its own class where callers look for it. */
+export function errorOf(failure: Failure): unknown {
+  if (failure.kind === "refusal") return new WalletRefusal(failure.refusal, failure.message);
+  return failure.kind === "signing" ? new SigningRefused(failure.message) : failure.error;
+}

@@ -1,0 +1,138 @@
+/** Every job done off the event loop, declared once: what it is given, what it gives, which bytes are wiped after it. */
+import { randomBytes } from "node:crypto";
+import { type ClsagFrame, cnSlowHash, isInMainSubgroup, verifyClsag } from "@anulo/crypto";
+import { checkKeyImage, type SignedKeyImage, signKeyImage } from "../cold-signing/key-images.ts";
+import { accountOfKeys } from "../multisig/account-keys.ts";
+import { addToAttempt } from "../multisig/attempts.ts";
+import { buildProposal, type Proposer } from "../multisig/propose.ts";
+import {
+  type Checking,
+  checkEntry,
+  type Entry,
+  type PaidTransaction,
+  type Proving,
+  proveOutput,
+} from "../proofs/reserve-proof.ts";
+import type { OwnedOutput, WalletKeys } from "../state.ts";
+import type { SigningAttempt } from "../transfer/metadata.ts";
+import { type Signer, sign } from "../transfer/sign.ts";
+import type { RingedTransaction } from "../transfer/stages.ts";
+
+/** Runs synchronously; `secrets` names what of its input must not stay in the thread's memory. */
+export interface Job<Input, Output> {
+  readonly run: (input: Input) => Output;
+  readonly secrets: (input: Input) => readonly (Uint8Array | undefined)[];
+}
+
+function job<Input, Output>(
+  run: (input: Input) => Output,
+  secrets: (input: Input) => readonly (Uint8Array | undefined)[],
+): Job<Input, Output> {
+  return { run, secrets };
+}
+
+/** A job that does the same to every item of a list, so that several threads can share the list. */
+function each<Item, Common extends object, Output>(
+  step: (item: Item, common: Common) => Output,
+  secrets: (common: Common) => readonly (Uint8Array | undefined)[],
+) {
+  return job(
+    ({ items, common }: { readonly items: readonly Item[]; readonly common: Common }): Output[] =>
+      items.map((item) => step(item, common)),
+    ({ common }) => secrets(common),
+  );
+}
+
+const secretsOf = ({ viewSecret, spendSecret, multisig }: WalletKeys) => [
+  viewSecret,
+  spendSecret,
+  ...(multisig?.shares ?? []),
+];
+
+export const jobs = {
+  /** A range proof for many outputs, and a ring signature for each input: tens of milliseconds to seconds. */
+  sign: job(
+    ({ ringed, signer }: { readonly ringed: RingedTransaction; readonly signer: Omit<Signer, "random"> }) =>
+      sign(ringed, { ...signer, random: randomBytes }),
+    ({ signer }) => secretsOf(signer.keys),
+  ),
+  /** CryptoNight, some 40 ms a round. */
+  slowHash: job(slowHashRounds, ({ bytes }) => [bytes]),
+  signKeyImages: each(
+    (output: OwnedOutput, { keys }: { readonly keys: WalletKeys }) => signKeyImage(output, { keys }),
+    ({ keys }) => secretsOf(keys),
+  ),
+  checkKeyImages: each(
+    ({ image, output, place }: KeyImageToCheck, _: object) => checkKeyImage(image, output, place),
+    () => [],
+  ),
+  proveReserve: each(
+    (output: OwnedOutput, proving: Proving) => proveOutput(output, proving),
+    ({ keys }) => secretsOf(keys),
+  ),
+  checkReserve: each(
+    ({ entry, transaction }: EntryToCheck, given: Checking) => checkEntry(entry, transaction, given),
+    () => [],
+  ),
+  /** As `sign`, for several signers; an attempt for every group of them. */
+  propose: job(
+    ({ ringed, proposer }: { readonly ringed: RingedTransaction; readonly proposer: Proposer }) =>
+      buildProposal(ringed, proposer),
+    ({ proposer }) => secretsOf(proposer.keys),
+  ),
+  /** A signer's part: a walk around every ring. */
+  addToAttempt: job(
+    ({ attempt, frames, keys, nonces }: AttemptPart) => {
+      const account = accountOfKeys(keys);
+      if (account === undefined) throw new Error("a wallet of one signer adds to nothing");
+      return addToAttempt(attempt, frames, { account, nonces });
+    },
+    ({ keys, nonces }) => [...secretsOf(keys), ...nonces.flat()],
+  ),
+  verifyRings: each(
+    (frame: ClsagFrame, _: object) => verifyClsag(frame),
+    () => [],
+  ),
+  arePoints: each(
+    (point: Uint8Array, _: object) => isInMainSubgroup(point),
+    () => [],
+  ),
+} as const;
+
+type EntryToCheck = { readonly entry: Entry; readonly transaction: PaidTransaction };
+
+type AttemptPart = {
+  readonly attempt: SigningAttempt;
+  readonly frames: readonly ClsagFrame[];
+  readonly keys: WalletKeys;
+  /** By input. */
+  readonly nonces: readonly (readonly Uint8Array[])[];
+};
+
+type KeyImageToCheck = {
+  readonly image: SignedKeyImage;
+  readonly output: OwnedOutput;
+  /** For the caller: which one it is. */
+  readonly place: string;
+};
+
+/** CryptoNight of CryptoNight … of the bytes: 32 bytes. */
+function slowHashRounds({
+  bytes,
+  rounds,
+}: {
+  readonly bytes: Uint8Array;
+  readonly rounds: number;
+}): Uint8Array {
+  let hash = bytes;
+  for (let round = 0; round < rounds; round++) {
+    const next = cnSlowHash(hash);
+    if (round > 0) hash.fill(0);
+    hash = next;
+  }
+  return hash;
+}
+
+export type JobName = keyof typeof jobs;
+export type JobInput<K extends JobName> = Parameters<(typeof jobs)[K]["run"]>[0];
+export type JobOutput<K extends JobName> = ReturnType<(typeof jobs)[K]["run"]>;

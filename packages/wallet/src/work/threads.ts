@@ -1,0 +1,100 @@
+/** The threads that do what would hold up the event loop. */
+import { availableParallelism } from "node:os";
+import { Worker } from "node:worker_threads";
+import { errorOf, type Failure } from "./failures.ts";
+import type { JobInput, JobName, JobOutput } from "./jobs.ts";
+
+export type WorkOrder = { readonly id: number; readonly name: string; readonly input: unknown };
+export type WorkAnswer =
+  | { readonly id: number; readonly output: unknown }
+  | { readonly id: number; readonly failure: Failure };
+
+type Waiting = {
+  readonly order: WorkOrder;
+  readonly resolve: (output: never) => void;
+  readonly reject: (error: unknown) => void;
+};
+
+/** Items of a list in one job: some 10 to 20 ms, so that a short job need not wait long behind a long list. */
+const ITEMS_PER_JOB = 64;
+
+/** Jobs whose input is a list that can be shared out. */
+type ListJob = {
+  [K in JobName]: JobInput<K> extends { readonly items: readonly unknown[]; readonly common: object }
+    ? K
+    : never;
+}[JobName];
+type ItemOf<K extends ListJob> = JobInput<K>["items"][number];
+type ResultOf<K extends ListJob> = JobOutput<K> extends readonly (infer R)[] ? R : never;
+
+/** Threads started when first needed and kept: each takes the next job when it has done one. */
+export class WorkThreads {
+  /** At most so many threads. */
+  most = availableParallelism();
+  #lastId = 0;
+  readonly #queue: Waiting[] = [];
+  readonly #idle: Worker[] = [];
+  readonly #busy = new Map<Worker, Waiting>();
+
+  /** Does a job with a copy of its input; rejects with what it threw. */
+  run<K extends JobName>(name: K, input: JobInput<K>): Promise<JobOutput<K>> {
+    return new Promise((resolve, reject) => {
+      this.#queue.push({ order: { id: ++this.#lastId, name, input }, resolve, reject });
+      this.#hand();
+    });
+  }
+
+  /** Does the same to every item, in as many threads as there are; answers in order. */
+  async map<K extends ListJob>(
+    name: K,
+    items: readonly ItemOf<K>[],
+    common: JobInput<K>["common"],
+  ): Promise<ResultOf<K>[]> {
+    const share = Math.max(1, Math.min(ITEMS_PER_JOB, Math.ceil(items.length / this.most)));
+    const shares: Promise<JobOutput<K>>[] = [];
+    for (let at = 0; at < items.length; at += share) {
+      const input = { items: items.slice(at, at + share), common } as unknown as JobInput<K>;
+      shares.push(this.run(name, input));
+    }
+    return (await Promise.all(shares)).flat() as ResultOf<K>[];
+  }
+
+  #hand(): void {
+    while (this.#queue.length > 0) {
+      const worker = this.#idle.pop() ?? (this.#busy.size < this.most ? this.#start() : undefined);
+      if (worker === undefined) return;
+      const waiting = this.#queue.shift()!;
+      this.#busy.set(worker, waiting);
+      worker.ref();
+      worker.postMessage(waiting.order);
+    }
+  }
+
+  #start(): Worker {
+    const worker = new Worker(new URL("./work-worker.js", import.meta.url));
+    worker.on("message", (answer: WorkAnswer) => {
+      const waiting = this.#busy.get(worker);
+      this.#busy.delete(worker);
+      this.#idle.push(worker);
+      worker.unref();
+      if ("output" in answer) waiting?.resolve(answer.output as never);
+      else waiting?.reject(errorOf(answer.failure));
+      this.#hand();
+    });
+    worker.on("error", (error) => this.#lose(worker, error));
+    worker.on("exit", () => this.#lose(worker, new Error("a working thread ended")));
+    return worker;
+  }
+
+  /** A thread that died takes its job with it, and none else. */
+  #lose(worker: Worker, error: Error): void {
+    this.#busy.get(worker)?.reject(error);
+    this.#busy.delete(worker);
+    const at = this.#idle.indexOf(worker);
+    if (at >= 0) this.#idle.splice(at, 1);
+    this.#hand();
+  }
+}
+
+/** One set for all wallets of the process; it keeps nothing between two jobs. */
+export const workThreads: WorkThreads = new WorkThreads();

@@ -1,0 +1,28 @@
+/** Does jobs in a thread of its own, one after the other. */
+import { parentPort } from "node:worker_threads";
+import { failureOf } from "./failures.ts";
+import { type Job, type JobName, jobs } from "./jobs.ts";
+import type { WorkAnswer, WorkOrder } from "./threads.ts";
+
+function answerTo({ id, input }: WorkOrder, job: Job<unknown, unknown>): WorkAnswer {
+  try {
+    return { id, output: job.run(input) };
+  } catch (error) {
+    return { id, failure: failureOf(error) };
+  }
+}
+
+function wipe(input: unknown, job: Job<unknown, unknown>): void {
+  try {
+    for (const secret of job.secrets(input)) secret?.fill(0);
+  } catch {
+    // An input so odd that it holds no secrets has failed above.
+  }
+}
+
+parentPort?.on("message", (order: WorkOrder) => {
+  const job = jobs[order.name as JobName] as Job<unknown, unknown>;
+  const answer = answerTo(order, job);
+  parentPort?.postMessage(answer);
+  wipe(order.input, job);
+});

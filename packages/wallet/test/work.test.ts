@@ -1,0 +1,71 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { cnSlowHash, isInMainSubgroup, publicKeyOf, randomScalar } from "@anulo/crypto";
+import { SigningRefused } from "../src/multisig/attempts.ts";
+import { WalletRefusal } from "../src/refusal.ts";
+import { errorOf, failureOf } from "../src/work/failures.ts";
+import { WorkThreads } from "../src/work/threads.ts";
+
+const text = (value: string) => new TextEncoder().encode(value);
+
+describe("jobs off the event loop", () => {
+  it("give what they would give here, and leave their input as it is", async () => {
+    const threads = new WorkThreads();
+    const bytes = text("password");
+    const hash = await threads.run("slowHash", { bytes, rounds: 2 });
+    assert.deepEqual(hash, new Uint8Array(cnSlowHash(cnSlowHash(bytes))));
+    assert.deepEqual(bytes, text("password"));
+  });
+
+  it("let the event loop go on meanwhile", async () => {
+    const threads = new WorkThreads();
+    let turns = 0;
+    const timer = setInterval(() => turns++, 1);
+    await threads.run("slowHash", { bytes: text("x"), rounds: 3 });
+    clearInterval(timer);
+    assert.ok(turns > 3, `${turns} turns`);
+  });
+
+  it("keep the order of a list shared out to several threads", async () => {
+    const threads = new WorkThreads();
+    threads.most = 3;
+    const points = Array.from({ length: 200 }, (_, i) =>
+      i % 7 === 0 ? new Uint8Array(32).fill(2) : publicKeyOf(randomScalar()),
+    );
+    const verdicts = await threads.map("arePoints", points, {});
+    assert.deepEqual(verdicts, points.map(isInMainSubgroup));
+    assert.deepEqual(await threads.map("arePoints", [], {}), []);
+  });
+
+  it("fail alone, with the error they threw", async () => {
+    const threads = new WorkThreads();
+    threads.most = 1;
+    const output = { oneTimeKey: publicKeyOf(randomScalar()), keyImage: undefined };
+    const image = { keyImage: publicKeyOf(randomScalar()), signature: new Uint8Array(64) };
+    const item = { image, output: output as never, place: "0/1" };
+    const failing = threads.map("checkKeyImages", [item], {});
+    const following = threads.run("slowHash", { bytes: text("x"), rounds: 1 });
+    await assert.rejects(failing, (error) => {
+      assert.ok(error instanceof WalletRefusal);
+      assert.match(error.message, /^Signature check failed 0\/1/);
+      return true;
+    });
+    assert.deepEqual(await following, new Uint8Array(cnSlowHash(text("x"))));
+  });
+
+  it("reject what cannot be a job and take the next", async () => {
+    const threads = new WorkThreads();
+    threads.most = 1;
+    const bad = threads.run("sign", { ringed: undefined as never, signer: undefined as never });
+    await assert.rejects(bad);
+    assert.equal((await threads.run("slowHash", { bytes: text("x"), rounds: 1 })).length, 32);
+  });
+
+  it("tell refusals of every kind apart from bugs", () => {
+    const refusal = errorOf(failureOf(new WalletRefusal("NOT_ENOUGH_MONEY", "none")));
+    assert.ok(refusal instanceof WalletRefusal && refusal.kind === "NOT_ENOUGH_MONEY");
+    assert.ok(errorOf(failureOf(new SigningRefused("stale"))) instanceof SigningRefused);
+    const bug = new TypeError("x");
+    assert.equal(errorOf(failureOf(bug)), bug);
+  });
+});
