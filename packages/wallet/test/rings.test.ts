@@ -15,7 +15,7 @@ import { createChain, receive, seededRandom } from "./transfer-fixture.ts";
 
 const random = seededRandom("rings");
 const keys = createKeys(random);
-const owned = receive(keys, { amount: 5n, globalIndex: 4000 }, random);
+const owned = receive(keys, { amount: 5n, globalIndex: 4000, height: 200 }, random);
 const settings = { seedLanguage: "", refreshFromHeight: 0 };
 
 function memoryOf(ledger: Ledger): RingMemory {
@@ -124,8 +124,11 @@ test("an output of a visible amount hides among its likes", async () => {
 test("where fewer outputs share a visible amount than a ring needs, there is none", async () => {
   const visible = { ...owned, globalIndex: 3n, rct: false, mask: Uint8Array.of(1, ...new Uint8Array(31)) };
   const chain = createChain(1000, 20, [visible]);
-  const few = { ...chain, counts: async () => new Map([[5n, { unlocked: RING_SIZE - 1, recent: 0 }]]) };
+  const few = {
+    ...chain,
+    visibleCounts: async () => new Map([[5n, { unlocked: RING_SIZE - 1, recent: 0 }]]),
+  };
   await assert.rejects(ringFor(emptyLedger(), visible, few), { code: -19 });
-  const none = { ...chain, counts: async () => new Map() };
+  const none = { ...chain, visibleCounts: async () => new Map() };
   await assert.rejects(ringFor(emptyLedger(), visible, none), /no unlocked outputs/);
 });

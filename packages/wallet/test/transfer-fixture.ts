@@ -93,8 +93,11 @@ export function createChain(blocks: number, perBlock: number, owned: readonly Ow
   });
   const own = new Map(owned.map((output) => [Number(output.globalIndex), output]));
   return {
-    cumulativeOutputs: async () => Array.from({ length: blocks }, (_, i) => (i + 1) * perBlock),
-    counts: async (amounts) =>
+    hiddenCounts: async () => ({
+      startHeight: 0,
+      cumulative: Array.from({ length: blocks }, (_, i) => (i + 1) * perBlock),
+    }),
+    visibleCounts: async (amounts) =>
       new Map(amounts.map((amount) => [amount, { unlocked: blocks * perBlock, recent: perBlock }])),
     outputs: async (names) =>
       names.map(({ globalIndex }) => {

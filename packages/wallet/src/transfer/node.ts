@@ -1,26 +1,53 @@
 /** What transfers ask of the node. */
-import { toHex } from "@anulo/protocol";
+import { dynamicFees2021, FEE_QUANTIZATION_MASK, toHex } from "@anulo/protocol";
 import { checked, type Daemon, reached } from "../daemon.ts";
 import { WalletRefusal } from "../refusal.ts";
-import { type CumulativeOutputs, RECENT_OUTPUT_SECONDS } from "./decoys.ts";
+import { RECENT_OUTPUT_SECONDS } from "./decoys.ts";
+import { KeptOutputCounts, type OutputCounts, type ToldCounts } from "./output-counts.ts";
 import type { OutputSource } from "./rings.ts";
 import { type FeeRate, RING_SIZE } from "./stages.ts";
 import type { Relay } from "./submit.ts";
 
 /** A fee holds for this many blocks to come. Source: wallet2.cpp FEE_ESTIMATE_GRACE_BLOCKS. */
 const GRACE_BLOCKS = 10;
+/** Bytes. Source: cryptonote_config.h CRYPTONOTE_BLOCK_GRANTED_FULL_REWARD_ZONE_V5. */
+const SMALLEST_MEDIAN = 300_000;
 /** Priorities 1 to 4: unimportant, normal, elevated, priority. */
 const HIGHEST_PRIORITY = 4;
 
-/** Fee of a priority: 0 counts as 1, more than 4 as 4. Throws `WalletRefusal`. Source: wallet2.cpp `get_base_fee`. */
-export async function feeRateOf(daemon: Daemon, priority: number): Promise<FeeRate> {
+/** The reward (atomic units) of the first blocks there were, for a wallet that hasn't seen any. */
+const GREATEST_REWARD = (2n ** 64n - 1n) >> 19n;
+/** Reward (atomic units) that never becomes less. Source: cryptonote_config.h FINAL_SUBSIDY_PER_MINUTE. */
+const LEAST_REWARD = 600_000_000_000n;
+/** The last block's reward may be less than usual, and fees rise when blocks are full. */
+const TOLERANCE = 10n;
+
+/** Fees per byte by priority of which no honest node asks more. */
+function feeLimits(lastBlockReward: bigint): readonly bigint[] {
+  const known = lastBlockReward === 0n ? GREATEST_REWARD : lastBlockReward;
+  const reward = known < LEAST_REWARD ? LEAST_REWARD : known;
+  const fees = dynamicFees2021({ reward, shortTermMedian: SMALLEST_MEDIAN, longTermMedian: SMALLEST_MEDIAN });
+  return fees.map((fee) => fee * TOLERANCE);
+}
+
+/**
+ * Fee of a priority: 0 counts as 1, more than 4 as 4. Throws `WalletRefusal`, also where a node asks for absurdly
+ * much. `lastBlockReward` in atomic units, 0 for unknown. Source: wallet2.cpp `get_base_fee`.
+ */
+export async function feeRateOf(daemon: Daemon, priority: number, lastBlockReward: bigint): Promise<FeeRate> {
   const asked = checked(daemon.client.getFeeEstimate({ grace_blocks: GRACE_BLOCKS }));
   const answer = await asked.catch(refuseTransfer);
   const level = Math.min(Math.max(priority, 1), HIGHEST_PRIORITY) - 1;
   const feePerByte = answer.fees[level];
   if (feePerByte === undefined || feePerByte === 0n)
     throw new WalletRefusal("GENERIC_TRANSFER_ERROR", "the node did not tell its fees");
-  return { feePerByte, quantizationMask: BigInt(Math.max(1, answer.quantization_mask)) };
+  const quantizationMask = BigInt(Math.max(1, answer.quantization_mask));
+  if (feePerByte > feeLimits(lastBlockReward)[level]! || quantizationMask > TOLERANCE * FEE_QUANTIZATION_MASK)
+    throw new WalletRefusal(
+      "GENERIC_TRANSFER_ERROR",
+      `the node asks for absurd fees: ${feePerByte} atomic units per byte, in steps of ${quantizationMask}`,
+    );
+  return { feePerByte, quantizationMask };
 }
 
 /** A transfer that cannot reach the node fails as the original's does, whose first question is the height. */
@@ -30,28 +57,36 @@ function refuseTransfer(error: unknown): never {
   throw error;
 }
 
-function accumulate(counts: readonly number[], base: number): number[] {
-  let total = base;
-  return counts.map((count) => {
-    total += count;
-    return total;
-  });
-}
-
-async function cumulativeOutputs(daemon: Daemon): Promise<CumulativeOutputs> {
-  const question = { amounts: [0n], binary: true, compress: true };
+async function askCounts(daemon: Daemon, fromHeight: number): Promise<ToldCounts> {
+  const question = { amounts: [0n], from_height: fromHeight, binary: true, compress: true };
   const { distributions } = await checked(daemon.client.getOutputDistributionBin(question));
   const [only] = distributions;
   if (distributions.length !== 1 || only?.amount !== 0n)
     throw new WalletRefusal("GENERIC_TRANSFER_ERROR", "Could not obtain output distribution.");
-  return accumulate(only.distribution, 0);
+  return { startHeight: only.start_height, base: only.base, counts: only.distribution };
 }
 
-/** Outputs and their numbers as the node tells them. Source: wallet2.cpp `get_rct_distribution`, `get_outs`. */
-export function outputSourceOf(daemon: Daemon): OutputSource {
+/** What each node told, for as long as a wallet speaks to it. */
+const keptCounts = new WeakMap<Daemon, KeptOutputCounts>();
+
+function keptCountsOf(daemon: Daemon): KeptOutputCounts {
+  const kept = keptCounts.get(daemon) ?? new KeptOutputCounts();
+  keptCounts.set(daemon, kept);
+  return kept;
+}
+
+/**
+ * Outputs and their numbers as the node tells them, for one transfer: numbers of outputs are asked for once.
+ * `walletHeight`: blocks the wallet has scanned. Source: wallet2.cpp `get_rct_distribution`, `get_outs`.
+ */
+export function outputSourceOf(daemon: Daemon, walletHeight: number): OutputSource {
+  let hidden: Promise<OutputCounts> | undefined;
   return {
-    cumulativeOutputs: () => cumulativeOutputs(daemon),
-    counts: async (amounts) => {
+    hiddenCounts: () => {
+      hidden ??= keptCountsOf(daemon).update((fromHeight) => askCounts(daemon, fromHeight), walletHeight);
+      return hidden;
+    },
+    visibleCounts: async (amounts) => {
       const recent_cutoff = Math.floor(Date.now() / 1000 - RECENT_OUTPUT_SECONDS);
       const question = { amounts: [...amounts], unlocked: true, recent_cutoff };
       const { histogram } = await checked(daemon.client.getOutputHistogram(question));

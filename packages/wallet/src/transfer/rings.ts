@@ -10,6 +10,7 @@ import {
   pickVisibleCandidates,
   spendableOutputCount,
 } from "./decoys.ts";
+import { agreesWith, type OutputCounts } from "./output-counts.ts";
 import { shuffled } from "./random.ts";
 import { RING_SIZE, type Ring, type RingMember } from "./stages.ts";
 
@@ -32,9 +33,10 @@ export type OutputName = { readonly amount: bigint; readonly globalIndex: number
 
 /** What rings need from the node. */
 export type OutputSource = {
-  cumulativeOutputs(): Promise<CumulativeOutputs>;
+  /** How many RingCT outputs each block brought. */
+  hiddenCounts(): Promise<OutputCounts>;
   /** How many outputs of these visible amounts there are. */
-  counts(amounts: readonly bigint[]): Promise<ReadonlyMap<bigint, AmountCount>>;
+  visibleCounts(amounts: readonly bigint[]): Promise<ReadonlyMap<bigint, AmountCount>>;
   /** One answer for each name, in order. */
   outputs(names: readonly OutputName[]): Promise<readonly NodeOutput[]>;
 };
@@ -106,6 +108,8 @@ function chooseMembers(candidates: Candidates, answerOf: Answers, random: Random
     if (members.length === RING_SIZE) break;
     const answer = answerOf(amount, globalIndex);
     if (globalIndex === real || answer === undefined || !isUsable(answer)) continue;
+    // A node that tells the same key again and again would leave the real one standing out.
+    if (members.some(({ key }) => equalBytes(key, answer.key))) continue;
     members.push({ globalIndex, key: answer.key, commitment: answer.commitment });
   }
   if (members.length < RING_SIZE)
@@ -166,11 +170,14 @@ async function lookAtHidden(
   source: OutputSource,
 ): Promise<CumulativeOutputs> {
   if (inputs.length === 0) return [];
-  const cumulative = await source.cumulativeOutputs();
+  const told = await source.hiddenCounts();
+  const { cumulative } = told;
   const newest = Math.max(...inputs.map(realIndexOf));
   if (cumulative.length <= 10) throw new WalletRefusal("GENERIC_TRANSFER_ERROR", "Not enough rct outputs");
   if ((cumulative.at(-1) ?? 0) <= newest)
     throw new WalletRefusal("GENERIC_TRANSFER_ERROR", "Daemon reports suspicious number of rct outputs");
+  if (!inputs.every((input) => agreesWith(told, input)))
+    throw new WalletRefusal("GENERIC_TRANSFER_ERROR", "Daemon reports rct outputs other than those scanned");
   return cumulative;
 }
 
@@ -181,7 +188,7 @@ async function lookAtVisible(
 ): Promise<Surroundings["counts"]> {
   const amounts = [...new Set(inputs.map(({ amount }) => amount))].sort((a, b) => (a < b ? -1 : 1));
   if (amounts.length === 0) return new Map();
-  const counts = await source.counts(amounts);
+  const counts = await source.visibleCounts(amounts);
   for (const amount of amounts) {
     const { unlocked, recent } = counts.get(amount) ?? { unlocked: 0, recent: 0 };
     const refuse = (what: string): never => {

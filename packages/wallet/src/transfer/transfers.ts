@@ -43,8 +43,8 @@ function changeReceiver(wallet: Wallet, account: number): Receiver {
 
 async function partsOf(wallet: Wallet, account: number, priority: number): Promise<PrepareParts> {
   return {
-    ...{ wallet, random, memory: ringMemoryOf(wallet), source: outputSourceOf(wallet.daemon) },
-    feeRate: await feeRateOf(wallet.daemon, priority),
+    ...{ wallet, random, memory: ringMemoryOf(wallet), source: outputSourceOf(wallet.daemon, wallet.height) },
+    feeRate: await feeRateOf(wallet.daemon, priority, wallet.state.lastBlockReward),
     change: changeReceiver(wallet, account),
     balanceOf: (of) =>
       accountBalance(wallet.state, {
@@ -113,7 +113,7 @@ export async function makeSweep(
  * there are none. Throws `WalletRefusal`.
  */
 export async function makeUnmixableSweep(wallet: Wallet): Promise<Made[]> {
-  const feeRate = await feeRateOf(wallet.daemon, 1);
+  const feeRate = await feeRateOf(wallet.daemon, 1, wallet.state.lastBlockReward);
   const visible = wallet.spendableOutputs().filter(({ rct }) => !rct);
   const isRare = await isUnmixable(
     wallet.daemon,

@@ -1,0 +1,94 @@
+/**
+ * How many RingCT outputs each block brought: megabytes for a whole chain, so what was told is kept and only the
+ * newest blocks are asked for again. Source: wallet2.cpp `get_rct_distribution`, which asks for all every time.
+ */
+import { WalletRefusal } from "../refusal.ts";
+import type { CumulativeOutputs } from "./decoys.ts";
+
+/** Number of outputs up to and including each block, from the block at `startHeight` on. */
+export type OutputCounts = { readonly startHeight: number; readonly cumulative: CumulativeOutputs };
+
+/** What a node tells: outputs of each block from `startHeight` on, and how many there were `base` before. */
+export type ToldCounts = {
+  readonly startHeight: number;
+  readonly base: number;
+  readonly counts: readonly number[];
+};
+
+/** Blocks that are asked for again: the wallet follows no deeper reorganisation. */
+const OVERLAP = 100;
+/** More than fit into any block. */
+const MAX_OUTPUTS_OF_BLOCK = 1 << 20;
+/** More blocks than there will be in a century. */
+const MAX_BLOCKS = 1 << 25;
+
+function refuse(what: string): never {
+  throw new WalletRefusal("GENERIC_TRANSFER_ERROR", `Could not obtain output distribution: the node ${what}`);
+}
+
+/** Throws `WalletRefusal` where no chain can be so. */
+function checkTold({ startHeight, base, counts }: ToldCounts, fromHeight: number, walletHeight: number) {
+  if (startHeight < fromHeight) refuse("told of blocks it was not asked for");
+  if (startHeight + counts.length > MAX_BLOCKS) refuse("told of more blocks than there can be");
+  if (startHeight + counts.length + OVERLAP < walletHeight) refuse("has fewer blocks than were scanned");
+  if (base > MAX_OUTPUTS_OF_BLOCK * startHeight || counts.some((count) => count > MAX_OUTPUTS_OF_BLOCK))
+    refuse("told of more outputs than blocks hold");
+}
+
+function accumulate(before: CumulativeOutputs, { base, counts }: ToldCounts): number[] {
+  const all = [...before];
+  let total = base;
+  for (const count of counts) {
+    total += count;
+    all.push(total);
+  }
+  return all;
+}
+
+/** Asks for the counts from a height on. */
+export type AskCounts = (fromHeight: number) => Promise<ToldCounts>;
+
+/** The counts of one node's chain, kept from one question to the next. */
+export class KeptOutputCounts {
+  #kept: OutputCounts = { startHeight: 0, cumulative: [] };
+
+  /** Throws `WalletRefusal` where the node tells what cannot be. */
+  async update(ask: AskCounts, walletHeight: number): Promise<OutputCounts> {
+    this.#kept = (await this.#extend(ask, walletHeight)) ?? (await askForAll(ask, walletHeight));
+    return this.#kept;
+  }
+
+  /** Undefined where what is kept is not of the node's chain any more. */
+  async #extend(ask: AskCounts, walletHeight: number): Promise<OutputCounts | undefined> {
+    const { startHeight, cumulative } = this.#kept;
+    if (cumulative.length <= OVERLAP) return undefined;
+    const lasting = cumulative.slice(0, -OVERLAP);
+    const fromHeight = startHeight + lasting.length;
+    const told = await ask(fromHeight).catch((error: unknown) => {
+      // A shorter chain has nothing to tell from there on.
+      if (error instanceof WalletRefusal) return undefined;
+      throw error;
+    });
+    if (told === undefined || told.startHeight !== fromHeight || told.base !== lasting.at(-1))
+      return undefined;
+    checkTold(told, fromHeight, walletHeight);
+    return { startHeight, cumulative: accumulate(lasting, told) };
+  }
+}
+
+async function askForAll(ask: AskCounts, walletHeight: number): Promise<OutputCounts> {
+  const told = await ask(0);
+  checkTold(told, 0, walletHeight);
+  return { startHeight: told.startHeight, cumulative: accumulate([], told) };
+}
+
+/** Whether the counts have room for an output with this global index in the block at `height`. */
+export function agreesWith(
+  { startHeight, cumulative }: OutputCounts,
+  { height, globalIndex }: { readonly height: number; readonly globalIndex: bigint },
+): boolean {
+  const at = height - startHeight;
+  const before = at === 0 ? 0 : cumulative[at - 1];
+  const after = cumulative[at];
+  return before !== undefined && after !== undefined && globalIndex >= before && globalIndex < after;
+}

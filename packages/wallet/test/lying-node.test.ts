@@ -1,0 +1,138 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Daemon } from "../src/daemon.ts";
+import { createKeys } from "../src/keys/wallet-keys.ts";
+import { feeRateOf, outputSourceOf } from "../src/transfer/node.ts";
+import { agreesWith } from "../src/transfer/output-counts.ts";
+import { createRings, type OutputSource, type RingMemory } from "../src/transfer/rings.ts";
+import { createChain, receive, seededRandom } from "./transfer-fixture.ts";
+
+type Distribution = { start_height: number; base: number; distribution: number[] };
+
+/** A node that tells of `counts` outputs for each of its blocks, or lies by `lie`. */
+function nodeWith(counts: () => readonly number[], lie = (honest: Distribution): Distribution => honest) {
+  const asked: number[] = [];
+  const client = {
+    getOutputDistributionBin: async ({ from_height = 0 }) => {
+      asked.push(from_height);
+      const all = counts();
+      if (from_height >= all.length)
+        return { status: "Failed to get output distribution", distributions: [] };
+      const base = all.slice(0, from_height).reduce((sum, count) => sum + count, 0);
+      const honest = { start_height: from_height, base, distribution: all.slice(from_height) };
+      return { status: "OK", distributions: [{ amount: 0n, ...lie(honest) }] };
+    },
+  };
+  return { asked, daemon: { client } as unknown as Daemon };
+}
+
+const countsOf = (daemon: Daemon, height: number) => outputSourceOf(daemon, height).hiddenCounts();
+const totals = (counts: readonly number[]) => {
+  let total = 0;
+  return counts.map((count) => {
+    total += count;
+    return total;
+  });
+};
+
+test("numbers of outputs are asked for once, then only those of the newest blocks", async () => {
+  const chain = Array.from({ length: 500 }, (_, i) => i % 7);
+  const { daemon, asked } = nodeWith(() => chain);
+  assert.deepEqual((await countsOf(daemon, 500)).cumulative, totals(chain));
+  chain.push(3, 4, 5);
+  assert.deepEqual((await countsOf(daemon, 503)).cumulative, totals(chain));
+  assert.deepEqual((await countsOf(daemon, 503)).cumulative, totals(chain));
+  assert.deepEqual(asked, [0, 400, 403]);
+});
+
+test("numbers of outputs follow a reorganisation, however deep", async () => {
+  let chain = Array.from({ length: 500 }, (_, i) => i % 7);
+  const { daemon, asked } = nodeWith(() => chain);
+  await countsOf(daemon, 500);
+  chain = [...chain.slice(0, 450), ...Array.from({ length: 60 }, () => 9)];
+  assert.deepEqual((await countsOf(daemon, 500)).cumulative, totals(chain));
+  chain = [...chain.slice(0, 300), ...Array.from({ length: 300 }, () => 2)];
+  assert.deepEqual((await countsOf(daemon, 500)).cumulative, totals(chain));
+  chain = chain.slice(0, 420);
+  assert.deepEqual((await countsOf(daemon, 420)).cumulative, totals(chain));
+  assert.deepEqual(asked, [0, 400, 410, 0, 500, 0]);
+});
+
+test("numbers of outputs that cannot be are refused", async () => {
+  const lies: [string, (honest: Distribution) => Distribution][] = [
+    ["fewer blocks", (honest) => ({ ...honest, distribution: honest.distribution.slice(0, 300) })],
+    ["more blocks", (honest) => ({ ...honest, start_height: 2 ** 30 })],
+    ["more outputs", (honest) => ({ ...honest, distribution: honest.distribution.with(7, 2 ** 40) })],
+    ["more outputs", (honest) => ({ ...honest, base: 2 ** 50 })],
+  ];
+  for (const [complaint, lie] of lies) {
+    const { daemon } = nodeWith(() => Array.from({ length: 500 }, () => 3), lie);
+    await assert.rejects(countsOf(daemon, 500), new RegExp(complaint));
+  }
+});
+
+test("numbers of outputs must leave an output of ours its place", () => {
+  const counts = { startHeight: 100, cumulative: [5, 9, 9, 12] };
+  const isAt = (height: number, globalIndex: bigint) => agreesWith(counts, { height, globalIndex });
+  assert.ok(isAt(100, 0n) && isAt(101, 5n) && isAt(101, 8n) && isAt(103, 11n));
+  assert.ok(!isAt(101, 9n) && !isAt(101, 4n) && !isAt(102, 9n) && !isAt(104, 12n) && !isAt(99, 0n));
+});
+
+const random = seededRandom("lying node");
+const keys = createKeys(random);
+const owned = receive(keys, { amount: 5n, globalIndex: 4000, height: 200 }, random);
+const memory: RingMemory = { ringOf: () => undefined, remember: async () => undefined };
+const honest = createChain(1000, 20, [owned]);
+const ringFrom = (lies: Partial<OutputSource>) =>
+  createRings({ inputs: [owned], source: { ...honest, ...lies }, memory, random });
+
+test("a node that misplaces our output is noticed", async () => {
+  const shifted = createChain(1000, 19, []).hiddenCounts;
+  await assert.rejects(ringFrom({ hiddenCounts: shifted }), /other than those scanned/);
+});
+
+test("a node that tells another key, amount or lock of our output is noticed", async () => {
+  const [truth] = await honest.outputs([{ amount: 0n, globalIndex: 4000 }]);
+  const [stranger] = await honest.outputs([{ amount: 0n, globalIndex: 4001 }]);
+  for (const lie of [{ key: stranger!.key }, { commitment: stranger!.commitment }, { unlocked: false }]) {
+    const outputs: OutputSource["outputs"] = async (names) => {
+      const answers = await honest.outputs(names);
+      return answers.map((each, i) => (names[i]!.globalIndex === 4000 ? { ...truth!, ...lie } : each));
+    };
+    await assert.rejects(ringFrom({ outputs }), /real output/);
+  }
+});
+
+test("a node that answers for less than it was asked, or with one key for all, gets no transaction", async () => {
+  const fewer: OutputSource["outputs"] = async (names) => (await honest.outputs(names)).slice(1);
+  await assert.rejects(ringFrom({ outputs: fewer }), /get_outs/);
+  const same: OutputSource["outputs"] = async (names) => {
+    const [stranger] = await honest.outputs([{ amount: 0n, globalIndex: 4001 }]);
+    const answers = await honest.outputs(names);
+    return answers.map((each, i) => (names[i]!.globalIndex === 4000 ? each : stranger!));
+  };
+  await assert.rejects(ringFrom({ outputs: same }), { code: -19 });
+});
+
+function nodeAsking(fees: readonly bigint[], quantization_mask = 10_000): Daemon {
+  const client = { getFeeEstimate: async () => ({ status: "OK", fees, quantization_mask }) };
+  return { client } as unknown as Daemon;
+}
+
+test("fees as the network has them are taken, absurd ones are not", async () => {
+  const today = [20_000n, 80_000n, 320_000n, 4_000_000n];
+  const reward = 600_000_000_000n;
+  for (const [i, feePerByte] of today.entries())
+    assert.deepEqual(await feeRateOf(nodeAsking(today), i + 1, reward), {
+      feePerByte,
+      quantizationMask: 10_000n,
+    });
+  const absurd = today.map((fee) => fee * 11n);
+  for (const priority of [0, 1, 2, 3, 4, 9])
+    await assert.rejects(feeRateOf(nodeAsking(absurd), priority, reward), /absurd fees/);
+  await assert.rejects(feeRateOf(nodeAsking(today, 10 ** 12), 1, reward), /absurd fees/);
+  await assert.rejects(feeRateOf(nodeAsking([]), 1, reward), /did not tell/);
+  // In the first years rewards were high, and so were fees.
+  await feeRateOf(nodeAsking([1_200_000n]), 1, 35_000_000_000_000n);
+  await feeRateOf(nodeAsking([1_200_000n]), 1, 0n);
+});
