@@ -110,7 +110,13 @@ export {
   type VerifiedAlternativeBlock,
   verifyAlternativeBlock,
 } from "./verify-alternative-block.ts";
-export { type BlockCandidate, type VerifiedBlock, verifyBlock } from "./verify-block.ts";
+export {
+  type BlockCandidate,
+  type VerifiedBlock,
+  type VerifiedHeader,
+  verifyBlock,
+  verifyHeader,
+} from "./verify-block.ts";
 export {
   checkBlobSize,
   type VerifiedTransaction,

@@ -6,12 +6,12 @@ import {
   toHex,
   transactionWeight,
 } from "@anulo/protocol";
-import { checkCheckpoint, requireWrittenDifficulty } from "./checkpoints.ts";
+import { type Checkpoint, checkCheckpoint, requireWrittenDifficulty } from "./checkpoints.ts";
 import { difficultyOfNextBlock } from "./difficulty.ts";
 import { generatedAfter } from "./emission.ts";
 import { checkForkVersion } from "./header.ts";
 import { checkClaim, checkMinerTransaction } from "./miner-transaction.ts";
-import type { Obligation } from "./obligations.ts";
+import type { Obligation, PowHashObligation } from "./obligations.ts";
 import { feeOf } from "./pool-admission.ts";
 import { proofOfWork } from "./proof-of-work.ts";
 import { checkTimestamp } from "./timestamps.ts";
@@ -47,34 +47,51 @@ export interface VerifiedBlock {
   alreadyGenerated: bigint;
 }
 
+/** What is known of a block from its header and the chain alone. */
+export interface VerifiedHeader {
+  /** The block's work, to be discharged before anything else is looked at where the block comes from a stranger. */
+  obligations: PowHashObligation[];
+  difficulty: bigint;
+  checkpoint: Checkpoint | undefined;
+}
+
 /**
- * Judges the next block of a chain, save its proofs, which are returned.
- * Throws `RuleViolation`.
- * Source: blockchain.cpp `handle_block_to_main_chain`.
+ * Judges what takes next to nothing of the next block of a chain: its header, and what work it has to have.
+ * Throws `RuleViolation`. Source: blockchain.cpp `handle_block_to_main_chain`, which checks the work here.
  */
-export function verifyBlock(candidate: BlockCandidate, context: ChainContext): VerifiedBlock {
-  const { block } = candidate;
+export function verifyHeader(block: Block, context: ChainContext): VerifiedHeader {
   const { chain } = context;
   checkHeader(block, context);
   const checkpoint = checkCheckpoint(block, chain.height, chain.checkpoints);
   const difficulty = difficultyOfNextBlock(chain);
+  const { majorVersion } = block.header;
+  const work = { blob: blockHashingBlob(block), height: chain.height, majorVersion, difficulty };
+  return { obligations: proofOfWork(work, chain), difficulty, checkpoint };
+}
+
+/**
+ * Judges the next block of a chain, save its proofs, which are returned; `header` where that was judged before.
+ * Throws `RuleViolation`.
+ * Source: blockchain.cpp `handle_block_to_main_chain`.
+ */
+export function verifyBlock(
+  candidate: BlockCandidate,
+  context: ChainContext,
+  header: VerifiedHeader = verifyHeader(candidate.block, context),
+): VerifiedBlock {
+  const { block } = candidate;
+  const { chain } = context;
+  const { difficulty, checkpoint } = header;
   checkMinerTransaction(block.minerTransaction, chain);
   const transactions = checkTransactionList(candidate, context);
   const verified = transactions.map((transaction) => verifyTransaction(transaction, context));
   checkKeyImagesAcross(transactions);
   const body = checkReward(block, transactions, context);
-  const work = {
-    blob: blockHashingBlob(block),
-    height: chain.height,
-    majorVersion: block.header.majorVersion,
-    difficulty,
-  };
-  const pow = proofOfWork(work, chain);
   const cumulativeDifficulty = chain.cumulativeDifficulty + difficulty;
   requireWrittenDifficulty(checkpoint, cumulativeDifficulty);
   return {
     ...body,
-    obligations: [...pow, ...verified.flatMap(({ obligations }) => obligations)],
+    obligations: [...header.obligations, ...verified.flatMap(({ obligations }) => obligations)],
     transactions: verified,
     height: chain.height,
     difficulty,

@@ -1,14 +1,19 @@
 import assert from "node:assert/strict";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { test } from "node:test";
-import { RuleViolation } from "@anulo/consensus";
-import { type Block, toHex, writeBlock } from "@anulo/protocol";
+import { type Obligation, RuleViolation } from "@anulo/consensus";
+import { type Block, networks, toHex, writeBlock } from "@anulo/protocol";
 import { acceptBlock } from "../src/chain/chain.ts";
 import { readBlockWithTransactions, readIncomingBlock } from "../src/chain/incoming-block.ts";
+import { openChain } from "../src/chain/open-chain.ts";
 import type { ChainParts } from "../src/chain/parts.ts";
+import { FailedProof } from "../src/chain/proofs.ts";
 import { createTemplate } from "../src/mining/block-template.ts";
 import { admit } from "../src/pool/admit.ts";
 import { dropFromPool } from "../src/pool/maintain.ts";
-import { emptyChain, loadBlocks, mine, minerKeys } from "./chain-fixture.ts";
+import { emptyChain, loadBlocks, mine, minerKeys, now } from "./chain-fixture.ts";
 import { goldenState } from "./recorded-chains.ts";
 
 /** Everything of a chain that a failed reorganisation must leave as it was. */
@@ -200,4 +205,37 @@ test("a block beside the chain is judged by its header and its work before its t
   const old = { ...block, header: { ...block.header, majorVersion: 1 } };
   assert.equal(await refusalOf(old), "BLOCK_VERSION");
   await chain.close();
+});
+
+test("a block on top is judged by its header and its work before its transactions are looked for", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "anulo-work-"));
+  const path = join(folder, "chain.mdb");
+  const { blocks } = goldenState();
+  const last = blocks.findLastIndex(({ transactions }) => transactions.length > 0);
+  const easy = await emptyChain(path);
+  await loadBlocks(easy.parts, blocks.slice(0, last));
+  await easy.close();
+  const discharged: string[] = [];
+  const discharge = async (open: readonly Obligation[]) => {
+    discharged.push(...open.map(({ kind }) => kind));
+    throw new FailedProof({ code: "PROOF_OF_WORK", difficulty: 2n }, undefined);
+  };
+  const chain = await openChain({ network: networks.regtest, path, fixedDifficulty: 2n, discharge, now });
+  const { read } = chain.parts.store;
+  let lookups = 0;
+  const { output } = read;
+  const counted = (...place: Parameters<typeof output>) => {
+    lookups++;
+    return output(...place);
+  };
+  Object.assign(read, { output: counted });
+  const { blob, transactions } = blocks[last]!;
+  const incoming = await readBlockWithTransactions(blob, transactions);
+  const isLazy = (error: unknown) =>
+    error instanceof RuleViolation && error.violation.code === "PROOF_OF_WORK";
+  await assert.rejects(acceptBlock(chain.parts, incoming), isLazy);
+  assert.deepEqual(discharged, ["powHash"]);
+  assert.equal(lookups, 0);
+  await chain.close();
+  rmSync(folder, { recursive: true });
 });

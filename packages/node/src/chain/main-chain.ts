@@ -1,4 +1,4 @@
-import { chainContext, type TransactionCandidate, verifyBlock } from "@anulo/consensus";
+import { chainContext, type TransactionCandidate, verifyBlock, verifyHeader } from "@anulo/consensus";
 import { readTransaction, toHex, transactionWeight } from "@anulo/protocol";
 import type { ChainWriter, RemovedBlock } from "@anulo/storage";
 import { candidateOf } from "../pool/candidate.ts";
@@ -40,8 +40,12 @@ export function extendChain(
   { find, demand = proofs.demand }: { find: FindTransaction; demand?: typeof proofs.demand },
 ): (writer: ChainWriter) => void {
   const { block } = incoming;
+  const context = chainContext(state.view(), now());
+  const header = verifyHeader(block, context);
+  // Nobody has us look up rings for a block that took no work.
+  demand(header.obligations);
   const found = block.transactionHashes.map((hash) => find(toHex(hash)));
-  const verified = verifyBlock({ block, transactions: found }, chainContext(state.view(), now()));
+  const verified = verifyBlock({ block, transactions: found }, context, header);
   demand(verified.obligations);
   const stored = newBlock(
     incoming,
