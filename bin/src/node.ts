@@ -136,7 +136,11 @@ export async function runNode(args: readonly string[]): Promise<void> {
   const node = createNode(options);
   mkdirSync(dirname(options.databasePath), { recursive: true });
   const signalled = untilSignalled();
-  await node.start();
+  const starting = node.start();
+  if (await Promise.race([signalled.then(() => true), starting.then(() => false)])) {
+    starting.catch(() => {});
+    return await node.stop();
+  }
   keepPidFile(flags.pidfile);
   const blockId = (height: number) => node.chain.store.read.blockInfo(height)?.hash;
   node.events.listen((event) => notify(event, { log: options.log.in("notify"), blockId }));

@@ -35,6 +35,7 @@ import { nodeCalls } from "./rpc/calls.ts";
 import type { NodeContext, NodeServices } from "./rpc/context.ts";
 import { createFailingCallers, forgiving } from "./rpc/failing-callers.ts";
 import { createAnswerMemory } from "./rpc/memory.ts";
+import { stopEach } from "./stop-each.ts";
 import { createVerifiers, type Verifiers } from "./verify-workers/verifiers.ts";
 
 /** How a node is made. Everything may be left out but the network. */
@@ -90,7 +91,7 @@ export interface NodeOptions {
 /** A node. It can be started once and stopped once. */
 export interface Node {
   start(): Promise<void>;
-  /** Answers what was asked, closes the ports and the database. */
+  /** Answers what was asked, closes the ports and the database; a start that is not over yet rejects. */
   stop(): Promise<void>;
   /** Resolves when somebody asks the node to stop through its RPC. */
   readonly stopRequested: Promise<void>;
@@ -134,6 +135,8 @@ export function createNode(options: NodeOptions): Node {
   const stopRequested = new Promise<void>((resolve) => {
     askToStop = resolve;
   });
+  const stopping = new AbortController();
+  let starting: Promise<Running> | undefined;
   let running: Running | undefined;
   let fault: Error | undefined;
   const fail = (reason: Error) => {
@@ -148,10 +151,14 @@ export function createNode(options: NodeOptions): Node {
   };
   return {
     async start() {
-      if (running !== undefined) throw new Error("the node is running already");
-      running = await run(options, { requestStop: () => askToStop(), onFault: fail });
+      if (starting !== undefined) throw new Error("the node was started already");
+      const { signal } = stopping;
+      starting = run(options, { requestStop: () => askToStop(), onFault: fail, stopped: signal });
+      running = await starting;
     },
     async stop() {
+      stopping.abort(new Error("the node was stopped while it started"));
+      await starting?.catch(() => {});
       if (running === undefined) return;
       const parts = running;
       running = undefined;
@@ -179,23 +186,28 @@ export function createNode(options: NodeOptions): Node {
 interface Reports {
   requestStop(): void;
   onFault(fault: Error): void;
+  /** Aborted when the node is to stop, be it while it starts. */
+  readonly stopped: AbortSignal;
 }
 
 /** The parts that run so far. */
 type Begun = { -readonly [K in keyof Running]?: Running[K] };
 
 /** Peers and callers first, the chain they speak of last. */
-async function stopAll(parts: Begun): Promise<void> {
+function stopAll(parts: Begun): Promise<void> {
   const { server, bootstrap, chain, pruner, verifiers, pow, miner, cancelMining, peering, timer } = parts;
   clearInterval(timer);
-  cancelMining?.();
-  miner?.stop();
-  await peering?.stop();
-  await pruner?.stop();
-  bootstrap?.stop();
-  await server?.stop();
-  await Promise.all([verifiers?.stop(), pow?.stop()]);
-  await chain?.close();
+  return stopEach([
+    () => cancelMining?.(),
+    () => miner?.stop(),
+    () => peering?.stop(),
+    () => pruner?.stop(),
+    () => bootstrap?.stop(),
+    () => server?.stop(),
+    () => verifiers?.stop(),
+    () => pow?.stop(),
+    () => chain?.close(),
+  ]);
 }
 
 /** Starts everything, or nothing: what was begun before something failed is stopped again. */
@@ -204,14 +216,16 @@ async function run(options: NodeOptions, reports: Reports): Promise<Running> {
   try {
     return await startAll(options, reports, begun);
   } catch (error) {
-    await stopAll(begun);
+    await stopAll(begun).catch((failure) =>
+      options.log?.in("global").error("what had begun could not be stopped", { error: failure }),
+    );
     throw error;
   }
 }
 
 async function startAll(
   options: NodeOptions,
-  { requestStop, onFault }: Reports,
+  { requestStop, onFault, stopped }: Reports,
   begun: Begun,
 ): Promise<Running> {
   const { now = systemClock, verifyThreads = availableParallelism(), databasePath } = options;
@@ -229,8 +243,9 @@ async function startAll(
   const { fixedDifficulty, seedSchedule, checkpoints, syncMode, maxPoolWeight } = options;
   const database = { path: databasePath, syncMode, maxPoolWeight };
   const rules = { network, fixedDifficulty, seedSchedule, checkpoints };
-  const chain = await openChain({ ...rules, ...database, discharge, now, onFault });
+  const chain = await openChain({ ...rules, ...database, discharge, now, onFault, onBug: bugLog(options) });
   begun.chain = chain;
+  stopped.throwIfAborted();
   const miner = createMiner({
     parts: chain.parts,
     events: chain.events,
@@ -251,17 +266,26 @@ async function startAll(
   });
   begun.peering = peering;
   await peering.start();
+  stopped.throwIfAborted();
   const pruner = startPruner(options, chain);
   begun.pruner = pruner;
   const bootstrap = bootstrapOf(options, { chain, peering });
   begun.bootstrap = bootstrap;
   const server = await serve(options, { chain, pruner, pow, miner, peering, bootstrap, now, requestStop });
   begun.server = server;
+  stopped.throwIfAborted();
   const { sync } = peering.protocol;
   const cancelMining =
     options.mining === undefined ? () => {} : startWhen(() => sync.isSynchronized, miner, options.mining);
   const timer = setInterval(() => careForPool(options, chain), POOL_CARE_MS).unref();
   return { chain, pruner, verifiers, pow, miner, cancelMining, peering, bootstrap, server, timer };
+}
+
+/** Left out, what listeners throw ends the process. */
+function bugLog({ log }: NodeOptions): ((bug: unknown) => void) | undefined {
+  return (
+    log && ((error) => log.in("global").error("a bug: news of the chain could not be handled", { error }))
+  );
 }
 
 /** Nobody waits for it: what goes wrong is told to the log. */

@@ -32,6 +32,8 @@ export interface OpenChainOptions {
   readonly maxPoolWeight?: number | undefined;
   /** Told when the disk fails: the chain must not be written any more. */
   readonly onFault?: ((fault: Error) => void) | undefined;
+  /** Told what those throw who are told of the chain. */
+  readonly onBug?: ((bug: unknown) => void) | undefined;
   readonly discharge: Discharge;
   /** Unix seconds. */
   readonly now: () => number;
@@ -51,7 +53,7 @@ export async function openChain(options: OpenChainOptions): Promise<OpenChain> {
   const checkpoints = withCheckpoints(enforcedCheckpoints(network.name), options.checkpoints ?? []);
   const store = await openStore({ path, network: network.name, syncMode, onFault });
   const { read } = store;
-  const events = createEvents();
+  const events = createEvents(options.onBug);
   const parts: ChainParts = {
     store,
     network,
