@@ -265,6 +265,8 @@ export class Wallet {
   /** Forgets what came from the chain and scans again; `hard` also forgets transaction keys and notes. */
   rescan(hard: boolean): Promise<RefreshResult> {
     return this.#scanInTurn(async () => {
+      // What would be forgotten can only be had again from a node that answers.
+      await this.daemon.getHeight();
       await this.commit({ kind: "reset", hard });
       return await this.#refresh(0);
     });

@@ -4,11 +4,14 @@ import { type Exact, type ExactObject, formatExact, isExactObject, parseExact } 
 /** An error object of JSON-RPC, as the service sent it. */
 export class CallFailed extends Error {
   readonly code: number;
+  /** The error object's message. */
+  readonly reason: string;
 
   constructor(method: string, code: number, message: string) {
     super(`${method}: ${message} (${code})`);
     this.name = "CallFailed";
     this.code = code;
+    this.reason = message;
   }
 }
 

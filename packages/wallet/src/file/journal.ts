@@ -192,7 +192,7 @@ async function writeAll(file: FileHandle, bytes: Buffer, position: number): Prom
 }
 
 /** A renamed file survives a power cut once its directory is on disk. */
-async function syncDirectory(path: string): Promise<void> {
+export async function syncDirectory(path: string): Promise<void> {
   const directory = await open(path, "r");
   try {
     await directory.sync();

@@ -17,12 +17,19 @@ import {
   WrongPassword,
   writeKeysFile,
 } from "./keys-file.ts";
-import { type ChangeLog, createStore, noChangeLog, openStore } from "./store.ts";
+import {
+  type ChangeLog,
+  createStore,
+  noChangeLog,
+  openStore,
+  prepareNextStore,
+  type StoreOptions,
+  settleNextStore,
+} from "./store.ts";
 import {
   exists,
   lockWallet,
   readKeysImage,
-  removeStore,
   type WalletPaths,
   writeAddressFile,
   writeKeysImage,
@@ -158,11 +165,16 @@ async function openWith(
   return { wallet, paths, keysImage, close };
 }
 
+function storeOf(paths: WalletPaths, { viewSecret }: WalletKeys, network: NetworkName): StoreOptions {
+  return { path: paths.store, secret: viewSecret, network };
+}
+
 async function openLedger(paths: WalletPaths | undefined, file: KeysFile, network: NetworkName) {
   const settings = walletSettings(file.settings);
   const fresh = createLedger(network, settings);
   if (paths === undefined) return { ledger: fresh, log: noChangeLog satisfies ChangeLog };
-  const store = { path: paths.store, secret: file.keys.viewSecret, network };
+  const store = storeOf(paths, file.keys, network);
+  await settleNextStore(store);
   if (await exists(paths.store)) return await openStore(store, settings);
   return { ledger: fresh, log: await createStore(store, fresh) };
 }
@@ -203,8 +215,8 @@ async function readWith(opened: OpenWallet, password: string, options: OpenOptio
 }
 
 /**
- * Gives a closed wallet other keys, in the same files, and opens it again. What it knew of the chain is forgotten
- * when its address changes. Throws a refusal, before anything is written, when the password is wrong.
+ * Gives a closed wallet other keys, in the same files, and opens it again. What it knew is forgotten when its
+ * address changes, but for its attributes. Throws a refusal, before anything is written, when the password is wrong.
  */
 export async function changeKeys(
   opened: OpenWallet,
@@ -227,8 +239,11 @@ export async function changeKeys(
   const unlock = paths === undefined ? async () => undefined : await lockWallet(paths);
   try {
     if (paths !== undefined) {
-      // Without its store a wallet scans again: a crash before the new keys are there costs that.
-      if (!equalBytes(keys.spendPublic, file.keys.spendPublic)) await removeStore(paths);
+      if (!equalBytes(keys.spendPublic, file.keys.spendPublic)) {
+        const ledger = createLedger(options.network, walletSettings(settings));
+        for (const [key, value] of opened.wallet.state.attributes) ledger.state.attributes.set(key, value);
+        await prepareNextStore(storeOf(paths, keys, options.network), ledger);
+      }
       await writeKeysImage(paths, keysImage);
     }
     return await openWith({ paths, file: { ...file, keys, settings }, keysImage, unlock }, options);

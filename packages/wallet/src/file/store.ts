@@ -1,9 +1,11 @@
 /** Keeps a wallet's state on disk: a picture of it, then every change since. */
+import { rename, rm } from "node:fs/promises";
+import { dirname } from "node:path";
 import type { WalletChange } from "../changes.ts";
 import { applyChange, createLedger, indexLedger, type Ledger } from "../ledger.ts";
 import type { NetworkName, WalletSettings, WalletState } from "../state.ts";
 import { type Plain, readCbor, writeCbor } from "./cbor.ts";
-import { DamagedJournal, Journal } from "./journal.ts";
+import { DamagedJournal, Journal, syncDirectory } from "./journal.ts";
 
 /** Where changes go before they are acknowledged. */
 export interface ChangeLog {
@@ -34,6 +36,28 @@ type Picture =
 
 export async function createStore(options: StoreOptions, ledger: Ledger): Promise<ChangeLog> {
   return logOf(await Journal.create(options.path, options.secret, await picture(ledger.state)));
+}
+
+const nextOf = ({ path }: StoreOptions): string => `${path}.next`;
+
+/** Makes the store that takes the place of the one at `path` once a keys file with this secret is there. */
+export async function prepareNextStore(options: StoreOptions, ledger: Ledger): Promise<void> {
+  await (await createStore({ ...options, path: nextOf(options) }, ledger)).close();
+}
+
+/** Puts the next store in its place if it belongs to these keys; else a crash came before they did, and it goes. */
+export async function settleNextStore(options: StoreOptions): Promise<void> {
+  const next = nextOf(options);
+  try {
+    const { journal } = await Journal.open(next, options.secret);
+    await journal.close();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return;
+    if (!(error instanceof DamagedJournal)) throw error;
+    return await rm(next, { force: true });
+  }
+  await rename(next, options.path);
+  await syncDirectory(dirname(options.path));
 }
 
 /** Reads the store back. Throws `DamagedJournal`. */

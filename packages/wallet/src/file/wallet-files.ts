@@ -5,6 +5,7 @@
 import { access, open, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { WalletRefusal } from "../refusal.ts";
+import { syncDirectory } from "./journal.ts";
 
 export type WalletPaths = {
   /** What the original would call the wallet file. */
@@ -78,17 +79,7 @@ export async function writeKeysImage(paths: WalletPaths, image: Uint8Array): Pro
     await file.close();
   }
   await rename(fresh, paths.keys);
-  const directory = await open(dirname(paths.keys), "r");
-  try {
-    await directory.sync();
-  } finally {
-    await directory.close();
-  }
-}
-
-/** Removes what a wallet knows of the chain; its keys stay. */
-export async function removeStore(paths: WalletPaths): Promise<void> {
-  await rm(paths.store, { force: true });
+  await syncDirectory(dirname(paths.keys));
 }
 
 /** Locks held by this process, which may run several services. */

@@ -38,6 +38,8 @@ function addressSecrets(keys: WalletKeys, { major, minor }: SubaddressIndex): Re
   if (keys.spendSecret === undefined) {
     throw new WalletRefusal("WATCH_ONLY", "The wallet is watch-only. It has no key that signs this.");
   }
+  if (keys.multisig !== undefined)
+    throw new WalletRefusal("UNKNOWN_ERROR", "No signer of a multisig wallet has the key that signs this");
   if (major === 0 && minor === 0) {
     return { spend: new Uint8Array(keys.spendSecret), view: new Uint8Array(keys.viewSecret) };
   }

@@ -11,6 +11,7 @@ import {
   transactionHash,
 } from "@anulo/protocol";
 import { checked, type Daemon } from "../daemon.ts";
+import { WalletRefusal } from "../refusal.ts";
 import { proofRefusal } from "./text.ts";
 
 /** A transaction with what the node says of its place. */
@@ -69,13 +70,31 @@ export async function fetchTransactions(
   return txHashes.map((txHash) => found.get(toHex(txHash))!);
 }
 
-/** One transaction by id. `absent`: what to say when the node doesn't have it. Throws `WalletRefusal`. */
+/** The node has no such transaction, or is away. */
+export const FAILED = "Failed to get transaction from daemon";
+
+/** Where the node is away, callers of these hear -1. Source: wallet_rpc_server.cpp `on_check_tx_proof`. */
+export async function orSay<T>(asked: Promise<T>, unreachable: string): Promise<T> {
+  try {
+    return await asked;
+  } catch (error) {
+    if (error instanceof WalletRefusal && error.kind === "NO_DAEMON_CONNECTION")
+      throw proofRefusal(unreachable);
+    throw error;
+  }
+}
+
+/**
+ * One transaction by id. `absent`, `unreachable`: what to say when the node doesn't have it, or is away. Throws
+ * `WalletRefusal`.
+ */
 export async function fetchTransaction(
   daemon: Daemon,
   txHash: Uint8Array,
-  absent = "Failed to get transaction from daemon",
+  { absent, unreachable } = { absent: FAILED, unreachable: FAILED },
 ): Promise<FoundTransaction> {
-  const { txs } = await daemon.getTransactions({ txs_hashes: [toHex(txHash)], prune: true });
+  const asked = daemon.getTransactions({ txs_hashes: [toHex(txHash)], prune: true });
+  const { txs } = await orSay(asked, unreachable);
   if (txs.length !== 1) throw proofRefusal(absent);
   return checkEntry(txs[0]!, txHash);
 }

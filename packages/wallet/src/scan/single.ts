@@ -1,6 +1,6 @@
 /** Single transactions of the chain, fetched to be scanned. Source: wallet2.cpp `scan_tx`. */
 import { fromHex, hardForkAt, networks } from "@anulo/protocol";
-import { checkEntry, TRANSACTIONS_PER_CALL } from "../proofs/transactions.ts";
+import { checkEntry, FAILED, orSay, TRANSACTIONS_PER_CALL } from "../proofs/transactions.ts";
 import { WalletRefusal } from "../refusal.ts";
 import type { Wallet } from "../wallet.ts";
 import type { SingleTransaction } from "./messages.ts";
@@ -10,9 +10,8 @@ export async function fetchSingles(wallet: Wallet, ids: readonly string[]): Prom
   const singles: SingleTransaction[] = [];
   for (let at = 0; at < ids.length; at += TRANSACTIONS_PER_CALL) {
     const txs_hashes = ids.slice(at, at + TRANSACTIONS_PER_CALL);
-    const { txs } = await wallet.daemon.getTransactions({ txs_hashes, prune: true });
-    if (txs.length !== txs_hashes.length)
-      throw new WalletRefusal("UNKNOWN_ERROR", "Failed to get transaction from daemon");
+    const { txs } = await orSay(wallet.daemon.getTransactions({ txs_hashes, prune: true }), FAILED);
+    if (txs.length !== txs_hashes.length) throw new WalletRefusal("UNKNOWN_ERROR", FAILED);
     for (const [i, entry] of txs.entries()) {
       const txHash = fromHex(txs_hashes[i]!);
       checkEntry(entry, txHash);

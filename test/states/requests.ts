@@ -1,0 +1,108 @@
+/** One well-formed request for every declared method of the wallet service. */
+import type { walletMethods } from "@anulo/rpc";
+import { type ExactObject, loadChain } from "@anulo/testkit";
+
+export type MethodKey = keyof typeof walletMethods;
+
+const { alice, bob } = loadChain().wallets;
+const digits = (count: number) => "5c".repeat(count / 2);
+const txid = digits(64);
+const address = bob.address;
+const destinations = [{ address, amount: 1000 }];
+const key_image = digits(64);
+const message = "of no matter";
+const data_hex = digits(32);
+/** What each file-making request would make. */
+export const newFile = { filename: "never", password: "" } as const;
+
+/** Every request is one that some state allows; a method without a request here does not compile. */
+export const requests: { readonly [K in MethodKey]: ExactObject } = {
+  getBalance: { account_index: 0 },
+  getAddress: { account_index: 0 },
+  getAddressIndex: { address: alice.address },
+  createAddress: { account_index: 0, label: "new" },
+  labelAddress: { index: { major: 0, minor: 0 }, label: "new" },
+  validateAddress: { address },
+  getAccounts: {},
+  createAccount: { label: "new" },
+  labelAccount: { account_index: 0, label: "new" },
+  getAccountTags: {},
+  tagAccounts: { tag: "new", accounts: [0] },
+  untagAccounts: { accounts: [0] },
+  setAccountTagDescription: { tag: "tag", description: "new" },
+  getHeight: {},
+  transfer: { destinations, do_not_relay: true },
+  transferSplit: { destinations, do_not_relay: true },
+  sweepDust: { do_not_relay: true },
+  sweepAll: { address, do_not_relay: true },
+  sweepSingle: { address, key_image, do_not_relay: true },
+  relayTx: { hex: data_hex },
+  store: {},
+  estimateTxSizeAndWeight: { n_inputs: 1, n_outputs: 2 },
+  signTransfer: { unsigned_txset: data_hex },
+  submitTransfer: { tx_data_hex: data_hex },
+  describeTransfer: { unsigned_txset: data_hex },
+  exportOutputs: { all: true },
+  importOutputs: { outputs_data_hex: data_hex },
+  exportKeyImages: { all: true },
+  importKeyImages: { signed_key_images: [{ key_image, signature: digits(128) }] },
+  getPayments: { payment_id: digits(16) },
+  getBulkPayments: { payment_ids: [digits(16)] },
+  incomingTransfers: { transfer_type: "all" },
+  getTransfers: { in: true, out: true, pending: true, failed: true, pool: true },
+  getTransferByTxid: { txid },
+  setTxNotes: { txids: [txid], notes: ["new"] },
+  getTxNotes: { txids: [txid] },
+  freeze: { key_image },
+  thaw: { key_image },
+  frozen: { key_image },
+  queryKey: { key_type: "mnemonic" },
+  makeIntegratedAddress: { payment_id: digits(16) },
+  splitIntegratedAddress: { integrated_address: address },
+  setAttribute: { key: "key", value: "new" },
+  getAttribute: { key: "key" },
+  getTxKey: { txid },
+  checkTxKey: { txid, tx_key: `${digits(62)}00`, address },
+  makeUri: { address },
+  parseUri: { uri: `monero:${address}` },
+  getTxProof: { txid, address, message },
+  checkTxProof: { txid, address, message, signature: `OutProofV2${"1".repeat(132)}` },
+  getSpendProof: { txid, message },
+  checkSpendProof: { txid, message, signature: `SpendProofV1${"1".repeat(88)}` },
+  getReserveProof: { all: true, message },
+  checkReserveProof: { address, message, signature: `ReserveProofV2${"1".repeat(88)}` },
+  sign: { data: message },
+  verify: { data: message, address, signature: `SigV2${"1".repeat(88)}` },
+  isMultisig: {},
+  prepareMultisig: { enable_multisig_experimental: true },
+  makeMultisig: { multisig_info: [`MultisigxV2R1${"1".repeat(88)}`], threshold: 2, password: "" },
+  finalizeMultisig: { multisig_info: [`MultisigxV2R1${"1".repeat(88)}`], password: "" },
+  exchangeMultisigKeys: { multisig_info: [`MultisigxV2Rn${"1".repeat(88)}`], password: "" },
+  exportMultisigInfo: {},
+  importMultisigInfo: { info: [data_hex] },
+  signMultisig: { tx_data_hex: data_hex },
+  submitMultisig: { tx_data_hex: data_hex },
+  getAddressBook: {},
+  addAddressBook: { address, description: "new" },
+  editAddressBook: { index: 0, set_description: true, description: "new" },
+  deleteAddressBook: { index: 0 },
+  getLanguages: {},
+  createWallet: { ...newFile, language: "English" },
+  openWallet: { ...newFile },
+  closeWallet: {},
+  changeWalletPassword: { old_password: "", new_password: "new" },
+  generateFromKeys: { ...newFile, address: bob.address, viewkey: bob.view_key },
+  restoreDeterministicWallet: { ...newFile, seed: bob.mnemonic },
+  setDaemon: { address: "127.0.0.1:1", trusted: true },
+  refresh: {},
+  autoRefresh: { enable: false },
+  scanTx: { txids: [txid] },
+  rescanSpent: {},
+  rescanBlockchain: {},
+  startMining: { threads_count: 1, do_background_mining: false, ignore_battery: false },
+  stopMining: {},
+  stopWallet: {},
+  setLogLevel: { level: 0 },
+  setLogCategories: { categories: "*:WARNING" },
+  getVersion: {},
+};

@@ -1,0 +1,64 @@
+/** Services for the states, of either maker. */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Dialect } from "@anulo/rpc";
+import { type Maker, type RunningDaemon, startWallet } from "@anulo/testkit";
+import { createWalletService } from "@anulo/wallet";
+import type { Start } from "./states.ts";
+
+/** Where nobody listens. */
+const NOBODY = "127.0.0.1:1";
+
+/** Called, last first, when the test is over. */
+export type Endings = (() => Promise<void>)[];
+
+function scratch(endings: Endings): string {
+  const folder = mkdtempSync(join(tmpdir(), "anulo-states-"));
+  endings.push(async () => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+/** Our services, in this process. */
+export function startOurs(node: string, spoken: Dialect, endings: Endings): Start {
+  return async (options) => {
+    const {
+      restricted = false,
+      hasDirectory = true,
+      isOffline = false,
+      walletDir,
+      dialect = spoken,
+    } = options;
+    const folder = walletDir ?? scratch(endings);
+    const service = await createWalletService({
+      listen: [{ host: "127.0.0.1", port: 0 }],
+      ...(hasDirectory && { walletDirectory: folder }),
+      daemon: { url: `http://${isOffline ? NOBODY : node}` },
+      trustedDaemon: true,
+      network: "regtest",
+      refreshPeriod: 0,
+      ...{ dialect, restricted },
+    });
+    endings.push(() => service.stop());
+    return { url: service.url, walletDir: folder, node };
+  };
+}
+
+/** Programs of the maker that is named. */
+export function startPrograms(maker: Maker, daemon: RunningDaemon, endings: Endings): Start {
+  return async ({ restricted = false, isOffline = false, walletDir }) => {
+    const folder = walletDir ?? scratch(endings);
+    const wallet = await startWallet(maker, {
+      walletDir: folder,
+      ...(!isOffline && { daemonPort: daemon.port }),
+      ...(restricted && { extra: ["--restricted-rpc"] }),
+    });
+    endings.push(() => wallet.stop());
+    return { url: wallet.url, walletDir: folder, node: `127.0.0.1:${daemon.port}` };
+  };
+}
+
+/** Runs all, last first. */
+export async function endAll(endings: Endings): Promise<void> {
+  for (const end of endings.splice(0).reverse()) await end();
+}
