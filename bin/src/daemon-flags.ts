@@ -1,6 +1,5 @@
-import { isIP } from "node:net";
 import { networks } from "@anulo/protocol";
-import type { Login, SocksProxy } from "@anulo/rpc";
+import { parseSocksProxy, type SocksProxy } from "@anulo/rpc";
 import {
   BadTlsSettings,
   type DaemonAddress,
@@ -11,7 +10,7 @@ import {
 } from "@anulo/wallet";
 import { BadUsage, type FlagTable, type Values } from "./flags.ts";
 import { isLoopback } from "./rpc-flags.ts";
-import { checkPort } from "./service-flags.ts";
+import { checkPort, parseLogin } from "./service-flags.ts";
 
 /** Flags about the node behind a wallet, by the original's names. Source: wallet2.cpp `options`. */
 export const daemonFlags = {
@@ -44,6 +43,7 @@ export const daemonFlags = {
   proxy: { kind: "text", value: "[ADDRESS:]PORT", help: "SOCKS proxy to reach the node through" },
   "trusted-daemon": { kind: "switch", help: "the node is ours (so on this machine)" },
   "untrusted-daemon": { kind: "switch", help: "the node is not ours, wherever it is" },
+  offline: { kind: "switch", help: "ask no node, nor DNS" },
 } as const satisfies FlagTable;
 
 type Flags = Values<typeof daemonFlags>;
@@ -64,20 +64,11 @@ function urlOf(flags: Flags, network: NetworkName): URL {
   }
 }
 
-function proxyOf({ proxy }: Flags): SocksProxy | undefined {
-  if (proxy === undefined) return undefined;
-  const [, given, port] = /^(?:(.+):)?(\d{1,5})$/.exec(proxy) ?? [];
-  const host = given?.replace(/^\[(.*)\]$/, "$1") ?? "127.0.0.1";
-  if (isIP(host) === 0 || port === undefined || Number(port) === 0 || Number(port) > 65535)
-    throw new BadUsage("Invalid address specified for --proxy");
-  return { host, port: Number(port) };
-}
-
-/** `user:password`; the password may be empty. */
-function loginOf(text: string): Login {
-  const colon = text.indexOf(":");
-  if (colon < 1) throw new BadUsage("--daemon-login must be USER:PASSWORD");
-  return { user: text.slice(0, colon), password: text.slice(colon + 1) };
+function proxyOf({ proxy: text }: Flags): SocksProxy | undefined {
+  if (text === undefined) return undefined;
+  const proxy = parseSocksProxy(text);
+  if (proxy === undefined) throw new BadUsage("Invalid address specified for --proxy");
+  return proxy;
 }
 
 /** Through a proxy others carry what is said: without TLS that is checked, only to an address that is a key. */
@@ -120,13 +111,14 @@ export function daemonOf(
     throw new BadUsage("--trusted-daemon and --untrusted-daemon are both seen, assuming untrusted");
   const url = urlOf(flags, network);
   checkProxy(flags, url);
+  if (flags.offline) return { daemon: { url: "" }, trustedDaemon: flags["trusted-daemon"] };
   const { "daemon-login": login } = flags;
   const proxy = proxyOf(flags);
   return {
     daemon: {
       url: url.origin,
       ...tlsOf(flags, url),
-      ...(login !== undefined && { login: loginOf(login) }),
+      ...(login !== undefined && { login: parseLogin(login, "daemon-login") }),
       ...(proxy !== undefined && { proxy }),
     },
     trustedDaemon: flags["trusted-daemon"] || (!flags["untrusted-daemon"] && isLoopback(url.hostname)),

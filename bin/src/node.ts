@@ -21,7 +21,7 @@ import { hashingOptions, miningFlags, miningOptions } from "./mining.ts";
 import { createNotifier, notifyFlags } from "./notify.ts";
 import { peerFlags, peerOptionsOf } from "./peer-flags.ts";
 import { bindAddress, listenersOf, rpcAccessOf } from "./rpc-flags.ts";
-import { checkPort, dialectOf, logOf, parseLogin, serviceFlags } from "./service-flags.ts";
+import { checkPort, dialectOf, logOf, parseLogin, serviceFlags, versionText } from "./service-flags.ts";
 import { syncFlags, syncOptions } from "./sync-flags.ts";
 import { untilSignalled } from "./until-signalled.ts";
 
@@ -126,6 +126,7 @@ export async function runNode(args: readonly string[]): Promise<void> {
     process.stdout.write(`anulo node [flags]\n\n${formatFlags(nodeFlags)}\n\n${configurationHelp}\n`);
     return;
   }
+  if (flags.version) return void process.stdout.write(versionText);
   if (flags.detach) {
     process.stdout.write(`node: process ${startDetached("node", args)}\n`);
     return;

@@ -38,6 +38,28 @@ function parseCommand(flag: string, text: string): Command {
   return { file, args };
 }
 
+/** Runs commands with their placeholders filled, a bounded number beside each other. */
+type Runner = (command: Command, values: Readonly<Record<string, string>>, log: Logger) => void;
+
+function createRunner(): Runner {
+  let running = 0;
+  return ({ file, args }, values, log) => {
+    if (running >= MAX_RUNNING) return log.warn("too many notifications are running", { file });
+    running++;
+    const filled = args.map((arg) => arg.replace(/%[a-z]/g, (name) => values[name] ?? name));
+    const child = spawn(file, filled, { stdio: "ignore" });
+    child.once("error", (error) => log.warn("a notification could not be run", { file, error }));
+    child.once("close", () => void running--);
+  };
+}
+
+/** Gives what is to be told of every transaction (id, hex) that pays a wallet. Throws BadUsage. */
+export function createTxNotifier(text: string, log: Logger): (txid: string) => void {
+  const command = parseCommand("tx-notify", text);
+  const run = createRunner();
+  return (txid) => run(command, { "%s": txid }, log);
+}
+
 /** The commands of the flags, and where a block's id is found by its height. */
 export interface NotifySettings {
   readonly "block-notify": readonly string[];
@@ -57,15 +79,7 @@ export function createNotifier(
   const [onBlock, onReorganised] = (["block-notify", "reorg-notify"] as const).map((flag) =>
     settings[flag].map((text) => parseCommand(flag, text)),
   ) as [Command[], Command[]];
-  let running = 0;
-  const run = ({ file, args }: Command, values: Readonly<Record<string, string>>, log: Logger) => {
-    if (running >= MAX_RUNNING) return log.warn("too many notifications are running", { file });
-    running++;
-    const filled = args.map((arg) => arg.replace(/%[a-z]/g, (name) => values[name] ?? name));
-    const child = spawn(file, filled, { stdio: "ignore" });
-    child.once("error", (error) => log.warn("a notification could not be run", { file, error }));
-    child.once("close", () => void running--);
-  };
+  const run = createRunner();
   const tellOfBlock = (id: Uint8Array, log: Logger) => {
     for (const command of onBlock) run(command, { "%s": toHex(id) }, log);
   };

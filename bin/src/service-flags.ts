@@ -7,6 +7,7 @@ import { rpcFlags } from "./rpc-flags.ts";
 /** Flags both services know. */
 export const serviceFlags = {
   help: { kind: "switch", help: "show this" },
+  version: { kind: "switch", help: "show what this is" },
   ...configurationFlag,
   ...rpcFlags,
   "rpc-login": { kind: "text", value: "USER:PASSWORD", help: "ask for this HTTP digest login" },
@@ -51,12 +52,16 @@ export function logOf(flags: Values<typeof serviceFlags>): Log {
   });
 }
 
-/** `user:password`. Throws BadUsage. */
+/** `user:password`; the password may be empty. Throws BadUsage. Source: rpc_args.cpp `process`. */
 export function parseLogin(text: string, flag = "rpc-login"): Login {
   const colon = text.indexOf(":");
-  if (colon < 1 || colon === text.length - 1) throw new BadUsage(`--${flag} must be USER:PASSWORD`);
+  if (colon === 0) throw new BadUsage(`Username specified with --${flag} cannot be empty`);
+  if (colon < 0) throw new BadUsage(`--${flag} must be USER:PASSWORD`);
   return { user: text.slice(0, colon), password: text.slice(colon + 1) };
 }
+
+/** Told by `--version`. */
+export const versionText = "anulo 0.1.0, in place of Monero 0.18.0.0\n";
 
 /** A port to listen on. Throws BadUsage above 65535. */
 export function checkPort(name: string, port: number): number {

@@ -1,58 +1,129 @@
-import { randomBytes } from "node:crypto";
-import { writeFileSync } from "node:fs";
-import { join } from "node:path";
-import type { Login } from "@anulo/rpc";
-import { createWalletService, type WalletServiceOptions } from "@anulo/wallet";
+import { readFileSync } from "node:fs";
+import type { Log, Login } from "@anulo/rpc";
+import {
+  createWalletService,
+  WalletRefusal,
+  type WalletService,
+  type WalletServiceOptions,
+} from "@anulo/wallet";
 import { configurationHelp, readConfiguration } from "./configuration.ts";
 import { daemonFlags, daemonOf } from "./daemon-flags.ts";
+import { detachFlags, keepPidFile, startDetached } from "./detach.ts";
+import { firstWalletFlags, firstWalletOf, makeWalletFolder } from "./first-wallet-flags.ts";
 import { BadUsage, type FlagTable, formatFlags, type Values } from "./flags.ts";
+import { makeLogin } from "./login-file.ts";
+import { createTxNotifier } from "./notify.ts";
 import { listenersOf, rpcAccessOf } from "./rpc-flags.ts";
-import { checkPort, dialectOf, logOf, parseLogin, serviceFlags } from "./service-flags.ts";
+import { checkPort, dialectOf, logOf, parseLogin, serviceFlags, versionText } from "./service-flags.ts";
 import { untilSignalled } from "./until-signalled.ts";
 
 export const walletFlags = {
   ...serviceFlags,
+  ...detachFlags,
   testnet: { kind: "switch", help: "addresses of testnet" },
   stagenet: { kind: "switch", help: "addresses of stagenet" },
-  "wallet-dir": { kind: "text", value: "FOLDER", help: "where wallets are kept (needed)" },
+  ...firstWalletFlags,
   "rpc-bind-port": { kind: "number", value: "PORT", help: "port of RPC (needed)" },
   "disable-rpc-login": { kind: "switch", help: "ask for no login" },
   "restricted-rpc": { kind: "switch", help: "only what can neither spend nor show secrets" },
   ...daemonFlags,
+  "tx-notify": {
+    kind: "text",
+    value: "COMMAND",
+    help: "run this for each transaction that pays a wallet; %s is its id",
+  },
+  "kdf-rounds": { kind: "number", value: "N", help: "rounds that make a key of a password (1)" },
+  "extra-entropy": { kind: "text", value: "FILE", help: "read, but the system's randomness needs none" },
   "no-dns": { kind: "switch", help: "accepted; no DNS is asked" },
+  "rpc-client-secret-key": {
+    kind: "text",
+    value: "KEY",
+    help: "checked, but no node is paid for its answers yet",
+  },
+  "shared-ringdb-dir": { kind: "text", value: "FOLDER", help: "accepted; rings are kept with their wallet" },
+  "disable-rpc-ban": { kind: "switch", help: "accepted; a wallet service shuts nobody out" },
+  "rpc-restricted-bind-ip": { kind: "text", value: "ADDRESS", help: "accepted; only nodes have such a port" },
+  "rpc-restricted-bind-ipv6-address": {
+    kind: "text",
+    value: "ADDRESS",
+    help: "accepted; only nodes have such a port",
+  },
+  "bitmessage-address": { kind: "text", value: "URL", help: "accepted; no messages are exchanged" },
+  "bitmessage-login": { kind: "text", value: "USER:PASSWORD", help: "accepted; no messages are exchanged" },
+  "hw-device": { kind: "text", value: "NAME", help: "refused: keys on devices are not supported" },
+  "hw-device-deriv-path": { kind: "text", value: "PATH", help: "refused: keys on devices are not supported" },
 } as const satisfies FlagTable;
 
 type Flags = Values<typeof walletFlags>;
 
 function loginOf(flags: Flags, port: number): Login | undefined {
-  if (flags["rpc-login"] !== undefined) return parseLogin(flags["rpc-login"]);
-  if (flags["disable-rpc-login"]) return undefined;
-  const login = { user: "monero", password: randomBytes(18).toString("base64") };
-  // Where clients of monero-wallet-rpc look for it.
-  writeFileSync(join(process.cwd(), `monero-wallet-rpc.${port}.login`), `${login.user}:${login.password}`, {
-    mode: 0o600,
-  });
-  return login;
+  const { "rpc-login": login, "disable-rpc-login": isOpen } = flags;
+  if (login === undefined) return isOpen ? undefined : makeLogin(port);
+  if (isOpen) throw new BadUsage("Cannot specify --disable-rpc-login and --rpc-login");
+  return parseLogin(login);
 }
 
-function optionsOf(flags: Flags): WalletServiceOptions {
-  const { "wallet-dir": walletDirectory, "rpc-bind-port": port } = flags;
-  if (walletDirectory === undefined) throw new BadUsage("--wallet-dir is needed");
+function isReadable(file: string): boolean {
+  try {
+    readFileSync(file);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** What would not work, or not as its writer thinks. Throws BadUsage. */
+function checkFlags(flags: Flags): void {
+  const { "extra-entropy": entropy, "rpc-client-secret-key": clientKey } = flags;
+  if (flags.testnet && flags.stagenet)
+    throw new BadUsage("Can't specify more than one of --testnet and --stagenet");
+  if (flags["kdf-rounds"] === 0) throw new BadUsage("KDF rounds must not be 0");
+  if (entropy !== undefined && !isReadable(entropy))
+    throw new BadUsage(`Failed to load extra entropy from ${entropy}`);
+  if (clientKey !== undefined && !/^[0-9a-f]{64}$/i.test(clientKey))
+    throw new BadUsage("rpc-client-secret-key: RPC client secret key should be 32 byte in hex format");
+  if (flags["hw-device"] || flags["hw-device-deriv-path"])
+    throw new BadUsage("--hw-device: keys on devices are not supported");
+}
+
+async function optionsOf(flags: Flags): Promise<WalletServiceOptions & { readonly log: Log }> {
+  checkFlags(flags);
+  const { "rpc-bind-port": port, "wallet-dir": walletDirectory, "kdf-rounds": kdfRounds } = flags;
   if (port === undefined) throw new BadUsage("--rpc-bind-port is needed");
-  const login = loginOf(flags, port);
+  const listen = listenersOf(flags, checkPort("rpc-bind-port", port));
   const network = (["stagenet", "testnet"] as const).find((name) => flags[name]) ?? "mainnet";
+  const daemon = daemonOf(flags, network);
+  const log = logOf(flags);
+  const notify = flags["tx-notify"];
+  const onReceived = notify === undefined ? undefined : createTxNotifier(notify, log.in("notify"));
+  const first = await firstWalletOf(flags);
+  makeWalletFolder(walletDirectory);
+  const login = loginOf(flags, port);
   return {
-    listen: listenersOf(flags, checkPort("rpc-bind-port", port)),
+    listen,
     ...rpcAccessOf(flags),
-    walletDirectory,
-    ...daemonOf(flags, network),
+    ...(walletDirectory !== undefined && { walletDirectory }),
+    ...(first !== undefined && { first }),
+    ...(kdfRounds !== undefined && { kdfRounds }),
+    ...(onReceived !== undefined && { onReceived }),
+    ...daemon,
     network,
     restricted: flags["restricted-rpc"],
     dialect: dialectOf(flags["rpc-dialect"]),
     ...(login !== undefined && { login }),
-    log: logOf(flags),
     ...(flags["max-concurrency"] && { concurrency: flags["max-concurrency"] }),
+    log,
   };
+}
+
+async function start(options: WalletServiceOptions): Promise<WalletService> {
+  try {
+    return await createWalletService(options);
+  } catch (error) {
+    if (!(error instanceof WalletRefusal)) throw error;
+    const what = options.first?.kind === "json" ? "Error creating wallet" : "Wallet initialization failed";
+    throw new BadUsage(`${what}: ${error.message}`);
+  }
 }
 
 /** `anulo wallet`: runs a wallet service until it is told to stop. */
@@ -62,9 +133,15 @@ export async function runWallet(args: readonly string[]): Promise<void> {
     process.stdout.write(`anulo wallet [flags]\n\n${formatFlags(walletFlags)}\n\n${configurationHelp}\n`);
     return;
   }
-  const options = optionsOf(flags);
+  if (flags.version) return void process.stdout.write(versionText);
+  if (flags.detach) {
+    process.stdout.write(`wallet service: process ${startDetached("wallet", args)}\n`);
+    return;
+  }
+  const options = await optionsOf(flags);
   const signalled = untilSignalled();
-  const service = await createWalletService(options);
+  const service = await start(options);
+  keepPidFile(flags.pidfile);
   process.stdout.write(`wallet service: ${service.url}\n`);
   await Promise.race([signalled, service.ended]);
   await service.stop();

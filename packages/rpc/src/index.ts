@@ -3,7 +3,7 @@ export { BadAnswer, ConnectionFailed, RemoteError } from "./client/client-errors
 export type { Connect } from "./client/dial.ts";
 export type { ClientOptions } from "./client/http-client.ts";
 export { checkTls, type ServerTls, type ServerTrust } from "./client/server-tls.ts";
-export { type SocksProxy, throughProxy } from "./client/socks.ts";
+export { parseSocksProxy, type SocksProxy, throughProxy } from "./client/socks.ts";
 export { daemon, daemonMethods } from "./daemon/daemon.ts";
 export type { OutputDistribution } from "./daemon/output-distribution.ts";
 export { ipv4Number, ipv4Text } from "./daemon/peer-address.ts";

@@ -3,6 +3,7 @@ export { checked, connectDaemon, type Daemon, type DaemonAddress, daemonUrl, rea
 export { BadTlsSettings, type DaemonTlsSettings, readDaemonTls } from "./daemon-tls.ts";
 export { type KeysFile, readKeysFile, WrongPassword, writeKeysFile } from "./file/keys-file.ts";
 export { readPem } from "./file/pem-file.ts";
+export type { FirstWallet } from "./first-wallet.ts";
 export { WalletRefusal } from "./refusal.ts";
 export {
   createWalletService,

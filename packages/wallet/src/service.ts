@@ -12,6 +12,7 @@ import {
 } from "@anulo/rpc";
 import { connectDaemon, type Daemon, type DaemonAddress } from "./daemon.ts";
 import type { OpenOptions, OpenWallet } from "./file/open-wallet.ts";
+import { type FirstWallet, openFirst } from "./first-wallet.ts";
 import { WalletRefusal } from "./refusal.ts";
 import { walletHandlers } from "./rpc/handlers.ts";
 import type { NetworkName } from "./state.ts";
@@ -30,6 +31,10 @@ export type WalletServiceOptions = Pick<RpcServerOptions<never>, "limits" | "ori
   readonly dialect?: Dialect;
   readonly login?: Login;
   readonly kdfRounds?: number;
+  /** The wallet to begin with. */
+  readonly first?: FirstWallet;
+  /** Told the id (hex) of each transaction that pays a wallet, once in the pool and once in a block. */
+  readonly onReceived?: (txid: string) => void;
   /** Seconds between two refreshes of its own; 0 for none. */
   readonly refreshPeriod?: number;
   readonly log?: Log;
@@ -103,8 +108,13 @@ export class WalletService {
   }
 
   get openOptions(): OpenOptions {
-    const { network = "mainnet", kdfRounds } = this.options;
-    return { network, daemon: this.connect(), ...(kdfRounds === undefined ? {} : { kdfRounds }) };
+    const { network = "mainnet", kdfRounds, onReceived } = this.options;
+    return {
+      network,
+      daemon: this.connect(),
+      ...(kdfRounds === undefined ? {} : { kdfRounds }),
+      ...(onReceived === undefined ? {} : { onReceived }),
+    };
   }
 
   /** A connection to the node the service was started with. */
@@ -206,9 +216,19 @@ function contextOf(service: WalletService, dialect: Dialect): WalletContext {
   };
 }
 
-/** Builds the service and starts it. */
+/** Builds the service and starts it, with its first wallet open. Throws WalletRefusal where that one cannot be had. */
 export async function createWalletService(options: WalletServiceOptions): Promise<WalletService> {
   const service = new WalletService(options);
-  await service.start();
+  const { first } = options;
+  try {
+    if (first !== undefined) {
+      const opened = await openFirst(first, service.openOptions);
+      await service.inTurn(() => service.replace(opened));
+    }
+    await service.start();
+  } catch (error) {
+    await service.stop();
+    throw error;
+  }
   return service;
 }

@@ -40,6 +40,8 @@ export type WalletParts = {
   readonly clock?: () => number;
   /** A reorganisation that undoes more blocks is refused. */
   readonly maxReorgDepth?: number;
+  /** Told the id (hex) of each transaction that pays the wallet, once in the pool and once in a block. */
+  readonly onReceived?: (txid: string) => void;
 };
 
 /** What a reader sees beside the state. */
@@ -61,6 +63,7 @@ export class Wallet {
   readonly #log: ChangeLog;
   readonly #clock: () => number;
   readonly #maxReorgDepth: number;
+  readonly #onReceived: (txid: string) => void;
   readonly #addresses: AddressCache;
   readonly #scanner: Scanner;
   #turn: Promise<unknown> = Promise.resolve();
@@ -73,13 +76,14 @@ export class Wallet {
   #moment: Moment = { tableSize: 0, seconds: 0 };
   #hasChanged = true;
 
-  constructor({ keys, ledger, log, daemon, clock, maxReorgDepth }: WalletParts) {
+  constructor({ keys, ledger, log, daemon, clock, maxReorgDepth, onReceived }: WalletParts) {
     this.keys = keys;
     this.daemon = daemon;
     this.#ledger = ledger;
     this.#log = log;
     this.#clock = clock ?? (() => Math.floor(Date.now() / 1000));
     this.#maxReorgDepth = maxReorgDepth ?? MAX_REORG_DEPTH;
+    this.#onReceived = onReceived ?? (() => undefined);
     this.#addresses = new AddressCache(keys, ledger.state.network);
     const { accounts, outputs, coldKeyImages } = ledger.state;
     this.#scanner = new Scanner({
@@ -335,6 +339,8 @@ export class Wallet {
     const end = change.fromHeight + change.count;
     this.#blocksFetched += Math.max(0, end - Math.max(change.fromHeight, this.#scannedFrom));
     await this.commit(change);
+    for (const { txHash, received } of change.transactions)
+      if (received.length > 0) this.#onReceived(toHex(txHash));
   }
 
   async #applyPool(picture: PoolPicture): Promise<void> {
@@ -345,7 +351,12 @@ export class Wallet {
 
   async #receiveFromPool(picture: PoolPicture): Promise<void> {
     const payments = incomingFromPool(this.#ledger, picture, this.now().seconds);
-    if (!isDeepStrictEqual(payments, this.state.pool)) await this.commit({ kind: "pool", payments });
+    const before = this.state.pool;
+    if (isDeepStrictEqual(payments, before)) return;
+    await this.commit({ kind: "pool", payments });
+    const known = new Set(before.map(({ txHash }) => toHex(txHash)));
+    const added = new Set(payments.map(({ txHash }) => toHex(txHash)).filter((id) => !known.has(id)));
+    for (const id of added) this.#onReceived(id);
   }
 
   /** Waits for what is under way, closes the files, wipes the secrets. */

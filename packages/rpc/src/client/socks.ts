@@ -1,8 +1,17 @@
+import { isIP } from "node:net";
 import { SocksClient } from "socks";
 import type { Connect } from "./dial.ts";
 
 /** A SOCKS proxy. */
 export type SocksProxy = { readonly host: string; readonly port: number };
+
+/** `[address:]port`, an IP address of this machine when left out; undefined for anything else. */
+export function parseSocksProxy(text: string): SocksProxy | undefined {
+  const [, given, digits] = /^(?:(.+):)?(\d{1,5})$/.exec(text) ?? [];
+  const host = given?.replace(/^\[(.*)\]$/, "$1") ?? "127.0.0.1";
+  const port = Number(digits);
+  return isIP(host) !== 0 && port > 0 && port <= 65535 ? { host, port } : undefined;
+}
 
 /**
  * Opens connections through a SOCKS proxy, which looks names up itself: version 4a, and 5 for IPv6, which the other

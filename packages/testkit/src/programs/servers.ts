@@ -55,6 +55,8 @@ export type WalletOptions = {
   readonly daemonTls?: readonly string[];
   readonly extra?: readonly string[];
   readonly walletDir?: string;
+  /** Flags in place of `--wallet-dir`. */
+  readonly first?: readonly string[];
   readonly port?: number;
 };
 
@@ -165,7 +167,8 @@ export async function startWallet(maker: Maker, options: WalletOptions = {}): Pr
     port,
     args: [
       ...args,
-      ...["--wallet-dir", folder.path, "--rpc-bind-ip", "127.0.0.1", "--rpc-bind-port", `${port}`],
+      ...(options.first ?? ["--wallet-dir", folder.path]),
+      ...["--rpc-bind-ip", "127.0.0.1", "--rpc-bind-port", `${port}`],
       ...["--rpc-ssl", "disabled", "--no-dns", "--non-interactive"],
       ...(options.daemonTls ?? ["--daemon-ssl", "disabled"]),
       ...["--trusted-daemon", "--log-level", "0", "--log-file", join(folder.path, "service.log")],

@@ -48,6 +48,8 @@ export type OpenWallet = {
 export type OpenOptions = {
   readonly network: NetworkName;
   readonly daemon: Daemon;
+  /** Told the id (hex) of each transaction that pays the wallet, once in the pool and once in a block. */
+  readonly onReceived?: (txid: string) => void;
   readonly kdfRounds?: number;
 };
 
@@ -59,6 +61,8 @@ export type NewWallet = {
   readonly refreshFromHeight: number;
   /** Seconds since 1970. */
   readonly createdAt: bigint;
+  /** The address goes to a text file of its own, as it always does on networks for tests. */
+  readonly addressFile?: boolean;
 };
 
 /** Creates the files (none without `paths`) and opens the wallet. */
@@ -76,7 +80,7 @@ export async function createWallet(
     if (paths !== undefined) await writeKeysImage(paths, keysImage);
     const opened = await openWith({ paths, file, keysImage, unlock }, options);
     const isTestNetwork = networkNumbers[options.network] !== networkNumbers.mainnet;
-    if (paths !== undefined && isTestNetwork) {
+    if (paths !== undefined && (isTestNetwork || made.addressFile === true)) {
       await writeAddressFile(paths, opened.wallet.addressOf({ major: 0, minor: 0 }));
     }
     return opened;
@@ -105,13 +109,25 @@ export async function unlockKeys(
   const keysImage = await readKeysImage(paths);
   if (keysImage === undefined) throw new WalletRefusal("UNKNOWN_ERROR", "Failed to open wallet");
   try {
-    const file = await readKeysFile(keysImage, keysOptions(password, options));
-    checkSupported(file, options.network);
-    return { paths, file, keysImage };
+    return await unlockImage({ paths, keysImage, password }, options);
   } catch (error) {
     if (error instanceof WrongPassword) throw new WalletRefusal("UNKNOWN_ERROR", "Failed to open wallet");
     throw error;
   }
+}
+
+/** Opens a sealed keys file. Throws WrongPassword, or a refusal for what this service cannot work with. */
+export async function unlockImage(
+  {
+    paths,
+    keysImage,
+    password,
+  }: { readonly paths: WalletPaths; readonly keysImage: Uint8Array; readonly password: string },
+  options: OpenOptions,
+): Promise<UnlockedKeys> {
+  const file = await readKeysFile(keysImage, keysOptions(password, options));
+  checkSupported(file, options.network);
+  return { paths, file, keysImage };
 }
 
 function checkSupported({ settings }: KeysFile, network: NetworkName): void {
@@ -157,6 +173,7 @@ async function openWith(
     log,
     daemon: options.daemon,
     ...(typeof maxReorgDepth === "number" ? { maxReorgDepth } : {}),
+    ...(options.onReceived === undefined ? {} : { onReceived: options.onReceived }),
   });
   const close = async () => {
     await wallet.close();

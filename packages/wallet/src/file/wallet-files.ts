@@ -29,7 +29,15 @@ export function walletPaths(directory: string, name: string): WalletPaths {
   ) {
     throw new WalletRefusal("UNKNOWN_ERROR", "Invalid filename");
   }
-  const base = join(directory, name);
+  return pathsAt(join(directory, name));
+}
+
+/** Of a wallet named by its file, with or without the ending of its keys. Source: wallet2.cpp `do_prepare_file_names`. */
+export function pathsOfFile(file: string): WalletPaths {
+  return pathsAt(file.replace(/\.keys$/, ""));
+}
+
+function pathsAt(base: string): WalletPaths {
   return { base, keys: `${base}.keys`, store: `${base}.anulo`, lock: `${base}.anulo.lock` };
 }
 

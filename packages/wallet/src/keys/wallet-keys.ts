@@ -12,6 +12,10 @@ import { equalBytes } from "@anulo/protocol";
 import { WalletRefusal } from "../refusal.ts";
 import type { WalletKeys } from "../state.ts";
 
+/** Dates before the first wallets of each kind, seconds since 1970. Source: account.cpp `generate`, `create_from_keys`. */
+export const CREATED_FROM_SEED = BigInt(Date.UTC(2014, 5, 8) / 1000);
+export const CREATED_FROM_KEYS = BigInt(Date.UTC(2014, 3, 15) / 1000);
+
 /** A wallet nobody has yet. */
 export function createKeys(random?: RandomSource): WalletKeys {
   return keysOfSeed(randomScalar(random));

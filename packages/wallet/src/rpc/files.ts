@@ -20,14 +20,16 @@ import {
   unlockKeys,
 } from "../file/open-wallet.ts";
 import { type WalletPaths, walletExists, walletPaths } from "../file/wallet-files.ts";
-import { checkKeysFit, createKeys, keysOfSeed } from "../keys/wallet-keys.ts";
+import {
+  CREATED_FROM_KEYS,
+  CREATED_FROM_SEED,
+  checkKeysFit,
+  createKeys,
+  keysOfSeed,
+} from "../keys/wallet-keys.ts";
 import { WalletRefusal } from "../refusal.ts";
 import type { WalletContext, WalletService } from "../service.ts";
 import type { WalletKeys } from "../state.ts";
-
-/** Dates before the first wallets of each kind, seconds since 1970. Source: account.cpp `generate`, `create_from_keys`. */
-const CREATED_FROM_SEED = BigInt(Date.UTC(2014, 5, 8) / 1000);
-const CREATED_FROM_KEYS = BigInt(Date.UTC(2014, 3, 15) / 1000);
 
 function directoryOf({ options }: WalletService): string {
   if (options.walletDirectory === undefined) {

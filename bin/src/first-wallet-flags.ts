@@ -1,0 +1,69 @@
+import { existsSync, mkdirSync, readFileSync } from "node:fs";
+import type { FirstWallet } from "@anulo/wallet";
+import { BadUsage, type FlagTable, type Values } from "./flags.ts";
+import { readHidden } from "./read-hidden.ts";
+
+/** Flags about the wallet to begin with, by the original's names. Source: wallet_rpc_server.cpp `t_daemon::run`. */
+export const firstWalletFlags = {
+  "wallet-dir": { kind: "text", value: "FOLDER", help: "where wallets are kept, opened and made by name" },
+  "wallet-file": { kind: "text", value: "FILE", help: "open this wallet, in place of --wallet-dir" },
+  "generate-from-json": { kind: "text", value: "FILE", help: "make the wallet described there, and open it" },
+  password: { kind: "text", value: "PASSWORD", help: "password of --wallet-file" },
+  "password-file": { kind: "text", value: "FILE", help: "where the password of --wallet-file stands" },
+  "prompt-for-password": { kind: "switch", help: "ask for the password of --wallet-file" },
+  "no-initial-sync": { kind: "switch", help: "accepted; calls never wait for the first scan" },
+} as const satisfies FlagTable;
+
+type Flags = Values<typeof firstWalletFlags>;
+
+/** Throws BadUsage for flags that exclude each other. */
+function checkTogether(flags: Flags): void {
+  const { "wallet-dir": folder, "wallet-file": file, "generate-from-json": json } = flags;
+  if (file !== undefined && json !== undefined)
+    throw new BadUsage("Can't specify more than one of --wallet-file and --generate-from-json");
+  if (folder !== undefined && flags["password-file"] !== undefined)
+    throw new BadUsage("--password-file is not allowed in combination with --wallet-dir");
+  if (folder !== undefined && file !== undefined)
+    throw new BadUsage("wallet-dir and wallet-file are incompatible, use only one of them");
+  if (folder === undefined && file === undefined && json === undefined)
+    throw new BadUsage("Must specify --wallet-file or --generate-from-json or --wallet-dir");
+  if (flags.password !== undefined && flags["password-file"] !== undefined)
+    throw new BadUsage("can't specify more than one of --password and --password-file");
+}
+
+function readText(file: string, refusal: string): string {
+  try {
+    return readFileSync(file, "utf8");
+  } catch {
+    throw new BadUsage(refusal);
+  }
+}
+
+async function passwordOf(flags: Flags): Promise<string> {
+  const { password, "password-file": file } = flags;
+  if (password !== undefined) return password;
+  if (file !== undefined)
+    return readText(file, "the password file specified could not be read").replace(/[\r\n]+$/, "");
+  if (flags["prompt-for-password"]) return await readHidden("Wallet password: ");
+  throw new BadUsage("no password specified; use --prompt-for-password to prompt for a password");
+}
+
+/** Makes the folder of wallets, for its owner alone, unless it is there. Throws BadUsage. */
+export function makeWalletFolder(folder: string | undefined): void {
+  if (folder === undefined || existsSync(folder)) return;
+  try {
+    mkdirSync(folder, { mode: 0o700 });
+  } catch (error) {
+    throw new BadUsage(`Failed to create directory ${folder}: ${(error as Error).message}`);
+  }
+}
+
+/** The wallet to begin with, if any. Throws BadUsage. */
+export async function firstWalletOf(flags: Flags): Promise<FirstWallet | undefined> {
+  checkTogether(flags);
+  const { "wallet-dir": folder, "wallet-file": file, "generate-from-json": json } = flags;
+  if (file !== undefined) return { kind: "file", file, password: await passwordOf(flags) };
+  // With a folder the description is left alone, as by the original.
+  if (json === undefined || folder !== undefined) return undefined;
+  return { kind: "json", text: readText(json, `Error creating wallet: Failed to load file ${json}`) };
+}

@@ -1,0 +1,48 @@
+/** The wallet a service begins with: a file, or a description of one to be made. */
+
+import { WrongPassword } from "./file/keys-file.ts";
+import {
+  createWallet,
+  type NewWallet,
+  type OpenOptions,
+  type OpenWallet,
+  openUnlocked,
+  unlockImage,
+} from "./file/open-wallet.ts";
+import { pathsOfFile, readKeysImage, walletExists } from "./file/wallet-files.ts";
+import { readWalletJson } from "./keys/wallet-json.ts";
+import { WalletRefusal } from "./refusal.ts";
+
+export type FirstWallet =
+  | { readonly kind: "file"; readonly file: string; readonly password: string }
+  /** Text that describes a wallet; see `readWalletJson`. */
+  | { readonly kind: "json"; readonly text: string };
+
+function refuse(message: string): never {
+  throw new WalletRefusal("UNKNOWN_ERROR", message);
+}
+
+async function openFile(file: string, password: string, options: OpenOptions): Promise<OpenWallet> {
+  const paths = pathsOfFile(file);
+  const keysImage = await readKeysImage(paths);
+  if (keysImage === undefined) refuse(`file not found "${paths.keys}"`);
+  try {
+    return await openUnlocked(await unlockImage({ paths, keysImage, password }, options), options);
+  } catch (error) {
+    if (error instanceof WrongPassword) refuse("invalid password");
+    throw error;
+  }
+}
+
+async function makeFile(file: string, made: NewWallet, options: OpenOptions): Promise<OpenWallet> {
+  const paths = pathsOfFile(file);
+  if (await walletExists(paths)) refuse(`failed to generate new wallet: file already exists "${paths.keys}"`);
+  return await createWallet(paths, made, options);
+}
+
+/** Opens it, or makes it. Throws WalletRefusal. Source: wallet2.cpp `make_from_file`, `generate_from_json`. */
+export async function openFirst(first: FirstWallet, options: OpenOptions): Promise<OpenWallet> {
+  if (first.kind === "file") return await openFile(first.file, first.password, options);
+  const { file, made } = readWalletJson(first.text, options.network);
+  return await makeFile(file, made, options);
+}
