@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
+import { setImmediate } from "node:timers/promises";
+import { RuleViolation } from "@anulo/consensus";
 import { toHex } from "@anulo/protocol";
 import type { OpenChain } from "../src/chain/open-chain.ts";
 import { messages } from "../src/peers/messages.ts";
@@ -80,6 +82,79 @@ test("a peer that does not answer is passed by, and dropped if it goes on so", a
   await until(empty, () => heightOf(empty) === heightOf(full));
   for (let second = 0; second < 120; second++) clock.pass(1);
   assert.deepEqual(silent.dropped?.blame, { score: 5 });
+});
+
+/** The chain, on which writing goes wrong as long as `fault` gives something to throw. */
+function failing(chain: OpenChain, fault: () => Error | undefined): OpenChain {
+  const { store } = chain.parts;
+  const write: typeof store.write = (change) => {
+    const error = fault();
+    if (error !== undefined) throw error;
+    return store.write(change);
+  };
+  return { ...chain, parts: { ...chain.parts, store: { ...store, write } } };
+}
+
+/** Counts the questions for blocks that arrive at this end. */
+function countQuestions(end: End): () => number {
+  let questions = 0;
+  end.tamper = (id, bytes) => {
+    if (id === messages.requestBlocks.id) questions++;
+    return bytes;
+  };
+  return () => questions;
+}
+
+async function turns(count: number): Promise<void> {
+  for (let i = 0; i < count; i++) await setImmediate();
+}
+
+test("after a bug of our own blocks are asked for again later, and more and more seldom", async () => {
+  const clock = stillClock(now());
+  let isBroken = true;
+  const chain = failing(await emptyChain(), () => (isBroken ? new Error("our bug") : undefined));
+  const empty = await node(chain, { clock });
+  const ends = connect(empty, full);
+  const questions = countQuestions(ends.atB);
+  clock.pass(0.1);
+  while (empty.faults.length === 0) await setImmediate();
+  await turns(300);
+  const before = questions();
+  await turns(300);
+  assert.equal(questions(), before);
+  const asked: number[] = [];
+  for (let second = 0; second < 12; second++) {
+    clock.pass(1);
+    await turns(100);
+    asked.push(questions());
+  }
+  assert.ok(new Set(asked).size <= 5, `asked ${asked}`);
+  assert.equal(ends.atA.dropped, undefined);
+  isBroken = false;
+  empty.faults.length = 0;
+  for (let second = 0; second < 20 && heightOf(empty) < heightOf(full); second++) {
+    clock.pass(1);
+    await turns(200);
+  }
+  await until(empty, () => heightOf(empty) === heightOf(full));
+  ends.close();
+});
+
+test("a peer is not blamed for blocks whose parent has left meanwhile", async () => {
+  const clock = stillClock(now());
+  let left = 2;
+  const gone = () => (left-- > 0 ? new RuleViolation({ code: "UNKNOWN_PARENT" }) : undefined);
+  const empty = await node(failing(await emptyChain(), gone), { clock });
+  const ends = connect(empty, full);
+  clock.pass(0.1);
+  for (let second = 0; second < 20 && heightOf(empty) < heightOf(full); second++) {
+    await turns(200);
+    clock.pass(1);
+  }
+  await until(empty, () => heightOf(empty) === heightOf(full));
+  assert.ok(left <= 0);
+  assert.equal(ends.atA.dropped, undefined);
+  ends.close();
 });
 
 test("a node that stops while it fetches leaves a chain that goes on later", async () => {

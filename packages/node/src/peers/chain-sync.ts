@@ -3,6 +3,7 @@ import { type BadBytes, keepsWholeBlock, toHex } from "@anulo/protocol";
 import type { ChainReader } from "@anulo/storage";
 import { BadBlock, createBlockImporter } from "../chain/import-blocks.ts";
 import type { ChainParts } from "../chain/parts.ts";
+import { type Backoff, createBackoff } from "./backoff.ts";
 import { type BlockQueue, createBlockQueue, type FetchedBlock, type Span } from "./block-queue.ts";
 import { shortHistory } from "./chain-history.ts";
 import { checkBlocks, checkChain } from "./check-answers.ts";
@@ -53,22 +54,30 @@ export class ChainSync {
   readonly #options: ChainSyncOptions;
   readonly #read: ChainReader;
   readonly #import: SpanImport;
+  /** What we cannot add is not fetched again and again. */
+  readonly #backoff: Backoff;
   #isSynchronized: boolean;
 
   constructor(options: ChainSyncOptions) {
     this.#options = options;
     this.#read = options.parts.store.read;
     this.#isSynchronized = options.isOffline;
+    this.#backoff = createBackoff(options.clock);
     this.#import = createSpanImport({
       parts: options.parts,
       importer: createBlockImporter(options.parts),
       queue: this.queue,
       onAdded: () => this.#onAdded(),
       onBad: (span, cause) => this.#onBad(span, cause),
-      onLoose: ({ link }) => {
-        if (link.peer.isOpen && link.asked === undefined) this.follow(link);
+      onLoose: ({ link }) => this.#followAgain(link),
+      onUprooted: ({ link }) => {
+        this.#backoff.failed();
+        this.#followAgain(link);
       },
-      onFault: options.onFault,
+      onFault: (error) => {
+        this.#backoff.failed();
+        options.onFault(error);
+      },
     });
   }
 
@@ -107,6 +116,10 @@ export class ChainSync {
   follow(link: PeerLink): void {
     link.needed = [];
     this.#askChain(link, { isOnward: false });
+  }
+
+  #followAgain(link: PeerLink): void {
+    if (link.peer.isOpen && link.asked === undefined) this.follow(link);
   }
 
   onChain(link: PeerLink, answer: PayloadOf<"chain">): void {
@@ -211,7 +224,7 @@ export class ChainSync {
   }
 
   #askNext(link: PeerLink): void {
-    const chosen = this.#isQueueFull() ? [] : this.#choose(link);
+    const chosen = this.#isQueueFull() || this.#backoff.isWaiting ? [] : this.#choose(link);
     if (chosen.length === 0) {
       link.state = "standby";
       return;
@@ -286,6 +299,7 @@ export class ChainSync {
   }
 
   #onAdded(): void {
+    this.#backoff.succeeded();
     this.#options.onProgress(this.#read.height(), this.target);
     this.#proceedAll();
     if (this.queue.spans.length === 0) this.#checkSynchronized();

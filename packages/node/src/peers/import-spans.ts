@@ -25,8 +25,14 @@ export interface SpanImportOptions {
   onBad(span: Span, cause: BadBlock | BadBytes): void;
   /** What the span builds on is not known: it was of no use. */
   onLoose(span: Span): void;
+  /** What the span builds on was known when its turn came, and is not any more. */
+  onUprooted(span: Span): void;
   /** A bug of ours. */
   onFault(error: unknown): void;
+}
+
+function isUprooted(error: unknown): boolean {
+  return error instanceof BadBlock && error.violation.violation.code === "UNKNOWN_PARENT";
 }
 
 /** Milliseconds of work between two turns of the event loop. */
@@ -81,7 +87,8 @@ export function createSpanImport(options: SpanImportOptions): SpanImport {
     span.isStaged = false;
     if (error instanceof Outrun) return;
     queue.remove(span);
-    if (error instanceof BadBlock || error instanceof BadBytes) options.onBad(span, error);
+    if (isUprooted(error)) options.onUprooted(span);
+    else if (error instanceof BadBlock || error instanceof BadBytes) options.onBad(span, error);
     else options.onFault(error);
   };
   const stage = async (span: Span): Promise<void> => {

@@ -21,20 +21,27 @@ export interface PowChild {
   kill(): Promise<void>;
 }
 
-/** Starts the process. */
-export function startPowChild({ settings, onAnswer, onDeath }: PowChildOptions): PowChild {
-  const child = spawnHasher(settings);
+/** Starts the process; `spawn` is for tests. */
+export function startPowChild(
+  { settings, onAnswer, onDeath }: PowChildOptions,
+  spawn: (settings: ProcessSettings) => ChildProcess = spawnHasher,
+): PowChild {
+  const child = spawn(settings);
   let isOver = false;
   const end = () => {
     if (!isOver) onDeath();
     isOver = true;
   };
   child.on("message", (answer) => onAnswer(answer as PowAnswer));
-  child.on("error", end);
+  // Only a process that could not be started never tells of its exit.
+  child.on("error", () => child.pid === undefined && end());
   child.on("exit", end);
+  /** A process that cannot be spoken to is of no use, but lives: its end is told when it is gone. */
+  const afterSending = (error: Error | null) => {
+    if (error !== null && !isOver) child.kill("SIGKILL");
+  };
   return {
-    // A process that is gone cannot be asked, of which "exit" tells.
-    send: (question) => void child.send(question, () => {}),
+    send: (question) => void child.send(question, afterSending),
     holdNode(isHeld) {
       for (const held of [child, child.channel]) isHeld ? held?.ref() : held?.unref();
     },
