@@ -84,6 +84,7 @@ const refusals: { readonly [K in MethodKey]: Refusals } = {
   relayTx: open,
   store: own,
   estimateTxSizeAndWeight: open,
+  getDefaultFeePriority: open,
   signTransfer: { ...own, "view-only": notByViewOnly },
   submitTransfer: own,
   describeTransfer: { ...own, "view-only": notByViewOnly },

@@ -39,6 +39,7 @@ export const requests: { readonly [K in MethodKey]: ExactObject } = {
   relayTx: { hex: data_hex },
   store: {},
   estimateTxSizeAndWeight: { n_inputs: 1, n_outputs: 2 },
+  getDefaultFeePriority: {},
   signTransfer: { unsigned_txset: data_hex },
   submitTransfer: { tx_data_hex: data_hex },
   describeTransfer: { unsigned_txset: data_hex },

@@ -115,6 +115,33 @@ test("a second input that would link two payments is left out", async () => {
   assert.equal(planned!.inputs.length, 1);
 });
 
+test("destinations that pay the fee get less, and the change is what it would be without", async () => {
+  const amounts = [5n * COIN, 3n * COIN, 2n * COIN];
+  const destinations = amounts.map((amount, i) => ({
+    ...destinationOf(receivers[i]!, amount),
+    paysFee: i !== 1,
+  }));
+  const exact = await payment(destinations, [[outputOf(10n * COIN, 100)]]);
+  checkSums(exact);
+  assert.equal(exact[0]!.change, 0n);
+  const [planned] = await payment(destinations, [[outputOf(12n * COIN, 100)]]);
+  checkSums([planned!]);
+  assert.equal(planned!.change, 2n * COIN);
+  const paid = receivers
+    .slice(0, 3)
+    .map(({ spendPublic }) => planned!.destinations.find((each) => each.spendPublic === spendPublic)!.amount);
+  assert.deepEqual(paid, [amounts[0]! - planned!.fee / 2n, amounts[1], amounts[2]! - planned!.fee / 2n]);
+});
+
+test("destinations that pay the fee must be worth it, and fit one transaction", async () => {
+  const payers = (amounts: bigint[]) =>
+    amounts.map((amount, i) => ({ ...destinationOf(receivers[i]!, amount), paysFee: true }));
+  const groups = [[outputOf(COIN, 100), outputOf(COIN, 500)]];
+  await assert.rejects(payment(payers([1000n]), groups), /share of the fee/);
+  const many = payers(Array.from({ length: 16 }, () => COIN / 20n));
+  await assert.rejects(payment(many, groups), /cannot be split/);
+});
+
 test("sixteen destinations take two transactions", async () => {
   const destinations = receivers.slice(0, 16).map((receiver) => destinationOf(receiver, 1000n));
   const groups = [[outputOf(COIN, 100), outputOf(COIN, 500), outputOf(COIN, 900)]];

@@ -74,10 +74,11 @@ export const transfers = {
     params: object({
       destinations: list(destination),
       ...buildChoice,
+      subtract_fee_from_outputs: zero(list(uint32)),
       get_tx_key: zero(flag),
       ...relayChoice,
     }),
-    result: object(oneTransaction),
+    result: object({ ...oneTransaction, amounts_by_dest: optional(object({ amounts: list(u64) })) }),
   }),
   transferSplit: method({
     name: "transfer_split",
@@ -136,6 +137,13 @@ export const transfers = {
     summary: "Saves the wallet.",
     params: nothing,
     result: nothing,
+  }),
+  getDefaultFeePriority: method({
+    name: "get_default_fee_priority",
+    needs: onOpenWallet,
+    summary: "The priority of a transfer that names none.",
+    params: nothing,
+    result: object({ priority: uint32 }),
   }),
   estimateTxSizeAndWeight: method({
     name: "estimate_tx_size_and_weight",

@@ -12,8 +12,9 @@ import { unsignedSetOf } from "../cold-signing/handover.ts";
 import { signerKeyOf } from "../multisig/shared-info.ts";
 import { WalletRefusal } from "../refusal.ts";
 import type { WalletContext } from "../service.ts";
-import { parseDestinations } from "../transfer/destinations.ts";
+import { parseDestinations, withFeePayers } from "../transfer/destinations.ts";
 import { type PendingTransaction, readMetadata, writeMetadata } from "../transfer/metadata.ts";
+import { DEFAULT_PRIORITY } from "../transfer/node.ts";
 import { amountOf } from "../transfer/plan.ts";
 import type { Sweep } from "../transfer/prepare.ts";
 import { RING_SIZE } from "../transfer/stages.ts";
@@ -109,10 +110,11 @@ type Destinations = ParamsOf<typeof declared.transfers.transfer>["destinations"]
 /** Signs transactions that pay all destinations; at most one where `single` says so. */
 async function pay(
   wallet: Wallet,
-  params: Build & { destinations: Destinations },
+  params: Build & { destinations: Destinations; subtract_fee_from_outputs?: readonly number[] },
   single: boolean,
 ): Promise<Made[]> {
-  const destinations = parseDestinations(params.destinations, wallet.network);
+  const parsed = parseDestinations(params.destinations, wallet.network);
+  const destinations = withFeePayers(parsed, params.subtract_fee_from_outputs ?? []);
   checkPaymentId(params.payment_id);
   const { account_index: account, subaddr_indices: minors, unlock_time: unlockTime, priority } = params;
   const made = await makePayment(wallet, { destinations, account, minors, unlockTime, priority });
@@ -120,6 +122,12 @@ async function pay(
   if (single && made.length > 1)
     throw new WalletRefusal("TX_TOO_LARGE", "Transaction would be too large.  try /transfer_split.");
   return made;
+}
+
+/** What each destination gets, in the order of the request, once the fee is taken from some. */
+function amountsByDestination({ signed: { destinations } }: Made) {
+  const inOrder = [...destinations].sort((a, b) => (a.place ?? 0) - (b.place ?? 0));
+  return { amounts_by_dest: { amounts: inOrder.map(({ amount }) => amount) } };
 }
 
 function sweepOf(wallet: Wallet, params: Build & { address: string; outputs: number; below_amount: bigint }) {
@@ -188,7 +196,8 @@ export const transferHandlers = implementFor<WalletContext>()(declared.transfers
       const made = await pay(wallet, params, true);
       const choice = { ...params, keys: params.get_tx_key };
       const { described, sets } = await finish({ wallet, service }, made, choice);
-      return { ...described[0]!, ...sets };
+      const byDestination = params.subtract_fee_from_outputs.length > 0 ? amountsByDestination(made[0]!) : {};
+      return { ...described[0]!, ...byDestination, ...sets };
     }),
   transferSplit: (params, { opened: { wallet }, service }) =>
     wallet.exclusively(async () => {
@@ -226,6 +235,7 @@ export const transferHandlers = implementFor<WalletContext>()(declared.transfers
       const pending = parseMetadata(hex);
       return { tx_hash: toHex(await submitPending(wallet, pending)) };
     }),
+  getDefaultFeePriority: () => ({ priority: DEFAULT_PRIORITY }),
   estimateTxSizeAndWeight: ({ n_inputs, n_outputs, ring_size, rct }) =>
     estimateSize({ inputs: n_inputs, outputs: n_outputs, ringSize: ring_size || RING_SIZE }, rct),
 });

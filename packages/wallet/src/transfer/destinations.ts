@@ -30,6 +30,23 @@ export function parseDestinations(texts: readonly DestinationText[], network: Ne
   return destinations;
 }
 
+/** Marks those that pay the fee, by their places. Throws `WalletRefusal` for a place where nobody is. */
+export function withFeePayers(
+  destinations: readonly Destination[],
+  places: readonly number[],
+): Destination[] {
+  if (places.some((place) => place >= destinations.length))
+    throw new WalletRefusal(
+      "GENERIC_TRANSFER_ERROR",
+      "subtract_fee_from_outputs names a destination too many",
+    );
+  return destinations.map((destination, place) => ({
+    ...destination,
+    place,
+    paysFee: places.includes(place),
+  }));
+}
+
 /** Bytes of `extra` that are known before a transaction is planned. */
 export function knownExtraSize(destinations: readonly Destination[]): number {
   return destinations.some(({ paymentId }) => paymentId !== undefined) ? PAYMENT_ID_FIELD_BYTES : 0;

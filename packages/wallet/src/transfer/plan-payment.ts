@@ -12,6 +12,7 @@ import {
   type PlanContext,
   settleFee,
   withFee,
+  withFeeSubtracted,
 } from "./plan.ts";
 import { pickPreferredInputs, pickRandomInput, pickSmallestInput, relatedness } from "./select.ts";
 import type { Destination, PlannedTransaction } from "./stages.ts";
@@ -157,9 +158,30 @@ function carveFee(progress: Progress, needed: bigint, available: bigint): bigint
   return needed;
 }
 
+const isFeeSubtracted = ({ destinations }: Draft): boolean => destinations.some(({ paysFee }) => paysFee);
+
+/** Fixes the fee of a draft whose destinations pay it themselves; it must be the only one. */
+async function closeSubtracting({ context, unpaid, drafts }: Progress, draft: Draft): Promise<void> {
+  const { inputs, destinations } = draft;
+  if (unpaid.length > 0 || drafts.length > 1)
+    throw new WalletRefusal(
+      "GENERIC_TRANSFER_ERROR",
+      "transfers whose destinations pay the fee cannot be split over multiple transactions",
+    );
+  let fee = estimatedFee(inputs.length, outputCount(destinations, inputs), context);
+  for (;;) {
+    const planned = withFeeSubtracted([...inputs], destinations, fee);
+    draft.planned = planned;
+    const needed = await neededFee(planned, context);
+    if (needed <= fee) return;
+    fee = needed;
+  }
+}
+
 /** Fixes the fee of the current draft and goes on to the next one, or finds that its inputs don't cover the fee. */
 async function closeDraft(progress: Progress): Promise<void> {
   const draft = currentDraft(progress);
+  if (isFeeSubtracted(draft)) return closeSubtracting(progress, draft);
   const { context } = progress;
   const estimate = estimatedFee(draft.inputs.length, outputCount(draft.destinations, draft.inputs), context);
   progress.neededFee = estimate;
@@ -204,7 +226,8 @@ function startingWith(groups: readonly (readonly OwnedOutput[])[], first: OwnedO
 /** The subaddress of the preferred inputs comes first. */
 function startProgress(request: PaymentRequest, context: PlanContext): Progress {
   const { destinations, preferable, random } = request;
-  const needed = amountOf(destinations) + estimatedFee(2, 2, context);
+  const isSubtracted = destinations.some(({ paysFee }) => paysFee);
+  const needed = amountOf(destinations) + (isSubtracted ? 0n : estimatedFee(2, 2, context));
   const preferred = pickPreferredInputs(preferable, needed);
   return {
     ...{ random, context, preferred, unpaid: [...destinations], isSplit: false, drafts: [emptyDraft()] },

@@ -82,6 +82,27 @@ export function withFee(
   return { inputs, destinations, fee, change: amountOf(inputs) - amountOf(destinations) - fee };
 }
 
+/** Takes the fee from the amounts of those who pay it, in equal shares. Throws `WalletRefusal` where one has too little. */
+export function withFeeSubtracted(
+  inputs: readonly OwnedOutput[],
+  destinations: readonly Destination[],
+  fee: bigint,
+): PlannedTransaction {
+  const payers = BigInt(destinations.filter(({ paysFee }) => paysFee === true).length);
+  let left = fee;
+  let payersLeft = payers;
+  const reduced = destinations.map((destination) => {
+    if (destination.paysFee !== true) return destination;
+    const share = left - (left * (payersLeft - 1n)) / payersLeft;
+    left -= share;
+    payersLeft -= 1n;
+    if (destination.amount <= share)
+      throw new WalletRefusal("GENERIC_TRANSFER_ERROR", "a destination gets less than its share of the fee");
+    return { ...destination, amount: destination.amount - share };
+  });
+  return withFee(inputs, reduced, fee);
+}
+
 /** Raises the fee until the transaction that carries it needs no more. */
 export async function settleFee(
   planned: PlannedTransaction,

@@ -135,7 +135,8 @@ function checkFunds(parts: PrepareParts, payment: Payment): void {
   const { account, minors, destinations } = payment;
   const shape = { inputs: 1, outputs: 2, ringSize: RING_SIZE, extraSize: knownExtraSize(destinations) };
   const leastFee = parts.feeRate.feePerByte * BigInt(estimateTransactionSize(shape));
-  const needed = checkAmounts(destinations) + leastFee;
+  const isSubtracted = destinations.some(({ paysFee }) => paysFee);
+  const needed = checkAmounts(destinations) + (isSubtracted ? 0n : leastFee);
   const { addresses } = parts.balanceOf(account);
   const asked = addresses.filter(({ minor }) => minors.length === 0 || minors.includes(minor));
   if (needed > sum(asked.map(({ balance }) => balance)))
