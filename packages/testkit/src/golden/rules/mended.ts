@@ -70,6 +70,11 @@ export const mended: readonly Rule[] = [
         : answer,
   },
   {
+    id: /^refresh:untrusted$/,
+    why: "rescan_blockchain: forgets nothing while the node is away, so nothing is found anew afterwards",
+    change: (answer) => inResult(answer, (it) => ({ ...it, blocks_fetched: 0, received_money: false })),
+  },
+  {
     id: /^set_bans:no host$/,
     why: "set_bans: neither host nor ip is an error",
     change: (answer) => refused(answer, -1, "A ban needs a host or an ip"),
