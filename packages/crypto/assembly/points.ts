@@ -58,12 +58,18 @@ export function multiplyBy8(out: usize, p: usize): i32 {
   return 1;
 }
 
-/** out = s·P, constant time in s. */
-export function scalarMultPoint(out: usize, s: usize, p: usize): i32 {
-  if (decompress(P, p, p) != 3) return 0;
-  scalarMult(O, P, s, s);
-  encode(out, SPARE, O);
-  return 1;
+/** out_i = s_i·P_i, constant time in the scalars; `out` of 32·(n + n mod 2) bytes. */
+export function scalarMultPoints(out: usize, scalars: usize, points: usize, n: i32): i32 {
+  const mark = arenaMark(), products = alloc(PT * ((n + 1) >> 1));
+  let areValid = 1;
+  for (let i = 0; i < n && areValid; i += 2) {
+    const x = 32 * i, y = 32 * (i + 1 < n ? i + 1 : i);
+    areValid = i32(decompress(P, points + x, points + y) == 3);
+    if (areValid) scalarMult(products + PT * (i >> 1), P, scalars + x, scalars + y);
+  }
+  if (areValid) encodeBatch(out, products, (n + 1) >> 1);
+  arenaRewind(mark);
+  return areValid;
 }
 
 /** out_i = s_i·G, constant time; `out` of 32·(n + n mod 2) bytes. */

@@ -31,8 +31,8 @@ export type Backend = {
   mulBy8(p: Uint8Array): Uint8Array | undefined;
   /** Σ points of 32·n bytes; no point is the identity. */
   pointSum(points: Uint8Array): Uint8Array | undefined;
-  /** s·P, constant time in s. */
-  scalarMult(scalar: Uint8Array, point: Uint8Array): Uint8Array | undefined;
+  /** s_i·P_i for n scalars and as many points, constant time in the scalars: 32·n bytes. */
+  scalarMult(scalars: Uint8Array, points: Uint8Array): Uint8Array | undefined;
   /** s·G for each of n scalars, constant time in them. Source: Bernstein et al., "High-speed high-security signatures". */
   scalarMultBase(scalars: Uint8Array): Uint8Array;
   /** a_i·A_i + b_i·B_i for n quadruples of 32 bytes: 32·n bytes. */

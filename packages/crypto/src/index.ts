@@ -95,7 +95,7 @@ export {
   type NoncePoints,
 } from "./ringct/clsag-multisig.ts";
 export { type Mlsag, verifyMlsagFull, verifyMlsagSimple } from "./ringct/mlsag.ts";
-export { commit, commitmentsBalance, commitZeroMask } from "./ringct/pedersen.ts";
+export { commit, commitmentsBalance, commitmentsOpen, commitZeroMask } from "./ringct/pedersen.ts";
 export {
   type RandomSource,
   randomScalar,
@@ -111,6 +111,13 @@ export {
   scReduce64,
   scSub,
 } from "./scalar.ts";
-export { derivationScalarBatch, deriveBatch, outputSpendKeyBatch, viewTagBatch } from "./scan.ts";
+export {
+  derivationScalarBatch,
+  deriveBatch,
+  keyImageBatch,
+  outputSpendKeyBatch,
+  publicKeyBatch,
+  viewTagBatch,
+} from "./scan.ts";
 export { checkSignature, signMessageHash } from "./signature.ts";
 export { checkTxProof, generateTxProof, type TxProofStatement } from "./tx-proof.ts";

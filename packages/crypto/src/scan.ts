@@ -28,3 +28,15 @@ export function outputSpendKeyBatch(outputs: {
 }): PointBatchResult {
   return backend.outputSpendKeys(outputs.outputKeys, outputs.derivations, outputs.outputIndices);
 }
+
+/** The public keys s_i·G of n secret keys (32·n bytes): 32·n bytes. */
+export function publicKeyBatch(secretKeys: Uint8Array): Uint8Array {
+  return backend.scalarMultBase(secretKeys);
+}
+
+/** The key images x_i·Hp(P_i) of n key pairs (32·n bytes each): 32·n bytes. */
+export function keyImageBatch(pairs: { publicKeys: Uint8Array; secretKeys: Uint8Array }): Uint8Array {
+  const images = backend.scalarMult(pairs.secretKeys, backend.hashToPoint(pairs.publicKeys));
+  if (images === undefined) throw new Error("a hash is no point");
+  return images;
+}

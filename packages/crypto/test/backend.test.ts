@@ -161,6 +161,16 @@ function pointSuite(engine: Backend): void {
   });
   test("scalar multiplication", () => {
     compare(engine, pairs(wideFactors, candidates.slice(0, 9)), (on, s, p) => on.scalarMult(s, p));
+    const scalarLists = [factors.slice(0, 5), factors.slice(0, 4), []].map((list) => concatBytes(...list));
+    const pointLists = [points.slice(0, 5), points.slice(1, 5), candidates.slice(0, 5), []];
+    compare(
+      engine,
+      pairs(
+        scalarLists,
+        pointLists.map((list) => concatBytes(...list)),
+      ),
+      (on, s, p) => on.scalarMult(s, p),
+    );
     compare(engine, single(wideFactors), (on, s) => on.scalarMultBase(s));
     compare(engine, single([concatBytes(...factors), new Uint8Array()]), (on, all) => on.scalarMultBase(all));
     const terms = factors.map((a, i) => ({

@@ -20,7 +20,7 @@ import {
   txPublicKey,
 } from "@anulo/protocol";
 import { createKeys } from "../src/keys/wallet-keys.ts";
-import { scanTransaction } from "../src/scan/scan-transaction.ts";
+import { findOutputs } from "../src/scan/find-outputs.ts";
 import { addRange, createSubaddressTable } from "../src/scan/subaddress-table.ts";
 import type { WalletKeys } from "../src/state.ts";
 import { pendingOf, readMetadata, writeMetadata } from "../src/transfer/metadata.ts";
@@ -90,9 +90,8 @@ function found(keys: WalletKeys, { transaction }: SignedTransaction): string[] {
     const spendKeys = Array.from({ length: 5 }, (_, minor) => receiverOf(keys, { major, minor }).spendPublic);
     addRange(table, { major, fromMinor: 0, keys: concatBytes(...spendKeys) });
   }
-  return scanTransaction(keys, table, candidate).map(
-    ({ amount, subaddress: { major, minor } }) => `${major}/${minor} ${amount}`,
-  );
+  const [received] = findOutputs({ keys, table, cover: () => undefined }, [candidate]);
+  return received!.map(({ amount, subaddress: { major, minor } }) => `${major}/${minor} ${amount}`);
 }
 
 test("a payment verifies, reaches its receiver and brings the change back", () => {

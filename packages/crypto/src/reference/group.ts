@@ -116,9 +116,11 @@ export const group: GroupFunctions = {
     const points = readPoints(vector);
     return points && encodePoint(points.reduce(add, IDENTITY));
   },
-  scalarMult(scalar, point) {
-    const factor = readFactor(scalar);
-    return onPoints([point], (base) => multiplyVartime(factor, base));
+  scalarMult(scalars, points) {
+    const factors = readFactors(scalars);
+    if (points.length !== scalars.length) throw new RangeError("as many points as scalars expected");
+    const bases = readPoints(points);
+    return bases && concatBytes(...factors.map((k, i) => encodePoint(multiplyVartime(k, bases[i]!))));
   },
   scalarMultBase: (scalars) =>
     concatBytes(...readFactors(scalars).map((k) => encodePoint(multiplyVartime(k, BASE_POINT)))),

@@ -1,7 +1,8 @@
+import { randomBytes } from "node:crypto";
 import { concatBytes, equalBytes, wipe } from "../bytes.ts";
 import { backend } from "../engine.ts";
 import { G, H, pointAdd, requirePoint, scalarMult, scalarMultBase } from "../point.ts";
-import { scFromUint64 } from "../scalar.ts";
+import { type RandomSource, scFromUint64 } from "../scalar.ts";
 
 const ONE = scFromUint64(1n);
 
@@ -15,6 +16,31 @@ export function commit(mask: Uint8Array, amount: bigint): Uint8Array {
   const commitment = pointAdd(blinding, value);
   wipe(factor, blinding, value);
   return commitment;
+}
+
+const WEIGHT_BYTES = 16;
+
+/**
+ * Whether each commitment is mask·G + amount·H, all at once: `masks` and `commitments` of 32·n bytes, `amounts` in
+ * atomic units. The equations are summed under random weights, so false ones pass with a probability of 2⁻¹²⁷; odd
+ * weights, so that a single point outside the main subgroup never passes.
+ */
+export function commitmentsOpen(
+  openings: { masks: Uint8Array; amounts: readonly bigint[]; commitments: Uint8Array },
+  random: RandomSource = randomBytes,
+): boolean {
+  const { masks, amounts, commitments } = openings;
+  const weights = new Uint8Array(masks.length);
+  for (let at = 0; at < weights.length; at += 32) {
+    weights.set(random(WEIGHT_BYTES), at);
+    weights[at]! |= 1;
+  }
+  const values = concatBytes(...amounts.map(scFromUint64));
+  const [mask, value] = [masks, values].map((each) => backend.vector.innerProduct(weights, each));
+  const expected = pointAdd(scalarMultBase(mask!), scalarMult(value!, H));
+  wipe(values, mask!, value!);
+  const sum = backend.multiexpVartime({ scalars: weights, points: commitments });
+  return sum !== undefined && equalBytes(sum, expected);
 }
 
 /** G + amount·H: the commitment of an amount everybody sees, as a coinbase output's. Source: rctOps.cpp `zeroCommit`. */

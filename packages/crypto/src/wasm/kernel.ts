@@ -36,7 +36,7 @@ export type Kernel = {
   pointAdd(out: Pointer, p: Pointer, q: Pointer, negate: number): number;
   pointSum(out: Pointer, points: Pointer, n: number): number;
   multiplyBy8(out: Pointer, p: Pointer): number;
-  scalarMultPoint(out: Pointer, s: Pointer, p: Pointer): number;
+  scalarMultPoints(out: Pointer, scalars: Pointer, points: Pointer, n: number): number;
   scalarMultBase(out: Pointer, scalars: Pointer, n: number): void;
   foldPoints(out: Pointer, a: Pointer, A: Pointer, b: Pointer, B: Pointer, n: number): number;
   doubleScalarMultBatch(out: Pointer, a: Pointer, A: Pointer, b: Pointer, B: Pointer, n: number): number;

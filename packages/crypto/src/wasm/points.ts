@@ -63,11 +63,14 @@ export function createPointFunctions(kernel: Kernel, memory: Memory): PointFunct
       const n = countElements("points", points);
       return compute([], (out) => kernel.pointSum(out, memory.put(points), n));
     },
-    scalarMult(scalar, point) {
-      checkLength("scalar", scalar, 32);
-      checkFactors(scalar);
+    scalarMult(scalars, points) {
+      const n = checkFactors(scalars);
+      if (points.length !== scalars.length) throw new RangeError("as many points as scalars expected");
+      memory.begin();
       try {
-        return compute([point], (out, at) => kernel.scalarMultPoint(out, memory.put(scalar), at));
+        const out = memory.room(pairedLength(n));
+        const isDone = kernel.scalarMultPoints(out, memory.put(scalars), memory.put(points), n);
+        return isDone ? memory.read(out, 32 * n) : undefined;
       } finally {
         kernel.wipe();
       }

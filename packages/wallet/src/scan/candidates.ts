@@ -10,17 +10,9 @@ import {
   toHex,
   txPublicKeys,
 } from "@anulo/protocol";
-import type { ScannedTransaction } from "../changes.ts";
-import type { SubaddressIndex } from "../state.ts";
-import {
-  type Candidate,
-  cryptPaymentId,
-  NO_DERIVATION,
-  publicAmountOut,
-  type ScanKeys,
-  scanTransaction,
-} from "./scan-transaction.ts";
-import type { SubaddressTable } from "./subaddress-table.ts";
+import type { ScannedOutput, ScannedTransaction } from "../changes.ts";
+import { type Candidate, type Finder, findOutputs, NO_DERIVATION } from "./find-outputs.ts";
+import { cryptPaymentId, publicAmountOut, type ScanKeys } from "./scan-transaction.ts";
 
 /** A transaction of a block or of the pool, before scanning. */
 export type RawTransaction = {
@@ -36,13 +28,9 @@ export type RawTransaction = {
   readonly blockVersion: number;
 };
 
-export type ScanContext = {
-  readonly keys: ScanKeys;
-  readonly table: SubaddressTable;
+export type ScanContext = Finder & {
   /** Hex key images of every output found so far. */
   readonly knownImages: Set<string>;
-  /** Extends the table beyond an address that has just been used. */
-  readonly cover: (index: SubaddressIndex) => void;
 };
 
 /** Readable payment ids mean nothing from this hard fork on. Source: wallet2.cpp IGNORE_LONG_PAYMENT_ID_FROM_BLOCK_VERSION. */
@@ -61,17 +49,19 @@ export function scanTransactions(
 ): ScannedTransaction[] {
   const prepared = transactions.map(prepare);
   const derivations = deriveAll(context.keys, prepared);
-  const found: ScannedTransaction[] = [];
   let at = 0;
-  for (const item of prepared) {
+  const candidates = prepared.map((item): Candidate => {
     const main = derivations.slice(at, at + item.publicKeys.length);
     at += item.publicKeys.length;
-    const additional = derivations.slice(at, at + item.additionalKeys.length);
+    const additionalDerivations = derivations.slice(at, at + item.additionalKeys.length);
     at += item.additionalKeys.length;
-    const scanned = scanOne(context, item, { main, additional });
-    if (scanned !== undefined) found.push(scanned);
-  }
-  return found;
+    return { ...item, derivations: main, additionalDerivations };
+  });
+  const received = findOutputs(context, candidates);
+  return prepared.flatMap((item, i) => {
+    const scanned = describe(context, item, { received: received[i]!, main: candidates[i]!.derivations });
+    return scanned === undefined ? [] : [scanned];
+  });
 }
 
 function prepare(raw: RawTransaction): Prepared {
@@ -91,26 +81,14 @@ function deriveAll(keys: ScanKeys, prepared: readonly Prepared[]): Uint8Array[] 
   return all.map((_, i) => (valid[i] === 1 ? derivations.subarray(32 * i, 32 * i + 32) : NO_DERIVATION));
 }
 
-type Derivations = { main: readonly Uint8Array[]; additional: readonly Uint8Array[] };
-
-function scanOne(
+/** Undefined for a transaction that is none of the wallet's business. */
+function describe(
   context: ScanContext,
   item: Prepared,
-  derivations: Derivations,
+  { received, main }: { readonly received: ScannedOutput[]; readonly main: readonly Uint8Array[] },
 ): ScannedTransaction | undefined {
-  const candidate: Candidate = {
-    transaction: item.transaction,
-    publicKeys: item.publicKeys,
-    derivations: derivations.main,
-    additionalKeys: item.additionalKeys,
-    additionalDerivations: derivations.additional,
-    globalIndices: item.globalIndices,
-    coinbase: item.coinbase,
-  };
-  const received = scanTransaction(context.keys, context.table, candidate);
-  for (const { keyImage, subaddress } of received) {
+  for (const { keyImage } of received) {
     if (keyImage !== undefined) context.knownImages.add(toHex(keyImage));
-    context.cover(subaddress);
   }
   const inputs = item.transaction.prefix.inputs.flatMap((input) =>
     input.type === "key" ? [{ keyImage: input.keyImage, amount: input.amount }] : [],
@@ -124,7 +102,7 @@ function scanOne(
     unlockTime: transaction.prefix.unlockTime,
     fee: feeOf(item),
     publicAmountOut: publicAmountOut(transaction.prefix),
-    paymentId: paymentIdOf(item, derivations.main),
+    paymentId: paymentIdOf(item, main),
   };
 }
 
