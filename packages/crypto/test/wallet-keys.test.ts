@@ -5,6 +5,7 @@ import {
   commit,
   commitmentMask,
   commitmentsBalance,
+  commitmentsOpen,
   commitZeroMask,
   decodeAmount,
   decodeMaskAndAmount,
@@ -22,10 +23,12 @@ import {
   generateTxProof,
   H,
   keccak256,
+  keyImageBatch,
   keyImageOf,
   mulBy8,
   outputSpendKeyBatch,
   pointAdd,
+  publicKeyBatch,
   publicKeyOf,
   randomScalar,
   scAdd,
@@ -55,6 +58,9 @@ const wallet = {
   spendPublic: bytes(recordedWallet.spendPublic),
   viewPublic: bytes(recordedWallet.viewPublic),
 };
+
+/** The point of order 2. */
+const SMALL_ORDER = bytes(`ec${"ff".repeat(30)}7f`);
 
 onEachBackend("wallet keys", () => {
   test("the recorded wallet's public keys follow from its secrets", () => {
@@ -154,6 +160,47 @@ onEachBackend("commitments and amounts", () => {
     }
     assert.throws(() => commitZeroMask(2n ** 64n), RangeError);
     assert.throws(() => commit(randomScalar(), -1n), RangeError);
+  });
+
+  test("many commitments open together, and not with one mask, amount or point changed", () => {
+    const amounts = [0n, 1n, 2n ** 64n - 1n, 5n, 7n];
+    const masks = amounts.map(() => randomScalar());
+    const commitments = amounts.map((amount, i) => commit(masks[i]!, amount));
+    const opens = (
+      change: Partial<Record<"masks" | "commitments", Uint8Array[]>> & { amounts?: bigint[] },
+    ) => {
+      const given = { masks, amounts, commitments, ...change };
+      return commitmentsOpen({
+        masks: Buffer.concat([...given.masks]),
+        amounts: given.amounts,
+        commitments: Buffer.concat([...given.commitments]),
+      });
+    };
+    assert.equal(opens({}), true);
+    assert.equal(opens({ masks: [], amounts: [], commitments: [] }), true);
+    const torsion = pointAdd(commitments[3]!, SMALL_ORDER);
+    for (let i = 0; i < amounts.length; i++) {
+      assert.equal(opens({ masks: masks.with(i, randomScalar()) }), false);
+      assert.equal(opens({ amounts: amounts.with(i, amounts[i]! ^ 1n) }), false);
+      assert.equal(opens({ commitments: commitments.with(i, commitments[(i + 1) % 5]!) }), false);
+      assert.equal(opens({ commitments: commitments.with(i, NO_POINT) }), false);
+    }
+    assert.equal(opens({ commitments: commitments.with(3, torsion) }), false);
+  });
+
+  test("batches of key pairs are as each by itself", () => {
+    const secrets = Array.from({ length: 5 }, () => randomScalar());
+    const publicKeys = secrets.map(publicKeyOf);
+    for (const count of [0, 1, 2, 5]) {
+      const some = { publicKeys: publicKeys.slice(0, count), secretKeys: secrets.slice(0, count) };
+      const packed = {
+        publicKeys: Buffer.concat([...some.publicKeys]),
+        secretKeys: Buffer.concat([...some.secretKeys]),
+      };
+      const images = some.publicKeys.map((key, i) => keyImageOf(key, secrets[i]!));
+      assert.equal(hex(keyImageBatch(packed)), images.map(hex).join(""));
+      assert.equal(hex(publicKeyBatch(packed.secretKeys)), some.publicKeys.map(hex).join(""));
+    }
   });
 
   test("recorded transactions balance, and not with another fee", () => {

@@ -93,7 +93,7 @@ export class Wallet {
         ...outputs.flatMap(({ keyImage }) => (keyImage === undefined ? [] : [keyImage])),
         ...coldKeyImages.values(),
       ],
-      keep: (change) => this.#keep(change),
+      keep: (change, encoded) => this.#keep(change, encoded),
     });
   }
 
@@ -186,11 +186,11 @@ export class Wallet {
    * Makes a change and answers once it survives a crash. The state moves at once, so that two callers never
    * build on the same past; when the change can't be kept this rejects, and so does every later change.
    */
-  async commit(change: WalletChange): Promise<void> {
+  async commit(change: WalletChange, encoded?: Uint8Array): Promise<void> {
     if (this.#closed) throw new WalletRefusal("NOT_OPEN", "No wallet file");
     applyChange(this.#ledger, change);
     this.#hasChanged = true;
-    await this.#log.append(change);
+    await this.#log.append(change, encoded);
   }
 
   /** Changes that must not interleave (choosing outputs and recording their spending) take turns here. */
@@ -326,7 +326,7 @@ export class Wallet {
     };
   }
 
-  async #keep(batch: BlocksChange): Promise<void> {
+  async #keep(batch: BlocksChange, encoded: Uint8Array): Promise<void> {
     const change = trimKnown(this.state.recent, batch);
     if (change.count === 0) return;
     const undone = this.height - change.fromHeight;
@@ -338,7 +338,7 @@ export class Wallet {
     }
     const end = change.fromHeight + change.count;
     this.#blocksFetched += Math.max(0, end - Math.max(change.fromHeight, this.#scannedFrom));
-    await this.commit(change);
+    await this.commit(change, change === batch ? encoded : undefined);
     for (const { txHash, received } of change.transactions)
       if (received.length > 0) this.#onReceived(toHex(txHash));
   }

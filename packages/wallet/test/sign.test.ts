@@ -90,7 +90,7 @@ function found(keys: WalletKeys, { transaction }: SignedTransaction): string[] {
     const spendKeys = Array.from({ length: 5 }, (_, minor) => receiverOf(keys, { major, minor }).spendPublic);
     addRange(table, { major, fromMinor: 0, keys: concatBytes(...spendKeys) });
   }
-  const [received] = findOutputs({ keys, table, cover: () => undefined }, [candidate]);
+  const [received] = findOutputs({ keys, table, cover: () => undefined, keyImages: new Map() }, [candidate]);
   return received!.map(({ amount, subaddress: { major, minor } }) => `${major}/${minor} ${amount}`);
 }
 

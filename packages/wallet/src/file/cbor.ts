@@ -55,6 +55,8 @@ export function readCbor(bytes: Uint8Array): Plain {
   return value;
 }
 
+const names = new Map<string, Uint8Array>();
+
 class Writer {
   #buffer = Buffer.allocUnsafe(4096);
   #at = 0;
@@ -85,9 +87,20 @@ class Writer {
     const entries = value instanceof Map ? [...value] : Object.entries(value);
     this.#head(MAP, entries.length);
     for (const [key, item] of entries) {
-      this.#text(key);
+      if (value instanceof Map) this.#text(key);
+      else this.#name(key);
       this.value(item);
     }
+  }
+
+  /** Names of fields are few, and each is written thousands of times. */
+  #name(name: string): void {
+    let bytes = names.get(name);
+    if (bytes === undefined) {
+      bytes = Buffer.from(name, "utf8");
+      names.set(name, bytes);
+    }
+    this.#raw(TEXT, bytes);
   }
 
   #number(value: number): void {

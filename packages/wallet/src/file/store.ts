@@ -9,8 +9,8 @@ import { DamagedJournal, Journal, syncDirectory } from "./journal.ts";
 
 /** Where changes go before they are acknowledged. */
 export interface ChangeLog {
-  /** Answers once `change` survives a crash. */
-  append(change: WalletChange): Promise<void>;
+  /** Answers once `change` survives a crash; `encoded` spares its encoding where that is done already. */
+  append(change: WalletChange, encoded?: Uint8Array): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -78,9 +78,19 @@ export async function openStore(
   return { ledger, log: logOf(await Journal.create(options.path, options.secret, compact)) };
 }
 
+/** A change as the journal has it, before it is sealed. */
+export function encodeChange(change: WalletChange): Uint8Array {
+  return writeCbor(change as unknown as Plain);
+}
+
+/** What `encodeChange` wrote. */
+export function decodeChange(encoded: Uint8Array): WalletChange {
+  return readCbor(encoded) as unknown as WalletChange;
+}
+
 function logOf(journal: Journal): ChangeLog {
   return {
-    append: (change) => journal.append(writeCbor(change as unknown as Plain)),
+    append: (change, encoded = encodeChange(change)) => journal.append(encoded),
     close: () => journal.close(),
   };
 }

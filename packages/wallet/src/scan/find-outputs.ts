@@ -41,6 +41,8 @@ export type Finder = {
   readonly table: SubaddressTable;
   /** Extends the table beyond an address that has just been used. */
   readonly cover: (index: SubaddressIndex) => void;
+  /** Key images made so far, by hex one-time key: an output found again has the same. */
+  readonly keyImages: Map<string, Uint8Array>;
 };
 
 /** An output with a derivation it may have been made with. */
@@ -62,12 +64,13 @@ export function findOutputs(finder: Finder, candidates: readonly Candidate[]): S
   const scalars = derivationScalarBatch(packedDerivations(matches), outputIndices(matches));
   const amountKeys = matches.map((_, i) => scalars.subarray(32 * i, 32 * i + 32));
   const opened = openAmounts(candidates, matches, amountKeys);
-  const keyImages = keyImagesOf(finder.keys, matches, amountKeys);
+  makeKeyImages(finder, matches, amountKeys);
   scalars.fill(0);
   const found: ScannedOutput[][] = candidates.map(() => []);
   for (const [i, { of, outputIndex, oneTimeKey, txPublicKey, subaddress }] of matches.entries()) {
     const amount = opened[i];
     if (amount === undefined) continue;
+    const keyImage = finder.keyImages.get(toHex(oneTimeKey));
     const { transaction, coinbase, globalIndices } = candidates[of]!;
     const { version, outputs } = transaction.prefix;
     found[of]!.push({
@@ -75,7 +78,7 @@ export function findOutputs(finder: Finder, candidates: readonly Candidate[]): S
       globalIndex: globalIndices[outputIndex] ?? 0n,
       ...amount,
       rct: outputs[outputIndex]!.amount === 0n || (coinbase && version >= 2),
-      ...{ oneTimeKey, txPublicKey, keyImage: keyImages?.[i], subaddress },
+      ...{ oneTimeKey, txPublicKey, keyImage, subaddress },
     });
   }
   return found;
@@ -182,29 +185,32 @@ function littleEndian64(scalar: Uint8Array): bigint {
   return new DataView(scalar.buffer, scalar.byteOffset).getBigUint64(0, true);
 }
 
-/** By match; undefined where the secret isn't the key's, and all of it in a wallet that can only look. */
-function keyImagesOf(
-  keys: ScanKeys,
+/** Makes the key images not yet known; none where the secret isn't the key's, or in a wallet that can only look. */
+function makeKeyImages(
+  { keys, keyImages }: Finder,
   matches: readonly Match[],
   amountKeys: readonly Uint8Array[],
-): (Uint8Array | undefined)[] | undefined {
+): void {
   const { spendSecret } = keys;
-  if (spendSecret === undefined || matches.length === 0) return undefined;
-  const ofAddress = addressSecrets(keys, spendSecret, matches);
-  const secretKeys = new Uint8Array(32 * matches.length);
-  for (const [i, { subaddress }] of matches.entries()) {
-    const secret = scAdd(ofAddress.get(keyOf(subaddress))!, amountKeys[i]!);
-    secretKeys.set(secret, 32 * i);
-    secret.fill(0);
-  }
+  if (spendSecret === undefined) return;
+  const places = [...matches.keys()].filter((i) => !keyImages.has(toHex(matches[i]!.oneTimeKey)));
+  const fresh = places.map((i) => matches[i]!);
+  const ofAddress = addressSecrets(keys, spendSecret, fresh);
+  const secretKeys = new Uint8Array(32 * fresh.length);
   try {
-    const oneTimeKeys = concatBytes(...matches.map(({ oneTimeKey }) => oneTimeKey));
+    for (const [at, { subaddress }] of fresh.entries()) {
+      const secret = scAdd(ofAddress.get(keyOf(subaddress))!, amountKeys[places[at]!]!);
+      secretKeys.set(secret, 32 * at);
+      secret.fill(0);
+    }
+    const oneTimeKeys = concatBytes(...fresh.map(({ oneTimeKey }) => oneTimeKey));
     const publicKeys = publicKeyBatch(secretKeys);
     const images = keyImageBatch({ publicKeys: oneTimeKeys, secretKeys });
-    return matches.map(({ oneTimeKey }, i) => {
-      const [from, to] = [32 * i, 32 * i + 32];
-      return equalBytes(publicKeys.subarray(from, to), oneTimeKey) ? images.slice(from, to) : undefined;
-    });
+    for (const [at, { oneTimeKey }] of fresh.entries()) {
+      const [from, to] = [32 * at, 32 * at + 32];
+      if (!equalBytes(publicKeys.subarray(from, to), oneTimeKey)) continue;
+      keyImages.set(toHex(oneTimeKey), images.slice(from, to));
+    }
   } finally {
     secretKeys.fill(0);
     for (const secret of ofAddress.values()) secret.fill(0);

@@ -26,6 +26,7 @@ export function trimKnown({ offset, ids }: RecentBlocks, batch: BlocksChange): B
     if (mine === undefined || !equalBytes(mine, batch.ids[known]!)) break;
     known += 1;
   }
+  if (known === 0) return batch;
   const fromHeight = batch.fromHeight + known;
   return {
     ...batch,

@@ -58,7 +58,8 @@ export type ToWorker =
 export type FromWorker =
   /** The table grew. */
   | { readonly kind: "range"; readonly range: KeyRange }
-  | { readonly kind: "blocks"; readonly change: BlocksChange }
+  /** What a run of blocks changes, as the journal writes it: handed over rather than copied. */
+  | { readonly kind: "blocks"; readonly change: Uint8Array }
   /** `open`, `cover`, `scan`, `single` or `pool` is finished; `single` finds as `pool` does. */
   | { readonly kind: "done"; readonly id: number; readonly pool: PoolPicture | undefined }
   | {

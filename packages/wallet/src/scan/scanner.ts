@@ -2,6 +2,7 @@
 import { Worker } from "node:worker_threads";
 import type { ScannedTransaction } from "../changes.ts";
 import type { DaemonAddress } from "../daemon.ts";
+import { decodeChange } from "../file/store.ts";
 import { type RefusalKind, WalletRefusal } from "../refusal.ts";
 import type { SubaddressIndex } from "../state.ts";
 import type {
@@ -22,7 +23,7 @@ export type ScannerParts = {
   /** Key images (32 bytes) of the outputs already known. */
   readonly keyImages: readonly Uint8Array[];
   /** Keeps one batch; batches come in order and the next waits for this one. */
-  readonly keep: (change: BlocksChange) => Promise<void>;
+  readonly keep: (change: BlocksChange, encoded: Uint8Array) => Promise<void>;
 };
 
 type Waiting = { resolve: (pool: PoolPicture | undefined) => void; reject: (error: unknown) => void };
@@ -36,7 +37,7 @@ export class Scanner {
   /** Settles once the table is complete for the addresses in use. */
   readonly ready: Promise<unknown>;
   readonly #worker: Worker;
-  readonly #keep: (change: BlocksChange) => Promise<void>;
+  readonly #keep: ScannerParts["keep"];
   readonly #waiting = new Map<number, Waiting>();
   #nextId = OPENING + 1;
   #stopped: Error | undefined;
@@ -121,9 +122,9 @@ export class Scanner {
   }
 
   /** A batch that can't be kept ends the scan; what the worker sends until it hears of it is dropped. */
-  async #keepBatch(change: BlocksChange): Promise<void> {
+  async #keepBatch(encoded: Uint8Array): Promise<void> {
     try {
-      if (this.#refusedBatch === undefined) await this.#keep(change);
+      if (this.#refusedBatch === undefined) await this.#keep(decodeChange(encoded) as BlocksChange, encoded);
     } catch (error) {
       this.#refusedBatch = error instanceof Error ? error : new Error(String(error));
       this.cancel();

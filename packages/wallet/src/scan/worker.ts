@@ -5,6 +5,7 @@ import { parentPort } from "node:worker_threads";
 import { subaddressSpendPublicKeys } from "@anulo/crypto";
 import { BadBytes, BadHex, isMinerTransaction, readTransaction, toHex } from "@anulo/protocol";
 import { connectDaemon, type Daemon, type DaemonAddress } from "../daemon.ts";
+import { encodeChange } from "../file/store.ts";
 import { WalletRefusal } from "../refusal.ts";
 import type { SubaddressIndex } from "../state.ts";
 import { scanBlocks } from "./block-scan.ts";
@@ -64,7 +65,8 @@ async function scan(task: ScanTask) {
   // The pool comes first, so that a transaction mined in between is missed in neither.
   const picture = await pool.look(node);
   for await (const change of scanBlocks(context, task, node)) {
-    send({ kind: "blocks", change });
+    const bytes = encodeChange(change);
+    port?.postMessage({ kind: "blocks", change: bytes } satisfies FromWorker, [bytes.buffer as ArrayBuffer]);
     unkept += 1;
     while (unkept >= BATCHES_AHEAD) await new Promise<void>((resolve) => (wake = resolve));
     if (cancelled) return undefined;
@@ -106,7 +108,7 @@ async function answer(id: number, task: () => Promise<FromWorker & { kind: "done
 function open(message: Extract<ToWorker, { kind: "open" }>): void {
   const { keys } = message;
   const knownImages = new Set(message.keyImages.map(toHex));
-  context = { keys, table, knownImages, cover: (index) => cover(keys, index) };
+  context = { keys, table, knownImages, cover: (index) => cover(keys, index), keyImages: new Map() };
   pool = new PoolScan(context);
   for (const index of message.used) cover(keys, index);
 }
