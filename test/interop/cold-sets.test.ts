@@ -1,7 +1,17 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { call, type Exact, type ExactObject } from "@anulo/testkit";
-import { bigintOf, listOf, mine, needsRealPrograms, onStage, otherSide, type Side } from "../actors.ts";
+import {
+  bigintOf,
+  listOf,
+  mine,
+  needsRealPrograms,
+  onStage,
+  otherSide,
+  type Side,
+  type Stage,
+  type WalletActor,
+} from "../actors.ts";
 import { type Ask, exchange, openPair, type Pair } from "./cold-pair.ts";
 import { words } from "./words.ts";
 
@@ -68,6 +78,47 @@ async function tellSignSend({ hot, cold, twin, stranger }: Cast, made: ExactObje
   return { txids: listOf(tx_hash_list).map(String), told, keys: listOf(signed.tx_key_list).map(String) };
 }
 
+async function prepare(stage: Stage, sides: { readonly hot: Side; readonly cold: Side }) {
+  const daemon = await stage.daemon("ours", "upstream");
+  const witness = await stage.wallet("ours", { mnemonic: words.alice, daemonPort: daemon.port });
+  const bob = await stage.wallet("ours", { mnemonic: words.bob, daemonPort: daemon.port });
+  const pair = await openPair(stage, sides, daemon.port);
+  const { url } = await stage.service(otherSide[sides.cold]);
+  const twin: Ask = (method, params = {}) => call(url, method, params);
+  const names = { filename: "twin", password: "", restore_height: 0 };
+  await twin("restore_deterministic_wallet", { ...names, seed: words.alice });
+  const { address: subaddress } = await bob.call("create_address", { account_index: 0 });
+  const cast: Cast = { ...pair, twin, stranger: bob.call };
+
+  const addresses = (await makeAccounts([witness.call, pair.hot, pair.cold, twin])).flat();
+  await mine(daemon, 90, witness.address);
+  for (const amount of [3n, 4n]) {
+    await witness.refresh();
+    await witness.pay(addresses.slice(1).map((address) => ({ address, amount: amount * coin })));
+    await mine(daemon, 12, bob.address);
+  }
+  await pair.hot("refresh");
+  await tellOutputs(pair.hot, twin);
+  return { daemon, witness, bob, cast, pair, addresses, subaddress: String(subaddress) };
+}
+
+/** What a description says leaves the wallet with these addresses. */
+function outsideOf(told: ExactObject, addresses: readonly string[]): bigint {
+  return listOf((told.summary as ExactObject).recipients)
+    .filter(({ address }) => !addresses.includes(String(address)))
+    .reduce((sum, { amount }) => sum + bigintOf(amount), 0n);
+}
+
+async function receivedOf(bob: WalletActor, txids: readonly string[]): Promise<bigint> {
+  await bob.refresh();
+  let received = 0n;
+  for (const txid of txids) {
+    const found = await bob.call("get_transfer_by_txid", { txid }).catch(() => ({ transfers: [] }));
+    for (const { amount } of listOf(found.transfers)) received += bigintOf(amount);
+  }
+  return received;
+}
+
 for (const sides of [
   { hot: "ours", cold: "real" },
   { hot: "real", cold: "ours" },
@@ -77,39 +128,21 @@ for (const sides of [
     needsRealPrograms,
     async (t) => {
       await onStage(async (stage) => {
-        const daemon = await stage.daemon("ours", "upstream");
-        const witness = await stage.wallet("ours", { mnemonic: words.alice, daemonPort: daemon.port });
-        const bob = await stage.wallet("ours", { mnemonic: words.bob, daemonPort: daemon.port });
-        const pair = await openPair(stage, sides, daemon.port);
-        const { url } = await stage.service(otherSide[sides.cold]);
-        const twin: Ask = (method, params = {}) => call(url, method, params);
-        const names = { filename: "twin", password: "", restore_height: 0 };
-        await twin("restore_deterministic_wallet", { ...names, seed: words.alice });
-        const { address: subaddress } = await bob.call("create_address", { account_index: 0 });
-        const cast: Cast = { ...pair, twin, stranger: bob.call };
-
-        const addresses = (await makeAccounts([witness.call, pair.hot, pair.cold, twin])).flat();
-        await mine(daemon, 90, witness.address);
-        for (const amount of [3n, 4n]) {
-          await witness.refresh();
-          await witness.pay(addresses.slice(1).map((address) => ({ address, amount: amount * coin })));
-          await mine(daemon, 12, bob.address);
-        }
-        await pair.hot("refresh");
-        await tellOutputs(pair.hot, twin);
+        const { daemon, witness, bob, cast, pair, addresses, subaddress } = await prepare(stage, sides);
+        const { twin } = cast;
         const first = await exchange(pair, true);
         const agree = async () =>
           assert.deepEqual(await accountsOf(pair.hot), await accountsOf(witness.call));
         await agree();
 
         const many = Array.from({ length: 20 }, (_, at) => ({
-          address: [bob.address, String(subaddress), addresses[3]!][at % 3]!,
+          address: [bob.address, subaddress, addresses[3]!][at % 3]!,
           amount: coin + BigInt(at),
         }));
         const { integrated_address } = await bob.call("make_integrated_address", {
           payment_id: "0123456789abcdef",
         });
-        const whole = { address: String(subaddress), subaddr_indices_all: true };
+        const whole = { address: subaddress, subaddr_indices_all: true };
         const orders: readonly (readonly [string, ExactObject, number])[] = [
           ["transfer_split", { destinations: many, get_tx_keys: true }, 2],
           [
@@ -130,20 +163,7 @@ for (const sides of [
           assert.ok(txids.length >= least && keys.length === txids.length, method);
           assert.equal(listOf(told.desc).length, txids.length);
           await mine(daemon, 12, bob.address);
-          await bob.refresh();
-          const { summary } = told as { summary: ExactObject };
-          const outside = listOf(summary.recipients).filter(
-            ({ address }) => !addresses.includes(String(address)),
-          );
-          let received = 0n;
-          for (const txid of txids) {
-            const found = await bob.call("get_transfer_by_txid", { txid }).catch(() => ({ transfers: [] }));
-            for (const { amount } of listOf(found.transfers)) received += bigintOf(amount);
-          }
-          assert.equal(
-            received,
-            outside.reduce((sum, { amount }) => sum + bigintOf(amount), 0n),
-          );
+          assert.equal(await receivedOf(bob, txids), outsideOf(told, addresses));
           await pair.hot("refresh");
           await tellOutputs(pair.hot, twin);
           // Only what is new goes over, and its key images come back with the place of the first.

@@ -162,6 +162,7 @@ export {
   type TxOutput,
   type TxTarget,
   transaction,
+  transactionPrefix,
   writePrunedTransaction,
   writeTransaction,
 } from "./transaction.ts";

@@ -48,6 +48,26 @@ export type ScannedTransaction = {
 /** What spends an output, as the node says. */
 export type SpentStatus = "unspent" | "chain" | "pool";
 
+/** A part of what the original program's cache tells and the chain does not. Ids, key images and keys in hex. */
+export type TakenOver = {
+  /** Which writing of the cache this was, with the last part of it. */
+  readonly cacheId?: string;
+  readonly payments?: readonly OutgoingPayment[];
+  readonly txKeys?: readonly (readonly [string, readonly Uint8Array[]])[];
+  readonly notes?: readonly (readonly [string, string])[];
+  readonly attributes?: readonly (readonly [string, string])[];
+  readonly addressBook?: readonly AddressBookEntry[];
+  /** By account, then by address. */
+  readonly labels?: readonly (readonly string[])[];
+  /** By account. */
+  readonly tags?: readonly string[];
+  readonly tagDescriptions?: readonly (readonly [string, string])[];
+  /** Key images of outputs that are not to be spent. */
+  readonly frozen?: readonly string[];
+  /** Key images by one-time key. */
+  readonly keyImages?: readonly (readonly [string, Uint8Array])[];
+};
+
 export type WalletChange =
   /** `count` blocks from `fromHeight` on; whatever was known from that height on is undone first. */
   | {
@@ -106,4 +126,6 @@ export type WalletChange =
   | { readonly kind: "multisigInfos"; readonly infos: readonly (readonly [string, readonly SignerInfo[]])[] }
   /** Rings outputs were shown in, by hex one-time key: the global indices of all members. */
   | { readonly kind: "rings"; readonly rings: readonly (readonly [string, readonly number[]])[] }
+  /** What stood only in the original program's cache of this wallet; what is known already stays as it is. */
+  | ({ readonly kind: "takenOver" } & TakenOver)
   | { readonly kind: "settings"; readonly settings: WalletSettings };

@@ -7,6 +7,7 @@ import {
   applyKeyImages,
   applySpent,
 } from "./cold-signing/apply.ts";
+import { applyTakenOver } from "./file/apply-taken-over.ts";
 import { applyBlocks, applyTransaction, detachFrom } from "./scan/apply-blocks.ts";
 import type {
   Account,
@@ -47,6 +48,8 @@ export function createLedger(network: NetworkName, settings: WalletSettings): Le
     rings: new Map(),
     multisigNonces: new Map(),
     multisigInfos: new Map(),
+    frozenBefore: [],
+    takenOverCache: "",
     lastBlockReward: 0n,
   };
   return { state, byKeyImage: new Map(), byOneTimeKey: new Map() };
@@ -134,6 +137,7 @@ const apply: Apply = {
   addressBook({ state }, { entries }) {
     state.addressBook.splice(0, state.addressBook.length, ...entries.map((entry) => ({ ...entry })));
   },
+  takenOver: applyTakenOver,
   settings: ({ state }, { settings }) => void Object.assign(state.settings, settings),
 };
 

@@ -112,6 +112,7 @@ export class WalletService {
     return {
       network,
       daemon: this.connect(),
+      log: this.#log,
       ...(kdfRounds === undefined ? {} : { kdfRounds }),
       ...(onReceived === undefined ? {} : { onReceived }),
     };

@@ -28,6 +28,7 @@ import { checkAccount, KeyExchangeRefused } from "../multisig/key-exchange.ts";
 import type { MultisigPart, NetworkName, WalletKeys } from "../state.ts";
 import { workThreads } from "../work/threads.ts";
 import { formatMultisigSettings, multisigOfSettings } from "./multisig-settings.ts";
+import { cacheKeyOf } from "./original-cache.ts";
 
 const IV_BYTES = 8;
 /** A keys file holds a few kilobytes. */
@@ -61,6 +62,9 @@ export type KeysFileOptions = {
   readonly random: (size: number) => Uint8Array;
 };
 
+/** A keys file that has been read. `cacheKey` opens the original's cache beside it; both are wiped by the caller. */
+export type ReadKeysFile = KeysFile & { readonly cacheKey: Uint8Array };
+
 /** The password doesn't open this file, or the file is none. */
 export class WrongPassword extends Error {
   constructor() {
@@ -82,7 +86,7 @@ function slowHash(bytes: Uint8Array, rounds = 1): Promise<Uint8Array> {
 export async function readKeysFile(
   file: Uint8Array,
   { password, kdfRounds }: Omit<KeysFileOptions, "random">,
-): Promise<KeysFile> {
+): Promise<ReadKeysFile> {
   if (file.length > MAX_FILE_BYTES) throw new WrongPassword();
   const { iv, sealed } = splitFile(file);
   const fileKey = await fileKeyOf(password, kdfRounds);
@@ -92,7 +96,7 @@ export async function readKeysFile(
     if (mismatch(keys) !== undefined) throw new WrongPassword();
     checkMultisig(keys);
     settings.delete("key_data");
-    return { keys, createdAt, settings };
+    return { keys, createdAt, settings, cacheKey: cacheKeyOf(fileKey) };
   } finally {
     fileKey.fill(0);
   }
@@ -170,6 +174,16 @@ async function hideSecrets(
     for (let i = 0; i < 32; i++) secret[i]! ^= stream[32 * n + i]!;
   }
   for (const bytes of [seed, key, stream]) bytes.fill(0);
+}
+
+/** The key of the original's cache under a password, wiped by the caller. */
+export async function cacheKeyOfPassword(password: string, kdfRounds?: number): Promise<Uint8Array> {
+  const fileKey = await fileKeyOf(password, kdfRounds);
+  try {
+    return cacheKeyOf(fileKey);
+  } finally {
+    fileKey.fill(0);
+  }
 }
 
 /** Writes a keys file. Takes about 80 ms: two rounds of CryptoNight. */

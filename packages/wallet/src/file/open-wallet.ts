@@ -1,18 +1,20 @@
 /** Makes wallets from their files, and files from wallets. */
 import { randomBytes } from "node:crypto";
 import { equalBytes } from "@anulo/protocol";
-import type { Json } from "@anulo/rpc";
+import type { Json, Logger } from "@anulo/rpc";
 import type { Daemon } from "../daemon.ts";
 import { createLedger } from "../ledger.ts";
 import { wipeKeys } from "../multisig/account-keys.ts";
 import { WalletRefusal } from "../refusal.ts";
 import type { NetworkName, WalletKeys, WalletSettings } from "../state.ts";
 import { Wallet } from "../wallet.ts";
+import { takeOverCache, writeUnderPassword } from "./beside-original.ts";
 import { DamagedJournal } from "./journal.ts";
 import {
   type KeysFile,
   networkNumbers,
   newSettings,
+  type ReadKeysFile,
   readKeysFile,
   WrongPassword,
   writeKeysFile,
@@ -29,6 +31,7 @@ import {
 import {
   exists,
   lockWallet,
+  putCacheAside,
   readKeysImage,
   type WalletPaths,
   writeAddressFile,
@@ -51,6 +54,7 @@ export type OpenOptions = {
   /** Told the id (hex) of each transaction that pays the wallet, once in the pool and once in a block. */
   readonly onReceived?: (txid: string) => void;
   readonly kdfRounds?: number;
+  readonly log?: Logger;
 };
 
 export type NewWallet = {
@@ -96,7 +100,7 @@ function keysOptions(password: string, { kdfRounds }: OpenOptions) {
 
 export type UnlockedKeys = {
   readonly paths: WalletPaths;
-  readonly file: KeysFile;
+  readonly file: ReadKeysFile;
   readonly keysImage: Uint8Array;
 };
 
@@ -144,13 +148,15 @@ function checkSupported({ settings }: KeysFile, network: NetworkName): void {
 export async function openUnlocked(keys: UnlockedKeys, options: OpenOptions): Promise<OpenWallet> {
   const unlock = await lockWallet(keys.paths);
   try {
-    return await openWith({ ...keys, unlock }, options);
+    return await openWith({ ...keys, cacheKey: keys.file.cacheKey, unlock }, options);
   } catch (error) {
     await unlock();
     if (error instanceof DamagedJournal) {
       throw new WalletRefusal("UNKNOWN_ERROR", `Failed to open wallet: ${error.message}`);
     }
     throw error;
+  } finally {
+    keys.file.cacheKey.fill(0);
   }
 }
 
@@ -159,13 +165,17 @@ type Opening = {
   readonly file: KeysFile;
   readonly keysImage: Uint8Array;
   readonly unlock: () => Promise<void>;
+  /** Opens the original's cache, if there is one. */
+  readonly cacheKey?: Uint8Array;
 };
 
 async function openWith(
-  { paths, file, keysImage, unlock }: Opening,
+  { paths, file, keysImage, unlock, cacheKey }: Opening,
   options: OpenOptions,
 ): Promise<OpenWallet> {
   const { ledger, log } = await openLedger(paths, file, options.network);
+  if (paths !== undefined && cacheKey !== undefined)
+    await takeOverCache(paths, { file, cacheKey, ledger, log }, options);
   const maxReorgDepth = file.settings.get("max_reorg_depth");
   const wallet = new Wallet({
     keys: file.keys,
@@ -214,14 +224,16 @@ export async function changePassword(
   const file = await readWith(opened, passwords.old, options);
   try {
     const image = await writeKeysFile(file, keysOptions(passwords.new, options));
-    if (opened.paths !== undefined) await writeKeysImage(opened.paths, image);
+    if (opened.paths !== undefined)
+      await writeUnderPassword(opened.paths, { image, file }, { ...options, password: passwords.new });
     opened.keysImage = image;
   } finally {
     wipeKeys(file.keys);
+    file.cacheKey.fill(0);
   }
 }
 
-async function readWith(opened: OpenWallet, password: string, options: OpenOptions): Promise<KeysFile> {
+async function readWith(opened: OpenWallet, password: string, options: OpenOptions): Promise<ReadKeysFile> {
   try {
     return await readKeysFile(opened.keysImage, keysOptions(password, options));
   } catch (error) {
@@ -248,6 +260,7 @@ export async function changeKeys(
 ): Promise<OpenWallet> {
   const file = await readWith(opened, change.password, options);
   wipeKeys(file.keys);
+  file.cacheKey.fill(0);
   const { keys } = change;
   const settings = new Map([...file.settings, ...change.settings]);
   const keysImage = await writeKeysFile({ ...file, keys, settings }, keysOptions(change.password, options));
@@ -260,6 +273,7 @@ export async function changeKeys(
         const ledger = createLedger(options.network, walletSettings(settings));
         for (const [key, value] of opened.wallet.state.attributes) ledger.state.attributes.set(key, value);
         await prepareNextStore(storeOf(paths, keys, options.network), ledger);
+        await putCacheAside(paths);
       }
       await writeKeysImage(paths, keysImage);
     }

@@ -1,6 +1,7 @@
 /**
  * A wallet's files in the wallet directory: `<name>.keys` (as the original programs keep it), `<name>.anulo` (our
- * store; the original's own cache `<name>` is never touched), `<name>.anulo.lock` while a service has it open.
+ * store), `<name>.anulo.lock` while a service has it open. The original's own cache `<name>` is read, and written
+ * only to keep it readable (beside-original.ts).
  */
 import { access, open, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
@@ -59,9 +60,18 @@ export async function exists(path: string): Promise<boolean> {
 }
 
 /** Undefined when there is no such file. */
-export async function readKeysImage(paths: WalletPaths): Promise<Uint8Array | undefined> {
+export function readKeysImage(paths: WalletPaths): Promise<Uint8Array | undefined> {
+  return readIfThere(paths.keys);
+}
+
+/** The original's cache; undefined when there is none. */
+export function readCacheImage(paths: WalletPaths): Promise<Uint8Array | undefined> {
+  return readIfThere(paths.base);
+}
+
+async function readIfThere(path: string): Promise<Uint8Array | undefined> {
   try {
-    return await readFile(paths.keys);
+    return await readFile(path);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
     throw error;
@@ -78,16 +88,45 @@ export async function writeAddressFile(paths: WalletPaths, address: string): Pro
 
 /** Replaces the keys file in one step: a crash leaves the old or the new one. */
 export async function writeKeysImage(paths: WalletPaths, image: Uint8Array): Promise<void> {
-  const fresh = `${paths.keys}.new`;
-  const file = await open(fresh, "w", 0o600);
+  await writeBeside(paths.keys, image);
+  await rename(`${paths.keys}.new`, paths.keys);
+  await syncDirectory(dirname(paths.keys));
+}
+
+/**
+ * Replaces the keys file and the original's cache: both are on disk before either takes its place, so that a crash
+ * between the two leaves the missing one as `<name>.new`.
+ */
+export async function writeKeysAndCache(
+  paths: WalletPaths,
+  images: { readonly keys: Uint8Array; readonly cache: Uint8Array },
+): Promise<void> {
+  await writeBeside(paths.base, images.cache);
+  await writeBeside(paths.keys, images.keys);
+  await rename(`${paths.keys}.new`, paths.keys);
+  await rename(`${paths.base}.new`, paths.base);
+  await syncDirectory(dirname(paths.keys));
+}
+
+async function writeBeside(path: string, image: Uint8Array): Promise<void> {
+  const file = await open(`${path}.new`, "w", 0o600);
   try {
     await file.writeFile(image);
     await file.sync();
   } finally {
     await file.close();
   }
-  await rename(fresh, paths.keys);
-  await syncDirectory(dirname(paths.keys));
+}
+
+/**
+ * Puts the original's cache aside, as `<name>.old` or `<name>.old2`, ..: it belongs to other keys from now on, and
+ * the original refuses a wallet whose cache is of another address.
+ */
+export async function putCacheAside(paths: WalletPaths): Promise<void> {
+  if (!(await exists(paths.base))) return;
+  let aside = `${paths.base}.old`;
+  for (let number = 2; await exists(aside); number++) aside = `${paths.base}.old${number}`;
+  await rename(paths.base, aside);
 }
 
 /** Locks held by this process, which may run several services. */

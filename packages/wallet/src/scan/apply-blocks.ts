@@ -145,6 +145,7 @@ function receive(
   else ledger.state.outputs[ledger.state.outputs.indexOf(known)] = owned;
   indexOutput(ledger, owned);
   owned.pendingSpend = known?.pendingSpend ?? pendingSpender(ledger.state, owned);
+  owned.frozen = known?.frozen === true || wasFrozen(ledger.state, owned);
   coverSubaddress(ledger.state, output.subaddress);
   addReceipt(receipts, output, output.amount - (known?.amount ?? 0n));
 }
@@ -178,6 +179,14 @@ function ownedOutput(
 export function indexOutput(ledger: Ledger, output: OwnedOutput): void {
   ledger.byOneTimeKey.set(toHex(output.oneTimeKey), output);
   if (output.keyImage !== undefined) ledger.byKeyImage.set(toHex(output.keyImage), output);
+}
+
+/** Frozen in the original program, before this one had found it; told once. */
+function wasFrozen({ frozenBefore }: WalletState, { keyImage }: OwnedOutput): boolean {
+  const at = keyImage === undefined ? -1 : frozenBefore.indexOf(toHex(keyImage));
+  if (at === -1) return false;
+  frozenBefore.splice(at, 1);
+  return true;
 }
 
 /** After a rescan an unconfirmed payment made here still holds its inputs. */

@@ -27,7 +27,8 @@ import { outputsOf } from "./outputs.ts";
 import type { Destination, Ring, SignedTransaction } from "./stages.ts";
 import type { Receiver } from "./tx-keys.ts";
 
-const uint64: Codec<bigint> = {
+/** Eight bytes, lowest first. */
+export const uint64: Codec<bigint> = {
   read: (reader) => {
     const raw = bytes(8).read(reader);
     return new DataView(raw.buffer, raw.byteOffset).getBigUint64(0, true);
@@ -38,10 +39,14 @@ const uint64: Codec<bigint> = {
     writer.writeBytes(raw);
   },
 };
-const flag = refine(uint8, (value) => value <= 1, "neither true nor false");
-const version = (newest: number) => refine(varint, (value) => value === newest, "unknown version");
+/** A byte that is 0 or 1. */
+export const flag: Codec<number> = refine(uint8, (value) => value <= 1, "neither true nor false");
+/** The one version of a record that is known. */
+export const version = (newest: number): Codec<number> =>
+  refine(varint, (value) => value === newest, "unknown version");
 
-const destination = struct()
+/** Source: cryptonote_tx_utils.h `tx_destination_entry`. */
+export const destination = struct()
   .field("original", byteString)
   .field("amount", varint64)
   .field("spendPublic", bytes32)

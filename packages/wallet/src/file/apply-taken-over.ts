@@ -1,0 +1,87 @@
+/** How the ledger takes what stood in the original program's cache: what it knows already wins. Pure. */
+import { fromHex, toHex } from "@anulo/protocol";
+import type { TakenOver } from "../changes.ts";
+import type { Ledger } from "../ledger.ts";
+import { coverSubaddress, indexOutput } from "../scan/apply-blocks.ts";
+import type { AddressBookEntry, OutgoingPayment, WalletState } from "../state.ts";
+
+/** Labels that nobody has chosen. */
+const GIVEN_LABELS: readonly string[] = ["", "Primary account", "Untitled account"];
+
+export function applyTakenOver(ledger: Ledger, change: TakenOver): void {
+  const { state } = ledger;
+  addMissing(state.txKeys, change.txKeys);
+  addMissing(state.notes, change.notes);
+  addMissing(state.attributes, change.attributes);
+  for (const payment of change.payments ?? []) takePayment(ledger, payment);
+  takeAddressBook(state.addressBook, change.addressBook ?? []);
+  takeLabels(state, change.labels ?? []);
+  takeTags(state, change);
+  for (const [key, image] of change.keyImages ?? []) takeKeyImage(ledger, key, image);
+  for (const image of change.frozen ?? []) {
+    const output = ledger.byKeyImage.get(image);
+    if (output !== undefined) output.frozen = true;
+    else if (!state.frozenBefore.includes(image)) state.frozenBefore.push(image);
+  }
+  if (change.cacheId !== undefined) state.takenOverCache = change.cacheId;
+}
+
+function addMissing<V>(known: Map<string, V>, told: readonly (readonly [string, V])[] = []): void {
+  for (const [key, value] of told) if (!known.has(key)) known.set(key, value);
+}
+
+/** What a scan has found of a payment made there is completed by what only the cache knows. */
+function takePayment({ state, byKeyImage }: Ledger, told: OutgoingPayment): void {
+  const id = toHex(told.txHash);
+  const known = state.outgoing.get(id);
+  if (known === undefined) state.outgoing.set(id, { ...told });
+  else if (known.destinations.length === 0) {
+    const { destinations, paymentId, createdAt } = told;
+    state.outgoing.set(id, { ...known, destinations, paymentId, createdAt });
+  }
+  if (known !== undefined || told.state === "confirmed" || told.state === "failed") return;
+  for (const image of told.keyImages) {
+    const output = byKeyImage.get(toHex(image));
+    if (output?.spentHeight === undefined && output !== undefined) output.pendingSpend ??= id;
+  }
+}
+
+function takeAddressBook(known: AddressBookEntry[], told: readonly AddressBookEntry[]): void {
+  for (const entry of told) {
+    const isKnown = known.some(
+      ({ address, description }) => address === entry.address && description === entry.description,
+    );
+    if (!isKnown) known.push({ ...entry });
+  }
+}
+
+function takeLabels(state: WalletState, labels: readonly (readonly string[])[]): void {
+  for (const [major, ofAccount] of labels.entries()) {
+    if (ofAccount.length === 0) continue;
+    coverSubaddress(state, { major, minor: ofAccount.length - 1 });
+    for (const [minor, label] of ofAccount.entries()) {
+      const known = state.accounts[major]!.addresses[minor]!;
+      if (GIVEN_LABELS.includes(known.label)) known.label = label;
+    }
+  }
+}
+
+function takeTags(state: WalletState, { tags = [], tagDescriptions = [] }: TakenOver): void {
+  for (const [major, tag] of tags.entries()) {
+    const account = state.accounts[major];
+    if (account === undefined || account.tag !== "" || tag === "") continue;
+    account.tag = tag;
+    if (!state.accountTags.has(tag)) state.accountTags.set(tag, "");
+  }
+  for (const [tag, description] of tagDescriptions)
+    if (state.accountTags.get(tag) === "") state.accountTags.set(tag, description);
+}
+
+function takeKeyImage(ledger: Ledger, oneTimeKey: string, keyImage: Uint8Array): void {
+  const { coldKeyImages } = ledger.state;
+  if (!coldKeyImages.has(oneTimeKey)) coldKeyImages.set(oneTimeKey, keyImage);
+  const output = ledger.byOneTimeKey.get(toHex(fromHex(oneTimeKey)));
+  if (output === undefined || output.keyImage !== undefined) return;
+  output.keyImage = keyImage;
+  indexOutput(ledger, output);
+}

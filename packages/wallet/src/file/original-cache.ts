@@ -1,0 +1,261 @@
+/**
+ * The cache of the original program (`<name>`), as version 0.18 writes it:
+ *
+ *   iv (8) · varint length · chacha20(magic · version · sections)
+ *
+ * What the chain can't tell again stands only there: keys of transactions, destinations, notes, labels, addresses.
+ * Source: wallet2.h `cache_file_data`, `transfer_details` and `BEGIN_SERIALIZE_OBJECT` of `wallet2`;
+ * wallet2.cpp `load_wallet_cache`, `setup_keys`.
+ */
+import { chacha20, keccak256 } from "@anulo/crypto";
+import {
+  BadBytes,
+  byteString,
+  bytes,
+  bytes32,
+  type Codec,
+  concatBytes,
+  equalBytes,
+  list,
+  Reader,
+  refine,
+  struct,
+  type TypeOf,
+  transactionPrefix,
+  uint32,
+  varint,
+  varint64,
+  Writer,
+} from "@anulo/protocol";
+import { destination, flag, uint64, version } from "../transfer/metadata.ts";
+
+const IV_BYTES = 8;
+const MAGIC = new TextEncoder().encode("monero wallet cache");
+/** Of some hundred thousand transfers. */
+const MAX_FILE_BYTES = 512 * 1024 * 1024;
+/** Read before other work may run: a few milliseconds. */
+const ITEMS_AT_ONCE = 500;
+/** Source: cryptonote_config.h HASH_KEY_WALLET_CACHE. */
+const CACHE_KEY_TAIL = 0x8d;
+
+/** The key of the cache beside a keys file, 32 bytes; `fileKey`: that of the keys file. */
+export function cacheKeyOf(fileKey: Uint8Array): Uint8Array {
+  const seed = concatBytes(fileKey, Uint8Array.of(CACHE_KEY_TAIL));
+  const key = keccak256(seed);
+  seed.fill(0);
+  return key;
+}
+
+/** The original writes a pair as an array of two. */
+function pair<K, V>(key: Codec<K>, value: Codec<V>): Codec<{ key: K; value: V }> {
+  const pairSize = refine(varint, (size) => size === 2, "not a pair");
+  return struct().field("pairSize", pairSize).field("key", key).field("value", value) as Codec<{
+    key: K;
+    value: V;
+  }>;
+}
+
+const subaddress = struct().field("major", uint32).field("minor", uint32);
+const rings = list(pair(bytes32, list(varint64)));
+
+const signerInfo = struct()
+  .field("signer", bytes32)
+  .field("nonces", list(bytes(64)))
+  .field("partialKeyImages", list(bytes32));
+
+const transfer = struct()
+  .field("height", uint64)
+  .field("prefix", transactionPrefix)
+  .field("txHash", bytes32)
+  .field("outputIndex", uint64)
+  .field("globalIndex", uint64)
+  .field("spent", flag)
+  .field("frozen", flag)
+  .field("spentHeight", uint64)
+  .field("keyImage", bytes32)
+  .field("mask", bytes32)
+  .field("amount", uint64)
+  .field("rct", flag)
+  .field("keyImageKnown", flag)
+  .field("keyImageRequest", flag)
+  .field("keyIndex", uint64)
+  .field("subaddress", subaddress)
+  .field("keyImagePartial", flag)
+  .field("multisigNonces", list(bytes32))
+  .field("multisigInfos", list(signerInfo))
+  .field("uses", list(pair(varint64, bytes32)));
+
+const payment = struct()
+  .field("version", version(0))
+  .field("txHash", bytes32)
+  .field("amount", varint64)
+  .field("amounts", list(varint64))
+  .field("fee", varint64)
+  .field("height", varint64)
+  .field("unlockTime", varint64)
+  .field("timestamp", varint64)
+  .field("coinbase", flag)
+  .field("subaddress", subaddress);
+
+const poolPayment = struct()
+  .field("version", version(0))
+  .field("payment", payment)
+  .field("doubleSpendSeen", flag);
+
+const unconfirmed = struct()
+  .field("version", version(1))
+  .field("prefix", transactionPrefix)
+  .field("amountIn", varint64)
+  .field("amountOut", varint64)
+  .field("change", varint64)
+  .field("sentTime", varint64)
+  .field("destinations", list(destination))
+  .field("paymentId", bytes32)
+  .field("state", varint)
+  .field("timestamp", varint64)
+  .field("account", varint)
+  .field("subaddressIndices", list(varint))
+  .field("rings", rings);
+
+const confirmed = struct()
+  .field("version", version(1))
+  .field("prefix", transactionPrefix)
+  .field("amountIn", varint64)
+  .field("amountOut", varint64)
+  .field("change", varint64)
+  .field("height", varint64)
+  .field("destinations", list(destination))
+  .field("paymentId", bytes32)
+  .field("timestamp", varint64)
+  .field("unlockTime", varint64)
+  .field("account", varint)
+  .field("subaddressIndices", list(varint))
+  .field("rings", rings);
+
+const addressBookRow = struct()
+  .field("version", version(0))
+  .field("spendPublic", bytes32)
+  .field("viewPublic", bytes32)
+  .field("paymentId", bytes(8))
+  .field("description", byteString)
+  .field("isSubaddress", flag)
+  .field("hasPaymentId", flag);
+
+/** A part of the cache; a long one lets other work run in between. */
+type Section<T> = {
+  read(reader: Reader): Promise<T>;
+  write(writer: Writer, value: T): void;
+};
+
+const one = <T>(codec: Codec<T>): Section<T> => ({
+  read: async (reader) => codec.read(reader),
+  write: (writer, value) => codec.write(writer, value),
+});
+
+const many = <T>(element: Codec<T>): Section<T[]> => ({
+  read: async (reader) => {
+    const count = varint.read(reader);
+    if (count > reader.remaining) throw reader.bad(`count ${count} above the bytes left`);
+    const values: T[] = [];
+    for (let i = 0; i < count; i++) {
+      if (i % ITEMS_AT_ONCE === ITEMS_AT_ONCE - 1) await new Promise((resolve) => setImmediate(resolve));
+      values.push(element.read(reader));
+    }
+    return values;
+  },
+  write: (writer, values) => list(element).write(writer, values),
+});
+
+/** In the order of the file. */
+const sections = {
+  blocks: one(struct().field("version", version(0)).field("offset", varint64).field("genesis", bytes32)),
+  blockIds: many(bytes32),
+  transfers: many(transfer),
+  address: one(struct().field("spendPublic", bytes32).field("viewPublic", bytes32)),
+  keyImages: many(pair(bytes32, varint64)),
+  unconfirmed: many(pair(bytes32, unconfirmed)),
+  payments: many(pair(bytes32, payment)),
+  txKeys: many(pair(bytes32, bytes32)),
+  confirmed: many(pair(bytes32, confirmed)),
+  notes: many(pair(bytes32, byteString)),
+  poolPayments: many(pair(bytes32, poolPayment)),
+  oneTimeKeys: many(pair(bytes32, varint64)),
+  addressBook: many(addressBookRow),
+  seenInPool: many(bytes32),
+  seenInPoolBefore: many(bytes32),
+  subaddresses: many(pair(bytes32, subaddress)),
+  labels: many(list(byteString)),
+  additionalTxKeys: many(pair(bytes32, list(bytes32))),
+  attributes: many(pair(byteString, byteString)),
+  accountTags: one(pair(list(pair(byteString, byteString)), list(byteString))),
+  ringsSaved: one(flag),
+  lastBlockReward: one(uint64),
+  transactionsOnDevice: many(pair(bytes32, byteString)),
+  lastDeviceSync: one(uint64),
+  coldKeyImages: many(pair(bytes32, bytes32)),
+  rpcClientKey: one(bytes32),
+} as const;
+
+type ValueOf<S> = S extends Section<infer T> ? T : never;
+/** What the cache says. */
+export type OriginalCache = { -readonly [K in keyof typeof sections]: ValueOf<(typeof sections)[K]> };
+export type CachedTransfer = TypeOf<typeof transfer>;
+export type CachedDestination = TypeOf<typeof destination>;
+
+function splitFile(file: Uint8Array): { iv: Uint8Array; sealed: Uint8Array } {
+  if (file.length > MAX_FILE_BYTES) throw new BadBytes("too large");
+  const reader = new Reader(file);
+  return { iv: reader.readBytes(IV_BYTES), sealed: reader.readBytes(reader.readVarint()) };
+}
+
+/** What tells this writing of the cache from every other: hex. Throws `BadBytes`. */
+export function cacheId(file: Uint8Array): string {
+  return Buffer.from(splitFile(file).iv).toString("hex");
+}
+
+/** Reads a cache; wiped by the caller are `key` and the secrets in what is read. Throws `BadBytes` for any other file. */
+export async function readOriginalCache(file: Uint8Array, key: Uint8Array): Promise<OriginalCache> {
+  const { iv, sealed } = splitFile(file);
+  const reader = new Reader(chacha20(sealed, key, iv));
+  if (reader.remaining < MAGIC.length || !equalBytes(reader.readBytes(MAGIC.length), MAGIC))
+    throw new BadBytes("not a cache of version 0.18 under this password");
+  if (varint.read(reader) !== 0) throw reader.bad("unknown version");
+  const cache: Partial<Record<keyof OriginalCache, unknown>> = {};
+  for (const [name, section] of Object.entries(sections))
+    cache[name as keyof OriginalCache] = await section.read(reader);
+  if (reader.remaining !== 0) throw reader.bad(`${reader.remaining} bytes left over`);
+  return cache as OriginalCache;
+}
+
+/** The bytes of a cache. */
+export function writeOriginalCache(cache: OriginalCache, key: Uint8Array, iv: Uint8Array): Uint8Array {
+  const writer = new Writer();
+  writer.writeBytes(MAGIC);
+  varint.write(writer, 0);
+  for (const [name, section] of Object.entries(sections))
+    (section as Section<unknown>).write(writer, cache[name as keyof OriginalCache]);
+  return sealCache(writer.finish(), key, iv);
+}
+
+function sealCache(plain: Uint8Array, key: Uint8Array, iv: Uint8Array): Uint8Array {
+  const writer = new Writer();
+  writer.writeBytes(iv);
+  byteString.write(writer, chacha20(plain, key, iv));
+  return writer.finish();
+}
+
+/** The same cache under another key. Throws `BadBytes` where the old one doesn't open it. */
+export function resealCache(
+  file: Uint8Array,
+  { from, to, iv }: { from: Uint8Array; to: Uint8Array; iv: Uint8Array },
+): Uint8Array {
+  const { iv: oldIv, sealed } = splitFile(file);
+  const plain = chacha20(sealed, from, oldIv);
+  try {
+    if (!equalBytes(plain.subarray(0, MAGIC.length), MAGIC))
+      throw new BadBytes("not a cache of version 0.18 under this password");
+    return sealCache(plain, to, iv);
+  } finally {
+    plain.fill(0);
+  }
+}
