@@ -48,7 +48,10 @@ function buffered(random: RandomSource): RandomSource {
 }
 
 /** Gives global output indices with the ages of real spends; undefined is a draw that fell outside the chain. */
-function createDecoyPicker(cumulative: CumulativeOutputs, random: RandomSource): () => number | undefined {
+export function createDecoyPicker(
+  cumulative: CumulativeOutputs,
+  random: RandomSource,
+): () => number | undefined {
   const end = cumulative.length - SPENDABLE_AGE;
   const outputCount = cumulative[end - 1] ?? 0;
   if (outputCount === 0) throw new RangeError("the chain has no output old enough for a ring");
