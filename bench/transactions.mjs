@@ -1,7 +1,8 @@
-// What it costs a node to take in 120 payments (117 of them 2-in/2-out), and the memory it holds with a chain of 500 blocks.
+// What it costs a node to take in a payment (117 of 120 are 2-in/2-out), and the memory it holds with a chain of 500 blocks.
 import { readFileSync } from "node:fs";
 import { loadBlocks, loadChain, sendTransaction, startDaemon } from "@anulo/testkit";
 import { cpuSeconds } from "./load.mjs";
+import { median } from "./timing.mjs";
 
 /** Resident memory of a process in MiB. */
 function residentMiB(pid) {
@@ -17,7 +18,9 @@ async function cpuForEach({ pid, url }, transactions) {
 }
 
 /** Turns of this many transactions a side, so that both see the same weather. */
-const TURN = 24;
+const TURN = 30;
+/** Turns that both take before those that count: for a while V8 goes on compiling what it finds to be used. */
+const WARM_UP_TURNS = 1;
 
 /** The rows of the table. */
 export async function measure() {
@@ -34,8 +37,8 @@ export async function measure() {
       const turn = poolTransactions.slice(at, at + TURN);
       for (const side of ["native", "ours"]) cpu[side].push(await cpuForEach(nodes[side], turn));
     }
-    const mean = (values) => values.reduce((sum, value) => sum + value) / values.length;
-    const each = { ours: mean(cpu.ours), native: mean(cpu.native) };
+    const typical = (values) => median(values.slice(WARM_UP_TURNS));
+    const each = { ours: typical(cpu.ours), native: typical(cpu.native) };
     if (process.env.ANULO_BENCH_TURNS) console.log(cpu);
     return [
       { name: "a 2-in/2-out payment taken in, CPU", unit: "ms", ...each, atMost: 0.45 },

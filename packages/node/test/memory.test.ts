@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { createChainMemory, createEpochs, createMemory, createOnce } from "../src/rpc/memory.ts";
+import { createOnce } from "../src/chain/once.ts";
+import { createChainMemory, createEpochs, createMemory } from "../src/rpc/memory.ts";
 
 describe("memory of answers", () => {
   it("forgets the oldest when it is full", () => {

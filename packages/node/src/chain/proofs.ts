@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { type Obligation, RuleViolation, type Violation } from "@anulo/consensus";
+import { concatBytes } from "@anulo/protocol";
 
 /** Raised inside an attempt that cannot be finished before these obligations are discharged. */
 class Unproven extends Error {
@@ -61,12 +62,18 @@ export interface ProofsOptions {
 export function createProofs(discharge: Discharge, options: ProofsOptions = {}): Proofs {
   const { capacity = DEFAULT_CAPACITY, whenWritable = async (attempt) => attempt() } = options;
   const proven = new Set<string>();
+  const fingerprints = new WeakMap<Obligation, string>();
+  const fingerprintOf = (obligation: Obligation): string => {
+    const known = fingerprints.get(obligation) ?? fingerprint(obligation);
+    fingerprints.set(obligation, known);
+    return known;
+  };
   const remember = (obligation: Obligation) => {
-    proven.add(fingerprint(obligation));
+    proven.add(fingerprintOf(obligation));
     if (proven.size > capacity) for (const oldest of proven) return void proven.delete(oldest);
   };
   const open = (obligations: readonly Obligation[]) =>
-    obligations.filter((obligation) => !proven.has(fingerprint(obligation)));
+    obligations.filter((obligation) => !proven.has(fingerprintOf(obligation)));
   const settleInTurns = async <T>(attempt: () => Promise<T>): Promise<T> => {
     for (let i = 0; i < MAX_ATTEMPTS; i++) {
       try {
@@ -109,7 +116,8 @@ function fingerprint(obligation: Obligation): string {
   if (obligation.kind === "borromean") hash.update(String(obligation.output));
   const rings =
     obligation.kind === "fullMlsag" ? obligation.rings : "ring" in obligation ? [obligation.ring] : [];
-  for (const { key, commitment } of rings.flat()) hash.update(key).update(commitment);
-  if (obligation.kind === "ringSignature") for (const key of obligation.keys) hash.update(key);
+  const members = rings.flat().flatMap(({ key, commitment }) => [key, commitment]);
+  const keys = obligation.kind === "ringSignature" ? obligation.keys : [];
+  hash.update(concatBytes(...members, ...keys));
   return hash.digest("base64");
 }

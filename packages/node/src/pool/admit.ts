@@ -15,6 +15,7 @@ import {
   transactionWeight,
 } from "@anulo/protocol";
 import type { PoolTransaction, RelayPhase } from "@anulo/storage";
+import { createOnce, type Once } from "../chain/once.ts";
 import { type ChainParts, transact } from "../chain/parts.ts";
 import { keyImagesOf } from "../chain/stored-transaction.ts";
 import { dropFromPool } from "./maintain.ts";
@@ -37,8 +38,9 @@ export type AdmissionOutcome = "added" | "promoted" | "known";
 
 /** Takes a transaction into the pool; rejects with RuleViolation when it breaks a rule. */
 export async function admit(parts: ChainParts, submission: Submission): Promise<AdmissionOutcome> {
-  const candidate = readCandidate(submission.blob);
-  const outcome = await parts.proofs.settle(() => tryToAdmit(parts, candidate, submission));
+  const judged: Judged = { candidate: readCandidate(submission.blob), submission, once: createOnce() };
+  const { candidate } = judged;
+  const outcome = await parts.proofs.settle(() => tryToAdmit(parts, judged));
   await dropCheapest(parts);
   await parts.store.settled();
   if (outcome === "added") parts.emit({ type: "transactionAdded", id: candidate.id });
@@ -61,12 +63,15 @@ function readCandidate(blob: Uint8Array): TransactionCandidate {
   }
 }
 
+/** A transaction on its way in; judged again only where chain or pool have changed since. */
+interface Judged {
+  readonly candidate: TransactionCandidate;
+  readonly submission: Submission;
+  readonly once: Once<Admission>;
+}
+
 /** Source: tx_pool.cpp `add_tx`. */
-function tryToAdmit(
-  parts: ChainParts,
-  candidate: TransactionCandidate,
-  submission: Submission,
-): AdmissionOutcome {
+function tryToAdmit(parts: ChainParts, { candidate, submission, once }: Judged): AdmissionOutcome {
   const { pool, store, state, proofs, now } = parts;
   const key = toHex(candidate.id);
   const waiting = pool.get(key);
@@ -74,7 +79,8 @@ function tryToAdmit(
   if (store.read.transaction(candidate.id) !== undefined) return "known";
   if (pool.hasExpired(key)) throw new RuleViolation({ code: "EXPIRED" });
   const view = state.view();
-  const admission = admitTransaction(candidate, pool, chainContext(view, now()));
+  const judge = () => admitTransaction(candidate, pool, chainContext(view, now()));
+  const admission = once([view, pool.cookie], judge);
   proofs.demand(admission.obligations);
   if (admission.refusal !== undefined) {
     if (admission.refusal.violation.code === "KEY_IMAGE_IN_POOL") markDoubleSpend(parts, candidate);

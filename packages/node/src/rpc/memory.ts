@@ -1,6 +1,7 @@
 import type { ChainView } from "@anulo/consensus";
 import { equalBytes } from "@anulo/protocol";
 import type { Lasting } from "@anulo/rpc";
+import { createOnce, type Once } from "../chain/once.ts";
 import type { ChainParts } from "../chain/parts.ts";
 import type { StateInfo } from "./admin.ts";
 import type { DownloadedBlock } from "./block-download.ts";
@@ -91,19 +92,6 @@ export function createChainMemory<K, V>(epochs: () => number, options: MemoryOpt
         },
       };
     },
-  };
-}
-
-/** Computes a value again only when one of the facts it depends on is another one. */
-export type Once<T> = (facts: readonly unknown[], compute: () => T) => T;
-
-export function createOnce<T>(): Once<T> {
-  let last: { readonly facts: readonly unknown[]; readonly value: T } | undefined;
-  return (facts, compute) => {
-    if (last === undefined || !last.facts.every((fact, i) => Object.is(fact, facts[i]))) {
-      last = { facts, value: compute() };
-    }
-    return last.value;
   };
 }
 
