@@ -1,4 +1,5 @@
 import { setTimeout } from "node:timers/promises";
+import { fromHex, readTransaction, toHex, transactionHash } from "@anulo/protocol";
 import type { RecordedChain } from "../fixtures.ts";
 import { call, post } from "../http/call.ts";
 import type { Acknowledged } from "./acknowledged.ts";
@@ -62,26 +63,31 @@ const reorganise: Task = async (input) => {
   }
 };
 
+/** True where the node answers for the transaction from now on. */
+async function send({ url, known }: TaskInput, hex: string): Promise<boolean> {
+  const { status } = await post(`${url}/send_raw_transaction`, { tx_as_hex: hex, do_sanity_checks: false });
+  if (status !== "OK") return false;
+  known.transactions.push(toHex(transactionHash(readTransaction(fromHex(hex)))));
+  return true;
+}
+
 /** Hands over the recorded chain, each block after its transactions. */
-const feed: Task = async ({ url, chain, known }) => {
+const feed: Task = async (input) => {
+  const { url, chain, known } = input;
   const height = await heightOf(url);
   for (const [i, { blob, txs }] of chain.blocks.slice(height - 1).entries()) {
-    for (const hex of txs) {
-      const answer = await post(`${url}/send_raw_transaction`, { tx_as_hex: hex, do_sanity_checks: false });
-      if (answer.status !== "OK") throw new Error(`transaction refused: ${JSON.stringify(answer)}`);
-    }
+    const hash = chain.hashes[height - 1 + i]!;
+    for (const hex of txs)
+      if (!(await send(input, hex))) throw new Error(`block ${hash}: transaction refused`);
     const { status } = await call(url, "submit_block", [blob]);
-    if (status !== "OK") throw new Error(`block refused: ${status}`);
-    known.blocks.push(chain.hashes[height - 1 + i]!);
+    if (status !== "OK") throw new Error(`block ${hash} refused: ${status}`);
+    known.blocks.push(hash);
   }
 };
 
 /** Sends the recorded transactions that wait for a block; only the whole recorded chain can take them. */
-const sendAll: Task = async ({ url, chain, known }) => {
-  for (const { hash, hex } of chain.poolTransactions) {
-    const answer = await post(`${url}/send_raw_transaction`, { tx_as_hex: hex, do_sanity_checks: false });
-    if (answer.status === "OK") known.transactions.push(hash);
-  }
+const sendAll: Task = async (input) => {
+  for (const { hex } of input.chain.poolTransactions) await send(input, hex);
 };
 
 /** The recorded chain first; when all of it is there, the transactions on top of it. */
