@@ -87,6 +87,12 @@ for (const changeAmount of [200n, 0n]) {
   });
 }
 
+test("a set of inputs without number is described, or refused, not choked on", () => {
+  const data = handedOut(ringedTo(200n));
+  const sources = Array.from({ length: 300_000 }, () => data.sources[0]!);
+  assert.equal(describeSet([{ ...data, sources }], "regtest").desc[0]!.ring_size, 16);
+});
+
 test("a set is read back as it was written", () => {
   const newOutputs = { pairSize: 2, offset: 7, outputs: [] };
   const set = { version: 1, transactions: [handedOut(ringedTo(200n))], newOutputs };
@@ -129,6 +135,8 @@ test("the signer refuses whatever isn't true, or isn't good for it", () => {
       change: toStranger,
       splitDestinations: data.splitDestinations.map((to) => (isChange(to) ? toStranger : to)),
     },
+    "an output spent twice": { ...data, sources: [second!, second!] },
+    "257 inputs": { ...data, sources: Array.from({ length: 257 }, () => first!) },
     "17 outputs": {
       ...data,
       splitDestinations: Array.from({ length: 17 }, () => ({ ...data.splitDestinations[0]!, amount: 1n })),

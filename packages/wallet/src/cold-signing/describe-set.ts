@@ -70,7 +70,7 @@ function describeOne(data: ConstructionData, network: NetworkName, changeAddress
       dummy_outputs: paid.size - recipients.length,
       extra: toHex(data.extra),
       payment_id: paymentIdsOf(data).text,
-      ring_size: Math.min(0xffff_ffff, ...data.sources.map(({ outputs }) => outputs.length)),
+      ring_size: data.sources.reduce((least, { outputs }) => Math.min(least, outputs.length), 0xffff_ffff),
       unlock_time: data.unlockTime,
     },
   };

@@ -50,6 +50,8 @@ const NEWEST = { rangeProofType: [0, 3], bulletproofVersion: [0, 4] };
 
 /** Source: cryptonote_config.h BULLETPROOF_PLUS_MAX_OUTPUTS. */
 const MAX_OUTPUTS = 16;
+/** More than the heaviest transaction a node takes has room for: 149,400 bytes, some 650 an input. */
+const MAX_INPUTS = 256;
 /** Of one transaction. */
 const MAX_OUTPUT_INDEX = 65_535n;
 
@@ -57,6 +59,7 @@ const MAX_OUTPUT_INDEX = 65_535n;
 export function checkForm(data: ConstructionData): void {
   const { sources, splitDestinations, flags, rangeProofType, bulletproofVersion } = data;
   if (sources.length === 0) throw refusal("Empty sources");
+  if (sources.length > MAX_INPUTS) throw refusal(`it has more than ${MAX_INPUTS} inputs`);
   const isNewest =
     flags === FLAGS &&
     NEWEST.rangeProofType.includes(rangeProofType) &&
@@ -138,6 +141,8 @@ export function readConstruction(
 ): { ringed: RingedTransaction; change: Receiver } {
   checkForm(data);
   const inputs = data.sources.map((source) => inputOf(source, finder));
+  if (new Set(inputs.map(({ oneTimeKey }) => toHex(oneTimeKey))).size !== inputs.length)
+    throw refusal("an output is spent twice");
   const amountIn = sum(inputs.map(({ amount }) => amount));
   const amountOut = sum(data.splitDestinations.map(({ amount }) => amount));
   if (amountOut > amountIn) throw refusal("it pays more than it spends");

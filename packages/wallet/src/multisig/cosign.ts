@@ -19,6 +19,13 @@ export function isFullySigned(set: MultisigSet, { threshold }: MultisigAccount):
   return set.signers.length >= threshold;
 }
 
+/** Whoever is said to have signed is one of the signers, and said so once. Throws SigningRefused. */
+function checkSigners(set: MultisigSet, account: MultisigAccount): void {
+  const isDistinct = new Set(set.signers.map(toHex)).size === set.signers.length;
+  if (!isDistinct || !set.signers.every((signer) => has(account.signers, signer)))
+    throw new SigningRefused("it names signers who are none of this wallet");
+}
+
 /** The nonces left of the outputs a set spends, taken from as attempts use them. */
 function nonceStock(wallet: Wallet) {
   const left = new Map<string, Uint8Array[]>();
@@ -50,7 +57,9 @@ export async function cosign(
   const own = publicKeyOf(account.baseSecret);
   if (set.transactions.length === 0) throw new SigningRefused("No tx found");
   if (has(set.signers, own)) throw new SigningRefused("Transaction already signed by this private key");
+  checkSigners(set, account);
   if (isFullySigned(set, account)) throw new SigningRefused("Transaction is already fully signed");
+  await wallet.whenReady();
   const stock = nonceStock(wallet);
   const signings = await mapPatiently(
     set.transactions,

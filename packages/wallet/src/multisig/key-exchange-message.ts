@@ -42,6 +42,7 @@ const firstMagic = "MultisigxV2R1";
 const laterMagic = "MultisigxV2Rn";
 /** More keys than 16 signers can have between them: 15 choose 7. */
 const MAX_KEYS = 6435;
+const MAX_LETTERS = firstMagic.length + Math.ceil(((MAX_KEYS * 32 + 128) * 11) / 8);
 
 interface First {
   commonSecret: Uint8Array;
@@ -80,7 +81,7 @@ export function formatKeyExchangeMessage(
   return `${laterMagic}${encodeBase58(encode(later, { round, keys: [...keys], signer, signature }))}`;
 }
 
-/** Reads a message and checks its keys and signature; throws BadKeyExchangeMessage. */
+/** Reads a message and checks its keys and signature; throws BadKeyExchangeMessage. Every key costs a multiplication. */
 export function parseKeyExchangeMessage(text: string): KeyExchangeMessage {
   const { signature, ...message } = readMessage(text);
   for (const key of message.keys) checkKey(key, "a key of the message");
@@ -91,11 +92,18 @@ export function parseKeyExchangeMessage(text: string): KeyExchangeMessage {
   return message;
 }
 
+/** What a message claims to be, before anything of it is checked; throws BadKeyExchangeMessage. */
+export function claimOfMessage(text: string): { readonly round: number; readonly keyCount: number } {
+  const { round, keys } = readMessage(text);
+  return { round, keyCount: keys.length };
+}
+
 function readMessage(text: string): KeyExchangeMessage & { signature: Uint8Array } {
   const magic = text.slice(0, firstMagic.length);
   if (magic !== firstMagic && magic !== laterMagic) {
     throw new BadKeyExchangeMessage("not a multisig string of the second version");
   }
+  if (text.length > MAX_LETTERS) throw new BadKeyExchangeMessage("the multisig string is too long");
   try {
     const content = decodeBase58(text.slice(magic.length));
     if (magic === firstMagic) return { ...decode(first, content), round: 1, keys: [] };

@@ -15,6 +15,7 @@ import {
 } from "@anulo/crypto";
 import { compareBytes, equalBytes, toHex } from "@anulo/protocol";
 import {
+  claimOfMessage,
   formatKeyExchangeMessage,
   type KeyExchangeMessage,
   parseKeyExchangeMessage,
@@ -111,6 +112,7 @@ export function startKeyExchange(
   texts: readonly string[],
   threshold: number,
 ): MultisigAccount {
+  checkCount(texts);
   const messages = texts.map(parseKeyExchangeMessage);
   const baseSecret = blindedSecret(secrets.spendSecret);
   const own = publicKeyOf(baseSecret);
@@ -149,7 +151,39 @@ export function startKeyExchange(
 /** Does the next round with the others' strings of it; throws KeyExchangeRefused or BadKeyExchangeMessage. */
 export function continueKeyExchange(account: MultisigAccount, texts: readonly string[]): MultisigAccount {
   demand(!isConfirmed(account), "multisig account: tried to update kex, but kex is already complete.");
+  checkCount(texts);
+  // Cheap questions first: every key costs a multiplication to check.
+  const claims = texts.map(claimOfMessage);
+  checkRound(
+    claims.map(({ round }) => round),
+    account,
+  );
+  const most = keysPerMessage(account);
+  demand(
+    claims.every(({ keyCount }) => keyCount <= most),
+    `A multisig string has more than ${most} keys.`,
+  );
   return advance(account, texts.map(parseKeyExchangeMessage));
+}
+
+/** The round all messages are of, which must be the next one. */
+function checkRound(rounds: readonly number[], { roundsComplete }: MultisigAccount): number {
+  const expected = roundsComplete + 1;
+  demand(
+    rounds.length > 0 && rounds.every((round) => round === expected),
+    `Messages don't have the expected kex round number: ${expected}`,
+  );
+  return expected;
+}
+
+function checkCount(texts: readonly string[]): void {
+  demand(texts.length <= MAX_SIGNERS, "more multisig strings than there can be signers");
+}
+
+/** Keys each signer tells the others for the next round: one for each group that is to share it. */
+function keysPerMessage(account: MultisigAccount): number {
+  if (hasAddress(account)) return 2; // what they confirm: the address's keys
+  return choose(account.signers.length - 1, account.roundsComplete);
 }
 
 function commonSecretOf(parts: readonly Uint8Array[]): Uint8Array {
@@ -157,10 +191,9 @@ function commonSecretOf(parts: readonly Uint8Array[]): Uint8Array {
 }
 
 function advance(account: MultisigAccount, messages: readonly KeyExchangeMessage[]): MultisigAccount {
-  const round = account.roundsComplete + 1;
-  demand(
-    messages.length > 0 && messages.every((message) => message.round === round),
-    `Messages don't have the expected kex round number: ${round}`,
+  const round = checkRound(
+    messages.map((message) => message.round),
+    account,
   );
   const required = roundsRequired(account);
   if (round > required) return confirm(account, messages);

@@ -80,6 +80,8 @@ function ownInputs(data: ConstructionData, transaction: Transaction, wallet: Wal
     output: ownOutput(source, wallet),
     ring: ringOf(source),
   }));
+  const names = new Set(bySource.map(({ output }) => toHex(output.oneTimeKey)));
+  demand(names.size === bySource.length, "an output is spent twice");
   return transaction.prefix.inputs.map((input) => {
     demand(input.type === "key" && input.amount === 0n, "an input is no RingCT output");
     const own = bySource.find(({ output }) => equalBytes(output.keyImage!, input.keyImage));
@@ -161,6 +163,12 @@ function checkAmounts({ constructionData, transaction, fee }: PendingTransaction
   demand(verifyBulletproofsPlus([{ proof, commitments }]), "its range proof does not hold");
 }
 
+/** What is said to be change is no payment to anybody else: it must come back to this wallet. */
+function checkChange({ change }: ConstructionData, wallet: Wallet): void {
+  const isOwn = change.amount === 0n || wallet.indexOfSpendKey(change.spendPublic) !== undefined;
+  demand(isOwn, "the change goes to an address that is not of this wallet");
+}
+
 /** The inputs to sign, once the transaction is found to be what is said of it. Throws SigningRefused. */
 export function reconstruct(pending: PendingTransaction, wallet: Wallet): ReconstructedInput[] {
   const { constructionData: data, transaction } = pending;
@@ -169,6 +177,7 @@ export function reconstruct(pending: PendingTransaction, wallet: Wallet): Recons
     demand(transaction.prefix.version === 2, "it is no RingCT transaction");
     demand(transaction.prefix.unlockTime === data.unlockTime, "it has another unlock time");
     demand(transaction.prefix.inputs.length === data.sources.length, "it has other inputs");
+    checkChange(data, wallet);
     const inputs = ownInputs(data, transaction, wallet);
     checkOutputs(
       pending,
