@@ -10,6 +10,10 @@ export const databaseFlags = {
     help: "when blocks are flushed: safe, fast or fastest (fast:async:250000000bytes)",
   },
   "prune-blockchain": { kind: "switch", help: "keep the proofs of one old transaction in eight" },
+  "db-salvage": {
+    kind: "switch",
+    help: "refused: a damaged database is never guessed at, see --check-database",
+  },
   "check-database": { kind: "switch", help: "look through the database, say what is wrong with it, and end" },
 } as const satisfies FlagTable;
 
@@ -27,6 +31,10 @@ type DatabaseOptions = Pick<NodeOptions, "syncMode" | "pruneBlockchain">;
 /** What the flags say; throws BadUsage. */
 export function databaseOptions(flags: Values<typeof databaseFlags>): DatabaseOptions {
   const mode = flags["db-sync-mode"];
+  if (flags["db-salvage"]) {
+    const advice = "opening restores the last flush, --check-database says what is wrong; else sync anew";
+    throw new BadUsage(`--db-salvage: a damaged database is never guessed at: ${advice}`);
+  }
   return {
     syncMode: mode === undefined ? undefined : readSyncMode(mode),
     pruneBlockchain: flags["prune-blockchain"],

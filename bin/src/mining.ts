@@ -8,6 +8,7 @@ export const miningFlags = {
     kind: "switch",
     help: "do not use the system's RandomX library, even where there is one",
   },
+  "extra-messages-file": { kind: "text", value: "FILE", help: "refused: mined blocks carry no messages" },
   "start-mining": { kind: "text", value: "ADDRESS", help: "mine for this address from the start" },
   "mining-threads": {
     kind: "number",
@@ -46,6 +47,9 @@ export function miningOptions(
   flags: MiningFlags,
   network: NetworkName,
 ): Pick<NodeOptions, "mining" | "backgroundMining" | "powerSource"> {
+  if (flags["extra-messages-file"] !== undefined) {
+    throw new BadUsage("--extra-messages-file: mined blocks carry no messages; leave it out");
+  }
   const backgroundMining = backgroundOf(flags);
   const address = flags["start-mining"];
   if (address === undefined) return { backgroundMining, powerSource };

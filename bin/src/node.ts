@@ -18,7 +18,7 @@ import { databaseFlags, databaseOptions, runDatabaseCheck } from "./database-fla
 import { detachFlags, keepPidFile, startDetached } from "./detach.ts";
 import { BadUsage, type FlagTable, formatFlags, type Values } from "./flags.ts";
 import { hashingOptions, miningFlags, miningOptions } from "./mining.ts";
-import { createNotifier, notifyFlags } from "./notify.ts";
+import { createNotifier, createRateNotifier, notifyFlags } from "./notify.ts";
 import { peerFlags, peerOptionsOf } from "./peer-flags.ts";
 import { bindAddress, listenersOf, rpcAccessOf } from "./rpc-flags.ts";
 import { checkPort, dialectOf, logOf, parseLogin, serviceFlags, versionText } from "./service-flags.ts";
@@ -133,8 +133,9 @@ export async function runNode(args: readonly string[]): Promise<void> {
   }
   const notify = createNotifier(flags);
   const options = await optionsOf(flags);
+  const onOddBlockRate = createRateNotifier(flags, options.log.in("notify"));
   if (flags["check-database"]) return await runDatabaseCheck(options.databasePath, options.network);
-  const node = createNode(options);
+  const node = createNode({ ...options, onOddBlockRate });
   mkdirSync(dirname(options.databasePath), { recursive: true });
   const signalled = untilSignalled();
   const starting = node.start();

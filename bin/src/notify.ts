@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { accessSync, constants } from "node:fs";
-import type { ChainEvent } from "@anulo/node";
+import type { ChainEvent, OddBlockRate } from "@anulo/node";
 import { toHex } from "@anulo/protocol";
 import type { Logger } from "@anulo/rpc";
 import { BadUsage, type FlagTable } from "./flags.ts";
@@ -15,6 +15,11 @@ export const notifyFlags = {
     kind: "each",
     value: "COMMAND",
     help: "run this for each reorganisation; %s first height replaced, %h new height, %n new blocks, %d dropped",
+  },
+  "block-rate-notify": {
+    kind: "each",
+    value: "COMMAND",
+    help: "run this when blocks come at an odd rate; %t minutes, %b blocks in them, %e to be expected",
   },
 } as const satisfies FlagTable;
 
@@ -94,5 +99,18 @@ export function createNotifier(
       const id = blockId(height);
       if (id !== undefined) tellOfBlock(id, log);
     }
+  };
+}
+
+/** Gives what is to be told of an odd block rate. Throws BadUsage. Source: cryptonote_core.cpp `check_block_rate`. */
+export function createRateNotifier(
+  settings: { readonly "block-rate-notify": readonly string[] },
+  log: Logger,
+): (rate: OddBlockRate) => void {
+  const commands = settings["block-rate-notify"].map((text) => parseCommand("block-rate-notify", text));
+  const run = createRunner();
+  return ({ minutes, blocks, expected }) => {
+    const values = { "%t": String(minutes), "%b": String(blocks), "%e": String(expected) };
+    for (const command of commands) run(command, values, log);
   };
 }

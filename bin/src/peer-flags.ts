@@ -4,6 +4,7 @@ import type { PeerOptions } from "@anulo/node";
 import {
   anonymityZones,
   BadAddress,
+  blocklistNames,
   type Endpoint,
   findAddresses,
   type PeerAddress,
@@ -38,6 +39,10 @@ export const peerFlags = {
   "limit-rate-up": { kind: "text", value: "KB", help: "kB per second sent (2048)" },
   "limit-rate-down": { kind: "text", value: "KB", help: "kB per second received (8192)" },
   "ban-list": { kind: "text", value: "FILE", help: "addresses and subnets to shut out, one a line" },
+  "enable-dns-blocklist": {
+    kind: "switch",
+    help: "shut out addresses that most publishers of a list in DNS agree on (mainnet)",
+  },
   proxy: { kind: "text", value: "ADDRESS:PORT", help: "SOCKS proxy to reach peers through" },
   "proxy-allow-dns-leaks": { kind: "switch", help: "look names up outside the proxy" },
   "tx-proxy": {
@@ -107,6 +112,10 @@ function listenersOf(flags: PeerFlags, defaultPort: number): Endpoint[] {
   const ipv4 = { host: flags["p2p-bind-ip"] ?? "0.0.0.0", port, isOptional: flags["p2p-ignore-ipv4"] };
   const ipv6 = { host: flags["p2p-bind-ipv6-address"] ?? "::", port: port6 };
   return flags["p2p-use-ipv6"] ? [ipv4, ipv6] : [ipv4];
+}
+
+function usesBlocklist(flags: PeerFlags, network: NetworkName): boolean {
+  return flags["enable-dns-blocklist"] && network === "mainnet" && mayLookUp(flags);
 }
 
 function banListOf(file: string | undefined): string | undefined {
@@ -186,6 +195,7 @@ export async function peerOptionsOf(
     canLookUp: mayLookUp(flags),
     zones: await ofFlag("tx-proxy", parseZones),
     banList: banListOf(flags["ban-list"]),
+    blocklistNames: usesBlocklist(flags, network) ? blocklistNames : [],
     allowLocal: flags["allow-local-ip"],
     ipv6: flags["p2p-use-ipv6"],
     storage: fileStorage(listsFile),

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { silent } from "@anulo/rpc";
-import { createNotifier } from "../src/notify.ts";
+import { createNotifier, createRateNotifier } from "../src/notify.ts";
 
 /** A program that adds its arguments to a file as a line, and what waits until it has so many. */
 function recorder() {
@@ -37,6 +37,14 @@ test("programs are run for blocks and for reorganisations, with what happened in
   tell({ type: "blocksPopped", height: 5, removed: 1 }, context);
   const block = (height: number) => `block ${`0${height}`.repeat(32)}`;
   assert.deepEqual(await linesOnce(4), [block(6), block(7), block(9), "reorg 6 8 2 1 %x"]);
+});
+
+test("a program is run when blocks come at an odd rate", async (t) => {
+  const { folder, program, linesOnce } = recorder();
+  t.after(() => rmSync(folder, { recursive: true }));
+  const tell = createRateNotifier({ "block-rate-notify": [`${program} %t %b %e`] }, silent);
+  tell({ minutes: 90, blocks: 7, expected: 45 });
+  assert.deepEqual(await linesOnce(1), ["90 7 45"]);
 });
 
 test("a program that is not there is refused at the start", () => {

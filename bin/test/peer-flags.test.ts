@@ -36,8 +36,18 @@ test("without flags a node meets peers as the original does", async () => {
     ["rpcPort", 0],
     ["canLookUp", true],
     ["zones", []],
+    ["blocklistNames", []],
   ]);
   assert.equal(storage!.load(), undefined);
+});
+
+test("a block list is looked for on mainnet alone, and not behind a proxy", async () => {
+  const namesOf = async (network: NetworkName, ...args: string[]) =>
+    (await options(["--enable-dns-blocklist", ...args], network)).blocklistNames?.length;
+  assert.equal(await namesOf("mainnet"), 7);
+  assert.equal(await namesOf("stagenet"), 0);
+  assert.equal(await namesOf("mainnet", "--proxy=127.0.0.1:9050"), 0);
+  assert.equal((await options([], "mainnet")).blocklistNames?.length, 0);
 });
 
 test("flags say whom to meet, where and how much", async () => {

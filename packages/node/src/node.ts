@@ -16,6 +16,7 @@ import {
   unreadLog,
 } from "@anulo/rpc";
 import type { SyncMode } from "@anulo/storage";
+import { BLOCKS_LOOKED_AT, type OddBlockRate, oddBlockRate } from "./block-rate.ts";
 import type { Events } from "./chain/events.ts";
 import { type OpenChain, openChain } from "./chain/open-chain.ts";
 import type { ChainParts } from "./chain/parts.ts";
@@ -79,6 +80,8 @@ export interface NodeOptions {
   readonly maxPoolWeight?: number | undefined;
   /** How to meet peers; left out, it meets none. */
   readonly peers?: PeerOptions | undefined;
+  /** Told when blocks come at a rate that chance does not explain. */
+  readonly onOddBlockRate?: ((rate: OddBlockRate) => void) | undefined;
   /** Another node to answer while this one is behind. */
   readonly bootstrap?: BootstrapChoice | undefined;
   /** Never talk to peers. */
@@ -117,10 +120,11 @@ interface Running {
   readonly bootstrap: Bootstrap;
   readonly server: RpcServer;
   readonly peering: Peering;
-  readonly timer: NodeJS.Timeout;
+  readonly timers: readonly NodeJS.Timeout[];
 }
 
 const POOL_CARE_MS = 60_000;
+const BLOCK_RATE_MS = 90_000;
 const systemClock = () => Math.floor(Date.now() / 1000);
 
 function networkOf({ network }: NodeOptions): Network {
@@ -195,8 +199,19 @@ type Begun = { -readonly [K in keyof Running]?: Running[K] };
 
 /** Peers and callers first, the chain they speak of last. */
 function stopAll(parts: Begun): Promise<void> {
-  const { server, bootstrap, chain, pruner, verifiers, pow, miner, cancelMining, peering, timer } = parts;
-  clearInterval(timer);
+  const {
+    server,
+    bootstrap,
+    chain,
+    pruner,
+    verifiers,
+    pow,
+    miner,
+    cancelMining,
+    peering,
+    timers = [],
+  } = parts;
+  for (const timer of timers) clearInterval(timer);
   return stopEach([
     () => cancelMining?.(),
     () => miner?.stop(),
@@ -277,8 +292,11 @@ async function startAll(
   const { sync } = peering.protocol;
   const cancelMining =
     options.mining === undefined ? () => {} : startWhen(() => sync.isSynchronized, miner, options.mining);
-  const timer = setInterval(() => careForPool(options, chain), POOL_CARE_MS).unref();
-  return { chain, pruner, verifiers, pow, miner, cancelMining, peering, bootstrap, server, timer };
+  const timers = [
+    setInterval(() => careForPool(options, chain), POOL_CARE_MS).unref(),
+    setInterval(() => lookAtBlockRate(options, chain, peering), BLOCK_RATE_MS).unref(),
+  ];
+  return { chain, pruner, verifiers, pow, miner, cancelMining, peering, bootstrap, server, timers };
 }
 
 /** Left out, what listeners throw ends the process. */
@@ -293,6 +311,18 @@ function careForPool({ log }: NodeOptions, { parts }: OpenChain): void {
   dropStale(parts).catch((error) => {
     log?.in("txpool").error("old transactions could not be dropped", { error });
   });
+}
+
+/** Of a chain that is up to date. Source: cryptonote_core.cpp `check_block_rate`. */
+function lookAtBlockRate(options: NodeOptions, { parts }: OpenChain, { protocol }: Peering): void {
+  const isCaughtUp = protocol.sync.isSynchronized && protocol.links.length > 0;
+  if (!isCaughtUp || parts.network.name === "regtest") return;
+  const rate = oddBlockRate(parts.state.view().recentTimestamps(BLOCKS_LOOKED_AT), parts.now());
+  if (rate === undefined) return;
+  options.log
+    ?.in("global")
+    .warn("blocks come at an odd rate: cut off, under attack, or a wrong clock?", { ...rate });
+  options.onOddBlockRate?.(rate);
 }
 
 function isOffline({ offline, peers }: NodeOptions): boolean {

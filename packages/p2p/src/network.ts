@@ -6,6 +6,7 @@ import type { OpenPort } from "./connection/tcp.ts";
 import { systemWires, type Wires } from "./connection/wires.ts";
 import { ConnectionMaker } from "./connection-maker.ts";
 import { createDial } from "./dial.ts";
+import { BLOCKLIST_INTERVAL_MS, banListed, majorityOf } from "./dns-blocklist.ts";
 import { createFaults } from "./faults.ts";
 import { type KeptLists, readLists, writeLists } from "./lists-file.ts";
 import type { AnonymityZone, ListenEndpoint, PeerNetworkOptions } from "./options.ts";
@@ -47,6 +48,7 @@ class Network implements PeerNetwork {
   #cancelTick = () => {};
   #nextSave = 0;
   #nextLook = 0;
+  #nextBlocklist = 0;
 
   constructor(options: PeerNetworkOptions, wires: Wires) {
     const { clock = systemClock, random = systemRandom, log = silent } = options;
@@ -239,6 +241,7 @@ class Network implements PeerNetwork {
     for (const zone of this.#zones) zone.tick();
     for (const maker of this.#makers) maker.tick();
     this.#lookForCallers();
+    this.#readBlocklist();
     if (this.#lines.clock.milliseconds() >= this.#nextSave) {
       this.#nextSave += SAVE_INTERVAL_MS;
       this.#save();
@@ -253,6 +256,22 @@ class Network implements PeerNetwork {
     const port = this.#public.nodeData().my_port;
     if (port === 0 || this.maxIn === 0 || this.#public.of("in").length > 0) return;
     this.#options.log?.warn("no incoming connections: does the firewall or router let peers in?", { port });
+  }
+
+  /** Now and then. Nobody waits for it: who is not answered asks again later. */
+  #readBlocklist(): void {
+    const { blocklistNames = [], log } = this.#options;
+    const now = this.#lines.clock.milliseconds();
+    if (blocklistNames.length === 0 || now < this.#nextBlocklist) return;
+    this.#nextBlocklist = now + BLOCKLIST_INTERVAL_MS;
+    const asked = blocklistNames.map((name) => this.#wires.lookUpTexts(name));
+    void Promise.all(asked).then((answers) => {
+      const texts = majorityOf(answers);
+      if (texts === undefined) return log?.warn("there is no block list that most agree on");
+      const { banned, odd } = banListed(this.bans, texts);
+      log?.info("addresses of the block list are shut out", { banned });
+      if (odd.length > 0) log?.warn("entries of the block list are no addresses", { odd });
+    });
   }
 
   get #sessions(): Session[] {

@@ -78,6 +78,8 @@ export interface PeerNetworkOptions {
   readonly zones?: readonly AnonymityZone[] | undefined;
   /** Text of a ban list: an address or subnet a line, `#` starts a remark. */
   readonly banList?: string | undefined;
+  /** Names of which most agree in their texts on whom to shut out. */
+  readonly blocklistNames?: readonly string[] | undefined;
   /** Never open or accept a connection. */
   readonly offline?: boolean | undefined;
   /** Take addresses of private networks and this machine for peers. */

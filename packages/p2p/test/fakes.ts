@@ -137,6 +137,7 @@ export interface Caller {
 export class FakeInternet {
   readonly dialed: string[] = [];
   readonly names = new Map<string, string[]>();
+  readonly texts = new Map<string, string[]>();
   readonly #listeners = new Map<string, (transport: Transport, from: PeerAddress) => void>();
   #nextPort = 50_000;
 
@@ -158,6 +159,7 @@ export class FakeInternet {
         return this.#dial(ip, target, via);
       },
       lookUp: async (name) => this.names.get(name) ?? [],
+      lookUpTexts: async (name) => this.texts.get(name) ?? [],
     };
   }
 

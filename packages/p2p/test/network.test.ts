@@ -246,6 +246,19 @@ test("seeds are asked when nobody is known, by name too, and left alone afterwar
   assert.ok(carol.network.peers().some(({ address }) => address.host === "5.5.5.5"));
 });
 
+test("whom most of the block lists name is shut out, the others are not", async () => {
+  const { internet, node } = world();
+  const names = ["a.example", "b.example", "c.example"];
+  for (const name of names.slice(0, 2)) internet.texts.set(name, ["9.9.9.9;8.8.8.0/24"]);
+  internet.texts.set("c.example", ["7.7.7.7"]);
+  const alice = node("1.1.1.1", { blocklistNames: names });
+  await alice.network.start();
+  await settle();
+  const { bans } = alice.network;
+  assert.ok(bans.secondsLeft("9.9.9.9")! > 0 && bans.secondsLeft("8.8.8.5")! > 0);
+  assert.equal(bans.secondsLeft("7.7.7.7"), 0);
+});
+
 test("once stopped, a node calls nobody, also of seeds it was asking", async () => {
   const { clock, internet, node } = world();
   const seeds = Array.from({ length: 5 }, (_, i) => ({ kind: "ipv4", host: `9.9.9.${i}`, port: 1 }) as const);

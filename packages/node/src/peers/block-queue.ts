@@ -35,8 +35,10 @@ export interface BlockQueue {
   /** The span that begins with this block (id in hexadecimal). */
   find(key: string): Span | undefined;
   remove(span: Span): void;
-  /** Forgets what this peer was asked for; with `all` also what it sent and is not staged. */
-  forget(link: PeerLink, options?: { readonly all: boolean }): void;
+  /** The first height from `height` on whose block is neither asked for nor here. */
+  gapFrom(height: number): number;
+  /** Forgets what this peer was asked for; with `all` also what it sent and is not staged, else of that what is above `gap`. */
+  forget(link: PeerLink, options: { readonly all: true } | { readonly gap: number }): void;
   /** The lowest span that is not staged yet. */
   next(): Span | undefined;
 }
@@ -71,9 +73,17 @@ export function createBlockQueue(): BlockQueue {
     },
     find: (key) => spans.find(({ blocks }) => blocks[0]!.key === key),
     remove,
-    forget(link, { all } = { all: false }) {
-      const own = spans.filter((span) => span.link === link && !span.isStaged);
-      for (const span of own) if (all || span.fetched === undefined) remove(span);
+    gapFrom(height) {
+      let gap = height;
+      for (const { start, blocks } of spans) if (start <= gap) gap = Math.max(gap, start + blocks.length);
+      return gap;
+    },
+    forget(link, which) {
+      const isUseless = ({ fetched, start }: Span) =>
+        "all" in which || fetched === undefined || start > which.gap;
+      for (const span of spans.filter((each) => each.link === link && !each.isStaged)) {
+        if (isUseless(span)) remove(span);
+      }
     },
     next: () => spans.find(({ isStaged }) => !isStaged),
   };

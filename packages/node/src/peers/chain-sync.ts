@@ -156,7 +156,7 @@ export class ChainSync {
   }
 
   closed(link: PeerLink): void {
-    this.queue.forget(link);
+    this.#forget(link);
     link.asked = undefined;
     this.#proceedAll();
   }
@@ -207,6 +207,11 @@ export class ChainSync {
     link.peer.notify(messages.requestBlocks, { blocks: blocks.map(({ id }) => id), prune: false });
   }
 
+  /** What a peer owes us, and what it told of a part of the chain that nobody may ever join to ours. */
+  #forget(link: PeerLink): void {
+    this.queue.forget(link, { gap: this.queue.gapFrom(this.#read.height()) });
+  }
+
   /** The next question for a peer that has answered the last. */
   #proceed(link: PeerLink): void {
     if (!link.peer.isOpen || link.asked !== undefined) return;
@@ -224,7 +229,9 @@ export class ChainSync {
   }
 
   #askNext(link: PeerLink): void {
-    const chosen = this.#isQueueFull() || this.#backoff.isWaiting ? [] : this.#choose(link);
+    const wanted = this.#backoff.isWaiting ? [] : this.#choose(link);
+    const isTooMuch = this.#isQueueFull() && !this.#fillsHole(wanted);
+    const chosen = isTooMuch ? [] : wanted;
     if (chosen.length === 0) {
       link.state = "standby";
       return;
@@ -268,6 +275,16 @@ export class ChainSync {
   #isQueueFull(): boolean {
     const { filled, bytes } = this.queue;
     return filled >= MANY_SPANS && bytes >= (this.#options.maxQueueBytes ?? DEFAULT_QUEUE_BYTES);
+  }
+
+  /**
+   * Whether these blocks are the next that are asked of nobody, while later ones are: pruned peers may have filled
+   * the queue with their stripe, which waits for another's. Source: cryptonote_protocol_handler.inl
+   * `request_missing_objects`, `stripe_proceed_main`.
+   */
+  #fillsHole([first]: readonly NeededBlock[]): boolean {
+    const gap = this.queue.gapFrom(this.#read.height());
+    return first !== undefined && first.height <= gap && this.queue.spans.some(({ start }) => start > gap);
   }
 
   /** The span everything waits for, when this peer should fetch it too. Source: `should_download_next_span`. */
@@ -330,7 +347,7 @@ export class ChainSync {
       return;
     }
     link.asked = undefined;
-    this.queue.forget(link);
+    this.#forget(link);
     link.state = "standby";
   }
 }

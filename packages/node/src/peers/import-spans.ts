@@ -68,7 +68,8 @@ export function createSpanImport(options: SpanImportOptions): SpanImport {
       const { previousId } = span.fetched[0]!.block.block.header;
       const isUseful = !isKnown(span.blocks.at(-1)!.id);
       if (isUseful && (isKnown(previousId) || isStaged(previousId))) return span;
-      if (isUseful && queue.has(toHex(previousId))) return undefined;
+      const isAwaited = queue.has(toHex(previousId)) || span.start > queue.gapFrom(read.height());
+      if (isUseful && isAwaited) return undefined;
       queue.remove(span);
       if (isUseful) options.onLoose(span);
       else options.onAdded(span);

@@ -12,6 +12,8 @@ export interface Wires {
   dial(target: Endpoint, via: Endpoint | undefined, signal: AbortSignal): Promise<Transport>;
   /** IPv4 addresses of a name; none where it has none or nobody answers. */
   lookUp(name: string): Promise<string[]>;
+  /** Texts of a name; none where it has none or nobody answers. */
+  lookUpTexts(name: string): Promise<string[]>;
 }
 
 const LOOK_UP_MS = 5000;
@@ -26,6 +28,14 @@ export const systemWires: Wires = {
   async lookUp(name) {
     try {
       return await new Resolver({ timeout: LOOK_UP_MS, tries: 1 }).resolve4(name);
+    } catch {
+      return [];
+    }
+  },
+  async lookUpTexts(name) {
+    try {
+      const records = await new Resolver({ timeout: LOOK_UP_MS, tries: 1 }).resolveTxt(name);
+      return records.map((parts) => parts.join(""));
     } catch {
       return [];
     }

@@ -1,0 +1,43 @@
+/** So many blocks in so many minutes where another number was to be expected. */
+export interface OddBlockRate {
+  readonly minutes: number;
+  readonly blocks: number;
+  readonly expected: number;
+}
+
+/** Seconds between two blocks. Source: cryptonote_config.h `DIFFICULTY_TARGET_V2`. */
+const TARGET = 120;
+/** What happens by chance in one look of all those in ten days is not told. Source: cryptonote_core.cpp `check_block_rate`. */
+const THRESHOLD = TARGET / 864_000;
+/** Spans looked at, in seconds, longest first. */
+const SPANS = [5400, 3600, 1800, 1200, 600] as const;
+/** Newest blocks that have to be looked at. */
+export const BLOCKS_LOOKED_AT = 150;
+
+/** Chance of exactly this many blocks. Source: https://www.umass.edu/wsp/resources/poisson. */
+function poisson(blocks: number, expected: number): number {
+  let chance = Math.exp(-expected);
+  for (let i = 1; i <= blocks; i++) chance *= expected / i;
+  return chance;
+}
+
+/** Chance of a number of blocks at least as far from what is expected as this. */
+function chanceOf(blocks: number, expected: number): number {
+  const [from, to] = blocks <= expected ? [0, blocks] : [blocks, 3 * expected];
+  let sum = 0;
+  for (let count = from; count <= to; count++) sum += poisson(count, expected);
+  return sum;
+}
+
+/**
+ * The longest span in which there were far more or fewer blocks than chance explains: the network's hash rate has
+ * changed, we are cut off from it, or the clock is wrong. Times in Unix seconds.
+ */
+export function oddBlockRate(timestamps: readonly number[], now: number): OddBlockRate | undefined {
+  for (const seconds of SPANS) {
+    const blocks = timestamps.filter((timestamp) => timestamp >= now - seconds).length;
+    const expected = seconds / TARGET;
+    if (chanceOf(blocks, expected) < THRESHOLD) return { minutes: seconds / 60, blocks, expected };
+  }
+  return undefined;
+}
