@@ -224,7 +224,8 @@ export class ChainSync {
     }
     const unknown = link.needed.findIndex((block) => !this.#has(block));
     link.needed = unknown === -1 ? [] : link.needed.slice(unknown);
-    if (link.needed.length === 0) this.#askFurther(link);
+    if (this.#isBelowWanted(link)) this.follow(link);
+    else if (link.needed.length === 0) this.#askFurther(link);
     else this.#askNext(link);
   }
 
@@ -241,7 +242,10 @@ export class ChainSync {
   }
 
   #proceedAll(): void {
-    for (const link of this.#options.links()) if (link.state === "standby") this.#proceed(link);
+    for (const link of this.#options.links()) {
+      if (link.state === "standby") this.#proceed(link);
+      else if (link.state === "normal" && this.#isBelowWanted(link)) this.follow(link);
+    }
   }
 
   #askFurther(link: PeerLink): void {
@@ -275,6 +279,19 @@ export class ChainSync {
   #isQueueFull(): boolean {
     const { filled, bytes } = this.queue;
     return filled >= MANY_SPANS && bytes >= (this.#options.maxQueueBytes ?? DEFAULT_QUEUE_BYTES);
+  }
+
+  /** Whether blocks are missing that this peer may have but was not going to be asked for; notes that it is now. */
+  #isBelowWanted(link: PeerLink): boolean {
+    const gap = this.queue.gapFrom(this.#read.height());
+    const isHole = this.queue.spans.some(({ start }) => start > gap);
+    if (!isHole || gap >= link.height || (link.needed[0]?.height ?? Number.POSITIVE_INFINITY) <= gap)
+      return false;
+    if (this.#backoff.isWaiting || !keepsWholeBlock(gap, link.height, link.pruningSeed)) return false;
+    const now = this.#options.clock.milliseconds();
+    if (link.holeAskedAt !== undefined && now - link.holeAskedAt < DOUBLE_ASK.stalledMs) return false;
+    link.holeAskedAt = now;
+    return true;
   }
 
   /**

@@ -41,6 +41,8 @@ export interface PeerLink {
   needed: NeededBlock[];
   /** The newest block (32 bytes) of its chain that it told us of, with its height. */
   newestTold: { readonly id: Uint8Array; readonly height: number } | undefined;
+  /** When (milliseconds) it was last asked for its chain because blocks before others are missing. */
+  holeAskedAt: number | undefined;
   /** A block (id in hexadecimal) it was asked transactions of, and those that came before. */
   missing: { readonly block: string; readonly transactions: SuppliedTransactions } | undefined;
 }
@@ -61,6 +63,7 @@ export function createLink(peer: Peer): PeerLink {
     asked: undefined,
     needed: [],
     newestTold: undefined,
+    holeAskedAt: undefined,
     missing: undefined,
   };
 }
