@@ -1,5 +1,5 @@
-import { isDecomposedAmount, MAX_AMOUNT, type Transaction } from "@anulo/protocol";
-import { hardFork, MINER_UNLOCK_BLOCKS } from "./constants.ts";
+import { isDecomposedAmount, MAX_AMOUNT, ringCtTypes, type Transaction } from "@anulo/protocol";
+import { hardFork, MAX_PROVEN_OUTPUTS, MINER_UNLOCK_BLOCKS } from "./constants.ts";
 import { sumAmounts } from "./transaction/inputs.ts";
 import { forbiddenOutputType } from "./transaction/outputs.ts";
 import { RuleViolation } from "./violations.ts";
@@ -33,16 +33,20 @@ function checkGeneration({ prefix, ringct }: Transaction, { height, hardForkVers
   if (prefix.version < 2 && hardForkVersion >= hardFork.version2MinerTransaction) {
     throw new RuleViolation({ code: "MINER_VERSION", version: prefix.version });
   }
-  if (
-    ringct !== undefined &&
-    ringct.type !== 0 &&
-    hardForkVersion >= hardFork.noSignaturesInMinerTransaction
-  ) {
-    throw new RuleViolation({ code: "MINER_RINGCT", type: ringct.type });
-  }
+  const type = ringct?.type ?? ringCtTypes.none;
+  const mayHide = hardForkVersion < hardFork.noSignaturesInMinerTransaction && canBeWeighed(type, prefix);
+  if (type !== ringCtTypes.none && !mayHide) throw new RuleViolation({ code: "MINER_RINGCT", type });
   if (input.height !== height) {
     throw new RuleViolation({ code: "MINER_HEIGHT", height: input.height, required: height });
   }
+}
+
+/**
+ * Range proofs that share work have no weight beyond 16 outputs.
+ * Source: cryptonote_format_utils.cpp `get_transaction_weight_clawback`.
+ */
+function canBeWeighed(type: number, { outputs }: Transaction["prefix"]): boolean {
+  return type < ringCtTypes.bulletproof || outputs.length <= MAX_PROVEN_OUTPUTS;
 }
 
 /** What a miner may claim, in atomic units. */

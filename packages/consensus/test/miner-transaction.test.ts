@@ -51,6 +51,16 @@ test("it is of version 2 without ringct from hard fork 12", () => {
   assertRefused(at(12, odd), "MINER_RINGCT");
 });
 
+test("before hard fork 12 its ringct may be anything that can be weighed", () => {
+  const hiding = (type: number, count: number) => {
+    const outputs = Array.from({ length: count }, () => untagged);
+    return miner({ outputs }, { ringct: { type } as unknown as Transaction["ringct"] });
+  };
+  for (const type of [1, 2, 3, 6]) at(11, hiding(type, 16))();
+  for (const type of [1, 2]) at(11, hiding(type, 17))();
+  for (const type of [3, 6]) assertRefused(at(11, hiding(type, 17)), "MINER_RINGCT");
+});
+
 test("its outputs are tagged from hard fork 16, either but alike in 15, plain before", () => {
   const plain = miner({ outputs: [untagged, untagged] });
   const mixed = miner({ outputs: [tagged(key, 5n), untagged] });
