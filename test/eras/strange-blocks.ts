@@ -1,5 +1,6 @@
 import {
   type Block,
+  type ConfidentialRingCt,
   type ConfidentialType,
   type RingCt,
   readBlock,
@@ -25,7 +26,11 @@ export type BlockBench = {
 export function strangeBlocks(bench: BlockBench): Record<string, Uint8Array> {
   const block = readBlock(bench.good);
   const named = [...headers(block, bench), ...miners(block), ...claims(block), ...bodies(block, bench)];
-  return Object.fromEntries(named.map(([name, variation]) => [name, writeBlock(variation)]));
+  return {
+    ...Object.fromEntries(named.map(([name, variation]) => [name, writeBlock(variation)])),
+    "last byte missing": bench.good.subarray(0, -1),
+    "one byte more": Buffer.concat([bench.good, Buffer.alloc(1)]),
+  };
 }
 
 function headers(block: Block, { timestamps }: BlockBench): Named[] {
@@ -87,6 +92,8 @@ function miners(block: Block): Named[] {
       const proofs = minerRingCt(block, type);
       return [`miner transaction with RingCT type ${type}`, withVersion(block, 2, proofs)];
     }),
+    ["miner transaction with RingCT type 3, 17 outputs", manyProven(block, 17)],
+    ["miner transaction with RingCT type 3, 16 outputs", manyProven(block, 16)],
     ["two miner inputs", withMiner(block, { inputs: [generation(height), generation(height)] })],
     ["miner spends", withMiner(block, { inputs: [spend] })],
     ["miner without extra", withMiner(block, { extra: new Uint8Array(0) })],
@@ -123,6 +130,21 @@ function minerRingCt(block: Block, type: ConfidentialType): RingCt {
       clsags: type >= 5 ? [{ s: [one], c1: one, D: one }] : [],
     },
   };
+}
+
+/** The claim in so many outputs, with two range proofs, each for sixteen. */
+function manyProven(block: Block, count: number): Block {
+  const { outputs } = block.minerTransaction.prefix;
+  const total = outputs.reduce((sum, { amount }) => sum + amount, 0n);
+  const part = total / BigInt(count);
+  const rest = total - part * BigInt(count - 1);
+  const split = Array.from({ length: count }, (_, i) => ({ ...outputs[0]!, amount: i === 0 ? rest : part }));
+  const many = withMiner(block, { outputs: split });
+  const ringct = minerRingCt(many, 3) as ConfidentialRingCt;
+  const L = rows(10);
+  const [proof] = ringct.prunable!.bulletproofs;
+  const bulletproofs = [proof!, proof!].map((one) => ({ ...one, L, R: L }));
+  return withVersion(many, 2, { ...ringct, prunable: { ...ringct.prunable!, bulletproofs } });
 }
 
 function claims(block: Block): Named[] {

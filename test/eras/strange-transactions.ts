@@ -10,6 +10,8 @@ import {
   writeTransaction,
 } from "@anulo/protocol";
 import type { Specimen } from "./fixture.ts";
+import { addOrders } from "./forge/scalars.ts";
+import { smallOrder, strangeKeys } from "./strange-points.ts";
 
 /** Specimens that are lawful for long, one of each way to sign. */
 const models = [
@@ -38,7 +40,7 @@ type Variation = readonly [how: string, blob: string];
 
 function variations(blob: string): Variation[] {
   const good = readTransaction(fromHex(blob));
-  const changed = [...ofInputs(good), ...ofOutputs(good), ...ofRingCt(good)];
+  const changed = [...ofInputs(good), ...ofOutputs(good), ...ofSignatures(good), ...ofRingCt(good)];
   return [
     ...changed.flatMap(([how, transaction]): Variation[] => {
       const written = write(transaction);
@@ -69,7 +71,6 @@ function withPrefix(good: Transaction, edit: Partial<TransactionPrefix>): Transa
   return { ...good, prefix: { ...good.prefix, ...edit } };
 }
 
-const smallOrder = fromHex("26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05");
 const noPoint = new Uint8Array(32).fill(2);
 
 function ofInputs(good: Transaction): Changed[] {
@@ -90,6 +91,7 @@ function ofInputs(good: Transaction): Changed[] {
     ["key image of the generator", input({ keyImage: G })],
     ["key image of the identity", input({ keyImage: IDENTITY })],
     ["key image of small order", input({ keyImage: smallOrder })],
+    ["key image of the identity above the prime", input({ keyImage: strangeKeys[3]![1] })],
     ["key image that is no point", input({ keyImage: noPoint })],
     [
       "input twice",
@@ -112,10 +114,55 @@ function ofOutputs(good: Transaction): Changed[] {
     ["output of all there is", first((output) => ({ ...output, amount: 2n ** 64n - 1n }))],
     ["output missing", withPrefix(good, { outputs: outputs.slice(1) })],
     ["no outputs", withPrefix(good, { outputs: [] })],
+    ...strangeKeys.map(([what, key]): Changed => {
+      return [
+        `output to ${what}`,
+        first((output) => ({ ...output, target: { ...output.target, key } as never })),
+      ];
+    }),
     ["outputs swapped", withPrefix(good, { outputs: [...outputs].reverse() })],
     ["locked", withPrefix(good, { unlockTime: 5n })],
     ["other extra", withPrefix(good, { extra: Uint8Array.of(2, 1, 5) })],
     ["extra of 100 kB", withPrefix(good, { extra: new Uint8Array(100_000) })],
+  ];
+}
+
+/** The same scalars, not reduced: nothing that is signed says which of them is written. */
+function ofSignatures(good: Transaction): Changed[] {
+  const higher = (value: Uint8Array) => addOrders(value, 1);
+  const [first, ...others] = good.signatures;
+  if (first !== undefined) {
+    const changed = (edit: (signature: Uint8Array) => Uint8Array[]): Transaction => ({
+      ...good,
+      signatures: [[Buffer.concat(edit(first[0]!)), ...first.slice(1)], ...others],
+    });
+    return [
+      ["challenge above the order", changed((one) => [higher(one.subarray(0, 32)), one.subarray(32)])],
+      ["response above the order", changed((one) => [one.subarray(0, 32), higher(one.subarray(32))])],
+    ];
+  }
+  const { ringct } = good;
+  if (ringct === undefined || ringct.type === 0) return [];
+  const { clsags, mgs } = ringct.prunable!;
+  const withProofs = (edit: Partial<NonNullable<typeof ringct.prunable>>): Transaction => ({
+    ...good,
+    ringct: { ...ringct, prunable: { ...ringct.prunable!, ...edit } },
+  });
+  return [
+    [
+      "challenge above the order",
+      withProofs({
+        clsags: clsags.map((proof) => ({ ...proof, c1: higher(proof.c1) })),
+        mgs: mgs.map((proof) => ({ ...proof, cc: higher(proof.cc) })),
+      }),
+    ],
+    [
+      "response above the order",
+      withProofs({
+        clsags: clsags.map((proof) => ({ ...proof, s: [higher(proof.s[0]!), ...proof.s.slice(1)] })),
+        mgs: mgs.map((proof) => ({ ...proof, ss: [proof.ss[0]!.map(higher), ...proof.ss.slice(1)] })),
+      }),
+    ],
   ];
 }
 

@@ -1,53 +1,15 @@
-import { publicKeyOf, type RandomSource, scFromUint64 } from "@anulo/crypto";
-import { type TransactionPrefix, type TxOutput, toHex, writeTransaction } from "@anulo/protocol";
+import { IDENTITY, publicKeyOf, type RandomSource, scFromUint64 } from "@anulo/crypto";
+import type { TransactionPrefix, TxOutput } from "@anulo/protocol";
 import type { Specimen } from "../fixture.ts";
+import { smallOrder } from "../strange-points.ts";
 import { lockedToHeight, lockedToTime, rarities } from "./amounts.ts";
-import { type Coin, type Ledger, ringOf, spendable } from "./ledger.ts";
-import { forgeTransaction, type Kind, type Order } from "./sign.ts";
+import { type Bench, make, type Plan } from "./bench.ts";
+import { type Coin, type Ledger, spendable } from "./ledger.ts";
+import { oddHidden, oddVisible } from "./oddities.ts";
+import type { Kind } from "./sign.ts";
 
 const coinOfAll = 10_000_000_000_000n;
 const secondCoinOfAll = 7_000_000_000_000n;
-const names = ["version 1", "type 1", "type 2", "type 3", "type 4", "type 5", "type 6"] as const;
-
-/** What specimens of one height are made from: they share coins, as only one of them could be mined. */
-type Bench = {
-  readonly ledger: Ledger;
-  readonly height: number;
-  readonly random: RandomSource;
-  readonly specimens: Specimen[];
-};
-
-type Plan = Partial<Order> & {
-  readonly coins: readonly Coin[];
-  readonly sizes: readonly number[];
-  /** One more member of each ring. */
-  readonly member?: bigint;
-};
-
-function make({ ledger, height, random, specimens }: Bench, name: string, plan: Plan & { kind: Kind }): void {
-  const inputs = plan.coins.map((coin, i) => ({
-    coin,
-    ring: withMember(ringOf(ledger, coin, { size: plan.sizes[i]!, at: height }), plan.member),
-  }));
-  const total = plan.coins.reduce((sum, { amount }) => sum + amount, 0n);
-  const amounts = plan.amounts ?? change(total, plan.kind);
-  const transaction = forgeTransaction(ledger, { ...plan, inputs, amounts }, random);
-  const blob = toHex(writeTransaction(transaction));
-  specimens.push({ name: `${names[plan.kind]}, ${name}`, blob, from: height });
-}
-
-function withMember(ring: readonly bigint[], member: bigint | undefined): bigint[] {
-  const all = member === undefined ? ring : [...ring, member];
-  return [...all].sort((a, b) => (a < b ? -1 : 1));
-}
-
-/** Two outputs and a fee that is high in every era. */
-function change(total: bigint, kind: Kind): bigint[] {
-  if (kind !== 0) return [total / 2n, total - total / 2n - 200_000_000_000n];
-  const digit = 10n ** BigInt(String(total).length - 1);
-  return [(total / digit - 1n) * digit, digit / 2n].filter((amount) => amount > 0n);
-}
-
 /** Transactions that spend coins everybody can see, each lawful in some era at most. */
 export function visibleSpecimens(ledger: Ledger, height: number, random: RandomSource): Specimen[] {
   const bench: Bench = { ledger, height, random, specimens: [] };
@@ -56,6 +18,7 @@ export function visibleSpecimens(ledger: Ledger, height: number, random: RandomS
   const rare = [...rarities.keys()].map((listed) => of(listed)[0]!);
   version1Rings(bench, first, rare);
   version1Oddities(bench, first, second);
+  oddVisible(bench, first, second);
   const locked = [of(lockedToTime)[0]!, of(lockedToHeight)[0]!];
   make(bench, "a coin locked to a time", { kind: 0, coins: locked.slice(0, 1), sizes: [1] });
   make(bench, "a coin locked to a height", { kind: 0, coins: locked.slice(1), sizes: [1] });
@@ -140,6 +103,16 @@ function commonOddities(bench: Bench, plan: Plan & { kind: Kind }): void {
   make(bench, "extra of 1061 bytes", { ...plan, extra: new Uint8Array(1061) });
   make(bench, "no extra", { ...plan, extra: new Uint8Array(0) });
   make(bench, "locked to a height", { ...plan, unlockTime: 10_000n });
+  make(bench, "locked to the end of time", { ...plan, unlockTime: 2n ** 64n - 1n });
+  for (const [what, point] of [
+    ["the identity", IDENTITY],
+    ["a point of small order", smallOrder],
+  ] as const) {
+    make(bench, `an output to ${what}`, {
+      ...plan,
+      ...outputs((output, i) => (i === 0 ? { ...output, target: { ...output.target, key: point } } : output)),
+    });
+  }
   make(bench, "an output to no point", {
     ...plan,
     ...outputs((output, i) => (i === 0 ? { ...output, target: { type: "key", key: noPoint } } : output)),
@@ -187,6 +160,7 @@ export function hiddenSpecimens(ledger: Ledger, height: number, random: RandomSo
     make(bench, "hidden, eleven outputs", { ...single, hasViewTags: kind === 6, amounts: many });
     if (kind > 4) commonOddities(bench, { ...single, hasViewTags: kind === 6 });
   }
+  oddHidden(bench, pair);
   for (const coin of pair) ledger.take(coin);
   return bench.specimens;
 }

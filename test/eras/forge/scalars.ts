@@ -11,7 +11,17 @@ export function fromBytes(bytes: Uint8Array): bigint {
 }
 
 export function toBytes(value: bigint): Uint8Array {
-  return new Uint8Array(Buffer.from(mod(value).toString(16).padStart(64, "0"), "hex").reverse());
+  return rawBytes(mod(value));
+}
+
+/** Scalars (32 bytes each, end to end) with so many times the order added: the same values to who reduces them. */
+export function addOrders(scalars: Uint8Array, times: number): Uint8Array {
+  const parts = Array.from({ length: scalars.length / 32 }, (_, i) => scalars.subarray(32 * i, 32 * i + 32));
+  return Buffer.concat(parts.map((part) => rawBytes(fromBytes(part) + BigInt(times) * order)));
+}
+
+function rawBytes(value: bigint): Uint8Array {
+  return new Uint8Array(Buffer.from(value.toString(16).padStart(64, "0"), "hex").reverse());
 }
 
 export function inverse(value: bigint): bigint {

@@ -45,7 +45,11 @@ export type Order = {
   readonly extra?: Uint8Array;
   /** Changes the prefix before it is signed. */
   readonly edit?: (prefix: TransactionPrefix) => TransactionPrefix;
+  /** Changes the range proofs before they are signed. */
+  readonly editProofs?: (proofs: RangeProofs) => RangeProofs;
 };
+
+type RangeProofs = Pick<RingCtPrunable, "rangeSigs" | "bulletproofs" | "bulletproofsPlus">;
 
 type Spent = {
   readonly coin: Coin;
@@ -71,7 +75,9 @@ export function forgeTransaction(ledger: Ledger, order: Order, random: RandomSou
   const plain = prefixOf(order, { spent, keys: secrets.map(({ secretKey }) => publicKeyOf(secretKey)) });
   const prefix = order.edit?.(plain) ?? plain;
   if (kind === 0) return signVersion1(prefix, spent, random);
-  return signRingCt({ kind, prefix, spent, amounts, masks: secrets.map(({ mask }) => mask), random });
+  const { editProofs = (proofs: RangeProofs) => proofs } = order;
+  const masks = secrets.map(({ mask }) => mask);
+  return signRingCt({ kind, prefix, spent, amounts, masks, random, editProofs });
 }
 
 function resolve(ledger: Ledger, { inputs, isAscending }: Order): Spent[] {
@@ -128,6 +134,7 @@ type RingCtOrder = {
   readonly amounts: readonly bigint[];
   readonly masks: readonly Uint8Array[];
   readonly random: RandomSource;
+  editProofs(proofs: RangeProofs): RangeProofs;
 };
 
 function signRingCt(order: RingCtOrder): Transaction {
@@ -143,7 +150,7 @@ function signRingCt(order: RingCtOrder): Transaction {
       kind >= 4 ? { amount: random(8) } : { mask: randomScalar(random), amount: randomScalar(random) },
     ),
     outputCommitments: amounts.map((amount, i) => commit(masks[i]!, amount)),
-    prunable: { ...rangeProofs(order), mgs: [], clsags: [] },
+    prunable: { ...order.editProofs(rangeProofs(order)), mgs: [], clsags: [] },
   };
   const zero = new Uint8Array(32);
   const sizes = spent.map(({ ring }) => ring.length);
@@ -175,7 +182,7 @@ function fitSignatures(prunable: RingCtPrunable, size: number): void {
   prunable.clsags = prunable.clsags.map((proof) => ({ ...proof, s: fit(proof.s) }));
 }
 
-function rangeProofs({ kind, amounts, masks, random }: RingCtOrder) {
+function rangeProofs({ kind, amounts, masks, random }: RingCtOrder): RangeProofs {
   const none = { rangeSigs: [], bulletproofs: [], bulletproofsPlus: [] };
   if (kind < 3) {
     return { ...none, rangeSigs: amounts.map((amount, i) => proveBorromean(amount, masks[i]!, random)) };
