@@ -29,16 +29,20 @@ export type WalkOptions = {
   readonly isTried?: (height: number) => boolean;
   /** Done after each trial. */
   readonly afterTrial?: () => Promise<void>;
+  /** Height of the first block to add; those below are there. */
+  readonly from?: number;
+  /** Height of the last block to add. */
+  readonly to?: number;
 };
 
 /** Leads a new node along the chain of eras, asking on the way all the real program was asked. */
 export async function walkEras(url: string, eras: ErasFixture, options: WalkOptions = {}): Promise<Walk> {
-  const { isTried = () => true, afterTrial } = options;
+  const { isTried = () => true, afterTrial, from = 1, to = eras.blocks.length + 1 } = options;
   const walk: Walk = {
     ...{ blocks: [], answers: [], transactions: [], strangeBlocks: [] },
     counts: { blocks: 0, transactions: 0, answers: 0, verdicts: 0, blockVerdicts: 0 },
   };
-  for (let height = 1; height <= eras.blocks.length + 1; height++) {
+  for (let height = from; height <= to; height++) {
     const trial = eras.trials.find((one) => one.height === height);
     if (trial !== undefined && isTried(height)) {
       await tryTransactions(url, { eras, trial, walk });
