@@ -9,7 +9,6 @@ import type { Side } from "../actors.ts";
 export const chain = loadChain();
 /** A chain of 107 blocks, with payments in a few of them. */
 export const short = loadGoldenState();
-const withinMs = 90_000;
 
 /** A node that can be ended and started again on its chain, with other peers. */
 class Actor {
@@ -75,8 +74,8 @@ export async function withActors(
   }
 }
 
-/** Asks until it is so. */
-export async function until(what: string, isSo: () => Promise<boolean>): Promise<void> {
+/** Asks until it is so, for a minute and a half at most unless told otherwise. */
+export async function until(what: string, isSo: () => Promise<boolean>, withinMs = 90_000): Promise<void> {
   const deadline = Date.now() + withinMs;
   while (!(await isSo())) {
     if (Date.now() > deadline) throw new Error(`waited in vain: ${what}`);
