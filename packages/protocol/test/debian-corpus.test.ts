@@ -5,11 +5,13 @@ import {
   blockId,
   parseExtra,
   readBlock,
+  readPortable,
   readTransaction,
   toHex,
   transactionHash,
   transactionWeight,
   writeBlock,
+  writePortable,
   writeTransaction,
 } from "../src/index.ts";
 
@@ -48,4 +50,24 @@ test("extra fields of the Debian corpus are told apart", { skip }, () => {
   const kinds = (name: string) => parseExtra(read(`tx-extra/${name}`)).map(({ type }) => type);
   assert.deepEqual(kinds("TXEXTRA1"), ["publicKey", "nonce"]);
   assert.deepEqual(kinds("TXEXTRA2"), ["publicKey", "additionalPublicKeys"]);
+});
+
+test("the range proof of the Debian corpus is read in a transaction, and portable storage on its own", {
+  skip,
+}, () => {
+  const proof = read("bulletproof/BP0");
+  const one = new Uint8Array(32);
+  const [input, output] = [
+    [2, 0, 1, 0, ...one],
+    [0, 2, ...one],
+  ];
+  const prefix = [2, 0, 1, ...input, 1, ...output, 0];
+  const base = [3, 0, ...one, ...one, ...one];
+  const signature = [...one, ...one, ...one, ...one];
+  const bytes = Uint8Array.from([...prefix, ...base, 1, 0, 0, 0, ...proof, ...signature]);
+  const { ringct } = readTransaction(bytes);
+  assert.equal(ringct?.type === 3 && ringct.prunable?.bulletproofs[0]?.L.length, 6);
+  assert.deepEqual(writeTransaction(readTransaction(bytes)), bytes);
+  const storage = read("load-from-binary/BINARY1");
+  assert.deepEqual(writePortable(readPortable(storage)), storage);
 });
