@@ -1,4 +1,9 @@
 export { type CrashOptions, type CrashReport, type RoundReport, runCrashRounds } from "./crash/rounds.ts";
+export {
+  runWalletCrashRounds,
+  type WalletCrashOptions,
+  type WalletCrashReport,
+} from "./crash/wallet/rounds.ts";
 export { type Devnet, type DevnetOptions, type DevnetWallet, startDevnet } from "./devnet.ts";
 export type { Exact, ExactObject } from "./exact-json.ts";
 export { formatExact, isExactObject, parseExact } from "./exact-json.ts";

@@ -1,11 +1,15 @@
 import { randomBytes } from "node:crypto";
 import { type RoundReport, runCrashRounds } from "./rounds.ts";
+import { runWalletCrashRounds } from "./wallet/rounds.ts";
 
 const usage = `npm run crash [-- [--rounds N] [--seed TEXT]]
   kills the node at N random moments (200); each time it must open again by itself and have lost nothing
+npm run crash -- wallet [--rounds N] [--only TEXT]
+  kills the wallet service at every named point, or those whose name has TEXT in it, N times each (20)
 `;
 
 const DEFAULT_ROUNDS = 200;
+const DEFAULT_ROUNDS_OF_POINT = 20;
 const ROUNDS_PER_LINE = 10;
 const SLOW_MS = 4000;
 
@@ -16,10 +20,29 @@ function valueAfter(args: readonly string[], flag: string): string | undefined {
   return at === -1 ? undefined : args[at + 1];
 }
 
+function roundsOf(args: readonly string[], unlessGiven: number): number {
+  const rounds = Number(valueAfter(args, "--rounds") ?? unlessGiven);
+  if (!Number.isInteger(rounds) || rounds < 1) throw new Error(`no number of rounds\n${usage}`);
+  return rounds;
+}
+
+async function killWallets(args: readonly string[]): Promise<void> {
+  const rounds = roundsOf(args, DEFAULT_ROUNDS_OF_POINT);
+  const wanted = valueAfter(args, "--only") ?? "";
+  const begin = performance.now();
+  const seconds = () => Math.round((performance.now() - begin) / 1000);
+  const { points, kills } = await runWalletCrashRounds({
+    rounds,
+    only: (name) => name.includes(wanted),
+    onPoint: (name) => print(`crash: ${name}: killed ${rounds} times, nothing lost, ${seconds()} s`),
+  });
+  print(`crash: ${points} points, ${kills} kills, nothing lost or paid twice; ${seconds()} s`);
+}
+
 async function main(args: readonly string[]): Promise<void> {
   if (args.includes("--help")) return print(usage);
-  const rounds = Number(valueAfter(args, "--rounds") ?? DEFAULT_ROUNDS);
-  if (!Number.isInteger(rounds) || rounds < 1) throw new Error(`no number of rounds\n${usage}`);
+  if (args[0] === "wallet") return await killWallets(args);
+  const rounds = roundsOf(args, DEFAULT_ROUNDS);
   const seed = valueAfter(args, "--seed") ?? randomBytes(4).toString("hex");
   print(`crash: ${rounds} rounds, seed ${seed}`);
   const begin = performance.now();

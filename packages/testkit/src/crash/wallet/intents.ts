@@ -1,0 +1,73 @@
+import type { ExactObject } from "../../exact-json.ts";
+import { demand, listOf, type Stage } from "./stage.ts";
+
+/** Beyond the time after which a wallet gives up a transaction that never came to the pool. */
+const LONG_SECONDS = 600;
+
+const everything = { in: true, out: true, pending: true, failed: true, pool: true };
+
+async function entriesOf(stage: Stage, amount: bigint): Promise<ExactObject[]> {
+  const { out, pending, failed } = await stage.ask("get_transfers", everything);
+  return [out, pending, failed].flatMap(listOf).filter((entry) => BigInt(String(entry.amount)) === amount);
+}
+
+/** Ids of the transactions that paid bob the amount, those of the pool included. */
+async function receivedOf({ world }: Stage, amount: bigint): Promise<string[]> {
+  await world.bob.ask("refresh");
+  const { in: mined, pool } = await world.bob.ask("get_transfers", everything);
+  return [mined, pool]
+    .flatMap(listOf)
+    .filter((entry) => BigInt(String(entry.amount)) === amount)
+    .map(({ txid }) => String(txid));
+}
+
+export type Intent = {
+  /** What a client does who finds that nothing came of it. */
+  readonly again: () => Promise<unknown>;
+  /** Whether asking again sends the same transaction, so that it can be done at once. */
+  readonly isSame?: boolean;
+  /** Whether this wallet keeps the transaction's key. */
+  readonly keepsKey?: boolean;
+};
+
+/**
+ * A client who has lost the answer looks whether the wallet knows of the payment, and asks again if not; what the
+ * wallet only kept, it gives up by itself. In the end the amount was paid once, and its key is there.
+ */
+export async function settle(
+  stage: Stage,
+  { again, isSame = false, keepsKey = true }: Intent,
+): Promise<void> {
+  const { amount, world } = stage;
+  if (isSame || (await entriesOf(stage, amount)).length === 0) {
+    if ((await receivedOf(stage, amount)).length === 0) await again();
+  } else if ((await receivedOf(stage, amount)).length === 0) {
+    await giveUp(stage);
+    await again();
+  }
+  await stage.mine();
+  await stage.ask("refresh");
+  const paid = await receivedOf(stage, amount);
+  demand(paid.length === 1, `${amount} was paid ${paid.length} times`);
+  const known = (await entriesOf(stage, amount)).filter(({ type }) => type === "out");
+  demand(
+    known.length === 1 && known[0]!.txid === paid[0],
+    `the wallet lists ${known.length} payments of ${amount}`,
+  );
+  if (!keepsKey) return;
+  const { tx_key } = await stage.ask("get_tx_key", { txid: paid[0]! });
+  const claim = { txid: paid[0]!, tx_key: String(tx_key), address: world.bob.address };
+  const { received } = await world.bob.ask("check_tx_key", claim);
+  demand(BigInt(String(received)) === amount, `the key of ${paid[0]} is not the right one`);
+}
+
+/** A transaction that was kept and never sent holds its inputs for a while, then no more. */
+async function giveUp(stage: Stage): Promise<void> {
+  const [kept] = await entriesOf(stage, stage.amount);
+  demand(kept?.type === "pending", `a payment the node doesn't know is ${kept?.type}`);
+  await stage.ask("get_tx_key", { txid: String(kept.txid) });
+  await stage.victim.later(LONG_SECONDS);
+  await stage.ask("refresh");
+  const [lost] = await entriesOf(stage, stage.amount);
+  demand(lost?.type === "failed", `a payment that was given up is ${lost?.type}`);
+}
