@@ -11,6 +11,7 @@ import type {
   SignerInfo,
   SubaddressIndex,
   WalletSettings,
+  WalletState,
 } from "./state.ts";
 
 /** An output found by the scanner. */
@@ -129,3 +130,19 @@ export type WalletChange =
   /** What stood only in the original program's cache of this wallet; what is known already stays as it is. */
   | ({ readonly kind: "takenOver" } & TakenOver)
   | { readonly kind: "settings"; readonly settings: WalletSettings };
+
+type Locked = { readonly unlockTime: bigint };
+
+/** All of a wallet's state that has an unlock time. */
+export function itemsOfState({ outputs, incoming, pool, outgoing }: Readonly<WalletState>): Locked[] {
+  return [...outputs, ...incoming, ...pool, ...outgoing.values()];
+}
+
+/** What a change brings that has an unlock time. */
+export function itemsOfChange(change: WalletChange): readonly Locked[] {
+  if (change.kind === "blocks" || change.kind === "transactions" || change.kind === "keyImages")
+    return change.transactions;
+  if (change.kind === "pool") return change.payments;
+  if (change.kind === "outgoing") return [change.payment];
+  return change.kind === "importedOutputs" ? change.outputs : [];
+}

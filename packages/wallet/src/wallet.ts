@@ -9,7 +9,7 @@ import {
   parseAddress,
   toHex,
 } from "@anulo/protocol";
-import type { WalletChange } from "./changes.ts";
+import { itemsOfChange, itemsOfState, type WalletChange } from "./changes.ts";
 import type { Daemon } from "./daemon.ts";
 import type { ChangeLog } from "./file/store.ts";
 import { AddressCache } from "./keys/addresses.ts";
@@ -75,6 +75,8 @@ export class Wallet {
   #closed = false;
   #moment: Moment = { tableSize: 0, seconds: 0 };
   #hasChanged = true;
+  /** Whether anything has ever waited for a time rather than a block. */
+  #isTimed: boolean;
 
   constructor({ keys, ledger, log, daemon, clock, maxReorgDepth, onReceived }: WalletParts) {
     this.keys = keys;
@@ -85,6 +87,7 @@ export class Wallet {
     this.#maxReorgDepth = maxReorgDepth ?? MAX_REORG_DEPTH;
     this.#onReceived = onReceived ?? (() => undefined);
     this.#addresses = new AddressCache(keys, ledger.state.network);
+    this.#isTimed = itemsOfState(ledger.state).some(waitsForTime);
     const { accounts, outputs, coldKeyImages } = ledger.state;
     this.#scanner = new Scanner({
       keys: scanningKeys(keys),
@@ -127,18 +130,11 @@ export class Wallet {
   /** Stands for all that can be read of the wallet now: another object once any of it has changed. */
   get moment(): object {
     const tableSize = this.#scanner.table.byKey.size;
-    const seconds = this.#hasChanged || this.#moment.seconds > 0 ? this.#secondsThatMatter() : 0;
+    const seconds = this.#isTimed ? this.#clock() : 0;
     const isSame = tableSize === this.#moment.tableSize && seconds === this.#moment.seconds;
     if (this.#hasChanged || !isSame) this.#moment = { tableSize, seconds };
     this.#hasChanged = false;
     return this.#moment;
-  }
-
-  /** The time, where anything waits for a time rather than a block; else 0. */
-  #secondsThatMatter(): number {
-    const { outputs, incoming, pool, outgoing } = this.state;
-    const isTimed = [outputs, incoming, pool, [...outgoing.values()]].some((list) => list.some(waitsForTime));
-    return isTimed ? this.#clock() : 0;
   }
 
   /** Text of one of this wallet's addresses, whether in use or not. */
@@ -190,6 +186,7 @@ export class Wallet {
     if (this.#closed) throw new WalletRefusal("NOT_OPEN", "No wallet file");
     applyChange(this.#ledger, change);
     this.#hasChanged = true;
+    this.#isTimed ||= itemsOfChange(change).some(waitsForTime);
     await this.#log.append(change, encoded);
   }
 

@@ -22,8 +22,7 @@ const FORMAT_VERSION = 1;
 const ITEMS_PER_RECORD = 200;
 /** What takes a few milliseconds to read. */
 const BYTES_BETWEEN_PAUSES = 64 * 1024;
-/** A journal this much larger than the picture would be is written anew when the wallet is opened. */
-const COMPACTION_FACTOR = 2;
+/** A journal with this much more of changes than of the picture it begins with is written anew when it is opened. */
 const COMPACTION_SLACK_BYTES = 256 * 1024;
 
 /** `secret`: 32 bytes known to every holder of the keys file. */
@@ -67,15 +66,12 @@ export async function openStore(
 ): Promise<{ ledger: Ledger; log: ChangeLog }> {
   const { journal, records } = await Journal.open(options.path, options.secret);
   const ledger = createLedger(options.network, settings);
-  await replay(ledger, records);
+  const sizes = await replay(ledger, records);
   if (ledger.state.network !== options.network)
     throw new DamagedJournal("the wallet store is of another network");
-  const compact = await picture(ledger.state);
-  const size = compact.reduce((sum, record) => sum + record.length, 0);
-  if (journal.size < COMPACTION_FACTOR * size + COMPACTION_SLACK_BYTES)
-    return { ledger, log: logOf(journal) };
+  if (sizes.changes < sizes.picture + COMPACTION_SLACK_BYTES) return { ledger, log: logOf(journal) };
   await journal.close();
-  return { ledger, log: logOf(await Journal.create(options.path, options.secret, compact)) };
+  return { ledger, log: await createStore(options, ledger) };
 }
 
 /** A change as the journal has it, before it is sealed. */
@@ -95,7 +91,12 @@ function logOf(journal: Journal): ChangeLog {
   };
 }
 
-async function replay(ledger: Ledger, records: readonly Uint8Array[]): Promise<void> {
+/** Answers how many bytes the picture and the changes since have. */
+async function replay(
+  ledger: Ledger,
+  records: readonly Uint8Array[],
+): Promise<{ picture: number; changes: number }> {
+  const sizes = { picture: 0, changes: 0 };
   let indexed = false;
   let unpaused = 0;
   for (const record of records) {
@@ -105,6 +106,7 @@ async function replay(ledger: Ledger, records: readonly Uint8Array[]): Promise<v
       unpaused = 0;
     }
     const value = readCbor(record) as unknown as Picture | WalletChange;
+    sizes[value.kind === "state" || value.kind === "items" ? "picture" : "changes"] += record.length;
     if (value.kind === "state") restoreState(ledger.state, value);
     else if (value.kind === "items") restoreItems(ledger.state, value);
     else {
@@ -114,6 +116,7 @@ async function replay(ledger: Ledger, records: readonly Uint8Array[]): Promise<v
     }
   }
   if (!indexed) indexLedger(ledger);
+  return sizes;
 }
 
 function restoreState(

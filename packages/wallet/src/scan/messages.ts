@@ -51,6 +51,8 @@ export type ToWorker =
   | { readonly kind: "scan"; readonly id: number; readonly task: ScanTask }
   | { readonly kind: "single"; readonly id: number; readonly entries: readonly SingleTransaction[] }
   | { readonly kind: "pool"; readonly id: number; readonly daemon: DaemonAddress }
+  /** The wallet is closed: forget it. The thread may serve another. */
+  | { readonly kind: "close" }
   /** One batch of `scan` has been kept. */
   | { readonly kind: "kept" }
   | { readonly kind: "cancel" };

@@ -12,7 +12,6 @@ import { scanBlocks } from "./block-scan.ts";
 import { type RawTransaction, type ScanContext, scanTransactions } from "./candidates.ts";
 import type { FromWorker, PoolFind, ScanTask, SingleTransaction, ToWorker } from "./messages.ts";
 import { PoolScan } from "./pool-scan.ts";
-import type { ScanKeys } from "./scan-transaction.ts";
 import { addRange, createSubaddressTable, missingFor } from "./subaddress-table.ts";
 import { fullTransactionSize } from "./transaction-size.ts";
 
@@ -24,7 +23,6 @@ const KEYS_PER_RANGE = 1000;
 const port = parentPort;
 if (port === null) throw new Error("the scan worker runs in a worker thread");
 
-const table = createSubaddressTable();
 let context: ScanContext | undefined;
 let pool: PoolScan | undefined;
 let daemon: Daemon | undefined;
@@ -44,7 +42,7 @@ function send(message: FromWorker): void {
   port?.postMessage(message);
 }
 
-function cover(keys: ScanKeys, index: SubaddressIndex): void {
+function cover({ keys, table }: Pick<ScanContext, "keys" | "table">, index: SubaddressIndex): void {
   for (const { major, fromMinor, toMinor } of missingFor(table, index)) {
     for (let minor = fromMinor; minor < toMinor; minor += KEYS_PER_RANGE) {
       const count = Math.min(KEYS_PER_RANGE, toMinor - minor);
@@ -108,9 +106,20 @@ async function answer(id: number, task: () => Promise<FromWorker & { kind: "done
 function open(message: Extract<ToWorker, { kind: "open" }>): void {
   const { keys } = message;
   const knownImages = new Set(message.keyImages.map(toHex));
-  context = { keys, table, knownImages, cover: (index) => cover(keys, index), keyImages: new Map() };
+  const table = createSubaddressTable();
+  const parts = { keys, table };
+  context = { ...parts, knownImages, cover: (index) => cover(parts, index), keyImages: new Map() };
   pool = new PoolScan(context);
-  for (const index of message.used) cover(keys, index);
+  for (const index of message.used) cover(parts, index);
+}
+
+function close(): void {
+  context?.keys.viewSecret.fill(0);
+  context?.keys.spendSecret?.fill(0);
+  context = undefined;
+  pool = undefined;
+  daemon?.close();
+  daemon = undefined;
 }
 
 port.on("message", (message: ToWorker) => {
@@ -133,6 +142,8 @@ port.on("message", (message: ToWorker) => {
     void answer(id, async () => ({ kind: "done", id, pool: { ids: [], found: lookAt(entries) } }));
   } else if (message.kind === "pool") {
     void answer(message.id, async () => ({ kind: "done", id: message.id, pool: await look(message.daemon) }));
+  } else if (message.kind === "close") {
+    close();
   } else if (message.kind === "kept") {
     unkept -= 1;
     wake?.();
