@@ -15,16 +15,22 @@ for (const name of Object.keys(firstBlocks) as NetworkName[]) {
   test(`a node of ${name} starts with its first block and rules`, async () => {
     const node = createNode({ network: name, verifyThreads: 0 });
     await node.start();
-    try {
-      const body = JSON.stringify({ jsonrpc: "2.0", id: 0, method: "get_info" });
+    const ask = async (method: string) => {
+      const body = JSON.stringify({ jsonrpc: "2.0", id: 0, method });
       const response = await fetch(`${node.urls[0]}/json_rpc`, { method: "POST", body });
-      const { result } = (await response.json()) as { result: Record<string, unknown> };
+      return ((await response.json()) as { result: Record<string, unknown> }).result;
+    };
+    try {
+      const result = await ask("get_info");
       const isRegtest = name === "regtest";
       assert.equal(result.top_block_hash, firstBlocks[name]);
       assert.equal(result.nettype, networks[name].rpcName);
       assert.equal(result.height, 1);
       assert.equal(result.difficulty, 1);
       assert.equal(result.target, isRegtest ? 120 : 60);
+      // What hashes with a seed comes later on networks with a history.
+      const { seed_hash: seed } = await ask("get_miner_data");
+      assert.equal(seed, isRegtest ? firstBlocks.regtest : "0".repeat(64));
     } finally {
       await node.stop();
     }

@@ -134,6 +134,7 @@ function minerData(context: NodeContext) {
   checkNotBusy(context);
   const { parts } = context;
   const view = parts.state.view();
+  const isSeeded = powVariantOf(view.hardForkVersion) === "randomx";
   return {
     already_generated_coins: view.alreadyGenerated,
     difficulty: splitWide(difficultyOfNextBlock(view)).hex,
@@ -141,7 +142,7 @@ function minerData(context: NodeContext) {
     major_version: view.hardForkVersion,
     median_weight: weightLimits(view).effectiveMedian,
     prev_id: toHex(view.topId),
-    seed_hash: toHex(view.blockId(seedHeight(view.height, view.seedSchedule))),
+    seed_hash: toHex(isSeeded ? view.blockId(seedHeight(view.height, view.seedSchedule)) : NULL_HASH),
     tx_backlog: parts.pool
       .entries()
       .filter(({ row }) => isPublic(row))
