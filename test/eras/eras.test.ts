@@ -57,20 +57,20 @@ async function addBranch(url: string, parent: string, length: number): Promise<s
   return top;
 }
 
-test("a branch across hard forks 12 and 13 becomes the main chain, and is left again", async () => {
+test("a branch across hard forks 12 to 14 becomes the main chain, and is left again", async () => {
   const eras = loadEras();
   const node = await startNode(eras);
   const url = node.urls[0]!;
   const isTried = () => false;
-  const [leavesAt, top] = [forkHeights[10]! - 10, forkHeights[11]! + 8];
+  const [leavesAt, top] = [forkHeights[10]! - 10, forkHeights[12]! + 8];
   try {
     await walkEras(url, eras, { isTried, to: top });
     const parent = String(eras.blocks[leavesAt - 1]!.header.hash);
     const branchTop = await addBranch(url, parent, top - leavesAt + 1);
     const { height, top_block_hash } = await call(url, "get_info", {});
     assert.deepEqual([Number(height), top_block_hash], [top + 2, branchTop]);
-    assert.equal(Number((await call(url, "hard_fork_info", {})).version), 13);
-    // These hold no transactions, and those below them wait in the pool.
+    assert.equal(Number((await call(url, "hard_fork_info", {})).version), 14);
+    // These hold no transactions; of those below them hard fork 14 lets none wait in the pool that are of type 4.
     for (const { blob, transactions } of eras.blocks.slice(top, top + 3)) {
       assert.deepEqual(transactions, []);
       await call(url, "submit_block", [blob]);

@@ -91,9 +91,10 @@ function unseenOf(
 }
 
 /** What a block's transactions, supplied or of pool or chain, add up to; throws where one is missing. */
-function contentsOf({ pool, store }: ChainParts, { block, transactions }: IncomingBlock): Contents {
+function contentsOf(parts: ChainParts, { block, transactions }: IncomingBlock): Contents {
+  const { pool, store, setAside } = parts;
   const contents = block.transactionHashes.map((hash, index): Contents => {
-    const supplied = transactions?.get(toHex(hash));
+    const supplied = transactions?.get(toHex(hash)) ?? setAside.get(toHex(hash));
     if (supplied !== undefined) return { weight: supplied.weight, fees: feeOf(supplied) };
     const waiting = pool.get(toHex(hash));
     if (waiting !== undefined) return { weight: waiting.row.weight, fees: waiting.row.fee };

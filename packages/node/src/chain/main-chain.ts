@@ -10,11 +10,11 @@ import { factsOfTransaction } from "./stored-transaction.ts";
 /** Finds a transaction that a block names by its id (hexadecimal). */
 export type FindTransaction = (key: string) => TransactionCandidate | undefined;
 
-/** Looks in the pool. */
-export function findInPool({ pool }: Pick<ChangeParts, "pool">): FindTransaction {
+/** Looks in the pool, and among what was kept out of it. */
+export function findInPool({ pool, setAside }: Pick<ChangeParts, "pool" | "setAside">): FindTransaction {
   return (key) => {
     const entry = pool.get(key);
-    return entry === undefined ? undefined : candidateOf(entry);
+    return entry === undefined ? setAside.get(key) : candidateOf(entry);
   };
 }
 

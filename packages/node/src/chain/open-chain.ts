@@ -15,6 +15,7 @@ import { type IncomingBlock, newBlock } from "./incoming-block.ts";
 import { leaveWrongBlocks } from "./leave-wrong-blocks.ts";
 import type { ChainParts } from "./parts.ts";
 import { createProofs, type Discharge } from "./proofs.ts";
+import { createSetAside } from "./set-aside.ts";
 
 export interface OpenChainOptions {
   readonly network: Network;
@@ -61,6 +62,7 @@ export async function openChain(options: OpenChainOptions): Promise<OpenChain> {
     pool: createPool(read, options.maxPoolWeight),
     proofs: createProofs(discharge, { whenWritable: store.whenWritable }),
     invalidBlocks: new Map(),
+    setAside: createSetAside(),
     now,
     emit: events.emit,
   };

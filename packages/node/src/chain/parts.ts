@@ -5,6 +5,7 @@ import type { Pool, PoolChanges, PoolDraft } from "../pool/pool.ts";
 import type { ChainState } from "./chain-state.ts";
 import type { ChainEvent } from "./events.ts";
 import type { Proofs } from "./proofs.ts";
+import type { SetAside } from "./set-aside.ts";
 
 /** What every operation on the chain works with. One set belongs to one writer. */
 export interface ChainParts {
@@ -15,6 +16,7 @@ export interface ChainParts {
   readonly proofs: Proofs;
   /** Blocks of branches that could not become the main chain, by id (hexadecimal), and the rule they broke. */
   readonly invalidBlocks: Map<string, RuleViolation>;
+  readonly setAside: SetAside;
   /** Unix seconds. */
   readonly now: () => number;
   readonly emit: (event: ChainEvent) => void;

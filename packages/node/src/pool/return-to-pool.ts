@@ -14,19 +14,23 @@ function usedBlock({ state }: ChangeParts, newestRingMember: number) {
 
 /**
  * Puts transactions of blocks that left the chain back into the pool, inside the caller's write
- * transaction, whether their inputs fit the chain now or not, if the fork allows them. Source: tx_pool.cpp `add_tx` with `kept_by_block`.
+ * transaction, whether their inputs fit the chain now or not; those that the fork does not allow are set aside.
+ * Source: tx_pool.cpp `add_tx` with `kept_by_block`.
  */
 export function returnToPool(
   parts: ChangeParts,
   writer: ChainWriter,
   transactions: readonly TransactionCandidate[],
 ): void {
-  const { pool, state, now } = parts;
+  const { pool, setAside, state, now } = parts;
   const context = chainContext(state.view(), now());
   for (const candidate of transactions) {
     if (pool.get(toHex(candidate.id)) !== undefined) continue;
     const { refusal, newestRingMember } = readmitTransaction(candidate, context, { keptByBlock: true });
-    if (refusal !== undefined) continue;
+    if (refusal !== undefined) {
+      setAside.add(candidate);
+      continue;
+    }
     const row: PoolTransaction = {
       ...usedBlock(parts, newestRingMember),
       weight: candidate.weight,

@@ -7,14 +7,19 @@ import { candidateOf } from "./candidate.ts";
  * Drops what the hard fork of the next block does not allow, if it is another than before, inside the
  * caller's write transaction; `before` is the version that was in force. Source: tx_pool.cpp `validate`.
  */
-export function followFork({ pool, state, now }: ChangeParts, writer: ChainWriter, before: number): void {
+export function followFork(
+  { pool, setAside, state, now }: ChangeParts,
+  writer: ChainWriter,
+  before: number,
+): void {
   const view = state.view();
   if (view.hardForkVersion === before) return;
   const context = chainContext(view, now());
   for (const entry of pool.entries()) {
     const { keptByBlock } = entry.row;
-    if (readmitTransaction(candidateOf(entry), context, { keptByBlock }).refusal !== undefined) {
-      pool.remove(writer, entry.key);
-    }
+    const candidate = candidateOf(entry);
+    if (readmitTransaction(candidate, context, { keptByBlock }).refusal === undefined) continue;
+    if (keptByBlock) setAside.add(candidate);
+    pool.remove(writer, entry.key);
   }
 }

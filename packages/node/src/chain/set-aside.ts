@@ -1,0 +1,38 @@
+import type { TransactionCandidate } from "@anulo/consensus";
+import { toHex } from "@anulo/protocol";
+
+/** Bytes kept at most; beyond it the oldest are forgotten, and have to come once more with their block. */
+const MAX_BYTES = 32 * 1024 * 1024;
+
+/**
+ * Transactions of blocks beside the main chain that the main chain's hard fork does not let wait in the pool: the
+ * branch they are of, under another fork, may come to be the main chain.
+ */
+export interface SetAside {
+  /** By id (hexadecimal). */
+  get(key: string): TransactionCandidate | undefined;
+  add(candidate: TransactionCandidate): void;
+}
+
+/** Starts with none. */
+export function createSetAside(maxBytes = MAX_BYTES): SetAside {
+  const kept = new Map<string, TransactionCandidate>();
+  let bytes = 0;
+  const forget = (key: string) => {
+    bytes -= kept.get(key)?.weight ?? 0;
+    kept.delete(key);
+  };
+  return {
+    get: (key) => kept.get(key),
+    add(candidate) {
+      const key = toHex(candidate.id);
+      forget(key);
+      kept.set(key, candidate);
+      bytes += candidate.weight;
+      for (const oldest of kept.keys()) {
+        if (bytes <= maxBytes) break;
+        forget(oldest);
+      }
+    },
+  };
+}
