@@ -133,11 +133,16 @@ function hasRightResponse(
   const formal =
     (fields.qop === undefined || fields.qop === "auth") &&
     fields.realm === REALM &&
-    fields.uri === request.url &&
+    pathOf(fields.uri) === request.url &&
     (algorithm === "md5" || algorithm === "md5-sess");
   const right = isSameText(fields.response.toLowerCase(), digestResponse(fields, request));
   const known = isSameText(fields.username, request.login.user);
   return formal && right && known;
+}
+
+/** Clients may name the whole address. Source: RFC 2617, section 3.2.2.5. */
+function pathOf(uri: string): string {
+  return uri.replace(/^https?:\/\/[^/]*/i, "");
 }
 
 /** Compares without telling where the difference is. */

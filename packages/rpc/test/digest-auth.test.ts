@@ -47,6 +47,14 @@ describe("digest authentication", () => {
     assert.equal(check(uncounted), "stale");
   });
 
+  it("accepts a client that names the whole address, of this path alone", () => {
+    const { auth, check } = session();
+    const client = createDigestClient(login);
+    client.accept(auth.challenge(false));
+    assert.equal(check(client.authorization("POST", "http://127.0.0.1:18083/json_rpc")), "ok");
+    assert.equal(check(client.authorization("POST", "http://127.0.0.1:18083/other")), "refused");
+  });
+
   it("refuses another method, address, password, user or no credentials", () => {
     const { auth, check } = session();
     const client = createDigestClient(login);

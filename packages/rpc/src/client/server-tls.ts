@@ -24,7 +24,7 @@ export type ServerTls = {
 };
 
 /** The service's certificate is not one that may be taken. */
-export class UntrustedCertificate extends Error {
+class UntrustedCertificate extends Error {
   override name = "UntrustedCertificate";
 }
 

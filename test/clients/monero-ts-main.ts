@@ -1,0 +1,68 @@
+/**
+ * The whole walk against running programs, as a process of its own: monero-ts keeps one alive for minutes. Its order
+ * stands in the first argument, as JSON.
+ */
+import assert from "node:assert/strict";
+import moneroTs, { type MoneroWalletRpc } from "monero-ts";
+import { walkNode } from "./monero-ts-node.ts";
+import { walkColdSigning, walkMultisig } from "./monero-ts-signers.ts";
+import {
+  type Scene,
+  walkAccounts,
+  walkAddresses,
+  walkHistory,
+  walkOutputs,
+  walkProofs,
+  walkTransfers,
+} from "./monero-ts-walk.ts";
+
+export type Order = {
+  readonly node: string;
+  /** Wallet services: a funded wallet, another, one that watches, two signers. */
+  readonly services: readonly string[];
+  readonly login: { readonly username: string; readonly password: string };
+  readonly seeds: readonly [hot: string, other: string];
+  readonly miner: string;
+  /** Mining rewards are told from other income. */
+  readonly tellsMined: boolean;
+  /** `get_default_fee_priority` is there. */
+  readonly tellsPriority: boolean;
+};
+
+/** Enough for rings of unlocked outputs, all but one of others. */
+const FIRST_BLOCKS = 80;
+
+async function raise(order: Order, [hot, other]: readonly MoneroWalletRpc[]): Promise<Scene> {
+  const daemon = await moneroTs.connectToDaemonRpc(order.node);
+  const connection = await daemon.getRpcConnection();
+  const mine = async (amount_of_blocks: number) => {
+    await connection.sendJsonRequest("generateblocks", { amount_of_blocks, wallet_address: order.miner });
+  };
+  await mine(FIRST_BLOCKS);
+  const [seed, otherSeed] = order.seeds;
+  await hot!.createWallet({ path: "hot", password: "", seed, restoreHeight: 0 });
+  await other!.createWallet({ path: "other", password: "", seed: otherSeed, restoreHeight: 0 });
+  await Promise.all([hot!.sync(), other!.sync()]);
+  return { daemon, hot: hot!, other: other!, mine };
+}
+
+async function walk(order: Order): Promise<void> {
+  const wallets = await Promise.all(
+    order.services.map((uri) => moneroTs.connectToWalletRpc({ uri, ...order.login })),
+  );
+  const scene = await raise(order, wallets);
+  await walkAccounts(scene);
+  await walkAddresses(scene);
+  const tx = await walkTransfers(scene);
+  await walkProofs(scene, tx);
+  await walkOutputs(scene);
+  await walkHistory(scene, order.tellsMined);
+  await walkColdSigning(scene, wallets[2]!);
+  await walkNode(scene.daemon, tx.getHash());
+  await walkMultisig(scene, [wallets[3]!, wallets[4]!]);
+  assert.ok(await scene.hot.isConnectedToDaemon());
+  if (order.tellsPriority) assert.ok((await scene.hot.getDefaultFeePriority()) >= 0);
+}
+
+await walk(JSON.parse(process.argv[2]!) as Order);
+process.exit(0);

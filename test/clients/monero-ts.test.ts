@@ -1,0 +1,55 @@
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { type TestContext, test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { loadChain, type Maker, realProgramsMissing, startDaemon, startWallet } from "@anulo/testkit";
+import type { Order } from "./monero-ts-main.ts";
+
+const { alice, bob } = loadChain().wallets;
+const program = fileURLToPath(new URL("./monero-ts-main.js", import.meta.url));
+const login = { username: "client", password: "pass word" };
+
+async function startPrograms(t: TestContext, maker: Maker): Promise<Pick<Order, "node" | "services">> {
+  const node = await startDaemon(maker);
+  t.after(() => node.stop());
+  const start = async () => {
+    const options = { daemonPort: node.port, login: `${login.username}:${login.password}` };
+    const service = await startWallet(maker, options);
+    t.after(() => service.stop());
+    return service.url;
+  };
+  return { node: node.url, services: await Promise.all([start(), start(), start(), start(), start()]) };
+}
+
+const makers: readonly (readonly [name: string, maker: Maker, skip: string | false])[] = [
+  ["ours, as the original", { kind: "ours", dialect: "upstream" }, false],
+  ["ours, by the documents", { kind: "ours", dialect: "contract" }, false],
+  ["the original programs", { kind: "real" }, realProgramsMissing() ?? false],
+];
+
+for (const [name, maker, skip] of makers) {
+  test(`monero-ts works with ${name}`, { skip }, async (t) => {
+    const isOurs = maker.kind === "ours";
+    const order: Order = {
+      ...(await startPrograms(t, maker)),
+      login,
+      seeds: [alice.mnemonic, bob.mnemonic],
+      miner: alice.address,
+      // By the documents a mining reward is an incoming payment like any other (difference S3).
+      tellsMined: !isOurs || maker.dialect === "upstream",
+      // Of a later version than 0.18.0.0.
+      tellsPriority: isOurs,
+    };
+    const child = spawn(process.execPath, [program, JSON.stringify(order)], {
+      stdio: ["ignore", "ignore", "pipe"],
+    });
+    t.after(() => child.kill("SIGKILL"));
+    let told = "";
+    child.stderr.on("data", (bytes: Buffer) => {
+      told = (told + bytes.toString()).slice(-4000);
+    });
+    const [code] = await once(child, "close");
+    assert.equal(code, 0, told);
+  });
+}
