@@ -16,10 +16,10 @@ const [first, second, third, fourth] = candidates.map(({ id }) => toHex(id));
 test("what is set aside is found until newer ones take its room", () => {
   const setAside = createSetAside(300);
   for (const candidate of candidates.slice(0, 3)) setAside.add(candidate);
-  assert.equal(setAside.get(first!), candidates[0]);
+  assert.deepEqual(setAside.get(first!), candidates[0]);
   // Again: it is the newest now, and takes no more room than before.
   setAside.add(candidates[0]!);
-  assert.equal(setAside.get(second!), candidates[1]);
+  assert.deepEqual(setAside.get(second!), candidates[1]);
   setAside.add(candidates[3]!);
   assert.deepEqual(
     [first, second, third, fourth].map((key) => setAside.get(key!) !== undefined),

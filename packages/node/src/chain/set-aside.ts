@@ -1,5 +1,5 @@
 import type { TransactionCandidate } from "@anulo/consensus";
-import { toHex } from "@anulo/protocol";
+import { readTransaction, toHex, writeTransaction } from "@anulo/protocol";
 
 /** Bytes kept at most; beyond it the oldest are forgotten, and have to come once more with their block. */
 const MAX_BYTES = 32 * 1024 * 1024;
@@ -16,19 +16,22 @@ export interface SetAside {
 
 /** Starts with none. */
 export function createSetAside(maxBytes = MAX_BYTES): SetAside {
-  const kept = new Map<string, TransactionCandidate>();
+  const kept = new Map<string, Omit<TransactionCandidate, "transaction"> & { readonly blob: Uint8Array }>();
   let bytes = 0;
   const forget = (key: string) => {
     bytes -= kept.get(key)?.weight ?? 0;
     kept.delete(key);
   };
   return {
-    get: (key) => kept.get(key),
-    add(candidate) {
-      const key = toHex(candidate.id);
+    get(key) {
+      const found = kept.get(key);
+      return found && { id: found.id, weight: found.weight, transaction: readTransaction(found.blob) };
+    },
+    add({ id, weight, transaction }) {
+      const key = toHex(id);
       forget(key);
-      kept.set(key, candidate);
-      bytes += candidate.weight;
+      kept.set(key, { id, weight, blob: writeTransaction(transaction) });
+      bytes += weight;
       for (const oldest of kept.keys()) {
         if (bytes <= maxBytes) break;
         forget(oldest);
