@@ -1,8 +1,10 @@
 /** Rings for outputs about to be spent. Source: wallet2.cpp `get_outs`, `tx_add_fake_output`, tx_sanity_check.cpp. */
 import { commit, isInMainSubgroup, type RandomSource } from "@anulo/crypto";
 import { equalBytes, toHex } from "@anulo/protocol";
+import { mapPatiently } from "../proofs/text.ts";
 import { WalletRefusal } from "../refusal.ts";
 import type { OwnedOutput } from "../state.ts";
+import { workThreads } from "../work/threads.ts";
 import {
   type AmountCount,
   type CumulativeOutputs,
@@ -93,21 +95,37 @@ function checkRealOutput(input: OwnedOutput, answer: NodeOutput | undefined): Ri
   return { globalIndex: realIndexOf(input), key: input.oneTimeKey, commitment };
 }
 
-function isUsable(output: NodeOutput): boolean {
-  return output.unlocked && isInMainSubgroup(output.key) && isInMainSubgroup(output.commitment);
+type IsUsable = (output: NodeOutput) => boolean;
+
+/** Whether outputs may be shown in a ring; those likely to be asked about are looked at beforehand, in threads. */
+async function usabilityOf(likely: readonly NodeOutput[]): Promise<IsUsable> {
+  const unlocked = [...new Set(likely)].filter((output) => output.unlocked);
+  const points = unlocked.flatMap(({ key, commitment }) => [key, commitment]);
+  const arePoints = await workThreads.map("arePoints", points, {});
+  const known = new Map(unlocked.map((output, i) => [output, arePoints[2 * i]! && arePoints[2 * i + 1]!]));
+  return (output) =>
+    known.get(output) ??
+    (output.unlocked && isInMainSubgroup(output.key) && isInMainSubgroup(output.commitment));
 }
 
-/** The real output, the earlier ring's others, then candidates in random order until the ring is full. */
-function chooseMembers(candidates: Candidates, answerOf: Answers, random: RandomSource): Ring {
-  const { input, earlierRing, indices } = candidates;
+type Ordered = { readonly input: OwnedOutput; readonly others: readonly number[] };
+
+/** The earlier ring's others, then candidates in random order; each once. */
+function inOrder({ input, earlierRing, indices }: Candidates, random: RandomSource): Ordered {
+  const others = new Set([...earlierRing, ...shuffled(indices, random)]);
+  others.delete(realIndexOf(input));
+  return { input, others: [...others] };
+}
+
+/** The real output, then others until the ring is full. */
+function chooseMembers({ input, others }: Ordered, answerOf: Answers, isUsable: IsUsable): Ring {
   const real = realIndexOf(input);
   const amount = listedAmount(input);
   const members = [checkRealOutput(input, answerOf(amount, real))];
-  const others = [...earlierRing, ...shuffled(indices, random)];
-  for (const globalIndex of new Set(others)) {
+  for (const globalIndex of others) {
     if (members.length === RING_SIZE) break;
     const answer = answerOf(amount, globalIndex);
-    if (globalIndex === real || answer === undefined || !isUsable(answer)) continue;
+    if (answer === undefined || !isUsable(answer)) continue;
     // A node that tells the same key again and again would leave the real one standing out.
     if (members.some(({ key }) => equalBytes(key, answer.key))) continue;
     members.push({ globalIndex, key: answer.key, commitment: answer.commitment });
@@ -161,7 +179,13 @@ async function drawRings(request: RingRequest, surroundings: Surroundings): Prom
     indices.map((globalIndex) => ({ amount: listedAmount(input), globalIndex })),
   );
   const answerOf = await fetchOutputs(source, names);
-  return candidates.map((each) => chooseMembers(each, answerOf, random));
+  const ordered = candidates.map((each) => inOrder(each, random));
+  const likely = ordered.flatMap(({ input, others }) => {
+    const answers = others.flatMap((index) => answerOf(listedAmount(input), index) ?? []);
+    return answers.filter(({ unlocked }) => unlocked).slice(0, RING_SIZE - 1);
+  });
+  const isUsable = await usabilityOf(likely);
+  return mapPatiently(ordered, (each) => chooseMembers(each, answerOf, isUsable));
 }
 
 /** Asks for the number of RingCT outputs, and checks it against what the wallet has. */

@@ -6,9 +6,8 @@ import { randomIndex } from "./random.ts";
 
 /** How much spending two outputs together tells about their owner: 0 nothing to 1 everything. */
 export function relatedness(a: OwnedOutput, b: OwnedOutput): number {
-  if (equalBytes(a.txHash, b.txHash)) return 1;
   const blocksApart = Math.abs(a.height - b.height);
-  if (blocksApart === 0) return 0.9;
+  if (blocksApart === 0) return equalBytes(a.txHash, b.txHash) ? 1 : 0.9;
   if (blocksApart === 1) return 0.8;
   return blocksApart < 10 ? 0.2 : 0;
 }
@@ -32,12 +31,30 @@ export function pickPreferredInputs(spendable: readonly OwnedOutput[], needed: b
   return best.pair;
 }
 
-/** The outputs least related to those already chosen. */
+/** How related an output is to the first `count` of a list that only grows. */
+type Known = { readonly count: number; readonly related: number };
+/** By the list of those already chosen: looking at all of them again for each one more would take the square of it. */
+const knownOf = new WeakMap<readonly OwnedOutput[], Map<OwnedOutput, Known>>();
+
+function greatestRelatedness(
+  output: OwnedOutput,
+  chosen: readonly OwnedOutput[],
+  known: Map<OwnedOutput, Known>,
+): number {
+  let { count, related } = known.get(output) ?? { count: 0, related: 0 };
+  for (; count < chosen.length; count++) related = Math.max(related, relatedness(output, chosen[count]!));
+  known.set(output, { count, related });
+  return related;
+}
+
+/** The outputs least related to those already chosen, a list that nothing is taken from. */
 function leastRelated(unused: readonly OwnedOutput[], chosen: readonly OwnedOutput[]): OwnedOutput[] {
+  const known = knownOf.get(chosen) ?? new Map<OwnedOutput, Known>();
+  knownOf.set(chosen, known);
   let best = 1;
   let candidates: OwnedOutput[] = [];
   for (const output of unused) {
-    const related = Math.max(0, ...chosen.map((other) => relatedness(output, other)));
+    const related = greatestRelatedness(output, chosen, known);
     if (related < best) {
       best = related;
       candidates = [];
