@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createDecoyPicker, pickCandidates, pickVisibleCandidates } from "../src/transfer/decoys.ts";
 import { randomIndex } from "../src/transfer/random.ts";
-import { chiSquareP, gammaCdf, kolmogorovSmirnovP } from "./statistics.ts";
+import { chiSquareP, gammaCdf } from "./statistics.ts";
 import { seededRandom } from "./transfer-fixture.ts";
 
 const PICKS = 100_000;
@@ -175,14 +175,7 @@ test("where few outputs have a visible amount, all are candidates", () => {
   assert.deepEqual(pickVisibleCandidates(request, seededRandom("few")), all);
 });
 
-test("the tests of chance know chance from difference", () => {
-  const random = seededRandom("chance");
-  const sample = (size: number, bound: number) =>
-    Array.from({ length: size }, () => randomIndex(random, bound));
-  const same = Array.from({ length: 200 }, () => kolmogorovSmirnovP(sample(300, 1e6), sample(400, 1e6)));
-  const rare = same.filter((p) => p < 0.05).length;
-  assert.ok(rare > 0 && rare < 25, `${rare} of 200`);
-  assert.ok(kolmogorovSmirnovP(sample(1000, 100), sample(1000, 85)) < 1e-3);
+test("the distributions the tests stand on have their known values", () => {
   assert.ok(Math.abs(gammaCdf(1, 2) - (1 - Math.exp(-2))) < 1e-9);
   assert.ok(Math.abs(chiSquareP([55, 45], [50, 50]) - 0.3173) < 1e-3);
 });

@@ -108,6 +108,12 @@ test("an output that is enough alone is preferred, with a small unrelated one be
   assert.deepEqual(new Set(planned!.inputs), new Set([large, small]));
 });
 
+test("of equal outputs the second input is the one the original would take", async () => {
+  const equal = [100, 500, 900, 1300].map((height) => outputOf(COIN, height));
+  const [planned] = await payment([destinationOf(receivers[0]!, COIN / 2n)], [equal]);
+  assert.deepEqual(planned!.inputs, [equal[0], equal[3]]);
+});
+
 test("a second input that would link two payments is left out", async () => {
   const destinations = [destinationOf(receivers[0]!, 5n * COIN)];
   const groups = [[outputOf(10n * COIN, 100), outputOf(COIN, 105)]];

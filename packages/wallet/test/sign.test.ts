@@ -3,6 +3,7 @@ import { test } from "node:test";
 import {
   checkRingSignature,
   commitmentsBalance,
+  derivePublicKey,
   generateKeyDerivation,
   verifyBulletproofsPlus,
   verifyClsag,
@@ -129,6 +130,18 @@ test("a subaddress beside other addresses gets an additional key for every outpu
   assert.deepEqual(found(bob, signed), ["1/2 5"]);
   assert.deepEqual(found(carol, signed).sort(), ["0/0 6", "0/4 7"]);
   assert.equal(found(alice, signed).length, 1);
+});
+
+test("the change stands first as often as last", () => {
+  const places = Array.from({ length: 40 }, () => {
+    const { transaction, txKeys } = pay([destinationOf(bob, 5n)], inputs.slice(0, 1));
+    const derivation = generateKeyDerivation(bob.viewPublic, txKeys[0]!);
+    const { target } = transaction.prefix.outputs[0]!;
+    const isPaid = toHex(derivePublicKey(derivation, 0, bob.spendPublic));
+    return target.type === "taggedKey" && toHex(target.key) === isPaid;
+  });
+  const last = places.filter((isPaidFirst) => isPaidFirst).length;
+  assert.ok(last > 8 && last < 32, `${last} of 40`);
 });
 
 test("fifteen destinations fit beside the change", () => {

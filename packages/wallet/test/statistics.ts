@@ -50,21 +50,3 @@ export function chiSquareP(observed: readonly number[], expected: readonly numbe
   const distance = observed.reduce((sum, count, i) => sum + (count - expected[i]!) ** 2 / expected[i]!, 0);
   return 1 - gammaCdf((observed.length - 1) / 2, distance / 2);
 }
-
-/** Probability of two samples at least as different as these where both are drawn alike. Kolmogorov and Smirnov's test. */
-export function kolmogorovSmirnovP(first: readonly number[], second: readonly number[]): number {
-  const a = [...first].sort((x, y) => x - y);
-  const b = [...second].sort((x, y) => x - y);
-  let [i, j, distance] = [0, 0, 0];
-  while (i < a.length && j < b.length) {
-    const value = Math.min(a[i]!, b[j]!);
-    while (a[i] === value) ++i;
-    while (b[j] === value) ++j;
-    distance = Math.max(distance, Math.abs(i / a.length - j / b.length));
-  }
-  const root = Math.sqrt((a.length * b.length) / (a.length + b.length));
-  const lambda = (root + 0.12 + 0.11 / root) * distance;
-  let p = 0;
-  for (let k = 1; k <= 100; ++k) p += 2 * (-1) ** (k - 1) * Math.exp(-2 * (k * lambda) ** 2);
-  return lambda < 0.2 ? 1 : Math.min(1, Math.max(0, p));
-}

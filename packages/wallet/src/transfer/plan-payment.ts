@@ -59,11 +59,15 @@ type Progress = {
 const emptyDraft = (): Draft => ({ inputs: [], destinations: [], planned: undefined });
 const currentDraft = (progress: Progress): Draft => progress.drafts.at(-1)!;
 
-function take(progress: Progress, output: OwnedOutput): OwnedOutput {
-  const without = (group: OwnedOutput[]) => group.filter((other) => other !== output);
-  progress.groups = progress.groups.map(without);
-  progress.dustGroups = progress.dustGroups.map(without);
-  return output;
+/** The last one takes the place of one that is taken, which decides between equal ones. Source: wallet2.cpp `pop_index`. */
+function without<T>(items: readonly T[], taken: T): T[] {
+  const at = items.indexOf(taken);
+  return at === -1 ? [...items] : items.with(at, items.at(-1)!).slice(0, -1);
+}
+
+function take(progress: Progress, output: OwnedOutput): void {
+  progress.groups = progress.groups.map((group) => without(group, output));
+  progress.dustGroups = progress.dustGroups.map((group) => without(group, output));
 }
 
 /** Only these are added without need: a visible amount may be too rare to hide. */
@@ -94,12 +98,6 @@ function pickInput(progress: Progress): OwnedOutput | undefined {
   return pickRandomInput(candidates, currentDraft(progress).inputs, progress.random);
 }
 
-/** The last one takes the place of the first: the order in which the original pays. Source: wallet2.cpp `pop_index`. */
-function removeFirst(unpaid: Destination[]): void {
-  const last = unpaid.pop()!;
-  if (unpaid.length > 0) unpaid[0] = last;
-}
-
 /** Pays the next destination in the current draft; false when it has no room for another one. */
 function payNext(progress: Progress, amount: bigint): boolean {
   const { destinations } = currentDraft(progress);
@@ -113,7 +111,7 @@ function payNext(progress: Progress, amount: bigint): boolean {
   }
   progress.isSplit = amount < next.amount;
   if (progress.isSplit) progress.unpaid[0] = { ...next, amount: next.amount - amount };
-  else removeFirst(progress.unpaid);
+  else progress.unpaid = without(progress.unpaid, next);
   return true;
 }
 
