@@ -66,7 +66,7 @@ async function giveUp(stage: Stage): Promise<void> {
   const [kept] = await entriesOf(stage, stage.amount);
   demand(kept?.type === "pending", `a payment the node doesn't know is ${kept?.type}`);
   await stage.ask("get_tx_key", { txid: String(kept.txid) });
-  await stage.victim.later(LONG_SECONDS);
+  await stage.later(LONG_SECONDS);
   await stage.ask("refresh");
   const [lost] = await entriesOf(stage, stage.amount);
   demand(lost?.type === "failed", `a payment that was given up is ${lost?.type}`);
