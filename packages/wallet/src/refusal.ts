@@ -67,3 +67,24 @@ export class WalletRefusal extends RpcError {
     this.kind = kind;
   }
 }
+
+/** What the system says of a file that cannot be written (a full disk, a quota, no permission) is no bug of ours. */
+export function refuseUnwritten(error: unknown): never {
+  const code = error instanceof Error ? (error as NodeJS.ErrnoException).code : undefined;
+  if (code === undefined || !unwritable.has(code)) throw error;
+  const why = code === "ENOSPC" ? "no space is left on the disk" : code;
+  throw new WalletRefusal(
+    "UNKNOWN_ERROR",
+    `The wallet's files cannot be written: ${why}. Nothing more is kept until the wallet is opened again`,
+  );
+}
+
+const unwritable: ReadonlySet<string> = new Set([
+  "ENOSPC",
+  "EDQUOT",
+  "EFBIG",
+  "EIO",
+  "EROFS",
+  "EACCES",
+  "EPERM",
+]);

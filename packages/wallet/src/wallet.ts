@@ -16,7 +16,7 @@ import { AddressCache } from "./keys/addresses.ts";
 import { applyChange, type Ledger } from "./ledger.ts";
 import { accountOfKeys, scanningKeys, wipeKeys } from "./multisig/account-keys.ts";
 import type { MultisigAccount } from "./multisig/key-exchange.ts";
-import { WalletRefusal } from "./refusal.ts";
+import { refuseUnwritten, WalletRefusal } from "./refusal.ts";
 import { incomingFromPool, outgoingFromPool } from "./scan/apply-pool.ts";
 import { shortHistory, trimKnown } from "./scan/history.ts";
 import type { BlocksChange, PoolPicture, ScanTask, SingleTransaction } from "./scan/messages.ts";
@@ -180,14 +180,15 @@ export class Wallet {
 
   /**
    * Makes a change and answers once it survives a crash. The state moves at once, so that two callers never
-   * build on the same past; when the change can't be kept this rejects, and so does every later change.
+   * build on the same past; when the change can't be kept this rejects, and so does every later change until the
+   * wallet is opened again.
    */
   async commit(change: WalletChange, encoded?: Uint8Array): Promise<void> {
     if (this.#closed) throw new WalletRefusal("NOT_OPEN", "No wallet file");
     applyChange(this.#ledger, change);
     this.#hasChanged = true;
     this.#isTimed ||= itemsOfChange(change).some(waitsForTime);
-    await this.#log.append(change, encoded);
+    await this.#log.append(change, encoded).catch(refuseUnwritten);
   }
 
   /** Changes that must not interleave (choosing outputs and recording their spending) take turns here. */

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -92,6 +93,58 @@ test("a wallet that one service has open, another refuses to open", async (t) =>
   await assert.rejects(second.call.openWallet({ filename: "w" }), /another service has it open/);
   await first.call.closeWallet({});
   await second.call.openWallet({ filename: "w" });
+});
+
+test("a lock whose process is gone, or whose number another process has now, locks nobody out", async (t) => {
+  const { call, folder } = await startTestService({}, t);
+  await call.createWallet({ filename: "w", language: "English" });
+  const held = readFileSync(join(folder, "w.anulo.lock"), "utf8");
+  await call.closeWallet({});
+  const other = spawn(process.execPath, ["-e", "setTimeout(() => {}, 60000)"]);
+  t.after(() => other.kill());
+  const open = () => call.openWallet({ filename: "w" });
+  const writeLock = (text: string) => writeFileSync(join(folder, "w.anulo.lock"), text);
+  for (const gone of ["", "4194304 1", `${other.pid} 1`, held]) {
+    writeLock(gone);
+    await open();
+    await call.closeWallet({});
+  }
+  writeLock(`${other.pid}`);
+  await assert.rejects(open(), /another service has it open/);
+});
+
+test("a changed bit of the keys file opens no other wallet", async (t) => {
+  const { call, folder } = await startTestService({}, t);
+  await call.restoreDeterministicWallet({ filename: "w", password: "p", seed: recorded.wallets.a!.mnemonic });
+  const keysOf = async () => {
+    const { address } = await call.getAddress({});
+    return [address, (await call.queryKey({ key_type: "spend_key" })).key];
+  };
+  const expected = await keysOf();
+  await call.closeWallet({});
+  const path = join(folder, "w.keys");
+  const whole = readFileSync(path);
+  let refused = 0;
+  for (let at = 0; at < whole.length; at += Math.ceil(whole.length / 40)) {
+    const changed = Buffer.from(whole);
+    changed[at]! ^= 1 << (at % 8);
+    writeFileSync(path, changed);
+    try {
+      await call.openWallet({ filename: "w", password: "p" });
+    } catch (error) {
+      assert.match(String(error), /Failed to open wallet/);
+      refused++;
+      continue;
+    }
+    // A setting may have another value: the format has no checksum. The keys are those they were.
+    assert.deepEqual(await keysOf(), expected);
+    await call.closeWallet({});
+  }
+  assert.ok(refused > 5, `${refused} refused`);
+  for (let size = 0; size < whole.length; size += Math.ceil(whole.length / 15)) {
+    writeFileSync(path, whole.subarray(0, size));
+    await assert.rejects(call.openWallet({ filename: "w", password: "p" }), /Failed to open wallet/);
+  }
 });
 
 test("a failed opening leaves the wallet that was open as it was", async (t) => {

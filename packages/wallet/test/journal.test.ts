@@ -102,3 +102,26 @@ function runAndKill(path: string, count: number): Promise<number> {
   });
   return new Promise((resolve) => child.on("close", () => resolve(told)));
 }
+
+test("a changed bit anywhere is an error, never a shorter journal", async () => {
+  const path = await journalOf("bits", ["first", "second", "the last one"]);
+  const whole = readFileSync(path);
+  for (let at = 0; at < whole.length; at++) {
+    const changed = Buffer.from(whole);
+    changed[at]! ^= 1 << (at % 8);
+    writeFileSync(path, changed);
+    await assert.rejects(read(path), DamagedJournal, `byte ${at}`);
+    assert.deepEqual(readFileSync(path), changed);
+  }
+});
+
+test("a record the disk had made room for, and no more, is dropped", async () => {
+  const path = await journalOf("room", ["first", "second"]);
+  const whole = readFileSync(path);
+  const start = await journalSize(["first"]);
+  for (const kept of [0, 3, 8, 10]) {
+    const grown = Buffer.from(whole).fill(0, start + kept);
+    writeFileSync(path, grown);
+    assert.deepEqual(await read(path), ["first"], `${kept} bytes of it were written`);
+  }
+});

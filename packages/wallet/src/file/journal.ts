@@ -1,19 +1,22 @@
 /**
  * An encrypted file that only grows: records of bytes, each sealed on its own and on disk before `append` answers.
  *
- *   magic (8) · salt (32) · record …       record: length (4, little-endian) · sealed bytes · tag (16)
+ *   magic (8) · salt (32) · record …       record: length (4, little-endian) · its CRC-32 (4) · sealed bytes · tag (16)
  *
  * Each file has its own key, made of the owner's secret and the salt; the nonce is the record's number, so a record
  * can't be moved, repeated or left out. A record that a crash cut short was never acknowledged: opening drops it.
+ * A length that is damaged must not pass for one, or all after it would be lost.
  */
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from "node:crypto";
-import { type FileHandle, open, readFile, rename } from "node:fs/promises";
+import { type FileHandle, open, readFile, rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
+import { crc32 } from "node:zlib";
 
-const MAGIC = Buffer.from("ANULOW\x00\x01", "latin1");
+const MAGIC = Buffer.from("ANULOW\x00\x02", "latin1");
 const SALT_BYTES = 32;
 const HEADER_BYTES = MAGIC.length + SALT_BYTES;
 const LENGTH_BYTES = 4;
+const HEAD_BYTES = LENGTH_BYTES + 4;
 const TAG_BYTES = 16;
 /** Far above any record we write; a damaged length must not allocate more. */
 const MAX_RECORD_BYTES = 1 << 30;
@@ -68,13 +71,20 @@ export class Journal {
       await syncDirectory(dirname(path));
     } catch (error) {
       await file.close();
+      await rm(`${path}.new`, { force: true });
       throw error;
     }
     return new Journal(path, file, { key, count: records.length, size: image.length });
   }
 
-  /** Opens and reads all records; a cut-off last one is dropped. Throws `DamagedJournal`. */
-  static async open(path: string, secret: Uint8Array): Promise<{ journal: Journal; records: Uint8Array[] }> {
+  /**
+   * Opens and reads all records; a cut-off last one is dropped, and then nothing more should be appended: its nonce
+   * has been used. Throws `DamagedJournal`.
+   */
+  static async open(
+    path: string,
+    secret: Uint8Array,
+  ): Promise<{ journal: Journal; records: Uint8Array[]; wasCut: boolean }> {
     const image = await readFile(path);
     if (image.length < HEADER_BYTES || !image.subarray(0, MAGIC.length).equals(MAGIC)) {
       throw new DamagedJournal("not a wallet store");
@@ -86,7 +96,8 @@ export class Journal {
       await file.truncate(end);
       await file.sync();
     }
-    return { journal: new Journal(path, file, { key, count: records.length, size: end }), records };
+    const journal = new Journal(path, file, { key, count: records.length, size: end });
+    return { journal, records, wasCut: end < image.length };
   }
 
   /** Answers once the record is on disk. Calls that come together share one write. */
@@ -95,6 +106,11 @@ export class Journal {
       this.#queue.push({ bytes, done, failed });
       this.#writing ??= this.#drain();
     });
+  }
+
+  /** Nothing more is appended. */
+  refuse(reason: unknown): void {
+    this.#broken ??= reason;
   }
 
   async #drain(): Promise<void> {
@@ -137,26 +153,44 @@ function nonce(recordNumber: number): Buffer {
   return bytes;
 }
 
+function headOf(length: number): Buffer {
+  const head = Buffer.alloc(HEAD_BYTES);
+  head.writeUInt32LE(length);
+  head.writeUInt32LE(crc32(head.subarray(0, LENGTH_BYTES)), LENGTH_BYTES);
+  return head;
+}
+
 function seal(bytes: Uint8Array, key: Uint8Array, recordNumber: number): Uint8Array {
-  const length = Buffer.alloc(LENGTH_BYTES);
-  length.writeUInt32LE(bytes.length);
+  const head = headOf(bytes.length);
   const cipher = createCipheriv("chacha20-poly1305", key, nonce(recordNumber), { authTagLength: TAG_BYTES });
-  cipher.setAAD(length, { plaintextLength: bytes.length });
+  cipher.setAAD(head, { plaintextLength: bytes.length });
   const sealed = Buffer.concat([cipher.update(bytes), cipher.final()]);
-  return Buffer.concat([length, sealed, cipher.getAuthTag()]);
+  return Buffer.concat([head, sealed, cipher.getAuthTag()]);
+}
+
+const isZero = (bytes: Buffer): boolean => bytes.every((byte) => byte === 0);
+
+/** Length of the sealed bytes; undefined where a crash cut the record short. Throws `DamagedJournal`. */
+function lengthAt(image: Buffer, at: number): number | undefined {
+  const head = image.subarray(at, at + HEAD_BYTES);
+  // The file had grown, and its new part was not on disk when the power went.
+  if (head.length < HEAD_BYTES || isZero(image.subarray(at + HEAD_BYTES))) return undefined;
+  const length = head.readUInt32LE();
+  if (length > MAX_RECORD_BYTES || !headOf(length).equals(head))
+    throw new DamagedJournal("a length in the wallet store was changed");
+  return at + HEAD_BYTES + length + TAG_BYTES > image.length ? undefined : length;
 }
 
 function unsealAll(image: Buffer, key: Uint8Array): { records: Uint8Array[]; end: number } {
   const records: Uint8Array[] = [];
   let at = HEADER_BYTES;
-  while (at + LENGTH_BYTES <= image.length) {
-    const length = image.readUInt32LE(at);
-    const end = at + LENGTH_BYTES + length + TAG_BYTES;
-    if (length > MAX_RECORD_BYTES || end > image.length) break;
+  for (;;) {
+    const length = lengthAt(image, at);
+    if (length === undefined) break;
+    const end = at + HEAD_BYTES + length + TAG_BYTES;
     const record = unseal(image.subarray(at, end), key, records.length);
     if (record === undefined) {
-      // Written in part when the power went: the rest is missing or was never filled in.
-      if (end === image.length || image.subarray(at).every((byte) => byte === 0)) break;
+      if (isZero(image.subarray(end - TAG_BYTES))) break;
       throw new DamagedJournal(
         `record ${records.length} of the wallet store was changed, or the key is wrong`,
       );
@@ -169,12 +203,12 @@ function unsealAll(image: Buffer, key: Uint8Array): { records: Uint8Array[]; end
 }
 
 function unseal(record: Buffer, key: Uint8Array, recordNumber: number): Uint8Array | undefined {
-  const length = record.subarray(0, LENGTH_BYTES);
-  const sealed = record.subarray(LENGTH_BYTES, record.length - TAG_BYTES);
+  const head = record.subarray(0, HEAD_BYTES);
+  const sealed = record.subarray(HEAD_BYTES, record.length - TAG_BYTES);
   const cipher = createDecipheriv("chacha20-poly1305", key, nonce(recordNumber), {
     authTagLength: TAG_BYTES,
   });
-  cipher.setAAD(length, { plaintextLength: sealed.length });
+  cipher.setAAD(head, { plaintextLength: sealed.length });
   cipher.setAuthTag(record.subarray(record.length - TAG_BYTES));
   try {
     return new Uint8Array(Buffer.concat([cipher.update(sealed), cipher.final()]));

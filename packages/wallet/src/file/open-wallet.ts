@@ -5,7 +5,7 @@ import type { Json, Logger } from "@anulo/rpc";
 import type { Daemon } from "../daemon.ts";
 import { createLedger } from "../ledger.ts";
 import { wipeKeys } from "../multisig/account-keys.ts";
-import { WalletRefusal } from "../refusal.ts";
+import { refuseUnwritten, WalletRefusal } from "../refusal.ts";
 import type { NetworkName, WalletKeys, WalletSettings } from "../state.ts";
 import { Wallet } from "../wallet.ts";
 import { takeOverCache, writeUnderPassword } from "./beside-original.ts";
@@ -33,7 +33,9 @@ import {
   lockWallet,
   putCacheAside,
   readKeysImage,
+  removeFiles,
   type WalletPaths,
+  walletExists,
   writeAddressFile,
   writeKeysImage,
 } from "./wallet-files.ts";
@@ -80,6 +82,7 @@ export async function createWallet(
   const file: KeysFile = { keys, createdAt: made.createdAt, settings };
   const keysImage = await writeKeysFile(file, keysOptions(made.password, options));
   const unlock = paths === undefined ? async () => undefined : await lockWallet(paths);
+  const isNew = paths !== undefined && !(await walletExists(paths));
   try {
     if (paths !== undefined) await writeKeysImage(paths, keysImage);
     const opened = await openWith({ paths, file, keysImage, unlock }, options);
@@ -89,8 +92,10 @@ export async function createWallet(
     }
     return opened;
   } catch (error) {
+    // Half a wallet would only hold its name.
+    if (isNew) await removeFiles(paths);
     await unlock();
-    throw error;
+    refuseUnwritten(error);
   }
 }
 
@@ -154,7 +159,7 @@ export async function openUnlocked(keys: UnlockedKeys, options: OpenOptions): Pr
     if (error instanceof DamagedJournal) {
       throw new WalletRefusal("UNKNOWN_ERROR", `Failed to open wallet: ${error.message}`);
     }
-    throw error;
+    refuseUnwritten(error);
   } finally {
     keys.file.cacheKey.fill(0);
   }
@@ -224,8 +229,10 @@ export async function changePassword(
   const file = await readWith(opened, passwords.old, options);
   try {
     const image = await writeKeysFile(file, keysOptions(passwords.new, options));
-    if (opened.paths !== undefined)
-      await writeUnderPassword(opened.paths, { image, file }, { ...options, password: passwords.new });
+    if (opened.paths !== undefined) {
+      const kept = writeUnderPassword(opened.paths, { image, file }, { ...options, password: passwords.new });
+      await kept.catch(refuseUnwritten);
+    }
     opened.keysImage = image;
   } finally {
     wipeKeys(file.keys);
@@ -280,6 +287,6 @@ export async function changeKeys(
     return await openWith({ paths, file: { ...file, keys, settings }, keysImage, unlock }, options);
   } catch (error) {
     await unlock();
-    throw error;
+    refuseUnwritten(error);
   }
 }

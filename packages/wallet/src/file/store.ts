@@ -64,14 +64,22 @@ export async function openStore(
   options: StoreOptions,
   settings: WalletSettings,
 ): Promise<{ ledger: Ledger; log: ChangeLog }> {
-  const { journal, records } = await Journal.open(options.path, options.secret);
+  const { journal, records, wasCut } = await Journal.open(options.path, options.secret);
   const ledger = createLedger(options.network, settings);
   const sizes = await replay(ledger, records);
   if (ledger.state.network !== options.network)
     throw new DamagedJournal("the wallet store is of another network");
-  if (sizes.changes < sizes.picture + COMPACTION_SLACK_BYTES) return { ledger, log: logOf(journal) };
-  await journal.close();
-  return { ledger, log: await createStore(options, ledger) };
+  const isShort = sizes.changes < sizes.picture + COMPACTION_SLACK_BYTES;
+  if (!wasCut && isShort) return { ledger, log: logOf(journal) };
+  try {
+    const fresh = await createStore(options, ledger);
+    await journal.close();
+    return { ledger, log: fresh };
+  } catch (error) {
+    // On a full disk the wallet can be read all the same.
+    if (wasCut) journal.refuse(error);
+    return { ledger, log: logOf(journal) };
+  }
 }
 
 /** A change as the journal has it, before it is sealed. */

@@ -5,7 +5,7 @@
  */
 import { access, open, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { WalletRefusal } from "../refusal.ts";
+import { refuseUnwritten, WalletRefusal } from "../refusal.ts";
 import { syncDirectory } from "./journal.ts";
 
 export type WalletPaths = {
@@ -57,6 +57,11 @@ export async function exists(path: string): Promise<boolean> {
   } catch {
     return false;
   }
+}
+
+/** Takes away what a wallet that could not be made has left. */
+export async function removeFiles({ base, keys, store }: WalletPaths): Promise<void> {
+  for (const path of [keys, store, `${base}.address.txt`]) await rm(path, { force: true });
 }
 
 /** Undefined when there is no such file. */
@@ -113,6 +118,9 @@ async function writeBeside(path: string, image: Uint8Array): Promise<void> {
   try {
     await file.writeFile(image);
     await file.sync();
+  } catch (error) {
+    await rm(`${path}.new`, { force: true });
+    throw error;
   } finally {
     await file.close();
   }
@@ -137,15 +145,14 @@ export async function lockWallet(paths: WalletPaths): Promise<() => Promise<void
   for (let attempt = 0; attempt < 2; attempt++) {
     try {
       const file = await open(paths.lock, "wx", 0o600);
-      await file.writeFile(String(process.pid));
-      await file.close();
+      await file.writeFile(`${process.pid} ${await startOf(process.pid)}`).finally(() => file.close());
       heldHere.add(paths.lock);
       return async () => {
         heldHere.delete(paths.lock);
         await rm(paths.lock, { force: true });
       };
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+      if ((error as NodeJS.ErrnoException).code !== "EEXIST") refuseUnwritten(error);
       if (await isHeld(paths.lock)) break;
       await rm(paths.lock, { force: true });
     }
@@ -153,14 +160,22 @@ export async function lockWallet(paths: WalletPaths): Promise<() => Promise<void
   throw new WalletRefusal("UNKNOWN_ERROR", "Failed to open wallet: another service has it open");
 }
 
+/** When a process began, where the system tells: a number may be given to another process later. */
+async function startOf(pid: number): Promise<string> {
+  const stat = await readFile(`/proc/${pid}/stat`, "latin1").catch(() => "");
+  // After the name, which may hold anything. Source: proc_pid_stat(5), starttime.
+  return stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19] ?? "";
+}
+
 async function isHeld(lock: string): Promise<boolean> {
   if (heldHere.has(lock)) return true;
-  const pid = Number(await readFile(lock, "utf8").catch(() => ""));
+  const [number, start = ""] = (await readFile(lock, "utf8").catch(() => "")).split(" ");
+  const pid = Number(number);
   if (!Number.isSafeInteger(pid) || pid <= 0 || pid === process.pid) return false;
   try {
     process.kill(pid, 0);
-    return true;
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code === "EPERM";
+    if ((error as NodeJS.ErrnoException).code !== "EPERM") return false;
   }
+  return start === "" || start === (await startOf(pid));
 }
