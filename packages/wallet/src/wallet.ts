@@ -21,6 +21,7 @@ import { incomingFromPool, outgoingFromPool } from "./scan/apply-pool.ts";
 import { shortHistory, trimKnown } from "./scan/history.ts";
 import type { BlocksChange, PoolPicture, ScanTask, SingleTransaction } from "./scan/messages.ts";
 import { Scanner } from "./scan/scanner.ts";
+import { DEFAULT_LOOKAHEAD, type Lookahead } from "./scan/subaddress-table.ts";
 import type {
   NetworkName,
   OutgoingPayment,
@@ -40,6 +41,7 @@ export type WalletParts = {
   readonly clock?: () => number;
   /** A reorganisation that undoes more blocks is refused. */
   readonly maxReorgDepth?: number;
+  readonly lookahead?: Lookahead;
   /** Told the id (hex) of each transaction that pays the wallet, once in the pool and once in a block. */
   readonly onReceived?: (txid: string) => void;
 };
@@ -78,7 +80,8 @@ export class Wallet {
   /** Whether anything has ever waited for a time rather than a block. */
   #isTimed: boolean;
 
-  constructor({ keys, ledger, log, daemon, clock, maxReorgDepth, onReceived }: WalletParts) {
+  constructor(parts: WalletParts) {
+    const { keys, ledger, log, daemon, clock, maxReorgDepth, onReceived } = parts;
     this.keys = keys;
     this.daemon = daemon;
     this.#ledger = ledger;
@@ -91,6 +94,7 @@ export class Wallet {
     const { accounts, outputs, coldKeyImages } = ledger.state;
     this.#scanner = new Scanner({
       keys: scanningKeys(keys),
+      lookahead: parts.lookahead ?? DEFAULT_LOOKAHEAD,
       used: accounts.map(({ addresses }, major) => ({ major, minor: addresses.length - 1 })),
       keyImages: [
         ...outputs.flatMap(({ keyImage }) => (keyImage === undefined ? [] : [keyImage])),

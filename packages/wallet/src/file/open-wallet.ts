@@ -6,6 +6,7 @@ import type { Daemon } from "../daemon.ts";
 import { createLedger } from "../ledger.ts";
 import { wipeKeys } from "../multisig/account-keys.ts";
 import { refuseUnwritten, WalletRefusal } from "../refusal.ts";
+import { checkLookahead } from "../scan/subaddress-table.ts";
 import type { NetworkName, WalletKeys, WalletSettings } from "../state.ts";
 import { Wallet } from "../wallet.ts";
 import { takeOverCache, writeUnderPassword } from "./beside-original.ts";
@@ -182,12 +183,17 @@ async function openWith(
   if (paths !== undefined && cacheKey !== undefined)
     await takeOverCache(paths, { file, cacheKey, ledger, log }, options);
   const maxReorgDepth = file.settings.get("max_reorg_depth");
+  const lookahead = checkLookahead(
+    file.settings.get("subaddress_lookahead_major"),
+    file.settings.get("subaddress_lookahead_minor"),
+  );
   const wallet = new Wallet({
     keys: file.keys,
     ledger,
     log,
     daemon: options.daemon,
     ...(typeof maxReorgDepth === "number" ? { maxReorgDepth } : {}),
+    ...(lookahead === undefined ? {} : { lookahead }),
     ...(options.onReceived === undefined ? {} : { onReceived: options.onReceived }),
   });
   const close = async () => {

@@ -4,7 +4,7 @@ import type { DaemonAddress } from "../daemon.ts";
 import type { RefusalKind } from "../refusal.ts";
 import type { SubaddressIndex } from "../state.ts";
 import type { ScanKeys } from "./scan-transaction.ts";
-import type { KeyRange } from "./subaddress-table.ts";
+import type { KeyRange, Lookahead } from "./subaddress-table.ts";
 
 export type BlocksChange = Extract<WalletChange, { kind: "blocks" }>;
 
@@ -43,6 +43,7 @@ export type ToWorker =
       readonly kind: "open";
       readonly keys: ScanKeys;
       readonly used: readonly SubaddressIndex[];
+      readonly lookahead: Lookahead;
       readonly keyImages: readonly Uint8Array[];
     }
   /** Key images (32 bytes) learnt otherwise than by scanning. */

@@ -14,12 +14,13 @@ import type {
   ToWorker,
 } from "./messages.ts";
 import type { ScanKeys } from "./scan-transaction.ts";
-import { addRange, createSubaddressTable, type SubaddressTable } from "./subaddress-table.ts";
+import { addRange, createSubaddressTable, type Lookahead, type SubaddressTable } from "./subaddress-table.ts";
 
 export type ScannerParts = {
   readonly keys: ScanKeys;
   /** The last address in use of every account. */
   readonly used: readonly SubaddressIndex[];
+  readonly lookahead: Lookahead;
   /** Key images (32 bytes) of the outputs already known. */
   readonly keyImages: readonly Uint8Array[];
   /** Keeps one batch; batches come in order and the next waits for this one. */
@@ -40,7 +41,7 @@ function loseSpare(): void {
 
 export class Scanner {
   /** Spend public keys of this wallet, look-ahead included. */
-  readonly table: SubaddressTable = createSubaddressTable();
+  readonly table: SubaddressTable;
   /** Settles once the table is complete for the addresses in use. */
   readonly ready: Promise<unknown>;
   readonly #worker: Worker;
@@ -50,7 +51,8 @@ export class Scanner {
   #stopped: Error | undefined;
   #refusedBatch: Error | undefined;
 
-  constructor({ keys, used, keyImages, keep }: ScannerParts) {
+  constructor({ keys, used, lookahead, keyImages, keep }: ScannerParts) {
+    this.table = createSubaddressTable(lookahead);
     this.#keep = keep;
     this.#worker = spare ?? new Worker(new URL("./worker.js", import.meta.url));
     spare = undefined;
@@ -61,7 +63,7 @@ export class Scanner {
     this.#worker.on("exit", () => this.#end(new Error("the scan worker ended")));
     this.ready = this.#wait(OPENING);
     this.ready.catch(() => undefined); // whoever needs the table hears of it there
-    this.#send({ kind: "open", keys, used, keyImages });
+    this.#send({ kind: "open", keys, used, lookahead, keyImages });
   }
 
   /** Makes sure money sent to `index`, and to the look-ahead beyond it, is found. */

@@ -5,8 +5,21 @@
 import { toHex } from "@anulo/protocol";
 import type { SubaddressIndex } from "../state.ts";
 
+/** How far beyond those in use accounts and addresses are recognised. */
+export type Lookahead = { readonly accounts: number; readonly addresses: number };
+
 /** Source: wallet2.h SUBADDRESS_LOOKAHEAD_MAJOR, SUBADDRESS_LOOKAHEAD_MINOR. */
-const LOOKAHEAD = { accounts: 50, addresses: 200 } as const;
+export const DEFAULT_LOOKAHEAD: Lookahead = { accounts: 50, addresses: 200 };
+/** Entries of a table: some 300 bytes each. */
+const MAX_LOOKAHEAD_KEYS = 2_000_000;
+
+/** A look-ahead that is wished for, as far as memory goes; `undefined` where it is none. */
+export function checkLookahead(accounts: unknown, addresses: unknown): Lookahead | undefined {
+  const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) > 0;
+  if (!isCount(accounts) || !isCount(addresses)) return undefined;
+  const most = Math.min(accounts, MAX_LOOKAHEAD_KEYS);
+  return { accounts: most, addresses: Math.min(addresses, Math.floor(MAX_LOOKAHEAD_KEYS / most)) };
+}
 
 /** Keys of addresses `fromMinor …` of one account: 32 bytes each, packed. */
 export type KeyRange = { readonly major: number; readonly fromMinor: number; readonly keys: Uint8Array };
@@ -18,20 +31,21 @@ export type SubaddressTable = {
   readonly byKey: Map<string, SubaddressIndex>;
   /** Number of addresses covered, by account. */
   readonly covered: number[];
+  readonly lookahead: Lookahead;
 };
 
-export function createSubaddressTable(): SubaddressTable {
-  return { byKey: new Map(), covered: [] };
+export function createSubaddressTable(lookahead: Lookahead = DEFAULT_LOOKAHEAD): SubaddressTable {
+  return { byKey: new Map(), covered: [], lookahead };
 }
 
 /** What must be added for `index` to be in use with the whole look-ahead beyond it. */
 export function missingFor(table: SubaddressTable, index: SubaddressIndex): MissingRange[] {
   const missing: MissingRange[] = [];
-  const accounts = Math.max(table.covered.length, clamp(index.major + LOOKAHEAD.accounts));
+  const accounts = Math.max(table.covered.length, clamp(index.major + table.lookahead.accounts));
   for (let major = 0; major < accounts; major++) {
     const fromMinor = table.covered[major] ?? 0;
     const used = major === index.major ? index.minor : 0;
-    const toMinor = clamp(used + LOOKAHEAD.addresses);
+    const toMinor = clamp(used + table.lookahead.addresses);
     if (fromMinor < toMinor) missing.push({ major, fromMinor, toMinor });
   }
   return missing;

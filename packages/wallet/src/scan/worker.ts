@@ -106,7 +106,7 @@ async function answer(id: number, task: () => Promise<FromWorker & { kind: "done
 function open(message: Extract<ToWorker, { kind: "open" }>): void {
   const { keys } = message;
   const knownImages = new Set(message.keyImages.map(toHex));
-  const table = createSubaddressTable();
+  const table = createSubaddressTable(message.lookahead);
   const parts = { keys, table };
   context = { ...parts, knownImages, cover: (index) => cover(parts, index), keyImages: new Map() };
   pool = new PoolScan(context);
