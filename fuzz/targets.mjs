@@ -28,6 +28,15 @@ const files = {
     "key-exchange",
     "cbor",
   ],
+  interchange: [
+    "keys-file-content",
+    "original-cache",
+    "multisig-set",
+    "multisig-infos",
+    "set-description",
+    "payment-proofs",
+    "wallet-json",
+  ],
   programs: ["flags", "configuration", "checkpoints", "log-categories"],
   services: ["node-calls", "wallet-calls"],
 };

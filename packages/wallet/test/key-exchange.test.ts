@@ -110,3 +110,19 @@ test("an address that others do not confirm is not confirmed", () => {
   assert.throws(() => continueKeyExchange(own, [lie]), KeyExchangeRefused);
   assert.ok(isConfirmed(continueKeyExchange(own, [nextMessage(other)])));
 });
+
+test("a stored account that can be none is refused", () => {
+  const [account] = started(2, 3) as [MultisigAccount];
+  checkAccount(account);
+  const tooLarge = new Uint8Array(32).fill(0xff);
+  const bad: Record<string, Partial<MultisigAccount>> = {
+    "a base secret above the order": { baseSecret: tooLarge },
+    "a common secret above the order": { commonSecret: tooLarge },
+    "a share above the order": { shares: [tooLarge] },
+    "a signer twice": { signers: [...account.signers.slice(1), account.signers[1]!] },
+    "more needed than there are": { threshold: 4 },
+    "more rounds than there are": { roundsComplete: 9 },
+  };
+  for (const [name, part] of Object.entries(bad))
+    assert.throws(() => checkAccount({ ...account, ...part }), KeyExchangeRefused, name);
+});

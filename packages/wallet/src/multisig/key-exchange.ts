@@ -11,6 +11,7 @@ import {
   pointSum,
   publicKeyOf,
   scalarMult,
+  scIsCanonical,
   scMul,
 } from "@anulo/crypto";
 import { compareBytes, equalBytes, toHex } from "@anulo/protocol";
@@ -309,7 +310,11 @@ function confirm(account: MultisigAccount, messages: readonly KeyExchangeMessage
 
 /** Whether a stored account can be one; throws KeyExchangeRefused. */
 export function checkAccount(account: MultisigAccount): void {
-  const { threshold, signers, roundsComplete, baseSecret } = account;
+  const { threshold, signers, roundsComplete, baseSecret, commonSecret, shares } = account;
+  demand(
+    [baseSecret, commonSecret, ...shares].every(scIsCanonical),
+    "multisig account: a secret is not below the group order",
+  );
   const own = publicKeyOf(baseSecret);
   demand(threshold > 0 && threshold <= signers.length, "multisig account: tried to set invalid threshold.");
   demand(

@@ -35,7 +35,8 @@ const signerInfo: Codec<SignerInfo> = struct()
   .field("signer", bytes32)
   .field("nonces", list(noncePoints))
   .field("partialKeyImages", list(bytes32));
-const signerInfos = list(signerInfo);
+/** What one signer tells of all outputs. */
+export const signerInfos: Codec<SignerInfo[]> = list(signerInfo);
 
 function refusal(message: string): WalletRefusal {
   return new WalletRefusal("UNKNOWN_ERROR", `Error calling import_multisig: ${message}`);

@@ -9,7 +9,8 @@ const multisigSet = struct().field("transactions", list(pendingTransaction)).fie
 
 export type MultisigSet = TypeOf<typeof multisigSet>;
 
-const multisigKind: Kind<MultisigSet> = {
+/** How a multisig set is told from others, and its bytes. */
+export const multisigKind: Kind<MultisigSet> = {
   magic: magicOf("Monero multisig unsigned tx set", 1),
   codec: multisigSet,
 };
