@@ -37,7 +37,7 @@ const files = {
     "payment-proofs",
     "wallet-json",
   ],
-  programs: ["flags", "configuration", "checkpoints", "log-categories"],
+  programs: ["flags", "configuration", "checkpoints", "log-categories", "flag-values"],
   services: ["node-calls", "wallet-calls"],
 };
 
