@@ -199,7 +199,6 @@ const sections = {
 type ValueOf<S> = S extends Section<infer T> ? T : never;
 /** What the cache says. */
 export type OriginalCache = { -readonly [K in keyof typeof sections]: ValueOf<(typeof sections)[K]> };
-export type CachedTransfer = TypeOf<typeof transfer>;
 export type CachedDestination = TypeOf<typeof destination>;
 
 function splitFile(file: Uint8Array): { iv: Uint8Array; sealed: Uint8Array } {
