@@ -21,11 +21,17 @@ interface Running {
 const login = { user: "someone", password: "something" };
 const unsupported = "This command is unsupported for bootstrap daemon";
 
+/** Nodes sign their certificates themselves. */
+const encrypted = { mode: "enabled", trust: "anyone" } as const;
+
 async function start(options: Partial<NodeOptions> = {}): Promise<Running> {
   const node = createNode({ network: "regtest", fixedDifficulty: 1n, verifyThreads: 0, ...options });
   await node.start();
   const url = node.urls[0]!;
-  const daemon = createClient(daemonMethods, url, options.login === undefined ? {} : { login });
+  const daemon = createClient(daemonMethods, url, {
+    ...(options.login !== undefined && { login }),
+    ...(options.tls !== undefined && { tls: encrypted }),
+  });
   return { node, daemon, address: new URL(url).host };
 }
 
@@ -103,6 +109,20 @@ test("a node hardly behind answers itself, until the bootstrap node is named ane
   }
 });
 
+test("a bootstrap node is asked over TLS where its address or itself says so", async () => {
+  const ahead = await start({ login, tls: { mode: "enabled" } });
+  await mine(ahead, 12);
+  for (const address of [`https://${ahead.address}`, ahead.address]) {
+    const fresh = await start({ bootstrap: { address, login } });
+    const info = await fresh.daemon.getInfo();
+    assert.deepEqual([info.height, info.untrusted], [13, true], address);
+    await stop(fresh);
+  }
+  const plain = await start({ bootstrap: { address: `http://${ahead.address}`, login } });
+  assert.equal((await plain.daemon.getInfo()).height, 1);
+  await stop(plain, ahead);
+});
+
 test("a bootstrap node that cannot be reached changes nothing", async () => {
   const fresh = await start({ bootstrap: { address: "127.0.0.1:1", login } });
   try {
@@ -118,7 +138,7 @@ test("a bootstrap node that cannot be reached changes nothing", async () => {
 test("what is no http address or no proxy is refused and changes nothing", async () => {
   const fresh = await start({ bootstrap: { address: "127.0.0.1:1" } });
   try {
-    const refused = ["https://127.0.0.1:1", "127.0.0.1", "127.0.0.1:0", "127.0.0.1:65536", "a@b:1", "a:1/x"];
+    const refused = ["ftp://127.0.0.1:1", "127.0.0.1", "127.0.0.1:0", "127.0.0.1:65536", "a@b:1", "a:1/x"];
     for (const address of refused) {
       const { status } = await fresh.daemon.setBootstrapDaemon({ address });
       assert.equal(status, "Failed to set bootstrap daemon", address);

@@ -1,9 +1,9 @@
 import { BadAddress, type Endpoint, parseEndpoint } from "@anulo/p2p";
-import type { Login } from "@anulo/rpc";
+import type { Login, ServerTls } from "@anulo/rpc";
 
 /** Which node to ask while this one is behind. */
 export interface BootstrapChoice {
-  /** `host:port`, also as an http address; "auto": public nodes of the peer lists; "": none. */
+  /** `host:port`, also as an http or https address; "auto": public nodes of the peer lists; "": none. */
   readonly address: string;
   readonly login?: Login | undefined;
   /** `ip:port` of a SOCKS proxy; "" for none. */
@@ -21,24 +21,37 @@ export interface ReadChoice {
   readonly node: Endpoint | undefined;
   readonly login: Login | undefined;
   readonly proxy: Endpoint | undefined;
+  readonly tls: ServerTls;
 }
 
 /** What a choice says, undefined for none. Throws BadBootstrap. */
-export function readChoice({ address, login, proxy = "" }: BootstrapChoice): ReadChoice | undefined {
+export function readChoice(choice: BootstrapChoice): ReadChoice | undefined {
+  const { address, proxy = "" } = choice;
   if (address === "") return undefined;
   const node = address === "auto" ? undefined : readAddress(address);
   // Whose name and password these are nobody can know who does not know the node.
-  return { node, login: node === undefined ? undefined : login, proxy: readProxy(proxy) };
+  const login = node === undefined ? undefined : choice.login;
+  return { node, login, proxy: readProxy(proxy), tls: tlsOf(address) };
 }
 
-/** Only plain HTTP is spoken, and a port must be said. */
+/**
+ * As the address says, else TLS where it is spoken. Nodes sign their certificates themselves, and what this one
+ * says is not trusted anyway. Source: http_client.h `set_server`.
+ */
+function tlsOf(address: string): ServerTls {
+  const scheme = /^https?:/i.exec(address)?.[0].toLowerCase();
+  const mode = scheme === "https:" ? "enabled" : scheme === "http:" ? "disabled" : "autodetect";
+  return { mode, trust: "anyone" };
+}
+
+/** A port must be said. */
 function readAddress(text: string): Endpoint {
   const [, bracketed, named, digits] =
-    /^(?:http:\/\/)?(?:\[([0-9a-f:.]{2,45})\]|([a-z0-9._-]{1,253})):(\d{1,5})\/?$/i.exec(text) ?? [];
+    /^(?:https?:\/\/)?(?:\[([0-9a-f:.]{2,45})\]|([a-z0-9._-]{1,253})):(\d{1,5})\/?$/i.exec(text) ?? [];
   const host = bracketed ?? named;
   const port = Number(digits);
   if (host === undefined || port === 0 || port > 65535) {
-    throw new BadBootstrap(`not host:port of a node that speaks http: ${text}`);
+    throw new BadBootstrap(`not host:port of a node: ${text}`);
   }
   return { host, port };
 }

@@ -79,11 +79,12 @@ interface Chosen extends ReadChoice {
   isCaughtUp: boolean;
 }
 
-function openNode(endpoint: Endpoint, { login }: ReadChoice, proxy: Endpoint | undefined): Asked {
+function openNode(endpoint: Endpoint, { login, tls }: ReadChoice, proxy: Endpoint | undefined): Asked {
   const client = createClient(daemonMethods, `http://${endpointText(endpoint)}`, {
     timeoutMs: ASK_TIMEOUT_MS,
     maxAnswerBytes: MAX_ANSWER_BYTES,
     connections: CONNECTIONS,
+    tls,
     ...(login !== undefined && { login }),
     ...(proxy !== undefined && { connect: (target, signal) => dialSocks(proxy, target, signal) }),
   });
