@@ -52,6 +52,8 @@ export type WalletContext = {
 
 /** Source: wallet_rpc_server.cpp DEFAULT_AUTO_REFRESH_PERIOD. */
 const REFRESH_PERIOD_SECONDS = 20;
+/** Between two lines in the log about a scan. */
+const TELLING_SECONDS = 10;
 /** A wallet just opened is left in peace so long, so that a caller can choose when to refresh it. */
 const FIRST_REFRESH_SECONDS = 2;
 
@@ -76,6 +78,7 @@ export class WalletService {
   #turn: Promise<unknown> = Promise.resolve();
   #refreshPeriod: number;
   #nextRefresh = 0;
+  #nextTelling = 0;
   #timer: NodeJS.Timeout | undefined;
   #isRefreshing = false;
   #stopping: Promise<void> | undefined;
@@ -184,8 +187,17 @@ export class WalletService {
     this.#nextRefresh = Date.now() + 1000 * this.#refreshPeriod;
   }
 
+  /** Tells of a long scan now and then. */
+  #tellProgress(wallet: Wallet | undefined): void {
+    const { progress } = wallet ?? {};
+    if (progress === undefined || Date.now() < this.#nextTelling) return;
+    this.#nextTelling = Date.now() + 1000 * TELLING_SECONDS;
+    this.log.in("global").info("scanning", progress);
+  }
+
   async #tick(): Promise<void> {
     const wallet = this.#opened?.wallet;
+    this.#tellProgress(wallet);
     if (wallet === undefined || this.#refreshPeriod === 0 || this.#isRefreshing) return;
     if (Date.now() < this.#nextRefresh) return;
     await this.#refresh(wallet);

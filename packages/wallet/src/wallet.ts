@@ -20,6 +20,7 @@ import { refuseUnwritten, WalletRefusal } from "./refusal.ts";
 import { incomingFromPool, outgoingFromPool } from "./scan/apply-pool.ts";
 import { shortHistory, trimKnown } from "./scan/history.ts";
 import type { BlocksChange, PoolPicture, ScanTask, SingleTransaction } from "./scan/messages.ts";
+import { ProgressMeter, type ScanProgress } from "./scan/progress.ts";
 import { Scanner } from "./scan/scanner.ts";
 import { DEFAULT_LOOKAHEAD, type Lookahead } from "./scan/subaddress-table.ts";
 import type {
@@ -74,6 +75,7 @@ export class Wallet {
   /** Height from which the scan under way looks at transactions. */
   #scannedFrom = 0;
   #isScanning = false;
+  readonly #meter = new ProgressMeter();
   #closed = false;
   #moment: Moment = { tableSize: 0, seconds: 0 };
   #hasChanged = true;
@@ -100,7 +102,7 @@ export class Wallet {
         ...outputs.flatMap(({ keyImage }) => (keyImage === undefined ? [] : [keyImage])),
         ...coldKeyImages.values(),
       ],
-      keep: (change, encoded) => this.#keep(change, encoded),
+      keep: (change, from) => this.#keep(change, from),
     });
   }
 
@@ -115,6 +117,11 @@ export class Wallet {
   /** Blocks scanned; the height of the next one. */
   get height(): number {
     return this.#ledger.state.height;
+  }
+
+  /** Of the scan under way, once it can be told. */
+  get progress(): ScanProgress | undefined {
+    return this.#meter.progress;
   }
 
   get isViewOnly(): boolean {
@@ -302,11 +309,13 @@ export class Wallet {
     this.#blocksFetched = 0;
     const newest = this.state.outputs.at(-1)?.txHash;
     this.#isScanning = true;
+    this.#meter.begin();
     try {
       const picture = await this.#scanner.scan(this.#scanTask(startHeight));
       if (picture !== undefined) await this.#applyPool(picture);
     } finally {
       this.#isScanning = false;
+      this.#meter.end();
     }
     const last = this.state.outputs.at(-1)?.txHash;
     const receivedMoney = last !== undefined && (newest === undefined || !equalBytes(last, newest));
@@ -328,7 +337,10 @@ export class Wallet {
     };
   }
 
-  async #keep(batch: BlocksChange, encoded: Uint8Array): Promise<void> {
+  async #keep(
+    batch: BlocksChange,
+    { encoded, targetHeight }: { encoded: Uint8Array; targetHeight: number },
+  ): Promise<void> {
     const change = trimKnown(this.state.recent, batch);
     if (change.count === 0) return;
     const undone = this.height - change.fromHeight;
@@ -341,6 +353,7 @@ export class Wallet {
     const end = change.fromHeight + change.count;
     this.#blocksFetched += Math.max(0, end - Math.max(change.fromHeight, this.#scannedFrom));
     await this.commit(change, change === batch ? encoded : undefined);
+    this.#meter.advance(change.fromHeight, end, targetHeight);
     for (const { txHash, received } of change.transactions)
       if (received.length > 0) this.#onReceived(toHex(txHash));
   }

@@ -1,5 +1,5 @@
 import { method } from "../define.ts";
-import { filled, list, object, or, zero } from "../schema/composites.ts";
+import { filled, list, object, optional, or, zero } from "../schema/composites.ts";
 import { flag, text, u64, uint, uint32 } from "../schema/scalars.ts";
 import { switched, wireForm } from "../schema/switched.ts";
 import { nothing, onOpenWallet, subaddressIndex } from "./fields.ts";
@@ -167,8 +167,13 @@ export const accounts = {
     name: "get_height",
     aliases: ["getheight"],
     needs: onOpenWallet,
-    summary: "Number of blocks the wallet has scanned.",
+    summary: "Number of blocks the wallet has scanned; during a long scan also how it goes on.",
     params: nothing,
-    result: object({ height: uint }),
+    result: object({
+      height: uint,
+      scan_blocks_per_second: optional(uint),
+      scan_seconds_left: optional(uint),
+      scan_target_height: optional(uint),
+    }),
   }),
 };

@@ -229,7 +229,16 @@ export const accountHandlers = implementFor<WalletContext>()(declared.accounts, 
     await wallet.commit({ kind: "tagDescription", tag, description });
     return {};
   },
-  getHeight: (_, { opened: { wallet } }) => ({ height: wallet.height }),
+  getHeight(_, { opened: { wallet }, dialect }) {
+    const { height, progress } = wallet;
+    if (progress === undefined || dialect === "upstream") return { height };
+    return {
+      height,
+      scan_blocks_per_second: progress.blocksPerSecond,
+      scan_seconds_left: progress.secondsLeft,
+      scan_target_height: progress.targetHeight,
+    };
+  },
 });
 
 /** A tag is short, but a pattern may be anything: it is refused rather than run when it is no pattern or too long. */

@@ -23,6 +23,12 @@ type Batch = { readonly blocks: readonly ReadBlock[]; readonly answer: Answer; r
 
 const BLOCKS_PER_CHANGE = 100;
 
+export type ScannedBlocks = {
+  readonly change: BlocksChange;
+  /** Number of blocks the node has. */
+  readonly targetHeight: number;
+};
+
 /** Where the next question starts. */
 type Position = { readonly history: readonly Uint8Array[]; readonly startHeight: number };
 
@@ -31,7 +37,7 @@ export async function* scanBlocks(
   context: ScanContext,
   task: ScanTask,
   daemon: Daemon,
-): AsyncGenerator<BlocksChange> {
+): AsyncGenerator<ScannedBlocks> {
   const genesis = task.history.at(-1)!;
   const start = await startHeight(task, daemon);
   let asked = ask(daemon, { history: task.history, startHeight: start });
@@ -42,7 +48,8 @@ export async function* scanBlocks(
     const last = batch.blocks.at(-1);
     const more = last !== undefined && last.height + 1 < batch.answer.current_height;
     if (more) asked = ask(daemon, { history: historyOf(batch, genesis), startHeight: 0 });
-    for (const piece of piecesOf(batch)) yield scanBatch(context, task, piece);
+    const targetHeight = batch.answer.current_height;
+    for (const piece of piecesOf(batch)) yield { change: scanBatch(context, task, piece), targetHeight };
     if (!more) return;
     if (last.height <= lastHeight) throw nonsense("the same blocks again");
     [lastId, lastHeight] = [last.id, last.height];

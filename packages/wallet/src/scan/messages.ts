@@ -62,7 +62,7 @@ export type FromWorker =
   /** The table grew. */
   | { readonly kind: "range"; readonly range: KeyRange }
   /** What a run of blocks changes, as the journal writes it: handed over rather than copied. */
-  | { readonly kind: "blocks"; readonly change: Uint8Array }
+  | { readonly kind: "blocks"; readonly change: Uint8Array; readonly targetHeight: number }
   /** `open`, `cover`, `scan`, `single` or `pool` is finished; `single` finds as `pool` does. */
   | { readonly kind: "done"; readonly id: number; readonly pool: PoolPicture | undefined }
   | {

@@ -24,7 +24,7 @@ export type ScannerParts = {
   /** Key images (32 bytes) of the outputs already known. */
   readonly keyImages: readonly Uint8Array[];
   /** Keeps one batch; batches come in order and the next waits for this one. */
-  readonly keep: (change: BlocksChange, encoded: Uint8Array) => Promise<void>;
+  readonly keep: (change: BlocksChange, from: { encoded: Uint8Array; targetHeight: number }) => Promise<void>;
 };
 
 type Waiting = { resolve: (pool: PoolPicture | undefined) => void; reject: (error: unknown) => void };
@@ -140,14 +140,16 @@ export class Scanner {
 
   #receive(message: FromWorker): void {
     if (message.kind === "range") addRange(this.table, message.range);
-    else if (message.kind === "blocks") void this.#keepBatch(message.change);
+    else if (message.kind === "blocks") void this.#keepBatch(message);
     else this.#settle(message);
   }
 
   /** A batch that can't be kept ends the scan; what the worker sends until it hears of it is dropped. */
-  async #keepBatch(encoded: Uint8Array): Promise<void> {
+  async #keepBatch(message: Extract<FromWorker, { kind: "blocks" }>): Promise<void> {
+    const { change: encoded, targetHeight } = message;
     try {
-      if (this.#refusedBatch === undefined) await this.#keep(decodeChange(encoded) as BlocksChange, encoded);
+      if (this.#refusedBatch === undefined)
+        await this.#keep(decodeChange(encoded) as BlocksChange, { encoded, targetHeight });
     } catch (error) {
       this.#refusedBatch = error instanceof Error ? error : new Error(String(error));
       this.cancel();

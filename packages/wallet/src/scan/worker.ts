@@ -62,9 +62,10 @@ async function scan(task: ScanTask) {
   const node = daemonAt(task.daemon);
   // The pool comes first, so that a transaction mined in between is missed in neither.
   const picture = await pool.look(node);
-  for await (const change of scanBlocks(context, task, node)) {
+  for await (const { change, targetHeight } of scanBlocks(context, task, node)) {
     const bytes = encodeChange(change);
-    port?.postMessage({ kind: "blocks", change: bytes } satisfies FromWorker, [bytes.buffer as ArrayBuffer]);
+    const message: FromWorker = { kind: "blocks", change: bytes, targetHeight };
+    port?.postMessage(message, [bytes.buffer as ArrayBuffer]);
     unkept += 1;
     while (unkept >= BATCHES_AHEAD) await new Promise<void>((resolve) => (wake = resolve));
     if (cancelled) return undefined;
