@@ -1,13 +1,20 @@
 // How long get_info takes when it is asked for 1,000 times a second while blocks come in, ours and monerod's.
-import { loadBlocks, loadChain, startDaemon } from "@anulo/testkit";
+import { setTimeout as delay } from "node:timers/promises";
+import { call, loadBlocks, loadChain, startDaemon } from "@anulo/testkit";
 import { methodRequest, openConnection } from "./load.mjs";
+import { prepareSource } from "./source.mjs";
 
 const PER_SECOND = 1000;
 const CONNECTIONS = 8;
 const TICK_MS = 2;
 const WARM_UP = 100;
+/** How long a node is asked before there is a peer to fetch from. */
+const QUIET_MS = 3000;
 
-/** Asks at a fixed rate, whether or not the answers keep up; gives what ends it: the milliseconds each took. */
+/**
+ * Asks at a fixed rate, whether or not the answers keep up. `end` ends it and gives the milliseconds that each took
+ * since `begin`.
+ */
 async function askSteadily(port) {
   const request = methodRequest("get_info");
   const took = [];
@@ -35,37 +42,75 @@ async function askSteadily(port) {
       line.connection.send(request);
     }
   }, TICK_MS);
-  return async () => {
-    clearInterval(timer);
-    while (lines.some(({ isBusy }) => isBusy)) await new Promise((resolve) => setTimeout(resolve, 5));
-    for (const { connection } of lines) connection.close();
-    return took.sort((a, b) => a - b);
+  return {
+    begin() {
+      took.length = 0;
+    },
+    async end() {
+      clearInterval(timer);
+      while (lines.some(({ isBusy }) => isBusy)) await delay(5);
+      for (const { connection } of lines) connection.close();
+      return took.sort((a, b) => a - b);
+    },
   };
 }
 
 const quantile = (sorted, share) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))];
 
-async function measureSide(maker, blocks) {
+/** While blocks are submitted one after the other. */
+async function whileSubmitting(maker, blocks) {
   const node = await startDaemon(maker);
   try {
     // The first blocks pay for threads that start.
     await loadBlocks(node.url, blocks.slice(0, WARM_UP));
-    const end = await askSteadily(node.port);
+    const asking = await askSteadily(node.port);
     await loadBlocks(node.url, blocks.slice(WARM_UP));
-    return await end();
+    return await asking.end();
   } finally {
     await node.stop();
   }
 }
 
+/** While a node that has been up for a while fetches the chain from a peer. */
+async function whileFetching(maker, source) {
+  const node = await startDaemon(maker, { peers: [source.address] });
+  try {
+    const asking = await askSteadily(node.port);
+    await delay(QUIET_MS);
+    await source.open();
+    asking.begin();
+    while (Number((await call(node.url, "get_info")).height) < source.height) await delay(100);
+    return await asking.end();
+  } finally {
+    await node.stop();
+    await source.close();
+  }
+}
+
+function rowsOf(name, { ours, native }) {
+  const row = (share, more) => {
+    const title = `get_info, 1,000/s while ${name}: ${100 * share} %`;
+    return { name: title, unit: "ms", ours: quantile(ours, share), native: quantile(native, share), ...more };
+  };
+  return [row(0.5, {}), row(0.99, { most: 100 }), row(1, {})];
+}
+
+async function onBoth(run) {
+  return { native: await run({ kind: "real" }), ours: await run({ kind: "ours" }) };
+}
+
 /** Rows of the table: half and 99 of 100 answers within so many milliseconds. */
 export async function measure() {
   const { blocks } = loadChain();
-  const native = await measureSide({ kind: "real" }, blocks);
-  const ours = await measureSide({ kind: "ours" }, blocks);
-  const row = (share, more) => {
-    const name = `get_info, 1,000/s while ${blocks.length - WARM_UP} blocks come in: ${100 * share} %`;
-    return { name, unit: "ms", ours: quantile(ours, share), native: quantile(native, share), ...more };
-  };
-  return [row(0.5, {}), row(0.99, { most: 100 }), row(1, {})];
+  const submitted = await onBoth((maker) => whileSubmitting(maker, blocks));
+  const source = await prepareSource(1, blocks);
+  try {
+    const fetched = await onBoth((maker) => whileFetching(maker, source));
+    return [
+      ...rowsOf(`${blocks.length - WARM_UP} blocks are submitted`, submitted),
+      ...rowsOf(`${blocks.length} blocks are fetched`, fetched),
+    ];
+  } finally {
+    await source.remove();
+  }
 }

@@ -1,24 +1,36 @@
-// Fetching a chain from the original program over peer-to-peer: our node against the original itself.
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+// Fetching a chain from the original program over peer-to-peer: our node against the original itself. First a chain of
+// difficulty 1, whose work the original checks too and we do not since every hash meets it; then one with work to check.
+import { readFileSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
-import { call, loadBlocks, loadChain, startDaemon } from "@anulo/testkit";
+import { call, loadChain, startDaemon } from "@anulo/testkit";
+import { prepareSource } from "./source.mjs";
 import { median } from "./timing.mjs";
+import { loadWorkChain, WORK_DIFFICULTY } from "./work-chain.mjs";
 
 const rounds = { ours: 3, native: 1 };
-const makers = { ours: { kind: "ours" }, native: { kind: "real" } };
+/** Who fetches, with which flags. */
+const fetchers = {
+  native: { maker: { kind: "real" } },
+  ours: { maker: { kind: "ours" } },
+  portable: { maker: { kind: "ours" }, extra: ["--portable-randomx"] },
+};
 /** Ticks of the processor clock in a second, as the kernel counts for processes. */
 const TICKS = 100;
 
-/** Seconds of processor time a process and its children, ended or not, have used. Linux alone tells. */
+function childrenOf(pid) {
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim();
+  return children === "" ? [] : children.split(" ");
+}
+
+/** The sum over a process and its children. */
+function ofAll(pid, measureOne) {
+  return childrenOf(pid).reduce((sum, child) => sum + ofAll(child, measureOne), measureOne(pid));
+}
+
+/** Seconds of processor time a process and its children that have ended have used. Linux alone tells. */
 function processorSeconds(pid) {
   const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ").at(-1).split(" ");
-  const own = [11, 12, 13, 14].reduce((sum, at) => sum + Number(fields[at]), 0) / TICKS;
-  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim();
-  return children === ""
-    ? own
-    : children.split(" ").reduce((sum, child) => sum + processorSeconds(child), own);
+  return [11, 12, 13, 14].reduce((sum, at) => sum + Number(fields[at]), 0) / TICKS;
 }
 
 /** Mebibytes a process holds in memory, at most so far. */
@@ -26,57 +38,64 @@ function peakMemory(pid) {
   return Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))[1]) / 1024;
 }
 
-/** A node of the original that has the recorded chain and waits for peers. */
-async function startSource(chain) {
-  const dataDir = mkdtempSync(join(tmpdir(), "anulo-"));
-  const offline = await startDaemon(makers.native, { dataDir });
-  await loadBlocks(offline.url, chain.blocks);
-  await offline.stop();
-  const source = await startDaemon(makers.native, { dataDir, peers: [] });
-  return {
-    address: `127.0.0.1:${source.p2pPort}`,
-    async stop() {
-      await source.stop();
-      rmSync(dataDir, { recursive: true, force: true });
-    },
-  };
-}
-
 /** Seconds of wall and processor, and MiB, until a new node has the whole chain; both from its start. */
-async function fetchOnce(maker, source, height) {
+async function fetchOnce({ maker, extra = [] }, { address, height, difficulty }) {
   const from = performance.now();
-  const node = await startDaemon(maker, { peers: [source.address] });
+  const node = await startDaemon(maker, { peers: [address], difficulty, extra });
   try {
     while (Number((await call(node.url, "get_info")).height) < height) await delay(50);
     const wall = (performance.now() - from) / 1000;
-    return { wall, processor: processorSeconds(node.pid), memory: peakMemory(node.pid) };
+    return { wall, processor: ofAll(node.pid, processorSeconds), memory: ofAll(node.pid, peakMemory) };
   } finally {
     await node.stop();
   }
 }
 
-/** The rows of the table: ours to native. */
-export async function measure() {
-  const chain = loadChain();
-  const source = await startSource(chain);
+/** Medians of what it costs each side. */
+async function compare(source, side) {
   const runs = { ours: [], native: [] };
-  try {
-    for (const side of ["native", "ours"]) {
-      for (let i = 0; i < rounds[side]; i++) {
-        runs[side].push(await fetchOnce(makers[side], source, chain.blocks.length + 1));
-      }
-    }
-  } finally {
-    await source.stop();
+  for (let i = 0; i < rounds.ours; i++) {
+    if (i < rounds.native) runs.native.push(await fetchOnce(fetchers.native, source));
+    runs.ours.push(await fetchOnce(fetchers[side], source));
   }
-  const of = (what) => ({
+  return (what) => ({
     ours: median(runs.ours.map((run) => run[what])),
     native: median(runs.native.map((run) => run[what])),
   });
-  const size = `${chain.blocks.length} blocks from the original`;
+}
+
+function rowsOf(name, of, atMost) {
   return [
-    { name: `sync, ${size}: start to top`, unit: "s", ...of("wall"), atMost: 1 },
-    { name: `sync, ${size}: processor`, unit: "s", ...of("processor"), atMost: 1 },
-    { name: "sync: memory at most", unit: "MiB", ...of("memory"), atMost: 1 },
+    { name: `${name}: start to top`, unit: "s", ...of("wall"), atMost },
+    { name: `${name}: processor`, unit: "s", ...of("processor"), atMost },
+    { name: `${name}: memory at most`, unit: "MiB", ...of("memory"), atMost: 1 },
+  ];
+}
+
+/** Fetches these blocks of a difficulty; `cases` are rows' names, who fetches and the most that it may cost. */
+async function measureChain(blocks, difficulty, cases) {
+  const source = await prepareSource(difficulty, blocks);
+  try {
+    await source.open();
+    const rows = [];
+    for (const { name, side, atMost } of cases) {
+      rows.push(...rowsOf(`sync, ${blocks.length} blocks ${name}`, await compare(source, side), atMost));
+    }
+    return rows;
+  } finally {
+    await source.remove();
+  }
+}
+
+/** The rows of the table: ours to native. */
+export async function measure() {
+  const recorded = [{ name: "without work", side: "ours", atMost: 1 }];
+  const worked = [
+    { name: "with work, by librandomx", side: "ours", atMost: 1 },
+    { name: "with work, without it", side: "portable", atMost: 1.5 },
+  ];
+  return [
+    ...(await measureChain(loadChain().blocks, 1, recorded)),
+    ...(await measureChain(loadWorkChain(), WORK_DIFFICULTY, worked)),
   ];
 }
