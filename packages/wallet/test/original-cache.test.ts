@@ -117,7 +117,7 @@ test("a cache under another key, cut short, lengthened or of another kind is non
 test("what stands only in the cache gets into the ledger, once", () => {
   const ledger = fresh();
   const taking = { network: "mainnet", isViewOnly: false } as const;
-  const changes = takeOver(cache, "id", taking);
+  const changes = [...takeOver(cache, "id", taking)];
   for (let twice = 0; twice < 2; twice++) for (const change of changes) applyChange(ledger, change);
   const { state } = ledger;
   const [confirmed, waiting] = [toHex(filled(31)), toHex(filled(32))];

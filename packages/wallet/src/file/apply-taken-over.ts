@@ -47,12 +47,9 @@ function takePayment({ state, byKeyImage }: Ledger, told: OutgoingPayment): void
 }
 
 function takeAddressBook(known: AddressBookEntry[], told: readonly AddressBookEntry[]): void {
-  for (const entry of told) {
-    const isKnown = known.some(
-      ({ address, description }) => address === entry.address && description === entry.description,
-    );
-    if (!isKnown) known.push({ ...entry });
-  }
+  const nameOf = ({ address, description }: AddressBookEntry) => `${address} ${description}`;
+  const names = new Set(known.map(nameOf));
+  for (const entry of told) if (!names.has(nameOf(entry))) known.push({ ...entry });
 }
 
 function takeLabels(state: WalletState, labels: readonly (readonly string[])[]): void {

@@ -35,6 +35,7 @@ export async function takeOverCache(
     for (const change of takeOver(cache, id, { network, isViewOnly })) {
       applyChange(ledger, change);
       kept.push(into.log.append(change));
+      await new Promise((resolve) => setImmediate(resolve));
     }
     await Promise.all(kept);
     const { txKeys, notes, confirmed } = cache;

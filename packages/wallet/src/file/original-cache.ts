@@ -34,7 +34,7 @@ const MAGIC = new TextEncoder().encode("monero wallet cache");
 /** Of some hundred thousand transfers. */
 const MAX_FILE_BYTES = 512 * 1024 * 1024;
 /** Read before other work may run: a few milliseconds. */
-const ITEMS_AT_ONCE = 500;
+const ITEMS_AT_ONCE = 200;
 /** Source: cryptonote_config.h HASH_KEY_WALLET_CACHE. */
 const CACHE_KEY_TAIL = 0x8d;
 

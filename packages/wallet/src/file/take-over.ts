@@ -4,8 +4,8 @@ import type { TakenOver, WalletChange } from "../changes.ts";
 import type { AddressBookEntry, NetworkName, OutgoingPayment, OutgoingState } from "../state.ts";
 import type { CachedDestination, OriginalCache } from "./original-cache.ts";
 
-/** Items of one change: a few hundred bytes each, so that no single step takes long. */
-const ITEMS_PER_CHANGE = 200;
+/** Items of one change: some milliseconds, since each payment has addresses to be written out. */
+const ITEMS_PER_CHANGE = 50;
 /** What the original writes where it does not know the change. */
 const UNKNOWN_AMOUNT = 0xffff_ffff_ffff_ffffn;
 /** Source: wallet2.h `unconfirmed_transfer_details::m_state`. */
@@ -52,28 +52,23 @@ function common(txHash: Uint8Array, cached: CachedPayment, { network }: Taking) 
   };
 }
 
-function paymentsOf({ confirmed, unconfirmed }: OriginalCache, taking: Taking): OutgoingPayment[] {
-  const inChain = confirmed.map(({ key, value }): OutgoingPayment => {
-    const { unlockTime, height } = value;
-    const timestamp = Number(value.timestamp);
-    const times = { unlockTime, timestamp, createdAt: timestamp, height: Number(height) };
-    return { ...common(key, value, taking), ...times, state: "confirmed" };
-  });
-  const waiting = unconfirmed.map(({ key, value }): OutgoingPayment => {
-    const { unlockTime } = value.prefix;
-    const times = {
-      unlockTime,
-      timestamp: Number(value.timestamp),
-      createdAt: Number(value.sentTime),
-      height: 0,
-    };
-    return {
-      ...common(key, value, taking),
-      ...times,
-      state: statesWhileUnconfirmed[value.state] ?? "failed",
-    };
-  });
-  return [...inChain, ...waiting];
+function confirmedPayment(
+  { key, value }: OriginalCache["confirmed"][number],
+  taking: Taking,
+): OutgoingPayment {
+  const { unlockTime, height } = value;
+  const timestamp = Number(value.timestamp);
+  const times = { unlockTime, timestamp, createdAt: timestamp, height: Number(height) };
+  return { ...common(key, value, taking), ...times, state: "confirmed" };
+}
+
+function waitingPayment(
+  { key, value }: OriginalCache["unconfirmed"][number],
+  taking: Taking,
+): OutgoingPayment {
+  const times = { timestamp: Number(value.timestamp), createdAt: Number(value.sentTime), height: 0 };
+  const state = statesWhileUnconfirmed[value.state] ?? "failed";
+  return { ...common(key, value, taking), ...times, unlockTime: value.prefix.unlockTime, state };
 }
 
 /** Main secret key first, then the additional ones. */
@@ -85,16 +80,14 @@ function txKeysOf({ txKeys, additionalTxKeys }: OriginalCache): [string, Uint8Ar
   });
 }
 
-function addressBookOf({ addressBook }: OriginalCache, { network }: Taking): AddressBookEntry[] {
-  return addressBook.map((row) => {
-    const { spendPublic, viewPublic, paymentId, hasPaymentId, isSubaddress } = row;
-    const kind = isSubaddress === 1 ? "subaddress" : "standard";
-    const address =
-      hasPaymentId === 1
-        ? formatAddress({ kind: "integrated", spendPublic, viewPublic, paymentId }, network)
-        : formatAddress({ kind, spendPublic, viewPublic }, network);
-    return { address, description: text(row.description), paymentId: "" };
-  });
+function addressBookEntry(row: OriginalCache["addressBook"][number], { network }: Taking): AddressBookEntry {
+  const { spendPublic, viewPublic, paymentId, hasPaymentId, isSubaddress } = row;
+  const kind = isSubaddress === 1 ? "subaddress" : "standard";
+  const address =
+    hasPaymentId === 1
+      ? formatAddress({ kind: "integrated", spendPublic, viewPublic, paymentId }, network)
+      : formatAddress({ kind, spendPublic, viewPublic }, network);
+  return { address, description: text(row.description), paymentId: "" };
 }
 
 /** Key images a view-only wallet has been told. */
@@ -109,34 +102,51 @@ function toldKeyImages({ transfers, coldKeyImages }: OriginalCache, { isViewOnly
   return told;
 }
 
-function inParts<K extends keyof TakenOver>(name: K, items: readonly unknown[]): TakenOver[] {
-  const parts: TakenOver[] = [];
-  for (let at = 0; at < items.length; at += ITEMS_PER_CHANGE)
-    parts.push({ [name]: items.slice(at, at + ITEMS_PER_CHANGE) } as TakenOver);
-  return parts;
+/** Changes of some dozen items each, made when they are asked for. */
+function* inParts<T, R>(
+  items: readonly T[],
+  make: (item: T) => R,
+  wrap: (part: R[]) => TakenOver,
+): Generator<WalletChange> {
+  for (let at = 0; at < items.length; at += ITEMS_PER_CHANGE) {
+    const part = items.slice(at, at + ITEMS_PER_CHANGE).map(make);
+    yield { kind: "takenOver", ...wrap(part) };
+  }
 }
 
-/** Everything worth taking over, a few hundred items a change; the last names the writing of the cache. */
-export function takeOver(cache: OriginalCache, id: string, taking: Taking): WalletChange[] {
+const asItIs = <T>(item: T): T => item;
+
+/** Everything worth taking over, piece by piece; the last change names the writing of the cache. */
+export function* takeOver(cache: OriginalCache, id: string, taking: Taking): Generator<WalletChange> {
   const { key: tagDescriptions, value: tags } = cache.accountTags;
   const frozen = cache.transfers.filter((each) => each.frozen === 1 && each.keyImageKnown === 1);
-  const pairOfTexts = cache.attributes.map(({ key, value }) => [text(key), text(value)] as const);
-  return [
-    ...inParts("txKeys", txKeysOf(cache)),
-    ...inParts("payments", paymentsOf(cache, taking)),
-    ...inParts("notes", byHex(cache.notes, text)),
-    ...inParts("attributes", pairOfTexts),
-    ...inParts("addressBook", addressBookOf(cache, taking)),
-    { labels: cache.labels.map((ofAccount) => ofAccount.map(text)) },
-    {
-      tags: tags.map(text),
-      tagDescriptions: tagDescriptions.map(({ key, value }) => [text(key), text(value)] as const),
-    },
-    ...inParts("keyImages", toldKeyImages(cache, taking)),
-    ...inParts(
-      "frozen",
-      frozen.map(({ keyImage }) => toHex(keyImage)),
-    ),
-    { cacheId: id },
-  ].map((part) => ({ kind: "takenOver", ...part }));
+  const ofTexts = ({ key, value }: { key: Uint8Array; value: Uint8Array }) =>
+    [text(key), text(value)] as const;
+  yield* inParts(txKeysOf(cache), asItIs, (txKeys) => ({ txKeys }));
+  yield* inParts(
+    cache.confirmed,
+    (each) => confirmedPayment(each, taking),
+    (payments) => ({ payments }),
+  );
+  yield* inParts(
+    cache.unconfirmed,
+    (each) => waitingPayment(each, taking),
+    (payments) => ({ payments }),
+  );
+  yield* inParts(byHex(cache.notes, text), asItIs, (notes) => ({ notes }));
+  yield* inParts(cache.attributes, ofTexts, (attributes) => ({ attributes }));
+  yield* inParts(
+    cache.addressBook,
+    (row) => addressBookEntry(row, taking),
+    (addressBook) => ({ addressBook }),
+  );
+  yield { kind: "takenOver", labels: cache.labels.map((ofAccount) => ofAccount.map(text)) };
+  yield { kind: "takenOver", tags: tags.map(text), tagDescriptions: tagDescriptions.map(ofTexts) };
+  yield* inParts(toldKeyImages(cache, taking), asItIs, (keyImages) => ({ keyImages }));
+  yield* inParts(
+    frozen,
+    ({ keyImage }) => toHex(keyImage),
+    (images) => ({ frozen: images }),
+  );
+  yield { kind: "takenOver", cacheId: id };
 }
