@@ -209,6 +209,8 @@ export class WalletService {
       await wallet.refresh();
     } catch (error) {
       if (!(error instanceof WalletRefusal)) this.#log.error("refresh failed", { error });
+      // A node that is away is nothing new; a full disk, or a reorganisation too deep, is.
+      else if (error.kind === "UNKNOWN_ERROR") this.#log.warn("refresh refused", { reason: error.message });
       else this.#log.debug("refresh refused", { code: error.code });
     } finally {
       this.#isRefreshing = false;
