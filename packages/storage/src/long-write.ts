@@ -40,11 +40,12 @@ export function createLongWrite(root: RootDatabase<Buffer, Buffer>): LongWrite {
   const runSteps = async <T>(steps: Generator<void, T>, toRest: () => Promise<void>): Promise<T> => {
     for (;;) {
       const start = performance.now();
-      do {
-        const step = steps.next();
-        if (step.done === true) return step.value;
-      } while (performance.now() - start < TURN_MS);
+      let step: IteratorResult<void, T>;
+      do step = steps.next();
+      while (step.done !== true && performance.now() - start < TURN_MS);
+      // Also before the end: to commit much takes a turn of its own.
       await toRest();
+      if (step.done === true) return step.value;
     }
   };
   return {
