@@ -1,4 +1,4 @@
-/** Two wallets, ours and the original, carry out the same payments on one chain of the original node. */
+/** Two wallets, ours and the original, carry out the same payments on one chain. */
 import { call, type ExactObject, post, type RunningDaemon } from "@anulo/testkit";
 import { bigintOf, listOf, mine, type Side, type Stage } from "../actors.ts";
 import { type Features, featuresOf } from "./features.ts";
@@ -90,7 +90,7 @@ async function fund(
 }
 
 export async function playPayments(stage: Stage, count: number): Promise<Record<Side, Seen[]>> {
-  const daemon = await stage.daemon("real");
+  const daemon = await stage.daemon("ours");
   const addresses = await receiver(stage, daemon.port);
   const players = {
     ours: await openPlayer(stage, "ours", daemon.port),
