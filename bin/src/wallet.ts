@@ -145,4 +145,6 @@ export async function runWallet(args: readonly string[]): Promise<void> {
   process.stdout.write(`wallet service: ${service.url}\n`);
   await Promise.race([signalled, service.ended]);
   await service.stop();
+  // A thread in the middle of long work, or a connection that does not end, is no reason to stay.
+  process.exit();
 }

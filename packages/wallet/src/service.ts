@@ -63,6 +63,9 @@ const MAX_REQUEST_BYTES = 64 * 1024 * 1024;
 /** Nobody can ask a restricted service to refresh, so opening a wallet there waits a moment for the first scan. */
 const RESTRICTED_WAIT_MS = 3000;
 
+/** How long a stop waits for what is under way: what is on disk is whole at any moment. */
+const CLOSING_MS = 7000;
+
 function pause(ms: number): Promise<void> {
   return new Promise((resolve) => {
     setTimeout(resolve, ms).unref();
@@ -82,6 +85,7 @@ export class WalletService {
   #timer: NodeJS.Timeout | undefined;
   #isRefreshing = false;
   #stopping: Promise<void> | undefined;
+  #isOver = false;
   #stopped: () => void = () => undefined;
   /** Settles once the service has stopped, whoever stopped it. */
   readonly ended: Promise<void>;
@@ -159,7 +163,12 @@ export class WalletService {
     clearInterval(this.#timer);
     this.#refreshPeriod = 0;
     await this.#server?.stop();
-    await this.inTurn(() => this.replace(undefined));
+    // Nobody waits any more for what a node has not answered; a spend is on disk before it is sent.
+    this.#opened?.wallet.daemon.close();
+    const closing = this.inTurn(() => this.replace(undefined));
+    const isClosed = await Promise.race([closing.then(() => true), pause(CLOSING_MS).then(() => false)]);
+    this.#isOver = true;
+    if (!isClosed) this.#log.warn("stopped before everything under way had ended");
     this.#stopped();
   }
 
@@ -173,6 +182,10 @@ export class WalletService {
   /** Closes the wallet that is open and puts another in its place. */
   async replace(opened: OpenWallet | undefined): Promise<void> {
     const old = this.#opened;
+    if (this.#isOver && opened !== undefined) {
+      await opened.close();
+      throw new WalletRefusal("NOT_OPEN", "No wallet file");
+    }
     this.#opened = opened;
     this.#nextRefresh = Date.now() + 1000 * Math.min(FIRST_REFRESH_SECONDS, this.#refreshPeriod);
     await old?.close();

@@ -22,7 +22,7 @@ type Arguments<C extends Call> = C["params"]["omittable"] extends true
 export type Client<G extends Group> = {
   readonly [K in keyof G]: (...args: Arguments<G[K]>) => Promise<TypeOf<G[K]["result"]>>;
 } & {
-  /** Closes idle connections. */
+  /** Ends all connections for good, and breaks off what is being asked. */
   readonly close: () => void;
 };
 

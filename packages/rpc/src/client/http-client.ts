@@ -51,10 +51,15 @@ export function createHttpClient(url: string, options: ClientOptions): HttpClien
     tls: options.tls ?? { mode: isTls ? "enabled" : "disabled", trust: "system" },
     ...(options.connect !== undefined && { connect: options.connect }),
   });
-  const { agent, close } = createAgent(
+  const closed = new AbortController();
+  const agent = createAgent(
     { keepAlive: true, maxSockets: login ? 1 : connections },
-    { dialer, timeoutMs },
+    { dialer, timeoutMs, closed: closed.signal },
   );
+  const close = () => {
+    closed.abort();
+    agent.destroy();
+  };
   const digest = login && createDigestClient(login);
 
   const exchangeOnce = (posting: Posting): Promise<Reply> => {
@@ -66,6 +71,7 @@ export function createHttpClient(url: string, options: ClientOptions): HttpClien
       authorization,
       maxAnswerBytes,
       timeoutMs: posting.timeoutMs ?? timeoutMs,
+      closed: closed.signal,
     });
   };
 
@@ -81,23 +87,22 @@ export function createHttpClient(url: string, options: ClientOptions): HttpClien
 /** Connections kept open. */
 function createAgent(
   settings: AgentOptions,
-  { dialer, timeoutMs }: { readonly dialer: Dialer; readonly timeoutMs: number },
-): { readonly agent: Agent; readonly close: () => void } {
+  {
+    dialer,
+    timeoutMs,
+    closed,
+  }: { readonly dialer: Dialer; readonly timeoutMs: number; readonly closed: AbortSignal },
+): Agent {
   const agent = new Agent(settings);
-  const closed = new AbortController();
   agent.createConnection = ({ host, port }, opened) => {
-    const signal = AbortSignal.any([closed.signal, AbortSignal.timeout(timeoutMs)]);
+    const signal = AbortSignal.any([closed, AbortSignal.timeout(timeoutMs)]);
     dialer.dial({ host: host ?? "", port: Number(port) }, signal).then(
-      (stream) => (closed.signal.aborted ? stream.destroy() : opened?.(null, stream)),
+      (stream) => (closed.aborted ? stream.destroy() : opened?.(null, stream)),
       (error: Error) => opened?.(error, undefined as never),
     );
     return undefined;
   };
-  const close = () => {
-    closed.abort();
-    agent.destroy();
-  };
-  return { agent, close };
+  return agent;
 }
 
 function readUrl(url: string): { readonly host: string; readonly port: number; readonly isTls: boolean } {
@@ -146,13 +151,15 @@ type Target = {
   readonly authorization: string | undefined;
   readonly maxAnswerBytes: number;
   readonly timeoutMs: number;
+  /** Breaks everything off. */
+  readonly closed: AbortSignal;
 };
 
 function exchange(posting: Posting, target: Target): Promise<Reply> {
   const { call, path, body, type } = posting;
-  const { agent, host, port, authorization, maxAnswerBytes, timeoutMs } = target;
+  const { agent, host, port, authorization, maxAnswerBytes, timeoutMs, closed } = target;
   const deadline = AbortSignal.timeout(timeoutMs);
-  const signal = posting.signal ? AbortSignal.any([posting.signal, deadline]) : deadline;
+  const signal = AbortSignal.any([deadline, closed, ...(posting.signal ? [posting.signal] : [])]);
   return new Promise((resolve, reject) => {
     const headers = {
       "Content-Type": type,
@@ -168,7 +175,11 @@ function exchange(posting: Posting, target: Target): Promise<Reply> {
     sent.on("error", (cause: NodeJS.ErrnoException) => {
       const stale = sent.reusedSocket && (cause.code === "ECONNRESET" || cause.code === "EPIPE");
       const Failure = stale ? StaleConnection : ConnectionFailed;
-      const reason = deadline.aborted ? `no answer in ${timeoutMs} ms` : (cause.code ?? cause.message);
+      const reason = closed.aborted
+        ? "closed"
+        : deadline.aborted
+          ? `no answer in ${timeoutMs} ms`
+          : (cause.code ?? cause.message);
       reject(new Failure(call.name, reason, { cause }));
     });
     sent.end(body);

@@ -198,6 +198,7 @@ async function openWith(
   });
   const close = async () => {
     await wallet.close();
+    wallet.daemon.close();
     await unlock();
   };
   return { wallet, paths, keysImage, close };
