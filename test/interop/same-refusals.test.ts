@@ -90,3 +90,26 @@ test("both nodes judge mutated transactions and blocks alike, flag by flag", nee
     assert.ok(refused.transactions >= 30 && refused.blocks >= 15);
   });
 });
+
+test(
+  "both nodes tell fees of fewer grace blocks than the window has, and of no more",
+  needsRealPrograms,
+  async () => {
+    await onStage(async (stage) => {
+      const daemons = [await stage.daemon("ours", "upstream"), await stage.daemon("real")];
+      const feeOf = ({ url }: RunningDaemon, grace_blocks: number) =>
+        call(url, "get_fee_estimate", { grace_blocks }).then(
+          ({ fee }) => Number(fee),
+          (error: unknown) => {
+            if (error instanceof CallFailed) return `code ${error.code}`;
+            throw error;
+          },
+        );
+      for (const grace of [0, 10, 99, 100, 101]) {
+        const [ours, real] = await Promise.all(daemons.map((daemon) => feeOf(daemon, grace)));
+        assert.equal(ours, real, `${grace} blocks`);
+        assert.equal(typeof real, grace < 100 ? "number" : "string");
+      }
+    });
+  },
+);

@@ -32,10 +32,10 @@ function zeros(count: number): number[] {
   return Array.from({ length: count }, () => 0);
 }
 
-/** The original dies inside and answers code 0 without a word. */
-function tooManyGraceBlocks(dialect: Dialect): RpcError {
-  if (dialect === "upstream") return new RpcError(0, "");
-  return refusal("wrongParam", `grace_blocks may be at most ${REWARD_WINDOW}`);
+/** The original dies inside and answers code 0 without a word, of the whole window too. */
+function checkGraceBlocks(grace: number, dialect: Dialect): void {
+  if (dialect === "upstream" && grace >= REWARD_WINDOW) throw new RpcError(0, "");
+  if (grace > REWARD_WINDOW) throw refusal("wrongParam", `grace_blocks may be at most ${REWARD_WINDOW}`);
 }
 
 /**
@@ -46,7 +46,7 @@ export function feeEstimate({ grace_blocks: grace }: { grace_blocks: number }, c
   const { parts, dialect, memory } = context;
   const view = parts.state.view();
   const isSingle = view.hardForkVersion < ruleForks.scaling2021;
-  if (!isSingle && grace > REWARD_WINDOW) throw tooManyGraceBlocks(dialect);
+  if (!isSingle) checkGraceBlocks(grace, dialect);
   return memory.feeEstimate([view, grace], () => {
     const fees = isSingle ? [] : fourFees(parts, grace);
     const fee = fees[0] ?? singleFee(parts, Math.min(grace, REWARD_WINDOW - 1));
