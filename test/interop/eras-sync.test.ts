@@ -9,7 +9,7 @@ import { call, type DaemonOptions } from "@anulo/testkit";
 import { needsRealPrograms, onStage, type Stage } from "../actors.ts";
 import { loadEras } from "../eras/fixture.ts";
 import { chainHeight, forkHeights, networkWithForks } from "../eras/plan.ts";
-import { ask, questionsAt } from "../eras/questions.ts";
+import { ask, type Question, questionsAt } from "../eras/questions.ts";
 import { walkEras } from "../eras/walk.ts";
 import { until } from "./peer-actors.ts";
 
@@ -29,6 +29,21 @@ async function startOurs(peerPort: number): Promise<Node> {
   await node.start();
   return node;
 }
+
+/** What is asked beside the questions of the walk. */
+const atTheEnd: Question[] = [
+  ...[1, 2, 7, 14, 15, 16, 17, 255].map((version) => ({ method: "hard_fork_info", params: { version } })),
+  ...[0, 1, 50, 99].map((grace_blocks) => ({
+    method: "get_fee_estimate",
+    params: { grace_blocks },
+  })),
+  ...[97, 98, 99, 219, 387].map((height) => ({
+    method: "get_coinbase_tx_sum",
+    params: { height, count: 5 },
+  })),
+  { method: "get_block_headers_range", params: { start_height: 0, end_height: chainHeight - 1 } },
+  { method: "get_block_headers_range", params: { start_height: 440, end_height: 445, fill_pow_hash: true } },
+];
 
 /** The original alone takes a minute to verify the chain, more on a busy machine. */
 const withinMs = 600_000;
@@ -57,7 +72,8 @@ test(
           await until("ours has the chain", hasChain(url), withinMs);
           const last = await daemon(stage, { peers: [`127.0.0.1:${ours.peerPorts[0]}`] });
           await until("the last has the chain", hasChain(last.url), withinMs);
-          for (const question of questionsAt(chainHeight).filter(({ method }) => method !== "get_info")) {
+          const lasting = questionsAt(chainHeight).filter(({ method }) => method !== "get_info");
+          for (const question of [...lasting, ...atTheEnd]) {
             const expected = await ask(first.url, question);
             assert.deepEqual(await ask(url, question), expected);
             assert.deepEqual(await ask(last.url, question), expected);
