@@ -18,16 +18,20 @@ export type FirstWallet =
   /** Text that describes a wallet; see `readWalletJson`. */
   | { readonly kind: "json"; readonly text: string };
 
+type Opening = () => Promise<OpenWallet>;
+
 function refuse(message: string): never {
   throw new WalletRefusal("UNKNOWN_ERROR", message);
 }
 
-async function openFile(file: string, password: string, options: OpenOptions): Promise<OpenWallet> {
+/** Reads the keys; what is given then opens the wallet, which takes the longer the more it knows. */
+async function unlockFile(file: string, password: string, options: OpenOptions): Promise<Opening> {
   const paths = pathsOfFile(file);
   const keysImage = await readKeysImage(paths);
   if (keysImage === undefined) refuse(`file not found "${paths.keys}"`);
   try {
-    return await openUnlocked(await unlockImage({ paths, keysImage, password }, options), options);
+    const keys = await unlockImage({ paths, keysImage, password }, options);
+    return () => openUnlocked(keys, options);
   } catch (error) {
     if (error instanceof WrongPassword) refuse("invalid password");
     throw error;
@@ -40,9 +44,13 @@ async function makeFile(file: string, made: NewWallet, options: OpenOptions): Pr
   return await createWallet(paths, made, options);
 }
 
-/** Opens it, or makes it. Throws WalletRefusal. Source: wallet2.cpp `make_from_file`, `generate_from_json`. */
-export async function openFirst(first: FirstWallet, options: OpenOptions): Promise<OpenWallet> {
-  if (first.kind === "file") return await openFile(first.file, first.password, options);
+/**
+ * Unlocks it, or makes it; what is given opens it. Throws WalletRefusal.
+ * Source: wallet2.cpp `make_from_file`, `generate_from_json`.
+ */
+export async function unlockFirst(first: FirstWallet, options: OpenOptions): Promise<Opening> {
+  if (first.kind === "file") return await unlockFile(first.file, first.password, options);
   const { file, made } = readWalletJson(first.text, options.network);
-  return await makeFile(file, made, options);
+  const opened = await makeFile(file, made, options);
+  return async () => opened;
 }

@@ -12,7 +12,7 @@ import {
 } from "@anulo/rpc";
 import { connectDaemon, type Daemon, type DaemonAddress } from "./daemon.ts";
 import type { OpenOptions, OpenWallet } from "./file/open-wallet.ts";
-import { type FirstWallet, openFirst } from "./first-wallet.ts";
+import { type FirstWallet, unlockFirst } from "./first-wallet.ts";
 import { WalletRefusal } from "./refusal.ts";
 import { walletHandlers } from "./rpc/handlers.ts";
 import type { NetworkName } from "./state.ts";
@@ -130,9 +130,15 @@ export class WalletService {
     return connectDaemon(this.options.daemon, { trusted: this.options.trustedDaemon ?? false });
   }
 
-  /** Starts listening; rejects when that is not possible. */
-  async start(): Promise<void> {
+  /** Starts listening, calls wait for `opening`; rejects when that is not possible. */
+  async start(opening?: Promise<void>): Promise<void> {
     const { dialect = "contract", restricted = false, login, listen, limits, origins, tls } = this.options;
+    let isOpen = opening === undefined;
+    const over = (opening ?? Promise.resolve())
+      .catch(() => undefined)
+      .then(() => {
+        isOpen = true;
+      });
     this.#server = await createRpcServer<WalletContext>({
       calls: walletHandlers,
       listen,
@@ -142,7 +148,10 @@ export class WalletService {
       limits: { requestBytes: MAX_REQUEST_BYTES, ...limits },
       ...(origins !== undefined && { origins }),
       ...(tls !== undefined && { tls }),
-      context: () => contextOf(this, dialect),
+      context: () => {
+        const context = contextOf(this, dialect);
+        return isOpen ? context : over.then(() => context);
+      },
       isMet: (need) => {
         if (need === "openWallet") return this.#opened !== undefined;
         if (need === "unrestrictedService") return !restricted;
@@ -250,10 +259,10 @@ export async function createWalletService(options: WalletServiceOptions): Promis
   const { first } = options;
   try {
     if (first !== undefined) {
-      const opened = await openFirst(first, service.openOptions);
-      await service.inTurn(() => service.replace(opened));
-    }
-    await service.start();
+      const open = await unlockFirst(first, service.openOptions);
+      const opening = service.inTurn(async () => service.replace(await open()));
+      await Promise.all([opening, service.start(opening)]);
+    } else await service.start();
   } catch (error) {
     await service.stop();
     throw error;

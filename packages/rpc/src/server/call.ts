@@ -15,7 +15,8 @@ export type RequestInfo = {
 
 /** What handlers are given and what must hold before they run. */
 export type Rules<Context> = {
-  readonly context: (request: RequestInfo) => Context;
+  /** Handlers wait for it. */
+  readonly context: (request: RequestInfo) => Context | Promise<Context>;
   /** Whether a need of a declaration is met; left out, every need is. */
   readonly isMet?: (need: Need, context: Context) => boolean;
   readonly log?: Logger;
@@ -81,7 +82,8 @@ export async function runHandler<Context>(
   request: RequestInfo,
   rules: Rules<Context>,
 ): Promise<unknown> {
-  const context = rules.context(request);
+  const given = rules.context(request);
+  const context = given instanceof Promise ? await given : given;
   for (const need of call.needs) {
     if (rules.isMet?.(need, context) === false) throw errorOf(unmet[need]);
   }
