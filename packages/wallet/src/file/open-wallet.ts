@@ -198,7 +198,6 @@ async function openWith(
   });
   const close = async () => {
     await wallet.close();
-    wallet.daemon.close();
     await unlock();
   };
   return { wallet, paths, keysImage, close };
