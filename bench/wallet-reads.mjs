@@ -20,7 +20,7 @@ export async function measure() {
     for (let round = 0; round < rounds; round++) {
       for (const side of ["native", "ours"]) {
         const { pid, port } = wallets[side];
-        const measured = await requestRate({ pid, port, request });
+        const measured = await requestRate({ pid, port, requests: [request] });
         if (measured.rate > best[side].rate) best[side] = measured;
       }
     }
