@@ -2,6 +2,7 @@
 
 import { toHex, transactionHash } from "@anulo/protocol";
 import { type Dialect, wallet as declared, implementFor } from "@anulo/rpc";
+import { connectDaemon } from "../daemon.ts";
 import { changeKeys } from "../file/open-wallet.ts";
 import { keysOfAccount } from "../multisig/account-keys.ts";
 import { SigningRefused } from "../multisig/attempts.ts";
@@ -63,7 +64,9 @@ type Part = Pick<WalletContext, "service" | "opened">;
 
 /** Keeps a step of the key exchange: in the files first, then in the wallet that is open. */
 async function keepAccount({ service, opened }: Part, account: MultisigAccount, password: string) {
-  const options = { ...service.openOptions, daemon: opened.wallet.daemon };
+  // The same node, but a connection of its own: the wallet closes the one it has.
+  const { address, isTrusted } = opened.wallet.daemon;
+  const options = { ...service.openOptions, daemon: connectDaemon(address, { trusted: isTrusted }) };
   const change = {
     password,
     keys: keysOfAccount(structuredClone(account)),
