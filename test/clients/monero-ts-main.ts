@@ -25,8 +25,6 @@ export type Order = {
   readonly miner: string;
   /** Mining rewards are told from other income. */
   readonly tellsMined: boolean;
-  /** `get_default_fee_priority` is there. */
-  readonly tellsPriority: boolean;
 };
 
 /** Enough for rings of unlocked outputs, all but one of others. */
@@ -61,7 +59,7 @@ async function walk(order: Order): Promise<void> {
   await walkNode(scene.daemon, tx.getHash());
   await walkMultisig(scene, [wallets[3]!, wallets[4]!]);
   assert.ok(await scene.hot.isConnectedToDaemon());
-  if (order.tellsPriority) assert.ok((await scene.hot.getDefaultFeePriority()) >= 0);
+  assert.ok((await scene.hot.getDefaultFeePriority()) >= 0);
 }
 
 await walk(JSON.parse(process.argv[2]!) as Order);
