@@ -59,7 +59,8 @@ try {
     rows.push(...(await measure()));
   }
 } finally {
+  // Also what was measured before a part failed.
+  printTable(rows);
   await endStage();
 }
-printTable(rows);
 process.exit(rows.every((row) => verdict(row).isMet) ? 0 : 1);

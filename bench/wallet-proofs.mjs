@@ -10,7 +10,7 @@ const COIN = 10 ** 12;
 /** A payment to bob by each wallet, from addresses of its own, waiting in the pool: what the proofs are about. */
 async function payments({ wallets, bob }) {
   const { per_subaddress } = await call(wallets.native.url, "get_balance", { account_index: 0 });
-  const richest = [...per_subaddress].sort((a, b) => Number(b.unlocked_balance - a.unlocked_balance));
+  const richest = [...per_subaddress].sort((a, b) => Number(b.unlocked_balance) - Number(a.unlocked_balance));
   const paid = {};
   for (const [i, side] of ["native", "ours"].entries()) {
     const { tx_hash: txid, tx_key } = await call(wallets[side].url, "transfer", {
