@@ -20,6 +20,9 @@ type Operation = FilePoint["operation"];
 
 let armed: { readonly point: FilePoint; seen: number } | undefined;
 
+/** New names of files that may still be open under the old one. */
+const renamed = new Map<string, string>();
+
 /** Counting begins now. */
 export function arm(point: FilePoint): void {
   armed = { point, seen: 0 };
@@ -32,7 +35,10 @@ function die(): never {
 
 /** When the process is to die around this operation, if it is. */
 function fateOf(operation: Operation, path: string): FilePoint["when"] | undefined {
-  if (armed === undefined || armed.point.operation !== operation || !path.endsWith(armed.point.file)) return;
+  const now = renamed.get(path) ?? path;
+  const isMeant =
+    armed?.point.operation === operation && [path, now].some((it) => it.endsWith(armed!.point.file));
+  if (armed === undefined || !isMeant) return;
   armed.seen++;
   return armed.seen === armed.point.nth ? armed.point.when : undefined;
 }
@@ -87,7 +93,10 @@ export async function placePoints(): Promise<void> {
   await probe.close();
   Object.assign(fs.promises, {
     open: async (path: string, ...rest: [string, number?]) => watch(await open(path, ...rest), String(path)),
-    rename: (from: string, to: string) => around("rename", String(to), () => rename(from, to)),
+    rename: (from: string, to: string) => {
+      renamed.set(String(from), String(to));
+      return around("rename", String(to), () => rename(from, to));
+    },
     rm: (path: string, options: object) => around("remove", String(path), () => rm(path, options)),
   });
   syncBuiltinESMExports();
