@@ -9,6 +9,7 @@ import {
 import { configurationHelp, readConfiguration } from "./configuration.ts";
 import { daemonFlags, daemonOf } from "./daemon-flags.ts";
 import { detachFlags, keepPidFile, startDetached } from "./detach.ts";
+import { aliasesOf, dnsFlags } from "./dns-flags.ts";
 import { firstWalletFlags, firstWalletOf, makeWalletFolder } from "./first-wallet-flags.ts";
 import { BadUsage, type FlagTable, formatFlags, type Values } from "./flags.ts";
 import { makeLogin } from "./login-file.ts";
@@ -27,6 +28,7 @@ export const walletFlags = {
   "disable-rpc-login": { kind: "switch", help: "ask for no login" },
   "restricted-rpc": { kind: "switch", help: "only what can neither spend nor show secrets" },
   ...daemonFlags,
+  ...dnsFlags,
   "tx-notify": {
     kind: "text",
     value: "COMMAND",
@@ -34,7 +36,6 @@ export const walletFlags = {
   },
   "kdf-rounds": { kind: "number", value: "N", help: "rounds that make a key of a password (1)" },
   "extra-entropy": { kind: "text", value: "FILE", help: "read, but the system's randomness needs none" },
-  "no-dns": { kind: "switch", help: "accepted; no DNS is asked" },
   "rpc-client-secret-key": {
     kind: "text",
     value: "KEY",
@@ -93,6 +94,7 @@ async function optionsOf(flags: Flags): Promise<WalletServiceOptions & { readonl
   const listen = listenersOf(flags, checkPort("rpc-bind-port", port));
   const network = (["stagenet", "testnet"] as const).find((name) => flags[name]) ?? "mainnet";
   const daemon = daemonOf(flags, network);
+  const aliases = aliasesOf(flags, process.env);
   const log = logOf(flags);
   const notify = flags["tx-notify"];
   const onReceived = notify === undefined ? undefined : createTxNotifier(notify, log.in("notify"));
@@ -107,6 +109,7 @@ async function optionsOf(flags: Flags): Promise<WalletServiceOptions & { readonl
     ...(kdfRounds !== undefined && { kdfRounds }),
     ...(onReceived !== undefined && { onReceived }),
     ...daemon,
+    ...(aliases !== undefined && { aliases }),
     network,
     restricted: flags["restricted-rpc"],
     dialect: dialectOf(flags["rpc-dialect"]),

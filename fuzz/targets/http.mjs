@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { Duplex } from "node:stream";
 import { parseAnswer } from "../../packages/rpc/dist/src/client/answer-json.js";
+import { BadNameAnswer, readTextAnswer } from "../../packages/rpc/dist/src/client/dns/text-message.js";
 import { createDigestAuth, digestResponse } from "../../packages/rpc/dist/src/digest-auth.js";
 import { BadJson, formatJson } from "../../packages/rpc/dist/src/json.js";
 import { parseJson } from "../../packages/rpc/dist/src/json-parser.js";
@@ -19,6 +20,12 @@ const heads = [
   "POST /x.bin HTTP/1.1\r\nTransfer-Encoding: chunked\r\nExpect: 100-continue\r\nAuthorization: Digest a=b",
 ];
 const chunks = "3\r\nabc\r\nA;x=1\r\n0123456789\r\n0\r\nTrailer: 1\r\n\r\nNEXT";
+
+/** Of `a.b`: one text of two strings; a name it stands for, and that one's text. */
+const nameAnswers = [
+  "123481a00001000100000000016101620000100001c00c001000010000003c00080361626303646566",
+  "123481a00001000200000000016101620000100001c00c000500010000003c00050163016400c021001000010000003c00020178",
+];
 
 class FakeSocket extends Duplex {
   remoteAddress = "127.0.0.1";
@@ -110,6 +117,14 @@ export const targets = {
     refusals: [BadJson],
     run(bytes) {
       parseAnswer(bytes);
+    },
+  },
+  "name-answer": {
+    seeds: () => nameAnswers.map((hex) => Buffer.from(hex, "hex")),
+    refusals: [BadNameAnswer],
+    run(bytes) {
+      const { texts } = readTextAnswer(bytes, { name: "a.b", id: 0x1234 });
+      assert.ok(texts.length <= 64 && texts.every((each) => each.length <= 4096));
     },
   },
 };

@@ -1,6 +1,8 @@
 export { type CallOptions, type Client, createClient } from "./client/client.ts";
 export { BadAnswer, ConnectionFailed, RemoteError } from "./client/client-errors.ts";
 export type { Connect } from "./client/dial.ts";
+export { lookUpTexts, type NameServer } from "./client/dns/name-servers.ts";
+export { isDomainName } from "./client/dns/text-message.ts";
 export type { ClientOptions } from "./client/http-client.ts";
 export { checkTls, type ServerTls, type ServerTrust } from "./client/server-tls.ts";
 export { parseSocksProxy, type SocksProxy, throughProxy } from "./client/socks.ts";

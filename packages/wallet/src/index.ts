@@ -4,6 +4,7 @@ export { BadTlsSettings, type DaemonTlsSettings, readDaemonTls } from "./daemon-
 export { type KeysFile, readKeysFile, WrongPassword, writeKeysFile } from "./file/keys-file.ts";
 export { readPem } from "./file/pem-file.ts";
 export type { FirstWallet } from "./first-wallet.ts";
+export type { AliasOptions } from "./open-alias.ts";
 export { WalletRefusal } from "./refusal.ts";
 export {
   createWalletService,

@@ -13,6 +13,7 @@ import {
 import { connectDaemon, type Daemon, type DaemonAddress } from "./daemon.ts";
 import type { OpenOptions, OpenWallet } from "./file/open-wallet.ts";
 import { type FirstWallet, unlockFirst } from "./first-wallet.ts";
+import type { AliasOptions } from "./open-alias.ts";
 import { WalletRefusal } from "./refusal.ts";
 import { walletHandlers } from "./rpc/handlers.ts";
 import type { NetworkName } from "./state.ts";
@@ -26,6 +27,8 @@ export type WalletServiceOptions = Pick<RpcServerOptions<never>, "limits" | "ori
   readonly daemon: DaemonAddress;
   readonly trustedDaemon?: boolean;
   readonly network?: NetworkName;
+  /** How names in place of addresses are looked up; left out, they are not. */
+  readonly aliases?: AliasOptions;
   /** Only commands that can't spend or show secrets. */
   readonly restricted?: boolean;
   readonly dialect?: Dialect;

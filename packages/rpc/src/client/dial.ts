@@ -18,7 +18,7 @@ export interface Dialer {
 /** Who does not answer the beginning of TLS for so long may not know what it is. */
 const HANDSHAKE_MS = 5_000;
 
-const overTcp: Connect = ({ host, port }, signal) =>
+export const overTcp: Connect = ({ host, port }, signal) =>
   new Promise((resolve, reject) => {
     const socket = connectTcp({ host, port, noDelay: true });
     const giveUp = () => void socket.destroy(new Error("gave up"));

@@ -1,7 +1,9 @@
 /** Accounts, addresses, balances. Declarations: @anulo/rpc wallet/accounts. */
 import { BadAddress, parseAddress } from "@anulo/protocol";
 import { wallet as declared, implementFor, type ParamsOf } from "@anulo/rpc";
+import type { OpenWallet } from "../file/open-wallet.ts";
 import { type AccountBalance, accountBalance } from "../history/balance.ts";
+import { findAlias } from "../open-alias.ts";
 import { WalletRefusal } from "../refusal.ts";
 import type { WalletContext } from "../service.ts";
 import type { SubaddressIndex } from "../state.ts";
@@ -92,6 +94,12 @@ function validated(text: string, wanted: readonly (typeof namedNetworks)[number]
   }
 }
 
+function networkOf(opened: OpenWallet | undefined): (typeof namedNetworks)[number] {
+  if (opened === undefined) throw new WalletRefusal("NOT_OPEN", "No wallet file");
+  const { network } = opened.wallet;
+  return network === "regtest" ? "mainnet" : network;
+}
+
 type BalanceParams = ParamsOf<typeof declared.accounts.getBalance>;
 
 function describeBalance(
@@ -169,12 +177,14 @@ export const accountHandlers = implementFor<WalletContext>()(declared.accounts, 
     await wallet.commit({ kind: "label", index, label });
     return {};
   },
-  validateAddress({ address, any_net_type }, { service }) {
-    if (any_net_type) return validated(address, namedNetworks);
-    const { opened } = service;
-    if (opened === undefined) throw new WalletRefusal("NOT_OPEN", "No wallet file");
-    const { network } = opened.wallet;
-    return validated(address, [network === "regtest" ? "mainnet" : network]);
+  async validateAddress({ address, any_net_type, allow_openalias }, { service }) {
+    const networks = any_net_type ? namedNetworks : [networkOf(service.opened)];
+    const asWritten = validated(address, networks);
+    if (asWritten.valid || !allow_openalias) return asWritten;
+    const alias = await findAlias(address, service);
+    if (alias?.isProven !== true) return asWritten;
+    const found = validated(alias.address, networks);
+    return { ...found, openalias_address: found.valid ? alias.address : "" };
   },
   getAccounts({ tag, strict_balances, regexp }, { opened: { wallet } }) {
     const { accounts, accountTags } = wallet.state;

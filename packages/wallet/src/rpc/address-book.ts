@@ -1,6 +1,7 @@
 /** The address book. Declarations: @anulo/rpc wallet/address-book. */
 import { type Address, BadAddress, formatAddress, parseAddress, toHex } from "@anulo/protocol";
 import { wallet as declared, implementFor } from "@anulo/rpc";
+import { resolveAddress } from "../open-alias.ts";
 import { WalletRefusal } from "../refusal.ts";
 import type { WalletContext } from "../service.ts";
 import type { AddressBookEntry } from "../state.ts";
@@ -58,7 +59,8 @@ export const addressBookHandlers = implementFor<WalletContext>()(declared.addres
     const wanted = entries.length > 0 ? entries : wallet.state.addressBook.map((_, index) => index);
     return { entries: wanted.map((index) => describe(wallet, index)) };
   },
-  async addAddressBook({ address, payment_id, description }, { opened: { wallet } }) {
+  async addAddressBook({ address: text, payment_id, description }, { opened: { wallet }, service }) {
+    const address = await resolveAddress(text, service);
     checkAddress(wallet, address);
     const entries = [
       ...wallet.state.addressBook,
@@ -67,11 +69,13 @@ export const addressBookHandlers = implementFor<WalletContext>()(declared.addres
     await wallet.commit({ kind: "addressBook", entries });
     return { index: entries.length - 1 };
   },
-  async editAddressBook(params, { opened: { wallet } }) {
+  async editAddressBook(params, { opened: { wallet }, service }) {
+    checkIndex(wallet, params.index);
+    const address = params.set_address ? await resolveAddress(params.address, service) : undefined;
     const old = checkIndex(wallet, params.index);
     const edited = {
       ...old,
-      ...(params.set_address ? editedAddress(wallet, old, params.address) : {}),
+      ...(address !== undefined ? editedAddress(wallet, old, address) : {}),
       ...(params.set_description ? { description: params.description } : {}),
       ...(params.set_payment_id ? { paymentId: checkPaymentId(params.payment_id) } : {}),
     };

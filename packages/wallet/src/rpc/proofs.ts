@@ -4,6 +4,7 @@ import { type Address, BadAddress, fromHex, parseAddress, type Transaction, toHe
 import { wallet as declared, implementFor } from "@anulo/rpc";
 import { checked } from "../daemon.ts";
 import { accountBalance } from "../history/balance.ts";
+import { resolveAddress } from "../open-alias.ts";
 import { type SigningKey, signMessage, verifyMessage } from "../proofs/message.ts";
 import { checkPaymentProof, checkTxKeys, proveReceived, proveSent } from "../proofs/payment-proof.ts";
 import {
@@ -218,8 +219,8 @@ export const proofHandlers = implementFor<WalletContext>()(declared.proofs, {
     const signing = { key: parseSigningKey(signature_type), index: { major, minor } };
     return { signature: signMessage(wallet.keys, bytesOfText(data), signing) };
   },
-  verify({ data, address: text, signature }, { opened: { wallet } }) {
-    const address = parseOwnNetworkAddress(wallet, text, "");
+  async verify({ data, address: text, signature }, { opened: { wallet }, service }) {
+    const address = parseOwnNetworkAddress(wallet, await resolveAddress(text, service), "");
     const verdict = verifyMessage(address, bytesOfText(data), signature);
     if (!verdict.good) return { good: false, old: false, signature_type: "spend", version: 0 };
     return {

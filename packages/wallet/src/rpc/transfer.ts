@@ -10,6 +10,7 @@ import {
 import { wallet as declared, implementFor, type ParamsOf } from "@anulo/rpc";
 import { unsignedSetOf } from "../cold-signing/handover.ts";
 import { signerKeyOf } from "../multisig/shared-info.ts";
+import { resolveAddress, resolveAddresses } from "../open-alias.ts";
 import { WalletRefusal } from "../refusal.ts";
 import type { WalletContext } from "../service.ts";
 import { parseDestinations, withFeePayers } from "../transfer/destinations.ts";
@@ -191,36 +192,43 @@ function estimateSize(shape: { inputs: number; outputs: number; ringSize: number
 export const transferHandlers = implementFor<WalletContext>()(declared.transfers, {
   /** Every change is on disk before it is answered, so there is nothing left to do. */
   store: () => ({}),
-  transfer: (params, { opened: { wallet }, service }) =>
-    wallet.exclusively(async () => {
-      const made = await pay(wallet, params, true);
+  async transfer(params, { opened: { wallet }, service }) {
+    const destinations = await resolveAddresses(params.destinations, service);
+    return await wallet.exclusively(async () => {
+      const made = await pay(wallet, { ...params, destinations }, true);
       const choice = { ...params, keys: params.get_tx_key };
       const { described, sets } = await finish({ wallet, service }, made, choice);
       const byDestination = params.subtract_fee_from_outputs.length > 0 ? amountsByDestination(made[0]!) : {};
       return { ...described[0]!, ...byDestination, ...sets };
-    }),
-  transferSplit: (params, { opened: { wallet }, service }) =>
-    wallet.exclusively(async () => {
-      const made = await pay(wallet, params, false);
+    });
+  },
+  async transferSplit(params, { opened: { wallet }, service }) {
+    const destinations = await resolveAddresses(params.destinations, service);
+    return await wallet.exclusively(async () => {
+      const made = await pay(wallet, { ...params, destinations }, false);
       return asLists(await finish({ wallet, service }, made, { ...params, keys: params.get_tx_keys }));
-    }),
+    });
+  },
   sweepDust: (params, { opened: { wallet }, service }) =>
     wallet.exclusively(async () => {
       const made = await makeUnmixableSweep(wallet);
       if (made.length === 0) return { ...noSets, spent_key_images_list: [], weight_list: [] };
       return asLists(await finish({ wallet, service }, made, { ...params, keys: params.get_tx_keys }));
     }),
-  sweepAll: (params, { opened: { wallet }, service }) =>
-    wallet.exclusively(async () => {
-      const sweep = sweepOf(wallet, params);
+  async sweepAll(params, { opened: { wallet }, service }) {
+    const address = await resolveAddress(params.address, service);
+    return await wallet.exclusively(async () => {
+      const sweep = sweepOf(wallet, { ...params, address });
       const addresses = wallet.state.accounts[sweep.account]?.addresses ?? [];
       const minors = params.subaddr_indices_all ? [...addresses.keys()] : sweep.minors;
       const made = await makeSweep(wallet, { ...sweep, minors });
       return asLists(await finish({ wallet, service }, made, { ...params, keys: params.get_tx_keys }));
-    }),
-  sweepSingle: (params, { opened: { wallet }, service }) =>
-    wallet.exclusively(async () => {
-      const sweep = sweepOf(wallet, params);
+    });
+  },
+  async sweepSingle(params, { opened: { wallet }, service }) {
+    const address = await resolveAddress(params.address, service);
+    return await wallet.exclusively(async () => {
+      const sweep = sweepOf(wallet, { ...params, address });
       const output = namedOutput(wallet, params.key_image);
       const { major } = output.subaddress;
       const made = await makeSweep(wallet, { ...sweep, account: major }, [output]);
@@ -229,7 +237,8 @@ export const transferHandlers = implementFor<WalletContext>()(declared.transfers
         keys: params.get_tx_key || params.get_tx_keys,
       });
       return { ...finished.described[0]!, ...asLists(finished) };
-    }),
+    });
+  },
   relayTx: ({ hex }, { opened: { wallet } }) =>
     wallet.exclusively(async () => {
       const pending = parseMetadata(hex);

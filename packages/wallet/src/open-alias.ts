@@ -1,0 +1,109 @@
+/** Addresses that have names in DNS. Source: dns_utils.cpp `addresses_from_url`, openalias.org. */
+import { BadAddress, type NetworkName, parseAddress } from "@anulo/protocol";
+import { isDomainName, lookUpTexts, type NameServer, type SocksProxy, throughProxy } from "@anulo/rpc";
+import { WalletRefusal } from "./refusal.ts";
+import type { WalletService } from "./service.ts";
+
+export type AliasOptions = {
+  /** This machine's unless given. */
+  readonly servers?: readonly NameServer[];
+  /** Whether they are believed when they say that they have checked the signatures of an answer (DNSSEC). */
+  readonly trustServers: boolean;
+};
+
+/** What a name was found to stand for. */
+type Alias = {
+  readonly address: string;
+  /** Whether a payment may rely on it. */
+  readonly isProven: boolean;
+};
+
+/** For all the names of a request. */
+const LOOK_UP_MS = 5_000;
+/** Characters of an address, and of one with a payment id. */
+const ADDRESS_LENGTHS: readonly number[] = [95, 106];
+
+/** The domain name a caller may mean, the first "@" being a dot. Source: dns_utils.cpp `get_dns_format_from_oa_address`. */
+export function aliasNameOf(text: string): string | undefined {
+  const name = text.replace("@", ".");
+  return isDomainName(name) ? name : undefined;
+}
+
+/** The address a text record gives for Monero. Source: dns_utils.cpp `address_from_txt_record`. */
+export function addressInRecord(record: string): string | undefined {
+  const ours = record.indexOf("oa1:xmr");
+  if (ours < 0) return undefined;
+  const [, address = ""] = /recipient_address=([^;]*);/.exec(record.slice(ours)) ?? [];
+  return ADDRESS_LENGTHS.includes(address.length) ? address : undefined;
+}
+
+/** Who reaches his node through a proxy does not want to be seen asking elsewhere: only servers he named, through it. */
+function proxyOf({ opened, options }: WalletService): SocksProxy | undefined {
+  return opened?.wallet.daemon.address.proxy ?? options.daemon.proxy;
+}
+
+/** What DNS tells of a name; undefined for a text that is none, where DNS is not asked, and where it knows no address. */
+export async function findAlias(
+  text: string,
+  service: WalletService,
+  signal = AbortSignal.timeout(LOOK_UP_MS),
+): Promise<Alias | undefined> {
+  const name = aliasNameOf(text);
+  const { aliases } = service.options;
+  if (name === undefined || aliases === undefined) return undefined;
+  const { servers, trustServers } = aliases;
+  const proxy = proxyOf(service);
+  if (proxy !== undefined && servers === undefined) return undefined;
+  const found = await lookUpTexts(name, {
+    signal,
+    ...(servers !== undefined && { servers }),
+    ...(proxy !== undefined && { connect: throughProxy(proxy) }),
+  });
+  const address = found?.texts.map(addressInRecord).find((each) => each !== undefined);
+  if (found === undefined || address === undefined) return undefined;
+  return { address, isProven: trustServers && found.isAuthenticated };
+}
+
+function isAddress(text: string, network: NetworkName): boolean {
+  try {
+    parseAddress(text, network);
+    return true;
+  } catch (error) {
+    if (error instanceof BadAddress) return false;
+    throw error;
+  }
+}
+
+/**
+ * The address a caller means: where the text is no address of the wallet's network but a name, the one the name stands
+ * for. A text that is neither comes back as it is. Throws WalletRefusal for a name that is not proven.
+ * Source: wallet_rpc_server.cpp `validate_transfer`.
+ */
+export async function resolveAddress(
+  text: string,
+  service: WalletService,
+  signal?: AbortSignal,
+): Promise<string> {
+  const { network = "mainnet" } = service.options;
+  if (isAddress(text, network)) return text;
+  const alias = await findAlias(text, service, signal);
+  if (alias === undefined) return text;
+  if (!alias.isProven) throw new WalletRefusal("WRONG_ADDRESS", `Invalid DNSSEC for ${text}`);
+  return isAddress(alias.address, network) ? alias.address : text;
+}
+
+/** The same for several, one after another up to the first name that stands for nothing; each is asked for once. */
+export async function resolveAddresses<T extends { readonly address: string }>(
+  wanted: readonly T[],
+  service: WalletService,
+): Promise<T[]> {
+  const known = new Map<string, string>();
+  const signal = AbortSignal.timeout(LOOK_UP_MS);
+  for (const { address } of wanted) {
+    if (known.has(address)) continue;
+    const found = await resolveAddress(address, service, signal);
+    if (aliasNameOf(found) !== undefined) break;
+    known.set(address, found);
+  }
+  return wanted.map((each) => ({ ...each, address: known.get(each.address) ?? each.address }));
+}
