@@ -85,7 +85,10 @@ const refusals: { readonly [title: string]: { readonly args: readonly string[]; 
     args: ["wallet", "--wallet-dir=.", "--rpc-bind-port=1", "--disable-rpc-login", "--daemon-address=a:b:c"],
     says: /--daemon-address must be ADDRESS:PORT: a:b:c/,
   },
-  "a wallet without folder": { args: ["wallet", "--rpc-bind-port=1"], says: /--wallet-dir is needed/ },
+  "a wallet without folder": {
+    args: ["wallet", "--rpc-bind-port=1"],
+    says: /Must specify --wallet-file or .* or --wallet-dir/,
+  },
   "a wallet without port": { args: ["wallet", "--wallet-dir=x"], says: /--rpc-bind-port is needed/ },
 };
 
