@@ -103,8 +103,10 @@ export interface AnswerMemory {
   readonly blocks: ChainMemory<number, BlockFacts>;
   /** Blocks with their transactions by height and what is wanted of them. */
   readonly downloads: ChainMemory<number, DownloadedBlock>;
-  /** RingCT outputs by global index. */
+  /** RingCT outputs by global index: rings are made of young ones above all. */
   readonly outputs: ChainMemory<number, KnownOutput>;
+  /** The same with the ids of their transactions. */
+  readonly outputsWithIds: ChainMemory<number, KnownOutput>;
   /** Texts of transactions by what was asked for. */
   readonly transactions: Memory<string, TransactionText>;
   /** Facts of `get_info`, by what the port may tell. */
@@ -134,6 +136,7 @@ export function createAnswerMemory(parts: ChainParts): AnswerMemory {
     blocks: createChainMemory(epochs, { capacity: 256 }),
     downloads: createChainMemory(epochs, { capacity: 32 * MiB, cost: ({ bytes }) => 1000 + 2 * bytes }),
     outputs: createChainMemory(epochs, { capacity: 16_384 }),
+    outputsWithIds: createChainMemory(epochs, { capacity: 16_384 }),
     transactions: createMemory({ capacity: 16 * MiB, cost: ({ bytes }) => bytes }),
     info: new Map([true, false].map((restricted) => [restricted, createOnce()])),
     feeEstimate: createOnce(),

@@ -16,7 +16,7 @@ interface OutputsRequest {
   readonly get_txid: boolean;
 }
 
-/** An output with the id of its transaction, as the binary path tells them. */
+/** An output as the binary path tells it: with the id of its transaction, or zeros where nobody wants that. */
 export interface KnownOutput {
   readonly unlockTime: bigint;
   readonly facts: {
@@ -53,14 +53,14 @@ async function findOutputs({ outputs, get_txid }: OutputsRequest, context: NodeC
   const { parts, restricted, memory } = context;
   if (restricted && outputs.length > RESTRICTED_OUTPUTS) return "Too many outs requested";
   const rules = chainContext(parts.state.view(), parts.now());
-  const remembered = memory.outputs.now();
+  const remembered = (get_txid ? memory.outputsWithIds : memory.outputs).now();
   const finderIn = (moment: Pick<Moment, "read">) => {
     return (wanted: Wanted): FoundOutput | undefined => {
       const isRingCt = wanted.amount === 0n && wanted.index <= LAST_INDEX;
       const known = isRingCt ? remembered.get(Number(wanted.index)) : undefined;
       const output = known ?? readOutput(moment.read, wanted, get_txid);
       if (output === undefined) return undefined;
-      if (known === undefined && isRingCt && get_txid) remembered.set(Number(wanted.index), output);
+      if (known === undefined && isRingCt) remembered.set(Number(wanted.index), output);
       const unlocked = isUnlocked(output.unlockTime, rules);
       return { facts: output.facts, unlocked, isRemembered: known !== undefined };
     };
@@ -130,10 +130,9 @@ export function outputHandlers(): Implemented<NodeContext>[] {
       const found = await findOutputs(request, context);
       if (typeof found === "string") return { status: found, outs: [] };
       // What is asked for once is not worth remembering how it is written.
-      const outs = found.map(({ facts, unlocked, isRemembered }) => {
-        if (!request.get_txid) return { ...facts, txid: NO_HASH, unlocked };
-        return isRemembered ? lasting(facts, { unlocked }) : { ...facts, unlocked };
-      });
+      const outs = found.map(({ facts, unlocked, isRemembered }) =>
+        isRemembered ? lasting(facts, { unlocked }) : { ...facts, unlocked },
+      );
       return { outs };
     },
     getOutputHistogram: histogram,
