@@ -1,5 +1,6 @@
 /** Asks both programs about a proof, and about everything that has been changed in it. */
 import assert from "node:assert/strict";
+import { BadBytes, decodeBase58, toHex } from "@anulo/protocol";
 import { CallFailed, type ExactObject } from "@anulo/testkit";
 import type { WalletActor } from "../actors.ts";
 
@@ -31,6 +32,22 @@ const swappedHeaders: { readonly [header: string]: readonly string[] } = {
   SigV2: ["SigV1", "SigV3"],
 };
 
+/** The bytes of a proof's text behind its header as hexadecimal; undefined where they are none. */
+function hexOf(text: string): string | undefined {
+  try {
+    return toHex(decodeBase58(text.slice(HEADER_LETTERS)));
+  } catch (error) {
+    if (error instanceof BadBytes) return undefined;
+    throw error;
+  }
+}
+
+/** A reserve proof with bytes behind its end: the original reads no further than the proof goes (DIFFERENCES.md). */
+function isOnlyLonger(changed: string, proof: string): boolean {
+  if (!proof.startsWith("ReserveProofV2") || !changed.startsWith("ReserveProofV2")) return false;
+  return hexOf(changed)?.startsWith(hexOf(proof)!) === true;
+}
+
 /** Changes of a proof's text by name: letters in every part, lengths, headers. */
 export function changedTexts(proof: string): [name: string, changed: string][] {
   const { length } = proof;
@@ -39,7 +56,7 @@ export function changedTexts(proof: string): [name: string, changed: string][] {
     .filter((at) => at >= HEADER_LETTERS)
     .map((at): [string, string] => [`letter ${at - length}`, changeLetter(proof, at)]);
   const [header, others] = Object.entries(swappedHeaders).find(([each]) => proof.startsWith(each))!;
-  return [
+  const changes: [name: string, changed: string][] = [
     ...letters,
     ["last letter cut off", proof.slice(0, -1)],
     ["cut in half", proof.slice(0, length >> 1)],
@@ -48,6 +65,7 @@ export function changedTexts(proof: string): [name: string, changed: string][] {
     ["twice", proof + proof.slice(header.length)],
     ...others.map((other): [string, string] => [`header ${other}`, other + proof.slice(header.length)]),
   ];
+  return changes.filter(([, changed]) => !isOnlyLonger(changed, proof));
 }
 
 export type Proof = {
