@@ -5,7 +5,7 @@ import { methodRequest, openConnection } from "./load.mjs";
 import { prepareSource } from "./source.mjs";
 
 const PER_SECOND = 1000;
-const CONNECTIONS = 8;
+const CONNECTIONS = 16;
 const TICK_MS = 2;
 const WARM_UP = 100;
 /** How long a node is asked before there is a peer to fetch from. */

@@ -64,7 +64,7 @@ interface Ground {
 /** Runs on their way to the disk at once: more would only wait for the threads. */
 const MAX_STAGED = 3;
 /** Milliseconds of work between two turns of the event loop. */
-const TURN_MS = 15;
+const TURN_MS = 5;
 
 function newGround({ store, state }: ChainParts): Ground {
   const pending = createPendingBlocks(store.read);

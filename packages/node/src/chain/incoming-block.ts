@@ -41,7 +41,7 @@ export function readSuppliedTransaction(blob: Uint8Array): SuppliedTransaction {
 }
 
 /** Milliseconds of reading between two turns of the event loop. */
-const TURN_MS = 15;
+const TURN_MS = 5;
 
 /** Reads transactions in turns; rejects with BadBytes. */
 async function readSuppliedTransactions(blobs: Iterable<Uint8Array>): Promise<SuppliedTransactions> {

@@ -36,7 +36,7 @@ function isUprooted(error: unknown): boolean {
 }
 
 /** Milliseconds of work between two turns of the event loop. */
-const TURN_MS = 15;
+const TURN_MS = 5;
 
 /** Reads the transactions of fetched blocks, in turns; throws BadBytes. */
 async function readFetched(fetched: readonly FetchedBlock[]): Promise<IncomingBlock[]> {
