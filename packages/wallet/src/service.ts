@@ -17,8 +17,8 @@ import type { AliasOptions } from "./open-alias.ts";
 import { WalletRefusal } from "./refusal.ts";
 import { walletHandlers } from "./rpc/handlers.ts";
 import type { NetworkName } from "./state.ts";
+import { workThreads } from "./threads/work-threads.ts";
 import type { Wallet } from "./wallet.ts";
-import { workThreads } from "./work/threads.ts";
 
 export type WalletServiceOptions = Pick<RpcServerOptions<never>, "limits" | "origins" | "tls"> & {
   readonly listen: readonly Listener[];

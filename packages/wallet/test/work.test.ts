@@ -3,8 +3,8 @@ import { describe, it } from "node:test";
 import { cnSlowHash, isInMainSubgroup, publicKeyOf, randomScalar } from "@anulo/crypto";
 import { SigningRefused } from "../src/multisig/attempts.ts";
 import { WalletRefusal } from "../src/refusal.ts";
-import { errorOf, failureOf } from "../src/work/failures.ts";
-import { WorkThreads } from "../src/work/threads.ts";
+import { errorOf, failureOf } from "../src/threads/failures.ts";
+import { WorkThreads } from "../src/threads/work-threads.ts";
 
 const text = (value: string) => new TextEncoder().encode(value);
 

@@ -7,8 +7,8 @@ import { mapPatiently } from "../proofs/text.ts";
 import { fetchTransactions } from "../proofs/transactions.ts";
 import { WalletRefusal } from "../refusal.ts";
 import type { OwnedOutput } from "../state.ts";
+import { workThreads } from "../threads/work-threads.ts";
 import type { Wallet } from "../wallet.ts";
-import { workThreads } from "../work/threads.ts";
 import {
   type ExportedOutputs,
   exportedOutputs,

@@ -5,7 +5,7 @@
 import { chacha20, checkSignature, keccak256, type RandomSource, signMessageHash } from "@anulo/crypto";
 import { concatBytes, equalBytes } from "@anulo/protocol";
 import type { WalletKeys } from "../state.ts";
-import { workThreads } from "../work/threads.ts";
+import { workThreads } from "../threads/work-threads.ts";
 
 const IV_BYTES = 8;
 const SIGNATURE_BYTES = 64;

@@ -26,7 +26,7 @@ import { mismatch } from "../keys/wallet-keys.ts";
 import { accountOfKeys } from "../multisig/account-keys.ts";
 import { checkAccount, KeyExchangeRefused } from "../multisig/key-exchange.ts";
 import type { MultisigPart, NetworkName, WalletKeys } from "../state.ts";
-import { workThreads } from "../work/threads.ts";
+import { workThreads } from "../threads/work-threads.ts";
 import { formatMultisigSettings, multisigOfSettings } from "./multisig-settings.ts";
 import { cacheKeyOf } from "./original-cache.ts";
 

@@ -21,6 +21,7 @@ import {
 } from "@anulo/protocol";
 import { WalletRefusal } from "../refusal.ts";
 import type { SignerInfo, WalletKeys } from "../state.ts";
+import { workThreads } from "../threads/work-threads.ts";
 import {
   destinationValue,
   type PendingTransaction,
@@ -33,7 +34,6 @@ import { type Input, prefixOf, pseudoMasks, sortedInputs } from "../transfer/sig
 import type { RingedTransaction, SignedTransaction } from "../transfer/stages.ts";
 import { type OutputPlan, outputKeys, type Receiver, txPublicKeys } from "../transfer/tx-keys.ts";
 import type { Wallet } from "../wallet.ts";
-import { workThreads } from "../work/threads.ts";
 import { accountOfKeys } from "./account-keys.ts";
 import { ignoreSets, type ProposedInput, proposeAttempt, SigningRefused } from "./attempts.ts";
 import type { MultisigAccount } from "./key-exchange.ts";

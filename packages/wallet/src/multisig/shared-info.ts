@@ -22,8 +22,8 @@ import { magicOf, seal, unseal } from "../cold-signing/sealed.ts";
 import { mapPatiently } from "../proofs/text.ts";
 import { WalletRefusal } from "../refusal.ts";
 import type { OwnedOutput, SignerInfo } from "../state.ts";
+import { workThreads } from "../threads/work-threads.ts";
 import type { Wallet } from "../wallet.ts";
-import { workThreads } from "../work/threads.ts";
 import { ownOneTimeSecret } from "./account-keys.ts";
 import { choose, type MultisigAccount } from "./key-exchange.ts";
 

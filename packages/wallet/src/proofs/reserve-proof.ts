@@ -42,7 +42,7 @@ import {
 } from "@anulo/protocol";
 import { oneTimeSecret } from "../scan/scan-transaction.ts";
 import type { OwnedOutput, SubaddressIndex, WalletKeys } from "../state.ts";
-import { workThreads } from "../work/threads.ts";
+import { workThreads } from "../threads/work-threads.ts";
 import { openedAmount, type PaidAmounts } from "./received.ts";
 import { decodeProofText, mapPatiently, proofRefusal } from "./text.ts";
 

@@ -4,7 +4,7 @@ import { equalBytes, toHex } from "@anulo/protocol";
 import { mapPatiently } from "../proofs/text.ts";
 import { WalletRefusal } from "../refusal.ts";
 import type { OwnedOutput } from "../state.ts";
-import { workThreads } from "../work/threads.ts";
+import { workThreads } from "../threads/work-threads.ts";
 import {
   type AmountCount,
   type CumulativeOutputs,

@@ -2,7 +2,7 @@
 import { parentPort } from "node:worker_threads";
 import { failureOf } from "./failures.ts";
 import { type Job, type JobName, jobs } from "./jobs.ts";
-import type { WorkAnswer, WorkOrder } from "./threads.ts";
+import type { WorkAnswer, WorkOrder } from "./work-threads.ts";
 
 function answerTo({ id, input }: WorkOrder, job: Job<unknown, unknown>): WorkAnswer {
   try {
