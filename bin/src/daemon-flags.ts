@@ -60,7 +60,8 @@ function urlOf(flags: Flags, network: NetworkName): URL {
     if (url.protocol === "http:" && !/:\d+\/?$/.test(text)) url.port = String(usual);
     return url;
   } catch {
-    throw new BadUsage(`--daemon-address must be ADDRESS:PORT: ${text}`);
+    // Not shown: it may hold a login.
+    throw new BadUsage("--daemon-address must be ADDRESS:PORT");
   }
 }
 

@@ -32,8 +32,10 @@ export type Given = ReadonlyMap<string, readonly string[]>;
 export function readWords(table: FlagTable, args: readonly string[]): Given {
   const given = new Map<string, string[]>();
   const rest = [...args];
+  let before = "the command";
   for (let word = rest.shift(); word !== undefined; word = rest.shift()) {
-    const { name, attached } = splitWord(word);
+    const { name, attached } = splitWord(word, before);
+    before = `--${name}`;
     const flag = table[name];
     if (flag === undefined) throw new BadUsage(`unknown flag --${name}${suggestion(table, name)}`);
     const text = flag.kind === "switch" ? (attached ?? "true") : (attached ?? rest.shift());
@@ -59,9 +61,10 @@ export function parseFlags<T extends FlagTable>(table: T, args: readonly string[
   return valuesOf(table, [readWords(table, args)]);
 }
 
-function splitWord(word: string): { name: string; attached: string | undefined } {
+/** The word itself is not shown: it may be the rest of a password with a space. */
+function splitWord(word: string, before: string): { name: string; attached: string | undefined } {
   const [, name, attached] = /^--([^=]+)(?:=(.*))?$/s.exec(word) ?? [];
-  if (name === undefined) throw new BadUsage(`not a flag: ${word}`);
+  if (name === undefined) throw new BadUsage(`not a flag: a word after ${before} (quotes missing?)`);
   return { name, attached };
 }
 

@@ -1,6 +1,7 @@
 import { categoriesOfLevel, type Dialect, type Log, type Login } from "@anulo/rpc";
 import { configurationFlag } from "./configuration.ts";
 import { BadUsage, type FlagTable, type Values } from "./flags.ts";
+import { logLastWords } from "./last-words.ts";
 import { openLog } from "./log.ts";
 import { rpcFlags } from "./rpc-flags.ts";
 
@@ -43,13 +44,15 @@ export function logOf(flags: Values<typeof serviceFlags>): Log {
   const level = flags["log-level"];
   if (level !== undefined && /^-?\d+$/.test(level) && categoriesOfLevel(Number(level)) === undefined)
     throw new BadUsage(`--log-level must be 0 to 4: ${level}`);
-  return openLog({
+  const log = openLog({
     categories: level,
     format: flags["log-format"] === "json" ? "json" : "text",
     file: flags["log-file"],
     maxFileSize: flags["max-log-file-size"] ?? 104_850_000,
     maxFiles: flags["max-log-files"] ?? 50,
   });
+  logLastWords(log);
+  return log;
 }
 
 /** `user:password`; the password may be empty. Throws BadUsage. Source: rpc_args.cpp `process`. */

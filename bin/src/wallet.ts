@@ -12,6 +12,7 @@ import { detachFlags, keepPidFile, startDetached } from "./detach.ts";
 import { aliasesOf, dnsFlags } from "./dns-flags.ts";
 import { firstWalletFlags, firstWalletOf, makeWalletFolder } from "./first-wallet-flags.ts";
 import { BadUsage, type FlagTable, formatFlags, type Values } from "./flags.ts";
+import { leaveMemoryOutOfCoreDumps } from "./last-words.ts";
 import { makeLogin } from "./login-file.ts";
 import { createTxNotifier } from "./notify.ts";
 import { listenersOf, rpcAccessOf } from "./rpc-flags.ts";
@@ -141,6 +142,7 @@ export async function runWallet(args: readonly string[]): Promise<void> {
     process.stdout.write(`wallet service: process ${startDetached("wallet", args)}\n`);
     return;
   }
+  leaveMemoryOutOfCoreDumps();
   const options = await optionsOf(flags);
   const signalled = untilSignalled();
   const service = await start(options);

@@ -50,7 +50,7 @@ test("what cannot be obeyed is refused with the reason", () => {
     "unknown flag --rpc-bind-prot, did you mean --rpc-bind-port?",
   );
   assert.equal(refusal("--zzzzzzzz"), "unknown flag --zzzzzzzz");
-  assert.equal(refusal("offline"), "not a flag: offline");
+  assert.equal(refusal("offline"), "not a flag: a word after the command (quotes missing?)");
   assert.equal(refusal("--data-dir"), "--data-dir needs a value (FOLDER)");
   assert.equal(refusal("--rpc-bind-port", "80x"), "--rpc-bind-port needs a whole number: 80x");
   assert.equal(refusal("--rpc-bind-port=-1"), "--rpc-bind-port needs a whole number: -1");

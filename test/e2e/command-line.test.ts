@@ -83,7 +83,7 @@ const refusals: { readonly [title: string]: { readonly args: readonly string[]; 
   },
   "a node that is none": {
     args: ["wallet", "--wallet-dir=.", "--rpc-bind-port=1", "--disable-rpc-login", "--daemon-address=a:b:c"],
-    says: /--daemon-address must be ADDRESS:PORT: a:b:c/,
+    says: /--daemon-address must be ADDRESS:PORT$/m,
   },
   "a wallet without folder": {
     args: ["wallet", "--rpc-bind-port=1"],

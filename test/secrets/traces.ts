@@ -12,6 +12,7 @@ export type SecretKind =
   | "multisig nonce"
   | "wallet password"
   | "login password"
+  | "TLS private key"
   | "seed offset";
 
 /** Words of a seed in a row that give it away. */

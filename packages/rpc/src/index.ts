@@ -65,6 +65,7 @@ export {
   type RpcServer,
   type RpcServerOptions,
 } from "./server/server.ts";
+export { createIdentity } from "./server/tls/self-signed.ts";
 export type { TlsOptions } from "./server/tls/tls-opener.ts";
 export type { TransferType } from "./wallet/history.ts";
 export { wallet, walletMethods } from "./wallet/wallet.ts";

@@ -15,6 +15,7 @@ export { describeResult, summary } from "./golden/report.ts";
 export { CallFailed, call, post } from "./http/call.ts";
 export type { RawAnswer, RawRequest } from "./http/connection.ts";
 export { RawConnection } from "./http/connection.ts";
+export { digestAnswer, parseChallenges } from "./http/digest.ts";
 export { loadBlocks, sendTransaction, submitBlock, topHash } from "./load-chain.ts";
 export { freePorts } from "./programs/free-port.ts";
 export type { Program } from "./programs/launch.ts";

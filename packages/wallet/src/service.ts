@@ -201,6 +201,9 @@ export class WalletService {
     this.#opened = opened;
     this.#nextRefresh = Date.now() + 1000 * Math.min(FIRST_REFRESH_SECONDS, this.#refreshPeriod);
     await old?.close();
+    this.#log.info(opened === undefined ? "no wallet is open" : "opened a wallet", {
+      file: opened?.paths?.base,
+    });
     if (opened !== undefined && this.options.restricted === true && this.#refreshPeriod > 0) {
       await Promise.race([this.#refresh(opened.wallet), pause(RESTRICTED_WAIT_MS)]);
     }

@@ -1,4 +1,10 @@
-import { categoriesOfLevel, changedCategories, parseCategories, type Severity } from "./categories.ts";
+import {
+  categoriesOfLevel,
+  changedCategories,
+  type IsLogged,
+  parseCategories,
+  type Severity,
+} from "./categories.ts";
 import type { Logger } from "./logger.ts";
 
 /** One event of a log. */
@@ -30,7 +36,7 @@ const GENERAL = "global";
 /** Starts a log. */
 export function createLog({ write, categories = "0" }: LogOptions): Log {
   let text = changedCategories("", categories);
-  let isLogged = parseCategories(text);
+  let isLogged = remembered(parseCategories(text));
   const loggerOf = (category: string): Logger => {
     const at = (severity: Severity) => (event: string, fields?: LogLine["fields"]) => {
       if (isLogged(category, severity)) write({ severity, category, event, fields: fields ?? {} });
@@ -45,8 +51,19 @@ export function createLog({ write, categories = "0" }: LogOptions): Log {
     },
     change(wanted) {
       text = changedCategories(text, wanted);
-      isLogged = parseCategories(text);
+      isLogged = remembered(parseCategories(text));
     },
+  };
+}
+
+/** Categories are few, and asked for with every event. */
+function remembered(isLogged: IsLogged): IsLogged {
+  const known = new Map<string, boolean>();
+  return (category, severity) => {
+    const event = `${severity} ${category}`;
+    const is = known.get(event) ?? isLogged(category, severity);
+    known.set(event, is);
+    return is;
   };
 }
 

@@ -82,6 +82,7 @@ export async function runHandler<Context>(
   request: RequestInfo,
   rules: Rules<Context>,
 ): Promise<unknown> {
+  rules.log?.info("call", { call: call.name, from: request.remoteAddress });
   const given = rules.context(request);
   const context = given instanceof Promise ? await given : given;
   for (const need of call.needs) {
@@ -93,8 +94,11 @@ export async function runHandler<Context>(
 
 /** What the caller sees of an exception; what it may not see goes to the log. */
 export function visibleError(error: unknown, name: string, log: Logger = silent): RpcError {
-  if (error instanceof RpcError) return error;
-  if (error instanceof BadParams) return errorOf(protocolErrors.invalidParams);
+  if (error instanceof RpcError || error instanceof BadParams) {
+    const refusal = error instanceof RpcError ? error : errorOf(protocolErrors.invalidParams);
+    log.debug("call refused", { call: name, code: refusal.code });
+    return refusal;
+  }
   log.error("rpc handler failed", { call: name, error });
   return errorOf(protocolErrors.internal);
 }

@@ -58,6 +58,7 @@ export type WalletOptions = {
   /** Flags in place of `--wallet-dir`. */
   readonly first?: readonly string[];
   readonly port?: number;
+  readonly env?: Readonly<Record<string, string>>;
 };
 
 const anulo = fileURLToPath(new URL("../../../../../bin/anulo.js", import.meta.url));
@@ -165,6 +166,7 @@ export async function startWallet(maker: Maker, options: WalletOptions = {}): Pr
   const program = await launch({
     command,
     port,
+    ...(options.env !== undefined && { env: options.env }),
     args: [
       ...args,
       ...(options.first ?? ["--wallet-dir", folder.path]),

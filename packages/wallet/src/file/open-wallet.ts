@@ -194,7 +194,10 @@ async function openWith(
     daemon: options.daemon,
     ...(typeof maxReorgDepth === "number" ? { maxReorgDepth } : {}),
     ...(lookahead === undefined ? {} : { lookahead }),
-    ...(options.onReceived === undefined ? {} : { onReceived: options.onReceived }),
+    onReceived: (txid) => {
+      options.log?.info("received", { txid });
+      options.onReceived?.(txid);
+    },
   });
   const close = async () => {
     await wallet.close();
