@@ -3,8 +3,10 @@ import { test } from "node:test";
 import { keccak256 } from "@anulo/crypto";
 import {
   BadBytes,
+  blockId,
   prunableHash,
   readBlock,
+  readIdentifiedBlock,
   readTransactionPrefix,
   type Transaction,
   transactionHash,
@@ -24,6 +26,9 @@ test("any block of the format is written and read as the same value and the same
     const read = readBlock(bytes);
     assert.deepEqual(plain(read), plain(block));
     assert.deepEqual(writeBlock(read), bytes);
+    const { id, minerTransactionHash } = readIdentifiedBlock(bytes);
+    assert.deepEqual(id, blockId(block));
+    assert.deepEqual(minerTransactionHash, transactionHash(block.minerTransaction));
   }
 });
 

@@ -1,6 +1,6 @@
 import { keccak256 } from "@anulo/crypto";
 import { equalBytes, fromHex } from "./bytes.ts";
-import { Writer } from "./codec/bytes-io.ts";
+import { Reader, Writer } from "./codec/bytes-io.ts";
 import type { TypeOf } from "./codec/wire.ts";
 import {
   bytes32,
@@ -13,8 +13,9 @@ import {
   varint,
   varintBelow,
 } from "./codec/wire.ts";
-import { transaction } from "./transaction.ts";
-import { transactionHash } from "./transaction-hash.ts";
+import { ringCtTypes } from "./ringct.ts";
+import { type Transaction, transaction } from "./transaction.ts";
+import { NULL_HASH, transactionHash } from "./transaction-hash.ts";
 import { treeHash } from "./tree-hash.ts";
 
 const uint8Varint = varintBelow(256);
@@ -28,10 +29,12 @@ const blockHeader = struct()
 /** `majorVersion` is the hard fork; `timestamp` in seconds since 1970 (by the miner's clock). */
 export type BlockHeader = TypeOf<typeof blockHeader>;
 
+const namesOfTransactions = list(bytes32, forgivingSize);
+
 const block = struct()
   .field("header", blockHeader)
   .field("minerTransaction", transaction)
-  .field("transactionHashes", list(bytes32, forgivingSize));
+  .field("transactionHashes", namesOfTransactions);
 /** A block names its transactions; only the miner's is inside. Source: cryptonote_basic/cryptonote_basic.h. */
 export type Block = TypeOf<typeof block>;
 
@@ -45,6 +48,42 @@ export function writeBlock(value: Block): Uint8Array {
   return encode(block, value);
 }
 
+/** A block with what names it and its miner's transaction (32 bytes each). */
+export type IdentifiedBlock = {
+  readonly block: Block;
+  readonly id: Uint8Array;
+  readonly minerTransactionHash: Uint8Array;
+};
+
+/**
+ * A block of exactly these bytes, and its ids by the bytes themselves: header and prefix have one spelling only, so
+ * nothing need be written again. Throws `BadBytes`.
+ */
+export function readIdentifiedBlock(blob: Uint8Array): IdentifiedBlock {
+  const reader = new Reader(new Uint8Array(blob));
+  const header = blockHeader.read(reader);
+  const headerEnd = reader.position;
+  const minerTransaction = transaction.read(reader);
+  const minerEnd = reader.position;
+  const transactionHashes = namesOfTransactions.read(reader);
+  if (reader.remaining !== 0) throw reader.bad(`${reader.remaining} bytes left over`);
+  const read = { header, minerTransaction, transactionHashes };
+  const minerTransactionHash = minerHash(minerTransaction, reader.bytes.subarray(headerEnd, minerEnd));
+  const root = treeHash([minerTransactionHash, ...transactionHashes]);
+  const id = idOf(read, () => hashingBlob(reader.bytes.subarray(0, headerEnd), root, transactionHashes));
+  return { block: read, id, minerTransactionHash };
+}
+
+/** Hash of RingCT type 0: a single byte. */
+const PLAIN_BASE_HASH = keccak256(Uint8Array.of(ringCtTypes.none));
+
+function minerHash(miner: Transaction, bytes: Uint8Array): Uint8Array {
+  const { prefix, ringct } = miner;
+  if (prefix.version !== 2 || ringct?.type !== ringCtTypes.none) return transactionHash(miner);
+  const prefixHash = keccak256(bytes.subarray(0, bytes.length - 1));
+  return keccak256(prefixHash, PLAIN_BASE_HASH, NULL_HASH);
+}
+
 /** Root (32 bytes) of the tree of the ids of a block's transactions, the miner's first. */
 export function transactionTreeHash({ minerTransaction, transactionHashes }: Block): Uint8Array {
   return treeHash([transactionHash(minerTransaction), ...transactionHashes]);
@@ -52,10 +91,15 @@ export function transactionTreeHash({ minerTransaction, transactionHashes }: Blo
 
 /** What miners hash: header, tree root, number of transactions. Source: `get_block_hashing_blob`. */
 export function blockHashingBlob(value: Block): Uint8Array {
+  const header = encode(blockHeader, value.header);
+  return hashingBlob(header, transactionTreeHash(value), value.transactionHashes);
+}
+
+function hashingBlob(header: Uint8Array, root: Uint8Array, others: readonly Uint8Array[]): Uint8Array {
   const writer = new Writer(128);
-  blockHeader.write(writer, value.header);
-  writer.writeBytes(transactionTreeHash(value));
-  writer.writeVarint(value.transactionHashes.length + 1);
+  writer.writeBytes(header);
+  writer.writeBytes(root);
+  writer.writeVarint(others.length + 1);
   return writer.finish();
 }
 
@@ -77,11 +121,15 @@ export function claimedHeight({ minerTransaction: { prefix } }: Block): number |
 
 /** Id (32 bytes) of a block. */
 export function blockId(value: Block): Uint8Array {
+  return idOf(value, () => blockHashingBlob(value));
+}
+
+function idOf(value: Block, hashingBlobOf: () => Uint8Array): Uint8Array {
   const maybeWronglyHashed = (claimedHeight(value) ?? wronglyHashed.height) === wronglyHashed.height;
   if (maybeWronglyHashed && equalBytes(keccak256(writeBlock(value)), wronglyHashed.hashOfBytes)) {
     return wronglyHashed.id.slice();
   }
-  const hashed = blockHashingBlob(value);
+  const hashed = hashingBlobOf();
   const writer = new Writer(128);
   writer.writeVarint(hashed.length);
   writer.writeBytes(hashed);

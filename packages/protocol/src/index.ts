@@ -16,7 +16,9 @@ export {
   blockHashingBlob,
   blockId,
   claimedHeight,
+  type IdentifiedBlock,
   readBlock,
+  readIdentifiedBlock,
   transactionTreeHash,
   writeBlock,
 } from "./block.ts";

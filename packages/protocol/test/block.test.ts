@@ -9,6 +9,7 @@ import {
   claimedHeight,
   fromHex,
   readBlock,
+  readIdentifiedBlock,
   toHex,
   transactionHash,
   transactionTreeHash,
@@ -22,6 +23,12 @@ test("every recorded block is read and written byte for byte and has its id", ()
     const block = readBlock(fromHex(hex));
     assert.equal(toHex(writeBlock(block)), hex);
     assert.equal(toHex(blockId(block)), id);
+    assert.deepEqual(readIdentifiedBlock(fromHex(hex)), {
+      block,
+      id: fromHex(id),
+      minerTransactionHash: transactionHash(block.minerTransaction),
+    });
+    assert.throws(() => readIdentifiedBlock(fromHex(`${hex}00`)), BadBytes);
   }
 });
 
@@ -43,6 +50,9 @@ test("block 202612 of every network has its id, on mainnet one its contents do n
     assert.equal(claimedHeight(block), expect.height);
     assert.equal(block.header.timestamp, expect.timestamp);
     assert.equal(block.header.nonce, expect.nonce);
+    const { id, minerTransactionHash } = readIdentifiedBlock(fromHex(hex));
+    assert.equal(toHex(id), expect.id);
+    assert.equal(toHex(minerTransactionHash), expect.miner_tx_hash);
   }
 });
 

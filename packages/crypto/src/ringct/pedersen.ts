@@ -31,9 +31,10 @@ export function commitmentsOpen(
 ): boolean {
   const { masks, amounts, commitments } = openings;
   const weights = new Uint8Array(masks.length);
-  for (let at = 0; at < weights.length; at += 32) {
-    weights.set(random(WEIGHT_BYTES), at);
-    weights[at]! |= 1;
+  const drawn = random(WEIGHT_BYTES * amounts.length);
+  for (let i = 0; i < amounts.length; i++) {
+    weights.set(drawn.subarray(WEIGHT_BYTES * i, WEIGHT_BYTES * (i + 1)), 32 * i);
+    weights[32 * i]! |= 1;
   }
   const values = concatBytes(...amounts.map(scFromUint64));
   const [mask, value] = [masks, values].map((each) => backend.vector.innerProduct(weights, each));

@@ -136,18 +136,19 @@ class Writer {
   #head(major: number, count: number): void {
     this.#reserve(5);
     if (count < 24) {
-      this.#at = this.#buffer.writeUInt8((major << 5) | count, this.#at);
+      this.#buffer[this.#at++] = (major << 5) | count;
     } else if (count < 256) {
-      this.#at = this.#buffer.writeUInt16BE((((major << 5) | 24) << 8) | count, this.#at);
+      this.#buffer[this.#at++] = (major << 5) | 24;
+      this.#buffer[this.#at++] = count;
     } else {
-      this.#at = this.#buffer.writeUInt8((major << 5) | 26, this.#at);
+      this.#buffer[this.#at++] = (major << 5) | 26;
       this.#at = this.#buffer.writeUInt32BE(count, this.#at);
     }
   }
 
   #byte(value: number): void {
     this.#reserve(1);
-    this.#at = this.#buffer.writeUInt8(value, this.#at);
+    this.#buffer[this.#at++] = value;
   }
 
   #reserve(size: number): void {
@@ -162,35 +163,46 @@ function isList(value: object): value is readonly Plain[] {
   return Array.isArray(value);
 }
 
+/** Names of fields read, by a hash of their bytes; emptied when there are too many to be ours. */
+const namesRead = new Map<number, string>();
+const MOST_NAMES = 1024;
+
 class Reader {
   at = 0;
-  readonly #bytes: Buffer;
+  readonly #bytes: Uint8Array;
+  readonly #view: DataView;
 
   constructor(bytes: Uint8Array) {
-    this.#bytes = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    this.#bytes = new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   }
 
   value(depth: number): Plain {
     if (depth > MAX_DEPTH) throw new BadCbor("too deep");
-    const first = this.#take(1);
-    const initial = this.#bytes.readUInt8(first);
+    const initial = this.#bytes[this.#take(1)]!;
     const major = initial >> 5;
     if (major === 7) return this.#simple(initial);
-    if (initial === ((UNSIGNED << 5) | 27)) return this.#bytes.readBigUInt64BE(this.#take(8));
+    if (initial === ((UNSIGNED << 5) | 27)) return this.#view.getBigUint64(this.#take(8));
     const count = this.#count(initial & 31);
     if (major === UNSIGNED) return count;
     if (major === NEGATIVE) return -1 - count;
-    if (major === BYTES) return new Uint8Array(this.#slice(count));
-    if (major === TEXT) return this.#slice(count).toString("utf8");
+    if (major === BYTES) return this.#copy(count);
+    if (major === TEXT) return this.#text(count);
     if (major === LIST) return this.#list(count, depth);
-    if (major === MAP) return Object.fromEntries(this.#entries(count, depth));
+    if (major === MAP) return this.#record(count, depth);
     return this.#tagged(count, depth);
   }
 
   #tagged(tag: number, depth: number): Plain {
-    const initial = this.#bytes.readUInt8(this.#take(1));
+    const initial = this.#bytes[this.#take(1)]!;
     if (tag !== MAP_TAG || initial >> 5 !== MAP) throw new BadCbor("unknown tag");
-    return new Map(this.#entries(this.#count(initial & 31), depth));
+    const map = new Map<string, Plain>();
+    for (let left = this.#count(initial & 31); left > 0; left--) {
+      const key = this.value(depth + 1);
+      if (typeof key !== "string") throw new BadCbor("key is no text");
+      map.set(key, this.value(depth + 1));
+    }
+    return map;
   }
 
   #list(count: number, depth: number): Plain[] {
@@ -199,14 +211,39 @@ class Reader {
     return list;
   }
 
-  #entries(count: number, depth: number): [string, Plain][] {
-    const entries: [string, Plain][] = [];
+  #record(count: number, depth: number): { readonly [key: string]: Plain } {
+    const record: { [key: string]: Plain } = {};
     for (let i = 0; i < count; i++) {
-      const key = this.value(depth + 1);
-      if (typeof key !== "string") throw new BadCbor("key is no text");
-      entries.push([key, this.value(depth + 1)]);
+      const name = this.#name();
+      const value = this.value(depth + 1);
+      if (name === "__proto__") throw new BadCbor("a field no record has");
+      record[name] = value;
     }
-    return entries;
+    return record;
+  }
+
+  /** As they are few and each is read thousands of times, the string is made once. */
+  #name(): string {
+    const initial = this.#bytes[this.#take(1)]!;
+    if (initial >> 5 !== TEXT) throw new BadCbor("key is no text");
+    const length = this.#count(initial & 31);
+    const from = this.#take(length);
+    let hash = length;
+    for (let i = from; i < from + length; i++) hash = (Math.imul(hash, 31) + this.#bytes[i]!) | 0;
+    const known = namesRead.get(hash);
+    if (known !== undefined && this.#isAt(known, from, length)) return known;
+    this.at = from;
+    const name = this.#text(length);
+    if (namesRead.size >= MOST_NAMES) namesRead.clear();
+    namesRead.set(hash, name);
+    return name;
+  }
+
+  /** Whether these bytes spell an ASCII name. */
+  #isAt(name: string, from: number, length: number): boolean {
+    if (name.length !== length) return false;
+    for (let i = 0; i < length; i++) if (name.charCodeAt(i) !== this.#bytes[from + i]) return false;
+    return true;
   }
 
   #simple(initial: number): Plain {
@@ -214,20 +251,26 @@ class Reader {
     if (initial === TRUE) return true;
     if (initial === NULL) return null;
     if (initial === UNDEFINED) return undefined;
-    if (initial === DOUBLE) return this.#bytes.readDoubleBE(this.#take(8));
+    if (initial === DOUBLE) return this.#view.getFloat64(this.#take(8));
     throw new BadCbor("unknown simple value");
   }
 
   #count(short: number): number {
     if (short < 24) return short;
-    if (short === 24) return this.#bytes.readUInt8(this.#take(1));
-    if (short === 26) return this.#bytes.readUInt32BE(this.#take(4));
+    if (short === 24) return this.#bytes[this.#take(1)]!;
+    if (short === 26) return this.#view.getUint32(this.#take(4));
     throw new BadCbor("unknown length");
   }
 
-  #slice(size: number): Buffer {
+  #text(size: number): string {
     const from = this.#take(size);
-    return this.#bytes.subarray(from, from + size);
+    return Buffer.from(this.#bytes.buffer, this.#bytes.byteOffset + from, size).toString("utf8");
+  }
+
+  /** A copy, so that what is read does not keep the whole record in memory. */
+  #copy(size: number): Uint8Array {
+    const from = this.#take(size);
+    return this.#bytes.slice(from, from + size);
   }
 
   #take(size: number): number {

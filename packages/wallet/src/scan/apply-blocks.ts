@@ -137,16 +137,18 @@ function receive(
   found: { transaction: ScannedTransaction; output: ScannedOutput; receipts: Map<string, Receipt> },
 ): void {
   const { transaction, output, receipts } = found;
-  const known = ledger.byOneTimeKey.get(toHex(output.oneTimeKey));
+  const { state } = ledger;
+  const name = toHex(output.oneTimeKey);
+  const known = ledger.byOneTimeKey.get(name);
   if (known !== undefined && (known.spentHeight !== undefined || known.amount >= output.amount)) return;
-  const told = ledger.state.coldKeyImages.get(toHex(output.oneTimeKey));
-  const owned = ownedOutput(transaction, { ...output, keyImage: output.keyImage ?? told }, known);
-  if (known === undefined) ledger.state.outputs.push(owned);
-  else ledger.state.outputs[ledger.state.outputs.indexOf(known)] = owned;
-  indexOutput(ledger, owned);
-  owned.pendingSpend = known?.pendingSpend ?? pendingSpender(ledger.state, owned);
-  owned.frozen = known?.frozen === true || wasFrozen(ledger.state, owned);
-  coverSubaddress(ledger.state, output.subaddress);
+  const keyImage = output.keyImage ?? state.coldKeyImages.get(name) ?? known?.keyImage;
+  const owned = ownedOutput(transaction, output, { keyImage, replaces: known });
+  if (known === undefined) state.outputs.push(owned);
+  else state.outputs[state.outputs.indexOf(known)] = owned;
+  indexOutput(ledger, owned, name);
+  owned.pendingSpend = known?.pendingSpend ?? pendingSpender(state, owned);
+  owned.frozen = known?.frozen === true || wasFrozen(state, owned);
+  coverSubaddress(state, output.subaddress);
   addReceipt(receipts, output, output.amount - (known?.amount ?? 0n));
 }
 
@@ -161,13 +163,24 @@ function addReceipt(receipts: Map<string, Receipt>, output: ScannedOutput, gaine
 function ownedOutput(
   transaction: ScannedTransaction,
   output: ScannedOutput,
-  replaces: OwnedOutput | undefined,
+  { keyImage, replaces }: Pick<OwnedOutput, "keyImage" | "replaces">,
 ): OwnedOutput {
-  const { txHash, height, timestamp, unlockTime, coinbase, txSize } = transaction;
   return {
-    ...output,
-    ...{ txHash, height, timestamp, unlockTime, coinbase, txSize },
-    keyImage: output.keyImage ?? replaces?.keyImage,
+    outputIndex: output.outputIndex,
+    globalIndex: output.globalIndex,
+    amount: output.amount,
+    mask: output.mask,
+    rct: output.rct,
+    oneTimeKey: output.oneTimeKey,
+    txPublicKey: output.txPublicKey,
+    keyImage,
+    subaddress: output.subaddress,
+    txHash: transaction.txHash,
+    height: transaction.height,
+    timestamp: transaction.timestamp,
+    unlockTime: transaction.unlockTime,
+    coinbase: transaction.coinbase,
+    txSize: transaction.txSize,
     frozen: false,
     spentHeight: undefined,
     pendingSpend: undefined,
@@ -175,15 +188,16 @@ function ownedOutput(
   };
 }
 
-/** Makes an output findable by its key and key image. */
-export function indexOutput(ledger: Ledger, output: OwnedOutput): void {
-  ledger.byOneTimeKey.set(toHex(output.oneTimeKey), output);
+/** Makes an output findable by its key (`name` in hex) and key image. */
+export function indexOutput(ledger: Ledger, output: OwnedOutput, name = toHex(output.oneTimeKey)): void {
+  ledger.byOneTimeKey.set(name, output);
   if (output.keyImage !== undefined) ledger.byKeyImage.set(toHex(output.keyImage), output);
 }
 
 /** Frozen in the original program, before this one had found it; told once. */
 function wasFrozen({ frozenBefore }: WalletState, { keyImage }: OwnedOutput): boolean {
-  const at = keyImage === undefined ? -1 : frozenBefore.indexOf(toHex(keyImage));
+  if (keyImage === undefined || frozenBefore.length === 0) return false;
+  const at = frozenBefore.indexOf(toHex(keyImage));
   if (at === -1) return false;
   frozenBefore.splice(at, 1);
   return true;

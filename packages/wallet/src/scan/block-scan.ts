@@ -1,12 +1,11 @@
 /** Walks the node's chain from the last block both sides know to the newest one. Runs in the scan worker. */
 import {
   type Block,
-  blockId,
   equalBytes,
-  readBlock,
+  type IdentifiedBlock,
+  readIdentifiedBlock,
   readTransaction,
   type Transaction,
-  transactionHash,
   writeTransaction,
 } from "@anulo/protocol";
 import type { Daemon } from "../daemon.ts";
@@ -17,7 +16,7 @@ import type { BlocksChange, ScanTask } from "./messages.ts";
 import { fullTransactionSize } from "./transaction-size.ts";
 
 type Answer = Awaited<ReturnType<Daemon["getBlocks"]>>;
-type ReadBlock = { readonly height: number; readonly id: Uint8Array; readonly block: Block };
+type ReadBlock = IdentifiedBlock & { readonly height: number };
 /** Blocks that follow one another; the first stands at place `skipped` in the answer. */
 type Batch = { readonly blocks: readonly ReadBlock[]; readonly answer: Answer; readonly skipped: number };
 
@@ -90,8 +89,8 @@ function readBatch(answer: Answer, lastId: Uint8Array | undefined): Batch {
   const { blocks: entries, start_height: first, output_indices: indices } = answer;
   if (entries.length !== indices.length) throw nonsense("blocks and output indices differ in number");
   const all = entries.map(({ block: blob }, i): ReadBlock => {
-    const block = readBlock(blob);
-    return { height: first + i, id: blockId(block), block };
+    const { block, id, minerTransactionHash } = readIdentifiedBlock(blob);
+    return { height: first + i, id, block, minerTransactionHash };
   });
   for (let i = 1; i < all.length; i++) {
     if (!equalBytes(all[i]!.block.header.previousId, all[i - 1]!.id))
@@ -128,34 +127,39 @@ function rewardOf({ minerTransaction }: Block): bigint {
   return minerTransaction.prefix.outputs.reduce((sum, { amount }) => sum + amount, 0n);
 }
 
-function transactionsOf({ block, height }: ReadBlock, answer: Answer, entry: number): RawTransaction[] {
+function transactionsOf(read: ReadBlock, answer: Answer, entry: number): RawTransaction[] {
+  const { block, height, minerTransactionHash } = read;
   const { txs: blobs, pruned } = answer.blocks[entry]!;
   const indices = answer.output_indices[entry]!.indices;
   const { minerTransaction, transactionHashes, header } = block;
   if (blobs.length !== transactionHashes.length || indices.length !== blobs.length + 1) {
     throw nonsense("a block without all of its transactions");
   }
-  const common = { height, timestamp: header.timestamp, blockVersion: header.majorVersion };
+  const { timestamp, majorVersion: blockVersion } = header;
   const miner: RawTransaction = {
-    ...common,
     transaction: minerTransaction,
     identify: () => ({
-      txHash: transactionHash(minerTransaction),
+      txHash: minerTransactionHash,
       txSize: writeTransaction(minerTransaction).length,
     }),
     globalIndices: globalIndices(indices[0]!.indices, minerTransaction),
     coinbase: true,
+    height,
+    timestamp,
+    blockVersion,
   };
   const others = transactionHashes.map((txHash, i): RawTransaction => {
     const { blob } = blobs[i]!;
     const transaction = readTransaction(blob, { pruned });
     const txSize = pruned ? fullTransactionSize(transaction, blob.length) : blob.length;
     return {
-      ...common,
       transaction,
       identify: () => ({ txHash, txSize }),
       globalIndices: globalIndices(indices[i + 1]!.indices, transaction),
       coinbase: false,
+      height,
+      timestamp,
+      blockVersion,
     };
   });
   return [miner, ...others];

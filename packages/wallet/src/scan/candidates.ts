@@ -11,7 +11,7 @@ import {
   txPublicKeys,
 } from "@anulo/protocol";
 import type { ScannedOutput, ScannedTransaction } from "../changes.ts";
-import { type Candidate, type Finder, findOutputs, NO_DERIVATION } from "./find-outputs.ts";
+import { type Candidate, type Finder, findOutputs, NO_DERIVATION, packedKeys } from "./find-outputs.ts";
 import { cryptPaymentId, publicAmountOut, type ScanKeys } from "./scan-transaction.ts";
 
 /** A transaction of a block or of the pool, before scanning. */
@@ -36,7 +36,8 @@ export type ScanContext = Finder & {
 /** Readable payment ids mean nothing from this hard fork on. Source: wallet2.cpp IGNORE_LONG_PAYMENT_ID_FROM_BLOCK_VERSION. */
 const LONG_PAYMENT_ID_IGNORED_FROM = 12;
 
-type Prepared = RawTransaction & {
+type Prepared = {
+  readonly raw: RawTransaction;
   readonly fields: readonly ExtraField[];
   readonly publicKeys: readonly Uint8Array[];
   readonly additionalKeys: readonly Uint8Array[];
@@ -50,18 +51,31 @@ export function scanTransactions(
   const prepared = transactions.map(prepare);
   const derivations = deriveAll(context.keys, prepared);
   let at = 0;
-  const candidates = prepared.map((item): Candidate => {
-    const main = derivations.slice(at, at + item.publicKeys.length);
-    at += item.publicKeys.length;
-    const additionalDerivations = derivations.slice(at, at + item.additionalKeys.length);
-    at += item.additionalKeys.length;
-    return { ...item, derivations: main, additionalDerivations };
+  const candidates = prepared.map(({ raw, publicKeys, additionalKeys }): Candidate => {
+    const { transaction, globalIndices, coinbase } = raw;
+    const main = derivations.slice(at, at + publicKeys.length);
+    at += publicKeys.length;
+    const additionalDerivations = derivations.slice(at, at + additionalKeys.length);
+    at += additionalKeys.length;
+    return {
+      transaction,
+      publicKeys,
+      derivations: main,
+      additionalKeys,
+      additionalDerivations,
+      globalIndices,
+      coinbase,
+    };
   });
   const received = findOutputs(context, candidates);
-  return prepared.flatMap((item, i) => {
-    const scanned = describe(context, item, { received: received[i]!, main: candidates[i]!.derivations });
-    return scanned === undefined ? [] : [scanned];
-  });
+  const scanned: ScannedTransaction[] = [];
+  for (const [i, item] of prepared.entries()) {
+    const found = received[i]!;
+    learnImages(context, found);
+    if (found.length > 0 || spends(context, item.raw))
+      scanned.push(describe(item, found, candidates[i]!.derivations));
+  }
+  return scanned;
 }
 
 function prepare(raw: RawTransaction): Prepared {
@@ -70,50 +84,65 @@ function prepare(raw: RawTransaction): Prepared {
   const publicKeys = txPublicKeys(fields);
   // Without a main key the original doesn't look at the additional ones either.
   const additionalKeys = publicKeys.length === 0 ? [] : additionalPublicKeys(fields).slice(0, outputs.length);
-  return { ...raw, fields, publicKeys, additionalKeys };
+  return { raw, fields, publicKeys, additionalKeys };
 }
 
 function deriveAll(keys: ScanKeys, prepared: readonly Prepared[]): Uint8Array[] {
-  const all = prepared.flatMap(({ publicKeys, additionalKeys }) => [...publicKeys, ...additionalKeys]);
-  const packed = new Uint8Array(32 * all.length);
-  for (const [i, key] of all.entries()) packed.set(key, 32 * i);
-  const { derivations, valid } = deriveBatch({ viewSecret: keys.viewSecret, publicKeys: packed });
+  const all: Uint8Array[] = [];
+  for (const { publicKeys, additionalKeys } of prepared) all.push(...publicKeys, ...additionalKeys);
+  const publicKeys = packedKeys(all, (key) => key);
+  const { derivations, valid } = deriveBatch({ viewSecret: keys.viewSecret, publicKeys });
   return all.map((_, i) => (valid[i] === 1 ? derivations.subarray(32 * i, 32 * i + 32) : NO_DERIVATION));
 }
 
-/** Undefined for a transaction that is none of the wallet's business. */
-function describe(
-  context: ScanContext,
-  item: Prepared,
-  { received, main }: { readonly received: ScannedOutput[]; readonly main: readonly Uint8Array[] },
-): ScannedTransaction | undefined {
-  for (const { keyImage } of received) {
-    if (keyImage !== undefined) context.knownImages.add(toHex(keyImage));
-  }
-  const inputs = item.transaction.prefix.inputs.flatMap((input) =>
-    input.type === "key" ? [{ keyImage: input.keyImage, amount: input.amount }] : [],
+function learnImages({ knownImages }: ScanContext, received: readonly ScannedOutput[]): void {
+  for (const { keyImage } of received) if (keyImage !== undefined) knownImages.add(toHex(keyImage));
+}
+
+function spends({ knownImages }: ScanContext, { transaction }: RawTransaction): boolean {
+  return transaction.prefix.inputs.some(
+    (input) => input.type === "key" && knownImages.has(toHex(input.keyImage)),
   );
-  const spends = inputs.some(({ keyImage }) => context.knownImages.has(toHex(keyImage)));
-  if (received.length === 0 && !spends) return undefined;
-  const { coinbase, height, timestamp, transaction } = item;
+}
+
+/** What the wallet keeps of a transaction that pays it or spends from it. */
+function describe(
+  { raw, fields }: Prepared,
+  received: readonly ScannedOutput[],
+  main: readonly Uint8Array[],
+): ScannedTransaction {
+  const { coinbase, height, timestamp } = raw;
+  const { prefix } = raw.transaction;
+  const { txHash, txSize } = raw.identify();
   return {
-    ...item.identify(),
-    ...{ coinbase, height, timestamp, received, inputs },
-    unlockTime: transaction.prefix.unlockTime,
-    fee: feeOf(item),
-    publicAmountOut: publicAmountOut(transaction.prefix),
-    paymentId: paymentIdOf(item, main),
+    txHash,
+    txSize,
+    coinbase,
+    height,
+    timestamp,
+    received,
+    inputs: prefix.inputs.flatMap((input) =>
+      input.type === "key" ? [{ keyImage: input.keyImage, amount: input.amount }] : [],
+    ),
+    unlockTime: prefix.unlockTime,
+    fee: feeOf(raw),
+    publicAmountOut: publicAmountOut(prefix),
+    paymentId: paymentIdOf(fields, raw.blockVersion, main),
   };
 }
 
-function feeOf({ coinbase, transaction: { ringct } }: Prepared): bigint | undefined {
+function feeOf({ coinbase, transaction: { ringct } }: RawTransaction): bigint | undefined {
   if (coinbase) return 0n;
   if (ringct === undefined) return undefined;
   return ringct.type === 0 ? 0n : ringct.fee;
 }
 
 /** Encrypted to the last public key that was tried. Source: wallet2.cpp `process_new_transaction`. */
-function paymentIdOf({ fields, blockVersion }: Prepared, derivations: readonly Uint8Array[]): Uint8Array {
+function paymentIdOf(
+  fields: readonly ExtraField[],
+  blockVersion: number,
+  derivations: readonly Uint8Array[],
+): Uint8Array {
   const paymentId = new Uint8Array(32);
   const encrypted = encryptedPaymentId(fields);
   const derivation = derivations.at(-1);

@@ -15,7 +15,7 @@ import {
   subaddressSecretKey,
   viewTagBatch,
 } from "@anulo/crypto";
-import { concatBytes, equalBytes, type RingCt, type Transaction, toHex } from "@anulo/protocol";
+import { equalBytes, type RingCt, type Transaction, toHex } from "@anulo/protocol";
 import type { ScannedOutput } from "../changes.ts";
 import type { SubaddressIndex } from "../state.ts";
 import { PUBLIC_MASK, type ScanKeys } from "./scan-transaction.ts";
@@ -55,78 +55,91 @@ type Trial = {
   readonly derivation: Uint8Array;
   readonly txPublicKey: Uint8Array;
 };
-type Match = Trial & { readonly subaddress: SubaddressIndex };
+type Match = { readonly trial: Trial; readonly subaddress: SubaddressIndex };
 type Opened = { readonly amount: bigint; readonly mask: Uint8Array };
 
 /** What each transaction pays to the wallet, in order. */
 export function findOutputs(finder: Finder, candidates: readonly Candidate[]): ScannedOutput[][] {
-  const matches = matchesOf(finder, candidates.flatMap(trialsOf));
-  const scalars = derivationScalarBatch(packedDerivations(matches), outputIndices(matches));
+  const matches = matchesOf(finder, trialsOf(candidates));
+  const matched = matches.map(({ trial }) => trial);
+  const scalars = derivationScalarBatch(packedKeys(matched, derivationOf), outputIndices(matched));
   const amountKeys = matches.map((_, i) => scalars.subarray(32 * i, 32 * i + 32));
   const opened = openAmounts(candidates, matches, amountKeys);
-  makeKeyImages(finder, matches, amountKeys);
+  const keyImages = keyImagesOf(finder, matches, amountKeys);
   scalars.fill(0);
   const found: ScannedOutput[][] = candidates.map(() => []);
-  for (const [i, { of, outputIndex, oneTimeKey, txPublicKey, subaddress }] of matches.entries()) {
+  for (const [i, { trial, subaddress }] of matches.entries()) {
     const amount = opened[i];
     if (amount === undefined) continue;
-    const keyImage = finder.keyImages.get(toHex(oneTimeKey));
+    const { of, outputIndex, oneTimeKey, txPublicKey } = trial;
     const { transaction, coinbase, globalIndices } = candidates[of]!;
     const { version, outputs } = transaction.prefix;
     found[of]!.push({
       outputIndex,
       globalIndex: globalIndices[outputIndex] ?? 0n,
-      ...amount,
+      amount: amount.amount,
+      mask: amount.mask,
       rct: outputs[outputIndex]!.amount === 0n || (coinbase && version >= 2),
-      ...{ oneTimeKey, txPublicKey, keyImage, subaddress },
+      oneTimeKey,
+      txPublicKey,
+      keyImage: keyImages[i],
+      subaddress,
     });
   }
   return found;
 }
 
 /** The main keys come first, then each output's own additional key. Source: cryptonote_format_utils.cpp `is_out_to_acc_precomp`. */
-function trialsOf(candidate: Candidate, of: number): Trial[] {
-  const { publicKeys, derivations, additionalKeys, additionalDerivations } = candidate;
-  return candidate.transaction.prefix.outputs.flatMap(({ target }, outputIndex): Trial[] => {
-    if (target.type !== "key" && target.type !== "taggedKey") return [];
-    const viewTag = target.type === "taggedKey" ? target.viewTag : undefined;
-    const output = { of, outputIndex, oneTimeKey: target.key, viewTag };
-    const trials = derivations.map((derivation, i) => ({
-      ...output,
-      derivation,
-      txPublicKey: publicKeys[i]!,
-    }));
-    const additional = additionalDerivations[outputIndex];
-    if (additional === undefined) return trials;
-    return [...trials, { ...output, derivation: additional, txPublicKey: additionalKeys[outputIndex]! }];
-  });
+function trialsOf(candidates: readonly Candidate[]): Trial[] {
+  const trials: Trial[] = [];
+  for (const [of, candidate] of candidates.entries()) {
+    const { publicKeys, derivations, additionalKeys, additionalDerivations } = candidate;
+    for (const [outputIndex, { target }] of candidate.transaction.prefix.outputs.entries()) {
+      if (target.type !== "key" && target.type !== "taggedKey") continue;
+      const oneTimeKey = target.key;
+      const viewTag = target.type === "taggedKey" ? target.viewTag : undefined;
+      const tryWith = (derivation: Uint8Array, txPublicKey: Uint8Array) =>
+        trials.push({ of, outputIndex, oneTimeKey, viewTag, derivation, txPublicKey });
+      for (const [i, derivation] of derivations.entries()) tryWith(derivation, publicKeys[i]!);
+      const additional = additionalDerivations[outputIndex];
+      if (additional !== undefined) tryWith(additional, additionalKeys[outputIndex]!);
+    }
+  }
+  return trials;
 }
 
-function packedDerivations(trials: readonly Trial[]): Uint8Array {
-  return concatBytes(...trials.map(({ derivation }) => derivation));
+/** A key of 32 bytes of each item, end to end. */
+export function packedKeys<T>(items: readonly T[], keyOf: (item: T) => Uint8Array): Uint8Array {
+  const packed = new Uint8Array(32 * items.length);
+  for (const [i, item] of items.entries()) packed.set(keyOf(item), 32 * i);
+  return packed;
 }
+
+const derivationOf = ({ derivation }: Trial): Uint8Array => derivation;
 
 function outputIndices(trials: readonly Trial[]): Uint32Array {
-  return Uint32Array.from(trials, ({ outputIndex }) => outputIndex);
+  const indices = new Uint32Array(trials.length);
+  for (const [i, { outputIndex }] of trials.entries()) indices[i] = outputIndex;
+  return indices;
 }
 
 /** The first trial of each output that leads to an address of the wallet; the table grows as addresses turn up. */
 function matchesOf({ table, cover }: Finder, trials: readonly Trial[]): Match[] {
-  const tags = viewTagBatch(packedDerivations(trials), outputIndices(trials));
+  const tags = viewTagBatch(packedKeys(trials, derivationOf), outputIndices(trials));
   const left = trials.filter(({ viewTag }, i) => viewTag === undefined || viewTag === tags[i]);
   const { points, valid } = outputSpendKeyBatch({
-    outputKeys: concatBytes(...left.map(({ oneTimeKey }) => oneTimeKey)),
-    derivations: packedDerivations(left),
+    outputKeys: packedKeys(left, ({ oneTimeKey }) => oneTimeKey),
+    derivations: packedKeys(left, derivationOf),
     outputIndices: outputIndices(left),
   });
   const matches: Match[] = [];
   for (const [i, trial] of left.entries()) {
-    const last = matches.at(-1);
+    const last = matches.at(-1)?.trial;
     if (valid[i] !== 1 || (last?.of === trial.of && last.outputIndex === trial.outputIndex)) continue;
     const subaddress = table.byKey.get(toHex(points.subarray(32 * i, 32 * i + 32)));
     if (subaddress === undefined) continue;
     cover(subaddress);
-    matches.push({ ...trial, subaddress });
+    matches.push({ trial, subaddress });
   }
   return matches;
 }
@@ -140,7 +153,7 @@ function openAmounts(
   amountKeys: readonly Uint8Array[],
 ): (Opened | undefined)[] {
   const hidden: Hidden[] = [];
-  const amounts = matches.map(({ of, outputIndex }, place): Opened | undefined => {
+  const amounts = matches.map(({ trial: { of, outputIndex } }, place): Opened | undefined => {
     const { prefix, ringct } = candidates[of]!.transaction;
     const { amount } = prefix.outputs[outputIndex]!;
     if (amount > 0n || ringct === undefined || ringct.type === 0) return { amount, mask: PUBLIC_MASK };
@@ -160,9 +173,9 @@ function openAmounts(
 function openTogether(hidden: readonly Hidden[]): boolean {
   if (hidden.length === 0) return true;
   return commitmentsOpen({
-    masks: concatBytes(...hidden.map(({ opened }) => opened.mask)),
+    masks: packedKeys(hidden, ({ opened }) => opened.mask),
     amounts: hidden.map(({ opened }) => opened.amount),
-    commitments: concatBytes(...hidden.map(({ commitment }) => commitment)),
+    commitments: packedKeys(hidden, ({ commitment }) => commitment),
   });
 }
 
@@ -185,31 +198,51 @@ function littleEndian64(scalar: Uint8Array): bigint {
   return new DataView(scalar.buffer, scalar.byteOffset).getBigUint64(0, true);
 }
 
-/** Makes the key images not yet known; none where the secret isn't the key's, or in a wallet that can only look. */
-function makeKeyImages(
+/** The key image of each match; none where the secret isn't the key's, or in a wallet that can only look. */
+function keyImagesOf(
   { keys, keyImages }: Finder,
   matches: readonly Match[],
   amountKeys: readonly Uint8Array[],
-): void {
+): (Uint8Array | undefined)[] {
+  const names = matches.map(({ trial }) => toHex(trial.oneTimeKey));
   const { spendSecret } = keys;
-  if (spendSecret === undefined) return;
-  const places = [...matches.keys()].filter((i) => !keyImages.has(toHex(matches[i]!.oneTimeKey)));
-  const fresh = places.map((i) => matches[i]!);
-  const ofAddress = addressSecrets(keys, spendSecret, fresh);
+  if (spendSecret !== undefined) {
+    const fresh: Fresh[] = [];
+    for (const [i, { trial, subaddress }] of matches.entries()) {
+      const [name, amountKey] = [names[i]!, amountKeys[i]!];
+      if (!keyImages.has(name)) fresh.push({ name, oneTimeKey: trial.oneTimeKey, subaddress, amountKey });
+    }
+    makeKeyImages(keyImages, { ...keys, spendSecret }, fresh);
+  }
+  return names.map((name) => keyImages.get(name));
+}
+
+/** An output whose key image isn't known yet. */
+type Fresh = {
+  /** Its one-time key in hex. */
+  readonly name: string;
+  readonly oneTimeKey: Uint8Array;
+  readonly subaddress: SubaddressIndex;
+  readonly amountKey: Uint8Array;
+};
+
+function makeKeyImages(keyImages: Map<string, Uint8Array>, keys: SpendKeys, fresh: readonly Fresh[]): void {
+  if (fresh.length === 0) return;
+  const ofAddress = addressSecrets(keys, fresh);
   const secretKeys = new Uint8Array(32 * fresh.length);
   try {
-    for (const [at, { subaddress }] of fresh.entries()) {
-      const secret = scAdd(ofAddress.get(keyOf(subaddress))!, amountKeys[places[at]!]!);
+    for (const [at, { subaddress, amountKey }] of fresh.entries()) {
+      const secret = scAdd(ofAddress.get(keyOf(subaddress))!, amountKey);
       secretKeys.set(secret, 32 * at);
       secret.fill(0);
     }
-    const oneTimeKeys = concatBytes(...fresh.map(({ oneTimeKey }) => oneTimeKey));
     const publicKeys = publicKeyBatch(secretKeys);
+    const oneTimeKeys = packedKeys(fresh, ({ oneTimeKey }) => oneTimeKey);
     const images = keyImageBatch({ publicKeys: oneTimeKeys, secretKeys });
-    for (const [at, { oneTimeKey }] of fresh.entries()) {
+    for (const [at, { name, oneTimeKey }] of fresh.entries()) {
       const [from, to] = [32 * at, 32 * at + 32];
       if (!equalBytes(publicKeys.subarray(from, to), oneTimeKey)) continue;
-      keyImages.set(toHex(oneTimeKey), images.slice(from, to));
+      keyImages.set(name, images.slice(from, to));
     }
   } finally {
     secretKeys.fill(0);
@@ -217,16 +250,17 @@ function makeKeyImages(
   }
 }
 
+type SpendKeys = ScanKeys & { readonly spendSecret: Uint8Array };
+
 const keyOf = ({ major, minor }: SubaddressIndex): string => `${major}/${minor}`;
 
 /** The spend secret of each address that received. */
 function addressSecrets(
-  { viewSecret }: ScanKeys,
-  spendSecret: Uint8Array,
-  matches: readonly Match[],
+  { viewSecret, spendSecret }: SpendKeys,
+  fresh: readonly Fresh[],
 ): Map<string, Uint8Array> {
   const secrets = new Map<string, Uint8Array>();
-  for (const { subaddress } of matches) {
+  for (const { subaddress } of fresh) {
     const key = keyOf(subaddress);
     if (secrets.has(key)) continue;
     const { major, minor } = subaddress;
