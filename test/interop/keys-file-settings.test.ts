@@ -1,57 +1,17 @@
 import assert from "node:assert/strict";
-import { copyFileSync, existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { publicKeyOf } from "@anulo/crypto";
 import { formatAddress, fromHex } from "@anulo/protocol";
-import type { Json } from "@anulo/rpc";
-import {
-  CallFailed,
-  call,
-  type ExactObject,
-  loadChain,
-  type RunningWallet,
-  startWallet,
-} from "@anulo/testkit";
-import { readKeysFile, writeKeysFile } from "@anulo/wallet";
+import { CallFailed, type ExactObject, loadChain, type RunningWallet } from "@anulo/testkit";
+import { readKeysFile } from "@anulo/wallet";
 import { bigintOf, listOf, mine, needsRealPrograms, onStage, otherSide, type Side } from "../actors.ts";
+import { type Ask, asking, carry, changeSettings, sides, withServices } from "./two-services.ts";
 import { words } from "./words.ts";
 
 const { alice, bob } = loadChain().wallets;
 const coin = 10n ** 12n;
-const sides = ["ours", "real"] as const satisfies Side[];
-const makers = { ours: { kind: "ours", dialect: "upstream" }, real: { kind: "real" } } as const;
-
-type Ask = (method: string, params?: ExactObject) => Promise<ExactObject>;
-const asking =
-  ({ url }: RunningWallet): Ask =>
-  (method, params = {}) =>
-    call(url, method, params);
-
-const random = (size: number) => crypto.getRandomValues(new Uint8Array(size));
-
-/** Takes a wallet's keys file along, and the original's cache as it stands beside it. */
-function carry(from: RunningWallet, to: RunningWallet, filename: string): void {
-  copyFileSync(join(from.walletDir, `${filename}.keys`), join(to.walletDir, `${filename}.keys`));
-  const cache = join(from.walletDir, filename);
-  if (existsSync(cache)) copyFileSync(cache, join(to.walletDir, filename));
-  else rmSync(join(to.walletDir, filename), { force: true });
-}
-
-/** A service for each program with these flags, stopped afterwards. */
-async function withServices(
-  options: { readonly daemonPort?: number; readonly extra?: readonly string[] },
-  play: (services: Record<Side, RunningWallet>) => Promise<void>,
-): Promise<void> {
-  const started: Partial<Record<Side, RunningWallet>> = {};
-  try {
-    for (const side of sides) started[side] = await startWallet(makers[side], options);
-    await play(started as Record<Side, RunningWallet>);
-  } finally {
-    for (const service of Object.values(started)) await service.stop();
-  }
-}
-
 test("seeds in every language cross in keys files, both ways", needsRealPrograms, async (t) => {
   await withServices({}, async (services) => {
     const { languages } = await asking(services.real)("get_languages");
@@ -172,14 +132,6 @@ test(
     });
   },
 );
-
-/** A keys file of the original with some settings changed, as its command line wallet would. */
-async function changeSettings(service: RunningWallet, filename: string, changes: Record<string, Json>) {
-  const path = join(service.walletDir, `${filename}.keys`);
-  const { cacheKey: _, ...file } = await readKeysFile(readFileSync(path), { password: "" });
-  const settings = new Map([...file.settings, ...Object.entries(changes)]);
-  writeFileSync(path, await writeKeysFile({ ...file, settings }, { password: "", random }));
-}
 
 test("files of another network, and of keys on a device, are refused", needsRealPrograms, async () => {
   await withServices({}, async (services) => {

@@ -16,6 +16,7 @@ import { AddressCache } from "./keys/addresses.ts";
 import { applyChange, type Ledger } from "./ledger.ts";
 import { accountOfKeys, scanningKeys, wipeKeys } from "./multisig/account-keys.ts";
 import type { MultisigAccount } from "./multisig/key-exchange.ts";
+import { DEFAULT_PREFERENCES, type Preferences } from "./preferences.ts";
 import { refuseUnwritten, WalletRefusal } from "./refusal.ts";
 import { incomingFromPool, outgoingFromPool } from "./scan/apply-pool.ts";
 import { shortHistory, trimKnown } from "./scan/history.ts";
@@ -43,6 +44,7 @@ export type WalletParts = {
   /** A reorganisation that undoes more blocks is refused. */
   readonly maxReorgDepth?: number;
   readonly lookahead?: Lookahead;
+  readonly preferences?: Preferences;
   /** Told the id (hex) of each transaction that pays the wallet, once in the pool and once in a block. */
   readonly onReceived?: (txid: string) => void;
 };
@@ -60,6 +62,7 @@ const MAX_REORG_DEPTH = 100;
 
 export class Wallet {
   readonly keys: WalletKeys;
+  readonly preferences: Preferences;
   /** The node; a transfer asks it for decoys and gives it transactions. */
   daemon: Daemon;
   readonly #ledger: Ledger;
@@ -85,6 +88,7 @@ export class Wallet {
   constructor(parts: WalletParts) {
     const { keys, ledger, log, daemon, clock, maxReorgDepth, onReceived } = parts;
     this.keys = keys;
+    this.preferences = parts.preferences ?? DEFAULT_PREFERENCES;
     this.daemon = daemon;
     this.#ledger = ledger;
     this.#log = log;
@@ -97,6 +101,7 @@ export class Wallet {
     this.#scanner = new Scanner({
       keys: scanningKeys(keys),
       lookahead: parts.lookahead ?? DEFAULT_LOOKAHEAD,
+      skipsCoinbase: this.preferences.skipsCoinbase,
       used: accounts.map(({ addresses }, major) => ({ major, minor: addresses.length - 1 })),
       keyImages: [
         ...outputs.flatMap(({ keyImage }) => (keyImage === undefined ? [] : [keyImage])),

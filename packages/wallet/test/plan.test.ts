@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { createKeys } from "../src/keys/wallet-keys.ts";
+import { DEFAULT_PREFERENCES, type Preferences } from "../src/preferences.ts";
 import type { OwnedOutput } from "../src/state.ts";
 import {
   amountOf,
@@ -47,12 +48,14 @@ function payment(
   destinations: readonly Destination[],
   groups: readonly (readonly OwnedOutput[])[],
   dustGroups: readonly (readonly OwnedOutput[])[] = [],
+  preferred: Partial<Preferences> = {},
 ): Promise<PlannedTransaction[]> {
   const preferable = groups
     .flat()
     .filter(({ rct }) => rct)
     .sort(byAge);
-  return planPayment({ destinations, groups, dustGroups, preferable, random }, context);
+  const preferences = { ...DEFAULT_PREFERENCES, ...preferred };
+  return planPayment({ destinations, groups, dustGroups, preferable, random, preferences }, context);
 }
 
 function checkSums(planned: readonly PlannedTransaction[]): void {

@@ -5,6 +5,7 @@ import type { Json, Logger } from "@anulo/rpc";
 import type { Daemon } from "../daemon.ts";
 import { createLedger } from "../ledger.ts";
 import { wipeKeys } from "../multisig/account-keys.ts";
+import { preferencesOf } from "../preferences.ts";
 import { refuseUnwritten, WalletRefusal } from "../refusal.ts";
 import { checkLookahead } from "../scan/subaddress-table.ts";
 import type { NetworkName, WalletKeys, WalletSettings } from "../state.ts";
@@ -192,6 +193,7 @@ async function openWith(
     ledger,
     log,
     daemon: options.daemon,
+    preferences: preferencesOf(file.settings),
     ...(typeof maxReorgDepth === "number" ? { maxReorgDepth } : {}),
     ...(lookahead === undefined ? {} : { lookahead }),
     onReceived: (txid) => {

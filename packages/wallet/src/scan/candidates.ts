@@ -31,6 +31,8 @@ export type RawTransaction = {
 export type ScanContext = Finder & {
   /** Hex key images of every output found so far. */
   readonly knownImages: Set<string>;
+  /** Whether rewards of blocks are left out. */
+  readonly skipsCoinbase: boolean;
 };
 
 /** Readable payment ids mean nothing from this hard fork on. Source: wallet2.cpp IGNORE_LONG_PAYMENT_ID_FROM_BLOCK_VERSION. */
@@ -48,7 +50,8 @@ export function scanTransactions(
   context: ScanContext,
   transactions: readonly RawTransaction[],
 ): ScannedTransaction[] {
-  const prepared = transactions.map(prepare);
+  const looked = context.skipsCoinbase ? transactions.filter(({ coinbase }) => !coinbase) : transactions;
+  const prepared = looked.map(prepare);
   const derivations = deriveAll(context.keys, prepared);
   let at = 0;
   const candidates = prepared.map(({ raw, publicKeys, additionalKeys }): Candidate => {

@@ -44,6 +44,7 @@ export type ToWorker =
       readonly keys: ScanKeys;
       readonly used: readonly SubaddressIndex[];
       readonly lookahead: Lookahead;
+      readonly skipsCoinbase: boolean;
       readonly keyImages: readonly Uint8Array[];
     }
   /** Key images (32 bytes) learnt otherwise than by scanning. */

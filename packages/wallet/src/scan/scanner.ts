@@ -21,6 +21,8 @@ export type ScannerParts = {
   /** The last address in use of every account. */
   readonly used: readonly SubaddressIndex[];
   readonly lookahead: Lookahead;
+  /** Whether rewards of blocks are left out. */
+  readonly skipsCoinbase: boolean;
   /** Key images (32 bytes) of the outputs already known. */
   readonly keyImages: readonly Uint8Array[];
   /** Keeps one batch; batches come in order and the next waits for this one. */
@@ -51,8 +53,8 @@ export class Scanner {
   #stopped: Error | undefined;
   #refusedBatch: Error | undefined;
 
-  constructor({ keys, used, lookahead, keyImages, keep }: ScannerParts) {
-    this.table = createSubaddressTable(lookahead);
+  constructor({ keep, ...parts }: ScannerParts) {
+    this.table = createSubaddressTable(parts.lookahead);
     this.#keep = keep;
     this.#worker = spare ?? new Worker(new URL("./worker.js", import.meta.url));
     spare = undefined;
@@ -63,7 +65,7 @@ export class Scanner {
     this.#worker.on("exit", () => this.#end(new Error("the scan worker ended")));
     this.ready = this.#wait(OPENING);
     this.ready.catch(() => undefined); // whoever needs the table hears of it there
-    this.#send({ kind: "open", keys, used, lookahead, keyImages });
+    this.#send({ kind: "open", ...parts });
   }
 
   /** Makes sure money sent to `index`, and to the look-ahead beyond it, is found. */

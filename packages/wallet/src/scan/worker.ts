@@ -105,10 +105,10 @@ async function answer(id: number, task: () => Promise<FromWorker & { kind: "done
 }
 
 function open(message: Extract<ToWorker, { kind: "open" }>): void {
-  const { keys } = message;
+  const { keys, skipsCoinbase } = message;
   const knownImages = new Set(message.keyImages.map(toHex));
   const table = createSubaddressTable(message.lookahead);
-  const parts = { keys, table };
+  const parts = { keys, table, skipsCoinbase };
   context = { ...parts, knownImages, cover: (index) => cover(parts, index), keyImages: new Map() };
   pool = new PoolScan(context);
   for (const index of message.used) cover(parts, index);

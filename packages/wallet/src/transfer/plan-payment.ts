@@ -1,5 +1,7 @@
 /** Plans payments of given amounts, in as few transactions as fit. */
 import type { RandomSource } from "@anulo/crypto";
+import { equalBytes } from "@anulo/protocol";
+import type { Preferences } from "../preferences.ts";
 import { WalletRefusal } from "../refusal.ts";
 import type { OwnedOutput } from "../state.ts";
 import {
@@ -17,11 +19,6 @@ import {
 import { pickPreferredInputs, pickRandomInput, pickSmallestInput, relatedness } from "./select.ts";
 import type { Destination, PlannedTransaction } from "./stages.ts";
 
-/** A second input that isn't needed is left alone when it is worth this much (atomic units) … */
-const MIN_OUTPUT_VALUE = 2_000_000_000_000n;
-/** … and fewer than this many such outputs would remain. Source: wallet2.cpp DEFAULT_MIN_OUTPUT_VALUE, _COUNT. */
-const MIN_OUTPUT_COUNT = 5;
-
 export type PaymentRequest = {
   /** Amounts above 0. */
   readonly destinations: readonly Destination[];
@@ -32,13 +29,13 @@ export type PaymentRequest = {
   /** RingCT outputs of which one or two may pay all, in the order in which the wallet found them. */
   readonly preferable: readonly OwnedOutput[];
   readonly random: RandomSource;
+  readonly preferences: Preferences;
 };
 
 /** A transaction in the making: `inputs` pay `destinations`, the last of which may be paid in part only. */
 type Draft = { inputs: OwnedOutput[]; destinations: Destination[]; planned: PlannedTransaction | undefined };
 
-type Progress = {
-  readonly random: RandomSource;
+type Progress = Pick<PaymentRequest, "random" | "preferences"> & {
   readonly context: PlanContext;
   /** Unused outputs; the first group is in use. Never empty. */
   groups: OwnedOutput[][];
@@ -80,10 +77,11 @@ const hiddenOf = (outputs: readonly OwnedOutput[]): OwnedOutput[] => outputs.fil
 function pickUnneededInput(progress: Progress): OwnedOutput | undefined {
   const unused = progress.groups[0]!;
   const { inputs } = currentDraft(progress);
+  const { keptValue, keptCount } = progress.preferences;
   const output = pickSmallestInput(hiddenOf(unused), inputs);
-  if (output.amount >= MIN_OUTPUT_VALUE) {
-    const large = unused.filter((other) => other.amount >= MIN_OUTPUT_VALUE).length;
-    if (large < MIN_OUTPUT_COUNT) return undefined;
+  if (output.amount >= keptValue) {
+    const large = unused.filter((other) => other.amount >= keptValue).length;
+    if (large < keptCount) return undefined;
   }
   return relatedness(output, inputs[0]!) > 0 ? undefined : output;
 }
@@ -98,14 +96,26 @@ function pickInput(progress: Progress): OwnedOutput | undefined {
   return pickRandomInput(candidates, currentDraft(progress).inputs, progress.random);
 }
 
+function isSameReceiver(a: Destination, b: Destination): boolean {
+  return equalBytes(a.spendPublic, b.spendPublic) && equalBytes(a.viewPublic, b.viewPublic);
+}
+
+/** Where the current draft pays the next destination already; -1 where that gets an output of its own. */
+function placeOfNext({ drafts, unpaid, isSplit, preferences }: Progress): number {
+  const { destinations } = drafts.at(-1)!;
+  if (preferences.mergesDestinations)
+    return destinations.findIndex((paid) => isSameReceiver(paid, unpaid[0]!));
+  return isSplit ? destinations.length - 1 : -1;
+}
+
 /** Pays the next destination in the current draft; false when it has no room for another one. */
 function payNext(progress: Progress, amount: bigint): boolean {
   const { destinations } = currentDraft(progress);
   const next = progress.unpaid[0]!;
-  if (progress.isSplit) {
-    const last = destinations.pop()!;
-    destinations.push({ ...last, amount: last.amount + amount });
-  } else {
+  const place = placeOfNext(progress);
+  const paid = destinations[place];
+  if (paid !== undefined) destinations[place] = { ...paid, amount: paid.amount + amount };
+  else {
     if (destinations.length >= MAX_DESTINATIONS) return false;
     destinations.push({ ...next, amount });
   }
@@ -148,10 +158,11 @@ function isTimeToClose(progress: Progress): boolean {
 /** Takes a missing fee from a destination that is paid in part here and goes on in the next transaction. */
 function carveFee(progress: Progress, needed: bigint, available: bigint): bigint {
   const { destinations } = currentDraft(progress);
-  const partial = destinations.at(-1);
-  if (needed <= available || !progress.isSplit || partial === undefined || partial.amount <= needed)
-    return available;
-  destinations[destinations.length - 1] = { ...partial, amount: partial.amount - needed };
+  if (needed <= available || !progress.isSplit) return available;
+  const place = placeOfNext(progress);
+  const partial = destinations[place];
+  if (partial === undefined || partial.amount <= needed) return available;
+  destinations[place] = { ...partial, amount: partial.amount - needed };
   progress.unpaid[0] = { ...progress.unpaid[0]!, amount: progress.unpaid[0]!.amount + needed };
   return needed;
 }
@@ -223,12 +234,20 @@ function startingWith(groups: readonly (readonly OwnedOutput[])[], first: OwnedO
 
 /** The subaddress of the preferred inputs comes first. */
 function startProgress(request: PaymentRequest, context: PlanContext): Progress {
-  const { destinations, preferable, random } = request;
+  const { destinations, preferable, random, preferences } = request;
   const isSubtracted = destinations.some(({ paysFee }) => paysFee);
   const needed = amountOf(destinations) + (isSubtracted ? 0n : estimatedFee(2, 2, context));
   const preferred = pickPreferredInputs(preferable, needed);
   return {
-    ...{ random, context, preferred, unpaid: [...destinations], isSplit: false, drafts: [emptyDraft()] },
+    ...{
+      random,
+      preferences,
+      context,
+      preferred,
+      unpaid: [...destinations],
+      isSplit: false,
+      drafts: [emptyDraft()],
+    },
     groups: startingWith(request.groups, preferred[0]),
     dustGroups: startingWith(request.dustGroups, preferred[0]),
     ...{ isShortOfFee: false, availableForFee: 0n, neededFee: 0n },

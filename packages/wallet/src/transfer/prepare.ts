@@ -88,7 +88,8 @@ function outputsOfAddresses({ wallet }: PrepareParts, { account, minors }: Commo
 
 /** Those of them that are worth spending. */
 function usableOutputs(parts: PrepareParts, common: Common): OwnedOutput[] {
-  const threshold = fractionalThreshold(parts.feeRate);
+  const { ignoresFractional } = parts.wallet.preferences;
+  const threshold = ignoresFractional ? fractionalThreshold(parts.feeRate) : 0n;
   return outputsOfAddresses(parts, common).filter(({ amount }) => amount >= threshold);
 }
 
@@ -145,19 +146,29 @@ function checkFunds(parts: PrepareParts, payment: Payment): void {
     throw new WalletRefusal("NOT_ENOUGH_UNLOCKED_MONEY", "not enough unlocked money");
 }
 
+/** Whether payments may spend an output of this amount. */
+function isPreferred({ wallet }: PrepareParts): (output: OwnedOutput) => boolean {
+  const { leastAmount, greatestAmount } = wallet.preferences;
+  return ({ amount }) => amount >= leastAmount && amount <= greatestAmount;
+}
+
 /** Transactions that pay every destination. Empty when no output is worth spending. */
 export async function preparePayment(parts: PrepareParts, payment: Payment): Promise<RingedTransaction[]> {
   checkFunds(parts, payment);
-  const usable = usableOutputs(parts, payment);
+  const usable = usableOutputs(parts, payment).filter(isPreferred(parts));
   if (usable.length === 0) return [];
   const richestFirst = (outputs: OwnedOutput[]) => byUnlockedMoney(parts, payment, groupByAddress(outputs));
   const groups = richestFirst(usable.filter((output) => !isDust(output)));
   const dustGroups = richestFirst(usable.filter(isDust));
-  const preferable = outputsOfAddresses(parts, payment).filter(({ rct }) => rct);
+  const preferable = outputsOfAddresses(parts, payment)
+    .filter(isPreferred(parts))
+    .filter(({ rct }) => rct);
   const { destinations, unlockTime } = payment;
   const { context, ring } = createContext(parts, unlockTime, destinations);
-  const { random } = parts;
-  const planned = await planPayment({ destinations, groups, dustGroups, preferable, random }, context);
+  const { random, wallet } = parts;
+  const { preferences } = wallet;
+  const request = { destinations, groups, dustGroups, preferable, random, preferences };
+  const planned = await planPayment(request, context);
   return Promise.all(planned.map(ring));
 }
 

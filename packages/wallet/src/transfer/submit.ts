@@ -46,14 +46,15 @@ function txKeysOf({ txKey, additionalTxKeys }: PendingTransaction): Uint8Array[]
 
 /** What the wallet remembers of a transaction it made. */
 function paymentOf(pending: PendingTransaction, { wallet, addressOf }: SubmitParts): OutgoingPayment {
-  const { transaction, constructionData, fee, change, destinations } = pending;
+  const { transaction, constructionData, fee, change } = pending;
+  const destinations = wallet.preferences.keepsTxInfo ? pending.destinations : [];
   const amountIn = sum(constructionData.sources.map(({ amount }) => amount));
   const createdAt = wallet.now().seconds;
   return {
     ...{ txHash: transactionHash(transaction), state: "signed", blob: writeTransaction(transaction) },
     ...{ amountIn, amountOut: amountIn - fee, change: change.amount },
     destinations: destinations.map((to) => ({ address: addressOf(to), amount: to.amount })),
-    paymentId: paymentIdOf(pending),
+    paymentId: wallet.preferences.keepsTxInfo ? paymentIdOf(pending) : new Uint8Array(32),
     account: constructionData.account,
     subaddressIndices: constructionData.subaddressIndices,
     keyImages: transaction.prefix.inputs.flatMap((input) => (input.type === "key" ? [input.keyImage] : [])),
@@ -71,7 +72,8 @@ export async function submit(pending: PendingTransaction, parts: SubmitParts): P
   const payment = paymentOf(pending, parts);
   const { txHash } = payment;
   const isNew = !wallet.state.outgoing.has(toHex(txHash));
-  if (isNew) await wallet.recordOutgoing(payment, txKeysOf(pending));
+  const txKeys = wallet.preferences.keepsTxInfo ? txKeysOf(pending) : [];
+  if (isNew) await wallet.recordOutgoing(payment, txKeys);
   const { accepted, reason } = await relay(writeTransaction(pending.transaction));
   if (accepted) {
     await wallet.markRelayed(txHash);
