@@ -5,6 +5,8 @@ import { BadBytes } from "./bytes-io.ts";
  * Source: common/base58.cpp.
  */
 const alphabet = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz";
+const ascii = new TextDecoder("latin1");
+const letterCodes = Uint8Array.from(alphabet, (letter) => letter.charCodeAt(0));
 /** By character code; -1 for what is no letter. */
 const digits = Int8Array.from({ length: 128 }, (_, code) => alphabet.indexOf(String.fromCharCode(code)));
 const BLOCK_BYTES = 8;
@@ -12,29 +14,39 @@ const BLOCK_LETTERS = 11;
 /** Letters of a block, by its bytes. */
 const lettersOfBytes = [0, 2, 3, 5, 6, 7, 9, 10, 11];
 
-/** A block is worked on in two halves that fit a number: proofs of funds run to hundreds of thousands of letters. */
+/**
+ * A block is worked on as two numbers, its last letters and those before them: proofs of funds run to hundreds of
+ * thousands of letters.
+ */
 const LOW_LETTERS = 5;
-const LOW_RANGE = 58n ** BigInt(LOW_LETTERS);
+const LOW_RANGE = 58 ** LOW_LETTERS;
 
-function lettersOf(value: number, count: number): string {
-  let text = "";
+/** Writes the last `count` digits of a number as letters that end before `end`. */
+function putLetters(codes: Uint8Array, end: number, value: number, count: number): void {
   let rest = value;
-  for (let i = 0; i < count; i++, rest = Math.floor(rest / 58)) text = alphabet[rest % 58] + text;
-  return text;
+  for (let at = end - 1; at >= end - count; at--, rest = Math.floor(rest / 58))
+    codes[at] = letterCodes[rest % 58]!;
 }
 
-function encodeBlock(block: Uint8Array): string {
+/** Writes the letters of up to 8 bytes, and how many there are. */
+function putBlock(codes: Uint8Array, at: number, block: Uint8Array): void {
   const letters = lettersOfBytes[block.length]!;
-  const padded = new DataView(new ArrayBuffer(BLOCK_BYTES));
-  for (const [i, byte] of block.entries()) padded.setUint8(BLOCK_BYTES - block.length + i, byte);
-  const value = padded.getBigUint64(0);
-  const low = Math.min(letters, LOW_LETTERS);
-  return lettersOf(Number(value / LOW_RANGE), letters - low) + lettersOf(Number(value % LOW_RANGE), low);
+  let high = 0;
+  let low = 0;
+  // Long division by the range of the low letters, byte after byte.
+  for (const byte of block) {
+    const rest = low * 256 + byte;
+    high = high * 256 + Math.floor(rest / LOW_RANGE);
+    low = rest % LOW_RANGE;
+  }
+  const lowLetters = Math.min(letters, LOW_LETTERS);
+  putLetters(codes, at + letters, low, lowLetters);
+  putLetters(codes, at + letters - lowLetters, high, letters - lowLetters);
 }
 
-function numberOf(text: string): number {
+function numberOf(text: string, from: number, to: number): number {
   let value = 0;
-  for (let i = 0; i < text.length; i++) {
+  for (let i = from; i < to; i++) {
     const digit = digits[text.charCodeAt(i)] ?? -1;
     if (digit < 0) throw new BadBytes("not a base 58 letter");
     value = value * 58 + digit;
@@ -42,29 +54,41 @@ function numberOf(text: string): number {
   return value;
 }
 
-function decodeBlock(text: string): Uint8Array {
-  const size = lettersOfBytes.indexOf(text.length);
-  if (size < 0) throw new BadBytes("no base 58 text has this length");
-  const split = Math.max(0, text.length - LOW_LETTERS);
-  const value = BigInt(numberOf(text.slice(0, split))) * LOW_RANGE + BigInt(numberOf(text.slice(split)));
-  if (value >> BigInt(8 * size) !== 0n) throw new BadBytes("base 58 block too large");
-  const block = new DataView(new ArrayBuffer(BLOCK_BYTES));
-  block.setBigUint64(0, value);
-  return new Uint8Array(block.buffer, BLOCK_BYTES - size);
+/** Writes the bytes that the letters from `from` to `to` stand for, so that they end before `end`. */
+function takeBlock(bytes: Uint8Array, end: number, text: string, from: number, to: number): void {
+  const size = lettersOfBytes.indexOf(to - from);
+  const split = Math.max(from, to - LOW_LETTERS);
+  let high = numberOf(text, from, split);
+  let low = numberOf(text, split, to);
+  // Both lose a byte at a time: what is left of the high part, times the range, is never needed whole.
+  for (let at = end - 1; at >= end - size; at--) {
+    const rest = high % 256;
+    const sum = rest * LOW_RANGE + low;
+    high = (high - rest) / 256;
+    bytes[at] = sum % 256;
+    low = Math.floor(sum / 256);
+  }
+  if (high !== 0 || low !== 0) throw new BadBytes("base 58 block too large");
 }
 
 /** Base 58 text of bytes. */
 export function encodeBase58(bytes: Uint8Array): string {
-  let text = "";
-  for (let at = 0; at < bytes.length; at += BLOCK_BYTES)
-    text += encodeBlock(bytes.subarray(at, at + BLOCK_BYTES));
-  return text;
+  const blocks = Math.floor(bytes.length / BLOCK_BYTES);
+  const codes = new Uint8Array(BLOCK_LETTERS * blocks + lettersOfBytes[bytes.length % BLOCK_BYTES]!);
+  for (let at = 0, to = 0; at < bytes.length; at += BLOCK_BYTES, to += BLOCK_LETTERS)
+    putBlock(codes, to, bytes.subarray(at, at + BLOCK_BYTES));
+  return ascii.decode(codes);
 }
 
 /** Bytes of base 58 text; throws `BadBytes`. */
 export function decodeBase58(text: string): Uint8Array {
-  const bytes: number[] = [];
-  for (let at = 0; at < text.length; at += BLOCK_LETTERS)
-    bytes.push(...decodeBlock(text.slice(at, at + BLOCK_LETTERS)));
-  return new Uint8Array(bytes);
+  const rest = lettersOfBytes.indexOf(text.length % BLOCK_LETTERS);
+  if (rest < 0) throw new BadBytes("no base 58 text has this length");
+  const size = BLOCK_BYTES * Math.floor(text.length / BLOCK_LETTERS) + rest;
+  const bytes = new Uint8Array(size);
+  for (let from = 0, end = 0; from < text.length; from += BLOCK_LETTERS) {
+    end = Math.min(size, end + BLOCK_BYTES);
+    takeBlock(bytes, end, text, from, Math.min(text.length, from + BLOCK_LETTERS));
+  }
+  return bytes;
 }
