@@ -16,11 +16,17 @@ export function isPoint(p: usize): i32 {
   return i32(decompress(P, p, p) == 3);
 }
 
-/** 1 where ℓ·P is the identity. */
-export function isInMainSubgroup(p: usize): i32 {
-  if (decompress(P, p, p) != 3) return 0;
-  multByDigits(O, P, NAF, prepareDigits(NAF, ORDER));
-  return i32(identityLanes(O) == 3);
+/** verdicts_i = 1 where P_i decodes and ℓ·P_i is the identity, else 0: n bytes. */
+export function areInMainSubgroup(verdicts: usize, points: usize, n: i32): void {
+  const top = prepareDigits(NAF, ORDER);
+  for (let i = 0; i < n; i += 2) {
+    const j = i + 1 < n ? i + 1 : i;
+    const valid = decompress(P, points + 32 * i, points + 32 * j);
+    multByDigits(O, P, NAF, top);
+    const bits = valid & identityLanes(O);
+    store<u8>(verdicts + j, <u8>(bits >> 1));
+    store<u8>(verdicts + i, <u8>(bits & 1));
+  }
 }
 
 /** out = p + q, or p − q where `negate` is 1. */

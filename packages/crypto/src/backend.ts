@@ -22,8 +22,8 @@ export type Backend = {
 
   /** Whether 32 bytes decode to a curve point (any order). */
   isPoint(point: Uint8Array): boolean;
-  /** Whether the point decodes and ℓ·P is the identity. */
-  isInMainSubgroup(point: Uint8Array): boolean;
+  /** 1 where the point decodes and ℓ·P is the identity, else 0: n bytes for 32·n. */
+  areInMainSubgroup(points: Uint8Array): Uint8Array;
   pointAdd(p: Uint8Array, q: Uint8Array): Uint8Array | undefined;
   pointSub(p: Uint8Array, q: Uint8Array): Uint8Array | undefined;
   pointNegate(p: Uint8Array): Uint8Array | undefined;

@@ -3,6 +3,12 @@ export { chacha8, chacha20 } from "./chacha.ts";
 export { type CnSlowHashOptions, cnSlowHash } from "./hash/cryptonight.ts";
 export { keccak256 } from "./hash/keccak.ts";
 export {
+  checkKeyImageProofs,
+  type KeyImageProof,
+  type KeyImageStatement,
+  proveKeyImages,
+} from "./key-image-proof.ts";
+export {
   derivationToScalar,
   derivePublicKey,
   deriveSecretKey,
@@ -18,6 +24,7 @@ export {
   type ViewKeys,
 } from "./keys.ts";
 export {
+  areInMainSubgroup,
   G,
   H,
   hashToPoint,
@@ -33,6 +40,7 @@ export {
   publicKeyOf,
   scalarMult,
   scalarMultBase,
+  scalarMultEach,
 } from "./point.ts";
 export { createRandomXCache, type RandomXCache, type RandomXCacheOptions } from "./randomx/cache.ts";
 export {
@@ -115,9 +123,17 @@ export {
   derivationScalarBatch,
   deriveBatch,
   keyImageBatch,
+  mulBy8Batch,
   outputSpendKeyBatch,
   publicKeyBatch,
   viewTagBatch,
 } from "./scan.ts";
-export { checkSignature, signMessageHash } from "./signature.ts";
-export { checkTxProof, generateTxProof, type TxProofStatement } from "./tx-proof.ts";
+export { checkSignature, checkSignatures, type KeySignature, signMessageHash } from "./signature.ts";
+export {
+  checkTxProof,
+  checkTxProofs,
+  generateTxProof,
+  generateTxProofs,
+  type TxProof,
+  type TxProofStatement,
+} from "./tx-proof.ts";

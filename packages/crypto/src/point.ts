@@ -1,4 +1,4 @@
-import { concatBytes, hexBytes } from "./bytes.ts";
+import { checkLength, concatBytes, elementsOf, hexBytes, repeatElement, wipe } from "./bytes.ts";
 import { backend } from "./engine.ts";
 import { keccak256 } from "./hash/keccak.ts";
 
@@ -44,7 +44,14 @@ export function isPoint(bytes: Uint8Array): boolean {
 
 /** Whether the 32 bytes encode a point of the subgroup of order ℓ. Source: rctOps.cpp `isInMainSubgroup`. */
 export function isInMainSubgroup(point: Uint8Array): boolean {
-  return backend.isInMainSubgroup(point);
+  checkLength("point", point, 32);
+  return backend.areInMainSubgroup(point)[0] === 1;
+}
+
+/** The same for each of many points, in half the time. */
+export function areInMainSubgroup(points: readonly Uint8Array[]): boolean[] {
+  for (const point of points) checkLength("point", point, 32);
+  return Array.from(backend.areInMainSubgroup(concatBytes(...points)), (verdict) => verdict === 1);
 }
 
 /** P + Q; throws `InvalidPoint`. */
@@ -70,6 +77,16 @@ export function mulBy8(point: Uint8Array): Uint8Array {
 /** s·P, in a time that does not depend on s; throws `InvalidPoint`, and `RangeError` from s = 2²⁵⁵. */
 export function scalarMult(scalar: Uint8Array, point: Uint8Array): Uint8Array {
   return requirePoint(backend.scalarMult(scalar, point), "factor");
+}
+
+/** s·P of each of many points, in a time that does not depend on s; throws as `scalarMult`. */
+export function scalarMultEach(scalar: Uint8Array, points: readonly Uint8Array[]): Uint8Array[] {
+  const scalars = repeatElement(scalar, points.length);
+  try {
+    return elementsOf(requirePoint(backend.scalarMult(scalars, concatBytes(...points)), "factor"));
+  } finally {
+    wipe(scalars);
+  }
 }
 
 /** s·G, in a time that does not depend on s; throws `RangeError` from s = 2²⁵⁵. */

@@ -1,6 +1,9 @@
 /** The wallet's scan over many outputs at once: vectors of 32-byte elements, one crossing into the kernel per call. */
 import type { DeriveBatchResult, PointBatchResult } from "./backend.ts";
 import { backend } from "./engine.ts";
+import { scFromUint64 } from "./scalar.ts";
+
+const ONE = scFromUint64(1n);
 
 /**
  * 8·a·R for n transaction keys (32·n bytes). A key that is no point gives `valid` 0 and zeros.
@@ -8,6 +11,11 @@ import { backend } from "./engine.ts";
  */
 export function deriveBatch(request: { viewSecret: Uint8Array; publicKeys: Uint8Array }): DeriveBatchResult {
   return backend.deriveBatch(request.viewSecret, request.publicKeys);
+}
+
+/** 8·P for n points (32·n bytes). What is no point gives `valid` 0 and zeros. */
+export function mulBy8Batch(points: Uint8Array): DeriveBatchResult {
+  return backend.deriveBatch(ONE, points);
 }
 
 /** The view tag of each output: n bytes. `outputIndices` as many as derivations. */

@@ -1,4 +1,5 @@
-import { checkLength, concatBytes, equalBytes, wipe } from "./bytes.ts";
+import { checkLength, concatBytes, elementAt, equalBytes, repeatElement, wipe } from "./bytes.ts";
+import { eachVerdict } from "./each-verdict.ts";
 import { backend } from "./engine.ts";
 import { G, hashToScalar, IDENTITY, scalarMultBase } from "./point.ts";
 import { type RandomSource, randomScalar, scIsCanonical, scIsZero, scMulSub } from "./scalar.ts";
@@ -24,13 +25,38 @@ export function signMessageHash(
   }
 }
 
+/** A key's signature, c ‖ r. */
+export type KeySignature = { readonly publicKey: Uint8Array; readonly signature: Uint8Array };
+
+function isFormed({ publicKey, signature }: KeySignature): boolean {
+  if (publicKey.length !== 32 || signature.length !== 64) return false;
+  const c = signature.subarray(0, 32);
+  return scIsCanonical(c) && scIsCanonical(signature.subarray(32)) && !scIsZero(c);
+}
+
+/** Of well-formed signatures; undefined where one is by what is no point. */
+function verdictsOf(hash: Uint8Array, signatures: readonly KeySignature[]): boolean[] | undefined {
+  const commitments = backend.doubleScalarMultVartime({
+    a: concatBytes(...signatures.map(({ signature }) => signature.subarray(0, 32))),
+    A: concatBytes(...signatures.map(({ publicKey }) => publicKey)),
+    b: concatBytes(...signatures.map(({ signature }) => signature.subarray(32))),
+    B: repeatElement(G, signatures.length),
+  });
+  if (commitments === undefined) return undefined;
+  return signatures.map(({ publicKey, signature }, i) => {
+    const commitment = elementAt(commitments, i);
+    if (equalBytes(commitment, IDENTITY)) return false;
+    return equalBytes(hashToScalar(hash, publicKey, commitment), signature.subarray(0, 32));
+  });
+}
+
+/** Whether each signs the hash (32 bytes) under its key; false on anything malformed. */
+export function checkSignatures(hash: Uint8Array, signatures: readonly KeySignature[]): boolean[] {
+  if (hash.length !== 32) return signatures.map(() => false);
+  return eachVerdict(signatures, isFormed, (formed) => verdictsOf(hash, formed));
+}
+
 /** Whether the 64 bytes sign the hash under the key; false on anything malformed. Source: crypto.cpp `check_signature`. */
 export function checkSignature(hash: Uint8Array, publicKey: Uint8Array, signature: Uint8Array): boolean {
-  if (hash.length !== 32 || publicKey.length !== 32 || signature.length !== 64) return false;
-  const c = signature.subarray(0, 32);
-  const r = signature.subarray(32);
-  if (!scIsCanonical(c) || !scIsCanonical(r) || scIsZero(c)) return false;
-  const commitment = backend.doubleScalarMultVartime({ a: c, A: publicKey, b: r, B: G });
-  if (commitment === undefined || equalBytes(commitment, IDENTITY)) return false;
-  return equalBytes(hashToScalar(hash, publicKey, commitment), c);
+  return checkSignatures(hash, [{ publicKey, signature }])[0]!;
 }

@@ -2,7 +2,8 @@
  * Proofs that one secret r stands behind both R = r·G (or r·B, for a subaddress with spend key B) and D = r·A.
  * Source: crypto.cpp `generate_tx_proof`, `generate_tx_proof_v1`, `check_tx_proof`.
  */
-import { asciiBytes, checkLength, concatBytes, equalBytes, wipe } from "./bytes.ts";
+import { asciiBytes, checkLength, concatBytes, elementAt, elementsOf, equalBytes, wipe } from "./bytes.ts";
+import { eachVerdict } from "./each-verdict.ts";
 import { backend } from "./engine.ts";
 import { keccak256 } from "./hash/keccak.ts";
 import { G, hashToScalar, requirePoint } from "./point.ts";
@@ -21,44 +22,102 @@ export type TxProofStatement = {
   version: 1 | 2;
 };
 
+export type TxProof = { readonly statement: TxProofStatement; readonly proof: Uint8Array };
+
+let domain: Uint8Array | undefined;
+const NO_SPEND_KEY = new Uint8Array(32);
+
 function challenge(statement: TxProofStatement, X: Uint8Array, Y: Uint8Array): Uint8Array {
   const { prefixHash, R, A, B, D, version } = statement;
   if (version === 1) return hashToScalar(prefixHash, D, X, Y);
-  const domain = keccak256(asciiBytes("TXPROOF_V2"));
-  return hashToScalar(prefixHash, D, X, Y, domain, R, A, B ?? new Uint8Array(32));
+  domain ??= keccak256(asciiBytes("TXPROOF_V2"));
+  return hashToScalar(prefixHash, D, X, Y, domain, R, A, B ?? NO_SPEND_KEY);
 }
 
-/** The proof c ‖ s, 64 bytes; throws `InvalidPoint` where R, A, B or D is no point. */
+const pointsOf = ({ R, A, B, D }: TxProofStatement) => (B ? [R, A, B, D] : [R, A, D]);
+
+/** The proofs c ‖ s, 64 bytes each, of statements with one secret; throws `InvalidPoint` where R, A, B or D is no point. */
+export function generateTxProofs(
+  statements: readonly TxProofStatement[],
+  secret: Uint8Array,
+  random?: RandomSource,
+): Uint8Array[] {
+  for (const statement of statements) {
+    checkLength("prefix hash", statement.prefixHash, 32);
+    for (const point of pointsOf(statement)) requirePoint(backend.isPoint(point) ? point : undefined, "key");
+  }
+  const nonces = statements.map(() => randomScalar(random));
+  const all = concatBytes(...nonces);
+  const ofSubaddresses = concatBytes(...nonces.filter((_, i) => statements[i]!.B));
+  try {
+    const Xs = elementsOf(backend.scalarMultBase(all));
+    const bases = statements.flatMap(({ B }) => (B ? [B] : []));
+    const others = requirePoint(
+      backend.scalarMult(ofSubaddresses, concatBytes(...bases)),
+      "spend public key",
+    );
+    const Y = requirePoint(
+      backend.scalarMult(all, concatBytes(...statements.map(({ A }) => A))),
+      "view public key",
+    );
+    let next = 0;
+    return statements.map((statement, i) => {
+      const X = statement.B ? elementAt(others, next++) : Xs[i]!;
+      const c = challenge(statement, X, elementAt(Y, i));
+      return concatBytes(c, scMulSub(c, secret, nonces[i]!));
+    });
+  } finally {
+    wipe(all, ofSubaddresses, ...nonces);
+  }
+}
+
+/** A single proof; throws `InvalidPoint` where R, A, B or D is no point. */
 export function generateTxProof(
   statement: TxProofStatement,
   secret: Uint8Array,
   random?: RandomSource,
 ): Uint8Array {
-  const { prefixHash, R, A, B, D } = statement;
-  checkLength("prefix hash", prefixHash, 32);
-  for (const point of B ? [R, A, B, D] : [R, A, D])
-    requirePoint(backend.isPoint(point) ? point : undefined, "key");
-  const k = randomScalar(random);
-  try {
-    const X = B ? requirePoint(backend.scalarMult(k, B), "spend public key") : backend.scalarMultBase(k);
-    const Y = requirePoint(backend.scalarMult(k, A), "view public key");
-    const c = challenge(statement, X, Y);
-    return concatBytes(c, scMulSub(c, secret, k));
-  } finally {
-    wipe(k);
-  }
+  return generateTxProofs([statement], secret, random)[0]!;
+}
+
+function isFormed({ statement, proof }: TxProof): boolean {
+  if (statement.prefixHash.length !== 32 || proof.length !== 64) return false;
+  if (!pointsOf(statement).every(({ length }) => length === 32)) return false;
+  return scIsCanonical(proof.subarray(0, 32)) && scIsCanonical(proof.subarray(32));
+}
+
+/** Of well-formed proofs; undefined where one speaks of what is no point. */
+function verdictsOf(proofs: readonly TxProof[]): boolean[] | undefined {
+  const c = concatBytes(...proofs.map(({ proof }) => proof.subarray(0, 32)));
+  const s = concatBytes(...proofs.map(({ proof }) => proof.subarray(32)));
+  const pick = (of: (statement: TxProofStatement) => Uint8Array) =>
+    concatBytes(...proofs.map(({ statement }) => of(statement)));
+  // X = c·R + s·(B or G), Y = c·D + s·A, of all.
+  const sums = backend.doubleScalarMultVartime({
+    a: concatBytes(c, c),
+    A: concatBytes(
+      pick(({ R }) => R),
+      pick(({ D }) => D),
+    ),
+    b: concatBytes(s, s),
+    B: concatBytes(
+      pick(({ B }) => B ?? G),
+      pick(({ A }) => A),
+    ),
+  });
+  if (sums === undefined) return undefined;
+  const points = elementsOf(sums);
+  return proofs.map(({ statement, proof }, i) =>
+    equalBytes(challenge(statement, points[i]!, points[proofs.length + i]!), proof.subarray(0, 32)),
+  );
+}
+
+/** Whether each proof holds; false on anything malformed. */
+export function checkTxProofs(proofs: readonly TxProof[]): boolean[] {
+  return eachVerdict(proofs, isFormed, verdictsOf);
 }
 
 /** Whether the 64 bytes prove the statement; false on anything malformed. */
 export function checkTxProof(statement: TxProofStatement, proof: Uint8Array): boolean {
-  const { prefixHash, R, A, B, D } = statement;
-  const points = B ? [R, A, B, D] : [R, A, D];
-  if (prefixHash.length !== 32 || proof.length !== 64) return false;
-  if (!points.every((point) => point.length === 32 && backend.isPoint(point))) return false;
-  const c = proof.subarray(0, 32);
-  const s = proof.subarray(32);
-  if (!scIsCanonical(c) || !scIsCanonical(s)) return false;
-  const X = backend.doubleScalarMultVartime({ a: c, A: R, b: s, B: B ?? G });
-  const Y = backend.doubleScalarMultVartime({ a: c, A: D, b: s, B: A });
-  return X !== undefined && Y !== undefined && equalBytes(challenge(statement, X, Y), c);
+  return checkTxProofs([{ statement, proof }])[0]!;
 }

@@ -147,7 +147,10 @@ function scalarSuite(engine: Backend): void {
 function pointSuite(engine: Backend): void {
   test("points decoded, added, doubled and told apart", () => {
     compare(engine, single(candidates), (on, p) => on.isPoint(p));
-    compare(engine, single(candidates), (on, p) => on.isInMainSubgroup(p));
+    const inPairs = [...candidates, concatBytes(...candidates), concatBytes(...candidates.slice(1))];
+    compare(engine, single([...inPairs, new Uint8Array(), G.subarray(1)]), (on, p) =>
+      on.areInMainSubgroup(p),
+    );
     compare(engine, single(candidates), (on, p) => on.mulBy8(p));
     compare(engine, single(candidates), (on, p) => on.pointNegate(p));
     compare(engine, pairs(candidates, candidates), (on, p, q) => on.pointAdd(p, q));

@@ -1,7 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
+  areInMainSubgroup,
+  checkKeyImageProofs,
+  checkRingSignature,
+  checkSignatures,
   checkTxProof,
+  checkTxProofs,
   commit,
   commitmentMask,
   commitmentsBalance,
@@ -21,23 +26,32 @@ import {
   G,
   generateKeyDerivation,
   generateTxProof,
+  generateTxProofs,
   H,
+  InvalidPoint,
+  type KeyImageProof,
+  type KeySignature,
   keccak256,
   keyImageBatch,
   keyImageOf,
   mulBy8,
+  mulBy8Batch,
   outputSpendKeyBatch,
   pointAdd,
+  proveKeyImages,
   publicKeyBatch,
   publicKeyOf,
   randomScalar,
   scAdd,
   scalarMult,
+  scalarMultEach,
   scFromUint64,
   scReduce64,
+  signMessageHash,
   subaddressKeys,
   subaddressSecretKey,
   subaddressSpendPublicKeys,
+  type TxProof,
   type TxProofStatement,
   viewTagBatch,
 } from "../src/index.ts";
@@ -50,6 +64,7 @@ import {
   plusOrder,
   recordedTransactions,
   recordedWallet,
+  TORSION,
 } from "./fixtures.ts";
 
 const wallet = {
@@ -275,3 +290,150 @@ onEachBackend("transaction proofs", () => {
     }
   }
 });
+
+onEachBackend("proofs checked together", () => {
+  const [torsion, none] = [TORSION, NO_POINT];
+  const secrets = Array.from({ length: 7 }, () => randomScalar());
+  const publicKeys = secrets.map(publicKeyOf);
+  const prefixHash = keccak256(secrets[0]!);
+
+  /** Each of them spoilt in turn, in every way: the verdict about it alone changes. */
+  function onlyTheSpoiltFail<T>(proofs: readonly T[], ways: readonly ((proof: T) => T)[], check: Check<T>) {
+    assert.deepEqual(check([]), []);
+    assert.deepEqual(
+      check(proofs),
+      proofs.map(() => true),
+    );
+    for (const [way, spoil] of ways.entries()) {
+      const at = way % proofs.length;
+      const spoilt = proofs.map((proof, i) => (i === at ? spoil(proof) : proof));
+      assert.deepEqual(
+        check(spoilt),
+        proofs.map((_, i) => i !== at),
+        `way ${way}`,
+      );
+      assert.deepEqual(check([spoilt[at]!]), [false]);
+    }
+  }
+
+  test("of transactions: each has its own verdict", () => {
+    const A = wallet.viewPublic;
+    const statements = publicKeys.map((R, i): TxProofStatement => {
+      const B = i === 3 ? wallet.spendPublic : undefined;
+      const D = scalarMult(secrets[i]!, A);
+      return { prefixHash, R: B ? scalarMult(secrets[i]!, B) : R, A, B, D, version: i === 5 ? 1 : 2 };
+    });
+    const proofs = statements.map((statement, i): TxProof => {
+      return { statement, proof: generateTxProofs([statement], secrets[i]!)[0]! };
+    });
+    const change = (part: Partial<TxProofStatement>) => (each: TxProof) => ({
+      ...each,
+      statement: { ...each.statement, ...part },
+    });
+    const ways = [
+      change({ D: none }),
+      change({ R: none }),
+      change({ A: none }),
+      change({ B: none }),
+      change({ D: A }),
+      change({ prefixHash: keccak256(A) }),
+      change({ D: A.subarray(1) }),
+      (each: TxProof) => ({ ...each, proof: flipBit(each.proof, 9) }),
+      (each: TxProof) => ({ ...each, proof: each.proof.subarray(1) }),
+      ({ statement, proof }: TxProof) => ({
+        statement,
+        proof: Buffer.concat([proof.subarray(0, 32), plusOrder(proof.subarray(32))]),
+      }),
+    ];
+    onlyTheSpoiltFail(proofs, ways, checkTxProofs);
+    const many = publicKeys.map((_, i): TxProofStatement => {
+      const key = publicKeys[i]!;
+      const B = i % 2 ? wallet.spendPublic : undefined;
+      const R = B ? scalarMult(secrets[0]!, B) : publicKeys[0]!;
+      return { prefixHash, R, A: key, B, D: scalarMult(secrets[0]!, key), version: 2 };
+    });
+    const made = generateTxProofs(many, secrets[0]!);
+    const together = many.map((statement, i) => ({ statement, proof: made[i]! }));
+    assert.deepEqual(
+      checkTxProofs(together),
+      many.map(() => true),
+    );
+    assert.throws(() => generateTxProofs([many[0]!, { ...many[1]!, B: none }], secrets[0]!), InvalidPoint);
+  });
+
+  test("of key images: each has its own verdict, and is a ring signature of one", () => {
+    const statements = publicKeys.map((publicKey, i) => ({
+      prefixHash,
+      publicKey,
+      keyImage: keyImageOf(publicKey, secrets[i]!),
+    }));
+    const made = proveKeyImages(statements, secrets);
+    const proofs = statements.map((statement, i): KeyImageProof => ({ ...statement, proof: made[i]! }));
+    for (const { prefixHash: hash, publicKey, keyImage, proof } of proofs) {
+      const ring = { prefixHash: hash, keyImage, publicKeys: [publicKey] };
+      assert.equal(checkRingSignature(ring, [proof]), true);
+    }
+    const change = (part: Partial<KeyImageProof>) => (each: KeyImageProof) => ({ ...each, ...part });
+    const ways = [
+      change({ keyImage: none }),
+      change({ publicKey: none }),
+      change({ keyImage: publicKeys[0]! }),
+      change({ publicKey: publicKeys[1]! }),
+      change({ prefixHash: keccak256(torsion) }),
+      change({ prefixHash: prefixHash.subarray(1) }),
+      change({ keyImage: publicKeys[0]!.subarray(1) }),
+      (each: KeyImageProof) => ({ ...each, proof: flipBit(each.proof, 300) }),
+      (each: KeyImageProof) => ({ ...each, proof: each.proof.subarray(1) }),
+      ({ proof, ...rest }: KeyImageProof) => ({
+        ...rest,
+        proof: Buffer.concat([plusOrder(proof.subarray(0, 32)), proof.subarray(32)]),
+      }),
+    ];
+    onlyTheSpoiltFail(proofs, ways, checkKeyImageProofs);
+    assert.throws(() => proveKeyImages([{ ...statements[0]!, keyImage: none }], secrets), InvalidPoint);
+  });
+
+  test("of messages: each has its own verdict", () => {
+    const signatures = publicKeys.map((publicKey, i): KeySignature => {
+      return { publicKey, signature: signMessageHash(prefixHash, publicKey, secrets[i]!) };
+    });
+    const change = (part: Partial<KeySignature>) => (each: KeySignature) => ({ ...each, ...part });
+    const ways = [
+      change({ publicKey: none }),
+      change({ publicKey: publicKeys[0]! }),
+      change({ publicKey: publicKeys[0]!.subarray(1) }),
+      change({ publicKey: publicKeys[0]! }),
+      (each: KeySignature) => ({ ...each, signature: flipBit(each.signature, 3) }),
+      (each: KeySignature) => ({ ...each, signature: new Uint8Array(64) }),
+      (each: KeySignature) => ({ ...each, signature: each.signature.subarray(1) }),
+    ];
+    // The first of them is what the others are changed to.
+    onlyTheSpoiltFail(signatures, ways, (some) => checkSignatures(prefixHash, some));
+    assert.deepEqual(
+      checkSignatures(prefixHash.subarray(1), signatures),
+      signatures.map(() => false),
+    );
+  });
+
+  test("points of small order and what is no point are not in the main subgroup", () => {
+    const points = [...publicKeys, torsion, none, pointAdd(publicKeys[0]!, torsion)];
+    assert.deepEqual(areInMainSubgroup(points), [...publicKeys.map(() => true), false, false, false]);
+    assert.deepEqual(areInMainSubgroup([]), []);
+    assert.throws(() => areInMainSubgroup([points[0]!.subarray(1), new Uint8Array(33)]), RangeError);
+  });
+
+  test("eightfold points and multiples of many points are those of each", () => {
+    const vector = Buffer.concat([...publicKeys, none]);
+    const { derivations, valid } = mulBy8Batch(vector);
+    assert.equal(hex(derivations.subarray(0, 32 * 7)), publicKeys.map((key) => hex(mulBy8(key))).join(""));
+    assert.deepEqual([...valid], [...publicKeys.map(() => 1), 0]);
+    const products = scalarMultEach(secrets[0]!, publicKeys).map(hex);
+    assert.deepEqual(
+      products,
+      publicKeys.map((key) => hex(scalarMult(secrets[0]!, key))),
+    );
+    assert.throws(() => scalarMultEach(secrets[0]!, [publicKeys[0]!, none]), InvalidPoint);
+  });
+});
+
+type Check<T> = (proofs: readonly T[]) => boolean[];

@@ -22,7 +22,7 @@ import { GROUP_ORDER } from "./scalar.ts";
 type GroupFunctions = Pick<
   Backend,
   | "isPoint"
-  | "isInMainSubgroup"
+  | "areInMainSubgroup"
   | "pointAdd"
   | "pointSub"
   | "pointNegate"
@@ -104,9 +104,12 @@ function multiexp({ scalars, points, generators }: MultiexpTerms): Uint8Array | 
 
 export const group: GroupFunctions = {
   isPoint: (point) => readPoint(point) !== undefined,
-  isInMainSubgroup(point) {
-    const decoded = readPoint(point);
-    return decoded !== undefined && isIdentity(multiplyVartime(GROUP_ORDER, decoded));
+  areInMainSubgroup(points) {
+    countElements("points", points);
+    return Uint8Array.from(elementsOf(points), (point) => {
+      const decoded = decodePoint(point);
+      return decoded !== undefined && isIdentity(multiplyVartime(GROUP_ORDER, decoded)) ? 1 : 0;
+    });
   },
   pointAdd: (p, q) => onPoints([p, q], add),
   pointSub: (p, q) => onPoints([p, q], (left, right) => add(left, negate(right))),

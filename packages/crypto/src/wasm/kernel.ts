@@ -32,7 +32,7 @@ export type Kernel = {
   innerProduct(out: Pointer, a: Pointer, b: Pointer, n: number): void;
   invertBatch(out: Pointer, a: Pointer, n: number): number;
   isPoint(p: Pointer): number;
-  isInMainSubgroup(p: Pointer): number;
+  areInMainSubgroup(verdicts: Pointer, points: Pointer, n: number): void;
   pointAdd(out: Pointer, p: Pointer, q: Pointer, negate: number): number;
   pointSum(out: Pointer, points: Pointer, n: number): number;
   multiplyBy8(out: Pointer, p: Pointer): number;

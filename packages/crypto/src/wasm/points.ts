@@ -6,7 +6,7 @@ import type { Memory } from "./memory.ts";
 type PointFunctions = Pick<
   Backend,
   | "isPoint"
-  | "isInMainSubgroup"
+  | "areInMainSubgroup"
   | "pointAdd"
   | "pointSub"
   | "pointNegate"
@@ -37,11 +37,6 @@ export function pairedLength(n: number): number {
 
 /** Point functions of the kernel. */
 export function createPointFunctions(kernel: Kernel, memory: Memory): PointFunctions {
-  const test = (point: Uint8Array, call: (at: Pointer) => number): boolean => {
-    checkLength("point", point, 32);
-    memory.begin();
-    return call(memory.put(point)) === 1;
-  };
   /** A result of 32 bytes, undefined where the kernel meets an invalid point. */
   const compute = (
     points: readonly Uint8Array[],
@@ -53,8 +48,18 @@ export function createPointFunctions(kernel: Kernel, memory: Memory): PointFunct
     return call(out, ...points.map(memory.put)) ? memory.read(out, 32) : undefined;
   };
   return {
-    isPoint: (point) => test(point, kernel.isPoint),
-    isInMainSubgroup: (point) => test(point, kernel.isInMainSubgroup),
+    isPoint(point) {
+      checkLength("point", point, 32);
+      memory.begin();
+      return kernel.isPoint(memory.put(point)) === 1;
+    },
+    areInMainSubgroup(points) {
+      const n = countElements("points", points);
+      memory.begin();
+      const verdicts = memory.room(n);
+      kernel.areInMainSubgroup(verdicts, memory.put(points), n);
+      return memory.read(verdicts, n);
+    },
     pointAdd: (p, q) => compute([p, q], (out, at, by) => kernel.pointAdd(out, at, by, 0)),
     pointSub: (p, q) => compute([p, q], (out, at, by) => kernel.pointAdd(out, at, by, 1)),
     pointNegate: (p) => compute([IDENTITY, p], (out, at, by) => kernel.pointAdd(out, at, by, 1)),

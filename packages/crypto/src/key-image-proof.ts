@@ -1,0 +1,74 @@
+/**
+ * Proofs that key images are those of one-time keys, many at once: c ‖ r, a ring signature of one member each.
+ * Source: crypto.cpp `generate_ring_signature`, `check_ring_signature`.
+ */
+import { checkLength, concatBytes, elementAt, elementsOf, equalBytes, repeatElement, wipe } from "./bytes.ts";
+import { eachVerdict } from "./each-verdict.ts";
+import { backend } from "./engine.ts";
+import { G, hashToScalar, requirePoint } from "./point.ts";
+import { type RandomSource, randomScalar, scIsCanonical, scMulSub } from "./scalar.ts";
+
+/** 32 bytes each. */
+export type KeyImageStatement = {
+  /** What the proof is bound to. */
+  readonly prefixHash: Uint8Array;
+  readonly publicKey: Uint8Array;
+  readonly keyImage: Uint8Array;
+};
+
+export type KeyImageProof = KeyImageStatement & { readonly proof: Uint8Array };
+
+const arePoints = (...points: readonly Uint8Array[]) => points.every((point) => backend.isPoint(point));
+
+/** Proofs of 64 bytes, by as many secret keys; throws `InvalidPoint` on a key or key image that is no point. */
+export function proveKeyImages(
+  statements: readonly KeyImageStatement[],
+  secretKeys: readonly Uint8Array[],
+  random?: RandomSource,
+): Uint8Array[] {
+  for (const { prefixHash, publicKey, keyImage } of statements) {
+    checkLength("prefix hash", prefixHash, 32);
+    requirePoint(arePoints(publicKey, keyImage) ? publicKey : undefined, "one-time key or key image");
+  }
+  const nonces = statements.map(() => randomScalar(random));
+  const all = concatBytes(...nonces);
+  try {
+    const hashed = backend.hashToPoint(concatBytes(...statements.map(({ publicKey }) => publicKey)));
+    const L = backend.scalarMultBase(all);
+    const R = requirePoint(backend.scalarMult(all, hashed), "hash of a key");
+    return statements.map(({ prefixHash }, i) => {
+      const c = hashToScalar(prefixHash, elementAt(L, i), elementAt(R, i));
+      return concatBytes(c, scMulSub(c, secretKeys[i]!, nonces[i]!));
+    });
+  } finally {
+    wipe(all, ...nonces);
+  }
+}
+
+function isFormed({ prefixHash, publicKey, keyImage, proof }: KeyImageProof): boolean {
+  if (![prefixHash, publicKey, keyImage].every(({ length }) => length === 32)) return false;
+  return proof.length === 64 && scIsCanonical(proof.subarray(0, 32)) && scIsCanonical(proof.subarray(32));
+}
+
+/** Of well-formed proofs; undefined where one speaks of what is no point. */
+function verdictsOf(proofs: readonly KeyImageProof[]): boolean[] | undefined {
+  const c = concatBytes(...proofs.map(({ proof }) => proof.subarray(0, 32)));
+  const r = concatBytes(...proofs.map(({ proof }) => proof.subarray(32)));
+  const keys = concatBytes(...proofs.map(({ publicKey }) => publicKey));
+  const images = concatBytes(...proofs.map(({ keyImage }) => keyImage));
+  const bases = concatBytes(repeatElement(G, proofs.length), backend.hashToPoint(keys));
+  // L = r·G + c·P, R = r·Hp(P) + c·I, of all.
+  const terms = { a: concatBytes(c, c), A: concatBytes(keys, images), b: concatBytes(r, r), B: bases };
+  const sums = backend.doubleScalarMultVartime(terms);
+  if (sums === undefined) return undefined;
+  const points = elementsOf(sums);
+  return proofs.map(({ prefixHash, proof }, i) => {
+    const challenge = hashToScalar(prefixHash, points[i]!, points[proofs.length + i]!);
+    return equalBytes(challenge, proof.subarray(0, 32));
+  });
+}
+
+/** Whether each proof holds; false on anything malformed. A key image may have a part of small order: ask before. */
+export function checkKeyImageProofs(proofs: readonly KeyImageProof[]): boolean[] {
+  return eachVerdict(proofs, isFormed, verdictsOf);
+}
