@@ -9,7 +9,7 @@ import {
   deriveViewTag,
   InvalidPoint,
 } from "@anulo/crypto";
-import { equalBytes, type RingCt, type Transaction, type TxOutput } from "@anulo/protocol";
+import { equalBytes, type Transaction, type TxOutput } from "@anulo/protocol";
 
 /** Derivations, 32 bytes each; undefined for one that isn't proven. `additional[i]` is for output i alone. */
 export type Derivations = {
@@ -31,36 +31,45 @@ function pays({ output, outputIndex }: Place, derivation: Uint8Array, spendPubli
   }
 }
 
-type HiddenAmounts = Exclude<RingCt, { type: 0 }>;
-/** The part of a transaction's RingCT that hides its amounts. */
-export type PaidAmounts =
-  | Extract<RingCt, { type: 0 }>
-  | Pick<HiddenAmounts, "type" | "ecdhInfo" | "outputCommitments">;
+type Paid = Pick<Transaction, "prefix" | "ringct">;
 
-type Paid = {
-  readonly prefix: Pick<Transaction["prefix"], "version" | "outputs">;
-  readonly ringct?: PaidAmounts | undefined;
+/** An amount under a derivation that fits its output; a hidden one with what must open its commitment. */
+export type AmountOpening =
+  | { readonly amount: bigint; readonly commitment?: undefined }
+  | HiddenAmountOpening;
+export type HiddenAmountOpening = {
+  readonly amount: bigint;
+  readonly mask: Uint8Array;
+  readonly commitment: Uint8Array;
 };
 
-/** Amount of an output under a derivation that fits it, 0 where the hidden amount doesn't open its commitment. */
-export function openedAmount({ prefix, ringct }: Paid, outputIndex: number, derivation: Uint8Array): bigint {
-  const publicAmount = prefix.outputs[outputIndex]!.amount;
-  if (prefix.version === 1 || ringct === undefined || ringct.type === 0) return publicAmount;
+/** Amount of an output as it is written under a derivation that fits it. */
+export function amountOpening(
+  { prefix, ringct }: Paid,
+  outputIndex: number,
+  derivation: Uint8Array,
+): AmountOpening {
+  const { amount } = prefix.outputs[outputIndex]!;
+  if (prefix.version === 1 || ringct === undefined || ringct.type === 0) return { amount };
   const info = ringct.ecdhInfo[outputIndex];
   const commitment = ringct.outputCommitments[outputIndex];
-  if (info === undefined || commitment === undefined) return 0n;
+  if (info === undefined || commitment === undefined) return { amount: 0n };
   const amountKey = derivationToScalar(derivation, outputIndex);
-  const opened =
-    "mask" in info
-      ? decodeMaskAndAmount(info, amountKey)
-      : { mask: commitmentMask(amountKey), amount: decodeAmount(info.amount, amountKey) };
-  return equalBytes(commit(opened.mask, opened.amount), commitment) ? opened.amount : 0n;
+  if ("mask" in info) return { ...decodeMaskAndAmount(info, amountKey), commitment };
+  return { mask: commitmentMask(amountKey), amount: decodeAmount(info.amount, amountKey), commitment };
+}
+
+/** The same, 0 where the hidden amount doesn't open its commitment. */
+function openedAmount(paid: Paid, outputIndex: number, derivation: Uint8Array): bigint {
+  const opening = amountOpening(paid, outputIndex, derivation);
+  if (opening.commitment === undefined) return opening.amount;
+  return equalBytes(commit(opening.mask, opening.amount), opening.commitment) ? opening.amount : 0n;
 }
 
 /** Atomic units the address with this spend key receives. */
 export function receivedBy(
   spendPublic: Uint8Array,
-  transaction: Pick<Transaction, "prefix" | "ringct">,
+  transaction: Paid,
   { main, additional }: Derivations,
 ): bigint {
   let received = 0n;

@@ -1,27 +1,19 @@
 /**
  * Proof of funds: for each output that it is ours (shared secret) and which key image spends it, and for each address
- * that received them that its spend key is ours. Whoever checks asks the chain whether the key images are spent.
- * Source: wallet2.cpp `get_reserve_proof`, `check_reserve_proof`; wallet2.h `reserve_proof_entry`.
+ * that received them that its spend key is ours. Source: wallet2.cpp `get_reserve_proof`; wallet2.h `reserve_proof_entry`.
  */
 import {
-  checkRingSignature,
-  checkSignature,
-  checkTxProof,
-  deriveSubaddressPublicKey,
-  generateRingSignature,
-  generateTxProof,
-  InvalidPoint,
-  isInMainSubgroup,
+  generateTxProofs,
   keccak256,
-  mulBy8,
+  mulBy8Batch,
+  proveKeyImages,
   publicKeyOf,
   scAdd,
-  scalarMult,
+  scalarMultEach,
   signMessageHash,
   subaddressSecretKey,
 } from "@anulo/crypto";
 import {
-  additionalPublicKeys,
   BadBytes,
   bytes,
   bytes32,
@@ -30,20 +22,15 @@ import {
   encode,
   encodeBase58,
   list,
-  outputKey,
-  parseExtra,
   refine,
   struct,
-  type Transaction,
   type TypeOf,
   toHex,
-  txPublicKey,
   varint,
 } from "@anulo/protocol";
 import { oneTimeSecret } from "../scan/scan-transaction.ts";
 import type { OwnedOutput, SubaddressIndex, WalletKeys } from "../state.ts";
 import { workThreads } from "../threads/work-threads.ts";
-import { openedAmount, type PaidAmounts } from "./received.ts";
 import { decodeProofText, mapPatiently, proofRefusal } from "./text.ts";
 
 const HEADERS = { 1: "ReserveProofV1", 2: "ReserveProofV2" } as const;
@@ -71,12 +58,13 @@ const spendKey = struct()
 const reserveProof = struct().field("entries", list(entry)).field("spendKeys", list(spendKey));
 
 export type Entry = TypeOf<typeof entry>;
-type SpendKey = TypeOf<typeof spendKey>;
+export type SpendKey = TypeOf<typeof spendKey>;
 export type ReserveProof = TypeOf<typeof reserveProof> & { readonly headerVersion: 1 | 2 };
 
-type AddressKeys = { readonly spendPublic: Uint8Array; readonly viewPublic: Uint8Array };
+export type AddressKeys = { readonly spendPublic: Uint8Array; readonly viewPublic: Uint8Array };
 
-function prefixHashOf(
+/** What everything in a proof is bound to. */
+export function prefixHashOf(
   message: Uint8Array,
   address: AddressKeys,
   entries: readonly { keyImage: Uint8Array }[],
@@ -88,30 +76,56 @@ function prefixHashOf(
 type ProvingKeys = WalletKeys & { readonly spendSecret: Uint8Array };
 export type Proving = { readonly keys: ProvingKeys; readonly prefixHash: Uint8Array };
 
-/** What a proof says of one output whose key image is known. */
-export function proveOutput(output: OwnedOutput, { keys, prefixHash }: Proving): Entry {
-  const { txHash, outputIndex, txPublicKey: A, oneTimeKey, subaddress } = output;
-  const keyImage = output.keyImage!;
-  const sharedSecret = scalarMult(keys.viewSecret, A);
-  const derivation = mulBy8(sharedSecret);
-  const secretKey = oneTimeSecret(keys, { derivation, outputIndex, subaddress });
+/** So few outputs are proven in less time than it takes to hand them to a thread. */
+const FEW = 16;
+
+/** The one-time secrets of outputs, whose shared secrets are given: the caller's to wipe. */
+function oneTimeSecrets(
+  outputs: readonly OwnedOutput[],
+  keys: ProvingKeys,
+  shared: Uint8Array,
+): Uint8Array[] {
+  const { derivations } = mulBy8Batch(shared);
   try {
-    const statement = { prefixHash, R: keys.viewPublic, A, D: sharedSecret, version: 2 } as const;
-    const ring = { prefixHash, keyImage, publicKeys: [oneTimeKey] };
-    const [keyImageProof] = generateRingSignature(ring, { secretKey, realIndex: 0 });
-    const sharedSecretProof = generateTxProof(statement, keys.viewSecret);
-    return {
+    return outputs.map(({ outputIndex, subaddress }, i) => {
+      const derivation = derivations.subarray(32 * i, 32 * i + 32);
+      return oneTimeSecret(keys, { derivation, outputIndex, subaddress });
+    });
+  } finally {
+    derivations.fill(0);
+  }
+}
+
+/** What a proof says of outputs whose key images are known. */
+export function proveOutputs(outputs: readonly OwnedOutput[], { keys, prefixHash }: Proving): Entry[] {
+  const { viewSecret, viewPublic: R } = keys;
+  const shared = scalarMultEach(
+    viewSecret,
+    outputs.map(({ txPublicKey }) => txPublicKey),
+  );
+  const secretKeys = oneTimeSecrets(outputs, keys, concatBytes(...shared));
+  try {
+    const statements = outputs.map(
+      ({ txPublicKey: A }, i) => ({ prefixHash, R, A, D: shared[i]!, version: 2 }) as const,
+    );
+    const images = outputs.map((output) => ({
+      prefixHash,
+      publicKey: output.oneTimeKey,
+      keyImage: output.keyImage!,
+    }));
+    const sharedSecretProofs = generateTxProofs(statements, viewSecret);
+    const keyImageProofs = proveKeyImages(images, secretKeys);
+    return outputs.map(({ txHash, outputIndex, keyImage }, i) => ({
       version: 0,
       txHash,
       outputIndex,
-      sharedSecret,
-      keyImage,
-      sharedSecretProof,
-      keyImageProof: keyImageProof!,
-    };
+      sharedSecret: shared[i]!,
+      keyImage: keyImage!,
+      sharedSecretProof: sharedSecretProofs[i]!,
+      keyImageProof: keyImageProofs[i]!,
+    }));
   } finally {
-    secretKey.fill(0);
-    derivation.fill(0);
+    for (const secretKey of secretKeys) secretKey.fill(0);
   }
 }
 
@@ -142,24 +156,25 @@ export async function proveReserve(
 ): Promise<string> {
   const images = outputs.map(({ keyImage }) => ({ keyImage: keyImage! }));
   const proving = { keys, prefixHash: prefixHashOf(message, keys, images) };
-  const entries = await workThreads.map("proveReserve", outputs, proving);
+  const entries =
+    outputs.length <= FEW
+      ? proveOutputs(outputs, proving)
+      : await workThreads.map("proveReserve", outputs, proving);
   const spendKeys = await mapPatiently(addressesOf(outputs), (index) => proveSpendKey(index, proving));
   return HEADERS[2] + encodeBase58(encode(reserveProof, { entries, spendKeys }));
 }
 
 /** The fewest of the greatest outputs that reach an amount (atomic units), none greater than needed. */
 export function chooseReserve(outputs: readonly OwnedOutput[], amount: bigint): OwnedOutput[] {
-  const descending = [...outputs].sort((a, b) => (a.amount < b.amount ? 1 : a.amount > b.amount ? -1 : 0));
-  const smaller = descending.findIndex((output) => output.amount < amount);
-  const enough = smaller === -1 ? descending.length : smaller;
-  const chosen: OwnedOutput[] = [];
-  let total = 0n;
-  for (const output of descending.slice(Math.max(0, enough - 1))) {
-    if (total >= amount) break;
-    chosen.push(output);
-    total += output.amount;
-  }
-  return chosen;
+  const enough = outputs.filter((output) => output.amount >= amount);
+  if (enough.length > 0)
+    return [enough.reduce((least, each) => (each.amount <= least.amount ? each : least))];
+  const ascending = BigUint64Array.from(outputs, (output) => output.amount).sort();
+  let least = ascending.length;
+  for (let total = 0n; total < amount && least > 0; ) total += ascending[--least]!;
+  const candidates = outputs.filter((output) => output.amount >= ascending[least]!);
+  candidates.sort((a, b) => (a.amount < b.amount ? 1 : a.amount > b.amount ? -1 : 0));
+  return candidates.slice(0, ascending.length - least);
 }
 
 /** Letters decoded before others may run; whole blocks of base 58. */
@@ -189,107 +204,4 @@ export async function parseReserveProof(text: string, address: AddressKeys): Pro
     if (error instanceof BadBytes) throw absent;
     throw error;
   }
-}
-
-/** What all entries of a proof are checked against. */
-export type Checking = {
-  readonly prefixHash: Uint8Array;
-  readonly viewPublic: Uint8Array;
-  readonly version: 1 | 2;
-  /** Hex. */
-  readonly spendKeys: ReadonlySet<string>;
-};
-
-/** As much of a transaction as shows what it paid. */
-export type PaidTransaction = {
-  readonly prefix: Pick<Transaction["prefix"], "version" | "outputs" | "extra">;
-  readonly ringct: PaidAmounts | undefined;
-};
-
-function isShared(
-  each: Entry,
-  { prefix }: PaidTransaction,
-  { prefixHash, viewPublic: R, version }: Checking,
-) {
-  const fields = parseExtra(prefix.extra);
-  const main = txPublicKey(fields);
-  if (main === undefined) throw proofRefusal("The tx public key isn't found");
-  const additional = additionalPublicKeys(fields);
-  const own = additional.length === prefix.outputs.length ? additional[each.outputIndex] : undefined;
-  return [main, own].some((A) => {
-    const statement = A && { prefixHash, R, A, D: each.sharedSecret, version };
-    return statement !== undefined && checkTxProof(statement, each.sharedSecretProof);
-  });
-}
-
-/** The spend key an output was sent to; undefined where no derivation can be made. */
-function receiverOf(key: Uint8Array, sharedSecret: Uint8Array, outputIndex: number): string | undefined {
-  try {
-    return toHex(deriveSubaddressPublicKey(key, mulBy8(sharedSecret), outputIndex));
-  } catch (error) {
-    if (error instanceof InvalidPoint) return undefined;
-    throw error;
-  }
-}
-
-/** Atomic units one entry proves; undefined when it proves nothing. Throws `WalletRefusal`. */
-export function checkEntry(
-  each: Entry,
-  transaction: PaidTransaction,
-  checking: Checking,
-): bigint | undefined {
-  const { outputIndex, sharedSecret, keyImage, keyImageProof } = each;
-  const output = transaction.prefix.outputs[outputIndex];
-  if (output === undefined) throw proofRefusal("index_in_tx is out of bound");
-  const key = outputKey(output);
-  if (key === undefined) throw proofRefusal("Output key wasn't found");
-  if (!isShared(each, transaction, checking)) return undefined;
-  const ring = { prefixHash: checking.prefixHash, keyImage, publicKeys: [key] };
-  if (!isInMainSubgroup(keyImage) || !checkRingSignature(ring, [keyImageProof])) return undefined;
-  if (!checking.spendKeys.has(receiverOf(key, sharedSecret, outputIndex) ?? ""))
-    throw proofRefusal("The address doesn't seem to have received the fund");
-  return openedAmount(transaction, outputIndex, mulBy8(sharedSecret));
-}
-
-function paidPart({ prefix, ringct }: Transaction): PaidTransaction {
-  const { version, outputs, extra } = prefix;
-  if (ringct === undefined || ringct.type === 0) return { prefix: { version, outputs, extra }, ringct };
-  const { type, ecdhInfo, outputCommitments } = ringct;
-  return { prefix: { version, outputs, extra }, ringct: { type, ecdhInfo, outputCommitments } };
-}
-
-export type ReserveQuestion = {
-  readonly address: AddressKeys;
-  readonly message: Uint8Array;
-  /** The entries' transactions, in order. */
-  readonly transactions: readonly Transaction[];
-  /** Whether each entry's key image is spent. */
-  readonly spent: readonly boolean[];
-};
-
-/**
- * Atomic units the proof shows, and how much of them is spent by now; undefined when it proves nothing. The same
- * output twice proves nothing. Throws `WalletRefusal` for entries that can't be proofs.
- */
-export async function checkReserveProof(
-  proof: ReserveProof,
-  { address, message, transactions, spent }: ReserveQuestion,
-): Promise<{ total: bigint; spent: bigint } | undefined> {
-  const { entries, spendKeys, headerVersion: version } = proof;
-  if (new Set(entries.map(({ keyImage }) => toHex(keyImage))).size !== entries.length) return undefined;
-  const prefixHash = prefixHashOf(message, address, entries);
-  const keys = new Set(spendKeys.map(({ key }) => toHex(key)));
-  const checking: Checking = { prefixHash, viewPublic: address.viewPublic, version, spendKeys: keys };
-  const items = entries.map((entry, i) => ({ entry, transaction: paidPart(transactions[i]!) }));
-  const amounts = await workThreads.map("checkReserve", items, checking);
-  const areOwned = await mapPatiently(spendKeys, ({ key, signature }) =>
-    checkSignature(prefixHash, key, signature),
-  );
-  const sum = { total: 0n, spent: 0n };
-  for (const [i, amount] of amounts.entries()) {
-    if (amount === undefined) return undefined;
-    sum.total += amount;
-    if (spent[i] !== false) sum.spent += amount;
-  }
-  return areOwned.every(Boolean) ? sum : undefined;
 }

@@ -23,35 +23,49 @@ export type FoundTransaction = {
   readonly confirmations: number;
 };
 
-type Entry = Awaited<ReturnType<Daemon["getTransactions"]>>["txs"][number];
+/** What the node says of a transaction. */
+export type NodeAnswer = Pick<
+  Awaited<ReturnType<Daemon["getTransactions"]>>["txs"][number],
+  "as_hex" | "confirmations" | "in_pool" | "prunable_as_hex" | "prunable_hash" | "pruned_as_hex" | "tx_hash"
+>;
 
-/** Outputs of many transactions are asked for in parts: what a restricted node gives in one answer. */
+/** Many transactions are asked for in parts: what a restricted node gives in one answer. */
 export const TRANSACTIONS_PER_CALL = 100;
 
 /** Whole or pruned; of version 1 a pruned one has no id of its own, there the node is believed, as the original does. */
-function parseEntry(entry: Entry): { transaction: Transaction; txHash: Uint8Array } {
-  const whole = entry.as_hex || (entry.prunable_as_hex && entry.pruned_as_hex + entry.prunable_as_hex);
+function parseAnswer(answer: NodeAnswer): { transaction: Transaction; txHash: Uint8Array } {
+  const whole = answer.as_hex || (answer.prunable_as_hex && answer.pruned_as_hex + answer.prunable_as_hex);
   if (whole !== "") {
     const transaction = readTransaction(fromHex(whole));
     return { transaction, txHash: transactionHash(transaction) };
   }
-  const transaction = readTransaction(fromHex(entry.pruned_as_hex), { pruned: true });
-  if (transaction.prefix.version === 1) return { transaction, txHash: fromHex(entry.tx_hash) };
-  return { transaction, txHash: transactionHash(transaction, fromHex(entry.prunable_hash)) };
+  const transaction = readTransaction(fromHex(answer.pruned_as_hex), { pruned: true });
+  if (transaction.prefix.version === 1) return { transaction, txHash: fromHex(answer.tx_hash) };
+  return { transaction, txHash: transactionHash(transaction, fromHex(answer.prunable_hash)) };
 }
 
-/** The transaction of an entry, which must be the one asked for (id, 32 bytes). Throws `WalletRefusal`. */
-export function checkEntry(entry: Entry, asked: Uint8Array): FoundTransaction {
+/** The transaction of an answer, which must be the one asked for (id, 32 bytes). Throws `WalletRefusal`. */
+export function checkAnswer(answer: NodeAnswer, asked: Uint8Array): FoundTransaction {
   try {
-    const { transaction, txHash } = parseEntry(entry);
+    const { transaction, txHash } = parseAnswer(answer);
     if (!equalBytes(txHash, asked)) throw proofRefusal("Failed to get the right transaction from daemon");
-    const confirmations = entry.in_pool ? 0 : (entry.confirmations ?? 0);
-    return { txHash, transaction, inPool: entry.in_pool, confirmations };
+    const confirmations = answer.in_pool ? 0 : (answer.confirmations ?? 0);
+    return { txHash, transaction, inPool: answer.in_pool, confirmations };
   } catch (error) {
     if (error instanceof BadBytes || error instanceof BadHex)
       throw proofRefusal("Failed to parse transaction from daemon");
     throw error;
   }
+}
+
+/** What the node says of transactions by id (hex, each once), in order. Throws `WalletRefusal`. */
+export async function askTransactions(
+  daemon: Daemon,
+  txHashes: readonly string[],
+): Promise<readonly NodeAnswer[]> {
+  const { txs } = await daemon.getTransactions({ txs_hashes: [...txHashes], prune: true });
+  if (txs.length !== txHashes.length) throw proofRefusal(FAILED);
+  return txs;
 }
 
 /** Transactions by id (32 bytes each), in order, each one once in the question. Throws `WalletRefusal`. */
@@ -63,9 +77,9 @@ export async function fetchTransactions(
   const ids = [...new Set(txHashes.map(toHex))];
   for (let at = 0; at < ids.length; at += TRANSACTIONS_PER_CALL) {
     const asked = ids.slice(at, at + TRANSACTIONS_PER_CALL);
-    const { txs } = await daemon.getTransactions({ txs_hashes: asked, prune: true });
-    if (txs.length !== asked.length) throw proofRefusal("Failed to get transaction from daemon");
-    for (const [i, entry] of txs.entries()) found.set(asked[i]!, checkEntry(entry, fromHex(asked[i]!)));
+    const answers = await askTransactions(daemon, asked);
+    for (const [i, answer] of answers.entries())
+      found.set(asked[i]!, checkAnswer(answer, fromHex(asked[i]!)));
   }
   return txHashes.map((txHash) => found.get(toHex(txHash))!);
 }
@@ -96,7 +110,7 @@ export async function fetchTransaction(
   const asked = daemon.getTransactions({ txs_hashes: [toHex(txHash)], prune: true });
   const { txs } = await orSay(asked, unreachable);
   if (txs.length !== 1) throw proofRefusal(absent);
-  return checkEntry(txs[0]!, txHash);
+  return checkAnswer(txs[0]!, txHash);
 }
 
 /** One input: its key image and the one-time keys of its ring, 32 bytes each. */

@@ -1,6 +1,6 @@
 /** Single transactions of the chain, fetched to be scanned. Source: wallet2.cpp `scan_tx`. */
 import { fromHex, hardForkAt, networks } from "@anulo/protocol";
-import { checkEntry, FAILED, orSay, TRANSACTIONS_PER_CALL } from "../proofs/transactions.ts";
+import { checkAnswer, FAILED, orSay, TRANSACTIONS_PER_CALL } from "../proofs/transactions.ts";
 import { WalletRefusal } from "../refusal.ts";
 import type { Wallet } from "../wallet.ts";
 import type { SingleTransaction } from "./messages.ts";
@@ -14,7 +14,7 @@ export async function fetchSingles(wallet: Wallet, ids: readonly string[]): Prom
     if (txs.length !== txs_hashes.length) throw new WalletRefusal("UNKNOWN_ERROR", FAILED);
     for (const [i, entry] of txs.entries()) {
       const txHash = fromHex(txs_hashes[i]!);
-      checkEntry(entry, txHash);
+      checkAnswer(entry, txHash);
       if (entry.in_pool) continue;
       const pruned = entry.as_hex === "" && entry.prunable_as_hex === "";
       const height = entry.block_height ?? 0;

@@ -1,18 +1,12 @@
 /** Every job done off the event loop, declared once: what it is given, what it gives, which bytes are wiped after it. */
 import { randomBytes } from "node:crypto";
-import { type ClsagFrame, cnSlowHash, isInMainSubgroup, verifyClsag } from "@anulo/crypto";
+import { areInMainSubgroup, type ClsagFrame, cnSlowHash, verifyClsag } from "@anulo/crypto";
 import { checkKeyImage, type SignedKeyImage, signKeyImage } from "../cold-signing/key-images.ts";
 import { accountOfKeys } from "../multisig/account-keys.ts";
 import { addToAttempt } from "../multisig/attempts.ts";
 import { buildProposal, type Proposer } from "../multisig/propose.ts";
-import {
-  type Checking,
-  checkEntry,
-  type Entry,
-  type PaidTransaction,
-  type Proving,
-  proveOutput,
-} from "../proofs/reserve-proof.ts";
+import { type Checking, checkEntries, type EntryToCheck } from "../proofs/check-reserve.ts";
+import { type Proving, proveOutputs } from "../proofs/reserve-proof.ts";
 import type { OwnedOutput, WalletKeys } from "../state.ts";
 import type { SigningAttempt } from "../transfer/metadata.ts";
 import { type Signer, sign } from "../transfer/sign.ts";
@@ -36,9 +30,17 @@ function each<Item, Common extends object, Output>(
   step: (item: Item, common: Common) => Output,
   secrets: (common: Common) => readonly (Uint8Array | undefined)[],
 ) {
+  return share((items: readonly Item[], common: Common) => items.map((item) => step(item, common)), secrets);
+}
+
+/** A job about a list, of which several threads can do a share each. */
+function share<Item, Common extends object, Output>(
+  step: (items: readonly Item[], common: Common) => Output,
+  secrets: (common: Common) => readonly (Uint8Array | undefined)[],
+) {
   return job(
-    ({ items, common }: { readonly items: readonly Item[]; readonly common: Common }): Output[] =>
-      items.map((item) => step(item, common)),
+    ({ items, common }: { readonly items: readonly Item[]; readonly common: Common }): Output =>
+      step(items, common),
     ({ common }) => secrets(common),
   );
 }
@@ -66,12 +68,12 @@ export const jobs = {
     ({ image, output, place }: KeyImageToCheck, _: object) => checkKeyImage(image, output, place),
     () => [],
   ),
-  proveReserve: each(
-    (output: OwnedOutput, proving: Proving) => proveOutput(output, proving),
+  proveReserve: share(
+    (outputs: readonly OwnedOutput[], proving: Proving) => proveOutputs(outputs, proving),
     ({ keys }) => secretsOf(keys),
   ),
-  checkReserve: each(
-    ({ entry, transaction }: EntryToCheck, given: Checking) => checkEntry(entry, transaction, given),
+  checkReserve: share(
+    (entries: readonly EntryToCheck[], checking: Checking) => checkEntries(entries, checking),
     () => [],
   ),
   /** As `sign`, for several signers; an attempt for every group of them. */
@@ -93,13 +95,11 @@ export const jobs = {
     (frame: ClsagFrame, _: object) => verifyClsag(frame),
     () => [],
   ),
-  arePoints: each(
-    (point: Uint8Array, _: object) => isInMainSubgroup(point),
+  arePoints: share(
+    (points: readonly Uint8Array[], _: object) => areInMainSubgroup(points),
     () => [],
   ),
 } as const;
-
-type EntryToCheck = { readonly entry: Entry; readonly transaction: PaidTransaction };
 
 type AttemptPart = {
   readonly attempt: SigningAttempt;

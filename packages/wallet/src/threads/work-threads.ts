@@ -44,19 +44,28 @@ export class WorkThreads {
     });
   }
 
+  /** Shares a list out to as many threads as there are: what each share gives, in order. */
+  share<K extends ListJob>(
+    name: K,
+    items: readonly ItemOf<K>[],
+    common: JobInput<K>["common"],
+  ): Promise<JobOutput<K>>[] {
+    const size = Math.max(1, Math.min(ITEMS_PER_JOB, Math.ceil(items.length / this.most)));
+    const shares: Promise<JobOutput<K>>[] = [];
+    for (let at = 0; at < items.length; at += size) {
+      const input = { items: items.slice(at, at + size), common } as unknown as JobInput<K>;
+      shares.push(this.run(name, input));
+    }
+    return shares;
+  }
+
   /** Does the same to every item, in as many threads as there are; answers in order. */
   async map<K extends ListJob>(
     name: K,
     items: readonly ItemOf<K>[],
     common: JobInput<K>["common"],
   ): Promise<ResultOf<K>[]> {
-    const share = Math.max(1, Math.min(ITEMS_PER_JOB, Math.ceil(items.length / this.most)));
-    const shares: Promise<JobOutput<K>>[] = [];
-    for (let at = 0; at < items.length; at += share) {
-      const input = { items: items.slice(at, at + share), common } as unknown as JobInput<K>;
-      shares.push(this.run(name, input));
-    }
-    return (await Promise.all(shares)).flat() as ResultOf<K>[];
+    return (await Promise.all(this.share(name, items, common))).flat() as ResultOf<K>[];
   }
 
   #hand(): void {

@@ -1,0 +1,125 @@
+/**
+ * A proof of funds checked with the node: first what needs no node, then entries part by part, so that whoever sends
+ * nonsense has the node asked about no more than the first parts of it; key images last.
+ * Source: wallet2.cpp `check_reserve_proof`.
+ */
+import { checkSignatures } from "@anulo/crypto";
+import { toHex } from "@anulo/protocol";
+import { checked, type Daemon } from "../daemon.ts";
+import { workThreads } from "../threads/work-threads.ts";
+import type { Checking, EntryToCheck } from "./check-reserve.ts";
+import { type AddressKeys, type Entry, prefixHashOf, type ReserveProof } from "./reserve-proof.ts";
+import { proofRefusal } from "./text.ts";
+import { askTransactions, TRANSACTIONS_PER_CALL } from "./transactions.ts";
+
+/** Key images asked about in one call. */
+const KEY_IMAGES_PER_CALL = 1000;
+/** Signatures checked before others may run. */
+const SIGNATURES_AT_ONCE = 64;
+
+const turn = () => new Promise((resolve) => setImmediate(resolve));
+
+/** Whether no output is named twice, and every spend key signed the message and the key images. */
+async function isSigned({ entries, spendKeys }: ReserveProof, prefixHash: Uint8Array): Promise<boolean> {
+  if (new Set(entries.map(({ keyImage }) => toHex(keyImage))).size !== entries.length) return false;
+  for (let at = 0; at < spendKeys.length; at += SIGNATURES_AT_ONCE) {
+    if (at > 0) await turn();
+    const some = spendKeys.slice(at, at + SIGNATURES_AT_ONCE);
+    const signatures = some.map(({ key, signature }) => ({ publicKey: key, signature }));
+    if (checkSignatures(prefixHash, signatures).includes(false)) return false;
+  }
+  return true;
+}
+
+/** Entries in order, in parts that speak of so many transactions as one call may ask for. */
+function* partsOf(entries: readonly Entry[]): Generator<{ part: Entry[]; txHashes: string[] }> {
+  let part: Entry[] = [];
+  let txHashes = new Set<string>();
+  for (const entry of entries) {
+    const txHash = toHex(entry.txHash);
+    if (txHashes.size === TRANSACTIONS_PER_CALL && !txHashes.has(txHash)) {
+      yield { part, txHashes: [...txHashes] };
+      [part, txHashes] = [[], new Set()];
+    }
+    part.push(entry);
+    txHashes.add(txHash);
+  }
+  if (part.length > 0) yield { part, txHashes: [...txHashes] };
+}
+
+type Verdict = PromiseSettledResult<bigint[] | undefined>;
+
+/** Amounts in the order of the entries; undefined for, or throws, what is wrong with the first that is wrong. */
+function amountsOf(verdicts: readonly Verdict[]): bigint[] | undefined {
+  const amounts: bigint[][] = [];
+  for (const verdict of verdicts) {
+    if (verdict.status === "rejected") throw verdict.reason;
+    if (verdict.value === undefined) return undefined;
+    amounts.push(verdict.value);
+  }
+  return amounts.flat();
+}
+
+/** Atomic units each entry proves; undefined when one proves nothing. The next part is asked for while one is checked. */
+async function checkAll(
+  daemon: Daemon,
+  entries: readonly Entry[],
+  checking: Checking,
+): Promise<bigint[] | undefined> {
+  const all: bigint[][] = [];
+  let underWay: Promise<Verdict[]> = Promise.resolve([]);
+  for (const { part, txHashes } of partsOf(entries)) {
+    const answers = await askTransactions(daemon, txHashes);
+    const byHash = new Map(txHashes.map((txHash, i) => [txHash, answers[i]!]));
+    const items = part.map((entry): EntryToCheck => ({ entry, answer: byHash.get(toHex(entry.txHash))! }));
+    const before = underWay;
+    underWay = Promise.allSettled(workThreads.share("checkReserve", items, checking));
+    const amounts = amountsOf(await before);
+    if (amounts === undefined) return undefined;
+    all.push(amounts);
+  }
+  const last = amountsOf(await underWay);
+  return last && [...all, last].flat();
+}
+
+/** Whether each key image is spent, in the chain or in the pool. */
+async function areSpent(daemon: Daemon, keyImages: readonly string[]): Promise<boolean[]> {
+  const spent: boolean[] = [];
+  for (let at = 0; at < keyImages.length; at += KEY_IMAGES_PER_CALL) {
+    const key_images = keyImages.slice(at, at + KEY_IMAGES_PER_CALL);
+    const { spent_status } = await checked(daemon.client.isKeyImageSpent({ key_images }));
+    if (spent_status.length !== key_images.length)
+      throw proofRefusal("Failed to get key image spent status from daemon");
+    spent.push(...spent_status.map((status) => status !== 0));
+  }
+  return spent;
+}
+
+export type ReserveQuestion = {
+  readonly daemon: Daemon;
+  readonly address: AddressKeys;
+  readonly message: Uint8Array;
+};
+
+/**
+ * Atomic units the proof shows, and how much of them is spent by now; undefined when it proves nothing. The same
+ * output twice proves nothing. Throws `WalletRefusal` for entries that can't be proofs.
+ */
+export async function verifyReserve(
+  proof: ReserveProof,
+  { daemon, address, message }: ReserveQuestion,
+): Promise<{ total: bigint; spent: bigint } | undefined> {
+  const { entries, headerVersion: version } = proof;
+  const prefixHash = prefixHashOf(message, address, entries);
+  if (!(await isSigned(proof, prefixHash))) return undefined;
+  const spendKeys = new Set(proof.spendKeys.map(({ key }) => toHex(key)));
+  const checking = { prefixHash, viewPublic: address.viewPublic, version, spendKeys };
+  const amounts = await checkAll(daemon, entries, checking);
+  if (amounts === undefined) return undefined;
+  const areGone = await areSpent(
+    daemon,
+    entries.map(({ keyImage }) => toHex(keyImage)),
+  );
+  const sum = (some: readonly bigint[]) => some.reduce((total, amount) => total + amount, 0n);
+  return { total: sum(amounts), spent: sum(amounts.filter((_, i) => areGone[i])) };
+}
