@@ -1,12 +1,12 @@
 import {
+  areInMainSubgroup,
   checkRingSignature,
   commitmentsBalance,
-  isInMainSubgroup,
   isPoint,
   verifyBorromean,
   verifyBulletproofs,
   verifyBulletproofsPlus,
-  verifyClsag,
+  verifyClsagRing,
   verifyMlsagFull,
   verifyMlsagSimple,
 } from "@anulo/crypto";
@@ -93,14 +93,15 @@ const checks: { readonly [K in SingleKind]: (obligation: ObligationOf<K>) => Vio
     return output === undefined ? undefined : { code: "OUTPUT_KEY", output };
   },
   keyImages: ({ keyImages }) => {
-    const input = indexOfFirst(keyImages, (keyImage) => !isInMainSubgroup(keyImage));
-    return input === undefined ? undefined : { code: "KEY_IMAGE_DOMAIN", input };
+    const input = areInMainSubgroup(keyImages).indexOf(false);
+    return input === -1 ? undefined : { code: "KEY_IMAGE_DOMAIN", input };
   },
   balance: ({ pseudoOuts, outputCommitments, fee }) =>
     commitmentsBalance(pseudoOuts, outputCommitments, fee) ? undefined : { code: "BALANCE" },
   borromean: ({ commitment, proof }) =>
     verifyBorromean(commitment, proof) ? undefined : { code: "RANGE_PROOF" },
-  clsag: (obligation) => (verifyClsag(obligation) ? undefined : { code: "CLSAG", input: obligation.input }),
+  clsag: (obligation) =>
+    verifyClsagRing(obligation) ? undefined : { code: "CLSAG", input: obligation.input },
   mlsag: (obligation) =>
     verifyMlsagSimple(obligation) ? undefined : { code: "MLSAG", input: obligation.input },
   fullMlsag: (obligation) => (verifyMlsagFull(obligation) ? undefined : { code: "FULL_MLSAG" }),

@@ -60,7 +60,6 @@ export type {
   BorromeanObligation,
   BulletproofObligation,
   ClsagObligation,
-  ClsagProof,
   FirstRangeProof,
   FullMlsagObligation,
   KeyImageObligation,

@@ -92,10 +92,15 @@ export interface ClsagObligation {
   input: number;
   /** `ringCtMessage` of the transaction (32 bytes). */
   message: Uint8Array;
-  ring: RingMember[];
+  /** One-time keys of the ring, 32 bytes a member, end to end; so are commitments and responses. */
+  keys: Uint8Array;
+  commitments: Uint8Array;
   pseudoOut: Uint8Array;
   keyImage: Uint8Array;
-  proof: ClsagProof;
+  s: Uint8Array;
+  c1: Uint8Array;
+  /** The commitment's image, divided by 8. */
+  D: Uint8Array;
 }
 
 /** An MLSAG of one input holds for its ring (RingCT types 2 to 4). */
@@ -147,13 +152,6 @@ export interface RingSignatureObligation {
 export interface RingMember {
   key: Uint8Array;
   commitment: Uint8Array;
-}
-
-/** Shape of a CLSAG (32 bytes each value). */
-export interface ClsagProof {
-  s: Uint8Array[];
-  c1: Uint8Array;
-  D: Uint8Array;
 }
 
 /** Shape of a Bulletproofs+ proof (32 bytes each value). */

@@ -37,7 +37,7 @@ function withFault(index: number): Obligation[] {
   const fault = changed[index]!;
   const zero = new Uint8Array(32);
   if (fault.kind === "rangeProof") fault.proof.r1 = zero;
-  if (fault.kind === "clsag") fault.proof.c1 = zero;
+  if (fault.kind === "clsag") fault.c1 = zero;
   if (fault.kind === "balance") fault.fee += 1n;
   if (fault.kind === "outputKeys") fault.keys[1] = zero.slice().fill(2, 0, 1);
   if (fault.kind === "keyImages") fault.keyImages[0] = zero.slice().fill(2, 0, 1);

@@ -89,6 +89,7 @@ export {
   type RingMember,
   signClsag,
   verifyClsag,
+  verifyClsagRing,
 } from "./ringct/clsag.ts";
 export {
   addNonces,

@@ -1,5 +1,6 @@
 import {
   type ConfidentialRingCt,
+  concatBytes,
   type KeyInput,
   ringCtMessage,
   ringCtTypes,
@@ -46,11 +47,10 @@ export function signaturesToVerify(
 function statements({ transaction, id }: TransactionCandidate, inputs: readonly ResolvedInput[]) {
   const message = ringCtMessage(transaction);
   const { pseudoOuts } = transaction.ringct as ConfidentialRingCt;
-  return inputs.map(({ input: { keyImage }, ring }, input) => ({
+  return inputs.map(({ input: { keyImage } }, input) => ({
     transactionId: id,
     input,
     message,
-    ring: ring.map(memberOf),
     pseudoOut: pseudoOuts[input]!,
     keyImage,
   }));
@@ -64,9 +64,12 @@ function clsags(
   const proofs = ringct.prunable?.clsags ?? [];
   checkCount(proofs.length, inputs.length);
   return statements(candidate, inputs).map((statement) => {
-    const proof = proofs[statement.input]!;
-    checkCount(proof.s.length, statement.ring.length);
-    return { kind: "clsag", ...statement, proof };
+    const { s, c1, D } = proofs[statement.input]!;
+    const { ring } = inputs[statement.input]!;
+    checkCount(s.length, ring.length);
+    const keys = concatBytes(...ring.map(({ key }) => key));
+    const commitments = concatBytes(...ring.map(({ commitment }) => commitment));
+    return { kind: "clsag", ...statement, keys, commitments, s: concatBytes(...s), c1, D };
   });
 }
 
@@ -79,8 +82,9 @@ function mlsags(
   checkCount(proofs.length, inputs.length);
   return statements(candidate, inputs).map((statement) => {
     const proof = proofs[statement.input]!;
-    checkCount(proof.ss.length, statement.ring.length);
-    return { kind: "mlsag", ...statement, proof };
+    const ring = inputs[statement.input]!.ring.map(memberOf);
+    checkCount(proof.ss.length, ring.length);
+    return { kind: "mlsag", ...statement, ring, proof };
   });
 }
 

@@ -112,7 +112,15 @@ export function verifyClsag({ message, ring, pseudoOut, keyImage, proof }: Clsag
   if (![...elements, ...members].every(({ length }) => length === 32)) return false;
   if (ring.length === 0 || proof.s.length !== ring.length) return false;
   const statement = clsagRingOf({ message, ring, pseudoOut, keyImage, proof });
-  return backend.verifyClsag(statement, concatBytes(...proof.s), proof.c1);
+  return verifyClsagRing({ ...statement, s: concatBytes(...proof.s), c1: proof.c1 });
+}
+
+/** A ring with the responses (32 bytes a member) and the first challenge of its proof. */
+export type ProvenRing = ClsagRing & { s: Uint8Array; c1: Uint8Array };
+
+/** As `verifyClsag`, for what is side by side already; throws `RangeError` where lengths do not fit. */
+export function verifyClsagRing(proven: ProvenRing): boolean {
+  return backend.verifyClsag(proven, proven.s, proven.c1);
 }
 
 /** What a proof is about, side by side. */

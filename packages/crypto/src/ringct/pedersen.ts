@@ -5,6 +5,7 @@ import { G, H, pointAdd, requirePoint, scalarMult, scalarMultBase } from "../poi
 import { type RandomSource, scFromUint64 } from "../scalar.ts";
 
 const ONE = scFromUint64(1n);
+const NOTHING = scFromUint64(0n);
 
 /**
  * The commitment mask·G + amount·H to an amount in atomic units, 32 bytes.
@@ -59,7 +60,7 @@ export function commitmentsBalance(
   outputs: readonly Uint8Array[],
   fee: bigint,
 ): boolean {
-  const feePoint = backend.scalarMult(scFromUint64(fee), H)!;
+  const feePoint = backend.foldVartime({ a: scFromUint64(fee), A: H, b: NOTHING, B: H })!;
   const received = backend.pointSum(concatBytes(...inputs));
   const spent = backend.pointSum(concatBytes(...outputs, feePoint));
   return received !== undefined && spent !== undefined && equalBytes(received, spent);

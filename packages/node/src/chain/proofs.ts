@@ -1,6 +1,6 @@
-import { createHash } from "node:crypto";
-import { type Obligation, RuleViolation, type Violation } from "@anulo/consensus";
-import { concatBytes } from "@anulo/protocol";
+import { type Obligation, type RingMember, RuleViolation, type Violation } from "@anulo/consensus";
+import { keccak256 } from "@anulo/crypto";
+import { toHex } from "@anulo/protocol";
 
 /** Raised inside an attempt that cannot be finished before these obligations are discharged. */
 class Unproven extends Error {
@@ -104,20 +104,37 @@ export function createProofs(discharge: Discharge, options: ProofsOptions = {}):
  * its rings refer to: those depend on the chain, so they are part of the claim.
  */
 function fingerprint(obligation: Obligation): string {
-  const hash = createHash("sha256").update(obligation.kind);
+  return Buffer.from(keccak256(Buffer.from(placeOf(obligation)), ...factsOf(obligation))).toString("base64");
+}
+
+/** What and whose an obligation is, beside the transaction. */
+function placeOf(obligation: Obligation): string {
   if (obligation.kind === "powHash") {
-    const { blob, difficulty, height, majorVersion, seedId } = obligation;
-    hash.update(`${difficulty} ${height} ${majorVersion} `).update(blob);
-    if (seedId !== undefined) hash.update(seedId);
-    return hash.digest("base64");
+    const { kind, difficulty, height, majorVersion, seedId } = obligation;
+    return `${kind} ${difficulty} ${height} ${majorVersion} ${seedId === undefined ? "" : toHex(seedId)} `;
   }
-  hash.update(obligation.transactionId);
-  if ("input" in obligation) hash.update(String(obligation.input));
-  if (obligation.kind === "borromean") hash.update(String(obligation.output));
-  const rings =
-    obligation.kind === "fullMlsag" ? obligation.rings : "ring" in obligation ? [obligation.ring] : [];
-  const members = rings.flat().flatMap(({ key, commitment }) => [key, commitment]);
-  const keys = obligation.kind === "ringSignature" ? obligation.keys : [];
-  hash.update(concatBytes(...members, ...keys));
-  return hash.digest("base64");
+  const part = "input" in obligation ? obligation.input : "output" in obligation ? obligation.output : "";
+  return `${obligation.kind} ${part} `;
+}
+
+/** The block's bytes, or the transaction's id with the ring members. */
+function factsOf(obligation: Obligation): Uint8Array[] {
+  switch (obligation.kind) {
+    case "powHash":
+      return [obligation.blob];
+    case "clsag":
+      return [obligation.transactionId, obligation.keys, obligation.commitments];
+    case "mlsag":
+      return [obligation.transactionId, ...membersOf(obligation.ring)];
+    case "fullMlsag":
+      return [obligation.transactionId, ...obligation.rings.flatMap(membersOf)];
+    case "ringSignature":
+      return [obligation.transactionId, ...obligation.keys];
+    default:
+      return [obligation.transactionId];
+  }
+}
+
+function membersOf(ring: readonly RingMember[]): Uint8Array[] {
+  return ring.flatMap(({ key, commitment }) => [key, commitment]);
 }
