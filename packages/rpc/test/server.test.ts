@@ -219,7 +219,8 @@ describe("server", () => {
     await assert.rejects(post(`${full}/get_height`, {}));
   });
 
-  it("lets a running request end before it stops", async () => {
+  /** A service whose `store` is at work until it is let go. */
+  async function startSlow() {
     let release = (): void => {};
     const waiting = new Promise<void>((resolve) => {
       release = resolve;
@@ -243,7 +244,12 @@ describe("server", () => {
       listen: [{ host: "127.0.0.1", port: 0 }],
       context: () => ({ restricted: false, open: true }),
     });
-    const answer = ask(server.urls[0]!, "store");
+    return { server, running, release, url: server.urls[0]! };
+  }
+
+  it("lets a running request end before it stops", async () => {
+    const { server, running, release, url } = await startSlow();
+    const answer = ask(url, "store");
     await running;
     const before = Date.now();
     const stopped = server.stop(60_000);
@@ -251,6 +257,18 @@ describe("server", () => {
     assert.deepEqual((await answer).result, {});
     await stopped;
     assert.ok(Date.now() - before < 10_000, "does not wait for kept connections");
+  });
+
+  it("tells who waits longer than a stop does that no answer will come", async () => {
+    const { server, running, release, url } = await startSlow();
+    const answer = fetch(`${url}/json_rpc`, {
+      method: "POST",
+      body: JSON.stringify({ jsonrpc: "2.0", id: "0", method: "store" }),
+    });
+    await running;
+    await server.stop(20);
+    assert.equal((await answer).status, 503);
+    release();
   });
 });
 

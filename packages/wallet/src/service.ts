@@ -66,8 +66,14 @@ const MAX_REQUEST_BYTES = 64 * 1024 * 1024;
 /** Nobody can ask a restricted service to refresh, so opening a wallet there waits a moment for the first scan. */
 const RESTRICTED_WAIT_MS = 3000;
 
-/** How long a stop waits for what is under way: what is on disk is whole at any moment. */
-const CLOSING_MS = 7000;
+/**
+ * A stop takes no more than ten seconds. Calls under way may come to their end meanwhile: those that ask the node so
+ * long, all others somewhat longer; then who waits is told that no answer will come.
+ */
+const ASKING_MS = 4000;
+const ANSWERING_MS = 5000;
+/** How long a stop waits for the rest: what is on disk is whole at any moment. */
+const CLOSING_MS = 3000;
 
 function pause(ms: number): Promise<void> {
   return new Promise((resolve) => {
@@ -174,9 +180,13 @@ export class WalletService {
   async #stop(): Promise<void> {
     clearInterval(this.#timer);
     this.#refreshPeriod = 0;
-    await this.#server?.stop();
+    this.#opened?.wallet.endScans();
     // Nobody waits any more for what a node has not answered; a spend is on disk before it is sent.
-    this.#opened?.wallet.daemon.close();
+    const silence = () => this.#opened?.wallet.daemon.close();
+    const patience = setTimeout(silence, ASKING_MS);
+    await this.#server?.stop(ANSWERING_MS);
+    clearTimeout(patience);
+    silence();
     const closing = this.inTurn(() => this.replace(undefined));
     const isClosed = await Promise.race([closing.then(() => true), pause(CLOSING_MS).then(() => false)]);
     this.#isOver = true;

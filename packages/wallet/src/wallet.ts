@@ -60,6 +60,8 @@ export type RefreshResult = { readonly blocksFetched: number; readonly receivedM
 /** Source: wallet2.cpp m_max_reorg_depth, ORPHANED_BLOCKS_MAX_COUNT. */
 const MAX_REORG_DEPTH = 100;
 
+const scansEnded = () => new WalletRefusal("NOT_OPEN", "The service is stopping");
+
 export class Wallet {
   readonly keys: WalletKeys;
   readonly preferences: Preferences;
@@ -78,6 +80,7 @@ export class Wallet {
   /** Height from which the scan under way looks at transactions. */
   #scannedFrom = 0;
   #isScanning = false;
+  #scansEnd = false;
   readonly #meter = new ProgressMeter();
   #closed = false;
   #moment: Moment = { tableSize: 0, seconds: 0 };
@@ -304,8 +307,15 @@ export class Wallet {
     }
   }
 
+  /** Refuses the scan under way and those to come; what has been scanned is kept. */
+  endScans(): void {
+    this.#scansEnd = true;
+    this.#scanner.endScan(scansEnded());
+  }
+
   #scanInTurn<T>(task: () => Promise<T>): Promise<T> {
-    const mine = this.#scanTurn.then(task, task);
+    const begin = () => (this.#scansEnd ? Promise.reject(scansEnded()) : task());
+    const mine = this.#scanTurn.then(begin, begin);
     this.#scanTurn = mine.catch(() => undefined);
     return mine;
   }

@@ -35,9 +35,12 @@ export interface RpcServer {
   readonly urls: readonly string[];
   /** Open connections. */
   connectionCount(): number;
-  /** Stops listening, lets running requests end for `graceMs`, then cuts the rest off. */
+  /** Stops listening, lets running requests end for `graceMs`; who then still waits gets status 503. */
   stop(graceMs?: number): Promise<void>;
 }
+
+/** A caller who is told that no answer will come may take so long to hear it. */
+const LAST_ANSWER_MS = 200;
 
 /** Starts a service on every listener; rejects when one of them cannot listen. */
 export async function createRpcServer<Context>(options: RpcServerOptions<Context>): Promise<RpcServer> {
@@ -54,11 +57,16 @@ export async function createRpcServer<Context>(options: RpcServerOptions<Context
     connectionCount: () => listeners.reduce((sum, listener) => sum + listener.connectionCount(), 0),
     stop: async (graceMs = 1000) => {
       const closed = listeners.map((listener) => listener.close());
-      const timer = setTimeout(() => {
-        for (const listener of listeners) listener.cut();
-      }, graceMs);
+      const after = (ms: number, step: (listener: HttpListener) => void) =>
+        setTimeout(() => {
+          for (const listener of listeners) step(listener);
+        }, ms);
+      const timers = [
+        after(graceMs, (listener) => listener.giveUp()),
+        after(graceMs + LAST_ANSWER_MS, (listener) => listener.cut()),
+      ];
       await Promise.all(closed);
-      clearTimeout(timer);
+      for (const timer of timers) clearTimeout(timer);
     },
   };
 }

@@ -50,6 +50,7 @@ export class Scanner {
   readonly #keep: ScannerParts["keep"];
   readonly #waiting = new Map<number, Waiting>();
   #nextId = OPENING + 1;
+  #scanId: number | undefined;
   #stopped: Error | undefined;
   #refusedBatch: Error | undefined;
 
@@ -85,6 +86,7 @@ export class Scanner {
   async scan(task: ScanTask): Promise<PoolPicture | undefined> {
     this.#refusedBatch = undefined;
     const id = this.#nextId++;
+    this.#scanId = id;
     const done = this.#wait(id);
     this.#send({ kind: "scan", id, task });
     const picture = await done;
@@ -111,6 +113,13 @@ export class Scanner {
   /** Lets the scan under way end after the batch it is at. */
   cancel(): void {
     this.#send({ kind: "cancel" });
+  }
+
+  /** Has the scan under way reject with this, at once; its batches that are here already are still kept. */
+  endScan(error: Error): void {
+    this.cancel();
+    // It goes on counting as under way until the worker says otherwise.
+    if (this.#scanId !== undefined) this.#waiting.get(this.#scanId)?.reject(error);
   }
 
   async stop(): Promise<void> {

@@ -39,6 +39,8 @@ export interface HttpService {
 const none = Buffer.alloc(0);
 const HEAD_END = "\r\n\r\n";
 const CONTINUE = "HTTP/1.1 100 Continue\r\n\r\n";
+const NO_MORE_ANSWERS =
+  "HTTP/1.1 503 Service Unavailable\r\nServer: Epee-based\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
 /** What may wait unread behind a request that is being answered. */
 const MAX_WAITING_BYTES = 64 * 1024;
 /** Milliseconds of answering what waits before other connections get their turn. */
@@ -70,6 +72,8 @@ export class HttpConnection {
   #reader: BodyReader | undefined;
   #held = 0;
   #hasEnded = false;
+  /** While a handler runs. */
+  #isAwaited = false;
   #isStopping = false;
 
   constructor(socket: Socket, service: HttpService) {
@@ -102,6 +106,14 @@ export class HttpConnection {
   stop(): void {
     this.#isStopping = true;
     if (this.#state !== "answering") this.cut();
+  }
+
+  /** Ends the connection; a caller who waits for an answer is told that none will come. */
+  giveUp(): void {
+    if (!this.#isAwaited) return void this.cut();
+    this.#isAwaited = false;
+    writeAnswer(this.#socket, NO_MORE_ANSWERS, "");
+    this.#sent(true);
   }
 
   /** Cuts off a caller who takes too long; to be called now and then. */
@@ -195,8 +207,10 @@ export class HttpConnection {
     this.#head = undefined;
     this.#early = undefined;
     if (early !== undefined) return void this.#send(early, head, body === "too large");
+    this.#isAwaited = true;
     this.#service.answer(head, body, this.#remoteAddress).then((answer) => {
-      if (this.#state === "closed") return;
+      if (this.#state === "closed" || !this.#isAwaited) return;
+      this.#isAwaited = false;
       if (answer === undefined) this.cut();
       else this.#guard(() => this.#send(answer, head, body === "too large"));
     });

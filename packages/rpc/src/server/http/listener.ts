@@ -24,7 +24,9 @@ export interface HttpListener {
   connectionCount(): number;
   /** Listens no more and ends idle connections; resolves when the last one has ended. */
   close(): Promise<void>;
-  /** Ends all connections. */
+  /** Ends all connections; callers who wait for an answer are told that none will come. */
+  giveUp(): void;
+  /** Ends all connections at once. */
   cut(): void;
 }
 
@@ -83,6 +85,9 @@ export async function startListener(options: ListenerOptions): Promise<HttpListe
       for (const connection of connections) connection.stop();
       await closed;
       clearInterval(timer);
+    },
+    giveUp() {
+      for (const connection of connections) connection.giveUp();
     },
     cut() {
       for (const connection of connections) connection.cut();
