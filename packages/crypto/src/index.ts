@@ -18,6 +18,7 @@ export {
   isKeyPair,
   keyImageOf,
   subaddressKeys,
+  subaddressKeysOf,
   subaddressSecretKey,
   subaddressSpendPublicKey,
   subaddressSpendPublicKeys,

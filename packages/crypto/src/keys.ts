@@ -2,7 +2,7 @@
  * One-time addresses: what sender and recipient of an output derive from each other's keys.
  * Source: CryptoNote whitepaper v2.0 §4.3; crypto.cpp; device_default.cpp (subaddresses).
  */
-import { asciiBytes, checkLength, concatBytes, equalBytes, varint, wipe } from "./bytes.ts";
+import { asciiBytes, checkLength, concatBytes, equalBytes, repeatElement, varint, wipe } from "./bytes.ts";
 import { backend } from "./engine.ts";
 import { keccak256 } from "./hash/keccak.ts";
 import {
@@ -117,17 +117,30 @@ export function subaddressSpendPublicKeys(range: {
   return Array.from({ length: count }, (_, i) => vector.slice(32 * i, 32 * i + 32));
 }
 
+type SubaddressKeys = { readonly spendPublic: Uint8Array; readonly viewPublic: Uint8Array };
+
 /** The two public keys of a subaddress, those of the main address for (0, 0); throws `InvalidPoint`. */
-export function subaddressKeys(
-  keys: ViewKeys,
-  major: number,
-  minor: number,
-): { spendPublic: Uint8Array; viewPublic: Uint8Array } {
-  if (major === 0 && minor === 0) {
-    return { spendPublic: keys.spendPublic, viewPublic: publicKeyOf(keys.viewSecret) };
-  }
-  const spendPublic = subaddressSpendPublicKey(keys, major, minor);
-  return { spendPublic, viewPublic: scalarMult(keys.viewSecret, spendPublic) };
+export function subaddressKeys(keys: ViewKeys, major: number, minor: number): SubaddressKeys {
+  return subaddressKeysOf({ keys, major, fromMinor: minor, count: 1 })[0]!;
+}
+
+/** The same of `count` neighbouring subaddresses of an account. */
+export function subaddressKeysOf(range: {
+  keys: ViewKeys;
+  major: number;
+  fromMinor: number;
+  count: number;
+}): SubaddressKeys[] {
+  const { keys, major, fromMinor, count } = range;
+  const spendKeys = subaddressSpendPublicKeys(range);
+  const factors = repeatElement(keys.viewSecret, count);
+  const products = requirePoint(backend.scalarMult(factors, concatBytes(...spendKeys)), "spend public key");
+  wipe(factors);
+  return spendKeys.map((spendPublic, i) => {
+    const isMain = major === 0 && fromMinor + i === 0;
+    const viewPublic = isMain ? publicKeyOf(keys.viewSecret) : products.slice(32 * i, 32 * i + 32);
+    return { spendPublic, viewPublic };
+  });
 }
 
 /** Whether the secret key belongs to the public key. */

@@ -57,6 +57,7 @@ export {
 } from "./schema/scalars.ts";
 export type { AnySchema, InputOf, Schema, TypeOf } from "./schema/schema.ts";
 export { switched, wireForm } from "./schema/switched.ts";
+export { type Drawn, drawn } from "./schema/written.ts";
 export type { RequestInfo, Rules } from "./server/call.ts";
 export { defaultLimits, type Limits } from "./server/limits.ts";
 export {

@@ -1,7 +1,19 @@
 import assert from "node:assert/strict";
-import { describe, it } from "node:test";
+import { describe, it, test } from "node:test";
 import { readPortable, writePortable } from "@anulo/protocol";
-import { filled, flag, lasting, list, object, optional, or, quoted, text, uint } from "../src/index.ts";
+import {
+  drawn,
+  filled,
+  flag,
+  lasting,
+  list,
+  object,
+  optional,
+  or,
+  quoted,
+  text,
+  uint,
+} from "../src/index.ts";
 import { writeLongLists } from "../src/server/long-answer.ts";
 
 const record = object({
@@ -91,3 +103,17 @@ describe("prepared text", () => {
     assert.deepEqual(schema.writePortable({ a: quoted(value) }), schema.writePortable({ a: value }));
   });
 });
+
+for (const length of [3, 1000]) {
+  test(`a list of ${length} whose elements are drawn is written as the list of them`, async () => {
+    const schema = object({ items: list(object({ n: uint, text })) });
+    const numbers = Array.from({ length }, (_, i) => i);
+    const draw = (n: number) => ({ n, text: `number ${n}` });
+    const form = { dialect: "contract", indent: "" } as const;
+    const whole = { items: numbers.map(draw) };
+    const given = await writeLongLists(schema, { items: drawn(numbers, draw) }, form);
+    assert.equal(schema.write(given as never, "contract", ""), schema.write(whole, "contract", ""));
+    const binary = await writeLongLists(schema, { items: drawn(numbers, draw) }, "portable");
+    assert.deepEqual(schema.writePortable(binary as never), schema.writePortable(whole));
+  });
+}

@@ -50,7 +50,7 @@ export type WalletParts = {
 };
 
 /** What a reader sees beside the state. */
-type Moment = { readonly tableSize: number; readonly seconds: number };
+type Moment = { readonly seconds: number };
 
 /** State as everybody but `commit` sees it. */
 export type ReadonlyState = Readonly<WalletState>;
@@ -83,7 +83,7 @@ export class Wallet {
   #scansEnd = false;
   readonly #meter = new ProgressMeter();
   #closed = false;
-  #moment: Moment = { tableSize: 0, seconds: 0 };
+  #moment: Moment = { seconds: 0 };
   #hasChanged = true;
   /** Whether anything has ever waited for a time rather than a block. */
   #isTimed: boolean;
@@ -146,12 +146,13 @@ export class Wallet {
     return { network: this.network, height: this.height, seconds: this.#clock() };
   }
 
-  /** Stands for all that can be read of the wallet now: another object once any of it has changed. */
+  /**
+   * Stands for all that can be read of the wallet now, but for the addresses it recognises: another object once any of
+   * it has changed.
+   */
   get moment(): object {
-    const tableSize = this.#scanner.table.byKey.size;
     const seconds = this.#isTimed ? this.#clock() : 0;
-    const isSame = tableSize === this.#moment.tableSize && seconds === this.#moment.seconds;
-    if (this.#hasChanged || !isSame) this.#moment = { tableSize, seconds };
+    if (this.#hasChanged || seconds !== this.#moment.seconds) this.#moment = { seconds };
     this.#hasChanged = false;
     return this.#moment;
   }
@@ -159,6 +160,16 @@ export class Wallet {
   /** Text of one of this wallet's addresses, whether in use or not. */
   addressOf(index: SubaddressIndex): string {
     return this.#addresses.addressOf(index);
+  }
+
+  /** How many addresses the wallet recognises, its look-ahead included: never fewer than before. */
+  get reach(): number {
+    return this.#scanner.table.byKey.size;
+  }
+
+  /** Makes addresses that many callers of `addressOf` would wait for, letting others run in between. */
+  async prepareAddresses(indices: Iterable<SubaddressIndex>): Promise<void> {
+    await this.#addresses.prepare(indices);
   }
 
   /** Index of an address of this wallet, its look-ahead included; undefined for others and for what is no address. */

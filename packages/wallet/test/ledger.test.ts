@@ -3,7 +3,13 @@ import { test } from "node:test";
 import { toHex } from "@anulo/protocol";
 import type { ScannedOutput, ScannedTransaction } from "../src/changes.ts";
 import { accountBalance } from "../src/history/balance.ts";
-import { incomingTransfers, outgoingTransfers, unconfirmedTransfers } from "../src/history/transfers.ts";
+import {
+  type HistoryContext,
+  listIncoming,
+  listOutgoing,
+  listUnconfirmed,
+  transferOf,
+} from "../src/history/transfers.ts";
 import { applyChange, createLedger, type Ledger } from "../src/ledger.ts";
 import { outgoingFromPool } from "../src/scan/apply-pool.ts";
 import type { OutgoingPayment } from "../src/state.ts";
@@ -64,6 +70,9 @@ function newLedger(): Ledger {
 
 const now = (height: number) => ({ network: "regtest" as const, height, seconds: 2_000_000 });
 const everything = { account: undefined, minors: [], minHeight: 0, maxHeight: 1000 };
+
+const described = (list: typeof listIncoming, context: HistoryContext) =>
+  list(context.state, everything).map((listed) => transferOf(listed, context));
 
 function balance(ledger: Ledger, height: number, account = 0) {
   const { balance, unlocked } = accountBalance(ledger.state, {
@@ -136,13 +145,13 @@ test("change is no income, and what comes to another account is", () => {
   mine(ledger, 20, transaction(2, 20, { received, spends: [1], fee: 5n }));
   const context = { state: ledger.state, now: now(21) };
   assert.deepEqual(
-    incomingTransfers(context, everything).map(({ amount, subaddress }) => ({ amount, subaddress })),
+    described(listIncoming, context).map(({ amount, subaddress }) => ({ amount, subaddress })),
     [
       { amount: 35n, subaddress: { major: 1, minor: 2 } },
       { amount: 100n, subaddress: { major: 0, minor: 0 } },
     ],
   );
-  const [out] = outgoingTransfers(context, everything);
+  const [out] = described(listOutgoing, context);
   assert.deepEqual([out?.amount, out?.fee, out?.subaddresses], [35n, 5n, [{ major: 0, minor: 0 }]]);
   assert.equal(ledger.state.accounts.length, 2);
   assert.deepEqual(ledger.state.accounts[1]!.addresses.length, 3);
@@ -156,7 +165,7 @@ test("a payment to the account that makes it shows as a payment of nothing", () 
     20,
     transaction(2, 20, { received: [output({ key: 2, amount: 95n, minor: 3 })], spends: [1], fee: 5n }),
   );
-  assert.equal(outgoingTransfers({ state: ledger.state, now: now(21) }, everything)[0]!.amount, 0n);
+  assert.equal(described(listOutgoing, { state: ledger.state, now: now(21) })[0]!.amount, 0n);
 });
 
 test("a recorded payment holds its inputs, and frees them when the node refuses it", () => {
@@ -176,10 +185,10 @@ test("a payment that a reorganisation takes out of the chain waits again, with i
   applyChange(ledger, { kind: "outgoing", payment: payment(9), txKeys: [bytes(1)] });
   mine(ledger, 20, transaction(9, 20, { received: [output({ key: 2, amount: 60n })], spends: [1], fee: 5n }));
   const context = () => ({ state: ledger.state, now: now(ledger.state.height) });
-  assert.equal(outgoingTransfers(context(), everything)[0]!.destinations?.length, 1);
+  assert.equal(described(listOutgoing, context())[0]!.destinations?.length, 1);
   mine(ledger, 20);
-  assert.deepEqual(outgoingTransfers(context(), everything), []);
-  const [waiting] = unconfirmedTransfers(context(), everything);
+  assert.deepEqual(described(listOutgoing, context()), []);
+  const [waiting] = described(listUnconfirmed, context());
   assert.deepEqual(
     [waiting?.kind, waiting?.amount, waiting?.destinations],
     ["pending", 35n, [{ address: "somebody", amount: 35n }]],

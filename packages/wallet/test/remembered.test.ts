@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
+import { remembered } from "../src/rpc/remembered.ts";
+import type { Wallet } from "../src/wallet.ts";
 import {
   type RecordedNode,
   recorded,
@@ -107,4 +109,23 @@ test("a wallet opened after another finds what is its own, in the same thread", 
   await call.openWallet({ filename: "a" });
   assert.deepEqual(await call.getBalance({ all_accounts: true }), ofA);
   assert.deepEqual((await call.getAddressIndex({ address: primary })).index, { major: 0, minor: 0 });
+});
+
+test("an answer stands while what it is made of does, though the wallet has moved on", () => {
+  const wallet = { moment: {} } as unknown as Wallet & { moment: object };
+  let basis: unknown[] = [1, "label"];
+  let made = 0;
+  const ask = (name: string) => {
+    const question = { name, params: {}, ...(name === "looked at" && { basis: () => basis }) };
+    return remembered(wallet, question, () => ({ made: ++made })).facts;
+  };
+  const first = ask("looked at");
+  const other = ask("not looked at");
+  assert.equal(ask("not looked at"), other);
+  wallet.moment = {};
+  assert.equal(ask("looked at"), first);
+  assert.notEqual(ask("not looked at"), other);
+  wallet.moment = {};
+  basis = [1, "another"];
+  assert.notEqual(ask("looked at"), first);
 });

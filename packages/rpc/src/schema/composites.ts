@@ -16,7 +16,7 @@ import {
   scalarOf,
   type TypeOf,
 } from "./schema.ts";
-import { writtenPortable, writtenText } from "./written.ts";
+import { type Elements, writtenPortable, writtenText } from "./written.ts";
 
 /** Named fields. Shared by requests and answers, and by JSON and binary paths. */
 export interface RecordSchema<F extends Fields>
@@ -163,7 +163,7 @@ function describeFields(fields: Fields): JsonSchema {
 }
 
 /** Values of one kind. */
-export interface ListSchema<S extends AnySchema> extends Schema<TypeOf<S>[], readonly InputOf<S>[], false> {
+export interface ListSchema<S extends AnySchema> extends Schema<TypeOf<S>[], Elements<InputOf<S>>, false> {
   readonly item: S;
 }
 
@@ -189,7 +189,7 @@ export function list<S extends AnySchema>(item: S): ListSchema<S> {
       if (written !== undefined) return written;
       let text = "[";
       for (let i = 0; i < value.length; i++)
-        text += (i === 0 ? "" : ",") + item.write(value[i]!, dialect, indent);
+        text += (i === 0 ? "" : ",") + item.write(value.at(i)!, dialect, indent);
       return `${text}]`;
     },
     readPortable: (entry, reading) => {
@@ -202,7 +202,9 @@ export function list<S extends AnySchema>(item: S): ListSchema<S> {
     writePortable: (value) => {
       const written = writtenPortable(value);
       if (written !== undefined) return written;
-      const entries = value.map((element) => scalarOf(item.writePortable(element)!));
+      const entries = Array.from({ length: value.length }, (_, i) =>
+        scalarOf(item.writePortable(value.at(i)!)!),
+      );
       if (entries.length === 0) return undefined;
       return { type: entries[0]!.type, values: entries.map((entry) => entry.value) } as PortableArray;
     },

@@ -11,6 +11,25 @@ export class Written {
   }
 }
 
+/** A list whose elements are made when they are written, and not kept: of a long one only the text takes memory. */
+export class Drawn<T> {
+  readonly length: number;
+  readonly at: (place: number) => T;
+
+  constructor(length: number, at: (place: number) => T) {
+    this.length = length;
+    this.at = at;
+  }
+}
+
+/** Draws each element from one of the values; `draw` may be called again for the same one. */
+export function drawn<V, T>(values: readonly V[], draw: (value: V) => T): Drawn<T> {
+  return new Drawn(values.length, (place) => draw(values[place]!));
+}
+
+/** What a handler gives for a list. */
+export type Elements<T> = readonly T[] | Drawn<T>;
+
 /** The text of a written list, undefined for any other value. */
 export function writtenText(value: unknown): string | undefined {
   return value instanceof Written && typeof value.form === "string" ? value.form : undefined;

@@ -4,12 +4,15 @@ import type { Dialect } from "../dialect.ts";
 import type { ListSchema, RecordSchema } from "../schema/composites.ts";
 import { Lasting, lasting } from "../schema/lasting.ts";
 import { type AnySchema, type Fields, scalarOf } from "../schema/schema.ts";
-import { Written } from "../schema/written.ts";
+import { Drawn, type Elements, Written } from "../schema/written.ts";
 
 /** Elements of a list that is written in turns. */
 const LONG_LIST = 256;
 /** Milliseconds of writing before others are let go first. */
 const TURN_MS = 10;
+
+/** Elements whose texts are joined at once. */
+const TEXTS_PER_PIECE = 64;
 
 /** How lists are to be written: as text of a dialect at an indent, or in portable storage. */
 export type Form = { readonly dialect: Dialect; readonly indent: string } | "portable";
@@ -43,28 +46,38 @@ async function writeListsOf(schema: AnySchema, result: object, form: Form): Prom
   const { fields } = schema as Partial<RecordSchema<Fields>>;
   if (fields === undefined) return result;
   const long = Object.entries(result).filter(
-    ([name, value]) => Array.isArray(value) && value.length > LONG_LIST && isList(fields[name]),
+    ([name, value]) => isElements(value) && value.length > LONG_LIST && isList(fields[name]),
   );
   if (long.length === 0) return result;
   const lists: Record<string, unknown> = {};
   for (const [name, values] of long) {
     const { item } = fields[name] as ListSchema<AnySchema>;
-    lists[name] = await writeList(item, values as readonly unknown[], form);
+    lists[name] = await writeList(item, values as Elements<unknown>, form);
   }
   return { ...result, ...lists };
+}
+
+function isElements(value: unknown): value is Elements<unknown> {
+  return Array.isArray(value) || value instanceof Drawn;
 }
 
 function isList(schema: AnySchema | undefined): schema is ListSchema<AnySchema> {
   return schema?.kind === "list" && "item" in schema;
 }
 
-async function writeList(item: AnySchema, values: readonly unknown[], form: Form): Promise<Written> {
+async function writeList(item: AnySchema, values: Elements<unknown>, form: Form): Promise<Written> {
   if (form !== "portable") {
-    let text = "[";
-    await inTurns(values, (value, at) => {
-      text += (at === 0 ? "" : ",") + item.write(value, form.dialect, `${form.indent}  `);
+    // Joined piece by piece: of texts that are only linked together the links take more memory than the letters.
+    const pieces: string[] = [];
+    let texts: string[] = [];
+    await inTurns(values, (value) => {
+      texts.push(item.write(value, form.dialect, `${form.indent}  `));
+      if (texts.length < TEXTS_PER_PIECE) return;
+      pieces.push(texts.join());
+      texts = [];
     });
-    return new Written(values.length, `${text}]`);
+    if (texts.length > 0) pieces.push(texts.join());
+    return new Written(values.length, `[${pieces.join()}]`);
   }
   const entries: ReturnType<typeof scalarOf>[] = [];
   await inTurns(values, (value) => {
@@ -76,10 +89,10 @@ async function writeList(item: AnySchema, values: readonly unknown[], form: Form
   return new Written(values.length, array as PortableArray);
 }
 
-async function inTurns<T>(values: readonly T[], step: (value: T, at: number) => void): Promise<void> {
+async function inTurns<T>(values: Elements<T>, step: (value: T) => void): Promise<void> {
   let turnStart = performance.now();
   for (let at = 0; at < values.length; at++) {
-    step(values[at]!, at);
+    step(values.at(at)!);
     if ((at & 15) !== 15 || performance.now() - turnStart < TURN_MS) continue;
     await setImmediate();
     turnStart = performance.now();

@@ -1,5 +1,5 @@
 /** The wallet's history as its callers read it. Source: wallet_rpc_server.cpp `fill_transfer_entry`, `set_confirmations`. */
-import { toHex } from "@anulo/protocol";
+import { equalBytes, toHex } from "@anulo/protocol";
 import type {
   IncomingPayment,
   OutgoingPayment,
@@ -50,49 +50,69 @@ export type TransferFilter = {
 /** What the history needs to know beyond the payments. */
 export type HistoryContext = { readonly state: Readonly<WalletState>; readonly now: Now };
 
+type ListedAs<K, P> = K extends TransferKind ? { readonly kind: K; readonly payment: P } : never;
+/** A payment as a line of the history, not yet described: the choice is quick, the describing is not. */
+export type Listed =
+  | ListedAs<"in" | "block", IncomingPayment>
+  | ListedAs<"pool", PoolPayment>
+  | ListedAs<"out" | "pending" | "failed", OutgoingPayment>;
+
+type State = Readonly<WalletState>;
+
 /** Received and confirmed, newest first. */
-export function incomingTransfers(context: HistoryContext, filter: TransferFilter): Transfer[] {
-  return newestFirst(context.state.incoming)
+export function listIncoming({ incoming }: State, filter: TransferFilter): Listed[] {
+  return newestFirst(incoming)
     .filter((payment) => isWithin(payment.height, filter) && isTo(payment.subaddress, filter))
-    .map((payment) => incomingTransfer(payment, payment.coinbase ? "block" : "in", context));
+    .map((payment) => ({ kind: payment.coinbase ? "block" : "in", payment }));
 }
 
 /** Sent and confirmed, newest first. */
-export function outgoingTransfers(context: HistoryContext, filter: TransferFilter): Transfer[] {
-  return newestFirst([...context.state.outgoing.values()])
+export function listOutgoing({ outgoing }: State, filter: TransferFilter): Listed[] {
+  return newestFirst([...outgoing.values()])
     .filter(
       (payment) =>
         payment.state === "confirmed" && isWithin(payment.height, filter) && isFrom(payment, filter),
     )
     .sort((a, b) => b.height - a.height)
-    .map((payment) => outgoingTransfer(payment, context));
+    .map((payment) => ({ kind: "out", payment }));
 }
 
 /** Sent and not in a block; failed ones included. */
-export function unconfirmedTransfers(context: HistoryContext, filter: TransferFilter): Transfer[] {
-  return newestFirst([...context.state.outgoing.values()])
+export function listUnconfirmed({ outgoing }: State, filter: TransferFilter): Listed[] {
+  return newestFirst([...outgoing.values()])
     .filter(
       (payment) => payment.state !== "confirmed" && payment.state !== "forgotten" && isFrom(payment, filter),
     )
-    .map((payment) => outgoingTransfer(payment, context));
+    .map((payment) => ({ kind: payment.state === "failed" ? "failed" : "pending", payment }));
 }
 
 /** Incoming ones that wait in the pool. */
-export function poolTransfers(context: HistoryContext, filter: TransferFilter): Transfer[] {
-  return context.state.pool
+export function listPool({ pool }: State, filter: TransferFilter): Listed[] {
+  return pool
     .filter((payment) => isTo(payment.subaddress, filter))
-    .map((payment) => ({
-      ...incomingTransfer(payment, "pool", context),
-      doubleSpendSeen: payment.doubleSpendSeen,
-    }));
+    .map((payment) => ({ kind: "pool", payment }));
 }
 
 /** All entries of one transaction: in, out, unconfirmed, pool. */
 export function transfersOf(context: HistoryContext, txHash: string, account: number): Transfer[] {
   const filter = { account, minors: [], minHeight: 0, maxHeight: Number.MAX_SAFE_INTEGER };
-  return [incomingTransfers, outgoingTransfers, unconfirmedTransfers, poolTransfers]
-    .flatMap((list) => list(context, filter))
-    .filter((transfer) => transfer.txHash === txHash);
+  const wanted = Buffer.from(txHash, "hex");
+  return [listIncoming, listOutgoing, listUnconfirmed, listPool]
+    .flatMap((list) => list(context.state, filter))
+    .filter(({ payment }) => equalBytes(payment.txHash, wanted))
+    .map((listed) => transferOf(listed, context));
+}
+
+/** The address a line names: the receiving one, or the first of the account that paid. */
+export function receiverOf({ payment }: Listed): SubaddressIndex {
+  return "subaddress" in payment ? payment.subaddress : { major: payment.account, minor: 0 };
+}
+
+/** The line in full. */
+export function transferOf(listed: Listed, context: HistoryContext): Transfer {
+  if (listed.kind === "in" || listed.kind === "block" || listed.kind === "pool")
+    return incomingTransfer(listed.payment, listed.kind, context);
+  return outgoingTransfer(listed.payment, listed.kind, context);
 }
 
 function newestFirst<T>(payments: readonly T[]): T[] {
@@ -114,51 +134,64 @@ function isFrom(payment: OutgoingPayment, { account, minors }: TransferFilter): 
 
 /** A short payment id is written as 16 digits. */
 function paymentIdText(paymentId: Uint8Array): string {
-  const text = toHex(paymentId);
-  return /^0*$/.test(text.slice(16)) ? text.slice(0, 16) : text;
+  const isShort = paymentId.subarray(8).every((byte) => byte === 0);
+  return toHex(isShort ? paymentId.subarray(0, 8) : paymentId);
 }
 
 function incomingTransfer(
   payment: IncomingPayment | PoolPayment,
-  kind: TransferKind,
+  kind: "in" | "block" | "pool",
   context: HistoryContext,
 ): Transfer {
   const { subaddress, amount, unlockTime } = payment;
   const height = kind === "pool" ? 0 : payment.height;
+  const depth = confirmations({ kind, height, amount, unlockTime }, context);
   return {
     kind,
     txHash: toHex(payment.txHash),
     paymentId: paymentIdText(payment.paymentId),
-    ...{ height, amount, unlockTime, subaddress },
+    height,
     timestamp: payment.timestamp,
+    amount,
     amounts: payment.amounts,
     fee: payment.fee,
+    unlockTime,
     locked: kind === "pool" || !isUnlocked(payment, context.now),
-    doubleSpendSeen: false,
+    doubleSpendSeen: "doubleSpendSeen" in payment && payment.doubleSpendSeen,
     destinations: undefined,
+    subaddress,
     subaddresses: [subaddress],
-    ...confirmations({ kind, height, amount, unlockTime }, context),
+    confirmations: depth.confirmations,
+    suggestedConfirmations: depth.suggestedConfirmations,
   };
 }
 
-function outgoingTransfer(payment: OutgoingPayment, context: HistoryContext): Transfer {
+function outgoingTransfer(
+  payment: OutgoingPayment,
+  kind: "out" | "pending" | "failed",
+  context: HistoryContext,
+): Transfer {
   const { amountIn, amountOut, change, unlockTime, account, height } = payment;
-  const isConfirmed = payment.state === "confirmed";
-  const kind = isConfirmed ? "out" : payment.state === "failed" ? "failed" : "pending";
   const fee = amountIn - amountOut;
   const amount = amountIn - change - fee;
+  const depth = confirmations({ kind, height, amount, unlockTime }, context);
   return {
-    ...{ kind, height, amount, fee, unlockTime },
+    kind,
     txHash: toHex(payment.txHash),
     paymentId: paymentIdText(payment.paymentId),
+    height,
     timestamp: payment.timestamp,
+    amount,
     amounts: [],
-    locked: !isConfirmed || !isUnlocked(payment, context.now),
+    fee,
+    unlockTime,
+    locked: kind !== "out" || !isUnlocked(payment, context.now),
     doubleSpendSeen: false,
     destinations: payment.destinations,
     subaddress: { major: account, minor: 0 },
     subaddresses: payment.subaddressIndices.map((minor) => ({ major: account, minor })),
-    ...confirmations({ kind, height, amount, unlockTime }, context),
+    confirmations: depth.confirmations,
+    suggestedConfirmations: depth.suggestedConfirmations,
   };
 }
 

@@ -1,13 +1,17 @@
 /** Addresses of one wallet as text. */
-import { subaddressKeys } from "@anulo/crypto";
+import { subaddressKeysOf } from "@anulo/crypto";
 import { formatAddress } from "@anulo/protocol";
 import type { NetworkName, SubaddressIndex, WalletKeys } from "../state.ts";
+
+/** Neighbouring addresses made at once: a few milliseconds. */
+const MOST_AT_ONCE = 64;
 
 /** Turns indices into addresses and remembers them: each costs two multiplications of a point. */
 export class AddressCache {
   readonly #keys: WalletKeys;
   readonly #network: NetworkName;
-  readonly #known = new Map<string, string>();
+  /** By account, then by address. */
+  readonly #known = new Map<number, Map<number, string>>();
 
   constructor(keys: WalletKeys, network: NetworkName) {
     this.#keys = keys;
@@ -15,12 +19,56 @@ export class AddressCache {
   }
 
   addressOf({ major, minor }: SubaddressIndex): string {
-    const key = `${major}/${minor}`;
-    const known = this.#known.get(key);
+    const known = this.#known.get(major)?.get(minor);
     if (known !== undefined) return known;
-    const kind = major === 0 && minor === 0 ? "standard" : "subaddress";
-    const address = formatAddress({ kind, ...subaddressKeys(this.#keys, major, minor) }, this.#network);
-    this.#known.set(key, address);
-    return address;
+    this.#make({ major, fromMinor: minor, count: 1 });
+    return this.#known.get(major)!.get(minor)!;
+  }
+
+  /** Makes those not known yet, letting others run in between. */
+  async prepare(indices: Iterable<SubaddressIndex>): Promise<void> {
+    for (const run of runsOf(this.#unknown(indices))) {
+      this.#make(run);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+  }
+
+  #unknown(indices: Iterable<SubaddressIndex>): Map<number, Set<number>> {
+    const unknown = new Map<number, Set<number>>();
+    for (const { major, minor } of indices) {
+      if (this.#known.get(major)?.has(minor) === true) continue;
+      const minors = unknown.get(major) ?? new Set<number>();
+      unknown.set(major, minors.add(minor));
+    }
+    return unknown;
+  }
+
+  #make({ major, fromMinor, count }: Run): void {
+    const known = this.#known.get(major) ?? new Map<number, string>();
+    this.#known.set(major, known);
+    const made = subaddressKeysOf({ keys: this.#keys, major, fromMinor, count });
+    for (const [i, keys] of made.entries()) {
+      const minor = fromMinor + i;
+      const kind = major === 0 && minor === 0 ? "standard" : "subaddress";
+      known.set(minor, formatAddress({ kind, ...keys }, this.#network));
+    }
+  }
+}
+
+/** Neighbouring addresses of an account. */
+type Run = { readonly major: number; readonly fromMinor: number; readonly count: number };
+
+function* runsOf(minorsByMajor: ReadonlyMap<number, ReadonlySet<number>>): Generator<Run> {
+  for (const [major, minors] of minorsByMajor) {
+    let run: Run | undefined;
+    for (const minor of [...minors].sort((a, b) => a - b)) {
+      const isNext = run !== undefined && minor === run.fromMinor + run.count && run.count < MOST_AT_ONCE;
+      if (run !== undefined && !isNext) yield run;
+      run =
+        run !== undefined && isNext
+          ? { ...run, count: run.count + 1 }
+          : { major, fromMinor: minor, count: 1 };
+    }
+    if (run !== undefined) yield run;
   }
 }

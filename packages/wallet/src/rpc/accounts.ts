@@ -1,14 +1,14 @@
 /** Accounts, addresses, balances. Declarations: @anulo/rpc wallet/accounts. */
 import { BadAddress, parseAddress } from "@anulo/protocol";
-import { wallet as declared, implementFor, type ParamsOf } from "@anulo/rpc";
+import { wallet as declared, drawn, implementFor, type ParamsOf } from "@anulo/rpc";
 import type { OpenWallet } from "../file/open-wallet.ts";
-import { type AccountBalance, accountBalance } from "../history/balance.ts";
+import { type AccountBalance, type AddressBalance, accountBalance } from "../history/balance.ts";
 import { findAlias } from "../open-alias.ts";
 import { WalletRefusal } from "../refusal.ts";
 import type { WalletContext } from "../service.ts";
 import type { SubaddressIndex } from "../state.ts";
 import type { Wallet } from "../wallet.ts";
-import { remembered } from "./remembered.ts";
+import { rememberedPatiently } from "./remembered.ts";
 
 /** Source: wallet_rpc_server.cpp `on_create_address`. */
 const MOST_ADDRESSES_AT_ONCE = 64;
@@ -39,8 +39,11 @@ function labelOf(wallet: Wallet, { major, minor }: SubaddressIndex): string {
   return wallet.state.accounts[major]?.addresses[minor]?.label ?? "";
 }
 
-function addressBalance(wallet: Wallet, balance: AccountBalance, index: SubaddressIndex) {
-  const entry = balance.addresses.find(({ minor }) => minor === index.minor);
+function addressBalance(
+  wallet: Wallet,
+  index: SubaddressIndex,
+  { entry, unspent }: { readonly entry: AddressBalance | undefined; readonly unspent: number },
+) {
   return {
     account_index: index.major,
     address: wallet.addressOf(index),
@@ -48,7 +51,7 @@ function addressBalance(wallet: Wallet, balance: AccountBalance, index: Subaddre
     balance: entry?.balance ?? 0n,
     blocks_to_unlock: entry?.blocksToUnlock ?? 0,
     label: labelOf(wallet, index),
-    num_unspent_outputs: balance.unspentOutputs.get(index.minor) ?? 0,
+    num_unspent_outputs: unspent,
     time_to_unlock: entry?.secondsToUnlock ?? 0,
     unlocked_balance: entry?.unlocked ?? 0n,
   };
@@ -102,56 +105,87 @@ function networkOf(opened: OpenWallet | undefined): (typeof namedNetworks)[numbe
 
 type BalanceParams = ParamsOf<typeof declared.accounts.getBalance>;
 
-function describeBalance(
+async function describeBalance(
   wallet: Wallet,
   { account_index, address_indices, all_accounts, strict }: BalanceParams,
 ) {
   const majors = all_accounts ? wallet.state.accounts.map((_, major) => major) : [account_index];
   const balances = majors.map((major) => ({ major, balance: balanceOf(wallet, major, strict) }));
-  const perAddress = balances.flatMap(({ major, balance }) => {
-    const asked = !all_accounts && address_indices.length > 0;
-    const minors = asked
+  const isImportNeeded =
+    wallet.multisig !== undefined && wallet.state.outputs.some(({ keyImage }) => keyImage === undefined);
+  const asked =
+    !all_accounts && address_indices.length > 0
       ? [...new Set(address_indices)].sort((a, b) => a - b)
-      : balance.addresses.map(({ minor }) => minor);
-    return minors.map((minor) => addressBalance(wallet, balance, { major, minor }));
+      : undefined;
+  const entries = balances.flatMap(({ major, balance: { addresses, unspentOutputs } }) => {
+    const byMinor = new Map(addresses.map((entry) => [entry.minor, entry]));
+    return (asked ?? [...byMinor.keys()]).map((minor) => ({
+      index: { major, minor },
+      entry: byMinor.get(minor),
+      unspent: unspentOutputs.get(minor) ?? 0,
+    }));
   });
+  await wallet.prepareAddresses(entries.map(({ index }) => index));
   return {
     balance: balances.reduce((sum, { balance }) => sum + balance.balance, 0n),
     unlocked_balance: balances.reduce((sum, { balance }) => sum + balance.unlocked, 0n),
     blocks_to_unlock: Math.max(0, ...balances.map(({ balance }) => balance.blocksToUnlock)),
     time_to_unlock: Math.max(0, ...balances.map(({ balance }) => balance.secondsToUnlock)),
-    multisig_import_needed:
-      wallet.multisig !== undefined && wallet.state.outputs.some(({ keyImage }) => keyImage === undefined),
-    per_subaddress: perAddress,
+    multisig_import_needed: isImportNeeded,
+    per_subaddress: entries.map(({ index, ...rest }) => addressBalance(wallet, index, rest)),
   };
 }
 
 type AddressParams = ParamsOf<typeof declared.accounts.getAddress>;
 
-function describeAddresses(wallet: Wallet, { account_index: major, address_index }: AddressParams) {
+type ToldAddress = { readonly minor: number; readonly label: string; readonly used: boolean };
+
+/** What the wallet knows of the addresses asked for. */
+function addressesAskedFor(
+  wallet: Wallet,
+  { account_index: major, address_index }: AddressParams,
+): ToldAddress[] {
   checkAccount(wallet, major);
   const { addresses } = wallet.state.accounts[major]!;
   const minors = address_index.length > 0 ? address_index : addresses.map((_, minor) => minor);
   for (const minor of minors) checkAddress(wallet, { major, minor });
-  const used = new Set(
-    wallet.state.outputs.flatMap(({ subaddress }) => (subaddress.major === major ? [subaddress.minor] : [])),
-  );
+  const used = new Set<number>();
+  for (const { subaddress } of wallet.state.outputs) {
+    if (subaddress.major === major) used.add(subaddress.minor);
+  }
+  return minors.map((minor) => ({ minor, label: addresses[minor]!.label, used: used.has(minor) }));
+}
+
+async function describeAddresses(wallet: Wallet, major: number, told: readonly ToldAddress[]) {
+  await wallet.prepareAddresses(told.map(({ minor }) => ({ major, minor })));
   return {
     address: wallet.addressOf({ major, minor: 0 }),
-    addresses: minors.map((minor) => ({
+    addresses: drawn(told, ({ minor, label, used }) => ({
       address: wallet.addressOf({ major, minor }),
       address_index: minor,
-      label: addresses[minor]!.label,
-      used: used.has(minor),
+      label,
+      used,
     })),
   };
 }
 
+/** A scan changes the wallet again and again, and its addresses hardly ever. */
+function rememberedAddresses(wallet: Wallet, params: AddressParams) {
+  let told: ToldAddress[] | undefined;
+  const asked = () => (told ??= addressesAskedFor(wallet, params));
+  const basis = () => asked().flatMap(({ minor, label, used }) => [minor, label, used]);
+  return rememberedPatiently(wallet, { name: "getAddress", params, basis }, () =>
+    describeAddresses(wallet, params.account_index, asked()),
+  );
+}
+
 export const accountHandlers = implementFor<WalletContext>()(declared.accounts, {
   getBalance: (params, { opened: { wallet } }) =>
-    remembered(wallet, { name: "getBalance", params }, () => describeBalance(wallet, params)),
-  getAddress: (params, { opened: { wallet } }) =>
-    remembered(wallet, { name: "getAddress", params }, () => describeAddresses(wallet, params)),
+    // What is on its way to an address of one's own counts once that address is recognised.
+    rememberedPatiently(wallet, { name: "getBalance", params: { ...params, reach: wallet.reach } }, () =>
+      describeBalance(wallet, params),
+    ),
+  getAddress: (params, { opened: { wallet } }) => rememberedAddresses(wallet, params),
   async getAddressIndex({ address }, { opened: { wallet } }) {
     await wallet.whenReady();
     const index = wallet.indexOf(address);

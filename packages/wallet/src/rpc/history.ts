@@ -1,34 +1,35 @@
 /** Payments, transfers, notes. Declarations: @anulo/rpc wallet/history. */
 import { toHex } from "@anulo/protocol";
-import { wallet as declared, implementFor, type ParamsOf } from "@anulo/rpc";
+import { wallet as declared, drawn, implementFor, type ParamsOf } from "@anulo/rpc";
 import {
-  incomingTransfers,
-  outgoingTransfers,
-  poolTransfers,
+  type Listed,
+  listIncoming,
+  listOutgoing,
+  listPool,
+  listUnconfirmed,
+  receiverOf,
   type Transfer,
+  transferOf,
   transfersOf,
-  unconfirmedTransfers,
 } from "../history/transfers.ts";
 import { WalletRefusal } from "../refusal.ts";
 import type { WalletContext } from "../service.ts";
 import type { IncomingPayment, OwnedOutput } from "../state.ts";
 import { isUnlocked, type Now } from "../unlock.ts";
 import type { Wallet } from "../wallet.ts";
-import { remembered } from "./remembered.ts";
+import { remembered, rememberedPatiently } from "./remembered.ts";
 
 /** Source: cryptonote_config.h CRYPTONOTE_MAX_BLOCK_NUMBER. */
 const MAX_HEIGHT = 500_000_000;
 
 function describeTransfer(wallet: Wallet, transfer: Transfer) {
-  const { kind, destinations } = transfer;
+  const { destinations } = transfer;
   return {
     address: wallet.addressOf(transfer.subaddress),
     amount: transfer.amount,
     amounts: [...transfer.amounts],
     confirmations: transfer.confirmations,
-    ...(destinations === undefined
-      ? {}
-      : { destinations: destinations.map(({ amount, address }) => ({ amount, address })) }),
+    destinations: destinations?.map(({ amount, address }) => ({ amount, address })),
     double_spend_seen: transfer.doubleSpendSeen,
     fee: transfer.fee,
     height: transfer.height,
@@ -40,7 +41,7 @@ function describeTransfer(wallet: Wallet, transfer: Transfer) {
     suggested_confirmations_threshold: transfer.suggestedConfirmations,
     timestamp: transfer.timestamp,
     txid: transfer.txHash,
-    type: kind,
+    type: transfer.kind,
     unlock_time: transfer.unlockTime,
   };
 }
@@ -73,15 +74,20 @@ function wholePaymentId(text: string): string | undefined {
   return text.length === 16 ? text.toLowerCase().padEnd(64, "0") : undefined;
 }
 
-function describeOutput(output: OwnedOutput, now: Now) {
+/** What of an output may change before it is described. */
+function momentOf(output: OwnedOutput) {
+  return { output, frozen: output.frozen, keyImage: output.keyImage, spent: isSpent(output) };
+}
+
+function describeOutput({ output, frozen, keyImage, spent }: ReturnType<typeof momentOf>, now: Now) {
   return {
     amount: output.amount,
     block_height: output.height,
-    frozen: output.frozen,
+    frozen,
     global_index: Number(output.globalIndex),
-    key_image: output.keyImage === undefined ? "" : toHex(output.keyImage),
+    key_image: keyImage === undefined ? "" : toHex(keyImage),
     pubkey: toHex(output.oneTimeKey),
-    spent: isSpent(output),
+    spent,
     subaddr_index: output.subaddress,
     tx_hash: toHex(output.txHash),
     tx_size: output.txSize,
@@ -117,23 +123,36 @@ function checkKeyImage(wallet: Wallet, text: string, verb: string): string {
   return keyImage;
 }
 
-function describeTransfers(wallet: Wallet, params: ParamsOf<typeof declared.history.getTransfers>) {
+async function describeTransfers(wallet: Wallet, params: ParamsOf<typeof declared.history.getTransfers>) {
   const filter = {
     account: params.all_accounts ? undefined : params.account_index,
     minors: params.all_accounts ? [] : params.subaddr_indices,
     minHeight: params.filter_by_height ? params.min_height : 0,
     maxHeight: params.filter_by_height ? Math.min(params.max_height, MAX_HEIGHT) : MAX_HEIGHT,
   };
-  const context = { state: wallet.state, now: wallet.now() };
-  const describe = (transfers: Transfer[]) => transfers.map((transfer) => describeTransfer(wallet, transfer));
-  const unconfirmed = params.pending || params.failed ? unconfirmedTransfers(context, filter) : [];
-  return {
-    ...(params.in ? { in: describe(incomingTransfers(context, filter)) } : {}),
-    ...(params.out ? { out: describe(outgoingTransfers(context, filter)) } : {}),
-    ...(params.pending ? { pending: describe(unconfirmed.filter(({ kind }) => kind === "pending")) } : {}),
-    ...(params.failed ? { failed: describe(unconfirmed.filter(({ kind }) => kind === "failed")) } : {}),
-    ...(params.pool ? { pool: describe(poolTransfers(context, filter)) } : {}),
+  const state = { ...wallet.state };
+  const context = { state, now: wallet.now() };
+  // All is chosen at once, so that the answer is of one moment; it is described as it is written.
+  const unconfirmed = params.pending || params.failed ? listUnconfirmed(state, filter) : [];
+  const lists = {
+    ...(params.in && { in: listIncoming(state, filter) }),
+    ...(params.out && { out: listOutgoing(state, filter) }),
+    ...(params.pending && { pending: unconfirmed.filter(({ kind }) => kind === "pending") }),
+    ...(params.failed && { failed: unconfirmed.filter(({ kind }) => kind === "failed") }),
+    ...(params.pool && { pool: listPool(state, filter) }),
   };
+  await wallet.prepareAddresses(Object.values(lists).flat().map(receiverOf));
+  const describe = (listed: Listed) => describeTransfer(wallet, transferOf(listed, context));
+  return mapValues(lists, (listed) => drawn(listed, describe));
+}
+
+type TransferLists = { readonly [K in "in" | "out" | "pending" | "failed" | "pool"]?: readonly Listed[] };
+
+function mapValues<T>(
+  lists: TransferLists,
+  map: (listed: readonly Listed[]) => T,
+): { [K in keyof TransferLists]?: T } {
+  return Object.fromEntries(Object.entries(lists).map(([name, listed]) => [name, map(listed)]));
 }
 
 export const historyHandlers = implementFor<WalletContext>()(declared.history, {
@@ -178,12 +197,13 @@ export const historyHandlers = implementFor<WalletContext>()(declared.history, {
         return major === account_index && (subaddr_indices.length === 0 || subaddr_indices.includes(minor));
       });
       const now = wallet.now();
-      return { transfers: wanted.map((output) => describeOutput(output, now)) };
+      return { transfers: drawn(wanted.map(momentOf), (moment) => describeOutput(moment, now)) };
     });
   },
   async getTransfers(params, { opened: { wallet } }) {
     if (params.pool) await wallet.refreshPool();
-    return remembered(wallet, { name: "getTransfers", params }, () => describeTransfers(wallet, params));
+    const question = { name: "getTransfers", params };
+    return await rememberedPatiently(wallet, question, () => describeTransfers(wallet, params));
   },
   async getTransferByTxid({ txid, account_index }, { opened: { wallet } }) {
     const id = checkTxIdOfTransfer(txid);
