@@ -6,13 +6,15 @@ import { playPayments } from "../recognition/play.ts";
 import { kolmogorovSmirnovP, permutationP } from "../recognition/two-samples.ts";
 
 /** Many more by hand: test/recognition/main.ts. */
-const PAYMENTS = 24;
+const COUNTS = { count: 24, unsent: 80 };
 
 test("our transactions are not told from the original wallet's", needsRealPrograms, async (t) => {
-  const { ours, real } = await onStage((stage) => playPayments(stage, PAYMENTS));
+  const { ours, real } = await onStage((stage) => playPayments(stage, COUNTS));
   const { differing, p } = compareSides(ours, real);
   t.diagnostic(JSON.stringify(p));
   assert.deepEqual(differing, []);
+  for (const { changePlaces } of [ours, real])
+    assert.ok(changePlaces.every((place) => place === 0 || place === 1));
   for (const [name, value] of Object.entries(p)) assert.ok(value > 1e-4, `${name}: p = ${value}`);
 });
 

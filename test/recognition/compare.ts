@@ -1,6 +1,6 @@
 /** Holds our transactions against the original's. */
 import { feeOfWeight } from "@anulo/protocol";
-import type { Seen } from "./play.ts";
+import type { Sample, Seen } from "./play.ts";
 import { kolmogorovSmirnovP, permutationP } from "./two-samples.ts";
 
 export type Comparison = {
@@ -23,7 +23,8 @@ function decided({ features, transactions, feePerByte }: Seen): string {
 const overpaid = ({ features, feePerByte }: Seen): string =>
   `${features.inputs} ${features.outputs} ${Number((features.fee - feeOfWeight(features.weight, feePerByte)) / feePerByte)}`;
 
-export function compareSides(ours: readonly Seen[], real: readonly Seen[]): Comparison {
+export function compareSides(first: Sample, second: Sample): Comparison {
+  const [ours, real] = [first.payments, second.payments];
   const differing = ours.flatMap((seen, i) => {
     const [a, b] = [decided(seen), decided(real[i]!)];
     return a === b ? [] : [`payment ${i}:\n  ours ${a}\n  real ${b}`];
@@ -48,6 +49,7 @@ export function compareSides(ours: readonly Seen[], real: readonly Seen[]): Comp
       realAges: numbers(({ realAges }) => realAges),
       realPlaces: categories(({ realPlaces }) => realPlaces),
       changePlace: categories(({ features, changePlace }) => (features.outputs === 2 ? [changePlace] : [])),
+      changePlaceUnsent: permutationP(first.changePlaces.map(String), second.changePlaces.map(String)),
       changePlaceAmongMany: numbers(({ features, changePlace }) =>
         features.outputs > 2 && changePlace !== undefined ? [changePlace / (features.outputs - 1)] : [],
       ),

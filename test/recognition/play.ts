@@ -3,6 +3,7 @@ import { call, type ExactObject, post, type RunningDaemon } from "@anulo/testkit
 import { bigintOf, listOf, mine, type Side, type Stage } from "../actors.ts";
 import { type Features, featuresOf } from "./features.ts";
 import { type Addresses, type PlannedPayment, planPayments } from "./payments.ts";
+import { placesOfChange } from "./unsent.ts";
 
 /** What is seen of one payment; ages in blocks, of decoys and of the output that is spent. */
 export type Seen = {
@@ -89,7 +90,18 @@ async function fund(
   await mine(daemon, 10, miner);
 }
 
-export async function playPayments(stage: Stage, count: number): Promise<Record<Side, Seen[]>> {
+/** What is seen of one wallet. */
+export type Sample = {
+  readonly payments: readonly Seen[];
+  /** Places of the change in payments of one output that were not sent. */
+  readonly changePlaces: readonly number[];
+};
+
+/** Has each wallet send `count` payments, and make `unsent` that nobody sees. */
+export async function playPayments(
+  stage: Stage,
+  { count, unsent }: { readonly count: number; readonly unsent: number },
+): Promise<Record<Side, Sample>> {
   const daemon = await stage.daemon("ours");
   const addresses = await receiver(stage, daemon.port);
   const players = {
@@ -110,8 +122,12 @@ export async function playPayments(stage: Stage, count: number): Promise<Record<
     if (at % PAYMENTS_PER_BLOCK === PAYMENTS_PER_BLOCK - 1) await mine(daemon, 1, addresses.standard);
   }
   await mine(daemon, 1, addresses.standard);
-  const look = (side: Side) => lookAt(players[side], daemon.url);
-  return { ours: await look("ours"), real: await look("real") };
+  const look = async (side: Side) => {
+    const payments = await lookAt(players[side], daemon.url);
+    return { payments, changePlaces: await placesOfChange(players[side], addresses.standard, unsent) };
+  };
+  const [ours, real] = await Promise.all([look("ours"), look("real")]);
+  return { ours, real };
 }
 
 /** Adds what only the wallet itself knows: which member of a ring is real, which output is change. */

@@ -73,8 +73,7 @@ export async function startListener(options: ListenerOptions): Promise<HttpListe
   await listen(server, options);
   server.on("error", onError);
   const timer = setInterval(() => {
-    const now = performance.now();
-    for (const connection of connections) connection.checkTime(now);
+    for (const connection of connections) connection.checkTime(performance.now());
   }, checkEveryMs(service.limits.slowMs)).unref();
   return {
     address: server.address() as AddressInfo,
