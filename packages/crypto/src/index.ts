@@ -49,6 +49,7 @@ export {
   type RandomXDataset,
   type RandomXDatasetOptions,
 } from "./randomx/dataset.ts";
+export { forgetPages } from "./randomx/large-pages.ts";
 export {
   loadNativeRandomX,
   type NativeRandomX,

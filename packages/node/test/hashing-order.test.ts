@@ -133,6 +133,28 @@ test("the next seed is made when there is nothing else to do", () => {
   assert.deepEqual(seedsMade(stage.hired), [1, 2]);
 });
 
+test("a cache that nobody has used for a minute is freed, but for the one in use and the next one", () => {
+  const stage = createStage(2);
+  const freed = () => stage.hired.flatMap(({ told }) => told.filter(({ type }) => type === "free"));
+  stage.ask({ type: "seeds", current: seed(1), next: seed(2) });
+  stage.ask({ type: "hash", id: 1, work: work(1) });
+  const [first, second] = stage.hired;
+  stage.made(first!);
+  stage.made(second!);
+  stage.hashed(first!);
+  stage.passTime(100_000);
+  stage.ask({ type: "hash", id: 2, work: work(2) });
+  stage.hashed(first!);
+  assert.deepEqual(freed(), []);
+  stage.passTime(30_000);
+  stage.ask({ type: "seeds", current: seed(2), next: undefined });
+  assert.deepEqual(freed(), [{ type: "free", source: fakeCache }]);
+  assert.deepEqual(first!.told.filter(({ type }) => type === "drop").length, 1);
+  stage.finish(first!, { type: "freed" });
+  stage.ask({ type: "hash", id: 3, work: work(2) });
+  assert.equal(taskOf(first!), "hash");
+});
+
 test("a seed that cannot be made fails what needs it, and nothing else", () => {
   const stage = createStage(1);
   stage.ask({ type: "hash", id: 1, work: work(1) });

@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
+import Module from "node:module";
 import { test } from "node:test";
 import { setTimeout } from "node:timers/promises";
-import { cnSlowHash, createRandomXCache, keccak256, randomxHash } from "@anulo/crypto";
+import { cnSlowHash, createRandomXCache, keccak256, loadNativeRandomX, randomxHash } from "@anulo/crypto";
 import { toHex } from "@anulo/protocol";
 import { createPow } from "../src/pow/pow.ts";
 import { type PowSearch, withNonce } from "../src/pow/work.ts";
@@ -49,6 +50,52 @@ test("every version is hashed its own way", async () => {
   await assert.rejects(pow.hash({ ...work, majorVersion: 16 }), /needs a seed/);
   await assert.rejects(pow.hash({ ...work, majorVersion: 7, blob: blob.subarray(0, 42) }), /43 bytes/);
   await pow.stop();
+});
+
+test("where the system has the library RandomX takes no process, and its memory is free again in the end", async () => {
+  const isMissing = "missing" in (await loadNativeRandomX());
+  const engines: string[] = [];
+  const pow = createPow({ threads: 3, onEngine: (engine) => engines.push(engine) });
+  const before = process.memoryUsage.rss();
+  const blobs = Array.from({ length: 6 }, (_, i) => blob.map((byte) => byte ^ i));
+  const hashes = await Promise.all(
+    blobs.map((each) => pow.hash({ blob: each, height: 5, majorVersion: 16, seedId })),
+  );
+  assert.equal(children().length, isMissing ? 1 : 0);
+  assert.deepEqual(engines, [isMissing ? "portable" : "native"]);
+  const held = process.memoryUsage.rss();
+  await pow.stop();
+  const after = process.memoryUsage.rss();
+  const cache = createRandomXCache(seedId);
+  assert.deepEqual(
+    hashes,
+    blobs.map((each) => randomxHash(cache, each)),
+  );
+  const cacheBytes = 2 ** 28;
+  assert.equal(held - before > cacheBytes / 2, !isMissing);
+  assert.ok(after - before < cacheBytes / 2, `${(after - before) >> 20} MiB are left`);
+});
+
+test("without the library those who find that out get their hashes from the process", async () => {
+  const loader = Module as unknown as { _load: (name: string, ...rest: unknown[]) => unknown };
+  const { _load: load } = loader;
+  loader._load = (name, ...rest) => {
+    if (name === "koffi") throw new Error("no koffi");
+    return load(name, ...rest);
+  };
+  const reasons: (string | undefined)[] = [];
+  const pow = createPow({ threads: 2, onEngine: (_, reason) => reasons.push(reason) });
+  try {
+    const work = { blob, height: 5, majorVersion: 16, seedId };
+    const hashes = await Promise.all([1, 2, 3].map(() => pow.hash(work)));
+    const expected = randomxHash(createRandomXCache(seedId), blob);
+    assert.deepEqual(hashes, [expected, expected, expected]);
+    assert.deepEqual(reasons, ["no koffi"]);
+    assert.equal(children().length, 1);
+  } finally {
+    loader._load = load;
+    await pow.stop();
+  }
 });
 
 test("the hash of block 202612 is agreed, and takes no process", async () => {

@@ -10,6 +10,8 @@ export type Call<T> = {
 export type Koffi = {
   load(library: string): { func<T>(signature: string): Call<T> };
   address(bytes: Uint8Array): bigint;
+  /** A value of a type that lies at an address. */
+  decode(address: bigint, type: "uint64_t"): number | bigint;
 };
 
 /** Throws when the package is not installed. */

@@ -3,7 +3,8 @@
  * koffi. Never `randomx_calculate_hash_first`, `_next` or `_last`: they leave their rounding mode to JavaScript.
  */
 import { type Call, type Koffi, loadKoffi } from "./koffi.ts";
-import { DATASET_ITEMS } from "./memory.ts";
+import { adviseLargePagesAt } from "./large-pages.ts";
+import { CACHE_BYTES, DATASET_ITEMS } from "./memory.ts";
 import { randomxVectors } from "./vectors.ts";
 import type { RandomXVm } from "./vm.ts";
 
@@ -39,8 +40,8 @@ type DatasetOptions = {
 
 /** Memory of the library is freed by `release` alone. */
 export type NativeRandomX = {
-  /** The cache of a key, about half a second of CPU time in a thread of koffi's. */
-  createCache(key: Uint8Array): Promise<NativeRandomXSource>;
+  /** The cache of a key, about half a second of CPU time in a thread of koffi's; in the memory of one that no machine uses, if given. */
+  createCache(key: Uint8Array, replaced?: NativeRandomXSource): Promise<NativeRandomXSource>;
   /** All dataset items, about a minute of CPU time in `threads` threads of koffi's. */
   createDataset(cache: NativeRandomXSource, options: DatasetOptions): Promise<NativeRandomXSource>;
   createVm(source: NativeRandomXSource): NativeRandomXVm;
@@ -58,6 +59,7 @@ export type NativeRandomXOptions = {
 function declare(koffi: Koffi) {
   const library = koffi.load(LIBRARY);
   return {
+    firstWord: (address: bigint) => koffi.decode(address, "uint64_t"),
     flags: library.func<number>("int randomx_get_flags()"),
     allocCache: library.func<bigint | null>("void* randomx_alloc_cache(int)"),
     initCache: library.func<void>("void randomx_init_cache(void*, const uint8_t*, size_t)"),
@@ -83,6 +85,16 @@ function callAsync<T>(call: Call<T>, ...values: unknown[]): Promise<T> {
 function allocate(alloc: (flags: number) => bigint | null, flags: number, disabledFlags: number): bigint {
   const address = alloc((flags | FLAG_LARGE_PAGES) & ~disabledFlags) ?? alloc(flags);
   if (address === null) throw new RangeError("no memory for RandomX");
+  return address;
+}
+
+/**
+ * A cache is a structure that begins with the address of its memory, in every version. glibc takes memory of that size
+ * from the system for it alone, so that advice about it touches nothing else. Source: RandomX, src/dataset.hpp.
+ */
+function allocateCache(library: Library, flags: number, disabledFlags: number): bigint {
+  const address = allocate(library.allocCache, flags, disabledFlags);
+  adviseLargePagesAt(BigInt(library.firstWord(address)), CACHE_BYTES);
   return address;
 }
 
@@ -140,8 +152,8 @@ function createNative(library: Library, disabledFlags: number): NativeRandomX {
   const own = library.flags() & ~disabledFlags;
   const secure = own & FLAG_JIT ? FLAG_SECURE & ~disabledFlags : 0;
   return {
-    async createCache(key) {
-      const address = allocate(library.allocCache, own, disabledFlags);
+    async createCache(key, replaced) {
+      const address = replaced?.address ?? allocateCache(library, own, disabledFlags);
       await callAsync(library.initCache, address, key, key.length);
       return { kind: "cache", flags: own | secure, address };
     },
@@ -166,17 +178,21 @@ const toHex = (bytes: Uint8Array): string => Buffer.from(bytes).toString("hex");
 /** Whether the library computes the published hashes. */
 async function isRight(native: NativeRandomX): Promise<boolean> {
   const keys = new Map(randomxVectors.map(({ key }) => [toHex(key), key]));
-  for (const [name, key] of keys) {
-    const cache = await native.createCache(key);
-    const vm = native.createVm(cache);
-    const vectors = randomxVectors.filter((vector) => toHex(vector.key) === name);
-    const hashes: Uint8Array[] = [];
-    for (const { input } of vectors) hashes.push(await vm.hashAsync(input));
-    vm.close();
-    native.release(cache);
-    if (vectors.some(({ hash }, i) => hash !== toHex(hashes[i]!))) return false;
+  let cache: NativeRandomXSource | undefined;
+  try {
+    for (const [name, key] of keys) {
+      cache = await native.createCache(key, cache);
+      const vm = native.createVm(cache);
+      const vectors = randomxVectors.filter((vector) => toHex(vector.key) === name);
+      const hashes: Uint8Array[] = [];
+      for (const { input } of vectors) hashes.push(await vm.hashAsync(input));
+      vm.close();
+      if (vectors.some(({ hash }, i) => hash !== toHex(hashes[i]!))) return false;
+    }
+    return true;
+  } finally {
+    if (cache !== undefined) native.release(cache);
   }
-  return true;
 }
 
 /**

@@ -3,9 +3,11 @@ import {
   cnSlowHash,
   createRandomXCache,
   createRandomXVm,
+  forgetPages,
   loadNativeRandomX,
   type NativeRandomX,
   type NativeRandomXSource,
+  type NativeRandomXVm,
   type RandomXVm,
 } from "@anulo/crypto";
 import type { SeedSource, ThreadMessage, ThreadResult, ThreadTask } from "./messages.ts";
@@ -16,14 +18,20 @@ import { type FoundNonce, NONCES, type PowSearch, type PowWork, withNonce } from
 export interface Hasher {
   /** Obeys a message; gives the result of a task, which takes 25 to 100 ms a hash and up to a second for a cache. */
   obey(message: ThreadMessage): Promise<ThreadResult | undefined>;
+  /** Drops all it took. */
+  close(): void;
 }
 
 type Settings = Pick<ProcessSettings, "disabledFlags">;
 type Hash = (work: PowWork, source: string | undefined) => Uint8Array;
+type Vm = RandomXVm | NativeRandomXVm;
 
-/** A hasher that holds nothing until it is told to. */
-export function createHasher(settings: Settings): Hasher {
-  const vms = new Map<string, RandomXVm>();
+/**
+ * A hasher that holds nothing until it is told to. With `isBeside` single hashes of the library are made in a thread
+ * that only it needs, not in the one the hasher is made in.
+ */
+export function createHasher(settings: Settings, { isBeside = false } = {}): Hasher {
+  const vms = new Map<string, Vm>();
   let library: Promise<NativeRandomX> | undefined;
   /** Another thread has checked it. */
   const native = () => (library ??= loadChecked(settings));
@@ -35,14 +43,22 @@ export function createHasher(settings: Settings): Hasher {
     vms.get(name)?.close();
     vms.delete(name);
   };
+  const vmOf = (source: string | undefined): Vm => {
+    const vm = source === undefined ? undefined : vms.get(source);
+    if (vm === undefined) throw new RangeError("RandomX needs a seed");
+    return vm;
+  };
   const hash: Hash = ({ blob, height, majorVersion }, source) => {
     const variant = powVariantOf(majorVersion);
     if (variant !== "randomx") return cnSlowHash(blob, { variant, ...(variant === 4 && { height }) });
-    const vm = source === undefined ? undefined : vms.get(source);
-    if (vm === undefined) throw new RangeError("RandomX needs a seed");
-    return vm.hash(blob);
+    return vmOf(source).hash(blob);
+  };
+  const hashBeside = async (work: PowWork, source: string | undefined) => {
+    const vm = vmOf(source);
+    return "hashAsync" in vm ? vm.hashAsync(work.blob) : hash(work, source);
   };
   return {
+    close: () => void [...vms.keys()].forEach(drop),
     async obey(message) {
       switch (message.type) {
         case "take":
@@ -55,8 +71,13 @@ export function createHasher(settings: Settings): Hasher {
           return choose(settings);
         case "make":
           return { type: "made", source: await make(message, native) };
-        case "hash":
-          return { type: "hashed", hash: hash(message.work, message.source) };
+        case "hash": {
+          const { work, source } = message;
+          return { type: "hashed", hash: await (isBeside ? hashBeside : hash)(work, source) };
+        }
+        case "free":
+          await free(message.source, native);
+          return { type: "freed" };
         case "try":
           return { type: "tried", ...tryNonces(message, hash) };
       }
@@ -83,7 +104,7 @@ async function choose({ disabledFlags }: Settings): Promise<ThreadResult> {
 
 type Making = Extract<ThreadTask, { readonly type: "make" }>;
 
-/** Uses the memory of the source that is replaced, or frees it. */
+/** Uses the memory of the source that is replaced. */
 async function make(
   { seedId, engine, replaced }: Making,
   native: () => Promise<NativeRandomX>,
@@ -93,8 +114,13 @@ async function make(
     return createRandomXCache(seedId, { memory: replaced.memory });
   }
   const library = await native();
-  if (replaced !== undefined && isNative(replaced)) library.release(replaced);
-  return library.createCache(seedId);
+  return library.createCache(seedId, replaced !== undefined && isNative(replaced) ? replaced : undefined);
+}
+
+/** Memory of our own goes when the last reference does, which may take long: its pages go at once. */
+async function free(source: SeedSource, native: () => Promise<NativeRandomX>): Promise<void> {
+  if (isNative(source)) (await native()).release(source);
+  else forgetPages(source.memory);
 }
 
 interface Trial {

@@ -54,7 +54,9 @@ export type ThreadTask =
       readonly replaced: SeedSource | undefined;
     }
   /** Finds out whether the system's library can be used, and is right. */
-  | { readonly type: "choose" };
+  | { readonly type: "choose" }
+  /** Frees a cache that no thread uses any more. */
+  | { readonly type: "free"; readonly source: SeedSource };
 
 /** What a thread is told. */
 export type ThreadMessage =
@@ -69,5 +71,6 @@ export type ThreadResult =
   | { readonly type: "hashed"; readonly hash: Uint8Array }
   | { readonly type: "tried"; readonly hashes: number; readonly found: FoundNonce | undefined }
   | { readonly type: "made"; readonly source: SeedSource }
+  | { readonly type: "freed" }
   | { readonly type: "chosen"; readonly engine: Engine; readonly reason: string | undefined }
   | { readonly type: "failed"; readonly reason: string };

@@ -1,30 +1,17 @@
 /** The process that hashes: takes questions from the node, has threads answer them, and ends when the node does. */
-import { Worker } from "node:worker_threads";
 import { createDatasetMakers } from "./dataset-makers.ts";
-import type { PowQuestion, ThreadResult } from "./messages.ts";
+import { hireThread } from "./hire-thread.ts";
+import type { PowQuestion } from "./messages.ts";
 import { readSettings } from "./process-settings.ts";
-import { createScheduler, type HashThread, type ThreadOwner } from "./scheduler.ts";
+import { createScheduler } from "./scheduler.ts";
 
 const settings = readSettings(process.argv[2]);
-
-function hire(owner: ThreadOwner): HashThread {
-  const worker = new Worker(new URL("./pow-thread.js", import.meta.url), { workerData: settings });
-  let isLost = false;
-  const lose = (reason: string) => {
-    if (!isLost) owner.onLost(reason);
-    isLost = true;
-  };
-  worker.on("message", (result: ThreadResult) => owner.onResult(result));
-  worker.on("error", (error) => lose(String(error)));
-  worker.on("exit", () => lose("a hashing thread ended"));
-  return { tell: (message) => worker.postMessage(message) };
-}
 
 const scheduler = createScheduler({
   threads: settings.threads,
   engine: settings.engine,
   datasets: createDatasetMakers(settings),
-  hire,
+  hire: (owner) => hireThread({ settings, isProcessForHashing: true }, owner),
   answer: (answer) => void process.send?.(answer),
   now: () => performance.now(),
 });

@@ -2,11 +2,12 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { useSplitTiering } from "@anulo/crypto";
 import { createHasher } from "./hasher.ts";
+import type { ThreadData } from "./hire-thread.ts";
 import type { ThreadMessage, ThreadResult } from "./messages.ts";
-import type { ProcessSettings } from "./process-settings.ts";
 
-useSplitTiering();
-const hasher = createHasher(workerData as ProcessSettings);
+const { settings, isProcessForHashing } = workerData as ThreadData;
+if (isProcessForHashing) useSplitTiering();
+const hasher = createHasher(settings);
 let turn: Promise<void> = Promise.resolve();
 
 async function answer(message: ThreadMessage): Promise<void> {
@@ -19,6 +20,11 @@ async function answer(message: ThreadMessage): Promise<void> {
   if (result !== undefined) parentPort?.postMessage(result);
 }
 
-parentPort?.on("message", (message: ThreadMessage) => {
-  turn = turn.then(() => answer(message));
+function leave(): void {
+  hasher.close();
+  parentPort?.close();
+}
+
+parentPort?.on("message", (message: ThreadMessage | { readonly type: "leave" }) => {
+  turn = turn.then(() => (message.type === "leave" ? leave() : answer(message)));
 });

@@ -1,10 +1,12 @@
 import { agreedPowHash } from "@anulo/consensus";
 import { createKnownHashes } from "./known-hashes.ts";
 import type { DatasetNews, Engine, PowAnswer, PowQuestion } from "./messages.ts";
+import { startPowChild } from "./pow-child.ts";
+import { startPowHere } from "./pow-here.ts";
 import { createQuestions, type OnProgress, type Questions } from "./questions.ts";
-import { checkWork, type FoundNonce, type PowSearch, type PowWork, withNonce } from "./work.ts";
+import { checkWork, type FoundNonce, type PowSearch, type PowWork, seedOf, withNonce } from "./work.ts";
 
-/** Proof-of-work hashing, in a process of its own that is started when it is first needed. */
+/** Proof-of-work hashing, beside the event loop or in a process of its own, which are started when first needed. */
 export interface Pow {
   /** The hash (32 bytes) of a block's blob; rejects with an Error when it cannot be computed. */
   hash(work: PowWork): Promise<Uint8Array>;
@@ -47,15 +49,12 @@ const DEFAULT_IDLE_MS = 10 * 60_000;
 
 /** Starts without a process. */
 export function createPow(options: PowOptions): Pow {
-  const { threads, idleMs = DEFAULT_IDLE_MS, onEngine = () => {}, onDataset = () => {} } = options;
-  const engine = options.isPortable === true ? "portable" : undefined;
-  const settings = { threads, engine, disabledFlags: options.disabledFlags ?? 0 } as const;
-  const questions = createQuestions({ settings, idleMs, onEngine, onDataset });
+  const asked = createPlaces(options);
   const known = createKnownHashes();
   let nextId = 1;
   const compute = async (work: PowWork) => {
     checkWork(work);
-    return agreedPowHash(work.height) ?? (await askForHash(questions, { id: nextId++, work }));
+    return agreedPowHash(work.height) ?? (await asked.hash({ id: nextId++, work }));
   };
   return {
     async hash(work) {
@@ -68,24 +67,65 @@ export function createPow(options: PowOptions): Pow {
     search(search, onProgress) {
       checkWork(search);
       const id = nextId++;
-      const answered = questions.ask({ type: "search", id, search }, onProgress);
+      const answered = asked.process.ask({ type: "search", id, search }, onProgress);
       const found = answered.then((answer) => {
         const nonce = foundOf(answer);
         if (nonce !== undefined)
           known.add(withNonce(search.blob, search.nonceOffset, nonce.nonce), nonce.hash);
         return nonce;
       });
-      return { found, stop: () => questions.abandon(id) };
+      return { found, stop: () => asked.process.abandon(id) };
     },
-    useSeeds: (current, next) => questions.mention({ type: "seeds", current, next }),
-    stop: () => questions.stop(),
+    useSeeds: (current, next) => {
+      for (const place of [asked.here, asked.process]) place.mention({ type: "seeds", current, next });
+    },
+    async stop() {
+      await Promise.all([asked.here.stop(), asked.process.stop()]);
+    },
   };
 }
 
-async function askForHash(questions: Questions, hash: { id: number; work: PowWork }): Promise<Uint8Array> {
+interface HashQuestion {
+  readonly id: number;
+  readonly work: PowWork;
+}
+
+/** Who answers: with the system's library single hashes of RandomX are made here, all else in the other process. */
+function createPlaces(options: PowOptions) {
+  const { threads, idleMs = DEFAULT_IDLE_MS, disabledFlags = 0, onDataset = () => {} } = options;
+  let engine: Engine | undefined = options.isPortable === true ? "portable" : undefined;
+  const shared = {
+    idleMs,
+    settings: () => ({ threads, engine, disabledFlags }),
+    // Found out once for both, and for all processes to come: the check takes a second.
+    onEngine(found: Engine, reason: string | undefined) {
+      if (engine !== found) options.onEngine?.(found, reason);
+      engine = found;
+    },
+    onDataset,
+  };
+  const here = createQuestions({ ...shared, start: startPowHere });
+  const process = createQuestions({ ...shared, start: startPowChild });
+  return {
+    here,
+    process,
+    async hash(question: HashQuestion): Promise<Uint8Array> {
+      if (seedOf(question.work) === undefined || engine === "portable") return askForHash(process, question);
+      try {
+        return await askForHash(here, question);
+      } catch (error) {
+        // The first ones find out that there is no library.
+        if (shared.settings().engine === "portable") return askForHash(process, question);
+        throw error;
+      }
+    },
+  };
+}
+
+async function askForHash(questions: Questions, hash: HashQuestion): Promise<Uint8Array> {
   const question: PowQuestion = { type: "hash", ...hash };
   const answer = await questions.ask(question);
-  if (answer?.type !== "hashed") throw new Error(`the hashing process gave an odd answer: ${answer?.type}`);
+  if (answer?.type !== "hashed") throw new Error(`whoever hashes gave an odd answer: ${answer?.type}`);
   return answer.hash;
 }
 

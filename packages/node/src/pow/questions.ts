@@ -1,5 +1,5 @@
 import type { DatasetNews, Engine, PowAnswer, PowQuestion } from "./messages.ts";
-import { type PowChild, startPowChild } from "./pow-child.ts";
+import type { PowChild, PowChildOptions } from "./pow-child.ts";
 import type { ProcessSettings } from "./process-settings.ts";
 
 /** Told how many hashes a search has made since the last time, and the CPU time (ms) of the process until now. */
@@ -18,7 +18,9 @@ export interface Questions {
 }
 
 export interface QuestionsOptions {
-  readonly settings: ProcessSettings;
+  readonly settings: () => ProcessSettings;
+  /** Starts what answers them. */
+  readonly start: (options: PowChildOptions) => PowChild;
   /** Told who computes RandomX, once that is found out. */
   readonly onEngine: (engine: Engine, reason: string | undefined) => void;
   readonly onDataset: (news: DatasetNews) => void;
@@ -41,9 +43,9 @@ interface Open {
 }
 
 /** Starts without questions and without a process. */
-export function createQuestions({ idleMs, onEngine, onDataset, ...options }: QuestionsOptions): Questions {
+export function createQuestions(options: QuestionsOptions): Questions {
   const open = new Map<number, Open>();
-  let { settings } = options;
+  const { idleMs, onEngine, onDataset, settings, start } = options;
   let child: PowChild | undefined;
   let idle: NodeJS.Timeout | undefined;
   let isStopped = false;
@@ -63,11 +65,8 @@ export function createQuestions({ idleMs, onEngine, onDataset, ...options }: Que
     return entry;
   };
   const onAnswer = (answer: PowAnswer) => {
-    if (answer.type === "engine") {
-      // Found out once for all processes to come: the check takes two seconds.
-      settings = { ...settings, engine: answer.engine };
-      onEngine(answer.engine, answer.reason);
-    } else if (answer.type === "dataset") onDataset(answer);
+    if (answer.type === "engine") onEngine(answer.engine, answer.reason);
+    else if (answer.type === "dataset") onDataset(answer);
     else if (answer.type === "progress") open.get(answer.id)?.onProgress(answer.hashes, answer.cpuMs);
     else if (answer.type !== "failed") close(answer.id)?.resolve(answer);
     else close(answer.id)?.reject(new Error(`hashing failed: ${answer.reason}`));
@@ -86,7 +85,7 @@ export function createQuestions({ idleMs, onEngine, onDataset, ...options }: Que
     for (const entry of open.values()) {
       if (asked >= MAX_ASKED || isStopped) return;
       if (entry.isAsked) continue;
-      child ??= startPowChild({ settings, onAnswer, onDeath });
+      child ??= start({ settings: settings(), onAnswer, onDeath });
       entry.isAsked = true;
       asked++;
       child.send(entry.question);

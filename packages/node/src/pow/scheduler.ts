@@ -100,7 +100,7 @@ export function createScheduler({ hire, answer, now, ...options }: SchedulerOpti
   };
   const wakeLater = () => {
     const ms = list.restLeft();
-    if (ms !== undefined) alarm = setTimeout(assign, ms);
+    if (ms !== undefined) alarm = setTimeout(assign, ms).unref();
   };
   return {
     ask(question) {

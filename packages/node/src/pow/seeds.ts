@@ -12,8 +12,12 @@ export interface Seeds {
   made(seed: string, source: SeedSource): void;
   /** The place is free again. */
   failed(seed: string): void;
-  /** This seed keeps its place. */
-  pin(seed: string): void;
+  /** This seed keeps its place, and it and the next one their caches, however long nobody uses them. */
+  pin(seed: string, next: string | undefined): void;
+  /** Takes the place of a cache that nobody has used for a minute, to be freed. */
+  takeStale(): { readonly seed: string; readonly source: SeedSource } | undefined;
+  /** Milliseconds until there may be one; undefined when there will be none. */
+  staleLeft(): number | undefined;
 }
 
 /** Something to hash with, which is not taken away between `begin` and `end`. */
@@ -34,15 +38,21 @@ export interface Place {
 /** The seed in use, and the next one or an alternative chain's. */
 const MAX_CACHES = 2;
 
+/** Milliseconds without use after which a cache goes: branches from before a new seed are short. */
+const STALE_MS = 60_000;
+
 interface Entry {
   source: SeedSource | undefined;
   users: number;
+  /** When it was last of use. */
+  since: number;
 }
 
 /** Starts without caches. The one used least lately goes first. */
-export function createSeeds(): Seeds {
+export function createSeeds(now: () => number): Seeds {
   const entries = new Map<string, Entry>();
   let pinned: string | undefined;
+  let next: string | undefined;
   const touch = (seed: string): Entry | undefined => {
     const entry = entries.get(seed);
     if (entry === undefined) return undefined;
@@ -52,8 +62,17 @@ export function createSeeds(): Seeds {
   };
   const addUsers = (seed: string, count: number) => {
     const entry = touch(seed);
-    if (entry !== undefined) entry.users += count;
+    if (entry === undefined) return;
+    entry.users += count;
+    entry.since = now();
   };
+  /** Caches that may go one day; none as long as nobody has said which one is in use. */
+  const unpinned = () =>
+    [...entries].filter(
+      ([seed, { source, users }]) =>
+        pinned !== undefined && seed !== pinned && seed !== next && source !== undefined && users === 0,
+    );
+  const msLeft = ({ since }: Entry) => Math.max(0, since + STALE_MS - now());
   const placeOf = (seed: string | undefined): Place => {
     const replaced = seed === undefined ? undefined : entries.get(seed)?.source;
     if (seed !== undefined) entries.delete(seed);
@@ -74,16 +93,29 @@ export function createSeeds(): Seeds {
       const idle = [...entries].find(([key, { source, users }]) => source && users === 0 && key !== pinned);
       if (entries.size >= MAX_CACHES && idle === undefined) return undefined;
       const place = placeOf(entries.size >= MAX_CACHES ? idle?.[0] : undefined);
-      entries.set(seed, { source: undefined, users: 0 });
+      entries.set(seed, { source: undefined, users: 0, since: now() });
       return place;
     },
     made(seed, source) {
       const entry = entries.get(seed);
-      if (entry !== undefined) entry.source = source;
+      if (entry === undefined) return;
+      entry.source = source;
+      entry.since = now();
     },
     failed: (seed) => void entries.delete(seed),
-    pin(seed) {
+    pin(seed, soon) {
       pinned = seed;
+      next = soon;
+    },
+    takeStale() {
+      const [seed, entry] = unpinned().find(([, each]) => msLeft(each) === 0) ?? [];
+      if (seed === undefined || entry?.source === undefined) return undefined;
+      entries.delete(seed);
+      return { seed, source: entry.source };
+    },
+    staleLeft() {
+      const left = unpinned().map(([, entry]) => msLeft(entry));
+      return left.length === 0 ? undefined : Math.min(...left);
     },
   };
 }

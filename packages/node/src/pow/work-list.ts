@@ -58,11 +58,11 @@ export interface WorkListOptions {
   readonly now: () => number;
 }
 
-/** An empty list: hashes come first, then searches, then seeds of the future. */
+/** An empty list: hashes come first, then searches, then seeds of the future; then what is old is freed. */
 export function createWorkList({ threads, engine, datasets, now }: WorkListOptions): WorkList {
   const choice: Choice = { engine, isBeingMade: false };
   const hashes = createHashQueue(now);
-  const lists: Lists = { datasets, choice, seeds: createSeeds(), hashes, searches: new Map() };
+  const lists: Lists = { datasets, choice, seeds: createSeeds(now), hashes, searches: new Map() };
   const { seeds, searches } = lists;
   let future: Uint8Array | undefined;
   const isReady = (seed: string | undefined) => seed === undefined || seeds.stateOf(seed) === "ready";
@@ -93,16 +93,17 @@ export function createWorkList({ threads, engine, datasets, now }: WorkListOptio
       if (question.type === "hash") hashes.add(question);
       else if (question.type === "abandon") searches.delete(question.id);
       else if (question.type === "seeds") {
-        seeds.pin(toHex(question.current));
+        seeds.pin(toHex(question.current), question.next && toHex(question.next));
         future = question.next;
       } else {
         const run = createSearchRun(question.search, { threads: question.search.threads ?? threads, now });
         searches.set(question.id, { ...question, run });
       }
     },
-    next: () => nextHash() ?? nextRun() ?? (future && makeErrand(lists, future)),
+    next: () => nextHash() ?? nextRun() ?? (future && makeErrand(lists, future)) ?? freeErrand(seeds),
     restLeft() {
-      const left = [...searches.values()].map(({ run }) => run.restLeft()).filter((ms) => ms !== undefined);
+      const rests = [...searches.values()].map(({ run }) => run.restLeft());
+      const left = [...rests, seeds.staleLeft()].filter((ms) => ms !== undefined);
       return left.length === 0 ? undefined : Math.min(...left);
     },
     threadsWanted() {
@@ -165,6 +166,14 @@ function makeErrand(lists: Lists, seedId: Uint8Array): Errand | undefined {
       }));
     },
   };
+}
+
+/** Frees a cache that is of no use any more. */
+function freeErrand(seeds: Seeds): Errand | undefined {
+  const stale = seeds.takeStale();
+  if (stale === undefined) return undefined;
+  const { seed, source } = stale;
+  return { task: { type: "free", source }, use: undefined, dropped: seed, settle: () => [] };
 }
 
 function hashErrand(seeds: Seeds, { id, work }: HashJob): Errand {

@@ -1,0 +1,44 @@
+import { Worker } from "node:worker_threads";
+import type { ThreadResult } from "./messages.ts";
+import type { ProcessSettings } from "./process-settings.ts";
+import type { HashThread, ThreadOwner } from "./scheduler.ts";
+
+/** What a hashing thread is told when it starts. */
+export interface ThreadData {
+  readonly settings: ProcessSettings;
+  /** Whether its process does nothing but hash, and may be set up for it. */
+  readonly isProcessForHashing: boolean;
+}
+
+/** A thread of its own that hashes. */
+export interface HiredThread extends HashThread {
+  /** Whether the process must not end meanwhile. */
+  hold(isHeld: boolean): void;
+  /** Resolves when it has finished its task, dropped all it took, and ended. */
+  end(): Promise<void>;
+}
+
+/** Starts a hashing thread. */
+export function hireThread(data: ThreadData, owner: ThreadOwner): HiredThread {
+  const worker = new Worker(new URL("./pow-thread.js", import.meta.url), { workerData: data });
+  let isLost = false;
+  const lose = (reason: string) => {
+    if (!isLost) owner.onLost(reason);
+    isLost = true;
+  };
+  const ended = new Promise<void>((resolve) => {
+    worker.on("exit", () => resolve());
+  });
+  worker.on("message", (result: ThreadResult) => owner.onResult(result));
+  worker.on("error", (error) => lose(String(error)));
+  worker.on("exit", () => lose("a hashing thread ended"));
+  return {
+    tell: (message) => worker.postMessage(message),
+    hold: (isHeld) => (isHeld ? worker.ref() : worker.unref()),
+    async end() {
+      worker.ref();
+      worker.postMessage({ type: "leave" });
+      await ended;
+    },
+  };
+}

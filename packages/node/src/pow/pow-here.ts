@@ -1,0 +1,109 @@
+/** Hashing RandomX with the system's library in the node's own process: one program in memory, not two. */
+import { loadNativeRandomX, type NativeRandomXSource } from "@anulo/crypto";
+import { createHasher } from "./hasher.ts";
+import { type HiredThread, hireThread } from "./hire-thread.ts";
+import type { SeedSource, ThreadMessage, ThreadResult } from "./messages.ts";
+import type { PowChild, PowChildOptions } from "./pow-child.ts";
+import type { ProcessSettings } from "./process-settings.ts";
+import { createScheduler, type HashThread, type ThreadOwner } from "./scheduler.ts";
+
+/**
+ * Hands that hash in the pool of four threads that every Node program has: they cost no memory, but files and the
+ * database need the pool, too. Further ones are threads with an engine of their own, 8 MiB each.
+ */
+const MAX_POOL_HANDS = 2;
+
+/** Takes single hashes of RandomX alone. Without the library it says so, and fails them. */
+export function startPowHere({ settings, onAnswer }: Omit<PowChildOptions, "onDeath">): PowChild {
+  const hands: HiredThread[] = [];
+  const caches = createCacheList(settings);
+  let isOver = false;
+  const scheduler = createScheduler({
+    threads: settings.threads,
+    engine: settings.engine,
+    datasets: { make: refuse, free: refuse },
+    hire(owner) {
+      const watched = caches.watch(owner);
+      const isOfPool = hands.length < MAX_POOL_HANDS;
+      const hand = isOfPool
+        ? hirePoolHand(settings, watched)
+        : hireThread({ settings, isProcessForHashing: false }, watched);
+      hands.push(hand);
+      return { tell: (message) => void (isOver || caches.tell(hand, message)) };
+    },
+    answer: (answer) => void (isOver || onAnswer(answer)),
+    now: () => performance.now(),
+  });
+  const end = async () => {
+    isOver = true;
+    await Promise.all(hands.splice(0).map((hand) => hand.end()));
+    await caches.free();
+  };
+  return {
+    send: (question) => scheduler.ask(question),
+    holdNode: (isHeld) => hands.forEach((hand) => void hand.hold(isHeld)),
+    dismiss: () => void end(),
+    kill: end,
+  };
+}
+
+async function refuse(): Promise<never> {
+  throw new Error("datasets are made in the process that hashes");
+}
+
+/** Hashes beside the event loop without a thread of its own. */
+function hirePoolHand(settings: ProcessSettings, { onResult }: ThreadOwner): HiredThread {
+  const hasher = createHasher(settings, { isBeside: true });
+  let turn: Promise<void> = Promise.resolve();
+  const obey = async (message: ThreadMessage) => {
+    let result: ThreadResult | undefined;
+    try {
+      if (message.type === "make" && message.engine !== "native") throw new Error("librandomx is missing");
+      result = await hasher.obey(message);
+    } catch (error) {
+      result = { type: "failed", reason: error instanceof Error ? error.message : String(error) };
+    }
+    if (result !== undefined) onResult(result);
+  };
+  return {
+    tell(message) {
+      turn = turn.then(() => obey(message));
+    },
+    hold() {},
+    async end() {
+      await turn;
+      hasher.close();
+    },
+  };
+}
+
+/** The caches of the library there are, which must be freed in the end: the process goes on. */
+function createCacheList(settings: ProcessSettings) {
+  const made = new Map<bigint, NativeRandomXSource>();
+  const forget = (source: SeedSource | undefined) => {
+    if (source !== undefined && "address" in source) made.delete(source.address);
+  };
+  return {
+    /** Notes what is made, also when nobody wants it any more. */
+    watch: ({ onResult, onLost }: ThreadOwner): ThreadOwner => ({
+      onLost,
+      onResult(result) {
+        if (result.type === "made" && "address" in result.source)
+          made.set(result.source.address, result.source);
+        onResult(result);
+      },
+    }),
+    /** Notes what is handed over. */
+    tell(hand: HashThread, message: ThreadMessage): void {
+      if (message.type === "free") forget(message.source);
+      hand.tell(message);
+    },
+    async free(): Promise<void> {
+      if (made.size === 0) return;
+      const library = await loadNativeRandomX({ isChecked: true, disabledFlags: settings.disabledFlags });
+      if ("missing" in library) return;
+      for (const source of made.values()) library.release(source);
+      made.clear();
+    },
+  };
+}
