@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import { spawn } from "node:child_process";
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -93,24 +92,6 @@ test("a wallet that one service has open, another refuses to open", async (t) =>
   await assert.rejects(second.call.openWallet({ filename: "w" }), /another service has it open/);
   await first.call.closeWallet({});
   await second.call.openWallet({ filename: "w" });
-});
-
-test("a lock whose process is gone, or whose number another process has now, locks nobody out", async (t) => {
-  const { call, folder } = await startTestService({}, t);
-  await call.createWallet({ filename: "w", language: "English" });
-  const held = readFileSync(join(folder, "w.anulo.lock"), "utf8");
-  await call.closeWallet({});
-  const other = spawn(process.execPath, ["-e", "setTimeout(() => {}, 60000)"]);
-  t.after(() => other.kill());
-  const open = () => call.openWallet({ filename: "w" });
-  const writeLock = (text: string) => writeFileSync(join(folder, "w.anulo.lock"), text);
-  for (const gone of ["", "4194304 1", `${other.pid} 1`, held]) {
-    writeLock(gone);
-    await open();
-    await call.closeWallet({});
-  }
-  writeLock(`${other.pid}`);
-  await assert.rejects(open(), /another service has it open/);
 });
 
 test("a changed bit of the keys file opens no other wallet", async (t) => {

@@ -32,7 +32,6 @@ import {
 } from "./store.ts";
 import {
   exists,
-  lockWallet,
   putCacheAside,
   readKeysImage,
   removeFiles,
@@ -41,6 +40,7 @@ import {
   writeAddressFile,
   writeKeysImage,
 } from "./wallet-files.ts";
+import { takeLock } from "./wallet-lock.ts";
 
 /** A wallet with what only its files know. */
 export type OpenWallet = {
@@ -83,7 +83,7 @@ export async function createWallet(
   const settings = newSettings({ network: options.network, seedLanguage, refreshHeight: refreshFromHeight });
   const file: KeysFile = { keys, createdAt: made.createdAt, settings };
   const keysImage = await writeKeysFile(file, keysOptions(made.password, options));
-  const unlock = paths === undefined ? async () => undefined : await lockWallet(paths);
+  const unlock = paths === undefined ? async () => undefined : await takeLock(paths.lock);
   const isNew = paths !== undefined && !(await walletExists(paths));
   try {
     if (paths !== undefined) await writeKeysImage(paths, keysImage);
@@ -153,7 +153,7 @@ function checkSupported({ settings }: KeysFile, network: NetworkName): void {
 
 /** Opens a wallet whose keys have been read. */
 export async function openUnlocked(keys: UnlockedKeys, options: OpenOptions): Promise<OpenWallet> {
-  const unlock = await lockWallet(keys.paths);
+  const unlock = await takeLock(keys.paths.lock);
   try {
     return await openWith({ ...keys, cacheKey: keys.file.cacheKey, unlock }, options);
   } catch (error) {
@@ -284,7 +284,7 @@ export async function changeKeys(
   const keysImage = await writeKeysFile({ ...file, keys, settings }, keysOptions(change.password, options));
   await change.close();
   const { paths } = opened;
-  const unlock = paths === undefined ? async () => undefined : await lockWallet(paths);
+  const unlock = paths === undefined ? async () => undefined : await takeLock(paths.lock);
   try {
     if (paths !== undefined) {
       if (!equalBytes(keys.spendPublic, file.keys.spendPublic)) {

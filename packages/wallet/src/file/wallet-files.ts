@@ -1,11 +1,11 @@
 /**
  * A wallet's files in the wallet directory: `<name>.keys` (as the original programs keep it), `<name>.anulo` (our
- * store), `<name>.anulo.lock` while a service has it open. The original's own cache `<name>` is read, and written
+ * store), `<name>.anulo.lock` while a service has it open (wallet-lock.ts). The original's own cache `<name>` is read, and written
  * only to keep it readable (beside-original.ts).
  */
 import { access, open, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { refuseUnwritten, WalletRefusal } from "../refusal.ts";
+import { WalletRefusal } from "../refusal.ts";
 import { syncDirectory } from "./journal.ts";
 
 export type WalletPaths = {
@@ -135,47 +135,4 @@ export async function putCacheAside(paths: WalletPaths): Promise<void> {
   let aside = `${paths.base}.old`;
   for (let number = 2; await exists(aside); number++) aside = `${paths.base}.old${number}`;
   await rename(paths.base, aside);
-}
-
-/** Locks held by this process, which may run several services. */
-const heldHere = new Set<string>();
-
-/** Keeps a second service from writing the same files; one that died without cleaning up doesn't count. */
-export async function lockWallet(paths: WalletPaths): Promise<() => Promise<void>> {
-  for (let attempt = 0; attempt < 2; attempt++) {
-    try {
-      const file = await open(paths.lock, "wx", 0o600);
-      await file.writeFile(`${process.pid} ${await startOf(process.pid)}`).finally(() => file.close());
-      heldHere.add(paths.lock);
-      return async () => {
-        heldHere.delete(paths.lock);
-        await rm(paths.lock, { force: true });
-      };
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== "EEXIST") refuseUnwritten(error);
-      if (await isHeld(paths.lock)) break;
-      await rm(paths.lock, { force: true });
-    }
-  }
-  throw new WalletRefusal("UNKNOWN_ERROR", "Failed to open wallet: another service has it open");
-}
-
-/** When a process began, where the system tells: a number may be given to another process later. */
-async function startOf(pid: number): Promise<string> {
-  const stat = await readFile(`/proc/${pid}/stat`, "latin1").catch(() => "");
-  // After the name, which may hold anything. Source: proc_pid_stat(5), starttime.
-  return stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19] ?? "";
-}
-
-async function isHeld(lock: string): Promise<boolean> {
-  if (heldHere.has(lock)) return true;
-  const [number, start = ""] = (await readFile(lock, "utf8").catch(() => "")).split(" ");
-  const pid = Number(number);
-  if (!Number.isSafeInteger(pid) || pid <= 0 || pid === process.pid) return false;
-  try {
-    process.kill(pid, 0);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "EPERM") return false;
-  }
-  return start === "" || start === (await startOf(pid));
 }

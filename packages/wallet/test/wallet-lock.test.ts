@@ -1,0 +1,78 @@
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type TestContext, test } from "node:test";
+import { takeLock } from "../src/file/wallet-lock.ts";
+
+const WATCH_MS = 400;
+const inUse = { message: /another service has it open/ };
+
+function lockPath(t: TestContext): string {
+  const folder = mkdtempSync(join(tmpdir(), "anulo-lock-"));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  return join(folder, "w.anulo.lock");
+}
+
+/** What a holder writes, with some of it changed. */
+async function lockOf(lock: string, change: { pid?: number; start?: string; scope?: string }): Promise<void> {
+  const release = await takeLock(lock);
+  const [pid, start, scope] = readFileSync(lock, "utf8").split(" ");
+  await release();
+  writeFileSync(lock, `${change.pid ?? pid} ${change.start ?? start} ${change.scope ?? scope}`);
+}
+
+test("a lock is taken once, and again when it was given back", async (t) => {
+  const lock = lockPath(t);
+  const release = await takeLock(lock, WATCH_MS);
+  await assert.rejects(takeLock(lock, WATCH_MS), inUse);
+  await release();
+  assert.equal(existsSync(lock), false);
+  await (await takeLock(lock, WATCH_MS))();
+});
+
+test("a process that is seen to have ended holds nothing; one that lives does, touched or not", async (t) => {
+  const lock = lockPath(t);
+  const { pid: dead } = spawnSync(process.execPath, ["--version"]);
+  await lockOf(lock, { pid: dead });
+  await (await takeLock(lock, 60_000))();
+  // Our parent lives, but began at another time: its number has been given away since.
+  await lockOf(lock, { pid: process.ppid, start: "1" });
+  await (await takeLock(lock, 60_000))();
+  await lockOf(lock, { pid: process.ppid, start: "" });
+  await assert.rejects(takeLock(lock, WATCH_MS), inUse);
+});
+
+test("a holder that cannot be seen, in another container, holds the lock as long as it touches it", async (t) => {
+  const lock = lockPath(t);
+  await lockOf(lock, { pid: 1, scope: "elsewhere/pid:[1]" });
+  let touches = 0;
+  const timer = setInterval(() => utimesSync(lock, 1000, 1000 + ++touches), WATCH_MS / 4);
+  await assert.rejects(takeLock(lock, WATCH_MS), inUse);
+  clearInterval(timer);
+  await (await takeLock(lock, WATCH_MS))();
+});
+
+test("a lock whose writing a crash cut off, or a release wrote that named no scope, ends", async (t) => {
+  const lock = lockPath(t);
+  for (const text of ["", "1 23"]) {
+    writeFileSync(lock, text);
+    await (await takeLock(lock, WATCH_MS))();
+  }
+});
+
+test("a holder touches its lock", async (t) => {
+  const lock = lockPath(t);
+  const release = await takeLock(lock, WATCH_MS);
+  utimesSync(lock, 1000, 1000);
+  const looked = Date.now();
+  while (readTime(lock) === 1000 && Date.now() - looked < 30_000)
+    await new Promise((done) => setTimeout(done, 50));
+  assert.notEqual(readTime(lock), 1000);
+  await release();
+});
+
+function readTime(lock: string): number {
+  return statSync(lock).mtimeMs / 1000;
+}
