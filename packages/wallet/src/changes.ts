@@ -93,7 +93,8 @@ export type WalletChange =
   /** What waits in the pool for this wallet. */
   | { readonly kind: "pool"; readonly payments: readonly PoolPayment[] }
   | { readonly kind: "newAccount"; readonly label: string }
-  | { readonly kind: "newAddress"; readonly account: number; readonly label: string }
+  /** So many addresses of one label; left out: one. */
+  | { readonly kind: "newAddress"; readonly account: number; readonly label: string; readonly count?: number }
   | { readonly kind: "label"; readonly index: SubaddressIndex; readonly label: string }
   | { readonly kind: "tag"; readonly accounts: readonly number[]; readonly tag: string }
   | { readonly kind: "tagDescription"; readonly tag: string; readonly description: string }

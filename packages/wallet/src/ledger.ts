@@ -102,7 +102,10 @@ const apply: Apply = {
   txKeys: ({ state }, { txHash, txKeys }) => void state.txKeys.set(txHash, txKeys),
   pool: ({ state }, { payments }) => void state.pool.splice(0, state.pool.length, ...payments),
   newAccount: ({ state }, { label }) => void state.accounts.push(createAccount(label)),
-  newAddress: ({ state }, { account, label }) => void state.accounts[account]!.addresses.push({ label }),
+  newAddress({ state }, { account, label, count = 1 }) {
+    const { addresses } = state.accounts[account]!;
+    for (let i = 0; i < count; i++) addresses.push({ label });
+  },
   label({ state }, { index, label }) {
     state.accounts[index.major]!.addresses[index.minor]!.label = label;
   },

@@ -251,12 +251,12 @@ export class Wallet {
     return major;
   }
 
-  /** A new address; answers its index once money sent there is found. */
-  async createAddress(account: number, label: string): Promise<number> {
-    const minor = this.state.accounts[account]!.addresses.length;
-    await this.commit({ kind: "newAddress", account, label });
-    await this.#scanner.cover({ major: account, minor });
-    return minor;
+  /** New addresses; answers their indices once money sent there is found. */
+  async createAddresses(account: number, label: string, count: number): Promise<number[]> {
+    const first = this.state.accounts[account]!.addresses.length;
+    await this.commit({ kind: "newAddress", account, label, count });
+    await this.#scanner.cover({ major: account, minor: first + count - 1 });
+    return Array.from({ length: count }, (_, i) => first + i);
   }
 
   /** Takes outputs a view-only copy found; money sent to their addresses is found from now on. */

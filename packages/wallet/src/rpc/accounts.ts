@@ -201,8 +201,7 @@ export const accountHandlers = implementFor<WalletContext>()(declared.accounts, 
       throw new WalletRefusal("UNKNOWN_ERROR", `Count must be between 1 and ${MOST_ADDRESSES_AT_ONCE}.`);
     }
     checkAccount(wallet, account_index);
-    const minors: number[] = [];
-    for (let i = 0; i < count; i++) minors.push(await wallet.createAddress(account_index, label));
+    const minors = await wallet.createAddresses(account_index, label, count);
     const addresses = minors.map((minor) => wallet.addressOf({ major: account_index, minor }));
     return { address: addresses[0]!, address_index: minors[0]!, address_indices: minors, addresses };
   },
