@@ -103,6 +103,20 @@ export function doubleScalarMultBatch(out: usize, a: usize, aPoints: usize, b: u
   return 1;
 }
 
+/** out_2i, out_2i+1 = a_i·A_2i + b_i·B_2i, a_i·A_2i+1 + b_i·B_2i+1: the two lanes have the same digits. */
+export function twinScalarMult(out: usize, a: usize, aPoints: usize, b: usize, bPoints: usize, n: i32): i32 {
+  const mark = arenaMark(), points = alloc(PT * n), digits = alloc(512);
+  for (let i = 0; i < n; ++i) {
+    const x = 64 * i, y = x + 32;
+    if ((decompress(P, aPoints + x, aPoints + y) & decompress(Q, bPoints + x, bPoints + y)) != 3) return 0;
+    const top = max(prepareDigits(digits, a + 32 * i), prepareDigits(digits + 256, b + 32 * i));
+    combineByDigits(points + PT * i, P, digits, Q, digits + 256, top);
+  }
+  encodeBatch(out, points, n);
+  arenaRewind(mark);
+  return 1;
+}
+
 /** out_i = a·A_i + b·B_i, the same two scalars for all; `out` of 32·(n + n mod 2) bytes. */
 export function foldPoints(out: usize, a: usize, aPoints: usize, b: usize, bPoints: usize, n: i32): i32 {
   const mark = arenaMark(), points = alloc(PT * ((n + 1) >> 1)), digits = alloc(512);

@@ -37,6 +37,8 @@ export type Backend = {
   scalarMultBase(scalars: Uint8Array): Uint8Array;
   /** a_i·A_i + b_i·B_i for n quadruples of 32 bytes: 32·n bytes. */
   doubleScalarMultVartime(terms: DoubleScalarMultTerms): Uint8Array | undefined;
+  /** a_i·A_2i + b_i·B_2i and a_i·A_2i+1 + b_i·B_2i+1 for n pairs of scalars and 2·n of points: 64·n bytes. */
+  twinScalarMultVartime(terms: DoubleScalarMultTerms): Uint8Array | undefined;
   /** a·A_i + b·B_i for n pairs of points (32·n bytes each) and the same two scalars (32 bytes each): 32·n bytes. */
   foldVartime(terms: DoubleScalarMultTerms): Uint8Array | undefined;
   /** 8·elligator(keccak256(data_i)) for n inputs of 32 bytes: 32·n bytes. Source: crypto.cpp `hash_to_ec`. */

@@ -2,7 +2,7 @@
  * Proofs that key images are those of one-time keys, many at once: c ‖ r, a ring signature of one member each.
  * Source: crypto.cpp `generate_ring_signature`, `check_ring_signature`.
  */
-import { checkLength, concatBytes, elementAt, elementsOf, equalBytes, repeatElement, wipe } from "./bytes.ts";
+import { checkLength, concatBytes, elementAt, elementsOf, equalBytes, wipe } from "./bytes.ts";
 import { eachVerdict } from "./each-verdict.ts";
 import { backend } from "./engine.ts";
 import { G, hashToScalar, requirePoint } from "./point.ts";
@@ -54,16 +54,17 @@ function isFormed({ prefixHash, publicKey, keyImage, proof }: KeyImageProof): bo
 function verdictsOf(proofs: readonly KeyImageProof[]): boolean[] | undefined {
   const c = concatBytes(...proofs.map(({ proof }) => proof.subarray(0, 32)));
   const r = concatBytes(...proofs.map(({ proof }) => proof.subarray(32)));
-  const keys = concatBytes(...proofs.map(({ publicKey }) => publicKey));
-  const images = concatBytes(...proofs.map(({ keyImage }) => keyImage));
-  const bases = concatBytes(repeatElement(G, proofs.length), backend.hashToPoint(keys));
+  const hashed = elementsOf(backend.hashToPoint(concatBytes(...proofs.map(({ publicKey }) => publicKey))));
   // L = r·G + c·P, R = r·Hp(P) + c·I, of all.
-  const terms = { a: concatBytes(c, c), A: concatBytes(keys, images), b: concatBytes(r, r), B: bases };
-  const sums = backend.doubleScalarMultVartime(terms);
+  const sums = backend.twinScalarMultVartime({
+    a: c,
+    A: concatBytes(...proofs.flatMap(({ publicKey, keyImage }) => [publicKey, keyImage])),
+    b: r,
+    B: concatBytes(...hashed.flatMap((point) => [G, point])),
+  });
   if (sums === undefined) return undefined;
-  const points = elementsOf(sums);
   return proofs.map(({ prefixHash, proof }, i) => {
-    const challenge = hashToScalar(prefixHash, points[i]!, points[proofs.length + i]!);
+    const challenge = hashToScalar(prefixHash, sums.subarray(64 * i, 64 * i + 64));
     return equalBytes(challenge, proof.subarray(0, 32));
   });
 }

@@ -2,7 +2,7 @@
  * Ring signatures of version 1 transactions, one 64-byte c ‖ r for each ring member.
  * Source: CryptoNote whitepaper v2.0 §4.4; crypto.cpp `generate_ring_signature`, `check_ring_signature`.
  */
-import { checkLength, concatBytes, elementAt, equalBytes, repeatElement, wipe } from "./bytes.ts";
+import { checkLength, concatBytes, elementAt, elementsOf, equalBytes, wipe } from "./bytes.ts";
 import { backend } from "./engine.ts";
 import { G, hashToScalar, requirePoint, scalarMult, scalarMultBase } from "./point.ts";
 import { type RandomSource, randomScalar, scAdd, scIsCanonical, scMulSub, scSub } from "./scalar.ts";
@@ -15,14 +15,19 @@ export type RingSignatureStatement = {
   publicKeys: readonly Uint8Array[];
 };
 
-/** Lᵢ = rᵢ·G + cᵢ·Pᵢ and Rᵢ = rᵢ·Hp(Pᵢ) + cᵢ·I for all members; undefined where a point does not decode. */
-function commitments(statement: RingSignatureStatement, c: Uint8Array, r: Uint8Array) {
-  const size = statement.publicKeys.length;
-  const keys = concatBytes(...statement.publicKeys);
-  const images = repeatElement(statement.keyImage, size);
-  const L = backend.doubleScalarMultVartime({ a: c, A: keys, b: r, B: repeatElement(G, size) });
-  const R = backend.doubleScalarMultVartime({ a: c, A: images, b: r, B: backend.hashToPoint(keys) });
-  return L && R && { L, R };
+/**
+ * Lᵢ = rᵢ·G + cᵢ·Pᵢ and Rᵢ = rᵢ·Hp(Pᵢ) + cᵢ·I of all members, L₀ ‖ R₀ ‖ L₁ ‖ R₁ …; undefined where a point does not
+ * decode.
+ */
+function commitments(
+  { publicKeys, keyImage }: RingSignatureStatement,
+  c: Uint8Array,
+  r: Uint8Array,
+): Uint8Array | undefined {
+  const hashed = elementsOf(backend.hashToPoint(concatBytes(...publicKeys)));
+  const A = concatBytes(...publicKeys.flatMap((key) => [key, keyImage]));
+  const B = concatBytes(...hashed.flatMap((point) => [G, point]));
+  return backend.twinScalarMultVartime({ a: c, A, b: r, B });
 }
 
 /** As `commitments` of all but the signer, whose place is filled later: alone, only the points are checked. */
@@ -30,13 +35,7 @@ function othersCommitments(statement: RingSignatureStatement, c: Uint8Array, r: 
   const { keyImage, publicKeys } = statement;
   if (publicKeys.length > 1) return commitments(statement, c, r);
   const arePoints = backend.isPoint(keyImage) && backend.isPoint(publicKeys[0]!);
-  return arePoints ? { L: new Uint8Array(32), R: new Uint8Array(32) } : undefined;
-}
-
-function challenge(prefixHash: Uint8Array, pairs: { L: Uint8Array; R: Uint8Array }): Uint8Array {
-  const size = pairs.L.length / 32;
-  const lines = Array.from({ length: size }, (_, i) => [elementAt(pairs.L, i), elementAt(pairs.R, i)]);
-  return hashToScalar(prefixHash, ...lines.flat());
+  return arePoints ? new Uint8Array(64) : undefined;
 }
 
 function sumOf(scalars: Uint8Array): Uint8Array {
@@ -67,11 +66,15 @@ export function generateRingSignature(
     }
   }
   try {
+    // The signer's place takes as long as another's: scalars of 0 would not.
+    const other = (realIndex + 1) % publicKeys.length;
+    for (const scalars of [c, r]) scalars.set(elementAt(scalars, other), 32 * realIndex);
     const pairs = othersCommitments(statement, c, r);
-    requirePoint(pairs?.L, "ring member or key image");
-    pairs!.L.set(scalarMultBase(k), 32 * realIndex);
-    pairs!.R.set(scalarMult(k, backend.hashToPoint(realKey)), 32 * realIndex);
-    const realC = scSub(challenge(prefixHash, pairs!), sumOf(c));
+    c.fill(0, 32 * realIndex, 32 * realIndex + 32);
+    requirePoint(pairs, "ring member or key image");
+    pairs!.set(scalarMultBase(k), 64 * realIndex);
+    pairs!.set(scalarMult(k, backend.hashToPoint(realKey)), 64 * realIndex + 32);
+    const realC = scSub(hashToScalar(prefixHash, pairs!), sumOf(c));
     c.set(realC, 32 * realIndex);
     r.set(scMulSub(realC, secretKey, k), 32 * realIndex);
   } finally {
@@ -95,5 +98,5 @@ export function checkRingSignature(
   if (![...cs, ...rs].every(scIsCanonical) || !backend.isPoint(keyImage)) return false;
   const c = concatBytes(...cs);
   const pairs = commitments(statement, c, concatBytes(...rs));
-  return pairs !== undefined && equalBytes(challenge(prefixHash, pairs), sumOf(c));
+  return pairs !== undefined && equalBytes(hashToScalar(prefixHash, pairs), sumOf(c));
 }

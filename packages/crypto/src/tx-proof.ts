@@ -90,26 +90,18 @@ function isFormed({ statement, proof }: TxProof): boolean {
 function verdictsOf(proofs: readonly TxProof[]): boolean[] | undefined {
   const c = concatBytes(...proofs.map(({ proof }) => proof.subarray(0, 32)));
   const s = concatBytes(...proofs.map(({ proof }) => proof.subarray(32)));
-  const pick = (of: (statement: TxProofStatement) => Uint8Array) =>
-    concatBytes(...proofs.map(({ statement }) => of(statement)));
   // X = c·R + s·(B or G), Y = c·D + s·A, of all.
-  const sums = backend.doubleScalarMultVartime({
-    a: concatBytes(c, c),
-    A: concatBytes(
-      pick(({ R }) => R),
-      pick(({ D }) => D),
-    ),
-    b: concatBytes(s, s),
-    B: concatBytes(
-      pick(({ B }) => B ?? G),
-      pick(({ A }) => A),
-    ),
+  const sums = backend.twinScalarMultVartime({
+    a: c,
+    A: concatBytes(...proofs.flatMap(({ statement: { R, D } }) => [R, D])),
+    b: s,
+    B: concatBytes(...proofs.flatMap(({ statement: { A, B } }) => [B ?? G, A])),
   });
   if (sums === undefined) return undefined;
-  const points = elementsOf(sums);
-  return proofs.map(({ statement, proof }, i) =>
-    equalBytes(challenge(statement, points[i]!, points[proofs.length + i]!), proof.subarray(0, 32)),
-  );
+  return proofs.map(({ statement, proof }, i) => {
+    const expected = challenge(statement, elementAt(sums, 2 * i), elementAt(sums, 2 * i + 1));
+    return equalBytes(expected, proof.subarray(0, 32));
+  });
 }
 
 /** Whether each proof holds; false on anything malformed. */

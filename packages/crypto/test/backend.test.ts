@@ -190,6 +190,24 @@ function pointSuite(engine: Backend): void {
     };
     const spoilt = { ...joined, B: concatBytes(joined.B.subarray(32), NO_POINT) };
     compare(engine, single([...terms, joined, spoilt]), (on, list) => on.doubleScalarMultVartime(list));
+    const twins = terms.flatMap(({ a, A, b, B }, i) => {
+      const next = terms[(i + 1) % terms.length]!;
+      return [{ a, A: concatBytes(A, next.A), b, B: concatBytes(B, next.B) }];
+    });
+    const all = {
+      a: joined.a,
+      A: concatBytes(...twins.map(({ A }) => A)),
+      b: joined.b,
+      B: concatBytes(...twins.map(({ B }) => B)),
+    };
+    const spoiltTwins = [
+      { ...all, A: concatBytes(all.A.subarray(32), NO_POINT) },
+      { ...all, A: joined.A },
+      { ...all, b: all.b.subarray(32) },
+      { ...all, a: concatBytes(all.a.subarray(32), writeInteger(2n ** 255n)) },
+      { a: new Uint8Array(), A: new Uint8Array(), b: new Uint8Array(), B: new Uint8Array() },
+    ];
+    compare(engine, single([...twins, all, ...spoiltTwins]), (on, list) => on.twinScalarMultVartime(list));
     const folds = [...terms, joined, spoilt].flatMap(({ A, B }) =>
       terms
         .slice(0, 12)

@@ -31,6 +31,7 @@ type GroupFunctions = Pick<
   | "scalarMult"
   | "scalarMultBase"
   | "doubleScalarMultVartime"
+  | "twinScalarMultVartime"
   | "foldVartime"
   | "hashToPoint"
   | "multiexp"
@@ -128,6 +129,13 @@ export const group: GroupFunctions = {
   scalarMultBase: (scalars) =>
     concatBytes(...readFactors(scalars).map((k) => encodePoint(multiplyVartime(k, BASE_POINT)))),
   doubleScalarMultVartime: doubleScalarMult,
+  twinScalarMultVartime({ a, A, b, B }) {
+    if (b.length !== a.length) throw new RangeError("terms of different lengths");
+    countElements("scalars", a);
+    const twice = (scalars: Uint8Array) =>
+      concatBytes(...elementsOf(scalars).flatMap((scalar) => [scalar, scalar]));
+    return doubleScalarMult({ a: twice(a), A, b: twice(b), B });
+  },
   foldVartime({ a, A, b, B }) {
     const n = countElements("points", A);
     for (const factor of [a, b]) checkLength("scalar", factor, 32);

@@ -40,6 +40,7 @@ export type Kernel = {
   scalarMultBase(out: Pointer, scalars: Pointer, n: number): void;
   foldPoints(out: Pointer, a: Pointer, A: Pointer, b: Pointer, B: Pointer, n: number): number;
   doubleScalarMultBatch(out: Pointer, a: Pointer, A: Pointer, b: Pointer, B: Pointer, n: number): number;
+  twinScalarMult(out: Pointer, a: Pointer, A: Pointer, b: Pointer, B: Pointer, n: number): number;
   hashToPoints(out: Pointer, data: Pointer, n: number): void;
   multiexp(out: Pointer, scalars: Pointer, points: Pointer, n: number, m: number, family: number): number;
   multiexpVartime(

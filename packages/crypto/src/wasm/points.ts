@@ -15,6 +15,7 @@ type PointFunctions = Pick<
   | "scalarMult"
   | "scalarMultBase"
   | "doubleScalarMultVartime"
+  | "twinScalarMultVartime"
   | "foldVartime"
   | "hashToPoint"
 >;
@@ -101,6 +102,17 @@ export function createPointFunctions(kernel: Kernel, memory: Memory): PointFunct
       const out = memory.room(pairedLength(n));
       const [aAt, AAt, bAt, BAt] = [memory.put(a), memory.put(A), memory.put(b), memory.put(B)];
       return kernel.doubleScalarMultBatch(out, aAt, AAt, bAt, BAt, n) ? memory.read(out, 32 * n) : undefined;
+    },
+    twinScalarMultVartime({ a, A, b, B }) {
+      const n = checkFactors(a);
+      checkFactors(b);
+      if (b.length !== a.length || ![A, B].every(({ length }) => length === 2 * a.length)) {
+        throw new RangeError("terms of different lengths");
+      }
+      memory.begin();
+      const out = memory.room(64 * n);
+      const [aAt, AAt, bAt, BAt] = [memory.put(a), memory.put(A), memory.put(b), memory.put(B)];
+      return kernel.twinScalarMult(out, aAt, AAt, bAt, BAt, n) ? memory.read(out, 64 * n) : undefined;
     },
     foldVartime({ a, A, b, B }) {
       const n = countElements("points", A);
