@@ -3,13 +3,17 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
+import { setImmediate } from "node:timers/promises";
 import { type Checkpoint, RuleViolation } from "@anulo/consensus";
 import { toHex } from "@anulo/protocol";
 import { acceptBlock, popBlocks } from "../src/chain/chain.ts";
 import type { ChainEvent } from "../src/chain/events.ts";
+import { createBlockImporter } from "../src/chain/import-blocks.ts";
 import { readIncomingBlock } from "../src/chain/incoming-block.ts";
+import { type ChainParts, transact } from "../src/chain/parts.ts";
 import { admit } from "../src/pool/admit.ts";
 import { dropStale } from "../src/pool/maintain.ts";
+import { followFork } from "../src/pool/revalidate.ts";
 import { emptyChain, emptyChainWithFork, loadBlocks, mine } from "./chain-fixture.ts";
 import { goldenState } from "./recorded-chains.ts";
 
@@ -108,6 +112,67 @@ test("a hard fork empties the pool of what it does not allow", async () => {
     assert.equal(chain.parts.pool.size, left);
     await chain.close();
   }
+});
+
+/** What others saw, height and pool, in the turns in which a change was half done. */
+async function seenMeanwhile({ store, pool }: ChainParts, change: Promise<unknown>): Promise<string[]> {
+  const seen: string[] = [];
+  let isOver = false;
+  const over = () => {
+    isOver = true;
+  };
+  change.then(over, over);
+  while (!isOver) {
+    try {
+      store.write(() => {});
+    } catch {
+      seen.push(`${store.read.height()} ${pool.size}`);
+    }
+    await setImmediate();
+  }
+  await change;
+  return seen;
+}
+
+test("the pool is judged by a hard fork in turns, in which others see the chain and the pool from before", async () => {
+  const { blocks, pool } = goldenState();
+  const miner = await emptyChain();
+  await loadBlocks(miner.parts, blocks);
+  await mine(miner.parts, 1);
+  const block = readIncomingBlock(miner.parts.store.read.blockBlob(blocks.length + 1)!);
+  await miner.close();
+  const ways = [
+    (parts: ChainParts) => acceptBlock(parts, block),
+    async (parts: ChainParts) => (await createBlockImporter(parts).stage([block])).written,
+  ];
+  const height = blocks.length + 1;
+  for (const add of ways) {
+    const { parts, close } = await emptyChainWithFork(14, height + 1);
+    await loadBlocks(parts, blocks);
+    for (const blob of pool) await admit(parts, { blob, doNotRelay: false });
+    const before = `${height} ${pool.length}`;
+    const seen = await seenMeanwhile(parts, add(parts));
+    assert.ok(seen.length > 0 && seen.every((each) => each === before), `${before}: ${seen}`);
+    assert.deepEqual([parts.store.read.height(), parts.pool.size], [height + 1, 0]);
+    const after = `${height + 1} 0`;
+    const seenAgain = await seenMeanwhile(parts, popBlocks(parts, 1));
+    assert.ok(seenAgain.length > 0 && seenAgain.every((each) => each === after), `${after}: ${seenAgain}`);
+    assert.equal(parts.store.read.height(), height);
+    await close();
+  }
+});
+
+test("between two transactions that a hard fork judges others may take a turn", async () => {
+  const { blocks, pool } = goldenState();
+  const { parts, close } = await emptyChain();
+  await loadBlocks(parts, blocks);
+  for (const blob of pool) await admit(parts, { blob, doNotRelay: false });
+  let steps = 0;
+  transact(parts, (writer) => {
+    for (const _ of followFork(parts, writer, 14)) steps++;
+  });
+  assert.equal(steps, pool.length);
+  await close();
 });
 
 test("a transaction that waited too long is not taken again", async () => {

@@ -5,8 +5,8 @@ import type { NewBlock } from "@anulo/storage";
 import { acceptBlock } from "./chain.ts";
 import type { ChainState } from "./chain-state.ts";
 import { type IncomingBlock, newBlock } from "./incoming-block.ts";
-import { findSuppliedOrInPool, takeFromPool } from "./main-chain.ts";
-import { type ChainParts, transact } from "./parts.ts";
+import { findSuppliedOrInPool, isForkNext, takeFromPool } from "./main-chain.ts";
+import { atOnce, type ChainParts, transact, transactInTurns } from "./parts.ts";
 import { createPendingBlocks, type PendingBlocks } from "./pending-blocks.ts";
 
 /** One of the blocks breaks a rule; those before it were added. */
@@ -120,34 +120,72 @@ async function write(parts: ChainParts, ground: Ground, run: VerifiedRun): Promi
   while (done < run.stored.length) {
     if (done > 0) await setImmediate();
     const first = done;
-    done = await parts.store.whenWritable(() => writeSome(parts, ground, { run, first }));
+    const part = { run, first };
+    done = await parts.store.whenWritable(() => writeSome(parts, ground, part));
+    if (done === first) done = await writeAcrossFork(parts, ground, part);
   }
 }
 
-/** Writes blocks of a run from the `first` on; the index of the first that is left. */
-function writeSome(
-  parts: ChainParts,
-  ground: Ground,
-  { run: { incoming, stored }, first }: { readonly run: VerifiedRun; readonly first: number },
-): number {
-  const { height, topId } = parts.state.view();
-  if (ground.isLost || !equalBytes(incoming[first]!.block.header.previousId, topId)) throw new Outrun();
+interface RunPart {
+  readonly run: VerifiedRun;
+  /** Index of the first block that is not written. */
+  readonly first: number;
+}
+
+/** The height at which the part goes on top; throws Outrun. */
+function heightOf({ state }: Pick<ChainParts, "state">, { isLost }: Ground, { run, first }: RunPart): number {
+  const { height, topId } = state.view();
+  if (isLost || !equalBytes(run.incoming[first]!.block.header.previousId, topId)) throw new Outrun();
+  return height;
+}
+
+/** Writes blocks of a run up to the last one before a hard fork; the index of the first that is left. */
+function writeSome(parts: ChainParts, ground: Ground, part: RunPart): number {
+  const height = heightOf(parts, ground, part);
+  const { incoming, stored } = part.run;
   const start = performance.now();
   const done = transact(parts, (writer) => {
-    let at = first;
-    do {
+    let at = part.first;
+    while (at < stored.length && !isForkNext(parts)) {
       writer.appendBlock(stored[at]!);
       parts.state.appended(stored[at]!);
-      takeFromPool(parts, writer, incoming[at]!);
+      atOnce(takeFromPool(parts, writer, incoming[at]!));
       at++;
-    } while (at < stored.length && performance.now() - start < TURN_MS);
+      if (performance.now() - start >= TURN_MS) break;
+    }
     return at;
   });
+  tellWritten(parts, ground, { part, height, done });
+  return done;
+}
+
+/** Writes the last block before a hard fork, and judges the pool in turns; the index of the next one. */
+async function writeAcrossFork(parts: ChainParts, ground: Ground, part: RunPart): Promise<number> {
+  const { run, first } = part;
+  const height = await transactInTurns(parts, function* (changed, writer) {
+    const at = heightOf(changed, ground, part);
+    writer.appendBlock(run.stored[first]!);
+    changed.state.appended(run.stored[first]!);
+    yield* takeFromPool(changed, writer, run.incoming[first]!);
+    return at;
+  });
+  tellWritten(parts, ground, { part, height, done: first + 1 });
+  return first + 1;
+}
+
+interface WrittenPart {
+  readonly part: RunPart;
+  readonly height: number;
+  /** Index of the first block after it. */
+  readonly done: number;
+}
+
+function tellWritten(parts: ChainParts, ground: Ground, { part, height, done }: WrittenPart): void {
+  const { run, first } = part;
   for (let at = first; at < done; at++) {
     ground.pending.shift();
-    parts.emit({ type: "blockAdded", height: height + at - first, id: incoming[at]!.id });
+    parts.emit({ type: "blockAdded", height: height + at - first, id: run.incoming[at]!.id });
   }
-  return done;
 }
 
 /** One block after another, each proven before the next is looked at: slower, but it names the culprit. */

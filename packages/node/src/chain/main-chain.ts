@@ -1,10 +1,10 @@
 import { chainContext, type TransactionCandidate, verifyBlock, verifyHeader } from "@anulo/consensus";
-import { readTransaction, toHex, transactionWeight } from "@anulo/protocol";
+import { equalBytes, hardForkAt, readTransaction, toHex, transactionWeight } from "@anulo/protocol";
 import type { ChainWriter, RemovedBlock } from "@anulo/storage";
 import { candidateOf } from "../pool/candidate.ts";
 import { followFork } from "../pool/revalidate.ts";
 import { type IncomingBlock, newBlock } from "./incoming-block.ts";
-import { type ChainParts, type ChangeParts, transact } from "./parts.ts";
+import { atOnce, type ChainParts, type ChangeParts, transact, transactInTurns } from "./parts.ts";
 import { factsOfTransaction } from "./stored-transaction.ts";
 
 /** Finds a transaction that a block names by its id (hexadecimal). */
@@ -19,7 +19,10 @@ export function findInPool({ pool, setAside }: Pick<ChangeParts, "pool" | "setAs
 }
 
 /** Looks among what came with a block, then in the pool. */
-export function findSuppliedOrInPool(parts: ChainParts, { transactions }: IncomingBlock): FindTransaction {
+export function findSuppliedOrInPool(
+  parts: Pick<ChangeParts, "pool" | "setAside">,
+  { transactions }: IncomingBlock,
+): FindTransaction {
   const inPool = findInPool(parts);
   return transactions === undefined ? inPool : (key) => transactions.get(key) ?? inPool(key);
 }
@@ -63,24 +66,41 @@ export function addToMainChain(parts: ChainParts, incoming: IncomingBlock): void
   const append = extendChain(parts, incoming, { find: findSuppliedOrInPool(parts, incoming) });
   transact(parts, (writer) => {
     append(writer);
-    takeFromPool(parts, writer, incoming);
+    atOnce(takeFromPool(parts, writer, incoming));
+  });
+}
+
+/** Whether another hard fork is in force after the next block than before: the whole pool is judged then. */
+export function isForkNext({ network, state }: Pick<ChainParts, "network" | "state">): boolean {
+  const { height, hardForkVersion } = state.view();
+  return hardForkAt(network, height + 1) !== hardForkVersion;
+}
+
+/** As `addToMainChain`, in turns; false where the block does not belong on the top any more. */
+export function addAcrossFork(parts: ChainParts, incoming: IncomingBlock): Promise<boolean> {
+  return transactInTurns(parts, function* (changed, writer) {
+    const { previousId } = incoming.block.header;
+    if (!equalBytes(previousId, changed.state.view().topId)) return false;
+    extendChain(changed, incoming, { find: findSuppliedOrInPool(changed, incoming) })(writer);
+    yield* takeFromPool(changed, writer, incoming);
+    return true;
   });
 }
 
 /** The same inside the caller's write transaction. */
 export function appendToMainChain(parts: ChainParts, writer: ChainWriter, incoming: IncomingBlock): void {
   extendChain(parts, incoming, { find: findInPool(parts) })(writer);
-  takeFromPool(parts, writer, incoming);
+  atOnce(takeFromPool(parts, writer, incoming));
 }
 
-/** Takes the transactions of a block just appended from the pool, and what a fork after it does not allow. */
-export function takeFromPool(
-  parts: ChainParts,
+/** Takes the transactions of a block just appended from the pool, then one by one what a fork after it forbids. */
+export function* takeFromPool(
+  parts: ChangeParts,
   writer: ChainWriter,
   { block }: Pick<IncomingBlock, "block">,
-): void {
+): Generator<void, void> {
   for (const hash of block.transactionHashes) parts.pool.remove(writer, toHex(hash));
-  followFork(parts, writer, block.header.majorVersion);
+  yield* followFork(parts, writer, block.header.majorVersion);
 }
 
 /** Takes the newest block off, inside the caller's write transaction; never the genesis block. */

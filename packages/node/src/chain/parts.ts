@@ -40,6 +40,11 @@ export function transact<T>({ store, state, pool }: ChainParts, change: (writer:
   }
 }
 
+/** Takes all steps in this turn of the event loop. */
+export function atOnce(steps: Generator<void, void>): void {
+  while (steps.next().done !== true);
+}
+
 /**
  * The same for a long change, which yields wherever others may go first. What they see is the chain and the pool as
  * they were before, until all of it is written.

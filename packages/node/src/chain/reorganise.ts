@@ -75,7 +75,7 @@ function* switchSteps(
   yield* connect(parts, writer, { branch, freed, ...options });
   yield* keepBeside(writer, branch, disconnected);
   yield* movePool(parts, writer, { branch, freed });
-  followFork(parts, writer, version);
+  yield* followFork(parts, writer, version);
   return disconnected.length;
 }
 

@@ -5,17 +5,18 @@ import { candidateOf } from "./candidate.ts";
 
 /**
  * Drops what the hard fork of the next block does not allow, if it is another than before, inside the
- * caller's write transaction; `before` is the version that was in force. Source: tx_pool.cpp `validate`.
+ * caller's write transaction, one by one; `before` is the version that was in force. Source: tx_pool.cpp `validate`.
  */
-export function followFork(
+export function* followFork(
   { pool, setAside, state, now }: ChangeParts,
   writer: ChainWriter,
   before: number,
-): void {
+): Generator<void, void> {
   const view = state.view();
   if (view.hardForkVersion === before) return;
   const context = chainContext(view, now());
-  for (const entry of pool.entries()) {
+  for (const entry of [...pool.entries()]) {
+    yield;
     const { keptByBlock } = entry.row;
     const candidate = candidateOf(entry);
     if (readmitTransaction(candidate, context, { keptByBlock }).refusal === undefined) continue;
