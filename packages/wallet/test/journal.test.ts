@@ -12,13 +12,24 @@ const secret = new Uint8Array(32).fill(7);
 const bytes = (text: string) => new TextEncoder().encode(text);
 const texts = (records: readonly Uint8Array[]) => records.map((record) => new TextDecoder().decode(record));
 
-async function journalOf(name: string, records: readonly string[]): Promise<string> {
+/** A journal whose last records came by `append`, closed, or as a process leaves it that is killed. */
+async function journalOf(
+  name: string,
+  records: readonly string[],
+  end: "closed" | "killed" = "closed",
+): Promise<string> {
   const path = join(folder, name);
   const journal = await Journal.create(path, secret, records.slice(0, 1).map(bytes));
   await Promise.all(records.slice(1).map((record) => journal.append(bytes(record))));
+  const asKilled = readFileSync(path);
   await journal.close();
+  if (end === "killed") writeFileSync(path, asKilled);
   return path;
 }
+
+/** Of the header: name and version (8), salt (32), mark. */
+const MARK_AT = 40;
+const MARK_BYTES = 12;
 
 async function read(path: string, key = secret): Promise<string[]> {
   const { journal, records } = await Journal.open(path, key);
@@ -36,7 +47,7 @@ test("what was appended is there in order, also after more is appended later", a
 });
 
 test("a record cut short at any byte is dropped, those before it stay, and the file can be written on", async () => {
-  const path = await journalOf("cut", ["first", "second"]);
+  const path = await journalOf("cut", ["first", "second"], "killed");
   const whole = readFileSync(path);
   const start = (await journalSize(["first"])) as number;
   for (let size = start; size < whole.length; size++) {
@@ -52,6 +63,41 @@ test("a record cut short at any byte is dropped, those before it stay, and the f
 async function journalSize(records: readonly string[]): Promise<number> {
   return readFileSync(await journalOf("size", records)).length;
 }
+
+test("a closed journal that is cut anywhere is an error, at the end of a record too", async () => {
+  const path = await journalOf("closed", ["first", "second", "third"]);
+  const whole = readFileSync(path);
+  for (let size = 0; size < whole.length; size++) {
+    writeFileSync(path, whole.subarray(0, size));
+    await assert.rejects(read(path), DamagedJournal, `cut at ${size}`);
+    assert.equal(readFileSync(path).length, size, "it was changed");
+  }
+  // So is one that was never closed since it was made.
+  const made = await Journal.create(path, secret, ["a", "b", "c"].map(bytes));
+  const picture = readFileSync(path);
+  await made.close();
+  writeFileSync(path, picture.subarray(0, picture.length - 25));
+  await assert.rejects(read(path), /was cut off/);
+});
+
+test("a mark that was torn, and a journal of the version before marks, cost nothing but the check", async () => {
+  const path = await journalOf("torn", ["first", "second"]);
+  const whole = readFileSync(path);
+  for (let at = MARK_AT; at < MARK_AT + MARK_BYTES; at++) {
+    const torn = Buffer.from(whole);
+    torn[at]! ^= 1;
+    writeFileSync(path, torn);
+    assert.deepEqual(await read(path), ["first", "second"]);
+  }
+  const older = Buffer.concat([whole.subarray(0, MARK_AT), whole.subarray(MARK_AT + MARK_BYTES)]);
+  older[7] = 2;
+  writeFileSync(path, older);
+  const { journal } = await Journal.open(path, secret);
+  await journal.append(bytes("third"));
+  await journal.close();
+  assert.deepEqual(await read(path), ["first", "second", "third"]);
+  assert.deepEqual(readFileSync(path).subarray(0, older.length), older, "the header stays as it was");
+});
 
 test("a changed byte in a record that is not the last is an error, not a loss", async () => {
   const path = await journalOf("changed", ["first", "second", "third"]);
@@ -107,6 +153,7 @@ test("a changed bit anywhere is an error, never a shorter journal", async () => 
   const path = await journalOf("bits", ["first", "second", "the last one"]);
   const whole = readFileSync(path);
   for (let at = 0; at < whole.length; at++) {
+    if (at >= MARK_AT && at < MARK_AT + MARK_BYTES) continue;
     const changed = Buffer.from(whole);
     changed[at]! ^= 1 << (at % 8);
     writeFileSync(path, changed);
@@ -116,7 +163,7 @@ test("a changed bit anywhere is an error, never a shorter journal", async () => 
 });
 
 test("a record the disk had made room for, and no more, is dropped", async () => {
-  const path = await journalOf("room", ["first", "second"]);
+  const path = await journalOf("room", ["first", "second"], "killed");
   const whole = readFileSync(path);
   const start = await journalSize(["first"]);
   for (const kept of [0, 3, 8, 10]) {

@@ -1,20 +1,27 @@
 /**
  * An encrypted file that only grows: records of bytes, each sealed on its own and on disk before `append` answers.
  *
- *   magic (8) · salt (32) · record …       record: length (4, little-endian) · its CRC-32 (4) · sealed bytes · tag (16)
+ *   magic (8) · salt (32) · mark (12) · record …       record: length (4, little-endian) · its CRC-32 (4) · sealed bytes · tag (16)
  *
  * Each file has its own key, made of the owner's secret and the salt; the nonce is the record's number, so a record
  * can't be moved, repeated or left out. A record that a crash cut short was never acknowledged: opening drops it.
- * A length that is damaged must not pass for one, or all after it would be lost.
+ * A length that is damaged must not pass for one, or all after it would be lost. The mark tells how long the file was
+ * when it was last closed (bytes, 8, and their CRC-32): a file that lost records since, to the very end of one, would
+ * pass for an earlier one otherwise. It is older than the file after a crash, and never newer. Files of version 2 have
+ * none.
  */
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from "node:crypto";
 import { type FileHandle, open, readFile, rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
 import { crc32 } from "node:zlib";
 
-const MAGIC = Buffer.from("ANULOW\x00\x02", "latin1");
+const NAME = Buffer.from("ANULOW\x00", "latin1");
+const MAGIC = Buffer.concat([NAME, Uint8Array.of(3)]);
 const SALT_BYTES = 32;
-const HEADER_BYTES = MAGIC.length + SALT_BYTES;
+const MARK_AT = MAGIC.length + SALT_BYTES;
+const MARK_BYTES = 12;
+/** Bytes before the first record, by version. */
+const headerBytes: Readonly<Record<number, number>> = { 2: MARK_AT, 3: MARK_AT + MARK_BYTES };
 const LENGTH_BYTES = 4;
 const HEAD_BYTES = LENGTH_BYTES + 4;
 const TAG_BYTES = 16;
@@ -36,6 +43,8 @@ export class Journal {
   #key: Buffer;
   #count: number;
   #size: number;
+  /** Size by the mark; undefined in a file that has none. */
+  readonly #marked: number | undefined;
   #queue: { bytes: Uint8Array; done: () => void; failed: (error: unknown) => void }[] = [];
   #writing: Promise<void> | undefined;
   #broken: unknown;
@@ -43,13 +52,14 @@ export class Journal {
   private constructor(
     path: string,
     file: FileHandle,
-    position: { key: Buffer; count: number; size: number },
+    position: { key: Buffer; count: number; size: number; marked?: number },
   ) {
     this.path = path;
     this.#file = file;
     this.#key = position.key;
     this.#count = position.count;
     this.#size = position.size;
+    this.#marked = position.marked;
   }
 
   /** Bytes on disk. */
@@ -61,8 +71,9 @@ export class Journal {
   static async create(path: string, secret: Uint8Array, records: readonly Uint8Array[]): Promise<Journal> {
     const salt = randomBytes(SALT_BYTES);
     const key = fileKey(secret, salt);
-    const parts: Uint8Array[] = [MAGIC, salt, ...records.map((record, i) => seal(record, key, i))];
-    const image = Buffer.concat(parts);
+    const sealed = Buffer.concat(records.map((record, i) => seal(record, key, i)));
+    const size = MARK_AT + MARK_BYTES + sealed.length;
+    const image = Buffer.concat([MAGIC, salt, markOf(size), sealed]);
     const file = await open(`${path}.new`, "w+", 0o600);
     try {
       await file.writeFile(image);
@@ -74,7 +85,7 @@ export class Journal {
       await rm(`${path}.new`, { force: true });
       throw error;
     }
-    return new Journal(path, file, { key, count: records.length, size: image.length });
+    return new Journal(path, file, { key, count: records.length, size, marked: size });
   }
 
   /**
@@ -86,17 +97,22 @@ export class Journal {
     secret: Uint8Array,
   ): Promise<{ journal: Journal; records: Uint8Array[]; wasCut: boolean }> {
     const image = await readFile(path);
-    if (image.length < HEADER_BYTES || !image.subarray(0, MAGIC.length).equals(MAGIC)) {
+    const begin = headerBytes[image[NAME.length] ?? 0];
+    if (begin === undefined || image.length < begin || !image.subarray(0, NAME.length).equals(NAME)) {
       throw new DamagedJournal("not a wallet store");
     }
-    const key = fileKey(secret, image.subarray(MAGIC.length, HEADER_BYTES));
-    const { records, end } = unsealAll(image, key);
+    const key = fileKey(secret, image.subarray(MAGIC.length, MARK_AT));
+    const { records, end } = unsealAll(image, key, begin);
+    const marked = begin === MARK_AT ? undefined : markedSize(image);
+    if (marked !== undefined && end < marked)
+      throw new DamagedJournal(`the wallet store was cut off: ${end} bytes are left of ${marked}`);
     const file = await open(path, "r+");
     if (end < image.length) {
       await file.truncate(end);
       await file.sync();
     }
-    const journal = new Journal(path, file, { key, count: records.length, size: end });
+    const position = { key, count: records.length, size: end, ...(marked !== undefined && { marked }) };
+    const journal = new Journal(path, file, position);
     return { journal, records, wasCut: end < image.length };
   }
 
@@ -134,9 +150,13 @@ export class Journal {
     this.#writing = undefined;
   }
 
-  /** Waits for what is under way and forgets the key. */
+  /** Waits for what is under way, marks the end and forgets the key. */
   async close(): Promise<void> {
     while (this.#writing !== undefined) await this.#writing;
+    const isLonger = this.#marked !== undefined && this.#marked !== this.#size;
+    // Left to the system: an older mark is as good. What is on disk after a failed write is unknown.
+    if (isLonger && this.#broken === undefined)
+      await writeAll(this.#file, markOf(this.#size), MARK_AT).catch(() => undefined);
     this.#broken ??= new Error("the wallet store is closed");
     this.#key.fill(0);
     await this.#file.close();
@@ -145,6 +165,19 @@ export class Journal {
 
 function fileKey(secret: Uint8Array, salt: Uint8Array): Buffer {
   return Buffer.from(hkdfSync("sha256", secret, salt, KEY_PURPOSE, 32));
+}
+
+function markOf(size: number): Buffer {
+  const mark = Buffer.alloc(MARK_BYTES);
+  mark.writeBigUInt64LE(BigInt(size));
+  mark.writeUInt32LE(crc32(mark.subarray(0, 8)), 8);
+  return mark;
+}
+
+/** Size by the mark of a file; 0 for one that was torn. */
+function markedSize(image: Buffer): number {
+  const mark = image.subarray(MARK_AT, MARK_AT + MARK_BYTES);
+  return crc32(mark.subarray(0, 8)) === mark.readUInt32LE(8) ? Number(mark.readBigUInt64LE()) : 0;
 }
 
 function nonce(recordNumber: number): Buffer {
@@ -181,9 +214,9 @@ function lengthAt(image: Buffer, at: number): number | undefined {
   return at + HEAD_BYTES + length + TAG_BYTES > image.length ? undefined : length;
 }
 
-function unsealAll(image: Buffer, key: Uint8Array): { records: Uint8Array[]; end: number } {
+function unsealAll(image: Buffer, key: Uint8Array, begin: number): { records: Uint8Array[]; end: number } {
   const records: Uint8Array[] = [];
-  let at = HEADER_BYTES;
+  let at = begin;
   for (;;) {
     const length = lengthAt(image, at);
     if (length === undefined) break;
