@@ -1,14 +1,6 @@
 /** One open wallet: its state, the order in which it changes, its keys while it is open, and the node behind it. */
 import { isDeepStrictEqual } from "node:util";
-import {
-  BadAddress,
-  blockId,
-  equalBytes,
-  genesisBlock,
-  networks,
-  parseAddress,
-  toHex,
-} from "@anulo/protocol";
+import { blockId, equalBytes, genesisBlock, networks, toHex } from "@anulo/protocol";
 import { itemsOfChange, itemsOfState, type WalletChange } from "./changes.ts";
 import type { Daemon } from "./daemon.ts";
 import type { ChangeLog } from "./file/store.ts";
@@ -174,12 +166,8 @@ export class Wallet {
 
   /** Index of an address of this wallet, its look-ahead included; undefined for others and for what is no address. */
   indexOf(address: string): SubaddressIndex | undefined {
-    try {
-      return this.indexOfSpendKey(parseAddress(address, this.network).spendPublic);
-    } catch (error) {
-      if (error instanceof BadAddress) return undefined;
-      throw error;
-    }
+    const spendPublic = this.#addresses.spendKeyOf(address);
+    return spendPublic === undefined ? undefined : this.indexOfSpendKey(spendPublic);
   }
 
   indexOfSpendKey(spendPublic: Uint8Array): SubaddressIndex | undefined {

@@ -1,10 +1,12 @@
 /** Addresses of one wallet as text. */
 import { subaddressKeysOf } from "@anulo/crypto";
-import { formatAddress } from "@anulo/protocol";
+import { BadAddress, formatAddress, parseAddress } from "@anulo/protocol";
 import type { NetworkName, SubaddressIndex, WalletKeys } from "../state.ts";
 
 /** Neighbouring addresses made at once: a few milliseconds. */
 const MOST_AT_ONCE = 64;
+/** Some 300 bytes each. */
+const MOST_SPEND_KEYS = 1000;
 
 /** Turns indices into addresses and remembers them: each costs two multiplications of a point. */
 export class AddressCache {
@@ -12,6 +14,9 @@ export class AddressCache {
   readonly #network: NetworkName;
   /** By account, then by address. */
   readonly #known = new Map<number, Map<number, string>>();
+
+  /** Whom waiting payments pay is asked with every balance. */
+  readonly #spendKeys = new Map<string, Uint8Array>();
 
   constructor(keys: WalletKeys, network: NetworkName) {
     this.#keys = keys;
@@ -23,6 +28,15 @@ export class AddressCache {
     if (known !== undefined) return known;
     this.#make({ major, fromMinor: minor, count: 1 });
     return this.#known.get(major)!.get(minor)!;
+  }
+
+  /** The spend key (32 bytes) of anybody's address; undefined for what is none. */
+  spendKeyOf(address: string): Uint8Array | undefined {
+    const read = this.#spendKeys.get(address) ?? readSpendKey(address, this.#network);
+    if (read === undefined) return undefined;
+    if (this.#spendKeys.size >= MOST_SPEND_KEYS) this.#spendKeys.clear();
+    this.#spendKeys.set(address, read);
+    return read;
   }
 
   /** Makes those not known yet, letting others run in between. */
@@ -52,6 +66,15 @@ export class AddressCache {
       const kind = major === 0 && minor === 0 ? "standard" : "subaddress";
       known.set(minor, formatAddress({ kind, ...keys }, this.#network));
     }
+  }
+}
+
+function readSpendKey(address: string, network: NetworkName): Uint8Array | undefined {
+  try {
+    return parseAddress(address, network).spendPublic;
+  } catch (error) {
+    if (error instanceof BadAddress) return undefined;
+    throw error;
   }
 }
 

@@ -108,11 +108,10 @@ function groupByAddress(outputs: readonly OwnedOutput[]): Map<number, OwnedOutpu
 
 /** The address with most unlocked money comes first. */
 function byUnlockedMoney(
-  { balanceOf }: PrepareParts,
-  { account }: Common,
+  { addresses }: AccountBalance,
   groups: ReadonlyMap<number, OwnedOutput[]>,
 ): OwnedOutput[][] {
-  const unlocked = new Map(balanceOf(account).addresses.map((each) => [each.minor, each.unlocked]));
+  const unlocked = new Map(addresses.map((each) => [each.minor, each.unlocked]));
   const moneyOf = (minor: number) => unlocked.get(minor) ?? 0n;
   return [...groups]
     .sort(([a], [b]) => (moneyOf(a) === moneyOf(b) ? 0 : moneyOf(a) < moneyOf(b) ? 1 : -1))
@@ -132,13 +131,15 @@ function checkAmounts(destinations: readonly Destination[]): bigint {
 }
 
 /** Tells apart what isn't there from what is only locked. */
-function checkFunds(parts: PrepareParts, payment: Payment): void {
-  const { account, minors, destinations } = payment;
+function checkFunds(
+  { feeRate }: PrepareParts,
+  { minors, destinations }: Payment,
+  { addresses }: AccountBalance,
+): void {
   const shape = { inputs: 1, outputs: 2, ringSize: RING_SIZE, extraSize: knownExtraSize(destinations) };
-  const leastFee = parts.feeRate.feePerByte * BigInt(estimateTransactionSize(shape));
+  const leastFee = feeRate.feePerByte * BigInt(estimateTransactionSize(shape));
   const isSubtracted = destinations.some(({ paysFee }) => paysFee);
   const needed = checkAmounts(destinations) + (isSubtracted ? 0n : leastFee);
-  const { addresses } = parts.balanceOf(account);
   const asked = addresses.filter(({ minor }) => minors.length === 0 || minors.includes(minor));
   if (needed > sum(asked.map(({ balance }) => balance)))
     throw new WalletRefusal("NOT_ENOUGH_MONEY", "not enough money");
@@ -154,10 +155,11 @@ function isPreferred({ wallet }: PrepareParts): (output: OwnedOutput) => boolean
 
 /** Transactions that pay every destination. Empty when no output is worth spending. */
 export async function preparePayment(parts: PrepareParts, payment: Payment): Promise<RingedTransaction[]> {
-  checkFunds(parts, payment);
+  const balance = parts.balanceOf(payment.account);
+  checkFunds(parts, payment, balance);
   const usable = usableOutputs(parts, payment).filter(isPreferred(parts));
   if (usable.length === 0) return [];
-  const richestFirst = (outputs: OwnedOutput[]) => byUnlockedMoney(parts, payment, groupByAddress(outputs));
+  const richestFirst = (outputs: OwnedOutput[]) => byUnlockedMoney(balance, groupByAddress(outputs));
   const groups = richestFirst(usable.filter((output) => !isDust(output)));
   const dustGroups = richestFirst(usable.filter(isDust));
   const preferable = outputsOfAddresses(parts, payment)
