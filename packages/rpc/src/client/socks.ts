@@ -1,5 +1,4 @@
 import { isIP } from "node:net";
-import { SocksClient } from "socks";
 import type { Connect } from "./dial.ts";
 
 /** A SOCKS proxy. */
@@ -19,6 +18,9 @@ export function parseSocksProxy(text: string): SocksProxy | undefined {
  */
 export function throughProxy(proxy: SocksProxy): Connect {
   return async (target, signal) => {
+    // Loaded when first needed: it takes a thread longer to read than all the rest of its code.
+    const { SocksClient } = await import("socks");
+    signal.throwIfAborted();
     const opening = SocksClient.createConnection({
       proxy: { ...proxy, type: target.host.includes(":") ? 5 : 4 },
       command: "connect",

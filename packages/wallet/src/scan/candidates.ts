@@ -72,7 +72,8 @@ export function scanTransactions(
   });
   const received = findOutputs(context, candidates);
   const scanned: ScannedTransaction[] = [];
-  for (const [i, item] of prepared.entries()) {
+  for (let i = 0; i < prepared.length; i++) {
+    const item = prepared[i]!;
     const found = received[i]!;
     learnImages(context, found);
     if (found.length > 0 || spends(context, item.raw))

@@ -68,7 +68,8 @@ export function findOutputs(finder: Finder, candidates: readonly Candidate[]): S
   const keyImages = keyImagesOf(finder, matches, amountKeys);
   scalars.fill(0);
   const found: ScannedOutput[][] = candidates.map(() => []);
-  for (const [i, { trial, subaddress }] of matches.entries()) {
+  for (let i = 0; i < matches.length; i++) {
+    const { trial, subaddress } = matches[i]!;
     const amount = opened[i];
     if (amount === undefined) continue;
     const { of, outputIndex, oneTimeKey, txPublicKey } = trial;
@@ -92,17 +93,22 @@ export function findOutputs(finder: Finder, candidates: readonly Candidate[]): S
 /** The main keys come first, then each output's own additional key. Source: cryptonote_format_utils.cpp `is_out_to_acc_precomp`. */
 function trialsOf(candidates: readonly Candidate[]): Trial[] {
   const trials: Trial[] = [];
-  for (const [of, candidate] of candidates.entries()) {
+  for (let of = 0; of < candidates.length; of++) {
+    const candidate = candidates[of]!;
     const { publicKeys, derivations, additionalKeys, additionalDerivations } = candidate;
-    for (const [outputIndex, { target }] of candidate.transaction.prefix.outputs.entries()) {
+    const { outputs } = candidate.transaction.prefix;
+    for (let outputIndex = 0; outputIndex < outputs.length; outputIndex++) {
+      const { target } = outputs[outputIndex]!;
       if (target.type !== "key" && target.type !== "taggedKey") continue;
       const oneTimeKey = target.key;
       const viewTag = target.type === "taggedKey" ? target.viewTag : undefined;
-      const tryWith = (derivation: Uint8Array, txPublicKey: Uint8Array) =>
+      for (let i = 0; i <= derivations.length; i++) {
+        const isMain = i < derivations.length;
+        const derivation = isMain ? derivations[i] : additionalDerivations[outputIndex];
+        const txPublicKey = isMain ? publicKeys[i] : additionalKeys[outputIndex];
+        if (derivation === undefined || txPublicKey === undefined) continue;
         trials.push({ of, outputIndex, oneTimeKey, viewTag, derivation, txPublicKey });
-      for (const [i, derivation] of derivations.entries()) tryWith(derivation, publicKeys[i]!);
-      const additional = additionalDerivations[outputIndex];
-      if (additional !== undefined) tryWith(additional, additionalKeys[outputIndex]!);
+      }
     }
   }
   return trials;
@@ -111,7 +117,7 @@ function trialsOf(candidates: readonly Candidate[]): Trial[] {
 /** A key of 32 bytes of each item, end to end. */
 export function packedKeys<T>(items: readonly T[], keyOf: (item: T) => Uint8Array): Uint8Array {
   const packed = new Uint8Array(32 * items.length);
-  for (const [i, item] of items.entries()) packed.set(keyOf(item), 32 * i);
+  for (let i = 0; i < items.length; i++) packed.set(keyOf(items[i]!), 32 * i);
   return packed;
 }
 
@@ -119,7 +125,7 @@ const derivationOf = ({ derivation }: Trial): Uint8Array => derivation;
 
 function outputIndices(trials: readonly Trial[]): Uint32Array {
   const indices = new Uint32Array(trials.length);
-  for (const [i, { outputIndex }] of trials.entries()) indices[i] = outputIndex;
+  for (let i = 0; i < trials.length; i++) indices[i] = trials[i]!.outputIndex;
   return indices;
 }
 
@@ -133,7 +139,8 @@ function matchesOf({ table, cover }: Finder, trials: readonly Trial[]): Match[] 
     outputIndices: outputIndices(left),
   });
   const matches: Match[] = [];
-  for (const [i, trial] of left.entries()) {
+  for (let i = 0; i < left.length; i++) {
+    const trial = left[i]!;
     const last = matches.at(-1)?.trial;
     if (valid[i] !== 1 || (last?.of === trial.of && last.outputIndex === trial.outputIndex)) continue;
     const subaddress = table.byKey.get(toHex(points.subarray(32 * i, 32 * i + 32)));
@@ -208,9 +215,11 @@ function keyImagesOf(
   const { spendSecret } = keys;
   if (spendSecret !== undefined) {
     const fresh: Fresh[] = [];
-    for (const [i, { trial, subaddress }] of matches.entries()) {
-      const [name, amountKey] = [names[i]!, amountKeys[i]!];
-      if (!keyImages.has(name)) fresh.push({ name, oneTimeKey: trial.oneTimeKey, subaddress, amountKey });
+    for (let i = 0; i < matches.length; i++) {
+      const { trial, subaddress } = matches[i]!;
+      const name = names[i]!;
+      if (keyImages.has(name)) continue;
+      fresh.push({ name, oneTimeKey: trial.oneTimeKey, subaddress, amountKey: amountKeys[i]! });
     }
     makeKeyImages(keyImages, { ...keys, spendSecret }, fresh);
   }
@@ -231,7 +240,8 @@ function makeKeyImages(keyImages: Map<string, Uint8Array>, keys: SpendKeys, fres
   const ofAddress = addressSecrets(keys, fresh);
   const secretKeys = new Uint8Array(32 * fresh.length);
   try {
-    for (const [at, { subaddress, amountKey }] of fresh.entries()) {
+    for (let at = 0; at < fresh.length; at++) {
+      const { subaddress, amountKey } = fresh[at]!;
       const secret = scAdd(ofAddress.get(keyOf(subaddress))!, amountKey);
       secretKeys.set(secret, 32 * at);
       secret.fill(0);
@@ -239,10 +249,11 @@ function makeKeyImages(keyImages: Map<string, Uint8Array>, keys: SpendKeys, fres
     const publicKeys = publicKeyBatch(secretKeys);
     const oneTimeKeys = packedKeys(fresh, ({ oneTimeKey }) => oneTimeKey);
     const images = keyImageBatch({ publicKeys: oneTimeKeys, secretKeys });
-    for (const [at, { name, oneTimeKey }] of fresh.entries()) {
-      const [from, to] = [32 * at, 32 * at + 32];
-      if (!equalBytes(publicKeys.subarray(from, to), oneTimeKey)) continue;
-      keyImages.set(name, images.slice(from, to));
+    for (let at = 0; at < fresh.length; at++) {
+      const { name, oneTimeKey } = fresh[at]!;
+      const from = 32 * at;
+      if (!equalBytes(publicKeys.subarray(from, from + 32), oneTimeKey)) continue;
+      keyImages.set(name, images.slice(from, from + 32));
     }
   } finally {
     secretKeys.fill(0);
