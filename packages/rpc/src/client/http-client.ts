@@ -1,4 +1,5 @@
-import { Agent, type AgentOptions, type IncomingMessage, request } from "node:http";
+import { setMaxListeners } from "node:events";
+import { Agent, type AgentOptions, type ClientRequest, type IncomingMessage, request } from "node:http";
 import type { Call } from "../define.ts";
 import type { Login } from "../digest-auth.ts";
 import { BadAnswer, ConnectionFailed } from "./client-errors.ts";
@@ -52,6 +53,7 @@ export function createHttpClient(url: string, options: ClientOptions): HttpClien
     ...(options.connect !== undefined && { connect: options.connect }),
   });
   const closed = new AbortController();
+  setMaxListeners(0, closed.signal); // every call that waits listens
   const agent = createAgent(
     { keepAlive: true, maxSockets: login ? 1 : connections },
     { dialer, timeoutMs, closed: closed.signal },
@@ -158,8 +160,6 @@ type Target = {
 function exchange(posting: Posting, target: Target): Promise<Reply> {
   const { call, path, body, type } = posting;
   const { agent, host, port, authorization, maxAnswerBytes, timeoutMs, closed } = target;
-  const deadline = AbortSignal.timeout(timeoutMs);
-  const signal = AbortSignal.any([deadline, closed, ...(posting.signal ? [posting.signal] : [])]);
   return new Promise((resolve, reject) => {
     const headers = {
       "Content-Type": type,
@@ -167,17 +167,18 @@ function exchange(posting: Posting, target: Target): Promise<Reply> {
       Connection: "keep-alive",
       ...(authorization !== undefined && { Authorization: authorization }),
     };
-    const sent = request({ agent, host, port, path, method: "POST", headers, signal }, (message) => {
+    const sent = request({ agent, host, port, path, method: "POST", headers }, (message) => {
       readReply(message, maxAnswerBytes).then(resolve, (cause: unknown) =>
         reject(new ConnectionFailed(call.name, "the answer broke off or is too long", { cause })),
       );
     });
+    const isLate = breakOff(sent, { timeoutMs, signals: [closed, posting.signal] });
     sent.on("error", (cause: NodeJS.ErrnoException) => {
       const stale = sent.reusedSocket && (cause.code === "ECONNRESET" || cause.code === "EPIPE");
       const Failure = stale ? StaleConnection : ConnectionFailed;
       const reason = closed.aborted
         ? "closed"
-        : deadline.aborted
+        : isLate()
           ? `no answer in ${timeoutMs} ms`
           : (cause.code ?? cause.message);
       reject(new Failure(call.name, reason, { cause }));
@@ -186,20 +187,52 @@ function exchange(posting: Posting, target: Target): Promise<Reply> {
   });
 }
 
-async function readReply(message: IncomingMessage, maxBytes: number): Promise<Reply> {
-  const parts: Buffer[] = [];
-  let bytes = 0;
-  for await (const part of message as AsyncIterable<Buffer>) {
-    bytes += part.length;
-    if (bytes > maxBytes) {
-      message.destroy();
-      throw new RangeError(`more than ${maxBytes} bytes`);
-    }
-    parts.push(part);
+/**
+ * Ends the request after so many milliseconds, or when one of the signals says so: whether it was the time. By hand,
+ * since a signal made of several costs as much as the rest of a call.
+ */
+function breakOff(
+  sent: ClientRequest,
+  {
+    timeoutMs,
+    signals,
+  }: { readonly timeoutMs: number; readonly signals: readonly (AbortSignal | undefined)[] },
+): () => boolean {
+  let late = false;
+  const end = () => void sent.destroy(new Error("broken off"));
+  const timer = setTimeout(() => {
+    late = true;
+    end();
+  }, timeoutMs);
+  timer.unref();
+  for (const signal of signals) {
+    if (signal?.aborted) end();
+    signal?.addEventListener("abort", end);
   }
-  return {
-    status: message.statusCode ?? 0,
-    challenges: message.headersDistinct["www-authenticate"] ?? [],
-    body: Buffer.concat(parts),
-  };
+  sent.once("close", () => {
+    clearTimeout(timer);
+    for (const signal of signals) signal?.removeEventListener("abort", end);
+  });
+  return () => late;
+}
+
+function readReply(message: IncomingMessage, maxBytes: number): Promise<Reply> {
+  return new Promise((resolve, reject) => {
+    const parts: Buffer[] = [];
+    let bytes = 0;
+    message.on("data", (part: Buffer) => {
+      bytes += part.length;
+      parts.push(part);
+      if (bytes > maxBytes) message.destroy(new RangeError(`more than ${maxBytes} bytes`));
+    });
+    message.once("error", reject);
+    message.once("close", () => reject(new Error("the connection ended")));
+    message.once("end", () =>
+      resolve({
+        status: message.statusCode ?? 0,
+        challenges: message.headersDistinct["www-authenticate"] ?? [],
+        body: Buffer.concat(parts),
+      }),
+    );
+  });
 }
