@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createDecoyPicker, pickCandidates, pickVisibleCandidates } from "../src/transfer/decoys.ts";
-import { randomIndex } from "../src/transfer/random.ts";
+import { inBulk, randomIndex } from "../src/transfer/random.ts";
 import { chiSquareP, gammaCdf } from "./statistics.ts";
 import { seededRandom } from "./transfer-fixture.ts";
 
@@ -178,4 +178,24 @@ test("where few outputs have a visible amount, all are candidates", () => {
 test("the distributions the tests stand on have their known values", () => {
   assert.ok(Math.abs(gammaCdf(1, 2) - (1 - Math.exp(-2))) < 1e-9);
   assert.ok(Math.abs(chiSquareP([55, 45], [50, 50]) - 0.3173) < 1e-3);
+});
+
+test("a source asked in bulk gives each of its bytes at most once, and as many as wanted", () => {
+  let next = 0;
+  const counting = (size: number) => Uint8Array.from({ length: size }, () => next++ & 0xff);
+  let asked = 0;
+  const random = inBulk((size) => {
+    asked++;
+    next = 0;
+    return counting(size);
+  });
+  const first = Array.from({ length: 32 }, () => [...random(8)]).flat();
+  assert.deepEqual(
+    first,
+    Array.from({ length: 256 }, (_, i) => i),
+  );
+  assert.equal(asked, 1);
+  assert.equal(random(10_000).length, 10_000);
+  assert.equal(asked, 2);
+  assert.deepEqual([...random(4)], [0, 1, 2, 3]);
 });

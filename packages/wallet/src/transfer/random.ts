@@ -1,6 +1,20 @@
 /** Fair choices from a source of random bytes. */
 import type { RandomSource } from "@anulo/crypto";
 
+/** Choices take eight bytes each, and asking the system costs more than all else about them. */
+const BYTES_AT_ONCE = 4096;
+
+/** The same source asked for many bytes at once; no byte is given twice. */
+export function inBulk(source: RandomSource): RandomSource {
+  let left: Uint8Array = new Uint8Array(0);
+  return (size) => {
+    if (size > left.length) left = source(Math.max(size, BYTES_AT_ONCE));
+    const given = left.subarray(0, size);
+    left = left.subarray(size);
+    return given;
+  };
+}
+
 /** A uniform real in [0, 1) with 53 bits. */
 export function randomReal(random: RandomSource): number {
   const bytes = random(8);

@@ -20,6 +20,7 @@ import {
   prepareUnmixable,
   type Sweep,
 } from "./prepare.ts";
+import { inBulk } from "./random.ts";
 import type { RingMemory } from "./rings.ts";
 import type { Signer } from "./sign.ts";
 import type { RingedTransaction, SignedTransaction } from "./stages.ts";
@@ -43,7 +44,10 @@ function changeReceiver(wallet: Wallet, account: number): Receiver {
 
 async function partsOf(wallet: Wallet, account: number, priority: number): Promise<PrepareParts> {
   return {
-    ...{ wallet, random, memory: ringMemoryOf(wallet), source: outputSourceOf(wallet.daemon, wallet.height) },
+    wallet,
+    random: inBulk(random),
+    memory: ringMemoryOf(wallet),
+    source: outputSourceOf(wallet.daemon, wallet.height),
     feeRate: await feeRateOf(wallet.daemon, priority, wallet.state.lastBlockReward),
     change: changeReceiver(wallet, account),
     balanceOf: (of) =>
