@@ -63,30 +63,43 @@ function readCandidate(blob: Uint8Array): TransactionCandidate {
   }
 }
 
-/** A transaction on its way in; judged again only where chain or pool have changed since. */
+/** What the rules say of a transaction the chain does not have, and the id of the block `newestRingMember` is in. */
+interface Judgement {
+  readonly admission: Admission;
+  readonly newestBlock: Uint8Array;
+}
+
+/** A transaction on its way in; looked at again only where chain or pool have changed since. */
 interface Judged {
   readonly candidate: TransactionCandidate;
   readonly submission: Submission;
-  readonly once: Once<Admission>;
+  readonly once: Once<Judgement | "in chain">;
+}
+
+function judge({ store, state, pool, now }: ChainParts, candidate: TransactionCandidate) {
+  if (store.read.transaction(candidate.id) !== undefined) return "in chain";
+  const view = state.view();
+  const admission = admitTransaction(candidate, pool, chainContext(view, now()));
+  const newestBlock = admission.refusal === undefined ? view.blockId(admission.newestRingMember) : NULL_HASH;
+  return { admission, newestBlock };
 }
 
 /** Source: tx_pool.cpp `add_tx`. */
 function tryToAdmit(parts: ChainParts, { candidate, submission, once }: Judged): AdmissionOutcome {
-  const { pool, store, state, proofs, now } = parts;
+  const { pool, state, proofs } = parts;
   const key = toHex(candidate.id);
   const waiting = pool.get(key);
   if (waiting !== undefined) return promote(parts, waiting, submission) ? "promoted" : "known";
-  if (store.read.transaction(candidate.id) !== undefined) return "known";
+  const judgement = once([state.view(), pool.cookie], () => judge(parts, candidate));
+  if (judgement === "in chain") return "known";
   if (pool.hasExpired(key)) throw new RuleViolation({ code: "EXPIRED" });
-  const view = state.view();
-  const judge = () => admitTransaction(candidate, pool, chainContext(view, now()));
-  const admission = once([view, pool.cookie], judge);
+  const { admission } = judgement;
   proofs.demand(admission.obligations);
   if (admission.refusal !== undefined) {
     if (admission.refusal.violation.code === "KEY_IMAGE_IN_POOL") markDoubleSpend(parts, candidate);
     throw admission.refusal;
   }
-  const row = rowOf(parts, { candidate, admission, submission });
+  const row = rowOf({ candidate, submission, judgement, receiveTime: parts.now() });
   transact(parts, (writer) => pool.add(writer, candidate.id, row));
   return "added";
 }
@@ -106,22 +119,22 @@ async function dropCheapest(parts: ChainParts): Promise<void> {
   await dropFromPool(parts, cheapest);
 }
 
-interface Admitted {
-  readonly candidate: TransactionCandidate;
-  readonly admission: Admission;
-  readonly submission: Submission;
+interface Admitted extends Omit<Judged, "once"> {
+  readonly judgement: Judgement;
+  /** Unix seconds. */
+  readonly receiveTime: number;
 }
 
-function rowOf({ state, now }: ChainParts, { candidate, admission, submission }: Admitted): PoolTransaction {
-  const { newestRingMember, fee } = admission;
+function rowOf({ candidate, submission, judgement, receiveTime }: Admitted): PoolTransaction {
+  const { newestRingMember, fee } = judgement.admission;
   const { blob, doNotRelay, phase = "local", relayAt } = submission;
   return {
     weight: candidate.weight,
     fee,
-    receiveTime: now(),
+    receiveTime,
     lastRelayedTime: relayAt === undefined ? NEVER : BigInt(relayAt),
     maxUsedBlockHeight: newestRingMember,
-    maxUsedBlockHash: state.view().blockId(newestRingMember),
+    maxUsedBlockHash: judgement.newestBlock,
     lastFailedHeight: 0,
     lastFailedHash: NULL_HASH,
     keptByBlock: false,
