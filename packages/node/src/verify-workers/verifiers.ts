@@ -79,9 +79,13 @@ const costOf: { readonly [K in Obligation["kind"]]: number } = {
   outputKeys: 0.1,
 };
 
-/** Cuts obligations into at most `parts` runs of about the same cost. */
-function shareOut(obligations: readonly Obligation[], parts: number): Obligation[][] {
+/** The least a further thread is woken for: what handing over costs would be felt, as with a payment of two inputs. */
+const LEAST_SHARE = 6;
+
+/** Cuts obligations into at most `threads` runs of about the same cost. */
+function shareOut(obligations: readonly Obligation[], threads: number): Obligation[][] {
   const total = obligations.reduce((sum, { kind }) => sum + costOf[kind], 0);
+  const parts = Math.min(threads, Math.max(1, Math.floor(total / LEAST_SHARE)));
   const shares: Obligation[][] = [];
   let spent = 0;
   for (const obligation of obligations) {
