@@ -97,24 +97,22 @@ function indexBytes(index: number): Uint8Array {
   return bytes;
 }
 
+/** Neighbouring subaddresses of an account. */
+export type SubaddressRange = {
+  readonly keys: ViewKeys;
+  readonly major: number;
+  readonly fromMinor: number;
+  readonly count: number;
+};
+
 /** The spend key B + m·G of a subaddress, B itself for (0, 0); throws `InvalidPoint`. */
 export function subaddressSpendPublicKey(keys: ViewKeys, major: number, minor: number): Uint8Array {
-  return subaddressSpendPublicKeys({ keys, major, fromMinor: minor, count: 1 })[0]!;
+  return subaddressSpendPublicKeys({ keys, major, fromMinor: minor, count: 1 });
 }
 
-/** The spend keys of `count` neighbouring subaddresses of an account; throws `InvalidPoint`. */
-export function subaddressSpendPublicKeys(range: {
-  keys: ViewKeys;
-  major: number;
-  fromMinor: number;
-  count: number;
-}): Uint8Array[] {
-  const { keys, major, fromMinor, count } = range;
-  const vector = requirePoint(
-    backend.subaddressSpendKeys({ ...keys, major, fromMinor, count }),
-    "spend public key",
-  );
-  return Array.from({ length: count }, (_, i) => vector.slice(32 * i, 32 * i + 32));
+/** The same of neighbouring subaddresses: 32 bytes each, end to end. */
+export function subaddressSpendPublicKeys({ keys, ...range }: SubaddressRange): Uint8Array {
+  return requirePoint(backend.subaddressSpendKeys({ ...keys, ...range }), "spend public key");
 }
 
 type SubaddressKeys = { readonly spendPublic: Uint8Array; readonly viewPublic: Uint8Array };
@@ -124,22 +122,17 @@ export function subaddressKeys(keys: ViewKeys, major: number, minor: number): Su
   return subaddressKeysOf({ keys, major, fromMinor: minor, count: 1 })[0]!;
 }
 
-/** The same of `count` neighbouring subaddresses of an account. */
-export function subaddressKeysOf(range: {
-  keys: ViewKeys;
-  major: number;
-  fromMinor: number;
-  count: number;
-}): SubaddressKeys[] {
+/** The same of neighbouring subaddresses. */
+export function subaddressKeysOf(range: SubaddressRange): SubaddressKeys[] {
   const { keys, major, fromMinor, count } = range;
   const spendKeys = subaddressSpendPublicKeys(range);
   const factors = repeatElement(keys.viewSecret, count);
-  const products = requirePoint(backend.scalarMult(factors, concatBytes(...spendKeys)), "spend public key");
+  const products = requirePoint(backend.scalarMult(factors, spendKeys), "spend public key");
   wipe(factors);
-  return spendKeys.map((spendPublic, i) => {
+  return Array.from({ length: count }, (_, i) => {
     const isMain = major === 0 && fromMinor + i === 0;
     const viewPublic = isMain ? publicKeyOf(keys.viewSecret) : products.slice(32 * i, 32 * i + 32);
-    return { spendPublic, viewPublic };
+    return { spendPublic: spendKeys.slice(32 * i, 32 * i + 32), viewPublic };
   });
 }
 

@@ -49,6 +49,7 @@ import {
   scReduce64,
   signMessageHash,
   subaddressKeys,
+  subaddressKeysOf,
   subaddressSecretKey,
   subaddressSpendPublicKeys,
   type TxProof,
@@ -93,10 +94,13 @@ onEachBackend("wallet keys", () => {
     }
     const batch = subaddressSpendPublicKeys({ keys: wallet, major: 1, fromMinor: 1, count: 3 });
     const expected = recordedWallet.subaddresses.filter(({ major, minor }) => major === 1 && minor >= 1);
+    assert.equal(hex(batch), expected.map(({ spendPublic }) => spendPublic).join(""));
+    const pairs = subaddressKeysOf({ keys: wallet, major: 0, fromMinor: 0, count: 3 });
     assert.deepEqual(
-      batch.map(hex),
-      expected.map(({ spendPublic }) => spendPublic),
+      pairs,
+      [0, 1, 2].map((minor) => subaddressKeys(wallet, 0, minor)),
     );
+    assert.equal(hex(pairs[0]!.spendPublic), hex(wallet.spendPublic));
     assert.throws(() => subaddressSecretKey(wallet.viewSecret, 2 ** 32, 0), RangeError);
     assert.throws(() => subaddressSecretKey(wallet.viewSecret, 0, -1), RangeError);
   });

@@ -58,8 +58,9 @@ function clamp(count: number): number {
 /** Ranges must join: an account's next range begins where its last ended. */
 export function addRange(table: SubaddressTable, { major, fromMinor, keys }: KeyRange): void {
   const count = keys.length / 32;
+  const names = toHex(keys);
   for (let i = 0; i < count; i++) {
-    table.byKey.set(toHex(keys.subarray(32 * i, 32 * i + 32)), { major, minor: fromMinor + i });
+    table.byKey.set(names.slice(64 * i, 64 * i + 64), { major, minor: fromMinor + i });
   }
   table.covered[major] = Math.max(table.covered[major] ?? 0, fromMinor + count);
 }

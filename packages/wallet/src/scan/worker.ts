@@ -47,9 +47,7 @@ function cover({ keys, table }: Pick<ScanContext, "keys" | "table">, index: Suba
     for (let minor = fromMinor; minor < toMinor; minor += KEYS_PER_RANGE) {
       const count = Math.min(KEYS_PER_RANGE, toMinor - minor);
       const made = subaddressSpendPublicKeys({ keys, major, fromMinor: minor, count });
-      const packed = new Uint8Array(32 * count);
-      for (const [i, key] of made.entries()) packed.set(key, 32 * i);
-      const range = { major, fromMinor: minor, keys: packed };
+      const range = { major, fromMinor: minor, keys: made };
       addRange(table, range);
       send({ kind: "range", range });
     }
