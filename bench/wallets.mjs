@@ -5,29 +5,37 @@ export const sides = { native: { kind: "real" }, ours: { kind: "ours", dialect: 
 
 let staged;
 
-async function start() {
-  const chain = loadChain();
-  const { alice, bob } = chain.wallets;
-  const node = await startDaemon({ kind: "real" });
+/** Both services at a node, with alice's wallet open; `extra`: further flags of both. */
+export async function startWallets(node, { alice, extra = [] }) {
   const wallets = {};
   const stop = async () => {
     for (const wallet of Object.values(wallets)) await wallet.stop();
-    await node.stop();
   };
   try {
-    await loadBlocks(node.url, chain.blocks);
     for (const side of ["native", "ours"]) {
-      wallets[side] = await startWallet(sides[side], {
-        daemonPort: node.port,
-        extra: ["--max-concurrency", "1"],
-      });
+      wallets[side] = await startWallet(sides[side], { daemonPort: node.port, extra });
       await restore(wallets[side].url, alice);
     }
   } catch (error) {
     await stop();
     throw error;
   }
-  return { node, wallets, alice, bob, stop };
+  return { wallets, stop };
+}
+
+async function start() {
+  const chain = loadChain();
+  const { alice, bob } = chain.wallets;
+  const node = await startDaemon({ kind: "real" });
+  try {
+    await loadBlocks(node.url, chain.blocks);
+    const { wallets, stop } = await startWallets(node, { alice, extra: ["--max-concurrency", "1"] });
+    const stopAll = () => stop().then(() => node.stop());
+    return { node, wallets, alice, bob, stop: stopAll };
+  } catch (error) {
+    await node.stop();
+    throw error;
+  }
 }
 
 /** Opens a wallet by its words, scanned, and left alone from then on. */

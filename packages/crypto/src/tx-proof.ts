@@ -36,15 +36,19 @@ function challenge(statement: TxProofStatement, X: Uint8Array, Y: Uint8Array): U
 
 const pointsOf = ({ R, A, B, D }: TxProofStatement) => (B ? [R, A, B, D] : [R, A, D]);
 
-/** The proofs c ‖ s, 64 bytes each, of statements with one secret; throws `InvalidPoint` where R, A, B or D is no point. */
+/**
+ * The proofs c ‖ s, 64 bytes each, of statements with one secret; throws `InvalidPoint` where A or B is no point. R and D
+ * are hashed, not checked.
+ */
 export function generateTxProofs(
   statements: readonly TxProofStatement[],
   secret: Uint8Array,
   random?: RandomSource,
 ): Uint8Array[] {
-  for (const statement of statements) {
-    checkLength("prefix hash", statement.prefixHash, 32);
-    for (const point of pointsOf(statement)) requirePoint(backend.isPoint(point) ? point : undefined, "key");
+  for (const { prefixHash, R, D } of statements) {
+    checkLength("prefix hash", prefixHash, 32);
+    checkLength("R", R, 32);
+    checkLength("D", D, 32);
   }
   const nonces = statements.map(() => randomScalar(random));
   const all = concatBytes(...nonces);
@@ -71,7 +75,7 @@ export function generateTxProofs(
   }
 }
 
-/** A single proof; throws `InvalidPoint` where R, A, B or D is no point. */
+/** A single proof; throws `InvalidPoint` where A or B is no point. */
 export function generateTxProof(
   statement: TxProofStatement,
   secret: Uint8Array,

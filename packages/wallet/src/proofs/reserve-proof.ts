@@ -134,7 +134,7 @@ function proveSpendKey({ major, minor }: SubaddressIndex, { keys, prefixHash }: 
   const secret =
     part === undefined ? new Uint8Array(keys.spendSecret) : new Uint8Array(scAdd(part, keys.spendSecret));
   try {
-    const key = publicKeyOf(secret);
+    const key = part === undefined ? keys.spendPublic : publicKeyOf(secret);
     return { pairSize: 2, key, signature: signMessageHash(prefixHash, key, secret) };
   } finally {
     secret.fill(0);
