@@ -169,12 +169,15 @@ export function chooseReserve(outputs: readonly OwnedOutput[], amount: bigint): 
   const enough = outputs.filter((output) => output.amount >= amount);
   if (enough.length > 0)
     return [enough.reduce((least, each) => (each.amount <= least.amount ? each : least))];
-  const ascending = BigUint64Array.from(outputs, (output) => output.amount).sort();
-  let least = ascending.length;
-  for (let total = 0n; total < amount && least > 0; ) total += ascending[--least]!;
-  const candidates = outputs.filter((output) => output.amount >= ascending[least]!);
+  const ascending = new BigUint64Array(outputs.length);
+  for (let i = 0; i < outputs.length; i++) ascending[i] = outputs[i]!.amount;
+  ascending.sort();
+  let first = ascending.length;
+  let least = 0n;
+  for (let total = 0n; total < amount && first > 0; total += least) least = ascending[--first]!;
+  const candidates = outputs.filter((output) => output.amount >= least);
   candidates.sort((a, b) => (a.amount < b.amount ? 1 : a.amount > b.amount ? -1 : 0));
-  return candidates.slice(0, ascending.length - least);
+  return candidates.slice(0, ascending.length - first);
 }
 
 /** Letters decoded before others may run; whole blocks of base 58. */
