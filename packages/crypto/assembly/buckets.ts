@@ -4,9 +4,10 @@
  * identification", §4.
  */
 import {
-  AFFINE1, IDENTITY, PT, PT1, addAffine, addCached, copyPoint, dbl, dblTimes, gatherAffineSigned, gatherPoint,
-  scatterPoint, setIdentity, swapPoint, toCached,
+  AFFINE1, IDENTITY, IDENTITY_CACHED, PT, PT1, addAffine, addCached, copyPoint, dbl, dblTimes, gatherAffineSigned,
+  gatherPairs, gatherPoint, scatterPoint, setIdentity, swapPoint, toCached,
 } from "./point";
+import { SCALAR_ZERO, scSub } from "./scalar";
 import { normalizeBatch, storeSummands } from "./affine";
 import { generatorSummands } from "./generators";
 import { alloc, arenaMark, arenaRewind } from "./arena";
@@ -68,14 +69,19 @@ function clearBuckets(buckets: usize, count: i32): void {
   for (let b = 1; b < count; ++b) memory.copy(buckets + PT1 * b, buckets, PT1);
 }
 
-/** Adds one two-lane summand, digit d of x to the low buckets and digit e of y to the high ones. */
-@inline function addToBuckets(low: usize, high: usize, x: usize, y: usize, d: i32, e: i32): void {
-  if ((d | e) == 0) return;
-  const at = low + PT1 * abs(d), beside = high + PT1 * abs(e); // what gets into bucket 0 is never read
-  gatherAffineSigned(Q, x, y, i32(d < 0), i32(e < 0));
+/** Adds the summand x to the point at `at`, and y to the one at `beside`, negated where its flag (0 | 1) is set. */
+@inline function addSummands(at: usize, beside: usize, x: usize, y: usize, negateX: i32, negateY: i32): void {
+  gatherAffineSigned(Q, x, y, negateX, negateY);
   gatherPoint(P, at, beside);
   addAffine(P, P, Q, true);
   scatterPoint(at, beside, P);
+}
+
+/** Adds one two-lane summand, digit d of x to the low buckets and digit e of y to the high ones. */
+@inline function addToBuckets(low: usize, high: usize, x: usize, y: usize, d: i32, e: i32): void {
+  if ((d | e) == 0) return;
+  // What gets into bucket 0 is never read.
+  addSummands(low + PT1 * abs(d), high + PT1 * abs(e), x, y, i32(d < 0), i32(e < 0));
 }
 
 /** TOTAL = Σ b·bucket_b over b = 1 … half, by a running sum from the top. */
@@ -122,10 +128,12 @@ export function pippenger(o: usize, scalars: usize, points: usize, n: i32): void
 
 /** Range proof generators that have tables: those of two amounts. */
 export const MOST_TABLED: i32 = 256;
-/** 30 windows of 9 bits hold any scalar below ℓ and a carry; buckets of both lanes take 80 KB. */
-const FIXED_WIDTH: i32 = 9, FIXED_WINDOWS: i32 = 30;
-/** 2^(9·w)·generator_k at entry 30·k + w. 0.9 MB, which is read once from end to end. */
-const TABLE: usize = memory.data(256 * 30 * 120, 16);
+/** 28 windows of 9 bits hold any scalar up to ℓ/2 without a carry at the end; buckets of both lanes take 40 KB. */
+const FIXED_WIDTH: i32 = 9, FIXED_WINDOWS: i32 = 28;
+/** Digits up to this size are lane 0's, larger ones lane 1's. */
+const LANE_BITS: i32 = 7, LANE_DIGITS: i32 = 128;
+/** 2^(9·w)·generator_k at entry 28·k + w. 0.9 MB, which is read once from end to end. */
+const TABLE: usize = memory.data(256 * 28 * 120, 16);
 let tabled: i32 = 0;
 
 /** Computes the tables of the first `count` generators of the "bulletproof_plus" family; 40 µs a pair. */
@@ -141,24 +149,75 @@ function extendTable(count: i32): void {
   arenaRewind(mark);
 }
 
+/** A summand on its way to a bucket of its lane. */
+@unmanaged class Waiting {
+  point: u32;
+  bucket: u16;
+  isNegated: u16;
+}
+const WAITING: usize = 8;
+
+/** Summands waiting for each lane: addresses of the next free places. */
+let queue0: usize = 0, queue1: usize = 0;
+const FOLDED: usize = memory.data(32, 16);
+
+/** 2^251: of s and ℓ − s, one is at most little more. */
+@inline function isLarge(scalar: usize): bool {
+  return load<u64>(scalar, 24) >> 59 != 0;
+}
+
+/** Queues what s·generator_k adds to the buckets; for a large s what ℓ − s takes away. */
+function enqueue(k: i32, scalar: usize, digits: usize): void {
+  const large = i32(isLarge(scalar)), row = TABLE + AFFINE1 * FIXED_WINDOWS * k;
+  if (large) scSub(FOLDED, SCALAR_ZERO, scalar);
+  writeDigits(digits, large ? FOLDED : scalar, FIXED_WIDTH, FIXED_WINDOWS);
+  for (let w = 0; w < FIXED_WINDOWS; ++w) {
+    const digit = <i32>load<i16>(digits + 2 * w), sign = digit >> 31, size = (digit ^ sign) - sign;
+    const isUpper = (LANE_DIGITS - size) >> 31; // all bits, or none: a branch here could not be foreseen
+    const waiting = changetype<Waiting>(queue0 ^ ((queue0 ^ queue1) & isUpper));
+    waiting.point = <u32>(row + AFFINE1 * w);
+    waiting.bucket = <u16>(size - (LANE_DIGITS & isUpper));
+    waiting.isNegated = <u16>((sign ^ large) & 1);
+    queue0 += WAITING & ~isUpper;
+    queue1 += WAITING & isUpper;
+  }
+}
+
+/** Fills a queue up to `end` with summands for bucket 0, which is never read. */
+function fillUp(from: usize, end: usize): void {
+  for (let at = from; at < end; at += WAITING) {
+    const waiting = changetype<Waiting>(at);
+    waiting.point = <u32>TABLE;
+    waiting.bucket = waiting.isNegated = 0;
+  }
+}
+
 /**
- * o (both lanes) = Σ s_k·generator_k over the first n ≤ MOST_TABLED generators, n even, scalars < ℓ. All windows of a
- * point share one set of buckets, since their weight is in the table: no doublings, and buckets are summed once.
+ * o (both lanes) = Σ s_k·generator_k over the first n ≤ MOST_TABLED generators, scalars < ℓ. All windows of a
+ * point share one set of buckets, since their weight is in the table: no doublings, and buckets are summed once. The
+ * lanes work on different digits, so they never meet in a bucket, and each has about half of all summands.
  */
 export function sumGenerators(o: usize, scalars: usize, n: i32): void {
   if (n > tabled) extendTable(n);
-  const mark = arenaMark(), half = 1 << (FIXED_WIDTH - 1), digits = alloc(2 * FIXED_WINDOWS);
-  const low = alloc(2 * PT1 * (half + 1)), high = low + PT1 * (half + 1);
-  clearBuckets(low, 2 * (half + 1));
-  for (let k = 0; k < n; ++k) {
-    const row = TABLE + AFFINE1 * FIXED_WINDOWS * k;
-    writeDigits(digits, scalars + 32 * k, FIXED_WIDTH, FIXED_WINDOWS);
-    for (let w = 0; w < FIXED_WINDOWS; w += 2) {
-      const x = row + AFFINE1 * w;
-      addToBuckets(low, high, x, x + AFFINE1, <i32>load<i16>(digits + 2 * w), <i32>load<i16>(digits + 2 * w, 2));
-    }
+  const mark = arenaMark(), digits = alloc(2 * FIXED_WINDOWS), room = WAITING * n * FIXED_WINDOWS;
+  const first0 = alloc(room), first1 = alloc(room);
+  queue0 = first0;
+  queue1 = first1;
+  for (let k = 0; k < n; ++k) enqueue(k, scalars + 32 * k, digits);
+  const length = max(queue0 - first0, queue1 - first1);
+  fillUp(queue0, first0 + length);
+  fillUp(queue1, first1 + length);
+  const low = alloc(2 * PT1 * (LANE_DIGITS + 1)), high = low + PT1 * (LANE_DIGITS + 1);
+  clearBuckets(low, 2 * (LANE_DIGITS + 1));
+  for (let at: usize = 0; at < length; at += WAITING) {
+    const x = changetype<Waiting>(first0 + at), y = changetype<Waiting>(first1 + at);
+    addSummands(low + PT1 * x.bucket, high + PT1 * y.bucket, x.point, y.point, x.isNegated, y.isNegated);
   }
-  sumBuckets(low, high, half);
+  sumBuckets(low, high, LANE_DIGITS);
+  dblTimes(P, RUNNING, LANE_BITS); // the sum of lane 1's buckets, each of which weighs LANE_DIGITS more
+  toCached(Q, P);
+  gatherPairs(Q, IDENTITY_CACHED, Q);
+  addCached(TOTAL, TOTAL, Q, true);
   swapPoint(P, TOTAL);
   toCached(Q, P);
   addCached(o, TOTAL, Q, true);
