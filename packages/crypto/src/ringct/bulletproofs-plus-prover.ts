@@ -24,6 +24,7 @@ import {
 const BITS = 64;
 const MOST_OUTPUTS = 16;
 const GENERATOR_PAIR = concatBytes(H, G);
+const ONE = scFromUint64(1n);
 
 export type RangeProofRequest = {
   amounts: readonly bigint[];
@@ -42,12 +43,17 @@ type Proof = {
   R: Uint8Array;
 };
 
-/** The state of the inner-product argument: a and b shrink, Gs and Hs are folded along with them. */
+/**
+ * The state of the inner-product argument: a and b shrink, Gs and Hs are folded along with them. Of the generators it
+ * is `GFactor`·Gs and `HFactor`·Hs that count: so one half of them is added as it is rather than multiplied.
+ */
 type Folding = {
   a: Uint8Array;
   b: Uint8Array;
   Gs: Uint8Array;
   Hs: Uint8Array;
+  GFactor: Uint8Array;
+  HFactor: Uint8Array;
   /** The blinding factor of everything committed to so far. */
   alpha: Uint8Array;
 };
@@ -118,6 +124,8 @@ function prove({ amounts, masks, random }: RangeProofRequest, divided: Uint8Arra
     ...shiftBits(bits, complements, { z, yPowers }),
     Hs: concatBytes(...generators.filter((_, i) => i % 2 === 0)),
     Gs: concatBytes(...generators.filter((_, i) => i % 2 === 1)),
+    GFactor: ONE,
+    HFactor: ONE,
     alpha: blindMasks(masks, nonce, { z, yTop: elementAt(yPowers, size + 1) }),
   };
   wipe(bits, complements, nonce);
@@ -220,14 +228,11 @@ function foldOnce(
 
   const cL = vector.innerProduct(vector.mul(aLow, bHigh), weights);
   const cR = vector.innerProduct(vector.mul(aHighScaled, bLow), weights);
-  const L = dividedSum(
-    concatBytes(vector.scale(aLow, yHalfInverse), bHigh, cL, nonces.L),
-    concatBytes(GHigh, HLow, GENERATOR_PAIR),
-  );
-  const R = dividedSum(
-    concatBytes(aHighScaled, bLow, cR, nonces.R),
-    concatBytes(GLow, HHigh, GENERATOR_PAIR),
-  );
+  const { GFactor, HFactor } = folding;
+  const ofL = [vector.scale(aLow, scMul(yHalfInverse, GFactor)), vector.scale(bHigh, HFactor)] as const;
+  const L = dividedSum(concatBytes(...ofL, cL, nonces.L), concatBytes(GHigh, HLow, GENERATOR_PAIR));
+  const ofR = [vector.scale(aHighScaled, GFactor), vector.scale(bLow, HFactor)] as const;
+  const R = dividedSum(concatBytes(...ofR, cR, nonces.R), concatBytes(GLow, HHigh, GENERATOR_PAIR));
 
   const x = transcript.next(L, R);
   const xInverse = scInvert(x);
@@ -235,12 +240,13 @@ function foldOnce(
   addProduct(folding.alpha, scMul(xInverse, xInverse), nonces.R);
   const a = vector.scaleAdd(aLow, x, vector.scale(aHighScaled, xInverse));
   const b = vector.scaleAdd(bLow, xInverse, vector.scale(bHigh, x));
-  wipe(folding.a, folding.b, aHighScaled, cL, cR, nonces.L, nonces.R);
-  folding.Gs = requirePoint(
-    backend.foldVartime({ a: xInverse, A: GLow, b: scMul(yHalfInverse, x), B: GHigh }),
-    "generator",
-  );
-  folding.Hs = requirePoint(backend.foldVartime({ a: x, A: HLow, b: xInverse, B: HHigh }), "generator");
+  wipe(folding.a, folding.b, aHighScaled, ...ofL, ...ofR, cL, cR, nonces.L, nonces.R);
+  const GRatio = scMul(yHalfInverse, scMul(x, x));
+  const HRatio = scMul(xInverse, xInverse);
+  folding.Gs = requirePoint(backend.foldVartime({ a: ONE, A: GLow, b: GRatio, B: GHigh }), "generator");
+  folding.Hs = requirePoint(backend.foldVartime({ a: ONE, A: HLow, b: HRatio, B: HHigh }), "generator");
+  folding.GFactor = scMul(GFactor, xInverse);
+  folding.HFactor = scMul(HFactor, x);
   folding.a = a;
   folding.b = b;
   return { L, R };
@@ -248,7 +254,7 @@ function foldOnce(
 
 /** The last step, on vectors of one element. */
 function finish(
-  { a, b, Gs, Hs, alpha }: Folding,
+  { a, b, Gs, Hs, GFactor, HFactor, alpha }: Folding,
   { transcript, y, random }: { transcript: Transcript; y: Uint8Array; random: RandomSource },
 ): Pick<Proof, "A1" | "B" | "r1" | "s1" | "d1"> {
   const [r, s, d, eta] = [random, random, random, random].map(randomScalar) as [
@@ -260,7 +266,8 @@ function finish(
   const rb = scMul(r, b);
   const cross = scMul(y, scMulAdd(s, a, rb));
   const product = scMul(scMul(r, y), s);
-  const A1 = dividedSum(concatBytes(r, s, cross, d), concatBytes(Gs, Hs, GENERATOR_PAIR));
+  const ofA1 = [scMul(r, GFactor), scMul(s, HFactor)] as const;
+  const A1 = dividedSum(concatBytes(...ofA1, cross, d), concatBytes(Gs, Hs, GENERATOR_PAIR));
   const B = dividedSum(concatBytes(product, eta), GENERATOR_PAIR);
   const e = transcript.next(A1, B);
   const answer = {
@@ -270,6 +277,6 @@ function finish(
     s1: scMulAdd(b, e, s),
     d1: scMulAdd(alpha, scMul(e, e), scMulAdd(d, e, eta)),
   };
-  wipe(a, b, alpha, r, s, d, eta, rb, cross, product);
+  wipe(a, b, alpha, r, s, d, eta, rb, cross, product, ...ofA1);
   return answer;
 }
