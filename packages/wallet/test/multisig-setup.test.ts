@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { RemoteError } from "@anulo/rpc";
+import { workThreads } from "../src/threads/work-threads.ts";
 import { startTestService, type TestServiceOptions } from "./service.ts";
 
 /** Services with an ordinary wallet each, and the strings their wallets begin with. */
@@ -88,4 +89,21 @@ test("a signer's wallet is closed and opened again between the rounds, with its 
   await a.closeWallet({});
   await a.openWallet({ filename: "w", password: "p" });
   assert.equal((await a.queryKey({ key_type: "mnemonic" })).key, key);
+});
+
+test("every round of a key exchange is worked out by a thread, not by the event loop", async (t) => {
+  const { calls, strings } = await signers(3, "upstream", t);
+  const { mock } = t.mock.method(workThreads, "run");
+  const rounds = () =>
+    mock.calls.map(({ arguments: [name] }) => name).filter((name) => name.endsWith("KeyExchange"));
+  const made = { threshold: 2, password: "p" };
+  const next: string[] = [];
+  for (const [i, call] of calls.entries())
+    next.push((await call.makeMultisig({ ...made, multisig_info: strings.toSpliced(i, 1) })).multisig_info);
+  assert.deepEqual(rounds(), Array(3).fill("startKeyExchange"));
+  const [a] = calls as [(typeof calls)[0]];
+  const refused = a.exchangeMultisigKeys({ multisig_info: [next[1]!, "nonsense"], password: "p" });
+  await assert.rejects(refused, /Error calling exchange_multisig_info: not a multisig string/);
+  await a.exchangeMultisigKeys({ multisig_info: next.slice(1), password: "p" });
+  assert.deepEqual(rounds().slice(3), Array(2).fill("continueKeyExchange"));
 });

@@ -8,20 +8,17 @@ import { keysOfAccount } from "../multisig/account-keys.ts";
 import { SigningRefused } from "../multisig/attempts.ts";
 import { cosign, isFullySigned } from "../multisig/cosign.ts";
 import {
-  continueKeyExchange,
   firstMessage,
   hasAddress,
   isConfirmed,
-  KeyExchangeRefused,
   type MultisigAccount,
   nextMessage,
-  startKeyExchange,
 } from "../multisig/key-exchange.ts";
-import { BadKeyExchangeMessage } from "../multisig/key-exchange-message.ts";
 import { exportInfo, importInfo } from "../multisig/shared-info.ts";
 import { type MultisigSet, sealMultisigSet, unsealMultisigSet } from "../multisig/tx-set.ts";
 import { WalletRefusal } from "../refusal.ts";
 import type { WalletContext } from "../service.ts";
+import { workThreads } from "../threads/work-threads.ts";
 import { submitPending } from "../transfer/transfers.ts";
 import type { Wallet } from "../wallet.ts";
 import { parseHex } from "./parse-hex.ts";
@@ -50,16 +47,6 @@ function refuseMultisigOrViewOnly({ multisig, isViewOnly }: Wallet): void {
   if (isViewOnly) throw new WalletRefusal("WATCH_ONLY", "wallet is watch-only and cannot be made multisig");
 }
 
-/** What the key exchange refuses, as callers know it. */
-function exchanging(step: () => MultisigAccount, prefix = ""): MultisigAccount {
-  try {
-    return step();
-  } catch (error) {
-    if (!(error instanceof KeyExchangeRefused || error instanceof BadKeyExchangeMessage)) throw error;
-    throw new WalletRefusal("UNKNOWN_ERROR", `${prefix}${error.message}`);
-  }
-}
-
 type Part = Pick<WalletContext, "service" | "opened">;
 
 /** Keeps a step of the key exchange: in the files first, then in the wallet that is open. */
@@ -86,10 +73,11 @@ async function nextRound(
 ): Promise<{ wallet: Wallet; account: MultisigAccount }> {
   if (given.multisig_info.length + 1 < account.signers.length)
     throw new WalletRefusal("THRESHOLD_NOT_REACHED", "Needs multisig info from more participants");
-  const next = exchanging(
-    () => continueKeyExchange(account, given.multisig_info),
-    "Error calling exchange_multisig_info: ",
-  );
+  const next = await workThreads.run("continueKeyExchange", {
+    account,
+    texts: given.multisig_info,
+    prefix: "Error calling exchange_multisig_info: ",
+  });
   await keepAccount(part, next, given.password);
   const { wallet } = part.service.opened!;
   return { wallet, account: accountOf(wallet) };
@@ -165,7 +153,11 @@ export const multisigHandlers = implementFor<WalletContext>()(declared.multisig,
       refuseMultisigOrViewOnly(opened.wallet);
       const { spendSecret, viewSecret } = opened.wallet.keys;
       const secrets = { spendSecret: spendSecret!, viewSecret };
-      const account = exchanging(() => startKeyExchange(secrets, multisig_info, threshold));
+      const account = await workThreads.run("startKeyExchange", {
+        secrets,
+        texts: multisig_info,
+        threshold,
+      });
       const told = isReady(account, dialect) ? "" : nextMessage(account);
       await keepAccount({ service, opened }, account, password);
       return { address: service.opened!.wallet.addressOf(primary), multisig_info: told };

@@ -4,31 +4,44 @@ import { areInMainSubgroup, type ClsagFrame, cnSlowHash, verifyClsag } from "@an
 import { checkKeyImage, type SignedKeyImage, signKeyImage } from "../cold-signing/key-images.ts";
 import { accountOfKeys } from "../multisig/account-keys.ts";
 import { addToAttempt } from "../multisig/attempts.ts";
+import {
+  continueKeyExchange,
+  KeyExchangeRefused,
+  type MultisigAccount,
+  type OrdinarySecrets,
+  startKeyExchange,
+} from "../multisig/key-exchange.ts";
+import { BadKeyExchangeMessage } from "../multisig/key-exchange-message.ts";
 import { buildProposal, type Proposer } from "../multisig/propose.ts";
 import { type Checking, checkEntries, type EntryToCheck } from "../proofs/check-reserve.ts";
 import { type Proving, proveOutputs } from "../proofs/reserve-proof.ts";
+import { WalletRefusal } from "../refusal.ts";
 import type { OwnedOutput, WalletKeys } from "../state.ts";
 import type { SigningAttempt } from "../transfer/metadata.ts";
 import { type Signer, sign } from "../transfer/sign.ts";
 import type { RingedTransaction } from "../transfer/stages.ts";
 
-/** Runs synchronously; `secrets` names what of its input must not stay in the thread's memory. */
+type Secrets = readonly (Uint8Array | undefined)[];
+
+/** Runs synchronously; `secrets` and `made` name what of its input and output must not stay in the thread's memory. */
 export interface Job<Input, Output> {
   readonly run: (input: Input) => Output;
-  readonly secrets: (input: Input) => readonly (Uint8Array | undefined)[];
+  readonly secrets: (input: Input) => Secrets;
+  readonly made: (output: Output) => Secrets;
 }
 
 function job<Input, Output>(
   run: (input: Input) => Output,
-  secrets: (input: Input) => readonly (Uint8Array | undefined)[],
+  secrets: (input: Input) => Secrets,
+  made: (output: Output) => Secrets = () => [],
 ): Job<Input, Output> {
-  return { run, secrets };
+  return { run, secrets, made };
 }
 
 /** A job that does the same to every item of a list, so that several threads can share the list. */
 function each<Item, Common extends object, Output>(
   step: (item: Item, common: Common) => Output,
-  secrets: (common: Common) => readonly (Uint8Array | undefined)[],
+  secrets: (common: Common) => Secrets,
 ) {
   return share((items: readonly Item[], common: Common) => items.map((item) => step(item, common)), secrets);
 }
@@ -36,7 +49,7 @@ function each<Item, Common extends object, Output>(
 /** A job about a list, of which several threads can do a share each. */
 function share<Item, Common extends object, Output>(
   step: (items: readonly Item[], common: Common) => Output,
-  secrets: (common: Common) => readonly (Uint8Array | undefined)[],
+  secrets: (common: Common) => Secrets,
 ) {
   return job(
     ({ items, common }: { readonly items: readonly Item[]; readonly common: Common }): Output =>
@@ -51,6 +64,22 @@ const secretsOf = ({ viewSecret, spendSecret, multisig }: WalletKeys) => [
   ...(multisig?.shares ?? []),
 ];
 
+const secretsOfAccount = ({ baseSecret, commonSecret, shares }: MultisigAccount) => [
+  baseSecret,
+  commonSecret,
+  ...shares,
+];
+
+/** What the key exchange refuses, as callers know it. */
+function exchanging(step: () => MultisigAccount, prefix = ""): MultisigAccount {
+  try {
+    return step();
+  } catch (error) {
+    if (!(error instanceof KeyExchangeRefused || error instanceof BadKeyExchangeMessage)) throw error;
+    throw new WalletRefusal("UNKNOWN_ERROR", `${prefix}${error.message}`);
+  }
+}
+
 export const jobs = {
   /** A range proof for many outputs, and a ring signature for each input: tens of milliseconds to seconds. */
   sign: job(
@@ -59,7 +88,11 @@ export const jobs = {
     ({ signer }) => secretsOf(signer.keys),
   ),
   /** CryptoNight, some 40 ms a round. */
-  slowHash: job(slowHashRounds, ({ bytes }) => [bytes]),
+  slowHash: job(
+    slowHashRounds,
+    ({ bytes }) => [bytes],
+    (hash) => [hash],
+  ),
   signKeyImages: each(
     (output: OwnedOutput, { keys }: { readonly keys: WalletKeys }) => signKeyImage(output, { keys }),
     ({ keys }) => secretsOf(keys),
@@ -75,6 +108,18 @@ export const jobs = {
   checkReserve: share(
     (entries: readonly EntryToCheck[], checking: Checking) => checkEntries(entries, checking),
     () => [],
+  ),
+  /** Rounds of a key exchange: thousands of keys between sixteen signers, each checked and multiplied. */
+  startKeyExchange: job(
+    ({ secrets, texts, threshold }: FirstRound) =>
+      exchanging(() => startKeyExchange(secrets, texts, threshold)),
+    ({ secrets: { spendSecret, viewSecret } }) => [spendSecret, viewSecret],
+    secretsOfAccount,
+  ),
+  continueKeyExchange: job(
+    ({ account, texts, prefix }: NextRound) => exchanging(() => continueKeyExchange(account, texts), prefix),
+    ({ account }) => secretsOfAccount(account),
+    secretsOfAccount,
   ),
   /** As `sign`, for several signers; an attempt for every group of them. */
   propose: job(
@@ -100,6 +145,20 @@ export const jobs = {
     () => [],
   ),
 } as const;
+
+/** `texts`: the other signers' strings. */
+type FirstRound = {
+  readonly secrets: OrdinarySecrets;
+  readonly texts: readonly string[];
+  readonly threshold: number;
+};
+
+type NextRound = {
+  readonly account: MultisigAccount;
+  readonly texts: readonly string[];
+  /** Of the text of a refusal. */
+  readonly prefix: string;
+};
 
 type AttemptPart = {
   readonly attempt: SigningAttempt;

@@ -12,9 +12,10 @@ function answerTo({ id, input }: WorkOrder, job: Job<unknown, unknown>): WorkAns
   }
 }
 
-function wipe(input: unknown, job: Job<unknown, unknown>): void {
+function wipe(order: WorkOrder, answer: WorkAnswer, job: Job<unknown, unknown>): void {
   try {
-    for (const secret of job.secrets(input)) secret?.fill(0);
+    if ("output" in answer) for (const secret of job.made(answer.output)) secret?.fill(0);
+    for (const secret of job.secrets(order.input)) secret?.fill(0);
   } catch {
     // An input so odd that it holds no secrets has failed above.
   }
@@ -24,5 +25,5 @@ parentPort?.on("message", (order: WorkOrder) => {
   const job = jobs[order.name as JobName] as Job<unknown, unknown>;
   const answer = answerTo(order, job);
   parentPort?.postMessage(answer);
-  wipe(order.input, job);
+  wipe(order, answer, job);
 });
