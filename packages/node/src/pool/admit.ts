@@ -100,7 +100,7 @@ function tryToAdmit(parts: ChainParts, { candidate, submission, once }: Judged):
     throw admission.refusal;
   }
   const row = rowOf({ candidate, submission, judgement, receiveTime: parts.now() });
-  transact(parts, (writer) => pool.add(writer, candidate.id, row));
+  transact(parts, (writer) => pool.add(writer, candidate.id, row, candidate.transaction.prefix));
   return "added";
 }
 

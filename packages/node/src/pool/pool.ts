@@ -1,5 +1,5 @@
 import type { PoolView } from "@anulo/consensus";
-import { readTransactionPrefix, toHex } from "@anulo/protocol";
+import { readTransactionPrefix, type TransactionPrefix, toHex } from "@anulo/protocol";
 import type { ChainReader, ChainWriter, PoolTransaction } from "@anulo/storage";
 import { keyImagesOf } from "../chain/stored-transaction.ts";
 import { createSortedList, type SortedList } from "./sorted-list.ts";
@@ -21,7 +21,8 @@ export interface PoolChanges {
   get(key: string): PoolEntry | undefined;
   /** In the order of the original's table. */
   entries(): PoolEntry[];
-  add(writer: ChainWriter, id: Uint8Array, row: PoolTransaction): void;
+  /** `prefix`: that of the row's transaction, where it was read already. */
+  add(writer: ChainWriter, id: Uint8Array, row: PoolTransaction, prefix?: TransactionPrefix): void;
   remove(writer: ChainWriter, key: string): PoolEntry | undefined;
 }
 
@@ -55,8 +56,12 @@ export interface Pool extends PoolView, PoolChanges {
   undoable<T>(change: () => T): T;
 }
 
-function entryOf(id: Uint8Array, row: PoolTransaction): PoolEntry {
-  const keyImages = keyImagesOf({ prefix: readTransactionPrefix(row.blob) }).map(toHex);
+function entryOf(
+  id: Uint8Array,
+  row: PoolTransaction,
+  prefix: TransactionPrefix = readTransactionPrefix(row.blob),
+): PoolEntry {
+  const keyImages = keyImagesOf({ prefix }).map(toHex);
   return { id, key: toHex(id), row, keyImages };
 }
 
@@ -156,9 +161,9 @@ function createDraft(index: PoolIndex): PoolDraft {
       const kept = index.inTableOrder.toArray().filter(({ key }) => !changes.has(key));
       return [...kept, ...changes.values()].filter((entry) => entry !== undefined).sort(inTableOrder);
     },
-    add(writer, id, row) {
+    add(writer, id, row, prefix) {
       writer.putPoolTransaction(id, row);
-      const entry = entryOf(id, row);
+      const entry = entryOf(id, row, prefix);
       changes.set(entry.key, entry);
     },
     remove(writer, key) {
@@ -215,9 +220,9 @@ export function createPool(read: ChainReader, maxWeight: number = DEFAULT_MAX_WE
     spentKeyImages: () => [...spenders].reverse().map(([image, keys]) => ({ image, spenders: keys })),
     spendersOf: (image) => spenders.get(image) ?? [],
     isKeyImageInPool: (image) => spenders.has(toHex(image)),
-    add(writer, id, row) {
+    add(writer, id, row, prefix) {
       writer.putPoolTransaction(id, row);
-      const entry = entryOf(id, row);
+      const entry = entryOf(id, row, prefix);
       insert(index, entry);
       noteUndo(() => drop(index, entry));
     },
