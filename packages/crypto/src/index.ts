@@ -49,7 +49,6 @@ export {
   type RandomXDataset,
   type RandomXDatasetOptions,
 } from "./randomx/dataset.ts";
-export { forgetPages } from "./randomx/large-pages.ts";
 export {
   loadNativeRandomX,
   type NativeRandomX,
@@ -57,6 +56,7 @@ export {
   type NativeRandomXSource,
   type NativeRandomXVm,
 } from "./randomx/native.ts";
+export { forgetPages, giveBackMemory } from "./randomx/system-memory.ts";
 export { useSplitTiering } from "./randomx/tiering.ts";
 export { createRandomXVm, type RandomXVm, randomxHash } from "./randomx/vm.ts";
 export {

@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
+import { readdirSync } from "node:fs";
 import { test } from "node:test";
+import { setTimeout } from "node:timers/promises";
 import { admitTransaction, chainContext, type Obligation } from "@anulo/consensus";
 import { readTransaction, transactionHash, transactionWeight } from "@anulo/protocol";
 import { createProofs, FailedProof } from "../src/chain/proofs.ts";
@@ -89,4 +91,18 @@ test("the oldest proofs are forgotten when there are too many", async () => {
   await proofs.settle(() => proofs.demand(obligations.slice(0, 2)));
   await proofs.settle(() => proofs.demand(obligations.slice(2, 3)));
   assert.equal(proofs.open(obligations.slice(0, 3)).length, 1);
+});
+
+/** Threads of this process. */
+const threadCount = () => readdirSync("/proc/self/task").length;
+
+test("threads that have nothing to do end, and others come when there is something again", async () => {
+  const before = threadCount();
+  const verifiers = createVerifiers({ threads: 2, idleMs: 20 });
+  for (let i = 0; i < 2; i++) {
+    await verifiers.discharge([...obligations, ...obligations]);
+    assert.ok(threadCount() > before);
+    while (threadCount() > before) await setTimeout(5);
+  }
+  await verifiers.stop();
 });

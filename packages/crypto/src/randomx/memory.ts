@@ -2,7 +2,7 @@
  * The shared memory of a cache or dataset: constants, a slot for each virtual machine, then the data. The slots come
  * first because compiled programs address their scratchpad by constants, which below 2^31 cost nothing.
  */
-import { adviseLargePages } from "./large-pages.ts";
+import { adviseLargePages } from "./system-memory.ts";
 
 /** Which slots are taken, 4 bytes each. */
 const TAKEN = 0x8000;

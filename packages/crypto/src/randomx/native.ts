@@ -3,8 +3,8 @@
  * koffi. Never `randomx_calculate_hash_first`, `_next` or `_last`: they leave their rounding mode to JavaScript.
  */
 import { type Call, type Koffi, loadKoffi } from "./koffi.ts";
-import { adviseLargePagesAt } from "./large-pages.ts";
 import { CACHE_BYTES, DATASET_ITEMS } from "./memory.ts";
+import { adviseLargePagesAt } from "./system-memory.ts";
 import { randomxVectors } from "./vectors.ts";
 import type { RandomXVm } from "./vm.ts";
 

@@ -7,6 +7,7 @@ import {
   type Obligation,
   type PowHashObligation,
 } from "@anulo/consensus";
+import { giveBackMemory } from "@anulo/crypto";
 import { type Discharge, FailedProof } from "../chain/proofs.ts";
 import type { Pow } from "../pow/pow.ts";
 import type { VerifyAnswer, VerifyTask } from "./verify-worker.ts";
@@ -22,11 +23,13 @@ export interface VerifiersOptions {
   readonly threads: number;
   /** Makes the hashes; without it, work that has to be checked is an error. */
   readonly pow?: Pick<Pow, "hash"> | undefined;
+  /** Milliseconds without a task after which a thread ends. */
+  readonly idleMs?: number;
 }
 
 /** Work is checked before everything else: it is what makes a block costly to forge. */
-export function createVerifiers({ threads, pow }: VerifiersOptions): Verifiers {
-  const verifiers = threads === 0 ? inlineVerifiers() : threadedVerifiers(threads);
+export function createVerifiers({ threads, pow, idleMs = DEFAULT_IDLE_MS }: VerifiersOptions): Verifiers {
+  const verifiers = threads === 0 ? inlineVerifiers() : threadedVerifiers(threads, idleMs);
   return {
     ...verifiers,
     async discharge(obligations) {
@@ -106,20 +109,40 @@ interface Waiting {
 interface Hand {
   readonly worker: Worker;
   readonly waiting: Map<number, Waiting>;
+  /** Ends it when it has long had nothing to do. */
+  rest: NodeJS.Timeout | undefined;
 }
 
-function hire(onLost: (hand: Hand) => void): Hand {
+/** Milliseconds without a task after which a thread ends: it costs 20 MiB, and a tenth of a second to start again. */
+const DEFAULT_IDLE_MS = 30_000;
+
+interface HandOptions {
+  /** Told when the hand is of no use any more. */
+  readonly onGone: (hand: Hand) => void;
+  readonly idleMs: number;
+}
+
+function hire({ onGone, idleMs }: HandOptions): Hand {
   const worker = new Worker(new URL("./verify-worker.js", import.meta.url));
-  const hand: Hand = { worker, waiting: new Map() };
+  const hand: Hand = { worker, waiting: new Map(), rest: undefined };
+  const letGo = () => {
+    onGone(hand);
+    void worker.terminate().then(giveBackMemory);
+  };
   const lose = (reason: Error) => {
-    onLost(hand);
+    clearTimeout(hand.rest);
+    onGone(hand);
     for (const task of hand.waiting.values()) task.reject(reason);
     hand.waiting.clear();
   };
   worker.on("message", ({ id, failure, fault }: VerifyAnswer) => {
     const task = hand.waiting.get(id);
     hand.waiting.delete(id);
-    if (hand.waiting.size === 0) worker.unref();
+    if (hand.waiting.size === 0) {
+      worker.unref();
+      clearTimeout(hand.rest);
+      hand.rest = setTimeout(letGo, idleMs).unref();
+    }
     if (fault === undefined) task?.resolve(failure);
     else task?.reject(new Error(`a verification worker failed: ${fault}`));
   });
@@ -128,7 +151,7 @@ function hire(onLost: (hand: Hand) => void): Hand {
   return hand;
 }
 
-function threadedVerifiers(threads: number): Verifiers {
+function threadedVerifiers(threads: number, idleMs: number): Verifiers {
   const hands: Hand[] = [];
   let nextId = 0;
   let stopped = false;
@@ -136,13 +159,15 @@ function threadedVerifiers(threads: number): Verifiers {
     const idle = hands.find(({ waiting }) => waiting.size === 0);
     if (idle !== undefined) return idle;
     if (hands.length === threads) return hands.reduce((a, b) => (b.waiting.size < a.waiting.size ? b : a));
-    const hand = hire((lost) => void hands.splice(hands.indexOf(lost), hands.includes(lost) ? 1 : 0));
+    const onGone = (gone: Hand) => void hands.splice(hands.indexOf(gone), hands.includes(gone) ? 1 : 0);
+    const hand = hire({ onGone, idleMs });
     hands.push(hand);
     return hand;
   };
   const run = (obligations: readonly Obligation[]) =>
     new Promise<Failure | undefined>((resolve, reject) => {
-      const { worker, waiting } = leastBusy();
+      const { worker, waiting, rest } = leastBusy();
+      clearTimeout(rest);
       const task: VerifyTask = { id: nextId++, obligations };
       waiting.set(task.id, { resolve, reject });
       worker.ref();

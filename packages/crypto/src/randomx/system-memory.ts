@@ -1,4 +1,4 @@
-/** What Linux is told about a big memory that is read at random: `madvise`, through koffi where there is one. */
+/** What Linux and its C library are told about memory, through koffi where there is one. */
 import { loadKoffi } from "./koffi.ts";
 
 /** Source: Linux, madvise(2). */
@@ -7,15 +7,18 @@ const MADV_HUGEPAGE = 14;
 const PAGE_BYTES = 4096n;
 
 /** Only advice: where koffi, the C library's name or the system do not allow it, nothing changes but speed and size. */
-function advise(address: bigint, bytes: number, advice: number): void {
+function tell(signature: string, ...values: readonly unknown[]): void {
   if (process.platform !== "linux") return;
-  const skipped = (PAGE_BYTES - (address % PAGE_BYTES)) % PAGE_BYTES;
   try {
-    const madvise = loadKoffi().load("libc.so.6").func<number>("int madvise(uintptr_t, size_t, int)");
-    madvise(address + skipped, bytes - Number(skipped), advice);
+    loadKoffi().load("libc.so.6").func<number>(signature)(...values);
   } catch {
     // without koffi, or another C library
   }
+}
+
+function advise(address: bigint, bytes: number, advice: number): void {
+  const skipped = (PAGE_BYTES - (address % PAGE_BYTES)) % PAGE_BYTES;
+  tell("int madvise(uintptr_t, size_t, int)", address + skipped, bytes - Number(skipped), advice);
 }
 
 function addressOf({ buffer }: WebAssembly.Memory): bigint | undefined {
@@ -41,4 +44,9 @@ export function adviseLargePagesAt(address: bigint, bytes: number): void {
 export function forgetPages(memory: WebAssembly.Memory): void {
   const address = addressOf(memory);
   if (address !== undefined) advise(address, memory.buffer.byteLength, MADV_DONTNEED);
+}
+
+/** Has the C library give back what was freed and it keeps for itself, which it does not do by itself: 10 ms. */
+export function giveBackMemory(): void {
+  tell("int malloc_trim(size_t)", 0);
 }
