@@ -214,6 +214,23 @@ test("an honest proposal is signed once, and its nonces are gone before", async 
   await assert.rejects(cosign(cosigner, accounts[1], set), SigningRefused);
 });
 
+test("a proposal is looked up among many outputs in turns", async () => {
+  const { set, pending, cosigner } = await proposed();
+  const filler = { ...cosigner.state.outputs[0]!, oneTimeKey: stranger.spendPublic };
+  cosigner.state.outputs.unshift(...Array.from({ length: 40_000 }, () => filler));
+  let turns = 0;
+  let isOver = false;
+  const count = () => {
+    turns++;
+    if (!isOver) setImmediate(count);
+  };
+  setImmediate(count);
+  const costly = { ...set, transactions: [{ ...pending, fee: pending.fee + 1n }] };
+  await assert.rejects(cosign(cosigner, accounts[1], costly), /fee is not the difference/);
+  isOver = true;
+  assert.ok(turns >= 9, `${turns} turns`);
+});
+
 test("no lie about a transaction is signed, or costs the nonces told", async () => {
   const { set, pending, cosigner } = await proposed();
   const told = noncesLeft(cosigner);

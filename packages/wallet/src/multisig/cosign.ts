@@ -1,7 +1,6 @@
 /** Adds one signer's part to a set, and finishes it where he is the last. Source: wallet2.cpp `sign_multisig_tx`. */
 import { publicKeyOf } from "@anulo/crypto";
 import { equalBytes, toHex, transactionHash } from "@anulo/protocol";
-import { mapPatiently } from "../proofs/text.ts";
 import type { WalletKeys } from "../state.ts";
 import { workThreads } from "../threads/work-threads.ts";
 import type { PendingTransaction, SigningAttempt } from "../transfer/metadata.ts";
@@ -61,19 +60,16 @@ export async function cosign(
   if (isFullySigned(set, account)) throw new SigningRefused("Transaction is already fully signed");
   await wallet.whenReady();
   const stock = nonceStock(wallet);
-  const signings = await mapPatiently(
-    set.transactions,
-    (pending): Signing => {
-      if (pending.multisigSignatures.length === 0)
-        throw new SigningRefused("No signatures found in multisig tx");
-      const inputs = reconstruct(pending, wallet);
-      const attempts = pending.multisigSignatures.filter(({ ignoredSigners }) => !has(ignoredSigners, own));
-      const take = (attempt: SigningAttempt) =>
-        inputs.map(({ output }) => takeOwnNonces(attempt, stock.of(output.oneTimeKey)));
-      return { inputs, pending, nonces: new Map(attempts.map((attempt) => [attempt, take(attempt)])) };
-    },
-    { stepsAtOnce: 1 },
-  );
+  const signings: Signing[] = [];
+  for (const pending of set.transactions) {
+    if (pending.multisigSignatures.length === 0)
+      throw new SigningRefused("No signatures found in multisig tx");
+    const inputs = await reconstruct(pending, wallet);
+    const attempts = pending.multisigSignatures.filter(({ ignoredSigners }) => !has(ignoredSigners, own));
+    const take = (attempt: SigningAttempt) =>
+      inputs.map(({ output }) => takeOwnNonces(attempt, stock.of(output.oneTimeKey)));
+    signings.push({ inputs, pending, nonces: new Map(attempts.map((attempt) => [attempt, take(attempt)])) });
+  }
   await wallet.commit({ kind: "multisigNonces", nonces: stock.spentKeys().map((key) => [key, []]) });
   const isLast = set.signers.length + 1 >= account.threshold;
   const transactions: PendingTransaction[] = [];

@@ -24,6 +24,7 @@ import {
   writeExtra,
 } from "@anulo/protocol";
 import { checkForm, ringOf } from "../cold-signing/sign-set.ts";
+import { mapPatiently } from "../proofs/text.ts";
 import { WalletRefusal } from "../refusal.ts";
 import type { OwnedOutput } from "../state.ts";
 import type { ConstructionData, PendingTransaction } from "../transfer/metadata.ts";
@@ -62,12 +63,29 @@ function plansOf({ splitDestinations, change }: ConstructionData): OutputPlan[] 
 
 type Source = ConstructionData["sources"][number];
 
+const realOf = ({ outputs, realOutput }: Source) => outputs[Number(realOutput)];
+
+/** Outputs of a wallet looked through, and inputs checked, before others may run: some milliseconds. */
+const OUTPUTS_AT_ONCE = 4096;
+const INPUTS_AT_ONCE = 32;
+
+/** The outputs of this wallet that have one of the sources' keys, by it (hex). */
+async function outputsOf(sources: readonly Source[], wallet: Wallet): Promise<Map<string, OwnedOutput>> {
+  const wanted = new Set(sources.flatMap((source) => realOf(source)?.key ?? []).map(toHex));
+  const found = new Map<string, OwnedOutput>();
+  const step = (output: OwnedOutput) => {
+    const key = toHex(output.oneTimeKey);
+    if (wanted.has(key) && !found.has(key)) found.set(key, output);
+  };
+  await mapPatiently(wallet.state.outputs, step, { stepsAtOnce: OUTPUTS_AT_ONCE });
+  return found;
+}
+
 /** The output of this wallet that a source spends. */
-function ownOutput({ outputs, realOutput, amount, mask }: Source, wallet: Wallet): OwnedOutput {
-  const real = outputs[Number(realOutput)];
-  const output = wallet.state.outputs.find(
-    ({ oneTimeKey }) => real !== undefined && equalBytes(oneTimeKey, real.key),
-  );
+function ownOutput(source: Source, own: ReadonlyMap<string, OwnedOutput>): OwnedOutput {
+  const { amount, mask } = source;
+  const real = realOf(source);
+  const output = real && own.get(toHex(real.key));
   demand(output?.keyImage !== undefined, "an input is not known here, or needs multisig info first");
   const isTrue = output.amount === amount && equalBytes(output.mask, mask);
   demand(isTrue && equalBytes(commit(mask, amount), real!.commitment), "an input has another amount");
@@ -75,24 +93,26 @@ function ownOutput({ outputs, realOutput, amount, mask }: Source, wallet: Wallet
 }
 
 /** The outputs of this wallet that the sources name, in the order of the inputs. */
-function ownInputs(data: ConstructionData, transaction: Transaction, wallet: Wallet) {
-  const bySource = data.sources.map((source) => ({
-    output: ownOutput(source, wallet),
-    ring: ringOf(source),
-  }));
+async function ownInputs(data: ConstructionData, transaction: Transaction, wallet: Wallet) {
+  const own = await outputsOf(data.sources, wallet);
+  const bySource = await mapPatiently(
+    data.sources,
+    (source) => ({ output: ownOutput(source, own), ring: ringOf(source) }),
+    { stepsAtOnce: INPUTS_AT_ONCE },
+  );
   const names = new Set(bySource.map(({ output }) => toHex(output.oneTimeKey)));
   demand(names.size === bySource.length, "an output is spent twice");
   return transaction.prefix.inputs.map((input) => {
     demand(input.type === "key" && input.amount === 0n, "an input is no RingCT output");
-    const own = bySource.find(({ output }) => equalBytes(output.keyImage!, input.keyImage));
-    demand(own !== undefined, "a key image is not that of the output it is said to spend");
-    const offsets = relativeOffsets(own.ring.members.map(({ globalIndex }) => BigInt(globalIndex)));
+    const spent = bySource.find(({ output }) => equalBytes(output.keyImage!, input.keyImage));
+    demand(spent !== undefined, "a key image is not that of the output it is said to spend");
+    const offsets = relativeOffsets(spent.ring.members.map(({ globalIndex }) => BigInt(globalIndex)));
     demand(
       offsets.length === input.keyOffsets.length &&
         offsets.every((offset, i) => offset === input.keyOffsets[i]),
       "a ring is not the one it is said to be",
     );
-    return { ...own, keyImage: input.keyImage };
+    return { ...spent, keyImage: input.keyImage };
   });
 }
 
@@ -169,8 +189,14 @@ function checkChange({ change }: ConstructionData, wallet: Wallet): void {
   demand(isOwn, "the change goes to an address that is not of this wallet");
 }
 
-/** The inputs to sign, once the transaction is found to be what is said of it. Throws SigningRefused. */
-export function reconstruct(pending: PendingTransaction, wallet: Wallet): ReconstructedInput[] {
+/**
+ * The inputs to sign, once the transaction is found to be what is said of it; in turns, since it may have hundreds.
+ * Throws SigningRefused.
+ */
+export async function reconstruct(
+  pending: PendingTransaction,
+  wallet: Wallet,
+): Promise<ReconstructedInput[]> {
   const { constructionData: data, transaction } = pending;
   try {
     checkForm(data);
@@ -178,12 +204,13 @@ export function reconstruct(pending: PendingTransaction, wallet: Wallet): Recons
     demand(transaction.prefix.unlockTime === data.unlockTime, "it has another unlock time");
     demand(transaction.prefix.inputs.length === data.sources.length, "it has other inputs");
     checkChange(data, wallet);
-    const inputs = ownInputs(data, transaction, wallet);
+    const inputs = await ownInputs(data, transaction, wallet);
     checkOutputs(
       pending,
       inputs.map(({ keyImage }) => keyImage),
       wallet,
     );
+    await new Promise((resolve) => setImmediate(resolve));
     checkAmounts(pending);
     return framesOf(transaction, inputs);
   } catch (error) {
@@ -193,7 +220,10 @@ export function reconstruct(pending: PendingTransaction, wallet: Wallet): Recons
   }
 }
 
-function framesOf(transaction: Transaction, inputs: ReturnType<typeof ownInputs>): ReconstructedInput[] {
+function framesOf(
+  transaction: Transaction,
+  inputs: Awaited<ReturnType<typeof ownInputs>>,
+): ReconstructedInput[] {
   const { ringct } = transaction;
   if (ringct === undefined || ringct.type !== 6) throw new SigningRefused("it has no proofs");
   const proofs = ringct.prunable?.clsags ?? [];
