@@ -1,3 +1,4 @@
+import { setFlagsFromString } from "node:v8";
 import { BadUsage } from "./flags.ts";
 
 const usage = `anulo node    [flags]   a Monero node (as monerod)
@@ -9,10 +10,21 @@ anulo COMMAND --help shows the flags of a command.
 
 /** A command is loaded when it is asked for, so that none pays for the others. */
 const commands: { readonly [name: string]: () => Promise<(args: readonly string[]) => Promise<void>> } = {
-  node: async () => (await import("./node.ts")).runNode,
+  node: async () => {
+    keepYoungHeapsSmall();
+    return (await import("./node.ts")).runNode;
+  },
   wallet: async () => (await import("./wallet.ts")).runWallet,
   devnet: async () => (await import("./devnet.ts")).runDevnet,
 };
+
+/**
+ * New objects of each thread get 2 MiB, where V8 would take 32 for good as soon as much is read at once. Measured on a
+ * sync: 34 MiB less, in the same time.
+ */
+function keepYoungHeapsSmall(): void {
+  setFlagsFromString("--semi-space-growth-factor=1");
+}
 
 async function main([name = "", ...args]: readonly string[]): Promise<void> {
   if (["--help", "-h", "help"].includes(name)) {
