@@ -165,8 +165,8 @@ export class Writer {
 
   /** A copy of what was written. */
   finish(): Uint8Array {
+    if (this.#full.length === 0) return this.#bytes.slice(0, this.#length);
     const last = this.#bytes.subarray(0, this.#length);
-    if (this.#full.length === 0) return last.slice();
     const whole = new Uint8Array(this.length);
     let at = 0;
     for (const piece of [...this.#full, last]) {

@@ -263,7 +263,8 @@ function writeEntry(writer: Writer, entry: PortableEntry): void {
   }
   writer.writeByte(tagOf(entry.type) | ARRAY_FLAG);
   writeSize(writer, entry.values.length);
-  for (const value of entry.values) writeValue(writer, { type: entry.type, value } as PortableScalar);
+  if (entry.type === "object") for (const value of entry.values) writeObject(writer, value);
+  else for (const value of entry.values) writeValue(writer, { type: entry.type, value } as PortableScalar);
 }
 
 /** Bytes of objects that are written again and again. */

@@ -202,11 +202,14 @@ export function list<S extends AnySchema>(item: S): ListSchema<S> {
     writePortable: (value) => {
       const written = writtenPortable(value);
       if (written !== undefined) return written;
-      const entries = Array.from({ length: value.length }, (_, i) =>
-        scalarOf(item.writePortable(value.at(i)!)!),
-      );
-      if (entries.length === 0) return undefined;
-      return { type: entries[0]!.type, values: entries.map((entry) => entry.value) } as PortableArray;
+      let type: PortableScalar["type"] | undefined;
+      const values: PortableScalar["value"][] = [];
+      for (let i = 0; i < value.length; i++) {
+        const entry = scalarOf(item.writePortable(value.at(i)!)!);
+        type ??= entry.type;
+        values.push(entry.value);
+      }
+      return type === undefined ? undefined : ({ type, values } as PortableArray);
     },
     isEmpty: (value) => value.length === 0,
     describe: () => ({ type: "array", items: item.describe() }),

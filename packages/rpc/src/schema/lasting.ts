@@ -44,8 +44,13 @@ export function createEncodings(): (value: Lasting<unknown>, encode: () => Porta
 }
 
 function isSame(a: object, b: object): boolean {
-  const names = Object.keys(a) as (keyof typeof a)[];
-  return names.length === Object.keys(b).length && names.every((name) => Object.is(a[name], b[name]));
+  let more = 0;
+  for (const name in a) {
+    if (!Object.is(a[name as keyof typeof a], b[name as keyof typeof b])) return false;
+    more++;
+  }
+  for (const _ in b) more--;
+  return more === 0;
 }
 
 /** Text with gaps for the fields at some places of a record. */

@@ -215,5 +215,5 @@ export const rawBytes: Schema<Uint8Array, Uint8Array, false> = {
 
 /** The bytes a JSON string was sent as. */
 function bytesOfText(value: string): Uint8Array {
-  return Uint8Array.from(Buffer.from(byteStringOf(value), "latin1"));
+  return new Uint8Array(Buffer.from(byteStringOf(value), "latin1"));
 }
