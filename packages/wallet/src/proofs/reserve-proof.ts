@@ -166,18 +166,32 @@ export async function proveReserve(
 
 /** The fewest of the greatest outputs that reach an amount (atomic units), none greater than needed. */
 export function chooseReserve(outputs: readonly OwnedOutput[], amount: bigint): OwnedOutput[] {
-  const enough = outputs.filter((output) => output.amount >= amount);
-  if (enough.length > 0)
-    return [enough.reduce((least, each) => (each.amount <= least.amount ? each : least))];
-  const ascending = new BigUint64Array(outputs.length);
-  for (let i = 0; i < outputs.length; i++) ascending[i] = outputs[i]!.amount;
-  ascending.sort();
-  let first = ascending.length;
-  let least = 0n;
-  for (let total = 0n; total < amount && first > 0; total += least) least = ascending[--first]!;
-  const candidates = outputs.filter((output) => output.amount >= least);
-  candidates.sort((a, b) => (a.amount < b.amount ? 1 : a.amount > b.amount ? -1 : 0));
-  return candidates.slice(0, ascending.length - first);
+  let enough: OwnedOutput | undefined;
+  /** Of those seen so far, from the greatest down, and their sum. */
+  const chosen: OwnedOutput[] = [];
+  let total = 0n;
+  for (const output of outputs) {
+    if (output.amount >= amount) {
+      if (enough === undefined || output.amount <= enough.amount) enough = output;
+      continue;
+    }
+    if (total >= amount && output.amount <= chosen.at(-1)!.amount) continue;
+    chosen.splice(placeOf(output, chosen), 0, output);
+    total += output.amount;
+    while (total - chosen.at(-1)!.amount >= amount) total -= chosen.pop()!.amount;
+  }
+  return enough === undefined ? chosen : [enough];
+}
+
+/** Behind all that are as great. */
+function placeOf({ amount }: OwnedOutput, descending: readonly OwnedOutput[]): number {
+  let low = 0;
+  for (let high = descending.length; low < high; ) {
+    const middle = (low + high) >> 1;
+    if (descending[middle]!.amount >= amount) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }
 
 /** Letters decoded before others may run; whole blocks of base 58. */
