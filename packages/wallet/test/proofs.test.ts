@@ -152,6 +152,8 @@ test("a reserve is the fewest of the greatest outputs, none greater than needed"
   assert.deepEqual(amounts(4n), [5n]);
   assert.deepEqual(amounts(9n), [9n]);
   assert.deepEqual(amounts(10n), [9n, 7n]);
+  assert.deepEqual(amounts(16n), [9n, 7n]);
+  assert.deepEqual(amounts(21n), [9n, 7n, 5n]);
   assert.deepEqual(amounts(25n), [9n, 7n, 5n, 3n, 1n]);
 });
 

@@ -15,7 +15,7 @@ export function* followFork(
   const view = state.view();
   if (view.hardForkVersion === before) return;
   const context = chainContext(view, now());
-  for (const entry of [...pool.entries()]) {
+  for (const entry of pool.entries()) {
     yield;
     const { keptByBlock } = entry.row;
     const candidate = candidateOf(entry);
