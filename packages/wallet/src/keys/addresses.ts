@@ -32,7 +32,9 @@ export class AddressCache {
 
   /** The spend key (32 bytes) of anybody's address; undefined for what is none. */
   spendKeyOf(address: string): Uint8Array | undefined {
-    const read = this.#spendKeys.get(address) ?? readSpendKey(address, this.#network);
+    const known = this.#spendKeys.get(address);
+    if (known !== undefined) return known;
+    const read = readSpendKey(address, this.#network);
     if (read === undefined) return undefined;
     if (this.#spendKeys.size >= MOST_SPEND_KEYS) this.#spendKeys.clear();
     this.#spendKeys.set(address, read);
