@@ -43,7 +43,11 @@ async function openPayer(maker) {
   await mine(node.url, 120);
   const wallet = await startWallet(maker, { daemonPort: node.port });
   await call(wallet.url, "restore_deterministic_wallet", {
-    ...{ filename: "alice", password: "", seed: alice.mnemonic, restore_height: 0, language: "English" },
+    filename: "alice",
+    password: "",
+    seed: alice.mnemonic,
+    restore_height: 0,
+    language: "English",
   });
   await call(wallet.url, "auto_refresh", { enable: false });
   await call(wallet.url, "refresh");

@@ -108,7 +108,10 @@ export async function measure() {
     await call(wallet.url, "close_wallet");
     const start = await measureStart(node, wallet.walletDir);
     const ours = (name, unit, value, most) => ({
-      ...{ name, unit, ours: value, native: Number.NaN },
+      name,
+      unit,
+      ours: value,
+      native: Number.NaN,
       ...(most === undefined ? {} : { most }),
     });
     return [

@@ -41,7 +41,11 @@ async function start() {
 /** Opens a wallet by its words, scanned, and left alone from then on. */
 export async function restore(url, { mnemonic }) {
   await call(url, "restore_deterministic_wallet", {
-    ...{ filename: "alice", password: "", seed: mnemonic, restore_height: 0, language: "English" },
+    filename: "alice",
+    password: "",
+    seed: mnemonic,
+    restore_height: 0,
+    language: "English",
   });
   await call(url, "auto_refresh", { enable: false });
   await call(url, "refresh");

@@ -1,7 +1,9 @@
 // Valid inputs to begin with: the recorded chain, and the corpora of Debian's monero-tests where they are installed.
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { loadChain } from "../packages/testkit/dist/src/fixtures.js";
+import { publicKeyOf } from "../packages/crypto/dist/src/index.js";
+import { fromHex } from "../packages/protocol/dist/src/index.js";
+import { loadChain, loadGoldenState } from "../packages/testkit/dist/src/fixtures.js";
 
 const DEBIAN = "/usr/share/monero/testdata/fuzz";
 
@@ -26,3 +28,18 @@ export const recordedTransactions = chain.blocks
   .slice(0, 12);
 export const recordedChain = chain;
 export const text = (...texts) => texts.map((it) => Buffer.from(it));
+
+/** The wallets of the recordings, by name, with their keys as hex. */
+export const { wallets } = loadGoldenState();
+
+/** Keys (32 bytes each) of a recorded wallet. */
+export function keysOf({ spend_key, view_key }) {
+  const spendSecret = fromHex(spend_key);
+  const viewSecret = fromHex(view_key);
+  return {
+    spendSecret,
+    viewSecret,
+    spendPublic: publicKeyOf(spendSecret),
+    viewPublic: publicKeyOf(viewSecret),
+  };
+}

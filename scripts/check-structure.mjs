@@ -122,7 +122,7 @@ function quantiles(values) {
   return `median ${at(0.5)}, p90 ${at(0.9)}, max ${at(1)}`;
 }
 
-const files = ["packages", "bin", "test", "scripts", "bench"].flatMap((folder) =>
+const files = ["packages", "bin", "test", "scripts", "bench", "fuzz"].flatMap((folder) =>
   filesBelow(folder, (name) => /\.(ts|mjs|js)$/.test(name) && !basename(name).endsWith(".d.ts")),
 );
 for (const file of files) checkFile(file);

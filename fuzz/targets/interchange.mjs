@@ -1,17 +1,15 @@
 // What other programs and other people hand to a wallet, beneath its seals.
-import { chacha20, publicKeyOf } from "../../packages/crypto/dist/src/index.js";
+import { chacha20 } from "../../packages/crypto/dist/src/index.js";
 import {
   BadBytes,
   BadHex,
   byteString,
   decode,
   encode,
-  fromHex,
   parseAddress,
   readTransaction,
   Writer,
 } from "../../packages/protocol/dist/src/index.js";
-import { loadGoldenState } from "../../packages/testkit/dist/src/fixtures.js";
 import { describeSet } from "../../packages/wallet/dist/src/cold-signing/describe-set.js";
 import { checkForm, ringOf } from "../../packages/wallet/dist/src/cold-signing/sign-set.js";
 import { unsignedKind } from "../../packages/wallet/dist/src/cold-signing/tx-sets.js";
@@ -35,10 +33,9 @@ import { multisigKind } from "../../packages/wallet/dist/src/multisig/tx-set.js"
 import { checkPaymentProof } from "../../packages/wallet/dist/src/proofs/payment-proof.js";
 import { checkSpendProof } from "../../packages/wallet/dist/src/proofs/spend-proof.js";
 import { WalletRefusal } from "../../packages/wallet/dist/src/refusal.js";
-import { recordedTransactions, text } from "../corpus.mjs";
+import { keysOf, recordedTransactions, text, wallets } from "../corpus.mjs";
 import { targets as wallet } from "./wallet.mjs";
 
-const { wallets } = loadGoldenState();
 /** As many letters as a key has bytes: without a round of hashing, a password is the file's key. */
 const password = "a password of just thirty-two !!";
 const key = new TextEncoder().encode(password);
@@ -66,8 +63,17 @@ const { spendPublic, viewPublic } = parseAddress(wallets.a.address);
 const entry = { original: bytes(0), amount: 5n, spendPublic, viewPublic, isSubaddress: 0, isIntegrated: 1 };
 const { prefix } = readTransaction(recordedTransactions[0]);
 const payment = {
-  ...{ version: 1, prefix, amountIn: 1n, amountOut: 1n, change: 1n, destinations: [entry] },
-  ...{ paymentId: bytes(32), timestamp: 1n, account: 0, subaddressIndices: [0], rings: [pairOf([1n])] },
+  version: 1,
+  prefix,
+  amountIn: 1n,
+  amountOut: 1n,
+  change: 1n,
+  destinations: [entry],
+  paymentId: bytes(32),
+  timestamp: 1n,
+  account: 0,
+  subaddressIndices: [0],
+  rings: [pairOf([1n])],
 };
 const texts = { pairSize: 2, key: bytes(3, 65), value: bytes(4, 66) };
 const cache = {
@@ -75,29 +81,61 @@ const cache = {
   blockIds: [bytes(32)],
   transfers: [
     {
-      ...{ height: 5n, prefix, txHash: bytes(32), outputIndex: 0n, globalIndex: 7n, spent: 0, frozen: 1 },
-      ...{ spentHeight: 0n, keyImage: bytes(32), mask: bytes(32), amount: 5n, rct: 1, keyImageKnown: 1 },
-      ...{ keyImageRequest: 0, keyIndex: 0n, subaddress: { major: 0, minor: 0 }, keyImagePartial: 0 },
-      ...{ multisigNonces: [bytes(32)], uses: [] },
+      height: 5n,
+      prefix,
+      txHash: bytes(32),
+      outputIndex: 0n,
+      globalIndex: 7n,
+      spent: 0,
+      frozen: 1,
+      spentHeight: 0n,
+      keyImage: bytes(32),
+      mask: bytes(32),
+      amount: 5n,
+      rct: 1,
+      keyImageKnown: 1,
+      keyImageRequest: 0,
+      keyIndex: 0n,
+      subaddress: { major: 0, minor: 0 },
+      keyImagePartial: 0,
+      multisigNonces: [bytes(32)],
+      uses: [],
       multisigInfos: [{ signer: bytes(32), nonces: [bytes(64)], partialKeyImages: [bytes(32)] }],
     },
   ],
   address: { spendPublic, viewPublic },
-  ...{ keyImages: [pairOf(0n)], unconfirmed: [pairOf({ ...payment, sentTime: 9n, state: 1 })] },
-  ...{ payments: [], txKeys: [pairOf(bytes(32))] },
+  keyImages: [pairOf(0n)],
+  unconfirmed: [pairOf({ ...payment, sentTime: 9n, state: 1 })],
+  payments: [],
+  txKeys: [pairOf(bytes(32))],
   confirmed: [pairOf({ ...payment, height: 6n, unlockTime: 7n })],
-  ...{ notes: [pairOf(bytes(5, 65))], poolPayments: [], oneTimeKeys: [] },
+  notes: [pairOf(bytes(5, 65))],
+  poolPayments: [],
+  oneTimeKeys: [],
   addressBook: [
     {
-      ...{ version: 0, spendPublic, viewPublic, paymentId: bytes(8), description: bytes(3, 65) },
-      ...{ isSubaddress: 0, hasPaymentId: 1 },
+      version: 0,
+      spendPublic,
+      viewPublic,
+      paymentId: bytes(8),
+      description: bytes(3, 65),
+      isSubaddress: 0,
+      hasPaymentId: 1,
     },
   ],
-  ...{ seenInPool: [], seenInPoolBefore: [], subaddresses: [], labels: [[bytes(2, 65)], []] },
-  ...{ additionalTxKeys: [pairOf([bytes(32)])], attributes: [texts] },
+  seenInPool: [],
+  seenInPoolBefore: [],
+  subaddresses: [],
+  labels: [[bytes(2, 65)], []],
+  additionalTxKeys: [pairOf([bytes(32)])],
+  attributes: [texts],
   accountTags: { pairSize: 2, key: [texts], value: [bytes(3, 65)] },
-  ...{ ringsSaved: 1, lastBlockReward: 3n, transactionsOnDevice: [], lastDeviceSync: 0n },
-  ...{ coldKeyImages: [pairOf(bytes(32))], rpcClientKey: bytes(32) },
+  ringsSaved: 1,
+  lastBlockReward: 3n,
+  transactionsOnDevice: [],
+  lastDeviceSync: 0n,
+  coldKeyImages: [pairOf(bytes(32))],
+  rpcClientKey: bytes(32),
 };
 
 const claim = {
@@ -110,18 +148,14 @@ const claim = {
 export const targets = {
   "keys-file-content": {
     async seeds() {
-      const spendSecret = fromHex(wallets.a.spend_key);
-      const viewSecret = fromHex(wallets.a.view_key);
-      const keys = {
-        spendSecret,
-        viewSecret,
-        spendPublic: publicKeyOf(spendSecret),
-        viewPublic: publicKeyOf(viewSecret),
-      };
+      const keys = keysOf(wallets.a);
       const settings = newSettings({ network: "mainnet", seedLanguage: "English", refreshHeight: 0 });
       const shared = {
-        ...{ threshold: 1, signers: [keys.spendPublic, keys.viewPublic], roundsComplete: 1 },
-        ...{ shares: [spendSecret], roundKeys: [] },
+        threshold: 1,
+        signers: [keys.spendPublic, keys.viewPublic],
+        roundsComplete: 1,
+        shares: [keys.spendSecret],
+        roundKeys: [],
       };
       const options = { password, kdfRounds: 0, random: (size) => new Uint8Array(size) };
       const files = [

@@ -1,9 +1,7 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { publicKeyOf } from "../../packages/crypto/dist/src/index.js";
 import { BadBytes, decode, encode, fromHex, parseAddress } from "../../packages/protocol/dist/src/index.js";
-import { loadGoldenState } from "../../packages/testkit/dist/src/fixtures.js";
 import { loadRecording } from "../../packages/testkit/dist/src/golden/recording.js";
 import { exportedOutputs } from "../../packages/wallet/dist/src/cold-signing/exported-outputs.js";
 import { unseal } from "../../packages/wallet/dist/src/cold-signing/sealed.js";
@@ -17,14 +15,9 @@ import { verifyMessage } from "../../packages/wallet/dist/src/proofs/message.js"
 import { parseReserveProof } from "../../packages/wallet/dist/src/proofs/reserve-proof.js";
 import { WalletRefusal } from "../../packages/wallet/dist/src/refusal.js";
 import { pendingTransaction, readMetadata } from "../../packages/wallet/dist/src/transfer/metadata.js";
-import { debianCorpus, text } from "../corpus.mjs";
+import { debianCorpus, keysOf, text, wallets } from "../corpus.mjs";
 
-const { wallets } = loadGoldenState();
 const address = parseAddress(wallets.a.address);
-const keysOf = ({ view_key }) => {
-  const viewSecret = fromHex(view_key);
-  return { viewSecret, viewPublic: publicKeyOf(viewSecret), kdfRounds: 1 };
-};
 
 /** Values of a field anywhere in the recorded answers of a group. */
 function recorded(group, name) {
@@ -47,7 +40,9 @@ async function unsealed(group, name, { magic }) {
   const plain = [];
   for (const it of recorded(group, name)) {
     for (const wallet of [wallets.a, wallets.b]) {
-      const bytes = await unseal(magic, fromHex(it), keysOf(wallet)).catch(() => undefined);
+      const bytes = await unseal(magic, fromHex(it), { ...keysOf(wallet), kdfRounds: 1 }).catch(
+        () => undefined,
+      );
       if (bytes !== undefined) plain.push(bytes);
     }
   }
@@ -72,14 +67,7 @@ export const targets = {
   },
   "keys-file": {
     async seeds() {
-      const spendSecret = fromHex(wallets.a.spend_key);
-      const viewSecret = fromHex(wallets.a.view_key);
-      const keys = {
-        spendSecret,
-        viewSecret,
-        spendPublic: publicKeyOf(spendSecret),
-        viewPublic: publicKeyOf(viewSecret),
-      };
+      const keys = keysOf(wallets.a);
       const file = { keys, createdAt: 1n, settings: new Map([["seed_language", "English"]]) };
       return [
         await writeKeysFile(file, { password: "", kdfRounds: 1, random: (size) => new Uint8Array(size) }),
@@ -96,7 +84,6 @@ export const targets = {
       ]);
       await journal.append(Buffer.from("three"));
       await journal.close();
-      const { readFileSync } = await import("node:fs");
       return [readFileSync(journalPath)];
     },
     refusals: [DamagedJournal],

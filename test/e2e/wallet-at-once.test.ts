@@ -68,7 +68,9 @@ test("a transfer that is under way when its wallet is closed is sent and kept, o
     await open();
     await alice().call("refresh");
     const { out, pending, failed } = await alice().call("get_transfers", {
-      ...{ out: true, pending: true, failed: true },
+      out: true,
+      pending: true,
+      failed: true,
     });
     const known = [out, pending, failed].flatMap(listOf).filter((entry) => bigintOf(entry.amount) === amount);
     assert.equal(known.length, sent === undefined ? 0 : 1);

@@ -39,7 +39,10 @@ export type WalkOptions = {
 export async function walkEras(url: string, eras: ErasFixture, options: WalkOptions = {}): Promise<Walk> {
   const { isTried = () => true, afterTrial, from = 1, to = eras.blocks.length + 1 } = options;
   const walk: Walk = {
-    ...{ blocks: [], answers: [], transactions: [], strangeBlocks: [] },
+    blocks: [],
+    answers: [],
+    transactions: [],
+    strangeBlocks: [],
     counts: { blocks: 0, transactions: 0, answers: 0, verdicts: 0, blockVerdicts: 0 },
   };
   for (let height = from; height <= to; height++) {

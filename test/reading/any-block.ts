@@ -149,15 +149,27 @@ function anyProofs(
       type < 3 || type > 5
         ? []
         : rounds.map((length) => ({
-            ...{ A: one(), S: one(), T1: one(), T2: one(), taux: one(), mu: one() },
+            A: one(),
+            S: one(),
+            T1: one(),
+            T2: one(),
+            taux: one(),
+            mu: one(),
             ...halves(length),
-            ...{ a: one(), b: one(), t: one() },
+            a: one(),
+            b: one(),
+            t: one(),
           })),
     bulletproofsPlus:
       type < 6
         ? []
         : rounds.map((length) => ({
-            ...{ A: one(), A1: one(), B: one(), r1: one(), s1: one(), d1: one() },
+            A: one(),
+            A1: one(),
+            B: one(),
+            r1: one(),
+            s1: one(),
+            d1: one(),
             ...halves(length),
           })),
     clsags: type < 5 ? [] : inputs.map(() => ({ s: times(size, one), c1: one(), D: one() })),

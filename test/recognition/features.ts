@@ -65,7 +65,10 @@ export function featuresOf(hex: string): Features {
   };
   return {
     form: JSON.stringify(form),
-    ...{ inputs: inputs.length, rings, outputs: prefix.outputs.length, fee },
+    inputs: inputs.length,
+    rings,
+    outputs: prefix.outputs.length,
+    fee,
     weight: transactionWeight(transaction),
   };
 }

@@ -150,7 +150,10 @@ async function lookAt({ ask, sent }: Player, url: string): Promise<Seen[]> {
     const changePlace = places.findIndex((index) => ownIndices.has(index));
     return {
       features: features!,
-      ...{ transactions: 1 + others.length, feePerByte, decoyAges: ages(false), realAges: ages(true) },
+      transactions: 1 + others.length,
+      feePerByte,
+      decoyAges: ages(false),
+      realAges: ages(true),
       realPlaces: rings.map(({ keyImage, members }) => members.findIndex((it) => isReal(keyImage, it))),
       changePlace: changePlace === -1 ? undefined : changePlace,
     };

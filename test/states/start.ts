@@ -37,7 +37,8 @@ export function startOurs(node: string, spoken: Dialect, endings: Endings): Star
       trustedDaemon: true,
       network: "regtest",
       refreshPeriod: 0,
-      ...{ dialect, restricted },
+      dialect,
+      restricted,
     });
     endings.push(() => service.stop());
     return { url: service.url, walletDir: folder, node };

@@ -34,7 +34,11 @@ function createFrame(size: number, realIndex: number, shares: readonly Uint8Arra
     D: commitmentImage(key, secretMask),
   };
   const frame: ClsagFrame = {
-    ...{ message: hashToScalar(mask), ring, pseudoOut: commit(pseudoMask, amount), realIndex, proof },
+    message: hashToScalar(mask),
+    ring,
+    pseudoOut: commit(pseudoMask, amount),
+    realIndex,
+    proof,
     keyImage: keyImageOf(key, shares.reduce(scAdd)),
   };
   return { frame, secretMask };

@@ -238,6 +238,17 @@ async function run(options: NodeOptions, reports: Reports): Promise<Running> {
   }
 }
 
+function openMiner(options: NodeOptions, { parts, events }: OpenChain, pow: Pow): Miner {
+  return createMiner({
+    parts,
+    events,
+    pow,
+    log: (options.log ?? silent).in("miner"),
+    background: options.backgroundMining,
+    powerSource: options.powerSource,
+  });
+}
+
 async function startAll(
   options: NodeOptions,
   { requestStop, onFault, stopped }: Reports,
@@ -261,14 +272,7 @@ async function startAll(
   const chain = await openChain({ ...rules, ...database, discharge, now, onFault, onBug: bugLog(options) });
   begun.chain = chain;
   stopped.throwIfAborted();
-  const miner = createMiner({
-    parts: chain.parts,
-    events: chain.events,
-    pow,
-    log: (options.log ?? silent).in("miner"),
-    background: options.backgroundMining,
-    powerSource: options.powerSource,
-  });
+  const miner = openMiner(options, chain, pow);
   begun.miner = miner;
   followSeeds(pow, chain.parts, chain.events);
   if (options.log !== undefined) {
@@ -276,7 +280,11 @@ async function startAll(
     logRecovery(chain, options.log.in("blockchain"));
   }
   const peering = createPeering({
-    ...{ network, chain, now, isOffline: isOffline(options), log: options.log ?? silent },
+    network,
+    chain,
+    now,
+    isOffline: isOffline(options),
+    log: options.log ?? silent,
     peers: options.peers ?? {},
   });
   begun.peering = peering;

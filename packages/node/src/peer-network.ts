@@ -56,7 +56,13 @@ export function createPeering({ network, chain, peers, isOffline, now, log }: Pe
   const { parts, events } = chain;
   const { padTransactions, noSync = false, maxQueueBytes, blocksPerRequest, ...options } = peers;
   const protocol = new PeerProtocol({
-    ...{ parts, events, clock, padTransactions, noSync, maxQueueBytes, blocksPerRequest },
+    parts,
+    events,
+    clock,
+    padTransactions,
+    noSync,
+    maxQueueBytes,
+    blocksPerRequest,
     isOffline: isOffline || noSync,
     pruningSeed: () => parts.store.read.pruningSeed(),
     log: log.in("global"),

@@ -119,8 +119,12 @@ function makePeer({ host, direction, zone = "public", syncData, isOpen, drop, he
     rpcPort: 0,
     since: now(),
     traffic: {
-      ...{ received: 0, sent: 0, receiveRate: 0, sendRate: 0 },
-      ...{ lastReceived: 0, lastSent: 0 },
+      received: 0,
+      sent: 0,
+      receiveRate: 0,
+      sendRate: 0,
+      lastReceived: 0,
+      lastSent: 0,
     },
     queuedBytes: 0,
     get isOpen() {
@@ -167,7 +171,11 @@ function makeEnd(
   };
   const { isOpen } = wiring;
   const peer = makePeer({
-    ...{ host, direction, isOpen, drop, heard },
+    host,
+    direction,
+    isOpen,
+    drop,
+    heard,
     syncData: () => from.protocol.syncData(),
   });
   const receive = (id: number, bytes: Uint8Array) => {

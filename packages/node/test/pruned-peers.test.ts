@@ -37,12 +37,10 @@ async function setUp() {
     const stranger = meetStranger(node, claims, { host });
     clock.pass(0.1);
     await stranger.say(messages.chain, {
-      ...{
-        start_height: 0,
-        total_height: HEIGHT,
-        cumulative_difficulty: 9n,
-        cumulative_difficulty_top64: 0n,
-      },
+      start_height: 0,
+      total_height: HEIGHT,
+      cumulative_difficulty: 9n,
+      cumulative_difficulty_top64: 0n,
       m_block_ids: [genesis, ...blocks.map(({ id }) => id)],
       m_block_weights: [],
       first_block: new Uint8Array(0),

@@ -12,7 +12,10 @@ import { emptyChain, mine, now } from "./chain-fixture.ts";
 test("a listener that throws is a bug of its own, not the block's", async () => {
   const bugs: unknown[] = [];
   const chain = await openChain({
-    ...{ network: networks.regtest, fixedDifficulty: 1n, now, discharge: async () => {} },
+    network: networks.regtest,
+    fixedDifficulty: 1n,
+    now,
+    discharge: async () => {},
     onBug: (bug) => bugs.push(bug),
   });
   const heard: string[] = [];

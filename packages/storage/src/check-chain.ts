@@ -209,7 +209,10 @@ function checkBeside({ read, facts }: Walk): void {
  */
 export function* checkChain(tables: Tables, facts: FactReader): Generator<number, ChainCheck> {
   const totals: Totals = {
-    ...{ blocks: 0, transactions: 0, outputs: 0, keyImages: 0 },
+    blocks: 0,
+    transactions: 0,
+    outputs: 0,
+    keyImages: 0,
     byAmount: new Map(),
     below: undefined,
   };

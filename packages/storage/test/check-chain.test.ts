@@ -131,13 +131,11 @@ test("a row too many is noticed", () => {
     prunedTransactions: () => tables.prunedTransactions.put(999, bytesOf("nobody's")),
     alternativeBlocks: () =>
       tables.alternativeBlocks.put(bytesOf("nobody's"), {
-        ...{
-          height: 3,
-          cumulativeDifficulty: 1n,
-          alreadyGenerated: 1n,
-          weight: 1,
-          blob: bytesOf("nobody's"),
-        },
+        height: 3,
+        cumulativeDifficulty: 1n,
+        alreadyGenerated: 1n,
+        weight: 1,
+        blob: bytesOf("nobody's"),
       }),
   };
   for (const [name, add] of Object.entries(extra)) {

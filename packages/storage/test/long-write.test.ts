@@ -53,7 +53,11 @@ function* change(writer: ChainWriter, seen: unknown[]): Generator<void, string> 
   for (let height = 8; height < 12; height++) {
     writer.appendBlock(sampleBlock(height));
     writer.putAlternativeBlock(bytesOf(`side ${height}`), {
-      ...{ height, cumulativeDifficulty: 1n, alreadyGenerated: 1n, weight: 1, blob: bytesOf("side") },
+      height,
+      cumulativeDifficulty: 1n,
+      alreadyGenerated: 1n,
+      weight: 1,
+      blob: bytesOf("side"),
     });
     fillTurn();
     yield;

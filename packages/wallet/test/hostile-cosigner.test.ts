@@ -84,7 +84,11 @@ async function proposed(change = receiverOf(whole)) {
   }
   const rings = outputs.map((output) => ringAround(output, random));
   const ringed = {
-    ...{ inputs: outputs, rings, destinations: [destinationOf(bob, 600n)], change: 300n, fee: 100n },
+    inputs: outputs,
+    rings,
+    destinations: [destinationOf(bob, 600n)],
+    change: 300n,
+    fee: 100n,
     unlockTime: 0n,
   };
   const { pending } = await proposeTransaction(ringed, { wallet: proposer, change });

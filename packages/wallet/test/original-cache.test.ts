@@ -40,13 +40,21 @@ const prefix = {
 const pairOf = <V>(name: number, value: V) => ({ pairSize: 2, key: filled(name), value });
 const textPair = (name: string, value: string) => ({ pairSize: 2, key: utf8(name), value: utf8(value) });
 const paid = {
-  ...{ version: 1, prefix, amountIn: 10n, amountOut: 9n, change: 2n ** 64n - 1n },
+  version: 1,
+  prefix,
+  amountIn: 10n,
+  amountOut: 9n,
+  change: 2n ** 64n - 1n,
   destinations: [
     { ...entry, original: utf8(""), amount: 4n },
     { ...entry, original: utf8("as given"), amount: 3n },
     { ...entry, original: utf8(""), amount: 2n, isIntegrated: 1 },
   ],
-  ...{ paymentId: filled(8), timestamp: 1000n, account: 1, subaddressIndices: [0, 3], rings: [] },
+  paymentId: filled(8),
+  timestamp: 1000n,
+  account: 1,
+  subaddressIndices: [0, 3],
+  rings: [],
 };
 
 const cache = {
@@ -54,10 +62,25 @@ const cache = {
   blockIds: [filled(2), filled(3)],
   transfers: [
     {
-      ...{ height: 5n, prefix, txHash: filled(4), outputIndex: 0n, globalIndex: 77n, spent: 0, frozen: 1 },
-      ...{ spentHeight: 0n, keyImage: filled(12), mask: filled(1), amount: 5n, rct: 1, keyImageKnown: 1 },
-      ...{ keyImageRequest: 0, keyIndex: 0n, subaddress: { major: 0, minor: 0 }, keyImagePartial: 0 },
-      ...{ multisigNonces: [filled(1)], uses: [] },
+      height: 5n,
+      prefix,
+      txHash: filled(4),
+      outputIndex: 0n,
+      globalIndex: 77n,
+      spent: 0,
+      frozen: 1,
+      spentHeight: 0n,
+      keyImage: filled(12),
+      mask: filled(1),
+      amount: 5n,
+      rct: 1,
+      keyImageKnown: 1,
+      keyImageRequest: 0,
+      keyIndex: 0n,
+      subaddress: { major: 0, minor: 0 },
+      keyImagePartial: 0,
+      multisigNonces: [filled(1)],
+      uses: [],
       multisigInfos: [{ signer: filled(1), nonces: [filled(1, 64)], partialKeyImages: [filled(1)] }],
     },
   ],
@@ -72,8 +95,13 @@ const cache = {
   oneTimeKeys: [],
   addressBook: [
     {
-      ...{ version: 0, spendPublic, viewPublic, paymentId: filled(8, 8), description: utf8("a friend") },
-      ...{ isSubaddress: 0, hasPaymentId: 1 },
+      version: 0,
+      spendPublic,
+      viewPublic,
+      paymentId: filled(8, 8),
+      description: utf8("a friend"),
+      isSubaddress: 0,
+      hasPaymentId: 1,
     },
   ],
   seenInPool: [],

@@ -94,9 +94,20 @@ test("a ring is forgotten once its output is spent for good", async () => {
   const txHash = random(32);
   const payment: OutgoingPayment = {
     state: "confirmed",
-    ...{ txHash, blob: new Uint8Array(1), amountIn: 5n, amountOut: 4n, change: 0n },
-    ...{ destinations: [], paymentId: new Uint8Array(32), account: 0, subaddressIndices: [0] },
-    ...{ keyImages: [owned.keyImage!], unlockTime: 0n, createdAt: 0, timestamp: 0, height: 10 },
+    txHash,
+    blob: new Uint8Array(1),
+    amountIn: 5n,
+    amountOut: 4n,
+    change: 0n,
+    destinations: [],
+    paymentId: new Uint8Array(32),
+    account: 0,
+    subaddressIndices: [0],
+    keyImages: [owned.keyImage!],
+    unlockTime: 0n,
+    createdAt: 0,
+    timestamp: 0,
+    height: 10,
   };
   applyChange(ledger, { kind: "outgoing", payment, txKeys: [] });
   const upTo = (height: number): WalletChange => {

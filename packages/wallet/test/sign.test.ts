@@ -82,7 +82,11 @@ function found(keys: WalletKeys, { transaction }: SignedTransaction): string[] {
   const additionalKeys = additionalPublicKeys(fields);
   const derive = (key: Uint8Array) => generateKeyDerivation(key, keys.viewSecret);
   const candidate = {
-    ...{ transaction, publicKeys, additionalKeys, globalIndices: [], coinbase: false },
+    transaction,
+    publicKeys,
+    additionalKeys,
+    globalIndices: [],
+    coinbase: false,
     derivations: publicKeys.map(derive),
     additionalDerivations: additionalKeys.map(derive),
   };

@@ -65,22 +65,25 @@ export function receive(keys: WalletKeys, recipe: OutputRecipe, random: RandomSo
   const secret = oneTimeSecret(keys, { derivation, outputIndex: 0, subaddress });
   const oneTimeKey = publicKeyOf(secret);
   return {
-    ...{
-      txHash: random(32),
-      outputIndex: 0,
-      globalIndex: BigInt(globalIndex),
-      amount,
-      rct: true,
-      oneTimeKey,
-    },
-    ...{
-      mask: createKeys(random).spendSecret!,
-      txPublicKey,
-      keyImage: keyImageOf(oneTimeKey, secret),
-      subaddress,
-    },
-    ...{ height, timestamp: 0, unlockTime: 0n, coinbase: false, txSize: 0, frozen: false },
-    ...{ spentHeight: undefined, pendingSpend: undefined, replaces: undefined },
+    txHash: random(32),
+    outputIndex: 0,
+    globalIndex: BigInt(globalIndex),
+    amount,
+    rct: true,
+    oneTimeKey,
+    mask: createKeys(random).spendSecret!,
+    txPublicKey,
+    keyImage: keyImageOf(oneTimeKey, secret),
+    subaddress,
+    height,
+    timestamp: 0,
+    unlockTime: 0n,
+    coinbase: false,
+    txSize: 0,
+    frozen: false,
+    spentHeight: undefined,
+    pendingSpend: undefined,
+    replaces: undefined,
   };
 }
 

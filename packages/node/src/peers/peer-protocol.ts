@@ -73,8 +73,13 @@ export class PeerProtocol {
     this.#random = random;
     const progress = createProgress(clock, log);
     this.sync = new ChainSync({
-      ...{ parts, clock, links, isOffline: options.isOffline, noSync: options.noSync },
-      ...{ maxQueueBytes: options.maxQueueBytes, blocksPerRequest: options.blocksPerRequest },
+      parts,
+      clock,
+      links,
+      isOffline: options.isOffline,
+      noSync: options.noSync,
+      maxQueueBytes: options.maxQueueBytes,
+      blocksPerRequest: options.blocksPerRequest,
       onProgress: progress.advance,
       onSynchronized: () => {
         progress.finish(parts.store.read.height());
@@ -84,7 +89,11 @@ export class PeerProtocol {
     });
     const padTransactions = options.padTransactions ?? false;
     this.#relay = createTransactionRelay({
-      ...{ parts, clock, random, links, padTransactions },
+      parts,
+      clock,
+      random,
+      links,
+      padTransactions,
       onFault: (error) => log.error("what was told could not be noted", { error }),
     });
     this.#newBlocks = createNewBlocks({ parts, sync: this.sync, links });

@@ -155,8 +155,17 @@ async function spendersOf(wallet: Wallet, spent: ReadonlySet<string>): Promise<S
     const paymentId = wallet.state.incoming.find((it) => equalBytes(it.txHash, txHash))?.paymentId;
     return [
       {
-        ...{ txHash, height, timestamp, unlockTime, txSize, coinbase: false, fee, publicAmountOut },
-        ...{ paymentId: paymentId ?? new Uint8Array(32), received, inputs },
+        txHash,
+        height,
+        timestamp,
+        unlockTime,
+        txSize,
+        coinbase: false,
+        fee,
+        publicAmountOut,
+        paymentId: paymentId ?? new Uint8Array(32),
+        received,
+        inputs,
       },
     ];
   });

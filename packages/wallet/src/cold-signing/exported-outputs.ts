@@ -126,12 +126,23 @@ export function importOutput(exported: ExportedOutput, finder: Finder): OwnedOut
     const found = candidate && attempt(() => recognise(exported, candidate, finder));
     if (found === undefined) continue;
     return {
-      ...{ oneTimeKey, outputIndex, globalIndex, amount, mask: UNKNOWN_MASK, ...found },
+      oneTimeKey,
+      outputIndex,
+      globalIndex,
+      amount,
+      mask: UNKNOWN_MASK,
+      ...found,
       rct: (flags & FLAGS.rct) !== 0,
-      ...{ txHash: new Uint8Array(32), height: 0, timestamp: 0, unlockTime: 0n, coinbase: false, txSize: 0 },
+      txHash: new Uint8Array(32),
+      height: 0,
+      timestamp: 0,
+      unlockTime: 0n,
+      coinbase: false,
+      txSize: 0,
       frozen: (flags & FLAGS.frozen) !== 0,
       spentHeight: (flags & FLAGS.spent) === 0 ? undefined : 0,
-      ...{ pendingSpend: undefined, replaces: undefined },
+      pendingSpend: undefined,
+      replaces: undefined,
     };
   }
   throw new WalletRefusal("UNKNOWN_ERROR", "Failed to import outputs: one of them is not of this wallet");

@@ -148,8 +148,12 @@ export function readConstruction(
   if (amountOut > amountIn) throw refusal("it pays more than it spends");
   const destinations = withPaymentId(paidEntries(data).map(destinationOf), data.extra);
   const ringed = {
-    ...{ inputs, destinations, change: data.change.amount, fee: amountIn - amountOut },
-    ...{ rings: data.sources.map(ringOf), unlockTime: data.unlockTime },
+    inputs,
+    destinations,
+    change: data.change.amount,
+    fee: amountIn - amountOut,
+    rings: data.sources.map(ringOf),
+    unlockTime: data.unlockTime,
   };
   return { ringed, change: changeReceiver(data, finder) };
 }
@@ -196,10 +200,20 @@ function pendingFor(data: ConstructionData, signed: SignedTransaction): PendingT
     input.type === "key" ? `<${toHex(input.keyImage)}> ` : "",
   );
   return {
-    ...{ version: 1, transaction, dust: 0n, fee: signed.fee, dustAddedToFee: 0, change: data.change },
-    ...{ selectedTransfers: data.selectedTransfers, keyImages: new TextEncoder().encode(images.join("")) },
-    ...{ txKey: UNTOLD_TX_KEY, additionalTxKeys: [], destinations: data.destinations },
-    ...{ constructionData: data, multisigSignatures: [], multisigEntropy: new Uint8Array(32) },
+    version: 1,
+    transaction,
+    dust: 0n,
+    fee: signed.fee,
+    dustAddedToFee: 0,
+    change: data.change,
+    selectedTransfers: data.selectedTransfers,
+    keyImages: new TextEncoder().encode(images.join("")),
+    txKey: UNTOLD_TX_KEY,
+    additionalTxKeys: [],
+    destinations: data.destinations,
+    constructionData: data,
+    multisigSignatures: [],
+    multisigEntropy: new Uint8Array(32),
   };
 }
 

@@ -132,7 +132,9 @@ async function openAccount(
   const { m_spend_public_key: spendPublic, m_view_public_key: viewPublic } = kept.m_account_address;
   return {
     keys: {
-      ...{ spendPublic, viewPublic, viewSecret },
+      spendPublic,
+      viewPublic,
+      viewSecret,
       spendSecret: isViewOnly ? undefined : spendSecret,
       multisig: readMultisig(json, shares),
     },

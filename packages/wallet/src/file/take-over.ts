@@ -42,7 +42,12 @@ type CachedPayment =
 function common(txHash: Uint8Array, cached: CachedPayment, { network }: Taking) {
   const { prefix, amountIn, amountOut, change, paymentId, account, subaddressIndices } = cached;
   return {
-    ...{ txHash: txHash.slice(), blob: undefined, amountIn, amountOut, account, subaddressIndices },
+    txHash: txHash.slice(),
+    blob: undefined,
+    amountIn,
+    amountOut,
+    account,
+    subaddressIndices,
     change: change === UNKNOWN_AMOUNT ? 0n : change,
     destinations: cached.destinations.map((to) => {
       return { address: addressText(to, paymentId, network), amount: to.amount };

@@ -92,8 +92,11 @@ export function proposeAttempt(
     }
   });
   return {
-    ...{ version: 1, ringctType: 0, ringctMessage: new Uint8Array(32) },
-    ...{ ringct: Array<number>(11).fill(0), msout: [0, 0] },
+    version: 1,
+    ringctType: 0,
+    ringctMessage: new Uint8Array(32),
+    ringct: Array<number>(11).fill(0),
+    msout: [0, 0],
     ignoredSigners: [...ignored],
     usedNonces: taken,
     signingKeys: account.shares.map(publicKeyOf),

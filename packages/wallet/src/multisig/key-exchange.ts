@@ -139,7 +139,12 @@ export function startKeyExchange(
   ]);
   return advance(
     {
-      ...{ threshold, signers, roundsComplete: 0, baseSecret, commonSecret, roundKeys: [own] },
+      threshold,
+      signers,
+      roundsComplete: 0,
+      baseSecret,
+      commonSecret,
+      roundKeys: [own],
       // With all signers needed, each one's base secret is his share.
       shares: threshold === signers.length ? [baseSecret] : [],
       spendPublic: IDENTITY,

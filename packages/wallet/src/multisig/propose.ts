@@ -69,7 +69,9 @@ function build(ringed: RingedTransaction, { keys: walletKeys, change }: Proposer
   const { proof, commitments } = proveBulletproofPlus(amounts, masks, random);
   const inputMasks = pseudoMasks(inputs.length, masks, random);
   const base = {
-    ...{ type: 6 as const, fee: ringed.fee, outputCommitments: commitments },
+    type: 6 as const,
+    fee: ringed.fee,
+    outputCommitments: commitments,
     pseudoOuts: inputs.map(({ output }, i) => commit(inputMasks[i]!, output.amount)),
     ecdhInfo: keys.map(({ amountKey }, i) => ({ amount: encodeAmount(amounts[i]!, amountKey) })),
   };
@@ -155,13 +157,12 @@ export function buildProposal(ringed: RingedTransaction, proposer: Proposer): Pr
   const blob = writeTransaction(transaction);
   const signed: SignedTransaction = {
     ...ringed,
-    ...{ inputs: inputs.map(({ output }) => output), rings: inputs.map(({ ring }) => ring) },
-    ...{
-      transaction,
-      blob,
-      txHash: transactionHash(transaction),
-      weight: transactionWeight(transaction, blob.length),
-    },
+    inputs: inputs.map(({ output }) => output),
+    rings: inputs.map(({ ring }) => ring),
+    transaction,
+    blob,
+    txHash: transactionHash(transaction),
+    weight: transactionWeight(transaction, blob.length),
     txKeys: [secrets.main, ...secrets.additional],
   };
   return { signed, outputs, entropy, attempts };
@@ -197,7 +198,8 @@ export function withAttempt(
   const { ringct } = transaction;
   if (ringct === undefined || ringct.type === 0 || ringct.prunable === undefined) return transaction;
   const clsags = ringct.prunable.clsags.map((proof, i) => ({
-    ...{ D: proof.D, c1: c1[i]! },
+    D: proof.D,
+    c1: c1[i]!,
     s: proof.s.with(inputs[i]!.frame.realIndex, s[i]!),
   }));
   return { ...transaction, ringct: { ...ringct, prunable: { ...ringct.prunable, clsags } } };

@@ -56,8 +56,11 @@ const isSame = (a: Entry, b: Entry) =>
 
 function plansOf({ splitDestinations, change }: ConstructionData): OutputPlan[] {
   return splitDestinations.map((entry) => ({
-    ...{ spendPublic: entry.spendPublic, viewPublic: entry.viewPublic, amount: entry.amount },
-    ...{ isSubaddress: entry.isSubaddress === 1, isChange: isSame(entry, change) },
+    spendPublic: entry.spendPublic,
+    viewPublic: entry.viewPublic,
+    amount: entry.amount,
+    isSubaddress: entry.isSubaddress === 1,
+    isChange: isSame(entry, change),
   }));
 }
 

@@ -139,7 +139,10 @@ function sweepOf(wallet: Wallet, params: Build & { address: string; outputs: num
   const { account_index: account, subaddr_indices: minors, unlock_time: unlockTime, priority } = params;
   const { outputs, below_amount: below } = params;
   return {
-    ...{ destination: destination!, account, minors, unlockTime },
+    destination: destination!,
+    account,
+    minors,
+    unlockTime,
     priority,
     outputs,
     below,

@@ -153,8 +153,12 @@ const asFlag = (value: boolean): number => (value ? 1 : 0);
 export function destinationValue(to: Receiver & Partial<Destination>): DestinationValue {
   const { spendPublic, viewPublic, isSubaddress, address = "", amount = 0n, paymentId } = to;
   return {
-    ...{ original: utf8.encode(address), amount, spendPublic, viewPublic },
-    ...{ isSubaddress: asFlag(isSubaddress), isIntegrated: asFlag(paymentId !== undefined) },
+    original: utf8.encode(address),
+    amount,
+    spendPublic,
+    viewPublic,
+    isSubaddress: asFlag(isSubaddress),
+    isIntegrated: asFlag(paymentId !== undefined),
   };
 }
 
@@ -196,17 +200,30 @@ export function pendingOf(signed: SignedTransaction, context: MetadataContext): 
   const minors = new Set(inputs.map((input) => input.subaddress.minor));
   const images = tx.prefix.inputs.map((input) => (input.type === "key" ? `<${toHex(input.keyImage)}> ` : ""));
   return {
-    ...{ version: 1, transaction: tx, dust: 0n, fee, dustAddedToFee: 0, change, selectedTransfers },
+    version: 1,
+    transaction: tx,
+    dust: 0n,
+    fee,
+    dustAddedToFee: 0,
+    change,
+    selectedTransfers,
     keyImages: utf8.encode(images.join("")),
-    ...{ txKey: txKey!, additionalTxKeys, destinations },
+    txKey: txKey!,
+    additionalTxKeys,
+    destinations,
     constructionData: {
       ...(signed.isVisible === true ? VISIBLE_CONSTRUCTION : CONSTRUCTION),
       sources: inputs.map((input, i) => sourceValue(input, rings[i]!)),
-      ...{ change, selectedTransfers, extra: tx.prefix.extra, unlockTime: signed.unlockTime, destinations },
+      change,
+      selectedTransfers,
+      extra: tx.prefix.extra,
+      unlockTime: signed.unlockTime,
+      destinations,
       splitDestinations: outputsOf(signed, { change: context.change, dummy }).map(destinationValue),
       account: inputs[0]!.subaddress.major,
       subaddressIndices: [...minors].sort((a, b) => a - b),
     },
-    ...{ multisigSignatures: [], multisigEntropy: new Uint8Array(32) },
+    multisigSignatures: [],
+    multisigEntropy: new Uint8Array(32),
   };
 }

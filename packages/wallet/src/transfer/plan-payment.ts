@@ -239,18 +239,18 @@ function startProgress(request: PaymentRequest, context: PlanContext): Progress 
   const needed = amountOf(destinations) + (isSubtracted ? 0n : estimatedFee(2, 2, context));
   const preferred = pickPreferredInputs(preferable, needed);
   return {
-    ...{
-      random,
-      preferences,
-      context,
-      preferred,
-      unpaid: [...destinations],
-      isSplit: false,
-      drafts: [emptyDraft()],
-    },
+    random,
+    preferences,
+    context,
+    preferred,
+    unpaid: [...destinations],
+    isSplit: false,
+    drafts: [emptyDraft()],
     groups: startingWith(request.groups, preferred[0]),
     dustGroups: startingWith(request.dustGroups, preferred[0]),
-    ...{ isShortOfFee: false, availableForFee: 0n, neededFee: 0n },
+    isShortOfFee: false,
+    availableForFee: 0n,
+    neededFee: 0n,
   };
 }
 

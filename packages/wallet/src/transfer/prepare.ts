@@ -225,7 +225,9 @@ export async function prepareUnmixable(
   destination: Destination,
 ): Promise<RingedTransaction[]> {
   const context: PlanContext = {
-    ...{ fee: feeRate, extraSize: 0, isVisible: true },
+    fee: feeRate,
+    extraSize: 0,
+    isVisible: true,
     weigh: async (planned) => weightOf(withoutDecoys(planned), change),
   };
   const paysItself = ({ amount }: OwnedOutput) => amount >= feeRate.feePerByte;

@@ -51,15 +51,21 @@ function paymentOf(pending: PendingTransaction, { wallet, addressOf }: SubmitPar
   const amountIn = sum(constructionData.sources.map(({ amount }) => amount));
   const createdAt = wallet.now().seconds;
   return {
-    ...{ txHash: transactionHash(transaction), state: "signed", blob: writeTransaction(transaction) },
-    ...{ amountIn, amountOut: amountIn - fee, change: change.amount },
+    txHash: transactionHash(transaction),
+    state: "signed",
+    blob: writeTransaction(transaction),
+    amountIn,
+    amountOut: amountIn - fee,
+    change: change.amount,
     destinations: destinations.map((to) => ({ address: addressOf(to), amount: to.amount })),
     paymentId: wallet.preferences.keepsTxInfo ? paymentIdOf(pending) : new Uint8Array(32),
     account: constructionData.account,
     subaddressIndices: constructionData.subaddressIndices,
     keyImages: transaction.prefix.inputs.flatMap((input) => (input.type === "key" ? [input.keyImage] : [])),
     unlockTime: transaction.prefix.unlockTime,
-    ...{ createdAt, timestamp: createdAt, height: 0 },
+    createdAt,
+    timestamp: createdAt,
+    height: 0,
   };
 }
 

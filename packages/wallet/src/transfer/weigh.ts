@@ -61,7 +61,9 @@ function skeleton(ringed: RingedTransaction, change: Receiver): Transaction {
       ecdhInfo: outputs.map(() => ({ amount: new Uint8Array(8) })),
       outputCommitments: blanks(outputs.length),
       prunable: {
-        ...{ rangeSigs: [], bulletproofs: [], mgs: [] },
+        rangeSigs: [],
+        bulletproofs: [],
+        mgs: [],
         bulletproofsPlus: [blankRangeProof(outputs.length)],
         clsags: ringed.rings.map(clsag),
       },

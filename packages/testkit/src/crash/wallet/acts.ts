@@ -152,7 +152,16 @@ const changePassword: Act = {
 };
 
 export const acts = {
-  ...{ transfer, relayTx, submitTransfer, scan, reorganise, compact, close, store, restore, changePassword },
+  transfer,
+  relayTx,
+  submitTransfer,
+  scan,
+  reorganise,
+  compact,
+  close,
+  store,
+  restore,
+  changePassword,
 } as const;
 
 export { nameOf, sending, text };

@@ -54,8 +54,12 @@ export async function createWorld(): Promise<World> {
   stops.push(() => goBetween.stop());
   const serve = async (): Promise<Ask> => {
     const service = await createWalletService({
-      ...{ listen, walletDirectory: folder, daemon: { url: nodeUrl }, trustedDaemon: true },
-      ...{ network: "regtest", refreshPeriod: 0 },
+      listen,
+      walletDirectory: folder,
+      daemon: { url: nodeUrl },
+      trustedDaemon: true,
+      network: "regtest",
+      refreshPeriod: 0,
     });
     stops.push(() => service.stop());
     return (method, params = {}) => call(service.url, method, params);
