@@ -15,6 +15,7 @@ describe("request head", () => {
       "host: x",
       "CONTENT-LENGTH:  12",
       "Origin: http://a.b",
+      "Content-type: text/plain",
       "expect:100-continue",
     );
     assert.deepEqual(facts, {
@@ -26,6 +27,8 @@ describe("request head", () => {
       expectsContinue: true,
       authorization: undefined,
       origin: "http://a.b",
+      contentType: "text/plain",
+      host: "x",
     });
     assert.equal(head("GET / HTTP/1.1")?.length, 0);
     assert.equal(head("GET / HTTP/1.1", "Connection: keep-alive, Close")?.saysClose, true);

@@ -8,7 +8,7 @@ import {
   applySpent,
 } from "./cold-signing/apply.ts";
 import { applyTakenOver } from "./file/apply-taken-over.ts";
-import { applyBlocks, applyTransaction, detachFrom } from "./scan/apply-blocks.ts";
+import { applyBlocks, applyTransaction, detachFrom, pendingSpender } from "./scan/apply-blocks.ts";
 import type {
   Account,
   NetworkName,
@@ -164,11 +164,12 @@ function reserveInputs({ byKeyImage }: Ledger, payment: OutgoingPayment): void {
   }
 }
 
-function releaseInputs({ byKeyImage }: Ledger, payment: OutgoingPayment): void {
+/** What another payment under way spends as well stays with that one. */
+function releaseInputs({ state, byKeyImage }: Ledger, payment: OutgoingPayment): void {
   const id = toHex(payment.txHash);
   for (const image of payment.keyImages) {
     const output = byKeyImage.get(toHex(image));
-    if (output?.pendingSpend === id) output.pendingSpend = undefined;
+    if (output?.pendingSpend === id) output.pendingSpend = pendingSpender(state, image, id);
   }
 }
 

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
@@ -185,4 +185,23 @@ test("a view-only wallet sees what comes in and shows no spend secret", async (t
     call.generateFromKeys({ filename: "x", address, viewkey: "11".repeat(32) }),
     /view key does not match/,
   );
+});
+
+test("names name files in the wallet directory, as the original's do, and never those of another wallet", async (t) => {
+  const parent = mkdtempSync(join(tmpdir(), "anulo-wallet-"));
+  t.after(() => rmSync(parent, { recursive: true }));
+  const folder = join(parent, "wallets");
+  mkdirSync(folder);
+  const { call } = await startTestService({ folder }, t);
+  await call.createWallet({ filename: "w.keys", language: "English" });
+  await call.closeWallet({});
+  assert.deepEqual(readdirSync(folder).sort(), ["w.anulo", "w.keys"]);
+  await call.openWallet({ filename: "w.keys" });
+  await call.closeWallet({});
+  cpSync(join(folder, "w.keys"), join(parent, "wallets.keys"));
+  cpSync(join(folder, "w.keys"), `${parent}.keys`);
+  t.after(() => rmSync(`${parent}.keys`));
+  for (const filename of ["", ".", ".."]) await assert.rejects(call.openWallet({ filename }), { code: -1 });
+  for (const filename of ["w.anulo", "w.anulo.lock", "w.anulo.next", "../w", "w\0"])
+    await assert.rejects(call.createWallet({ filename, language: "English" }), /Invalid filename/, filename);
 });

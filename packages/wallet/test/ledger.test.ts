@@ -245,3 +245,15 @@ test("a tag lives as long as an account carries it", () => {
   applyChange(ledger, { kind: "tag", accounts: [1], tag: "other" });
   assert.deepEqual([...ledger.state.accountTags.keys()], ["other"]);
 });
+
+test("a refused payment leaves its inputs with the payment under way that spends them too", () => {
+  const ledger = newLedger();
+  mine(ledger, 5, transaction(1, 5, { received: [output({ key: 1, amount: 100n })] }));
+  const first = payment(2, { state: "pending" });
+  applyChange(ledger, { kind: "outgoing", payment: first, txKeys: [] });
+  applyChange(ledger, { kind: "outgoing", payment: payment(3), txKeys: [] });
+  applyChange(ledger, { kind: "discardOutgoing", txHash: toHex(bytes(3)) });
+  assert.equal(ledger.state.outputs[0]!.pendingSpend, toHex(bytes(2)));
+  applyChange(ledger, { kind: "outgoingState", txHash: toHex(bytes(2)), state: "failed" });
+  assert.equal(ledger.state.outputs[0]!.pendingSpend, undefined);
+});

@@ -121,18 +121,31 @@ function nodeAsking(fees: readonly bigint[], quantization_mask = 10_000): Daemon
 
 test("fees as the network has them are taken, absurd ones are not", async () => {
   const today = [20_000n, 80_000n, 320_000n, 4_000_000n];
-  const reward = 600_000_000_000n;
+  const seen = { lastBlockReward: 600_000_000_000n, height: 3_000_000 };
   for (const [i, feePerByte] of today.entries())
-    assert.deepEqual(await feeRateOf(nodeAsking(today), i + 1, reward), {
+    assert.deepEqual(await feeRateOf(nodeAsking(today), i + 1, seen), {
       feePerByte,
       quantizationMask: 10_000n,
     });
   const absurd = today.map((fee) => fee * 11n);
   for (const priority of [0, 1, 2, 3, 4, 9])
-    await assert.rejects(feeRateOf(nodeAsking(absurd), priority, reward), /absurd fees/);
-  await assert.rejects(feeRateOf(nodeAsking(today, 10 ** 12), 1, reward), /absurd fees/);
-  await assert.rejects(feeRateOf(nodeAsking([]), 1, reward), /did not tell/);
+    await assert.rejects(feeRateOf(nodeAsking(absurd), priority, seen), /absurd fees/);
+  await assert.rejects(feeRateOf(nodeAsking(today, 10 ** 12), 1, seen), /absurd fees/);
+  await assert.rejects(feeRateOf(nodeAsking([]), 1, seen), /did not tell/);
   // In the first years rewards were high, and so were fees.
-  await feeRateOf(nodeAsking([1_200_000n]), 1, 35_000_000_000_000n);
-  await feeRateOf(nodeAsking([1_200_000n]), 1, 0n);
+  const early = { lastBlockReward: 35_000_000_000_000n, height: 1000 };
+  await feeRateOf(nodeAsking([1_200_000n]), 1, early);
+  await feeRateOf(nodeAsking([1_200_000n]), 1, { ...early, lastBlockReward: 0n });
+});
+
+test("a made-up block with an impossible reward makes no fee less absurd", async () => {
+  const told = 2n ** 64n - 1n;
+  for (const [height, feePerByte] of [
+    [1000, 20_000_000n],
+    [3_000_000, 1_000_000n],
+  ] as const)
+    await assert.rejects(
+      feeRateOf(nodeAsking([feePerByte]), 1, { lastBlockReward: told, height }),
+      /absurd fees/,
+    );
 });

@@ -85,3 +85,11 @@ export function challengeAnswer(
   const facts = { status: "401 Unauthorized", length: UNAUTHORIZED.length, type: "text/html", closes };
   return { head: heading(head, { ...facts, origins, more }), body: UNAUTHORIZED, closes };
 }
+
+const FOREIGN_PAGE = "Forbidden: the origin of this page is not among the allowed ones\n";
+
+/** To a web page that may not have anything done here. */
+export function forbiddenAnswer(head: RequestHead, origins: Origins): HttpAnswer {
+  const facts = { status: "403 Forbidden", length: FOREIGN_PAGE.length, type: "text/plain" };
+  return { head: heading(head, { ...facts, closes: true, origins }), body: FOREIGN_PAGE, closes: true };
+}

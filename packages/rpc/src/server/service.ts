@@ -6,12 +6,13 @@ import { discover, openRpcDocument, type ServiceInfo } from "../openrpc.ts";
 import { type Answer, failed, notFound, overloaded, tooLarge } from "./answer.ts";
 import { answerBinaryPath, isBinaryBody } from "./binary-path.ts";
 import { findCall, indexCalls, type RequestInfo, type Rules } from "./call.ts";
+import { isOfForeignPage } from "./foreign-page.ts";
 import type { HttpService } from "./http/connection.ts";
 import type { RequestHead } from "./http/request-head.ts";
 import { answerJsonRpc } from "./json-rpc.ts";
 import type { Limits } from "./limits.ts";
 import { answerPlainPath } from "./plain-path.ts";
-import { challengeAnswer, httpAnswer, type Origins, optionsAnswer } from "./response.ts";
+import { challengeAnswer, forbiddenAnswer, httpAnswer, type Origins, optionsAnswer } from "./response.ts";
 
 /** Answers the body of a request to a path. */
 export type Answerer = (path: string, body: Uint8Array, request: RequestInfo) => Promise<Answer>;
@@ -68,6 +69,8 @@ export function createHttpService(service: Service, restricted: boolean): Omit<H
       const { method, target, authorization } = head;
       if (!methods.has(method) || service.isShutOut(remoteAddress)) return "cut";
       if (method === "OPTIONS") return optionsAnswer(head, origins);
+      if (isOfForeignPage(head, { origins, hasLogin: auth !== undefined }))
+        return forbiddenAnswer(head, origins);
       const verdict = auth?.check({ method, url: target, authorization }) ?? "ok";
       if (verdict === "ok") return undefined;
       return challengeAnswer(head, auth!.challenge(verdict === "stale"), origins);

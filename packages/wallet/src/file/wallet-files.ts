@@ -4,7 +4,7 @@
  * only to keep it readable (beside-original.ts).
  */
 import { access, open, readFile, rename, rm, writeFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { dirname } from "node:path";
 import { WalletRefusal } from "../refusal.ts";
 import { syncDirectory } from "./journal.ts";
 
@@ -19,6 +19,9 @@ export type WalletPaths = {
 /** Bytes of a name with its longest ending, which file systems take. */
 const MAX_NAME_BYTES = 255 - ".address.txt".length;
 
+/** A wallet of such a name would have its files where another keeps its own. */
+const OWN_ENDING = /\.anulo(?:\.lock|\.next)?$/;
+
 /** Throws a refusal for a name that would leave the directory, or that no file can have. */
 export function walletPaths(directory: string, name: string): WalletPaths {
   const isTooLong = Buffer.byteLength(name) > MAX_NAME_BYTES;
@@ -26,11 +29,13 @@ export function walletPaths(directory: string, name: string): WalletPaths {
     isTooLong ||
     name.includes("/") ||
     name.includes("\0") ||
+    OWN_ENDING.test(name) ||
     (process.platform === "win32" && /[\\:]/.test(name))
   ) {
     throw new WalletRefusal("UNKNOWN_ERROR", "Invalid filename");
   }
-  return pathsAt(join(directory, name));
+  // Not joined, which would take `.` and `..` for a way out of the directory.
+  return pathsOfFile(`${directory.replace(/\/+$/, "")}/${name}`);
 }
 
 /** Of a wallet named by its file, with or without the ending of its keys. Source: wallet2.cpp `do_prepare_file_names`. */

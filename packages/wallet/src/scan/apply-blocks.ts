@@ -146,7 +146,7 @@ function receive(
   if (known === undefined) state.outputs.push(owned);
   else state.outputs[state.outputs.indexOf(known)] = owned;
   indexOutput(ledger, owned, name);
-  owned.pendingSpend = known?.pendingSpend ?? pendingSpender(state, owned);
+  owned.pendingSpend = known?.pendingSpend ?? pendingSpender(state, owned.keyImage);
   owned.frozen = known?.frozen === true || wasFrozen(state, owned);
   coverSubaddress(state, output.subaddress);
   addReceipt(receipts, output, output.amount - (known?.amount ?? 0n));
@@ -203,12 +203,15 @@ function wasFrozen({ frozenBefore }: WalletState, { keyImage }: OwnedOutput): bo
   return true;
 }
 
-/** After a rescan an unconfirmed payment made here still holds its inputs. */
-function pendingSpender(state: WalletState, output: OwnedOutput): string | undefined {
-  const image = output.keyImage;
+/** The unconfirmed payment made here, other than `except`, that holds the output with this key image. */
+export function pendingSpender(
+  state: WalletState,
+  image: Uint8Array | undefined,
+  except?: string,
+): string | undefined {
   if (image === undefined) return undefined;
   for (const [id, payment] of state.outgoing) {
-    if (payment.state === "confirmed" || payment.state === "failed") continue;
+    if (id === except || payment.state === "confirmed" || payment.state === "failed") continue;
     if (payment.keyImages.some((other) => equalBytes(other, image))) return id;
   }
   return undefined;

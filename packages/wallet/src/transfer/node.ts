@@ -17,16 +17,27 @@ export const DEFAULT_PRIORITY = 1;
 /** Priorities 1 to 4: unimportant, normal, elevated, priority. */
 const HIGHEST_PRIORITY = 4;
 
-/** The reward (atomic units) of the first blocks there were, for a wallet that hasn't seen any. */
+/** The reward (atomic units) of the first blocks there were. */
 const GREATEST_REWARD = (2n ** 64n - 1n) >> 19n;
+/** Blocks in which what is still to be mined becomes e times less, at the slowest. Source: `EMISSION_SPEED_FACTOR_PER_MINUTE`. */
+const SLOWEST_EMISSION_BLOCKS = 2 ** 20;
 /** Reward (atomic units) that never becomes less. Source: cryptonote_config.h FINAL_SUBSIDY_PER_MINUTE. */
 const LEAST_REWARD = 600_000_000_000n;
 /** The last block's reward may be less than usual, and fees rise when blocks are full. */
 const TOLERANCE = 10n;
 
+/** What the wallet knows of the chain; `lastBlockReward` in atomic units, 0 for unknown. */
+export type SeenChain = { readonly lastBlockReward: bigint; readonly height: number };
+
+/** The greatest reward (atomic units) a block at this height can have: nobody checks the work of what a node tells. */
+function greatestReward(height: number): bigint {
+  return BigInt(Math.floor(Number(GREATEST_REWARD) * Math.exp(-height / SLOWEST_EMISSION_BLOCKS)));
+}
+
 /** Fees per byte by priority of which no honest node asks more. */
-function feeLimits(lastBlockReward: bigint): readonly bigint[] {
-  const known = lastBlockReward === 0n ? GREATEST_REWARD : lastBlockReward;
+function feeLimits({ lastBlockReward, height }: SeenChain): readonly bigint[] {
+  const greatest = greatestReward(height);
+  const known = lastBlockReward === 0n || lastBlockReward > greatest ? greatest : lastBlockReward;
   const reward = known < LEAST_REWARD ? LEAST_REWARD : known;
   const fees = dynamicFees2021({ reward, shortTermMedian: SMALLEST_MEDIAN, longTermMedian: SMALLEST_MEDIAN });
   return fees.map((fee) => fee * TOLERANCE);
@@ -34,9 +45,9 @@ function feeLimits(lastBlockReward: bigint): readonly bigint[] {
 
 /**
  * Fee of a priority: 0 counts as 1, more than 4 as 4. Throws `WalletRefusal`, also where a node asks for absurdly
- * much. `lastBlockReward` in atomic units, 0 for unknown. Source: wallet2.cpp `get_base_fee`.
+ * much. Source: wallet2.cpp `get_base_fee`.
  */
-export async function feeRateOf(daemon: Daemon, priority: number, lastBlockReward: bigint): Promise<FeeRate> {
+export async function feeRateOf(daemon: Daemon, priority: number, seen: SeenChain): Promise<FeeRate> {
   const asked = checked(daemon.client.getFeeEstimate({ grace_blocks: GRACE_BLOCKS }));
   const answer = await asked.catch(refuseTransfer);
   const level = Math.min(priority === 0 ? DEFAULT_PRIORITY : priority, HIGHEST_PRIORITY) - 1;
@@ -44,7 +55,7 @@ export async function feeRateOf(daemon: Daemon, priority: number, lastBlockRewar
   if (feePerByte === undefined || feePerByte === 0n)
     throw new WalletRefusal("GENERIC_TRANSFER_ERROR", "the node did not tell its fees");
   const quantizationMask = BigInt(Math.max(1, answer.quantization_mask));
-  if (feePerByte > feeLimits(lastBlockReward)[level]! || quantizationMask > TOLERANCE * FEE_QUANTIZATION_MASK)
+  if (feePerByte > feeLimits(seen)[level]! || quantizationMask > TOLERANCE * FEE_QUANTIZATION_MASK)
     throw new WalletRefusal(
       "GENERIC_TRANSFER_ERROR",
       `the node asks for absurd fees: ${feePerByte} atomic units per byte, in steps of ${quantizationMask}`,

@@ -48,7 +48,7 @@ async function partsOf(wallet: Wallet, account: number, priority: number): Promi
     random: inBulk(random),
     memory: ringMemoryOf(wallet),
     source: outputSourceOf(wallet.daemon, wallet.height),
-    feeRate: await feeRateOf(wallet.daemon, priority, wallet.state.lastBlockReward),
+    feeRate: await feeRateOf(wallet.daemon, priority, wallet.state),
     change: changeReceiver(wallet, account),
     balanceOf: (of) =>
       accountBalance(wallet.state, {
@@ -117,7 +117,7 @@ export async function makeSweep(
  * there are none. Throws `WalletRefusal`.
  */
 export async function makeUnmixableSweep(wallet: Wallet): Promise<Made[]> {
-  const feeRate = await feeRateOf(wallet.daemon, 1, wallet.state.lastBlockReward);
+  const feeRate = await feeRateOf(wallet.daemon, 1, wallet.state);
   const visible = wallet.spendableOutputs().filter(({ rct }) => !rct);
   const isRare = await isUnmixable(
     wallet.daemon,

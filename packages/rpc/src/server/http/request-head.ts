@@ -12,6 +12,8 @@ export type RequestHead = {
   readonly expectsContinue: boolean;
   readonly authorization: string | undefined;
   readonly origin: string | undefined;
+  readonly contentType: string | undefined;
+  readonly host: string | undefined;
 };
 
 const REQUEST_LINE = /^([A-Z]+) ([!-~\x80-\xff]+) HTTP\/1\.([01])$/;
@@ -26,6 +28,8 @@ type Known = {
   expect?: string;
   authorization?: string;
   origin?: string;
+  contentType?: string;
+  host?: string;
 };
 
 /**
@@ -52,6 +56,8 @@ export function parseRequestHead(text: string): RequestHead | undefined {
     expectsContinue: known.expect?.toLowerCase() === "100-continue",
     authorization: known.authorization,
     origin: known.origin,
+    contentType: known.contentType,
+    host: known.host,
   };
 }
 
@@ -72,12 +78,18 @@ function readHeaders(lines: string, known: Known): boolean {
 /** False where a header that decides about the body comes twice. Most names are told apart by their length. */
 function readHeader(name: string, value: string, known: Known): boolean {
   switch (name.length) {
+    case 4:
+      if (/^host$/i.test(name)) known.host = value.trim();
+      return true;
     case 6:
       if (/^origin$/i.test(name)) known.origin = value.trim();
       else if (/^expect$/i.test(name)) known.expect = value.trim();
       return true;
     case 10:
       if (/^connection$/i.test(name)) known.connection = joined(known.connection, value.trim());
+      return true;
+    case 12:
+      if (/^content-type$/i.test(name)) known.contentType = value.trim();
       return true;
     case 13:
       if (/^authorization$/i.test(name)) known.authorization ??= value.trim();
