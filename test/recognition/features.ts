@@ -1,5 +1,5 @@
 /** What an observer of the chain sees of a transaction, beside its age. */
-import { readTransaction, type Transaction, toHex, transactionWeight } from "@anulo/protocol";
+import { keyInputs, readTransaction, type Transaction, toHex, transactionWeight } from "@anulo/protocol";
 
 export type Features = {
   /** All that must be the same for the same payment. */
@@ -46,7 +46,7 @@ const isAscending = (values: readonly string[]): boolean => values.join() === [.
 export function featuresOf(hex: string): Features {
   const transaction = readTransaction(Buffer.from(hex, "hex"));
   const { prefix, ringct } = transaction;
-  const inputs = prefix.inputs.flatMap((input) => (input.type === "key" ? [input] : []));
+  const inputs = keyInputs(prefix);
   const rings = inputs.map(({ keyImage, keyOffsets }) => {
     let index = 0;
     return { keyImage: toHex(keyImage), members: keyOffsets.map((offset) => (index += Number(offset))) };

@@ -33,8 +33,6 @@ export const MINER_TRANSACTION_RESERVE = 600;
 export const MINER_UNLOCK_BLOCKS = 60;
 /** Blocks before any output may be spent. */
 export const SPENDABLE_AGE = 10;
-/** An unlock time below this is a height, else Unix seconds. */
-export const MAX_BLOCK_NUMBER = 500_000_000n;
 /** Blocks by which a locked output may be spent early. */
 export const UNLOCK_LEEWAY_BLOCKS = 1;
 

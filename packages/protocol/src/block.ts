@@ -18,6 +18,9 @@ import { type Transaction, transaction } from "./transaction.ts";
 import { NULL_HASH, transactionHash } from "./transaction-hash.ts";
 import { treeHash } from "./tree-hash.ts";
 
+/** Heights stay below it; as an unlock time, what is not below it is a time. Source: cryptonote_config.h `CRYPTONOTE_MAX_BLOCK_NUMBER`. */
+export const MAX_BLOCK_NUMBER = 500_000_000;
+
 const uint8Varint = varintBelow(256);
 
 const blockHeader = struct()

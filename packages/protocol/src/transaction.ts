@@ -67,7 +67,7 @@ export const transactionPrefix = struct()
   .field("inputs", list(txInput))
   .field("outputs", list(txOutput))
   .field("extra", byteString);
-/** A transaction without its proofs. `unlockTime`: below 500,000,000 a height, else seconds since 1970. */
+/** A transaction without its proofs. `unlockTime`: below `MAX_BLOCK_NUMBER` a height, else seconds since 1970. */
 export type TransactionPrefix = TypeOf<typeof transactionPrefix>;
 
 const signature = bytes(64);
@@ -82,6 +82,16 @@ function ringSignatures(inputs: readonly TxInput[]): Codec<Uint8Array[][]> {
       for (const [i, row] of rows.entries()) row.write(writer, values[i]!);
     },
   };
+}
+
+/** The inputs that spend outputs: all of a transaction's but those of a miner's. */
+export function keyInputs({ inputs }: Pick<TransactionPrefix, "inputs">): KeyInput[] {
+  return inputs.filter((input) => input.type === "key");
+}
+
+/** Key images (32 bytes each) a transaction spends, in the order of its inputs. */
+export function keyImagesOf(prefix: Pick<TransactionPrefix, "inputs">): Uint8Array[] {
+  return keyInputs(prefix).map(({ keyImage }) => keyImage);
 }
 
 /** The counts of a transaction's RingCT part. */

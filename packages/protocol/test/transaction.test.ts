@@ -16,6 +16,7 @@ import {
   writePrunedTransaction,
   writeTransaction,
 } from "../src/index.ts";
+import { keyImagesOf } from "../src/transaction.ts";
 import { eraVectors, recordedBlocks, recordedTransactions } from "./fixtures.ts";
 
 const someTransactions = [recordedTransactions[0]!, recordedTransactions.at(-1)!].map((hex) => fromHex(hex));
@@ -60,7 +61,7 @@ test("transactions of every era have their known hashes", (t) => {
       const pruned = readTransaction(writePrunedTransaction(tx), { pruned: true });
       assert.equal(toHex(transactionHash(pruned, prunableHash(tx))), expect.hash);
     }
-    const images = tx.prefix.inputs.flatMap((input) => (input.type === "key" ? [toHex(input.keyImage)] : []));
+    const images = keyImagesOf(tx.prefix).map(toHex);
     assert.deepEqual(images, expect.key_images);
   }
 });

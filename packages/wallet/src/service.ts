@@ -18,6 +18,7 @@ import { WalletRefusal } from "./refusal.ts";
 import { walletHandlers } from "./rpc/handlers.ts";
 import type { NetworkName } from "./state.ts";
 import { workThreads } from "./threads/work-threads.ts";
+import { TaskQueue } from "./turns.ts";
 import type { Wallet } from "./wallet.ts";
 
 export type WalletServiceOptions = Pick<RpcServerOptions<never>, "limits" | "origins" | "tls"> & {
@@ -87,7 +88,7 @@ export class WalletService {
   readonly #log: Logger;
   #server: RpcServer | undefined;
   #opened: OpenWallet | undefined;
-  #turn: Promise<unknown> = Promise.resolve();
+  readonly #openings = new TaskQueue();
   #refreshPeriod: number;
   #nextRefresh = 0;
   #nextTelling = 0;
@@ -196,9 +197,7 @@ export class WalletService {
 
   /** Opening and closing take turns. */
   inTurn<T>(task: () => Promise<T>): Promise<T> {
-    const mine = this.#turn.then(task, task);
-    this.#turn = mine.catch(() => undefined);
-    return mine;
+    return this.#openings.run(task);
   }
 
   /** Closes the wallet that is open and puts another in its place. */

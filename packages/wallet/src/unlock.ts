@@ -1,8 +1,7 @@
 /** When money may be spent. Pure; the wallet's height and the time come in as arguments. */
+import { MAX_BLOCK_NUMBER } from "@anulo/protocol";
 import type { NetworkName, OwnedOutput } from "./state.ts";
 
-/** Unlock times below are heights, others are seconds. Source: cryptonote_config.h CRYPTONOTE_MAX_BLOCK_NUMBER. */
-export const MAX_BLOCK_NUMBER = 500_000_000n;
 /** Blocks an output must rest. Source: cryptonote_config.h CRYPTONOTE_DEFAULT_TX_SPENDABLE_AGE. */
 export const SPENDABLE_AGE = 10;
 /** Seconds of a block since hard fork 2, and before it. Source: cryptonote_config.h DIFFICULTY_TARGET_V2, _V1. */

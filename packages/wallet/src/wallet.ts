@@ -24,6 +24,7 @@ import type {
   WalletKeys,
   WalletState,
 } from "./state.ts";
+import { TaskQueue } from "./turns.ts";
 import { isUnlocked, isUnspent, type Now, waitsForTime } from "./unlock.ts";
 
 export type WalletParts = {
@@ -66,8 +67,8 @@ export class Wallet {
   readonly #onReceived: (txid: string) => void;
   readonly #addresses: AddressCache;
   readonly #scanner: Scanner;
-  #turn: Promise<unknown> = Promise.resolve();
-  #scanTurn: Promise<unknown> = Promise.resolve();
+  readonly #spending = new TaskQueue();
+  readonly #scans = new TaskQueue();
   #blocksFetched = 0;
   /** Height from which the scan under way looks at transactions. */
   #scannedFrom = 0;
@@ -211,9 +212,7 @@ export class Wallet {
 
   /** Changes that must not interleave (choosing outputs and recording their spending) take turns here. */
   exclusively<T>(task: () => Promise<T>): Promise<T> {
-    const mine = this.#turn.then(task, task);
-    this.#turn = mine.catch(() => undefined);
-    return mine;
+    return this.#spending.run(task);
   }
 
   /** Keeps a signed transaction and its secret keys, before any byte of it leaves; its inputs count as spent from now on. */
@@ -313,10 +312,7 @@ export class Wallet {
   }
 
   #scanInTurn<T>(task: () => Promise<T>): Promise<T> {
-    const begin = () => (this.#scansEnd ? Promise.reject(scansEnded()) : task());
-    const mine = this.#scanTurn.then(begin, begin);
-    this.#scanTurn = mine.catch(() => undefined);
-    return mine;
+    return this.#scans.run(() => (this.#scansEnd ? Promise.reject(scansEnded()) : task()));
   }
 
   async #refresh(startHeight: number): Promise<RefreshResult> {
@@ -391,8 +387,8 @@ export class Wallet {
   /** Waits for what is under way, closes the files, wipes the secrets. */
   async close(): Promise<void> {
     await this.#scanner.stop();
-    await this.#scanTurn;
-    await this.#turn;
+    await this.#scans.whenIdle();
+    await this.#spending.whenIdle();
     this.#closed = true;
     await this.#log.close();
     wipeKeys(this.keys);

@@ -1,6 +1,12 @@
-import { absoluteOffsets, type KeyInput, secondsPerBlock, type Transaction } from "@anulo/protocol";
+import {
+  absoluteOffsets,
+  type KeyInput,
+  MAX_BLOCK_NUMBER,
+  secondsPerBlock,
+  type Transaction,
+} from "@anulo/protocol";
 import type { ChainOutput, ChainView } from "../chain-view.ts";
-import { hardFork, MAX_BLOCK_NUMBER, SPENDABLE_AGE, UNLOCK_LEEWAY_BLOCKS } from "../constants.ts";
+import { hardFork, SPENDABLE_AGE, UNLOCK_LEEWAY_BLOCKS } from "../constants.ts";
 import { adjustedTime } from "../timestamps.ts";
 import { RuleViolation } from "../violations.ts";
 import type { ChainContext } from "./candidate.ts";

@@ -1,6 +1,7 @@
 import { commitZeroMask } from "@anulo/crypto";
 import {
   isMinerTransaction,
+  keyImagesOf,
   NULL_HASH,
   outputKey,
   prunableHash,
@@ -43,11 +44,6 @@ function outputsOf(tx: Transaction): NewOutput[] {
   }));
 }
 
-/** Key images (32 bytes each) a transaction spends. */
-export function keyImagesOf({ prefix }: Pick<Transaction, "prefix">): Uint8Array[] {
-  return prefix.inputs.flatMap((input) => (input.type === "key" ? [input.keyImage] : []));
-}
-
 /** A transaction as the store keeps it; `hash` is its id (32 bytes). */
 export function newTransaction(tx: Transaction, hash: Uint8Array): NewTransaction {
   const pruned = writePrunedTransaction(tx);
@@ -58,7 +54,7 @@ export function newTransaction(tx: Transaction, hash: Uint8Array): NewTransactio
     prunableHash: tx.prefix.version === 1 ? NULL_HASH : prunableHash(tx),
     unlockTime: tx.prefix.unlockTime,
     outputs: outputsOf(tx),
-    keyImages: keyImagesOf(tx),
+    keyImages: keyImagesOf(tx.prefix),
   };
 }
 
@@ -75,7 +71,7 @@ export function newPrunedTransaction(
     prunableHash: hashOfPrunable,
     unlockTime: tx.prefix.unlockTime,
     outputs: outputsOf(tx),
-    keyImages: keyImagesOf(tx),
+    keyImages: keyImagesOf(tx.prefix),
   };
 }
 
@@ -83,7 +79,7 @@ export function newPrunedTransaction(
 export function factsOfTransaction(pruned: Uint8Array): TransactionFacts {
   const tx = readTransaction(pruned, { pruned: true });
   const outputAmounts = tx.prefix.outputs.map(({ amount }) => (isRingCtOutput(tx) ? 0n : amount));
-  return { outputAmounts, keyImages: keyImagesOf(tx) };
+  return { outputAmounts, keyImages: keyImagesOf(tx.prefix) };
 }
 
 /** All bytes of a stored transaction; undefined where its prunable part is gone. */

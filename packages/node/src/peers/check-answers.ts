@@ -1,11 +1,11 @@
 import { PeerFault } from "@anulo/p2p";
-import { BadBytes, equalBytes, NULL_HASH, toHex } from "@anulo/protocol";
+import { BadBytes, equalBytes, MAX_BLOCK_NUMBER, NULL_HASH, toHex } from "@anulo/protocol";
 import type { ChainReader } from "@anulo/storage";
 import { type IncomingBlock, readIncomingBlock } from "../chain/incoming-block.ts";
 import type { BlockEntry } from "./block-entry.ts";
 import type { FetchedBlock } from "./block-queue.ts";
 import type { Asked, NeededBlock } from "./link.ts";
-import { MAX_BLOCK_IDS_TAKEN, MAX_CHAIN_HEIGHT, type PayloadOf } from "./messages.ts";
+import { MAX_BLOCK_IDS_TAKEN, type PayloadOf } from "./messages.ts";
 
 /** Blame of the original for an answer that cannot be honest. */
 const LIE = { score: 5 };
@@ -28,7 +28,7 @@ function checkShape(answer: PayloadOf<"chain">, overlap: number): void {
   if (weights.length > 0 && weights.length !== ids.length) {
     throw new PeerFault("not one weight for each block", WRONG);
   }
-  if (total >= MAX_CHAIN_HEIGHT || ids.length > MAX_BLOCK_IDS_TAKEN) throw new PeerFault("too many blocks");
+  if (total >= MAX_BLOCK_NUMBER || ids.length > MAX_BLOCK_IDS_TAKEN) throw new PeerFault("too many blocks");
 }
 
 /** Checks one block of a chain after the first; true when it is unknown. */

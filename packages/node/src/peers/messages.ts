@@ -24,8 +24,6 @@ export const MAX_BLOCKS_OF_REQUEST = 100;
 /** Block ids of one answer: sent and taken at most. Source: cryptonote_config.h `BLOCKS_IDS_SYNCHRONIZING_*`. */
 export const BLOCK_IDS_SENT = 10_000;
 export const MAX_BLOCK_IDS_TAKEN = 25_000;
-/** Blocks a chain may have. Source: cryptonote_config.h `CRYPTONOTE_MAX_BLOCK_NUMBER`. */
-export const MAX_CHAIN_HEIGHT = 500_000_000;
 
 /** Source: connection_context.cpp `get_max_bytes`. */
 function declare<T>(id: number, name: string, rest: { payload: RecordField<T>; maxBytes: number }) {

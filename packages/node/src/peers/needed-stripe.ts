@@ -1,4 +1,4 @@
-import { PRUNING_LOG_STRIPES, stripeOfBlock, stripeOfSeed } from "@anulo/protocol";
+import { MAX_BLOCK_NUMBER, PRUNING_LOG_STRIPES, stripeOfBlock, stripeOfSeed } from "@anulo/protocol";
 import type { BlockQueue } from "./block-queue.ts";
 import type { PeerLink } from "./link.ts";
 
@@ -12,9 +12,6 @@ export interface StripeQuestion {
   readonly links: readonly PeerLink[];
   readonly maxOut: number;
 }
-
-/** Above any chain. Source: cryptonote_config.h `CRYPTONOTE_MAX_BLOCK_NUMBER`. */
-const MAX_HEIGHT = 500_000_000;
 
 /** The first block that is neither in the chain nor asked for. */
 function nextNeededHeight({ height, queue }: StripeQuestion): number {
@@ -31,7 +28,7 @@ function nextNeededHeight({ height, queue }: StripeQuestion): number {
  * Source: cryptonote_protocol_handler.inl `get_next_needed_pruning_stripe`.
  */
 export function neededStripe(question: StripeQuestion): number {
-  const { target = MAX_HEIGHT, links, maxOut } = question;
+  const { target = MAX_BLOCK_NUMBER, links, maxOut } = question;
   const next = stripeOfBlock(nextNeededHeight(question), target);
   if (next === 0) return 0;
   const subsequent = 1 + (next % 2 ** PRUNING_LOG_STRIPES);

@@ -8,6 +8,7 @@ import {
 } from "@anulo/consensus";
 import {
   BadBytes,
+  keyImagesOf,
   NULL_HASH,
   readTransaction,
   toHex,
@@ -17,7 +18,6 @@ import {
 import type { PoolTransaction, RelayPhase } from "@anulo/storage";
 import { createOnce, type Once } from "../chain/once.ts";
 import { type ChainParts, transact } from "../chain/parts.ts";
-import { keyImagesOf } from "../chain/stored-transaction.ts";
 import { dropFromPool } from "./maintain.ts";
 import { promote } from "./relay-phase.ts";
 import { NEVER } from "./return-to-pool.ts";
@@ -149,7 +149,7 @@ function rowOf({ candidate, submission, judgement, receiveTime }: Admitted): Poo
 /** Tells the pool's own transactions that another one spends the same. Source: tx_pool.cpp `mark_double_spend`. */
 function markDoubleSpend(parts: ChainParts, { transaction }: TransactionCandidate): void {
   const { pool } = parts;
-  const rivals = keyImagesOf(transaction).flatMap((image) => [...pool.spendersOf(toHex(image))]);
+  const rivals = keyImagesOf(transaction.prefix).flatMap((image) => [...pool.spendersOf(toHex(image))]);
   const unmarked = rivals.filter((key) => pool.get(key)?.row.doubleSpendSeen === false);
   if (unmarked.length === 0) return;
   transact(parts, (writer) => {

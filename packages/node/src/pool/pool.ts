@@ -1,7 +1,6 @@
 import type { PoolView } from "@anulo/consensus";
-import { readTransactionPrefix, type TransactionPrefix, toHex } from "@anulo/protocol";
+import { keyImagesOf, readTransactionPrefix, type TransactionPrefix, toHex } from "@anulo/protocol";
 import type { ChainReader, ChainWriter, PoolTransaction } from "@anulo/storage";
-import { keyImagesOf } from "../chain/stored-transaction.ts";
 import { createSortedList, type SortedList } from "./sorted-list.ts";
 import { compareTableOrder } from "./table-order.ts";
 
@@ -61,7 +60,7 @@ function entryOf(
   row: PoolTransaction,
   prefix: TransactionPrefix = readTransactionPrefix(row.blob),
 ): PoolEntry {
-  const keyImages = keyImagesOf({ prefix }).map(toHex);
+  const keyImages = keyImagesOf(prefix).map(toHex);
   return { id, key: toHex(id), row, keyImages };
 }
 

@@ -1,3 +1,4 @@
+import { MAX_BLOCK_NUMBER } from "@anulo/protocol";
 import { method } from "../define.ts";
 import { contractZero, filled, list, object, optional, or, zero } from "../schema/composites.ts";
 import { flag, hash, text, u64, uint, uint32 } from "../schema/scalars.ts";
@@ -70,9 +71,6 @@ const transferEntry = object({ ...transferFields, destinations: optional(list(de
 
 /** The same in a list, where `destinations` are an extra: only where they are known. */
 const listedTransfer = object({ ...transferFields, destinations: filled(optional(list(destination))) });
-
-/** Source: cryptonote_config.h CRYPTONOTE_MAX_BLOCK_NUMBER. */
-const MAX_BLOCK_NUMBER = 500_000_000;
 
 const kinds = {
   in: optional(list(listedTransfer)),

@@ -2,20 +2,24 @@
 import { encryptedPaymentId, formatAddress, longPaymentId, parseExtra, toHex } from "@anulo/protocol";
 import { WalletRefusal } from "../refusal.ts";
 import type { NetworkName } from "../state.ts";
-import type { ConstructionData } from "../transfer/metadata.ts";
+import type { ConstructionData, DestinationValue } from "../transfer/metadata.ts";
 import { sum } from "../transfer/plan.ts";
 
-type Entry = ConstructionData["change"];
 type Paid = { readonly address: string; amount: bigint };
 
 function refusal(message: string): WalletRefusal {
   return new WalletRefusal("BAD_UNSIGNED_TX_DATA", message);
 }
 
-const keyOf = ({ spendPublic, viewPublic }: Entry): string => toHex(spendPublic) + toHex(viewPublic);
+const keyOf = ({ spendPublic, viewPublic }: DestinationValue): string =>
+  toHex(spendPublic) + toHex(viewPublic);
 const utf8 = new TextDecoder();
 
-function addressText(entry: Entry, network: NetworkName, paymentId: Uint8Array | undefined): string {
+function addressText(
+  entry: DestinationValue,
+  network: NetworkName,
+  paymentId: Uint8Array | undefined,
+): string {
   const { spendPublic, viewPublic, isSubaddress, original } = entry;
   const kind = isSubaddress === 1 ? "subaddress" : "standard";
   const plain = formatAddress({ kind, spendPublic, viewPublic }, network);

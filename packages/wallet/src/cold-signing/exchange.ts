@@ -1,13 +1,14 @@
 /** Outputs one way, key images the other. */
 import { randomBytes } from "node:crypto";
-import { BadBytes, concatBytes, decode, encode, equalBytes, toHex } from "@anulo/protocol";
+import { BadBytes, concatBytes, decode, encode, equalBytes, keyInputs, toHex } from "@anulo/protocol";
 import type { ScannedTransaction, SpentStatus } from "../changes.ts";
 import { checked } from "../daemon.ts";
-import { mapPatiently } from "../proofs/text.ts";
 import { fetchTransactions } from "../proofs/transactions.ts";
 import { WalletRefusal } from "../refusal.ts";
+import { publicAmountOut } from "../scan/scan-transaction.ts";
 import type { OwnedOutput } from "../state.ts";
 import { workThreads } from "../threads/work-threads.ts";
+import { mapPatiently } from "../turns.ts";
 import type { Wallet } from "../wallet.ts";
 import {
   type ExportedOutputs,
@@ -146,12 +147,11 @@ async function spendersOf(wallet: Wallet, spent: ReadonlySet<string>): Promise<S
     groups.map(([output]) => output!.txHash),
   );
   return found.flatMap(({ transaction: { prefix, ringct } }, i): ScannedTransaction[] => {
-    const inputs = prefix.inputs.flatMap((input) => (input.type === "key" ? [input] : []));
+    const inputs = keyInputs(prefix);
     if (!inputs.some(({ keyImage }) => spent.has(toHex(keyImage)))) return [];
     const received = groups[i]!;
     const { txHash, height, timestamp, unlockTime, txSize } = received[0]!;
     const fee = ringct === undefined ? undefined : ringct.type === 0 ? 0n : ringct.fee;
-    const publicAmountOut = prefix.outputs.reduce((sum, output) => sum + output.amount, 0n);
     const paymentId = wallet.state.incoming.find((it) => equalBytes(it.txHash, txHash))?.paymentId;
     return [
       {
@@ -162,7 +162,7 @@ async function spendersOf(wallet: Wallet, spent: ReadonlySet<string>): Promise<S
         txSize,
         coinbase: false,
         fee,
-        publicAmountOut,
+        publicAmountOut: publicAmountOut(prefix),
         paymentId: paymentId ?? new Uint8Array(32),
         received,
         inputs,

@@ -20,7 +20,7 @@ import {
 import { WalletRefusal } from "../refusal.ts";
 import { oneTimeSecret, PUBLIC_MASK } from "../scan/scan-transaction.ts";
 import type { OwnedOutput } from "../state.ts";
-import type { ConstructionData, PendingTransaction } from "../transfer/metadata.ts";
+import type { ConstructionData, DestinationValue, PendingTransaction } from "../transfer/metadata.ts";
 import { sum } from "../transfer/plan.ts";
 import {
   type Destination,
@@ -32,13 +32,13 @@ import {
 import { UNTOLD_TX_KEY } from "../transfer/submit.ts";
 import { signTransaction } from "../transfer/transfers.ts";
 import type { Receiver } from "../transfer/tx-keys.ts";
+import { isSameReceiver } from "../transfer/tx-keys.ts";
 import type { Wallet } from "../wallet.ts";
 import { importOutputs } from "./exchange.ts";
 import { type Finder, importOutput } from "./exported-outputs.ts";
 import type { SignedSet, UnsignedSet } from "./tx-sets.ts";
 
 type Source = ConstructionData["sources"][number];
-type Entry = ConstructionData["change"];
 
 function refusal(message: string): WalletRefusal {
   return new WalletRefusal("SIGN_UNSIGNED", `Failed to sign unsigned tx: ${message}`);
@@ -98,12 +98,11 @@ export function ringOf({ outputs, realOutput }: Source): Ring {
   return { members, realIndex: Number(realOutput) };
 }
 
-const isSame = (a: Entry, b: Entry): boolean =>
-  equalBytes(a.spendPublic, b.spendPublic) && equalBytes(a.viewPublic, b.viewPublic);
-
 /** Who is paid: all outputs but the change, or but the output of nothing that stands for it. */
-function paidEntries({ splitDestinations, change }: ConstructionData): Entry[] {
-  const at = splitDestinations.findIndex((entry) => isSame(entry, change) && entry.amount === change.amount);
+function paidEntries({ splitDestinations, change }: ConstructionData): DestinationValue[] {
+  const at = splitDestinations.findIndex(
+    (entry) => isSameReceiver(entry, change) && entry.amount === change.amount,
+  );
   if (at === -1 && change.amount > 0n) throw refusal("the change is not among the outputs");
   const paid = splitDestinations.filter((_, i) => i !== at);
   // An output of nothing beside a single payment is made anew, for nobody.
@@ -112,7 +111,13 @@ function paidEntries({ splitDestinations, change }: ConstructionData): Entry[] {
 
 const utf8 = new TextDecoder();
 
-function destinationOf({ original, spendPublic, viewPublic, isSubaddress, amount }: Entry): Destination {
+function destinationOf({
+  original,
+  spendPublic,
+  viewPublic,
+  isSubaddress,
+  amount,
+}: DestinationValue): Destination {
   if (!isPoint(spendPublic) || !isPoint(viewPublic)) throw refusal("a destination's key is no point");
   const address = utf8.decode(original);
   return { address, spendPublic, viewPublic, isSubaddress: isSubaddress === 1, amount, paymentId: undefined };

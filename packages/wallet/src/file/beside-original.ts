@@ -1,4 +1,5 @@
 /** What becomes of the original program's cache beside a wallet's files: read, sealed anew, never lost. */
+import { setImmediate } from "node:timers/promises";
 import { BadBytes, equalBytes } from "@anulo/protocol";
 import type { Logger } from "@anulo/rpc";
 import { applyChange, type Ledger } from "../ledger.ts";
@@ -35,7 +36,7 @@ export async function takeOverCache(
     for (const change of takeOver(cache, id, { network, isViewOnly })) {
       applyChange(ledger, change);
       kept.push(into.log.append(change));
-      await new Promise((resolve) => setImmediate(resolve));
+      await setImmediate();
     }
     await Promise.all(kept);
     const { txKeys, notes, confirmed } = cache;

@@ -11,6 +11,7 @@ import { chacha8, chacha20 } from "@anulo/crypto";
 import {
   BadBytes,
   concatBytes,
+  encode,
   fixedBytes,
   optionalField,
   packedBytes,
@@ -18,7 +19,6 @@ import {
   readRecord,
   record,
   u64,
-  Writer,
   writeRecord,
 } from "@anulo/protocol";
 import { BadJson, type Json, type JsonObject, parseJson, Real } from "@anulo/rpc";
@@ -27,10 +27,10 @@ import { accountOfKeys } from "../multisig/account-keys.ts";
 import { checkAccount, KeyExchangeRefused } from "../multisig/key-exchange.ts";
 import type { MultisigPart, NetworkName, WalletKeys } from "../state.ts";
 import { workThreads } from "../threads/work-threads.ts";
+import { type EncryptedFile, encryptedFile, IV_BYTES } from "./encrypted-file.ts";
 import { formatMultisigSettings, multisigOfSettings } from "./multisig-settings.ts";
 import { cacheKeyOf } from "./original-cache.ts";
 
-const IV_BYTES = 8;
 /** A keys file holds a few kilobytes. */
 const MAX_FILE_BYTES = 1 << 20;
 /** Appended to the file's key for the inner layer. Source: cryptonote_config.h HASH_KEY_MEMORY. */
@@ -88,10 +88,10 @@ export async function readKeysFile(
   { password, kdfRounds }: Omit<KeysFileOptions, "random">,
 ): Promise<ReadKeysFile> {
   if (file.length > MAX_FILE_BYTES) throw new WrongPassword();
-  const { iv, sealed } = splitFile(file);
+  const { iv, encrypted } = readFrame(file);
   const fileKey = await fileKeyOf(password, kdfRounds);
   try {
-    const settings = openJson(sealed, fileKey, iv);
+    const settings = openJson(encrypted, fileKey, iv);
     const { keys, createdAt } = await openAccount(settings, fileKey);
     if (mismatch(keys) !== undefined) throw new WrongPassword();
     checkMultisig(keys);
@@ -204,13 +204,9 @@ export async function writeKeysFile(
     json.set("encrypted_secret_keys", 1);
     const text = Buffer.from(formatObject(json), "latin1");
     const iv = random(IV_BYTES);
-    const sealed = chacha20(text, fileKey, iv);
+    const encrypted = chacha20(text, fileKey, iv);
     text.fill(0);
-    const writer = new Writer(sealed.length + 16);
-    writer.writeBytes(iv);
-    writer.writeVarint(sealed.length);
-    writer.writeBytes(sealed);
-    return writer.finish();
+    return encode(encryptedFile, { iv, encrypted });
   } finally {
     fileKey.fill(0);
   }
@@ -255,12 +251,9 @@ function formatValue(value: Json): string {
   return String(value);
 }
 
-function splitFile(file: Uint8Array): { iv: Uint8Array; sealed: Uint8Array } {
+function readFrame(file: Uint8Array): EncryptedFile {
   try {
-    const reader = new Reader(file);
-    const iv = reader.readBytes(IV_BYTES);
-    const sealed = reader.readBytes(reader.readVarint());
-    return { iv, sealed };
+    return encryptedFile.read(new Reader(file));
   } catch (error) {
     if (error instanceof BadBytes) throw new WrongPassword();
     throw error;
@@ -268,8 +261,8 @@ function splitFile(file: Uint8Array): { iv: Uint8Array; sealed: Uint8Array } {
 }
 
 /** Files of the first years used 8 rounds. */
-function openJson(sealed: Uint8Array, key: Uint8Array, iv: Uint8Array): Map<string, Json> {
-  const object = parseObject(chacha20(sealed, key, iv)) ?? parseObject(chacha8(sealed, key, iv));
+function openJson(encrypted: Uint8Array, key: Uint8Array, iv: Uint8Array): Map<string, Json> {
+  const object = parseObject(chacha20(encrypted, key, iv)) ?? parseObject(chacha8(encrypted, key, iv));
   if (object === undefined) throw new WrongPassword();
   return new Map(Object.entries(object));
 }

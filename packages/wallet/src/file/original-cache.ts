@@ -7,6 +7,8 @@
  * Source: wallet2.h `cache_file_data`, `transfer_details` and `BEGIN_SERIALIZE_OBJECT` of `wallet2`;
  * wallet2.cpp `load_wallet_cache`, `setup_keys`.
  */
+
+import { setImmediate } from "node:timers/promises";
 import { chacha20, keccak256 } from "@anulo/crypto";
 import {
   BadBytes,
@@ -15,6 +17,7 @@ import {
   bytes32,
   type Codec,
   concatBytes,
+  encode,
   equalBytes,
   list,
   Reader,
@@ -28,8 +31,8 @@ import {
   Writer,
 } from "@anulo/protocol";
 import { destination, flag, uint64, version } from "../transfer/metadata.ts";
+import { type EncryptedFile, encryptedFile } from "./encrypted-file.ts";
 
-const IV_BYTES = 8;
 const MAGIC = new TextEncoder().encode("monero wallet cache");
 /** Of some hundred thousand transfers. */
 const MAX_FILE_BYTES = 512 * 1024 * 1024;
@@ -158,7 +161,7 @@ const many = <T>(element: Codec<T>): Section<T[]> => ({
     if (count > reader.remaining) throw reader.bad(`count ${count} above the bytes left`);
     const values: T[] = [];
     for (let i = 0; i < count; i++) {
-      if (i % ITEMS_AT_ONCE === ITEMS_AT_ONCE - 1) await new Promise((resolve) => setImmediate(resolve));
+      if (i % ITEMS_AT_ONCE === ITEMS_AT_ONCE - 1) await setImmediate();
       values.push(element.read(reader));
     }
     return values;
@@ -201,21 +204,20 @@ type ValueOf<S> = S extends Section<infer T> ? T : never;
 export type OriginalCache = { -readonly [K in keyof typeof sections]: ValueOf<(typeof sections)[K]> };
 export type CachedDestination = TypeOf<typeof destination>;
 
-function splitFile(file: Uint8Array): { iv: Uint8Array; sealed: Uint8Array } {
+function readFrame(file: Uint8Array): EncryptedFile {
   if (file.length > MAX_FILE_BYTES) throw new BadBytes("too large");
-  const reader = new Reader(file);
-  return { iv: reader.readBytes(IV_BYTES), sealed: reader.readBytes(reader.readVarint()) };
+  return encryptedFile.read(new Reader(file));
 }
 
 /** What tells this writing of the cache from every other: hex. Throws `BadBytes`. */
 export function cacheId(file: Uint8Array): string {
-  return Buffer.from(splitFile(file).iv).toString("hex");
+  return Buffer.from(readFrame(file).iv).toString("hex");
 }
 
 /** Reads a cache; wiped by the caller are `key` and the secrets in what is read. Throws `BadBytes` for any other file. */
 export async function readOriginalCache(file: Uint8Array, key: Uint8Array): Promise<OriginalCache> {
-  const { iv, sealed } = splitFile(file);
-  const reader = new Reader(chacha20(sealed, key, iv));
+  const { iv, encrypted } = readFrame(file);
+  const reader = new Reader(chacha20(encrypted, key, iv));
   if (reader.remaining < MAGIC.length || !equalBytes(reader.readBytes(MAGIC.length), MAGIC))
     throw new BadBytes("not a cache of version 0.18 under this password");
   if (varint.read(reader) !== 0) throw reader.bad("unknown version");
@@ -233,14 +235,7 @@ export function writeOriginalCache(cache: OriginalCache, key: Uint8Array, iv: Ui
   varint.write(writer, 0);
   for (const [name, section] of Object.entries(sections))
     (section as Section<unknown>).write(writer, cache[name as keyof OriginalCache]);
-  return sealCache(writer.finish(), key, iv);
-}
-
-function sealCache(plain: Uint8Array, key: Uint8Array, iv: Uint8Array): Uint8Array {
-  const writer = new Writer();
-  writer.writeBytes(iv);
-  byteString.write(writer, chacha20(plain, key, iv));
-  return writer.finish();
+  return encode(encryptedFile, { iv, encrypted: chacha20(writer.finish(), key, iv) });
 }
 
 /** The same cache under another key. Throws `BadBytes` where the old one doesn't open it. */
@@ -248,12 +243,12 @@ export function resealCache(
   file: Uint8Array,
   { from, to, iv }: { from: Uint8Array; to: Uint8Array; iv: Uint8Array },
 ): Uint8Array {
-  const { iv: oldIv, sealed } = splitFile(file);
-  const plain = chacha20(sealed, from, oldIv);
+  const old = readFrame(file);
+  const plain = chacha20(old.encrypted, from, old.iv);
   try {
     if (!equalBytes(plain.subarray(0, MAGIC.length), MAGIC))
       throw new BadBytes("not a cache of version 0.18 under this password");
-    return sealCache(plain, to, iv);
+    return encode(encryptedFile, { iv, encrypted: chacha20(plain, to, iv) });
   } finally {
     plain.fill(0);
   }

@@ -1,6 +1,8 @@
 /** Keeps a wallet's state on disk: a picture of it, then every change since. */
+
 import { rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
+import { setImmediate } from "node:timers/promises";
 import type { WalletChange } from "../changes.ts";
 import { applyChange, createLedger, indexLedger, type Ledger } from "../ledger.ts";
 import type { NetworkName, WalletSettings, WalletState } from "../state.ts";
@@ -110,7 +112,7 @@ async function replay(
   for (const record of records) {
     unpaused += record.length;
     if (unpaused > BYTES_BETWEEN_PAUSES) {
-      await pause();
+      await setImmediate();
       unpaused = 0;
     }
     const value = readCbor(record) as unknown as Picture | WalletChange;
@@ -154,7 +156,7 @@ async function picture(state: WalletState): Promise<Uint8Array[]> {
       records.push(
         writePicture({ kind: "items", of, items: list.slice(at, at + ITEMS_PER_RECORD) as Plain[] }),
       );
-      await pause();
+      await setImmediate();
     }
   }
   return records;
@@ -162,9 +164,4 @@ async function picture(state: WalletState): Promise<Uint8Array[]> {
 
 function writePicture(value: Picture): Uint8Array {
   return writeCbor(value as unknown as Plain);
-}
-
-/** Lets other work run between two pieces of a long one. */
-function pause(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
 }

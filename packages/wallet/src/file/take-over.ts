@@ -1,5 +1,5 @@
 /** What stands only in the cache of the original program, as changes of this wallet. Pure. */
-import { formatAddress, outputKey, type TransactionPrefix, toHex } from "@anulo/protocol";
+import { formatAddress, keyImagesOf, outputKey, toHex } from "@anulo/protocol";
 import type { TakenOver, WalletChange } from "../changes.ts";
 import type { AddressBookEntry, NetworkName, OutgoingPayment, OutgoingState } from "../state.ts";
 import type { CachedDestination, OriginalCache } from "./original-cache.ts";
@@ -32,9 +32,6 @@ function addressText(to: CachedDestination, paymentId: Uint8Array, network: Netw
   return formatAddress({ kind, spendPublic, viewPublic }, network);
 }
 
-const keyImagesOf = ({ inputs }: TransactionPrefix): Uint8Array[] =>
-  inputs.flatMap((input) => (input.type === "key" ? [input.keyImage.slice()] : []));
-
 type CachedPayment =
   | OriginalCache["confirmed"][number]["value"]
   | OriginalCache["unconfirmed"][number]["value"];
@@ -53,7 +50,7 @@ function common(txHash: Uint8Array, cached: CachedPayment, { network }: Taking) 
       return { address: addressText(to, paymentId, network), amount: to.amount };
     }),
     paymentId: paymentId.slice(),
-    keyImages: keyImagesOf(prefix),
+    keyImages: keyImagesOf(prefix).map((image) => image.slice()),
   };
 }
 

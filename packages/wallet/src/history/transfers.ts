@@ -1,5 +1,5 @@
 /** The wallet's history as its callers read it. Source: wallet_rpc_server.cpp `fill_transfer_entry`, `set_confirmations`. */
-import { equalBytes, toHex } from "@anulo/protocol";
+import { equalBytes, MAX_BLOCK_NUMBER, toHex } from "@anulo/protocol";
 import type {
   IncomingPayment,
   OutgoingPayment,
@@ -8,7 +8,7 @@ import type {
   SubaddressIndex,
   WalletState,
 } from "../state.ts";
-import { BLOCK_SECONDS, isUnlocked, MAX_BLOCK_NUMBER, type Now } from "../unlock.ts";
+import { BLOCK_SECONDS, isUnlocked, type Now } from "../unlock.ts";
 
 export type TransferKind = "in" | "block" | "out" | "pending" | "failed" | "pool";
 

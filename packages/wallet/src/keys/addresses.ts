@@ -1,4 +1,5 @@
 /** Addresses of one wallet as text. */
+import { setImmediate } from "node:timers/promises";
 import { subaddressKeysOf } from "@anulo/crypto";
 import { BadAddress, formatAddress, parseAddress } from "@anulo/protocol";
 import type { NetworkName, SubaddressIndex, WalletKeys } from "../state.ts";
@@ -45,7 +46,7 @@ export class AddressCache {
   async prepare(indices: Iterable<SubaddressIndex>): Promise<void> {
     for (const run of runsOf(this.#unknown(indices))) {
       this.#make(run);
-      await new Promise((resolve) => setImmediate(resolve));
+      await setImmediate();
     }
   }
 

@@ -2,6 +2,7 @@
  * A signer makes every proposed transaction again from what is said of it, and signs only what comes out the same.
  * Source: multisig_tx_builder_ringct.cpp `init` with `reconstruction`.
  */
+import { setImmediate } from "node:timers/promises";
 import {
   type ClsagFrame,
   commit,
@@ -24,22 +25,21 @@ import {
   writeExtra,
 } from "@anulo/protocol";
 import { checkForm, ringOf } from "../cold-signing/sign-set.ts";
-import { mapPatiently } from "../proofs/text.ts";
 import { WalletRefusal } from "../refusal.ts";
 import type { OwnedOutput } from "../state.ts";
 import type { ConstructionData, PendingTransaction } from "../transfer/metadata.ts";
 import {
   cryptPaymentId,
+  isSameReceiver,
   type OutputPlan,
   outputKeys,
   paymentIdReceiver,
   txPublicKeys,
 } from "../transfer/tx-keys.ts";
+import { mapPatiently } from "../turns.ts";
 import type { Wallet } from "../wallet.ts";
 import { SigningRefused } from "./attempts.ts";
 import { txSecretsOf } from "./tx-secrets.ts";
-
-type Entry = ConstructionData["change"];
 
 /** One input as all signers have it, and the output of ours it spends. */
 export interface ReconstructedInput {
@@ -51,16 +51,13 @@ function demand(holds: boolean, message: string): asserts holds {
   if (!holds) throw new SigningRefused(message);
 }
 
-const isSame = (a: Entry, b: Entry) =>
-  equalBytes(a.spendPublic, b.spendPublic) && equalBytes(a.viewPublic, b.viewPublic);
-
 function plansOf({ splitDestinations, change }: ConstructionData): OutputPlan[] {
   return splitDestinations.map((entry) => ({
     spendPublic: entry.spendPublic,
     viewPublic: entry.viewPublic,
     amount: entry.amount,
     isSubaddress: entry.isSubaddress === 1,
-    isChange: isSame(entry, change),
+    isChange: isSameReceiver(entry, change),
   }));
 }
 
@@ -213,7 +210,7 @@ export async function reconstruct(
       inputs.map(({ keyImage }) => keyImage),
       wallet,
     );
-    await new Promise((resolve) => setImmediate(resolve));
+    await setImmediate();
     checkAmounts(pending);
     return framesOf(transaction, inputs);
   } catch (error) {

@@ -19,10 +19,10 @@ import {
 } from "@anulo/protocol";
 import { learnKeyImagesOf } from "../cold-signing/exchange.ts";
 import { magicOf, seal, unseal } from "../cold-signing/sealed.ts";
-import { mapPatiently } from "../proofs/text.ts";
 import { WalletRefusal } from "../refusal.ts";
 import type { OwnedOutput, SignerInfo } from "../state.ts";
 import { workThreads } from "../threads/work-threads.ts";
+import { mapPatiently } from "../turns.ts";
 import type { Wallet } from "../wallet.ts";
 import { ownOneTimeSecret } from "./account-keys.ts";
 import { choose, type MultisigAccount } from "./key-exchange.ts";

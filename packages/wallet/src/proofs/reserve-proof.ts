@@ -31,7 +31,8 @@ import {
 import { oneTimeSecret } from "../scan/scan-transaction.ts";
 import type { OwnedOutput, SubaddressIndex, WalletKeys } from "../state.ts";
 import { workThreads } from "../threads/work-threads.ts";
-import { decodeProofText, mapPatiently, proofRefusal } from "./text.ts";
+import { mapPatiently } from "../turns.ts";
+import { decodeProofText, proofRefusal } from "./text.ts";
 
 const HEADERS = { 1: "ReserveProofV1", 2: "ReserveProofV2" } as const;
 

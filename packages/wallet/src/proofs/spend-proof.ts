@@ -4,7 +4,8 @@
  */
 import { checkRingSignature, generateRingSignature, keccak256, type RandomSource } from "@anulo/crypto";
 import { encodeBase58, equalBytes } from "@anulo/protocol";
-import { decodeProofText, mapPatiently, proofRefusal, SIGNATURE_LETTERS } from "./text.ts";
+import { mapPatiently } from "../turns.ts";
+import { decodeProofText, proofRefusal, SIGNATURE_LETTERS } from "./text.ts";
 import type { RingOfInput } from "./transactions.ts";
 
 const HEADER = "SpendProofV1";

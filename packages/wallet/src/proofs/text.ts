@@ -32,19 +32,3 @@ export function decodeProofText(text: string): Uint8Array {
   if (bytes === undefined) throw proofRefusal("Signature decoding error");
   return bytes;
 }
-
-const STEPS_AT_ONCE = 16;
-
-/** Maps in order, letting others run now and then: a step is a handful of multiplications of points, unless told. */
-export async function mapPatiently<T, R>(
-  values: readonly T[],
-  step: (value: T) => R,
-  { stepsAtOnce = STEPS_AT_ONCE }: { readonly stepsAtOnce?: number } = {},
-): Promise<R[]> {
-  const results: R[] = [];
-  for (const [i, value] of values.entries()) {
-    if (i % stepsAtOnce === stepsAtOnce - 1) await new Promise((resolve) => setImmediate(resolve));
-    results.push(step(value));
-  }
-  return results;
-}

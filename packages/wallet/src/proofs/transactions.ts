@@ -5,6 +5,7 @@ import {
   BadHex,
   equalBytes,
   fromHex,
+  keyInputs,
   readTransaction,
   type Transaction,
   toHex,
@@ -121,7 +122,7 @@ const OUTPUTS_PER_CALL = 1000;
 
 /** Rings of all inputs that have one, in order. Throws `WalletRefusal`. */
 export async function fetchRings(daemon: Daemon, { prefix }: Transaction): Promise<RingOfInput[]> {
-  const inputs = prefix.inputs.flatMap((input) => (input.type === "key" ? [input] : []));
+  const inputs = keyInputs(prefix);
   const wanted = inputs.flatMap(({ amount, keyOffsets }) =>
     absoluteOffsets(keyOffsets).map((index) => ({ amount, index })),
   );

@@ -15,14 +15,13 @@ import { unsealMultisigSet } from "../multisig/tx-set.ts";
 import { WalletRefusal } from "../refusal.ts";
 import type { WalletContext, WalletService } from "../service.ts";
 import type { Wallet } from "../wallet.ts";
-import { parseHex } from "./parse-hex.ts";
+import { parseHex, parseKeyImage } from "./parse-hex.ts";
 
 function parseSignedKeyImage({ key_image, signature }: { key_image: string; signature: string }) {
-  if (!/^[0-9a-f]{64}$/i.test(key_image))
-    throw new WalletRefusal("WRONG_KEY_IMAGE", "failed to parse key image");
+  const keyImage = parseKeyImage(key_image);
   if (!/^[0-9a-f]{128}$/i.test(signature))
     throw new WalletRefusal("WRONG_SIGNATURE", "failed to parse signature");
-  return { keyImage: fromHex(key_image), signature: fromHex(signature) };
+  return { keyImage, signature: fromHex(signature) };
 }
 
 function refuseViewOnly({ isViewOnly }: Wallet): void {

@@ -30,6 +30,7 @@ import {
 import { WalletRefusal } from "../refusal.ts";
 import type { WalletContext, WalletService } from "../service.ts";
 import type { WalletKeys } from "../state.ts";
+import { isHash } from "./parse-hex.ts";
 
 function directoryOf({ options }: WalletService): string {
   if (options.walletDirectory === undefined) {
@@ -80,8 +81,7 @@ async function currentHeight(service: WalletService): Promise<number> {
 }
 
 function checkSecret(text: string, which: string): Uint8Array {
-  if (!/^[0-9a-f]{64}$/i.test(text))
-    throw new WalletRefusal("UNKNOWN_ERROR", `Failed to parse ${which} key secret key`);
+  if (!isHash(text)) throw new WalletRefusal("UNKNOWN_ERROR", `Failed to parse ${which} key secret key`);
   return fromHex(text);
 }
 

@@ -1,5 +1,5 @@
 /** Payments, transfers, notes. Declarations: @anulo/rpc wallet/history. */
-import { toHex } from "@anulo/protocol";
+import { MAX_BLOCK_NUMBER, toHex } from "@anulo/protocol";
 import { wallet as declared, drawn, implementFor, type ParamsOf } from "@anulo/rpc";
 import {
   type Listed,
@@ -18,9 +18,6 @@ import type { IncomingPayment, OwnedOutput } from "../state.ts";
 import { isUnlocked, type Now } from "../unlock.ts";
 import type { Wallet } from "../wallet.ts";
 import { remembered, rememberedPatiently } from "./remembered.ts";
-
-/** Source: cryptonote_config.h CRYPTONOTE_MAX_BLOCK_NUMBER. */
-const MAX_HEIGHT = 500_000_000;
 
 function describeTransfer(wallet: Wallet, transfer: Transfer) {
   const { destinations } = transfer;
@@ -128,7 +125,7 @@ async function describeTransfers(wallet: Wallet, params: ParamsOf<typeof declare
     account: params.all_accounts ? undefined : params.account_index,
     minors: params.all_accounts ? [] : params.subaddr_indices,
     minHeight: params.filter_by_height ? params.min_height : 0,
-    maxHeight: params.filter_by_height ? Math.min(params.max_height, MAX_HEIGHT) : MAX_HEIGHT,
+    maxHeight: params.filter_by_height ? Math.min(params.max_height, MAX_BLOCK_NUMBER) : MAX_BLOCK_NUMBER,
   };
   const state = { ...wallet.state };
   const context = { state, now: wallet.now() };

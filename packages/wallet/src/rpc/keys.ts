@@ -17,6 +17,7 @@ import { WalletRefusal } from "../refusal.ts";
 import type { WalletContext } from "../service.ts";
 import type { Wallet } from "../wallet.ts";
 import { readyAccountOf } from "./multisig.ts";
+import { parseTxHash } from "./parse-hex.ts";
 import { checkTxKey } from "./proofs.ts";
 
 /** All that a signer needs to have his wallet back, in hexadecimal. Source: wallet2.cpp `get_multisig_seed`. */
@@ -106,8 +107,7 @@ export const keyHandlers = implementFor<WalletContext>()(declared.keys, {
   },
   checkTxKey,
   getTxKey({ txid }, { opened: { wallet } }) {
-    if (!/^[0-9a-f]{64}$/i.test(txid)) throw new WalletRefusal("WRONG_TXID", "TX ID has invalid format");
-    const keys = wallet.state.txKeys.get(txid.toLowerCase());
+    const keys = wallet.state.txKeys.get(toHex(parseTxHash(txid)));
     if (keys === undefined) throw new WalletRefusal("NO_TXKEY", "No tx secret key is stored for this tx");
     return { tx_key: keys.map(toHex).join("") };
   },

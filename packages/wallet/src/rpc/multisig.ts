@@ -1,6 +1,6 @@
 /** Wallets that several signers share. Declarations: @anulo/rpc wallet/multisig. */
 
-import { toHex, transactionHash } from "@anulo/protocol";
+import { keyImagesOf, toHex, transactionHash } from "@anulo/protocol";
 import { type Dialect, wallet as declared, implementFor } from "@anulo/rpc";
 import { connectDaemon } from "../daemon.ts";
 import { changeKeys } from "../file/open-wallet.ts";
@@ -99,7 +99,7 @@ async function openSet(wallet: Wallet, hex: string, kdfRounds: number | undefine
  */
 export async function handOn(wallet: Wallet, set: MultisigSet, kdfRounds: number | undefined) {
   const spent = set.transactions.flatMap(({ transaction: { prefix } }) =>
-    prefix.inputs.flatMap((input) => (input.type === "key" ? [wallet.outputOf(input.keyImage)] : [])),
+    keyImagesOf(prefix).map((keyImage) => wallet.outputOf(keyImage)),
   );
   const keys = spent.flatMap((output) => (output === undefined ? [] : [toHex(output.oneTimeKey)]));
   const told = keys.filter((key) => wallet.state.multisigNonces.has(key));

@@ -14,6 +14,7 @@ import { readPem } from "../file/pem-file.ts";
 import { WalletRefusal } from "../refusal.ts";
 import { fetchSingles } from "../scan/single.ts";
 import type { WalletContext, WalletService } from "../service.ts";
+import { parseTxHash } from "./parse-hex.ts";
 
 /** The interface described is 1.3; the original of 0.18.0.0 says 1.25. Source: wallet_rpc_server_commands_defs.h. */
 const versions = { contract: 1 * 65_536 + 3, upstream: 1 * 65_536 + 25 } as const;
@@ -78,8 +79,7 @@ export const serviceHandlers = implementFor<WalletContext>()(declared.service, {
     return {};
   },
   async scanTx({ txids }, { opened: { wallet } }) {
-    if (!txids.every((txid) => /^[0-9a-f]{64}$/i.test(txid)))
-      throw new WalletRefusal("WRONG_TXID", "TX ID has invalid format");
+    for (const txid of txids) parseTxHash(txid);
     await wallet.scanTransactions(await fetchSingles(wallet, [...new Set(txids)]));
     await wallet.refreshPool();
     return {};

@@ -5,6 +5,7 @@ import {
   estimateTransactionSize,
   estimateTransactionWeight,
   fromHex,
+  keyImagesOf,
   toHex,
 } from "@anulo/protocol";
 import { wallet as declared, implementFor, type ParamsOf } from "@anulo/rpc";
@@ -28,6 +29,7 @@ import {
 } from "../transfer/transfers.ts";
 import type { Wallet } from "../wallet.ts";
 import { handOn } from "./multisig.ts";
+import { parseKeyImage } from "./parse-hex.ts";
 
 type Build = Pick<
   ParamsOf<typeof declared.transfers.transfer>,
@@ -58,7 +60,7 @@ async function finish(
   const described = made.map(({ signed, pending }) => ({
     amount: amountOf(signed.destinations),
     fee: signed.fee,
-    spent_key_images: { key_images: keyImagesOf(pending) },
+    spent_key_images: { key_images: keyImagesOf(pending.transaction.prefix).map(toHex) },
     tx_blob: choice.get_tx_hex ? toHex(signed.blob) : "",
     tx_hash: toHex(signed.txHash),
     tx_key: choice.keys ? signed.txKeys.map(toHex).join("") : "",
@@ -84,10 +86,6 @@ async function finish(
 
 type Finished = Awaited<ReturnType<typeof finish>>;
 const noSets = { multisig_txset: "", unsigned_txset: "" };
-
-function keyImagesOf({ transaction }: PendingTransaction): string[] {
-  return transaction.prefix.inputs.flatMap((input) => (input.type === "key" ? [toHex(input.keyImage)] : []));
-}
 
 const given = (texts: readonly string[]): string[] => texts.filter((text) => text !== "");
 
@@ -131,31 +129,22 @@ function amountsByDestination({ signed: { destinations } }: Made) {
   return { amounts_by_dest: { amounts: inOrder.map(({ amount }) => amount) } };
 }
 
-function sweepOf(wallet: Wallet, params: Build & { address: string; outputs: number; below_amount: bigint }) {
+function sweepOf(
+  wallet: Wallet,
+  params: Build & { address: string; outputs: number; below_amount: bigint },
+): Sweep & { readonly priority: number } {
   const [destination] = parseDestinations([{ address: params.address, amount: 0n }], wallet.network);
   checkPaymentId(params.payment_id);
   if (params.outputs < 1)
     throw new WalletRefusal("TX_NOT_POSSIBLE", "Amount of outputs should be greater than 0.");
   const { account_index: account, subaddr_indices: minors, unlock_time: unlockTime, priority } = params;
   const { outputs, below_amount: below } = params;
-  return {
-    destination: destination!,
-    account,
-    minors,
-    unlockTime,
-    priority,
-    outputs,
-    below,
-  } satisfies Sweep & {
-    priority: number;
-  };
+  return { destination: destination!, account, minors, unlockTime, priority, outputs, below };
 }
 
 /** The output a sweep_single names; throws `WalletRefusal` for a bad key image and for an output that can't be spent. */
 function namedOutput(wallet: Wallet, keyImage: string) {
-  if (!/^[0-9a-f]{64}$/i.test(keyImage))
-    throw new WalletRefusal("WRONG_KEY_IMAGE", "failed to parse key image");
-  const output = wallet.outputOf(fromHex(keyImage));
+  const output = wallet.outputOf(parseKeyImage(keyImage));
   if (output === undefined || !wallet.spendableOutputs().includes(output))
     throw new WalletRefusal("UNKNOWN_ERROR", "No outputs found");
   return output;

@@ -11,6 +11,7 @@ import {
   decode,
   encode,
   times as exactly,
+  keyImagesOf,
   list,
   refine,
   struct,
@@ -146,7 +147,7 @@ export function writeMetadata(pending: PendingTransaction): Uint8Array {
   return encode(pendingTransaction, pending);
 }
 
-type DestinationValue = TypeOf<typeof destination>;
+export type DestinationValue = TypeOf<typeof destination>;
 const utf8 = new TextEncoder();
 const asFlag = (value: boolean): number => (value ? 1 : 0);
 
@@ -198,7 +199,7 @@ export function pendingOf(signed: SignedTransaction, context: MetadataContext): 
   const destinations = signed.destinations.map(destinationValue);
   const dummy = context.change;
   const minors = new Set(inputs.map((input) => input.subaddress.minor));
-  const images = tx.prefix.inputs.map((input) => (input.type === "key" ? `<${toHex(input.keyImage)}> ` : ""));
+  const images = keyImagesOf(tx.prefix).map((keyImage) => `<${toHex(keyImage)}> `);
   return {
     version: 1,
     transaction: tx,

@@ -1,6 +1,5 @@
 /** Plans payments of given amounts, in as few transactions as fit. */
 import type { RandomSource } from "@anulo/crypto";
-import { equalBytes } from "@anulo/protocol";
 import type { Preferences } from "../preferences.ts";
 import { WalletRefusal } from "../refusal.ts";
 import type { OwnedOutput } from "../state.ts";
@@ -18,6 +17,7 @@ import {
 } from "./plan.ts";
 import { pickPreferredInputs, pickRandomInput, pickSmallestInput, relatedness } from "./select.ts";
 import type { Destination, PlannedTransaction } from "./stages.ts";
+import { isSameReceiver } from "./tx-keys.ts";
 
 export type PaymentRequest = {
   /** Amounts above 0. */
@@ -94,10 +94,6 @@ function pickInput(progress: Progress): OwnedOutput | undefined {
   if (progress.unpaid.length === 0 && !progress.isShortOfFee) return pickUnneededInput(progress);
   const candidates = unused.length > 0 ? unused : dust;
   return pickRandomInput(candidates, currentDraft(progress).inputs, progress.random);
-}
-
-function isSameReceiver(a: Destination, b: Destination): boolean {
-  return equalBytes(a.spendPublic, b.spendPublic) && equalBytes(a.viewPublic, b.viewPublic);
 }
 
 /** Where the current draft pays the next destination already; -1 where that gets an output of its own. */

@@ -1,10 +1,10 @@
 /** Rings for outputs about to be spent. Source: wallet2.cpp `get_outs`, `tx_add_fake_output`, tx_sanity_check.cpp. */
 import { commit, isInMainSubgroup, type RandomSource } from "@anulo/crypto";
 import { equalBytes, toHex } from "@anulo/protocol";
-import { mapPatiently } from "../proofs/text.ts";
 import { WalletRefusal } from "../refusal.ts";
 import type { OwnedOutput } from "../state.ts";
 import { workThreads } from "../threads/work-threads.ts";
+import { mapPatiently } from "../turns.ts";
 import {
   type AmountCount,
   type CumulativeOutputs,

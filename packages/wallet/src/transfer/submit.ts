@@ -2,6 +2,7 @@
 import {
   encryptedPaymentId,
   equalBytes,
+  keyImagesOf,
   parseExtra,
   toHex,
   transactionHash,
@@ -61,7 +62,7 @@ function paymentOf(pending: PendingTransaction, { wallet, addressOf }: SubmitPar
     paymentId: wallet.preferences.keepsTxInfo ? paymentIdOf(pending) : new Uint8Array(32),
     account: constructionData.account,
     subaddressIndices: constructionData.subaddressIndices,
-    keyImages: transaction.prefix.inputs.flatMap((input) => (input.type === "key" ? [input.keyImage] : [])),
+    keyImages: keyImagesOf(transaction.prefix),
     unlockTime: transaction.prefix.unlockTime,
     createdAt,
     timestamp: createdAt,

@@ -18,10 +18,12 @@ const ENCRYPTED_PAYMENT_ID_DOMAIN = Uint8Array.of(0x8d);
 
 /** Public keys (32 bytes each) that money goes to. */
 export type Receiver = Pick<Destination, "spendPublic" | "viewPublic" | "isSubaddress">;
+type AddressKeys = Pick<Destination, "spendPublic" | "viewPublic">;
 /** One output to be. `amount` in atomic units; `isChange`: it comes back to the sender. */
 export type OutputPlan = Receiver & { readonly amount: bigint; readonly isChange: boolean };
 
-export function isSameReceiver(a: Receiver, b: Receiver): boolean {
+/** Whether both name the same address. */
+export function isSameReceiver(a: AddressKeys, b: AddressKeys): boolean {
   return equalBytes(a.spendPublic, b.spendPublic) && equalBytes(a.viewPublic, b.viewPublic);
 }
 

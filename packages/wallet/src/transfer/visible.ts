@@ -21,7 +21,7 @@ const DUST_THRESHOLD = 2_000_000_000n;
 /** One output for each digit of what is paid and what comes back. Source: wallet2.cpp `digit_split_strategy`. */
 export function visibleOutputsOf(planned: PlannedTransaction, change: Receiver): OutputPlan[] {
   const paid = planned.destinations.flatMap(({ spendPublic, viewPublic, isSubaddress, amount }) => {
-    const isChange = isSameReceiver({ spendPublic, viewPublic, isSubaddress }, change);
+    const isChange = isSameReceiver({ spendPublic, viewPublic }, change);
     return digitsOfAmount(amount).map((digit) => {
       return { spendPublic, viewPublic, isSubaddress, amount: digit, isChange };
     });

@@ -1,0 +1,35 @@
+/** Work that must not run at once, or must not keep others waiting. */
+import { setImmediate } from "node:timers/promises";
+
+/** Runs tasks one after the other, in the order they came; a task that fails does not stop the next. */
+export class TaskQueue {
+  #last: Promise<unknown> = Promise.resolve();
+
+  /** What the task answers, once those before it have ended. */
+  run<T>(task: () => Promise<T>): Promise<T> {
+    const mine = this.#last.then(task);
+    this.#last = mine.catch(() => undefined);
+    return mine;
+  }
+
+  /** Settles once every task that was given so far has ended. */
+  async whenIdle(): Promise<void> {
+    await this.#last;
+  }
+}
+
+const STEPS_AT_ONCE = 16;
+
+/** Maps in order, letting others run after every 16 steps or as many as are said. */
+export async function mapPatiently<T, R>(
+  values: readonly T[],
+  step: (value: T) => R,
+  { stepsAtOnce = STEPS_AT_ONCE }: { readonly stepsAtOnce?: number } = {},
+): Promise<R[]> {
+  const results: R[] = [];
+  for (const [i, value] of values.entries()) {
+    if (i % stepsAtOnce === stepsAtOnce - 1) await setImmediate();
+    results.push(step(value));
+  }
+  return results;
+}
