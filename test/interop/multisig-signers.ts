@@ -6,11 +6,17 @@ import { words } from "./words.ts";
 
 export type Ask = (method: string, params?: ExactObject) => Promise<ExactObject>;
 
-async function openSigner(stage: Stage, side: Side, daemonPort: number): Promise<Ask> {
+/** `trusts`: the node, which is this machine's. */
+async function openSigner(
+  stage: Stage,
+  side: Side,
+  { daemonPort, trusts }: { daemonPort: number; trusts: boolean },
+): Promise<Ask> {
   const { url } = await stage.service(side, daemonPort);
   const ask: Ask = (method, params = {}) => call(url, method, params);
   await ask("create_wallet", { filename: "signer", password: "secret", language: "English" });
   await ask("auto_refresh", { enable: false });
+  if (!trusts) await ask("set_daemon", { address: `127.0.0.1:${daemonPort}`, trusted: false });
   return ask;
 }
 
@@ -92,7 +98,11 @@ export async function fundTogether(stage: Stage, sides: readonly Side[], thresho
   const daemon = await stage.daemon("ours", "upstream");
   const bob = await stage.wallet("ours", { mnemonic: words.bob, daemonPort: daemon.port });
   const signers: Ask[] = [];
-  for (const side of sides) signers.push(await openSigner(stage, side, daemon.port));
+  for (const [i, side] of sides.entries()) {
+    // Ours learns of spends in two ways: from a node it trusts, or from the blocks.
+    const trusts = side === "real" || i % 2 === 0;
+    signers.push(await openSigner(stage, side, { daemonPort: daemon.port, trusts }));
+  }
   const address = await agreeOnAddress(signers, threshold);
   await mine(daemon, 4, address);
   await mine(daemon, 90, bob.address);

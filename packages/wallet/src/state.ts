@@ -189,7 +189,7 @@ export type WalletState = {
   readonly multisigNonces: Map<string, readonly Uint8Array[]>;
   /** Multisig: what the other signers told last, by hex one-time key. */
   readonly multisigInfos: Map<string, readonly SignerInfo[]>;
-  /** Key images (hex) of outputs not found yet that were frozen in the original program. */
+  /** Key images (hex) of frozen outputs not found yet, or lost in a reorganisation. */
   readonly frozenBefore: string[];
   /** Which writing of the original program's cache was taken over last; empty: none. */
   takenOverCache: string;

@@ -291,6 +291,16 @@ export class Wallet {
     });
   }
 
+  /** Undoes every block from `height` on and scans them again. Throws `WalletRefusal` when the node doesn't answer. */
+  scanAgain(height: number): Promise<RefreshResult> {
+    return this.#scanInTurn(async () => {
+      const { lastBlockReward } = this.state;
+      const nothing = { count: 0, ids: [], lastBlockReward, transactions: [] };
+      await this.commit({ kind: "blocks", fromHeight: height, ...nothing });
+      return await this.#refresh(0);
+    });
+  }
+
   /**
    * Looks at the pool for incoming payments. While a scan is under way, or the node doesn't answer, what was last
    * seen stays: history can be read at any time.

@@ -1,72 +1,29 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { hashToScalar, keyImageOf, publicKeyOf, randomScalar, scAdd } from "@anulo/crypto";
+import { hashToScalar, keyImageOf, publicKeyOf, randomScalar } from "@anulo/crypto";
 import { toHex } from "@anulo/protocol";
 import { createKeys } from "../src/keys/wallet-keys.ts";
-import { applyChange, createLedger } from "../src/ledger.ts";
-import { keysOfAccount } from "../src/multisig/account-keys.ts";
 import { SigningRefused } from "../src/multisig/attempts.ts";
 import { cosign } from "../src/multisig/cosign.ts";
 import {
   continueKeyExchange,
   firstMessage,
-  isConfirmed,
   KeyExchangeRefused,
-  type MultisigAccount,
-  nextMessage,
   startKeyExchange,
 } from "../src/multisig/key-exchange.ts";
 import { BadKeyExchangeMessage, formatKeyExchangeMessage } from "../src/multisig/key-exchange-message.ts";
 import { proposeTransaction } from "../src/multisig/propose.ts";
 import { signerKeyOf } from "../src/multisig/shared-info.ts";
 import { sealMultisigSet, unsealMultisigSet } from "../src/multisig/tx-set.ts";
-import type { OwnedOutput, WalletKeys } from "../src/state.ts";
+import type { OwnedOutput } from "../src/state.ts";
 import type { PendingTransaction } from "../src/transfer/metadata.ts";
 import type { Wallet } from "../src/wallet.ts";
-import { destinationOf, receive, receiverOf, ringAround, seededRandom } from "./transfer-fixture.ts";
+import { accounts, outputs, walletOf, whole } from "./multisig-fixture.ts";
+import { destinationOf, receiverOf, ringAround, seededRandom } from "./transfer-fixture.ts";
 
 const random = seededRandom("hostile cosigner");
 const stranger = createKeys(random);
 const bob = createKeys(random);
-
-/** Two signers who have agreed on an address. */
-function agreed(): [MultisigAccount, MultisigAccount] {
-  const secrets = [1, 2].map((signer) => ({
-    spendSecret: hashToScalar(Uint8Array.of(signer, 1)),
-    viewSecret: hashToScalar(Uint8Array.of(signer, 2)),
-  }));
-  const texts = secrets.map(firstMessage);
-  let accounts = secrets.map((own, i) => startKeyExchange(own, texts.toSpliced(i, 1), 2));
-  while (!accounts.every(isConfirmed)) {
-    const next = accounts.map(nextMessage);
-    accounts = accounts.map((account, i) => continueKeyExchange(account, next.toSpliced(i, 1)));
-  }
-  return accounts as [MultisigAccount, MultisigAccount];
-}
-
-const accounts = agreed();
-/** What both signers' shares come to: nobody has it, but a test needs key images. */
-const whole: WalletKeys = {
-  ...keysOfAccount(accounts[0]),
-  spendSecret: accounts.flatMap(({ shares }) => shares).reduce(scAdd),
-  multisig: undefined,
-};
-const outputs = [1000, 2000].map((globalIndex) => receive(whole, { amount: 500n, globalIndex }, random));
-
-/** As much of a wallet as signing needs. */
-function walletOf(account: MultisigAccount): Wallet {
-  const ledger = createLedger("mainnet", { seedLanguage: "", refreshFromHeight: 0 });
-  ledger.state.outputs.push(...outputs);
-  const part = {
-    keys: keysOfAccount(account),
-    state: ledger.state,
-    whenReady: async () => undefined,
-    indexOfSpendKey: (key: Uint8Array) =>
-      toHex(key) === toHex(whole.spendPublic) ? { major: 0, minor: 0 } : undefined,
-    commit: async (change: Parameters<typeof applyChange>[1]) => applyChange(ledger, change),
-  };
-  return part as unknown as Wallet;
-}
 
 const noncesOf = ({ oneTimeKey }: OwnedOutput, nonces: readonly Uint8Array[]) =>
   nonces.map((nonce) => ({ L: publicKeyOf(nonce), R: keyImageOf(oneTimeKey, nonce) }));

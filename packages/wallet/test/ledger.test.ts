@@ -257,3 +257,18 @@ test("a refused payment leaves its inputs with the payment under way that spends
   applyChange(ledger, { kind: "outgoingState", txHash: toHex(bytes(2)), state: "failed" });
   assert.equal(ledger.state.outputs[0]!.pendingSpend, undefined);
 });
+
+test("a frozen output found again after a reorganisation is still frozen", () => {
+  const ledger = newLedger();
+  const received = transaction(1, 5, { received: [output({ key: 1, amount: 100n })] });
+  mine(ledger, 5, received);
+  applyChange(ledger, { kind: "frozen", keyImage: toHex(bytes(101)), frozen: true });
+  mine(ledger, 5);
+  assert.equal(ledger.state.outputs.length, 0);
+  mine(ledger, 6, { ...received, height: 6 });
+  assert.equal(ledger.state.outputs[0]!.frozen, true);
+  applyChange(ledger, { kind: "frozen", keyImage: toHex(bytes(101)), frozen: false });
+  mine(ledger, 6);
+  mine(ledger, 7, { ...received, height: 7 });
+  assert.equal(ledger.state.outputs[0]!.frozen, false);
+});

@@ -82,6 +82,16 @@ export async function exportInfo(
   return seal(MAGIC, plain, { keys: { ...wallet.keys, kdfRounds }, random: randomBytes });
 }
 
+/** Of one output nobody tells more than he has shares, and nonces for them. */
+function checkCounts(infos: readonly SignerInfo[], account: MultisigAccount): void {
+  const shares = choose(account.signers.length - 1, account.signers.length - account.threshold);
+  const isBounded = infos.every(
+    ({ nonces, partialKeyImages }) =>
+      nonces.length <= nonceCount(account) && partialKeyImages.length <= shares,
+  );
+  if (!isBounded) throw refusal("Multisig info tells more than a signer has");
+}
+
 async function checkPoints(infos: readonly SignerInfo[]): Promise<void> {
   const points = infos.flatMap(({ nonces, partialKeyImages }) => [
     ...nonces.flatMap(({ L, R }) => [L, R]),
@@ -146,6 +156,25 @@ function compositeKeyImage(
   }
 }
 
+/**
+ * Takes key images without naming them to a node that isn't trusted, which would know every spend of this wallet by
+ * them: the blocks since the first output that had none are looked at again. Source: wallet2.cpp `import_multisig`.
+ */
+async function learnByScanning(
+  wallet: Wallet,
+  outputs: readonly OwnedOutput[],
+  keyImages: readonly Uint8Array[],
+): Promise<void> {
+  const fresh = outputs.flatMap(({ oneTimeKey, keyImage: known, height }, n) => {
+    const keyImage = keyImages[n]!;
+    return known !== undefined && equalBytes(known, keyImage) ? [] : [{ oneTimeKey, keyImage, height }];
+  });
+  if (fresh.length === 0) return;
+  const images = fresh.map(({ oneTimeKey, keyImage }) => ({ oneTimeKey, keyImage }));
+  await wallet.learnKeyImages({ kind: "coldKeyImages", images });
+  await wallet.scanAgain(fresh.reduce((lowest, { height }) => Math.min(lowest, height), wallet.height));
+}
+
 export type ImportedInfo = { readonly sealed: readonly Uint8Array[]; readonly kdfRounds: number | undefined };
 
 /** Takes what the other signers told; answers for how many outputs all of them did. Throws `WalletRefusal`. */
@@ -163,10 +192,14 @@ export async function importInfo(
   }
   const told = [...bySigner.values()].sort(([a], [b]) => compareBytes(a!.signer, b!.signer));
   if (told.length + 1 < account.threshold) throw refusal("Wrong number of multisig sources");
-  for (const infos of told) await checkPoints(infos);
   const { outputs } = wallet.state;
   const count = Math.min(outputs.length, ...told.map(({ length }) => length));
   if (count === 0) return 0;
+  for (const infos of told) {
+    const wanted = infos.slice(0, count);
+    checkCounts(wanted, account);
+    await checkPoints(wanted);
+  }
   const shared = outputs.slice(0, count);
   const infos = shared.map((_, n) => told.map((each) => each[n]!));
   const entries = [...shared.entries()];
@@ -177,6 +210,7 @@ export async function importInfo(
     kind: "multisigInfos",
     infos: entries.map(([n, { oneTimeKey }]) => [toHex(oneTimeKey), infos[n]!]),
   });
-  await learnKeyImagesOf(wallet, keyImages, 0);
+  if (wallet.daemon.isTrusted) await learnKeyImagesOf(wallet, keyImages, 0);
+  else await learnByScanning(wallet, shared, keyImages);
   return count;
 }

@@ -194,7 +194,7 @@ export function indexOutput(ledger: Ledger, output: OwnedOutput, name = toHex(ou
   if (output.keyImage !== undefined) ledger.byKeyImage.set(toHex(output.keyImage), output);
 }
 
-/** Frozen in the original program, before this one had found it; told once. */
+/** Frozen before it was found, or found again; told once. */
 function wasFrozen({ frozenBefore }: WalletState, { keyImage }: OwnedOutput): boolean {
   if (keyImage === undefined || frozenBefore.length === 0) return false;
   const at = frozenBefore.indexOf(toHex(keyImage));
@@ -292,12 +292,16 @@ function detachRecent(recent: RecentBlocks, height: number): void {
 }
 
 function detachOutputs(ledger: Ledger, height: number): void {
-  const { outputs } = ledger.state;
+  const { outputs, frozenBefore } = ledger.state;
   const kept: OwnedOutput[] = [];
   for (const newest of outputs) {
     let output: OwnedOutput | undefined = newest;
     while (output !== undefined && output.height >= height) output = output.replaces;
-    if (output === undefined) continue;
+    if (output === undefined) {
+      // What its owner wants left alone stays so when it is found again.
+      if (newest.frozen && newest.keyImage !== undefined) frozenBefore.push(toHex(newest.keyImage));
+      continue;
+    }
     if (output.spentHeight !== undefined && output.spentHeight >= height) {
       output.spentHeight = undefined;
       output.frozen = false;

@@ -1,0 +1,73 @@
+import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
+import { test } from "node:test";
+import { keyImageOf, publicKeyOf } from "@anulo/crypto";
+import { concatBytes, encode, toHex } from "@anulo/protocol";
+import { magicOf, seal } from "../src/cold-signing/sealed.ts";
+import { exportInfo, importInfo, signerInfos, signerKeyOf } from "../src/multisig/shared-info.ts";
+import type { SignerInfo } from "../src/state.ts";
+import type { Wallet } from "../src/wallet.ts";
+import { accounts, outputs, walletOf } from "./multisig-fixture.ts";
+
+const [first, second] = accounts;
+
+/** A signer's wallet that has found `outputs`, and what it does at its node: any question fails. */
+function importing() {
+  const wallet = walletOf(first);
+  const found = outputs.map((output) => ({ ...output, keyImage: undefined }));
+  wallet.state.outputs.splice(0, wallet.state.outputs.length, ...found);
+  const scans: number[] = [];
+  const asked = () => assert.fail("the node was asked");
+  const parts: Partial<Wallet> = {
+    daemon: { isTrusted: false, client: new Proxy({}, { get: asked }) } as unknown as Wallet["daemon"],
+    learnKeyImages: (change) => wallet.commit(change),
+    scanAgain: async (height) => {
+      scans.push(height);
+      // What is found again has the key image that was told.
+      for (const output of wallet.state.outputs)
+        output.keyImage = wallet.state.coldKeyImages.get(toHex(output.oneTimeKey));
+      return { blocksFetched: 0, receivedMoney: false };
+    },
+  };
+  return { wallet: Object.assign(wallet, parts, { height: 5000 }), scans };
+}
+
+test("a node that isn't trusted is told no key image: the blocks since the first output are looked at again", async () => {
+  const sealed = [await exportInfo(walletOf(second), second, 1)];
+  const { wallet, scans } = importing();
+  assert.equal(await importInfo(wallet, first, { sealed, kdfRounds: 1 }), 2);
+  assert.deepEqual(scans, [1000]);
+  assert.deepEqual(
+    wallet.state.outputs.map(({ keyImage }) => keyImage),
+    outputs.map(({ keyImage }) => keyImage),
+  );
+  await importInfo(wallet, first, { sealed, kdfRounds: 1 });
+  assert.deepEqual(scans, [1000], "nothing new, nothing to look for");
+});
+
+test("a signer who tells more than he has, or of more outputs than there are, makes nobody compute it", async () => {
+  const { wallet } = importing();
+  const G = publicKeyOf(Uint8Array.of(1, ...new Uint8Array(31)));
+  const infoWith = (info: Partial<SignerInfo>, count: number) => {
+    const told = outputs.map(({ oneTimeKey }) => ({
+      signer: signerKeyOf(second),
+      nonces: [G, G].map((L) => ({ L, R: L })),
+      partialKeyImages: second.shares.map((share) => keyImageOf(oneTimeKey, share)),
+      ...info,
+    }));
+    const { spendPublic, viewPublic } = wallet.keys;
+    const infos = [
+      ...told,
+      ...Array<SignerInfo>(count).fill({ ...told[0]!, partialKeyImages: [new Uint8Array(32).fill(2)] }),
+    ];
+    const plain = concatBytes(spendPublic, viewPublic, signerKeyOf(second), encode(signerInfos, infos));
+    const keys = { ...wallet.keys, kdfRounds: 1 };
+    return seal(magicOf("Monero multisig export", 1), plain, { keys, random: randomBytes });
+  };
+  const take = async (info: Partial<SignerInfo>, more = 0) =>
+    importInfo(wallet, first, { sealed: [await infoWith(info, more)], kdfRounds: 1 });
+  await assert.rejects(take({ nonces: Array(3).fill({ L: G, R: G }) }), /more than a signer has/);
+  await assert.rejects(take({ partialKeyImages: [G, G] }), /more than a signer has/);
+  // Beyond the outputs there are nothing is looked at, be it no point.
+  assert.equal(await take({}, 20), 2);
+});
