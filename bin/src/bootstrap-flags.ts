@@ -1,5 +1,5 @@
 import { BadBootstrap, type BootstrapChoice, readChoice } from "@anulo/node";
-import { BadUsage, type FlagTable, type Values } from "./flags.ts";
+import { type FlagTable, throwUsage, type Values } from "./flags.ts";
 import { parseLogin } from "./service-flags.ts";
 
 /** Flags about the node that answers while this one is behind, by the original's names. */
@@ -28,6 +28,6 @@ export function bootstrapOf(flags: Values<typeof bootstrapFlags>): BootstrapChoi
   try {
     return readChoice(choice) && choice;
   } catch (error) {
-    throw error instanceof BadBootstrap ? new BadUsage(`--bootstrap-daemon-*: ${error.message}`) : error;
+    return throwUsage("--bootstrap-daemon-*", BadBootstrap, error);
   }
 }

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import {
@@ -10,6 +10,7 @@ import {
   type Values,
   valuesOf,
 } from "./flags.ts";
+import { readTextFile } from "./text-file.ts";
 
 /** The flag by which a file with more of them is named. */
 export const configurationFlag = {
@@ -37,15 +38,7 @@ export function readConfiguration<T extends FlagTable>(table: T, args: readonly 
   const named = (words.get("config-file") ?? environment.get("config-file"))?.at(-1);
   const file = named ?? defaultFile();
   if (named === undefined && !existsSync(file)) return valuesOf(table, [words, environment]);
-  return valuesOf(table, [words, environment, fromFile(table, readText(file), file)]);
-}
-
-function readText(file: string): string {
-  try {
-    return readFileSync(file, "utf8");
-  } catch {
-    throw new BadUsage(`--config-file cannot be read: ${file}`);
-  }
+  return valuesOf(table, [words, environment, fromFile(table, readTextFile("config-file", file), file)]);
 }
 
 /** `ANULO_NAME` for `--name`, and what the original programs read. Source: rpc_args.cpp `process`. */

@@ -8,8 +8,8 @@ import {
   readPem,
   type WalletServiceOptions,
 } from "@anulo/wallet";
-import { BadUsage, type FlagTable, type Values } from "./flags.ts";
-import { isLoopback } from "./rpc-flags.ts";
+import { BadUsage, type FlagTable, throwUsage, type Values } from "./flags.ts";
+import { isLoopback, tlsModes } from "./rpc-flags.ts";
 import { checkPort, parseLogin } from "./service-flags.ts";
 
 /** Flags about the node behind a wallet, by the original's names. Source: wallet2.cpp `options`. */
@@ -20,7 +20,7 @@ export const daemonFlags = {
   "daemon-login": { kind: "text", value: "USER:PASSWORD", help: "the node's HTTP digest login" },
   "daemon-ssl": {
     kind: "text",
-    choices: ["enabled", "disabled", "autodetect"],
+    choices: tlsModes,
     help: "TLS to the node: certainly, never, or where it speaks it (autodetect)",
   },
   "daemon-ssl-private-key": { kind: "text", value: "FILE", help: "our key towards the node, PEM" },
@@ -99,7 +99,7 @@ function tlsOf(flags: Flags, url: URL): Pick<DaemonAddress, "tls"> {
   try {
     return { tls: readDaemonTls(settings, { url: url.origin, readPem }) };
   } catch (error) {
-    throw error instanceof BadTlsSettings ? new BadUsage(`--daemon-ssl-*: ${error.message}`) : error;
+    return throwUsage("--daemon-ssl-*", BadTlsSettings, error);
   }
 }
 

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { BadSyncMode, checkDatabase, type NodeOptions, parseSyncMode, type SyncMode } from "@anulo/node";
-import { BadUsage, type FlagTable, type Values } from "./flags.ts";
+import { BadUsage, type FlagTable, throwUsage, type Values } from "./flags.ts";
 
 /** Flags about how the chain is kept. */
 export const databaseFlags = {
@@ -21,8 +21,7 @@ function readSyncMode(text: string): SyncMode {
   try {
     return parseSyncMode(text);
   } catch (error) {
-    if (error instanceof BadSyncMode) throw new BadUsage(`--db-sync-mode: ${error.message}`);
-    throw error;
+    return throwUsage("--db-sync-mode", BadSyncMode, error);
   }
 }
 

@@ -1,7 +1,7 @@
 import { ATOMIC_UNITS_PER_COIN, formatAmount } from "@anulo/protocol";
 import { type Devnet, startDevnet } from "@anulo/testkit";
 import { type FlagTable, formatFlags, parseFlags } from "./flags.ts";
-import { dialectOf, serviceFlags } from "./service-flags.ts";
+import { serviceFlags } from "./service-flags.ts";
 import { untilSignalled } from "./until-signalled.ts";
 
 const devnetFlags = {
@@ -72,7 +72,7 @@ export async function runDevnet(args: readonly string[]): Promise<void> {
   const signalled = untilSignalled().then(() => "interrupted" as const);
   const devnet = await startDevnet({
     ...(seed !== undefined && { seed }),
-    dialect: dialectOf(flags["rpc-dialect"]),
+    ...(flags["rpc-dialect"] && { dialect: flags["rpc-dialect"] }),
     ports: { ...(node && { node }), ...(alice && { alice }), ...(bob && { bob }) },
   });
   try {

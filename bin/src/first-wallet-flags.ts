@@ -1,7 +1,8 @@
-import { existsSync, mkdirSync, readFileSync } from "node:fs";
+import { existsSync, mkdirSync } from "node:fs";
 import type { FirstWallet } from "@anulo/wallet";
 import { BadUsage, type FlagTable, type Values } from "./flags.ts";
 import { readHidden } from "./read-hidden.ts";
+import { readTextFile } from "./text-file.ts";
 
 /** Flags about the wallet to begin with, by the original's names. Source: wallet_rpc_server.cpp `t_daemon::run`. */
 export const firstWalletFlags = {
@@ -31,19 +32,14 @@ function checkTogether(flags: Flags): void {
     throw new BadUsage("can't specify more than one of --password and --password-file");
 }
 
-function readText(file: string, refusal: string): string {
-  try {
-    return readFileSync(file, "utf8");
-  } catch {
-    throw new BadUsage(refusal);
-  }
-}
-
 async function passwordOf(flags: Flags): Promise<string> {
   const { password, "password-file": file } = flags;
   if (password !== undefined) return password;
   if (file !== undefined)
-    return readText(file, "the password file specified could not be read").replace(/[\r\n]+$/, "");
+    return readTextFile("password-file", file, "the password file specified could not be read").replace(
+      /[\r\n]+$/,
+      "",
+    );
   if (flags["prompt-for-password"]) return await readHidden("Wallet password: ");
   throw new BadUsage("no password specified; use --prompt-for-password to prompt for a password");
 }
@@ -65,5 +61,8 @@ export async function firstWalletOf(flags: Flags): Promise<FirstWallet | undefin
   if (file !== undefined) return { kind: "file", file, password: await passwordOf(flags) };
   // With a folder the description is left alone, as by the original.
   if (json === undefined || folder !== undefined) return undefined;
-  return { kind: "json", text: readText(json, `Error creating wallet: Failed to load file ${json}`) };
+  return {
+    kind: "json",
+    text: readTextFile("generate-from-json", json, `Error creating wallet: Failed to load file ${json}`),
+  };
 }

@@ -12,17 +12,28 @@ export type Flag = {
 
 export type FlagTable = { readonly [name: string]: Flag };
 
+type TextOf<F extends Flag> = F["choices"] extends readonly string[] ? F["choices"][number] : string;
+
 type ValueOf<F extends Flag> = F["kind"] extends "switch"
   ? boolean
   : F["kind"] extends "each"
     ? readonly string[]
-    : (F["kind"] extends "number" ? number : string) | undefined;
+    : (F["kind"] extends "number" ? number : TextOf<F>) | undefined;
 
 export type Values<T extends FlagTable> = { readonly [Name in keyof T]: ValueOf<T[Name]> };
 
 /** A command line that cannot be obeyed; the message says why. */
 export class BadUsage extends Error {
   override name = "BadUsage";
+}
+
+/** Throws an error of this kind as bad usage of what `where` names, any other as it is. */
+export function throwUsage(
+  where: string,
+  kind: abstract new (...args: never[]) => Error,
+  error: unknown,
+): never {
+  throw error instanceof kind ? new BadUsage(`${where}: ${error.message}`) : error;
 }
 
 /** What one source says: flag names and the texts given for each, in order. */

@@ -12,16 +12,17 @@ import {
 } from "@anulo/node";
 import { type NetworkName, networks } from "@anulo/protocol";
 import type { Listener, Log } from "@anulo/rpc";
+import { isAnsweredAtOnce } from "./answered-at-once.ts";
 import { bootstrapFlags, bootstrapOf } from "./bootstrap-flags.ts";
-import { configurationHelp, readConfiguration } from "./configuration.ts";
+import { readConfiguration } from "./configuration.ts";
 import { databaseFlags, databaseOptions, runDatabaseCheck } from "./database-flags.ts";
-import { detachFlags, keepPidFile, startDetached } from "./detach.ts";
-import { BadUsage, type FlagTable, formatFlags, type Values } from "./flags.ts";
+import { detachFlags, keepPidFile } from "./detach.ts";
+import { type FlagTable, throwUsage, type Values } from "./flags.ts";
 import { hashingOptions, miningFlags, miningOptions } from "./mining.ts";
 import { createNotifier, createRateNotifier, notifyFlags } from "./notify.ts";
 import { peerFlags, peerOptionsOf } from "./peer-flags.ts";
 import { bindAddress, listenersOf, rpcAccessOf } from "./rpc-flags.ts";
-import { checkPort, dialectOf, logOf, parseLogin, serviceFlags, versionText } from "./service-flags.ts";
+import { checkPort, logOf, parseLogin, serviceFlags } from "./service-flags.ts";
 import { syncFlags, syncOptions } from "./sync-flags.ts";
 import { untilSignalled } from "./until-signalled.ts";
 
@@ -72,7 +73,7 @@ function readCheckpoints(folder: string, network: NetworkName): Checkpoint[] {
   try {
     return parseCheckpoints(readFileSync(file, "utf8"));
   } catch (error) {
-    throw error instanceof BadCheckpoints ? new BadUsage(`${file}: ${error.message}`) : error;
+    return throwUsage(file, BadCheckpoints, error);
   }
 }
 
@@ -110,7 +111,7 @@ async function optionsOf(flags: Values<typeof nodeFlags>): Promise<Configured> {
     ...miningOptions(flags, network),
     listen,
     ...rpcAccessOf(flags),
-    dialect: dialectOf(flags["rpc-dialect"]),
+    dialect: flags["rpc-dialect"],
     login: flags["rpc-login"] === undefined ? undefined : parseLogin(flags["rpc-login"]),
     verifyThreads: flags["max-concurrency"] || undefined,
     offline: flags.offline,
@@ -122,15 +123,7 @@ async function optionsOf(flags: Values<typeof nodeFlags>): Promise<Configured> {
 /** `anulo node`: runs a node until it is told to stop. */
 export async function runNode(args: readonly string[]): Promise<void> {
   const flags = readConfiguration(nodeFlags, args);
-  if (flags.help) {
-    process.stdout.write(`anulo node [flags]\n\n${formatFlags(nodeFlags)}\n\n${configurationHelp}\n`);
-    return;
-  }
-  if (flags.version) return void process.stdout.write(versionText);
-  if (flags.detach) {
-    process.stdout.write(`node: process ${startDetached("node", args)}\n`);
-    return;
-  }
+  if (isAnsweredAtOnce({ command: "node", title: "node", table: nodeFlags }, flags, args)) return;
   const notify = createNotifier(flags);
   const options = await optionsOf(flags);
   const onOddBlockRate = createRateNotifier(flags, options.log.in("notify"));

@@ -13,8 +13,9 @@ import {
   seedNodes,
 } from "@anulo/p2p";
 import { type NetworkName, networks } from "@anulo/protocol";
-import { BadUsage, type FlagTable, type Values } from "./flags.ts";
+import { BadUsage, type FlagTable, throwUsage, type Values } from "./flags.ts";
 import { checkPort } from "./service-flags.ts";
+import { readTextFile } from "./text-file.ts";
 
 /** Flags about other nodes, by the original's names. */
 export const peerFlags = {
@@ -81,13 +82,12 @@ function countOf(
   return Number(text);
 }
 
-/** What cannot be read as an address, told with its flag. */
+/** What `read` answers; what it cannot read as an address is told with its flag. */
 async function ofFlag<T>(name: string, read: () => T | Promise<T>): Promise<T> {
   try {
     return await read();
   } catch (error) {
-    if (error instanceof BadAddress) throw new BadUsage(`--${name}: ${error.message}`);
-    throw error;
+    return throwUsage(`--${name}`, BadAddress, error);
   }
 }
 
@@ -116,15 +116,6 @@ function listenersOf(flags: PeerFlags, defaultPort: number): Endpoint[] {
 
 function usesBlocklist(flags: PeerFlags, network: NetworkName): boolean {
   return flags["enable-dns-blocklist"] && network === "mainnet" && mayLookUp(flags);
-}
-
-function banListOf(file: string | undefined): string | undefined {
-  if (file === undefined) return undefined;
-  try {
-    return readFileSync(file, "utf8");
-  } catch {
-    throw new BadUsage(`--ban-list cannot be read: ${file}`);
-  }
 }
 
 /** Peer lists in a file, replaced all or nothing. */
@@ -179,7 +170,7 @@ export async function peerOptionsOf(
     throw new BadUsage("--public-node needs --rpc-restricted-bind-port");
   }
   const rate = countOf(flags, "limit-rate");
-  const { proxy } = flags;
+  const { proxy, "ban-list": banList } = flags;
   const parseZones = () => anonymityZones(flags["tx-proxy"], flags["anonymous-inbound"]);
   return {
     listen: listenersOf(flags, networks[network].ports.p2p),
@@ -194,7 +185,7 @@ export async function peerOptionsOf(
     proxy: proxy === undefined ? undefined : await ofFlag("proxy", () => parseEndpoint(proxy)),
     canLookUp: mayLookUp(flags),
     zones: await ofFlag("tx-proxy", parseZones),
-    banList: banListOf(flags["ban-list"]),
+    banList: banList === undefined ? undefined : readTextFile("ban-list", banList),
     blocklistNames: usesBlocklist(flags, network) ? blocklistNames : [],
     allowLocal: flags["allow-local-ip"],
     ipv6: flags["p2p-use-ipv6"],

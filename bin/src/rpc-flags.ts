@@ -1,6 +1,9 @@
-import { readFileSync } from "node:fs";
 import type { Limits, Listener, RpcServerOptions, TlsOptions } from "@anulo/rpc";
 import { BadUsage, type FlagTable, type Values } from "./flags.ts";
+import { readTextFile } from "./text-file.ts";
+
+/** Whether TLS is spoken: with everybody, with nobody, or with those who speak it. */
+export const tlsModes = ["enabled", "disabled", "autodetect"] as const;
 
 /** Flags of both services about who may reach their RPC, and how. Source: rpc_args.cpp. */
 export const rpcFlags = {
@@ -16,7 +19,7 @@ export const rpcFlags = {
   },
   "rpc-ssl": {
     kind: "text",
-    choices: ["enabled", "disabled", "autodetect"],
+    choices: tlsModes,
     help: "TLS alone, never, or as the caller begins (autodetect)",
   },
   "rpc-ssl-private-key": { kind: "text", value: "FILE", help: "our key, PEM; else one is made" },
@@ -45,14 +48,6 @@ export const rpcFlags = {
 
 type Flags = Values<typeof rpcFlags>;
 
-function readPem(flag: string, file: string): string {
-  try {
-    return readFileSync(file, "utf8");
-  } catch {
-    throw new BadUsage(`--${flag} cannot be read: ${file}`);
-  }
-}
-
 function identityOf(flags: Flags): Pick<TlsOptions, "identity"> {
   const { "rpc-ssl-private-key": key, "rpc-ssl-certificate": certificate } = flags;
   if (key === undefined && certificate === undefined) return {};
@@ -61,8 +56,8 @@ function identityOf(flags: Flags): Pick<TlsOptions, "identity"> {
   }
   return {
     identity: {
-      privateKey: readPem("rpc-ssl-private-key", key),
-      certificate: readPem("rpc-ssl-certificate", certificate),
+      privateKey: readTextFile("rpc-ssl-private-key", key),
+      certificate: readTextFile("rpc-ssl-certificate", certificate),
     },
   };
 }
@@ -74,7 +69,8 @@ function clientsOf(flags: Flags): Pick<TlsOptions, "clients"> {
   const bad = fingerprints.find((text) => !/^[0-9a-f]{64}$/.test(text));
   if (bad !== undefined)
     throw new BadUsage(`--rpc-ssl-allowed-fingerprints must be SHA-256, 64 digits: ${bad}`);
-  const authorities = file === undefined ? {} : { authorities: readPem("rpc-ssl-ca-certificates", file) };
+  const authorities =
+    file === undefined ? {} : { authorities: readTextFile("rpc-ssl-ca-certificates", file) };
   return { clients: { fingerprints, ...authorities } };
 }
 
@@ -82,8 +78,7 @@ function clientsOf(flags: Flags): Pick<TlsOptions, "clients"> {
 function tlsOf(flags: Flags): TlsOptions | undefined {
   const clients = clientsOf(flags);
   const mode = clients.clients === undefined ? (flags["rpc-ssl"] ?? "autodetect") : "enabled";
-  if (mode === "disabled") return undefined;
-  return { mode: mode === "enabled" ? "enabled" : "autodetect", ...identityOf(flags), ...clients };
+  return mode === "disabled" ? undefined : { mode, ...identityOf(flags), ...clients };
 }
 
 /** What the server of RPC is to be started with. */

@@ -1,4 +1,4 @@
-import { categoriesOfLevel, type Dialect, type Log, type Login } from "@anulo/rpc";
+import { categoriesOfLevel, type Log, type Login } from "@anulo/rpc";
 import { configurationFlag } from "./configuration.ts";
 import { BadUsage, type FlagTable, type Values } from "./flags.ts";
 import { logLastWords } from "./last-words.ts";
@@ -34,11 +34,6 @@ export const serviceFlags = {
   "non-interactive": { kind: "switch", help: "accepted; nothing is asked in any case" },
 } as const satisfies FlagTable;
 
-/** The dialect asked for, or the default. */
-export function dialectOf(text: string | undefined): Dialect {
-  return text === "upstream" ? "upstream" : "contract";
-}
-
 /** The log a service was asked to keep. Throws BadUsage for a level that is none. */
 export function logOf(flags: Values<typeof serviceFlags>): Log {
   const level = flags["log-level"];
@@ -46,7 +41,7 @@ export function logOf(flags: Values<typeof serviceFlags>): Log {
     throw new BadUsage(`--log-level must be 0 to 4: ${level}`);
   const log = openLog({
     categories: level,
-    format: flags["log-format"] === "json" ? "json" : "text",
+    format: flags["log-format"] ?? "text",
     file: flags["log-file"],
     maxFileSize: flags["max-log-file-size"] ?? 104_850_000,
     maxFiles: flags["max-log-files"] ?? 50,

@@ -1,4 +1,3 @@
-import { readFileSync } from "node:fs";
 import type { Log, Login } from "@anulo/rpc";
 import {
   createWalletService,
@@ -6,17 +5,19 @@ import {
   type WalletService,
   type WalletServiceOptions,
 } from "@anulo/wallet";
-import { configurationHelp, readConfiguration } from "./configuration.ts";
+import { isAnsweredAtOnce } from "./answered-at-once.ts";
+import { readConfiguration } from "./configuration.ts";
 import { daemonFlags, daemonOf } from "./daemon-flags.ts";
-import { detachFlags, keepPidFile, startDetached } from "./detach.ts";
+import { detachFlags, keepPidFile } from "./detach.ts";
 import { aliasesOf, dnsFlags } from "./dns-flags.ts";
 import { firstWalletFlags, firstWalletOf, makeWalletFolder } from "./first-wallet-flags.ts";
-import { BadUsage, type FlagTable, formatFlags, type Values } from "./flags.ts";
+import { BadUsage, type FlagTable, type Values } from "./flags.ts";
 import { leaveMemoryOutOfCoreDumps } from "./last-words.ts";
 import { makeLogin } from "./login-file.ts";
 import { createTxNotifier } from "./notify.ts";
 import { listenersOf, rpcAccessOf } from "./rpc-flags.ts";
-import { checkPort, dialectOf, logOf, parseLogin, serviceFlags, versionText } from "./service-flags.ts";
+import { checkPort, logOf, parseLogin, serviceFlags } from "./service-flags.ts";
+import { readTextFile } from "./text-file.ts";
 import { untilSignalled } from "./until-signalled.ts";
 
 export const walletFlags = {
@@ -65,23 +66,14 @@ function loginOf(flags: Flags, port: number): Login | undefined {
   return parseLogin(login);
 }
 
-function isReadable(file: string): boolean {
-  try {
-    readFileSync(file);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
 /** What would not work, or not as its writer thinks. Throws BadUsage. */
 function checkFlags(flags: Flags): void {
   const { "extra-entropy": entropy, "rpc-client-secret-key": clientKey } = flags;
   if (flags.testnet && flags.stagenet)
     throw new BadUsage("Can't specify more than one of --testnet and --stagenet");
   if (flags["kdf-rounds"] === 0) throw new BadUsage("KDF rounds must not be 0");
-  if (entropy !== undefined && !isReadable(entropy))
-    throw new BadUsage(`Failed to load extra entropy from ${entropy}`);
+  if (entropy !== undefined)
+    readTextFile("extra-entropy", entropy, `Failed to load extra entropy from ${entropy}`);
   if (clientKey !== undefined && !/^[0-9a-f]{64}$/i.test(clientKey))
     throw new BadUsage("rpc-client-secret-key: RPC client secret key should be 32 byte in hex format");
   if (flags["hw-device"] || flags["hw-device-deriv-path"])
@@ -113,7 +105,7 @@ async function optionsOf(flags: Flags): Promise<WalletServiceOptions & { readonl
     ...(aliases !== undefined && { aliases }),
     network,
     restricted: flags["restricted-rpc"],
-    dialect: dialectOf(flags["rpc-dialect"]),
+    ...(flags["rpc-dialect"] && { dialect: flags["rpc-dialect"] }),
     ...(login !== undefined && { login }),
     ...(flags["max-concurrency"] && { concurrency: flags["max-concurrency"] }),
     log,
@@ -133,15 +125,8 @@ async function start(options: WalletServiceOptions): Promise<WalletService> {
 /** `anulo wallet`: runs a wallet service until it is told to stop. */
 export async function runWallet(args: readonly string[]): Promise<void> {
   const flags = readConfiguration(walletFlags, args);
-  if (flags.help) {
-    process.stdout.write(`anulo wallet [flags]\n\n${formatFlags(walletFlags)}\n\n${configurationHelp}\n`);
+  if (isAnsweredAtOnce({ command: "wallet", title: "wallet service", table: walletFlags }, flags, args))
     return;
-  }
-  if (flags.version) return void process.stdout.write(versionText);
-  if (flags.detach) {
-    process.stdout.write(`wallet service: process ${startDetached("wallet", args)}\n`);
-    return;
-  }
   leaveMemoryOutOfCoreDumps();
   const options = await optionsOf(flags);
   const signalled = untilSignalled();

@@ -1,0 +1,28 @@
+import { configurationHelp } from "./configuration.ts";
+import { type detachFlags, startDetached } from "./detach.ts";
+import { type FlagTable, formatFlags, type Values } from "./flags.ts";
+import { type serviceFlags, versionText } from "./service-flags.ts";
+
+type Answered = Pick<Values<typeof serviceFlags & typeof detachFlags>, "help" | "version" | "detach">;
+
+interface Service {
+  /** As in `anulo COMMAND`. */
+  readonly command: string;
+  /** What the service is called in messages. */
+  readonly title: string;
+  readonly table: FlagTable;
+}
+
+/** Obeys --help, --version and --detach; false where none is given, and the service is to run. */
+export function isAnsweredAtOnce(
+  { command, title, table }: Service,
+  flags: Answered,
+  args: readonly string[],
+): boolean {
+  if (flags.help)
+    process.stdout.write(`anulo ${command} [flags]\n\n${formatFlags(table)}\n\n${configurationHelp}\n`);
+  else if (flags.version) process.stdout.write(versionText);
+  else if (flags.detach) process.stdout.write(`${title}: process ${startDetached(command, args)}\n`);
+  else return false;
+  return true;
+}
