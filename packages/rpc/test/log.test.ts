@@ -49,6 +49,18 @@ test("a level may be followed by more pairs", () => {
   assert.equal(log.categories, "");
 });
 
+test("a number that is no level leaves the categories as they are, and is none before others", () => {
+  const { log } = recorded("*:INFO");
+  for (const number of ["5", "-1", "99999999999999999999", "+"]) {
+    log.change(number);
+    assert.equal(log.categories, "*:INFO", number);
+  }
+  log.change("7,net:ERROR");
+  assert.equal(log.categories, ",net:ERROR");
+  log.change(" 2");
+  assert.equal(log.categories, "*:DEBUG");
+});
+
 test("a pattern of many stars is matched in bounded time", () => {
   const { log, lines } = recorded(`${"*a".repeat(5000)}b:DEBUG`);
   log.in("a".repeat(40)).debug("never");

@@ -202,6 +202,27 @@ test("names name files in the wallet directory, as the original's do, and never 
   cpSync(join(folder, "w.keys"), `${parent}.keys`);
   t.after(() => rmSync(`${parent}.keys`));
   for (const filename of ["", ".", ".."]) await assert.rejects(call.openWallet({ filename }), { code: -1 });
-  for (const filename of ["w.anulo", "w.anulo.lock", "w.anulo.next", "../w", "w\0"])
+  for (const filename of ["w.anulo", "w.anulo.keys", "w.anulo.lock", "w.anulo.next", "../w", "w\0"])
     await assert.rejects(call.createWallet({ filename, language: "English" }), /Invalid filename/, filename);
+});
+
+test("a seed of the first wallets, in words no longer written, is told in a language that is", async (t) => {
+  const { call } = await startTestService({}, t);
+  const seed = `like just love know never want time out there make look eye
+    down only think heart back then into about more away still them`;
+  const restored = (language?: string) =>
+    call.restoreDeterministicWallet({ filename: "", seed, ...(language !== undefined && { language }) });
+  await assert.rejects(restored(), {
+    code: -1,
+    message: "Wallet was using the old seed language. You need to specify a new seed language.",
+  });
+  await assert.rejects(restored("EnglishOld"), {
+    code: -1,
+    message: "Wallet was using the old seed language, and the specified new seed language is invalid.",
+  });
+  const { address, seed: words, was_deprecated } = await restored("Deutsch");
+  assert.ok(was_deprecated);
+  assert.equal((await call.queryKey({ key_type: "mnemonic" })).key, words);
+  const again = await call.restoreDeterministicWallet({ filename: "", seed: words });
+  assert.deepEqual([again.address, again.seed, again.was_deprecated], [address, words, false]);
 });

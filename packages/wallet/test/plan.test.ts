@@ -215,6 +215,15 @@ test("sweeping spends every output and shares equally", async () => {
   }
 });
 
+test("a sweep into more outputs than a transaction has is refused", async () => {
+  const destination = destinationOf(receivers[0]!, 0n);
+  const request = { destination, inputs: [outputOf(COIN, 1)], dust: [], random };
+  const [most] = await planSweep({ ...request, outputs: 16 }, context);
+  assert.equal(most!.destinations.length, 16);
+  for (const outputs of [17, 100_000])
+    await assert.rejects(planSweep({ ...request, outputs }, context), { message: "transaction is too big" });
+});
+
 test("an output below its own fee can't be swept", async () => {
   const request = {
     destination: destinationOf(receivers[0]!, 0n),

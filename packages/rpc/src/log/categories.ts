@@ -31,8 +31,13 @@ export function categoriesOfLevel(level: number): string | undefined {
  * categories to add or take away is asked for. Source: mlog.cpp `mlog_set_log`, `mlog_set_categories`.
  */
 export function changedCategories(current: string, wanted: string): string {
-  const [, level, more = ""] = /^([0-4])(,.*)?$/s.exec(wanted) ?? [];
-  if (level !== undefined) return `${levels[Number(level)]}${more}`;
+  const [, level, more] = /^\s*([+-]?\d+)(,.*)?$/s.exec(wanted) ?? [];
+  if (level !== undefined) {
+    // A number that is no level changes nothing, or stands for no categories before others.
+    const ofLevel = levels[Number(level)] ?? (more === undefined ? current : "");
+    return `${ofLevel}${more ?? ""}`;
+  }
+  if (wanted === "+") return current;
   if (wanted.startsWith("+")) return current === "" ? wanted.slice(1) : `${current},${wanted.slice(1)}`;
   if (!wanted.startsWith("-")) return wanted;
   return wanted

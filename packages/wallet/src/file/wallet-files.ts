@@ -20,7 +20,7 @@ export type WalletPaths = {
 const MAX_NAME_BYTES = 255 - ".address.txt".length;
 
 /** A wallet of such a name would have its files where another keeps its own. */
-const OWN_ENDING = /\.anulo(?:\.lock|\.next)?$/;
+const OWN_ENDING = /\.anulo(?:\.lock|\.next)?(?:\.keys)?$/;
 
 /** Throws a refusal for a name that would leave the directory, or that no file can have. */
 export function walletPaths(directory: string, name: string): WalletPaths {

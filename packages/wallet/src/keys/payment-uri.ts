@@ -26,11 +26,16 @@ export function formatPaymentUri(request: PaymentRequest, network: NetworkName):
   const parts: [string, string][] = [
     ["tx_payment_id", request.paymentId],
     ["tx_amount", request.amount > 0n ? formatAmount(request.amount) : ""],
-    ["recipient_name", encodeURIComponent(request.recipientName)],
-    ["tx_description", encodeURIComponent(request.description)],
+    ["recipient_name", encodePercent(request.recipientName)],
+    ["tx_description", encodePercent(request.description)],
   ];
   const query = parts.flatMap(([name, value]) => (value === "" ? [] : [`${name}=${value}`])).join("&");
   return `${SCHEME}${request.address}${query === "" ? "" : `?${query}`}`;
+}
+
+/** The original's choice of characters, and `=` and `?` besides. Source: net_utils.cpp `conver_to_url_format`. */
+function encodePercent(text: string): string {
+  return encodeURIComponent(text).replaceAll("!", "%21").replaceAll("~", "%7E").replaceAll("%2F", "/");
 }
 
 function kindOf(address: string, network: NetworkName) {

@@ -7,6 +7,7 @@ import { findAlias } from "../open-alias.ts";
 import { WalletRefusal } from "../refusal.ts";
 import type { WalletContext } from "../service.ts";
 import type { SubaddressIndex } from "../state.ts";
+import { workThreads } from "../threads/work-threads.ts";
 import type { Wallet } from "../wallet.ts";
 import { rememberedPatiently } from "./remembered.ts";
 
@@ -179,6 +180,12 @@ function rememberedAddresses(wallet: Wallet, params: AddressParams) {
   );
 }
 
+/** Tags of accounts that a pattern fits; undefined when it is none. */
+function tagsThatFit({ state }: Wallet, pattern: string): Promise<ReadonlySet<string> | undefined> {
+  const tags = [...new Set(state.accounts.map((account) => account.tag))];
+  return workThreads.run("matchTags", { pattern, tags });
+}
+
 export const accountHandlers = implementFor<WalletContext>()(declared.accounts, {
   getBalance: (params, { opened: { wallet } }) =>
     // What is on its way to an address of one's own counts once that address is recognised.
@@ -219,14 +226,14 @@ export const accountHandlers = implementFor<WalletContext>()(declared.accounts, 
     const found = validated(alias.address, networks);
     return { ...found, openalias_address: found.valid ? alias.address : "" };
   },
-  getAccounts({ tag, strict_balances, regexp }, { opened: { wallet } }) {
-    const { accounts, accountTags } = wallet.state;
+  async getAccounts({ tag, strict_balances, regexp }, { opened: { wallet } }) {
+    const { accountTags } = wallet.state;
     if (tag !== "" && !regexp && !accountTags.has(tag)) {
       throw new WalletRefusal("UNKNOWN_ERROR", `Tag ${tag} is unregistered.`);
     }
-    const wanted = regexp ? wholeMatch(tag) : (text: string) => text === tag;
-    const found = accounts.flatMap((account, index) => {
-      if (tag !== "" && !wanted(account.tag)) return [];
+    const wanted = tag !== "" && regexp ? await tagsThatFit(wallet, tag) : new Set([tag]);
+    const found = wallet.state.accounts.flatMap((account, index) => {
+      if (tag !== "" && wanted?.has(account.tag) !== true) return [];
       const { balance, unlocked } = balanceOf(wallet, index, strict_balances);
       return [
         {
@@ -283,13 +290,3 @@ export const accountHandlers = implementFor<WalletContext>()(declared.accounts, 
     };
   },
 });
-
-/** A tag is short, but a pattern may be anything: it is refused rather than run when it is no pattern or too long. */
-function wholeMatch(pattern: string): (text: string) => boolean {
-  try {
-    const expression = new RegExp(`^(?:${pattern.slice(0, 256)})$`, "u");
-    return (text) => expression.test(text.slice(0, 256));
-  } catch {
-    throw new WalletRefusal("UNKNOWN_ERROR", `No matches for regex filter ${pattern} .`);
-  }
-}

@@ -7,7 +7,9 @@ import {
   encodeMnemonic,
   findLanguage,
   fromHex,
+  type Language,
   languages,
+  oldEnglish,
   parseAddress,
   removeSeedOffset,
 } from "@anulo/protocol";
@@ -97,6 +99,23 @@ function checkAddress(text: string, service: WalletService): Address {
 
 function checkMandatory(value: string, message: string): void {
   if (value === "") throw new WalletRefusal("UNKNOWN_ERROR", message);
+}
+
+/**
+ * Name of the language in which the words of a restored wallet are told: that of its seed, unless no more seeds are
+ * written in it. Source: wallet_rpc_server.cpp `on_restore_deterministic_wallet`.
+ */
+function languageToWrite(ofSeed: Language, wanted: string): string {
+  if (ofSeed !== oldEnglish) {
+    if (wanted !== "") checkLanguage(wanted);
+    return ofSeed.englishName;
+  }
+  const refuse = (why: string) =>
+    new WalletRefusal("UNKNOWN_ERROR", `Wallet was using the old seed language${why}`);
+  if (wanted === "") throw refuse(". You need to specify a new seed language.");
+  const language = findLanguage(wanted);
+  if (language === undefined) throw refuse(", and the specified new seed language is invalid.");
+  return language.englishName;
 }
 
 function decodeSeed(text: string) {
@@ -192,14 +211,14 @@ export const fileHandlers = implementFor<WalletContext>()(declared.files, {
       const paths = pathsOf(service, params.filename);
       await checkFree(paths, alreadyExists());
       const { key, language, hasCheckWord } = decodeSeed(params.seed);
-      if (params.language !== "") checkLanguage(params.language);
+      const seedLanguage = languageToWrite(language, params.language);
       const seed = params.seed_offset === "" ? key : removeSeedOffset(key, params.seed_offset);
       const keys = keysOfSeed(seed);
-      const words = encodeMnemonic(keys.spendSecret!, language.englishName);
+      const words = encodeMnemonic(keys.spendSecret!, seedLanguage);
       const address = await makeAndOpen(service, paths, {
         keys,
         password: params.password,
-        seedLanguage: language.englishName,
+        seedLanguage,
         refreshFromHeight: params.restore_height,
         createdAt: CREATED_FROM_SEED,
       });
@@ -207,7 +226,7 @@ export const fileHandlers = implementFor<WalletContext>()(declared.files, {
         address,
         info: "Wallet has been restored successfully.",
         seed: words,
-        was_deprecated: !hasCheckWord,
+        was_deprecated: !hasCheckWord || language === oldEnglish,
       };
     }),
 });

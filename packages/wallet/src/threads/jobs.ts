@@ -17,6 +17,7 @@ import { type Checking, checkEntries, type EntryToCheck } from "../proofs/check-
 import { type Proving, proveOutputs } from "../proofs/reserve-proof.ts";
 import { WalletRefusal } from "../refusal.ts";
 import type { OwnedOutput, WalletKeys } from "../state.ts";
+import { matchingTags } from "../tag-pattern.ts";
 import type { SigningAttempt } from "../transfer/metadata.ts";
 import { type Signer, sign } from "../transfer/sign.ts";
 import type { RingedTransaction } from "../transfer/stages.ts";
@@ -142,6 +143,12 @@ export const jobs = {
   ),
   arePoints: share(
     (points: readonly Uint8Array[], _: object) => areInMainSubgroup(points),
+    () => [],
+  ),
+  /** A pattern comes from a caller and may take any time. */
+  matchTags: job(
+    ({ pattern, tags }: { readonly pattern: string; readonly tags: readonly string[] }) =>
+      matchingTags(pattern, tags),
     () => [],
   ),
 } as const;

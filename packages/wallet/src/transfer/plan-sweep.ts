@@ -2,9 +2,20 @@
 import type { RandomSource } from "@anulo/crypto";
 import { WalletRefusal } from "../refusal.ts";
 import type { OwnedOutput } from "../state.ts";
-import { amountOf, estimatedFee, isFull, neededFee, type PlanContext, withFee } from "./plan.ts";
+import {
+  amountOf,
+  estimatedFee,
+  isFull,
+  MAX_DESTINATIONS,
+  neededFee,
+  type PlanContext,
+  withFee,
+} from "./plan.ts";
 import { pickRandomInput } from "./select.ts";
 import type { Destination, PlannedTransaction } from "./stages.ts";
+
+/** Nothing goes back as change. */
+const MAX_OUTPUTS = MAX_DESTINATIONS + 1;
 
 export type SweepRequest = {
   /** Who gets everything; its amount is ignored. */
@@ -67,6 +78,8 @@ function nextInput(
 
 /** Plans transactions that together spend every input. Throws `WalletRefusal` when one can't pay its own fee. */
 export async function planSweep(request: SweepRequest, context: PlanContext): Promise<PlannedTransaction[]> {
+  if (request.outputs > MAX_OUTPUTS)
+    throw new WalletRefusal("GENERIC_TRANSFER_ERROR", "transaction is too big");
   const { random } = request;
   const done: PlannedTransaction[] = [];
   let { inputs, dust } = request;

@@ -1,0 +1,22 @@
+import { runInNewContext } from "node:vm";
+
+const MOST_MS = 500;
+const MOST_CHARACTERS = 256;
+
+/**
+ * Which of the tags a pattern fits as a whole; undefined when it is none or takes too long: `(a+)+b` would take for
+ * ever. Not for the event loop.
+ */
+export function matchingTags(pattern: string, tags: readonly string[]): ReadonlySet<string> | undefined {
+  if (pattern.length > MOST_CHARACTERS) return undefined;
+  const asked = [...new Set(tags)].filter(({ length }) => length <= MOST_CHARACTERS);
+  const job = { pattern: `^(?:${pattern})$`, tags: asked };
+  try {
+    const fits = runInNewContext("const is = new RegExp(pattern); tags.map((tag) => is.test(tag))", job, {
+      timeout: MOST_MS,
+    }) as boolean[];
+    return new Set(asked.filter((_, at) => fits[at]));
+  } catch {
+    return undefined;
+  }
+}
