@@ -11,7 +11,7 @@ export function makeLogin(port: number): Login {
   const login = { user: "monero", password: randomBytes(16).toString("base64") };
   const file = join(process.cwd(), `monero-wallet-rpc.${port}.login`);
   rmSync(file, { force: true });
-  // Made anew: whoever holds the old file open does not see the new login.
+  // A new file: a process that has the old one open does not see the new login.
   writeFileSync(file, `${login.user}:${login.password}`, { mode: 0o600, flag: "wx" });
   process.once("exit", () => rmSync(file, { force: true }));
   return login;

@@ -120,7 +120,7 @@ async function optionsOf(flags: Values<typeof nodeFlags>): Promise<Configured> {
   };
 }
 
-/** `anulo node`: runs a node until it is told to stop. */
+/** `anulo node`: runs a node until it is asked to stop. */
 export async function runNode(args: readonly string[]): Promise<void> {
   const flags = readConfiguration(nodeFlags, args);
   if (isAnsweredAtOnce({ command: "node", title: "node", table: nodeFlags }, flags, args)) return;

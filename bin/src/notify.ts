@@ -58,7 +58,7 @@ function createRunner(): Runner {
   };
 }
 
-/** Gives what is to be told of every transaction (id, hex) that pays a wallet. Throws BadUsage. */
+/** The function to call with each transaction (id, hex) that pays a wallet. Throws BadUsage. */
 export function createTxNotifier(text: string, log: Logger): (txid: string) => void {
   const command = parseCommand("tx-notify", text);
   const run = createRunner();
@@ -77,7 +77,7 @@ export interface NotifyContext {
   blockId(height: number): Uint8Array | undefined;
 }
 
-/** Gives what is to be told of every event of the chain. Throws BadUsage. Source: blockchain.cpp, notify.cpp. */
+/** The function to call with each event of the chain. Throws BadUsage. Source: blockchain.cpp, notify.cpp. */
 export function createNotifier(
   settings: NotifySettings,
 ): (event: ChainEvent, context: NotifyContext) => void {
@@ -85,11 +85,11 @@ export function createNotifier(
     settings[flag].map((text) => parseCommand(flag, text)),
   ) as [Command[], Command[]];
   const run = createRunner();
-  const tellOfBlock = (id: Uint8Array, log: Logger) => {
+  const notifyBlock = (id: Uint8Array, log: Logger) => {
     for (const command of onBlock) run(command, { "%s": toHex(id) }, log);
   };
   return (event, { log, blockId }) => {
-    if (event.type === "blockAdded") tellOfBlock(event.id, log);
+    if (event.type === "blockAdded") notifyBlock(event.id, log);
     if (event.type !== "reorganised") return;
     const { forkHeight, removed, added } = event;
     const values = { "%s": forkHeight + 1, "%h": forkHeight + 1 + added, "%n": added, "%d": removed };
@@ -97,12 +97,12 @@ export function createNotifier(
     for (const command of onReorganised) run(command, texts, log);
     for (let height = forkHeight + 1; height <= forkHeight + added; height++) {
       const id = blockId(height);
-      if (id !== undefined) tellOfBlock(id, log);
+      if (id !== undefined) notifyBlock(id, log);
     }
   };
 }
 
-/** Gives what is to be told of an odd block rate. Throws BadUsage. Source: cryptonote_core.cpp `check_block_rate`. */
+/** The function to call with each odd block rate. Throws BadUsage. Source: cryptonote_core.cpp `check_block_rate`. */
 export function createRateNotifier(
   settings: { readonly "block-rate-notify": readonly string[] },
   log: Logger,

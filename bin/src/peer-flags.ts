@@ -26,7 +26,7 @@ export const peerFlags = {
   "p2p-bind-ipv6-address": { kind: "text", value: "ADDRESS", help: "where IPv6 peers are accepted (::)" },
   "p2p-bind-port-ipv6": { kind: "number", value: "PORT", help: "port for IPv6 peers (18080)" },
   "p2p-ignore-ipv4": { kind: "switch", help: "do without IPv4 where it cannot be bound" },
-  "p2p-external-port": { kind: "number", value: "PORT", help: "port peers are told, behind a router" },
+  "p2p-external-port": { kind: "number", value: "PORT", help: "port to announce to peers, behind a router" },
   "hide-my-port": { kind: "switch", help: "do not tell peers where to reach this node" },
   "allow-local-ip": { kind: "switch", help: "take addresses of private networks for peers" },
   "add-peer": { kind: "each", value: "ADDRESS:PORT", help: "a peer to know" },
@@ -82,7 +82,7 @@ function countOf(
   return Number(text);
 }
 
-/** What `read` answers; what it cannot read as an address is told with its flag. */
+/** What `read` answers; a bad address becomes bad usage of the flag. */
 async function ofFlag<T>(name: string, read: () => T | Promise<T>): Promise<T> {
   try {
     return await read();
@@ -101,7 +101,7 @@ async function addressesOf(
   return (await Promise.all(flags[name].map(find))).flat();
 }
 
-/** Behind a proxy names are not looked up: that would tell others whom we want to reach. */
+/** Behind a proxy names are not looked up: a lookup would reveal whom we want to reach. */
 function mayLookUp(flags: PeerFlags): boolean {
   return flags.proxy === undefined || flags["proxy-allow-dns-leaks"];
 }

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { PowerSource } from "@anulo/node";
 
-/** Where Linux tells of batteries and plugs; other systems have no such folder. */
+/** Where Linux describes batteries and mains; other systems have no such folder. */
 const folder = "/sys/class/power_supply";
 
 function read(...path: string[]): string {

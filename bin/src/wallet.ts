@@ -122,7 +122,7 @@ async function start(options: WalletServiceOptions): Promise<WalletService> {
   }
 }
 
-/** `anulo wallet`: runs a wallet service until it is told to stop. */
+/** `anulo wallet`: runs a wallet service until it is asked to stop. */
 export async function runWallet(args: readonly string[]): Promise<void> {
   const flags = readConfiguration(walletFlags, args);
   if (isAnsweredAtOnce({ command: "wallet", title: "wallet service", table: walletFlags }, flags, args))

@@ -49,7 +49,7 @@ export type ScannedTransaction = {
 /** What spends an output, as the node says. */
 export type SpentStatus = "unspent" | "chain" | "pool";
 
-/** A part of what the original program's cache tells and the chain does not. Ids, key images and keys in hex. */
+/** A part of what only the original program's cache holds. Ids, key images and keys in hex. */
 export type TakenOver = {
   /** Which writing of the cache this was, with the last part of it. */
   readonly cacheId?: string;
@@ -114,17 +114,17 @@ export type WalletChange =
     }
   /** What spends the outputs with these key images (hex), as the node says. */
   | { readonly kind: "spent"; readonly status: readonly (readonly [string, SpentStatus])[] }
-  /** Key images of outputs that will be found, as the wallet that signed tells them. */
+  /** Key images of outputs that will be found, from the wallet that signed. */
   | {
       readonly kind: "coldKeyImages";
       readonly images: readonly { readonly oneTimeKey: Uint8Array; readonly keyImage: Uint8Array }[];
     }
-  /** Secret nonces of outputs, by hex one-time key, in place of those they had; none left: an empty list. */
+  /** Secret nonces of outputs, by hex one-time key; they replace those they had, an empty list deletes them. */
   | {
       readonly kind: "multisigNonces";
       readonly nonces: readonly (readonly [string, readonly Uint8Array[]])[];
     }
-  /** What the other signers told of outputs, by hex one-time key, in place of what they told before. */
+  /** What the other signers exported about outputs, by hex one-time key; replaces what they exported before. */
   | { readonly kind: "multisigInfos"; readonly infos: readonly (readonly [string, readonly SignerInfo[]])[] }
   /** Rings outputs were shown in, by hex one-time key: the global indices of all members. */
   | { readonly kind: "rings"; readonly rings: readonly (readonly [string, readonly number[]])[] }

@@ -42,7 +42,7 @@ function proxyOf({ opened, options }: WalletService): SocksProxy | undefined {
   return opened?.wallet.daemon.address.proxy ?? options.daemon.proxy;
 }
 
-/** What DNS tells of a name; undefined for a text that is none, where DNS is not asked, and where it knows no address. */
+/** The address DNS gives for a name; undefined for a text that is no name, without DNS, and where DNS knows no address. */
 export async function findAlias(
   text: string,
   service: WalletService,

@@ -39,7 +39,7 @@ export type WalletServiceOptions = Pick<RpcServerOptions<never>, "limits" | "ori
   readonly first?: FirstWallet;
   /** Told the id (hex) of each transaction that pays a wallet, once in the pool and once in a block. */
   readonly onReceived?: (txid: string) => void;
-  /** Seconds between two refreshes of its own; 0 for none. */
+  /** Seconds between two automatic refreshes; 0 for none. */
   readonly refreshPeriod?: number;
   readonly log?: Log;
   /** Threads for signing, proofs and passwords; one a processor unless given. */
@@ -56,9 +56,9 @@ export type WalletContext = {
 
 /** Source: wallet_rpc_server.cpp DEFAULT_AUTO_REFRESH_PERIOD. */
 const REFRESH_PERIOD_SECONDS = 20;
-/** Between two lines in the log about a scan. */
-const TELLING_SECONDS = 10;
-/** A wallet just opened is left in peace so long, so that a caller can choose when to refresh it. */
+/** Between two lines of the log about the progress of a scan. */
+const PROGRESS_LOG_SECONDS = 10;
+/** How long after opening a wallet is not refreshed automatically, so that a caller can do it first. */
 const FIRST_REFRESH_SECONDS = 2;
 
 /** Exported outputs and sets of transactions run to megabytes. */
@@ -68,8 +68,8 @@ const MAX_REQUEST_BYTES = 64 * 1024 * 1024;
 const RESTRICTED_WAIT_MS = 3000;
 
 /**
- * A stop takes no more than ten seconds. Calls under way may come to their end meanwhile: those that ask the node so
- * long, all others somewhat longer; then who waits is told that no answer will come.
+ * A stop takes no more than ten seconds. Running calls may finish meanwhile: those that wait for the node for
+ * `ASKING_MS`, all others for `ANSWERING_MS`; then their callers get a refusal.
  */
 const ASKING_MS = 4000;
 const ANSWERING_MS = 5000;
@@ -91,13 +91,13 @@ export class WalletService {
   readonly #openings = new TaskQueue();
   #refreshPeriod: number;
   #nextRefresh = 0;
-  #nextTelling = 0;
+  #nextProgressLog = 0;
   #timer: NodeJS.Timeout | undefined;
   #isRefreshing = false;
   #stopping: Promise<void> | undefined;
   #isOver = false;
   #stopped: () => void = () => undefined;
-  /** Settles once the service has stopped, whoever stopped it. */
+  /** Settles once the service has stopped, for whatever reason. */
   readonly ended: Promise<void>;
 
   constructor(options: WalletServiceOptions) {
@@ -182,7 +182,7 @@ export class WalletService {
     clearInterval(this.#timer);
     this.#refreshPeriod = 0;
     this.#opened?.wallet.endScans();
-    // Nobody waits any more for what a node has not answered; a spend is on disk before it is sent.
+    // Calls that still wait for the node are given up; a spend is on disk before it is sent.
     const silence = () => this.#opened?.wallet.daemon.close();
     const patience = setTimeout(silence, ASKING_MS);
     await this.#server?.stop(ANSWERING_MS);
@@ -224,17 +224,17 @@ export class WalletService {
     this.#nextRefresh = Date.now() + 1000 * this.#refreshPeriod;
   }
 
-  /** Tells of a long scan now and then. */
-  #tellProgress(wallet: Wallet | undefined): void {
+  /** Logs the progress of a long scan now and then. */
+  #logProgress(wallet: Wallet | undefined): void {
     const { progress } = wallet ?? {};
-    if (progress === undefined || Date.now() < this.#nextTelling) return;
-    this.#nextTelling = Date.now() + 1000 * TELLING_SECONDS;
+    if (progress === undefined || Date.now() < this.#nextProgressLog) return;
+    this.#nextProgressLog = Date.now() + 1000 * PROGRESS_LOG_SECONDS;
     this.log.in("global").info("scanning", progress);
   }
 
   async #tick(): Promise<void> {
     const wallet = this.#opened?.wallet;
-    this.#tellProgress(wallet);
+    this.#logProgress(wallet);
     if (wallet === undefined || this.#refreshPeriod === 0 || this.#isRefreshing) return;
     if (Date.now() < this.#nextRefresh) return;
     await this.#refresh(wallet);
@@ -246,7 +246,7 @@ export class WalletService {
       await wallet.refresh();
     } catch (error) {
       if (!(error instanceof WalletRefusal)) this.#log.error("refresh failed", { error });
-      // A node that is away is nothing new; a full disk, or a reorganisation too deep, is.
+      // An unreachable node is no news; a full disk or a reorganisation that is too deep is.
       else if (error.kind === "UNKNOWN_ERROR") this.#log.warn("refresh refused", { reason: error.message });
       else this.#log.debug("refresh refused", { code: error.code });
     } finally {

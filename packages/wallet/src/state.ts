@@ -47,7 +47,7 @@ export type OwnedOutput = {
   readonly oneTimeKey: Uint8Array;
   /** Transaction public key that made the derivation (main or additional), 32 bytes. */
   readonly txPublicKey: Uint8Array;
-  /** Key image, 32 bytes; undefined while a view-only wallet hasn't been told. */
+  /** Key image, 32 bytes; undefined in a view-only wallet that has not imported it. */
   keyImage: Uint8Array | undefined;
   readonly subaddress: SubaddressIndex;
   /** Height of the containing block. */
@@ -144,7 +144,7 @@ export type WalletSettings = {
   refreshFromHeight: number;
 };
 
-/** What one signer of a multisig wallet told of one output; 32 bytes each. */
+/** What one signer of a multisig wallet exported about one output; 32 bytes each. */
 export type SignerInfo = {
   readonly signer: Uint8Array;
   /** Nonces as points, each good for one signature. */
@@ -173,10 +173,10 @@ export type WalletState = {
   readonly attributes: Map<string, string>;
   readonly addressBook: AddressBookEntry[];
   readonly settings: WalletSettings;
-  /** Key images a view-only wallet has been told, by hex one-time key: outputs found again get them back. */
+  /** Key images a view-only wallet has imported, by hex one-time key: outputs found again get them back. */
   readonly coldKeyImages: Map<string, Uint8Array>;
   /**
-   * Place of the first output whose key image is wanted: in a view-only wallet, of the first it hasn't been told
+   * Index of the first output whose key image is wanted: in a view-only wallet, of the first without one
    * (undefined: all); else of the first a view-only copy has asked for (undefined: none).
    */
   requestedFrom: number | undefined;
@@ -185,9 +185,9 @@ export type WalletState = {
    * good: shown in two different rings, it would be their only common member.
    */
   readonly rings: Map<string, readonly number[]>;
-  /** Multisig: secret nonces told to the other signers and not used yet, by hex one-time key. */
+  /** Multisig: secret nonces whose points the other signers have, not used yet, by hex one-time key. */
   readonly multisigNonces: Map<string, readonly Uint8Array[]>;
-  /** Multisig: what the other signers told last, by hex one-time key. */
+  /** Multisig: what the other signers exported last, by hex one-time key. */
   readonly multisigInfos: Map<string, readonly SignerInfo[]>;
   /** Key images (hex) of frozen outputs not found yet, or lost in a reorganisation. */
   readonly frozenBefore: string[];

@@ -38,11 +38,11 @@ export type WalletParts = {
   readonly maxReorgDepth?: number;
   readonly lookahead?: Lookahead;
   readonly preferences?: Preferences;
-  /** Told the id (hex) of each transaction that pays the wallet, once in the pool and once in a block. */
+  /** Called with the id (hex) of each transaction that pays the wallet, once in the pool and once in a block. */
   readonly onReceived?: (txid: string) => void;
 };
 
-/** What a reader sees beside the state. */
+/** What readers see besides the state. */
 type Moment = { readonly seconds: number };
 
 /** State as everybody but `commit` sees it. */
@@ -78,7 +78,7 @@ export class Wallet {
   #closed = false;
   #moment: Moment = { seconds: 0 };
   #hasChanged = true;
-  /** Whether anything has ever waited for a time rather than a block. */
+  /** Whether any item has an unlock time that is a time, not a height. */
   #isTimed: boolean;
 
   constructor(parts: WalletParts) {
@@ -120,7 +120,7 @@ export class Wallet {
     return this.#ledger.state.height;
   }
 
-  /** Of the scan under way, once it can be told. */
+  /** Progress of the scan under way, once it can be estimated. */
   get progress(): ScanProgress | undefined {
     return this.#meter.progress;
   }
@@ -134,14 +134,14 @@ export class Wallet {
     return accountOfKeys(this.keys);
   }
 
-  /** What the unlock rules need to know about the present. */
+  /** Network, height and time, as the unlock rules need them. */
   now(): Now {
     return { network: this.network, height: this.height, seconds: this.#clock() };
   }
 
   /**
-   * Stands for all that can be read of the wallet now, but for the addresses it recognises: another object once any of
-   * it has changed.
+   * Identifies the wallet's present state, without the addresses it recognises: the same object while nothing has
+   * changed, another one afterwards.
    */
   get moment(): object {
     const seconds = this.#isTimed ? this.#clock() : 0;
@@ -160,7 +160,7 @@ export class Wallet {
     return this.#scanner.table.byKey.size;
   }
 
-  /** Makes addresses that many callers of `addressOf` would wait for, letting others run in between. */
+  /** Computes many addresses ahead of calls of `addressOf`, letting others run in between. */
   async prepareAddresses(indices: Iterable<SubaddressIndex>): Promise<void> {
     await this.#addresses.prepare(indices);
   }
@@ -185,7 +185,7 @@ export class Wallet {
     return this.#ledger.byKeyImage.get(toHex(keyImage));
   }
 
-  /** Outputs that can be spent this moment: unspent, unlocked, not frozen, key image known (to whoever signs). */
+  /** Outputs that can be spent now: unspent, unlocked, not frozen, and (unless view-only) with a known key image. */
   spendableOutputs(): OwnedOutput[] {
     const now = this.now();
     return this.state.outputs.filter(
@@ -284,7 +284,7 @@ export class Wallet {
   /** Forgets what came from the chain and scans again; `hard` also forgets transaction keys and notes. */
   rescan(hard: boolean): Promise<RefreshResult> {
     return this.#scanInTurn(async () => {
-      // What would be forgotten can only be had again from a node that answers.
+      // What is forgotten can only be fetched again from a node that answers.
       await this.daemon.getHeight();
       await this.commit({ kind: "reset", hard });
       return await this.#refresh(0);
@@ -351,7 +351,7 @@ export class Wallet {
     return {
       daemon: this.daemon.address,
       history: shortHistory(recent, genesis),
-      // Somewhat lower blocks are learnt by id, so that a fork near the start is no reason to give up.
+      // Ids of some blocks below are fetched too, so that a fork near the start can be undone.
       startHeight: isFresh ? Math.max(0, fromHeight - this.#maxReorgDepth) : 0,
       fromHeight,
     };

@@ -1,4 +1,4 @@
-/** How the ledger moves by what the other half of a cold-signing pair says. Pure. */
+/** How imported outputs and key images change the ledger. Pure. */
 import { equalBytes, toHex } from "@anulo/protocol";
 import type { SpentStatus, WalletChange } from "../changes.ts";
 import type { Ledger } from "../ledger.ts";

@@ -1,4 +1,4 @@
-/** Outputs one way, key images the other. */
+/** Exchange with the other wallet of a cold-signing pair: outputs in one direction, key images in the other. */
 import { randomBytes } from "node:crypto";
 import { BadBytes, concatBytes, decode, encode, equalBytes, keyInputs, toHex } from "@anulo/protocol";
 import type { ScannedTransaction, SpentStatus } from "../changes.ts";
@@ -42,7 +42,7 @@ function outputsToExport(wallet: Wallet, all: boolean): ExportedOutputs {
 
 /**
  * Outputs for a set of transactions: those not yet exchanged, or else the last one. Given none at all, an original
- * program that signs forgets every output it has been told. Source: wallet2.cpp `sign_tx`.
+ * program that signs forgets every output it has imported. Source: wallet2.cpp `sign_tx`.
  */
 export function outputsForSet(wallet: Wallet): ExportedOutputs {
   const requestedFrom = firstRequested(wallet);

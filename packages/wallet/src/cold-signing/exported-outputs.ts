@@ -64,7 +64,7 @@ function flagsOf(output: OwnedOutput, isRequested: boolean): number {
   );
 }
 
-/** The outputs from `offset` on. The key that made the derivation stands alone, be it an additional one. */
+/** The outputs from `offset` on. Only the public key that made the derivation is given, main or additional. */
 export function exportOutputs(
   outputs: readonly OwnedOutput[],
   { offset, requestedFrom }: { offset: number; requestedFrom: number },
@@ -91,7 +91,7 @@ export type Finder = {
   readonly indexOfSpendKey: (spendPublic: Uint8Array) => SubaddressIndex | undefined;
 };
 
-/** Scalar 1 stands for a mask nobody told. */
+/** Scalar 1 stands for a mask that is not known. */
 const UNKNOWN_MASK = Uint8Array.of(1, ...new Uint8Array(31));
 
 type Recognised = Pick<OwnedOutput, "txPublicKey" | "subaddress" | "keyImage">;

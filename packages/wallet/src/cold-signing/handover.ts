@@ -1,4 +1,4 @@
-/** What the view-only wallet gives to be signed, and what becomes of it when it comes back. */
+/** The set a view-only wallet exports for signing, and its submission once it is signed. */
 import { toHex } from "@anulo/protocol";
 import { WalletRefusal } from "../refusal.ts";
 import type { PendingTransaction } from "../transfer/metadata.ts";

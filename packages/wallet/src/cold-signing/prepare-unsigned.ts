@@ -1,4 +1,4 @@
-/** What a view-only wallet makes of a ringed transaction: a set to be signed elsewhere, and a look at the result. */
+/** What a view-only wallet makes of a ringed transaction: a set to be signed elsewhere, and a preview of the result. */
 import { generateKeyDerivation, IDENTITY, publicKeyOf, type RandomSource, randomScalar } from "@anulo/crypto";
 import { encryptedPaymentId, parseExtra, paymentIdNonce, writeExtra } from "@anulo/protocol";
 import { oneTimeSecret } from "../scan/scan-transaction.ts";
@@ -27,7 +27,7 @@ export function previewOf(ringed: RingedTransaction, keys: WalletKeys, random: R
 }
 
 /**
- * Construction data for the signer, who makes transaction keys of its own: the payment id is readable in it.
+ * Construction data for the signer, which makes its own transaction keys: the payment id is readable in it.
  * Source: wallet2.cpp `get_construction_data_with_decrypted_short_payment_id`.
  */
 export function forSigner({ constructionData, destinations, txKey }: PendingTransaction): ConstructionData {

@@ -1,5 +1,5 @@
 /**
- * What a view-only wallet and the wallet with the spend key hand each other, readable and writable by holders of the
+ * What a view-only wallet and the wallet with the spend key exchange, readable and writable by holders of the
  * view key alone: magic · iv (8) · chacha20 · signature (64). Source: wallet2.cpp `encrypt`, `decrypt`.
  */
 import { chacha20, checkSignature, keccak256, type RandomSource, signMessageHash } from "@anulo/crypto";

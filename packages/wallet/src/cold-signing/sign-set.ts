@@ -29,7 +29,7 @@ import {
   type RingedTransaction,
   type SignedTransaction,
 } from "../transfer/stages.ts";
-import { UNTOLD_TX_KEY } from "../transfer/submit.ts";
+import { UNKNOWN_TX_KEY } from "../transfer/submit.ts";
 import { signTransaction } from "../transfer/transfers.ts";
 import type { Receiver } from "../transfer/tx-keys.ts";
 import { isSameReceiver } from "../transfer/tx-keys.ts";
@@ -98,14 +98,14 @@ export function ringOf({ outputs, realOutput }: Source): Ring {
   return { members, realIndex: Number(realOutput) };
 }
 
-/** Who is paid: all outputs but the change, or but the output of nothing that stands for it. */
+/** Who is paid: all outputs but the change, or the zero-amount output in its place. */
 function paidEntries({ splitDestinations, change }: ConstructionData): DestinationValue[] {
   const at = splitDestinations.findIndex(
     (entry) => isSameReceiver(entry, change) && entry.amount === change.amount,
   );
   if (at === -1 && change.amount > 0n) throw refusal("the change is not among the outputs");
   const paid = splitDestinations.filter((_, i) => i !== at);
-  // An output of nothing beside a single payment is made anew, for nobody.
+  // The zero-amount output beside a single payment is a dummy: signing makes a new one.
   return paid.length > 1 || change.amount > 0n ? paid : paid.filter(({ amount }) => amount > 0n);
 }
 
@@ -139,7 +139,7 @@ function changeReceiver({ change }: ConstructionData, finder: Finder): Receiver 
   return { spendPublic, viewPublic, isSubaddress: change.isSubaddress === 1 };
 }
 
-/** What the construction data ask for, once all of it is found to be true. Throws `WalletRefusal`. */
+/** The transaction that the construction data describe, all of it checked. Throws `WalletRefusal`. */
 export function readConstruction(
   data: ConstructionData,
   finder: Finder,
@@ -213,7 +213,7 @@ function pendingFor(data: ConstructionData, signed: SignedTransaction): PendingT
     change: data.change,
     selectedTransfers: data.selectedTransfers,
     keyImages: new TextEncoder().encode(images.join("")),
-    txKey: UNTOLD_TX_KEY,
+    txKey: UNKNOWN_TX_KEY,
     additionalTxKeys: [],
     destinations: data.destinations,
     constructionData: data,

@@ -40,7 +40,7 @@ const signedSet = struct()
 export type UnsignedSet = TypeOf<typeof unsignedSet>;
 export type SignedSet = TypeOf<typeof signedSet>;
 
-/** How a set is told from others, and its bytes. */
+/** The magic and the codec of a kind of set. */
 export type Kind<T> = { readonly magic: Uint8Array; readonly codec: Codec<T> };
 
 export const unsignedKind: Kind<UnsignedSet> = {

@@ -1,4 +1,4 @@
-/** What becomes of the original program's cache beside a wallet's files: read, sealed anew, never lost. */
+/** The original program's cache beside a wallet's files: imported, encrypted again on a new password, never deleted. */
 import { setImmediate } from "node:timers/promises";
 import { BadBytes, equalBytes } from "@anulo/protocol";
 import type { Logger } from "@anulo/rpc";
@@ -17,7 +17,7 @@ type Into = {
   readonly log: ChangeLog;
 };
 
-/** Takes over what the original has kept since the last time, before anybody works with the wallet. */
+/** Imports what the original has written since the last import, before the wallet is used. */
 export async function takeOverCache(
   paths: WalletPaths,
   into: Into,

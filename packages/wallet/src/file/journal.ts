@@ -5,7 +5,7 @@
  *
  * Each file has its own key, made of the owner's secret and the salt; the nonce is the record's number, so a record
  * can't be moved, repeated or left out. A record that a crash cut short was never acknowledged: opening drops it.
- * A length that is damaged must not pass for one, or all after it would be lost. The mark tells how long the file was
+ * A length that is damaged must not pass for one, or all after it would be lost. The mark says how long the file was
  * when it was last closed (bytes, 8, and their CRC-32): a file that lost records since, to the very end of one, would
  * pass for an earlier one otherwise. It is older than the file after a crash, and never newer. Files of version 2 have
  * none.

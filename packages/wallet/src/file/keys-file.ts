@@ -82,7 +82,7 @@ function slowHash(bytes: Uint8Array, rounds = 1): Promise<Uint8Array> {
   return workThreads.run("slowHash", { bytes, rounds });
 }
 
-/** Reads a keys file. Throws `WrongPassword`, also for a damaged file: the format can't tell the two apart. */
+/** Reads a keys file. Throws `WrongPassword`, also for a damaged file: the format cannot distinguish the two. */
 export async function readKeysFile(
   file: Uint8Array,
   { password, kdfRounds }: Omit<KeysFileOptions, "random">,

@@ -69,7 +69,7 @@ export type NewWallet = {
   readonly refreshFromHeight: number;
   /** Seconds since 1970. */
   readonly createdAt: bigint;
-  /** The address goes to a text file of its own, as it always does on networks for tests. */
+  /** The address is also written to a text file, as it always is on test networks. */
   readonly addressFile?: boolean;
 };
 

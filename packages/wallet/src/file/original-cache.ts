@@ -3,7 +3,7 @@
  *
  *   iv (8) · varint length · chacha20(magic · version · sections)
  *
- * What the chain can't tell again stands only there: keys of transactions, destinations, notes, labels, addresses.
+ * It alone holds what cannot be read from the chain again: transaction keys, destinations, notes, labels, addresses.
  * Source: wallet2.h `cache_file_data`, `transfer_details` and `BEGIN_SERIALIZE_OBJECT` of `wallet2`;
  * wallet2.cpp `load_wallet_cache`, `setup_keys`.
  */
@@ -209,7 +209,7 @@ function readFrame(file: Uint8Array): EncryptedFile {
   return encryptedFile.read(new Reader(file));
 }
 
-/** What tells this writing of the cache from every other: hex. Throws `BadBytes`. */
+/** Identifies one writing of the cache (hex): its iv is new each time. Throws `BadBytes`. */
 export function cacheId(file: Uint8Array): string {
   return Buffer.from(readFrame(file).iv).toString("hex");
 }

@@ -4,7 +4,7 @@ import { BadTlsSettings } from "../daemon-tls.ts";
 /** Longest file of certificates that is read: a system's whole list has some 250 kB. */
 const MAX_BYTES = 4 * 1024 * 1024;
 
-/** Text of a file with keys or certificates. Throws BadTlsSettings, which does not tell what is in it. */
+/** Text of a file with keys or certificates. Throws BadTlsSettings, which does not show its content. */
 export function readPem(file: string): string {
   let text: string;
   try {

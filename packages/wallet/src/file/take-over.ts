@@ -92,7 +92,7 @@ function addressBookEntry(row: OriginalCache["addressBook"][number], { network }
   return { address, description: text(row.description), paymentId: "" };
 }
 
-/** Key images a view-only wallet has been told. */
+/** Key images a view-only wallet has imported. */
 function toldKeyImages({ transfers, coldKeyImages }: OriginalCache, { isViewOnly }: Taking) {
   const told = byHex(coldKeyImages, (image) => image.slice());
   if (!isViewOnly) return told;

@@ -1,7 +1,7 @@
 /**
- * Keeps a second service from writing the files of a wallet: a lock file that says who holds it. Where processes can
- * see each other it is asked whether that one lives. Elsewhere (another container, another machine with the same
- * folder) the holder shows that it lives by touching the file.
+ * Keeps a second service from writing the files of a wallet: a lock file that names its holder. Where processes can
+ * see each other, we ask the system whether the holder is alive. Elsewhere (another container, another machine with the
+ * same folder) the holder shows that it is alive by touching the file.
  */
 import { open, readFile, readlink, rm, stat, utimes } from "node:fs/promises";
 import { hostname } from "node:os";
@@ -10,7 +10,7 @@ import { refuseUnwritten, WalletRefusal } from "../refusal.ts";
 
 /** Between two touches of a lock. */
 const TOUCH_MS = 1000;
-/** Untouched for so long, a lock of someone who cannot be seen has no holder any more. */
+/** A lock untouched for this long counts as abandoned where its holder's process cannot be seen. */
 const WATCH_MS = 3500;
 
 /** Locks held by this process, which may run several services. */
@@ -19,7 +19,7 @@ const heldHere = new Set<string>();
 /** Who holds a lock: a process, when it began, and among which processes its number counts. */
 type Holder = { readonly pid: number; readonly start: string; readonly scope: string };
 
-/** When a process began, where the system tells: a number may be given to another process later. */
+/** When a process started, where the system says so: its number may be given to another process later. */
 async function startOf(pid: number): Promise<string> {
   const text = await readFile(`/proc/${pid}/stat`, "latin1").catch(() => "");
   // After the name, which may hold anything. Source: proc_pid_stat(5), starttime.

@@ -51,7 +51,7 @@ export type TransferFilter = {
 export type HistoryContext = { readonly state: Readonly<WalletState>; readonly now: Now };
 
 type ListedAs<K, P> = K extends TransferKind ? { readonly kind: K; readonly payment: P } : never;
-/** A payment as a line of the history, not yet described: the choice is quick, the describing is not. */
+/** A payment as an entry of the history, not yet formatted: choosing entries is quick, formatting is not. */
 export type Listed =
   | ListedAs<"in" | "block", IncomingPayment>
   | ListedAs<"pool", PoolPayment>

@@ -16,7 +16,7 @@ export class AddressCache {
   /** By account, then by address. */
   readonly #known = new Map<number, Map<number, string>>();
 
-  /** Whom waiting payments pay is asked with every balance. */
+  /** Receivers of pending payments: looked up with every balance. */
   readonly #spendKeys = new Map<string, Uint8Array>();
 
   constructor(keys: WalletKeys, network: NetworkName) {
@@ -31,7 +31,7 @@ export class AddressCache {
     return this.#known.get(major)!.get(minor)!;
   }
 
-  /** The spend key (32 bytes) of anybody's address; undefined for what is none. */
+  /** The spend key (32 bytes) of any address; undefined for a text that is none. */
   spendKeyOf(address: string): Uint8Array | undefined {
     const known = this.#spendKeys.get(address);
     if (known !== undefined) return known;
@@ -42,7 +42,7 @@ export class AddressCache {
     return read;
   }
 
-  /** Makes those not known yet, letting others run in between. */
+  /** Computes those not known yet, letting others run in between. */
   async prepare(indices: Iterable<SubaddressIndex>): Promise<void> {
     for (const run of runsOf(this.#unknown(indices))) {
       this.#make(run);

@@ -51,7 +51,7 @@ function isPaymentId(text: string): boolean {
   return /^([0-9a-f]{16}|[0-9a-f]{64})$/i.test(text);
 }
 
-/** Throws a refusal for what is no payment request. Unknown parts are handed back as they stand. */
+/** Throws a refusal for what is no payment request. Unknown parts are returned as they are. */
 export function parsePaymentUri(
   uri: string,
   network: NetworkName,

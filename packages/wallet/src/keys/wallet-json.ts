@@ -28,7 +28,7 @@ function parseObject(text: string): Fields {
     const value: unknown = JSON.parse(text);
     if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as Fields;
   } catch {}
-  // The parser's own words would show what stands in the file.
+  // The parser's own message would show content of the file.
   return refuse("Failed to parse JSON");
 }
 

@@ -37,7 +37,7 @@ function viewSecretOf(spendSecret: Uint8Array): Uint8Array {
   return scReduce32(keccak256(spendSecret));
 }
 
-/** Whether a mnemonic can stand for these keys. */
+/** Whether these keys can be restored from a mnemonic. */
 export function isDeterministic(keys: WalletKeys): boolean {
   if (keys.spendSecret === undefined || keys.multisig !== undefined) return false;
   return equalBytes(viewSecretOf(keys.spendSecret), keys.viewSecret);

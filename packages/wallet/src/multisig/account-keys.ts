@@ -3,7 +3,7 @@ import { oneTimeSecret } from "../scan/scan-transaction.ts";
 import type { OwnedOutput, WalletKeys } from "../state.ts";
 import type { MultisigAccount } from "./key-exchange.ts";
 
-/** The side of a multisig wallet whose keys these are; undefined for an ordinary wallet. */
+/** This signer's account in a multisig wallet; undefined for an ordinary wallet. */
 export function accountOfKeys(keys: WalletKeys): MultisigAccount | undefined {
   const { multisig, spendSecret, viewSecret, spendPublic, viewPublic } = keys;
   if (multisig === undefined || spendSecret === undefined) return undefined;
@@ -16,7 +16,7 @@ export function keysOfAccount(account: MultisigAccount): WalletKeys {
   return { spendSecret: baseSecret, viewSecret: commonSecret, spendPublic, viewPublic, multisig };
 }
 
-/** The keys as those who can only look have them; of a multisig wallet, no signer alone can make key images. */
+/** The keys for scanning: in a multisig wallet without the spend secret, since no signer alone can make key images. */
 export function scanningKeys(keys: WalletKeys): WalletKeys {
   return keys.multisig === undefined ? keys : { ...keys, spendSecret: undefined, multisig: undefined };
 }

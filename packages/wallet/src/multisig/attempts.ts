@@ -1,4 +1,4 @@
-/** One proposed transaction can be finished by several groups of signers; each gets an attempt with nonces of its own. */
+/** One proposed transaction can be finished by several groups of signers; each gets its own attempt, with its own nonces. */
 import {
   addNonces,
   addResponses,
@@ -33,7 +33,7 @@ export interface ProposedInput {
 
 const isIn = (keys: readonly Uint8Array[], key: Uint8Array) => keys.some((each) => equalBytes(each, key));
 
-/** Signers to leave out, in every way that leaves just as many as are needed; none where nobody is to spare. */
+/** Every choice of signers to leave out so that exactly the threshold remains; the empty choice where all must sign. */
 export function ignoreSets(others: readonly Uint8Array[], threshold: number): Uint8Array[][] {
   return subsets(others, others.length + 1 - threshold);
 }
@@ -64,7 +64,7 @@ function takeNonces(
 
 export interface Proposing {
   readonly account: MultisigAccount;
-  /** What the other signers told of each input's output. */
+  /** What the other signers exported about the output of each input. */
   readonly infos: readonly (readonly SignerInfo[])[];
 }
 

@@ -18,7 +18,7 @@ export function isFullySigned(set: MultisigSet, { threshold }: MultisigAccount):
   return set.signers.length >= threshold;
 }
 
-/** Whoever is said to have signed is one of the signers, and said so once. Throws SigningRefused. */
+/** Everyone listed as having signed is one of the signers, and is listed once. Throws SigningRefused. */
 function checkSigners(set: MultisigSet, account: MultisigAccount): void {
   const isDistinct = new Set(set.signers.map(toHex)).size === set.signers.length;
   if (!isDistinct || !set.signers.every((signer) => has(account.signers, signer)))
@@ -45,8 +45,8 @@ interface Signing {
 }
 
 /**
- * Signs every attempt this signer belongs to. The nonces are forgotten, on disk, before the first of them is used:
- * none ever answers twice. Throws SigningRefused.
+ * Signs every attempt this signer belongs to. The nonces are deleted on disk before the first of them is used:
+ * none ever signs twice. Throws SigningRefused.
  */
 export async function cosign(
   wallet: Wallet,

@@ -22,7 +22,7 @@ import {
   varint,
 } from "@anulo/protocol";
 
-/** What a signer tells the others in one round. Keys are 32 bytes. Source: multisig_kex_msg.h. */
+/** What a signer sends to the others in one round. Keys are 32 bytes. Source: multisig_kex_msg.h. */
 export interface KeyExchangeMessage {
   /** From 1. */
   readonly round: number;

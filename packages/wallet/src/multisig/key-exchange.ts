@@ -1,6 +1,6 @@
 /**
- * How several signers come to one address: each round every signer tells the others keys, until each share of the
- * address is known to every group of signers that must not be able to spend without it.
+ * How several signers agree on one address: in each round every signer sends keys to the others, until each share of
+ * the address is known to a group of signers, so that no spend is possible without one of that group.
  * Source: multisig_account_kex_impl.cpp; MRL-0009 for the aggregation.
  */
 import {
@@ -22,7 +22,7 @@ import {
   parseKeyExchangeMessage,
 } from "./key-exchange-message.ts";
 
-/** One signer's side of a multisig wallet; keys and secrets are 32 bytes. */
+/** One signer's account in a multisig wallet; keys and secrets are 32 bytes. */
 export interface MultisigAccount {
   /** Signers needed to spend. */
   readonly threshold: number;
@@ -38,7 +38,7 @@ export interface MultisigAccount {
   /** The identity until all rounds but the confirming one are done. */
   readonly spendPublic: Uint8Array;
   readonly viewPublic: Uint8Array;
-  /** Keys this signer told the others in the last round. */
+  /** Keys this signer sent to the others in the last round. */
   readonly roundKeys: readonly Uint8Array[];
 }
 
@@ -79,7 +79,7 @@ export function isConfirmed(account: MultisigAccount): boolean {
   return account.roundsComplete > roundsRequired(account);
 }
 
-/** A secret that stands for a wallet's own (32 bytes) in a key exchange. */
+/** The secret (32 bytes) used in a key exchange in place of a wallet's own. */
 function blindedSecret(secret: Uint8Array): Uint8Array {
   return hashToScalar(secret, baseSalt);
 }
@@ -145,7 +145,7 @@ export function startKeyExchange(
       baseSecret,
       commonSecret,
       roundKeys: [own],
-      // With all signers needed, each one's base secret is his share.
+      // Where all signers must sign, each one's base secret is his share.
       shares: threshold === signers.length ? [baseSecret] : [],
       spendPublic: IDENTITY,
       viewPublic: publicKeyOf(commonSecret),
@@ -186,7 +186,7 @@ function checkCount(texts: readonly string[]): void {
   demand(texts.length <= MAX_SIGNERS, "more multisig strings than there can be signers");
 }
 
-/** Keys each signer tells the others for the next round: one for each group that is to share it. */
+/** Keys each signer sends to the others for the next round: one for each group that is to share it. */
 function keysPerMessage(account: MultisigAccount): number {
   if (hasAddress(account)) return 2; // what they confirm: the address's keys
   return choose(account.signers.length - 1, account.roundsComplete);
@@ -203,14 +203,14 @@ function advance(account: MultisigAccount, messages: readonly KeyExchangeMessage
   );
   const required = roundsRequired(account);
   if (round > required) return confirm(account, messages);
-  // With one signer enough, all share the key of the last round: nobody tells anybody anything new.
+  // Where one signer is enough, all share the key of the last round: nothing new is sent.
   const isShared = account.threshold === 1 && round === required;
   const keys = isShared ? [] : recommendedKeys(account, messages, round);
   const next = { ...account, roundsComplete: round };
   return round === required ? aggregate(next, keys) : exchange(next, keys);
 }
 
-/** Who recommends which key, save this signer's own keys; by key (hexadecimal). */
+/** Which signers sent each key (hex), without this signer's own keys. */
 function recommendations(
   account: MultisigAccount,
   messages: readonly KeyExchangeMessage[],
@@ -231,7 +231,7 @@ function recommendations(
   return found;
 }
 
-/** The keys of a round, each told by just as many signers as must share it. */
+/** The keys of a round, each sent by exactly as many signers as must share it. */
 function recommendedKeys(
   account: MultisigAccount,
   messages: readonly KeyExchangeMessage[],
@@ -276,7 +276,7 @@ export function choose(n: number, k: number): number {
 function exchange(account: MultisigAccount, keys: readonly Uint8Array[]): MultisigAccount {
   const derivations = keys.map((key) => generateKeyDerivation(key, account.baseSecret)).sort(compareBytes);
   if (account.roundsComplete + 1 < roundsRequired(account)) return { ...account, roundKeys: derivations };
-  // What is told in the last round are public keys of the shares, not the shared secrets themselves.
+  // The last round sends public keys of the shares, not the shared secrets themselves.
   const shares = derivations.map(blindedSecret);
   return { ...account, shares, roundKeys: shares.map(publicKeyOf) };
 }
@@ -295,7 +295,7 @@ function aggregate(account: MultisigAccount, others: readonly Uint8Array[]): Mul
   };
 }
 
-/** All others have come to the same address. */
+/** Whether all others computed the same address. */
 function confirm(account: MultisigAccount, messages: readonly KeyExchangeMessage[]): MultisigAccount {
   const { signers, spendPublic, viewPublic, roundsComplete, baseSecret } = account;
   const found = recommendations(account, messages, []);

@@ -111,11 +111,11 @@ function frameOf(
 export interface Proposer {
   readonly keys: WalletKeys;
   readonly change: Receiver;
-  /** What the other signers told, by hex one-time key of the inputs. */
+  /** What the other signers exported, by hex one-time key of the inputs. */
   readonly infos: ReadonlyMap<string, readonly SignerInfo[]>;
 }
 
-/** An attempt for every group of signers who have told nonces. Throws `WalletRefusal`. */
+/** An attempt for every group of signers whose nonces are known. Throws `WalletRefusal`. */
 function attemptsOf(
   proposed: readonly ProposedInput[],
   account: MultisigAccount,
@@ -137,7 +137,7 @@ function attemptsOf(
   }
 }
 
-/** What a proposal is made of, before anybody knows where the wallet keeps its inputs. */
+/** What a proposal is made of, before the indices of its inputs in the wallet are filled in. */
 export interface Proposed {
   readonly signed: SignedTransaction;
   readonly outputs: readonly OutputPlan[];
@@ -145,7 +145,7 @@ export interface Proposed {
   readonly attempts: SigningAttempt[];
 }
 
-/** A transaction as the first signer hands it on; with a threshold of one it is finished. Throws `WalletRefusal`. */
+/** A transaction as the first signer passes it on; with a threshold of one it is finished. Throws `WalletRefusal`. */
 export function buildProposal(ringed: RingedTransaction, proposer: Proposer): Proposed {
   const account = accountOfKeys(proposer.keys);
   if (account === undefined) throw new Error("a wallet of one signer proposes nothing");
@@ -168,7 +168,7 @@ export function buildProposal(ringed: RingedTransaction, proposer: Proposer): Pr
   return { signed, outputs, entropy, attempts };
 }
 
-/** The same, built in a thread of its own, as a value that can be handed on. Throws `WalletRefusal`. */
+/** The same, built in a worker thread, as a value to pass on to the next signer. Throws `WalletRefusal`. */
 export async function proposeTransaction(
   ringed: RingedTransaction,
   { wallet, change }: { readonly wallet: Wallet; readonly change: Receiver },

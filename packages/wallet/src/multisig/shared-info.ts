@@ -1,5 +1,5 @@
 /**
- * What signers tell each other before a payment: parts of key images, and nonces for one signature of each group.
+ * What signers exchange before a payment: partial key images, and nonces for one signature of each group.
  * Source: wallet2.cpp `export_multisig`, `import_multisig`.
  */
 import { randomBytes } from "node:crypto";
@@ -35,7 +35,7 @@ const signerInfo: Codec<SignerInfo> = struct()
   .field("signer", bytes32)
   .field("nonces", list(noncePoints))
   .field("partialKeyImages", list(bytes32));
-/** What one signer tells of all outputs. */
+/** What one signer exports about all outputs. */
 export const signerInfos: Codec<SignerInfo[]> = list(signerInfo);
 
 function refusal(message: string): WalletRefusal {
@@ -61,7 +61,7 @@ function infoOf(output: OwnedOutput, account: MultisigAccount, nonces: readonly 
   };
 }
 
-/** The sealed text for the other signers. New nonces take the place of those told before. */
+/** The sealed export for the other signers. New nonces replace those exported before. */
 export async function exportInfo(
   wallet: Wallet,
   account: MultisigAccount,
@@ -82,7 +82,7 @@ export async function exportInfo(
   return seal(MAGIC, plain, { keys: { ...wallet.keys, kdfRounds }, random: randomBytes });
 }
 
-/** Of one output nobody tells more than he has shares, and nonces for them. */
+/** The most one signer can export about one output: a part for each of his shares, and their nonces. */
 function checkCounts(infos: readonly SignerInfo[], account: MultisigAccount): void {
   const shares = choose(account.signers.length - 1, account.signers.length - account.threshold);
   const isBounded = infos.every(
@@ -177,7 +177,7 @@ async function learnByScanning(
 
 export type ImportedInfo = { readonly sealed: readonly Uint8Array[]; readonly kdfRounds: number | undefined };
 
-/** Takes what the other signers told; answers for how many outputs all of them did. Throws `WalletRefusal`. */
+/** Imports what the other signers exported; answers for how many outputs all of them did. Throws `WalletRefusal`. */
 export async function importInfo(
   wallet: Wallet,
   account: MultisigAccount,

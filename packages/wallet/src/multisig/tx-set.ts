@@ -9,7 +9,7 @@ const multisigSet = struct().field("transactions", list(pendingTransaction)).fie
 
 export type MultisigSet = TypeOf<typeof multisigSet>;
 
-/** How a multisig set is told from others, and its bytes. */
+/** The magic and the codec of a multisig set. */
 export const multisigKind: Kind<MultisigSet> = {
   magic: magicOf("Monero multisig unsigned tx set", 1),
   codec: multisigSet,

@@ -1,4 +1,4 @@
-/** What an address receives in a transaction, seen by whoever has the shared secrets. Source: wallet2.cpp `check_tx_key_helper`. */
+/** What an address receives in a transaction, computed from the shared secrets. Source: wallet2.cpp `check_tx_key_helper`. */
 import {
   commit,
   commitmentMask,

@@ -33,7 +33,7 @@ export type NodeAnswer = Pick<
 /** Many transactions are asked for in parts: what a restricted node gives in one answer. */
 export const TRANSACTIONS_PER_CALL = 100;
 
-/** Whole or pruned; of version 1 a pruned one has no id of its own, there the node is believed, as the original does. */
+/** Whole or pruned. The id of a pruned version 1 transaction cannot be checked: the node is believed, as in the original. */
 function parseAnswer(answer: NodeAnswer): { transaction: Transaction; txHash: Uint8Array } {
   const whole = answer.as_hex || (answer.prunable_as_hex && answer.pruned_as_hex + answer.prunable_as_hex);
   if (whole !== "") {

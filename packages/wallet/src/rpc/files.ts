@@ -102,7 +102,7 @@ function checkMandatory(value: string, message: string): void {
 }
 
 /**
- * Name of the language in which the words of a restored wallet are told: that of its seed, unless no more seeds are
+ * Name of the language in which a restored wallet's seed is shown: that of its seed, unless no more seeds are
  * written in it. Source: wallet_rpc_server.cpp `on_restore_deterministic_wallet`.
  */
 function languageToWrite(ofSeed: Language, wanted: string): string {

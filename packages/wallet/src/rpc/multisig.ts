@@ -51,7 +51,7 @@ type Part = Pick<WalletContext, "service" | "opened">;
 
 /** Keeps a step of the key exchange: in the files first, then in the wallet that is open. */
 async function keepAccount({ service, opened }: Part, account: MultisigAccount, password: string) {
-  // The same node, but a connection of its own: the wallet closes the one it has.
+  // The same node over another connection: the wallet closes the one it has.
   const { address, isTrusted } = opened.wallet.daemon;
   const options = { ...service.openOptions, daemon: connectDaemon(address, { trusted: isTrusted }) };
   const change = {
@@ -94,7 +94,7 @@ async function openSet(wallet: Wallet, hex: string, kdfRounds: number | undefine
 }
 
 /**
- * The set for the next signer. The nonces told for what it spends are good for nothing else from now on.
+ * The set for the next signer. Our exported nonces for the outputs it spends are deleted: they must not be used again.
  * Source: wallet2.cpp `save_multisig_tx`.
  */
 export async function handOn(wallet: Wallet, set: MultisigSet, kdfRounds: number | undefined) {

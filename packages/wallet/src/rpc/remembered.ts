@@ -1,4 +1,4 @@
-/** Answers of reading calls, kept while nothing they tell of has changed. */
+/** Answers of reading calls, kept until the state they show changes. */
 import { type Lasting, lasting } from "@anulo/rpc";
 import type { Wallet } from "../wallet.ts";
 
@@ -34,7 +34,7 @@ function answersOf(wallet: Wallet): Map<string, Remembered> {
   return answers;
 }
 
-/** What `make` makes: the same object as before where nothing it tells of has changed. */
+/** What `make` makes: the same object as before while the state it shows has not changed. */
 function factsOf<T extends object>(wallet: Wallet, question: Question, make: () => T): T {
   const key = question.name + JSON.stringify(question.params);
   if (key.length > MOST_LETTERS) return make();
@@ -61,7 +61,7 @@ function isSame(a: readonly unknown[], b: readonly unknown[]): boolean {
   return a.length === b.length && a.every((value, i) => value === b[i]);
 }
 
-/** The answer of `name` to `params`, and with it its text, made anew only when the wallet has changed. */
+/** The answer of `name` to `params`, with its text; recomputed only when the wallet has changed. */
 export function remembered<T extends object>(
   wallet: Wallet,
   question: Question,

@@ -14,7 +14,7 @@ export function failureOf(error: unknown): Failure {
   return { kind: "bug", error };
 }
 
-/** The error again, of its own class where callers look for it. */
+/** The error again, as an instance of its class where callers test for that. */
 export function errorOf(failure: Failure): unknown {
   if (failure.kind === "refusal") return new WalletRefusal(failure.refusal, failure.message);
   return failure.kind === "signing" ? new SigningRefused(failure.message) : failure.error;

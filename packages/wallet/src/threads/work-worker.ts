@@ -1,4 +1,4 @@
-/** Does jobs in a thread of its own, one after the other. */
+/** Runs jobs in a worker thread, one after the other. */
 import { parentPort } from "node:worker_threads";
 import { failureOf } from "./failures.ts";
 import { type Job, type JobName, jobs } from "./jobs.ts";

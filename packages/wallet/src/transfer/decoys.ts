@@ -1,5 +1,5 @@
 /**
- * Which other outputs a ring shows beside the real one: ages as in real spending, so that the real one doesn't stand
+ * Which decoys a ring shows beside the real output: ages as in real spending, so that the real one does not stand
  * out. Source: wallet2.cpp `gamma_picker`; Möser et al., "An Empirical Analysis of Traceability in the Monero
  * Blockchain" (2018), https://arxiv.org/abs/1704.04299.
  */
@@ -12,7 +12,7 @@ const GAMMA_SHAPE = 19.28;
 const GAMMA_SCALE = 1 / 1.61;
 /** Seconds before a new output can be spent. */
 const UNLOCK_SECONDS = SPENDABLE_AGE * BLOCK_SECONDS;
-/** Ages that can't be are spread over this many seconds after the earliest that can. */
+/** Ages too young to be spent are replaced by random ones within this many seconds after the youngest spendable age. */
 const RECENT_SPEND_SECONDS = 15 * BLOCK_SECONDS;
 const BLOCKS_IN_A_YEAR = (86_400 * 365) / BLOCK_SECONDS;
 
@@ -64,7 +64,7 @@ export function createDecoyPicker(
     const seconds = age > UNLOCK_SECONDS ? age - UNLOCK_SECONDS : randomIndex(random, RECENT_SPEND_SECONDS);
     const fromNewest = Math.floor(seconds / secondsPerOutput);
     if (fromNewest >= outputCount) return undefined;
-    // The age tells a block; any output of that block will do.
+    // The age determines a block; any output of that block will do.
     const block = blockOfOutput(cumulative, end, outputCount - 1 - fromNewest);
     const first = block === 0 ? 0 : cumulative[block - 1]!;
     const count = cumulative[block]! - first;
@@ -72,7 +72,7 @@ export function createDecoyPicker(
   };
 }
 
-/** Draws after which a small chain is taken to have no more to give; a ring needs far fewer than 75 candidates. */
+/** Draws after which a small chain is taken to be exhausted; a ring needs far fewer than 75 candidates. */
 const MAX_DRAWS = 50_000;
 
 export type CandidateRequest = {

@@ -20,7 +20,7 @@ function parseDestination({ address, amount }: DestinationText, network: Network
   }
 }
 
-/** Parses addresses of the wallet's network; throws `WalletRefusal` on a bad one, on none, on two payment ids. */
+/** Parses addresses of the wallet's network; throws `WalletRefusal` on a bad address, on none, on two payment ids. */
 export function parseDestinations(texts: readonly DestinationText[], network: NetworkName): Destination[] {
   const destinations = texts.map((text) => parseDestination(text, network));
   if (destinations.filter(({ paymentId }) => paymentId !== undefined).length > 1)
@@ -30,7 +30,7 @@ export function parseDestinations(texts: readonly DestinationText[], network: Ne
   return destinations;
 }
 
-/** Marks those that pay the fee, by their places. Throws `WalletRefusal` for a place where nobody is. */
+/** Marks the destinations that pay the fee, by index. Throws `WalletRefusal` for an index out of range. */
 export function withFeePayers(
   destinations: readonly Destination[],
   places: readonly number[],

@@ -1,5 +1,5 @@
 /**
- * A transaction that waits to be relayed, with all that led to it: `tx_metadata` of the wallet service. The original
+ * A transaction that waits to be relayed, with everything it was made from: `tx_metadata` of the wallet service. The original
  * reads and writes the same bytes. Source: wallet2.h `pending_tx`, `tx_construction_data`; cryptonote_tx_utils.h.
  */
 import {
@@ -190,7 +190,7 @@ export type MetadataContext = {
   readonly indexOf: (output: OwnedOutput) => number;
 };
 
-/** A signed transaction as a value that can wait. */
+/** A signed transaction, ready to be kept and relayed later. */
 export function pendingOf(signed: SignedTransaction, context: MetadataContext): PendingTransaction {
   const { inputs, rings, fee, txKeys, transaction: tx } = signed;
   const [txKey, ...additionalTxKeys] = txKeys;

@@ -29,7 +29,7 @@ const TOLERANCE = 10n;
 /** What the wallet knows of the chain; `lastBlockReward` in atomic units, 0 for unknown. */
 export type SeenChain = { readonly lastBlockReward: bigint; readonly height: number };
 
-/** The greatest reward (atomic units) a block at this height can have: nobody checks the work of what a node tells. */
+/** The greatest reward (atomic units) a block at this height can have: the wallet does not check proof of work. */
 function greatestReward(height: number): bigint {
   return BigInt(Math.floor(Number(GREATEST_REWARD) * Math.exp(-height / SLOWEST_EMISSION_BLOCKS)));
 }
@@ -79,7 +79,7 @@ async function askCounts(daemon: Daemon, fromHeight: number): Promise<ToldCounts
   return { startHeight: only.start_height, base: only.base, counts: only.distribution };
 }
 
-/** What each node told, for as long as a wallet speaks to it. */
+/** Answers of each node, kept as long as a wallet is connected to it. */
 const keptCounts = new WeakMap<Daemon, KeptOutputCounts>();
 
 function keptCountsOf(daemon: Daemon): KeptOutputCounts {
@@ -89,7 +89,7 @@ function keptCountsOf(daemon: Daemon): KeptOutputCounts {
 }
 
 /**
- * Outputs and their numbers as the node tells them, for one transfer: numbers of outputs are asked for once.
+ * Outputs and output counts as the node answers them, for one transfer: counts are asked for once.
  * `walletHeight`: blocks the wallet has scanned. Source: wallet2.cpp `get_rct_distribution`, `get_outs`.
  */
 export function outputSourceOf(daemon: Daemon, walletHeight: number): OutputSource {

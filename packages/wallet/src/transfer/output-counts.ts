@@ -1,5 +1,5 @@
 /**
- * How many RingCT outputs each block brought: megabytes for a whole chain, so what was told is kept and only the
+ * How many RingCT outputs each block brought: megabytes for a whole chain, so the answer is kept and only the
  * newest blocks are asked for again. Source: wallet2.cpp `get_rct_distribution`, which asks for all every time.
  */
 import { WalletRefusal } from "../refusal.ts";
@@ -8,7 +8,7 @@ import type { CumulativeOutputs } from "./decoys.ts";
 /** Number of outputs up to and including each block, from the block at `startHeight` on. */
 export type OutputCounts = { readonly startHeight: number; readonly cumulative: CumulativeOutputs };
 
-/** What a node tells: outputs of each block from `startHeight` on, and how many there were `base` before. */
+/** A node's answer: outputs of each block from `startHeight` on; `base` is how many there were before. */
 export type ToldCounts = {
   readonly startHeight: number;
   readonly base: number;
@@ -26,7 +26,7 @@ function refuse(what: string): never {
   throw new WalletRefusal("GENERIC_TRANSFER_ERROR", `Could not obtain output distribution: the node ${what}`);
 }
 
-/** Throws `WalletRefusal` where no chain can be so. */
+/** Throws `WalletRefusal` for counts no chain can have. */
 function checkTold({ startHeight, base, counts }: ToldCounts, fromHeight: number, walletHeight: number) {
   if (startHeight < fromHeight) refuse("told of blocks it was not asked for");
   if (startHeight + counts.length > MAX_BLOCKS) refuse("told of more blocks than there can be");
@@ -52,20 +52,20 @@ export type AskCounts = (fromHeight: number) => Promise<ToldCounts>;
 export class KeptOutputCounts {
   #kept: OutputCounts = { startHeight: 0, cumulative: [] };
 
-  /** Throws `WalletRefusal` where the node tells what cannot be. */
+  /** Throws `WalletRefusal` for an impossible answer of the node. */
   async update(ask: AskCounts, walletHeight: number): Promise<OutputCounts> {
     this.#kept = (await this.#extend(ask, walletHeight)) ?? (await askForAll(ask, walletHeight));
     return this.#kept;
   }
 
-  /** Undefined where what is kept is not of the node's chain any more. */
+  /** Undefined where the kept counts no longer belong to the node's chain. */
   async #extend(ask: AskCounts, walletHeight: number): Promise<OutputCounts | undefined> {
     const { startHeight, cumulative } = this.#kept;
     if (cumulative.length <= OVERLAP) return undefined;
     const lasting = cumulative.slice(0, -OVERLAP);
     const fromHeight = startHeight + lasting.length;
     const told = await ask(fromHeight).catch((error: unknown) => {
-      // A shorter chain has nothing to tell from there on.
+      // A shorter chain has no counts from there on.
       if (error instanceof WalletRefusal) return undefined;
       throw error;
     });

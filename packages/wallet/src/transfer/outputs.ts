@@ -28,11 +28,11 @@ export function nobody(random: RandomSource): Receiver {
 
 export type OtherReceivers = {
   readonly change: Receiver;
-  /** Gets an output of amount 0 where there would be one only. It counts as change: as one that isn't paid. */
+  /** Receives an output of amount 0 where there would be only one output. It counts as change, not as a payment. */
   readonly dummy: Receiver;
 };
 
-/** Destinations, then the change, or a dummy where one destination would stand alone. */
+/** Destinations, then the change, or a dummy beside a single destination. */
 export function outputsOf(
   planned: PlannedTransaction & Pick<RingedTransaction, "isVisible">,
   { change, dummy }: OtherReceivers,

@@ -22,9 +22,9 @@ import { isSameReceiver } from "./tx-keys.ts";
 export type PaymentRequest = {
   /** Amounts above 0. */
   readonly destinations: readonly Destination[];
-  /** Spendable outputs by subaddress, in the order in which the subaddresses shall be used up. */
+  /** Spendable outputs by subaddress, in the order in which the subaddresses are used up. */
   readonly groups: readonly (readonly OwnedOutput[])[];
-  /** Outputs of odd visible amounts, in the same way: they hide badly, so they come last. */
+  /** Outputs of rare visible amounts, likewise by subaddress: few decoys exist for them, so they come last. */
   readonly dustGroups: readonly (readonly OwnedOutput[])[];
   /** RingCT outputs of which one or two may pay all, in the order in which the wallet found them. */
   readonly preferable: readonly OwnedOutput[];
@@ -32,7 +32,7 @@ export type PaymentRequest = {
   readonly preferences: Preferences;
 };
 
-/** A transaction in the making: `inputs` pay `destinations`, the last of which may be paid in part only. */
+/** A transaction being planned: `inputs` pay `destinations`, the last of which may be paid in part only. */
 type Draft = { inputs: OwnedOutput[]; destinations: Destination[]; planned: PlannedTransaction | undefined };
 
 type Progress = Pick<PaymentRequest, "random" | "preferences"> & {
@@ -67,7 +67,7 @@ function take(progress: Progress, output: OwnedOutput): void {
   progress.dustGroups = progress.dustGroups.map((group) => without(group, output));
 }
 
-/** Only these are added without need: a visible amount may be too rare to hide. */
+/** Only RingCT outputs are added without need: a visible amount may be too rare to hide. */
 const hiddenOf = (outputs: readonly OwnedOutput[]): OwnedOutput[] => outputs.filter(({ rct }) => rct);
 
 /**
@@ -96,7 +96,7 @@ function pickInput(progress: Progress): OwnedOutput | undefined {
   return pickRandomInput(candidates, currentDraft(progress).inputs, progress.random);
 }
 
-/** Where the current draft pays the next destination already; -1 where that gets an output of its own. */
+/** Index of the output of the current draft that already pays the next destination; -1 where it gets a new one. */
 function placeOfNext({ drafts, unpaid, isSplit, preferences }: Progress): number {
   const { destinations } = drafts.at(-1)!;
   if (preferences.mergesDestinations)
@@ -126,7 +126,7 @@ function lesser(a: bigint, b: bigint): bigint {
   return b;
 }
 
-/** Spends a new input's amount on the destinations; false when the draft is out of places for outputs. */
+/** Spends a new input's amount on the destinations; false when the draft has no room for another output. */
 function spend(progress: Progress, amount: bigint): boolean {
   let available = amount;
   const { inputs, destinations } = currentDraft(progress);

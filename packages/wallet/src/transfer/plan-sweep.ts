@@ -24,7 +24,7 @@ export type SweepRequest = {
   readonly outputs: number;
   /** All of them are spent. */
   readonly inputs: readonly OwnedOutput[];
-  /** Spent as well, in turns with the others: outputs that alone may not pay their fee. */
+  /** Spent as well, alternating with the others: outputs that may not pay for their own fee. */
   readonly dust: readonly OwnedOutput[];
   readonly random: RandomSource;
 };
@@ -64,7 +64,7 @@ async function planOne(
   }
 }
 
-/** Dust and others in turns, so that no transaction is left with dust alone; `gathered` in atomic units. */
+/** Alternates dust and other inputs, so that no transaction is left with dust alone; `gathered` in atomic units. */
 function nextInput(
   { inputs, dust }: Pick<SweepRequest, "inputs" | "dust">,
   chosen: readonly OwnedOutput[],

@@ -93,7 +93,7 @@ function usableOutputs(parts: PrepareParts, common: Common): OwnedOutput[] {
   return outputsOfAddresses(parts, common).filter(({ amount }) => amount >= threshold);
 }
 
-/** Whether few others have its amount: from before amounts were split into digits. */
+/** Whether few other outputs have its amount: from before amounts were split into digits. */
 const isDust = ({ rct, amount }: OwnedOutput): boolean => !rct && !isDecomposedAmount(amount);
 
 function groupByAddress(outputs: readonly OwnedOutput[]): Map<number, OwnedOutput[]> {
@@ -130,7 +130,7 @@ function checkAmounts(destinations: readonly Destination[]): bigint {
   return needed;
 }
 
-/** Tells apart what isn't there from what is only locked. */
+/** Distinguishes missing money from locked money. */
 function checkFunds(
   { feeRate }: PrepareParts,
   { minors, destinations }: Payment,

@@ -1,7 +1,7 @@
 /** Fair choices from a source of random bytes. */
 import type { RandomSource } from "@anulo/crypto";
 
-/** Choices take eight bytes each, and asking the system costs more than all else about them. */
+/** Choices take eight bytes each; asking the system for them one by one would cost more than all the rest. */
 const BYTES_AT_ONCE = 4096;
 
 /** The same source asked for many bytes at once; no byte is given twice. */

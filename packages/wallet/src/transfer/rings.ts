@@ -46,7 +46,7 @@ export type OutputSource = {
 /** Rings (global indices) in which this wallet has shown an output before, by hex one-time key. */
 export type RingMemory = {
   ringOf(oneTimeKey: string): readonly number[] | undefined;
-  /** Answers once a crash doesn't lose them. */
+  /** Settles once they are on disk. */
   remember(rings: readonly (readonly [string, readonly number[]])[]): Promise<void>;
 };
 
@@ -82,7 +82,7 @@ async function fetchOutputs(source: OutputSource, names: readonly OutputName[]):
   return (amount, globalIndex) => found.get(`${amount}/${globalIndex}`);
 }
 
-/** A node that lies about the real output could tell it from the decoys later: it must answer what the wallet knows. */
+/** A node that lies about the real output could recognise it later: its answer must be what the wallet knows. */
 function checkRealOutput(input: OwnedOutput, answer: NodeOutput | undefined): RingMember {
   const commitment = commit(input.mask, input.amount);
   const isTrue =
@@ -97,7 +97,7 @@ function checkRealOutput(input: OwnedOutput, answer: NodeOutput | undefined): Ri
 
 type IsUsable = (output: NodeOutput) => boolean;
 
-/** Whether outputs may be shown in a ring; those likely to be asked about are looked at beforehand, in threads. */
+/** Whether outputs may be ring members; those likely to be asked about are checked beforehand, in threads. */
 async function usabilityOf(likely: readonly NodeOutput[]): Promise<IsUsable> {
   const unlocked = [...new Set(likely)].filter((output) => output.unlocked);
   const points = unlocked.flatMap(({ key, commitment }) => [key, commitment]);
@@ -110,7 +110,7 @@ async function usabilityOf(likely: readonly NodeOutput[]): Promise<IsUsable> {
 
 type Ordered = { readonly input: OwnedOutput; readonly others: readonly number[] };
 
-/** The earlier ring's others, then candidates in random order; each once. */
+/** The other members of the earlier ring, then candidates in random order; each once. */
 function inOrder({ input, earlierRing, indices }: Candidates, random: RandomSource): Ordered {
   const others = new Set([...earlierRing, ...shuffled(indices, random)]);
   others.delete(realIndexOf(input));
@@ -126,7 +126,7 @@ function chooseMembers({ input, others }: Ordered, answerOf: Answers, isUsable: 
     if (members.length === RING_SIZE) break;
     const answer = answerOf(amount, globalIndex);
     if (answer === undefined || !isUsable(answer)) continue;
-    // A node that tells the same key again and again would leave the real one standing out.
+    // If a node answered the same key for every decoy, the real one would stand out.
     if (members.some(({ key }) => equalBytes(key, answer.key))) continue;
     members.push({ globalIndex, key: answer.key, commitment: answer.commitment });
   }
@@ -148,7 +148,7 @@ function looksNormal(rings: readonly Ring[], outputCount: number): boolean {
   return median >= Math.floor((outputCount * 6) / 10);
 }
 
-/** What the node tells of the outputs among which inputs can hide. */
+/** The node's data about the candidates for the rings. */
 type Surroundings = {
   readonly cumulative: CumulativeOutputs;
   readonly counts: ReadonlyMap<bigint, AmountCount>;
@@ -239,7 +239,7 @@ export async function createRings(request: RingRequest): Promise<Ring[]> {
   const cumulative = await lookAtHidden(hidden, source);
   const surroundings = { cumulative, counts: await lookAtVisible(visible, source) };
   for (let attempt = 0; attempt < ATTEMPTS; ++attempt) {
-    // An earlier ring may be what looks odd, so it is tried once.
+    // The fault may be in the earlier ring, so it is tried only once.
     const known = attempt === 0 ? memory : noMemory;
     const rings = await drawRings({ ...request, memory: known }, surroundings);
     const ofHidden = rings.filter((_, i) => inputs[i]!.rct);

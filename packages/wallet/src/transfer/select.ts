@@ -4,7 +4,7 @@ import { equalBytes } from "@anulo/protocol";
 import type { OwnedOutput } from "../state.ts";
 import { randomIndex } from "./random.ts";
 
-/** How much spending two outputs together tells about their owner: 0 nothing to 1 everything. */
+/** How much spending two outputs together reveals about their owner: 0 nothing to 1 everything. */
 export function relatedness(a: OwnedOutput, b: OwnedOutput): number {
   const blocksApart = Math.abs(a.height - b.height);
   if (blocksApart === 0) return equalBytes(a.txHash, b.txHash) ? 1 : 0.9;
@@ -47,7 +47,7 @@ function greatestRelatedness(
   return related;
 }
 
-/** The outputs least related to those already chosen, a list that nothing is taken from. */
+/** The outputs least related to those already chosen, a list that only grows. */
 function leastRelated(unused: readonly OwnedOutput[], chosen: readonly OwnedOutput[]): OwnedOutput[] {
   const known = knownOf.get(chosen) ?? new Map<OwnedOutput, Known>();
   knownOf.set(chosen, known);

@@ -25,13 +25,13 @@ export type SubmitParts = {
   readonly addressOf: (destination: PendingTransaction["destinations"][number]) => string;
 };
 
-/** Scalar 1: a cold wallet keeps the transaction's keys to itself, and leaves the payment id readable instead. */
-export const UNTOLD_TX_KEY: Uint8Array = Uint8Array.of(1, ...new Uint8Array(31));
+/** Scalar 1 in place of the secret key: a cold wallet does not export it, and leaves the payment id readable instead. */
+export const UNKNOWN_TX_KEY: Uint8Array = Uint8Array.of(1, ...new Uint8Array(31));
 
 /** The payment id the transaction carries, readable: 32 bytes of which it fills the first 8. */
 function paymentIdOf({ transaction, destinations, txKey, constructionData }: PendingTransaction): Uint8Array {
   const paymentId = new Uint8Array(32);
-  if (equalBytes(txKey, UNTOLD_TX_KEY)) {
+  if (equalBytes(txKey, UNKNOWN_TX_KEY)) {
     paymentId.set(encryptedPaymentId(parseExtra(constructionData.extra)) ?? []);
     return paymentId;
   }
@@ -42,7 +42,7 @@ function paymentIdOf({ transaction, destinations, txKey, constructionData }: Pen
 }
 
 function txKeysOf({ txKey, additionalTxKeys }: PendingTransaction): Uint8Array[] {
-  return equalBytes(txKey, UNTOLD_TX_KEY) ? [] : [txKey, ...additionalTxKeys];
+  return equalBytes(txKey, UNKNOWN_TX_KEY) ? [] : [txKey, ...additionalTxKeys];
 }
 
 /** What the wallet remembers of a transaction it made. */

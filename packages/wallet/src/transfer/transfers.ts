@@ -63,7 +63,7 @@ async function partsOf(wallet: Wallet, account: number, priority: number): Promi
 /** A signed transaction, and the same as a value that can be kept and relayed. */
 export type Made = { readonly signed: SignedTransaction; readonly pending: PendingTransaction };
 
-/** Signs in a thread of its own; the keys stay as they are. */
+/** Signs in a worker thread; the caller's keys stay as they are. */
 export function signTransaction(
   ringed: RingedTransaction,
   signer: Omit<Signer, "random">,
@@ -71,7 +71,7 @@ export function signTransaction(
   return workThreads.run("sign", { ringed, signer });
 }
 
-/** A view-only wallet makes previews: everything but the signatures, which somebody else has to make. */
+/** A view-only wallet makes previews: everything but the signatures, which the wallet with the spend key makes. */
 async function signAll(
   wallet: Wallet,
   ringed: readonly RingedTransaction[],
@@ -113,8 +113,8 @@ export async function makeSweep(
 }
 
 /**
- * Signed transactions that bring the outputs no ring can hide back to the wallet, each account by itself; none where
- * there are none. Throws `WalletRefusal`.
+ * Signed transactions that send the outputs no ring can hide back to the wallet, each account by itself; none if
+ * there is no such output. Throws `WalletRefusal`.
  */
 export async function makeUnmixableSweep(wallet: Wallet): Promise<Made[]> {
   const feeRate = await feeRateOf(wallet.daemon, 1, wallet.state);

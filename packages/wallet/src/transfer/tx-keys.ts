@@ -19,7 +19,7 @@ const ENCRYPTED_PAYMENT_ID_DOMAIN = Uint8Array.of(0x8d);
 /** Public keys (32 bytes each) that money goes to. */
 export type Receiver = Pick<Destination, "spendPublic" | "viewPublic" | "isSubaddress">;
 type AddressKeys = Pick<Destination, "spendPublic" | "viewPublic">;
-/** One output to be. `amount` in atomic units; `isChange`: it comes back to the sender. */
+/** An output to be made. `amount` in atomic units; `isChange`: it comes back to the sender. */
 export type OutputPlan = Receiver & { readonly amount: bigint; readonly isChange: boolean };
 
 /** Whether both name the same address. */
@@ -57,7 +57,7 @@ export function createTxSecrets(outputs: readonly OutputPlan[], random?: RandomS
   return { main: randomScalar(random), additional: needed ? outputs.map(() => randomScalar(random)) : [] };
 }
 
-/** What the chain and the signer get to know of an output; 32 bytes each. */
+/** Keys of an output, for the chain and for the signer; 32 bytes each. */
 export type OutputKeys = {
   readonly oneTimeKey: Uint8Array;
   readonly viewTag: number;
