@@ -1,6 +1,7 @@
 /** The node behind a wallet: the calls scanning needs, with the refusals callers know. */
 import {
   BadAnswer,
+  type Call,
   type Client,
   ConnectionFailed,
   createClient,
@@ -49,6 +50,26 @@ export type Daemon = {
 /** A well-formed address nobody can listen on stands for none, so that every call is refused in the same way. */
 const NOWHERE = "http://127.0.0.1:0";
 
+const MiB = 1024 * 1024;
+
+/** Bytes of answers that run long: blocks as the original cuts them, 100 transactions, a number or two a block. */
+const LONG_ANSWERS: { readonly [K in keyof typeof daemonMethods]?: number } = {
+  getBlocksBin: 256 * MiB,
+  getTransactions: 32 * MiB,
+  getTransactionPoolHashesBin: 32 * MiB,
+  getOutputDistributionBin: 16 * MiB,
+  getOutputHistogram: 16 * MiB,
+};
+const answerBytes = new Map<Call, number>(
+  Object.entries(LONG_ANSWERS).map(([key, bytes]) => [
+    daemonMethods[key as keyof typeof daemonMethods],
+    bytes,
+  ]),
+);
+
+/** All others are short: what is read of a node takes many times its bytes of memory. */
+const maxAnswerBytes = (call: Call): number => answerBytes.get(call) ?? MiB;
+
 /** Connects when first called; never throws itself. */
 export function connectDaemon(
   address: DaemonAddress,
@@ -57,6 +78,7 @@ export function connectDaemon(
   const url = URL.canParse(address.url) ? address.url : NOWHERE;
   const { login, tls, proxy } = address;
   const client = createClient(daemonMethods, url, {
+    maxAnswerBytes,
     ...(login !== undefined && { login }),
     ...(tls !== undefined && { tls }),
     ...(proxy !== undefined && { connect: throughProxy(proxy) }),

@@ -82,7 +82,7 @@ interface Chosen extends ReadChoice {
 function openNode(endpoint: Endpoint, { login, tls }: ReadChoice, proxy: Endpoint | undefined): Asked {
   const client = createClient(daemonMethods, `http://${endpointText(endpoint)}`, {
     timeoutMs: ASK_TIMEOUT_MS,
-    maxAnswerBytes: MAX_ANSWER_BYTES,
+    maxAnswerBytes: () => MAX_ANSWER_BYTES,
     connections: CONNECTIONS,
     tls,
     ...(login !== undefined && { login }),

@@ -2,6 +2,7 @@ import { setMaxListeners } from "node:events";
 import { Agent, type AgentOptions, type ClientRequest, type IncomingMessage, request } from "node:http";
 import type { Call } from "../define.ts";
 import type { Login } from "../digest-auth.ts";
+import { Gathered } from "../gathered.ts";
 import { BadAnswer, ConnectionFailed } from "./client-errors.ts";
 import { type Connect, createDialer, type Dialer } from "./dial.ts";
 import { createDigestClient } from "./digest-client.ts";
@@ -11,8 +12,8 @@ export type ClientOptions = {
   readonly login?: Login;
   /** Milliseconds for a whole call; 3 minutes. */
   readonly timeoutMs?: number;
-  /** Bytes of an answer; 256 MiB. */
-  readonly maxAnswerBytes?: number;
+  /** Bytes of an answer to a call; 256 MiB. */
+  readonly maxAnswerBytes?: (call: Call) => number;
   /** Connections kept open; 8, with a login always 1. */
   readonly connections?: number;
   /** Left out: straight. */
@@ -47,7 +48,7 @@ type Reply = {
 /** Keeps connections open between calls; with a login it keeps one, as a nonce may belong to its connection. */
 export function createHttpClient(url: string, options: ClientOptions): HttpClient {
   const { host, port, isTls } = readUrl(url);
-  const { login, timeoutMs = 180_000, maxAnswerBytes = 256 * MiB, connections = 8 } = options;
+  const { login, timeoutMs = 180_000, maxAnswerBytes = () => 256 * MiB, connections = 8 } = options;
   const dialer = createDialer({
     tls: options.tls ?? { mode: isTls ? "enabled" : "disabled", trust: "system" },
     ...(options.connect !== undefined && { connect: options.connect }),
@@ -71,7 +72,7 @@ export function createHttpClient(url: string, options: ClientOptions): HttpClien
       host,
       port,
       authorization,
-      maxAnswerBytes,
+      maxAnswerBytes: maxAnswerBytes(posting.call),
       timeoutMs: posting.timeoutMs ?? timeoutMs,
       closed: closed.signal,
     });
@@ -218,12 +219,11 @@ function breakOff(
 
 function readReply(message: IncomingMessage, maxBytes: number): Promise<Reply> {
   return new Promise((resolve, reject) => {
-    const parts: Buffer[] = [];
-    let bytes = 0;
+    const gathered = new Gathered();
     message.on("data", (part: Buffer) => {
-      bytes += part.length;
-      parts.push(part);
-      if (bytes > maxBytes) message.destroy(new RangeError(`more than ${maxBytes} bytes`));
+      if (gathered.length + part.length > maxBytes)
+        message.destroy(new RangeError(`more than ${maxBytes} bytes`));
+      else gathered.add(part);
     });
     message.once("error", reject);
     message.once("close", () => reject(new Error("the connection ended")));
@@ -231,7 +231,7 @@ function readReply(message: IncomingMessage, maxBytes: number): Promise<Reply> {
       resolve({
         status: message.statusCode ?? 0,
         challenges: message.headersDistinct["www-authenticate"] ?? [],
-        body: Buffer.concat(parts),
+        body: gathered.bytes,
       }),
     );
   });

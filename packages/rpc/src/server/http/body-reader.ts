@@ -1,3 +1,4 @@
+import { Gathered } from "../../gathered.ts";
 import type { RequestHead } from "./request-head.ts";
 
 /** Thrown for chunks that are none. */
@@ -29,32 +30,6 @@ export function createBodyReader({ length }: RequestHead, options: BodyOptions):
 }
 
 const none = Buffer.alloc(0);
-const LEAST_CAPACITY = 4096;
-
-/** Bytes one after another in memory that grows with them, however small their pieces. */
-class Gathered {
-  #bytes = none;
-  #length = 0;
-
-  add(piece: Buffer): void {
-    const length = this.#length + piece.length;
-    if (length > this.#bytes.length) {
-      const grown = Buffer.allocUnsafeSlow(Math.max(LEAST_CAPACITY, 2 * length));
-      this.#bytes.copy(grown, 0, 0, this.#length);
-      this.#bytes = grown;
-    }
-    piece.copy(this.#bytes, this.#length);
-    this.#length = length;
-  }
-
-  get bytes(): Buffer {
-    return this.#bytes.subarray(0, this.#length);
-  }
-
-  get capacity(): number {
-    return this.#bytes.length;
-  }
-}
 
 function plainBody(length: number, { maxBytes, keep }: BodyOptions): BodyReader {
   const gathered = new Gathered();
