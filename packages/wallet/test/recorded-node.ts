@@ -90,10 +90,15 @@ export type RecordedNode = {
   readonly url: string;
   /** What the node says its chain is; a test may put another in its place. */
   chain: readonly Entry[];
+  /** What it answers in place of these blocks. */
+  lie: (honest: BlocksAnswer) => BlocksAnswer;
   /** Transactions that wait in its pool. */
   pool: readonly Transaction[];
   readonly stop: () => Promise<void>;
 };
+
+export type BlocksAnswer = ReturnType<typeof answerBlocks>;
+const honestly = (answer: BlocksAnswer): BlocksAnswer => answer;
 
 const status = { status: "OK", untrusted: false } as const;
 const access = { ...status, credits: 0, top_hash: "" } as const;
@@ -102,7 +107,7 @@ const access = { ...status, credits: 0, top_hash: "" } as const;
 const BLOCKS_PER_ANSWER = 40;
 
 export async function startRecordedNode(): Promise<RecordedNode> {
-  const node = { chain: recordedChain, pool: poolTransactions };
+  const node = { chain: recordedChain, pool: poolTransactions, lie: honestly };
   const implement = implementFor<undefined>();
   const blocks = pick(daemon.blocks, ["getBlocksBin", "getHeight"]);
   const pool = pick(daemon.pool, ["getTransactionPoolHashesBin"]);
@@ -113,7 +118,7 @@ export async function startRecordedNode(): Promise<RecordedNode> {
     calls: [
       ...implement(blocks, {
         getBlocksBin: ({ block_ids, start_height }) => ({
-          ...answerBlocks(node.chain, block_ids, start_height),
+          ...node.lie(answerBlocks(node.chain, block_ids, start_height)),
           ...access,
         }),
         getHeight: () => ({ hash: toHex(node.chain.at(-1)!.id), height: node.chain.length, ...status }),

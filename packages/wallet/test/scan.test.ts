@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import {
+  type BlocksAnswer,
   forkedChain,
   type RecordedNode,
   recorded,
@@ -169,4 +170,39 @@ test("a restore height beyond the chain scans nothing and is no error", async ()
   assert.deepEqual((await call.getTransfers({ in: true })).in ?? [], []);
   assert.equal((await call.getHeight()).height, 108);
   await stop();
+});
+
+test("a node that leaves out blocks, or tells of others than asked for, hides nothing: it is refused", async (t) => {
+  const liar = await startRecordedNode();
+  t.after(() => liar.stop());
+  const without = (count: number, start: number) => (answer: BlocksAnswer) => ({
+    ...answer,
+    blocks: answer.blocks.slice(count),
+    output_indices: answer.output_indices.slice(count),
+    start_height: answer.start_height + start,
+  });
+  const lies: [string, RecordedNode["lie"]][] = [
+    [
+      "blocks missing after the first answer",
+      (answer) => (answer.start_height === 0 ? answer : without(3, 3)(answer)),
+    ],
+    [
+      "blocks missing and the others moved",
+      (answer) => (answer.start_height === 0 ? answer : without(3, 0)(answer)),
+    ],
+    ["blocks missing from the start", without(30, 30)],
+    ["heights that can't be", (answer) => ({ ...answer, start_height: answer.start_height + 2 ** 40 })],
+  ];
+  for (const [name, lie] of lies) {
+    const { call, stop } = await startTestService({ node: liar.url });
+    t.after(stop);
+    const { mnemonic } = recorded.wallets.a!;
+    await call.restoreDeterministicWallet({ filename: "", seed: mnemonic });
+    liar.lie = lie;
+    await assert.rejects(call.refresh({}), /another place than asked for/, name);
+    // Once it tells the truth, nothing is missing.
+    liar.lie = (answer) => answer;
+    await call.refresh({});
+    assert.deepEqual(await call.getBalance({}), await services.get("a")!.call.getBalance({}), name);
+  }
 });

@@ -13,6 +13,7 @@ import { WalletRefusal } from "../refusal.ts";
 import { RECENT_BLOCKS } from "./apply-blocks.ts";
 import { type RawTransaction, type ScanContext, scanTransactions } from "./candidates.ts";
 import type { BlocksChange, ScanTask } from "./messages.ts";
+import { checkPlaces, type Position } from "./places.ts";
 import { fullTransactionSize } from "./transaction-size.ts";
 
 type Answer = Awaited<ReturnType<Daemon["getBlocks"]>>;
@@ -28,9 +29,6 @@ export type ScannedBlocks = {
   readonly targetHeight: number;
 };
 
-/** Where the next question starts. */
-type Position = { readonly history: readonly Uint8Array[]; readonly startHeight: number };
-
 /** Yields what each answer of the node changes, in order of height; the next answer is on its way meanwhile. */
 export async function* scanBlocks(
   context: ScanContext,
@@ -39,14 +37,18 @@ export async function* scanBlocks(
 ): AsyncGenerator<ScannedBlocks> {
   const genesis = task.history.at(-1)!;
   const start = await startHeight(task, daemon);
-  let asked = ask(daemon, { history: task.history, startHeight: start });
+  let position: Position = { history: task.history, startHeight: start };
+  let asked = ask(daemon, position);
   let lastId: Uint8Array | undefined;
   let lastHeight = -1;
   for (;;) {
-    const batch = readBatch(await asked, lastId);
+    const batch = readBatch(await asked, position, lastId);
     const last = batch.blocks.at(-1);
     const more = last !== undefined && last.height + 1 < batch.answer.current_height;
-    if (more) asked = ask(daemon, { history: historyOf(batch, genesis), startHeight: 0 });
+    if (more) {
+      position = { history: historyOf(batch, genesis), startHeight: 0 };
+      asked = ask(daemon, position);
+    }
     const targetHeight = batch.answer.current_height;
     for (const piece of piecesOf(batch)) yield { change: scanBatch(context, task, piece), targetHeight };
     if (!more) return;
@@ -85,7 +87,7 @@ function historyOf({ blocks }: Batch, genesis: Uint8Array): Uint8Array[] {
 }
 
 /** Reads the answer, without the genesis block and without a first block that the answer before ended with. */
-function readBatch(answer: Answer, lastId: Uint8Array | undefined): Batch {
+function readBatch(answer: Answer, position: Position, lastId: Uint8Array | undefined): Batch {
   const { blocks: entries, start_height: first, output_indices: indices } = answer;
   if (entries.length !== indices.length) throw nonsense("blocks and output indices differ in number");
   const all = entries.map(({ block: blob }, i): ReadBlock => {
@@ -96,6 +98,7 @@ function readBatch(answer: Answer, lastId: Uint8Array | undefined): Batch {
     if (!equalBytes(all[i]!.block.header.previousId, all[i - 1]!.id))
       throw nonsense("blocks that don't follow one another");
   }
+  checkPlaces(all, position);
   const repeats =
     all[0]?.height === 0 || (lastId !== undefined && all[0] !== undefined && equalBytes(all[0].id, lastId));
   const skipped = repeats ? 1 : 0;
