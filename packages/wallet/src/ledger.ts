@@ -82,7 +82,8 @@ const apply: Apply = {
   outgoing(ledger, { payment, txKeys }) {
     const id = toHex(payment.txHash);
     ledger.state.outgoing.set(id, { ...payment });
-    if (txKeys.length > 0) ledger.state.txKeys.set(id, txKeys);
+    // Keys that are known are those: metadata handed in to be relayed may say anything.
+    if (txKeys.length > 0 && !ledger.state.txKeys.has(id)) ledger.state.txKeys.set(id, txKeys);
     reserveInputs(ledger, payment);
   },
   outgoingState(ledger, { txHash, state }) {
@@ -96,8 +97,8 @@ const apply: Apply = {
     const payment = ledger.state.outgoing.get(txHash);
     if (payment === undefined || payment.state === "confirmed") return;
     releaseInputs(ledger, payment);
+    // Its keys stay: a node that says it refused may have passed it on, and only they prove who was paid.
     ledger.state.outgoing.delete(txHash);
-    ledger.state.txKeys.delete(txHash);
   },
   txKeys: ({ state }, { txHash, txKeys }) => void state.txKeys.set(txHash, txKeys),
   pool: ({ state }, { payments }) => void state.pool.splice(0, state.pool.length, ...payments),

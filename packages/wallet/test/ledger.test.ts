@@ -176,7 +176,7 @@ test("a recorded payment holds its inputs, and frees them when the node refuses 
   assert.deepEqual(ledger.state.txKeys.get(toHex(bytes(9))), [bytes(1)]);
   applyChange(ledger, { kind: "discardOutgoing", txHash: toHex(bytes(9)) });
   assert.deepEqual(balance(ledger, 50), { balance: 100n, unlocked: 100n });
-  assert.equal(ledger.state.txKeys.size, 0);
+  assert.equal(ledger.state.txKeys.size, 1);
 });
 
 test("a payment that a reorganisation takes out of the chain waits again, with its destinations and keys", () => {
@@ -271,4 +271,15 @@ test("a frozen output found again after a reorganisation is still frozen", () =>
   mine(ledger, 6);
   mine(ledger, 7, { ...received, height: 7 });
   assert.equal(ledger.state.outputs[0]!.frozen, false);
+});
+
+test("no transaction handed in to be relayed costs the keys of one made here, nor does a refusal", () => {
+  const ledger = newLedger();
+  const id = toHex(bytes(2));
+  applyChange(ledger, { kind: "outgoing", payment: payment(2), txKeys: [bytes(7)] });
+  applyChange(ledger, { kind: "discardOutgoing", txHash: id });
+  assert.equal(ledger.state.outgoing.size, 0);
+  applyChange(ledger, { kind: "outgoing", payment: payment(2), txKeys: [bytes(8)] });
+  applyChange(ledger, { kind: "discardOutgoing", txHash: id });
+  assert.deepEqual(ledger.state.txKeys.get(id), [bytes(7)]);
 });
