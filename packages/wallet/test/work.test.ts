@@ -4,6 +4,7 @@ import { cnSlowHash, isInMainSubgroup, publicKeyOf, randomScalar } from "@anulo/
 import { SigningRefused } from "../src/multisig/attempts.ts";
 import { WalletRefusal } from "../src/refusal.ts";
 import { errorOf, failureOf } from "../src/threads/failures.ts";
+import { type JobOutput, jobs } from "../src/threads/jobs.ts";
 import { WorkThreads } from "../src/threads/work-threads.ts";
 
 const text = (value: string) => new TextEncoder().encode(value);
@@ -51,6 +52,14 @@ describe("jobs off the event loop", () => {
       return true;
     });
     assert.deepEqual(await following, new Uint8Array(cnSlowHash(text("x"))));
+  });
+
+  it("leave no secret key of a transaction behind in their thread", () => {
+    const [main, additional, entropy] = [1, 2, 3].map((value) => new Uint8Array(32).fill(value));
+    const signed = { txKeys: [main!, additional!] } as unknown as JobOutput<"sign">;
+    assert.deepEqual(jobs.sign.made(signed), [main, additional]);
+    const proposed = { signed, entropy: entropy!, outputs: [], attempts: [] };
+    assert.deepEqual(jobs.propose.made(proposed), [main, additional, entropy]);
   });
 
   it("reject what cannot be a job and take the next", async () => {

@@ -20,6 +20,7 @@ export function previewOf(ringed: RingedTransaction, keys: WalletKeys, random: R
     const output = ringed.inputs[i]!;
     const derivation = generateKeyDerivation(output.txPublicKey, keys.viewSecret);
     const key = publicKeyOf(oneTimeSecret(standIn, { derivation, ...output }));
+    derivation.fill(0);
     return { realIndex, members: members.with(realIndex, { ...members[realIndex]!, key }) };
   });
   const inputs = ringed.inputs.map((output) => ({ ...output, keyImage: IDENTITY }));

@@ -21,9 +21,20 @@ export function scanningKeys(keys: WalletKeys): WalletKeys {
   return keys.multisig === undefined ? keys : { ...keys, spendSecret: undefined, multisig: undefined };
 }
 
+/** The sum of secret scalars (32 bytes each), to be wiped; nothing of what it was on the way is left. */
+export function sumOfSecrets(secrets: readonly Uint8Array[]): Uint8Array {
+  const sum = new Uint8Array(32);
+  for (const secret of secrets) {
+    const next = scAdd(sum, secret);
+    sum.set(next);
+    next.fill(0);
+  }
+  return sum;
+}
+
 /** This signer's part of an owned output's one-time secret (32 bytes), to be wiped. */
 export function ownOneTimeSecret(account: MultisigAccount, output: OwnedOutput): Uint8Array {
-  const spendSecret = new Uint8Array(account.shares.reduce(scAdd));
+  const spendSecret = sumOfSecrets(account.shares);
   const viewSecret = account.commonSecret;
   const derivation = generateKeyDerivation(output.txPublicKey, viewSecret);
   try {

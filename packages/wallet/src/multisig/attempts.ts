@@ -11,12 +11,11 @@ import {
   type NoncePoints,
   publicKeyOf,
   randomScalar,
-  scAdd,
 } from "@anulo/crypto";
 import { equalBytes, toHex } from "@anulo/protocol";
 import type { OwnedOutput, SignerInfo } from "../state.ts";
 import type { SigningAttempt } from "../transfer/metadata.ts";
-import { ownOneTimeSecret } from "./account-keys.ts";
+import { ownOneTimeSecret, sumOfSecrets } from "./account-keys.ts";
 import type { MultisigAccount } from "./key-exchange.ts";
 
 /** Why a set cannot be proposed or signed; the message is for the caller. */
@@ -127,7 +126,7 @@ export function addToAttempt(
   signer: { readonly account: MultisigAccount; readonly nonces: readonly (readonly Uint8Array[])[] },
 ): SigningAttempt {
   const fresh = signer.account.shares.filter((share) => !isIn(attempt.signingKeys, publicKeyOf(share)));
-  const secretKey = fresh.reduce(scAdd, new Uint8Array(32));
+  const secretKey = sumOfSecrets(fresh);
   const { totalNoncesL, totalNoncesR, c1, s } = attempt;
   const isWhole = [totalNoncesL, totalNoncesR, c1, s].every(({ length }) => length === frames.length);
   const hasAll = [...totalNoncesL, ...totalNoncesR].every(({ length }) => length === NONCES_PER_SIGNATURE);

@@ -90,6 +90,8 @@ function build(ringed: RingedTransaction, { keys: walletKeys, change }: Proposer
       secretMask: scSub(input.output.mask, inputMasks[i]!),
     }),
   );
+  // Whoever knows them knows which members of the rings are spent, and all amounts.
+  for (const secret of [...masks, ...inputMasks, ...keys.map(({ amountKey }) => amountKey)]) secret.fill(0);
   unsigned.clsags.push(...proposed.map(({ frame }) => frame.proof));
   const transaction: Transaction = { prefix, signatures: [], ringct: { ...base, prunable: unsigned } };
   return { transaction, inputs, outputs, secrets, entropy, proposed };

@@ -87,6 +87,7 @@ export const jobs = {
     ({ ringed, signer }: { readonly ringed: RingedTransaction; readonly signer: Omit<Signer, "random"> }) =>
       sign(ringed, { ...signer, random: randomBytes }),
     ({ signer }) => secretsOf(signer.keys),
+    ({ txKeys }) => txKeys,
   ),
   /** CryptoNight, some 40 ms a round. */
   slowHash: job(
@@ -127,6 +128,7 @@ export const jobs = {
     ({ ringed, proposer }: { readonly ringed: RingedTransaction; readonly proposer: Proposer }) =>
       buildProposal(ringed, proposer),
     ({ proposer }) => secretsOf(proposer.keys),
+    ({ signed, entropy }) => [...signed.txKeys, entropy],
   ),
   /** A signer's part: a walk around every ring. */
   addToAttempt: job(

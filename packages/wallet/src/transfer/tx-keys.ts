@@ -117,6 +117,8 @@ export function cryptPaymentId(
   viewPublic: Uint8Array,
   secret: Uint8Array,
 ): Uint8Array {
-  const pad = keccak256(generateKeyDerivation(viewPublic, secret), ENCRYPTED_PAYMENT_ID_DOMAIN);
+  const derivation = generateKeyDerivation(viewPublic, secret);
+  const pad = keccak256(derivation, ENCRYPTED_PAYMENT_ID_DOMAIN);
+  derivation.fill(0);
   return paymentId.map((byte, i) => byte ^ pad[i]!);
 }
