@@ -10,6 +10,7 @@ import {
   readTransaction,
   Writer,
 } from "../../packages/protocol/dist/src/index.js";
+import { applyChange } from "../../packages/wallet/dist/src/apply-change.js";
 import { describeSet } from "../../packages/wallet/dist/src/cold-signing/describe-set.js";
 import { checkForm, ringOf } from "../../packages/wallet/dist/src/cold-signing/sign-set.js";
 import { unsignedKind } from "../../packages/wallet/dist/src/cold-signing/tx-sets.js";
@@ -27,7 +28,7 @@ import {
 } from "../../packages/wallet/dist/src/file/original-cache.js";
 import { takeOver } from "../../packages/wallet/dist/src/file/take-over.js";
 import { readWalletJson } from "../../packages/wallet/dist/src/keys/wallet-json.js";
-import { applyChange, createLedger } from "../../packages/wallet/dist/src/ledger.js";
+import { createLedger } from "../../packages/wallet/dist/src/ledger.js";
 import { signerInfos } from "../../packages/wallet/dist/src/multisig/shared-info.js";
 import { multisigKind } from "../../packages/wallet/dist/src/multisig/tx-set.js";
 import { checkPaymentProof } from "../../packages/wallet/dist/src/proofs/payment-proof.js";

@@ -1,9 +1,8 @@
 /** Cold signing and wallets of several signers, by monero-ts. */
 import assert from "node:assert/strict";
+import { ATOMIC_UNITS_PER_COIN as coin } from "@anulo/protocol";
 import type { MoneroWalletRpc } from "monero-ts";
 import type { Scene } from "./monero-ts-walk.ts";
-
-const COIN = 10n ** 12n;
 
 /** A view-only copy prepares, the wallet with the keys signs, the copy sends. */
 export async function walkColdSigning({ hot, other, mine }: Scene, watching: MoneroWalletRpc): Promise<void> {
@@ -19,18 +18,18 @@ export async function walkColdSigning({ hot, other, mine }: Scene, watching: Mon
   assert.ok(known > 0);
   const images = await hot.exportKeyImages(true);
   const imported = await watching.importKeyImages(images.getKeyImages(), images.getOffset());
-  assert.ok(imported.getUnspentAmount() > COIN);
-  assert.ok((await watching.getUnlockedBalance()) > COIN);
+  assert.ok(imported.getUnspentAmount() > coin);
+  assert.ok((await watching.getUnlockedBalance()) > coin);
   const address = await other.getPrimaryAddress();
-  const unsigned = await watching.createTx({ accountIndex: 0, address, amount: COIN });
+  const unsigned = await watching.createTx({ accountIndex: 0, address, amount: coin });
   const set = unsigned.getTxSet().getUnsignedTxHex();
   const described = await hot.describeUnsignedTxSet(set);
-  assert.equal(described.getTxs()[0]?.getOutgoingTransfer().getDestinations()[0]?.getAmount(), COIN);
+  assert.equal(described.getTxs()[0]?.getOutgoingTransfer().getDestinations()[0]?.getAmount(), coin);
   const signed = await hot.signTxs(set);
   const [hash] = await watching.submitTxs(signed.getSignedTxHex());
   await mine(10);
   await Promise.all([hot.sync(), other.sync(), watching.sync()]);
-  assert.equal((await other.getTx(hash!))?.getIncomingAmount(), COIN);
+  assert.equal((await other.getTx(hash!))?.getIncomingAmount(), coin);
 }
 
 async function exchangeInfo(signers: readonly MoneroWalletRpc[]): Promise<void> {
@@ -63,18 +62,18 @@ export async function walkMultisig(
   assert.equal(await signers[1].getPrimaryAddress(), address);
   assert.ok(await daemon.isConnected());
   await hot.sync();
-  await hot.createTx({ accountIndex: 0, address, amount: COIN, relay: true });
+  await hot.createTx({ accountIndex: 0, address, amount: coin, relay: true });
   await mine(10);
   await Promise.all(signers.map((signer) => signer.sync()));
   await exchangeInfo(signers);
   assert.ok(!(await signers[0].isMultisigImportNeeded()));
   const back = await other.getPrimaryAddress();
-  const tx = await signers[0].createTx({ accountIndex: 0, address: back, amount: COIN / 2n });
+  const tx = await signers[0].createTx({ accountIndex: 0, address: back, amount: coin / 2n });
   const set = tx.getTxSet().getMultisigTxHex();
   assert.equal((await signers[1].describeMultisigTxSet(set)).getTxs()?.length, 1);
   const signed = await signers[1].signMultisigTxHex(set);
   const [hash] = await signers[1].submitMultisigTxHex(signed.getSignedMultisigTxHex());
   await mine(10);
   await other.sync();
-  assert.equal((await other.getTx(hash!))?.getIncomingAmount(), COIN / 2n);
+  assert.equal((await other.getTx(hash!))?.getIncomingAmount(), coin / 2n);
 }

@@ -1,5 +1,6 @@
 /** What a program written with monero-ts does with a node and wallet services, from first to last. */
 import assert from "node:assert/strict";
+import { ATOMIC_UNITS_PER_COIN as coin } from "@anulo/protocol";
 import moneroTs, { type MoneroDaemonRpc, type MoneroTxWallet, type MoneroWalletRpc } from "monero-ts";
 
 const { MoneroTxPriority, MoneroMessageSignatureType } = moneroTs;
@@ -11,8 +12,6 @@ export type Scene = {
   readonly other: MoneroWalletRpc;
   readonly mine: (blocks: number) => Promise<void>;
 };
-
-const COIN = 10n ** 12n;
 
 export async function walkAccounts({ hot }: Scene): Promise<void> {
   const account = await hot.createAccount("savings");
@@ -49,12 +48,12 @@ export async function walkAddresses({ hot, other }: Scene): Promise<void> {
   assert.equal(decoded.getStandardAddress(), await hot.getPrimaryAddress());
   const address = await other.getPrimaryAddress();
   const uri = await hot.getPaymentUri(
-    new moneroTs.MoneroTxConfig({ address, amount: COIN / 4n, note: "for tea", recipientName: "Bob" }),
+    new moneroTs.MoneroTxConfig({ address, amount: coin / 4n, note: "for tea", recipientName: "Bob" }),
   );
   const config = await hot.parsePaymentUri(uri);
   assert.deepEqual(
     [config.getDestinations()[0]?.getAddress(), config.getDestinations()[0]?.getAmount(), config.getNote()],
-    [address, COIN / 4n, "for tea"],
+    [address, coin / 4n, "for tea"],
   );
   const entry = await hot.addAddressBookEntry(address, "bob");
   await hot.editAddressBookEntry(entry, false, undefined, true, "Bob B.");
@@ -79,8 +78,8 @@ export async function walkTransfers({ hot, other, mine }: Scene): Promise<Monero
   const address = await other.getPrimaryAddress();
   const shop = (await other.createSubaddress(0, "shop")).getAddress();
   const destinations = [
-    { address, amount: COIN },
-    { address: shop, amount: COIN / 2n },
+    { address, amount: coin },
+    { address: shop, amount: coin / 2n },
   ];
   const config = { accountIndex: 0, destinations, priority: MoneroTxPriority.ELEVATED, relay: false };
   const tx = await hot.createTx(config as Partial<moneroTs.MoneroTxConfig>);
@@ -95,11 +94,11 @@ export async function walkTransfers({ hot, other, mine }: Scene): Promise<Monero
   await mine(10);
   await Promise.all([hot.sync(), other.sync()]);
   const received = await other.getIncomingTransfers({ txQuery: { hash: tx.getHash() } } as object);
-  assert.deepEqual(received.map((one) => one.getAmount()).sort(), [COIN, COIN / 2n].sort());
+  assert.deepEqual(received.map((one) => one.getAmount()).sort(), [coin, coin / 2n].sort());
   const [sent] = await hot.getOutgoingTransfers({ txQuery: { hash: tx.getHash() } } as object);
-  assert.equal(sent?.getAmount(), COIN + COIN / 2n);
+  assert.equal(sent?.getAmount(), coin + coin / 2n);
   assert.equal(sent?.getTx().getNumConfirmations(), 10);
-  const [split] = await hot.createTxs({ accountIndex: 0, address, amount: COIN, relay: true });
+  const [split] = await hot.createTxs({ accountIndex: 0, address, amount: coin, relay: true });
   assert.ok(split?.getHash());
   await mine(10);
   await Promise.all([hot.sync(), other.sync()]);
@@ -134,18 +133,18 @@ export async function walkProofs({ hot, other }: Scene, tx: MoneroTxWallet): Pro
   const address = await other.getPrimaryAddress();
   const key = await hot.getTxKey(hash);
   const checked = await other.checkTxKey(hash, key, address);
-  assert.deepEqual([checked.getIsGood(), checked.getReceivedAmount()], [true, COIN]);
+  assert.deepEqual([checked.getIsGood(), checked.getReceivedAmount()], [true, coin]);
   for (const prover of [hot, other]) {
     const proof = await prover.getTxProof(hash, address, "paid");
-    assert.equal((await hot.checkTxProof(hash, address, "paid", proof)).getReceivedAmount(), COIN);
+    assert.equal((await hot.checkTxProof(hash, address, "paid", proof)).getReceivedAmount(), coin);
     assert.ok(!(await hot.checkTxProof(hash, address, "not paid", proof)).getIsGood());
   }
   const spend = await hot.getSpendProof(hash, "mine");
   assert.ok(await other.checkSpendProof(hash, "mine", spend));
-  const reserve = await hot.getReserveProofAccount(0, COIN, "rich");
+  const reserve = await hot.getReserveProofAccount(0, coin, "rich");
   const funds = await other.checkReserveProof(await hot.getPrimaryAddress(), "rich", reserve);
   assert.ok(funds.getIsGood());
-  assert.ok(funds.getTotalAmount() >= COIN);
+  assert.ok(funds.getTotalAmount() >= coin);
   const whole = await hot.getReserveProofWallet("all");
   const all = await other.checkReserveProof(await hot.getPrimaryAddress(), "all", whole);
   assert.equal(all.getTotalAmount(), await hot.getBalance());

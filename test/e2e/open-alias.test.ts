@@ -4,11 +4,11 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, type TestContext, test } from "node:test";
+import { ATOMIC_UNITS_PER_COIN as coin } from "@anulo/protocol";
 import { CallFailed, call, type Devnet, type Exact, type ExactObject, startDevnet } from "@anulo/testkit";
 import { type AliasOptions, createWalletService, type WalletServiceOptions } from "@anulo/wallet";
 import { listOf } from "../actors.ts";
 
-const coin = 10n ** 12n;
 let devnet: Devnet;
 const bob = () => devnet.wallets.bob.address;
 const recordOf = (address: string) => `oa1:xmr recipient_address=${address}; recipient_name=Bob;`;

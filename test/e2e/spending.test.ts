@@ -3,12 +3,12 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
+import { ATOMIC_UNITS_PER_COIN as coin } from "@anulo/protocol";
 import { call, type Exact, type ExactObject, startDaemon, startWallet } from "@anulo/testkit";
 import { bigintOf, listOf, mine } from "../actors.ts";
 import { featuresOf } from "../recognition/features.ts";
 
 const ours = { kind: "ours" } as const;
-const coin = 10n ** 12n;
 
 type Ask = (method: string, params?: Exact) => Promise<ExactObject>;
 

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
+import { ATOMIC_UNITS_PER_COIN as coin } from "@anulo/protocol";
 import { CallFailed, type Devnet, type ExactObject, startDevnet } from "@anulo/testkit";
 import { bigintOf, listOf } from "../actors.ts";
 
-const coin = 10n ** 12n;
 let devnet: Devnet;
 
 before(async () => {

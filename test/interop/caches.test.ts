@@ -2,11 +2,10 @@ import assert from "node:assert/strict";
 import { cpSync, existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
+import { ATOMIC_UNITS_PER_COIN as coin } from "@anulo/protocol";
 import { call, type ExactObject, type RunningDaemon } from "@anulo/testkit";
 import { listOf, mine, needsRealPrograms, onStage, type WalletActor } from "../actors.ts";
 import { words } from "./words.ts";
-
-const coin = 10n ** 12n;
 
 type Ask = (method: string, params?: ExactObject) => Promise<ExactObject>;
 const asking =

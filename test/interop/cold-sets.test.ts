@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { ATOMIC_UNITS_PER_COIN as coin } from "@anulo/protocol";
 import { call, type Exact, type ExactObject } from "@anulo/testkit";
 import {
   bigintOf,
@@ -15,7 +16,6 @@ import {
 import { type Ask, exchange, openPair, type Pair } from "./cold-pair.ts";
 import { words } from "./words.ts";
 
-const coin = 10n ** 12n;
 const ACCOUNTS = 3;
 
 /** Accounts with two addresses each, known by all who are asked; answers the addresses of each account. */

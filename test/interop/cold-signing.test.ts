@@ -1,10 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { ATOMIC_UNITS_PER_COIN as coin } from "@anulo/protocol";
 import { bigintOf, listOf, mine, needsRealPrograms, onStage, type Side } from "../actors.ts";
 import { balances, exchange, openPair, receivedBy, signAndSend, sumOf } from "./cold-pair.ts";
 import { words } from "./words.ts";
-
-const coin = 10n ** 12n;
 
 for (const sides of [
   { hot: "ours", cold: "real" },

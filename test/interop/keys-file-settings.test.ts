@@ -3,7 +3,7 @@ import { copyFileSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { publicKeyOf } from "@anulo/crypto";
-import { formatAddress, fromHex } from "@anulo/protocol";
+import { ATOMIC_UNITS_PER_COIN as coin, formatAddress, fromHex } from "@anulo/protocol";
 import { CallFailed, type ExactObject, loadChain, type RunningWallet } from "@anulo/testkit";
 import { readKeysFile } from "@anulo/wallet";
 import { bigintOf, listOf, mine, needsRealPrograms, onStage, otherSide, type Side } from "../actors.ts";
@@ -11,7 +11,6 @@ import { type Ask, asking, carry, changeSettings, sides, withServices } from "./
 import { words } from "./words.ts";
 
 const { alice, bob } = loadChain().wallets;
-const coin = 10n ** 12n;
 test("seeds in every language cross in keys files, both ways", needsRealPrograms, async (t) => {
   await withServices({}, async (services) => {
     const { languages } = await asking(services.real)("get_languages");

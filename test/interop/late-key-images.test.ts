@@ -1,11 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { ATOMIC_UNITS_PER_COIN as coin } from "@anulo/protocol";
 import { call } from "@anulo/testkit";
 import { accountOf } from "../account.ts";
 import { mine, needsRealPrograms, onStage, type WalletActor } from "../actors.ts";
 import { words } from "./words.ts";
-
-const coin = 10n ** 12n;
 
 test(
   "a view-only wallet that is told key images late knows what a full wallet of the original knows",

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { ATOMIC_UNITS_PER_COIN as coin } from "@anulo/protocol";
 import type { ExactObject } from "@anulo/testkit";
 import {
   listOf,
@@ -12,8 +13,6 @@ import {
 } from "../actors.ts";
 import { tellStory } from "./story.ts";
 import { words } from "./words.ts";
-
-const coin = 10n ** 12n;
 
 async function incoming(wallet: WalletActor, txid: string): Promise<ExactObject[]> {
   await wallet.refresh();

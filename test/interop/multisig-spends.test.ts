@@ -1,10 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { ATOMIC_UNITS_PER_COIN as coin } from "@anulo/protocol";
 import { type ExactObject, post } from "@anulo/testkit";
 import { bigintOf, listOf, mine, needsRealPrograms, onStage, type Side } from "../actors.ts";
 import { type Ask, fundTogether, prepareToSign, received } from "./multisig-signers.ts";
-
-const coin = 10n ** 12n;
 
 /** Recipients in the order of their addresses: the programs keep them in orders of their own. */
 function told({ desc, summary }: ExactObject): unknown {

@@ -1,9 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { ATOMIC_UNITS_PER_COIN as coin } from "@anulo/protocol";
 import { mine, needsRealPrograms, onStage, type Side } from "../actors.ts";
 import { fundTogether, payTogether, prepareToSign, received } from "./multisig-signers.ts";
-
-const coin = 10n ** 12n;
 
 const casts: readonly { readonly threshold: number; readonly sides: readonly Side[] }[] = [
   { threshold: 2, sides: ["ours", "real"] },

@@ -4,7 +4,7 @@ import { copyFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { isDeepStrictEqual } from "node:util";
-import { fromHex, readTransaction } from "@anulo/protocol";
+import { ATOMIC_UNITS_PER_COIN as coin, fromHex, readTransaction } from "@anulo/protocol";
 import type { Json } from "@anulo/rpc";
 import { CallFailed, type ExactObject, type RunningDaemon, type RunningWallet } from "@anulo/testkit";
 import {
@@ -20,7 +20,6 @@ import {
 import { type Ask, asking, changeSettings, sides, withServices } from "./two-services.ts";
 import { words } from "./words.ts";
 
-const coin = 10n ** 12n;
 /** What the holder is paid, far enough apart that nothing links two of them. */
 const paid = [3n * coin, 2n * coin, coin, 5n * coin, 1000n];
 const BLOCKS_APART = 12;

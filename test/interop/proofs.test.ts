@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { ATOMIC_UNITS_PER_COIN as coin } from "@anulo/protocol";
 import type { ExactObject } from "@anulo/testkit";
 import {
   bigintOf,
@@ -15,7 +16,6 @@ import {
 import { checkProof, verdictOf } from "./proof-checks.ts";
 import { words } from "./words.ts";
 
-const coin = 10n ** 12n;
 const sides = ["ours", "real"] as const satisfies Side[];
 
 type Payment = {

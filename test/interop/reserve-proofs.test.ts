@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { ATOMIC_UNITS_PER_COIN as coin } from "@anulo/protocol";
 import type { ExactObject } from "@anulo/testkit";
 import {
   bigintOf,
@@ -13,7 +14,6 @@ import {
 import { checkProof } from "./proof-checks.ts";
 import { words } from "./words.ts";
 
-const coin = 10n ** 12n;
 const sides = ["ours", "real"] as const satisfies Side[];
 
 type Cast = Record<Side, WalletActor>;

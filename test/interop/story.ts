@@ -1,8 +1,7 @@
+import { ATOMIC_UNITS_PER_COIN as coin } from "@anulo/protocol";
 import { call, post, type RecordedBlock, type RunningDaemon } from "@anulo/testkit";
 import { listOf, mine, type Side, type Stage, type WalletActor } from "../actors.ts";
 import { words } from "./words.ts";
-
-const coin = 10n ** 12n;
 
 export type Story = {
   readonly daemon: RunningDaemon;

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { ATOMIC_UNITS_PER_COIN as coin } from "@anulo/protocol";
 import type { ExactObject } from "@anulo/testkit";
 import { accountOf } from "../account.ts";
 import { type Destination, listOf, mine, needsRealPrograms, onStage, type WalletActor } from "../actors.ts";
 import { words } from "./words.ts";
 
-const coin = 10n ** 12n;
 const accounts = 3;
 const addressesEach = 5;
 

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
+import { ATOMIC_UNITS_PER_COIN as coin } from "@anulo/protocol";
 import { call, type Exact, type ExactObject, type Maker, post, startWallet } from "@anulo/testkit";
 import { bigintOf, listOf, needsRealPrograms } from "../actors.ts";
 import { openRealChain, type RealChain } from "../eras/recorder/real-chain.ts";
@@ -10,7 +11,6 @@ import { words } from "./words.ts";
 
 /** Hard forks 2 to 16, one block after the other once there are coins of the first. */
 const forkHeights = Array.from({ length: 15 }, (_, i) => 96 + i);
-const coin = 10n ** 12n;
 
 type Actor = {
   readonly address: string;

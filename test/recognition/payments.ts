@@ -1,4 +1,6 @@
 /** A plan of payments of many shapes, to be carried out by two wallets alike. */
+
+import { ATOMIC_UNITS_PER_COIN as coin } from "@anulo/protocol";
 import type { ExactObject } from "@anulo/testkit";
 
 export type Addresses = {
@@ -9,8 +11,6 @@ export type Addresses = {
 
 /** `outputs` is given where a whole output is sent, which the wallet names. */
 export type PlannedPayment = { readonly kind: "transfer" | "sweep"; readonly params: ExactObject };
-
-const coin = 10n ** 12n;
 
 /** Numbers in [0, bound), the same for the same seed. Source: Park and Miller (1988). */
 export function seededNumbers(seed: number): (bound: number) => number {

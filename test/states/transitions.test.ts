@@ -3,13 +3,13 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { createNode, type Node } from "@anulo/node";
+import { ATOMIC_UNITS_PER_COIN as coin } from "@anulo/protocol";
 import { call, type ExactObject, loadChain } from "@anulo/testkit";
 import { bigintOf, listOf } from "../actors.ts";
 import { type Endings, endAll, startOurs } from "./start.ts";
 import { ask, type Service, type Start } from "./states.ts";
 
 const { alice, bob } = loadChain().wallets;
-const coin = 10n ** 12n;
 const endings: Endings = [];
 let node: Node;
 let nodeUrl: string;

@@ -1,12 +1,12 @@
 import { readFileSync } from "node:fs";
 import { gunzipSync } from "node:zlib";
+import { type Call, daemonMethods, walletMethods } from "../src/index.ts";
 
 /** One step of a recording; integers beyond 2^53 are bigint. */
 export type Step = {
   readonly id: string;
   readonly to: string;
   readonly crashed?: boolean;
-  readonly volatile?: readonly string[];
   readonly request: {
     readonly path?: string;
     readonly http?: string;
@@ -23,7 +23,6 @@ export type Step = {
   readonly answer: {
     readonly http: number;
     readonly reason?: string;
-    readonly type?: string;
     readonly headers?: Readonly<Record<string, string>>;
     readonly json?: unknown;
     readonly text?: string;
@@ -53,4 +52,16 @@ export function unmark(_key: string, value: unknown): unknown {
   if (typeof value !== "string" || !value.startsWith("\0")) return value;
   const number = Number(value.slice(1));
   return Number.isSafeInteger(number) ? number : BigInt(value.slice(1));
+}
+
+/** The declaration of the call that a step makes; undefined for a call that is none. */
+export function callOf({ to, request }: Step): Call | undefined {
+  const isWallet = ["a", "b", "c", "cold"].includes(to);
+  const calls: readonly Call[] = Object.values(isWallet ? walletMethods : daemonMethods);
+  const isJsonRpc = request.path === "/json_rpc";
+  const name = isJsonRpc ? request.body?.method : request.path;
+  return calls.find(
+    (call) =>
+      (call.transport === "jsonRpc") === isJsonRpc && [call.name, ...call.aliases].some((it) => it === name),
+  );
 }

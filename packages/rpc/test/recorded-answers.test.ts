@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { type Call, daemonMethods, type Json, parseJson, walletMethods } from "../src/index.ts";
-import { goldenSteps, type Step } from "./golden.ts";
+import { type Call, type Json, parseJson } from "../src/index.ts";
+import { callOf, goldenSteps, type Step } from "./golden.ts";
 
 /** Fields we answer and the original programs do not (the additive differences), with a value to stand in. */
 const additions: Readonly<Record<string, Readonly<Record<string, Json>>>> = {
@@ -25,17 +25,6 @@ function change(
     if (member === undefined) edit(record, add);
     else for (const item of (record[member] as Record<string, Json>[] | undefined) ?? []) edit(item, add);
   }
-}
-
-function callOf(step: Step): Call | undefined {
-  const wallet = step.to === "a" || step.to === "b" || step.to === "c" || step.to === "cold";
-  const calls = Object.values(wallet ? walletMethods : daemonMethods) as readonly Call[];
-  const rpc = step.request.path === "/json_rpc";
-  const name = rpc ? step.request.body?.method : step.request.path;
-  return calls.find(
-    (call) =>
-      (call.transport === "jsonRpc") === rpc && (call.name === name || call.aliases.includes(name as string)),
-  );
 }
 
 function successOf(step: Step): unknown {

@@ -1,19 +1,10 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { BadRequest, type Call, daemonMethods, type Json, parseJson, walletMethods } from "../src/index.ts";
-import { goldenSteps, type Step } from "./golden.ts";
+import { BadRequest, type Call, type Json, parseJson } from "../src/index.ts";
+import { callOf, goldenSteps, type Step } from "./golden.ts";
 
 /** Refused by us on purpose: an index that is no object would relabel the first address. */
 const deliberate = (id: string): boolean => /^label_address:index is (?!null|array$|object)/.test(id);
-
-function callOf(step: Step, name: unknown, rpc: boolean): Call | undefined {
-  const isWallet = ["a", "b", "c", "cold"].includes(step.to);
-  const calls = Object.values(isWallet ? walletMethods : daemonMethods) as readonly Call[];
-  return calls.find(
-    (call) =>
-      (call.transport === "jsonRpc") === rpc && (call.name === name || call.aliases.includes(name as string)),
-  );
-}
 
 /** JSON text of a recorded value; bigint as bare digits. */
 function textOf(value: unknown): string {
@@ -61,11 +52,10 @@ describe("recorded requests", () => {
       let checked = 0;
       for (const step of goldenSteps(group)) {
         const { path, body } = step.request;
-        const rpc = path === "/json_rpc";
-        const call = callOf(step, rpc ? body?.method : path, rpc);
+        const call = callOf(step);
         if (call === undefined || body === undefined || step.crashed || deliberate(step.id)) continue;
         if (/above 64 bits|exponent/.test(step.id)) continue;
-        assert.equal(isRefused(call, rpc ? body.params : body), wasRefused(step), step.id);
+        assert.equal(isRefused(call, path === "/json_rpc" ? body.params : body), wasRefused(step), step.id);
         checked++;
       }
       assert.ok(checked > 10, `${checked} requests`);

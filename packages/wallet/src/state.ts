@@ -1,4 +1,4 @@
-/** What an open wallet knows, as plain data. Every change to it goes through `applyChange` (changes.ts). */
+/** What an open wallet knows, as plain data. Every change to it goes through `applyChange` (apply-change.ts). */
 
 import type { NoncePoints } from "@anulo/crypto";
 import type { MultisigAccount } from "./multisig/key-exchange.ts";

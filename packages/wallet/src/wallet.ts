@@ -1,11 +1,12 @@
 /** One open wallet: its state, the order in which it changes, its keys while it is open, and the node behind it. */
 import { isDeepStrictEqual } from "node:util";
 import { blockId, equalBytes, genesisBlock, networks, toHex } from "@anulo/protocol";
+import { applyChange } from "./apply-change.ts";
 import { itemsOfChange, itemsOfState, type WalletChange } from "./changes.ts";
 import type { Daemon } from "./daemon.ts";
 import type { ChangeLog } from "./file/store.ts";
 import { AddressCache } from "./keys/addresses.ts";
-import { applyChange, type Ledger } from "./ledger.ts";
+import type { Ledger } from "./ledger.ts";
 import { accountOfKeys, scanningKeys, wipeKeys } from "./multisig/account-keys.ts";
 import type { MultisigAccount } from "./multisig/key-exchange.ts";
 import { DEFAULT_PREFERENCES, type Preferences } from "./preferences.ts";

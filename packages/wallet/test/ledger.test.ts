@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { toHex } from "@anulo/protocol";
+import { applyChange } from "../src/apply-change.ts";
 import type { ScannedOutput, ScannedTransaction } from "../src/changes.ts";
 import { accountBalance } from "../src/history/balance.ts";
 import {
@@ -10,7 +11,7 @@ import {
   listUnconfirmed,
   transferOf,
 } from "../src/history/transfers.ts";
-import { applyChange, createLedger, type Ledger } from "../src/ledger.ts";
+import { createLedger, type Ledger } from "../src/ledger.ts";
 import { outgoingFromPool } from "../src/scan/apply-pool.ts";
 import type { OutgoingPayment } from "../src/state.ts";
 

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { BadBytes, formatAddress, parseAddress, toHex } from "@anulo/protocol";
+import { applyChange } from "../src/apply-change.ts";
 import { applyTakenOver } from "../src/file/apply-taken-over.ts";
 import { writeUnderPassword } from "../src/file/beside-original.ts";
 import { cacheKeyOfPassword, newSettings, readKeysFile, writeKeysFile } from "../src/file/keys-file.ts";
@@ -18,7 +19,7 @@ import {
 import { takeOver } from "../src/file/take-over.ts";
 import { putCacheAside, walletPaths } from "../src/file/wallet-files.ts";
 import { createKeys } from "../src/keys/wallet-keys.ts";
-import { applyChange, createLedger } from "../src/ledger.ts";
+import { createLedger } from "../src/ledger.ts";
 
 const filled = (byte: number, size = 32) => new Uint8Array(size).fill(byte);
 const utf8 = (text: string) => new TextEncoder().encode(text);

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { ATOMIC_UNITS_PER_COIN as coin } from "@anulo/protocol";
 import fc from "fast-check";
 import { createKeys } from "../src/keys/wallet-keys.ts";
 import { DEFAULT_PREFERENCES, type Preferences } from "../src/preferences.ts";
@@ -20,7 +21,6 @@ const random = seededRandom("plan");
 const keys = createKeys(random);
 const receivers = Array.from({ length: 20 }, () => createKeys(random));
 const fee = { feePerByte: 1_000_000n, quantizationMask: 10_000n };
-const COIN = 1_000_000_000_000n;
 
 const context: PlanContext = {
   fee,
@@ -70,9 +70,9 @@ function checkSums(planned: readonly PlannedTransaction[]): void {
 }
 
 test("plans pay every destination exactly, whatever the outputs are", async () => {
-  const coins = fc.bigInt({ min: COIN / 100n, max: 50n * COIN });
+  const coins = fc.bigInt({ min: coin / 100n, max: 50n * coin });
   const outputs = fc.array(fc.tuple(coins, fc.nat(5000), fc.nat(2)), { minLength: 1, maxLength: 120 });
-  const amounts = fc.array(fc.bigInt({ min: 1n, max: 40n * COIN }), { minLength: 1, maxLength: 20 });
+  const amounts = fc.array(fc.bigInt({ min: 1n, max: 40n * coin }), { minLength: 1, maxLength: 20 });
   await fc.assert(
     fc.asyncProperty(outputs, amounts, async (recipes, wanted) => {
       const owned = recipes.map(([amount, height, minor]) => outputOf(amount, height, minor));
@@ -86,7 +86,7 @@ test("plans pay every destination exactly, whatever the outputs are", async () =
       }
       const planned = await planning.catch((error: unknown) => {
         assert.equal((error as { code?: number }).code, -16, String(error));
-        assert.ok(amountOf(owned) < amountOf(destinations) + COIN * BigInt(owned.length), "enough was there");
+        assert.ok(amountOf(owned) < amountOf(destinations) + coin * BigInt(owned.length), "enough was there");
         return undefined;
       });
       if (planned === undefined) return;
@@ -103,39 +103,39 @@ test("plans pay every destination exactly, whatever the outputs are", async () =
 });
 
 test("an output that is enough alone is preferred, with a small unrelated one beside it", async () => {
-  const large = outputOf(10n * COIN, 100);
-  const small = outputOf(COIN, 2000);
-  const related = outputOf(COIN / 2n, 101);
-  const destinations = [destinationOf(receivers[0]!, 5n * COIN)];
+  const large = outputOf(10n * coin, 100);
+  const small = outputOf(coin, 2000);
+  const related = outputOf(coin / 2n, 101);
+  const destinations = [destinationOf(receivers[0]!, 5n * coin)];
   const [planned] = await payment(destinations, [[small, large, related]]);
   assert.deepEqual(new Set(planned!.inputs), new Set([large, small]));
 });
 
 test("of equal outputs the second input is the one the original would take", async () => {
-  const equal = [100, 500, 900, 1300].map((height) => outputOf(COIN, height));
-  const [planned] = await payment([destinationOf(receivers[0]!, COIN / 2n)], [equal]);
+  const equal = [100, 500, 900, 1300].map((height) => outputOf(coin, height));
+  const [planned] = await payment([destinationOf(receivers[0]!, coin / 2n)], [equal]);
   assert.deepEqual(planned!.inputs, [equal[0], equal[3]]);
 });
 
 test("a second input that would link two payments is left out", async () => {
-  const destinations = [destinationOf(receivers[0]!, 5n * COIN)];
-  const groups = [[outputOf(10n * COIN, 100), outputOf(COIN, 105)]];
+  const destinations = [destinationOf(receivers[0]!, 5n * coin)];
+  const groups = [[outputOf(10n * coin, 100), outputOf(coin, 105)]];
   const [planned] = await payment(destinations, groups);
   assert.equal(planned!.inputs.length, 1);
 });
 
 test("destinations that pay the fee get less, and the change is what it would be without", async () => {
-  const amounts = [5n * COIN, 3n * COIN, 2n * COIN];
+  const amounts = [5n * coin, 3n * coin, 2n * coin];
   const destinations = amounts.map((amount, i) => ({
     ...destinationOf(receivers[i]!, amount),
     paysFee: i !== 1,
   }));
-  const exact = await payment(destinations, [[outputOf(10n * COIN, 100)]]);
+  const exact = await payment(destinations, [[outputOf(10n * coin, 100)]]);
   checkSums(exact);
   assert.equal(exact[0]!.change, 0n);
-  const [planned] = await payment(destinations, [[outputOf(12n * COIN, 100)]]);
+  const [planned] = await payment(destinations, [[outputOf(12n * coin, 100)]]);
   checkSums([planned!]);
-  assert.equal(planned!.change, 2n * COIN);
+  assert.equal(planned!.change, 2n * coin);
   const paid = receivers
     .slice(0, 3)
     .map(({ spendPublic }) => planned!.destinations.find((each) => each.spendPublic === spendPublic)!.amount);
@@ -145,15 +145,15 @@ test("destinations that pay the fee get less, and the change is what it would be
 test("destinations that pay the fee must be worth it, and fit one transaction", async () => {
   const payers = (amounts: bigint[]) =>
     amounts.map((amount, i) => ({ ...destinationOf(receivers[i]!, amount), paysFee: true }));
-  const groups = [[outputOf(COIN, 100), outputOf(COIN, 500)]];
+  const groups = [[outputOf(coin, 100), outputOf(coin, 500)]];
   await assert.rejects(payment(payers([1000n]), groups), /share of the fee/);
-  const many = payers(Array.from({ length: 16 }, () => COIN / 20n));
+  const many = payers(Array.from({ length: 16 }, () => coin / 20n));
   await assert.rejects(payment(many, groups), /cannot be split/);
 });
 
 test("sixteen destinations take two transactions", async () => {
   const destinations = receivers.slice(0, 16).map((receiver) => destinationOf(receiver, 1000n));
-  const groups = [[outputOf(COIN, 100), outputOf(COIN, 500), outputOf(COIN, 900)]];
+  const groups = [[outputOf(coin, 100), outputOf(coin, 500), outputOf(coin, 900)]];
   const planned = await payment(destinations, groups);
   assert.equal(planned.length, 2);
   checkSums(planned);
@@ -166,20 +166,20 @@ const visible = (amount: bigint, height: number): OwnedOutput => ({
 });
 
 test("an output of a visible amount pays when it must, and is no second input without need", async () => {
-  const destinations = [destinationOf(receivers[0]!, 5n * COIN)];
-  const hidden = outputOf(6n * COIN, 100);
-  const old = visible(COIN, 2000);
+  const destinations = [destinationOf(receivers[0]!, 5n * coin)];
+  const hidden = outputOf(6n * coin, 100);
+  const old = visible(coin, 2000);
   const [alone] = await payment(destinations, [[hidden, old]]);
   assert.deepEqual(alone!.inputs, [hidden]);
-  const both = await payment([destinationOf(receivers[0]!, (13n * COIN) / 2n)], [[hidden, old]]);
+  const both = await payment([destinationOf(receivers[0]!, (13n * coin) / 2n)], [[hidden, old]]);
   assert.deepEqual(new Set(both[0]!.inputs), new Set([hidden, old]));
   checkSums(both);
 });
 
 test("outputs of odd visible amounts are spent last", async () => {
-  const dust = Array.from({ length: 4 }, (_, i) => visible(COIN + 1n, 20 * i));
-  const old = Array.from({ length: 4 }, (_, i) => visible(COIN, 1000 + 20 * i));
-  const [planned] = await payment([destinationOf(receivers[0]!, (9n * COIN) / 2n)], [old], [dust]);
+  const dust = Array.from({ length: 4 }, (_, i) => visible(coin + 1n, 20 * i));
+  const old = Array.from({ length: 4 }, (_, i) => visible(coin, 1000 + 20 * i));
+  const [planned] = await payment([destinationOf(receivers[0]!, (9n * coin) / 2n)], [old], [dust]);
   assert.equal(planned!.inputs.filter((input) => old.includes(input)).length, 4);
   assert.equal(planned!.inputs.filter((input) => dust.includes(input)).length, 1);
 });
@@ -202,7 +202,7 @@ test("a sweep takes turns between dust and what pays its fee", async () => {
 });
 
 test("sweeping spends every output and shares equally", async () => {
-  const inputs = Array.from({ length: 200 }, (_, i) => outputOf(COIN + BigInt(i), 20 * i));
+  const inputs = Array.from({ length: 200 }, (_, i) => outputOf(coin + BigInt(i), 20 * i));
   const destination = destinationOf(receivers[0]!, 0n);
   const planned = await planSweep({ destination, outputs: 3, inputs, dust: [], random }, context);
   assert.ok(planned.length > 1);
@@ -217,7 +217,7 @@ test("sweeping spends every output and shares equally", async () => {
 
 test("a sweep into more outputs than a transaction has is refused", async () => {
   const destination = destinationOf(receivers[0]!, 0n);
-  const request = { destination, inputs: [outputOf(COIN, 1)], dust: [], random };
+  const request = { destination, inputs: [outputOf(coin, 1)], dust: [], random };
   const [most] = await planSweep({ ...request, outputs: 16 }, context);
   assert.equal(most!.destinations.length, 16);
   for (const outputs of [17, 100_000])

@@ -3,9 +3,10 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync }
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
+import { applyChange } from "../src/apply-change.ts";
 import type { WalletChange } from "../src/changes.ts";
 import { createStore, openStore } from "../src/file/store.ts";
-import { applyChange, createLedger } from "../src/ledger.ts";
+import { createLedger } from "../src/ledger.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "anulo-store-"));
 after(() => rmSync(folder, { recursive: true }));

@@ -2,7 +2,8 @@
 import { setImmediate } from "node:timers/promises";
 import { BadBytes, equalBytes } from "@anulo/protocol";
 import type { Logger } from "@anulo/rpc";
-import { applyChange, type Ledger } from "../ledger.ts";
+import { applyChange } from "../apply-change.ts";
+import type { Ledger } from "../ledger.ts";
 import type { NetworkName } from "../state.ts";
 import { cacheKeyOfPassword, type KeysFile, type ReadKeysFile } from "./keys-file.ts";
 import { cacheId, readOriginalCache, resealCache } from "./original-cache.ts";

@@ -3,8 +3,9 @@
 import { rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
 import { setImmediate } from "node:timers/promises";
+import { applyChange } from "../apply-change.ts";
 import type { WalletChange } from "../changes.ts";
-import { applyChange, createLedger, indexLedger, type Ledger } from "../ledger.ts";
+import { createLedger, indexLedger, type Ledger } from "../ledger.ts";
 import type { NetworkName, WalletSettings, WalletState } from "../state.ts";
 import { type Plain, readCbor, writeCbor } from "./cbor.ts";
 import { DamagedJournal, Journal, syncDirectory } from "./journal.ts";

@@ -1,0 +1,135 @@
+/** How each change moves a wallet's ledger. Pure: no clock, no I/O. */
+import { toHex } from "@anulo/protocol";
+import type { WalletChange } from "./changes.ts";
+import {
+  applyColdKeyImages,
+  applyImportedOutputs,
+  applyKeyImages,
+  applySpent,
+} from "./cold-signing/apply.ts";
+import { applyTakenOver } from "./file/apply-taken-over.ts";
+import { createAccount, type Ledger } from "./ledger.ts";
+import { applyBlocks, applyTransaction, detachFrom, pendingSpender } from "./scan/apply-blocks.ts";
+import type { OutgoingPayment, WalletState } from "./state.ts";
+
+type Apply = {
+  readonly [K in WalletChange["kind"]]: (ledger: Ledger, change: Extract<WalletChange, { kind: K }>) => void;
+};
+
+const apply: Apply = {
+  blocks: (ledger, change) => applyBlocks(ledger, change),
+  transactions(ledger, { transactions }) {
+    for (const transaction of transactions) applyTransaction(ledger, transaction);
+  },
+  reset: (ledger, change) => reset(ledger, change),
+  outgoing(ledger, { payment, txKeys }) {
+    const id = toHex(payment.txHash);
+    ledger.state.outgoing.set(id, { ...payment });
+    // Known keys are kept: metadata handed in to be relayed may name any.
+    if (txKeys.length > 0 && !ledger.state.txKeys.has(id)) ledger.state.txKeys.set(id, txKeys);
+    reserveInputs(ledger, payment);
+  },
+  outgoingState(ledger, { txHash, state }) {
+    const payment = ledger.state.outgoing.get(txHash);
+    if (payment === undefined || payment.state === "confirmed") return;
+    payment.state = state;
+    if (state === "failed") releaseInputs(ledger, payment);
+    else reserveInputs(ledger, payment);
+  },
+  discardOutgoing(ledger, { txHash }) {
+    const payment = ledger.state.outgoing.get(txHash);
+    if (payment === undefined || payment.state === "confirmed") return;
+    releaseInputs(ledger, payment);
+    // Its keys stay: a node that says it refused may have passed it on, and only they prove who was paid.
+    ledger.state.outgoing.delete(txHash);
+  },
+  txKeys: ({ state }, { txHash, txKeys }) => void state.txKeys.set(txHash, txKeys),
+  pool: ({ state }, { payments }) => void state.pool.splice(0, state.pool.length, ...payments),
+  newAccount: ({ state }, { label }) => void state.accounts.push(createAccount(label)),
+  newAddress({ state }, { account, label, count = 1 }) {
+    const { addresses } = state.accounts[account]!;
+    for (let i = 0; i < count; i++) addresses.push({ label });
+  },
+  label({ state }, { index, label }) {
+    state.accounts[index.major]!.addresses[index.minor]!.label = label;
+  },
+  tag({ state }, { accounts, tag }) {
+    for (const account of accounts) state.accounts[account]!.tag = tag;
+    if (tag !== "" && !state.accountTags.has(tag)) state.accountTags.set(tag, "");
+    dropUnusedTags(state);
+  },
+  tagDescription: ({ state }, { tag, description }) => void state.accountTags.set(tag, description),
+  note: ({ state }, { txHash, note }) => void state.notes.set(txHash, note),
+  attribute: ({ state }, { key, value }) => void state.attributes.set(key, value),
+  frozen({ byKeyImage }, { keyImage, frozen }) {
+    const output = byKeyImage.get(keyImage);
+    if (output !== undefined) output.frozen = frozen;
+  },
+  importedOutputs: applyImportedOutputs,
+  keyImages: applyKeyImages,
+  spent: applySpent,
+  coldKeyImages: applyColdKeyImages,
+  multisigNonces({ state }, { nonces }) {
+    for (const [key, left] of nonces) {
+      if (left.length === 0) state.multisigNonces.delete(key);
+      else state.multisigNonces.set(key, left);
+    }
+  },
+  multisigInfos({ state }, { infos }) {
+    for (const [key, told] of infos) state.multisigInfos.set(key, told);
+  },
+  rings({ state }, { rings }) {
+    for (const [key, ring] of rings) state.rings.set(key, ring);
+  },
+  addressBook({ state }, { entries }) {
+    state.addressBook.splice(0, state.addressBook.length, ...entries.map((entry) => ({ ...entry })));
+  },
+  takenOver: applyTakenOver,
+  settings: ({ state }, { settings }) => void Object.assign(state.settings, settings),
+};
+
+/** Moves the ledger by one change. */
+export function applyChange(ledger: Ledger, change: WalletChange): void {
+  (apply[change.kind] as (ledger: Ledger, change: WalletChange) => void)(ledger, change);
+}
+
+/** An account's tag lives as long as an account carries it. Source: wallet2.cpp `set_account_tag`. */
+function dropUnusedTags(state: WalletState): void {
+  for (const tag of state.accountTags.keys()) {
+    if (!state.accounts.some((account) => account.tag === tag)) state.accountTags.delete(tag);
+  }
+}
+
+function reserveInputs({ byKeyImage }: Ledger, payment: OutgoingPayment): void {
+  const id = toHex(payment.txHash);
+  for (const image of payment.keyImages) {
+    const output = byKeyImage.get(toHex(image));
+    if (output !== undefined) output.pendingSpend = id;
+  }
+}
+
+/** What another payment under way spends as well stays with that one. */
+function releaseInputs({ state, byKeyImage }: Ledger, payment: OutgoingPayment): void {
+  const id = toHex(payment.txHash);
+  for (const image of payment.keyImages) {
+    const output = byKeyImage.get(toHex(image));
+    if (output?.pendingSpend === id) output.pendingSpend = pendingSpender(state, image, id);
+  }
+}
+
+/** Like the original, a reset loses destinations; payments that still wait keep holding their inputs, unseen. */
+function reset(ledger: Ledger, { hard }: { hard: boolean }): void {
+  const { state } = ledger;
+  for (const [id, payment] of state.outgoing) {
+    const isOver = payment.state === "confirmed" || payment.state === "failed";
+    if (isOver) state.outgoing.delete(id);
+    else state.outgoing.set(id, { ...payment, state: "forgotten", destinations: [] });
+  }
+  detachFrom(ledger, 0);
+  state.lastBlockReward = 0n;
+  state.pool.length = 0;
+  if (hard) {
+    state.txKeys.clear();
+    state.notes.clear();
+  }
+}
