@@ -12,31 +12,35 @@ import {
 } from "./flags.ts";
 import { readTextFile } from "./text-file.ts";
 
+/** Files read where none is named: what stands in the one's is no flag of the other, or a port that is taken. */
+const defaultFiles = { node: "anulo.conf", wallet: "wallet.conf" } as const;
+
+type Service = keyof typeof defaultFiles;
+
 /** The flag by which a file with more of them is named. */
-export const configurationFlag = {
-  "config-file": {
-    kind: "text",
-    value: "FILE",
-    help: "more flags, as lines NAME=VALUE (~/.anulo/anulo.conf)",
-  },
-} as const satisfies FlagTable;
+export function configurationFlag(service: Service) {
+  const help = `more flags, as lines NAME=VALUE (~/.anulo/${defaultFiles[service]})`;
+  return { "config-file": { kind: "text", value: "FILE", help } } as const satisfies FlagTable;
+}
 
 /** Told at the end of a command's help. */
 export const configurationHelp =
   "Every flag can also stand in the configuration file, or in the environment as ANULO_NAME\n" +
   "(ANULO_RPC_BIND_PORT=18081). The command line comes first, then the environment, then the file.";
 
-const defaultFile = () => join(homedir(), ".anulo", "anulo.conf");
-
 /**
  * Flags of the command line, else of the environment, else of the configuration file. Throws BadUsage, for a file
  * that was named and is not there too.
  */
-export function readConfiguration<T extends FlagTable>(table: T, args: readonly string[]): Values<T> {
+export function readConfiguration<T extends FlagTable>(
+  service: Service,
+  table: T,
+  args: readonly string[],
+): Values<T> {
   const words = readWords(table, args);
   const environment = fromEnvironment(table, process.env);
   const named = (words.get("config-file") ?? environment.get("config-file"))?.at(-1);
-  const file = named ?? defaultFile();
+  const file = named ?? join(homedir(), ".anulo", defaultFiles[service]);
   if (named === undefined && !existsSync(file)) return valuesOf(table, [words, environment]);
   return valuesOf(table, [words, environment, fromFile(table, readTextFile("config-file", file), file)]);
 }

@@ -17,7 +17,7 @@ export const daemonFlags = {
   "daemon-address": { kind: "text", value: "ADDRESS:PORT", help: "the node (127.0.0.1:18081)" },
   "daemon-host": { kind: "text", value: "ADDRESS", help: "the node, on its usual port or --daemon-port" },
   "daemon-port": { kind: "number", value: "PORT", help: "the node, on this machine or --daemon-host" },
-  "daemon-login": { kind: "text", value: "USER:PASSWORD", help: "the node's HTTP digest login" },
+  "daemon-login": { kind: "text", value: "USER[:PASSWORD]", help: "the node's HTTP digest login" },
   "daemon-ssl": {
     kind: "text",
     choices: tlsModes,

@@ -97,6 +97,8 @@ function readValue(name: string, flag: Flag, given: string): boolean | number | 
 
 /** ", did you mean --x?" where a known flag is written nearly alike. */
 export function suggestion(table: FlagTable, name: string): string {
+  const begun = Object.keys(table).filter((known) => known.startsWith(name));
+  if (begun.length === 1) return `, did you mean --${begun[0]}?`;
   const nearest = Object.keys(table)
     .map((known) => ({ known, distance: editDistance(name, known) }))
     .sort((a, b) => a.distance - b.distance)[0];

@@ -13,8 +13,9 @@ import {
 import { type NetworkName, networks } from "@anulo/protocol";
 import type { Listener, Log } from "@anulo/rpc";
 import { isAnsweredAtOnce } from "./answered-at-once.ts";
+import { withPasswords } from "./ask-passwords.ts";
 import { bootstrapFlags, bootstrapOf } from "./bootstrap-flags.ts";
-import { readConfiguration } from "./configuration.ts";
+import { configurationFlag, readConfiguration } from "./configuration.ts";
 import { databaseFlags, databaseOptions, runDatabaseCheck } from "./database-flags.ts";
 import { detachFlags, keepPidFile } from "./detach.ts";
 import { type FlagTable, throwUsage, type Values } from "./flags.ts";
@@ -28,6 +29,7 @@ import { untilSignalled } from "./until-signalled.ts";
 
 export const nodeFlags = {
   ...serviceFlags,
+  ...configurationFlag("node"),
   ...detachFlags,
   ...notifyFlags,
   ...databaseFlags,
@@ -122,10 +124,10 @@ async function optionsOf(flags: Values<typeof nodeFlags>): Promise<Configured> {
 
 /** `anulo node`: runs a node until it is asked to stop. */
 export async function runNode(args: readonly string[]): Promise<void> {
-  const flags = readConfiguration(nodeFlags, args);
+  const flags = readConfiguration("node", nodeFlags, args);
   if (isAnsweredAtOnce({ command: "node", title: "node", table: nodeFlags }, flags, args)) return;
   const notify = createNotifier(flags);
-  const options = await optionsOf(flags);
+  const options = await optionsOf(await withPasswords(flags));
   const onOddBlockRate = createRateNotifier(flags, options.log.in("notify"));
   if (flags["check-database"]) return await runDatabaseCheck(options.databasePath, options.network);
   const node = createNode({ ...options, onOddBlockRate });

@@ -1,3 +1,4 @@
+import { isIP } from "node:net";
 import type { Limits, Listener, RpcServerOptions, TlsOptions } from "@anulo/rpc";
 import { BadUsage, type FlagTable, type Values } from "./flags.ts";
 import { readTextFile } from "./text-file.ts";
@@ -120,6 +121,8 @@ export function listenersOf(flags: Flags, port: number): Listener[] {
 /** The address to listen on. Throws BadUsage where it would open the service to others unasked. */
 export function bindAddress(flag: string, address: string | undefined, isConfirmed: boolean): string {
   if (address === undefined) return "127.0.0.1";
+  if (address !== "localhost" && isIP(address) === 0)
+    throw new BadUsage(`Invalid IP address given for --${flag}: ${address}`);
   if (!isLoopback(address) && !isConfirmed) {
     throw new BadUsage(`--${flag} ${address} opens RPC to others: confirm with --confirm-external-bind`);
   }

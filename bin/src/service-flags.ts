@@ -1,5 +1,4 @@
 import { categoriesOfLevel, type Log, type Login } from "@anulo/rpc";
-import { configurationFlag } from "./configuration.ts";
 import { BadUsage, type FlagTable, type Values } from "./flags.ts";
 import { logLastWords } from "./last-words.ts";
 import { openLog } from "./log.ts";
@@ -9,9 +8,8 @@ import { rpcFlags } from "./rpc-flags.ts";
 export const serviceFlags = {
   help: { kind: "switch", help: "show this" },
   version: { kind: "switch", help: "show what this is" },
-  ...configurationFlag,
   ...rpcFlags,
-  "rpc-login": { kind: "text", value: "USER:PASSWORD", help: "ask for this HTTP digest login" },
+  "rpc-login": { kind: "text", value: "USER[:PASSWORD]", help: "ask for this HTTP digest login" },
   "rpc-dialect": {
     kind: "text",
     choices: ["contract", "upstream"],
@@ -31,7 +29,7 @@ export const serviceFlags = {
   },
   "max-log-files": { kind: "number", value: "N", help: "old log files to keep (50; 0: all)" },
   "max-concurrency": { kind: "number", value: "N", help: "threads to work with (one a processor)" },
-  "non-interactive": { kind: "switch", help: "accepted; nothing is asked in any case" },
+  "non-interactive": { kind: "switch", help: "ask for no password of a login" },
 } as const satisfies FlagTable;
 
 /** The log a service was asked to keep. Throws BadUsage for a level that is none. */
@@ -39,15 +37,25 @@ export function logOf(flags: Values<typeof serviceFlags>): Log {
   const level = flags["log-level"];
   if (level !== undefined && /^-?\d+$/.test(level) && categoriesOfLevel(Number(level)) === undefined)
     throw new BadUsage(`--log-level must be 0 to 4: ${level}`);
-  const log = openLog({
-    categories: level,
-    format: flags["log-format"] ?? "text",
-    file: flags["log-file"],
-    maxFileSize: flags["max-log-file-size"] ?? 104_850_000,
-    maxFiles: flags["max-log-files"] ?? 50,
-  });
+  const log = openedLog(flags);
   logLastWords(log);
   return log;
+}
+
+function openedLog(flags: Values<typeof serviceFlags>): Log {
+  const file = flags["log-file"];
+  try {
+    return openLog({
+      categories: flags["log-level"],
+      format: flags["log-format"] ?? "text",
+      file,
+      maxFileSize: flags["max-log-file-size"] ?? 104_850_000,
+      maxFiles: flags["max-log-files"] ?? 50,
+    });
+  } catch (error) {
+    if (file === undefined) throw error;
+    throw new BadUsage(`--log-file cannot be written: ${(error as Error).message}`);
+  }
 }
 
 /** `user:password`; the password may be empty. Throws BadUsage. Source: rpc_args.cpp `process`. */

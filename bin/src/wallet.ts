@@ -6,7 +6,8 @@ import {
   type WalletServiceOptions,
 } from "@anulo/wallet";
 import { isAnsweredAtOnce } from "./answered-at-once.ts";
-import { readConfiguration } from "./configuration.ts";
+import { withPasswords } from "./ask-passwords.ts";
+import { configurationFlag, readConfiguration } from "./configuration.ts";
 import { daemonFlags, daemonOf } from "./daemon-flags.ts";
 import { detachFlags, keepPidFile } from "./detach.ts";
 import { aliasesOf, dnsFlags } from "./dns-flags.ts";
@@ -22,6 +23,7 @@ import { untilSignalled } from "./until-signalled.ts";
 
 export const walletFlags = {
   ...serviceFlags,
+  ...configurationFlag("wallet"),
   ...detachFlags,
   testnet: { kind: "switch", help: "addresses of testnet" },
   stagenet: { kind: "switch", help: "addresses of stagenet" },
@@ -124,11 +126,11 @@ async function start(options: WalletServiceOptions): Promise<WalletService> {
 
 /** `anulo wallet`: runs a wallet service until it is asked to stop. */
 export async function runWallet(args: readonly string[]): Promise<void> {
-  const flags = readConfiguration(walletFlags, args);
+  const flags = readConfiguration("wallet", walletFlags, args);
   if (isAnsweredAtOnce({ command: "wallet", title: "wallet service", table: walletFlags }, flags, args))
     return;
   leaveMemoryOutOfCoreDumps();
-  const options = await optionsOf(flags);
+  const options = await optionsOf(await withPasswords(flags));
   const signalled = untilSignalled();
   const service = await start(options);
   keepPidFile(flags.pidfile);

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
@@ -7,7 +7,7 @@ import { configurationFlag, fromEnvironment, fromFile, readConfiguration } from 
 import { type FlagTable, valuesOf } from "../src/flags.ts";
 
 const table = {
-  ...configurationFlag,
+  ...configurationFlag("node"),
   offline: { kind: "switch", help: "" },
   "rpc-bind-port": { kind: "number", value: "PORT", help: "" },
   "rpc-login": { kind: "text", value: "USER:PASSWORD", help: "" },
@@ -44,8 +44,24 @@ test("the command line comes before the file, and a file that is missing is an e
   t.after(() => rmSync(folder, { recursive: true }));
   const file = join(folder, "anulo.conf");
   writeFileSync(file, "rpc-bind-port=1\npeer=x\n");
-  const values = readConfiguration(table, ["--config-file", file, "--rpc-bind-port", "2"]);
+  const values = readConfiguration("node", table, ["--config-file", file, "--rpc-bind-port", "2"]);
   assert.equal(values["rpc-bind-port"], 2);
   assert.deepEqual(values.peer, ["x"]);
-  assert.throws(() => readConfiguration(table, ["--config-file", `${file}x`]), /cannot be read/);
+  assert.throws(() => readConfiguration("node", table, ["--config-file", `${file}x`]), /cannot be read/);
+});
+
+test("the node's and the wallet's files do not stand in each other's way", (t) => {
+  const home = mkdtempSync(join(tmpdir(), "anulo-"));
+  const before = process.env.HOME;
+  process.env.HOME = home;
+  t.after(() => {
+    process.env.HOME = before;
+    rmSync(home, { recursive: true });
+  });
+  mkdirSync(join(home, ".anulo"));
+  writeFileSync(join(home, ".anulo", "anulo.conf"), "db-sync-mode=safe\nrpc-bind-port=1\n");
+  assert.equal(readConfiguration("wallet", table, [])["rpc-bind-port"], undefined);
+  writeFileSync(join(home, ".anulo", "wallet.conf"), "rpc-bind-port=2\n");
+  assert.equal(readConfiguration("wallet", table, [])["rpc-bind-port"], 2);
+  assert.throws(() => readConfiguration("node", table, []), /anulo\.conf:1: unknown flag db-sync-mode/);
 });

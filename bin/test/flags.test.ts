@@ -45,6 +45,7 @@ test("a value may start with dashes and a switch may be turned off", () => {
 });
 
 test("what cannot be obeyed is refused with the reason", () => {
+  assert.equal(refusal("--of"), "unknown flag --of, did you mean --offline?");
   assert.equal(
     refusal("--rpc-bind-prot", "1"),
     "unknown flag --rpc-bind-prot, did you mean --rpc-bind-port?",

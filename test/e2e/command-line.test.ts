@@ -71,6 +71,24 @@ const refusals: { readonly [title: string]: { readonly args: readonly string[]; 
     says: /--rpc-ssl-private-key and --rpc-ssl-certificate belong together/,
   },
   "an open door": { args: ["node", "--regtest", "--rpc-bind-ip=0.0.0.0"], says: /--confirm-external-bind/ },
+  "a place to listen that is none": {
+    args: [
+      "wallet",
+      "--wallet-dir=.",
+      "--rpc-bind-port=1",
+      "--rpc-bind-ip=nowhere",
+      "--confirm-external-bind",
+    ],
+    says: /Invalid IP address given for --rpc-bind-ip: nowhere/,
+  },
+  "a login without password, and nobody to ask": {
+    args: ["wallet", "--wallet-dir=.", "--rpc-bind-port=1", "--rpc-login=user"],
+    says: /--rpc-login: no password/,
+  },
+  "a node's login without password, and nobody to ask": {
+    args: ["wallet", "--wallet-dir=.", "--rpc-bind-port=1", "--disable-rpc-login", "--daemon-login=user"],
+    says: /--daemon-login: no password/,
+  },
   "a log too loud": { args: ["node", "--regtest", "--log-level=5"], says: /--log-level must be 0 to 4: 5/ },
   "a log that cannot be written": {
     args: [
@@ -79,7 +97,7 @@ const refusals: { readonly [title: string]: { readonly args: readonly string[]; 
       `--data-dir=${join(scratch, "log")}`,
       `--log-file=${join(scratch, "no", "log")}`,
     ],
-    says: /ENOENT.*no.log/,
+    says: /--log-file cannot be written: ENOENT.*no.log/,
   },
   "a node that is none": {
     args: ["wallet", "--wallet-dir=.", "--rpc-bind-port=1", "--disable-rpc-login", "--daemon-address=a:b:c"],
@@ -101,6 +119,25 @@ for (const [title, { args, says }] of Object.entries(refusals)) {
     assert.doesNotMatch(errors, /\n +at /, "no stack");
   });
 }
+
+test("a password that a login lacks is asked for, and not shown", async () => {
+  const args = ["wallet", `--wallet-dir=${scratch}`, "--rpc-bind-port=1", "--rpc-login=user"];
+  const child = spawn(process.execPath, [
+    anulo,
+    ...args,
+    "--rpc-bind-ip=192.0.2.1",
+    "--confirm-external-bind",
+  ]);
+  let errors = "";
+  child.stderr.on("data", (bytes: Buffer) => {
+    errors += bytes;
+  });
+  child.stdin.end("a secret\n");
+  await once(child, "close");
+  assert.match(errors, /RPC server password: /);
+  assert.match(errors, /EADDRNOTAVAIL/, "it went on");
+  assert.doesNotMatch(errors, /a secret/);
+});
 
 test("help is printed for each command", async () => {
   assert.match((await run("--help")).out, /anulo devnet/);
