@@ -1,36 +1,6 @@
 // What a task costs: seconds on the wall, and processor seconds of a program with all its threads and children.
-import { readdirSync, readFileSync } from "node:fs";
+import { treeCpuSeconds } from "./process.mjs";
 import { median, timed } from "./timing.mjs";
-
-const TICKS_PER_SECOND = 100;
-
-/** Parent and processor ticks of a process; undefined when it has just ended. */
-function statOf(pid) {
-  try {
-    const fields = readFileSync(`/proc/${pid}/stat`, "latin1").split(") ")[1].split(" ");
-    // Its own, and those of children that have ended.
-    const ticks = [11, 12, 13, 14].reduce((sum, at) => sum + Number(fields[at]), 0);
-    return { parent: Number(fields[1]), ticks };
-  } catch {
-    return undefined;
-  }
-}
-
-/** Processor seconds of a process and its descendants so far. */
-export function treeCpuSeconds(root) {
-  const parents = new Map();
-  const ticks = new Map();
-  for (const name of readdirSync("/proc")) {
-    const stat = /^\d+$/.test(name) ? statOf(name) : undefined;
-    if (stat === undefined) continue;
-    parents.set(Number(name), stat.parent);
-    ticks.set(Number(name), stat.ticks);
-  }
-  const isInTree = (pid) => pid !== undefined && (pid === root || isInTree(parents.get(pid)));
-  let sum = 0;
-  for (const [pid, used] of ticks) if (isInTree(pid)) sum += used;
-  return sum / TICKS_PER_SECOND;
-}
 
 /** Milliseconds a task takes: on the wall, and of the processor by a program (0 counts: ticks are 10 ms). */
 export async function costOf({ pid }, task) {

@@ -1,8 +1,7 @@
 // Asks one request again and again over keep-alive connections, each answer awaited before the next request.
-import { readFileSync } from "node:fs";
 import { connect } from "node:net";
+import { cpuSeconds } from "./process.mjs";
 
-const TICKS_PER_SECOND = 100;
 const HEAD_END = "\r\n\r\n";
 
 /** Bytes of a request as a client library sends it. */
@@ -17,12 +16,6 @@ export function jsonRequest(path, body) {
 
 export function methodRequest(method, params = {}) {
   return jsonRequest("/json_rpc", { jsonrpc: "2.0", id: "0", method, params });
-}
-
-/** Seconds of processor time a process has used, of all its threads. */
-export function cpuSeconds(pid) {
-  const fields = readFileSync(`/proc/${pid}/stat`, "latin1").split(") ")[1].split(" ");
-  return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
 }
 
 /** One connection that calls `onAnswer` with each answer's size in bytes; `send` asks once. */
@@ -52,7 +45,7 @@ export function openConnection(port, onAnswer) {
 }
 
 /** Requests per second, asked one after another and again, and microseconds of the server's processor time for each. */
-export async function requestRate({ pid, port, requests, connections = 16, seconds = 1 }) {
+async function requestRate({ pid, port, requests, connections = 16, seconds = 1 }) {
   let answers = 0;
   let asked = 0;
   const next = () => requests[asked++ % requests.length];
@@ -85,4 +78,25 @@ export async function requestRate({ pid, port, requests, connections = 16, secon
   const used = cpuSeconds(pid) - cpu;
   for (const connection of all) connection.close();
   return { rate: answers / elapsed, cpu: (1e6 * used) / answers, bytes };
+}
+
+/** The best of some rounds on each side, turn by turn: `requests` asked of `servers.native` and `servers.ours`. */
+export async function bestRates(servers, requests, rounds) {
+  const best = { native: { rate: 0, cpu: 0 }, ours: { rate: 0, cpu: 0 } };
+  for (let round = 0; round < rounds; round++) {
+    for (const side of ["native", "ours"]) {
+      const { pid, port } = servers[side];
+      const measured = await requestRate({ pid, port, requests });
+      if (measured.rate > best[side].rate) best[side] = measured;
+    }
+  }
+  return best;
+}
+
+/** Two rows of the table: requests a second, and the processor time of one; `limits` for each, or none. */
+export function rateRows(name, { ours, native }, { rate, cpu }) {
+  return [
+    { name, unit: "requests/s", ours: ours.rate, native: native.rate, ...rate },
+    { name: "  processor time", unit: "µs/request", ours: ours.cpu, native: native.cpu, ...cpu },
+  ];
 }

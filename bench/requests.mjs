@@ -2,7 +2,7 @@
 import { writePortable } from "@anulo/protocol";
 import { daemon } from "@anulo/rpc";
 import { loadBlocks, loadChain, post, startDaemon } from "@anulo/testkit";
-import { jsonRequest, methodRequest, requestBytes, requestRate } from "./load.mjs";
+import { bestRates, jsonRequest, methodRequest, rateRows, requestBytes } from "./load.mjs";
 
 const rounds = 3;
 
@@ -94,24 +94,9 @@ export async function measure() {
     const rows = [];
     for (const [name, request, atLeast] of cases) {
       if (filter !== undefined && !name.includes(filter)) continue;
-      const best = { native: { rate: 0, cpu: 0 }, ours: { rate: 0, cpu: 0 } };
-      for (let round = 0; round < rounds; round++) {
-        for (const side of ["native", "ours"]) {
-          const { pid, port } = nodes[side];
-          const measured = await requestRate({ pid, port, requests: [request].flat() });
-          if (measured.rate > best[side].rate) best[side] = measured;
-        }
-      }
-      const { native, ours } = best;
-      rows.push({ name, unit: "requests/s", ours: ours.rate, native: native.rate, atLeast });
-      rows.push({
-        name: "  processor time",
-        unit: "µs/request",
-        ours: ours.cpu,
-        native: native.cpu,
-        atMost: 1 / atLeast,
-      });
-      if (process.env.ANULO_BENCH_SIZES) console.log(name, ours.bytes, native.bytes);
+      const best = await bestRates(nodes, [request].flat(), rounds);
+      rows.push(...rateRows(name, best, { rate: { atLeast }, cpu: { atMost: 1 / atLeast } }));
+      if (process.env.ANULO_BENCH_SIZES) console.log(name, best.ours.bytes, best.native.bytes);
     }
     return rows;
   } finally {

@@ -1,10 +1,10 @@
 // Our node and wallet service against monerod and monero-wallet-rpc, over RPC as a user would.
+import { ATOMIC_UNITS_PER_COIN as coin } from "@anulo/protocol";
 import { call, loadGoldenState, startDaemon, startWallet } from "@anulo/testkit";
 import { median, timed } from "./timing.mjs";
 
 const { a: alice, b: bob } = loadGoldenState().wallets;
 const sides = { ours: { kind: "ours" }, native: { kind: "real" } };
-const coin = 10n ** 12n;
 
 /** Blocks mined in one timed call: the faster program needs more of them to be measured. */
 const batch = { ours: 400, native: 40 };

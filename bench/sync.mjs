@@ -1,8 +1,8 @@
 // Fetching a chain from the original program over peer-to-peer: our node against the original itself. First a chain of
 // difficulty 1, whose work the original checks too and we do not since every hash meets it; then one with work to check.
-import { readFileSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import { call, loadChain, startDaemon } from "@anulo/testkit";
+import { treeCpuSeconds, treeMemoryMiB } from "./process.mjs";
 import { prepareSource } from "./source.mjs";
 import { median } from "./timing.mjs";
 import { loadWorkChain, WORK_DIFFICULTY } from "./work-chain.mjs";
@@ -14,29 +14,6 @@ const fetchers = {
   ours: { maker: { kind: "ours" } },
   portable: { maker: { kind: "ours" }, extra: ["--portable-randomx"] },
 };
-/** Ticks of the processor clock in a second, as the kernel counts for processes. */
-const TICKS = 100;
-
-function childrenOf(pid) {
-  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim();
-  return children === "" ? [] : children.split(" ");
-}
-
-/** The sum over a process and its children. */
-function ofAll(pid, measureOne) {
-  return childrenOf(pid).reduce((sum, child) => sum + ofAll(child, measureOne), measureOne(pid));
-}
-
-/** Seconds of processor time a process and its children that have ended have used. Linux alone tells. */
-function processorSeconds(pid) {
-  const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ").at(-1).split(" ");
-  return [11, 12, 13, 14].reduce((sum, at) => sum + Number(fields[at]), 0) / TICKS;
-}
-
-/** Mebibytes of memory by their name in the process's status: `VmRSS` it holds, `VmHWM` it held at most so far. */
-const memory = (name) => (pid) =>
-  Number(new RegExp(`${name}:\\s+(\\d+)`).exec(readFileSync(`/proc/${pid}/status`, "utf8"))[1]) / 1024;
-
 /** Seconds of wall and processor, and MiB (what processes share is counted for each), until a new node has the whole chain; both from its start. */
 async function fetchOnce({ maker, extra = [] }, { address, height, difficulty }) {
   const from = performance.now();
@@ -46,9 +23,9 @@ async function fetchOnce({ maker, extra = [] }, { address, height, difficulty })
     const wall = (performance.now() - from) / 1000;
     return {
       wall,
-      processor: ofAll(node.pid, processorSeconds),
-      memory: ofAll(node.pid, memory("VmRSS")),
-      peak: ofAll(node.pid, memory("VmHWM")),
+      processor: treeCpuSeconds(node.pid),
+      memory: treeMemoryMiB(node.pid, "VmRSS"),
+      peak: treeMemoryMiB(node.pid, "VmHWM"),
     };
   } finally {
     await node.stop();

@@ -1,14 +1,7 @@
 // What it costs a node to take in a payment (117 of 120 are 2-in/2-out), and the memory it holds with a chain of 500 blocks.
-import { readFileSync } from "node:fs";
 import { loadBlocks, loadChain, sendTransaction, startDaemon } from "@anulo/testkit";
-import { cpuSeconds } from "./load.mjs";
+import { cpuSeconds, memoryMiB } from "./process.mjs";
 import { median } from "./timing.mjs";
-
-/** Resident memory of a process in MiB. */
-function residentMiB(pid) {
-  const [, kib] = /^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, "latin1"));
-  return Number(kib) / 1024;
-}
 
 /** CPU milliseconds of a node for each of these transactions, sent one after the other. */
 async function cpuForEach({ pid, url }, transactions) {
@@ -31,7 +24,7 @@ export async function measure() {
   };
   try {
     for (const { url } of Object.values(nodes)) await loadBlocks(url, blocks);
-    const memory = { ours: residentMiB(nodes.ours.pid), native: residentMiB(nodes.native.pid) };
+    const memory = { ours: memoryMiB(nodes.ours.pid), native: memoryMiB(nodes.native.pid) };
     const cpu = { ours: [], native: [] };
     for (let at = 0; at < poolTransactions.length; at += TURN) {
       const turn = poolTransactions.slice(at, at + TURN);
