@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
@@ -225,4 +227,35 @@ test("a seed of the first wallets, in words no longer written, is told in a lang
   assert.equal((await call.queryKey({ key_type: "mnemonic" })).key, words);
   const again = await call.restoreDeterministicWallet({ filename: "", seed: words });
   assert.deepEqual([again.address, again.seed, again.was_deprecated], [address, words, false]);
+});
+
+test("a wallet that another service made meanwhile is not overwritten", async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), "anulo-wallet-"));
+  t.after(() => rmSync(folder, { recursive: true }));
+  let isAsked: () => void = () => undefined;
+  let letGo: () => void = () => undefined;
+  const asked = new Promise<void>((resolve) => {
+    isAsked = resolve;
+  });
+  const slow = createServer((_, answer) => {
+    letGo = () => void answer.end(JSON.stringify({ status: "OK", height: 7 }));
+    isAsked();
+  });
+  await new Promise<void>((resolve) => slow.listen(0, "127.0.0.1", resolve));
+  t.after(() => slow.close());
+  const first = await startTestService({ folder }, t);
+  const second = await startTestService(
+    { folder, node: `http://127.0.0.1:${(slow.address() as AddressInfo).port}` },
+    t,
+  );
+  // It finds the name free, and then waits for its node.
+  const late = second.call.createWallet({ filename: "w", language: "English" });
+  await asked;
+  await first.call.createWallet({ filename: "w", language: "English" });
+  const { address } = await first.call.getAddress({});
+  await first.call.closeWallet({});
+  letGo();
+  await assert.rejects(late, /Already exists/);
+  await first.call.openWallet({ filename: "w" });
+  assert.equal((await first.call.getAddress({})).address, address);
 });

@@ -84,8 +84,12 @@ export async function createWallet(
   const file: KeysFile = { keys, createdAt: made.createdAt, settings };
   const keysImage = await writeKeysFile(file, keysOptions(made.password, options));
   const unlock = paths === undefined ? async () => undefined : await takeLock(paths.lock);
-  const isNew = paths !== undefined && !(await walletExists(paths));
+  let isNew = false;
   try {
+    // Asked again, with the lock: another service may have made one of this name meanwhile, and its keys are money.
+    isNew = paths !== undefined && !(await walletExists(paths));
+    if (paths !== undefined && !isNew)
+      throw new WalletRefusal("WALLET_ALREADY_EXISTS", "Cannot create wallet. Already exists.");
     if (paths !== undefined) await writeKeysImage(paths, keysImage);
     const opened = await openWith({ paths, file, keysImage, unlock }, options);
     const isTestNetwork = networkNumbers[options.network] !== networkNumbers.mainnet;
@@ -95,7 +99,7 @@ export async function createWallet(
     return opened;
   } catch (error) {
     // Half a wallet would only hold its name.
-    if (isNew) await removeFiles(paths);
+    if (paths !== undefined && isNew) await removeFiles(paths);
     await unlock();
     refuseUnwritten(error);
   }
