@@ -35,7 +35,7 @@ export async function answerJsonRpc<Context>(
   request: RequestInfo,
   rules: Rules<Context>,
 ): Promise<Answer> {
-  let message: JsonObject | JsonObject[];
+  let message: JsonObject | Json[];
   try {
     message = request.dialect === "contract" ? parseBatch(body) : parseJson(body);
   } catch (error) {
@@ -43,10 +43,12 @@ export async function answerJsonRpc<Context>(
     return jsonAnswer(errorText(0, errorOf(protocolErrors.parse)));
   }
   if (!Array.isArray(message)) return jsonAnswer(await answerMessage(calls, message, request, rules));
+  if (message.length === 0 || message.length > MAX_BATCH)
+    return jsonAnswer(errorText(0, errorOf(protocolErrors.invalidRequest)));
   const answers: string[] = [];
   let turn = performance.now();
   for (const item of message) {
-    answers.push(await answerMessage(calls, item, request, rules));
+    answers.push(await answerMessage(calls, isJsonObject(item) ? item : {}, request, rules));
     if (performance.now() - turn < TURN_MS) continue;
     await setImmediate();
     turn = performance.now();
@@ -55,15 +57,12 @@ export async function answerJsonRpc<Context>(
 }
 
 /** A single request, or the requests of a batch. */
-function parseBatch(body: Uint8Array): JsonObject | JsonObject[] {
+function parseBatch(body: Uint8Array): JsonObject | Json[] {
   const text = textOfBytes(body);
   if (!/^\s*\[/.test(text)) return parseJson(text);
   const { batch } = parseJson(`{"batch":${text}}`);
-  if (!Array.isArray(batch) || batch.length === 0 || batch.length > MAX_BATCH) throw new BadJson("bad batch");
-  return batch.map((item) => {
-    if (!isJsonObject(item)) throw new BadJson("not an object");
-    return item;
-  });
+  if (!Array.isArray(batch)) throw new BadJson("bad batch");
+  return batch;
 }
 
 async function answerMessage<Context>(
