@@ -4,28 +4,37 @@ import { BadJson, type Json, type JsonObject, Real, textOfBytes } from "./json.t
  * Deepest nesting of objects. Source: portable_storage_base.h EPEE_JSON_RECURSION_LIMIT_INTERNAL.
  */
 const MAX_DEPTH = 100;
+/** Each takes up to a hundred times its bytes of memory: half a million outputs with two fields and more fit. */
+const MAX_VALUES = 1 << 21;
 const MAX_U64 = 0xffffffffffffffffn;
 const MIN_I64 = -0x8000000000000000n;
 
 /**
  * Parses one JSON object with exact 64-bit integers, as the original programs read JSON: arrays hold one kind of
  * value and no arrays, a comma may trail, an object may end with the text if no value is left open, and what
- * follows the object is ignored. Throws BadJson.
+ * follows the object is ignored. Throws BadJson, also for more values than `maxValues`.
  * Source: contrib/epee/include/storages/portable_storage_from_json.h; recordings `node_http`.
  */
-export function parseJson(body: Uint8Array | string): JsonObject {
+export function parseJson(body: Uint8Array | string, maxValues = MAX_VALUES): JsonObject {
   const text = typeof body === "string" ? body : textOfBytes(body);
-  const cursor = { text, at: 0 };
+  const cursor = { text, at: 0, valuesLeft: maxValues };
   skipSpace(cursor);
   if (cursor.at >= text.length) return emptyObject();
   if (text[cursor.at] !== "{") throw unexpected(cursor);
   return readObject(cursor, 0);
 }
 
-type Cursor = { readonly text: string; at: number };
+type Cursor = { readonly text: string; at: number; valuesLeft: number };
+
+/** Inherits nothing. What `Object.create(null)` makes takes four times the memory and time. */
+class Bare {
+  readonly [name: string]: Json;
+}
+Object.setPrototypeOf(Bare.prototype, null);
+Reflect.deleteProperty(Bare.prototype, "constructor");
 
 function emptyObject(): JsonObject {
-  return Object.create(null) as JsonObject;
+  return new Bare();
 }
 
 function readObject(cursor: Cursor, depth: number): JsonObject {
@@ -58,7 +67,12 @@ function readValue(cursor: Cursor, depth: number): Json {
   return readSingle(cursor, depth);
 }
 
+function countValue(cursor: Cursor): void {
+  if (--cursor.valuesLeft < 0) throw new BadJson("too many values");
+}
+
 function readSingle(cursor: Cursor, depth: number): Json {
+  countValue(cursor);
   const character = cursor.text[cursor.at]!;
   if (character === '"') return readString(cursor);
   if (character === "{") return readObject(cursor, depth + 1);
@@ -68,6 +82,7 @@ function readSingle(cursor: Cursor, depth: number): Json {
 
 function readArray(cursor: Cursor, depth: number): Json[] {
   const items: Json[] = [];
+  countValue(cursor);
   cursor.at++;
   skipSpace(cursor);
   if (cursor.text[cursor.at] === "]") {

@@ -62,6 +62,14 @@ describe("parseJson", () => {
     assert.throws(() => parseJson(nested(200)), BadJson);
   });
 
+  it("takes no more values than it may, objects, lists and fields alike", () => {
+    const body = '{"a":{"b":"c"},"d":[1,2]}';
+    assert.ok(parseJson(body, 5));
+    assert.throws(() => parseJson(body, 4), { name: "BadJson", message: "too many values" });
+    const many = `{"a":[${"{},".repeat(2 ** 21)}{}]}`;
+    assert.throws(() => parseJson(many), { message: "too many values" });
+  });
+
   it("keeps bytes that are not UTF-8", () => {
     const bytes = Buffer.from("7b226964223a22fffe4122 7d".replace(" ", ""), "hex");
     const { id } = parseJson(bytes);
