@@ -1,6 +1,5 @@
-import { isDecomposedAmount, MAX_AMOUNT, ringCtTypes, type Transaction } from "@anulo/protocol";
+import { isDecomposedAmount, MAX_AMOUNT, ringCtTypes, sumAmounts, type Transaction } from "@anulo/protocol";
 import { hardFork, MAX_PROVEN_OUTPUTS, MINER_UNLOCK_BLOCKS } from "./constants.ts";
-import { sumAmounts } from "./transaction/inputs.ts";
 import { forbiddenOutputType } from "./transaction/outputs.ts";
 import { RuleViolation } from "./violations.ts";
 

@@ -1,9 +1,8 @@
-import { baseReward, dynamicBaseFee, isFeeEnough, neededFee } from "@anulo/protocol";
+import { baseReward, dynamicBaseFee, isFeeEnough, neededFee, sumAmounts } from "@anulo/protocol";
 import type { PoolView } from "./chain-view.ts";
 import { hardFork } from "./constants.ts";
 import type { Obligation } from "./obligations.ts";
 import { type ChainContext, keyInputs, type TransactionCandidate } from "./transaction/candidate.ts";
-import { sumAmounts } from "./transaction/inputs.ts";
 import { checkOutputs, checkOutputTypes } from "./transaction/outputs.ts";
 import { checkAlone, checkInputs, checkWeightLimit, type VerifiedTransaction } from "./verify-transaction.ts";
 import { RuleViolation } from "./violations.ts";

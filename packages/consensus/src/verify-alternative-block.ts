@@ -1,4 +1,4 @@
-import { type Block, blockHashingBlob } from "@anulo/protocol";
+import { type Block, blockHashingBlob, sumAmounts } from "@anulo/protocol";
 import type { ChainView } from "./chain-view.ts";
 import { checkBranchAllowed, checkCheckpoint } from "./checkpoints.ts";
 import { TIMESTAMP_WINDOW } from "./constants.ts";
@@ -10,7 +10,6 @@ import { checkMinerTransaction } from "./miner-transaction.ts";
 import type { Obligation } from "./obligations.ts";
 import { proofOfWork } from "./proof-of-work.ts";
 import { checkTimestampNotBefore } from "./timestamps.ts";
-import { sumAmounts } from "./transaction/inputs.ts";
 
 /** A branch off the main chain: `view` ends with it, `length` is how many blocks of it left the main chain. */
 export interface Branch {

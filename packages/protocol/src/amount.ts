@@ -4,6 +4,11 @@ export const ATOMIC_UNITS_PER_COIN: bigint = 10n ** BigInt(COIN_DECIMALS);
 /** Amounts are unsigned and of 64 bits. */
 export const MAX_AMOUNT: bigint = 2n ** 64n - 1n;
 
+/** Sum of the amounts (atomic units) of inputs, outputs or destinations. */
+export function sumAmounts(items: readonly { readonly amount: bigint }[]): bigint {
+  return items.reduce((sum, { amount }) => sum + amount, 0n);
+}
+
 /** Text that is not an amount of coins. */
 export class BadAmount extends Error {
   override name = "BadAmount";

@@ -9,6 +9,7 @@ export {
   MAX_AMOUNT,
   parseAmount,
   roundAmountUp,
+  sumAmounts,
 } from "./amount.ts";
 export {
   type Block,

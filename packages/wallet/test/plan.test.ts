@@ -1,17 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { ATOMIC_UNITS_PER_COIN as coin } from "@anulo/protocol";
+import { ATOMIC_UNITS_PER_COIN as coin, sumAmounts } from "@anulo/protocol";
 import fc from "fast-check";
 import { createKeys } from "../src/keys/wallet-keys.ts";
 import { DEFAULT_PREFERENCES, type Preferences } from "../src/preferences.ts";
 import type { OwnedOutput } from "../src/state.ts";
-import {
-  amountOf,
-  estimatedWeight,
-  outputCount,
-  type PlanContext,
-  WEIGHT_LIMIT,
-} from "../src/transfer/plan.ts";
+import { estimatedWeight, outputCount, type PlanContext, WEIGHT_LIMIT } from "../src/transfer/plan.ts";
 import { planPayment } from "../src/transfer/plan-payment.ts";
 import { planSweep } from "../src/transfer/plan-sweep.ts";
 import type { Destination, PlannedTransaction } from "../src/transfer/stages.ts";
@@ -63,7 +57,7 @@ function checkSums(planned: readonly PlannedTransaction[]): void {
   assert.equal(new Set(spent).size, spent.length, "no output is spent twice");
   for (const { inputs, destinations, change, fee: paid } of planned) {
     assert.ok(change >= 0n && paid > 0n && destinations.length > 0 && inputs.length > 0);
-    assert.equal(amountOf(inputs), amountOf(destinations) + change + paid);
+    assert.equal(sumAmounts(inputs), sumAmounts(destinations) + change + paid);
     assert.ok(destinations.every(({ amount }) => amount > 0n));
     assert.ok(estimatedWeight(inputs.length, outputCount(destinations, inputs), 44) < WEIGHT_LIMIT);
   }
@@ -80,13 +74,16 @@ test("plans pay every destination exactly, whatever the outputs are", async () =
       const groups = [0, 1, 2].map((minor) => owned.filter((output) => output.subaddress.minor === minor));
       const used = groups.filter((group) => group.length > 0);
       const planning = payment(destinations, used);
-      if (amountOf(owned) < amountOf(destinations)) {
+      if (sumAmounts(owned) < sumAmounts(destinations)) {
         await assert.rejects(planning, { name: "WalletRefusal", code: -16 });
         return;
       }
       const planned = await planning.catch((error: unknown) => {
         assert.equal((error as { code?: number }).code, -16, String(error));
-        assert.ok(amountOf(owned) < amountOf(destinations) + coin * BigInt(owned.length), "enough was there");
+        assert.ok(
+          sumAmounts(owned) < sumAmounts(destinations) + coin * BigInt(owned.length),
+          "enough was there",
+        );
         return undefined;
       });
       if (planned === undefined) return;
@@ -95,7 +92,7 @@ test("plans pay every destination exactly, whatever the outputs are", async () =
         const paid: Destination[] = planned.flatMap(({ destinations: to }) =>
           to.filter((each) => each.spendPublic === spendPublic),
         );
-        assert.equal(amountOf(paid), amount);
+        assert.equal(sumAmounts(paid), amount);
       }
     }),
     { numRuns: 150 },

@@ -15,6 +15,7 @@ import {
   parseExtra,
   readTransaction,
   ringCtMessage,
+  sumAmounts,
   toHex,
   transactionHash,
   transactionPrefixHash,
@@ -25,7 +26,6 @@ import { findOutputs } from "../src/scan/find-outputs.ts";
 import { addRange, createSubaddressTable } from "../src/scan/subaddress-table.ts";
 import type { WalletKeys } from "../src/state.ts";
 import { pendingOf, readMetadata, writeMetadata } from "../src/transfer/metadata.ts";
-import { amountOf } from "../src/transfer/plan.ts";
 import { sign } from "../src/transfer/sign.ts";
 import type { Destination, SignedTransaction } from "../src/transfer/stages.ts";
 import { cryptPaymentId } from "../src/transfer/tx-keys.ts";
@@ -44,7 +44,7 @@ const inputs = [
 ];
 
 function pay(destinations: Destination[], spent = inputs): SignedTransaction {
-  const change = amountOf(spent) - amountOf(destinations) - FEE;
+  const change = sumAmounts(spent) - sumAmounts(destinations) - FEE;
   const rings = spent.map((output) => ringAround(output, random));
   const ringed = { inputs: spent, destinations, change, fee: FEE, rings, unlockTime: 0n };
   const signer = { keys: alice, change: receiverOf(alice), random };
@@ -108,7 +108,7 @@ test("a payment verifies, reaches its receiver and brings the change back", () =
 });
 
 test("a payment without change has a second output that is nobody's", () => {
-  const signed = pay([destinationOf(bob, amountOf(inputs) - FEE)]);
+  const signed = pay([destinationOf(bob, sumAmounts(inputs) - FEE)]);
   checkProofs(signed);
   assert.equal(signed.transaction.prefix.outputs.length, 2);
   assert.equal(found(bob, signed).length, 1);

@@ -1,4 +1,11 @@
-import { compareBytes, type KeyInput, MAX_AMOUNT, type Transaction, toHex } from "@anulo/protocol";
+import {
+  compareBytes,
+  type KeyInput,
+  MAX_AMOUNT,
+  sumAmounts,
+  type Transaction,
+  toHex,
+} from "@anulo/protocol";
 import { hardFork } from "../constants.ts";
 import { RuleViolation } from "../violations.ts";
 
@@ -25,11 +32,6 @@ export function checkVisibleBalance(inputs: readonly KeyInput[], { prefix }: Tra
   const spent = sumAmounts(inputs);
   const paid = sumAmounts(prefix.outputs);
   if (spent <= paid) throw new RuleViolation({ code: "AMOUNTS_NOT_POSITIVE", spent, paid });
-}
-
-/** Sum of visible amounts (atomic units). */
-export function sumAmounts(items: readonly { amount: bigint }[]): bigint {
-  return items.reduce((sum, { amount }) => sum + amount, 0n);
 }
 
 /** No key image twice in a transaction. Source: cryptonote_core.cpp `check_tx_inputs_keyimages_diff`. */

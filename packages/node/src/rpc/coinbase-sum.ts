@@ -1,5 +1,5 @@
 import { feeOf } from "@anulo/consensus";
-import { readTransaction } from "@anulo/protocol";
+import { readTransaction, sumAmounts } from "@anulo/protocol";
 import type { ChainReader } from "@anulo/storage";
 import type { NodeContext } from "./context.ts";
 import { blockAt } from "./describe-block.ts";
@@ -14,7 +14,7 @@ interface BlockMoney {
 function moneyOf(read: ChainReader, height: number): BlockMoney {
   const { block } = blockAt(read, height)!;
   const { firstTransactionId, transactionCount } = read.blockInfo(height)!;
-  const claimed = block.minerTransaction.prefix.outputs.reduce((sum, { amount }) => sum + amount, 0n);
+  const claimed = sumAmounts(block.minerTransaction.prefix.outputs);
   let fees = 0n;
   for (const id of range(firstTransactionId + 1, firstTransactionId + transactionCount)) {
     const pruned = read.prunedTransaction(id);

@@ -1,4 +1,4 @@
-import { type Block, describeBlock, readBlock, toHex, transactionHash } from "@anulo/protocol";
+import { type Block, describeBlock, readBlock, sumAmounts, toHex, transactionHash } from "@anulo/protocol";
 import { quoted } from "@anulo/rpc";
 import type { ChainReader } from "@anulo/storage";
 import { cumulativeDifficultyFields, difficultyFields } from "./wide-number.ts";
@@ -79,7 +79,7 @@ export function headerFacts(found: FoundBlock) {
     num_txes: transactionHashes.length,
     orphan_status: found.orphan,
     prev_hash: toHex(header.previousId),
-    reward: minerTransaction.prefix.outputs.reduce((sum, { amount }) => sum + amount, 0n),
+    reward: sumAmounts(minerTransaction.prefix.outputs),
     timestamp: header.timestamp,
   };
 }

@@ -1,5 +1,12 @@
 /** What an unsigned set would do, before anybody signs it. Source: wallet_rpc_server.cpp `on_describe_transfer`. */
-import { encryptedPaymentId, formatAddress, longPaymentId, parseExtra, toHex } from "@anulo/protocol";
+import {
+  encryptedPaymentId,
+  formatAddress,
+  longPaymentId,
+  parseExtra,
+  sumAmounts,
+  toHex,
+} from "@anulo/protocol";
 import { WalletRefusal } from "../refusal.ts";
 import type { NetworkName } from "../state.ts";
 import type { ConstructionData, DestinationValue } from "../transfer/metadata.ts";
@@ -59,8 +66,8 @@ function payments(data: ConstructionData, network: NetworkName): Map<string, Pai
 function describeOne(data: ConstructionData, network: NetworkName, changeAddress: string) {
   const paid = payments(data, network);
   const recipients = [...paid].filter(([, { amount }]) => amount > 0n);
-  const amountIn = sum(data.sources.map(({ amount }) => amount));
-  const amountOut = sum(data.splitDestinations.map(({ amount }) => amount));
+  const amountIn = sumAmounts(data.sources);
+  const amountOut = sumAmounts(data.splitDestinations);
   if (amountOut > amountIn) throw refusal("failed to parse unsigned transfers");
   return {
     recipients,

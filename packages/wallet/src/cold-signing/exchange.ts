@@ -9,6 +9,7 @@ import { publicAmountOut } from "../scan/scan-transaction.ts";
 import type { OwnedOutput } from "../state.ts";
 import { workThreads } from "../threads/work-threads.ts";
 import { mapPatiently } from "../turns.ts";
+import { isUnspent } from "../unlock.ts";
 import type { Wallet } from "../wallet.ts";
 import {
   type ExportedOutputs,
@@ -226,8 +227,7 @@ export async function rescanSpent(wallet: Wallet): Promise<void> {
     known.map(({ keyImage }) => keyImage!),
   );
   const changed = known.flatMap((output, i): [string, SpentStatus][] => {
-    const isSpent = output.spentHeight !== undefined || output.pendingSpend !== undefined;
-    return isSpent === (status[i] !== "unspent") ? [] : [[toHex(output.keyImage!), status[i]!]];
+    return isUnspent(output) === (status[i] === "unspent") ? [] : [[toHex(output.keyImage!), status[i]!]];
   });
   if (changed.length > 0) await wallet.commit({ kind: "spent", status: changed });
 }

@@ -24,6 +24,7 @@ import {
 import { WalletRefusal } from "../refusal.ts";
 import { oneTimeSecret } from "../scan/scan-transaction.ts";
 import type { OwnedOutput, SubaddressIndex, WalletKeys } from "../state.ts";
+import { isUnspent } from "../unlock.ts";
 
 const exportedOutput = struct()
   .field(
@@ -54,9 +55,8 @@ export type ExportedOutputs = TypeOf<typeof exportedOutputs>;
 const FLAGS = { spent: 1, frozen: 2, rct: 4, keyImageKnown: 8, keyImageRequested: 16 } as const;
 
 function flagsOf(output: OwnedOutput, isRequested: boolean): number {
-  const isSpent = output.spentHeight !== undefined || output.pendingSpend !== undefined;
   return (
-    (isSpent ? FLAGS.spent : 0) |
+    (isUnspent(output) ? 0 : FLAGS.spent) |
     (output.frozen ? FLAGS.frozen : 0) |
     (output.rct ? FLAGS.rct : 0) |
     (output.keyImage === undefined ? 0 : FLAGS.keyImageKnown) |

@@ -13,6 +13,7 @@ import {
   encryptedPaymentId,
   equalBytes,
   parseExtra,
+  sumAmounts,
   type Transaction,
   toHex,
   txPublicKeys,
@@ -21,7 +22,6 @@ import { WalletRefusal } from "../refusal.ts";
 import { oneTimeSecret, PUBLIC_MASK } from "../scan/scan-transaction.ts";
 import type { OwnedOutput } from "../state.ts";
 import type { ConstructionData, DestinationValue, PendingTransaction } from "../transfer/metadata.ts";
-import { sum } from "../transfer/plan.ts";
 import {
   type Destination,
   RING_SIZE,
@@ -148,8 +148,8 @@ export function readConstruction(
   const inputs = data.sources.map((source) => inputOf(source, finder));
   if (new Set(inputs.map(({ oneTimeKey }) => toHex(oneTimeKey))).size !== inputs.length)
     throw refusal("an output is spent twice");
-  const amountIn = sum(inputs.map(({ amount }) => amount));
-  const amountOut = sum(data.splitDestinations.map(({ amount }) => amount));
+  const amountIn = sumAmounts(inputs);
+  const amountOut = sumAmounts(data.splitDestinations);
   if (amountOut > amountIn) throw refusal("it pays more than it spends");
   const destinations = withPaymentId(paidEntries(data).map(destinationOf), data.extra);
   const ringed = {

@@ -20,6 +20,7 @@ import {
   paymentIdNonce,
   relativeOffsets,
   ringCtMessage,
+  sumAmounts,
   type Transaction,
   toHex,
   writeExtra,
@@ -173,8 +174,8 @@ function checkAmounts({ constructionData, transaction, fee }: PendingTransaction
   const { ringct } = transaction;
   demand(ringct !== undefined && ringct.type === 6 && ringct.prunable !== undefined, "it has no proofs");
   const { sources, splitDestinations } = constructionData;
-  const spent = sources.reduce((sum, { amount }) => sum + amount, 0n);
-  const paid = splitDestinations.reduce((sum, { amount }) => sum + amount, 0n);
+  const spent = sumAmounts(sources);
+  const paid = sumAmounts(splitDestinations);
   demand(ringct.fee === spent - paid && fee === ringct.fee, "its fee is not the difference of its amounts");
   const { pseudoOuts, outputCommitments: commitments, prunable } = ringct;
   demand(commitmentsBalance(pseudoOuts, commitments, ringct.fee), "it does not balance");

@@ -15,8 +15,9 @@ import {
 import { WalletRefusal } from "../refusal.ts";
 import type { WalletContext } from "../service.ts";
 import type { IncomingPayment, OwnedOutput } from "../state.ts";
-import { isUnlocked, type Now } from "../unlock.ts";
+import { isUnlocked, isUnspent, type Now } from "../unlock.ts";
 import type { Wallet } from "../wallet.ts";
+import { parseKeyImage, parseTxHash } from "./parse-hex.ts";
 import { remembered, rememberedPatiently } from "./remembered.ts";
 
 function describeTransfer(wallet: Wallet, transfer: Transfer) {
@@ -73,7 +74,7 @@ function wholePaymentId(text: string): string | undefined {
 
 /** What of an output may change before it is described. */
 function momentOf(output: OwnedOutput) {
-  return { output, frozen: output.frozen, keyImage: output.keyImage, spent: isSpent(output) };
+  return { output, frozen: output.frozen, keyImage: output.keyImage, spent: !isUnspent(output) };
 }
 
 function describeOutput({ output, frozen, keyImage, spent }: ReturnType<typeof momentOf>, now: Now) {
@@ -92,16 +93,8 @@ function describeOutput({ output, frozen, keyImage, spent }: ReturnType<typeof m
   };
 }
 
-/** An output that an unconfirmed payment uses counts as spent. */
-function isSpent({ spentHeight, pendingSpend }: OwnedOutput): boolean {
-  return spentHeight !== undefined || pendingSpend !== undefined;
-}
-
 /** Hex of a transaction id (32 bytes), in lower case. */
-function checkTxId(text: string): string {
-  if (text.length !== 64 || !isHex(text)) throw new WalletRefusal("WRONG_TXID", "TX ID has invalid format");
-  return text.toLowerCase();
-}
+const checkTxId = (text: string): string => toHex(parseTxHash(text));
 
 function checkTxIdOfTransfer(text: string): string {
   if (!isHex(text)) throw new WalletRefusal("WRONG_TXID", "Transaction ID has invalid format");
@@ -109,15 +102,13 @@ function checkTxIdOfTransfer(text: string): string {
   return text.toLowerCase();
 }
 
-function checkKeyImage(wallet: Wallet, text: string, verb: string): string {
+/** The owned output that a caller names by its key image, with that in lower case. */
+function namedOutput(wallet: Wallet, text: string, verb: string): { keyImage: string; output: OwnedOutput } {
   if (text === "") throw new WalletRefusal("UNKNOWN_ERROR", `Must specify key image to ${verb}`);
-  if (text.length !== 64 || !isHex(text))
-    throw new WalletRefusal("WRONG_KEY_IMAGE", "failed to parse key image");
-  const keyImage = text.toLowerCase();
-  if (wallet.outputOf(Buffer.from(keyImage, "hex")) === undefined) {
-    throw new WalletRefusal("UNKNOWN_ERROR", "Key image not found");
-  }
-  return keyImage;
+  const keyImage = parseKeyImage(text);
+  const output = wallet.outputOf(keyImage);
+  if (output === undefined) throw new WalletRefusal("UNKNOWN_ERROR", "Key image not found");
+  return { keyImage: toHex(keyImage), output };
 }
 
 async function describeTransfers(wallet: Wallet, params: ParamsOf<typeof declared.history.getTransfers>) {
@@ -190,7 +181,7 @@ export const historyHandlers = implementFor<WalletContext>()(declared.history, {
     return remembered(wallet, { name: "incomingTransfers", params }, () => {
       const wanted = wallet.state.outputs.filter((output) => {
         const { major, minor } = output.subaddress;
-        if (transfer_type !== "all" && (transfer_type === "available") === isSpent(output)) return false;
+        if (transfer_type !== "all" && (transfer_type === "available") !== isUnspent(output)) return false;
         return major === account_index && (subaddr_indices.length === 0 || subaddr_indices.includes(minor));
       });
       const now = wallet.now();
@@ -225,17 +216,16 @@ export const historyHandlers = implementFor<WalletContext>()(declared.history, {
     notes: txids.map(checkTxId).map((id) => wallet.state.notes.get(id) ?? ""),
   }),
   async freeze({ key_image }, { opened: { wallet } }) {
-    const keyImage = checkKeyImage(wallet, key_image, "freeze");
+    const { keyImage } = namedOutput(wallet, key_image, "freeze");
     await wallet.commit({ kind: "frozen", keyImage, frozen: true });
     return {};
   },
   async thaw({ key_image }, { opened: { wallet } }) {
-    const keyImage = checkKeyImage(wallet, key_image, "thaw");
+    const { keyImage } = namedOutput(wallet, key_image, "thaw");
     await wallet.commit({ kind: "frozen", keyImage, frozen: false });
     return {};
   },
   frozen({ key_image }, { opened: { wallet } }) {
-    const keyImage = checkKeyImage(wallet, key_image, "check if frozen");
-    return { frozen: wallet.outputOf(Buffer.from(keyImage, "hex"))?.frozen === true };
+    return { frozen: namedOutput(wallet, key_image, "check if frozen").output.frozen };
   },
 });

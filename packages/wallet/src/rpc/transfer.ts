@@ -6,6 +6,7 @@ import {
   estimateTransactionWeight,
   fromHex,
   keyImagesOf,
+  sumAmounts,
   toHex,
 } from "@anulo/protocol";
 import { wallet as declared, implementFor, type ParamsOf } from "@anulo/rpc";
@@ -17,7 +18,6 @@ import type { WalletContext } from "../service.ts";
 import { parseDestinations, withFeePayers } from "../transfer/destinations.ts";
 import { type PendingTransaction, readMetadata, writeMetadata } from "../transfer/metadata.ts";
 import { DEFAULT_PRIORITY } from "../transfer/node.ts";
-import { amountOf } from "../transfer/plan.ts";
 import type { Sweep } from "../transfer/prepare.ts";
 import { RING_SIZE } from "../transfer/stages.ts";
 import {
@@ -58,7 +58,7 @@ async function finish(
   choice: Choice,
 ) {
   const described = made.map(({ signed, pending }) => ({
-    amount: amountOf(signed.destinations),
+    amount: sumAmounts(signed.destinations),
     fee: signed.fee,
     spent_key_images: { key_images: keyImagesOf(pending.transaction.prefix).map(toHex) },
     tx_blob: choice.get_tx_hex ? toHex(signed.blob) : "",

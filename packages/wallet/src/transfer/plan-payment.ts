@@ -1,10 +1,10 @@
 /** Plans payments of given amounts, in as few transactions as fit. */
 import type { RandomSource } from "@anulo/crypto";
+import { sumAmounts } from "@anulo/protocol";
 import type { Preferences } from "../preferences.ts";
 import { WalletRefusal } from "../refusal.ts";
 import type { OwnedOutput } from "../state.ts";
 import {
-  amountOf,
   estimatedFee,
   isFull,
   MAX_DESTINATIONS,
@@ -191,7 +191,7 @@ async function closeDraft(progress: Progress): Promise<void> {
   const estimate = estimatedFee(draft.inputs.length, outputCount(draft.destinations, draft.inputs), context);
   progress.neededFee = estimate;
   progress.availableForFee = carveFee(progress, estimate, progress.availableForFee);
-  progress.isShortOfFee = amountOf(draft.inputs) < amountOf(draft.destinations) + estimate;
+  progress.isShortOfFee = sumAmounts(draft.inputs) < sumAmounts(draft.destinations) + estimate;
   if (progress.isShortOfFee) return;
 
   const planned = withFee(draft.inputs, draft.destinations, estimate);
@@ -232,7 +232,7 @@ function startingWith(groups: readonly (readonly OwnedOutput[])[], first: OwnedO
 function startProgress(request: PaymentRequest, context: PlanContext): Progress {
   const { destinations, preferable, random, preferences } = request;
   const isSubtracted = destinations.some(({ paysFee }) => paysFee);
-  const needed = amountOf(destinations) + (isSubtracted ? 0n : estimatedFee(2, 2, context));
+  const needed = sumAmounts(destinations) + (isSubtracted ? 0n : estimatedFee(2, 2, context));
   const preferred = pickPreferredInputs(preferable, needed);
   return {
     random,

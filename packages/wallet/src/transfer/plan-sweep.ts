@@ -1,16 +1,9 @@
 /** Plans transactions that send whole outputs, without change. */
 import type { RandomSource } from "@anulo/crypto";
+import { sumAmounts } from "@anulo/protocol";
 import { WalletRefusal } from "../refusal.ts";
 import type { OwnedOutput } from "../state.ts";
-import {
-  amountOf,
-  estimatedFee,
-  isFull,
-  MAX_DESTINATIONS,
-  neededFee,
-  type PlanContext,
-  withFee,
-} from "./plan.ts";
+import { estimatedFee, isFull, MAX_DESTINATIONS, neededFee, type PlanContext, withFee } from "./plan.ts";
 import { pickRandomInput } from "./select.ts";
 import type { Destination, PlannedTransaction } from "./stages.ts";
 
@@ -31,7 +24,7 @@ export type SweepRequest = {
 
 /** Shares all but the fee equally; what doesn't divide goes to the first ones. */
 function shareOut(inputs: readonly OwnedOutput[], request: SweepRequest, fee: bigint): PlannedTransaction {
-  const total = amountOf(inputs) - fee;
+  const total = sumAmounts(inputs) - fee;
   if (total <= 0n) throw new WalletRefusal("GENERIC_TRANSFER_ERROR", "Transaction cannot pay for itself");
   const count = BigInt(request.outputs);
   const destinations = Array.from({ length: request.outputs }, (_, i) => ({

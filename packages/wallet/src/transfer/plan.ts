@@ -3,7 +3,7 @@
  * The order of steps decides what an observer could learn, so it follows wallet2.cpp `create_transactions_2` and
  * `create_transactions_from`.
  */
-import { estimateTransactionWeight, feeOfWeight } from "@anulo/protocol";
+import { estimateTransactionWeight, feeOfWeight, sumAmounts } from "@anulo/protocol";
 import { WalletRefusal } from "../refusal.ts";
 import type { OwnedOutput } from "../state.ts";
 import type { Destination, FeeRate, PlannedTransaction } from "./stages.ts";
@@ -26,10 +26,9 @@ export type PlanContext = {
   readonly weigh: (planned: PlannedTransaction) => Promise<number>;
 };
 
+/** Sum of amounts (atomic units). */
 export const sum = (amounts: readonly bigint[]): bigint =>
   amounts.reduce((total, amount) => total + amount, 0n);
-export const amountOf = (items: readonly { readonly amount: bigint }[]): bigint =>
-  sum(items.map((item) => item.amount));
 
 /** Estimated weight (bytes) of a transaction with so many inputs and outputs. */
 export function estimatedWeight(inputs: number, outputs: number, extraSize: number): number {
@@ -58,7 +57,7 @@ export function fractionalThreshold({ feePerByte }: FeeRate): bigint {
 
 /** Number of outputs with change, or with a dummy where there would be only one. Source: `get_num_outputs`. */
 export function outputCount(destinations: readonly Destination[], inputs: readonly OwnedOutput[]): number {
-  const hasChange = amountOf(inputs) !== amountOf(destinations);
+  const hasChange = sumAmounts(inputs) !== sumAmounts(destinations);
   return Math.max(2, destinations.length + (hasChange ? 1 : 0));
 }
 
@@ -79,7 +78,7 @@ export function withFee(
   destinations: readonly Destination[],
   fee: bigint,
 ): PlannedTransaction {
-  return { inputs, destinations, fee, change: amountOf(inputs) - amountOf(destinations) - fee };
+  return { inputs, destinations, fee, change: sumAmounts(inputs) - sumAmounts(destinations) - fee };
 }
 
 /** Takes the fee from the amounts of those who pay it, in equal shares. Throws `WalletRefusal` where one has too little. */

@@ -5,6 +5,7 @@ import {
   formatAmount,
   isDecomposedAmount,
   MAX_AMOUNT,
+  sumAmounts,
   toHex,
 } from "@anulo/protocol";
 import type { AccountBalance } from "../history/balance.ts";
@@ -12,7 +13,7 @@ import { WalletRefusal } from "../refusal.ts";
 import type { OwnedOutput } from "../state.ts";
 import type { Wallet } from "../wallet.ts";
 import { knownExtraSize } from "./destinations.ts";
-import { amountOf, fractionalThreshold, type PlanContext, sum } from "./plan.ts";
+import { fractionalThreshold, type PlanContext, sum } from "./plan.ts";
 import { planPayment } from "./plan-payment.ts";
 import { planSweep } from "./plan-sweep.ts";
 import { randomIndex } from "./random.ts";
@@ -121,7 +122,7 @@ function byUnlockedMoney(
 function checkAmounts(destinations: readonly Destination[]): bigint {
   if (destinations.some(({ amount }) => amount === 0n))
     throw new WalletRefusal("ZERO_AMOUNT", "destination amount is zero");
-  const needed = amountOf(destinations);
+  const needed = sumAmounts(destinations);
   if (needed > MAX_AMOUNT)
     throw new WalletRefusal(
       "GENERIC_TRANSFER_ERROR",

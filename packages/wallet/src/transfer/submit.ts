@@ -4,6 +4,7 @@ import {
   equalBytes,
   keyImagesOf,
   parseExtra,
+  sumAmounts,
   toHex,
   transactionHash,
   writeTransaction,
@@ -12,7 +13,6 @@ import { WalletRefusal } from "../refusal.ts";
 import type { OutgoingPayment } from "../state.ts";
 import type { Wallet } from "../wallet.ts";
 import type { PendingTransaction } from "./metadata.ts";
-import { sum } from "./plan.ts";
 import { cryptPaymentId } from "./tx-keys.ts";
 
 /** The node's verdict; `reason` may be empty. Throws when the node can't be asked. */
@@ -49,7 +49,7 @@ function txKeysOf({ txKey, additionalTxKeys }: PendingTransaction): Uint8Array[]
 function paymentOf(pending: PendingTransaction, { wallet, addressOf }: SubmitParts): OutgoingPayment {
   const { transaction, constructionData, fee, change } = pending;
   const destinations = wallet.preferences.keepsTxInfo ? pending.destinations : [];
-  const amountIn = sum(constructionData.sources.map(({ amount }) => amount));
+  const amountIn = sumAmounts(constructionData.sources);
   const createdAt = wallet.now().seconds;
   return {
     txHash: transactionHash(transaction),
