@@ -48,7 +48,8 @@ describe("jobs off the event loop", () => {
     const following = threads.run("slowHash", { bytes: text("x"), rounds: 1 });
     await assert.rejects(failing, (error) => {
       assert.ok(error instanceof WalletRefusal);
-      assert.match(error.message, /^Signature check failed 0\/1/);
+      assert.equal(error.kind, "WRONG_SIGNATURE");
+      assert.match(error.message, /^Signature check failed 0\/1, .*, signature (00){64}, pubkey /);
       return true;
     });
     assert.deepEqual(await following, new Uint8Array(cnSlowHash(text("x"))));

@@ -15,10 +15,6 @@ import type { OwnedOutput, WalletKeys } from "../state.ts";
 /** 32 and 64 bytes. */
 export type SignedKeyImage = { readonly keyImage: Uint8Array; readonly signature: Uint8Array };
 
-function refusal(message: string): WalletRefusal {
-  return new WalletRefusal("UNKNOWN_ERROR", message);
-}
-
 /** The key image of an output and a signature by its one-time key, which shows that the one is the other's. */
 export function signKeyImage(
   output: OwnedOutput,
@@ -46,7 +42,10 @@ export function checkKeyImage(
 ): void {
   if (output.keyImage !== undefined && equalBytes(output.keyImage, keyImage)) return;
   const told = `${place}, key image ${toHex(keyImage)}`;
-  if (!isInMainSubgroup(keyImage)) throw refusal(`Key image out of validity domain: input ${told}`);
+  if (!isInMainSubgroup(keyImage))
+    throw new WalletRefusal("UNKNOWN_ERROR", `Key image out of validity domain: input ${told}`);
   const statement = { prefixHash: keyImage, keyImage, publicKeys: [output.oneTimeKey] };
-  if (!checkRingSignature(statement, [signature])) throw refusal(`Signature check failed ${told}`);
+  if (checkRingSignature(statement, [signature])) return;
+  const rest = `signature ${toHex(signature)}, pubkey ${toHex(output.oneTimeKey)}`;
+  throw new WalletRefusal("WRONG_SIGNATURE", `Signature check failed ${told}, ${rest}`);
 }
