@@ -9,7 +9,6 @@ import {
   verifyClsag,
 } from "@anulo/crypto";
 import {
-  additionalPublicKeys,
   concatBytes,
   encryptedPaymentId,
   parseExtra,
@@ -22,7 +21,7 @@ import {
   txPublicKey,
 } from "@anulo/protocol";
 import { createKeys } from "../src/keys/wallet-keys.ts";
-import { findOutputs } from "../src/scan/find-outputs.ts";
+import { scanTransactions } from "../src/scan/candidates.ts";
 import { addRange, createSubaddressTable } from "../src/scan/subaddress-table.ts";
 import type { WalletKeys } from "../src/state.ts";
 import { pendingOf, readMetadata, writeMetadata } from "../src/transfer/metadata.ts";
@@ -76,27 +75,27 @@ function checkProofs({ transaction, inputs: spent, rings, blob, txHash }: Signed
 }
 
 /** Amounts a wallet finds in a transaction, by subaddress. */
-function found(keys: WalletKeys, { transaction }: SignedTransaction): string[] {
-  const fields = parseExtra(transaction.prefix.extra);
-  const publicKeys = [txPublicKey(fields)!];
-  const additionalKeys = additionalPublicKeys(fields);
-  const derive = (key: Uint8Array) => generateKeyDerivation(key, keys.viewSecret);
-  const candidate = {
-    transaction,
-    publicKeys,
-    additionalKeys,
-    globalIndices: [],
-    coinbase: false,
-    derivations: publicKeys.map(derive),
-    additionalDerivations: additionalKeys.map(derive),
-  };
+function found(keys: WalletKeys, { blob, txHash }: SignedTransaction): string[] {
   const table = createSubaddressTable();
   for (const major of [0, 1]) {
     const spendKeys = Array.from({ length: 5 }, (_, minor) => receiverOf(keys, { major, minor }).spendPublic);
     addRange(table, { major, fromMinor: 0, keys: concatBytes(...spendKeys) });
   }
-  const [received] = findOutputs({ keys, table, cover: () => undefined, keyImages: new Map() }, [candidate]);
-  return received!.map(({ amount, subaddress: { major, minor } }) => `${major}/${minor} ${amount}`);
+  const finder = { keys, table, cover: () => undefined, keyImages: new Map() };
+  const [scanned] = scanTransactions({ ...finder, knownImages: new Set(), skipsCoinbase: false }, [
+    {
+      form: "whole",
+      blob,
+      txHash,
+      globalIndices: [],
+      coinbase: false,
+      height: 0,
+      timestamp: 0,
+      blockVersion: 16,
+    },
+  ]);
+  const received = scanned?.received ?? [];
+  return received.map(({ amount, subaddress: { major, minor } }) => `${major}/${minor} ${amount}`);
 }
 
 test("a payment verifies, reaches its receiver and brings the change back", () => {

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { cnSlowHash, isInMainSubgroup, publicKeyOf, randomScalar } from "@anulo/crypto";
 import { SigningRefused } from "../src/multisig/attempts.ts";
 import { WalletRefusal } from "../src/refusal.ts";
@@ -69,6 +70,30 @@ describe("jobs off the event loop", () => {
     const bad = threads.run("sign", { ringed: undefined as never, signer: undefined as never });
     await assert.rejects(bad);
     assert.equal((await threads.run("slowHash", { bytes: text("x"), rounds: 1 })).length, 32);
+  });
+
+  it("wait, where nobody waits for them, until the others have a thread", async () => {
+    const threads = new WorkThreads();
+    threads.most = 1;
+    const order: string[] = [];
+    const hash = (name: string) => ({ bytes: text(name), rounds: 1 });
+    await Promise.all([
+      threads.run("slowHash", hash("a")).then(() => order.push("first")),
+      threads.runLast("slowHash", hash("b"), []).then(() => order.push("last")),
+      threads.run("slowHash", hash("c")).then(() => order.push("second")),
+    ]);
+    assert.deepEqual(order, ["first", "second", "last"]);
+  });
+
+  it("leave one thread of many once all have rested", async () => {
+    const threads = new WorkThreads(1);
+    threads.most = 3;
+    const hash = (name: string) => threads.run("slowHash", { bytes: text(name), rounds: 1 });
+    await Promise.all(["a", "b", "c"].map(hash));
+    assert.equal(threads.count, 3);
+    while (threads.count > 1) await nextTurn();
+    await Promise.all(["a", "b"].map(hash));
+    assert.equal(threads.count, 2);
   });
 
   it("tell refusals of every kind apart from bugs", () => {

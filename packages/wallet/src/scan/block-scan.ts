@@ -1,27 +1,34 @@
 /** Walks the node's chain from the last block both sides know to the newest one. Runs in the scan worker. */
-import {
-  type Block,
-  equalBytes,
-  type IdentifiedBlock,
-  readIdentifiedBlock,
-  readTransaction,
-  type Transaction,
-  writeTransaction,
-} from "@anulo/protocol";
+import { type Block, equalBytes, type IdentifiedBlock, readIdentifiedBlock } from "@anulo/protocol";
 import type { Daemon } from "../daemon.ts";
 import { WalletRefusal } from "../refusal.ts";
 import { RECENT_BLOCKS } from "./apply-blocks.ts";
-import { type RawTransaction, type ScanContext, scanTransactions } from "./candidates.ts";
+import { pickOwn, type ScanContext, siftHere } from "./candidates.ts";
 import type { BlocksChange, ScanTask } from "./messages.ts";
 import { checkPlaces, type Position } from "./places.ts";
-import { fullTransactionSize } from "./transaction-size.ts";
+import { type PackedTransactions, packTransactions, type RawTransaction } from "./raw-transaction.ts";
+import type { Sifted } from "./sift.ts";
 
 type Answer = Awaited<ReturnType<Daemon["getBlocks"]>>;
 type ReadBlock = IdentifiedBlock & { readonly height: number };
 /** Blocks that follow one another; the first stands at place `skipped` in the answer. */
 type Batch = { readonly blocks: readonly ReadBlock[]; readonly answer: Answer; readonly skipped: number };
 
+/** The most of one change, so that the wallet's thread keeps each without making its callers wait. */
 const BLOCKS_PER_CHANGE = 100;
+/** Some 40 ms of work. */
+const TRANSACTIONS_PER_CHANGE = 1000;
+/** From so many transactions on, half a second of work, other threads are asked to help. Miners' are read here anyway. */
+const LONG_SCAN = 10_000;
+/** Pieces under way for each thread: it has the next at hand while an answer of the node is read here. */
+const PIECES_PER_THREAD = 2;
+
+/** Threads that sift. */
+export type SiftThreads = {
+  readonly count: number;
+  /** Undefined when it could not be done there. */
+  readonly sift: (transactions: PackedTransactions) => Promise<Sifted | undefined>;
+};
 
 export type ScannedBlocks = {
   readonly change: BlocksChange;
@@ -29,47 +36,120 @@ export type ScannedBlocks = {
   readonly targetHeight: number;
 };
 
-/** Yields what each answer of the node changes, in order of height; the next answer is on its way meanwhile. */
-export async function* scanBlocks(
-  context: ScanContext,
-  task: ScanTask,
-  daemon: Daemon,
-): AsyncGenerator<ScannedBlocks> {
+type Scan = {
+  readonly context: ScanContext;
+  readonly task: ScanTask;
+  readonly daemon: Daemon;
+  /** Left out: everything is done here. */
+  readonly threads?: SiftThreads | undefined;
+};
+
+/**
+ * Yields what the blocks change, in order of height. The next answer of the node is on its way meanwhile, and of a long
+ * scan the next pieces are sifted in other threads. What fails is told after all that came before it.
+ */
+export async function* scanBlocks(scan: Scan): AsyncGenerator<ScannedBlocks> {
+  const { task, daemon } = scan;
   const genesis = task.history.at(-1)!;
   const start = await startHeight(task, daemon);
-  let position: Position = { history: task.history, startHeight: start };
-  let asked = ask(daemon, position);
-  let lastId: Uint8Array | undefined;
+  const line = new Line(scan);
+  let asked = ask(daemon, { history: task.history, startHeight: start }, undefined);
   let lastHeight = -1;
   for (;;) {
-    const batch = readBatch(await asked, position, lastId);
+    while (!line.isEmpty && !asked.isHere) yield await line.finish();
+    const batch = await asked.batch;
     const last = batch.blocks.at(-1);
     const more = last !== undefined && last.height + 1 < batch.answer.current_height;
-    if (more) {
-      position = { history: historyOf(batch, genesis), startHeight: 0 };
-      asked = ask(daemon, position);
+    if (more) asked = ask(daemon, { history: historyOf(batch, genesis), startHeight: 0 }, last.id);
+    line.measure(batch);
+    for (const piece of piecesOf(batch)) {
+      line.begin(piece);
+      while (line.isFull) yield await line.finish();
     }
-    const targetHeight = batch.answer.current_height;
-    for (const piece of piecesOf(batch)) yield { change: scanBatch(context, task, piece), targetHeight };
-    if (!more) return;
-    if (last.height <= lastHeight) throw nonsense("the same blocks again");
-    [lastId, lastHeight] = [last.id, last.height];
+    if (more && last.height > lastHeight) {
+      lastHeight = last.height;
+      continue;
+    }
+    while (!line.isEmpty) yield await line.finish();
+    if (more) throw nonsense("the same blocks again");
+    return;
   }
 }
 
-/** Pieces small enough that the wallet's thread keeps each without making its callers wait. */
+/** Pieces whose first half is under way, lowest first. */
+class Line {
+  readonly #scan: Scan;
+  readonly #begun: { readonly piece: Batch; readonly second: Promise<() => BlocksChange> }[] = [];
+  #threads: SiftThreads | undefined;
+
+  constructor(scan: Scan) {
+    this.#scan = scan;
+  }
+
+  get isEmpty(): boolean {
+    return this.#begun.length === 0;
+  }
+
+  get isFull(): boolean {
+    return this.#begun.length > PIECES_PER_THREAD * (this.#threads?.count ?? 0);
+  }
+
+  /** Takes threads once the scan, as far as this batch tells, has much before it. */
+  measure({ blocks, answer }: Batch): void {
+    if (blocks.length === 0) return;
+    const here = blocks.reduce((sum, { block }) => sum + block.transactionHashes.length, 0);
+    const ahead = (here / blocks.length) * (answer.current_height - blocks[0]!.height);
+    if (ahead >= LONG_SCAN) this.#threads = this.#scan.threads;
+  }
+
+  begin(piece: Batch): void {
+    const second = this.#begin(piece);
+    second.catch(() => undefined); // told when its turn has come
+    this.#begun.push({ piece, second });
+  }
+
+  /** The second half of the lowest. */
+  async finish(): Promise<ScannedBlocks> {
+    const { piece, second } = this.#begun.shift()!;
+    return { change: (await second)(), targetHeight: piece.answer.current_height };
+  }
+
+  async #begin(piece: Batch): Promise<() => BlocksChange> {
+    const { context, task } = this.#scan;
+    const transactions = transactionsOfPiece(piece, task, context);
+    const sifted = await this.#threads?.sift(packTransactions(transactions));
+    return () => scanPiece(context, piece, { transactions, sifted });
+  }
+}
+
+/** Runs of blocks, each one change. */
 function piecesOf(batch: Batch): Batch[] {
   const pieces: Batch[] = [];
-  for (let at = 0; at < batch.blocks.length; at += BLOCKS_PER_CHANGE) {
-    const blocks = batch.blocks.slice(at, at + BLOCKS_PER_CHANGE);
-    pieces.push({ ...batch, blocks, skipped: batch.skipped + at });
+  let from = 0;
+  let count = 0;
+  for (const [i, { block }] of batch.blocks.entries()) {
+    count += 1 + block.transactionHashes.length;
+    const end = i + 1;
+    const isLast = end === batch.blocks.length;
+    if (!isLast && end - from < BLOCKS_PER_CHANGE && count < TRANSACTIONS_PER_CHANGE) continue;
+    pieces.push({ ...batch, blocks: batch.blocks.slice(from, end), skipped: batch.skipped + from });
+    [from, count] = [end, 0];
   }
   return pieces;
 }
 
-function ask(daemon: Daemon, { history, startHeight }: Position): Promise<Answer> {
-  const asked = daemon.getBlocks({ block_ids: [...history], start_height: startHeight, prune: true });
-  asked.catch(() => undefined); // whoever awaits it hears of it
+/** A question to the node. */
+type Asked = { readonly batch: Promise<Batch>; isHere: boolean };
+
+/** `lastId` (32 bytes): of the last block that is here. */
+function ask(daemon: Daemon, position: Position, lastId: Uint8Array | undefined): Asked {
+  const { history, startHeight } = position;
+  const answer = daemon.getBlocks({ block_ids: [...history], start_height: startHeight, prune: true });
+  const asked: Asked = { batch: answer.then((each) => readBatch(each, position, lastId)), isHere: false };
+  asked.batch.then(
+    () => (asked.isHere = true),
+    () => undefined, // whoever awaits it hears of it
+  );
   return asked;
 }
 
@@ -109,20 +189,35 @@ function nonsense(what: string): WalletRefusal {
   return new WalletRefusal("UNKNOWN_ERROR", `the node answered with ${what}`);
 }
 
-function scanBatch(context: ScanContext, task: ScanTask, batch: Batch): BlocksChange {
-  const { blocks, answer } = batch;
-  const last = blocks.at(-1)!;
-  const transactions = blocks.flatMap((block, i) =>
-    block.height < task.fromHeight ? [] : transactionsOf(block, answer, batch.skipped + i),
+function transactionsOfPiece(
+  { blocks, answer, skipped }: Batch,
+  { fromHeight }: ScanTask,
+  { skipsCoinbase }: ScanContext,
+): RawTransaction[] {
+  const all = blocks.flatMap((block, i) =>
+    block.height < fromHeight ? [] : transactionsOf(block, answer, skipped + i),
   );
+  return skipsCoinbase ? all.filter(({ coinbase }) => !coinbase) : all;
+}
+
+function scanPiece(
+  context: ScanContext,
+  { blocks, answer }: Batch,
+  { transactions, sifted }: { transactions: readonly RawTransaction[]; sifted: Sifted | undefined },
+): BlocksChange {
+  const last = blocks.at(-1)!;
   const isFarBehind = answer.current_height - last.height > RECENT_BLOCKS;
+  const sifting = sifted === undefined ? siftHere(context, transactions) : { sifted };
+  const { outputCounts } = sifting.sifted;
+  if (transactions.some(({ globalIndices }, i) => globalIndices.length !== outputCounts[i]))
+    throw nonsense("a transaction without all of its output indices");
   return {
     kind: "blocks",
     fromHeight: blocks[0]!.height,
     count: blocks.length,
     ids: (isFarBehind ? [last] : blocks).map(({ id }) => id),
     lastBlockReward: rewardOf(last.block),
-    transactions: scanTransactions(context, transactions),
+    transactions: pickOwn(context, transactions, sifting),
   };
 }
 
@@ -132,44 +227,38 @@ function rewardOf({ minerTransaction }: Block): bigint {
 
 function transactionsOf(read: ReadBlock, answer: Answer, entry: number): RawTransaction[] {
   const { block, height, minerTransactionHash } = read;
-  const { txs: blobs, pruned } = answer.blocks[entry]!;
+  const { block: blockBlob, txs: blobs, pruned } = answer.blocks[entry]!;
   const indices = answer.output_indices[entry]!.indices;
   const { minerTransaction, transactionHashes, header } = block;
   if (blobs.length !== transactionHashes.length || indices.length !== blobs.length + 1) {
     throw nonsense("a block without all of its transactions");
   }
   const { timestamp, majorVersion: blockVersion } = header;
-  const miner: RawTransaction = {
-    transaction: minerTransaction,
-    identify: () => ({
+  const all: RawTransaction[] = [
+    {
+      form: "miner",
+      blob: blockBlob,
+      read: minerTransaction,
       txHash: minerTransactionHash,
-      txSize: writeTransaction(minerTransaction).length,
-    }),
-    globalIndices: globalIndices(indices[0]!.indices, minerTransaction),
-    coinbase: true,
-    height,
-    timestamp,
-    blockVersion,
-  };
-  const others = transactionHashes.map((txHash, i): RawTransaction => {
-    const { blob } = blobs[i]!;
-    const transaction = readTransaction(blob, { pruned });
-    const txSize = pruned ? fullTransactionSize(transaction, blob.length) : blob.length;
-    return {
-      transaction,
-      identify: () => ({ txHash, txSize }),
-      globalIndices: globalIndices(indices[i + 1]!.indices, transaction),
+      globalIndices: indices[0]!.indices,
+      coinbase: true,
+      height,
+      timestamp,
+      blockVersion,
+    },
+  ];
+  for (let i = 0; i < transactionHashes.length; i++) {
+    all.push({
+      form: pruned ? "pruned" : "whole",
+      blob: blobs[i]!.blob,
+      read: undefined,
+      txHash: transactionHashes[i]!,
+      globalIndices: indices[i + 1]!.indices,
       coinbase: false,
       height,
       timestamp,
       blockVersion,
-    };
-  });
-  return [miner, ...others];
-}
-
-function globalIndices(indices: readonly number[], { prefix }: Transaction): bigint[] {
-  if (indices.length !== prefix.outputs.length)
-    throw nonsense("a transaction without all of its output indices");
-  return indices.map(BigInt);
+    });
+  }
+  return all;
 }

@@ -1,32 +1,10 @@
-/** Turns transactions into what the wallet keeps of them; derivations are made for a whole batch at once. */
-import { deriveBatch } from "@anulo/crypto";
-import {
-  additionalPublicKeys,
-  type ExtraField,
-  encryptedPaymentId,
-  longPaymentId,
-  parseExtra,
-  type Transaction,
-  toHex,
-  txPublicKeys,
-} from "@anulo/protocol";
+/** Turns transactions into what the wallet keeps of them. */
+import { type ExtraField, encryptedPaymentId, longPaymentId, toHex } from "@anulo/protocol";
 import type { ScannedOutput, ScannedTransaction } from "../changes.ts";
-import { type Candidate, type Finder, findOutputs, NO_DERIVATION, packedKeys } from "./find-outputs.ts";
-import { cryptPaymentId, publicAmountOut, type ScanKeys } from "./scan-transaction.ts";
-
-/** A transaction of a block or of the pool, before scanning. */
-export type RawTransaction = {
-  /** Id (32 bytes) and size in bytes (0 when unknown), worked out only for the few that matter. */
-  readonly identify: () => { readonly txHash: Uint8Array; readonly txSize: number };
-  readonly transaction: Pick<Transaction, "prefix" | "ringct">;
-  /** By output. */
-  readonly globalIndices: readonly bigint[];
-  readonly coinbase: boolean;
-  readonly height: number;
-  readonly timestamp: number;
-  /** Hard fork of the block. */
-  readonly blockVersion: number;
-};
+import { type Candidate, type Finder, findOutputs } from "./find-outputs.ts";
+import { type RawTransaction, sizeOf, transactionOf } from "./raw-transaction.ts";
+import { cryptPaymentId, publicAmountOut } from "./scan-transaction.ts";
+import { type KeyedTransaction, type Sifted, sift, withKeys } from "./sift.ts";
 
 export type ScanContext = Finder & {
   /** Hex key images of every output found so far. */
@@ -38,12 +16,7 @@ export type ScanContext = Finder & {
 /** Readable payment ids mean nothing from this hard fork on. Source: wallet2.cpp IGNORE_LONG_PAYMENT_ID_FROM_BLOCK_VERSION. */
 const LONG_PAYMENT_ID_IGNORED_FROM = 12;
 
-type Prepared = {
-  readonly raw: RawTransaction;
-  readonly fields: readonly ExtraField[];
-  readonly publicKeys: readonly Uint8Array[];
-  readonly additionalKeys: readonly Uint8Array[];
-};
+type Prepared = Candidate & KeyedTransaction & { readonly raw: RawTransaction };
 
 /** Transactions that pay or are paid by the wallet, in order. */
 export function scanTransactions(
@@ -51,76 +24,87 @@ export function scanTransactions(
   transactions: readonly RawTransaction[],
 ): ScannedTransaction[] {
   const looked = context.skipsCoinbase ? transactions.filter(({ coinbase }) => !coinbase) : transactions;
-  const prepared = looked.map(prepare);
-  const derivations = deriveAll(context.keys, prepared);
-  let at = 0;
-  const candidates = prepared.map(({ raw, publicKeys, additionalKeys }): Candidate => {
-    const { transaction, globalIndices, coinbase } = raw;
-    const main = derivations.slice(at, at + publicKeys.length);
-    at += publicKeys.length;
-    const additionalDerivations = derivations.slice(at, at + additionalKeys.length);
-    at += additionalKeys.length;
+  return pickOwn(context, looked, siftHere(context, looked));
+}
+
+/** The first half of scanning as it comes to the second: `read` are the transactions, where they had to be read here. */
+export type Sifting = { readonly sifted: Sifted; readonly read?: readonly KeyedTransaction[] };
+
+/** The first half of scanning, done in this thread. */
+export function siftHere({ keys }: ScanContext, transactions: readonly RawTransaction[]): Sifting {
+  const read = transactions.map((raw) => withKeys(transactionOf(raw)));
+  return { read, sifted: sift(keys.viewSecret, read) };
+}
+
+/** The second half of scanning, in order of the chain: those of the sifted transactions that concern the wallet. */
+export function pickOwn(
+  context: ScanContext,
+  transactions: readonly RawTransaction[],
+  { sifted, read }: Sifting,
+): ScannedTransaction[] {
+  const { keyCounts, imageCounts, derivations } = sifted;
+  const firstDerivations = startsOf(keyCounts);
+  const prepare = (place: number): Prepared => {
+    const raw = transactions[place]!;
+    const firstDerivation = firstDerivations[place]!;
+    const end = firstDerivation + keyCounts[place]!;
+    const { transaction, fields, keys, mains } = read?.[place] ?? withKeys(transactionOf(raw));
     return {
+      raw,
       transaction,
-      publicKeys,
-      derivations: main,
-      additionalKeys,
-      additionalDerivations,
-      globalIndices,
-      coinbase,
+      fields,
+      keys,
+      mains,
+      globalIndices: raw.globalIndices,
+      coinbase: raw.coinbase,
+      derivations: derivations.subarray(32 * firstDerivation, 32 * end),
+      firstDerivation,
     };
-  });
-  const received = findOutputs(context, candidates);
+  };
+  const prepared = new Map<number, Prepared>();
+  const candidateAt = (place: number): Prepared => {
+    const candidate = prepared.get(place) ?? prepare(place);
+    prepared.set(place, candidate);
+    return candidate;
+  };
+  const received = findOutputs(context, sifted, candidateAt);
+  const images = toHex(sifted.keyImages);
   const scanned: ScannedTransaction[] = [];
-  for (let i = 0; i < prepared.length; i++) {
-    const item = prepared[i]!;
-    const found = received[i]!;
+  let image = 0;
+  for (let place = 0; place < transactions.length; place++) {
+    const found = received.get(place) ?? [];
     learnImages(context, found);
-    if (found.length > 0 || spends(context, item.raw))
-      scanned.push(describe(item, found, candidates[i]!.derivations));
+    const end = image + imageCounts[place]!;
+    let concerns = found.length > 0;
+    for (; image < end; image++)
+      concerns ||= context.knownImages.has(images.slice(64 * image, 64 * image + 64));
+    if (concerns) scanned.push(describe(candidateAt(place), found));
   }
   return scanned;
 }
 
-function prepare(raw: RawTransaction): Prepared {
-  const { outputs, extra } = raw.transaction.prefix;
-  const fields = outputs.length === 0 ? [] : parseExtra(extra);
-  const publicKeys = txPublicKeys(fields);
-  // Without a main key the original doesn't look at the additional ones either.
-  const additionalKeys = publicKeys.length === 0 ? [] : additionalPublicKeys(fields).slice(0, outputs.length);
-  return { raw, fields, publicKeys, additionalKeys };
-}
-
-function deriveAll(keys: ScanKeys, prepared: readonly Prepared[]): Uint8Array[] {
-  const all: Uint8Array[] = [];
-  for (const { publicKeys, additionalKeys } of prepared) all.push(...publicKeys, ...additionalKeys);
-  const publicKeys = packedKeys(all, (key) => key);
-  const { derivations, valid } = deriveBatch({ viewSecret: keys.viewSecret, publicKeys });
-  return all.map((_, i) => (valid[i] === 1 ? derivations.subarray(32 * i, 32 * i + 32) : NO_DERIVATION));
+/** Where each run of a list begins. */
+function startsOf(counts: Uint32Array): Uint32Array {
+  let next = 0;
+  return counts.map((count) => {
+    next += count;
+    return next - count;
+  });
 }
 
 function learnImages({ knownImages }: ScanContext, received: readonly ScannedOutput[]): void {
   for (const { keyImage } of received) if (keyImage !== undefined) knownImages.add(toHex(keyImage));
 }
 
-function spends({ knownImages }: ScanContext, { transaction }: RawTransaction): boolean {
-  return transaction.prefix.inputs.some(
-    (input) => input.type === "key" && knownImages.has(toHex(input.keyImage)),
-  );
-}
-
 /** What the wallet keeps of a transaction that pays it or spends from it. */
-function describe(
-  { raw, fields }: Prepared,
-  received: readonly ScannedOutput[],
-  main: readonly Uint8Array[],
-): ScannedTransaction {
-  const { coinbase, height, timestamp } = raw;
-  const { prefix } = raw.transaction;
-  const { txHash, txSize } = raw.identify();
+function describe(candidate: Prepared, received: readonly ScannedOutput[]): ScannedTransaction {
+  const { raw, transaction, fields, derivations, mains } = candidate;
+  const { coinbase, height, timestamp, txHash } = raw;
+  const { prefix } = transaction;
+  const lastMain = mains === 0 ? undefined : derivations.subarray(32 * (mains - 1), 32 * mains);
   return {
     txHash,
-    txSize,
+    txSize: sizeOf(raw, transaction),
     coinbase,
     height,
     timestamp,
@@ -129,13 +113,13 @@ function describe(
       input.type === "key" ? [{ keyImage: input.keyImage, amount: input.amount }] : [],
     ),
     unlockTime: prefix.unlockTime,
-    fee: feeOf(raw),
+    fee: feeOf(candidate),
     publicAmountOut: publicAmountOut(prefix),
-    paymentId: paymentIdOf(fields, raw.blockVersion, main),
+    paymentId: paymentIdOf(fields, raw.blockVersion, lastMain),
   };
 }
 
-function feeOf({ coinbase, transaction: { ringct } }: RawTransaction): bigint | undefined {
+function feeOf({ coinbase, transaction: { ringct } }: Candidate): bigint | undefined {
   if (coinbase) return 0n;
   if (ringct === undefined) return undefined;
   return ringct.type === 0 ? 0n : ringct.fee;
@@ -145,11 +129,10 @@ function feeOf({ coinbase, transaction: { ringct } }: RawTransaction): bigint | 
 function paymentIdOf(
   fields: readonly ExtraField[],
   blockVersion: number,
-  derivations: readonly Uint8Array[],
+  derivation: Uint8Array | undefined,
 ): Uint8Array {
   const paymentId = new Uint8Array(32);
   const encrypted = encryptedPaymentId(fields);
-  const derivation = derivations.at(-1);
   if (encrypted !== undefined && derivation !== undefined)
     paymentId.set(cryptPaymentId(encrypted, derivation));
   else if (blockVersion < LONG_PAYMENT_ID_IGNORED_FROM) paymentId.set(longPaymentId(fields) ?? paymentId);

@@ -1,4 +1,4 @@
-/** Finds what transactions pay to the wallet, each step for all their outputs at once. Synchronous; runs in the scan worker. */
+/** The second half of scanning: which outputs are the wallet's, each step for all of them at once. Synchronous, in order of the chain. */
 import {
   commit,
   commitmentMask,
@@ -6,35 +6,19 @@ import {
   decodeAmount,
   derivationScalarBatch,
   hashToScalar,
-  IDENTITY,
   keyImageBatch,
-  outputSpendKeyBatch,
   publicKeyBatch,
   scAdd,
   scSub,
   subaddressSecretKey,
-  viewTagBatch,
 } from "@anulo/crypto";
 import { equalBytes, type RingCt, type Transaction, toHex } from "@anulo/protocol";
 import type { ScannedOutput } from "../changes.ts";
 import type { SubaddressIndex } from "../state.ts";
+import type { RawTransaction } from "./raw-transaction.ts";
 import { PUBLIC_MASK, type ScanKeys } from "./scan-transaction.ts";
+import { packedKeys, type Sifted, targetOf } from "./sift.ts";
 import type { SubaddressTable } from "./subaddress-table.ts";
-
-/** A transaction ready to be scanned: derivations are 32 bytes each; an unusable public key gives the identity. */
-export type Candidate = {
-  readonly transaction: Pick<Transaction, "prefix" | "ringct">;
-  readonly publicKeys: readonly Uint8Array[];
-  readonly derivations: readonly Uint8Array[];
-  readonly additionalKeys: readonly Uint8Array[];
-  readonly additionalDerivations: readonly Uint8Array[];
-  /** Global output indices, in output order. */
-  readonly globalIndices: readonly bigint[];
-  readonly coinbase: boolean;
-};
-
-/** What is replaced when no derivation can be made. Source: wallet2.cpp `process_new_transaction`. */
-export const NO_DERIVATION: Uint8Array = IDENTITY;
 
 export type Finder = {
   readonly keys: ScanKeys;
@@ -45,39 +29,55 @@ export type Finder = {
   readonly keyImages: Map<string, Uint8Array>;
 };
 
-/** An output with a derivation it may have been made with. */
-type Trial = {
+/** A transaction that may pay the wallet. */
+export type Candidate = Pick<RawTransaction, "globalIndices" | "coinbase"> & {
+  readonly transaction: Transaction;
+  /** Its public keys (32 bytes each): the main ones, then the additional ones. */
+  readonly keys: readonly Uint8Array[];
+  /** By key, 32 bytes each. */
+  readonly derivations: Uint8Array;
+  /** Place of its first derivation in the whole list. */
+  readonly firstDerivation: number;
+};
+
+/** An output sent to an address of the wallet. */
+type Match = {
   /** Place of its transaction in the list. */
   readonly of: number;
+  readonly candidate: Candidate;
   readonly outputIndex: number;
   readonly oneTimeKey: Uint8Array;
-  readonly viewTag: number | undefined;
   readonly derivation: Uint8Array;
   readonly txPublicKey: Uint8Array;
+  readonly subaddress: SubaddressIndex;
 };
-type Match = { readonly trial: Trial; readonly subaddress: SubaddressIndex };
 type Opened = { readonly amount: bigint; readonly mask: Uint8Array };
 
-/** What each transaction pays to the wallet, in order. */
-export function findOutputs(finder: Finder, candidates: readonly Candidate[]): ScannedOutput[][] {
-  const matches = matchesOf(finder, trialsOf(candidates));
-  const matched = matches.map(({ trial }) => trial);
-  const scalars = derivationScalarBatch(packedKeys(matched, derivationOf), outputIndices(matched));
+/** What transactions pay to the wallet, by their places in the list; `candidateAt` is asked for these only. */
+export function findOutputs(
+  finder: Finder,
+  sifted: Sifted,
+  candidateAt: (of: number) => Candidate,
+): Map<number, ScannedOutput[]> {
+  const matches = matchesOf(finder, sifted, candidateAt);
+  const scalars = derivationScalarBatch(
+    packedKeys(matches.map(({ derivation }) => derivation)),
+    Uint32Array.from(matches, ({ outputIndex }) => outputIndex),
+  );
   const amountKeys = matches.map((_, i) => scalars.subarray(32 * i, 32 * i + 32));
-  const opened = openAmounts(candidates, matches, amountKeys);
+  const opened = openAmounts(matches, amountKeys);
   const keyImages = keyImagesOf(finder, matches, amountKeys);
   scalars.fill(0);
-  const found: ScannedOutput[][] = candidates.map(() => []);
+  const found = new Map<number, ScannedOutput[]>();
   for (let i = 0; i < matches.length; i++) {
-    const { trial, subaddress } = matches[i]!;
     const amount = opened[i];
     if (amount === undefined) continue;
-    const { of, outputIndex, oneTimeKey, txPublicKey } = trial;
-    const { transaction, coinbase, globalIndices } = candidates[of]!;
+    const { of, outputIndex, oneTimeKey, txPublicKey, subaddress, candidate } = matches[i]!;
+    const { transaction, coinbase, globalIndices } = candidate;
     const { version, outputs } = transaction.prefix;
-    found[of]!.push({
+    const output: ScannedOutput = {
       outputIndex,
-      globalIndex: globalIndices[outputIndex] ?? 0n,
+      globalIndex: BigInt(globalIndices[outputIndex] ?? 0),
       amount: amount.amount,
       mask: amount.mask,
       rct: outputs[outputIndex]!.amount === 0n || (coinbase && version >= 2),
@@ -85,68 +85,41 @@ export function findOutputs(finder: Finder, candidates: readonly Candidate[]): S
       txPublicKey,
       keyImage: keyImages[i],
       subaddress,
-    });
+    };
+    const others = found.get(of);
+    if (others === undefined) found.set(of, [output]);
+    else others.push(output);
   }
   return found;
 }
 
-/** The main keys come first, then each output's own additional key. Source: cryptonote_format_utils.cpp `is_out_to_acc_precomp`. */
-function trialsOf(candidates: readonly Candidate[]): Trial[] {
-  const trials: Trial[] = [];
-  for (let of = 0; of < candidates.length; of++) {
-    const candidate = candidates[of]!;
-    const { publicKeys, derivations, additionalKeys, additionalDerivations } = candidate;
-    const { outputs } = candidate.transaction.prefix;
-    for (let outputIndex = 0; outputIndex < outputs.length; outputIndex++) {
-      const { target } = outputs[outputIndex]!;
-      if (target.type !== "key" && target.type !== "taggedKey") continue;
-      const oneTimeKey = target.key;
-      const viewTag = target.type === "taggedKey" ? target.viewTag : undefined;
-      for (let i = 0; i <= derivations.length; i++) {
-        const isMain = i < derivations.length;
-        const derivation = isMain ? derivations[i] : additionalDerivations[outputIndex];
-        const txPublicKey = isMain ? publicKeys[i] : additionalKeys[outputIndex];
-        if (derivation === undefined || txPublicKey === undefined) continue;
-        trials.push({ of, outputIndex, oneTimeKey, viewTag, derivation, txPublicKey });
-      }
-    }
-  }
-  return trials;
-}
-
-/** A key of 32 bytes of each item, end to end. */
-export function packedKeys<T>(items: readonly T[], keyOf: (item: T) => Uint8Array): Uint8Array {
-  const packed = new Uint8Array(32 * items.length);
-  for (let i = 0; i < items.length; i++) packed.set(keyOf(items[i]!), 32 * i);
-  return packed;
-}
-
-const derivationOf = ({ derivation }: Trial): Uint8Array => derivation;
-
-function outputIndices(trials: readonly Trial[]): Uint32Array {
-  const indices = new Uint32Array(trials.length);
-  for (let i = 0; i < trials.length; i++) indices[i] = trials[i]!.outputIndex;
-  return indices;
-}
-
 /** The first trial of each output that leads to an address of the wallet; the table grows as addresses turn up. */
-function matchesOf({ table, cover }: Finder, trials: readonly Trial[]): Match[] {
-  const tags = viewTagBatch(packedKeys(trials, derivationOf), outputIndices(trials));
-  const left = trials.filter(({ viewTag }, i) => viewTag === undefined || viewTag === tags[i]);
-  const { points, valid } = outputSpendKeyBatch({
-    outputKeys: packedKeys(left, ({ oneTimeKey }) => oneTimeKey),
-    derivations: packedKeys(left, derivationOf),
-    outputIndices: outputIndices(left),
-  });
+function matchesOf(
+  { table, cover }: Finder,
+  { trials, spendKeys }: Sifted,
+  candidateAt: (of: number) => Candidate,
+): Match[] {
+  const names = toHex(spendKeys);
   const matches: Match[] = [];
-  for (let i = 0; i < left.length; i++) {
-    const trial = left[i]!;
-    const last = matches.at(-1)?.trial;
-    if (valid[i] !== 1 || (last?.of === trial.of && last.outputIndex === trial.outputIndex)) continue;
-    const subaddress = table.byKey.get(toHex(points.subarray(32 * i, 32 * i + 32)));
+  for (let i = 0; i < trials.of.length; i++) {
+    const subaddress = table.byKey.get(names.slice(64 * i, 64 * i + 64));
     if (subaddress === undefined) continue;
+    const of = trials.of[i]!;
+    const outputIndex = trials.outputIndices[i]!;
+    const last = matches.at(-1);
+    if (last?.of === of && last.outputIndex === outputIndex) continue;
     cover(subaddress);
-    matches.push({ trial, subaddress });
+    const candidate = candidateAt(of);
+    const key = trials.derivations[i]! - candidate.firstDerivation;
+    matches.push({
+      of,
+      candidate,
+      outputIndex,
+      subaddress,
+      oneTimeKey: targetOf(candidate.transaction, outputIndex)!.key,
+      derivation: candidate.derivations.subarray(32 * key, 32 * key + 32),
+      txPublicKey: candidate.keys[key]!,
+    });
   }
   return matches;
 }
@@ -154,14 +127,10 @@ function matchesOf({ table, cover }: Finder, trials: readonly Trial[]): Match[] 
 type Hidden = { readonly place: number; readonly opened: Opened; readonly commitment: Uint8Array };
 
 /** Undefined for an amount that doesn't open its commitment: such an output can never be spent. */
-function openAmounts(
-  candidates: readonly Candidate[],
-  matches: readonly Match[],
-  amountKeys: readonly Uint8Array[],
-): (Opened | undefined)[] {
+function openAmounts(matches: readonly Match[], amountKeys: readonly Uint8Array[]): (Opened | undefined)[] {
   const hidden: Hidden[] = [];
-  const amounts = matches.map(({ trial: { of, outputIndex } }, place): Opened | undefined => {
-    const { prefix, ringct } = candidates[of]!.transaction;
+  const amounts = matches.map(({ candidate, outputIndex }, place): Opened | undefined => {
+    const { prefix, ringct } = candidate.transaction;
     const { amount } = prefix.outputs[outputIndex]!;
     if (amount > 0n || ringct === undefined || ringct.type === 0) return { amount, mask: PUBLIC_MASK };
     const opened = decodeEcdh(ringct, outputIndex, amountKeys[place]!);
@@ -180,9 +149,9 @@ function openAmounts(
 function openTogether(hidden: readonly Hidden[]): boolean {
   if (hidden.length === 0) return true;
   return commitmentsOpen({
-    masks: packedKeys(hidden, ({ opened }) => opened.mask),
+    masks: packedKeys(hidden.map(({ opened }) => opened.mask)),
     amounts: hidden.map(({ opened }) => opened.amount),
-    commitments: packedKeys(hidden, ({ commitment }) => commitment),
+    commitments: packedKeys(hidden.map(({ commitment }) => commitment)),
   });
 }
 
@@ -211,15 +180,15 @@ function keyImagesOf(
   matches: readonly Match[],
   amountKeys: readonly Uint8Array[],
 ): (Uint8Array | undefined)[] {
-  const names = matches.map(({ trial }) => toHex(trial.oneTimeKey));
+  const names = matches.map(({ oneTimeKey }) => toHex(oneTimeKey));
   const { spendSecret } = keys;
   if (spendSecret !== undefined) {
     const fresh: Fresh[] = [];
     for (let i = 0; i < matches.length; i++) {
-      const { trial, subaddress } = matches[i]!;
+      const { oneTimeKey, subaddress } = matches[i]!;
       const name = names[i]!;
       if (keyImages.has(name)) continue;
-      fresh.push({ name, oneTimeKey: trial.oneTimeKey, subaddress, amountKey: amountKeys[i]! });
+      fresh.push({ name, oneTimeKey, subaddress, amountKey: amountKeys[i]! });
     }
     makeKeyImages(keyImages, { ...keys, spendSecret }, fresh);
   }
@@ -247,7 +216,7 @@ function makeKeyImages(keyImages: Map<string, Uint8Array>, keys: SpendKeys, fres
       secret.fill(0);
     }
     const publicKeys = publicKeyBatch(secretKeys);
-    const oneTimeKeys = packedKeys(fresh, ({ oneTimeKey }) => oneTimeKey);
+    const oneTimeKeys = packedKeys(fresh.map(({ oneTimeKey }) => oneTimeKey));
     const images = keyImageBatch({ publicKeys: oneTimeKeys, secretKeys });
     for (let at = 0; at < fresh.length; at++) {
       const { name, oneTimeKey } = fresh[at]!;

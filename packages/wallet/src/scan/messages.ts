@@ -3,7 +3,9 @@ import type { ScannedTransaction, WalletChange } from "../changes.ts";
 import type { DaemonAddress } from "../daemon.ts";
 import type { RefusalKind } from "../refusal.ts";
 import type { SubaddressIndex } from "../state.ts";
+import type { PackedTransactions, RawTransaction } from "./raw-transaction.ts";
 import type { ScanKeys } from "./scan-transaction.ts";
+import type { Sifted } from "./sift.ts";
 import type { KeyRange, Lookahead } from "./subaddress-table.ts";
 
 export type BlocksChange = Extract<WalletChange, { kind: "blocks" }>;
@@ -25,17 +27,8 @@ export type PoolFind = { readonly transaction: ScannedTransaction; readonly doub
 /** The node's pool: ids of everything in it (hex), and what of it concerns the wallet. */
 export type PoolPicture = { readonly ids: readonly string[]; readonly found: readonly PoolFind[] };
 
-/** A transaction of the chain, whole or pruned, as a node gives it. */
-export type SingleTransaction = {
-  readonly blob: Uint8Array;
-  readonly pruned: boolean;
-  readonly txHash: Uint8Array;
-  readonly globalIndices: readonly bigint[];
-  readonly height: number;
-  readonly timestamp: number;
-  /** Hard fork of the block. */
-  readonly blockVersion: number;
-};
+/** A transaction of the chain, as a node gives it alone. */
+export type SingleTransaction = Omit<RawTransaction, "read" | "coinbase">;
 
 export type ToWorker =
   /** `used`: the last address in use of every account. Sent once, first. */
@@ -50,11 +43,14 @@ export type ToWorker =
   /** Key images (32 bytes) learnt otherwise than by scanning. */
   | { readonly kind: "learn"; readonly keyImages: readonly Uint8Array[] }
   | { readonly kind: "cover"; readonly id: number; readonly index: SubaddressIndex }
-  | { readonly kind: "scan"; readonly id: number; readonly task: ScanTask }
+  /** `threads`: how many may sift for it. */
+  | { readonly kind: "scan"; readonly id: number; readonly task: ScanTask; readonly threads: number }
   | { readonly kind: "single"; readonly id: number; readonly entries: readonly SingleTransaction[] }
   | { readonly kind: "pool"; readonly id: number; readonly daemon: DaemonAddress }
   /** The wallet is closed: forget it. The thread may serve another. */
   | { readonly kind: "close" }
+  /** Undefined where the thread failed. */
+  | { readonly kind: "sifted"; readonly id: number; readonly sifted: Sifted | undefined }
   /** One batch of `scan` has been kept. */
   | { readonly kind: "kept" }
   | { readonly kind: "cancel" };
@@ -62,6 +58,8 @@ export type ToWorker =
 export type FromWorker =
   /** The table grew. */
   | { readonly kind: "range"; readonly range: KeyRange }
+  /** To be sifted in another thread. */
+  | { readonly kind: "sift"; readonly id: number; readonly transactions: PackedTransactions }
   /** What a run of blocks changes, as the journal writes it: handed over rather than copied. */
   | { readonly kind: "blocks"; readonly change: Uint8Array; readonly targetHeight: number }
   /** `open`, `cover`, `scan`, `single` or `pool` is finished; `single` finds as `pool` does. */

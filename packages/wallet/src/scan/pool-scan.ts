@@ -1,10 +1,9 @@
 /** Looks for the wallet's transactions among those that wait in the node's pool. Runs in the scan worker. */
-import { fromHex, readTransaction, toHex } from "@anulo/protocol";
+import { fromHex, toHex } from "@anulo/protocol";
 import type { ScannedTransaction } from "../changes.ts";
 import type { Daemon } from "../daemon.ts";
 import { type ScanContext, scanTransactions } from "./candidates.ts";
 import type { PoolFind, PoolPicture } from "./messages.ts";
-import { fullTransactionSize } from "./transaction-size.ts";
 
 /** What a restricted node gives in one answer. Source: core_rpc_server.cpp RESTRICTED_TRANSACTIONS_COUNT. */
 const TRANSACTIONS_PER_QUESTION = 100;
@@ -44,13 +43,11 @@ export class PoolScan {
 
 function scanEntry(context: ScanContext, entry: Entry): ScannedTransaction | undefined {
   const isPruned = entry.pruned_as_hex !== "";
-  const blob = fromHex(isPruned ? entry.pruned_as_hex : entry.as_hex);
-  const transaction = readTransaction(blob, { pruned: isPruned });
-  const txSize = isPruned ? fullTransactionSize(transaction, blob.length) : blob.length;
   const [scanned] = scanTransactions(context, [
     {
-      identify: () => ({ txHash: fromHex(entry.tx_hash), txSize }),
-      transaction,
+      form: isPruned ? "pruned" : "whole",
+      blob: fromHex(isPruned ? entry.pruned_as_hex : entry.as_hex),
+      txHash: fromHex(entry.tx_hash),
       globalIndices: [],
       coinbase: false,
       height: 0,

@@ -5,6 +5,7 @@ import type { DaemonAddress } from "../daemon.ts";
 import { decodeChange } from "../file/store.ts";
 import { type RefusalKind, WalletRefusal } from "../refusal.ts";
 import type { SubaddressIndex } from "../state.ts";
+import { workThreads } from "../threads/work-threads.ts";
 import type {
   BlocksChange,
   FromWorker,
@@ -48,6 +49,7 @@ export class Scanner {
   readonly ready: Promise<unknown>;
   readonly #worker: Worker;
   readonly #keep: ScannerParts["keep"];
+  readonly #viewSecret: Uint8Array;
   readonly #waiting = new Map<number, Waiting>();
   #nextId = OPENING + 1;
   #scanId: number | undefined;
@@ -57,6 +59,7 @@ export class Scanner {
   constructor({ keep, ...parts }: ScannerParts) {
     this.table = createSubaddressTable(parts.lookahead);
     this.#keep = keep;
+    this.#viewSecret = parts.keys.viewSecret;
     this.#worker = spare ?? new Worker(new URL("./worker.js", import.meta.url));
     spare = undefined;
     this.#worker.removeAllListeners();
@@ -88,7 +91,7 @@ export class Scanner {
     const id = this.#nextId++;
     this.#scanId = id;
     const done = this.#wait(id);
-    this.#send({ kind: "scan", id, task });
+    this.#send({ kind: "scan", id, task, threads: workThreads.most });
     const picture = await done;
     if (this.#refusedBatch !== undefined) throw this.#refusedBatch;
     return picture;
@@ -151,6 +154,7 @@ export class Scanner {
 
   #receive(message: FromWorker): void {
     if (message.kind === "range") addRange(this.table, message.range);
+    else if (message.kind === "sift") void this.#sift(message);
     else if (message.kind === "blocks") void this.#keepBatch(message);
     else this.#settle(message);
   }
@@ -166,6 +170,15 @@ export class Scanner {
       this.cancel();
     }
     this.#send({ kind: "kept" });
+  }
+
+  /** What no thread can do the worker does itself, and hears what is wrong with it. */
+  async #sift({ id, transactions }: Extract<FromWorker, { kind: "sift" }>): Promise<void> {
+    const input = { viewSecret: this.#viewSecret, transactions };
+    const sifted = await workThreads
+      .runLast("sift", input, [transactions.bytes.buffer])
+      .catch(() => undefined);
+    this.#send({ kind: "sifted", id, sifted });
   }
 
   #settle(message: Extract<FromWorker, { kind: "done" | "failed" }>): void {

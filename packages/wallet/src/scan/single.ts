@@ -20,11 +20,11 @@ export async function fetchSingles(wallet: Wallet, ids: readonly string[]): Prom
       const height = entry.block_height ?? 0;
       singles.push({
         blob: fromHex(entry.as_hex || entry.pruned_as_hex + entry.prunable_as_hex),
-        pruned,
+        form: pruned ? "pruned" : "whole",
         txHash,
         height,
         timestamp: entry.block_timestamp ?? 0,
-        globalIndices: (entry.output_indices ?? []).map(BigInt),
+        globalIndices: entry.output_indices ?? [],
         blockVersion: hardForkAt(networks[wallet.network], height),
       });
     }

@@ -3,17 +3,18 @@
 import { isDeepStrictEqual } from "node:util";
 import { parentPort } from "node:worker_threads";
 import { subaddressSpendPublicKeys } from "@anulo/crypto";
-import { BadBytes, BadHex, isMinerTransaction, readTransaction, toHex } from "@anulo/protocol";
+import { BadBytes, BadHex, isMinerTransaction, toHex } from "@anulo/protocol";
 import { connectDaemon, type Daemon, type DaemonAddress } from "../daemon.ts";
 import { encodeChange } from "../file/store.ts";
 import { WalletRefusal } from "../refusal.ts";
 import type { SubaddressIndex } from "../state.ts";
 import { scanBlocks } from "./block-scan.ts";
-import { type RawTransaction, type ScanContext, scanTransactions } from "./candidates.ts";
+import { type ScanContext, scanTransactions } from "./candidates.ts";
 import type { FromWorker, PoolFind, ScanTask, SingleTransaction, ToWorker } from "./messages.ts";
 import { PoolScan } from "./pool-scan.ts";
+import { type PackedTransactions, type RawTransaction, transactionOf } from "./raw-transaction.ts";
+import type { Sifted } from "./sift.ts";
 import { addRange, createSubaddressTable, missingFor } from "./subaddress-table.ts";
-import { fullTransactionSize } from "./transaction-size.ts";
 
 /** Batches on their way to the wallet's thread before the worker waits: bounds memory on a fast node. */
 const BATCHES_AHEAD = 2;
@@ -29,6 +30,9 @@ let daemon: Daemon | undefined;
 let cancelled = false;
 let unkept = 0;
 let wake: (() => void) | undefined;
+let lastSiftId = 0;
+/** Who waits for what other threads sift. */
+const sifting = new Map<number, (sifted: Sifted | undefined) => void>();
 
 /** The connections stay open from one scan to the next. */
 function daemonAt(address: DaemonAddress): Daemon {
@@ -54,13 +58,27 @@ function cover({ keys, table }: Pick<ScanContext, "keys" | "table">, index: Suba
   }
 }
 
-async function scan(task: ScanTask) {
+/** Hands transactions to the wallet's thread, which has others to sift them. */
+function siftElsewhere(transactions: PackedTransactions): Promise<Sifted | undefined> {
+  const id = ++lastSiftId;
+  const message: FromWorker = { kind: "sift", id, transactions };
+  port?.postMessage(message, [transactions.bytes.buffer]);
+  return new Promise((resolve) => sifting.set(id, resolve));
+}
+
+function receiveSifted({ id, sifted }: Extract<ToWorker, { kind: "sifted" }>): void {
+  sifting.get(id)?.(sifted);
+  sifting.delete(id);
+}
+
+async function scan(task: ScanTask, count: number) {
   if (context === undefined || pool === undefined) throw new Error("scan before open");
   cancelled = false;
   const node = daemonAt(task.daemon);
+  const threads = count > 1 ? { count, sift: siftElsewhere } : undefined;
   // The pool comes first, so that a transaction mined in between is missed in neither.
   const picture = await pool.look(node);
-  for await (const { change, targetHeight } of scanBlocks(context, task, node)) {
+  for await (const { change, targetHeight } of scanBlocks({ context, task, daemon: node, threads })) {
     const bytes = encodeChange(change);
     const message: FromWorker = { kind: "blocks", change: bytes, targetHeight };
     port?.postMessage(message, [bytes.buffer as ArrayBuffer]);
@@ -79,11 +97,9 @@ async function look(address: DaemonAddress) {
 
 function lookAt(entries: readonly SingleTransaction[]): PoolFind[] {
   if (context === undefined) throw new Error("single before open");
-  const raw = entries.map(({ blob, pruned, txHash, ...entry }): RawTransaction => {
-    const transaction = readTransaction(blob, { pruned });
-    const coinbase = isMinerTransaction(transaction);
-    const txSize = pruned ? fullTransactionSize(transaction, blob.length) : blob.length;
-    return { ...entry, transaction, coinbase, identify: () => ({ txHash, txSize }) };
+  const raw = entries.map((entry): RawTransaction => {
+    const read = transactionOf(entry);
+    return { ...entry, read, coinbase: isMinerTransaction(read) };
   });
   const found = scanTransactions(context, raw);
   return found.map((transaction) => ({ transaction, doubleSpendSeen: false }));
@@ -119,6 +135,7 @@ function close(): void {
   pool = undefined;
   daemon?.close();
   daemon = undefined;
+  sifting.clear();
 }
 
 port.on("message", (message: ToWorker) => {
@@ -135,7 +152,8 @@ port.on("message", (message: ToWorker) => {
       return { kind: "done", id: message.id, pool: undefined };
     });
   } else if (message.kind === "scan") {
-    void answer(message.id, async () => ({ kind: "done", id: message.id, pool: await scan(message.task) }));
+    const { id, task, threads } = message;
+    void answer(id, async () => ({ kind: "done", id, pool: await scan(task, threads) }));
   } else if (message.kind === "single") {
     const { id, entries } = message;
     void answer(id, async () => ({ kind: "done", id, pool: { ids: [], found: lookAt(entries) } }));
@@ -143,6 +161,8 @@ port.on("message", (message: ToWorker) => {
     void answer(message.id, async () => ({ kind: "done", id: message.id, pool: await look(message.daemon) }));
   } else if (message.kind === "close") {
     close();
+  } else if (message.kind === "sifted") {
+    receiveSifted(message);
   } else if (message.kind === "kept") {
     unkept -= 1;
     wake?.();

@@ -16,6 +16,8 @@ import { buildProposal, type Proposer } from "../multisig/propose.ts";
 import { type Checking, checkEntries, type EntryToCheck } from "../proofs/check-reserve.ts";
 import { type Proving, proveOutputs } from "../proofs/reserve-proof.ts";
 import { WalletRefusal } from "../refusal.ts";
+import { type PackedTransactions, transactionOf, unpackTransactions } from "../scan/raw-transaction.ts";
+import { sift, withKeys } from "../scan/sift.ts";
 import type { OwnedOutput, WalletKeys } from "../state.ts";
 import { matchingTags } from "../tag-pattern.ts";
 import type { SigningAttempt } from "../transfer/metadata.ts";
@@ -95,6 +97,15 @@ export const jobs = {
     ({ bytes }) => [bytes],
     (hash) => [hash],
   ),
+  /** The first half of scanning. */
+  sift: job(
+    ({ viewSecret, transactions }: ToSift) =>
+      sift(
+        viewSecret,
+        unpackTransactions(transactions).map((each) => withKeys(transactionOf(each))),
+      ),
+    ({ viewSecret }) => [viewSecret],
+  ),
   signKeyImages: each(
     (output: OwnedOutput, { keys }: { readonly keys: WalletKeys }) => signKeyImage(output, { keys }),
     ({ keys }) => secretsOf(keys),
@@ -154,6 +165,8 @@ export const jobs = {
     () => [],
   ),
 } as const;
+
+type ToSift = { readonly viewSecret: Uint8Array; readonly transactions: PackedTransactions };
 
 /** `texts`: the other signers' strings. */
 type FirstRound = {

@@ -1,6 +1,7 @@
 /** The threads that do what would hold up the event loop. */
 import { availableParallelism } from "node:os";
 import { Worker } from "node:worker_threads";
+import { giveBackMemory } from "@anulo/crypto";
 import { errorOf, type Failure } from "./failures.ts";
 import type { JobInput, JobName, JobOutput } from "./jobs.ts";
 
@@ -11,6 +12,8 @@ export type WorkAnswer =
 
 type Waiting = {
   readonly order: WorkOrder;
+  /** What of the input is handed over rather than copied. */
+  readonly transfer: readonly ArrayBuffer[];
   readonly resolve: (output: never) => void;
   readonly reject: (error: unknown) => void;
 };
@@ -27,19 +30,48 @@ type ListJob = {
 type ItemOf<K extends ListJob> = JobInput<K>["items"][number];
 type ResultOf<K extends ListJob> = JobOutput<K> extends readonly (infer R)[] ? R : never;
 
-/** Threads started when first needed and kept: each takes the next job when it has done one. */
+/** Milliseconds without a job after which a thread ends that is not the last: it costs 20 MiB, a new one 100 ms. */
+const IDLE_MS = 30_000;
+
+/** Threads started when first needed: each takes the next job when it has done one. */
 export class WorkThreads {
   /** At most so many threads. */
   most = availableParallelism();
   #lastId = 0;
   readonly #queue: Waiting[] = [];
+  /** Jobs that no caller waits for. */
+  readonly #lastQueue: Waiting[] = [];
+  /** The one that rested last comes last, and is taken first. */
   readonly #idle: Worker[] = [];
+  readonly #idleMs: number;
+  #rest: NodeJS.Timeout | undefined;
   readonly #busy = new Map<Worker, Waiting>();
+
+  constructor(idleMs: number = IDLE_MS) {
+    this.#idleMs = idleMs;
+  }
+
+  /** How many threads there are. */
+  get count(): number {
+    return this.#idle.length + this.#busy.size;
+  }
 
   /** Does a job with a copy of its input; rejects with what it threw. */
   run<K extends JobName>(name: K, input: JobInput<K>): Promise<JobOutput<K>> {
     return new Promise((resolve, reject) => {
-      this.#queue.push({ order: { id: ++this.#lastId, name, input }, resolve, reject });
+      this.#queue.push({ order: { id: ++this.#lastId, name, input }, transfer: [], resolve, reject });
+      this.#hand();
+    });
+  }
+
+  /** As `run`, once no other job waits for a thread; `transfer` of the input is handed over. */
+  runLast<K extends JobName>(
+    name: K,
+    input: JobInput<K>,
+    transfer: readonly ArrayBuffer[],
+  ): Promise<JobOutput<K>> {
+    return new Promise((resolve, reject) => {
+      this.#lastQueue.push({ order: { id: ++this.#lastId, name, input }, transfer, resolve, reject });
       this.#hand();
     });
   }
@@ -69,13 +101,15 @@ export class WorkThreads {
   }
 
   #hand(): void {
-    while (this.#queue.length > 0) {
+    for (;;) {
+      const queue = this.#queue.length > 0 ? this.#queue : this.#lastQueue;
+      if (queue.length === 0) return;
       const worker = this.#idle.pop() ?? (this.#busy.size < this.most ? this.#start() : undefined);
       if (worker === undefined) return;
-      const waiting = this.#queue.shift()!;
+      const waiting = queue.shift()!;
       this.#busy.set(worker, waiting);
       worker.ref();
-      worker.postMessage(waiting.order);
+      worker.postMessage(waiting.order, waiting.transfer);
     }
   }
 
@@ -89,10 +123,22 @@ export class WorkThreads {
       if ("output" in answer) waiting?.resolve(answer.output as never);
       else waiting?.reject(errorOf(answer.failure));
       this.#hand();
+      this.#letRest();
     });
     worker.on("error", (error) => this.#lose(worker, error));
     worker.on("exit", () => this.#lose(worker, new Error("a working thread ended")));
     return worker;
+  }
+
+  /** Ends all but one once none has had a job for a while. */
+  #letRest(): void {
+    clearTimeout(this.#rest);
+    if (this.#busy.size > 0 || this.#idle.length <= 1) return;
+    this.#rest = setTimeout(() => {
+      if (this.#busy.size > 0) return;
+      const ended = this.#idle.splice(0, this.#idle.length - 1).map((worker) => worker.terminate());
+      void Promise.all(ended).then(giveBackMemory);
+    }, this.#idleMs).unref();
   }
 
   /** A thread that died takes its job with it, and none else. */

@@ -1,0 +1,66 @@
+/** Transactions as a node gives them, before anything is known of them. */
+import { readBlock, readTransaction, type Transaction, writeTransaction } from "@anulo/protocol";
+import { fullTransactionSize } from "./transaction-size.ts";
+
+/** Where a transaction's bytes are: its own, or in a block that it is the miner's of. */
+export const transactionForms = ["whole", "pruned", "miner"] as const;
+
+export type TransactionBytes = {
+  readonly form: (typeof transactionForms)[number];
+  readonly blob: Uint8Array;
+  /** The transaction, where it has been read already. */
+  readonly read?: Transaction | undefined;
+};
+
+/** A transaction of a block or of the pool, before scanning. Survives structured cloning. */
+export type RawTransaction = TransactionBytes & {
+  readonly txHash: Uint8Array;
+  /** Global indices by output; empty where they are not known. */
+  readonly globalIndices: readonly number[];
+  readonly coinbase: boolean;
+  readonly height: number;
+  readonly timestamp: number;
+  /** Hard fork of the block. */
+  readonly blockVersion: number;
+};
+
+/** Throws `BadBytes`. */
+export function transactionOf({ form, blob, read }: TransactionBytes): Transaction {
+  if (read !== undefined) return read;
+  if (form === "miner") return readBlock(blob).minerTransaction;
+  return readTransaction(blob, { pruned: form === "pruned" });
+}
+
+/** Bytes of the whole transaction; 0 where that can't be told. */
+export function sizeOf({ form, blob }: TransactionBytes, transaction: Transaction): number {
+  if (form === "miner") return writeTransaction(transaction).length;
+  return form === "pruned" ? fullTransactionSize(transaction, blob.length) : blob.length;
+}
+
+/** The bytes of many transactions on their way to another thread. */
+export type PackedTransactions = {
+  /** Places in `transactionForms`. */
+  readonly forms: Uint8Array;
+  readonly lengths: Uint32Array;
+  readonly bytes: Uint8Array<ArrayBuffer>;
+};
+
+export function packTransactions(transactions: readonly TransactionBytes[]): PackedTransactions {
+  const forms = Uint8Array.from(transactions, ({ form }) => transactionForms.indexOf(form));
+  const lengths = Uint32Array.from(transactions, ({ blob }) => blob.length);
+  const bytes = new Uint8Array(lengths.reduce((sum, length) => sum + length, 0));
+  let at = 0;
+  for (const { blob } of transactions) {
+    bytes.set(blob, at);
+    at += blob.length;
+  }
+  return { forms, lengths, bytes };
+}
+
+export function unpackTransactions({ forms, lengths, bytes }: PackedTransactions): TransactionBytes[] {
+  let at = 0;
+  return Array.from(lengths, (length, i) => {
+    at += length;
+    return { form: transactionForms[forms[i]!]!, blob: bytes.subarray(at - length, at) };
+  });
+}
