@@ -1,12 +1,12 @@
 /** Multiples of arbitrary points, two independent lanes at a time. */
 import {
-  IDENTITY_CACHED, PT, addCached, dbl, gatherPairs, multiples, negateCachedIf, oddMultiples, setIdentity, subCached,
+  IDENTITY_CACHED, PT, addCached, dbl, dblTimes, gatherPairs, multiples, negateCachedIf, oddMultiples, setIdentity, subCached,
 } from "./point";
 import { DIGIT_MASKS, nonAdjacentForm, radix16, writeDigitMasks } from "./digits";
 
 const TABLE: usize = memory.data(8 * 4 * 160, 16), SECOND: usize = memory.data(8 * 4 * 160, 16);
 const DIGITS: usize = memory.data(256, 16);
-const ENTRY: usize = memory.data(4 * 160, 16);
+const ENTRY: usize = memory.data(4 * 160, 16), POWER: usize = memory.data(4 * 160, 16);
 
 /**
  * o = s·(lane 0 of p), t·(lane 1 of p), without T: fixed windows of four bits, the table scanned with masks. Time and
@@ -22,6 +22,32 @@ export function scalarMult(o: usize, p: usize, s: usize, t: usize): void {
       dbl(o, o, false); dbl(o, o, false); dbl(o, o, false); dbl(o, o, true);
     }
     addScanned(o, TABLE, <i32>load<i8>(DIGITS + i), <i32>load<i8>(DIGITS + i, 64));
+  }
+}
+
+/**
+ * The same by two pairs of scalars, (s, t) into o and (u, v) into q: the multiples of 2^128·p, made once, let both do with
+ * half the doublings.
+ */
+export function scalarMultTwice(o: usize, q: usize, p: usize, s: usize, t: usize, u: usize, v: usize): void {
+  multiples(TABLE, p, 8);
+  dblTimes(POWER, p, 128);
+  multiples(SECOND, POWER, 8);
+  multByHalves(o, s, t);
+  multByHalves(q, u, v);
+}
+
+/** o = s·(lane 0), t·(lane 1) of the point whose multiples are in TABLE, those of 2^128 times it in SECOND; without T. */
+function multByHalves(o: usize, s: usize, t: usize): void {
+  radix16(DIGITS, s);
+  radix16(DIGITS + 64, t);
+  setIdentity(o);
+  for (let i = 31; i >= 0; --i) {
+    if (i < 31) {
+      dbl(o, o, false); dbl(o, o, false); dbl(o, o, false); dbl(o, o, true);
+    }
+    addScanned(o, TABLE, <i32>load<i8>(DIGITS + i), <i32>load<i8>(DIGITS + i, 64));
+    addScanned(o, SECOND, <i32>load<i8>(DIGITS + i, 32), <i32>load<i8>(DIGITS + i, 96));
   }
 }
 
@@ -111,6 +137,8 @@ export function addIndexed(o: usize, table: usize, d: i32, e: i32, withT: bool):
 /** Overwrites what a multiplication by a secret leaves. */
 export function wipeMult(): void {
   memory.fill(TABLE, 0, 8 * PT);
+  memory.fill(SECOND, 0, 8 * PT);
   memory.fill(DIGITS, 0, 256);
   memory.fill(ENTRY, 0, PT);
+  memory.fill(POWER, 0, PT);
 }

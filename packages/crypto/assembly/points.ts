@@ -4,7 +4,7 @@ import {
   swapPoint, toCached,
 } from "./point";
 import { baseMult, baseMultSingle } from "./base";
-import { combineByDigits, doubleScalarMult, multByDigits, prepareDigits, scalarMult } from "./mult";
+import { combineByDigits, doubleScalarMult, multByDigits, prepareDigits, scalarMult, scalarMultTwice as multTwice } from "./mult";
 import { hashToPoint } from "./elligator";
 import { alloc, arenaMark, arenaRewind } from "./arena";
 
@@ -76,6 +76,32 @@ export function scalarMultPoints(out: usize, scalars: usize, points: usize, n: i
   if (areValid) encodeBatch(out, products, (n + 1) >> 1);
   arenaRewind(mark);
   return areValid;
+}
+
+/** out_i = s_i·P_i and, 32·(n + n mod 2) bytes behind it, t_i·P_i, constant time in the scalars. */
+export function scalarMultTwice(out: usize, s: usize, t: usize, points: usize, n: i32): i32 {
+  const mark = arenaMark(), pairs = (n + 1) >> 1, products = alloc(2 * PT * pairs);
+  let areValid = 1;
+  for (let i = 0; i < n && areValid; i += 2) {
+    const x = 32 * i, y = 32 * (i + 1 < n ? i + 1 : i), first = products + PT * (i >> 1);
+    areValid = i32(decompress(P, points + x, points + y) == 3);
+    if (areValid) multTwice(first, first + PT * pairs, P, s + x, s + y, t + x, t + y);
+  }
+  if (areValid) encodeBatch(out, products, 2 * pairs);
+  arenaRewind(mark);
+  return areValid;
+}
+
+/** out_i = s_i·hash-to-point of 32 bytes, constant time in the scalars; `out` of 32·(n + n mod 2) bytes. */
+export function scalarMultHashed(out: usize, scalars: usize, data: usize, n: i32): void {
+  const mark = arenaMark(), products = alloc(PT * ((n + 1) >> 1));
+  for (let i = 0; i < n; i += 2) {
+    const x = 32 * i, y = 32 * (i + 1 < n ? i + 1 : i);
+    hashToPoint(P, data + x, data + y, true);
+    scalarMult(products + PT * (i >> 1), P, scalars + x, scalars + y);
+  }
+  encodeBatch(out, products, (n + 1) >> 1);
+  arenaRewind(mark);
 }
 
 /** out_i = s_i·G, constant time; `out` of 32·(n + n mod 2) bytes. */

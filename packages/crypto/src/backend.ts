@@ -33,6 +33,14 @@ export type Backend = {
   pointSum(points: Uint8Array): Uint8Array | undefined;
   /** s_i·P_i for n scalars and as many points, constant time in the scalars: 32·n bytes. */
   scalarMult(scalars: Uint8Array, points: Uint8Array): Uint8Array | undefined;
+  /** s_i·P_i and t_i·P_i of n points, in less time than by `scalarMult` twice: 32·n bytes each. */
+  scalarMultTwice(terms: {
+    s: Uint8Array;
+    t: Uint8Array;
+    points: Uint8Array;
+  }): { s: Uint8Array; t: Uint8Array } | undefined;
+  /** s_i·hashToPoint(data_i) for n scalars and as many inputs of 32 bytes, constant time in the scalars: 32·n bytes. */
+  scalarMultHashed(scalars: Uint8Array, data: Uint8Array): Uint8Array;
   /** s·G for each of n scalars, constant time in them. Source: Bernstein et al., "High-speed high-security signatures". */
   scalarMultBase(scalars: Uint8Array): Uint8Array;
   /** a_i·A_i + b_i·B_i for n quadruples of 32 bytes: 32·n bytes. */

@@ -41,7 +41,6 @@ export {
   publicKeyOf,
   scalarMult,
   scalarMultBase,
-  scalarMultEach,
 } from "./point.ts";
 export { createRandomXCache, type RandomXCache, type RandomXCacheOptions } from "./randomx/cache.ts";
 export {
@@ -137,6 +136,8 @@ export {
   checkTxProofs,
   generateTxProof,
   generateTxProofs,
+  type SharedSecretProof,
   type TxProof,
+  type TxProofClaim,
   type TxProofStatement,
 } from "./tx-proof.ts";

@@ -5,8 +5,8 @@
 import { checkLength, concatBytes, elementAt, elementsOf, equalBytes, wipe } from "./bytes.ts";
 import { eachVerdict } from "./each-verdict.ts";
 import { backend } from "./engine.ts";
-import { G, hashToScalar, requirePoint } from "./point.ts";
-import { type RandomSource, randomScalar, scIsCanonical, scMulSub } from "./scalar.ts";
+import { G, hashToScalar } from "./point.ts";
+import { type RandomSource, randomScalars, scIsCanonical, scMulSub } from "./scalar.ts";
 
 /** 32 bytes each. */
 export type KeyImageStatement = {
@@ -25,12 +25,11 @@ export function proveKeyImages(
   random?: RandomSource,
 ): Uint8Array[] {
   for (const { prefixHash } of statements) checkLength("prefix hash", prefixHash, 32);
-  const nonces = statements.map(() => randomScalar(random));
+  const nonces = randomScalars(statements.length, random);
   const all = concatBytes(...nonces);
   try {
-    const hashed = backend.hashToPoint(concatBytes(...statements.map(({ publicKey }) => publicKey)));
     const L = backend.scalarMultBase(all);
-    const R = requirePoint(backend.scalarMult(all, hashed), "hash of a key");
+    const R = backend.scalarMultHashed(all, concatBytes(...statements.map(({ publicKey }) => publicKey)));
     return statements.map(({ prefixHash }, i) => {
       const c = hashToScalar(prefixHash, elementAt(L, i), elementAt(R, i));
       return concatBytes(c, scMulSub(c, secretKeys[i]!, nonces[i]!));

@@ -6,14 +6,12 @@ import { asciiBytes, checkLength, concatBytes, equalBytes, repeatElement, varint
 import { backend } from "./engine.ts";
 import { keccak256 } from "./hash/keccak.ts";
 import {
-  hashToPoint,
   hashToScalar,
   mulBy8,
   pointAdd,
   pointSub,
   publicKeyOf,
   requirePoint,
-  scalarMult,
   scalarMultBase,
 } from "./point.ts";
 import { scAdd } from "./scalar.ts";
@@ -76,7 +74,7 @@ export function deriveSubaddressPublicKey(
 
 /** The key image x·Hp(P), 32 bytes: the same whenever the output is spent. Source: `generate_key_image`. */
 export function keyImageOf(oneTimePublic: Uint8Array, oneTimeSecret: Uint8Array): Uint8Array {
-  return scalarMult(oneTimeSecret, hashToPoint(oneTimePublic));
+  return backend.scalarMultHashed(oneTimeSecret, oneTimePublic);
 }
 
 /** m = Hs("SubAddr\0" ‖ a ‖ major ‖ minor), what a subaddress adds to the spend key. Source: `get_subaddress_secret_key`. */

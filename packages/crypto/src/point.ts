@@ -1,4 +1,4 @@
-import { checkLength, concatBytes, elementsOf, hexBytes, repeatElement, wipe } from "./bytes.ts";
+import { checkLength, concatBytes, hexBytes } from "./bytes.ts";
 import { backend } from "./engine.ts";
 import { keccak256 } from "./hash/keccak.ts";
 
@@ -77,16 +77,6 @@ export function mulBy8(point: Uint8Array): Uint8Array {
 /** s·P, in a time that does not depend on s; throws `InvalidPoint`, and `RangeError` from s = 2²⁵⁵. */
 export function scalarMult(scalar: Uint8Array, point: Uint8Array): Uint8Array {
   return requirePoint(backend.scalarMult(scalar, point), "factor");
-}
-
-/** s·P of each of many points, in a time that does not depend on s; throws as `scalarMult`. */
-export function scalarMultEach(scalar: Uint8Array, points: readonly Uint8Array[]): Uint8Array[] {
-  const scalars = repeatElement(scalar, points.length);
-  try {
-    return elementsOf(requirePoint(backend.scalarMult(scalars, concatBytes(...points)), "factor"));
-  } finally {
-    wipe(scalars);
-  }
 }
 
 /** s·G, in a time that does not depend on s; throws `RangeError` from s = 2²⁵⁵. */

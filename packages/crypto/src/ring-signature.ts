@@ -4,7 +4,7 @@
  */
 import { checkLength, concatBytes, elementAt, elementsOf, equalBytes, wipe } from "./bytes.ts";
 import { backend } from "./engine.ts";
-import { G, hashToScalar, requirePoint, scalarMult, scalarMultBase } from "./point.ts";
+import { G, hashToScalar, requirePoint, scalarMultBase } from "./point.ts";
 import { type RandomSource, randomScalar, scAdd, scIsCanonical, scMulSub, scSub } from "./scalar.ts";
 
 export type RingSignatureStatement = {
@@ -73,7 +73,7 @@ export function generateRingSignature(
     c.fill(0, 32 * realIndex, 32 * realIndex + 32);
     requirePoint(pairs, "ring member or key image");
     pairs!.set(scalarMultBase(k), 64 * realIndex);
-    pairs!.set(scalarMult(k, backend.hashToPoint(realKey)), 64 * realIndex + 32);
+    pairs!.set(backend.scalarMultHashed(k, realKey), 64 * realIndex + 32);
     const realC = scSub(hashToScalar(prefixHash, pairs!), sumOf(c));
     c.set(realC, 32 * realIndex);
     r.set(scMulSub(realC, secretKey, k), 32 * realIndex);

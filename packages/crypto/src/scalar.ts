@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { checkLength, hexBytes } from "./bytes.ts";
+import { checkLength, elementsOf, hexBytes, wipe } from "./bytes.ts";
 import { backend } from "./engine.ts";
 
 /** Gives `size` unpredictable bytes, a new array at every call (its reader wipes it). */
@@ -73,13 +73,25 @@ export function scFromUint64(value: bigint): Uint8Array {
 }
 
 /** A uniform scalar other than zero, 32 bytes. Source: crypto.cpp `random32_unbiased`. */
-export function randomScalar(random: RandomSource = randomBytes): Uint8Array {
-  for (;;) {
-    const bytes = random(32);
-    const scalar = isBelow(bytes, FIFTEEN_ORDERS) ? scReduce32(bytes) : new Uint8Array(32);
-    bytes.fill(0);
-    if (!scIsZero(scalar)) return scalar;
+export function randomScalar(random?: RandomSource): Uint8Array {
+  return randomScalars(1, random)[0]!;
+}
+
+/** `count` of them, of which the source is asked at once. */
+export function randomScalars(count: number, random: RandomSource = randomBytes): Uint8Array[] {
+  const bytes = random(32 * count);
+  try {
+    return elementsOf(bytes).map((candidate) => scalarFrom(candidate) ?? randomScalar(random));
+  } finally {
+    wipe(bytes);
   }
+}
+
+/** A uniform scalar of 32 uniform bytes; undefined of the few that would make it another. */
+function scalarFrom(bytes: Uint8Array): Uint8Array | undefined {
+  if (!isBelow(bytes, FIFTEEN_ORDERS)) return undefined;
+  const scalar = scReduce32(bytes);
+  return scIsZero(scalar) ? undefined : scalar;
 }
 
 function isBelow(bytes: Uint8Array, limit: Uint8Array): boolean {

@@ -2,12 +2,21 @@
  * Proofs that one secret r stands behind both R = r·G (or r·B, for a subaddress with spend key B) and D = r·A.
  * Source: crypto.cpp `generate_tx_proof`, `generate_tx_proof_v1`, `check_tx_proof`.
  */
-import { asciiBytes, checkLength, concatBytes, elementAt, elementsOf, equalBytes, wipe } from "./bytes.ts";
+import {
+  asciiBytes,
+  checkLength,
+  concatBytes,
+  elementAt,
+  elementsOf,
+  equalBytes,
+  repeatElement,
+  wipe,
+} from "./bytes.ts";
 import { eachVerdict } from "./each-verdict.ts";
 import { backend } from "./engine.ts";
 import { keccak256 } from "./hash/keccak.ts";
-import { G, hashToScalar, requirePoint } from "./point.ts";
-import { type RandomSource, randomScalar, scIsCanonical, scMulSub } from "./scalar.ts";
+import { G, hashToScalar, InvalidPoint, requirePoint } from "./point.ts";
+import { type RandomSource, randomScalars, scIsCanonical, scMulSub } from "./scalar.ts";
 
 export type TxProofStatement = {
   /** What the proof is bound to, 32 bytes. */
@@ -36,52 +45,58 @@ function challenge(statement: TxProofStatement, X: Uint8Array, Y: Uint8Array): U
 
 const pointsOf = ({ R, A, B, D }: TxProofStatement) => (B ? [R, A, B, D] : [R, A, D]);
 
-/**
- * The proofs c ‖ s, 64 bytes each, of statements with one secret; throws `InvalidPoint` where A or B is no point. R and D
- * are hashed, not checked.
- */
+/** What is to be proven of a secret r: all but D, which the secret gives. */
+export type TxProofClaim = Omit<TxProofStatement, "D">;
+
+/** The shared secret r·A (32 bytes) and the proof c ‖ s of it (64 bytes). */
+export type SharedSecretProof = { readonly D: Uint8Array; readonly proof: Uint8Array };
+
+/** Shared secrets and their proofs, of claims with one secret; throws `InvalidPoint` where A or B is no point. R is not checked. */
 export function generateTxProofs(
-  statements: readonly TxProofStatement[],
+  claims: readonly TxProofClaim[],
   secret: Uint8Array,
   random?: RandomSource,
-): Uint8Array[] {
-  for (const { prefixHash, R, D } of statements) {
+): SharedSecretProof[] {
+  for (const { prefixHash, R } of claims) {
     checkLength("prefix hash", prefixHash, 32);
     checkLength("R", R, 32);
-    checkLength("D", D, 32);
   }
-  const nonces = statements.map(() => randomScalar(random));
+  const nonces = randomScalars(claims.length, random);
   const all = concatBytes(...nonces);
-  const ofSubaddresses = concatBytes(...nonces.filter((_, i) => statements[i]!.B));
+  const secrets = repeatElement(secret, claims.length);
+  const ofSubaddresses = concatBytes(...nonces.filter((_, i) => claims[i]!.B));
   try {
     const Xs = elementsOf(backend.scalarMultBase(all));
-    const bases = statements.flatMap(({ B }) => (B ? [B] : []));
+    const bases = claims.flatMap(({ B }) => (B ? [B] : []));
     const others = requirePoint(
       backend.scalarMult(ofSubaddresses, concatBytes(...bases)),
       "spend public key",
     );
-    const Y = requirePoint(
-      backend.scalarMult(all, concatBytes(...statements.map(({ A }) => A))),
-      "view public key",
-    );
+    const products = backend.scalarMultTwice({
+      s: secrets,
+      t: all,
+      points: concatBytes(...claims.map(({ A }) => A)),
+    });
+    if (products === undefined) throw new InvalidPoint("view public key");
     let next = 0;
-    return statements.map((statement, i) => {
-      const X = statement.B ? elementAt(others, next++) : Xs[i]!;
-      const c = challenge(statement, X, elementAt(Y, i));
-      return concatBytes(c, scMulSub(c, secret, nonces[i]!));
+    return claims.map((claim, i) => {
+      const D = products.s.slice(32 * i, 32 * i + 32);
+      const X = claim.B ? elementAt(others, next++) : Xs[i]!;
+      const c = challenge({ ...claim, D }, X, elementAt(products.t, i));
+      return { D, proof: concatBytes(c, scMulSub(c, secret, nonces[i]!)) };
     });
   } finally {
-    wipe(all, ofSubaddresses, ...nonces);
+    wipe(all, secrets, ofSubaddresses, ...nonces);
   }
 }
 
-/** A single proof; throws `InvalidPoint` where A or B is no point. */
+/** A single one; throws `InvalidPoint` where A or B is no point. */
 export function generateTxProof(
-  statement: TxProofStatement,
+  claim: TxProofClaim,
   secret: Uint8Array,
   random?: RandomSource,
-): Uint8Array {
-  return generateTxProofs([statement], secret, random)[0]!;
+): SharedSecretProof {
+  return generateTxProofs([claim], secret, random)[0]!;
 }
 
 function isFormed({ statement, proof }: TxProof): boolean {

@@ -174,6 +174,28 @@ function pointSuite(engine: Backend): void {
       ),
       (on, s, p) => on.scalarMult(s, p),
     );
+    compare(engine, pairs(wideFactors, candidates.slice(0, 9)), (on, s, points) =>
+      on.scalarMultTwice({ s, t: wideFactors[points[0]! % wideFactors.length]!, points }),
+    );
+    compare(
+      engine,
+      pairs(
+        scalarLists,
+        pointLists.map((list) => concatBytes(...list)),
+      ),
+      (on, s, points) => on.scalarMultTwice({ s, t: s.toReversed().map((byte) => byte & 127), points }),
+    );
+    compare(engine, pairs(wideFactors, candidates.slice(0, 9)), (on, s, data) =>
+      on.scalarMultHashed(s, data),
+    );
+    compare(
+      engine,
+      pairs(
+        scalarLists,
+        pointLists.map((list) => concatBytes(...list)),
+      ),
+      (on, s, data) => on.scalarMultHashed(s, data),
+    );
     compare(engine, single(wideFactors), (on, s) => on.scalarMultBase(s));
     compare(engine, single([concatBytes(...factors), new Uint8Array()]), (on, all) => on.scalarMultBase(all));
     const terms = factors.map((a, i) => ({

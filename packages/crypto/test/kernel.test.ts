@@ -58,6 +58,8 @@ function checkTraces(backend: Backend, kernel: Kernel): void {
     () => backend.vector.invert(concatBytes(a, b)),
     () => backend.scalarMultBase(concatBytes(a, b, c)),
     () => backend.scalarMult(a, point),
+    () => backend.scalarMultTwice({ s: a, t: b, points: point }),
+    () => backend.scalarMultHashed(a, point),
     () => backend.multiexp({ scalars: concatBytes(a, b), points: concatBytes(point, point) }),
     () => backend.deriveBatch(a, point).derivations,
     () => backend.viewTags(a, indices),

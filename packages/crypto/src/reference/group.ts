@@ -29,6 +29,8 @@ type GroupFunctions = Pick<
   | "mulBy8"
   | "pointSum"
   | "scalarMult"
+  | "scalarMultTwice"
+  | "scalarMultHashed"
   | "scalarMultBase"
   | "doubleScalarMultVartime"
   | "twinScalarMultVartime"
@@ -103,6 +105,18 @@ function multiexp({ scalars, points, generators }: MultiexpTerms): Uint8Array | 
   return encodePoint(multiexpVartime(factors.map((k, i) => ({ k, point: bases[i]! }))));
 }
 
+function scalarMult(scalars: Uint8Array, points: Uint8Array): Uint8Array | undefined {
+  const factors = readFactors(scalars);
+  if (points.length !== scalars.length) throw new RangeError("as many points as scalars expected");
+  const bases = readPoints(points);
+  return bases && concatBytes(...factors.map((k, i) => encodePoint(multiplyVartime(k, bases[i]!))));
+}
+
+function hashToPoint(data: Uint8Array): Uint8Array {
+  countElements("data", data);
+  return concatBytes(...elementsOf(data).map((item) => encodePoint(hashToGroup(item))));
+}
+
 export const group: GroupFunctions = {
   isPoint: (point) => readPoint(point) !== undefined,
   areInMainSubgroup(points) {
@@ -120,12 +134,12 @@ export const group: GroupFunctions = {
     const points = readPoints(vector);
     return points && encodePoint(points.reduce(add, IDENTITY));
   },
-  scalarMult(scalars, points) {
-    const factors = readFactors(scalars);
-    if (points.length !== scalars.length) throw new RangeError("as many points as scalars expected");
-    const bases = readPoints(points);
-    return bases && concatBytes(...factors.map((k, i) => encodePoint(multiplyVartime(k, bases[i]!))));
+  scalarMult,
+  scalarMultTwice({ s, t, points }) {
+    const [first, second] = [scalarMult(s, points), scalarMult(t, points)];
+    return first && second && { s: first, t: second };
   },
+  scalarMultHashed: (scalars, data) => scalarMult(scalars, hashToPoint(data))!,
   scalarMultBase: (scalars) =>
     concatBytes(...readFactors(scalars).map((k) => encodePoint(multiplyVartime(k, BASE_POINT)))),
   doubleScalarMultVartime: doubleScalarMult,
@@ -141,10 +155,7 @@ export const group: GroupFunctions = {
     for (const factor of [a, b]) checkLength("scalar", factor, 32);
     return doubleScalarMult({ a: repeatElement(a, n), A, b: repeatElement(b, n), B });
   },
-  hashToPoint(data) {
-    countElements("data", data);
-    return concatBytes(...elementsOf(data).map((item) => encodePoint(hashToGroup(item))));
-  },
+  hashToPoint,
   multiexp,
   multiexpVartime: multiexp,
 };

@@ -3,11 +3,19 @@
  * Source: Goodell, Noether, RandomRun, https://eprint.iacr.org/2019/654; rctSigs.cpp `CLSAG_Gen`.
  */
 import type { ClsagRing } from "../backend.ts";
-import { asciiBytes, concatBytes, elementAt, elementsOf, wipe } from "../bytes.ts";
+import { asciiBytes, concatBytes, elementAt, elementsOf, repeatElement, wipe } from "../bytes.ts";
 import { backend } from "../engine.ts";
 import { isKeyPair } from "../keys.ts";
-import { hashToPoint, hashToScalar, pointSub, requirePoint, scalarMult, scalarMultBase } from "../point.ts";
-import { INVERSE_OF_EIGHT, type RandomSource, randomScalar, scMul, scMulAdd, scMulSub } from "../scalar.ts";
+import { hashToScalar, pointSub, requirePoint, scalarMultBase } from "../point.ts";
+import {
+  INVERSE_OF_EIGHT,
+  type RandomSource,
+  randomScalar,
+  randomScalars,
+  scMul,
+  scMulAdd,
+  scMulSub,
+} from "../scalar.ts";
 
 /** A proof as on the wire: one response per ring member, the first challenge, the commitment's image divided by 8. */
 export type Clsag = { s: Uint8Array[]; c1: Uint8Array; D: Uint8Array };
@@ -58,23 +66,26 @@ function checkOpening({ ring, pseudoOut, secretKey, secretMask, realIndex }: Cls
 export function signClsag(signing: ClsagSigning): { proof: Clsag; keyImage: Uint8Array } {
   const { message, pseudoOut, secretKey, secretMask, realIndex, random } = signing;
   const size = signing.ring.length;
-  const base = hashToPoint(checkOpening(signing).key);
+  const { key } = checkOpening(signing);
   const nonce = randomScalar(random);
   const dividedMask = scMul(secretMask, INVERSE_OF_EIGHT);
+  const factors = concatBytes(secretKey, dividedMask, nonce);
   let aggregate = new Uint8Array(32);
   try {
+    const products = backend.scalarMultHashed(factors, repeatElement(key, 3));
     const ring: ClsagRing = {
       message,
       keys: concatBytes(...signing.ring.map(({ key }) => key)),
       commitments: concatBytes(...signing.ring.map(({ commitment }) => commitment)),
       pseudoOut,
-      keyImage: scalarMult(secretKey, base),
-      D: scalarMult(dividedMask, base),
+      keyImage: products.slice(0, 32),
+      D: products.slice(32, 64),
     };
     const next = (realIndex + 1) % size;
     const s = new Uint8Array(32 * size);
-    for (let i = next; i !== realIndex; i = (i + 1) % size) s.set(randomScalar(random), 32 * i);
-    const opening = openingChallenge(ring, scalarMultBase(nonce), scalarMult(nonce, base));
+    for (const [i, response] of randomScalars(size - 1, random).entries())
+      s.set(response, 32 * ((next + i) % size));
+    const opening = openingChallenge(ring, scalarMultBase(nonce), elementAt(products, 2));
     const walk = { s, first: next, challenge: opening, count: size - 1 };
     const later = requirePoint(backend.clsagChallengesVartime(ring, walk), "ring member");
     const challenges = concatBytes(opening, later); // of members next, next + 1, … realIndex
@@ -83,7 +94,7 @@ export function signClsag(signing: ClsagSigning): { proof: Clsag; keyImage: Uint
     const c1 = elementAt(challenges, (size - next) % size).slice();
     return { proof: { s: elementsOf(s), c1, D: ring.D }, keyImage: ring.keyImage };
   } finally {
-    wipe(nonce, dividedMask, aggregate);
+    wipe(nonce, dividedMask, factors, aggregate);
   }
 }
 

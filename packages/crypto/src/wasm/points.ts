@@ -13,6 +13,8 @@ type PointFunctions = Pick<
   | "pointSum"
   | "mulBy8"
   | "scalarMult"
+  | "scalarMultTwice"
+  | "scalarMultHashed"
   | "scalarMultBase"
   | "doubleScalarMultVartime"
   | "twinScalarMultVartime"
@@ -77,6 +79,33 @@ export function createPointFunctions(kernel: Kernel, memory: Memory): PointFunct
         const out = memory.room(pairedLength(n));
         const isDone = kernel.scalarMultPoints(out, memory.put(scalars), memory.put(points), n);
         return isDone ? memory.read(out, 32 * n) : undefined;
+      } finally {
+        kernel.wipe();
+      }
+    },
+    scalarMultTwice({ s, t, points }) {
+      const n = checkFactors(s);
+      checkFactors(t);
+      if (![t, points].every(({ length }) => length === s.length))
+        throw new RangeError("as many points as scalars expected");
+      const half = pairedLength(n);
+      memory.begin();
+      try {
+        const out = memory.room(2 * half);
+        const isDone = kernel.scalarMultTwice(out, memory.put(s), memory.put(t), memory.put(points), n);
+        return isDone ? { s: memory.read(out, 32 * n), t: memory.read(out + half, 32 * n) } : undefined;
+      } finally {
+        kernel.wipe();
+      }
+    },
+    scalarMultHashed(scalars, data) {
+      const n = checkFactors(scalars);
+      if (data.length !== scalars.length) throw new RangeError("as many inputs as scalars expected");
+      memory.begin();
+      try {
+        const out = memory.room(pairedLength(n));
+        kernel.scalarMultHashed(out, memory.put(scalars), memory.put(data), n);
+        return memory.read(out, 32 * n);
       } finally {
         kernel.wipe();
       }

@@ -12,6 +12,7 @@ import {
   mulBy8,
   publicKeyOf,
   type RandomSource,
+  type SharedSecretProof,
   scalarMult,
   scIsCanonical,
 } from "@anulo/crypto";
@@ -60,14 +61,12 @@ function derivationsOf(sharedSecrets: readonly (Uint8Array | undefined)[]): Deri
 
 const prefixHashOf = ({ txHash, message }: PaymentClaim): Uint8Array => keccak256(txHash, message);
 
-type Part = { readonly sharedSecret: Uint8Array; readonly proof: Uint8Array };
-
-function asText(header: string, claim: PaymentClaim, parts: readonly Part[]): string {
+function asText(header: string, claim: PaymentClaim, parts: readonly SharedSecretProof[]): string {
   const { transaction, address } = claim;
-  const derivations = derivationsOf(parts.map(({ sharedSecret }) => sharedSecret));
+  const derivations = derivationsOf(parts.map(({ D }) => D));
   if (receivedBy(address.spendPublic, transaction, derivations) === 0n)
     throw proofRefusal("No funds received in this tx.");
-  return header + parts.map((part) => encodeBase58(part.sharedSecret) + encodeBase58(part.proof)).join("");
+  return header + parts.map((part) => encodeBase58(part.D) + encodeBase58(part.proof)).join("");
 }
 
 /** The sender's proof. `txKeys`: the transaction's secret keys, main first. Throws `WalletRefusal`. */
@@ -76,10 +75,8 @@ export function proveSent(claim: PaymentClaim, txKeys: readonly Uint8Array[], ra
   const B = baseOf(claim.address);
   const prefixHash = prefixHashOf(claim);
   const parts = txKeys.map((secret) => {
-    const sharedSecret = scalarMult(secret, A);
     const R = B === undefined ? publicKeyOf(secret) : scalarMult(secret, B);
-    const statement = { prefixHash, R, A, B, D: sharedSecret, version: 2 } as const;
-    return { sharedSecret, proof: generateTxProof(statement, secret, random) };
+    return generateTxProof({ prefixHash, R, A, B, version: 2 }, secret, random);
   });
   return asText("OutProofV2", claim, parts);
 }
@@ -91,9 +88,7 @@ export function proveReceived(claim: PaymentClaim, viewSecret: Uint8Array, rando
   const B = baseOf(claim.address);
   const parts = publicKeysOf(claim.transaction).map((A) => {
     try {
-      const sharedSecret = scalarMult(viewSecret, A);
-      const statement = { prefixHash, R, A, B, D: sharedSecret, version: 2 } as const;
-      return { sharedSecret, proof: generateTxProof(statement, viewSecret, random) };
+      return generateTxProof({ prefixHash, R, A, B, version: 2 }, viewSecret, random);
     } catch (error) {
       if (error instanceof InvalidPoint) throw proofRefusal("Failed to generate key derivation");
       throw error;
@@ -102,7 +97,7 @@ export function proveReceived(claim: PaymentClaim, viewSecret: Uint8Array, rando
   return asText("InProofV2", claim, parts);
 }
 
-function parseProof(text: string): { header: string; parts: Part[] } {
+function parseProof(text: string): { header: string; parts: SharedSecretProof[] } {
   const header = text.slice(0, text.startsWith("Out") ? 10 : 9);
   const letters = KEY_LETTERS + SIGNATURE_LETTERS;
   const count = Math.floor((text.length - header.length) / letters);
@@ -110,7 +105,7 @@ function parseProof(text: string): { header: string; parts: Part[] } {
   const parts = Array.from({ length: count }, (_, i) => {
     const at = header.length + i * letters;
     return {
-      sharedSecret: decodeProofText(text.slice(at, at + KEY_LETTERS)),
+      D: decodeProofText(text.slice(at, at + KEY_LETTERS)),
       proof: decodeProofText(text.slice(at + KEY_LETTERS, at + letters)),
     };
   });
@@ -130,7 +125,7 @@ export function checkPaymentProof(claim: PaymentClaim, text: string): bigint | u
   const version = header.endsWith("V1") ? 1 : 2;
   const prefixHash = prefixHashOf(claim);
   const { viewPublic } = claim.address;
-  const proven = parts.map(({ sharedSecret: D, proof }, i) => {
+  const proven = parts.map(({ D, proof }, i) => {
     const txKey = publicKeys[i]!;
     const roles = header.startsWith("Out") ? { R: txKey, A: viewPublic } : { R: viewPublic, A: txKey };
     const statement = { prefixHash, ...roles, B: baseOf(claim.address), D, version } as const;

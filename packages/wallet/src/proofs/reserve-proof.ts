@@ -9,7 +9,6 @@ import {
   proveKeyImages,
   publicKeyOf,
   scAdd,
-  scalarMultEach,
   signMessageHash,
   subaddressSecretKey,
 } from "@anulo/crypto";
@@ -100,29 +99,23 @@ function oneTimeSecrets(
 /** What a proof says of outputs whose key images are known. */
 export function proveOutputs(outputs: readonly OwnedOutput[], { keys, prefixHash }: Proving): Entry[] {
   const { viewSecret, viewPublic: R } = keys;
-  const shared = scalarMultEach(
-    viewSecret,
-    outputs.map(({ txPublicKey }) => txPublicKey),
-  );
-  const secretKeys = oneTimeSecrets(outputs, keys, concatBytes(...shared));
+  const claims = outputs.map(({ txPublicKey: A }) => ({ prefixHash, R, A, version: 2 }) as const);
+  const shared = generateTxProofs(claims, viewSecret);
+  const secretKeys = oneTimeSecrets(outputs, keys, concatBytes(...shared.map(({ D }) => D)));
   try {
-    const statements = outputs.map(
-      ({ txPublicKey: A }, i) => ({ prefixHash, R, A, D: shared[i]!, version: 2 }) as const,
-    );
     const images = outputs.map((output) => ({
       prefixHash,
       publicKey: output.oneTimeKey,
       keyImage: output.keyImage!,
     }));
-    const sharedSecretProofs = generateTxProofs(statements, viewSecret);
     const keyImageProofs = proveKeyImages(images, secretKeys);
     return outputs.map(({ txHash, outputIndex, keyImage }, i) => ({
       version: 0,
       txHash,
       outputIndex,
-      sharedSecret: shared[i]!,
+      sharedSecret: shared[i]!.D,
       keyImage: keyImage!,
-      sharedSecretProof: sharedSecretProofs[i]!,
+      sharedSecretProof: shared[i]!.proof,
       keyImageProof: keyImageProofs[i]!,
     }));
   } finally {
