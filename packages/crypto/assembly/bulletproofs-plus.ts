@@ -16,7 +16,7 @@ import {
 } from "./point";
 import { hashToPoint } from "./elligator";
 import { encodeNormalized, normalizeBatch, storeSummands } from "./affine";
-import { keccak256 } from "./keccak";
+import { hashToScalar, keccak256 } from "./keccak";
 import {
   INVERSE_EIGHT, SCALAR_ONE, SCALAR_ZERO, scAdd, scIsCanonical, scIsZero, scMul, scMulAdd, scReduce32, scSub,
 } from "./scalar";
@@ -66,12 +66,6 @@ function prepare(): void {
   toAffine(Q, BASE);
   scatterAffine(PEDERSEN, PEDERSEN, Q);
   isReady = true;
-}
-
-/** out = Hs of `length` bytes. */
-@inline function hashToScalar(out: usize, data: usize, length: i32): void {
-  keccak256(out, data, length);
-  scReduce32(out, out);
 }
 
 /** transcript' = Hs(transcript ‖ a ‖ b), both MESSAGE and out; 0 if it is zero. */

@@ -9,7 +9,7 @@ import {
   oddMultiples, setIdentity, subCached, toCached,
 } from "./point";
 import { hashToPoint } from "./elligator";
-import { absorb, keccak256, squeeze } from "./keccak";
+import { absorb, hashToScalar, squeeze } from "./keccak";
 import { scIsCanonical, scIsZero, scMul, scReduce32 } from "./scalar";
 import { nonAdjacentForm } from "./digits";
 import { alloc, arenaMark, arenaRewind } from "./arena";
@@ -70,11 +70,9 @@ function prepareHashes(ring: Ring): void {
   memory.copy(rest + 32, ring.D, 32);
   memory.copy(rest + 64, ring.pseudoOut, 32);
   memory.copy(text, AGGREGATE_0, 32);
-  keccak256(MU_P, text, <i32>length);
-  scReduce32(MU_P, MU_P);
+  hashToScalar(MU_P, text, <i32>length);
   memory.copy(text, AGGREGATE_1, 32);
-  keccak256(MU_C, text, <i32>length);
-  scReduce32(MU_C, MU_C);
+  hashToScalar(MU_C, text, <i32>length);
   memory.copy(text, ROUND, 32);
   memory.copy(rest, ring.pseudoOut, 32);
   memory.copy(rest + 32, ring.message, 32);

@@ -2,6 +2,7 @@
  * Keccak-256 with the original padding (0x01), as CryptoNote's `cn_fast_hash`: rate 136 bytes.
  * Source: Bertoni et al., "The Keccak reference", version 3.0.
  */
+import { scReduce32 } from "./scalar";
 
 const RATE: i32 = 136;
 const STATE: usize = memory.data(200, 16);
@@ -100,6 +101,12 @@ export function keccak256(out: usize, data: usize, length: i32): void {
   memory.fill(STATE, 0, 200);
   const taken = absorb(STATE, data, length);
   squeeze(out, STATE, data + taken, length - taken);
+}
+
+/** out = Hs of `length` bytes: their hash mod ℓ; `out` may be inside the data. */
+export function hashToScalar(out: usize, data: usize, length: i32): void {
+  keccak256(out, data, length);
+  scReduce32(out, out);
 }
 
 export function wipeKeccak(): void {

@@ -2,8 +2,7 @@
 import { PT, addCached, copyPoint, decompress, encodeBatch, mulBy8, subCached, toCached } from "./point";
 import { baseMult, baseMultVartime } from "./base";
 import { multByDigits, prepareDigits } from "./mult";
-import { keccak256 } from "./keccak";
-import { scReduce32 } from "./scalar";
+import { hashToScalar, keccak256 } from "./keccak";
 import { alloc, arenaMark, arenaRewind } from "./arena";
 
 const POINT: usize = memory.data(4 * 160, 16), CACHED: usize = memory.data(4 * 160, 16);
@@ -73,8 +72,7 @@ export function viewTags(out: usize, derivations: usize, indices: usize, n: i32)
 function derivationScalar(out: usize, derivation: usize, index: u32): void {
   memory.copy(MESSAGE, derivation, 32);
   const end = putVarint(MESSAGE + 32, index);
-  keccak256(out, MESSAGE, <i32>(end - MESSAGE));
-  scReduce32(out, out);
+  hashToScalar(out, MESSAGE, <i32>(end - MESSAGE));
 }
 
 export function derivationScalars(out: usize, derivations: usize, indices: usize, n: i32): void {
@@ -110,8 +108,7 @@ function subaddressScalar(out: usize, viewSecret: usize, major: u32, minor: u32)
   memory.copy(MESSAGE + 8, viewSecret, 32);
   store<u32>(MESSAGE + 40, major);
   store<u32>(MESSAGE + 44, minor);
-  keccak256(out, MESSAGE, 48);
-  scReduce32(out, out);
+  hashToScalar(out, MESSAGE, 48);
 }
 
 /** out_i = B + subaddressScalar(major, from + i)·G, also for (0, 0). Returns 0 where B is no point. */

@@ -16,6 +16,8 @@ export type Backend = {
 
   /** Keccak-256 with the original 0x01 padding, of any number of bytes: 32 bytes. */
   keccak256(data: Uint8Array): Uint8Array;
+  /** The same mod ℓ. */
+  hashToScalar(data: Uint8Array): Uint8Array;
 
   readonly scalar: ScalarOps;
   readonly vector: ScalarVectorOps;

@@ -9,6 +9,11 @@ export function concatBytes(...parts: readonly Uint8Array[]): Uint8Array {
   return joined;
 }
 
+/** The parts end to end; a single one is not copied. */
+export function joined(parts: readonly Uint8Array[]): Uint8Array {
+  return parts.length === 1 ? parts[0]! : concatBytes(...parts);
+}
+
 /** Element `index` of a vector of 32-byte elements; a view, not a copy. */
 export function elementAt(vector: Uint8Array, index: number): Uint8Array {
   return vector.subarray(32 * index, 32 * index + 32);

@@ -1,6 +1,5 @@
-import { checkLength, concatBytes, hexBytes } from "./bytes.ts";
+import { checkLength, concatBytes, hexBytes, joined } from "./bytes.ts";
 import { backend } from "./engine.ts";
-import { keccak256 } from "./hash/keccak.ts";
 
 /** Bytes that should encode a point of edwards25519 do not. */
 export class InvalidPoint extends Error {
@@ -29,7 +28,7 @@ export function requirePoint(result: Uint8Array | undefined, role: string): Uint
 
 /** Keccak-256 of the parts end to end, mod ℓ, 32 bytes. Source: crypto.cpp `hash_to_scalar`. */
 export function hashToScalar(...parts: readonly Uint8Array[]): Uint8Array {
-  return backend.scalar.reduce32(keccak256(...parts));
+  return backend.hashToScalar(joined(parts));
 }
 
 /** A point of the prime-order subgroup nobody knows the logarithm of, from 32 bytes. Source: crypto.cpp `hash_to_ec`. */

@@ -51,6 +51,7 @@ function checkTraces(backend: Backend, kernel: Kernel): void {
   const indices = Uint32Array.of(7);
   const calls: readonly (() => unknown)[] = [
     () => backend.keccak256(a),
+    () => backend.hashToScalar(a),
     () => backend.scalar.mulSub(a, b, c),
     () => backend.scalar.invert(a),
     () => backend.scalar.reduce64(concatBytes(a, b)),

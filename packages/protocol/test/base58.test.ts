@@ -35,6 +35,16 @@ test("any bytes come back", () => {
   }
 });
 
+test("a block's letters are the digits of its number", () => {
+  const alphabet = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz";
+  for (let i = 0n; i < 500n; i++) {
+    const value = BigInt.asUintN(64, i < 250n ? i * 0x9e3779b97f4a7c15n : -1n - i * 58n ** (i % 11n));
+    let letters = "";
+    for (let rest = value; letters.length < 11; rest /= 58n) letters = alphabet[Number(rest % 58n)] + letters;
+    assert.equal(encodeBase58(fromHex(value.toString(16).padStart(16, "0"))), letters);
+  }
+});
+
 test("letters that are none, impossible lengths and blocks too large are refused", () => {
   for (const text of ["1", "1111", "11111111", "0l", "IO", "5R", "LUw", "jpXCZedGfVR", "zzzzzzzzzzz", "1é"])
     assert.throws(() => decodeBase58(text), BadBytes, text);

@@ -16,6 +16,7 @@ import { scalar, vector } from "./scalar.ts";
 export const reference: Backend = {
   name: "reference",
   keccak256,
+  hashToScalar: (data) => scalar.reduce32(keccak256(data)),
   scalar,
   vector,
   ...group,

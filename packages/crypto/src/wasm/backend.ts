@@ -10,18 +10,20 @@ import { createScanFunctions } from "./scan.ts";
 /** The backend over one instance of a kernel. */
 export function createWasmBackend(name: KernelName, kernel: Kernel = loadKernel(name)): Backend {
   const memory = createMemory(kernel);
+  const hash = (data: Uint8Array, into: Kernel["keccak256"]): Uint8Array => {
+    memory.begin();
+    try {
+      const out = memory.room(32);
+      into(out, memory.put(data), data.length);
+      return memory.read(out, 32);
+    } finally {
+      kernel.wipeHash();
+    }
+  };
   return {
     name,
-    keccak256(data) {
-      memory.begin();
-      try {
-        const out = memory.room(32);
-        kernel.keccak256(out, memory.put(data), data.length);
-        return memory.read(out, 32);
-      } finally {
-        kernel.wipeHash();
-      }
-    },
+    keccak256: (data) => hash(data, kernel.keccak256),
+    hashToScalar: (data) => hash(data, kernel.hashToScalar),
     scalar: createScalarOps(kernel, memory),
     vector: createVectorOps(kernel, memory),
     ...createPointFunctions(kernel, memory),

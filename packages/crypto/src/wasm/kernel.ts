@@ -14,6 +14,7 @@ export type Kernel = {
   wipeScalars(): void;
   wipeHash(): void;
   keccak256(out: Pointer, data: Pointer, length: number): void;
+  hashToScalar(out: Pointer, data: Pointer, length: number): void;
   scReduce32(out: Pointer, a: Pointer): void;
   scReduce64(out: Pointer, a: Pointer): void;
   scAdd(out: Pointer, a: Pointer, b: Pointer): void;

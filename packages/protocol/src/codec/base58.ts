@@ -21,23 +21,41 @@ const lettersOfBytes = [0, 2, 3, 5, 6, 7, 9, 10, 11];
 const LOW_LETTERS = 5;
 const LOW_RANGE = 58 ** LOW_LETTERS;
 
+/** The letters of each number below 58², the second in the high byte. */
+const letterPairs = Uint16Array.from(
+  { length: 58 * 58 },
+  (_, i) => letterCodes[Math.floor(i / 58)]! | (letterCodes[i % 58]! << 8),
+);
+
 /** Writes the last `count` digits of a number as letters that end before `end`. */
 function putLetters(codes: Uint8Array, end: number, value: number, count: number): void {
   let rest = value;
-  for (let at = end - 1; at >= end - count; at--, rest = Math.floor(rest / 58))
-    codes[at] = letterCodes[rest % 58]!;
+  let at = end;
+  for (const first = end - count; at - first >= 2; at -= 2) {
+    const next = Math.floor(rest / 3364);
+    const pair = letterPairs[rest - next * 3364]!;
+    codes[at - 2] = pair & 0xff;
+    codes[at - 1] = pair >> 8;
+    rest = next;
+  }
+  if (count % 2 === 1) codes[at - 1] = letterCodes[rest % 58]!;
 }
 
-/** Writes the letters of up to 8 bytes, and how many there are. */
-function putBlock(codes: Uint8Array, at: number, block: Uint8Array): void {
-  const letters = lettersOfBytes[block.length]!;
+/** Writes the letters of up to 8 bytes. */
+function putBlock(codes: Uint8Array, at: number, bytes: Uint8Array, from: number, size: number): void {
+  const letters = lettersOfBytes[size]!;
   let high = 0;
   let low = 0;
-  // Long division by the range of the low letters, byte after byte.
-  for (const byte of block) {
-    const rest = low * 256 + byte;
-    high = high * 256 + Math.floor(rest / LOW_RANGE);
-    low = rest % LOW_RANGE;
+  // Long division by the range of the low letters, up to two bytes at a time.
+  for (let i = from; i < from + size; ) {
+    const isPair = i + 1 < from + size;
+    const digit = isPair ? bytes[i]! * 256 + bytes[i + 1]! : bytes[i]!;
+    const radix = isPair ? 65536 : 256;
+    const rest = low * radix + digit;
+    const quotient = Math.floor(rest / LOW_RANGE);
+    high = high * radix + quotient;
+    low = rest - quotient * LOW_RANGE;
+    i += isPair ? 2 : 1;
   }
   const lowLetters = Math.min(letters, LOW_LETTERS);
   putLetters(codes, at + letters, low, lowLetters);
@@ -76,7 +94,7 @@ export function encodeBase58(bytes: Uint8Array): string {
   const blocks = Math.floor(bytes.length / BLOCK_BYTES);
   const codes = new Uint8Array(BLOCK_LETTERS * blocks + lettersOfBytes[bytes.length % BLOCK_BYTES]!);
   for (let at = 0, to = 0; at < bytes.length; at += BLOCK_BYTES, to += BLOCK_LETTERS)
-    putBlock(codes, to, bytes.subarray(at, at + BLOCK_BYTES));
+    putBlock(codes, to, bytes, at, Math.min(BLOCK_BYTES, bytes.length - at));
   return ascii.decode(codes);
 }
 
