@@ -4,7 +4,7 @@ import {
   swapPoint, toCached,
 } from "./point";
 import { baseMult, baseMultSingle } from "./base";
-import { combineByDigits, doubleScalarMult, multByDigits, prepareDigits, scalarMult, scalarMultTwice as multTwice } from "./mult";
+import { combineByDigits, doubleScalarMult, multByDigits, prepareDigits, scalarMult, scalarMultTwice } from "./mult";
 import { hashToPoint } from "./elligator";
 import { alloc, arenaMark, arenaRewind } from "./arena";
 
@@ -78,16 +78,20 @@ export function scalarMultPoints(out: usize, scalars: usize, points: usize, n: i
   return areValid;
 }
 
-/** out_i = s_i·P_i and, 32·(n + n mod 2) bytes behind it, t_i·P_i, constant time in the scalars. */
-export function scalarMultTwice(out: usize, s: usize, t: usize, points: usize, n: i32): i32 {
-  const mark = arenaMark(), pairs = (n + 1) >> 1, products = alloc(2 * PT * pairs);
+/**
+ * s·P_i, t_i·P_i and 8·s·P_i of n points, constant time in the scalars: three vectors of 32·(n + n mod 2) bytes at `out`.
+ */
+export function shareSecret(out: usize, s: usize, t: usize, points: usize, n: i32): i32 {
+  const mark = arenaMark(), pairs = (n + 1) >> 1, products = alloc(3 * PT * pairs);
   let areValid = 1;
-  for (let i = 0; i < n && areValid; i += 2) {
+  for (let i = 0; i < n; i += 2) {
     const x = 32 * i, y = 32 * (i + 1 < n ? i + 1 : i), first = products + PT * (i >> 1);
     areValid = i32(decompress(P, points + x, points + y) == 3);
-    if (areValid) multTwice(first, first + PT * pairs, P, s + x, s + y, t + x, t + y);
+    if (!areValid) break;
+    scalarMultTwice(first, first + PT * pairs, P, s, s, t + x, t + y);
+    mulBy8(first + 2 * PT * pairs, first, false);
   }
-  if (areValid) encodeBatch(out, products, 2 * pairs);
+  if (areValid) encodeBatch(out, products, 3 * pairs);
   arenaRewind(mark);
   return areValid;
 }

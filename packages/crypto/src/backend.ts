@@ -35,12 +35,8 @@ export type Backend = {
   pointSum(points: Uint8Array): Uint8Array | undefined;
   /** s_i·P_i for n scalars and as many points, constant time in the scalars: 32·n bytes. */
   scalarMult(scalars: Uint8Array, points: Uint8Array): Uint8Array | undefined;
-  /** s_i·P_i and t_i·P_i of n points, in less time than by `scalarMult` twice: 32·n bytes each. */
-  scalarMultTwice(terms: {
-    s: Uint8Array;
-    t: Uint8Array;
-    points: Uint8Array;
-  }): { s: Uint8Array; t: Uint8Array } | undefined;
+  /** What n points share with one secret, and what proves it, constant time in secret and nonces. */
+  shareSecret(request: ShareRequest): SharedPoints | undefined;
   /** s_i·hashToPoint(data_i) for n scalars and as many inputs of 32 bytes, constant time in the scalars: 32·n bytes. */
   scalarMultHashed(scalars: Uint8Array, data: Uint8Array): Uint8Array;
   /** s·G for each of n scalars, constant time in them. Source: Bernstein et al., "High-speed high-security signatures". */
@@ -129,6 +125,12 @@ export type ScalarVectorOps = {
   /** a_i^−1, with one inversion for all; throws `RangeError` if one of them is 0 mod ℓ. */
   invert(a: Uint8Array): Uint8Array;
 };
+
+/** A secret of 32 bytes, n nonces and n points of 32 bytes each. */
+export type ShareRequest = { secret: Uint8Array; nonces: Uint8Array; points: Uint8Array };
+
+/** secret·P_i, 8·secret·P_i and nonce_i·P_i: 32·n bytes each. */
+export type SharedPoints = { products: Uint8Array; derivations: Uint8Array; commitments: Uint8Array };
 
 export type DoubleScalarMultTerms = {
   a: Uint8Array;

@@ -2,16 +2,7 @@
  * Proofs that one secret r stands behind both R = r·G (or r·B, for a subaddress with spend key B) and D = r·A.
  * Source: crypto.cpp `generate_tx_proof`, `generate_tx_proof_v1`, `check_tx_proof`.
  */
-import {
-  asciiBytes,
-  checkLength,
-  concatBytes,
-  elementAt,
-  elementsOf,
-  equalBytes,
-  repeatElement,
-  wipe,
-} from "./bytes.ts";
+import { asciiBytes, checkLength, concatBytes, elementAt, elementsOf, equalBytes, wipe } from "./bytes.ts";
 import { eachVerdict } from "./each-verdict.ts";
 import { backend } from "./engine.ts";
 import { keccak256 } from "./hash/keccak.ts";
@@ -48,8 +39,12 @@ const pointsOf = ({ R, A, B, D }: TxProofStatement) => (B ? [R, A, B, D] : [R, A
 /** What is to be proven of a secret r: all but D, which the secret gives. */
 export type TxProofClaim = Omit<TxProofStatement, "D">;
 
-/** The shared secret r·A (32 bytes) and the proof c ‖ s of it (64 bytes). */
-export type SharedSecretProof = { readonly D: Uint8Array; readonly proof: Uint8Array };
+/** The shared secret r·A (32 bytes), the key derivation 8·r·A (32 bytes) and the proof c ‖ s (64 bytes). */
+export type SharedSecretProof = {
+  readonly D: Uint8Array;
+  readonly derivation: Uint8Array;
+  readonly proof: Uint8Array;
+};
 
 /** Shared secrets and their proofs, of claims with one secret; throws `InvalidPoint` where A or B is no point. R is not checked. */
 export function generateTxProofs(
@@ -63,7 +58,6 @@ export function generateTxProofs(
   }
   const nonces = randomScalars(claims.length, random);
   const all = concatBytes(...nonces);
-  const secrets = repeatElement(secret, claims.length);
   const ofSubaddresses = concatBytes(...nonces.filter((_, i) => claims[i]!.B));
   try {
     const Xs = elementsOf(backend.scalarMultBase(all));
@@ -72,21 +66,19 @@ export function generateTxProofs(
       backend.scalarMult(ofSubaddresses, concatBytes(...bases)),
       "spend public key",
     );
-    const products = backend.scalarMultTwice({
-      s: secrets,
-      t: all,
-      points: concatBytes(...claims.map(({ A }) => A)),
-    });
-    if (products === undefined) throw new InvalidPoint("view public key");
+    const points = concatBytes(...claims.map(({ A }) => A));
+    const shared = backend.shareSecret({ secret, nonces: all, points });
+    if (shared === undefined) throw new InvalidPoint("view public key");
     let next = 0;
     return claims.map((claim, i) => {
-      const D = products.s.slice(32 * i, 32 * i + 32);
+      const D = elementAt(shared.products, i);
       const X = claim.B ? elementAt(others, next++) : Xs[i]!;
-      const c = challenge({ ...claim, D }, X, elementAt(products.t, i));
-      return { D, proof: concatBytes(c, scMulSub(c, secret, nonces[i]!)) };
+      const c = challenge({ ...claim, D }, X, elementAt(shared.commitments, i));
+      const derivation = elementAt(shared.derivations, i);
+      return { D, derivation, proof: concatBytes(c, scMulSub(c, secret, nonces[i]!)) };
     });
   } finally {
-    wipe(all, secrets, ofSubaddresses, ...nonces);
+    wipe(all, ofSubaddresses, ...nonces);
   }
 }
 

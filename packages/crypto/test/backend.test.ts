@@ -174,8 +174,8 @@ function pointSuite(engine: Backend): void {
       ),
       (on, s, p) => on.scalarMult(s, p),
     );
-    compare(engine, pairs(wideFactors, candidates.slice(0, 9)), (on, s, points) =>
-      on.scalarMultTwice({ s, t: wideFactors[points[0]! % wideFactors.length]!, points }),
+    compare(engine, pairs(wideFactors, candidates.slice(0, 9)), (on, secret, points) =>
+      on.shareSecret({ secret, nonces: wideFactors[points[0]! % wideFactors.length]!, points }),
     );
     compare(
       engine,
@@ -183,7 +183,7 @@ function pointSuite(engine: Backend): void {
         scalarLists,
         pointLists.map((list) => concatBytes(...list)),
       ),
-      (on, s, points) => on.scalarMultTwice({ s, t: s.toReversed().map((byte) => byte & 127), points }),
+      (on, nonces, points) => on.shareSecret({ secret: factors.at(-1)!, nonces, points }),
     );
     compare(engine, pairs(wideFactors, candidates.slice(0, 9)), (on, s, data) =>
       on.scalarMultHashed(s, data),

@@ -59,7 +59,7 @@ function checkTraces(backend: Backend, kernel: Kernel): void {
     () => backend.vector.invert(concatBytes(a, b)),
     () => backend.scalarMultBase(concatBytes(a, b, c)),
     () => backend.scalarMult(a, point),
-    () => backend.scalarMultTwice({ s: a, t: b, points: point }),
+    () => backend.shareSecret({ secret: a, nonces: b, points: point })!.derivations,
     () => backend.scalarMultHashed(a, point),
     () => backend.multiexp({ scalars: concatBytes(a, b), points: concatBytes(point, point) }),
     () => backend.deriveBatch(a, point).derivations,

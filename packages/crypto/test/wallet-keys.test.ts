@@ -362,6 +362,10 @@ onEachBackend("proofs checked together", () => {
       made.map(({ D }) => hex(D)),
       publicKeys.map((key) => hex(scalarMult(secrets[0]!, key))),
     );
+    assert.deepEqual(
+      made.map(({ derivation }) => hex(derivation)),
+      made.map(({ D }) => hex(mulBy8(D))),
+    );
     const together = many.map((claim, i) => ({
       statement: { ...claim, D: made[i]!.D },
       proof: made[i]!.proof,

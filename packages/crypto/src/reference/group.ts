@@ -3,7 +3,7 @@ import type { Backend, DoubleScalarMultTerms, MultiexpTerms } from "../backend.t
 import { checkLength, concatBytes, countElements, elementsOf, repeatElement } from "../bytes.ts";
 import { rangeProofGenerators } from "./generators.ts";
 import { fieldToPoint } from "./hash-to-point.ts";
-import { readInteger } from "./integers.ts";
+import { readInteger, writeInteger } from "./integers.ts";
 import { keccak256 } from "./keccak.ts";
 import {
   add,
@@ -29,7 +29,7 @@ type GroupFunctions = Pick<
   | "mulBy8"
   | "pointSum"
   | "scalarMult"
-  | "scalarMultTwice"
+  | "shareSecret"
   | "scalarMultHashed"
   | "scalarMultBase"
   | "doubleScalarMultVartime"
@@ -135,9 +135,14 @@ export const group: GroupFunctions = {
     return points && encodePoint(points.reduce(add, IDENTITY));
   },
   scalarMult,
-  scalarMultTwice({ s, t, points }) {
-    const [first, second] = [scalarMult(s, points), scalarMult(t, points)];
-    return first && second && { s: first, t: second };
+  shareSecret({ secret, nonces, points }) {
+    checkLength("secret", secret, 32);
+    const n = countElements("points", points);
+    const [products, commitments] = [repeatElement(secret, n), nonces].map((scalars) =>
+      scalarMult(scalars, points),
+    );
+    const derivations = products && scalarMult(repeatElement(writeInteger(8n), n), products);
+    return products && commitments && derivations && { products, derivations, commitments };
   },
   scalarMultHashed: (scalars, data) => scalarMult(scalars, hashToPoint(data))!,
   scalarMultBase: (scalars) =>

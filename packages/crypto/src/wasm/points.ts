@@ -13,7 +13,7 @@ type PointFunctions = Pick<
   | "pointSum"
   | "mulBy8"
   | "scalarMult"
-  | "scalarMultTwice"
+  | "shareSecret"
   | "scalarMultHashed"
   | "scalarMultBase"
   | "doubleScalarMultVartime"
@@ -83,17 +83,21 @@ export function createPointFunctions(kernel: Kernel, memory: Memory): PointFunct
         kernel.wipe();
       }
     },
-    scalarMultTwice({ s, t, points }) {
-      const n = checkFactors(s);
-      checkFactors(t);
-      if (![t, points].every(({ length }) => length === s.length))
-        throw new RangeError("as many points as scalars expected");
+    shareSecret({ secret, nonces, points }) {
+      checkLength("secret", secret, 32);
+      checkFactors(secret);
+      const n = checkFactors(nonces);
+      if (points.length !== nonces.length) throw new RangeError("as many points as nonces expected");
       const half = pairedLength(n);
       memory.begin();
       try {
-        const out = memory.room(2 * half);
-        const isDone = kernel.scalarMultTwice(out, memory.put(s), memory.put(t), memory.put(points), n);
-        return isDone ? { s: memory.read(out, 32 * n), t: memory.read(out + half, 32 * n) } : undefined;
+        const out = memory.room(3 * half);
+        const [s, t, P] = [memory.put(secret), memory.put(nonces), memory.put(points)];
+        if (!kernel.shareSecret(out, s, t, P, n)) return undefined;
+        const [products, commitments, derivations] = [0, 1, 2].map((i) =>
+          memory.read(out + i * half, 32 * n),
+        );
+        return { products: products!, commitments: commitments!, derivations: derivations! };
       } finally {
         kernel.wipe();
       }

@@ -59,11 +59,14 @@ function derivationsOf(sharedSecrets: readonly (Uint8Array | undefined)[]): Deri
   return { main, additional };
 }
 
+type Part = Pick<SharedSecretProof, "D" | "proof">;
+
 const prefixHashOf = ({ txHash, message }: PaymentClaim): Uint8Array => keccak256(txHash, message);
 
 function asText(header: string, claim: PaymentClaim, parts: readonly SharedSecretProof[]): string {
   const { transaction, address } = claim;
-  const derivations = derivationsOf(parts.map(({ D }) => D));
+  const [main, ...additional] = parts.map(({ derivation }) => derivation);
+  const derivations = { main, additional };
   if (receivedBy(address.spendPublic, transaction, derivations) === 0n)
     throw proofRefusal("No funds received in this tx.");
   return header + parts.map((part) => encodeBase58(part.D) + encodeBase58(part.proof)).join("");
@@ -97,7 +100,7 @@ export function proveReceived(claim: PaymentClaim, viewSecret: Uint8Array, rando
   return asText("InProofV2", claim, parts);
 }
 
-function parseProof(text: string): { header: string; parts: SharedSecretProof[] } {
+function parseProof(text: string): { header: string; parts: Part[] } {
   const header = text.slice(0, text.startsWith("Out") ? 10 : 9);
   const letters = KEY_LETTERS + SIGNATURE_LETTERS;
   const count = Math.floor((text.length - header.length) / letters);

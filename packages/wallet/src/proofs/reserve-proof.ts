@@ -5,7 +5,6 @@
 import {
   generateTxProofs,
   keccak256,
-  mulBy8Batch,
   proveKeyImages,
   publicKeyOf,
   scAdd,
@@ -79,29 +78,14 @@ export type Proving = { readonly keys: ProvingKeys; readonly prefixHash: Uint8Ar
 /** So few outputs are proven in less time than it takes to hand them to a thread. */
 const FEW = 16;
 
-/** The one-time secrets of outputs, whose shared secrets are given: the caller's to wipe. */
-function oneTimeSecrets(
-  outputs: readonly OwnedOutput[],
-  keys: ProvingKeys,
-  shared: Uint8Array,
-): Uint8Array[] {
-  const { derivations } = mulBy8Batch(shared);
-  try {
-    return outputs.map(({ outputIndex, subaddress }, i) => {
-      const derivation = derivations.subarray(32 * i, 32 * i + 32);
-      return oneTimeSecret(keys, { derivation, outputIndex, subaddress });
-    });
-  } finally {
-    derivations.fill(0);
-  }
-}
-
 /** What a proof says of outputs whose key images are known. */
 export function proveOutputs(outputs: readonly OwnedOutput[], { keys, prefixHash }: Proving): Entry[] {
   const { viewSecret, viewPublic: R } = keys;
   const claims = outputs.map(({ txPublicKey: A }) => ({ prefixHash, R, A, version: 2 }) as const);
   const shared = generateTxProofs(claims, viewSecret);
-  const secretKeys = oneTimeSecrets(outputs, keys, concatBytes(...shared.map(({ D }) => D)));
+  const secretKeys = outputs.map(({ outputIndex, subaddress }, i) =>
+    oneTimeSecret(keys, { derivation: shared[i]!.derivation, outputIndex, subaddress }),
+  );
   try {
     const images = outputs.map((output) => ({
       prefixHash,
@@ -120,6 +104,7 @@ export function proveOutputs(outputs: readonly OwnedOutput[], { keys, prefixHash
     }));
   } finally {
     for (const secretKey of secretKeys) secretKey.fill(0);
+    for (const { derivation } of shared) derivation.fill(0);
   }
 }
 
