@@ -5,6 +5,7 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
+import { readKeysFile, writeKeysFile } from "../src/file/keys-file.ts";
 import { type RecordedNode, recorded, startRecordedNode } from "./recorded-node.ts";
 import { startTestService } from "./service.ts";
 
@@ -258,4 +259,24 @@ test("a wallet that another service made meanwhile is not overwritten", async (t
   await assert.rejects(late, /Already exists/);
   await first.call.openWallet({ filename: "w" });
   assert.equal((await first.call.getAddress({})).address, address);
+});
+
+test("a seed whose language is none that is written is not told", async (t) => {
+  const { call, folder } = await startTestService({}, t);
+  await call.createWallet({ filename: "w", language: "English" });
+  await call.closeWallet({});
+  const path = join(folder, "w.keys");
+  const { cacheKey: _, ...file } = await readKeysFile(readFileSync(path), { password: "" });
+  const random = (size: number) => crypto.getRandomValues(new Uint8Array(size));
+  for (const language of ["EnglishOld", "Klingon", ""]) {
+    const settings = new Map([...file.settings, ["seed_language", language] as const]);
+    writeFileSync(path, await writeKeysFile({ ...file, settings }, { password: "", random }));
+    rmSync(join(folder, "w.anulo"));
+    await call.openWallet({ filename: "w" });
+    await assert.rejects(call.queryKey({ key_type: "mnemonic" }), {
+      code: -1,
+      message: "Failed to get seed.",
+    });
+    await call.closeWallet({});
+  }
 });

@@ -4,6 +4,7 @@ import {
   type Address,
   BadAddress,
   encodeMnemonic,
+  findLanguage,
   formatAddress,
   fromHex,
   parseAddress,
@@ -40,7 +41,8 @@ function mnemonicOf(wallet: Wallet, dialect: Dialect): string {
     throw new WalletRefusal("NON_DETERMINISTIC", "The wallet is non-deterministic. Cannot display seed.");
   }
   const { seedLanguage } = wallet.state.settings;
-  if (seedLanguage === "") throw new WalletRefusal("UNKNOWN_ERROR", "Failed to get seed.");
+  if (findLanguage(seedLanguage) === undefined)
+    throw new WalletRefusal("UNKNOWN_ERROR", "Failed to get seed.");
   return encodeMnemonic(spendSecret, seedLanguage);
 }
 
