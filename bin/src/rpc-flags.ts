@@ -1,4 +1,3 @@
-import { isIP } from "node:net";
 import type { Limits, Listener, RpcServerOptions, TlsOptions } from "@anulo/rpc";
 import { BadUsage, type FlagTable, type Values } from "./flags.ts";
 import { readTextFile } from "./text-file.ts";
@@ -121,12 +120,18 @@ export function listenersOf(flags: Flags, port: number): Listener[] {
 /** The address to listen on. Throws BadUsage where it would open the service to others unasked. */
 export function bindAddress(flag: string, address: string | undefined, isConfirmed: boolean): string {
   if (address === undefined) return "127.0.0.1";
-  if (address !== "localhost" && isIP(address) === 0)
+  if (address !== "localhost" && !isAddress(address))
     throw new BadUsage(`Invalid IP address given for --${flag}: ${address}`);
   if (!isLoopback(address) && !isConfirmed) {
     throw new BadUsage(`--${flag} ${address} opens RPC to others: confirm with --confirm-external-bind`);
   }
   return address;
+}
+
+/** Of IPv4 or IPv6. */
+function isAddress(text: string): boolean {
+  if (text.includes(":")) return URL.canParse(`http://[${text}]/`);
+  return /^\d{1,3}(?:\.\d{1,3}){3}$/.test(text) && text.split(".").every((part) => Number(part) <= 255);
 }
 
 export function isLoopback(host: string): boolean {
