@@ -41,12 +41,13 @@ export function isUnspent(output: OwnedOutput): boolean {
 }
 
 /** Blocks and seconds until the output unlocks; zeros once it has. Source: wallet2.cpp `unlocked_balance_per_subaddress`. */
-export function timeToUnlock(output: OwnedOutput, now: Now): { blocks: number; seconds: number } {
-  if (isUnlocked(output, now)) return { blocks: 0, seconds: 0 };
+export function timeToUnlock(output: OwnedOutput, now: Now): { blocks: number; seconds: bigint } {
+  if (isUnlocked(output, now)) return { blocks: 0, seconds: 0n };
   const { unlockTime, height } = output;
   const rest = height + SPENDABLE_AGE;
   if (unlockTime >= MAX_BLOCK_NUMBER) {
-    return { blocks: Math.max(0, rest - now.height), seconds: Math.max(0, Number(unlockTime) - now.seconds) };
+    const seconds = unlockTime - BigInt(now.seconds);
+    return { blocks: Math.max(0, rest - now.height), seconds: seconds > 0n ? seconds : 0n };
   }
-  return { blocks: Math.max(0, Math.max(rest, Number(unlockTime)) - now.height), seconds: 0 };
+  return { blocks: Math.max(0, Math.max(rest, Number(unlockTime)) - now.height), seconds: 0n };
 }

@@ -74,12 +74,14 @@ export const recordedSideBlocks: readonly Entry[] = recorded.alt.map((hex) =>
   entryOf(readBlock(fromHex(hex)), []),
 );
 
-/** The same transactions mined in other blocks from `height` on. */
-export function forkedChain(height: number): Entry[] {
+/** The same transactions mined in other blocks from `height` on; `unlockTime`: of their rewards. */
+export function forkedChain(height: number, unlockTime?: bigint): Entry[] {
   const chain = recordedChain.slice(0, height);
   for (const { block, transactions: txs } of recordedChain.slice(height)) {
     const header = { ...block.header, previousId: chain.at(-1)!.id, nonce: block.header.nonce + 1 };
-    chain.push(entryOf({ ...block, header }, txs));
+    const { minerTransaction } = block;
+    const prefix = { ...minerTransaction.prefix, ...(unlockTime !== undefined && { unlockTime }) };
+    chain.push(entryOf({ ...block, header, minerTransaction: { ...minerTransaction, prefix } }, txs));
   }
   return chain;
 }

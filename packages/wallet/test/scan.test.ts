@@ -206,3 +206,24 @@ test("a node that leaves out blocks, or tells of others than asked for, hides no
     assert.deepEqual(await call.getBalance({}), await services.get("a")!.call.getBalance({}), name);
   }
 });
+
+test("money locked for ever, which anybody can send, leaves everything else to be read", async (t) => {
+  const forEver = 2n ** 64n - 1n;
+  const locking = await startRecordedNode();
+  t.after(() => locking.stop());
+  locking.chain = forkedChain(1, forEver);
+  const { call, stop } = await startTestService({ node: locking.url });
+  t.after(stop);
+  await call.restoreDeterministicWallet({ filename: "", seed: recorded.wallets.a!.mnemonic });
+  await call.refresh({});
+  const now = BigInt(Math.floor(Date.now() / 1000));
+  const { time_to_unlock, per_subaddress } = await call.getBalance({ all_accounts: true });
+  assert.ok(forEver - time_to_unlock - now < 1000n);
+  assert.ok(per_subaddress.some((each) => each.time_to_unlock === time_to_unlock));
+  await call.getAccounts({});
+  const { in: received = [] } = await call.getTransfers({ in: true });
+  const locked = received.filter(({ unlock_time }) => unlock_time === forEver);
+  assert.ok(locked.length > 0);
+  for (const { suggested_confirmations_threshold: threshold } of locked)
+    assert.ok((threshold ?? 0n) > 2n ** 53n);
+});

@@ -12,7 +12,7 @@ const addressBalance = object({
   blocks_to_unlock: uint,
   label: text,
   num_unspent_outputs: uint,
-  time_to_unlock: uint,
+  time_to_unlock: u64,
   unlocked_balance: u64,
 });
 
@@ -55,7 +55,7 @@ export const accounts = {
       blocks_to_unlock: uint,
       multisig_import_needed: flag,
       per_subaddress: list(addressBalance),
-      time_to_unlock: uint,
+      time_to_unlock: u64,
       unlocked_balance: u64,
     }),
   }),

@@ -59,7 +59,7 @@ const transferFields = {
   payment_id: text,
   subaddr_index: subaddressIndex,
   subaddr_indices: filled(list(subaddressIndex)),
-  suggested_confirmations_threshold: contractZero(or(uint, 0)),
+  suggested_confirmations_threshold: contractZero(or(u64, 0n)),
   timestamp: uint,
   txid: hash,
   type: transferType,

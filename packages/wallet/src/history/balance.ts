@@ -8,14 +8,14 @@ export type AddressBalance = {
   balance: bigint;
   unlocked: bigint;
   blocksToUnlock: number;
-  secondsToUnlock: number;
+  secondsToUnlock: bigint;
 };
 
 export type AccountBalance = {
   readonly balance: bigint;
   readonly unlocked: bigint;
   readonly blocksToUnlock: number;
-  readonly secondsToUnlock: number;
+  readonly secondsToUnlock: bigint;
   /** Ascending; addresses that never held anything are left out. */
   readonly addresses: readonly AddressBalance[];
   /** Outputs that nothing spends, frozen ones included, by minor index. */
@@ -31,6 +31,12 @@ export type BalanceQuestion = {
   readonly indexOf: (address: string) => SubaddressIndex | undefined;
 };
 
+/** The later of two times: senders choose them, up to 2^64 − 1. */
+export function later(a: bigint, b: bigint): bigint {
+  if (a > b) return a;
+  return b;
+}
+
 type Ledgerlike = Readonly<Pick<WalletState, "outputs" | "outgoing" | "pool">>;
 
 export function accountBalance(state: Ledgerlike, question: BalanceQuestion): AccountBalance {
@@ -38,7 +44,7 @@ export function accountBalance(state: Ledgerlike, question: BalanceQuestion): Ac
   const at = (minor: number): AddressBalance => {
     const known = byMinor.get(minor);
     if (known !== undefined) return known;
-    const fresh = { minor, balance: 0n, unlocked: 0n, blocksToUnlock: 0, secondsToUnlock: 0 };
+    const fresh = { minor, balance: 0n, unlocked: 0n, blocksToUnlock: 0, secondsToUnlock: 0n };
     byMinor.set(minor, fresh);
     return fresh;
   };
@@ -47,12 +53,11 @@ export function accountBalance(state: Ledgerlike, question: BalanceQuestion): Ac
   const addresses = [...byMinor.values()].sort((a, b) => a.minor - b.minor);
   const sum = (value: (entry: AddressBalance) => bigint) =>
     addresses.reduce((total, entry) => total + value(entry), 0n);
-  const greatest = (value: (entry: AddressBalance) => number) => Math.max(0, ...addresses.map(value));
   return {
     balance: sum((entry) => entry.balance),
     unlocked: sum((entry) => entry.unlocked),
-    blocksToUnlock: greatest((entry) => entry.blocksToUnlock),
-    secondsToUnlock: greatest((entry) => entry.secondsToUnlock),
+    blocksToUnlock: addresses.reduce((most, entry) => Math.max(most, entry.blocksToUnlock), 0),
+    secondsToUnlock: addresses.reduce((most, { secondsToUnlock }) => later(most, secondsToUnlock), 0n),
     addresses,
     unspentOutputs: countUnspent(state, question.account),
   };
@@ -76,7 +81,7 @@ function addOutput(output: OwnedOutput, { account, strict, now }: BalanceQuestio
   if (isUnlocked(output, now)) entry.unlocked += output.amount;
   const { blocks, seconds } = timeToUnlock(output, now);
   entry.blocksToUnlock = Math.max(entry.blocksToUnlock, blocks);
-  entry.secondsToUnlock = Math.max(entry.secondsToUnlock, seconds);
+  entry.secondsToUnlock = later(entry.secondsToUnlock, seconds);
 }
 
 function counts(output: OwnedOutput, strict: boolean): boolean {

@@ -33,7 +33,7 @@ export type Transfer = {
   readonly subaddress: SubaddressIndex;
   readonly subaddresses: readonly SubaddressIndex[];
   readonly confirmations: number;
-  readonly suggestedConfirmations: number;
+  readonly suggestedConfirmations: bigint;
 };
 
 export type TransferFilter = {
@@ -206,7 +206,7 @@ function confirmations({ kind, height, amount, unlockTime }: Confirmable, { stat
   const untilUnlock = blocksUntil(unlockTime, now);
   return {
     confirmations: count,
-    suggestedConfirmations: Number(untilUnlock > forAmount ? untilUnlock : forAmount),
+    suggestedConfirmations: untilUnlock > forAmount ? untilUnlock : forAmount,
   };
 }
 

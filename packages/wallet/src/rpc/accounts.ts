@@ -2,7 +2,7 @@
 import { BadAddress, parseAddress } from "@anulo/protocol";
 import { wallet as declared, drawn, implementFor, type ParamsOf } from "@anulo/rpc";
 import type { OpenWallet } from "../file/open-wallet.ts";
-import { type AccountBalance, type AddressBalance, accountBalance } from "../history/balance.ts";
+import { type AccountBalance, type AddressBalance, accountBalance, later } from "../history/balance.ts";
 import { findAlias } from "../open-alias.ts";
 import { WalletRefusal } from "../refusal.ts";
 import type { WalletContext } from "../service.ts";
@@ -53,7 +53,7 @@ function addressBalance(
     blocks_to_unlock: entry?.blocksToUnlock ?? 0,
     label: labelOf(wallet, index),
     num_unspent_outputs: unspent,
-    time_to_unlock: entry?.secondsToUnlock ?? 0,
+    time_to_unlock: entry?.secondsToUnlock ?? 0n,
     unlocked_balance: entry?.unlocked ?? 0n,
   };
 }
@@ -130,8 +130,8 @@ async function describeBalance(
   return {
     balance: balances.reduce((sum, { balance }) => sum + balance.balance, 0n),
     unlocked_balance: balances.reduce((sum, { balance }) => sum + balance.unlocked, 0n),
-    blocks_to_unlock: Math.max(0, ...balances.map(({ balance }) => balance.blocksToUnlock)),
-    time_to_unlock: Math.max(0, ...balances.map(({ balance }) => balance.secondsToUnlock)),
+    blocks_to_unlock: balances.reduce((most, { balance }) => Math.max(most, balance.blocksToUnlock), 0),
+    time_to_unlock: balances.reduce((most, { balance }) => later(most, balance.secondsToUnlock), 0n),
     multisig_import_needed: isImportNeeded,
     per_subaddress: entries.map(({ index, ...rest }) => addressBalance(wallet, index, rest)),
   };
