@@ -14,6 +14,7 @@ const fetchers = {
   ours: { maker: { kind: "ours" } },
   portable: { maker: { kind: "ours" }, extra: ["--portable-randomx"] },
 };
+
 /** Seconds of wall and processor, and MiB (what processes share is counted for each), until a new node has the whole chain; both from its start. */
 async function fetchOnce({ maker, extra = [] }, { address, height, difficulty }) {
   const from = performance.now();

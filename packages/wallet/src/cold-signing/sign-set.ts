@@ -31,8 +31,7 @@ import {
 } from "../transfer/stages.ts";
 import { UNKNOWN_TX_KEY } from "../transfer/submit.ts";
 import { signTransaction } from "../transfer/transfers.ts";
-import type { Receiver } from "../transfer/tx-keys.ts";
-import { isSameReceiver } from "../transfer/tx-keys.ts";
+import { isSameReceiver, type Receiver } from "../transfer/tx-keys.ts";
 import type { Wallet } from "../wallet.ts";
 import { importOutputs } from "./exchange.ts";
 import { type Finder, importOutput } from "./exported-outputs.ts";
