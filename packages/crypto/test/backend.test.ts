@@ -166,36 +166,21 @@ function pointSuite(engine: Backend): void {
     compare(engine, pairs(wideFactors, candidates.slice(0, 9)), (on, s, p) => on.scalarMult(s, p));
     const scalarLists = [factors.slice(0, 5), factors.slice(0, 4), []].map((list) => concatBytes(...list));
     const pointLists = [points.slice(0, 5), points.slice(1, 5), candidates.slice(0, 5), []];
-    compare(
-      engine,
-      pairs(
-        scalarLists,
-        pointLists.map((list) => concatBytes(...list)),
-      ),
-      (on, s, p) => on.scalarMult(s, p),
+    const lists = pairs(
+      scalarLists,
+      pointLists.map((list) => concatBytes(...list)),
     );
+    compare(engine, lists, (on, s, p) => on.scalarMult(s, p));
     compare(engine, pairs(wideFactors, candidates.slice(0, 9)), (on, secret, points) =>
       on.shareSecret({ secret, nonces: wideFactors[points[0]! % wideFactors.length]!, points }),
     );
-    compare(
-      engine,
-      pairs(
-        scalarLists,
-        pointLists.map((list) => concatBytes(...list)),
-      ),
-      (on, nonces, points) => on.shareSecret({ secret: factors.at(-1)!, nonces, points }),
+    compare(engine, lists, (on, nonces, points) =>
+      on.shareSecret({ secret: factors.at(-1)!, nonces, points }),
     );
     compare(engine, pairs(wideFactors, candidates.slice(0, 9)), (on, s, data) =>
       on.scalarMultHashed(s, data),
     );
-    compare(
-      engine,
-      pairs(
-        scalarLists,
-        pointLists.map((list) => concatBytes(...list)),
-      ),
-      (on, s, data) => on.scalarMultHashed(s, data),
-    );
+    compare(engine, lists, (on, s, data) => on.scalarMultHashed(s, data));
     compare(engine, single(wideFactors), (on, s) => on.scalarMultBase(s));
     compare(engine, single([concatBytes(...factors), new Uint8Array()]), (on, all) => on.scalarMultBase(all));
     const terms = factors.map((a, i) => ({
