@@ -56,6 +56,13 @@ test("outputs the original exported are read and written byte for byte, and are 
     assert.deepEqual(importOutput(each, finder).keyImage, owned[i]!.keyImage);
 });
 
+test("an output in a place no chain has is not imported: nothing that lists outputs could tell it", async () => {
+  const [output] = exportOutputs(await ownOutputs(), { offset: 0, requestedFrom: 0 }).outputs;
+  const importAt = (globalIndex: bigint) => importOutput({ ...output!, globalIndex }, finder).globalIndex;
+  assert.equal(importAt(2n ** 53n - 1n), 2n ** 53n - 1n);
+  assert.throws(() => importAt(2n ** 53n), /impossible index/);
+});
+
 test("what is sealed opens with the same view key only, and not once a byte has changed", async () => {
   const keys = { ...keysOf("a"), kdfRounds: 1 };
   const sealed = await seal(magic, Uint8Array.of(1, 2, 3), { keys, random: randomBytes });

@@ -118,9 +118,14 @@ function recognise(
   }
 }
 
+/** More than any chain has: the place of an output is told as a number that is exact. */
+const MOST_OUTPUTS = BigInt(Number.MAX_SAFE_INTEGER);
+
 /** An exported output as one of ours. Throws `WalletRefusal` when it isn't. */
 export function importOutput(exported: ExportedOutput, finder: Finder): OwnedOutput {
   const { oneTimeKey, outputIndex, globalIndex, amount, flags, additionalTxPublicKeys } = exported;
+  if (globalIndex > MOST_OUTPUTS)
+    throw new WalletRefusal("UNKNOWN_ERROR", "Failed to import outputs: one of them has an impossible index");
   const candidates = [exported.txPublicKey, additionalTxPublicKeys[outputIndex]];
   for (const candidate of candidates) {
     const found = candidate && attempt(() => recognise(exported, candidate, finder));
