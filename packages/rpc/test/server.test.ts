@@ -146,10 +146,10 @@ describe("server", () => {
       (json as unknown as { id: number }[]).map(({ id }) => id),
       [1, 2],
     );
-    for (const refused of [[], Array(101).fill(batch[0])]) {
-      const { json: answer } = await post(`${full}/json_rpc`, refused);
-      assert.deepEqual(answer.error, { code: -32600, message: "Invalid Request" });
-    }
+    const { json: many } = await post(`${full}/json_rpc`, Array(101).fill(batch[0]));
+    assert.deepEqual(many.error, { code: -32600, message: "Invalid Request" });
+    const { json: none } = await post(`${full}/json_rpc`, []);
+    assert.deepEqual(none.error, { code: -32700, message: "Parse error" });
     const { json: each } = await post(`${full}/json_rpc`, [1, 2]);
     const codes = (each as unknown as { error: { code: number } }[]).map(({ error }) => error.code);
     assert.deepEqual(codes, [-32600, -32600]);

@@ -43,8 +43,7 @@ export async function answerJsonRpc<Context>(
     return jsonAnswer(errorText(0, errorOf(protocolErrors.parse)));
   }
   if (!Array.isArray(message)) return jsonAnswer(await answerMessage(calls, message, request, rules));
-  if (message.length === 0 || message.length > MAX_BATCH)
-    return jsonAnswer(errorText(0, errorOf(protocolErrors.invalidRequest)));
+  if (message.length > MAX_BATCH) return jsonAnswer(errorText(0, errorOf(protocolErrors.invalidRequest)));
   const answers: string[] = [];
   let turn = performance.now();
   for (const item of message) {
@@ -61,7 +60,7 @@ function parseBatch(body: Uint8Array): JsonObject | Json[] {
   const text = textOfBytes(body);
   if (!/^\s*\[/.test(text)) return parseJson(text);
   const { batch } = parseJson(`{"batch":${text}}`);
-  if (!Array.isArray(batch)) throw new BadJson("bad batch");
+  if (!Array.isArray(batch) || batch.length === 0) throw new BadJson("bad batch");
   return batch;
 }
 
