@@ -1,7 +1,9 @@
 // Our wallet service while it scans 20,000 blocks, of which 10,000 pay it, and when it starts with all of that.
+import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { call, loadChain, startDaemon, startWallet } from "@anulo/testkit";
 import { methodRequest, openConnection } from "./load.mjs";
+import { PAYMENTS as PAID_BY_STRANGERS, startStrangers } from "./strangers.mjs";
 import { timed } from "./timing.mjs";
 import { restore } from "./wallets.mjs";
 
@@ -88,8 +90,38 @@ async function measureStart(node, walletDir) {
   }
 }
 
+/** Seconds of a rescan with nothing else to do, with so many threads, of a chain on which others pay each other. */
+async function rescanOfStrangers(node, { alice }, threads) {
+  const extra = ["--max-concurrency", `${threads}`];
+  const wallet = await startWallet({ kind: "ours" }, { daemonPort: node.port, extra });
+  try {
+    await restore(wallet.url, alice);
+    return await timed(() => call(wallet.url, "rescan_blockchain"));
+  } finally {
+    await wallet.stop();
+  }
+}
+
+async function measureThreads(wallets) {
+  const node = await startStrangers();
+  try {
+    const seconds = [];
+    for (const threads of [1, availableParallelism()])
+      seconds.push([threads, await rescanOfStrangers(node, wallets, threads)]);
+    return seconds.map(([threads, took]) => ({
+      name: `rescan of ${PAID_BY_STRANGERS} payments of others, threads: ${threads}`,
+      unit: "payments/s",
+      ours: PAID_BY_STRANGERS / took,
+      native: Number.NaN,
+    }));
+  } finally {
+    await node.stop();
+  }
+}
+
 export async function measure() {
   const { wallets } = loadChain();
+  const threads = await measureThreads(wallets);
   const node = await startDaemon({ kind: "ours" });
   let wallet;
   try {
@@ -115,6 +147,7 @@ export async function measure() {
       ...(most === undefined ? {} : { most }),
     });
     return [
+      ...threads,
       ours(`rescan of ${BLOCKS} blocks, 50 reads a second`, "blocks/s", BLOCKS / seconds),
       ours("  reads meanwhile: 50 %", "ms", quantile(took, 0.5)),
       ours("  reads meanwhile: 99 %", "ms", quantile(took, 0.99), 100),
