@@ -7,6 +7,7 @@ import {
   keyImagesOf,
   keyInputs,
   parseAddress,
+  sumAmounts,
   type Transaction,
 } from "@anulo/protocol";
 import { wallet as declared, implementFor } from "@anulo/rpc";
@@ -85,11 +86,6 @@ function ownerOf(wallet: Wallet, keyImage: Uint8Array): InputOwner {
 const isHeld = ({ spentHeight, frozen }: OwnedOutput): boolean => spentHeight === undefined && !frozen;
 const isProvable = ({ keyImage }: OwnedOutput): boolean => keyImage !== undefined;
 
-/** Atomic units. */
-function totalOf(outputs: readonly OwnedOutput[]): bigint {
-  return outputs.reduce((total, { amount }) => total + amount, 0n);
-}
-
 /** Outputs that no block spends, all of them or as many of an account as reach an amount. Throws the refusals callers know. */
 function reserveOf(
   wallet: Wallet,
@@ -105,7 +101,7 @@ function reserveOf(
   if (all) return held.filter(isProvable);
   const ofAccount = held.filter(({ subaddress }) => subaddress.major === account);
   const chosen = chooseReserve(ofAccount.filter(isProvable), amount);
-  if (totalOf(chosen) < amount && totalOf(ofAccount) < amount)
+  if (sumAmounts(chosen) < amount && sumAmounts(ofAccount) < amount)
     throw proofRefusal("Not enough balance in this account for the requested minimum reserve amount");
   if (amount === 0n) throw proofRefusal("Proved amount must be greater than 0");
   return chosen;
