@@ -73,11 +73,15 @@ test("what changes in the wallet is told at once: labels, addresses, notes, froz
   const { transfers } = await call.incomingTransfers({ transfer_type: "available" });
   const { key_image, amount } = transfers.find(({ unlocked }) => unlocked)!;
   const { balance } = await call.getBalance({ account_index: 0 });
+  const lettersOfReserve = async () => (await call.getReserveProof({ all: true })).signature.length;
+  const letters = await lettersOfReserve();
   await call.freeze({ key_image });
+  assert.ok((await lettersOfReserve()) < letters);
   assert.equal((await call.getBalance({ account_index: 0 })).balance, balance - amount);
   const again = await call.incomingTransfers({ transfer_type: "available" });
   assert.equal(again.transfers.find((each) => each.key_image === key_image)?.frozen, true);
   await call.thaw({ key_image });
+  assert.equal(await lettersOfReserve(), letters);
   assert.equal((await call.getBalance({ account_index: 0 })).balance, balance);
 });
 

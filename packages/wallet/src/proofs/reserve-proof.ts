@@ -2,11 +2,13 @@
  * Proof of funds: for each output that it is ours (shared secret) and which key image spends it, and for each address
  * that received them that its spend key is ours. Source: wallet2.cpp `get_reserve_proof`; wallet2.h `reserve_proof_entry`.
  */
+import { randomBytes } from "node:crypto";
 import {
   generateTxProofs,
   keccak256,
   proveKeyImages,
   publicKeyOf,
+  type RandomSource,
   scAdd,
   signMessageHash,
   subaddressSecretKey,
@@ -29,6 +31,7 @@ import {
 import { oneTimeSecret } from "../scan/scan-transaction.ts";
 import type { OwnedOutput, SubaddressIndex, WalletKeys } from "../state.ts";
 import { workThreads } from "../threads/work-threads.ts";
+import { inBulk } from "../transfer/random.ts";
 import { mapPatiently } from "../turns.ts";
 import { decodeProofText, proofRefusal } from "./text.ts";
 
@@ -79,10 +82,14 @@ export type Proving = { readonly keys: ProvingKeys; readonly prefixHash: Uint8Ar
 const FEW = 16;
 
 /** What a proof says of outputs whose key images are known. */
-export function proveOutputs(outputs: readonly OwnedOutput[], { keys, prefixHash }: Proving): Entry[] {
+export function proveOutputs(
+  outputs: readonly OwnedOutput[],
+  { keys, prefixHash }: Proving,
+  random?: RandomSource,
+): Entry[] {
   const { viewSecret, viewPublic: R } = keys;
   const claims = outputs.map(({ txPublicKey: A }) => ({ prefixHash, R, A, version: 2 }) as const);
-  const shared = generateTxProofs(claims, viewSecret);
+  const shared = generateTxProofs(claims, viewSecret, random);
   const secretKeys = outputs.map(({ outputIndex, subaddress }, i) =>
     oneTimeSecret(keys, { derivation: shared[i]!.derivation, outputIndex, subaddress }),
   );
@@ -92,7 +99,7 @@ export function proveOutputs(outputs: readonly OwnedOutput[], { keys, prefixHash
       publicKey: output.oneTimeKey,
       keyImage: output.keyImage!,
     }));
-    const keyImageProofs = proveKeyImages(images, secretKeys);
+    const keyImageProofs = proveKeyImages(images, secretKeys, random);
     return outputs.map(({ txHash, outputIndex, keyImage }, i) => ({
       version: 0,
       txHash,
@@ -108,13 +115,17 @@ export function proveOutputs(outputs: readonly OwnedOutput[], { keys, prefixHash
   }
 }
 
-function proveSpendKey({ major, minor }: SubaddressIndex, { keys, prefixHash }: Proving): SpendKey {
+function proveSpendKey(
+  { major, minor }: SubaddressIndex,
+  { keys, prefixHash }: Proving,
+  random: RandomSource,
+): SpendKey {
   const part = major === 0 && minor === 0 ? undefined : subaddressSecretKey(keys.viewSecret, major, minor);
   const secret =
     part === undefined ? new Uint8Array(keys.spendSecret) : new Uint8Array(scAdd(part, keys.spendSecret));
   try {
     const key = part === undefined ? keys.spendPublic : publicKeyOf(secret);
-    return { pairSize: 2, key, signature: signMessageHash(prefixHash, key, secret) };
+    return { pairSize: 2, key, signature: signMessageHash(prefixHash, key, secret, random) };
   } finally {
     secret.fill(0);
     part?.fill(0);
@@ -135,11 +146,14 @@ export async function proveReserve(
 ): Promise<string> {
   const images = outputs.map(({ keyImage }) => ({ keyImage: keyImage! }));
   const proving = { keys, prefixHash: prefixHashOf(message, keys, images) };
+  const random = inBulk(randomBytes);
   const entries =
     outputs.length <= FEW
-      ? proveOutputs(outputs, proving)
+      ? proveOutputs(outputs, proving, random)
       : await workThreads.map("proveReserve", outputs, proving);
-  const spendKeys = await mapPatiently(addressesOf(outputs), (index) => proveSpendKey(index, proving));
+  const spendKeys = await mapPatiently(addressesOf(outputs), (index) =>
+    proveSpendKey(index, proving, random),
+  );
   return HEADERS[2] + encodeBase58(encode(reserveProof, { entries, spendKeys }));
 }
 

@@ -35,7 +35,7 @@ function answersOf(wallet: Wallet): Map<string, Remembered> {
 }
 
 /** What `make` makes: the same object as before while the state it shows has not changed. */
-function factsOf<T extends object>(wallet: Wallet, question: Question, make: () => T): T {
+export function factsOf<T extends object>(wallet: Wallet, question: Question, make: () => T): T {
   const key = question.name + JSON.stringify(question.params);
   if (key.length > MOST_LETTERS) return make();
   const answers = answersOf(wallet);
