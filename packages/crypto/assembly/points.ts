@@ -79,19 +79,21 @@ export function scalarMultPoints(out: usize, scalars: usize, points: usize, n: i
 }
 
 /**
- * s·P_i, t_i·P_i and 8·s·P_i of n points, constant time in the scalars: three vectors of 32·(n + n mod 2) bytes at `out`.
+ * s·P_i, 8·s·P_i, t_i·G and t_i·P_i of n points, constant time in the scalars: four vectors of 32·(n + n mod 2) bytes
+ * at `out`.
  */
 export function shareSecret(out: usize, s: usize, t: usize, points: usize, n: i32): i32 {
-  const mark = arenaMark(), pairs = (n + 1) >> 1, products = alloc(3 * PT * pairs);
+  const mark = arenaMark(), pairs = (n + 1) >> 1, step = PT * pairs, products = alloc(4 * step);
   let areValid = 1;
   for (let i = 0; i < n; i += 2) {
     const x = 32 * i, y = 32 * (i + 1 < n ? i + 1 : i), first = products + PT * (i >> 1);
     areValid = i32(decompress(P, points + x, points + y) == 3);
     if (!areValid) break;
-    scalarMultTwice(first, first + PT * pairs, P, s, s, t + x, t + y);
-    mulBy8(first + 2 * PT * pairs, first, false);
+    scalarMultTwice(first, first + 3 * step, P, s, s, t + x, t + y);
+    mulBy8(first + step, first, false);
+    baseMultAt(first + 2 * step, t, i, n);
   }
-  if (areValid) encodeBatch(out, products, 3 * pairs);
+  if (areValid) encodeBatch(out, products, 4 * pairs);
   arenaRewind(mark);
   return areValid;
 }
@@ -108,14 +110,29 @@ export function scalarMultHashed(out: usize, scalars: usize, data: usize, n: i32
   arenaRewind(mark);
 }
 
+/** s_i·G and s_i·hash-to-point of 32 bytes, constant time in the scalars: two vectors of 32·(n + n mod 2) bytes at `out`. */
+export function commitTwice(out: usize, scalars: usize, data: usize, n: i32): void {
+  const mark = arenaMark(), pairs = (n + 1) >> 1, products = alloc(2 * PT * pairs);
+  for (let i = 0; i < n; i += 2) {
+    const x = 32 * i, y = 32 * (i + 1 < n ? i + 1 : i), first = products + PT * (i >> 1);
+    baseMultAt(first, scalars, i, n);
+    hashToPoint(P, data + x, data + y, true);
+    scalarMult(first + PT * pairs, P, scalars + x, scalars + y);
+  }
+  encodeBatch(out, products, 2 * pairs);
+  arenaRewind(mark);
+}
+
+/** o = s_i·G, s_i+1·G; of the last of an odd number alone. */
+@inline function baseMultAt(o: usize, scalars: usize, i: i32, n: i32): void {
+  if (i + 1 < n) baseMult(o, scalars + 32 * i, scalars + 32 * (i + 1));
+  else baseMultSingle(o, scalars + 32 * i);
+}
+
 /** out_i = s_i·G, constant time; `out` of 32·(n + n mod 2) bytes. */
 export function scalarMultBase(out: usize, scalars: usize, n: i32): void {
   const mark = arenaMark(), points = alloc(PT * ((n + 1) >> 1));
-  for (let i = 0; i < n; i += 2) {
-    const point = points + PT * (i >> 1);
-    if (i + 1 < n) baseMult(point, scalars + 32 * i, scalars + 32 * (i + 1));
-    else baseMultSingle(point, scalars + 32 * i);
-  }
+  for (let i = 0; i < n; i += 2) baseMultAt(points + PT * (i >> 1), scalars, i, n);
   encodeBatch(out, points, (n + 1) >> 1);
   arenaRewind(mark);
 }

@@ -39,6 +39,8 @@ export type Backend = {
   shareSecret(request: ShareRequest): SharedPoints | undefined;
   /** s_i·hashToPoint(data_i) for n scalars and as many inputs of 32 bytes, constant time in the scalars: 32·n bytes. */
   scalarMultHashed(scalars: Uint8Array, data: Uint8Array): Uint8Array;
+  /** L_i = s_i·G and R_i = s_i·hashToPoint(data_i), constant time in the scalars: 32·n bytes each. */
+  commitTwice(scalars: Uint8Array, data: Uint8Array): { L: Uint8Array; R: Uint8Array };
   /** s·G for each of n scalars, constant time in them. Source: Bernstein et al., "High-speed high-security signatures". */
   scalarMultBase(scalars: Uint8Array): Uint8Array;
   /** a_i·A_i + b_i·B_i for n quadruples of 32 bytes: 32·n bytes. */
@@ -129,8 +131,8 @@ export type ScalarVectorOps = {
 /** A secret of 32 bytes, n nonces and n points of 32 bytes each. */
 export type ShareRequest = { secret: Uint8Array; nonces: Uint8Array; points: Uint8Array };
 
-/** secret·P_i, 8·secret·P_i and nonce_i·P_i: 32·n bytes each. */
-export type SharedPoints = { products: Uint8Array; derivations: Uint8Array; commitments: Uint8Array };
+/** D_i = secret·P_i, the derivations 8·D_i, X_i = nonce_i·G and Y_i = nonce_i·P_i: 32·n bytes each. */
+export type SharedPoints = { D: Uint8Array; derivations: Uint8Array; X: Uint8Array; Y: Uint8Array };
 
 export type DoubleScalarMultTerms = {
   a: Uint8Array;

@@ -28,8 +28,8 @@ export function proveKeyImages(
   const nonces = randomScalars(statements.length, random);
   const all = concatBytes(...nonces);
   try {
-    const L = backend.scalarMultBase(all);
-    const R = backend.scalarMultHashed(all, concatBytes(...statements.map(({ publicKey }) => publicKey)));
+    const keys = concatBytes(...statements.map(({ publicKey }) => publicKey));
+    const { L, R } = backend.commitTwice(all, keys);
     return statements.map(({ prefixHash }, i) => {
       const c = hashToScalar(prefixHash, elementAt(L, i), elementAt(R, i));
       return concatBytes(c, scMulSub(c, secretKeys[i]!, nonces[i]!));

@@ -4,7 +4,7 @@
  */
 import { checkLength, concatBytes, elementAt, elementsOf, equalBytes, wipe } from "./bytes.ts";
 import { backend } from "./engine.ts";
-import { G, hashToScalar, requirePoint, scalarMultBase } from "./point.ts";
+import { G, hashToScalar, requirePoint } from "./point.ts";
 import { type RandomSource, randomScalar, scAdd, scIsCanonical, scMulSub, scSub } from "./scalar.ts";
 
 export type RingSignatureStatement = {
@@ -72,8 +72,9 @@ export function generateRingSignature(
     const pairs = othersCommitments(statement, c, r);
     c.fill(0, 32 * realIndex, 32 * realIndex + 32);
     requirePoint(pairs, "ring member or key image");
-    pairs!.set(scalarMultBase(k), 64 * realIndex);
-    pairs!.set(backend.scalarMultHashed(k, realKey), 64 * realIndex + 32);
+    const { L, R } = backend.commitTwice(k, realKey);
+    pairs!.set(L, 64 * realIndex);
+    pairs!.set(R, 64 * realIndex + 32);
     const realC = scSub(hashToScalar(prefixHash, pairs!), sumOf(c));
     c.set(realC, 32 * realIndex);
     r.set(scMulSub(realC, secretKey, k), 32 * realIndex);

@@ -2,7 +2,7 @@
  * Proofs that one secret r stands behind both R = r·G (or r·B, for a subaddress with spend key B) and D = r·A.
  * Source: crypto.cpp `generate_tx_proof`, `generate_tx_proof_v1`, `check_tx_proof`.
  */
-import { asciiBytes, checkLength, concatBytes, elementAt, elementsOf, equalBytes, wipe } from "./bytes.ts";
+import { asciiBytes, checkLength, concatBytes, elementAt, equalBytes, wipe } from "./bytes.ts";
 import { eachVerdict } from "./each-verdict.ts";
 import { backend } from "./engine.ts";
 import { keccak256 } from "./hash/keccak.ts";
@@ -60,7 +60,6 @@ export function generateTxProofs(
   const all = concatBytes(...nonces);
   const ofSubaddresses = concatBytes(...nonces.filter((_, i) => claims[i]!.B));
   try {
-    const Xs = elementsOf(backend.scalarMultBase(all));
     const bases = claims.flatMap(({ B }) => (B ? [B] : []));
     const others = requirePoint(
       backend.scalarMult(ofSubaddresses, concatBytes(...bases)),
@@ -71,9 +70,9 @@ export function generateTxProofs(
     if (shared === undefined) throw new InvalidPoint("view public key");
     let next = 0;
     return claims.map((claim, i) => {
-      const D = elementAt(shared.products, i);
-      const X = claim.B ? elementAt(others, next++) : Xs[i]!;
-      const c = challenge({ ...claim, D }, X, elementAt(shared.commitments, i));
+      const D = elementAt(shared.D, i);
+      const X = claim.B ? elementAt(others, next++) : elementAt(shared.X, i);
+      const c = challenge({ ...claim, D }, X, elementAt(shared.Y, i));
       const derivation = elementAt(shared.derivations, i);
       return { D, derivation, proof: concatBytes(c, scMulSub(c, secret, nonces[i]!)) };
     });

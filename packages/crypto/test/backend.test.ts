@@ -181,6 +181,8 @@ function pointSuite(engine: Backend): void {
       on.scalarMultHashed(s, data),
     );
     compare(engine, lists, (on, s, data) => on.scalarMultHashed(s, data));
+    compare(engine, pairs(wideFactors, candidates.slice(0, 9)), (on, s, data) => on.commitTwice(s, data));
+    compare(engine, lists, (on, s, data) => on.commitTwice(s, data));
     compare(engine, single(wideFactors), (on, s) => on.scalarMultBase(s));
     compare(engine, single([concatBytes(...factors), new Uint8Array()]), (on, all) => on.scalarMultBase(all));
     const terms = factors.map((a, i) => ({

@@ -61,6 +61,7 @@ function checkTraces(backend: Backend, kernel: Kernel): void {
     () => backend.scalarMult(a, point),
     () => backend.shareSecret({ secret: a, nonces: b, points: point })!.derivations,
     () => backend.scalarMultHashed(a, point),
+    () => backend.commitTwice(a, point),
     () => backend.multiexp({ scalars: concatBytes(a, b), points: concatBytes(point, point) }),
     () => backend.deriveBatch(a, point).derivations,
     () => backend.viewTags(a, indices),

@@ -31,6 +31,7 @@ type GroupFunctions = Pick<
   | "scalarMult"
   | "shareSecret"
   | "scalarMultHashed"
+  | "commitTwice"
   | "scalarMultBase"
   | "doubleScalarMultVartime"
   | "twinScalarMultVartime"
@@ -112,6 +113,10 @@ function scalarMult(scalars: Uint8Array, points: Uint8Array): Uint8Array | undef
   return bases && concatBytes(...factors.map((k, i) => encodePoint(multiplyVartime(k, bases[i]!))));
 }
 
+function scalarMultBase(scalars: Uint8Array): Uint8Array {
+  return concatBytes(...readFactors(scalars).map((k) => encodePoint(multiplyVartime(k, BASE_POINT))));
+}
+
 function hashToPoint(data: Uint8Array): Uint8Array {
   countElements("data", data);
   return concatBytes(...elementsOf(data).map((item) => encodePoint(hashToGroup(item))));
@@ -138,15 +143,17 @@ export const group: GroupFunctions = {
   shareSecret({ secret, nonces, points }) {
     checkLength("secret", secret, 32);
     const n = countElements("points", points);
-    const [products, commitments] = [repeatElement(secret, n), nonces].map((scalars) =>
-      scalarMult(scalars, points),
-    );
-    const derivations = products && scalarMult(repeatElement(writeInteger(8n), n), products);
-    return products && commitments && derivations && { products, derivations, commitments };
+    const D = scalarMult(repeatElement(secret, n), points);
+    const Y = scalarMult(nonces, points);
+    const derivations = D && scalarMult(repeatElement(writeInteger(8n), n), D);
+    return D && derivations && Y && { D, derivations, X: scalarMultBase(nonces), Y };
   },
+  commitTwice: (scalars, data) => ({
+    L: scalarMultBase(scalars),
+    R: scalarMult(scalars, hashToPoint(data))!,
+  }),
   scalarMultHashed: (scalars, data) => scalarMult(scalars, hashToPoint(data))!,
-  scalarMultBase: (scalars) =>
-    concatBytes(...readFactors(scalars).map((k) => encodePoint(multiplyVartime(k, BASE_POINT)))),
+  scalarMultBase,
   doubleScalarMultVartime: doubleScalarMult,
   twinScalarMultVartime({ a, A, b, B }) {
     if (b.length !== a.length) throw new RangeError("terms of different lengths");

@@ -39,6 +39,7 @@ export type Kernel = {
   multiplyBy8(out: Pointer, p: Pointer): number;
   scalarMultPoints(out: Pointer, scalars: Pointer, points: Pointer, n: number): number;
   shareSecret(out: Pointer, s: Pointer, t: Pointer, points: Pointer, n: number): number;
+  commitTwice(out: Pointer, scalars: Pointer, data: Pointer, n: number): void;
   scalarMultHashed(out: Pointer, scalars: Pointer, data: Pointer, n: number): void;
   scalarMultBase(out: Pointer, scalars: Pointer, n: number): void;
   foldPoints(out: Pointer, a: Pointer, A: Pointer, b: Pointer, B: Pointer, n: number): number;

@@ -15,6 +15,7 @@ type PointFunctions = Pick<
   | "scalarMult"
   | "shareSecret"
   | "scalarMultHashed"
+  | "commitTwice"
   | "scalarMultBase"
   | "doubleScalarMultVartime"
   | "twinScalarMultVartime"
@@ -91,13 +92,11 @@ export function createPointFunctions(kernel: Kernel, memory: Memory): PointFunct
       const half = pairedLength(n);
       memory.begin();
       try {
-        const out = memory.room(3 * half);
+        const out = memory.room(4 * half);
         const [s, t, P] = [memory.put(secret), memory.put(nonces), memory.put(points)];
         if (!kernel.shareSecret(out, s, t, P, n)) return undefined;
-        const [products, commitments, derivations] = [0, 1, 2].map((i) =>
-          memory.read(out + i * half, 32 * n),
-        );
-        return { products: products!, commitments: commitments!, derivations: derivations! };
+        const vector = (i: number) => memory.read(out + i * half, 32 * n);
+        return { D: vector(0), derivations: vector(1), X: vector(2), Y: vector(3) };
       } finally {
         kernel.wipe();
       }
@@ -110,6 +109,19 @@ export function createPointFunctions(kernel: Kernel, memory: Memory): PointFunct
         const out = memory.room(pairedLength(n));
         kernel.scalarMultHashed(out, memory.put(scalars), memory.put(data), n);
         return memory.read(out, 32 * n);
+      } finally {
+        kernel.wipe();
+      }
+    },
+    commitTwice(scalars, data) {
+      const n = checkFactors(scalars);
+      if (data.length !== scalars.length) throw new RangeError("as many inputs as scalars expected");
+      const half = pairedLength(n);
+      memory.begin();
+      try {
+        const out = memory.room(2 * half);
+        kernel.commitTwice(out, memory.put(scalars), memory.put(data), n);
+        return { L: memory.read(out, 32 * n), R: memory.read(out + half, 32 * n) };
       } finally {
         kernel.wipe();
       }

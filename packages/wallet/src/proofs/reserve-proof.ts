@@ -146,14 +146,13 @@ export async function proveReserve(
 ): Promise<string> {
   const images = outputs.map(({ keyImage }) => ({ keyImage: keyImage! }));
   const proving = { keys, prefixHash: prefixHashOf(message, keys, images) };
-  const random = inBulk(randomBytes);
+  const addresses = addressesOf(outputs);
+  const random = inBulk(randomBytes, 32 * (2 * Math.min(outputs.length, FEW) + addresses.length));
   const entries =
     outputs.length <= FEW
       ? proveOutputs(outputs, proving, random)
       : await workThreads.map("proveReserve", outputs, proving);
-  const spendKeys = await mapPatiently(addressesOf(outputs), (index) =>
-    proveSpendKey(index, proving, random),
-  );
+  const spendKeys = await mapPatiently(addresses, (index) => proveSpendKey(index, proving, random));
   return HEADERS[2] + encodeBase58(encode(reserveProof, { entries, spendKeys }));
 }
 

@@ -5,10 +5,10 @@ import type { RandomSource } from "@anulo/crypto";
 const BYTES_AT_ONCE = 4096;
 
 /** The same source asked for many bytes at once; no byte is given twice. */
-export function inBulk(source: RandomSource): RandomSource {
+export function inBulk(source: RandomSource, bytesAtOnce = BYTES_AT_ONCE): RandomSource {
   let left: Uint8Array = new Uint8Array(0);
   return (size) => {
-    if (size > left.length) left = source(Math.max(size, BYTES_AT_ONCE));
+    if (size > left.length) left = source(Math.max(size, bytesAtOnce));
     const given = left.subarray(0, size);
     left = left.subarray(size);
     return given;
