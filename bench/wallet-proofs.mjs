@@ -39,13 +39,12 @@ async function ask(connection, method, params) {
   return result;
 }
 
-async function rowsOf({ wallets, alice, bob }) {
-  const paid = await payments({ wallets, bob });
+/** Asks both in turn; what they made is there for later questions. */
+function meterOf(wallets, paid) {
   const open = (side) => new RawConnection(wallets[side].url);
   const connections = { native: open("native"), ours: open("ours") };
   const made = { native: {}, ours: {} };
   const rows = [];
-  const message = "";
   const time = async (name, paramsOf, { keep = () => {}, atMost = 0.3, times = rounds, before = 0 } = {}) => {
     const took = { native: [], ours: [] };
     for (let round = -before; round < times; round++) {
@@ -64,6 +63,15 @@ async function rowsOf({ wallets, alice, bob }) {
       made[side][name] = answer.signature;
     },
   });
+  const close = () => {
+    for (const connection of Object.values(connections)) connection.close();
+  };
+  return { rows, time, keepAs, close };
+}
+
+async function rowsOf({ wallets, alice, bob }) {
+  const { rows, time, keepAs, close } = meterOf(wallets, await payments({ wallets, bob }));
+  const message = "";
   const good = {
     keep: (side, answer) => {
       if (!answer.good) throw new Error(`a proof made by ${side} is not good`);
@@ -99,7 +107,7 @@ async function rowsOf({ wallets, alice, bob }) {
   await time("check_reserve_proof, 100 XMR", check, good);
   await time("get_reserve_proof, all", () => all, keepAs("reserve"));
   await time("check_reserve_proof, all", check, good);
-  for (const connection of Object.values(connections)) connection.close();
+  close();
   return rows;
 }
 

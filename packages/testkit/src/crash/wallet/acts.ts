@@ -95,8 +95,8 @@ const reorganise: Act = {
   check: checkAgainstTwin,
 };
 
-/** Much more than a wallet's journal may grow before it is written anew. */
-const BULK = "x".repeat(400 * 1024);
+/** Much more than a wallet's journal may grow before it is written anew, after hundreds of rounds too. */
+const BULK = "x".repeat(2 * 1024 * 1024);
 
 const compact: Act = {
   async prepare(stage) {
