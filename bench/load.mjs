@@ -37,6 +37,10 @@ export function openConnection(port, onAnswer) {
   };
   const onread = { buffer: Buffer.allocUnsafe(64 * 1024), callback: onBytes };
   const socket = connect({ port, host: "127.0.0.1", noDelay: true, onread });
+  // Else whoever counts responses would wait for one that never comes.
+  socket.once("end", () => {
+    throw new Error("the server has closed a connection");
+  });
   const opened = new Promise((resolve, reject) => {
     socket.once("connect", resolve);
     socket.once("error", reject);
@@ -45,7 +49,7 @@ export function openConnection(port, onAnswer) {
 }
 
 /** Requests per second, asked one after another and again, and microseconds of the server's processor time for each. */
-async function requestRate({ pid, port, requests, connections = 16, seconds = 1 }) {
+export async function requestRate({ pid, port, requests, connections = 16, seconds = 1 }) {
   let answers = 0;
   let asked = 0;
   const next = () => requests[asked++ % requests.length];

@@ -1,11 +1,13 @@
 // Measures what must be fast, each beside the original program in the same run, and prints one table.
-// Arguments choose among the files beside this one: crypto, randomx, services, transactions, requests, latency, sync,
-// wallet-work, wallet-reads, wallet-proofs, wallet-scan.
+// Arguments choose among the files beside this one: crypto, randomx, services, transactions, requests, reads, latency,
+// sync, wallet-work, wallet-reads, wallet-proofs, wallet-scan. `--monerod FILE` (or ANULO_MONEROD) names the original
+// to measure beside; its other programs are those in the same folder.
+import { delimiter, dirname, resolve } from "node:path";
 import { realProgramsMissing } from "@anulo/testkit";
 import { endStage } from "./wallets.mjs";
 
 const parts = [
-  ...["crypto", "randomx", "services", "transactions", "requests", "latency", "sync"],
+  ...["crypto", "randomx", "services", "transactions", "requests", "reads", "latency", "sync"],
   ...["wallet-work", "wallet-reads", "wallet-proofs", "wallet-scan"],
 ];
 
@@ -45,12 +47,16 @@ function printTable(rows) {
     );
 }
 
+const wanted = process.argv.slice(2);
+const at = wanted.indexOf("--monerod");
+const monerod = at === -1 ? process.env.ANULO_MONEROD : wanted.splice(at, 2)[1];
+if (monerod !== undefined) process.env.PATH = [dirname(resolve(monerod)), process.env.PATH].join(delimiter);
+
 const missing = realProgramsMissing();
 if (missing) {
   console.error(`bench: ${missing}`);
   process.exit(1);
 }
-const wanted = process.argv.slice(2);
 const rows = [];
 try {
   for (const part of parts) {

@@ -1,2 +1,16 @@
 #!/usr/bin/env node
-import "./dist/src/main.js";
+// Runs the bundle; or the modules it is made of, where there is none, they were compiled again since, or coverage is
+// measured, which is of modules.
+import { readdirSync, statSync } from "node:fs";
+
+const changedAt = (path) => statSync(new URL(path, import.meta.url), { throwIfNoEntry: false })?.mtimeMs ?? 0;
+
+function isBundleCurrent() {
+  if (process.env.NODE_V8_COVERAGE !== undefined) return false;
+  const bundled = changedAt("./dist/bundle/main.js");
+  if (bundled === 0) return false;
+  const packages = readdirSync(new URL("../packages", import.meta.url)).map((name) => `../packages/${name}`);
+  return [".", ...packages].every((folder) => changedAt(`${folder}/dist/.tsbuildinfo`) <= bundled);
+}
+
+await import(isBundleCurrent() ? "./dist/bundle/main.js" : "./dist/src/main.js");

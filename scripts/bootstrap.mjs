@@ -45,7 +45,14 @@ function installIfNeeded() {
 function buildInputs() {
   const written = (name) => /\.(ts|mjs|js|json)$/.test(name);
   const below = ["packages", "bin", "test"].flatMap((folder) => filesBelow(folder, written));
-  return [...below, "package-lock.json", "tsconfig.json", "tsconfig.base.json", "scripts/build.mjs"];
+  return [
+    ...below,
+    "package-lock.json",
+    "tsconfig.json",
+    "tsconfig.base.json",
+    "scripts/build.mjs",
+    "scripts/bundle.mjs",
+  ];
 }
 
 function buildIfNeeded() {

@@ -1,8 +1,9 @@
-// Builds everything: the WebAssembly kernels first (skipped when nothing changed), then TypeScript.
+// Builds everything: the WebAssembly kernels, then TypeScript, then the bundle; each skipped when nothing changed.
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { bundle } from "./bundle.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 
@@ -16,3 +17,4 @@ function run(file, ...args) {
 
 if (existsSync(join(root, "packages/crypto/assembly/build.mjs"))) run("packages/crypto/assembly/build.mjs");
 run("node_modules/typescript/bin/tsc", "-b");
+await bundle();

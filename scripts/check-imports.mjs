@@ -6,21 +6,36 @@ import { dirname, join, normalize } from "node:path";
 import ts from "typescript";
 import { filesBelow, root } from "./sources.mjs";
 
-const everything = ["crypto", "protocol", "consensus", "storage", "rpc", "p2p", "node", "wallet", "testkit"];
+const everything = [
+  "limits",
+  "crypto",
+  "protocol",
+  "consensus",
+  "storage",
+  "rpc",
+  "p2p",
+  "node",
+  "wallet",
+  "testkit",
+];
 
 /** What the sources of a package may import from the others. */
 const allowed = {
+  limits: [],
   crypto: [],
   protocol: ["crypto"],
   consensus: ["protocol", "crypto"],
-  storage: ["protocol"],
-  rpc: ["protocol"],
-  p2p: ["protocol"],
-  node: ["rpc", "p2p", "storage", "consensus", "protocol", "crypto"],
-  wallet: ["rpc", "protocol", "crypto"],
+  storage: ["protocol", "limits"],
+  rpc: ["protocol", "limits"],
+  p2p: ["protocol", "limits"],
+  node: ["rpc", "p2p", "storage", "consensus", "protocol", "crypto", "limits"],
+  wallet: ["rpc", "protocol", "crypto", "limits"],
   testkit: everything,
   bin: everything,
 };
+
+/** Folders of a package that may not import others of it, not even types: what is below knows nothing of what is above. */
+const below = [{ folder: "packages/node/src/pool/", above: "packages/node/src/chain/" }];
 
 /** Powers that only some sources may have; the rest of the code gets them by parameter or not at all. */
 const powers = [
@@ -131,6 +146,10 @@ function relativeTarget(file, name, owner) {
   const target = normalize(join(dirname(file), name));
   if (packageOf(target) !== owner) complain(file, `reaches into another package: ${name}`);
   if (!isTest(file) && isTest(target)) complain(file, `a source may not import a test: ${name}`);
+  for (const { folder, above } of below) {
+    if (file.startsWith(folder) && target.startsWith(above))
+      complain(file, `imports what is above it: ${name}`);
+  }
   return target;
 }
 

@@ -9,6 +9,7 @@ export const databaseFlags = {
     value: "MODE[:sync|:async][:N[blocks]|:Nbytes]",
     help: "when blocks are flushed: safe, fast or fastest (fast:async:250000000bytes)",
   },
+  "keep-alt-blocks": { kind: "switch", help: "keep the blocks beside the main chain when the node starts" },
   "prune-blockchain": { kind: "switch", help: "keep the proofs of one old transaction in eight" },
   "db-salvage": {
     kind: "switch",
@@ -25,7 +26,7 @@ function readSyncMode(text: string): SyncMode {
   }
 }
 
-type DatabaseOptions = Pick<NodeOptions, "syncMode" | "pruneBlockchain">;
+type DatabaseOptions = Pick<NodeOptions, "syncMode" | "pruneBlockchain" | "keepAltBlocks">;
 
 /** What the flags say; throws BadUsage. */
 export function databaseOptions(flags: Values<typeof databaseFlags>): DatabaseOptions {
@@ -37,6 +38,7 @@ export function databaseOptions(flags: Values<typeof databaseFlags>): DatabaseOp
   return {
     syncMode: mode === undefined ? undefined : readSyncMode(mode),
     pruneBlockchain: flags["prune-blockchain"],
+    keepAltBlocks: flags["keep-alt-blocks"],
   };
 }
 

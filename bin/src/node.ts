@@ -19,6 +19,7 @@ import { configurationFlag, readConfiguration } from "./configuration.ts";
 import { databaseFlags, databaseOptions, runDatabaseCheck } from "./database-flags.ts";
 import { detachFlags, keepPidFile } from "./detach.ts";
 import { type FlagTable, throwUsage, type Values } from "./flags.ts";
+import { readKnownBlocks } from "./known-blocks-file.ts";
 import { hashingOptions, miningFlags, miningOptions } from "./mining.ts";
 import { createNotifier, createRateNotifier, notifyFlags } from "./notify.ts";
 import { peerFlags, peerOptionsOf } from "./peer-flags.ts";
@@ -103,6 +104,7 @@ async function optionsOf(flags: Values<typeof nodeFlags>): Promise<Configured> {
     network,
     databasePath: join(folder, network, "chain.mdb"),
     checkpoints: readCheckpoints(folder, network),
+    knownBlocks: network === "mainnet" && flags["fast-block-sync"] !== 0 ? readKnownBlocks() : undefined,
     peers: { ...peers, ...(await peerOptionsOf(flags, { network, listsFile, restrictedPort })) },
     maxPoolWeight,
     bootstrap: bootstrapOf(flags),

@@ -5,9 +5,11 @@ import { BadNameAnswer, readTextAnswer } from "../../packages/rpc/dist/src/clien
 import { createDigestAuth, digestResponse } from "../../packages/rpc/dist/src/digest-auth.js";
 import { BadJson, formatJson } from "../../packages/rpc/dist/src/json.js";
 import { parseJson } from "../../packages/rpc/dist/src/json-parser.js";
+import { CallerShare } from "../../packages/rpc/dist/src/server/caller-share.js";
 import { BadFraming, createBodyReader } from "../../packages/rpc/dist/src/server/http/body-reader.js";
 import { HttpConnection } from "../../packages/rpc/dist/src/server/http/connection.js";
 import { parseRequestHead } from "../../packages/rpc/dist/src/server/http/request-head.js";
+import { defaultLimits } from "../../packages/rpc/dist/src/server/limits.js";
 import { debianCorpus, text } from "../corpus.mjs";
 
 const jsonTexts = [
@@ -36,8 +38,10 @@ class FakeSocket extends Duplex {
   setTimeout() {}
 }
 
+const limits = { ...defaultLimits, headerBytes: 1000, heldBytes: 200_000 };
 const service = {
-  limits: { requestBytes: 1000, headerBytes: 1000, slowMs: 1000, keepAliveMs: 5000 },
+  limits,
+  requestBytesOf: () => 1000,
   screen: ({ method }) =>
     method === "OPTIONS" ? { head: "HTTP/1.1 200 OK\r\n\r\n", body: "", closes: false } : undefined,
   answer: async (_head, body) => ({
@@ -91,18 +95,14 @@ export const targets = {
     seeds: () => text(...heads.map((head) => `${head}\r\n\r\n{"a":1}   `), `${heads[2]}\r\n\r\n${chunks}`),
     async run(bytes) {
       const socket = new FakeSocket({ allowHalfOpen: true });
-      let held = 0;
-      const hold = (more) => {
-        held += more;
-        return held < 100_000;
-      };
-      new HttpConnection(socket, { ...service, hold });
+      const share = new CallerShare(limits, { isForStrangers: false });
+      new HttpConnection(socket, { ...service, open: (address) => share.open(address) });
       socket.push(bytes.subarray(0, bytes.length / 2));
       socket.push(bytes.subarray(bytes.length / 2));
       socket.push(null);
       for (let i = 0; i < 4; i++) await new Promise((resolve) => setImmediate(resolve));
       socket.destroy();
-      assert.equal(held, 0);
+      assert.equal(share.heldBytes, 0);
     },
   },
   "digest-login": {

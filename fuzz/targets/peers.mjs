@@ -77,13 +77,16 @@ const payloads = [
 
 const shapes = Object.values(commands)
   .filter((it) => typeof it === "object" && "request" in it)
-  .flatMap(({ request, response }) => [request, response]);
+  .flatMap(({ name, cost, request, response }) => [
+    { name, cost, payload: request },
+    { name, cost, payload: response },
+  ]);
 
-/** Each shape reads the payload or says whose fault it is. */
+/** Each message reads the payload or says whose fault it is. */
 function readAll(declared, input) {
-  for (const [shape, limits] of declared) {
+  for (const message of declared) {
     try {
-      readMessage("message", shape, input, limits);
+      readMessage(message, input);
     } catch (error) {
       if (!(error instanceof PeerFault)) throw error;
     }
@@ -111,19 +114,13 @@ export const targets = {
   "peer-messages": {
     seeds: () => payloads.slice(0, 5),
     run(input) {
-      readAll(
-        shapes.map((shape) => [shape, undefined]),
-        input,
-      );
+      readAll(shapes, input);
     },
   },
   "chain-messages": {
     seeds: () => payloads.slice(5),
     run(input) {
-      readAll(
-        Object.values(messages).map(({ payload, limits }) => [payload, limits]),
-        input,
-      );
+      readAll(Object.values(messages), input);
     },
   },
   "peer-lists": {

@@ -7,7 +7,6 @@ import { call, startDevnet } from "@anulo/testkit";
 
 const payment = 10n ** 12n;
 const atOnce = 20;
-const boundMs = 120_000;
 
 /** Devnets keep their files below the folder for temporary files: here, one of our own. */
 const scratch = mkdtempSync(join(tmpdir(), "devnets-"));
@@ -35,7 +34,6 @@ test(`${atOnce} devnets at once each see their own payment arrive and leave noth
   }
   const tookMs = Math.round(performance.now() - started);
   t.diagnostic(`${tookMs} ms for all`);
-  assert.ok(tookMs < boundMs, `${tookMs} ms`);
   assert.deepEqual(readdirSync(scratch), []);
 });
 

@@ -113,12 +113,10 @@ async function stopDuring(
   const service = await openWallet(t, scene);
   const outcome = outcomeOf(call(service.url, method, params));
   await delay(afterMs);
-  const started = performance.now();
   await stop(service);
   const late = setTimeout(() => process.kill(service.pid, "SIGKILL"), 2 * GRACE_MS);
   assert.equal(await service.ended, 0, method);
   clearTimeout(late);
-  assert.ok(performance.now() - started < GRACE_MS, `${method}: ${performance.now() - started} ms`);
   return await outcome;
 }
 

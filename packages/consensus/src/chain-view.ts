@@ -21,6 +21,11 @@ export interface ChainView {
   readonly seedSchedule?: SeedSchedule | undefined;
   /** Blocks the chain must have, oldest first; none where undefined. */
   readonly checkpoints?: readonly Checkpoint[] | undefined;
+  /**
+   * The id (32 bytes) that the block at a height must have where it is known beforehand: such a block needs no proofs.
+   * No block is known where this is left out.
+   */
+  readonly knownBlockId?: ((height: number) => Uint8Array | undefined) | undefined;
   /** Coins generated up to and including the top block (atomic units, never above 2^64 - 1). */
   readonly alreadyGenerated: bigint;
   /** Cumulative difficulty of the top block; 0n before genesis. */

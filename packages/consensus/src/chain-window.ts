@@ -1,5 +1,5 @@
 import { DIFFICULTY_BLOCKS, LONG_TERM_WINDOW } from "./constants.ts";
-import { createRollingMedian } from "./rolling-median.ts";
+import { createRollingMedian, type RollingMedian } from "./rolling-median.ts";
 
 /** What a block leaves behind for the rules of the blocks above it. */
 export interface BlockFacts {
@@ -13,50 +13,69 @@ export interface BlockFacts {
 }
 
 /** Reads the facts of the blocks [from, to), oldest first. */
-export type ReadBlockFacts = (from: number, to: number) => Iterable<BlockFacts>;
+export type ReadBlockFacts<B extends BlockFacts = BlockFacts> = (from: number, to: number) => Iterable<B>;
 /** Reads the long-term weights (bytes) of the blocks [from, to), oldest first. */
 export type ReadLongTermWeights = (from: number, to: number) => Iterable<number>;
 
 /**
- * The windows below the tip, kept in memory: appending a block costs no read, so a chain view made from
- * it answers the window questions of `ChainView` without the database. Popping blocks reads again.
+ * The windows below the tip, kept in memory: appending a block costs no read and removing one costs two, so a chain
+ * view made from it answers the window questions of `ChainView` without the database.
  */
-export interface ChainWindow {
+export interface ChainWindow<B extends BlockFacts = BlockFacts> {
   /** Number of blocks seen. */
   readonly height: number;
+  /** The newest block; undefined of none. */
+  readonly top: B | undefined;
   readonly longTermWeightMedian: number;
   /** The median (bytes) after so many blocks without weight, which fee estimates reckon with. */
   longTermWeightMedianAfterEmpty(blocks: number): number;
   recentTimestamps(count: number): number[];
   recentCumulativeDifficulties(count: number): bigint[];
   recentWeights(count: number): number[];
-  append(block: BlockFacts): void;
+  append(block: B): void;
+  /** Takes the newest block off; at most `DIFFICULTY_BLOCKS` that are not of the chain the readers read. */
+  removeTop(): void;
+  /** One that goes its own way from here, and reads what it needs elsewhere. */
+  copy(readFacts: ReadBlockFacts<B>, readLongTermWeights: ReadLongTermWeights): ChainWindow<B>;
 }
 
 /** Loads the windows of a chain of `height` blocks. */
-export function createChainWindow(
+export function createChainWindow<B extends BlockFacts>(
   height: number,
-  readFacts: ReadBlockFacts,
+  readFacts: ReadBlockFacts<B>,
   readLongTermWeights: ReadLongTermWeights,
-): ChainWindow {
+): ChainWindow<B> {
   const recent = [...readFacts(Math.max(0, height - DIFFICULTY_BLOCKS), height)];
   const longTerm = createRollingMedian(
     LONG_TERM_WINDOW,
     readLongTermWeights(Math.max(0, height - LONG_TERM_WINDOW), height),
   );
-  let blocks = height;
+  return windowOf({ recent, longTerm, height }, readFacts, readLongTermWeights);
+}
+
+interface WindowValues<B> {
+  readonly recent: B[];
+  readonly longTerm: RollingMedian;
+  height: number;
+}
+
+function windowOf<B extends BlockFacts>(
+  values: WindowValues<B>,
+  readFacts: ReadBlockFacts<B>,
+  readLongTermWeights: ReadLongTermWeights,
+): ChainWindow<B> {
+  const { recent, longTerm } = values;
   return {
     get height() {
-      return blocks;
+      return values.height;
+    },
+    get top() {
+      return recent.at(-1);
     },
     get longTermWeightMedian() {
       return longTerm.median();
     },
-    longTermWeightMedianAfterEmpty(count) {
-      const copy = longTerm.copy();
-      for (let i = 0; i < count; i++) copy.push(0);
-      return copy.median();
-    },
+    longTermWeightMedianAfterEmpty: (count) => longTerm.medianAfterZeros(count),
     recentTimestamps: (count) => last(recent, count, (block) => block.timestamp),
     recentCumulativeDifficulties: (count) => last(recent, count, (block) => block.cumulativeDifficulty),
     recentWeights: (count) => last(recent, count, (block) => block.weight),
@@ -64,9 +83,24 @@ export function createChainWindow(
       recent.push(block);
       if (recent.length > DIFFICULTY_BLOCKS) recent.shift();
       longTerm.push(block.longTermWeight);
-      blocks++;
+      values.height++;
     },
+    removeTop() {
+      if (values.height === 0) throw new RangeError("there is no block to take off");
+      const below = --values.height;
+      recent.pop();
+      recent.unshift(...oneAt(readFacts, below - DIFFICULTY_BLOCKS));
+      const [older] = oneAt(readLongTermWeights, below - LONG_TERM_WINDOW);
+      longTerm.pop(older);
+    },
+    copy: (facts, weights) =>
+      windowOf({ recent: [...recent], longTerm: longTerm.copy(), height: values.height }, facts, weights),
   };
+}
+
+/** What is read of one block; nothing below genesis. */
+function oneAt<T>(read: (from: number, to: number) => Iterable<T>, height: number): T[] {
+  return height < 0 ? [] : [...read(height, height + 1)];
 }
 
 function last<T>(blocks: readonly BlockFacts[], count: number, pick: (block: BlockFacts) => T): T[] {

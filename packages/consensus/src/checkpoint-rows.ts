@@ -1,7 +1,7 @@
 /** A checkpoint as written down: height, id and cumulative difficulty in hexadecimal. */
 export type CheckpointRow = readonly [height: number, id: string, cumulativeDifficulty: string];
 
-/** Blocks known to be of these chains, oldest first. Source: checkpoints.cpp `init_default_checkpoints`. */
+/** Blocks known to be of these chains, oldest first. Source: checkpoints.cpp `init_default_checkpoints` (0.18.5). */
 export const checkpointRows: Readonly<Record<"mainnet" | "testnet" | "stagenet", readonly CheckpointRow[]>> =
   {
     mainnet: [
@@ -48,6 +48,26 @@ export const checkpointRows: Readonly<Record<"mainnet" | "testnet" | "stagenet",
       [2_092_500, "c4e00820c9c7989b49153d5e90ae095a18a11d990e82fcc3be54e6ed785472b5", "b4e585a31369cb"],
       [2_182_500, "0d22b5f81982eff21d094af9e821dc2007e6342069e3b1a37b15d97646353124", "ead4a874083492"],
       [2_661_600, "41c9060e8426012238e8a26da26fcb90797436896cc70886a894c2c560bcccf2", "2e0d87526ff161f"],
+      [2_677_000, "1b9fee6246eeb176bd17d637bf252e9af54a4218675f01b4449cc0901867f9eb", "2f165bc1a5163ba"],
+      [2_706_000, "d8eb144c5e1fe6b329ecc900ec95e7792fccff84175fb23a25ed59d7299a511c", "310f7d89372f705"],
+      [2_720_000, "b19fb41dff15bd1016afbee9f8469f05aab715c9e5d1b974466a11fd58ecbb86", "3216b5851ddbb61"],
+      [2_817_000, "39726d19ccaac01d150bec827b877ffae710b516bd633503662036ef4422e577", "3900669561954c1"],
+      [2_844_000, "28fc7b446dfef5b469f5778eb72ddf32a307a5f5a9823d1c394e772349e05d40", "3af384ec0e97d12"],
+      [2_851_000, "5bf0e47fc782263191a33f63a67db6c711781dc2a3c442e17ed901ec401be5c9", "3b6cd8a8ed610e8"],
+      [2_971_000, "3d4cac5ac515eeabd18769ab943af85f36db51d28720def0d0e6effc2c8f5ce3", "436e532738b8b5b"],
+      [2_985_000, "08f5e6b7301c1b6ed88268a28f8677a06e8ff943b3f9e48d3080f71f9c134bfb", "444b7b42a633c96"],
+      [3_088_000, "bddf8ca09110d33d6d497f13a113630c2b6af1c84d4f3a6f35cb1446f2604ade", "4aed3615c2f8c3e"],
+      [3_102_800, "083f4a34f9490403b564286e7f13fd1ed45c52c86fa47195f151594e5bc87504", "4bbed52d4da5dfb"],
+      [3_198_000, "1d685b39be51e4e84e0af69fa78e023c7cb21de7d33acd012d0371d5f78712d5", "517d415fee3a816"],
+      [3_375_700, "96ef57b830ef7a7ccb61ada8595a4670765b6954d8cbf45c6cf583700a676302", "61209b7da8a0fa6"],
+      [3_451_000, "0cbc912e06e1adae11f6c9cb675d3159d225b4b04d4a6c61defe50ae1816dd60", "6aa5fc4226bab97"],
+      [3_482_000, "629071b10ddad67bdc6156102aba8e008a754c91da252eede852fff9175a9f0a", "6f1063da7e70c0e"],
+      [3_516_300, "fa08acbcda99fcc3cd94a749364a29fa6de9501a023cb6673d0c68fdf988b7c3", "738f0af4d65d459"],
+      [3_541_000, "74c457bed9ceef40f31f43bb8fab804077519d45c910dcad2acf4dd8556195c7", "76ff158c682d218"],
+      [3_576_000, "5da4891bfd06be270193bd949f2a623a2b0cb0ebfaad21c70a6cb18e418e5b6a", "7cb2e203e867b57"],
+      [3_609_000, "2c49c7eb40959b4d7a452dcec64e65c59a8b1ebec12ffe0af42bc9468eddae56", "823db8bb8f45661"],
+      [3_661_900, "ac392757a92123f68d63cd72f0d1410f63df1102a53b5d39fc4d53d0998b20a3", "8a38f2195826a97"],
+      [3_707_000, "9c508fe29120b5cd204f9d150e68fd2e4015d8d859bc0431f7016c7aabc711c9", "91129586d4979a6"],
     ],
     testnet: [
       [0, "48ca7cd3c8de5b6a4d53d2861fbdaedca141553559f9be9520068053cda8430b", "1"],

@@ -27,21 +27,46 @@ type BatchKind = "bulletproof" | "rangeProof";
 type SingleKind = Exclude<Obligation["kind"], BatchKind | "powHash">;
 
 /**
- * Checks proofs and names the first that fails, undefined when all hold. Range proofs of a kind share one
- * multi-exponentiation; only when that fails is the culprit looked for.
+ * Terms that one multi-exponentiation may have: some 800 payments. A larger one saves nothing more, and the kernel
+ * has a limit, which no number of proofs from strangers may reach.
+ */
+const MAX_BATCH_TERMS = 2 ** 14;
+
+export interface DischargeOptions {
+  /** Terms of one multi-exponentiation; a single proof may have more. */
+  readonly maxBatchTerms?: number;
+}
+
+/**
+ * Checks proofs and names the first that fails, undefined when all hold. Range proofs of a kind share
+ * multi-exponentiations; only when one of them fails is the culprit looked for.
  * Heavy (about a millisecond an input): made for workers. Throws `TypeError` when given
  * proof of work: a hash takes its own process and memory, and is the caller's.
  */
-export function discharge(obligations: readonly Obligation[]): Failure | undefined {
-  const single = firstBadSingle(obligations);
-  const before = single === undefined ? obligations : obligations.slice(0, single.index);
+export function discharge(
+  obligations: readonly Obligation[],
+  options: DischargeOptions = {},
+): Failure | undefined {
+  return dischargeEach([obligations], options)[0];
+}
+
+/** The same for each of some lists: the answers are those of `discharge`, but range proofs of all are checked together. */
+export function dischargeEach(
+  lists: readonly (readonly Obligation[])[],
+  { maxBatchTerms = MAX_BATCH_TERMS }: DischargeOptions = {},
+): (Failure | undefined)[] {
+  const singles = lists.map(firstBadSingle);
+  const before = lists.map((obligations, list) => obligations.slice(0, singles[list]?.index));
   const batched = [
-    firstBad(numbered(before, "bulletproof"), verifyBulletproofs),
-    firstBad(numbered(before, "rangeProof"), verifyBulletproofsPlus),
-  ].filter((index) => index !== undefined);
-  if (batched.length === 0) return single;
-  const index = Math.min(...batched);
-  return failure(index, obligations[index]!, { code: "RANGE_PROOF" });
+    firstBadOfAll(batchesOf(numbered(before, "bulletproof"), maxBatchTerms), verifyBulletproofs),
+    firstBadOfAll(batchesOf(numbered(before, "rangeProof"), maxBatchTerms), verifyBulletproofsPlus),
+  ];
+  return lists.map((obligations, list) => {
+    const bad = batched.map((found) => found.get(list)).filter((index) => index !== undefined);
+    if (bad.length === 0) return singles[list];
+    const index = Math.min(...bad);
+    return failure(index, obligations[index]!, { code: "RANGE_PROOF" });
+  });
 }
 
 function failure(index: number, obligation: Obligation, violation: Violation): Failure {
@@ -58,23 +83,75 @@ function firstBadSingle(obligations: readonly Obligation[]): Failure | undefined
   return undefined;
 }
 
-type Numbered<T> = [index: number, obligation: T];
+/** A proof, with the list it is of and its index there. */
+interface Numbered<T> {
+  readonly list: number;
+  readonly index: number;
+  readonly proof: T;
+}
 
-function numbered<K extends BatchKind>(obligations: readonly Obligation[], kind: K) {
-  return [...obligations.entries()].filter(
-    (entry): entry is Numbered<ObligationOf<K>> => entry[1].kind === kind,
+/** Those of a kind, list by list. */
+function numbered<K extends BatchKind>(
+  lists: readonly (readonly Obligation[])[],
+  kind: K,
+): Numbered<ObligationOf<K>>[] {
+  return lists.flatMap((obligations, list) =>
+    obligations.flatMap((proof, index) =>
+      proof.kind === kind ? [{ list, index, proof: proof as ObligationOf<K> }] : [],
+    ),
   );
 }
 
-/** Index of the first proof that does not hold; halves a failing batch: n proofs cost some log₂ n batches. */
-function firstBad<T>(
+/** Terms that a proof adds to the multi-exponentiation of its batch; a few more than it really has. */
+function termsOf({ proof, commitments }: ObligationOf<BatchKind>): number {
+  return proof.L.length + proof.R.length + commitments.length + 4;
+}
+
+/** Cuts proofs into batches of at most so many terms, in order. */
+function* batchesOf<T extends ObligationOf<BatchKind>>(
   proofs: readonly Numbered<T>[],
+  maxTerms: number,
+): Generator<Numbered<T>[]> {
+  let batch: Numbered<T>[] = [];
+  let terms = 0;
+  for (const numberedProof of proofs) {
+    const more = termsOf(numberedProof.proof);
+    if (batch.length > 0 && terms + more > maxTerms) {
+      yield batch;
+      batch = [];
+      terms = 0;
+    }
+    batch.push(numberedProof);
+    terms += more;
+  }
+  if (batch.length > 0) yield batch;
+}
+
+/** By list, the index of its first proof that does not hold. */
+function firstBadOfAll<T>(
+  batches: Iterable<readonly Numbered<T>[]>,
   verify: (batch: readonly T[]) => boolean,
-): number | undefined {
-  if (proofs.length === 0 || verify(proofs.map(([, proof]) => proof))) return undefined;
-  if (proofs.length === 1) return proofs[0]![0];
-  const middle = proofs.length >> 1;
-  return firstBad(proofs.slice(0, middle), verify) ?? firstBad(proofs.slice(middle), verify);
+): ReadonlyMap<number, number> {
+  const found = new Map<number, number>();
+  for (const batch of batches) findBad(batch, verify, found);
+  return found;
+}
+
+/**
+ * Notes the first proof of each list that does not hold; halves a failing batch, so that one bad proof among n costs
+ * some log₂ n batches. Lists in which one was found are not looked at further.
+ */
+function findBad<T>(
+  batch: readonly Numbered<T>[],
+  verify: (batch: readonly T[]) => boolean,
+  found: Map<number, number>,
+): void {
+  const open = batch.filter(({ list }) => !found.has(list));
+  if (open.length === 0 || verify(open.map(({ proof }) => proof))) return;
+  if (open.length === 1) return void found.set(open[0]!.list, open[0]!.index);
+  const middle = open.length >> 1;
+  findBad(open.slice(0, middle), verify, found);
+  findBad(open.slice(middle), verify, found);
 }
 
 function indexOfFirst<T>(items: readonly T[], isBad: (item: T) => boolean): number | undefined {

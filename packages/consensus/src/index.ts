@@ -36,7 +36,7 @@ export {
   TIMESTAMP_WINDOW,
 } from "./constants.ts";
 export { type DifficultyWindow, difficultyOfNextBlock, nextDifficulty } from "./difficulty.ts";
-export { discharge, type Failure } from "./discharge.ts";
+export { discharge, dischargeEach, type Failure } from "./discharge.ts";
 export { generatedAfter } from "./emission.ts";
 export {
   countVotes,
@@ -51,6 +51,14 @@ export {
   votedVersion,
 } from "./fork-votes.ts";
 export { checkForkVersion } from "./header.ts";
+export {
+  type AnnouncedGroup,
+  BadKnownBlocks,
+  KNOWN_GROUP_BLOCKS,
+  type KnownBlocks,
+  parseKnownBlocks,
+  writeKnownBlocks,
+} from "./known-blocks.ts";
 export { median } from "./median.ts";
 export { minerOutputAmounts, minerTransactionVersion } from "./miner-amounts.ts";
 export { checkClaim, checkMinerTransaction, type Entitlement, type MinerPlace } from "./miner-transaction.ts";
@@ -116,6 +124,7 @@ export {
   verifyBlock,
   verifyHeader,
 } from "./verify-block.ts";
+export { type HeaderCandidate, verifyHeaders } from "./verify-headers.ts";
 export {
   checkBlobSize,
   type VerifiedTransaction,

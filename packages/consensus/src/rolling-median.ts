@@ -3,7 +3,11 @@ import { medianOfSorted } from "./median.ts";
 /** Median of the newest `capacity` values: the oldest leaves when a new one comes. */
 export interface RollingMedian {
   push(value: number): void;
+  /** Undoes the newest push; `older` is the value that left by it, undefined where none did. */
+  pop(older: number | undefined): void;
   median(): number;
+  /** The median after so many pushes of 0, which are not made. */
+  medianAfterZeros(count: number): number;
   /** One that goes its own way from here. */
   copy(): RollingMedian;
 }
@@ -39,9 +43,45 @@ function rollingMedianOf(values: Values): RollingMedian {
       arrivals[(values.oldest + values.length) % capacity] = value;
       insert(values, value);
     },
+    pop(older) {
+      if (values.length === 0) throw new RangeError("there is no value to take back");
+      remove(values, arrivals[(values.oldest + values.length - 1) % capacity]!);
+      if (older === undefined) return;
+      values.oldest = (values.oldest + capacity - 1) % capacity;
+      arrivals[values.oldest] = older;
+      insert(values, older);
+    },
     median: () => medianOfSorted(sorted, values.length),
+    medianAfterZeros: (count) => medianAfterZeros(values, Math.min(count, capacity)),
     copy: () => rollingMedianOf({ ...values, arrivals: arrivals.slice(), sorted: sorted.slice() }),
   };
+}
+
+/** Zeros take the first ranks, and the oldest values leave where there is no room for them. */
+function medianAfterZeros(values: Values, zeros: number): number {
+  const { arrivals, length, oldest } = values;
+  const capacity = arrivals.length;
+  const leaving = Float64Array.from(
+    { length: Math.max(0, length + zeros - capacity) },
+    (_, i) => arrivals[(oldest + i) % capacity]!,
+  ).sort();
+  const total = length - leaving.length + zeros;
+  const valueOfRank = (rank: number) => (rank < zeros ? 0 : rankWithout(values, leaving, rank - zeros));
+  const middle = total >> 1;
+  const pair = total % 2 === 1 ? [middle] : [middle - 1, middle];
+  return total === 0 ? 0 : medianOfSorted(Float64Array.from(pair, valueOfRank), pair.length);
+}
+
+/** The value of a rank among the sorted values when `leaving` (ascending, each one of them) are gone. */
+function rankWithout(values: Values, leaving: Float64Array, rank: number): number {
+  let index = rank;
+  let repeated = 0;
+  for (const [i, value] of leaving.entries()) {
+    repeated = i > 0 && leaving[i - 1] === value ? repeated + 1 : 0;
+    if (lowerBound(values, value) + repeated > index) break;
+    index++;
+  }
+  return values.sorted[index]!;
 }
 
 function insert(values: Values, value: number): void {

@@ -1,7 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { type BlockFacts, createChainWindow, createRollingMedian, median } from "../src/index.ts";
+import {
+  type BlockFacts,
+  type ChainWindow,
+  createChainWindow,
+  createRollingMedian,
+  median,
+} from "../src/index.ts";
 
 test("a median of an even number of values is rounded down", () => {
   assert.equal(median([]), 0);
@@ -23,6 +29,32 @@ test("a rolling median is the median of the newest values", () => {
         all.push(value);
       }
       assert.equal(rolling.median(), median(all.slice(-capacity)));
+    }),
+  );
+});
+
+test("a rolling median goes back as it came, and knows what zeros would make of it", () => {
+  const values = fc.array(fc.integer({ min: 0, max: 20 }), { maxLength: 40 });
+  fc.assert(
+    fc.property(fc.integer({ min: 1, max: 12 }), values, values, (capacity, first, later) => {
+      const rolling = createRollingMedian(capacity, first);
+      const all = [...first];
+      for (const value of later) {
+        rolling.push(value);
+        all.push(value);
+      }
+      while (all.length > 0) {
+        for (const zeros of [0, 1, 3, capacity, capacity + 2]) {
+          const after = [...all, ...Array<number>(zeros).fill(0)].slice(-capacity);
+          assert.equal(rolling.medianAfterZeros(zeros), median(after));
+        }
+        all.pop();
+        const left = all.length - capacity;
+        // What left before the first value was seen cannot be known.
+        rolling.pop(left >= 0 ? all[left] : undefined);
+        assert.equal(rolling.median(), median(all.slice(-capacity)));
+      }
+      assert.throws(() => rolling.pop(undefined), RangeError);
     }),
   );
 });
@@ -54,6 +86,12 @@ test("a window appended to is a window loaded anew", () => {
   const grown = load(700);
   for (const block of blocks.slice(700)) grown.append(block);
   const loaded = load(1500);
+  const shrunk = load(1500);
+  for (let height = 1500; height > 700; height--) shrunk.removeTop();
+  assert.deepEqual(allOf(shrunk), allOf(load(700)));
+  while (shrunk.height > 0) shrunk.removeTop();
+  assert.deepEqual(allOf(shrunk), allOf(load(0)));
+  assert.throws(() => shrunk.removeTop(), RangeError);
   assert.equal(grown.height, loaded.height);
   assert.deepEqual(grown.recentTimestamps(735), loaded.recentTimestamps(735));
   assert.deepEqual(grown.recentCumulativeDifficulties(735), loaded.recentCumulativeDifficulties(735));
@@ -67,3 +105,39 @@ test("a window appended to is a window loaded anew", () => {
   assert.deepEqual(loaded.recentTimestamps(3), [1497, 1498, 1499]);
   assert.throws(() => loaded.recentTimestamps(736), RangeError);
 });
+
+test("a window of a young chain has every block from genesis on", () => {
+  const asked: [number, number][] = [];
+  const facts = (from: number, to: number): BlockFacts[] => {
+    asked.push([from, to]);
+    return Array.from({ length: to - from }, (_, i) => ({
+      timestamp: from + i,
+      cumulativeDifficulty: BigInt(from + i + 1),
+      weight: 1,
+      longTermWeight: 1,
+    }));
+  };
+  for (const [height, first] of [
+    [3, 0],
+    [734, 0],
+    [735, 0],
+    [736, 1],
+  ] as const) {
+    const window = createChainWindow(height, facts, () => []);
+    const count = height - first;
+    assert.equal(window.recentTimestamps(count)[0], first);
+    assert.equal(window.recentTimestamps(735).length, count);
+    assert.deepEqual(asked.at(-1), [first, height]);
+  }
+});
+
+/** Everything a window says. */
+function allOf(window: ChainWindow) {
+  const { height, top, longTermWeightMedian } = window;
+  const windows = {
+    timestamps: window.recentTimestamps(735),
+    difficulties: window.recentCumulativeDifficulties(735),
+    weights: window.recentWeights(735),
+  };
+  return { height, top, longTermWeightMedian, ...windows };
+}

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
 import { describe, test } from "node:test";
-import { blockId, genesisBlock, networks } from "@anulo/protocol";
+import { blockId, genesisBlock, networks, toHex } from "@anulo/protocol";
 import {
   BadCheckpoints,
   brokenCheckpoint,
@@ -21,7 +22,7 @@ const id = (fill: number) => new Uint8Array(32).fill(fill);
 
 describe("checkpoints", () => {
   test("are written down for each public network, the oldest first, work growing", () => {
-    const counts = { mainnet: 43, testnet: 4, stagenet: 3, regtest: 0 };
+    const counts = { mainnet: 63, testnet: 4, stagenet: 3, regtest: 0 };
     for (const name of ["mainnet", "testnet", "stagenet", "regtest"] as const) {
       const checkpoints = checkpointsOf(name);
       assert.equal(checkpoints.length, counts[name]);
@@ -31,14 +32,30 @@ describe("checkpoints", () => {
         assert.ok(below === undefined || cumulativeDifficulty! > below.cumulativeDifficulty!);
       }
     }
-    assert.equal(checkpointsOf("mainnet").at(-1)?.height, 2_661_600);
+    assert.equal(checkpointsOf("mainnet").at(-1)?.height, 3_707_000);
     for (const name of ["testnet", "stagenet"] as const) {
       assert.deepEqual(checkpointsOf(name)[0]!.id, blockId(genesisBlock(networks[name])));
     }
   });
 
+  // A wrong height, id or sum of work would hold an honest chain up for ever.
+  test("are those of the original, to the last digit", () => {
+    // SHA-256 of "height id work" lines, from ADD_CHECKPOINT2 of checkpoints.cpp (0.18.5.1).
+    const digests = {
+      mainnet: "083ea280b19398ad93fcd0e8692ce546d6c13835039037cf89bf2151b12e27c3",
+      testnet: "62dfd316a2c3afd2e8eea17ea010eac1e7429c434adcefca9e6e7af58d41114b",
+      stagenet: "aa079d0f9ee2801c4d8c6f441f2f5839d7432ee8359009c504e84ac22ecb6a77",
+    };
+    for (const name of ["mainnet", "testnet", "stagenet"] as const) {
+      const digest = createHash("sha256");
+      for (const { height, id: hash, cumulativeDifficulty } of checkpointsOf(name))
+        digest.update(`${height} ${toHex(hash)} ${cumulativeDifficulty!.toString(16)}\n`);
+      assert.equal(digest.digest("hex"), digests[name], name);
+    }
+  });
+
   test("hold a node's chain on mainnet alone", () => {
-    assert.equal(enforcedCheckpoints("mainnet").length, 43);
+    assert.equal(enforcedCheckpoints("mainnet").length, 63);
     for (const name of ["testnet", "stagenet", "regtest"] as const) {
       assert.deepEqual(enforcedCheckpoints(name), []);
     }
@@ -82,6 +99,8 @@ describe("checkpoints", () => {
       '{"hashlines":[{"height":1}]}',
     ];
     for (const text of bad) assert.throws(() => parseCheckpoints(text), BadCheckpoints, text);
+    assert.throws(() => parseCheckpoints("{"), /not JSON/);
+    assert.throws(() => parseCheckpoints("7"), /not an object/);
   });
 
   test("find the oldest block of a chain that is another", () => {

@@ -6,6 +6,7 @@ import {
   type BulletproofObligation,
   chainContext,
   discharge,
+  dischargeEach,
   type Obligation,
   verifyBlock,
 } from "../src/index.ts";
@@ -78,6 +79,37 @@ test("of two faults the first in order is named, though range proofs are checked
   assert.equal(discharge(both(range, clsag))?.index, Math.min(range, clsag));
   const later = kindsAt("clsag").find((index) => index > range)!;
   assert.equal(discharge(both(range, later))?.index, range);
+});
+
+// Work of unbounded size: proofs that strangers send must never exceed what one call of the kernel takes.
+test("range proofs of any number are checked, and a bad one is named", () => {
+  const valid = obligations[kindsAt("rangeProof")[0]!]!;
+  assert.ok(valid.kind === "rangeProof");
+  const malformed = { ...valid, proof: { ...valid.proof, L: valid.proof.L.slice(1) } };
+  const many = Array.from({ length: 2 ** 14 }, () => valid);
+  assert.equal(discharge([malformed, ...many])?.index, 0);
+  const bad = badBulletproof();
+  const oldMany = Array.from({ length: 2 ** 13 }, () => bad);
+  assert.equal(discharge(oldMany)?.index, 0);
+});
+
+test("a batch cut into small ones is judged as the whole", () => {
+  const proofs = kindsAt("rangeProof");
+  for (const maxBatchTerms of [1, 40, 60]) {
+    assert.equal(discharge(obligations, { maxBatchTerms }), undefined);
+    for (const index of proofs) assert.equal(discharge(withFault(index), { maxBatchTerms })?.index, index);
+  }
+});
+
+// A refusal of one sender's proof must never be laid at the door of another whose proof was checked with it.
+test("of lists that are checked together each gets the answer it gets alone", () => {
+  const [range, later] = [kindsAt("rangeProof")[0]!, kindsAt("rangeProof")[1]!];
+  const both = withFault(range).map((obligation, i) => (i === later ? withFault(later)[later]! : obligation));
+  const faults = [range, later, kindsAt("clsag")[0]!, kindsAt("balance").at(-1)!].map(withFault);
+  const lists = [obligations, ...faults, obligations.slice(0, 4), both, [], obligations];
+  const alone = lists.map((list) => discharge(list));
+  assert.equal(alone.filter((failure) => failure !== undefined).length, 5);
+  for (const maxBatchTerms of [1, 40, 1e4]) assert.deepEqual(dischargeEach(lists, { maxBatchTerms }), alone);
 });
 
 test("a ring signature is checked, and a wrong one named", () => {

@@ -42,6 +42,17 @@ test("a fork put to the vote waits for its share of the window, and never goes b
   assert.equal(voted(150, [], 2), 2);
 });
 
+test("a fork that all must vote for needs every block of the window", () => {
+  const forks = [
+    { version: 1, height: 0, time: 0 },
+    { version: 2, height: 100, time: 1, thresholdPercent: 100 },
+  ];
+  const voted = (count: number) =>
+    votedVersion(forks, { height: 150, votes: new Map([[2, count]]), current: 1 });
+  assert.equal(voted(10_079), 1);
+  assert.equal(voted(10_080), 2);
+});
+
 test("a minor version of 0 votes for 1, and one nobody knows for the newest", () => {
   assert.deepEqual(
     [...countVotes([0, 1, 2, 17, 255], 16)],

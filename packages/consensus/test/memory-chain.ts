@@ -11,6 +11,7 @@ import {
   transactionHash,
 } from "@anulo/protocol";
 import {
+  type BlockFacts,
   type ChainOutput,
   type ChainView,
   createChainWindow,
@@ -30,7 +31,7 @@ export function createMemoryChain(
   options: { network?: NetworkName; fixedDifficulty?: bigint } = {},
 ): MemoryChain {
   const network = networks[options.network ?? "regtest"];
-  const window = createChainWindow(
+  const window = createChainWindow<BlockFacts>(
     0,
     () => [],
     () => [],

@@ -4,6 +4,7 @@ import { test } from "node:test";
 import { gunzipSync } from "node:zlib";
 import { baseReward, blockReward, dynamicFees2021 } from "@anulo/protocol";
 import {
+  type BlockFacts,
   createChainWindow,
   generatedAfter,
   longTermWeight,
@@ -36,7 +37,7 @@ const GENESIS = { timestamp: 0, cumulativeDifficulty: 1n, weight: 80, longTermWe
 const GENESIS_REWARD = 17_592_186_044_415n;
 
 test("weights, limits, medians, rewards and fees follow the real program through 230 heavy blocks", () => {
-  const window = createChainWindow(
+  const window = createChainWindow<BlockFacts>(
     0,
     () => [],
     () => [],

@@ -1,7 +1,9 @@
 export {
   BadCheckpoints,
   type Checkpoint,
+  type KnownBlocks,
   parseCheckpoints,
+  parseKnownBlocks,
   parseSeedSchedule,
   type SeedSchedule,
 } from "@anulo/consensus";

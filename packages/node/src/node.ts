@@ -1,5 +1,5 @@
 import { availableParallelism } from "node:os";
-import type { Checkpoint, SeedSchedule } from "@anulo/consensus";
+import type { Checkpoint, KnownBlocks, SeedSchedule } from "@anulo/consensus";
 import { type Network, type NetworkName, networks, toHex } from "@anulo/protocol";
 import {
   createRpcServer,
@@ -9,6 +9,7 @@ import {
   type Log,
   type Logger,
   type Login,
+  type RequestCaller,
   type RequestInfo,
   type RpcServer,
   silent,
@@ -47,6 +48,8 @@ export interface NodeOptions {
   readonly databasePath?: string | undefined;
   /** When blocks are flushed to disk; by default soon after, see docs/database.md. */
   readonly syncMode?: SyncMode | undefined;
+  /** Whether the blocks beside the main chain outlive a restart; by default they are dropped at the start. */
+  readonly keepAltBlocks?: boolean | undefined;
   /** Drop the proofs of old transactions, but of one stripe of the chain. */
   readonly pruneBlockchain?: boolean | undefined;
   /** Difficulty of every block, on test chains; left out, it follows from the chain. */
@@ -55,6 +58,8 @@ export interface NodeOptions {
   readonly seedSchedule?: SeedSchedule | undefined;
   /** Blocks the chain must have, beside those built in for its network. */
   readonly checkpoints?: readonly Checkpoint[] | undefined;
+  /** The beginning of the chain, whose blocks need no proofs; left out, every block is verified in full. */
+  readonly knownBlocks?: KnownBlocks | undefined;
   /** How RandomX may be computed; by default by the system's library where there is one. */
   readonly hashing?: Pick<PowOptions, "isPortable" | "disabledFlags"> | undefined;
   /** Where the RPC listens; by default on a free port of 127.0.0.1. */
@@ -266,9 +271,10 @@ async function startAll(
   Object.assign(begun, { pow, verifiers });
   const { discharge } = verifiers;
   const network = networkOf(options);
-  const { fixedDifficulty, seedSchedule, checkpoints, syncMode, maxPoolWeight } = options;
-  const database = { path: databasePath, syncMode, maxPoolWeight };
-  const rules = { network, fixedDifficulty, seedSchedule, checkpoints };
+  const { fixedDifficulty, seedSchedule, checkpoints, knownBlocks } = options;
+  const { syncMode, maxPoolWeight, keepAltBlocks } = options;
+  const database = { path: databasePath, syncMode, maxPoolWeight, keepAltBlocks };
+  const rules = { network, fixedDifficulty, seedSchedule, checkpoints, knownBlocks };
   const chain = await openChain({ ...rules, ...database, discharge, now, onFault, onBug: bugLog(options) });
   begun.chain = chain;
   stopped.throwIfAborted();
@@ -297,6 +303,8 @@ async function startAll(
   const server = await serve(options, { chain, pruner, pow, miner, peering, bootstrap, now, requestStop });
   begun.server = server;
   stopped.throwIfAborted();
+  // What it finds is reported as a fault. Opening has looked at what it followed: callers need not wait for the rest.
+  if (databasePath !== undefined) void chain.parts.store.checkStructure();
   const { sync } = peering.protocol;
   const cancelMining =
     options.mining === undefined ? () => {} : startWhen(() => sync.isSynchronized, miner, options.mining);
@@ -339,16 +347,21 @@ function isOffline({ offline, peers }: NodeOptions): boolean {
 
 /** What each request's handler is given; the same for requests that follow one another from one place. */
 function contextsOf(services: NodeServices): (request: RequestInfo) => NodeContext {
-  let last: NodeContext | undefined;
-  let lastAddress = "";
-  return ({ dialect, restricted, remoteAddress }) => {
-    const isSame =
-      lastAddress === remoteAddress && last?.restricted === restricted && last.dialect === dialect;
-    if (last === undefined || !isSame) {
-      last = { ...services, dialect, restricted, remoteAddress: withoutMapping(remoteAddress) };
-      lastAddress = remoteAddress;
-    }
-    return last;
+  const contexts = new WeakMap<RequestCaller, NodeContext>();
+  return ({ dialect, restricted, remoteAddress, caller }) => {
+    const known = contexts.get(caller);
+    if (known !== undefined) return known;
+    const context = {
+      ...services,
+      dialect,
+      restricted,
+      remoteAddress: withoutMapping(remoteAddress),
+      get signal() {
+        return caller.signal;
+      },
+    };
+    contexts.set(caller, context);
+    return context;
   };
 }
 

@@ -2,7 +2,7 @@ import type { Checkpoint } from "@anulo/consensus";
 import { networks, parseAddress } from "@anulo/protocol";
 import { acceptBlock } from "../src/chain/chain.ts";
 import { readIncomingBlock } from "../src/chain/incoming-block.ts";
-import { type OpenChain, openChain } from "../src/chain/open-chain.ts";
+import { type OpenChain, type OpenChainOptions, openChain } from "../src/chain/open-chain.ts";
 import type { ChainParts } from "../src/chain/parts.ts";
 import { generateBlocks } from "../src/mining/generate-blocks.ts";
 import { admit } from "../src/pool/admit.ts";
@@ -24,6 +24,12 @@ export function emptyChain(
 ): Promise<OpenChain> {
   const { discharge } = createVerifiers({ threads: 0, pow });
   return openChain({ network: networks.regtest, path, fixedDifficulty, checkpoints, discharge, now });
+}
+
+/** The same in a file, with what else is to be said of how it is opened. */
+export function chainIn(path: string, options: Partial<OpenChainOptions> = {}): Promise<OpenChain> {
+  const { discharge } = createVerifiers({ threads: 0, pow });
+  return openChain({ network: networks.regtest, path, fixedDifficulty: 1n, discharge, now, ...options });
 }
 
 /** The same with so much room (bytes) for transactions that wait. */

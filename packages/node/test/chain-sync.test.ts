@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { setImmediate } from "node:timers/promises";
 import { RuleViolation } from "@anulo/consensus";
-import { toHex } from "@anulo/protocol";
+import { readRecord, toHex, writeRecord } from "@anulo/protocol";
 import type { OpenChain } from "../src/chain/open-chain.ts";
 import { messages } from "../src/peers/messages.ts";
 import type { PeerProtocolOptions } from "../src/peers/peer-protocol.ts";
@@ -88,12 +88,19 @@ test("a peer that does not answer is passed by, and dropped if it goes on so", a
 /** The chain, on which writing goes wrong as long as `fault` gives something to throw. */
 function failing(chain: OpenChain, fault: () => Error | undefined): OpenChain {
   const { store } = chain.parts;
-  const write: typeof store.write = (change) => {
+  const check = () => {
     const error = fault();
     if (error !== undefined) throw error;
+  };
+  const write: typeof store.write = (change) => {
+    check();
     return store.write(change);
   };
-  return { ...chain, parts: { ...chain.parts, store: { ...store, write } } };
+  const writeInTurns: typeof store.writeInTurns = async (change, onWritten) => {
+    check();
+    return store.writeInTurns(change, onWritten);
+  };
+  return { ...chain, parts: { ...chain.parts, store: { ...store, write, writeInTurns } } };
 }
 
 /** Counts the questions for blocks that arrive at this end. */
@@ -169,4 +176,38 @@ test("a node that stops while it fetches leaves a chain that goes on later", asy
   connect(again, full);
   await until(again, () => heightOf(again) === heightOf(full));
   open.splice(open.indexOf(again), 1);
+});
+
+// Closes: a peer that has us ask for many blocks at once by announcing them as small, to have us hold or prove them.
+test("a peer whose blocks are much larger than it announced is dropped", async () => {
+  const empty = await node();
+  const { atA } = connect(empty, full);
+  atA.tamper = (id, bytes) => {
+    if (id !== messages.chain.id) return bytes;
+    const answer = readRecord(messages.chain.payload, bytes);
+    return writeRecord(messages.chain.payload, {
+      ...answer,
+      m_block_weights: answer.m_block_weights.map(() => 1),
+    });
+  };
+  await until(empty, () => atA.dropped !== undefined);
+  assert.equal(atA.dropped?.reason, "a block larger than it was announced");
+});
+
+// Closes: fetched blocks that are kept as what was read of them, at many times the bytes a budget counts.
+test("fetched blocks wait as bytes, and count for more than their bytes", async () => {
+  const empty = await node(undefined, { blocksPerRequest: 10, maxQueueBytes: 1 });
+  const { atA, atB } = connect(empty, full);
+  let most = 0;
+  atA.tamper = (id, bytes) => {
+    const { spans, bytes: held } = empty.protocol.sync.queue;
+    if (id === messages.blocks.id) most = Math.max(most, spans.length);
+    for (const { fetched = [] } of spans)
+      for (const block of fetched) assert.ok(block.blob instanceof Uint8Array && !("block" in block));
+    assert.ok(held >= 4096 * spans.reduce((sum, { blocks }) => sum + blocks.length, 0));
+    return bytes;
+  };
+  await until(empty, () => heightOf(empty) === heightOf(full));
+  assert.equal(most, 1, "a full queue takes no second run");
+  assert.equal(atB.dropped, undefined);
 });

@@ -43,8 +43,13 @@ async function asked(): Promise<Stranger> {
   return stranger;
 }
 
+function chainOfModel(ask: PayloadOf<"requestChain">): PayloadOf<"chain"> {
+  const steps = chainAnswer(model.chain.parts.store.read, ask, 0);
+  for (let step = steps.next(); ; step = steps.next()) if (step.done) return step.value!;
+}
+
 function honestChain(stranger: Stranger): PayloadOf<"chain"> {
-  return chainAnswer(model.chain.parts.store.read, lastAsk(stranger, "requestChain")!, 0)!;
+  return chainOfModel(lastAsk(stranger, "requestChain")!);
 }
 
 /** The same, and it was then asked for blocks. */
@@ -93,7 +98,7 @@ const lies: [string, (honest: PayloadOf<"chain">) => Partial<PayloadOf<"chain">>
       m_block_weights: [],
       total_height: 30_000,
     }),
-    0,
+    1,
   ],
 ];
 
@@ -111,13 +116,8 @@ test("what nobody asked for drops the peer", async () => {
   await stranger.say(messages.blocks, answer(honestEntries()));
   assert.deepEqual(stranger.dropped?.blame, { score: 1 });
   const other = meetStranger(node);
-  await other.say(messages.chain, {
-    ...chainAnswer(
-      model.chain.parts.store.read,
-      { block_ids: [node.protocol.syncData().topId], prune: false },
-      0,
-    )!,
-  });
+  const known = node.protocol.syncData().topId;
+  await other.say(messages.chain, chainOfModel({ block_ids: [known], prune: false }));
   assert.deepEqual(other.dropped?.blame, { score: 1 });
 });
 
@@ -264,7 +264,7 @@ test("damaged messages never shake a node: it goes on and learns the chain from 
     ],
     [
       messages.poolComplement.id,
-      writeRecord(messages.poolComplement.payload, { hashes: [new Uint8Array(32)] }),
+      writeRecord(messages.poolComplement.payload, { hashes: new Uint8Array(32) }),
     ],
   ];
   model0.leave();

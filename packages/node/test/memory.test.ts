@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { createOnce } from "../src/chain/once.ts";
+import { createOnce } from "../src/pool/once.ts";
 import { createChainMemory, createEpochs, createMemory } from "../src/rpc/memory.ts";
 
 describe("memory of answers", () => {

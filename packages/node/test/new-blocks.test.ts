@@ -1,12 +1,15 @@
 import assert from "node:assert/strict";
 import { afterEach, test } from "node:test";
-import { NULL_HASH, toHex, writeBlock } from "@anulo/protocol";
+import type { Obligation } from "@anulo/consensus";
+import { NULL_HASH, networks, readRecord, toHex, writeBlock } from "@anulo/protocol";
 import { acceptBlock } from "../src/chain/chain.ts";
 import { readBlockWithTransactions, readIncomingBlock } from "../src/chain/incoming-block.ts";
+import { openChain } from "../src/chain/open-chain.ts";
+import { FailedProof } from "../src/chain/proofs.ts";
 import { createTemplate } from "../src/mining/block-template.ts";
 import { messages } from "../src/peers/messages.ts";
 import { admit } from "../src/pool/admit.ts";
-import { emptyChain, loadBlocks, mine, minerKeys } from "./chain-fixture.ts";
+import { emptyChain, loadBlocks, mine, minerKeys, now } from "./chain-fixture.ts";
 import { connect, meetStranger, speaking, type TestNode, until } from "./peer-network.ts";
 import { recordedChain } from "./recorded-chains.ts";
 
@@ -170,4 +173,117 @@ test("the same transaction over and over keeps nobody waiting", async () => {
   isSaid = true;
   assert.ok(turns > 8, `${turns} turns`);
   assert.equal(b.chain.parts.pool.size, 1);
+});
+
+/** A block with transactions, as a peer tells of it. */
+const entry = (block: Uint8Array, txs: readonly Uint8Array[]) => ({
+  b: { pruned: false, block, weight: 0, txs: txs.map((blob) => ({ blob, prunableHash: NULL_HASH })) },
+  current_blockchain_height: firstBusy + 2,
+});
+/** What is no transaction: whoever reads it says so. */
+const garbage = Array.from({ length: 3 }, (_, i) => new Uint8Array(1000).fill(i + 1));
+
+/** A node whose blocks need work, none of which is ever there, and what was to be proven. */
+async function nodeWithoutLuck() {
+  const proven: string[] = [];
+  const discharge = async (obligations: readonly Obligation[]) => {
+    for (const { kind } of obligations) proven.push(kind);
+    throw new FailedProof({ code: "PROOF_OF_WORK", difficulty: 5n }, undefined);
+  };
+  const chain = await openChain({ network: networks.regtest, fixedDifficulty: 5n, discharge, now });
+  const made = speaking(chain);
+  open.push(made);
+  const other = await node();
+  connect(made, other);
+  await until(made, () => isReady(made));
+  return { made, proven };
+}
+
+function blockOn(previousId: Uint8Array): Uint8Array {
+  const { header, ...rest } = readIncomingBlock(recordedChain()[0]!.blob).block;
+  const transactionHashes = garbage.map((_, i) => new Uint8Array(32).fill(i + 1));
+  return writeBlock({ ...rest, header: { ...header, previousId }, transactionHashes });
+}
+
+// Memory before work: what comes with a block costs its sender the work of the block before it is read.
+for (const name of ["newBlock", "newFluffyBlock"] as const) {
+  test(`of a ${name} without work no transaction is read, and its sender is banned`, async () => {
+    const { made, proven } = await nodeWithoutLuck();
+    const stranger = meetStranger(made);
+    await until(made, () => isReady(made));
+    await stranger.say(messages[name], entry(blockOn(made.chain.parts.state.view().topId), garbage));
+    assert.match(stranger.dropped!.reason, /PROOF_OF_WORK/);
+    assert.deepEqual(stranger.dropped!.blame, { score: 10 });
+    assert.deepEqual(proven, ["powHash"]);
+  });
+
+  test(`of a ${name} on an unknown parent nothing is read or kept, and its sender is asked for its chain`, async () => {
+    const { made, proven } = await nodeWithoutLuck();
+    const stranger = meetStranger(made);
+    await until(made, () => isReady(made));
+    await stranger.say(messages[name], entry(blockOn(new Uint8Array(32).fill(9)), garbage));
+    assert.equal(stranger.dropped, undefined);
+    assert.deepEqual(proven, []);
+    assert.equal(stranger.heard.at(-1)!.id, messages.requestChain.id);
+    assert.ok(made.protocol.links.every(({ missing }) => missing === undefined));
+  });
+}
+
+// Memory without bound: nothing that strangers sent waits for what they have not sent.
+test("a block that came with some of its transactions is asked for with all of them", async () => {
+  const { b } = await pair(firstBusy);
+  const { blob, transactions } = recordedChain()[firstBusy]!;
+  const stranger = meetStranger(b);
+  await until(b, () => isReady(b));
+  await stranger.say(messages.newFluffyBlock, entry(blob, transactions.slice(1)));
+  const ask = stranger.heard.at(-1)!;
+  assert.equal(ask.id, messages.requestMissing.id);
+  const { missing_tx_indices } = readRecord(messages.requestMissing.payload, ask.bytes);
+  assert.deepEqual(
+    [...missing_tx_indices],
+    transactions.map((_, i) => i),
+  );
+  const link = b.protocol.links.find(({ peer }) => peer === stranger.peer)!;
+  assert.equal(link.missing, readIncomingBlock(blob).key, "its id alone is remembered");
+  await stranger.say(messages.newFluffyBlock, entry(blob, transactions));
+  assert.equal(heightOf(b), firstBusy + 2);
+  assert.equal(stranger.dropped, undefined);
+});
+
+test("a block comes with no transaction but its own, and not with too few twice", async () => {
+  const { b } = await pair(firstBusy);
+  const { blob, transactions } = recordedChain()[firstBusy]!;
+  const foreign = recordedChain().find(({ transactions: txs }, i) => i > firstBusy && txs.length > 0)!;
+  const stowaway = meetStranger(b, {}, { host: "10.0.0.7" });
+  const forgetful = meetStranger(b, {}, { host: "10.0.0.8" });
+  await until(b, () => isReady(b));
+  await stowaway.say(messages.newFluffyBlock, entry(blob, [foreign.transactions[0]!]));
+  assert.match(stowaway.dropped!.reason, /does not hold/);
+  await forgetful.say(messages.newFluffyBlock, entry(blob, []));
+  assert.equal(forgetful.dropped, undefined);
+  await forgetful.say(messages.newFluffyBlock, entry(blob, transactions.slice(1)));
+  assert.match(forgetful.dropped!.reason, /asked for/);
+});
+
+// Turns without a pause: blocks that cost nothing to wait for are dealt with one turn after another.
+test("blocks beside the chain, one after another, keep nobody waiting", async () => {
+  const { b } = await pair();
+  const main = await mine(b.chain.parts, 20);
+  const stranger = meetStranger(b);
+  await until(b, () => isReady(b));
+  const blocks = Array.from({ length: 60 }, (_, i) => {
+    const order = { keys: minerKeys, extraNonce: Uint8Array.of(i), previousId: main[i % 10]! };
+    return writeBlock(createTemplate(b.chain.parts, order).block);
+  });
+  let turns = 0;
+  let isSaid = false;
+  const look = () => {
+    turns++;
+    if (!isSaid) setImmediate(look);
+  };
+  setImmediate(look);
+  for (const block of blocks) await stranger.say(messages.newFluffyBlock, entry(block, []));
+  isSaid = true;
+  assert.ok(turns >= blocks.length, `${turns} turns`);
+  assert.equal(b.chain.parts.sideBlocks.count, blocks.length);
 });

@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { setImmediate } from "node:timers/promises";
+import { ByteBudget } from "@anulo/limits";
 import {
   type Blame,
   type Clock,
@@ -127,6 +128,9 @@ function makePeer({ host, direction, zone = "public", syncData, isOpen, drop, he
       lastSent: 0,
     },
     queuedBytes: 0,
+    slicing: {},
+    unread: () => undefined,
+    reserve: (bytes) => new ByteBudget(128 * 1024 * 1024).reserve(bytes),
     get isOpen() {
       return isOpen();
     },
@@ -157,7 +161,7 @@ function makeEnd(
     const handler = to.protocol.notifications.find((known) => known.id === id);
     if (handler === undefined || !wiring.isOpen()) return;
     try {
-      if (bytes.length > handler.maxBytes) throw new PeerFault("a message too long");
+      if (bytes.length > handler.cost.requestBytes) throw new PeerFault("a message too long");
       await handler.take(end.peer, end.tamper?.(id, bytes) ?? bytes);
     } catch (error) {
       if (error instanceof PeerFault) drop(error.message, error.blame);

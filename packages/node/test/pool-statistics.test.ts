@@ -69,3 +69,10 @@ test("what waits long, fails, is not relayed or rivals another is counted", () =
   assert.equal(stats.doubleSpends, 1);
   assert.equal(stats.oldest, now - 601);
 });
+
+// Closes the class of calls with a list that a stranger can make longer than a call's arguments may be.
+test("a pool of more transactions than a call takes arguments has statistics", () => {
+  const row = waiting(5);
+  const { count, smallestWeight, largestWeight, oldest } = poolStatistics(Array(200_000).fill(row), now);
+  assert.deepEqual([count, smallestWeight, largestWeight, oldest], [200_000, 1500, 1500, now - 5]);
+});

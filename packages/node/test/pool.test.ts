@@ -1,11 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { NULL_HASH, readTransaction, toHex, writeTransaction } from "@anulo/protocol";
+import { ByteBudget } from "@anulo/limits";
+import { concatBytes, NULL_HASH, readTransaction, toHex, writeTransaction } from "@anulo/protocol";
 import type { PoolTransaction } from "@anulo/storage";
-import { type ChainParts, transact } from "../src/chain/parts.ts";
+import type { ChainParts } from "../src/chain/parts.ts";
 import type { PeerLink } from "../src/peers/link.ts";
 import { createServer } from "../src/peers/serve.ts";
 import { dropFromPool } from "../src/pool/maintain.ts";
+import { transact } from "../src/pool/parts.ts";
 import { createPool, type PoolEntry } from "../src/pool/pool.ts";
 import { emptyChain } from "./chain-fixture.ts";
 import { goldenState } from "./recorded-chains.ts";
@@ -107,6 +109,7 @@ test("a peer that lacks many transactions is sent more only as it takes them", a
   const chain = await emptyChain();
   fill(chain.parts, 4000);
   let queuedBytes = 0;
+  const readers: (() => void)[] = [];
   let messages = 0;
   let sent = 0;
   const notify = (_: unknown, { txs }: { readonly txs: readonly Uint8Array[] }) => {
@@ -114,19 +117,26 @@ test("a peer that lacks many transactions is sent more only as it takes them", a
     messages++;
     for (const blob of txs) queuedBytes += blob.length;
     // Whoever has two messages waiting takes both, later.
-    if (messages % 2 === 0) setImmediate(() => (queuedBytes = 0));
+    if (messages % 2 === 0)
+      setImmediate(() => {
+        queuedBytes = 0;
+        for (const resolve of readers.splice(0)) resolve();
+      });
     assert.ok(queuedBytes < 5_000_000, `${queuedBytes} bytes queued`);
     return true;
   };
   const peer = {
     notify,
     isOpen: true,
-    get queuedBytes() {
-      return queuedBytes;
-    },
+    slicing: {},
+    reserve: (bytes: number) => new ByteBudget(1_000_000).reserve(bytes),
+    unread: (maxBytes: number) =>
+      queuedBytes <= maxBytes ? undefined : new Promise<void>((resolve) => readers.push(resolve)),
   };
   const link = { state: "normal", peer } as unknown as PeerLink;
-  await createServer(chain.parts, () => 0).complement(link, { hashes: [bytesOf(5), bytesOf(9)] });
+  await createServer(chain.parts, () => 0).complement(link, {
+    hashes: concatBytes(bytesOf(5), bytesOf(9)),
+  });
   assert.equal(sent, 3998);
   assert.ok(messages >= 3);
   await chain.close();

@@ -91,7 +91,7 @@ test("a stripe fetched ahead does not keep the blocks before it from being fetch
     assert.ok(answered < 20, "no end of fetching ahead");
     await answer(ahead, askedOf(ahead)[answered]!);
   }
-  assert.equal(new Set(askedOf(ahead).flat()).size, 100);
+  assert.equal(new Set(askedOf(ahead).flat()).size, 10, "the first answer fills the queue");
   const first = await meet(1, "10.0.0.1");
   assert.equal(askedOf(first)[0]?.[0], 1);
   await end();

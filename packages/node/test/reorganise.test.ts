@@ -10,6 +10,7 @@ import { readBlockWithTransactions, readIncomingBlock } from "../src/chain/incom
 import { openChain } from "../src/chain/open-chain.ts";
 import type { ChainParts } from "../src/chain/parts.ts";
 import { FailedProof } from "../src/chain/proofs.ts";
+import { reorganise } from "../src/chain/reorganise.ts";
 import { createTemplate } from "../src/mining/block-template.ts";
 import { admit } from "../src/pool/admit.ts";
 import { dropFromPool } from "../src/pool/maintain.ts";
@@ -188,6 +189,86 @@ test("a branch that breaks a rule changes nothing and is remembered as invalid",
   await assert.rejects(acceptBlock(parts, child), isGreed);
   await mine(parts, 1);
   assert.equal(parts.store.read.height(), blocks.length + 2);
+  await chain.close();
+});
+
+/** A block with this timestamp on any other. */
+function blockAt(parts: ChainParts, timestamp: number, previousId: Uint8Array) {
+  const made = build(parts, previousId);
+  return readIncomingBlock(writeBlock({ ...made, header: { ...made.header, timestamp } }));
+}
+
+// A slow clock: what it says of the future must not condemn a branch for ever.
+test("a branch from beyond two hours waits beside the chain until the clock has come near", async () => {
+  for (const [ahead, outcome] of [
+    [7200, "reorganised"],
+    [7201, "TIMESTAMP_TOO_LATE"],
+  ] as const) {
+    const chain = await emptyChain();
+    let time = now();
+    const parts = { ...chain.parts, now: () => time };
+    const [fork] = await mine(parts, 2);
+    const timestamp = time + ahead;
+    const first = blockAt(parts, timestamp, fork!);
+    assert.equal(await acceptBlock(parts, first), "alternative");
+    const second = blockAt(parts, timestamp, first.id);
+    const found = await acceptBlock(parts, second).catch((error) => error.violation.code);
+    assert.equal(found, outcome);
+    if (outcome === "TIMESTAMP_TOO_LATE") {
+      assert.equal(parts.invalidBlocks.size, 0);
+      assert.equal(parts.sideBlocks.count, 2);
+      time++;
+      const third = blockAt(parts, timestamp, second.id);
+      assert.equal(await acceptBlock(parts, third), "reorganised");
+    }
+    assert.deepEqual(parts.store.read.blockInfo(2)?.hash, first.id);
+    await chain.close();
+  }
+});
+
+test("blocks that stand on an invalid one are invalid with it, also those on no heavier branch", async () => {
+  const chain = await emptyChain();
+  const { parts } = chain;
+  const main = await mine(parts, 2);
+  const made = build(parts, main[0]!);
+  const [reward, ...rest] = made.minerTransaction.prefix.outputs;
+  const outputs = [{ ...reward!, amount: reward!.amount + 1n }, ...rest];
+  const prefix = { ...made.minerTransaction.prefix, outputs };
+  const greedy = readIncomingBlock(
+    writeBlock({ ...made, minerTransaction: { ...made.minerTransaction, prefix } }),
+  );
+  assert.equal(await acceptBlock(parts, greedy), "alternative");
+  await mine(parts, 1);
+  const nephew = readIncomingBlock(writeBlock({ ...build(parts, greedy.id), transactionHashes: [] }));
+  assert.equal(await acceptBlock(parts, nephew), "alternative");
+  const child = build(parts, greedy.id);
+  const other = readIncomingBlock(writeBlock({ ...child, header: { ...child.header, nonce: 5 } }));
+  assert.equal(await acceptBlock(parts, other), "alternative");
+  const top = readIncomingBlock(writeBlock(build(parts, other.id)));
+  await assert.rejects(acceptBlock(parts, top), RuleViolation);
+  for (const { key } of [greedy, nephew, other, top]) assert.ok(parts.invalidBlocks.has(key));
+  assert.equal(parts.sideBlocks.count, 0);
+  await chain.close();
+});
+
+// The first chain seen wins: a branch that has caught up while it was judged takes over from nobody.
+test("a branch with as much work as the main chain stays beside it, whenever that comes to be so", async () => {
+  const chain = await emptyChain();
+  const { parts } = chain;
+  const main = await mine(parts, 3);
+  const side = await mine(parts, 2, main[0]);
+  const keys = side.map((id) => toHex(id));
+  const branch = () => ({
+    isCheckpoint: false,
+    blocks: parts.sideBlocks.branchTo(keys.at(-1)!),
+    transactions: undefined,
+  });
+  await reorganise(parts, branch());
+  assert.deepEqual(parts.state.view().topId, main[2]);
+  assert.equal(parts.sideBlocks.count, 2);
+  // With a checkpoint it would not matter.
+  await reorganise(parts, { ...branch(), isCheckpoint: true });
+  assert.deepEqual(parts.state.view().topId, side[1]);
   await chain.close();
 });
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { readTransaction, toHex, transactionHash } from "@anulo/protocol";
-import { createSetAside } from "../src/chain/set-aside.ts";
+import { createSetAside } from "../src/pool/set-aside.ts";
 import { goldenState } from "./recorded-chains.ts";
 
 const candidates = goldenState()

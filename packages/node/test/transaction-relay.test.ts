@@ -210,7 +210,7 @@ test("a peer that asks what it lacks gets what everybody may know", async () => 
   const [next, asker] = [meet(scene, "out"), meet(scene, "in")];
   await submit(scene, first);
   await send(next, [second], true);
-  await asker.say(messages.poolComplement, { hashes: [] });
+  await asker.say(messages.poolComplement, { hashes: new Uint8Array() });
   assert.deepEqual(told(asker), [{ keys: [keyOf(second)], isFluff: false }]);
 });
 

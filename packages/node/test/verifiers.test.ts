@@ -63,6 +63,70 @@ for (const threads of [0, 1, 2]) {
   });
 }
 
+/** The golden chain's two waiting payments, each on its own. */
+const payments = [...new Set(obligations.map(idOf))].map((id) =>
+  obligations.filter((obligation) => idOf(obligation) === id),
+);
+
+function idOf(obligation: Obligation): string {
+  return obligation.kind === "powHash" ? "" : Buffer.from(obligation.transactionId).toString("hex");
+}
+
+/** A payment, with what a change does to its obligation of a kind. */
+function changed<K extends Obligation["kind"]>(
+  kind: K,
+  change: (obligation: Extract<Obligation, { kind: K }>) => void,
+): Obligation[] {
+  const copy = structuredClone(payments[0]!);
+  for (const obligation of copy) if (obligation.kind === kind) change(obligation as never);
+  return copy;
+}
+
+// Payments of strangers are checked together: none may be refused, or held up, for what another one is.
+test("of many payments that wait, exactly those that are false or broken are refused, each for its reason", async () => {
+  const [one, two] = payments;
+  const badRange = changed("rangeProof", ({ proof }) => proof.r1.fill(0));
+  const badRing = changed("clsag", ({ c1 }) => c1.fill(0));
+  const broken = changed("clsag", (clsag) => {
+    clsag.keys = clsag.keys.subarray(1);
+  });
+  const waiting = [
+    one,
+    two,
+    badRange,
+    one,
+    badRing,
+    two,
+    broken,
+    one,
+    two,
+    badRange,
+    one,
+    two,
+  ] as Obligation[][];
+  for (const threads of [1, 2]) {
+    const verifiers = createVerifiers({ threads });
+    const outcomes = await Promise.all(
+      waiting.map((payment) =>
+        verifiers.discharge(payment).then(
+          () => "true",
+          (error) => (error instanceof FailedProof ? error.violation.code : "fault"),
+        ),
+      ),
+    );
+    const expected = waiting.map(
+      (payment) =>
+        new Map([
+          [badRange, "RANGE_PROOF"],
+          [badRing, "CLSAG"],
+          [broken, "fault"],
+        ]).get(payment) ?? "true",
+    );
+    assert.deepEqual(outcomes, expected);
+    await verifiers.stop();
+  }
+});
+
 test("stopped workers refuse further work", async () => {
   const verifiers = createVerifiers({ threads: 1 });
   await verifiers.stop();

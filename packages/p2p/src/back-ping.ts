@@ -2,7 +2,7 @@ import { writeRecord } from "@anulo/protocol";
 import { PING_OK, ping } from "./commands.ts";
 import { Link, RequestFailed, type SharedLines } from "./connection/link.ts";
 import type { Transport } from "./connection/transport.ts";
-import { readMessage } from "./messages.ts";
+import { readResponse } from "./messages.ts";
 import { PeerFault } from "./peer.ts";
 
 /** Source: cryptonote_config.h `P2P_DEFAULT_PING_CONNECTION_TIMEOUT`. */
@@ -16,6 +16,7 @@ export async function isReachedAs(
 ): Promise<boolean> {
   const link: Link = new Link(transport, lines, {
     maxBytes: () => 0,
+    hasResponse: () => false,
     onFrame: () => {
       throw new PeerFault("speaks when it should answer");
     },
@@ -25,9 +26,9 @@ export async function isReachedAs(
   const cancel = lines.clock.after(PING_TIMEOUT_MS, () => link.close("no answer in time"));
   try {
     link.start();
-    const limits = { maxBytes: ping.maxResponseBytes, timeoutMs: PING_TIMEOUT_MS };
+    const limits = { maxBytes: ping.cost.responseBytes, timeoutMs: PING_TIMEOUT_MS };
     const bytes = await link.request(ping.id, writeRecord(ping.request, {}), limits);
-    const { status, peer_id } = readMessage(ping.name, ping.response, bytes);
+    const { status, peer_id } = readResponse(ping, bytes);
     return status === PING_OK && peer_id === peerId;
   } catch (error) {
     if (error instanceof RequestFailed || error instanceof PeerFault) return false;

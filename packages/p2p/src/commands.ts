@@ -3,6 +3,10 @@ import { command } from "./messages.ts";
 import { nodeDataRecord, peerEntries, syncDataField } from "./records.ts";
 
 const nothing = record({});
+const KiB = 1024;
+/** Each of the 250 addresses a node may tell takes a few objects. */
+const withAddresses = { requestBytes: 64 * KiB, responseBytes: 64 * KiB, memoryBytes: 512 * KiB, rows: 0 };
+const short = { requestBytes: 4 * KiB, responseBytes: 4 * KiB, memoryBytes: 16 * KiB, rows: 0 };
 
 /** The first thing said on a connection, by who opened it. Source: p2p_protocol_defs.h; limits: connection_context.cpp. */
 export const handshake = command({
@@ -14,8 +18,7 @@ export const handshake = command({
     payload_data: syncDataField,
     local_peerlist_new: peerEntries,
   }),
-  maxRequestBytes: 65_536,
-  maxResponseBytes: 65_536,
+  cost: withAddresses,
 });
 
 /** Each side's news, once a minute. */
@@ -24,8 +27,7 @@ export const timedSync = command({
   name: "timed sync",
   request: record({ payload_data: syncDataField }),
   response: record({ payload_data: syncDataField, local_peerlist_new: peerEntries }),
-  maxRequestBytes: 65_536,
-  maxResponseBytes: 65_536,
+  cost: withAddresses,
 });
 
 /** Asks who listens at an address; no handshake before it. */
@@ -34,8 +36,7 @@ export const ping = command({
   name: "ping",
   request: nothing,
   response: record({ status: text, peer_id: u64 }),
-  maxRequestBytes: 4096,
-  maxResponseBytes: 4096,
+  cost: short,
 });
 
 /** Asks what a node understands, where its handshake did not tell. */
@@ -44,8 +45,7 @@ export const supportFlags = command({
   name: "support flags",
   request: nothing,
   response: record({ support_flags: u32 }),
-  maxRequestBytes: 4096,
-  maxResponseBytes: 4096,
+  cost: short,
 });
 
 export const PING_OK = "OK";

@@ -14,6 +14,7 @@ export {
 export { anonymityZones, parseEndpoint } from "./anonymity.ts";
 export { type Ban, type Bans, createBans, FOR_GOOD } from "./bans.ts";
 export { type Clock, systemClock } from "./clock.ts";
+export * as peerCommands from "./commands.ts";
 export { dialSocks } from "./connection/socks.ts";
 export { blocklistNames } from "./dns-blocklist.ts";
 export { findAddresses } from "./find-addresses.ts";
@@ -42,4 +43,5 @@ export type { KnownPeer } from "./peer-lists.ts";
 export type { NetStats, PeerLists, PeerNetwork } from "./peer-network.ts";
 export { ipv4Number, ipv4Text } from "./records.ts";
 export { type SeedNodes, seedNodes } from "./seed-nodes.ts";
+export { sharedLimits } from "./shared-limits.ts";
 export { networkDefaults } from "./zone-options.ts";

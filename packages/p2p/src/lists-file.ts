@@ -30,7 +30,13 @@ const zoneRecord = record({
   anchors: listOf(peerEntryRecord, MAX_ANCHORS),
 });
 const listsRecord = record({ version: u32, zones: listOf(zoneRecord, MAX_ZONES) });
-const limits: PortableLimits = { objects: 60_000, fields: 300_000, strings: 60_000 };
+const limits: PortableLimits = {
+  objects: 60_000,
+  fields: 300_000,
+  strings: 60_000,
+  booleans: 0,
+  memoryBytes: 64 * 1024 * 1024,
+};
 
 function kept(peer: KnownPeer): PeerEntry {
   return { ...entryOf(peer), last_seen: BigInt(peer.lastSeen) };

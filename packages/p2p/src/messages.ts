@@ -1,11 +1,5 @@
-import {
-  BadBytes,
-  type PortableLimits,
-  peerLimits,
-  type RecordField,
-  readRecord,
-  writeRecord,
-} from "@anulo/protocol";
+import type { CostLimits } from "@anulo/limits";
+import { BadBytes, openPortable, peerLimits, type RecordField, writeRecord } from "@anulo/protocol";
 import { fragmentedFrames, noiseFrame, notificationFrame } from "./levin/frame.ts";
 import { type Peer, PeerFault } from "./peer.ts";
 
@@ -14,10 +8,8 @@ export interface Notification<T> {
   readonly id: number;
   readonly name: string;
   readonly payload: RecordField<T>;
-  /** Longest payload taken, in bytes; a longer one closes the connection before it is read. */
-  readonly maxBytes: number;
-  /** Counts the reader takes; by default those of peers (`peerLimits` of protocol). */
-  readonly limits?: PortableLimits;
+  /** What one may cost; a longer payload closes the connection before it is read. */
+  readonly cost: CostLimits;
 }
 
 /** A request with its answer, declared once. */
@@ -26,9 +18,8 @@ export interface Command<Q, A> {
   readonly name: string;
   readonly request: RecordField<Q>;
   readonly response: RecordField<A>;
-  /** Longest payloads taken, in bytes. */
-  readonly maxRequestBytes: number;
-  readonly maxResponseBytes: number;
+  /** What a request may cost. Of a response, `responseBytes` and `memoryBytes` hold. */
+  readonly cost: CostLimits;
 }
 
 /** Declares a notification. */
@@ -45,26 +36,45 @@ export function command<Q, A>(declared: Command<Q, A>): Command<Q, A> {
 export interface NotificationHandler {
   readonly id: number;
   readonly name: string;
-  readonly maxBytes: number;
-  /** Whether the peer may send it now; if not, it is dropped at the first bytes. Left out: always. */
+  readonly cost: CostLimits;
+  /** Whether it was requested from the peer; if not, the peer is dropped at its first bytes. Left out: never requested. */
   isExpected?(peer: Peer): boolean;
   /** Reads the payload and hands it on. Throws PeerFault for a payload of another shape. */
   take(peer: Peer, payload: Uint8Array): void | Promise<void>;
 }
 
+/** What is read: its name in errors, its shape, and the memory it may take. */
+interface MessageShape<T> {
+  readonly name: string;
+  readonly payload: RecordField<T>;
+  readonly cost: Pick<CostLimits, "memoryBytes">;
+}
+
+interface ReadMessage<T> {
+  readonly value: T;
+  /** Estimated memory of the value, beside the bytes it was read from. */
+  readonly memoryBytes: number;
+}
+
 /** A payload read; one of another shape is its sender's fault. */
-export function readMessage<T>(
-  name: string,
-  shape: RecordField<T>,
-  bytes: Uint8Array,
-  limits: PortableLimits = peerLimits,
-): T {
+export function readMessage<T>({ name, payload, cost }: MessageShape<T>, bytes: Uint8Array): ReadMessage<T> {
   try {
-    return readRecord(shape, bytes, limits);
+    const object = openPortable(bytes, { ...peerLimits, memoryBytes: cost.memoryBytes });
+    return { value: payload.fromPortable(object), memoryBytes: object.memoryBytes };
   } catch (error) {
     if (!(error instanceof BadBytes)) throw error;
     throw new PeerFault(`malformed ${name}: ${error.message}`, { score: 1 });
   }
+}
+
+/** The request of a command, as it is read. */
+export function readRequest<Q, A>({ name, request, cost }: Command<Q, A>, bytes: Uint8Array): Q {
+  return readMessage({ name, payload: request, cost }, bytes).value;
+}
+
+/** The response of a command, as it is read. */
+export function readResponse<Q, A>({ name, response, cost }: Command<Q, A>, bytes: Uint8Array): A {
+  return readMessage({ name: `response to ${name}`, payload: response, cost }, bytes).value;
 }
 
 /** The frame of a notification, to be sent to several peers. */
@@ -86,18 +96,33 @@ export function fragmentMessage<T>(
   return fragmentedFrames(id, writeRecord(payload, value), frameBytes);
 }
 
+/** Counts memory of a message's values as the peer's while it is being handled. */
+async function holdWhile(peer: Peer, bytes: number, handling: Promise<void>): Promise<void> {
+  const held = peer.reserve(bytes);
+  if (held === undefined) peer.drop("holds too much memory");
+  try {
+    await handling;
+  } finally {
+    held?.release();
+  }
+}
+
 /** Joins a notification to the function that takes its payload; it may throw `PeerFault`. */
 export function handle<T>(
   declared: Notification<T>,
   take: (peer: Peer, payload: T) => void | Promise<void>,
   options: Pick<NotificationHandler, "isExpected"> = {},
 ): NotificationHandler {
-  const { id, name, payload, maxBytes, limits = peerLimits } = declared;
+  const { id, name, cost } = declared;
   return {
     id,
     name,
-    maxBytes,
+    cost,
     ...options,
-    take: (peer, bytes) => take(peer, readMessage(name, payload, bytes, limits)),
+    take: (peer, bytes) => {
+      const { value, memoryBytes } = readMessage(declared, bytes);
+      const handling = take(peer, value);
+      return handling && holdWhile(peer, memoryBytes, handling);
+    },
   };
 }

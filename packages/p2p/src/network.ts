@@ -2,6 +2,8 @@ import { type PeerAddress, unknownHosts, type Zone } from "./address.ts";
 import { type Bans, banAll, createBans } from "./bans.ts";
 import { systemClock } from "./clock.ts";
 import type { SharedLines } from "./connection/link.ts";
+import { SharedMemory } from "./connection/peer-memory.ts";
+import { SharedWork } from "./connection/shared-work.ts";
 import type { OpenPort } from "./connection/tcp.ts";
 import { systemWires, type Wires } from "./connection/wires.ts";
 import { ConnectionMaker } from "./connection-maker.ts";
@@ -23,9 +25,6 @@ const BYTES_PER_KB = 1024;
 const TICK_MS = 1000;
 const LOOK_INTERVAL_MS = 60 * 60_000;
 const SAVE_INTERVAL_MS = 30 * 60_000;
-/** What messages not taken yet, and messages not complete yet, may hold altogether. */
-const MAX_QUEUED_BYTES = 256 * 1024 * 1024;
-const MAX_HELD_BYTES = 128 * 1024 * 1024;
 
 /** Makes a network; `wires` in place of sockets is for tests. */
 export function createPeerNetwork(options: PeerNetworkOptions, wires: Wires = systemWires): PeerNetwork {
@@ -60,16 +59,9 @@ class Network implements PeerNetwork {
       clock,
       up: rate(options.limitUp ?? networkDefaults.limitUp),
       down: rate(options.limitDown ?? networkDefaults.limitDown),
-      queueBudget: {
-        used: 0,
-        max: MAX_QUEUED_BYTES,
-        exceeded: () => this.#dropLargest((session) => session.queuedBytes, "does not read what it is sent"),
-      },
-      frameBudget: {
-        used: 0,
-        max: MAX_HELD_BYTES,
-        exceeded: () => this.#dropLargest((session) => session.heldBytes, "sends too much at once"),
-      },
+      memory: new SharedMemory(() => this.#sessions),
+      // Processor time is that of the machine, whatever clock tells the time of day.
+      work: new SharedWork(systemClock),
     };
     const commons: Commons = {
       lines: this.#lines,
@@ -125,6 +117,7 @@ class Network implements PeerNetwork {
     for (const zone of this.#zones) zone.stop();
     this.#lines.up.stop();
     this.#lines.down.stop();
+    this.#lines.work.stop();
     await this.#closePorts();
   }
 
@@ -276,11 +269,6 @@ class Network implements PeerNetwork {
 
   get #sessions(): Session[] {
     return this.#zones.flatMap((zone) => [...zone.sessions]);
-  }
-
-  #dropLargest(bytesOf: (session: Session) => number, reason: string): void {
-    const [largest] = this.#sessions.sort((a, b) => bytesOf(b) - bytesOf(a));
-    largest?.drop(reason);
   }
 
   #shutOut(covers: (address: PeerAddress) => boolean): void {

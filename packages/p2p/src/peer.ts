@@ -1,3 +1,4 @@
+import type { ByteReservation, SliceOptions } from "@anulo/limits";
 import type { PeerAddress, Zone } from "./address.ts";
 import type { Notification } from "./messages.ts";
 
@@ -64,6 +65,19 @@ export interface Peer {
   readonly traffic: Traffic;
   /** Bytes queued for it that it did not take yet. */
   readonly queuedBytes: number;
+  /**
+   * How long work for this peer is sliced: its processor time is charged to the peer, and each further slice waits
+   * for the peer's turn. To be read while a message is taken, before anything is awaited.
+   */
+  readonly slicing: SliceOptions;
+  /** Resolves once at most `maxBytes` are queued, or the connection is gone; undefined where it is so already. */
+  unread(maxBytes: number): Promise<void> | undefined;
+  /**
+   * Reserves memory for bytes of this peer that must wait, in the budget that all peers share with their frames and
+   * queues; for it, connections that hold more may be closed. Undefined: too much is held for this peer already.
+   * Whoever reserves releases, also after the connection is gone.
+   */
+  reserve(bytes: number): ByteReservation | undefined;
   /** False once it is dropped or gone. */
   readonly isOpen: boolean;
   /** Queues a message. False: the connection is closed, or its queue is full and it is being closed. */

@@ -7,6 +7,7 @@ import {
   fixedBytes,
   i64,
   listOf,
+  PortableNames,
   record,
   text,
   u8,
@@ -72,6 +73,8 @@ function addressEntry(address: PeerAddress) {
   return hostFields.toPortable({ host, port });
 }
 
+const addressNames = new PortableNames(["addr", "type"]);
+
 /** Where a node is reached; undefined for a kind of address, or a hidden host, that we do not know. */
 export const addressField: Field<PeerAddress | undefined> = {
   toPortable(address) {
@@ -85,12 +88,14 @@ export const addressField: Field<PeerAddress | undefined> = {
       ]),
     };
   },
-  fromPortable(entry) {
-    if (entry?.type !== "object" || !("value" in entry)) throw new BadBytes("no address");
-    const tag = u8.fromPortable(entry.value.get("type"));
+  fromPortable(object) {
+    const values = object?.fields(addressNames);
+    if (values === undefined) throw new BadBytes("no address");
+    const [addr, type] = values;
+    const tag = u8.fromPortable(type);
     const kind = Object.values(addressKinds).find((known) => known.tag === tag);
     if (kind === undefined) return undefined;
-    return (kind as Inner<unknown>).of(kind.fields.fromPortable(entry.value.get("addr")));
+    return (kind as Inner<unknown>).of(kind.fields.fromPortable(addr));
   },
   toJson: (address) => (address === undefined ? undefined : formatPeerAddress(address)),
   fromJson: (json) => (typeof json === "string" ? parsePeerAddress(json) : undefined),

@@ -15,31 +15,30 @@ const names = [
   "seeds.moneroseeds.ch",
   "seeds.moneroseeds.li",
 ];
-const shared = ["176.9.0.187", "88.99.173.38", "51.79.173.165"];
-const mainnetHosts = [
-  ...shared,
-  "212.83.175.67",
-  "212.83.172.165",
-  "88.198.163.90",
-  "95.217.25.101",
-  "136.244.105.131",
-  "104.238.221.81",
-  "66.85.74.134",
+const hosts = ["176.9.0.187", "192.99.8.110", "37.187.74.171", "88.99.195.15", "5.104.84.64"];
+const mainnetHosts = [...hosts, "88.198.163.90"];
+const onionHosts = [
+  "zbjkbsxc5munw3qusl7j2hpcmikhqocdf4pqhnhtpzw5nt5jrmofptid.onion",
+  "plowsof3t5hogddwabaeiyrno25efmzfxyro2vligremt7sxpsclfaid.onion",
+  "plowsoffjexmxalw73tkjmf422gq6575fc7vicuu4javzn2ynnte6tyd.onion",
+  "plowsofe6cleftfmk2raiw5h2x66atrik3nja4bfd3zrfa2hdlgworad.onion",
+  "aclc4e2jhhtr44guufbnwk5bzwhaecinax4yip4wr4tjn27sjsfg6zqd.onion",
+  "lykcas4tus7mkm4bhsgqe4drtd4awi7gja24goscc47xfgzj54yofyqd.onion",
 ];
-const hidden = [
-  "xwvz3ekocr3dkyxfkmgm2hvbpzx2ysqmaxgter7znnqrhoicygkfswid.onion:18083",
-  "4pixvbejrvihnkxmduo2agsnmc3rrulrqc7s3cbwwrep6h6hrzsibeqd.onion:18083",
-  "zbjkbsxc5munw3qusl7j2hpcmikhqocdf4pqhnhtpzw5nt5jrmofptid.onion:18083",
-  "qz43zul2x56jexzoqgkx2trzwcfnr6l3hbtfcfx54g4r3eahy3bssjyd.onion:18083",
-  "s3l6ke4ed3df466khuebb4poienoingwof7oxtbo6j4n56sghe3a.b32.i2p:18080",
-  "sel36x6fibfzujwvt4hf5gxolz6kd3jpvbjqg6o3ud2xtionyl2q.b32.i2p:18080",
+const i2pHosts = [
+  "uqj3aphckqtjsitz7kxx5flqpwjlq5ppr3chazfued7xucv3nheq.b32.i2p",
+  "vdmnehdjkpkg57nthgnjfuaqgku673r5bpbqg56ix6fyqoywgqrq.b32.i2p",
+  "ugnlcdciyhghh2zert7c3kl4biwkirc43ke33jiy5slnd3mv2trq.b32.i2p",
 ];
+/** I2P has no ports; peers send this one. Source: net/i2p_address.h. */
+const I2P_PORT = 1;
+const hidden = [...onPort(18083, onionHosts), ...onPort(I2P_PORT, i2pHosts)];
 const parsed = (texts: readonly string[]) => texts.map((text) => parsePeerAddress(text));
 
-/** Source: node_server `m_seed_nodes_list`, `get_ip_seed_nodes`, `get_seed_nodes`. */
+/** Source: node_server `m_seed_nodes_list`, `get_ip_seed_nodes`, `get_seed_nodes` (0.18.5). */
 export const seedNodes: { readonly [N in NetworkName]: SeedNodes } = {
   mainnet: { names: onPort(18080, names), addresses: parsed([...onPort(18080, mainnetHosts), ...hidden]) },
-  testnet: { names: [], addresses: parsed(onPort(28080, [...shared, "212.83.175.67", "212.83.172.165"])) },
-  stagenet: { names: [], addresses: parsed(onPort(38080, [...shared, "162.210.173.150"])) },
+  testnet: { names: [], addresses: parsed(onPort(28080, hosts)) },
+  stagenet: { names: [], addresses: parsed(onPort(38080, hosts)) },
   regtest: { names: [], addresses: [] },
 };

@@ -1,7 +1,9 @@
+import type { ByteReservation, CostLimits, SliceOptions } from "@anulo/limits";
 import { writeRecord } from "@anulo/protocol";
 import type { PeerAddress, Zone } from "./address.ts";
 import { handshake, PING_OK, ping, supportFlags, timedSync } from "./commands.ts";
 import { Link, RequestFailed, type SharedLines } from "./connection/link.ts";
+import type { MemoryHolder, PeerMemory } from "./connection/peer-memory.ts";
 import type { Transport } from "./connection/transport.ts";
 import { BadFrame, type Frame, type FrameHeader, responseFrame, returnCodes } from "./levin/frame.ts";
 import {
@@ -9,7 +11,8 @@ import {
   encodeNotification,
   type Notification,
   type NotificationHandler,
-  readMessage,
+  readRequest,
+  readResponse,
 } from "./messages.ts";
 import type { Log } from "./options.ts";
 import { type Blame, type CoreSyncData, type Peer, PeerFault, type Traffic } from "./peer.ts";
@@ -60,13 +63,12 @@ const MAX_UNKNOWN_BYTES = 65_536;
 const NEW_TRANSACTIONS = 2002;
 const hiddenZoneCommands: ReadonlySet<number> = new Set([handshake.id, timedSync.id, NEW_TRANSACTIONS]);
 
-type AnyCommand = { readonly id: number; readonly maxRequestBytes: number };
-const commands: ReadonlyMap<number, AnyCommand> = new Map(
-  [handshake, timedSync, ping, supportFlags].map((declared) => [declared.id, declared as AnyCommand]),
+const commandCosts: ReadonlyMap<number, CostLimits> = new Map(
+  [handshake, timedSync, ping, supportFlags].map(({ id, cost }) => [id, cost]),
 );
 
 /** A connection to another node, from its first byte to its last. */
-export class Session implements Peer {
+export class Session implements Peer, MemoryHolder {
   readonly address: PeerAddress;
   readonly direction: "in" | "out";
   readonly connectionId: Uint8Array;
@@ -95,6 +97,7 @@ export class Session implements Peer {
     this.#nextNews = this.#opened + host.newsIntervalMs;
     this.#link = new Link(transport, host.lines, {
       maxBytes: (header) => this.#maxBytes(header),
+      hasResponse: (header) => (this.#costOf(header)?.responseBytes ?? 0) > 0,
       onFrame: (frame) => this.#onFrame(frame),
       onError: (error) => this.#onError(error),
       onClosed: (reason) => host.onClosed(this, reason),
@@ -146,9 +149,20 @@ export class Session implements Peer {
     return this.#link.queued;
   }
 
-  /** Bytes of messages that are not complete yet. */
-  get heldBytes(): number {
-    return this.#link.held;
+  get memory(): PeerMemory {
+    return this.#link.memory;
+  }
+
+  reserve(bytes: number): ByteReservation | undefined {
+    return this.#link.memory.reserve(bytes);
+  }
+
+  get slicing(): SliceOptions {
+    return this.#link.work.slicing;
+  }
+
+  unread(maxBytes: number): Promise<void> | undefined {
+    return this.#link.unread(maxBytes);
   }
 
   notify<T>(notification: Notification<T>, payload: T): boolean {
@@ -229,21 +243,25 @@ export class Session implements Peer {
   }
 
   async #ask<Q, A>(command: Command<Q, A>, request: Q, timeoutMs: number): Promise<A> {
-    const limits = { maxBytes: command.maxResponseBytes, timeoutMs };
+    const limits = { maxBytes: command.cost.responseBytes, timeoutMs };
     const answer = await this.#link.request(command.id, writeRecord(command.request, request), limits);
-    return readMessage(`answer to ${command.name}`, command.response, answer);
+    return readResponse(command, answer);
   }
 
   #isFiltered(command: number): boolean {
     return this.zone !== "public" && !hiddenZoneCommands.has(command);
   }
 
-  #maxBytes({ command, expectsResponse }: FrameHeader): number {
-    if (expectsResponse) return commands.get(command)?.maxRequestBytes ?? MAX_UNKNOWN_BYTES;
-    if (!this.isShaken && this.direction === "in") return 0;
-    const handler = this.#host.handlers.get(command);
+  #costOf({ command, expectsResponse }: FrameHeader): CostLimits | undefined {
+    return expectsResponse ? commandCosts.get(command) : this.#host.handlers.get(command)?.cost;
+  }
+
+  #maxBytes(header: FrameHeader): number {
+    const { command, expectsResponse } = header;
+    if (!expectsResponse && !this.isShaken && this.direction === "in") return 0;
+    const handler = expectsResponse ? undefined : this.#host.handlers.get(command);
     if (handler?.isExpected?.(this) === false) throw new PeerFault(`${handler.name} unasked`, { score: 1 });
-    return handler?.maxBytes ?? MAX_UNKNOWN_BYTES;
+    return this.#costOf(header)?.requestBytes ?? MAX_UNKNOWN_BYTES;
   }
 
   #onFrame({ header, payload }: Frame): Promise<void> | undefined {
@@ -311,7 +329,7 @@ export class Session implements Peer {
     if (this.direction === "out")
       throw new PeerFault("handshake from the side that was called", { score: 1 });
     if (this.isShaken) throw new PeerFault("a second handshake");
-    const theirs = readMessage(handshake.name, handshake.request, payload);
+    const theirs = readRequest(handshake, payload);
     this.#checkNetwork(theirs.node_data);
     const refusal = this.#host.refusal(this);
     if (refusal !== undefined) {
@@ -330,7 +348,7 @@ export class Session implements Peer {
   }
 
   #answerTimedSync(payload: Uint8Array): void {
-    const { payload_data } = readMessage(timedSync.name, timedSync.request, payload);
+    const { payload_data } = readRequest(timedSync, payload);
     this.#setSyncData(payload_data);
     if (!this.isOpen) return;
     const ours = { payload_data: this.#host.syncData(), local_peerlist_new: this.#host.tell(this) };

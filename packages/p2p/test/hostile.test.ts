@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setImmediate } from "node:timers/promises";
-import { record, u32, writeRecord } from "@anulo/protocol";
+import { packedBytes, record, u32, writeRecord } from "@anulo/protocol";
 import { handshake, ping, timedSync } from "../src/commands.ts";
+import type { MemoryHolder } from "../src/connection/peer-memory.ts";
 import { HEADER_BYTES, notificationFrame, requestFrame, responseFrame } from "../src/levin/frame.ts";
 import { FrameReader } from "../src/levin/frame-reader.ts";
 import { handle, notification } from "../src/messages.ts";
@@ -18,7 +19,8 @@ import {
   type TestNode,
 } from "./fakes.ts";
 
-const blob = notification({ id: 2999, name: "blob", payload: record({ n: u32 }), maxBytes: 1_000_000 });
+const cost = { requestBytes: 1_000_000, memoryBytes: 1000, rows: 0, responseBytes: 0 };
+const blob = notification({ id: 2999, name: "blob", payload: record({ n: u32 }), cost });
 
 async function world(options: Partial<Parameters<typeof createTestNode>[2]> = {}) {
   const clock = new FakeClock();
@@ -186,13 +188,13 @@ test("a peer that trickles a long message is dropped, one that is only slow is n
 });
 
 test("unfinished messages of all peers together are bounded: the largest goes", async () => {
-  const huge = notification({ ...blob, id: 2998, name: "huge", maxBytes: 99_000_000 });
+  const huge = notification({ ...blob, id: 2998, name: "huge", cost: { ...cost, requestBytes: 99_000_000 } });
   const notifications = [handle(blob, () => {}), handle(huge, () => {})];
   const { victim, call } = await world({ limitDown: 1e9, notifications });
   const header = notificationFrame(huge.id, new Uint8Array(90_000_000)).subarray(0, HEADER_BYTES);
   const megabyte = new Uint8Array(1_000_000);
   const callers: Caller[] = [];
-  for (const [i, megabytes] of [40, 60, 50].entries()) {
+  for (const [i, megabytes] of [40, 95, 70].entries()) {
     const caller = await shakenHands(call, `6.6.6.${i}`);
     caller.end.write(header);
     for (let sent = 0; sent < megabytes; sent++) caller.end.write(megabyte);
@@ -314,4 +316,85 @@ test("many messages that take long to handle let others go first", async () => {
   while (handled === 0) await setImmediate();
   assert.ok(handled < 5, `${handled} in one turn`);
   while (handled < 20) await setImmediate();
+});
+
+function openPromise(): { readonly promise: Promise<void>; readonly resolve: () => void } {
+  let resolve = () => {};
+  const promise = new Promise<void>((settleIt) => {
+    resolve = settleIt;
+  });
+  return { promise, resolve };
+}
+
+const asking = notification({
+  id: 2997,
+  name: "asking",
+  payload: record({ n: u32 }),
+  cost: { ...cost, responseBytes: 1_000_000 },
+});
+
+// Closes: responses are put together for peers that read none of them.
+test("a peer that reads nothing is sent no more than a few responses", async () => {
+  let responses = 0;
+  const handler = handle(asking, (peer) => {
+    responses++;
+    peer.send(notificationFrame(blob.id, new Uint8Array(1_000_000)));
+  });
+  const { victim, call } = await world({ notifications: [handler], limitUp: 1e6 });
+  const caller = await shakenHands(call, "6.6.6.6");
+  caller.end.pause();
+  const frame = notificationFrame(asking.id, writeRecord(asking.payload, { n: 1 }));
+  for (let i = 0; i < 50; i++) caller.end.write(frame);
+  await settle();
+  assert.ok(responses > 0 && responses <= 4, `${responses} responses`);
+  assert.equal(caller.end.isClosed, false);
+  caller.end.resume();
+  while (responses < 50) await setImmediate();
+  await assertServes(call, victim);
+});
+
+// Closes: strangers who together take the whole processor, with messages that are not responded to either.
+test("what many peers ask for at once is handled a little at a time", async () => {
+  let handled = 0;
+  const handler = handle(blob, () => {
+    const start = performance.now();
+    while (performance.now() - start < 5);
+    handled++;
+  });
+  const { call } = await world({ notifications: [handler] });
+  const callers: Caller[] = [];
+  for (let i = 0; i < 60; i++) callers.push(await shakenHands(call, `6.6.${i}.6`));
+  const frame = notificationFrame(blob.id, writeRecord(blob.payload, { n: 1 }));
+  for (const { end } of callers) end.write(frame);
+  let most = 0;
+  for (let before = 0; handled < 60; before = handled) {
+    await setImmediate();
+    most = Math.max(most, handled - before);
+  }
+  assert.ok(most <= 8, `${most} between two turns of the event loop`);
+});
+
+// Closes: memory of values parsed from messages that wait counts for nobody.
+test("a message counts as its sender's memory, with what was read from it, until it is handled", async () => {
+  let finish = () => {};
+  const ids = notification({
+    ...asking,
+    payload: record({ ids: packedBytes(32) }),
+    cost: { ...cost, memoryBytes: 1_000_000 },
+  });
+  const waits = handle(ids, () => {
+    const { promise, resolve } = openPromise();
+    finish = resolve;
+    return promise;
+  });
+  const { victim, call } = await world({ notifications: [waits] });
+  const caller = await shakenHands(call, "6.6.6.6");
+  const { memory } = victim.network.peers()[0] as unknown as MemoryHolder;
+  const many = { ids: Array.from({ length: 1000 }, () => new Uint8Array(32)) };
+  caller.end.write(notificationFrame(ids.id, writeRecord(ids.payload, many)));
+  await settle();
+  assert.ok(memory.used > 2 * 32_000, `${memory.used} bytes`);
+  finish();
+  await settle();
+  assert.equal(memory.used, 0);
 });

@@ -13,7 +13,8 @@ function world() {
   return { clock, internet, node };
 }
 
-const number = notification({ id: 2999, name: "number", payload: record({ n: u32 }), maxBytes: 100 });
+const cost = { requestBytes: 100, memoryBytes: 1000, rows: 0, responseBytes: 0 };
+const number = notification({ id: 2999, name: "number", payload: record({ n: u32 }), cost });
 
 test("two nodes shake hands, tell each other of their chains and close", async () => {
   const { clock, node } = world();
@@ -115,6 +116,21 @@ test("one address gets one place, and there are no more places than set", async 
   await settle();
   assert.equal(alice.network.peers().length, 1);
 });
+
+for (const maxPerIp of [1, 2, 3]) {
+  test(`of four nodes behind one address, ${maxPerIp} are let in where so many may be, beside one elsewhere`, async () => {
+    const { clock, node } = world();
+    const alice = node("1.1.1.1", { maxPerIp });
+    await alice.network.start();
+    const caller = (ip: string) => node(ip, { listen: [], nodes: { exclusive: [alice.address] } });
+    const callers = [...Array.from({ length: 4 }, () => caller("2.2.2.2")), caller("3.3.3.3")];
+    for (const each of callers) await each.network.start();
+    await clock.pass(3);
+    const hosts = alice.network.peers().map(({ address }) => address.host);
+    assert.equal(hosts.filter((host) => host === "2.2.2.2").length, maxPerIp);
+    assert.equal(hosts.filter((host) => host === "3.3.3.3").length, 1);
+  });
+}
 
 test("messages come in order, one at a time, and the faulty are dropped", async () => {
   const { node } = world();

@@ -46,6 +46,11 @@ export function readBlock(blob: Uint8Array): Block {
   return decode(block, blob);
 }
 
+/** The header of a block's bytes; what follows it is not looked at. Throws `BadBytes`. */
+export function readBlockHeader(blob: Uint8Array): BlockHeader {
+  return blockHeader.read(new Reader(new Uint8Array(blob)));
+}
+
 /** Bytes of a block. */
 export function writeBlock(value: Block): Uint8Array {
   return encode(block, value);

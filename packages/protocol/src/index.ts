@@ -20,6 +20,7 @@ export {
   type IdentifiedBlock,
   MAX_BLOCK_NUMBER,
   readBlock,
+  readBlockHeader,
   readIdentifiedBlock,
   transactionTreeHash,
   writeBlock,
@@ -28,19 +29,18 @@ export { BadHex, compareBytes, concatBytes, equalBytes, fromHex, toHex } from ".
 export { decodeBase58, encodeBase58 } from "./codec/base58.ts";
 export { BadBytes, Reader, Writer } from "./codec/bytes-io.ts";
 export {
-  httpLimits,
+  encodedObjects,
   type IntegerType,
   type PortableArray,
   type PortableEntry,
-  type PortableLimits,
   type PortableObject,
   type PortableScalar,
   type PortableType,
-  peerLimits,
-  readPortable,
   rememberPortable,
   writePortable,
 } from "./codec/epee.ts";
+export { httpLimits, type PortableLimits, peerLimits } from "./codec/epee-scan.ts";
+export { openPortable, PortableNames, PortableValue, readPortable } from "./codec/epee-value.ts";
 export {
   blob,
   bool,

@@ -125,7 +125,7 @@ test("objects nest 31 deep, as in the original, and no deeper", () => {
 });
 
 test("more objects, fields or strings than the limits are refused", () => {
-  const limits = { objects: 2, fields: 4, strings: 2 };
+  const limits = { ...peerLimits, objects: 2, fields: 4, strings: 2 };
   const strings = (count: number): PortableObject =>
     new Map([["a", { type: "string", values: Array.from({ length: count }, () => new Uint8Array()) }]]);
   assert.ok(readPortable(writePortable(strings(2)), limits));
@@ -220,4 +220,93 @@ test("fields of the wrong size, and too many elements, are refused", () => {
     ["outs", { type: "object", values: Array.from({ length: 4 }, () => new Map()) }],
   ]);
   assert.throws(() => readRecord(answer, writePortable(outs)), /more than 3/);
+});
+
+/** Bytes of memory that a call has taken on the way, at the least; what was freed meanwhile is not seen. */
+function memoryTakenBy(run: () => void): number {
+  const taken = () => {
+    const { heapUsed, arrayBuffers } = process.memoryUsage();
+    return heapUsed + arrayBuffers;
+  };
+  const before = taken();
+  run();
+  return taken() - before;
+}
+
+const concat = (...parts: readonly (Uint8Array | string)[]) =>
+  Buffer.concat(parts.map((part) => (typeof part === "string" ? Buffer.from(part, "hex") : part)));
+
+/** A size of four bytes. */
+function size(count: number): Uint8Array {
+  const bytes = Buffer.alloc(4);
+  bytes.writeUInt32LE(count * 4 + 2);
+  return bytes;
+}
+
+const shape = record({ credits: u64 });
+const MANY = 20_000_000;
+
+// Closes: a message whose undeclared parts take many times their bytes of memory when read.
+test("an array that nobody declared costs no memory, whatever its numbers are", () => {
+  for (const [tag, bytes] of [
+    ["81", 8],
+    ["84", 1],
+    ["88", 1],
+    ["89", 8],
+  ] as const) {
+    const message = concat(header, "04", "01ff", tag, size(MANY / bytes), new Uint8Array(MANY));
+    const taken = memoryTakenBy(() =>
+      assert.deepEqual(readRecord(shape, message, peerLimits), { credits: 0n }),
+    );
+    assert.ok(taken < 5_000_000, `${taken} bytes for type ${tag}`);
+  }
+});
+
+// Closes: the same through a declared field of another type.
+test("an array in the place of a declared number is refused before it is read", () => {
+  const message = concat(header, "04", "0763726564697473", "88", size(MANY), new Uint8Array(MANY));
+  const taken = memoryTakenBy(() => assert.throws(() => readRecord(shape, message, peerLimits), BadBytes));
+  assert.ok(taken < 5_000_000, `${taken} bytes`);
+});
+
+// Closes: values of no fixed size, each of which takes time to pass over.
+test("booleans, strings and objects in arrays are bounded, also where nobody declared them", () => {
+  const of = (tag: string, count: number) =>
+    concat(header, "04", "01ff", tag, size(count), new Uint8Array(count));
+  for (const [tag, count] of [
+    ["8b", peerLimits.booleans],
+    ["8a", peerLimits.strings],
+    ["8c", peerLimits.objects],
+  ] as const) {
+    assert.deepEqual(readRecord(shape, of(tag, count), peerLimits), { credits: 0n }, tag);
+    assert.throws(() => readRecord(shape, of(tag, count + 1), peerLimits), /too many/, tag);
+  }
+});
+
+// Closes: declared fields that take more memory than their message is worth.
+test("what is built from a message is bounded by the memory it declares", () => {
+  const hashes = record({ ids: packedBytes(32), notes: listOf(blob), name: text });
+  const value = { ids: [new Uint8Array(32)], notes: [new Uint8Array(9)], name: "a" };
+  const bytes = writeRecord(hashes, value);
+  assert.deepEqual(readRecord(hashes, bytes, { ...peerLimits, memoryBytes: 1000 }), value);
+  for (const large of [
+    { ...value, ids: Array.from({ length: 10 }, () => new Uint8Array(32)) },
+    { ...value, notes: Array.from({ length: 10 }, () => new Uint8Array()) },
+    { ...value, name: "a".repeat(500) },
+  ]) {
+    const read = () => readRecord(hashes, writeRecord(hashes, large), { ...peerLimits, memoryBytes: 1000 });
+    assert.throws(read, /more memory than declared/);
+  }
+});
+
+test("a name is found among others, in any order, and may not come twice anywhere", () => {
+  const entry = "0801";
+  const read = (fields: string, count: number) => {
+    const first = (count * 4).toString(16).padStart(2, "0");
+    return readRecord(record({ a: u8, bb: u8 }), concat(header, first, fields), peerLimits);
+  };
+  assert.deepEqual(read(`0161${entry}0162${entry}026262${entry}`, 3), { a: 1, bb: 1 });
+  assert.deepEqual(read(`026262${entry}0162${entry}0161${entry}`, 3), { a: 1, bb: 1 });
+  assert.throws(() => read(`0162${entry}0161${entry}0162${entry}`, 3), /two fields of one name/);
+  assert.throws(() => read(`01620c08017a${entry}017a${entry}`, 1), /two fields of one name/);
 });

@@ -6,6 +6,7 @@ import {
   BadHex,
   byteString,
   bytes32,
+  type Codec,
   compareBytes,
   decode,
   encode,
@@ -61,10 +62,17 @@ test("varints that are long-winded, too large or cut off are refused", () => {
 });
 
 test("a count above the bytes left is refused at once", () => {
-  const begin = performance.now();
-  assert.throws(() => decode(list(uint8), fromHex("ffffffff0f00")), BadBytes);
+  let readItems = 0;
+  const item: Codec<number> = {
+    read: (reader) => {
+      readItems++;
+      return uint8.read(reader);
+    },
+    write: uint8.write,
+  };
+  assert.throws(() => decode(list(item), fromHex("ffffffff0f00")), BadBytes);
+  assert.equal(readItems, 0);
   assert.throws(() => decode(byteString, fromHex("ffffffff0f00")), BadBytes);
-  assert.ok(performance.now() - begin < 100);
 });
 
 test("a field may depend on the fields before it", () => {

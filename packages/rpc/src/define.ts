@@ -1,3 +1,5 @@
+import type { CostLimits } from "@anulo/limits";
+import { costs } from "./costs.ts";
 import type { RecordSchema } from "./schema/composites.ts";
 import type { AnySchema, Fields, InputOf, TypeOf } from "./schema/schema.ts";
 
@@ -15,6 +17,10 @@ type Declared = {
   readonly aliases?: readonly string[];
   readonly access?: Access;
   readonly needs?: readonly Need[];
+  /** It changes nothing, so that GET will do. What is not declared so needs POST or a login. */
+  readonly reads?: boolean;
+  /** The most it may cost; left out: `small`. */
+  readonly cost?: CostLimits;
   /** One sentence. */
   readonly summary: string;
 };
@@ -30,6 +36,8 @@ export type Method<
   readonly aliases: readonly string[];
   readonly access: Access;
   readonly needs: readonly Need[];
+  readonly reads: boolean;
+  readonly cost: CostLimits;
   readonly summary: string;
   readonly params: Params;
   readonly result: Result;
@@ -79,8 +87,9 @@ export function binaryPath<const Name extends `/${string}.bin`, P extends Fields
   return { ...declaration, ...rules(declaration), transport: "binary" };
 }
 
-function rules({ aliases = [], access = "restricted-ok", needs = [] }: Declared) {
-  return { aliases, access, needs };
+function rules(declared: Declared) {
+  const { aliases = [], access = "restricted-ok", needs = [], reads = false, cost = costs.small } = declared;
+  return { aliases, access, needs, reads, cost };
 }
 
 /** Declarations by a name of our own choosing, so that handlers read like functions. */

@@ -18,7 +18,7 @@ export interface DigestAuth {
 
 const REALM = "monero-rpc";
 const NONCE_LIFETIME_MS = 10 * 60 * 1000;
-/** Nonces in use whose counters are remembered; an older one answers `stale`. */
+/** Nonces in use whose counters are remembered; one that was dropped, and any older one, answers `stale`. */
 const MAX_SESSIONS = 4096;
 /** How far counters may arrive out of order, as those of parallel connections do. */
 const WINDOW = 64;
@@ -30,7 +30,7 @@ const WINDOW = 64;
  */
 export function createDigestAuth(login: Login, now: () => number = Date.now): DigestAuth {
   const key = randomBytes(32);
-  const sessions = new Map<string, Counter>();
+  const sessions = createSessions();
 
   return {
     challenge: (stale) => {
@@ -40,11 +40,11 @@ export function createDigestAuth(login: Login, now: () => number = Date.now): Di
     check: ({ method, url, authorization }) => {
       const fields = parseAuthorization(authorization);
       if (fields === undefined || !hasRightResponse(fields, { login, method, url })) return "refused";
-      const age = nonceAge(key, fields.nonce, now());
-      if (age === undefined || age > NONCE_LIFETIME_MS) return "stale";
+      const madeAt = nonceTime(key, fields.nonce);
+      if (madeAt === undefined || now() - madeAt > NONCE_LIFETIME_MS) return "stale";
       // Of a client that does not count its uses, the first is taken.
       const count = fields.qop === undefined ? 1 : Number.parseInt(fields.nc, 16);
-      return countOnce(sessions, fields.nonce, count) ? "ok" : "stale";
+      return sessions.countOnce({ text: fields.nonce, madeAt }, count) ? "ok" : "stale";
     },
   };
 }
@@ -65,13 +65,13 @@ function signatureOf(key: Buffer, head: Buffer): Buffer {
   return createHmac("sha256", key).update(head).digest().subarray(0, 12);
 }
 
-/** Milliseconds since we made the nonce; undefined when we did not. */
-function nonceAge(key: Buffer, nonce: string, time: number): number | undefined {
+/** When we made the nonce; undefined when we did not. */
+function nonceTime(key: Buffer, nonce: string): number | undefined {
   const bytes = Buffer.from(nonce, "base64");
   if (bytes.length !== 24 || bytes.toString("base64") !== nonce) return undefined;
   const head = bytes.subarray(0, 12);
   if (!timingSafeEqual(signatureOf(key, head), bytes.subarray(12))) return undefined;
-  return time - head.readUIntBE(0, 6);
+  return head.readUIntBE(0, 6);
 }
 
 type Fields = {
@@ -150,23 +150,44 @@ function isSameText(a: string, b: string): boolean {
   return timingSafeEqual(Buffer.from(md5(a)), Buffer.from(md5(b)));
 }
 
-/** Highest counter seen and which of those just below it, as bits. */
-type Counter = { highest: number; seen: bigint };
+/** Highest counter seen and which of those just below it, as bits; and when its nonce was made. */
+type Counter = { highest: number; seen: bigint; readonly madeAt: number };
 
-/** True the first time a counter value of a nonce is seen. */
-function countOnce(sessions: Map<string, Counter>, nonce: string, count: number): boolean {
-  const counter = sessions.get(nonce) ?? { highest: 0, seen: 1n };
+/** The counters of the nonces in use. */
+function createSessions() {
+  const counters = new Map<string, Counter>();
+  /** When the newest nonce was made that is remembered no more: nothing is known of it and those before it. */
+  let forgottenUntil = Number.NEGATIVE_INFINITY;
+  return {
+    /** True the first time a counter value of a nonce is seen. */
+    countOnce(nonce: { readonly text: string; readonly madeAt: number }, count: number): boolean {
+      const known = counters.get(nonce.text);
+      if (known === undefined && nonce.madeAt <= forgottenUntil) return false;
+      const counter = known ?? { highest: 0, seen: 1n, madeAt: nonce.madeAt };
+      if (!countIn(counter, count)) return false;
+      counters.delete(nonce.text);
+      counters.set(nonce.text, counter);
+      if (counters.size > MAX_SESSIONS) {
+        const [oldest, { madeAt }] = counters.entries().next().value!;
+        counters.delete(oldest);
+        forgottenUntil = Math.max(forgottenUntil, madeAt);
+      }
+      return true;
+    },
+  };
+}
+
+/** False where the value was counted before, or is too far behind to know. */
+function countIn(counter: Counter, count: number): boolean {
   const ahead = count - counter.highest;
   if (ahead > 0) {
     counter.seen = BigInt.asUintN(WINDOW, counter.seen << BigInt(Math.min(ahead, WINDOW))) | 1n;
     counter.highest = count;
-  } else {
-    const bit = 1n << BigInt(Math.min(-ahead, WINDOW));
-    if (-ahead >= WINDOW || (counter.seen & bit) !== 0n) return false;
-    counter.seen |= bit;
+    return true;
   }
-  sessions.delete(nonce);
-  sessions.set(nonce, counter);
-  if (sessions.size > MAX_SESSIONS) sessions.delete(sessions.keys().next().value!);
+  if (-ahead >= WINDOW) return false;
+  const bit = 1n << BigInt(-ahead);
+  if ((counter.seen & bit) !== 0n) return false;
+  counter.seen |= bit;
   return true;
 }

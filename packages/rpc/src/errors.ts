@@ -33,5 +33,6 @@ export const protocolErrors = {
   methodNotFound: { code: -32601, message: "Method not found" },
   invalidParams: { code: -32602, message: "Invalid params" },
   internal: { code: -32603, message: "Internal error" },
+  limitExceeded: { code: -32005, message: "Limit exceeded" },
   notImplemented: { code: -32000, message: "Method not implemented yet" },
 } as const;

@@ -6,10 +6,12 @@ export { isDomainName } from "./client/dns/text-message.ts";
 export type { ClientOptions } from "./client/http-client.ts";
 export { checkTls, type ServerTls, type ServerTrust } from "./client/server-tls.ts";
 export { parseSocksProxy, type SocksProxy, throughProxy } from "./client/socks.ts";
+export { isExpensive } from "./costs.ts";
 export { daemon, daemonMethods } from "./daemon/daemon.ts";
-export type { OutputDistribution } from "./daemon/output-distribution.ts";
+export type { OutputDistribution, SerializedDistribution } from "./daemon/output-distribution.ts";
 export { ipv4Number, ipv4Text } from "./daemon/peer-address.ts";
 export type { BacklogEntry } from "./daemon/pool.ts";
+export { type BlockCounts, serializeCounts } from "./daemon/serialize-counts.ts";
 export type { TransactionBlob } from "./daemon/transaction-blobs.ts";
 export {
   type Access,
@@ -37,6 +39,7 @@ export { categoriesOfLevel, documentedCategories } from "./log/categories.ts";
 export { createLog, type Log, type LogLine, unreadLog } from "./log/log.ts";
 export { type Logger, silent } from "./log/logger.ts";
 export { openRpcDocument, type ServiceInfo } from "./openrpc.ts";
+export { type Column, type Columns, columns } from "./schema/columns.ts";
 export { always, contractZero, filled, list, object, optional, or, zero } from "./schema/composites.ts";
 export { type Lasting, lasting } from "./schema/lasting.ts";
 export { type Quoted, quoted } from "./schema/quoted.ts";
@@ -58,8 +61,8 @@ export {
 export type { AnySchema, InputOf, Schema, TypeOf } from "./schema/schema.ts";
 export { switched, wireForm } from "./schema/switched.ts";
 export { type Drawn, drawn } from "./schema/written.ts";
-export type { RequestInfo, Rules } from "./server/call.ts";
-export { defaultLimits, type Limits } from "./server/limits.ts";
+export type { RequestCaller, RequestInfo, Rules } from "./server/call.ts";
+export { defaultLimits, divideLimits, type Limits } from "./server/limits.ts";
 export {
   createRpcServer,
   type Listener,

@@ -6,6 +6,10 @@ import { BadJson, type Json, type JsonObject, Real, textOfBytes } from "./json.t
 const MAX_DEPTH = 100;
 /** Each takes up to a hundred times its bytes of memory: half a million outputs with two fields and more fit. */
 const MAX_VALUES = 1 << 21;
+/** Fields of one object: of many different names each takes ten times as long as a value. */
+const MAX_FIELDS = 4096;
+/** Escaped characters that are counted as much as one value. */
+const ESCAPES_PER_VALUE = 8;
 const MAX_U64 = 0xffffffffffffffffn;
 const MIN_I64 = -0x8000000000000000n;
 
@@ -16,12 +20,21 @@ const MIN_I64 = -0x8000000000000000n;
  * Source: contrib/epee/include/storages/portable_storage_from_json.h; recordings `node_http`.
  */
 export function parseJson(body: Uint8Array | string, maxValues = MAX_VALUES): JsonObject {
+  return parseCountedJson(body, maxValues).object;
+}
+
+/** The same, with the number of values in it. */
+export function parseCountedJson(
+  body: Uint8Array | string,
+  maxValues: number,
+): { readonly object: JsonObject; readonly values: number } {
   const text = typeof body === "string" ? body : textOfBytes(body);
   const cursor = { text, at: 0, valuesLeft: maxValues };
   skipSpace(cursor);
-  if (cursor.at >= text.length) return emptyObject();
+  if (cursor.at >= text.length) return { object: emptyObject(), values: 0 };
   if (text[cursor.at] !== "{") throw unexpected(cursor);
-  return readObject(cursor, 0);
+  const object = readObject(cursor, 0);
+  return { object, values: maxValues - cursor.valuesLeft };
 }
 
 type Cursor = { readonly text: string; at: number; valuesLeft: number };
@@ -41,7 +54,8 @@ function readObject(cursor: Cursor, depth: number): JsonObject {
   if (depth >= MAX_DEPTH) throw new BadJson("nested too deep");
   const object = emptyObject();
   cursor.at++;
-  for (;;) {
+  for (let fields = 0; ; fields++) {
+    if (fields > MAX_FIELDS) throw new BadJson("too many fields");
     skipSpace(cursor);
     if (cursor.at >= cursor.text.length) return object;
     const character = cursor.text[cursor.at];
@@ -67,12 +81,13 @@ function readValue(cursor: Cursor, depth: number): Json {
   return readSingle(cursor, depth);
 }
 
-function countValue(cursor: Cursor): void {
-  if (--cursor.valuesLeft < 0) throw new BadJson("too many values");
+function countValues(cursor: Cursor, values = 1): void {
+  cursor.valuesLeft -= values;
+  if (cursor.valuesLeft < 0) throw new BadJson("too many values");
 }
 
 function readSingle(cursor: Cursor, depth: number): Json {
-  countValue(cursor);
+  countValues(cursor);
   const character = cursor.text[cursor.at]!;
   if (character === '"') return readString(cursor);
   if (character === "{") return readObject(cursor, depth + 1);
@@ -82,7 +97,7 @@ function readSingle(cursor: Cursor, depth: number): Json {
 
 function readArray(cursor: Cursor, depth: number): Json[] {
   const items: Json[] = [];
-  countValue(cursor);
+  countValues(cursor);
   cursor.at++;
   skipSpace(cursor);
   if (cursor.text[cursor.at] === "]") {
@@ -109,6 +124,8 @@ function kindOf(value: Json): string {
 
 const NUMBER = /[-+.0-9eE]+/y;
 const INTEGER = /^-?[0-9]+$/;
+/** As many digits as 2^64 has, after zeros. */
+const SHORT_INTEGER = /^-?0*[0-9]{1,20}$/;
 
 function readNumber(cursor: Cursor): Json {
   NUMBER.lastIndex = cursor.at;
@@ -121,6 +138,8 @@ function readNumber(cursor: Cursor): Json {
     return new Real(value);
   }
   if (text.length <= 15) return Number(text) + 0;
+  // Checked first: to make a number of a megabyte of digits takes seconds.
+  if (!SHORT_INTEGER.test(text)) throw new BadJson("number beyond 64 bits");
   const value = BigInt(text);
   if (value > MAX_U64 || value < MIN_I64) throw new BadJson("number beyond 64 bits");
   const short = Number(value);
@@ -166,6 +185,7 @@ function readEscapedString(cursor: Cursor, start: number): string {
       cursor.at = at + 1;
       return SURROGATE.test(value) ? keepBadBytes(value) : value;
     }
+    countValues(cursor, 1 / ESCAPES_PER_VALUE);
     const letter = text[at + 1];
     if (letter === undefined) throw unexpected(cursor);
     value += letter === "u" ? codeUnit(text, at + 2) : (ESCAPED[letter] ?? letter);

@@ -29,23 +29,43 @@ export function textOfBytes(bytes: Uint8Array): string {
   return escapeBadBytes(buffer);
 }
 
+/** One pass over code units: a body may consist of nothing but bad bytes. */
 function escapeBadBytes(buffer: Buffer): string {
-  let text = "";
+  const units = new Uint16Array(buffer.length);
+  let length = 0;
   let at = 0;
   while (at < buffer.length) {
-    const length = sequenceLength(buffer, at);
-    if (length === 0) text += String.fromCharCode(0xdc00 + buffer[at]!);
-    else text += buffer.toString("utf8", at, at + length);
-    at += length || 1;
+    const code = codePointAt(buffer, at);
+    if (code === undefined) {
+      units[length++] = 0xdc00 + buffer[at]!;
+      at++;
+    } else if (code < 0x10000) {
+      units[length++] = code;
+      at += code < 0x80 ? 1 : code < 0x800 ? 2 : 3;
+    } else {
+      units[length++] = 0xd7c0 + (code >> 10);
+      units[length++] = 0xdc00 + (code & 0x3ff);
+      at += 4;
+    }
   }
-  return text;
+  return Buffer.from(units.buffer, 0, 2 * length).toString("utf16le");
 }
 
-/** Length of the valid UTF-8 sequence at `at`, or 0. */
-function sequenceLength(buffer: Buffer, at: number): number {
+/** The character whose UTF-8 begins at `at`, undefined where none does. Source: RFC 3629, section 4. */
+function codePointAt(buffer: Buffer, at: number): number | undefined {
   const first = buffer[at]!;
-  const length = first < 0x80 ? 1 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
-  return at + length <= buffer.length && isUtf8(buffer.subarray(at, at + length)) ? length : 0;
+  if (first < 0x80) return first;
+  const length = first < 0xc2 ? 0 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : first < 0xf5 ? 4 : 0;
+  if (length === 0 || at + length > buffer.length) return undefined;
+  let code = first & (0x7f >> length);
+  for (let i = 1; i < length; i++) {
+    const next = buffer[at + i]!;
+    if ((next & 0xc0) !== 0x80) return undefined;
+    code = (code << 6) | (next & 0x3f);
+  }
+  const isTooLong = (length === 3 && code < 0x800) || (length === 4 && code < 0x10000);
+  const isNone = code > 0x10ffff || (code >= 0xd800 && code < 0xe000);
+  return isTooLong || isNone ? undefined : code;
 }
 
 const PLAIN = /^[ !#-.0-[\]-~]*$/;
@@ -60,10 +80,6 @@ export function quote(text: string): string {
   return `"${byteString.replace(/[\0-\x1f"\\/]/g, escapeCharacter)}"`;
 }
 
-function escapeCharacter(character: string): string {
-  return character === "/" ? "\\/" : JSON.stringify(character).slice(1, -1);
-}
-
 const shortEscapes: Readonly<Record<string, string>> = {
   "\b": "\\b",
   "\f": "\\f",
@@ -75,6 +91,19 @@ const shortEscapes: Readonly<Record<string, string>> = {
   "\\": "\\\\",
   "/": "\\/",
 };
+
+const controlCharacters = Array.from({ length: 0x20 }, (_, code) => String.fromCharCode(code));
+/** What JSON must escape; it has no short form of a vertical tab. */
+const jsonEscapes = new Map(
+  [...controlCharacters, '"', "\\", "/"].map((character) => [
+    character,
+    character === "/" ? shortEscapes[character]! : JSON.stringify(character).slice(1, -1),
+  ]),
+);
+
+function escapeCharacter(character: string): string {
+  return jsonEscapes.get(character)!;
+}
 
 /**
  * String of raw bytes given as a byte string. Like the original programs' it is not strict JSON: every byte without
@@ -88,13 +117,22 @@ export function quoteBytes(byteString: string): string {
 /** UTF-8 bytes of `text`, one character per byte; the reverse of `textOfBytes`. */
 export function byteStringOf(text: string): string {
   if (!BAD_BYTE.test(text)) return Buffer.from(text, "utf8").toString("latin1");
-  let bytes = "";
-  for (const character of text) {
-    const code = character.codePointAt(0)!;
-    if (code >= 0xdc80 && code <= 0xdcff) bytes += String.fromCharCode(code - 0xdc00);
-    else bytes += Buffer.from(character, "utf8").toString("latin1");
+  // Characters of the text between bad bytes take at most three bytes a code unit.
+  const bytes = Buffer.allocUnsafe(3 * text.length);
+  let length = 0;
+  let from = 0;
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    const isPair = code >= 0xd800 && code < 0xdc00 && (text.charCodeAt(at + 1) & 0xfc00) === 0xdc00;
+    if (isPair) at++;
+    else if (code >= 0xdc80 && code <= 0xdcff) {
+      if (from < at) length += bytes.write(text.slice(from, at), length, "utf8");
+      bytes[length++] = code - 0xdc00;
+      from = at + 1;
+    }
   }
-  return bytes;
+  length += bytes.write(text.slice(from), length, "utf8");
+  return bytes.toString("latin1", 0, length);
 }
 
 const INDENT = "  ";

@@ -1,3 +1,4 @@
+import { costs } from "./costs.ts";
 import { type Call, type Implemented, method } from "./define.ts";
 import { formatJson, type Json } from "./json.ts";
 import { object } from "./schema/composites.ts";
@@ -28,6 +29,8 @@ const anyJson: Schema<Json, Json, false> = {
 /** `rpc.discover`, the method by which OpenRPC tools find the others. */
 export const discover = method({
   name: "rpc.discover",
+  cost: costs.medium,
+  reads: true,
   summary: "This interface as an OpenRPC document.",
   params: object({}),
   result: anyJson,

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { after, before, describe, it } from "node:test";
 import { createDigestClient } from "../src/client/digest-client.ts";
-import { createDigestAuth } from "../src/digest-auth.ts";
+import { createDigestAuth, digestResponse } from "../src/digest-auth.ts";
 import { createRpcServer, daemon, implementFor, type RpcServer } from "../src/index.ts";
 import { goldenSteps, type Step } from "./golden.ts";
 import { exchange, requestBytes } from "./raw-http.ts";
@@ -28,6 +28,64 @@ describe("digest authentication", () => {
       for (const header of headers) assert.equal(check(header), "stale");
     });
   }
+
+  /** Uses a nonce with the counter values given, in order, and reports the verdicts. */
+  function verdictsOf(counts: readonly number[]): string[] {
+    const { auth, check } = session();
+    const client = createDigestClient(login);
+    client.accept(auth.challenge(false));
+    const headers = new Map<number, string>();
+    for (let count = 1; count <= Math.max(...counts); count++)
+      headers.set(count, client.authorization("POST", "/json_rpc")!);
+    return counts.map((count) => check(headers.get(count)));
+  }
+
+  it("remembers each of the last 64 counter values, and takes none older", () => {
+    // Closes: a login that was listened to is sent again.
+    const all = Array.from({ length: 200 }, (_, i) => i + 1);
+    assert.deepEqual(verdictsOf([...all, ...all]), [...all.map(() => "ok"), ...all.map(() => "stale")]);
+    // 63 behind the highest is the last that is still remembered.
+    assert.deepEqual(verdictsOf([100, 37, 37, 36]), ["ok", "ok", "stale", "stale"]);
+    assert.deepEqual(verdictsOf([64, 1, 1]), ["ok", "ok", "stale"]);
+    assert.deepEqual(verdictsOf([65, 1, 2]), ["ok", "stale", "ok"]);
+    // A jump of any width forgets what falls out of the window, and nothing in it.
+    for (const ahead of [1, 62, 63, 64, 65, 127, 128, 129]) {
+      const next = 10 + ahead;
+      assert.deepEqual(verdictsOf([10, next, 10, next]), ["ok", "ok", "stale", "stale"], `${ahead}`);
+      assert.deepEqual(verdictsOf([10, next, 9]), ["ok", "ok", ahead + 1 < 64 ? "ok" : "stale"], `${ahead}`);
+    }
+  });
+
+  it("never takes a counter of 0, which no client begins with", () => {
+    const { auth, check } = session();
+    const nonce = /nonce="([^"]+)"/.exec(auth.challenge(false)[0])![1]!;
+    const headerOf = (nc: string) => {
+      const fields = { nonce, uri: "/json_rpc", qop: "auth", nc, cnonce: "c", algorithm: "MD5" };
+      const response = digestResponse(fields, { login, method: "POST" });
+      return (
+        `Digest username="user",realm="monero-rpc",nonce="${nonce}",uri="/json_rpc",qop=auth,nc=${nc},` +
+        `cnonce="c",response="${response}",algorithm=MD5`
+      );
+    };
+    assert.equal(check(headerOf("00000000")), "stale");
+    assert.equal(check(headerOf("00000001")), "ok");
+    assert.equal(check(headerOf("ffffffff")), "ok");
+    assert.equal(check(headerOf("ffffffff")), "stale");
+  });
+
+  it("takes no login again that it has forgotten among thousands of others", () => {
+    // Closes: a login that was listened to is sent again, after others have pushed its nonce out.
+    let time = 1_000_000;
+    const { auth, check } = session(() => time);
+    const headers = Array.from({ length: 4097 }, () => {
+      const client = createDigestClient(login);
+      client.accept(auth.challenge(false));
+      time++;
+      return client.authorization("POST", "/json_rpc")!;
+    });
+    for (const header of headers) assert.equal(check(header), "ok");
+    for (const header of headers) assert.equal(check(header), "stale");
+  });
 
   it("accepts a client without a nonce of its own, and one that does not count", () => {
     const { auth, check } = session();
@@ -79,7 +137,9 @@ describe("digest authentication", () => {
     assert.equal(check(client.authorization("POST", "/json_rpc")), "stale");
     client.accept(auth.challenge(true));
     assert.equal(check(client.authorization("POST", "/json_rpc")), "ok");
-    time += 11 * 60 * 1000;
+    time += 10 * 60 * 1000;
+    assert.equal(check(client.authorization("POST", "/json_rpc")), "ok", "to the last millisecond");
+    time += 1;
     assert.equal(check(client.authorization("POST", "/json_rpc")), "stale");
   });
 });

@@ -2,10 +2,19 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { writePortable } from "@anulo/protocol";
 import fc from "fast-check";
-import { type Call, daemonMethods, type Implemented, silent, walletMethods } from "../src/index.ts";
+import {
+  type Call,
+  daemonMethods,
+  defaultLimits,
+  type Implemented,
+  silent,
+  walletMethods,
+} from "../src/index.ts";
 import { answerBinaryPath } from "../src/server/binary-path.ts";
+import { CallerShare } from "../src/server/caller-share.ts";
 import { answerJsonRpc } from "../src/server/json-rpc.ts";
 import { answerPlainPath } from "../src/server/plain-path.ts";
+import { RequestBudget } from "../src/server/request-budget.ts";
 
 /** Every handler answers the zero value of its result, so that what is tested is reading and writing. */
 const bind = (calls: readonly Call[]): Implemented<object>[] =>
@@ -23,6 +32,9 @@ const log = {
   error: (_event: string, fields?: Readonly<Record<string, unknown>>) => errors.push(fields),
 };
 const rules = { context: () => ({}), log };
+const share = new CallerShare(defaultLimits, { isForStrangers: false });
+const caller = share.open("");
+const calls = { byName: methods, memoryBytes: 2 ** 27, limits: defaultLimits };
 
 const dialect = fc.constantFrom("contract" as const, "upstream" as const);
 const fieldNames = [
@@ -51,7 +63,17 @@ async function holds(run: () => Promise<{ status: number }>): Promise<void> {
 }
 
 describe("any request", () => {
-  const request = (d: "contract" | "upstream") => ({ dialect: d, restricted: false, remoteAddress: "" });
+  type Request = Parameters<typeof answerJsonRpc>[2];
+  /** Answers a request that has all to itself, and takes nothing once it is answered. */
+  async function within<T>(of: Request["dialect"], answer: (request: Request) => Promise<T>): Promise<T> {
+    const budget = new RequestBudget(caller, 0);
+    const request = { dialect: of, restricted: false, mayAct: true, remoteAddress: "", caller, budget };
+    const result = await answer(request);
+    budget.end();
+    caller.request.resize(0);
+    assert.equal(share.heldBytes, 0);
+    return result;
+  }
 
   it("of a method is answered without an exception", async () => {
     const named = fc
@@ -59,7 +81,7 @@ describe("any request", () => {
       .map(([method, params, id]) => `{"method":"${method}","id":${id},"params":${params}}`);
     await fc.assert(
       fc.asyncProperty(fc.oneof(body, named), dialect, (text, d) =>
-        holds(() => answerJsonRpc(methods, Buffer.from(text), request(d), rules)),
+        holds(() => within(d, (request) => answerJsonRpc(calls, Buffer.from(text), request, rules))),
       ),
       { numRuns: 1000 },
     );
@@ -68,7 +90,7 @@ describe("any request", () => {
   it("of a plain path is answered without an exception", async () => {
     await fc.assert(
       fc.asyncProperty(fc.constantFrom(...paths), body, dialect, (found, text, d) =>
-        holds(() => answerPlainPath(found, Buffer.from(text), request(d), rules)),
+        holds(() => within(d, (request) => answerPlainPath(found, Buffer.from(text), request, rules))),
       ),
       { numRuns: 1000 },
     );
@@ -89,7 +111,7 @@ describe("any request", () => {
     );
     await fc.assert(
       fc.asyncProperty(fc.constantFrom(...binaries), bytes, (found, given) =>
-        holds(() => answerBinaryPath(found, given, request("contract"), rules)),
+        holds(() => within("contract", (request) => answerBinaryPath(found, given, request, rules))),
       ),
       { numRuns: 1000 },
     );

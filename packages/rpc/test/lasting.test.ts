@@ -70,7 +70,7 @@ describe("lasting records", () => {
     const facts = { a: Array.from({ length: 3000 }, (_, i) => i), b: 1 };
     const form = { dialect: "contract", indent: "  " } as const;
     const answer = async () => {
-      const result = await writeLongLists(schema, lasting(facts, {}), form);
+      const result = await writeLongLists(schema, lasting(facts, {}), { form });
       return schema.write(result as typeof facts, form.dialect, form.indent);
     };
     const texts = await Promise.all([answer(), answer()]);
@@ -111,9 +111,9 @@ for (const length of [3, 1000]) {
     const draw = (n: number) => ({ n, text: `number ${n}` });
     const form = { dialect: "contract", indent: "" } as const;
     const whole = { items: numbers.map(draw) };
-    const given = await writeLongLists(schema, { items: drawn(numbers, draw) }, form);
+    const given = await writeLongLists(schema, { items: drawn(numbers, draw) }, { form });
     assert.equal(schema.write(given as never, "contract", ""), schema.write(whole, "contract", ""));
-    const binary = await writeLongLists(schema, { items: drawn(numbers, draw) }, "portable");
+    const binary = await writeLongLists(schema, { items: drawn(numbers, draw) }, { form: "portable" });
     assert.deepEqual(schema.writePortable(binary as never), schema.writePortable(whole));
   });
 }

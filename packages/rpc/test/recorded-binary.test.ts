@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { type PortableObject, readPortable, writePortable } from "@anulo/protocol";
+import { openPortable, type PortableObject, readPortable, writePortable } from "@anulo/protocol";
 import { type Call, daemonMethods } from "../src/index.ts";
 import { goldenSteps, type Step } from "./golden.ts";
 
@@ -17,18 +17,18 @@ describe("recorded binary paths", () => {
   for (const step of steps) {
     it(`writes the answer to ${step.id} byte for byte`, () => {
       const { result } = binaryCall(step)!;
-      const value = readPortable(Buffer.from(step.answer.hex!, "hex"));
-      const read = result.readPortable({ type: "object", value }, { of: "answer" });
+      const value = openPortable(Buffer.from(step.answer.hex!, "hex"));
+      const read = result.readPortable(value, { of: "answer" });
       const written = result.writePortable(read) as { value: PortableObject };
       assert.equal(Buffer.from(writePortable(written.value)).toString("hex"), step.answer.hex);
     });
 
     it(`reads the request ${step.id}`, () => {
       const { params } = binaryCall(step)!;
-      const value = readPortable(Buffer.from(step.request.hex!, "hex"));
-      const read = params.readPortable({ type: "object", value }, { of: "request" });
+      const bytes = Buffer.from(step.request.hex!, "hex");
+      const read = params.readPortable(openPortable(bytes), { of: "request" });
       const written = params.writePortable(read) as { value: PortableObject };
-      for (const [name, entry] of value) {
+      for (const [name, entry] of readPortable(bytes)) {
         if ("values" in entry && entry.values.length === 0) continue;
         assert.deepEqual(written.value.get(name), entry, name);
       }

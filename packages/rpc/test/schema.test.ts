@@ -1,11 +1,16 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { openPortable, writePortable } from "@anulo/protocol";
 import {
+  type AnySchema,
   BadRequest,
   contractZero,
   filled,
   flag,
+  i64,
   implementFor,
+  int,
+  int8,
   list,
   method,
   object,
@@ -16,6 +21,8 @@ import {
   text,
   u64,
   uint,
+  uint8,
+  uint16,
   uint32,
   wireForm,
 } from "../src/index.ts";
@@ -114,6 +121,65 @@ describe("schema", () => {
       schema.write({ b: 1, a: { c: "x/y" } }, "contract", "  "),
       '{\r\n    "a": {\r\n      "c": "x\\/y"\r\n    },\r\n    "b": 1\r\n  }',
     );
+  });
+});
+
+/** The integer as it comes in portable storage, signed where it is negative. */
+function readPortableInteger(schema: AnySchema, value: bigint): unknown {
+  const type = value < 0n ? "int64" : "uint64";
+  const bytes = writePortable(new Map([["a", { type, value }]]));
+  return object({ a: schema }).readPortable(openPortable(bytes), request).a;
+}
+
+describe("integers", () => {
+  const upTo = (bits: number) => 2n ** BigInt(bits) - 1n;
+  const bounds: readonly [string, AnySchema, bigint, bigint][] = [
+    ["u64", u64, 0n, upTo(64)],
+    ["i64", i64, -(2n ** 63n), upTo(63)],
+    ["uint32", uint32, 0n, upTo(32)],
+    ["uint16", uint16, 0n, upTo(16)],
+    ["uint8", uint8, 0n, upTo(8)],
+    ["int8", int8, -128n, 127n],
+    ["int", int, -BigInt(Number.MAX_SAFE_INTEGER), BigInt(Number.MAX_SAFE_INTEGER) - 1n],
+  ];
+  /** As the parser gives it. */
+  const parsed = (value: bigint) => parseJson(`{"a":${value}}`).a!;
+  const fits64 = (value: bigint) => value >= -(2n ** 63n) && value < 2n ** 64n;
+
+  for (const [name, schema, least, most] of bounds) {
+    it(`${name} takes what fits, on both sides of both ends`, () => {
+      // Closes: a number outside a field's range reaches a handler.
+      for (const inside of [least, least + 1n, most - 1n, most]) {
+        assert.equal(BigInt(schema.read(parsed(inside), request) as number), inside);
+        assert.equal(BigInt(readPortableInteger(schema, inside) as number), inside);
+      }
+      for (const outside of [least - 1n, most + 1n, -(2n ** 63n) - 1n, 2n ** 64n]) {
+        if ((outside >= least && outside <= most) || !fits64(outside)) continue;
+        assert.throws(() => readPortableInteger(schema, outside), BadRequest, `${outside}`);
+        assert.throws(() => schema.read(parsed(outside), request), BadRequest, `${outside}`);
+      }
+    });
+  }
+
+  it("of 64 bits are counted as 2^53-1 above it, in requests alone", () => {
+    for (const value of [2n ** 53n - 1n, 2n ** 53n, upTo(64)])
+      assert.equal(uint.read(parsed(value), request), Number.MAX_SAFE_INTEGER);
+    assert.throws(() => uint.read(2n ** 53n, { of: "answer" }), BadRequest);
+    assert.throws(() => uint.read(2n ** 64n, request), BadRequest);
+    assert.throws(() => uint.read(-1, request), BadRequest);
+    assert.throws(() => uint.read("18446744073709551616", request), BadRequest);
+    assert.equal(u64.read("18446744073709551615", request), upTo(64));
+    assert.throws(() => u64.read("18446744073709551616", request), BadRequest);
+  });
+
+  it("are written only where they fit", () => {
+    for (const value of [-1n, 2n ** 64n]) assert.throws(() => u64.write(value, "contract", ""), RangeError);
+    assert.equal(u64.write(upTo(64), "contract", ""), "18446744073709551615");
+    assert.throws(() => uint8.write(256, "contract", ""), RangeError);
+    assert.throws(() => uint8.write(-1, "contract", ""), RangeError);
+    assert.throws(() => uint.write(2 ** 53, "contract", ""), RangeError);
+    assert.equal(int8.write(-128, "contract", ""), "-128");
+    assert.throws(() => int8.write(128, "contract", ""), RangeError);
   });
 });
 

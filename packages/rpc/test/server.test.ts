@@ -153,6 +153,11 @@ describe("server", () => {
     const { json: each } = await post(`${full}/json_rpc`, [1, 2]);
     const codes = (each as unknown as { error: { code: number } }[]).map(({ error }) => error.code);
     assert.deepEqual(codes, [-32600, -32600]);
+    // What is no request has no id: a caller who matches responses by id must not find one of its own.
+    assert.deepEqual(
+      (each as unknown as { id: unknown }[]).map(({ id }) => id),
+      [null, null],
+    );
   });
 
   it("takes params that are no object for none", async (t) => {
@@ -206,43 +211,6 @@ describe("server", () => {
     assert.deepEqual(asked, ["http://a.b", "Content-Type, Authorization, X-Requested-With"]);
   });
 
-  it("has nothing done for web pages whose browser did not ask, or that took our address for their name", async (t) => {
-    const asked = async (url: string, headers: Record<string, string>) => {
-      const { hostname, port } = new URL(url);
-      const body = JSON.stringify({ method: "store" });
-      const fields = { Host: `${hostname}:${port}`, "Content-Length": String(body.length), ...headers };
-      const lines = Object.entries(fields).map(([name, value]) => `${name}: ${value}\r\n`);
-      const socket = connect(Number(port), hostname);
-      socket.end(`POST /json_rpc HTTP/1.1\r\n${lines.join("")}\r\n${body}`);
-      let answer = "";
-      for await (const bytes of socket) answer += String(bytes);
-      return Number(answer.split(" ")[1]);
-    };
-    const [open] = await start(t);
-    const [withLogin] = await start(t, { login: { user: "a", password: "b" } });
-    const [sharing] = await start(t, { origins: ["http://a.b"] });
-    const json = { "Content-Type": "application/json" };
-    for (const type of [
-      "text/plain",
-      "Text/Plain;charset=UTF-8",
-      "multipart/form-data; boundary=x",
-      undefined,
-    ]) {
-      const page = { Origin: "http://a.b", ...(type !== undefined && { "Content-Type": type }) };
-      for (const url of [open!, withLogin!]) assert.equal(await asked(url, page), 403, type);
-      assert.equal(await asked(open!, { ...page, Origin: "null" }), 403, type);
-      assert.equal(await asked(sharing!, page), 200, type);
-      const { Origin, ...noPage } = page;
-      assert.equal(await asked(open!, noPage), 200, `${Origin} left out`);
-    }
-    const rebound = { ...json, Origin: "http://evil.org:18083", Host: "evil.org:18083" };
-    assert.equal(await asked(open!, rebound), 403);
-    assert.equal(await asked(withLogin!, rebound), 401);
-    assert.equal(await asked(open!, { ...rebound, Host: "127.0.0.1:18083" }), 200);
-    for (const name of ["127.0.0.1:1", "[::1]:1", "localhost:1", "LOCALHOST"])
-      assert.equal(await asked(open!, { ...json, Origin: `http://${name}`, Host: name }), 200, name);
-  });
-
   it("takes so many connections of one address and no more", async (t) => {
     const [full] = await start(t, { limits: { connectionsPerPrivateAddress: 2 } });
     const port = Number(new URL(full!).port);
@@ -293,12 +261,11 @@ describe("server", () => {
     const { server, running, release, url } = await startSlow();
     const answer = ask(url, "store");
     await running;
-    const before = Date.now();
-    const stopped = server.stop(60_000);
+    const stopped = server.stop(2 ** 31 - 1);
     release();
     assert.deepEqual((await answer).result, {});
+    // A kept connection that it waited for would never let it end.
     await stopped;
-    assert.ok(Date.now() - before < 10_000, "does not wait for kept connections");
   });
 
   it("tells who waits longer than a stop does that no answer will come", async () => {

@@ -7,10 +7,12 @@ import { isSystemFault, writeFailed } from "./damage.ts";
 import type { Environment } from "./environment.ts";
 import { openEnvironment } from "./environment.ts";
 import type { Flusher } from "./flusher.ts";
+import type { PageCheck } from "./page-walk.ts";
 import { type PruneStep, pruneOn, startPruning } from "./prune.ts";
 import type { ChainReader, Remembered } from "./reader.ts";
 import { createReader } from "./reader.ts";
 import type { Recovery } from "./recover.ts";
+import { checkOpenFile } from "./structure-check.ts";
 import type { AlternativeBlock, PoolTransaction } from "./tables.ts";
 
 /** A reader that sees one moment of the chain until it is closed, whatever is written meanwhile. */
@@ -66,6 +68,11 @@ export interface ChainStore {
   check(facts: FactReader): Generator<number, ChainCheck>;
   /** What was found when it was opened; undefined for a new file. */
   readonly recovery: Recovery | undefined;
+  /**
+   * Checks the structure of the file as it is now, in slices, for some 200 ms of work: small files whole. Damage is
+   * reported as a fault. Resolves with how much was checked; undefined where the store was closed before it was done.
+   */
+  checkStructure(): Promise<PageCheck | undefined>;
   /** Bytes of the database file. */
   fileSize(): number;
   /** Bytes the disk can still take. */
@@ -196,12 +203,37 @@ export interface Opened {
   afterClose(): void;
 }
 
+/** A check of the structure that ends when the store is closed. */
+function createStructureCheck({ path, environment, onFault }: Opened) {
+  const closing = new AbortController();
+  let running: Promise<PageCheck | undefined> = Promise.resolve(undefined);
+  const check = async () => {
+    try {
+      return await checkOpenFile(path, environment, closing.signal);
+    } catch (error) {
+      if (!closing.signal.aborted) onFault(error as Error);
+      return undefined;
+    }
+  };
+  return {
+    run() {
+      running = check();
+      return running;
+    },
+    async end() {
+      closing.abort();
+      await running;
+    },
+  };
+}
+
 /** The store of an open file. */
 export function createStore(opened: Opened): ChainStore {
   const { path, environment, recovery, flusher } = opened;
   const { root, tables } = environment;
   const remembered: Remembered = { height: undefined, ringCtOutputs: undefined };
   const writing = createWriting(opened, remembered);
+  const structureCheck = createStructureCheck(opened);
   return {
     read: createReader(tables, undefined, remembered),
     snapshot() {
@@ -214,12 +246,14 @@ export function createStore(opened: Opened): ChainStore {
     path,
     check: (facts) => checkChain(tables, facts),
     recovery,
+    checkStructure: structureCheck.run,
     fileSize: () => statSync(path).size,
     freeSpace() {
       const { bavail, bsize } = statfsSync(dirname(path), { bigint: true });
       return bavail * bsize;
     },
     async close() {
+      await structureCheck.end();
       await writing.whenWritable(() => {});
       await flusher?.close();
       await root.close();

@@ -2,7 +2,7 @@ import type { Database, RootDatabase, Transaction } from "lmdb";
 import { open } from "lmdb";
 import { CHECKSUM_BYTES, checksumSeed, isRowIntact, rowChecksum } from "./checksum.ts";
 import { DamagedDatabase } from "./damage.ts";
-import { readRecord, writeInto, writeRecord } from "./layout.ts";
+import { type Field, readRecord, writeInto, writeRecord } from "./layout.ts";
 import { createLongWrite, type LongWrite } from "./long-write.ts";
 import type { KeyOf, RowOf, TableLayout, TableName } from "./tables.ts";
 import { tables } from "./tables.ts";
@@ -23,12 +23,15 @@ export interface RangeOf<K> {
 /** Reads and writes rows of one table as values. Readers throw DamagedDatabase for a row that is not what was written. */
 export interface TableHandle<K, V> {
   get(key: K, at?: Transaction): V | undefined;
+  /**
+   * What `read` makes of a row's bytes, without a copy of them: they are valid only until it returns. Undefined
+   * where there is no such row.
+   */
+  view<T>(key: K, read: (row: Buffer) => T, at?: Transaction): T | undefined;
   has(key: K, at?: Transaction): boolean;
   put(key: K, value: V): void;
   remove(key: K): void;
   entries(range?: RangeOf<K>, at?: Transaction): Iterable<{ readonly key: K; readonly value: V }>;
-  /** What `read` makes of the bytes of each row: a part of it, where that is all that is wanted. */
-  scan<T>(read: (value: Buffer) => T, range?: RangeOf<K>, at?: Transaction): Iterable<T>;
   /** Number of rows. */
   count(): number;
 }
@@ -54,13 +57,30 @@ interface NamedTable<K, V> {
   readonly layout: TableLayout<K, V>;
 }
 
+/** The binding copies a key before it does anything else, so all keys but those of ranges share their memory. */
+function createKeyWriter<K>(field: Field<K>): (key: K) => Buffer {
+  const { fixedSize } = field;
+  if (fixedSize === undefined) return (key) => writeInto(field, key, { scratch: keyScratch });
+  const bytes = keyScratch.subarray(0, fixedSize);
+  return (key) => {
+    field.write({ bytes, at: 0 }, key);
+    return bytes;
+  };
+}
+
+/** The binding's memory holds a row only until the next one is read, and is longer than that row. */
+function copyOf(row: Buffer): Buffer {
+  const copy = Buffer.allocUnsafe(row.length);
+  copy.set(new Uint8Array(row.buffer, row.byteOffset, copy.length));
+  return copy;
+}
+
 function tableHandle<K, V>(named: NamedTable<K, V>): TableHandle<K, V> {
   const { name, raw, layout, onDamage, longWrite } = named;
   const reading = (at = longWrite.before) => (at === undefined ? undefined : { transaction: at });
   const seed = checksumSeed(name);
   const options = layout.grows === true ? { append: true } : {};
-  /** The binding copies a key before it does anything else, so all keys but those of ranges share their memory. */
-  const keyBytes = (key: K) => writeInto(layout.key, key, { scratch: keyScratch });
+  const keyBytes = createKeyWriter(layout.key);
   const checked = (key: Buffer, row: Buffer): Buffer => {
     if (isRowIntact(seed, key, row)) return row;
     const damage = new DamagedDatabase(`a row of ${name} is not what was written`);
@@ -74,13 +94,13 @@ function tableHandle<K, V>(named: NamedTable<K, V>): TableHandle<K, V> {
       for (const { key, value } of neighbours) checked(key, value);
     }
   };
-  const find = (key: Buffer, at: Transaction | undefined): Buffer | undefined => {
-    const found = raw.getBinaryFast(key, reading(at));
-    if (found === undefined) return layout.provesAbsence === true ? checkNeighbours(key, at) : undefined;
-    const row = Buffer.allocUnsafe(found.length);
-    row.set(new Uint8Array(found.buffer, found.byteOffset, row.length));
-    return checked(key, row);
+  const view = <T>(key: K, read: (row: Buffer) => T, at: Transaction | undefined): T | undefined => {
+    const bytes = keyBytes(key);
+    const row = raw.getBinaryFast(bytes, reading(at));
+    if (row !== undefined) return read(checked(bytes, row));
+    return layout.provesAbsence === true ? checkNeighbours(bytes, at) : undefined;
   };
+  const readCopy = (row: Buffer): V => readRecord(layout.value, copyOf(row), CHECKSUM_BYTES);
   const walk = ({ start, end, reverse = false, limit }: RangeOf<K>, at: Transaction | undefined) =>
     raw.getRange({
       ...(start !== undefined && { start: writeRecord(layout.key, start) }),
@@ -91,11 +111,9 @@ function tableHandle<K, V>(named: NamedTable<K, V>): TableHandle<K, V> {
       snapshot: true,
     });
   return {
-    get(key, at) {
-      const row = find(keyBytes(key), at);
-      return row === undefined ? undefined : readRecord(layout.value, row, CHECKSUM_BYTES);
-    },
-    has: (key, at) => find(keyBytes(key), at) !== undefined,
+    get: (key, at) => view(key, readCopy, at),
+    view,
+    has: (key, at) => view(key, () => true, at) === true,
     put(key, value) {
       const bytes = keyBytes(key);
       const row = writeInto(layout.value, value, { scratch: valueScratch, spare: CHECKSUM_BYTES });
@@ -110,7 +128,6 @@ function tableHandle<K, V>(named: NamedTable<K, V>): TableHandle<K, V> {
         key: readRecord(layout.key, key),
         value: readRecord(layout.value, checked(key, value), CHECKSUM_BYTES),
       })),
-    scan: (read, range = {}, at) => walk(range, at).map(({ key, value }) => read(checked(key, value))),
     count: () => (raw.getStats() as { entryCount: number }).entryCount,
   };
 }

@@ -4,6 +4,7 @@ export { openReader } from "./chain-store.ts";
 export type { BlockFacts, ChainCheck, FactReader, StoredParts } from "./check-chain.ts";
 export { DamagedDatabase, DatabaseInUse, WriteFailed, WrongDatabase } from "./damage.ts";
 export { openStore, type StoreOptions } from "./open-store.ts";
+export { OutputBatch, type OutputName } from "./output-batch.ts";
 export { isPrunedRight, type PruneStep } from "./prune.ts";
 export type { ChainReader, StoredTransaction, WithHash } from "./reader.ts";
 export type { Recovery } from "./recover.ts";

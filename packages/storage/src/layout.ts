@@ -168,6 +168,8 @@ export function many<T>(field: Field<T>): Field<readonly T[]> {
 export interface RecordField<T> extends Field<Readonly<T>> {
   /** One field of a record of which all fields before it have a fixed size. */
   column<K extends keyof T>(name: K): (bytes: Buffer) => T[K];
+  /** Where that field begins, in bytes. */
+  offsetOf(name: keyof T): number;
 }
 
 /** Named fields, one after another. */
@@ -176,6 +178,14 @@ export function record<T extends Record<string, unknown>>(
 ): RecordField<T> {
   const fields = Object.entries(shape) as [keyof T, Field<T[keyof T]>][];
   const fixedSize = fields.reduce((sum, [, field]) => sum + (field.fixedSize ?? Number.NaN), 0);
+  const offsetOf = (name: keyof T): number => {
+    const count = fields.findIndex(([other]) => other === name);
+    const offset = fields
+      .slice(0, count)
+      .reduce((sum, [, field]) => sum + (field.fixedSize ?? Number.NaN), 0);
+    if (Number.isNaN(offset)) throw new RangeError(`${String(name)} has no fixed place`);
+    return offset;
+  };
   return {
     ...(!Number.isNaN(fixedSize) && { fixedSize }),
     size: (value) => fields.reduce((sum, [name, field]) => sum + field.size(value[name]), 0),
@@ -188,14 +198,10 @@ export function record<T extends Record<string, unknown>>(
       return value as T;
     },
     column(name) {
-      const before = fields.slice(
-        0,
-        fields.findIndex(([other]) => other === name),
-      );
-      const at = before.reduce((sum, [, field]) => sum + (field.fixedSize ?? Number.NaN), 0);
-      if (Number.isNaN(at)) throw new RangeError(`${String(name)} has no fixed place`);
+      const at = offsetOf(name);
       return (bytes) => shape[name].read({ bytes, at });
     },
+    offsetOf,
   };
 }
 

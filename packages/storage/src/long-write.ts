@@ -1,4 +1,5 @@
 import { setImmediate } from "node:timers/promises";
+import { TimeSlice } from "@anulo/limits";
 import type { RootDatabase, Transaction } from "lmdb";
 
 /** Where reads are directed while a write transaction stays open over several turns of the event loop. */
@@ -12,9 +13,6 @@ export interface LongWrite {
    */
   run<T>(steps: Generator<void, T>, onTurn: () => void): Promise<T>;
 }
-
-/** Milliseconds of steps in one turn. */
-const TURN_MS = 15;
 
 /** The binding's own record of its open write transaction, which all of its reads look at first; not declared. */
 type WithWriteTransaction = RootDatabase<Buffer, Buffer> & {
@@ -39,10 +37,10 @@ export function createLongWrite(root: RootDatabase<Buffer, Buffer>): LongWrite {
   };
   const runSteps = async <T>(steps: Generator<void, T>, toRest: () => Promise<void>): Promise<T> => {
     for (;;) {
-      const start = performance.now();
+      const slice = new TimeSlice();
       let step: IteratorResult<void, T>;
       do step = steps.next();
-      while (step.done !== true && performance.now() - start < TURN_MS);
+      while (step.done !== true && !slice.isOver);
       // Also before the end: to commit much takes a turn of its own.
       await toRest();
       if (step.done === true) return step.value;

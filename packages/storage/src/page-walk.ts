@@ -16,8 +16,8 @@ export interface PageCheck {
 }
 
 export interface PageCheckOptions {
-  /** Ends after so many milliseconds; may be infinite. */
-  readonly budgetMs: number;
+  /** Whether to follow each tree down first, which takes little memory, or to look at the upper pages of all first. */
+  readonly isDepthFirst: boolean;
 }
 
 const HEADER = 24;
@@ -58,6 +58,8 @@ interface Walk {
   readonly reached: Uint8Array;
   readonly queue: Visit[];
   readonly trees: Tree[];
+  /** Bytes read last: of a page, and of a value on pages of its own. */
+  readonly scratch: { page: Buffer; value: Buffer };
   pages: number;
 }
 
@@ -83,11 +85,17 @@ function mark(walk: Walk, tree: Tree, { page, count }: { page: number; count: nu
   }
 }
 
-function readPages(walk: Walk, page: number, count: number): Buffer {
-  const { pageSize } = walk.meta;
-  const bytes = Buffer.allocUnsafe(count * pageSize);
-  const size = readSync(walk.file, bytes, 0, bytes.length, page * pageSize);
-  if (size !== bytes.length) throw new DamagedDatabase(`the file ends before page ${page}`);
+/** Reads pages into memory that serves again and again: what a walk of a large file leaves behind would never shrink. */
+function readPages(
+  walk: Walk,
+  kind: "page" | "value",
+  { page, count }: { page: number; count: number },
+): Buffer {
+  const size = count * walk.meta.pageSize;
+  if (walk.scratch[kind].length < size) walk.scratch[kind] = Buffer.allocUnsafeSlow(size);
+  const bytes = walk.scratch[kind].subarray(0, size);
+  if (readSync(walk.file, bytes, 0, size, page * walk.meta.pageSize) !== size)
+    throw new DamagedDatabase(`the file ends before page ${page}`);
   return bytes;
 }
 
@@ -177,7 +185,7 @@ function bytesOfValue(walk: Walk, visit: Visit, { bytes, node }: { bytes: Buffer
   const count = Math.floor((HEADER - 1 + node.low) / walk.meta.pageSize) + 1;
   reach(walk, tree, { page: first, count });
   tree.seen.longPages += count;
-  const big = readPages(walk, first, count);
+  const big = readPages(walk, "value", { page: first, count });
   const isOverflow = Number(big.readBigUInt64LE(0)) === first && (big.readUInt16LE(18) & KIND) === OVERFLOW;
   if (!isOverflow || big.readUInt32LE(20) !== count) throw damaged(tree, first, "is not one of a long value");
   return big.subarray(HEADER, HEADER + node.low);
@@ -254,7 +262,7 @@ function checkTree({ record, seen, name }: Tree): void {
 function walkPage(walk: Walk, visit: Visit): void {
   const { tree, page, depth } = visit;
   reach(walk, tree, { page, count: 1 });
-  const bytes = readPages(walk, page, 1);
+  const bytes = readPages(walk, "page", { page, count: 1 });
   const kind = bytes.readUInt16LE(18) & KIND;
   const used = bytes.readUInt16LE(20);
   const isPage =
@@ -269,29 +277,32 @@ function walkPage(walk: Walk, visit: Visit): void {
   else walkLeaf(walk, visit, { bytes, nodes });
 }
 
-/** How often the clock is looked at, in pages. */
-const PAGES_PER_GLANCE = 16;
+/** Pages between two pauses: about a millisecond of work. */
+const PAGES_PER_STEP = 16;
 
 /**
- * Walks a state of the file, upper pages first where time is short, else depth first, which takes little memory;
- * throws DamagedDatabase at the first thing that cannot be. */
-export function checkPages(file: number, meta: MetaPage, { budgetMs }: PageCheckOptions): PageCheck {
+ * Walks a state of the file, some pages a step, and yields how far it has come; throws DamagedDatabase at the first
+ * thing that cannot be.
+ */
+export function* checkPages(
+  file: number,
+  meta: MetaPage,
+  { isDepthFirst }: PageCheckOptions,
+): Generator<PageCheck, PageCheck> {
   const walk: Walk = {
     file,
     meta,
     reached: new Uint8Array((meta.lastPage >> 3) + 1),
     queue: [],
     trees: [],
+    scratch: { page: Buffer.alloc(0), value: Buffer.alloc(0) },
     pages: 0,
   };
   plant(walk, { kind: "free", name: "the free pages", seed: 0, record: meta.free });
   plant(walk, { kind: "main", name: "the tables", seed: 0, record: meta.main });
-  const end = performance.now() + budgetMs;
-  const isAll = budgetMs === Number.POSITIVE_INFINITY;
-  for (let i = 0; i < walk.queue.length; i = isAll ? 0 : i + 1) {
-    if (i % PAGES_PER_GLANCE === 0 && performance.now() > end)
-      return { pages: walk.pages, isComplete: false };
-    walkPage(walk, isAll ? walk.queue.pop()! : walk.queue[i]!);
+  for (let i = 0, visits = 1; i < walk.queue.length; visits++) {
+    walkPage(walk, isDepthFirst ? walk.queue.pop()! : walk.queue[i++]!);
+    if (visits % PAGES_PER_STEP === 0) yield { pages: walk.pages, isComplete: false };
   }
   for (const tree of walk.trees) checkTree(tree);
   return { pages: walk.pages, isComplete: true };

@@ -1,8 +1,9 @@
 import type { Transaction as Snapshot } from "lmdb";
 import type { Tables } from "./environment.ts";
+import type { OutputBatch, OutputName } from "./output-batch.ts";
 import { readPruning } from "./prune.ts";
 import type { AlternativeBlock, BlockInfo, OutputInfo, PoolTransaction, TransactionInfo } from "./tables.ts";
-import { blockInfoColumn, WEIGHTS_PER_ROW } from "./tables.ts";
+import { blockInfoColumn, outputHeightColumn, WEIGHTS_PER_ROW } from "./tables.ts";
 
 /** A stored transaction with its number in chain order. */
 export interface StoredTransaction extends TransactionInfo {
@@ -31,6 +32,10 @@ export interface ChainReader {
   /** Global index of each output of a transaction. */
   outputIndices(id: number): readonly number[] | undefined;
   output(amount: bigint, globalIndex: number): OutputInfo | undefined;
+  /** Height of the block of an output. */
+  outputHeight(amount: bigint, globalIndex: number): number | undefined;
+  /** Reads an output to a position of a batch; false where there is none. */
+  readIntoBatch(batch: OutputBatch, position: number, output: OutputName): boolean;
   outputCount(amount: bigint): number;
   /** Every amount that has outputs, ascending, with their number. */
   outputCounts(): Iterable<{ readonly amount: bigint; readonly count: number }>;
@@ -54,6 +59,26 @@ function* weightsOf(
   for (const { key, value } of longTermWeights.entries(rows, at)) {
     const first = key * WEIGHTS_PER_ROW;
     yield* value.slice(Math.max(0, start - first), Math.max(0, end - first));
+  }
+}
+
+/** Fields as they are read out of a row; bytes are copied, for the row is only there until the next one is read. */
+const columnReaders: { readonly [F in keyof BlockInfo]?: (row: Buffer) => BlockInfo[F] } = {
+  hash: (row) => blockInfoColumn("hash")(row).slice(),
+};
+
+/** One field of the blocks from `start` to `end`: row by row, which takes half the time of a walk over the range. */
+function* columnOf<F extends keyof BlockInfo>(
+  { blockInfo }: Tables,
+  field: F,
+  { start, end, at }: { readonly start: number; readonly end: number; readonly at: Snapshot | undefined },
+): Iterable<BlockInfo[F]> {
+  const read =
+    (columnReaders[field] as ((row: Buffer) => BlockInfo[F]) | undefined) ?? blockInfoColumn(field);
+  for (let height = start; height < end; height++) {
+    const value = blockInfo.view(height, read, at);
+    if (value === undefined) return;
+    yield value;
   }
 }
 
@@ -94,7 +119,7 @@ export function createReader(tables: Tables, at?: Snapshot, remembered?: Remembe
       const range = { start: Math.max(0, from), end: Math.max(0, to) };
       // Both are numbers; the compiler does not connect the field's name with its type here.
       if (field === "longTermWeight") return weightsOf(tables, range, at) as Iterable<never>;
-      return tables.blockInfo.scan(blockInfoColumn(field), range, at);
+      return columnOf(tables, field, { ...range, at });
     },
     blockBlob: (height) => tables.blocks.get(height, at),
     heightOf: (blockHash) => tables.heights.get(blockHash, at),
@@ -108,6 +133,11 @@ export function createReader(tables: Tables, at?: Snapshot, remembered?: Remembe
     outputIndices: (id) => tables.outputIndices.get(id, at),
     output: (amount, index) =>
       amount === 0n ? tables.ringCtOutputs.get(index, at) : tables.outputs.get({ amount, index }, at),
+    outputHeight: (amount, index) =>
+      amount === 0n
+        ? tables.ringCtOutputs.view(index, outputHeightColumn, at)
+        : tables.outputs.view({ amount, index }, outputHeightColumn, at),
+    readIntoBatch: (batch, position, output) => batch.read(tables, position, { output, at }),
     outputCount(amount) {
       if (memory === undefined || amount !== 0n) return countOutputs(amount);
       memory.ringCtOutputs ??= countOutputs(0n);

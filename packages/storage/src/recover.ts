@@ -10,7 +10,6 @@ import {
   restoreMeta,
   sizeOfState,
 } from "./meta-pages.ts";
-import { checkPages, type PageCheck } from "./page-walk.ts";
 
 /** What was found in a file before it was opened. */
 export interface Recovery {
@@ -18,8 +17,8 @@ export interface Recovery {
   readonly rolledBack: boolean;
   /** Whether no state of it was ever flushed: it has just been created. */
   readonly isNew: boolean;
-  /** How much of the file was looked through. */
-  readonly pages: PageCheck;
+  /** The state it was left in. */
+  readonly state: MetaPage;
 }
 
 /** Where the pages of a header begin that say nothing: the common sizes of pages. */
@@ -63,7 +62,7 @@ function stateInSameBoot(file: number, { meta }: FlushMark): MetaPage {
   return newest;
 }
 
-function chooseState(file: number): Pick<Recovery, "rolledBack" | "isNew"> & { state: MetaPage } {
+function chooseState(file: number): Recovery {
   const mark = findMark(file);
   if (mark === undefined) {
     const state = newestMeta(readMetaPages(file, readPageSize(file)));
@@ -81,18 +80,17 @@ function extend(file: number, state: MetaPage): void {
 }
 
 /**
- * Looks at a database file nobody has open: rolls back what a loss of power may have torn, and checks the
- * structure for at most `budgetMs`. Undefined where there is no file yet. Throws DamagedDatabase or
- * WrongDatabase.
+ * Looks at a database file nobody has open, and rolls back what a loss of power may have torn. Undefined where there
+ * is no file yet. Throws DamagedDatabase or WrongDatabase.
  */
-export function recoverFile(path: string, budgetMs: number): Recovery | undefined {
+export function recoverFile(path: string): Recovery | undefined {
   if (!existsSync(path)) return undefined;
   const file = openSync(path, "r+");
   try {
     if (fstatSync(file).size === 0) return undefined;
-    const { state, ...found } = chooseState(file);
-    extend(file, state);
-    return { ...found, pages: checkPages(file, state, { budgetMs }) };
+    const recovery = chooseState(file);
+    extend(file, recovery.state);
+    return recovery;
   } finally {
     closeSync(file);
   }

@@ -138,6 +138,21 @@ export const WEIGHTS_PER_ROW = 100;
 /** Reads one field of a `blockInfo` row. */
 export const blockInfoColumn = blockInfo.column;
 
+/** Reads the height of an output's row. */
+export const outputHeightColumn = outputInfo.column("height");
+
+/** Where the fields of an output's row begin, in bytes. */
+export const outputOffsets = {
+  key: outputInfo.offsetOf("key"),
+  commitment: outputInfo.offsetOf("commitment"),
+  unlockTime: outputInfo.offsetOf("unlockTime"),
+  height: outputInfo.offsetOf("height"),
+  transactionId: outputInfo.offsetOf("transactionId"),
+};
+
+/** Where the hash begins in a `transactionInfo` row, in bytes. */
+export const transactionHashOffset = transactionInfo.offsetOf("hash");
+
 export type TableName = keyof typeof tables;
 export type KeyOf<N extends TableName> = ValueOf<(typeof tables)[N]["key"]>;
 export type RowOf<N extends TableName> = ValueOf<(typeof tables)[N]["value"]>;

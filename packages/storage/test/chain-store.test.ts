@@ -136,19 +136,6 @@ test("an error of the caller, with whatever code, is no fault of the disk", asyn
   await store.close();
 });
 
-test("a file can be looked through whole when it is opened", async () => {
-  const path = join(folder, "chain.mdb");
-  const store = await openStore({ path, network: "regtest" });
-  for (let height = 0; height < 20; height++) {
-    store.write((writer) => writer.appendBlock(sampleBlock(height)));
-  }
-  await store.close();
-  const reopened = await openStore({ path, network: "regtest", checkAll: true });
-  assert.ok(reopened.recovery?.pages.isComplete);
-  assert.ok(reopened.recovery.pages.pages > 10);
-  await reopened.close();
-});
-
 test("a snapshot does not see what is written after it", async () => {
   const store = await openStore({ path: join(folder, "chain.mdb"), network: "regtest" });
   store.write((writer) => writer.appendBlock(sampleBlock(0)));

@@ -150,3 +150,29 @@ test("a row too many is noticed", () => {
     );
   }
 });
+
+test("a waiting transaction under another hash than that of its bytes is found", () => {
+  const blob = bytesOf("a waiting transaction");
+  const row = {
+    weight: 1,
+    fee: 1n,
+    receiveTime: 1,
+    lastRelayedTime: 0n,
+    maxUsedBlockHeight: 0,
+    maxUsedBlockHash: new Uint8Array(32),
+    lastFailedHeight: 0,
+    lastFailedHash: new Uint8Array(32),
+    keptByBlock: false,
+    relayed: true,
+    doNotRelay: false,
+    doubleSpendSeen: false,
+    phase: "fluff",
+    blob,
+  } as const;
+  const put = (hash: Uint8Array) =>
+    environment.root.transactionSync(() => environment.tables.poolTransactions.put(hash, row));
+  put(bytesOf(`of ${Buffer.from(blob).toString()}`));
+  check();
+  put(bytesOf("another transaction"));
+  assert.throws(check, /a waiting transaction has another hash/);
+});

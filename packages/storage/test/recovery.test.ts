@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import {
+import fs, {
   chmodSync,
   closeSync,
   copyFileSync,
@@ -11,16 +11,18 @@ import {
   statSync,
   truncateSync,
   writeFileSync,
+  writeSync,
 } from "node:fs";
+import { syncBuiltinESMExports } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import type { ChainStore } from "../src/chain-store.ts";
-import { DamagedDatabase, DatabaseInUse, WrongDatabase } from "../src/damage.ts";
+import { DamagedDatabase, DatabaseInUse, isSystemFault, WrongDatabase, writeFailed } from "../src/damage.ts";
 import { openEnvironment } from "../src/environment.ts";
 import { readFlushMark, writeFlushMark } from "../src/flush-mark.ts";
-import { openStore } from "../src/open-store.ts";
+import { openStore, type StoreOptions } from "../src/open-store.ts";
 import { bytesOf, sampleBlock, sampleFacts } from "./sample-blocks.ts";
 
 let folder = "";
@@ -32,11 +34,12 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 const PAGE = 4096;
-const open = (syncMode: "safe" | "fastest" = "fastest") =>
+const open = (syncMode: "safe" | "fastest" = "fastest", options: Partial<StoreOptions> = {}) =>
   openStore({
     path,
     network: "regtest",
     syncMode: { mode: syncMode, isAwaited: false, every: { unit: "blocks", count: 1e9 } },
+    ...options,
   });
 
 function append(store: ChainStore, from: number, to: number): void {
@@ -104,7 +107,7 @@ test("whichever pages reach the disk before power is lost, the flushed state is 
     writeFileSync(path, mixture);
     pretendReboot();
     const reopened = await open();
-    assert.ok(reopened.recovery?.pages.isComplete);
+    assert.ok((await reopened.checkStructure())?.isComplete);
     assert.equal(reopened.read.height(), 30);
     assert.deepEqual(answers(reopened), expected);
     append(reopened, 30, 35);
@@ -161,7 +164,7 @@ test("a flipped bit anywhere is noticed or changes no answer", async () => {
     bytes[at]! ^= 1 << Math.floor(random() * 8);
     writeFileSync(path, bytes);
     try {
-      const damaged = await open();
+      const damaged = await open("fastest", { checkAll: true });
       try {
         assert.deepEqual(answers(damaged), expected, `bit at ${at}`);
         append(damaged, 60, 64);
@@ -178,6 +181,57 @@ test("a flipped bit anywhere is noticed or changes no answer", async () => {
     }
   }
   assert.ok(noticed > rounds / 10, `${noticed} of ${rounds} noticed`);
+});
+
+/** Writes over a leaf of the newest state, which its own checksums then contradict. */
+function damageRow(): void {
+  const image = sampleBlock(3).transactions[1]!.keyImages[0]!;
+  const bytes = readFileSync(path);
+  const file = openSync(path, "r+");
+  for (let at = bytes.indexOf(image); at >= 0; at = bytes.indexOf(image, at + 1)) {
+    writeSync(file, Buffer.from(image).reverse(), 0, image.length, at);
+  }
+  closeSync(file);
+}
+
+test("the structure of a file in use is checked whole while it is written", async () => {
+  const faults: Error[] = [];
+  const store = await open("fastest", { onFault: (fault) => faults.push(fault) });
+  append(store, 0, 40);
+  const checking = store.checkStructure();
+  for (let height = 40; height < 80; height++) {
+    append(store, height, height + 1);
+    await store.flush();
+    if (height % 2 === 0) store.write((writer) => void writer.popBlock(sampleFacts));
+    if (height % 2 === 0) append(store, height, height + 1);
+  }
+  const looked = await checking;
+  assert.deepEqual([looked?.isComplete, faults], [true, []]);
+  assert.ok((looked?.pages ?? 0) > 10);
+  await store.close();
+});
+
+test("damage that is found while a file is in use is reported as an opening reports it", async () => {
+  const first = await open();
+  append(first, 0, 40);
+  await first.close();
+  const faults: Error[] = [];
+  const store = await open("fastest", { onFault: (fault) => faults.push(fault) });
+  damageRow();
+  assert.equal(await store.checkStructure(), undefined);
+  await store.close();
+  const [fault] = faults;
+  assert.ok(fault instanceof DamagedDatabase);
+  await assert.rejects(open("fastest", { checkAll: true }), { name: fault.name, message: fault.message });
+});
+
+test("a store that is closed ends the check of its structure without a fault", async () => {
+  const faults: Error[] = [];
+  const store = await open("fastest", { onFault: (fault) => faults.push(fault) });
+  append(store, 0, 40);
+  const checking = store.checkStructure();
+  await store.close();
+  assert.deepEqual([await checking, faults], [undefined, []]);
 });
 
 test("a key image whose stored key is damaged does not count as unspent", async () => {
@@ -260,4 +314,126 @@ test("a file that may not be written is a clear error", async () => {
     if (isSystem) process.seteuid?.(0);
     chmodSync(folder, 0o755);
   }
+});
+
+// Closes a class of losses: a database whose name, or whose first pages, had not reached the disk with what it holds.
+test("a new database gets its name once it is whole, and what is left of a creation that was cut short goes", async () => {
+  writeFileSync(`${path}.new`, Buffer.alloc(10_000, 7));
+  const calls: string[] = [];
+  const { renameSync, fsyncSync } = fs;
+  const named = (file: number) => (fs.fstatSync(file).isDirectory() ? "folder" : "file");
+  Object.assign(fs, {
+    renameSync: (from: string, to: string) => {
+      calls.push("rename");
+      // It opens as it is, with nothing that only the system's memory has.
+      copyFileSync(from, join(folder, "as-renamed"));
+      renameSync(from, to);
+    },
+    fsyncSync: (file: number) => {
+      calls.push(`sync ${named(file)}`);
+      fsyncSync(file);
+    },
+  });
+  syncBuiltinESMExports();
+  try {
+    await (await open()).close();
+  } finally {
+    Object.assign(fs, { renameSync, fsyncSync });
+    syncBuiltinESMExports();
+  }
+  assert.deepEqual(calls, ["rename", "sync folder"]);
+  assert.deepEqual(fs.readdirSync(folder).sort(), ["as-renamed", "chain.mdb", "chain.mdb-lock"]);
+  path = join(folder, "as-renamed");
+  pretendReboot();
+  const created = await open();
+  assert.equal(created.recovery?.isNew, false);
+  assert.equal(created.read.height(), 0);
+  await created.close();
+});
+
+test("the names of new folders above a database are synced with it", async () => {
+  const synced: number[] = [];
+  const { fsyncSync } = fs;
+  Object.assign(fs, {
+    fsyncSync: (file: number) => {
+      synced.push(fs.fstatSync(file).ino);
+      fsyncSync(file);
+    },
+  });
+  syncBuiltinESMExports();
+  try {
+    path = join(folder, "a", "b", "chain.mdb");
+    await (await open()).close();
+  } finally {
+    Object.assign(fs, { fsyncSync });
+    syncBuiltinESMExports();
+  }
+  const expected = [join(folder, "a"), folder, join(folder, "a", "b")];
+  assert.deepEqual(
+    synced,
+    expected.map((each) => statSync(each).ino),
+  );
+});
+
+test("a flush is due after as many blocks as set, each time, and not one earlier", async () => {
+  let marks = 0;
+  const { writeSync } = fs;
+  const store = await openStore({
+    path,
+    network: "regtest",
+    syncMode: { mode: "fastest", isAwaited: true, every: { unit: "blocks", count: 3 } },
+  });
+  Object.assign(fs, {
+    writeSync: (...args: Parameters<typeof writeSync>) => {
+      marks++;
+      return writeSync(...args);
+    },
+  });
+  syncBuiltinESMExports();
+  try {
+    const flushed: number[] = [];
+    for (let height = 0; height < 9; height++) {
+      append(store, height, height + 1);
+      await store.settled();
+      flushed.push(marks);
+    }
+    assert.deepEqual(flushed, [0, 0, 1, 1, 1, 2, 2, 2, 3]);
+  } finally {
+    Object.assign(fs, { writeSync });
+    syncBuiltinESMExports();
+  }
+  await store.close();
+});
+
+test("what the system says of a disk is told in plain words", () => {
+  const words: [number, string][] = [
+    [5, "the disk reports an input or output error"],
+    [13, "the file may not be written"],
+    [27, "the file may not grow any further"],
+    [28, "the disk is full"],
+    [30, "the disk is read-only"],
+    [122, "the disk quota is used up"],
+  ];
+  for (const [errno, text] of words) {
+    const error = Object.assign(new Error("some code"), { errno: -errno });
+    assert.equal(isSystemFault(error), true);
+    assert.equal(writeFailed("stored", error).message, `stored: ${text}`);
+  }
+  assert.equal(writeFailed("stored", Object.assign(new Error("odd"), { errno: -99 })).message, "stored: odd");
+  for (const [code, isFault] of [
+    [-30_801, false],
+    [-30_800, true],
+    [-30_700, true],
+    [-30_699, false],
+  ] as const)
+    assert.equal(isSystemFault(Object.assign(new Error("of LMDB"), { code })), isFault, String(code));
+  assert.equal(isSystemFault(new DamagedDatabase("a row")), false);
+});
+
+test("opening and closing leaves no file open", async () => {
+  if (process.platform !== "linux") return;
+  await (await open()).close();
+  const before = fs.readdirSync("/proc/self/fd").length;
+  for (let i = 0; i < 5; i++) await (await open()).close();
+  assert.equal(fs.readdirSync("/proc/self/fd").length, before);
 });

@@ -1,3 +1,4 @@
+export { type DiskCutsOptions, runDiskCuts } from "./crash/disk/rounds.ts";
 export { type CrashOptions, type CrashReport, type RoundReport, runCrashRounds } from "./crash/rounds.ts";
 export {
   runWalletCrashRounds,
@@ -17,6 +18,9 @@ export type { RawAnswer, RawRequest } from "./http/connection.ts";
 export { RawConnection } from "./http/connection.ts";
 export { digestAnswer, parseChallenges } from "./http/digest.ts";
 export { loadBlocks, sendTransaction, submitBlock, topHash } from "./load-chain.ts";
+export { createChainFolders } from "./network/chain-folders.ts";
+export { createPlan } from "./network/plan.ts";
+export { runNetwork } from "./network/run.ts";
 export { freePorts } from "./programs/free-port.ts";
 export type { Program } from "./programs/launch.ts";
 export type {
@@ -27,3 +31,5 @@ export type {
   WalletOptions,
 } from "./programs/servers.ts";
 export { realProgramsMissing, startDaemon, startWallet } from "./programs/servers.ts";
+export { attacks as siegeAttacks } from "./siege/attacks/catalogue.ts";
+export { openSiege } from "./siege/run.ts";

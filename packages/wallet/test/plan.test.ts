@@ -1,11 +1,18 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { ATOMIC_UNITS_PER_COIN as coin, sumAmounts } from "@anulo/protocol";
+import { ATOMIC_UNITS_PER_COIN as coin, feeOfWeight, sumAmounts } from "@anulo/protocol";
 import fc from "fast-check";
 import { createKeys } from "../src/keys/wallet-keys.ts";
 import { DEFAULT_PREFERENCES, type Preferences } from "../src/preferences.ts";
 import type { OwnedOutput } from "../src/state.ts";
-import { estimatedWeight, outputCount, type PlanContext, WEIGHT_LIMIT } from "../src/transfer/plan.ts";
+import {
+  estimatedFee,
+  estimatedWeight,
+  isFull,
+  outputCount,
+  type PlanContext,
+  WEIGHT_LIMIT,
+} from "../src/transfer/plan.ts";
 import { planPayment } from "../src/transfer/plan-payment.ts";
 import { planSweep } from "../src/transfer/plan-sweep.ts";
 import type { Destination, PlannedTransaction } from "../src/transfer/stages.ts";
@@ -56,7 +63,9 @@ function checkSums(planned: readonly PlannedTransaction[]): void {
   const spent = planned.flatMap(({ inputs }) => inputs);
   assert.equal(new Set(spent).size, spent.length, "no output is spent twice");
   for (const { inputs, destinations, change, fee: paid } of planned) {
-    assert.ok(change >= 0n && paid > 0n && destinations.length > 0 && inputs.length > 0);
+    assert.ok(change >= 0n && destinations.length > 0 && inputs.length > 0);
+    const weight = estimatedWeight(inputs.length, outputCount(destinations, inputs), 44);
+    assert.equal(paid, feeOfWeight(weight, fee.feePerByte, fee.quantizationMask), "no more fee than needed");
     assert.equal(sumAmounts(inputs), sumAmounts(destinations) + change + paid);
     assert.ok(destinations.every(({ amount }) => amount > 0n));
     assert.ok(estimatedWeight(inputs.length, outputCount(destinations, inputs), 44) < WEIGHT_LIMIT);
@@ -147,6 +156,63 @@ test("destinations that pay the fee must be worth it, and fit one transaction", 
   const many = payers(Array.from({ length: 16 }, () => coin / 20n));
   await assert.rejects(payment(many, groups), /cannot be split/);
 });
+
+/** Weighs as it estimates, so that a fee can be foreseen to the last atomic unit. */
+const exactContext: PlanContext = {
+  ...context,
+  weigh: async ({ inputs, destinations }) =>
+    estimatedWeight(inputs.length, outputCount(destinations, inputs), 0),
+};
+const exactly = (destinations: readonly Destination[], groups: readonly (readonly OwnedOutput[])[]) => {
+  const preferable = groups.flat().sort(byAge);
+  const request = {
+    destinations,
+    groups,
+    dustGroups: [],
+    preferable,
+    random,
+    preferences: DEFAULT_PREFERENCES,
+  };
+  return planPayment(request, exactContext);
+};
+
+test("what covers amount and fee to the last atomic unit is enough, one unit less is not", async () => {
+  const needed = estimatedFee(1, 2, exactContext);
+  const groups = [[outputOf(10n * coin, 100)]];
+  const [planned] = await exactly([destinationOf(receivers[0]!, 10n * coin - needed)], groups);
+  assert.equal(planned!.fee, needed);
+  assert.equal(planned!.change, 0n);
+  const tooMuch = exactly([destinationOf(receivers[0]!, 10n * coin - needed + 1n)], groups);
+  await assert.rejects(tooMuch, { name: "WalletRefusal", code: -16 });
+});
+
+for (const [relation, difference] of [
+  ["less than", -1n],
+  ["exactly", 0n],
+  ["more than", 1n],
+] as const) {
+  test(`a destination that would get ${relation} the fee before it is split is never left with nothing`, async () => {
+    let inputs = 1;
+    while (!isFull(inputs, 3, exactContext)) inputs++;
+    // Every input but the last is spent on the destinations; what the second one gets has to yield the fee.
+    const split = estimatedFee(inputs, 3, exactContext) + difference;
+    const destinations = [
+      destinationOf(receivers[0]!, BigInt(inputs - 1) * coin - split),
+      destinationOf(receivers[1]!, 20n * coin),
+    ];
+    const owned = Array.from({ length: inputs + 40 }, (_, i) => outputOf(coin, 100 + 10 * i));
+    const planned = await exactly(destinations, [owned]);
+    assert.ok(planned.length > 1);
+    for (const { destinations: to } of planned) assert.ok(to.every(({ amount }) => amount > 0n));
+    const paid = planned
+      .flatMap(({ destinations: to }) => to)
+      .filter(({ spendPublic }) => spendPublic === receivers[1]!.spendPublic);
+    assert.equal(sumAmounts(paid), 20n * coin);
+    if (difference > 0n) assert.equal(paid[0]!.amount, difference, "all but the fee stays");
+    for (const { inputs: spent, destinations: to, change, fee: paidFee } of planned)
+      assert.equal(sumAmounts(spent), sumAmounts(to) + change + paidFee);
+  });
+}
 
 test("sixteen destinations take two transactions", async () => {
   const destinations = receivers.slice(0, 16).map((receiver) => destinationOf(receiver, 1000n));

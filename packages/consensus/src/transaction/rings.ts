@@ -20,8 +20,9 @@ export function checkRingSizes(inputs: readonly KeyInput[], chain: ChainView): v
   const version = chain.hardForkVersion;
   if (version < 2) return;
   const sizes = inputs.map(countedSize);
-  const smallest = Math.min(...sizes);
-  const largest = Math.max(...sizes);
+  // Not spread into a call: a stranger's transaction may have more inputs than a call takes arguments.
+  const smallest = sizes.reduce((least, size) => Math.min(least, size), Number.POSITIVE_INFINITY);
+  const largest = sizes.reduce((most, size) => Math.max(most, size), Number.NEGATIVE_INFINITY);
   if (version >= hardFork.sameRingSizes && smallest !== largest) {
     throw new RuleViolation({ code: "RING_SIZES_DIFFER", smallest, largest });
   }

@@ -120,10 +120,16 @@ function allowRelaxedSimd(): void {
   if (major < 11 || (major === 11 && minor < 4)) setFlagsFromString("--experimental-wasm-relaxed-simd");
 }
 
+/** Spelt out, so that a bundler finds them. */
+const kernelFiles: Readonly<Record<KernelName, URL>> = {
+  fma: new URL("../../wasm/ed25519-fma.wasm", import.meta.url),
+  fallback: new URL("../../wasm/ed25519-fallback.wasm", import.meta.url),
+};
+
 /** An instance of its own, with its own memory; compiled synchronously (about 40 KB). */
 export function loadKernel(name: KernelName): Kernel {
   if (name === "fma") allowRelaxedSimd();
-  const bytes = readFileSync(new URL(`../../wasm/ed25519-${name}.wasm`, import.meta.url));
+  const bytes = readFileSync(kernelFiles[name]);
   const abort = (): never => {
     throw new Error("the curve25519 kernel aborted");
   };

@@ -1,16 +1,19 @@
 import {
+  type Branch,
   feeOf,
   RuleViolation,
   type TransactionCandidate,
   verifyAlternativeBlock,
   verifyTransactionAlone,
 } from "@anulo/consensus";
-import { readBlock, toHex, transactionWeight } from "@anulo/protocol";
+import { toHex, transactionWeight } from "@anulo/protocol";
 import type { AlternativeBlock } from "@anulo/storage";
+import { transact } from "../pool/parts.ts";
 import { returnToPool } from "../pool/return-to-pool.ts";
-import { type BranchBlocks, branchView, findBranch } from "./branch.ts";
-import type { IncomingBlock } from "./incoming-block.ts";
-import { type ChainParts, transact } from "./parts.ts";
+import { branchView } from "./branch.ts";
+import type { IncomingBlock, SuppliedTransactions } from "./incoming-block.ts";
+import type { ChainParts } from "./parts.ts";
+import type { SideBlock } from "./side-blocks.ts";
 import { storedTransaction } from "./stored-transaction.ts";
 
 /** Weight in bytes with the miner transaction, fees in atomic units. */
@@ -19,12 +22,14 @@ interface Contents {
   readonly fees: bigint;
 }
 
-/** A branch to become the main chain: it has more work, or a checkpoint. */
+/** A branch of side blocks to become the main chain: it has more work, or a checkpoint. */
 export interface HeavierBranch {
   /** Whether its last block is a checkpoint, which counts more than work. */
   readonly isCheckpoint: boolean;
-  readonly forkHeight: number;
-  readonly blocks: readonly IncomingBlock[];
+  /** Oldest first; the first one's parent is on the main chain. */
+  readonly blocks: readonly SideBlock[];
+  /** Transactions that came with the last block. */
+  readonly transactions: SuppliedTransactions | undefined;
 }
 
 /**
@@ -32,15 +37,9 @@ export interface HeavierBranch {
  * that now has more work than the main chain. Throws RuleViolation or Unproven.
  */
 export function addAlternative(parts: ChainParts, incoming: IncomingBlock): HeavierBranch | undefined {
-  const { store, proofs, state } = parts;
-  const below = findBranch(store.read, incoming.block.header.previousId);
-  if (below === undefined) throw new RuleViolation({ code: "UNKNOWN_PARENT" });
+  const { proofs, state, sideBlocks } = parts;
   const view = state.view();
-  const { fixedDifficulty, seedSchedule, checkpoints } = view;
-  const branch = branchView(
-    { ...parts, read: store.read, fixedDifficulty, seedSchedule, checkpoints },
-    below,
-  );
+  const branch = branchBelow(parts, incoming);
   const { obligations, ...verified } = verifyAlternativeBlock(incoming.block, branch);
   // Nobody has us read and check transactions for a block that took no work.
   proofs.demand(obligations);
@@ -58,24 +57,41 @@ export function addAlternative(parts: ChainParts, incoming: IncomingBlock): Heav
     weight,
     blob: incoming.blob,
   };
+  const draft = sideBlocks.draft();
   transact(parts, (writer) => {
-    writer.putAlternativeBlock(incoming.id, row);
+    for (const { key } of draft.surplus(toHex(incoming.block.header.previousId), row.blob.length)) {
+      draft.remove(writer, key);
+    }
+    draft.put(writer, incoming.id, row);
     // The branch may come to be the main chain later: until then its transactions wait in the pool.
     returnToPool(parts, writer, unseen);
   });
+  draft.apply();
   const { isCheckpoint } = verified;
-  const wins = isCheckpoint || cumulativeDifficulty > view.cumulativeDifficulty;
-  return wins ? { isCheckpoint, ...branchUpTo(below, incoming) } : undefined;
+  if (!isCheckpoint && cumulativeDifficulty <= view.cumulativeDifficulty) return undefined;
+  return { isCheckpoint, blocks: sideBlocks.branchTo(incoming.key), transactions: incoming.transactions };
 }
 
-function branchUpTo({ forkHeight, blocks }: BranchBlocks, top: IncomingBlock) {
-  const below = blocks.map(({ blob, hash }) => ({
-    block: readBlock(blob),
-    blob,
-    id: hash,
-    key: toHex(hash),
-  }));
-  return { forkHeight, blocks: [...below, top] };
+/** The branch that a block stands on, as the rules see it; throws RuleViolation where its parent is not known. */
+export function branchBelow(
+  { store, state, network, sideBlocks }: ChainParts,
+  { block }: IncomingBlock,
+): Branch {
+  const { previousId } = block.header;
+  const blocks = sideBlocks.branchTo(toHex(previousId));
+  const forkHeight = store.read.heightOf(blocks[0]?.parentId ?? previousId);
+  if (forkHeight === undefined) throw new RuleViolation({ code: "UNKNOWN_PARENT" });
+  const { fixedDifficulty, seedSchedule, checkpoints } = state.view();
+  const options = { network, read: store.read, fixedDifficulty, seedSchedule, checkpoints };
+  return branchView(options, { forkHeight, blocks });
+}
+
+/** The branch of side blocks that has more work than the main chain, as after blocks were popped from that. */
+export function heavierBranch({ sideBlocks, state }: ChainParts): HeavierBranch | undefined {
+  const heaviest = sideBlocks.heaviest();
+  if (heaviest === undefined || heaviest.cumulativeDifficulty <= state.view().cumulativeDifficulty)
+    return undefined;
+  return { isCheckpoint: false, blocks: sideBlocks.branchTo(heaviest.key), transactions: undefined };
 }
 
 /** Those of a block's transactions that came with it and are neither in the pool nor in the chain. */

@@ -4,9 +4,10 @@ import {
   type ChainWindow,
   type Checkpoint,
   createChainWindow,
+  DIFFICULTY_BLOCKS,
   type SeedSchedule,
 } from "@anulo/consensus";
-import { hardForkAt, type Network, NULL_HASH } from "@anulo/protocol";
+import { equalBytes, hardForkAt, type Network, NULL_HASH } from "@anulo/protocol";
 import type { BlockInfo } from "@anulo/storage";
 
 /** What a view needs to know of the newest block. */
@@ -35,8 +36,10 @@ export interface ChainState {
   appended(block: TopBlock): void;
   /** To be told when blocks were taken off, or a write was rolled back. */
   rewound(): void;
-  /** The same rules over another reader's chain. */
+  /** The same rules over another reader's chain, which is the same so far. */
   over(other: StateReader): ChainState;
+  /** Median (bytes) of the long-term weights if so many empty blocks came next. */
+  longTermWeightMedianAfterEmpty(blocks: number): number;
 }
 
 export interface ChainStateOptions {
@@ -48,48 +51,85 @@ export interface ChainStateOptions {
   readonly seedSchedule: SeedSchedule | undefined;
   /** Blocks the chain must have. */
   readonly checkpoints: readonly Checkpoint[] | undefined;
+  /** The id (32 bytes) the block at a height must have, where it is known beforehand. */
+  readonly knownBlockId?: ChainView["knownBlockId"] | undefined;
 }
 
 interface Loaded {
-  readonly window: ChainWindow;
-  top: TopBlock | undefined;
+  readonly window: ChainWindow<TopBlock>;
   view: ChainView | undefined;
+  /** Whether the chain may be another than the windows follow. */
+  isStale: boolean;
 }
 
-/** Loads the windows the rules look at from the store, and again after every rewind. */
+/** Blocks off the chain up to which the windows are taken back one by one; beyond it they are loaded anew. */
+const MAX_STEPS_BACK = DIFFICULTY_BLOCKS / 2;
+
+const readFactsOf = (read: StateReader) => (from: number, to: number) => read.blockInfos(from, to);
+const readWeightsOf = (read: StateReader) => (from: number, to: number) =>
+  read.blockInfoColumn("longTermWeight", from, to);
+
+/** Loads the windows the rules look at from the store; they follow the tip, back as well as forth. */
 export function createChainState(options: ChainStateOptions): ChainState {
+  return chainStateOf(options, undefined);
+}
+
+function chainStateOf(options: ChainStateOptions, start: ChainWindow<TopBlock> | undefined): ChainState {
   const { read } = options;
-  let loaded: Loaded | undefined;
-  const load = (): Loaded => {
-    const height = read.height();
-    const window = createChainWindow(
-      height,
-      (from, to) => read.blockInfos(from, to),
-      (from, to) => read.blockInfoColumn("longTermWeight", from, to),
-    );
-    return { window, top: height === 0 ? undefined : read.blockInfo(height - 1), view: undefined };
+  const loadedOf = (window: ChainWindow<TopBlock>): Loaded => ({ window, view: undefined, isStale: false });
+  let loaded = start && loadedOf(start);
+  const load = () => loadedOf(createChainWindow(read.height(), readFactsOf(read), readWeightsOf(read)));
+  const current = (): Loaded => {
+    if (loaded?.isStale === true && !followChain(loaded, read)) loaded = undefined;
+    loaded ??= load();
+    return loaded;
   };
   return {
     view() {
-      loaded ??= load();
-      loaded.view ??= createView(options, loaded.window, loaded.top);
-      return loaded.view;
+      const now = current();
+      now.view ??= createView(options, now.window);
+      return now.view;
     },
     appended(block) {
-      if (loaded === undefined) return;
+      if (loaded === undefined || loaded.isStale) return;
       loaded.window.append(block);
-      loaded.top = block;
       loaded.view = undefined;
     },
     rewound() {
-      loaded = undefined;
+      if (loaded !== undefined) loaded.isStale = true;
     },
-    over: (other) => createChainState({ ...options, read: other }),
+    over(other) {
+      const { window } = current();
+      return chainStateOf({ ...options, read: other }, window.copy(readFactsOf(other), readWeightsOf(other)));
+    },
+    longTermWeightMedianAfterEmpty: (blocks) => current().window.longTermWeightMedianAfterEmpty(blocks),
   };
 }
 
-function createView(options: ChainStateOptions, window: ChainWindow, top: TopBlock | undefined): ChainView {
-  const { read, network, fixedDifficulty, seedSchedule, checkpoints } = options;
+/** Takes the windows to the chain as it is; false where that is too far back. The view stays where nothing changed. */
+function followChain(loaded: Loaded, read: StateReader): boolean {
+  const { window } = loaded;
+  const height = read.height();
+  const before = window.height;
+  const isOnChain = () => {
+    if (window.height === 0) return true;
+    const hash = window.top?.hash;
+    const there = read.blockInfo(window.height - 1)?.hash;
+    return hash !== undefined && there !== undefined && equalBytes(hash, there);
+  };
+  while (!isOnChain()) {
+    if (before - window.height >= MAX_STEPS_BACK) return false;
+    window.removeTop();
+  }
+  if (window.height !== before || height !== before) loaded.view = undefined;
+  for (const block of read.blockInfos(window.height, height)) window.append(block);
+  loaded.isStale = false;
+  return true;
+}
+
+function createView(options: ChainStateOptions, window: ChainWindow<TopBlock>): ChainView {
+  const { read, network, fixedDifficulty, seedSchedule, checkpoints, knownBlockId } = options;
+  const { top } = window;
   return {
     height: window.height,
     topId: top?.hash ?? NULL_HASH,
@@ -97,6 +137,7 @@ function createView(options: ChainStateOptions, window: ChainWindow, top: TopBlo
     fixedDifficulty,
     seedSchedule,
     checkpoints,
+    knownBlockId,
     alreadyGenerated: top?.alreadyGenerated ?? 0n,
     cumulativeDifficulty: top?.cumulativeDifficulty ?? 0n,
     longTermWeightMedian: window.longTermWeightMedian,

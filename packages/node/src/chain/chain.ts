@@ -1,16 +1,59 @@
-import { chainContext, checkBlockSize } from "@anulo/consensus";
-import { equalBytes } from "@anulo/protocol";
+import {
+  chainContext,
+  checkBlockSize,
+  type Obligation,
+  verifyAlternativeBlock,
+  verifyHeader,
+} from "@anulo/consensus";
+import { equalBytes, toHex } from "@anulo/protocol";
 import type { ChainWriter, RemovedBlock } from "@anulo/storage";
+import { transact } from "../pool/parts.ts";
 import { returnToPool } from "../pool/return-to-pool.ts";
 import { followFork } from "../pool/revalidate.ts";
-import { addAlternative, type HeavierBranch } from "./alternative-chain.ts";
+import { addAlternative, branchBelow, type HeavierBranch, heavierBranch } from "./alternative-chain.ts";
 import type { IncomingBlock } from "./incoming-block.ts";
-import { addAcrossFork, addToMainChain, isForkNext, removeTop, transactionsOf } from "./main-chain.ts";
-import { type ChainParts, type ChangeParts, transactInTurns } from "./parts.ts";
+import { isForkNext, placeOnTop, removeTop, transactionsOf } from "./main-chain.ts";
+import { atOnce, type ChainParts, type LongChangeParts, transactInTurns } from "./parts.ts";
 import { reorganise } from "./reorganise.ts";
+import { removeSideBlocks } from "./side-blocks.ts";
 
 /** What became of a block that broke no rule. */
 export type BlockOutcome = "added" | "alternative" | "reorganised" | "known";
+
+/** Where a block belongs: to the blocks we have, on top of the main chain, or beside it. */
+export type HeaderStanding = "known" | "on top" | "beside";
+
+/** Throws RuleViolation for a block that is known to break a rule, or is of more bytes than a block may weigh. */
+function standingOf(
+  { store: { read }, invalidBlocks, state, now }: ChainParts,
+  { id, key, block, blob }: IncomingBlock,
+): HeaderStanding {
+  const broken = invalidBlocks.get(key);
+  if (broken !== undefined) throw broken;
+  if (read.heightOf(id) !== undefined || read.alternativeBlock(id) !== undefined) return "known";
+  const view = state.view();
+  checkBlockSize(blob.length, chainContext(view, now()).limits);
+  return equalBytes(block.header.previousId, view.topId) ? "on top" : "beside";
+}
+
+/**
+ * Judges the header of a block and checks its work, wherever it belongs: to be asked before anything is read or kept
+ * that came with a block of a stranger. Rejects with RuleViolation; `UNKNOWN_PARENT` where no work can be named.
+ */
+export function proveHeader(parts: ChainParts, incoming: IncomingBlock): Promise<HeaderStanding> {
+  return parts.proofs.settle(() => {
+    const standing = standingOf(parts, incoming);
+    if (standing !== "known") parts.proofs.demand(workOf(parts, incoming, standing));
+    return standing;
+  });
+}
+
+function workOf(parts: ChainParts, incoming: IncomingBlock, standing: HeaderStanding): readonly Obligation[] {
+  const { block } = incoming;
+  return standing === "on top"
+    ? verifyHeader(block, chainContext(parts.state.view(), parts.now())).obligations
+    : verifyAlternativeBlock(block, branchBelow(parts, incoming)).obligations;
+}
 
 /**
  * One synchronous try to place a block; throws RuleViolation, or Unproven while proofs are open. The last block
@@ -20,17 +63,14 @@ function placeBlock(
   parts: ChainParts,
   incoming: IncomingBlock,
 ): BlockOutcome | HeavierBranch | "before a fork" {
-  const { store, invalidBlocks, state, emit } = parts;
-  const { id, key, block } = incoming;
-  const broken = invalidBlocks.get(key);
-  if (broken !== undefined) throw broken;
-  if (store.read.heightOf(id) !== undefined || store.read.alternativeBlock(id) !== undefined) return "known";
-  const view = state.view();
-  const { height, topId } = view;
-  checkBlockSize(incoming.blob.length, chainContext(view, parts.now()).limits);
-  if (equalBytes(block.header.previousId, topId)) {
+  const { store, state, emit } = parts;
+  const { id } = incoming;
+  const standing = standingOf(parts, incoming);
+  if (standing === "known") return "known";
+  const { height } = state.view();
+  if (standing === "on top") {
     if (isForkNext(parts)) return "before a fork";
-    addToMainChain(parts, incoming);
+    transact(parts, (writer) => atOnce(placeOnTop(parts, writer, incoming)));
     emit({ type: "blockAdded", height, id });
     return "added";
   }
@@ -47,7 +87,12 @@ async function placeInTurns(
   const placed = await parts.store.whenWritable(() => placeBlock(parts, incoming));
   if (placed !== "before a fork") return placed;
   const { height } = parts.state.view();
-  if (!(await addAcrossFork(parts, incoming))) return placeInTurns(parts, incoming);
+  const isPlaced = await transactInTurns(parts, function* (changed, writer) {
+    const isOnTop = equalBytes(incoming.block.header.previousId, changed.state.view().topId);
+    if (isOnTop) yield* placeOnTop(changed, writer, incoming);
+    return isOnTop;
+  });
+  if (!isPlaced) return placeInTurns(parts, incoming);
   parts.emit({ type: "blockAdded", height, id: incoming.id });
   return "added";
 }
@@ -61,6 +106,15 @@ export async function acceptBlock(parts: ChainParts, incoming: IncomingBlock): P
   if (typeof placed !== "string") await reorganise(parts, placed);
   await parts.store.settled();
   return typeof placed === "string" ? placed : "reorganised";
+}
+
+/**
+ * Makes the heaviest branch of side blocks the main chain, where that has more work: as after blocks were popped,
+ * when no new block comes that would show it. Rejects with RuleViolation for a block that breaks a rule.
+ */
+export async function adoptHeavierBranch(parts: ChainParts): Promise<void> {
+  const branch = heavierBranch(parts);
+  if (branch !== undefined) await reorganise(parts, branch);
 }
 
 /** Blocks taken off in one write transaction. */
@@ -78,16 +132,22 @@ export async function popBlocks(parts: ChainParts, count: number): Promise<void>
   }
 }
 
-/** Block by block, then transaction by transaction; the number of blocks that were taken off. */
-function* popSteps(parts: ChangeParts, writer: ChainWriter, most: number): Generator<void, number> {
+/** Block by block with what stands on them, then transaction by transaction; the number of blocks taken off. */
+function* popSteps(parts: LongChangeParts, writer: ChainWriter, most: number): Generator<void, number> {
   const version = parts.state.view().hardForkVersion;
   const removed: RemovedBlock[] = [];
   while (removed.length < most && parts.store.read.height() > 1) {
     removed.push(removeTop(parts, writer));
     yield;
   }
-  for (const transaction of transactionsOf(removed)) {
-    returnToPool(parts, writer, [transaction]);
+  const popped = removed.map(({ info }) => toHex(info.hash));
+  yield* removeSideBlocks(parts.sideBlocks, writer, parts.sideBlocks.withDescendants(popped));
+  // Oldest first, and read only when their turn comes.
+  for (const block of removed.toReversed()) {
+    for (const transaction of transactionsOf(block)) {
+      returnToPool(parts, writer, [transaction]);
+      yield;
+    }
     yield;
   }
   yield* followFork(parts, writer, version);

@@ -1,4 +1,4 @@
-import { setImmediate } from "node:timers/promises";
+import { runSliced } from "@anulo/limits";
 import {
   type Block,
   blockId,
@@ -79,8 +79,6 @@ export interface CheckOptions {
   readonly onProgress?: (progress: { readonly blocks: number; readonly of: number }) => void;
 }
 
-/** Milliseconds of work between two turns of the event loop. */
-const TURN_MS = 15;
 const PROGRESS_MS = 1000;
 
 /**
@@ -92,19 +90,21 @@ export async function checkDatabase(options: CheckOptions): Promise<ChainCheck> 
   const store = await openStore({ path, network, checkAll: true });
   try {
     const of = store.read.height();
-    const walk = store.check(storedFacts);
-    let turn = performance.now();
-    let told = turn;
-    for (let step = walk.next(); ; step = walk.next()) {
-      if (step.done === true) return step.value;
-      if (performance.now() - turn < TURN_MS) continue;
-      await setImmediate();
-      turn = performance.now();
-      if (turn - told < PROGRESS_MS) continue;
-      told = turn;
-      onProgress({ blocks: step.value, of });
-    }
+    return await runSliced(reporting(store.check(storedFacts), (blocks) => onProgress({ blocks, of })));
   } finally {
     await store.close();
+  }
+}
+
+/** Goes on with a walk that yields how far it has come, which is reported now and then. */
+function* reporting<T>(walk: Generator<number, T>, report: (blocks: number) => void): Generator<void, T> {
+  let reportedAt = performance.now();
+  for (let step = walk.next(); ; step = walk.next()) {
+    if (step.done === true) return step.value;
+    if (performance.now() - reportedAt >= PROGRESS_MS) {
+      report(step.value);
+      reportedAt = performance.now();
+    }
+    yield;
   }
 }

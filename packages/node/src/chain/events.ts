@@ -1,3 +1,5 @@
+import type { PoolEvent } from "../pool/parts.ts";
+
 /** Something that happened to the chain or the pool; hashes are 32 bytes. */
 export type ChainEvent =
   | { readonly type: "blockAdded"; readonly height: number; readonly id: Uint8Array }
@@ -9,8 +11,7 @@ export type ChainEvent =
       readonly added: number;
     }
   | { readonly type: "blocksPopped"; readonly height: number; readonly removed: number }
-  | { readonly type: "transactionAdded"; readonly id: Uint8Array }
-  | { readonly type: "transactionReleased"; readonly id: Uint8Array };
+  | PoolEvent;
 
 /** Told of everything that has happened, after it is on disk. */
 export interface Events {

@@ -1,12 +1,12 @@
-import { setImmediate } from "node:timers/promises";
 import { chainContext, checkBlockSize, type Obligation, RuleViolation, verifyBlock } from "@anulo/consensus";
+import { mapSliced } from "@anulo/limits";
 import { equalBytes, toHex } from "@anulo/protocol";
-import type { NewBlock } from "@anulo/storage";
+import type { ChainWriter, NewBlock } from "@anulo/storage";
 import { acceptBlock } from "./chain.ts";
 import type { ChainState } from "./chain-state.ts";
 import { type IncomingBlock, newBlock } from "./incoming-block.ts";
-import { findSuppliedOrInPool, isForkNext, takeFromPool } from "./main-chain.ts";
-import { atOnce, type ChainParts, transact, transactInTurns } from "./parts.ts";
+import { findSuppliedOrInPool, takeFromPool } from "./main-chain.ts";
+import { type ChainParts, type ChangeParts, transactInTurns } from "./parts.ts";
 import { createPendingBlocks, type PendingBlocks } from "./pending-blocks.ts";
 
 /** One of the blocks breaks a rule; those before it were added. */
@@ -61,11 +61,10 @@ interface Ground {
   isLost: boolean;
 }
 
+/** Milliseconds of judging between two turns of the event loop: writing and reading take their turns, too. */
+const SLICE_MS = 5;
 /** Runs on their way to the disk at once: more would only wait for the threads. */
 const MAX_STAGED = 3;
-/** Milliseconds of work between two turns of the event loop. */
-const TURN_MS = 5;
-
 function newGround({ store, state }: ChainParts): Ground {
   const pending = createPendingBlocks(store.read);
   return { pending, state: state.over(pending.read), isLost: false };
@@ -78,17 +77,11 @@ async function judge(
   incoming: readonly IncomingBlock[],
 ): Promise<VerifiedRun> {
   const obligations: Obligation[] = [];
-  const stored: NewBlock[] = [];
-  let start = performance.now();
-  for (const block of incoming) {
-    if (performance.now() - start > TURN_MS) {
-      await setImmediate();
-      start = performance.now();
-    }
+  const judgeNext = (block: IncomingBlock) => {
     if (ground.isLost) throw new Outrun();
-    stored.push(judgeOne(parts, ground, { incoming: block, obligations }));
-  }
-  return { incoming, stored, obligations };
+    return judgeOne(parts, ground, { incoming: block, obligations });
+  };
+  return { incoming, stored: await mapSliced(incoming, judgeNext, { sliceMs: SLICE_MS }), obligations };
 }
 
 function judgeOne(
@@ -103,7 +96,8 @@ function judgeOne(
   checkBlockSize(incoming.blob.length, context.limits);
   const verified = verifyBlock({ block, transactions }, context);
   const fromPool = block.transactionHashes.some((hash) => parts.pool.get(toHex(hash)) !== undefined);
-  obligations.push(...(fromPool ? parts.proofs.open(verified.obligations) : verified.obligations));
+  const open = fromPool ? parts.proofs.open(verified.obligations) : verified.obligations;
+  for (const obligation of open) obligations.push(obligation);
   const stored = newBlock(
     incoming,
     transactions.filter((tx) => tx !== undefined),
@@ -114,78 +108,29 @@ function judgeOne(
   return stored;
 }
 
-/** Writes a run whose proofs hold, as many blocks to a transaction as one turn allows; throws Outrun. */
+/**
+ * Writes a run whose proofs hold as one transaction over many turns of the event loop, so that a long fetch takes few
+ * commits and nobody waits for them; throws Outrun.
+ */
 async function write(parts: ChainParts, ground: Ground, run: VerifiedRun): Promise<void> {
-  let done = 0;
-  while (done < run.stored.length) {
-    if (done > 0) await setImmediate();
-    const first = done;
-    const part = { run, first };
-    done = await parts.store.whenWritable(() => writeSome(parts, ground, part));
-    if (done === first) done = await writeAcrossFork(parts, ground, part);
-  }
-}
-
-interface RunPart {
-  readonly run: VerifiedRun;
-  /** Index of the first block that is not written. */
-  readonly first: number;
-}
-
-/** The height at which the part goes on top; throws Outrun. */
-function heightOf({ state }: Pick<ChainParts, "state">, { isLost }: Ground, { run, first }: RunPart): number {
-  const { height, topId } = state.view();
-  if (isLost || !equalBytes(run.incoming[first]!.block.header.previousId, topId)) throw new Outrun();
-  return height;
-}
-
-/** Writes blocks of a run up to the last one before a hard fork; the index of the first that is left. */
-function writeSome(parts: ChainParts, ground: Ground, part: RunPart): number {
-  const height = heightOf(parts, ground, part);
-  const { incoming, stored } = part.run;
-  const start = performance.now();
-  const done = transact(parts, (writer) => {
-    let at = part.first;
-    while (at < stored.length && !isForkNext(parts)) {
-      writer.appendBlock(stored[at]!);
-      parts.state.appended(stored[at]!);
-      atOnce(takeFromPool(parts, writer, incoming[at]!));
-      at++;
-      if (performance.now() - start >= TURN_MS) break;
+  const { incoming, stored } = run;
+  const change = function* (changed: ChangeParts, writer: ChainWriter) {
+    const { height, topId } = changed.state.view();
+    const isOnTop = equalBytes(incoming[0]!.block.header.previousId, topId);
+    if (ground.isLost || !isOnTop) throw new Outrun();
+    for (const [i, block] of stored.entries()) {
+      writer.appendBlock(block);
+      changed.state.appended(block);
+      yield* takeFromPool(changed, writer, incoming[i]!);
+      yield;
     }
-    return at;
+    return height;
+  };
+  // The moment the store has the blocks, they are pending no more.
+  const height = await transactInTurns(parts, change, () => {
+    for (let i = 0; i < stored.length; i++) ground.pending.shift();
   });
-  tellWritten(parts, ground, { part, height, done });
-  return done;
-}
-
-/** Writes the last block before a hard fork, and judges the pool in turns; the index of the next one. */
-async function writeAcrossFork(parts: ChainParts, ground: Ground, part: RunPart): Promise<number> {
-  const { run, first } = part;
-  const height = await transactInTurns(parts, function* (changed, writer) {
-    const at = heightOf(changed, ground, part);
-    writer.appendBlock(run.stored[first]!);
-    changed.state.appended(run.stored[first]!);
-    yield* takeFromPool(changed, writer, run.incoming[first]!);
-    return at;
-  });
-  tellWritten(parts, ground, { part, height, done: first + 1 });
-  return first + 1;
-}
-
-interface WrittenPart {
-  readonly part: RunPart;
-  readonly height: number;
-  /** Index of the first block after it. */
-  readonly done: number;
-}
-
-function tellWritten(parts: ChainParts, ground: Ground, { part, height, done }: WrittenPart): void {
-  const { run, first } = part;
-  for (let at = first; at < done; at++) {
-    ground.pending.shift();
-    parts.emit({ type: "blockAdded", height: height + at - first, id: run.incoming[at]!.id });
-  }
+  for (const [i, { id }] of incoming.entries()) parts.emit({ type: "blockAdded", height: height + i, id });
 }
 
 /** One block after another, each proven before the next is looked at: slower, but it names the culprit. */

@@ -1,5 +1,5 @@
-import { setImmediate } from "node:timers/promises";
 import { MAX_TRANSACTION_SIZE, type TransactionCandidate, type VerifiedBlock } from "@anulo/consensus";
+import { forEachSliced } from "@anulo/limits";
 import {
   BadBytes,
   type Block,
@@ -40,32 +40,29 @@ export function readSuppliedTransaction(blob: Uint8Array): SuppliedTransaction {
   return { transaction, id, weight: transactionWeight(transaction, blob.length), blob };
 }
 
-/** Milliseconds of reading between two turns of the event loop. */
-const TURN_MS = 5;
-
-/** Reads transactions in turns; rejects with BadBytes. */
-async function readSuppliedTransactions(blobs: Iterable<Uint8Array>): Promise<SuppliedTransactions> {
-  const transactions = new Map<string, SuppliedTransaction>();
-  let start = performance.now();
-  for (const blob of blobs) {
-    if (performance.now() - start > TURN_MS) {
-      await setImmediate();
-      start = performance.now();
-    }
-    const transaction = readSuppliedTransaction(blob);
-    transactions.set(toHex(transaction.id), transaction);
-  }
-  return transactions;
-}
-
-/** Reads a block with the transactions that came along, no more than it names; rejects with BadBytes. */
+/** Reads a block with the transactions that came along; rejects with BadBytes. */
 export async function readBlockWithTransactions(
   blob: Uint8Array,
   blobs: readonly Uint8Array[],
 ): Promise<IncomingBlock> {
-  const incoming = readIncomingBlock(blob);
-  if (blobs.length > incoming.block.transactionHashes.length) throw new BadBytes("more than the block holds");
-  return { ...incoming, transactions: await readSuppliedTransactions(blobs) };
+  return withTransactions(readIncomingBlock(blob), blobs);
+}
+
+/** Reads the transactions that came along, which the block must name, in slices; rejects with BadBytes. */
+export async function withTransactions(
+  incoming: IncomingBlock,
+  blobs: readonly Uint8Array[],
+): Promise<IncomingBlock> {
+  const named = new Set(incoming.block.transactionHashes.map(toHex));
+  if (blobs.length > named.size) throw new BadBytes("more transactions than the block holds");
+  const transactions = new Map<string, SuppliedTransaction>();
+  await forEachSliced(blobs, (blob) => {
+    const transaction = readSuppliedTransaction(blob);
+    const key = toHex(transaction.id);
+    if (!named.has(key)) throw new BadBytes("a transaction that the block does not hold");
+    transactions.set(key, transaction);
+  });
+  return { ...incoming, transactions };
 }
 
 /** Reads a block, which is kept as it is written even if it came without its last byte; throws BadBytes. */

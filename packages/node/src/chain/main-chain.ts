@@ -1,10 +1,11 @@
 import { chainContext, type TransactionCandidate, verifyBlock, verifyHeader } from "@anulo/consensus";
-import { equalBytes, hardForkAt, readTransaction, toHex, transactionWeight } from "@anulo/protocol";
-import type { ChainWriter, RemovedBlock } from "@anulo/storage";
+import { hardForkAt, readTransaction, toHex, transactionWeight } from "@anulo/protocol";
+import type { ChainWriter, NewBlock, RemovedBlock } from "@anulo/storage";
 import { candidateOf } from "../pool/candidate.ts";
 import { followFork } from "../pool/revalidate.ts";
 import { type IncomingBlock, newBlock } from "./incoming-block.ts";
-import { atOnce, type ChainParts, type ChangeParts, transact, transactInTurns } from "./parts.ts";
+import type { ChainParts, ChangeParts } from "./parts.ts";
+import type { Proofs } from "./proofs.ts";
 import { factsOfTransaction } from "./stored-transaction.ts";
 
 /** Finds a transaction that a block names by its id (hexadecimal). */
@@ -33,15 +34,22 @@ function candidateOfBytes(hash: Uint8Array, blob: Uint8Array): TransactionCandid
   return { transaction, id: hash, weight: transactionWeight(transaction, blob.length) };
 }
 
+export interface AppendOptions {
+  readonly incoming: IncomingBlock;
+  /** Left out: among what came with the block, then in the pool. */
+  readonly find?: FindTransaction;
+  /** What is done with proofs that are not checked yet; by default Unproven is thrown. */
+  readonly demand?: Proofs["demand"];
+}
+
 /**
- * Verifies a block on top of the main chain and writes it, inside the caller's write transaction.
+ * Verifies a block on top of the main chain and writes it, inside the caller's write transaction: the one way in
+ * which a block comes to be on the main chain, but for runs that were verified ahead.
  * Throws RuleViolation, or Unproven (from `demand`) while proofs are open.
  */
-export function extendChain(
-  { state, proofs, now }: ChangeParts,
-  incoming: IncomingBlock,
-  { find, demand = proofs.demand }: { find: FindTransaction; demand?: typeof proofs.demand },
-): (writer: ChainWriter) => void {
+export function appendBlock(parts: ChangeParts, writer: ChainWriter, options: AppendOptions): void {
+  const { state, proofs, now } = parts;
+  const { incoming, find = findSuppliedOrInPool(parts, incoming), demand = proofs.demand } = options;
   const { block } = incoming;
   const context = chainContext(state.view(), now());
   const header = verifyHeader(block, context);
@@ -50,47 +58,30 @@ export function extendChain(
   const found = block.transactionHashes.map((hash) => find(toHex(hash)));
   const verified = verifyBlock({ block, transactions: found }, context, header);
   demand(verified.obligations);
-  const stored = newBlock(
-    incoming,
-    found.filter((tx) => tx !== undefined),
-    verified,
-  );
-  return (writer) => {
-    writer.appendBlock(stored);
-    state.appended(stored);
-  };
+  const known = found.filter((tx) => tx !== undefined);
+  appendVerified(parts, writer, newBlock(incoming, known, verified));
 }
 
-/** Adds a block to the top of the main chain and takes its transactions from the pool. */
-export function addToMainChain(parts: ChainParts, incoming: IncomingBlock): void {
-  const append = extendChain(parts, incoming, { find: findSuppliedOrInPool(parts, incoming) });
-  transact(parts, (writer) => {
-    append(writer);
-    atOnce(takeFromPool(parts, writer, incoming));
-  });
+/** Writes a block that keeps the rules on top of the main chain, inside the caller's write transaction. */
+function appendVerified({ state }: ChangeParts, writer: ChainWriter, stored: NewBlock): void {
+  writer.appendBlock(stored);
+  state.appended(stored);
+}
+
+/** Verifies and writes a block, then takes its transactions from the pool and what a fork after it forbids. */
+export function* placeOnTop(
+  parts: ChangeParts,
+  writer: ChainWriter,
+  incoming: IncomingBlock,
+): Generator<void, void> {
+  appendBlock(parts, writer, { incoming });
+  yield* takeFromPool(parts, writer, incoming);
 }
 
 /** Whether another hard fork is in force after the next block than before: the whole pool is judged then. */
 export function isForkNext({ network, state }: Pick<ChainParts, "network" | "state">): boolean {
   const { height, hardForkVersion } = state.view();
   return hardForkAt(network, height + 1) !== hardForkVersion;
-}
-
-/** As `addToMainChain`, in turns; false where the block does not belong on the top any more. */
-export function addAcrossFork(parts: ChainParts, incoming: IncomingBlock): Promise<boolean> {
-  return transactInTurns(parts, function* (changed, writer) {
-    const { previousId } = incoming.block.header;
-    if (!equalBytes(previousId, changed.state.view().topId)) return false;
-    extendChain(changed, incoming, { find: findSuppliedOrInPool(changed, incoming) })(writer);
-    yield* takeFromPool(changed, writer, incoming);
-    return true;
-  });
-}
-
-/** The same inside the caller's write transaction. */
-export function appendToMainChain(parts: ChainParts, writer: ChainWriter, incoming: IncomingBlock): void {
-  extendChain(parts, incoming, { find: findInPool(parts) })(writer);
-  atOnce(takeFromPool(parts, writer, incoming));
 }
 
 /** Takes the transactions of a block just appended from the pool, then one by one what a fork after it forbids. */
@@ -111,11 +102,10 @@ export function removeTop({ store, state }: ChangeParts, writer: ChainWriter): R
   return removed!;
 }
 
-/** The transactions of removed blocks, oldest first: neither the miners' nor those of which a part was pruned. */
-export function transactionsOf(removed: readonly RemovedBlock[]): TransactionCandidate[] {
-  return [...removed]
-    .sort((a, b) => a.height - b.height)
-    .flatMap(({ transactions }) => transactions.slice(1))
+/** The transactions of a removed block: neither the miner's nor those of which a part was pruned. */
+export function transactionsOf({ transactions }: RemovedBlock): TransactionCandidate[] {
+  return transactions
+    .slice(1)
     .flatMap(({ hash, pruned, prunable }) =>
       prunable === undefined ? [] : [candidateOfBytes(hash, Buffer.concat([pruned, prunable]))],
     );

@@ -2,6 +2,7 @@ import {
   type Checkpoint,
   chainContext,
   enforcedCheckpoints,
+  type KnownBlocks,
   type SeedSchedule,
   verifyBlock,
   withCheckpoints,
@@ -9,13 +10,16 @@ import {
 import { blockId, genesisBlock, type Network, toHex, writeBlock } from "@anulo/protocol";
 import { openStore, type SyncMode } from "@anulo/storage";
 import { createPool } from "../pool/pool.ts";
+import { createRefusedTransactions } from "../pool/refused-transactions.ts";
+import { createSetAside } from "../pool/set-aside.ts";
 import { createChainState } from "./chain-state.ts";
+import { createConfirmedBlocks } from "./confirmed-blocks.ts";
 import { createEvents, type Events } from "./events.ts";
 import { type IncomingBlock, newBlock } from "./incoming-block.ts";
 import { leaveWrongBlocks } from "./leave-wrong-blocks.ts";
-import type { ChainParts } from "./parts.ts";
+import { type ChainParts, transactInTurns } from "./parts.ts";
 import { createProofs, type Discharge } from "./proofs.ts";
-import { createSetAside } from "./set-aside.ts";
+import { createSideBlocks, removeSideBlocks } from "./side-blocks.ts";
 
 export interface OpenChainOptions {
   readonly network: Network;
@@ -27,8 +31,12 @@ export interface OpenChainOptions {
   readonly seedSchedule?: SeedSchedule | undefined;
   /** Blocks the chain must have, beside those built in for its network. */
   readonly checkpoints?: readonly Checkpoint[] | undefined;
+  /** The beginning of the chain, whose blocks need no proofs; left out, every block is verified in full. */
+  readonly knownBlocks?: KnownBlocks | undefined;
   /** When blocks are flushed to disk. */
   readonly syncMode?: SyncMode | undefined;
+  /** Whether the blocks beside the main chain outlive a restart. */
+  readonly keepAltBlocks?: boolean | undefined;
   /** Weight (bytes) of waiting transactions above which the cheapest are dropped. */
   readonly maxPoolWeight?: number | undefined;
   /** Told when the disk fails: the chain must not be written any more. */
@@ -55,18 +63,24 @@ export async function openChain(options: OpenChainOptions): Promise<OpenChain> {
   const store = await openStore({ path, network: network.name, syncMode, onFault });
   const { read } = store;
   const events = createEvents(options.onBug);
+  const confirmedBlocks = createConfirmedBlocks(options.knownBlocks, read);
+  const knownBlockId = confirmedBlocks.idAt;
   const parts: ChainParts = {
     store,
     network,
-    state: createChainState({ read, network, fixedDifficulty, seedSchedule, checkpoints }),
+    state: createChainState({ read, network, fixedDifficulty, seedSchedule, checkpoints, knownBlockId }),
     pool: createPool(read, options.maxPoolWeight),
+    sideBlocks: createSideBlocks(read),
     proofs: createProofs(discharge, { whenWritable: store.whenWritable }),
     invalidBlocks: new Map(),
     setAside: createSetAside(),
+    refusedTransactions: createRefusedTransactions(),
+    confirmedBlocks,
     now,
     emit: events.emit,
   };
   if (read.height() === 0) addGenesis(parts);
+  await dropSideBlocks(parts, options.keepAltBlocks === true);
   await leaveWrongBlocks(parts, checkpoints);
   return { parts, events, close: () => store.close() };
 }
@@ -79,4 +93,22 @@ function addGenesis({ store, state, network, now }: ChainParts): void {
   const verified = verifyBlock({ block, transactions: [] }, chainContext(state.view(), now()));
   store.write((writer) => writer.appendBlock(newBlock(incoming, [], verified)));
   state.rewound();
+}
+
+/**
+ * Forgets the side blocks of an earlier run, or at least those that stand on nothing and those that are too many.
+ * Source: cryptonote_core.cpp `init`, option `keep-alt-blocks`.
+ */
+async function dropSideBlocks(parts: ChainParts, areKept: boolean): Promise<void> {
+  if (parts.sideBlocks.count === 0) return;
+  const { read } = parts.store;
+  await transactInTurns(parts, function* ({ sideBlocks }, writer) {
+    const loose = [...sideBlocks.roots()].filter(
+      ({ parentId }) => !areKept || read.heightOf(parentId) === undefined,
+    );
+    yield* removeSideBlocks(sideBlocks, writer, sideBlocks.withDescendants(loose.map(({ key }) => key)));
+  });
+  await transactInTurns(parts, ({ sideBlocks }, writer) =>
+    removeSideBlocks(sideBlocks, writer, sideBlocks.surplus("", 0)),
+  );
 }

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { setImmediate } from "node:timers/promises";
+import { TimeSlice } from "@anulo/limits";
 import { PRUNING_LOG_STRIPES, pruningSeed } from "@anulo/protocol";
 import { type ChainStore, isPrunedRight, type PruneStep } from "@anulo/storage";
 
@@ -24,7 +24,6 @@ export interface PrunerOptions {
 
 /** About five milliseconds of work. */
 const TRANSACTIONS_PER_TURN = 128;
-const BLOCKS_PER_TURN = 32;
 const INTERVAL_MS = 60_000;
 const PROGRESS_MS = 5000;
 
@@ -49,7 +48,7 @@ export function createPruner(store: ChainStore, options: PrunerOptions = {}): Pr
         told = performance.now();
       }
       if (isDone) return;
-      await setImmediate();
+      await new TimeSlice().yield();
     }
   };
   const run = (): Promise<void> => {
@@ -71,9 +70,10 @@ export function createPruner(store: ChainStore, options: PrunerOptions = {}): Pr
       return run();
     },
     async check() {
+      const slice = new TimeSlice();
       for (let height = 0; height < store.read.height() && !isStopped; height++) {
         if (!isPrunedRight(store.read, height)) return false;
-        if (height % BLOCKS_PER_TURN === 0) await setImmediate();
+        if (slice.isOver) await slice.yield();
       }
       return true;
     },

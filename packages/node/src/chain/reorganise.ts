@@ -1,12 +1,13 @@
 import { type Obligation, RuleViolation, type TransactionCandidate } from "@anulo/consensus";
-import { toHex } from "@anulo/protocol";
+import { equalBytes, toHex } from "@anulo/protocol";
 import type { ChainWriter, RemovedBlock } from "@anulo/storage";
 import { returnToPool } from "../pool/return-to-pool.ts";
 import { followFork } from "../pool/revalidate.ts";
 import type { HeavierBranch } from "./alternative-chain.ts";
-import type { IncomingBlock } from "./incoming-block.ts";
-import { extendChain, type FindTransaction, findInPool, removeTop, transactionsOf } from "./main-chain.ts";
-import { type ChainParts, type ChangeParts, transact, transactInTurns } from "./parts.ts";
+import { type IncomingBlock, readIncomingBlock } from "./incoming-block.ts";
+import { appendBlock, type FindTransaction, findInPool, removeTop, transactionsOf } from "./main-chain.ts";
+import { type ChainParts, type ChangeParts, type LongChangeParts, transactInTurns } from "./parts.ts";
+import { removeSideBlocks, type SideBlock } from "./side-blocks.ts";
 
 /**
  * Makes a heavier branch the main chain, in one transaction over many turns; the old blocks are kept beside it and their
@@ -58,38 +59,36 @@ async function switchTo(parts: ChainParts, branch: HeavierBranch, options: Switc
     switchSteps(changed, writer, { branch, ...options }),
   );
   if (removed === undefined) return;
-  const { forkHeight, blocks } = branch;
+  const { blocks } = branch;
+  const forkHeight = blocks[0]!.height - 1;
   parts.emit({ type: "reorganised", forkHeight, removed, added: blocks.length });
 }
 
 /** Block by block; the number of blocks that left, undefined where nothing is to be done any more. */
 function* switchSteps(
-  parts: ChangeParts,
+  parts: LongChangeParts,
   writer: ChainWriter,
   { branch, ...options }: { readonly branch: HeavierBranch } & SwitchOptions,
 ): Generator<void, number | undefined> {
   if (!isStillHeavier(parts, branch)) return undefined;
   const version = parts.state.view().hardForkVersion;
-  const disconnected = yield* removeDownTo(parts, writer, branch.forkHeight);
+  const disconnected = yield* removeDownTo(parts, writer, branch.blocks[0]!.height - 1);
   const freed = yield* candidatesOf(disconnected);
-  yield* connect(parts, writer, { branch, freed, ...options });
-  yield* keepBeside(writer, branch, disconnected);
-  yield* movePool(parts, writer, { branch, freed });
+  const mined = yield* connect(parts, writer, { branch, freed, ...options });
+  yield* keepBeside(parts, writer, { branch, disconnected });
+  yield* movePool(parts, writer, { mined, freed });
   yield* followFork(parts, writer, version);
   return disconnected.length;
 }
 
 /** While proofs were being checked the chain may have moved on. */
-function isStillHeavier(
-  { store }: ChangeParts,
-  { forkHeight, blocks, isCheckpoint }: HeavierBranch,
-): boolean {
-  const top = blocks.at(-1)!;
-  const row = store.read.alternativeBlock(top.id);
+function isStillHeavier({ store }: ChangeParts, { blocks, isCheckpoint }: HeavierBranch): boolean {
+  const [first, top] = [blocks[0]!, blocks.at(-1)!];
+  const row = store.read.alternativeBlock(top.hash);
   const main = store.read.blockInfo(store.read.height() - 1);
-  const fork = store.read.blockInfo(forkHeight);
+  const fork = store.read.blockInfo(first.height - 1);
   if (row === undefined || main === undefined || fork === undefined) return false;
-  const isAttached = Buffer.compare(fork.hash, blocks[0]!.block.header.previousId) === 0;
+  const isAttached = equalBytes(fork.hash, first.parentId);
   return isAttached && (isCheckpoint || row.cumulativeDifficulty > main.cumulativeDifficulty);
 }
 
@@ -111,50 +110,62 @@ type Freed = ReadonlyMap<string, TransactionCandidate>;
 
 function* candidatesOf(removed: readonly RemovedBlock[]): Generator<void, Freed> {
   const freed = new Map<string, TransactionCandidate>();
-  for (const block of [...removed].reverse()) {
-    for (const tx of transactionsOf([block])) freed.set(toHex(tx.id), tx);
+  for (const block of removed.toReversed()) {
+    for (const tx of transactionsOf(block)) freed.set(toHex(tx.id), tx);
     yield;
   }
   return freed;
 }
 
-interface Switch {
+interface Switch extends SwitchOptions {
   readonly branch: HeavierBranch;
   readonly freed: Freed;
 }
 
+/** A block of the branch, with what came with it. */
+function readSideBlock({ store }: ChangeParts, { hash, key }: SideBlock): IncomingBlock {
+  const row = store.read.alternativeBlock(hash);
+  if (row === undefined) throw new Error(`the side block ${key} is not there any more`);
+  return readIncomingBlock(row.blob);
+}
+
+/** Applies the branch; the transactions (ids in hexadecimal) of its blocks. */
 function* connect(
   parts: ChangeParts,
   writer: ChainWriter,
-  { branch, freed, stepwise, reached }: Switch & SwitchOptions,
-): Generator<void, void> {
+  { branch, freed, stepwise, reached }: Switch,
+): Generator<void, ReadonlySet<string>> {
   const { proofs } = parts;
   const inPool = findInPool(parts);
   const open: Obligation[] = [];
   const demand = stepwise
     ? proofs.demand
     : (more: readonly Obligation[]) => void open.push(...proofs.open(more));
-  for (const [index, incoming] of branch.blocks.entries()) {
+  const mined = new Set<string>();
+  const find: FindTransaction = (key) => freed.get(key) ?? branch.transactions?.get(key) ?? inPool(key);
+  for (const [index, block] of branch.blocks.entries()) {
     reached(index);
-    const find: FindTransaction = (key) => freed.get(key) ?? incoming.transactions?.get(key) ?? inPool(key);
-    extendChain(parts, incoming, { find, demand })(writer);
+    const incoming = readSideBlock(parts, block);
+    appendBlock(parts, writer, { incoming, find, demand });
+    for (const hash of incoming.block.transactionHashes) mined.add(toHex(hash));
     yield;
   }
   proofs.demand(open);
+  return mined;
 }
 
 function* keepBeside(
+  { sideBlocks }: LongChangeParts,
   writer: ChainWriter,
-  { blocks }: HeavierBranch,
-  disconnected: readonly RemovedBlock[],
+  { branch, disconnected }: { branch: HeavierBranch; disconnected: readonly RemovedBlock[] },
 ): Generator<void, void> {
-  for (const { id } of blocks) {
-    writer.removeAlternativeBlock(id);
+  for (const { key } of branch.blocks) {
+    sideBlocks.remove(writer, key);
     yield;
   }
   for (const { height, info, blob } of disconnected) {
     const { cumulativeDifficulty, alreadyGenerated, weight } = info;
-    writer.putAlternativeBlock(info.hash, { height, cumulativeDifficulty, alreadyGenerated, weight, blob });
+    sideBlocks.put(writer, info.hash, { height, cumulativeDifficulty, alreadyGenerated, weight, blob });
     yield;
   }
 }
@@ -162,14 +173,10 @@ function* keepBeside(
 function* movePool(
   parts: ChangeParts,
   writer: ChainWriter,
-  { branch, freed }: Switch,
+  { mined, freed }: { readonly mined: ReadonlySet<string>; readonly freed: Freed },
 ): Generator<void, void> {
-  const mined = new Set<string>();
-  for (const { block } of branch.blocks) {
-    for (const key of block.transactionHashes.map(toHex)) {
-      mined.add(key);
-      parts.pool.remove(writer, key);
-    }
+  for (const key of mined) {
+    parts.pool.remove(writer, key);
     yield;
   }
   for (const [key, candidate] of freed) {
@@ -181,29 +188,28 @@ function* movePool(
 /** Blocks remembered as invalid; beyond it the oldest are forgotten. */
 const MAX_INVALID_BLOCKS = 10_000;
 
-/** Remembers a block that breaks a rule and those above it, and forgets them as alternatives. */
+/** Remembers a block that breaks a rule and all that stand on it, and forgets them as side blocks. */
 async function condemn(
   parts: ChainParts,
-  blocks: readonly IncomingBlock[],
+  blocks: readonly SideBlock[],
   violation: RuleViolation,
 ): Promise<void> {
   const { invalidBlocks } = parts;
-  for (const { key } of blocks) invalidBlocks.set(key, violation);
+  for (const { key } of await forget(parts, blocks)) invalidBlocks.set(key, violation);
   for (const oldest of invalidBlocks.keys()) {
     if (invalidBlocks.size <= MAX_INVALID_BLOCKS) break;
     invalidBlocks.delete(oldest);
   }
-  await forget(parts, blocks);
 }
 
 /**
- * Blocks that are no alternatives any more: one of which a transaction has left the pool since, and those
- * above it, are as unknown as before they came, so that a peer is asked for them with their transactions.
+ * Blocks that are no side blocks any more: one of which a transaction has left the pool since, and all that stand
+ * on it, are as unknown as before they came, so that a peer is asked for them with their transactions.
  */
-async function forget(parts: ChainParts, blocks: readonly IncomingBlock[]): Promise<void> {
-  await parts.store.whenWritable(() =>
-    transact(parts, (writer) => {
-      for (const { id } of blocks) writer.removeAlternativeBlock(id);
-    }),
-  );
+function forget(parts: ChainParts, blocks: readonly SideBlock[]): Promise<readonly SideBlock[]> {
+  return transactInTurns(parts, function* ({ sideBlocks }, writer) {
+    const gone = sideBlocks.withDescendants(blocks.map(({ key }) => key));
+    yield* removeSideBlocks(sideBlocks, writer, gone);
+    return gone;
+  });
 }

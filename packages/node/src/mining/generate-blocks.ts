@@ -1,10 +1,11 @@
-import { setImmediate } from "node:timers/promises";
 import { difficultyOfNextBlock } from "@anulo/consensus";
+import { TimeSlice } from "@anulo/limits";
 import { equalBytes } from "@anulo/protocol";
 import { acceptBlock } from "../chain/chain.ts";
 import type { IncomingBlock } from "../chain/incoming-block.ts";
-import { appendToMainChain } from "../chain/main-chain.ts";
-import { type ChainParts, transact } from "../chain/parts.ts";
+import { placeOnTop } from "../chain/main-chain.ts";
+import { atOnce, type ChainParts } from "../chain/parts.ts";
+import { transact } from "../pool/parts.ts";
 import type { Pow } from "../pow/pow.ts";
 import { type BlockTemplate, createTemplate, NoTemplate, type TemplateOrder } from "./block-template.ts";
 import { provenBlock, searchOf, withNonceOf } from "./prove-work.ts";
@@ -28,9 +29,6 @@ interface MinedBlock {
   readonly incoming: IncomingBlock;
 }
 
-/** Milliseconds of work between two turns of the event loop; one flush to disk comes on top. */
-const TURN_MS = 15;
-
 /**
  * Mines `count` blocks one on another, the first on `previousId` or on the top. Many blocks share one flush
  * to disk, and all are on disk when the promise resolves. Rejects with NoTemplate or RuleViolation.
@@ -47,7 +45,7 @@ export async function generateBlocks(
     const isQuick = isTop(parts, previousId) && difficultyOfNextBlock(parts.state.view()) === 1n;
     if (isQuick) blocks.push(...(await mineOnTop(parts, rest)));
     else blocks.push(await mineOne(parts, rest, pow));
-    await setImmediate();
+    await new TimeSlice().yield();
   }
   await parts.store.settled();
   const height = blocks.at(-1)?.height ?? parts.store.read.height();
@@ -63,19 +61,19 @@ function mine(template: BlockTemplate, { startingNonce }: GenerateOrder): MinedB
   return { height: template.height, incoming: withNonceOf(template, startingNonce) };
 }
 
-/** At difficulty 1: as many blocks as fit into one turn, at least one, in one transaction. */
+/** At difficulty 1: as many blocks as fit into one slice, at least one, in one transaction. */
 async function mineOnTop(parts: ChainParts, order: GenerateOrder): Promise<MinedBlock[]> {
   const blocks = await settleWithoutFailures(parts, () => {
-    const start = performance.now();
+    const slice = new TimeSlice();
     return transact(parts, (writer) => {
       const made: MinedBlock[] = [];
       do {
         const template = createTemplate(parts, { ...order, previousId: undefined });
         if (template.difficulty > 1n) break;
         const block = mine(template, order);
-        appendToMainChain(parts, writer, block.incoming);
+        atOnce(placeOnTop(parts, writer, block.incoming));
         made.push(block);
-      } while (made.length < order.count && performance.now() - start < TURN_MS);
+      } while (made.length < order.count && !slice.isOver);
       return made;
     });
   });

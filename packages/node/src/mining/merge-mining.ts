@@ -3,7 +3,7 @@
  * Source: merge_mining.cpp; core_rpc_server.cpp `on_add_aux_pow`.
  */
 import { createHash } from "node:crypto";
-import { setImmediate } from "node:timers/promises";
+import { TimeSlice } from "@anulo/limits";
 import { type Block, splitExtra, writeExtra } from "@anulo/protocol";
 
 const MAX_NONCE = 65_535;
@@ -30,17 +30,14 @@ function givesSlotsTo(chainIds: readonly Uint8Array[], nonce: number): boolean {
 
 /** Chains beyond which no nonce can be hoped for: with so many, one of 10^26 would do. */
 const MAX_CHAINS = 64;
-/** Nonces tried between two turns of the event loop. */
-const NONCES_A_TURN = 256;
 
 /** The first nonce with which every chain (by its id, 32 bytes) has a slot of its own; undefined when there is none. */
 export async function slotNonce(chainIds: readonly Uint8Array[]): Promise<number | undefined> {
   if (chainIds.length > MAX_CHAINS) return undefined;
-  for (let from = 0; from <= MAX_NONCE; from += NONCES_A_TURN) {
-    for (let nonce = from; nonce < from + NONCES_A_TURN; nonce++) {
-      if (givesSlotsTo(chainIds, nonce)) return nonce;
-    }
-    await setImmediate();
+  const slice = new TimeSlice();
+  for (let nonce = 0; nonce <= MAX_NONCE; nonce++) {
+    if (givesSlotsTo(chainIds, nonce)) return nonce;
+    if (slice.isOver) await slice.yield();
   }
   return undefined;
 }

@@ -7,8 +7,9 @@ import {
   verifyTransaction,
 } from "@anulo/consensus";
 import { equalBytes } from "@anulo/protocol";
-import { type ChainParts, transact } from "../chain/parts.ts";
+import type { ChainParts } from "../chain/parts.ts";
 import { candidateOf } from "../pool/candidate.ts";
+import { transact } from "../pool/parts.ts";
 import type { PoolEntry } from "../pool/pool.ts";
 
 /** Decides for one template which pool transactions may go into it. */

@@ -4,6 +4,7 @@ import {
   count64,
   defaultsTo,
   type Field,
+  type FieldValue,
   fixedBytes,
   listOf,
   NULL_HASH,
@@ -41,8 +42,8 @@ function pruned({ pruned: isPruned, block, weight, txs }: BlockEntry) {
   return { pruned: isPruned, block, block_weight: weight, txs: entries };
 }
 
-type WholeForm = ReturnType<typeof wholeForm.fromObject>;
-type PrunedForm = ReturnType<typeof prunedForm.fromObject>;
+type WholeForm = FieldValue<typeof wholeForm>;
+type PrunedForm = FieldValue<typeof prunedForm>;
 
 function ofWhole({ pruned: isPruned, block, block_weight: weight, txs }: WholeForm): BlockEntry {
   return {

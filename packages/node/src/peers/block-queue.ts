@@ -1,11 +1,22 @@
-import type { IncomingBlock } from "../chain/incoming-block.ts";
-import type { TransactionEntry } from "./block-entry.ts";
 import type { NeededBlock, PeerLink } from "./link.ts";
 
-/** A block as it came, with its transactions still in bytes. */
+/**
+ * A block as it came, in bytes, for what is read of them takes many times their memory; by its id it is the one that
+ * was asked for.
+ */
 export interface FetchedBlock {
-  readonly block: IncomingBlock;
-  readonly txs: readonly TransactionEntry[];
+  /** Id (32 bytes) of the block below. */
+  readonly previousId: Uint8Array;
+  readonly blob: Uint8Array;
+  readonly txs: readonly Uint8Array[];
+}
+
+/** Bytes that a block asked for or fetched takes beside its own: its ids, keys and places in lists. */
+const BLOCK_OVERHEAD_BYTES = 4096;
+
+/** Memory for a block asked for or here, by its bytes. */
+export function queuedBytes(bytes: number): number {
+  return bytes + BLOCK_OVERHEAD_BYTES;
 }
 
 /** Blocks that follow one another, asked of one peer; `fetched` once they are here. */
@@ -16,7 +27,7 @@ export interface Span {
   link: PeerLink;
   askedAt: number;
   fetched: readonly FetchedBlock[] | undefined;
-  /** Bytes, and bytes per second it came with. */
+  /** Memory in bytes: as announced while it is asked for, then as it came; and bytes per second it came with. */
   bytes: number;
   rate: number;
   /** Handed to the chain, not written yet. */
@@ -26,9 +37,8 @@ export interface Span {
 /** Spans asked for and fetched, lowest first. Source: block_queue.cpp. */
 export interface BlockQueue {
   readonly spans: readonly Span[];
-  /** Bytes of the blocks here. */
+  /** Memory of the blocks here and asked for, in bytes. */
   readonly bytes: number;
-  readonly filled: number;
   /** Whether a block (id in hexadecimal) is asked for or here. */
   has(key: string): boolean;
   reserve(link: PeerLink, blocks: readonly NeededBlock[], now: number): Span;
@@ -58,13 +68,11 @@ export function createBlockQueue(): BlockQueue {
     get bytes() {
       return spans.reduce((sum, span) => sum + span.bytes, 0);
     },
-    get filled() {
-      return spans.filter(({ fetched }) => fetched !== undefined).length;
-    },
     has: (key) => keys.has(key),
     reserve(link, blocks, now) {
       const start = blocks[0]!.height;
-      const state = { fetched: undefined, bytes: 0, rate: 0, isStaged: false };
+      const bytes = blocks.reduce((sum, { weight }) => sum + queuedBytes(weight), 0);
+      const state = { fetched: undefined, bytes, rate: 0, isStaged: false };
       const span: Span = { start, blocks, link, askedAt: now, ...state };
       const after = spans.findIndex((other) => other.start > start);
       spans.splice(after === -1 ? spans.length : after, 0, span);

@@ -37,30 +37,55 @@ export function commonHeight(read: ChainReader, ids: readonly Uint8Array[]): num
 }
 
 const U64 = 2n ** 64n - 1n;
+/** Blocks whose ids are read between two looks at the time. */
+const BLOCKS_AT_ONCE = 500;
 
-/**
- * The blocks that follow what a peer knows, starting with the newest one it knows; undefined where it is on
- * another chain, or wants whole blocks that we keep pruned. Source: blockchain.cpp `find_blockchain_supplement`.
- */
-export function chainAnswer(
-  read: ChainReader,
-  { block_ids, prune }: PayloadOf<"requestChain">,
-  pruningSeed: number,
-): PayloadOf<"chain"> | undefined {
+/** Where an answer begins and ends, and what it says of the whole chain; undefined: see `chainAnswer`. */
+function rangeOf(read: ChainReader, { block_ids, prune }: PayloadOf<"requestChain">, pruningSeed: number) {
   const start = commonHeight(read, block_ids);
   if (start === undefined) return undefined;
   const total = read.height();
   if (!prune && start < nextWholeBlock(start, total, pruningSeed)) return undefined;
   const stop = prune ? total : nextPrunedBlock(start, total, pruningSeed);
-  const end = Math.min(stop, start + BLOCK_IDS_SENT);
-  const work = read.blockInfo(total - 1)!.cumulativeDifficulty;
-  return {
-    start_height: start,
-    total_height: total,
-    cumulative_difficulty: work & U64,
-    cumulative_difficulty_top64: work >> 64n,
-    m_block_ids: [...read.blockInfoColumn("hash", start, end)],
-    m_block_weights: [...read.blockInfoColumn("weight", start, end)],
-    first_block: end - start < 2 ? new Uint8Array() : read.blockBlob(start + 1)!,
-  };
+  return { start, total, end: Math.min(stop, start + BLOCK_IDS_SENT) };
+}
+
+/**
+ * The blocks that follow what a peer knows, starting with the newest one it knows; undefined where it is on
+ * another chain, or wants whole blocks that we keep pruned. Pauses where it may: what was read before a pause still
+ * holds where its last block is still in its place, else it begins anew. Source: blockchain.cpp
+ * `find_blockchain_supplement`.
+ */
+export function* chainAnswer(
+  read: ChainReader,
+  ask: PayloadOf<"requestChain">,
+  pruningSeed: number,
+): Generator<void, PayloadOf<"chain"> | undefined> {
+  for (;;) {
+    const range = rangeOf(read, ask, pruningSeed);
+    if (range === undefined) return undefined;
+    const { start, total, end } = range;
+    const work = read.blockInfo(total - 1)!.cumulativeDifficulty;
+    const ids: Uint8Array[] = [];
+    const weights: number[] = [];
+    let isWhole = true;
+    for (let from = start; from < end && isWhole; from += BLOCKS_AT_ONCE) {
+      const to = Math.min(end, from + BLOCKS_AT_ONCE);
+      for (const id of read.blockInfoColumn("hash", from, to)) ids.push(id);
+      for (const weight of read.blockInfoColumn("weight", from, to)) weights.push(weight);
+      isWhole = ids.length === to - start;
+      yield;
+      isWhole &&= read.height() >= end && read.heightOf(ids.at(-1)!) === to - 1;
+    }
+    if (!isWhole) continue;
+    return {
+      start_height: start,
+      total_height: total,
+      cumulative_difficulty: work & U64,
+      cumulative_difficulty_top64: work >> 64n,
+      m_block_ids: ids,
+      m_block_weights: weights,
+      first_block: end - start < 2 ? new Uint8Array() : read.blockBlob(start + 1)!,
+    };
+  }
 }

@@ -1,10 +1,20 @@
+import { KNOWN_GROUP_BLOCKS, RuleViolation } from "@anulo/consensus";
+import { runSliced } from "@anulo/limits";
 import { type Clock, type CoreSyncData, PeerFault } from "@anulo/p2p";
 import { type BadBytes, keepsWholeBlock, toHex } from "@anulo/protocol";
 import type { ChainReader } from "@anulo/storage";
+import { heavierBranch } from "../chain/alternative-chain.ts";
+import { adoptHeavierBranch } from "../chain/chain.ts";
 import { BadBlock, createBlockImporter } from "../chain/import-blocks.ts";
 import type { ChainParts } from "../chain/parts.ts";
 import { type Backoff, createBackoff } from "./backoff.ts";
-import { type BlockQueue, createBlockQueue, type FetchedBlock, type Span } from "./block-queue.ts";
+import {
+  type BlockQueue,
+  createBlockQueue,
+  type FetchedBlock,
+  queuedBytes,
+  type Span,
+} from "./block-queue.ts";
 import { shortHistory } from "./chain-history.ts";
 import { checkBlocks, checkChain } from "./check-answers.ts";
 import { checkSyncData } from "./check-sync-data.ts";
@@ -32,9 +42,9 @@ export interface ChainSyncOptions {
   onFault(error: unknown): void;
 }
 
+/** Estimated memory of a block that is to be fetched: its id in both forms, and what else is known of it. */
+const NEEDED_BLOCK_BYTES = 320;
 const DEFAULT_QUEUE_BYTES = 32 * 1024 * 1024;
-/** Spans here at which fetching ahead may stop. Source: `BLOCK_QUEUE_NSPANS_THRESHOLD`. */
-const MANY_SPANS = 10;
 /** Blocks in a question whose sizes are not known. Source: cryptonote_config.h. */
 const DEFAULT_BLOCKS = 20;
 /** Bytes one answer should have. */
@@ -42,6 +52,8 @@ const ANSWER_BYTES = 512 * 1024;
 /** Source: cryptonote_protocol_handler.inl `NON_RESPONSIVE_PEER_KICK_TIME`, `IDLE_PEER_KICK_TIME`. */
 const SILENCE_MS = 20_000;
 const PATIENCE_MS = 240_000;
+/** Bytes of a block beside those its weight counts, when it is small. */
+const MAX_UNANNOUNCED_BYTES = 4096;
 /** When what comes next may be asked of another peer too: while the first stalls, and in any case. */
 const DOUBLE_ASK = { stalledMs: 5000, anyMs: 30_000, stalledSeconds: 2 };
 /** Points for a peer with an invalid block: its host's and its own. Source: `drop_connections`. */
@@ -57,6 +69,7 @@ export class ChainSync {
   /** What we cannot add is not fetched again and again. */
   readonly #backoff: Backoff;
   #isSynchronized: boolean;
+  #isAdopting = false;
 
   constructor(options: ChainSyncOptions) {
     this.#options = options;
@@ -110,6 +123,22 @@ export class ChainSync {
     } else if (link.state === "normal" && data.currentHeight >= this.#read.height()) {
       this.#checkSynchronized();
     }
+    if (isKnown) this.#adoptHeavierBranch();
+  }
+
+  /** Blocks a peer follows may all be beside our chain, as after blocks were popped: then nothing is fetched. */
+  #adoptHeavierBranch(): void {
+    const { parts, onFault } = this.#options;
+    if (this.#isAdopting || heavierBranch(parts) === undefined) return;
+    this.#isAdopting = true;
+    adoptHeavierBranch(parts)
+      .catch((error) => {
+        // What is wrong with the branch is remembered, and nobody to blame for it known any more.
+        if (!(error instanceof RuleViolation)) onFault(error);
+      })
+      .finally(() => {
+        this.#isAdopting = false;
+      });
   }
 
   /** Fetches the chain of a peer from where it leaves ours. */
@@ -122,16 +151,19 @@ export class ChainSync {
     if (link.peer.isOpen && link.asked === undefined) this.follow(link);
   }
 
-  onChain(link: PeerLink, answer: PayloadOf<"chain">): void {
+  async onChain(link: PeerLink, answer: PayloadOf<"chain">): Promise<void> {
     const { asked, newestTold } = link;
     if (asked?.what !== "chain") throw new PeerFault("a chain that nobody asked for", { score: 1 });
-    link.asked = undefined;
     const known = {
       read: this.#read,
       isInvalid: (key: string) => this.#options.parts.invalidBlocks.has(key),
       isComing: (key: string) => this.queue.has(key),
     };
-    const blocks = checkChain(known, answer, asked);
+    const checked = await runSliced(checkChain(known, answer, asked), link.peer.slicing);
+    // Meanwhile the peer may have left.
+    if (link.asked !== asked) return;
+    link.asked = undefined;
+    const blocks = this.#fetchable(answer, checked);
     const last = blocks.at(-1)!;
     noteHeight(link, answer.total_height);
     const isSame = newestTold?.height === last.height && last.height + 1 < link.height;
@@ -139,25 +171,47 @@ export class ChainSync {
       throw new PeerFault("a chain that does not go on");
     link.newestTold = last;
     link.needed = blocks;
+    if (!link.neededMemory.resize(blocks.length * NEEDED_BLOCK_BYTES)) {
+      throw new PeerFault("tells of more blocks than there is memory for");
+    }
     this.#proceed(link);
   }
 
-  onBlocks(link: PeerLink, answer: PayloadOf<"blocks">): void {
+  async onBlocks(link: PeerLink, answer: PayloadOf<"blocks">): Promise<void> {
     const { asked } = link;
     if (asked?.what !== "blocks") throw new PeerFault("blocks that nobody asked for", { score: 1 });
+    const fetched = await runSliced(checkBlocks(answer, asked), link.peer.slicing);
+    if (link.asked !== asked) return;
     link.asked = undefined;
-    const fetched = checkBlocks(answer, asked);
     noteHeight(link, answer.current_blockchain_height);
     const span = this.queue.find(asked.keys[0]!);
+    if (span !== undefined && span.link === link) checkAnnounced(span.blocks, fetched);
     if (span !== undefined && span.fetched === undefined)
       this.#fill(span, { link, fetched, since: asked.at });
     this.#import.run();
     this.#proceed(link);
   }
 
+  /** The announced blocks that may be fetched; throws PeerFault where they are not of the chain everybody knows. */
+  #fetchable(answer: PayloadOf<"chain">, blocks: readonly NeededBlock[]): NeededBlock[] {
+    const { start_height: start, m_block_ids: ids, m_block_weights: weights } = answer;
+    const count = this.#options.parts.confirmedBlocks.confirm({
+      start,
+      ids,
+      weights: weights.length === 0 ? undefined : weights,
+      isToTop: start + ids.length >= answer.total_height,
+    });
+    // Source: cryptonote_protocol_handler.inl `handle_response_chain_entry`.
+    if (count === 0 || count + KNOWN_GROUP_BLOCKS <= ids.length) {
+      throw new PeerFault("a chain that is not the known one", { score: 1 });
+    }
+    return blocks.slice(0, count);
+  }
+
   closed(link: PeerLink): void {
     this.#forget(link);
     link.asked = undefined;
+    link.neededMemory.release();
     this.#proceedAll();
   }
 
@@ -176,6 +230,12 @@ export class ChainSync {
   #has({ id, key }: Pick<NeededBlock, "id" | "key">): boolean {
     const { heightOf, alternativeBlock } = this.#read;
     return this.queue.has(key) || heightOf(id) !== undefined || alternativeBlock(id) !== undefined;
+  }
+
+  /** The same for a block at a height, without looking for its id where our chain does not reach. */
+  #isInHand(block: NeededBlock): boolean {
+    if (block.height < this.#read.height()) return this.#has(block);
+    return this.queue.has(block.key) || this.#read.alternativeBlock(block.id) !== undefined;
   }
 
   #checkSynchronized(): void {
@@ -222,7 +282,7 @@ export class ChainSync {
       this.#askBlocks(link, late.blocks);
       return;
     }
-    const unknown = link.needed.findIndex((block) => !this.#has(block));
+    const unknown = link.needed.findIndex((block) => !this.#isInHand(block));
     link.needed = unknown === -1 ? [] : link.needed.slice(unknown);
     if (this.#isBelowWanted(link)) this.follow(link);
     else if (link.needed.length === 0) this.#askFurther(link);
@@ -262,13 +322,13 @@ export class ChainSync {
   /** The next blocks to ask this peer for, as many as make one answer. */
   #choose(link: PeerLink): NeededBlock[] {
     const { blocksPerRequest } = this.#options;
-    const isFetchable = (block: NeededBlock) => !this.#has(block) && isWhole(link, block);
+    const isFetchable = (block: NeededBlock) => !this.#isInHand(block) && isWhole(link, block);
     const first = link.needed.findIndex(isFetchable);
     const chosen: NeededBlock[] = [];
     let bytes = 0;
     const most = Math.min(blocksPerRequest ?? MAX_BLOCKS_OF_REQUEST, MAX_BLOCKS_OF_REQUEST);
     for (const block of first === -1 ? [] : link.needed.slice(first, first + most)) {
-      bytes += block.weight === 0 ? ANSWER_BYTES / DEFAULT_BLOCKS : block.weight;
+      bytes += block.weight === 0 ? ANSWER_BYTES / DEFAULT_BLOCKS : queuedBytes(block.weight);
       const isTooMuch = chosen.length > 0 && bytes > ANSWER_BYTES && blocksPerRequest === undefined;
       if (isTooMuch || !isFetchable(block)) break;
       chosen.push(block);
@@ -277,8 +337,7 @@ export class ChainSync {
   }
 
   #isQueueFull(): boolean {
-    const { filled, bytes } = this.queue;
-    return filled >= MANY_SPANS && bytes >= (this.#options.maxQueueBytes ?? DEFAULT_QUEUE_BYTES);
+    return this.queue.bytes >= (this.#options.maxQueueBytes ?? DEFAULT_QUEUE_BYTES);
   }
 
   /** Whether blocks are missing that this peer may have but was not going to be asked for; notes that it is now. */
@@ -324,11 +383,9 @@ export class ChainSync {
   ): void {
     const seconds = Math.max(0.001, (this.#options.clock.milliseconds() - since) / 1000);
     span.fetched = fetched;
-    span.bytes = fetched.reduce(
-      (sum, { block, txs }) => txs.reduce((all, { blob }) => all + blob.length, sum + block.blob.length),
-      0,
-    );
-    span.rate = span.bytes / seconds;
+    const sizes = fetched.map(sizeOf);
+    span.bytes = sizes.reduce((sum, size) => sum + queuedBytes(size), 0);
+    span.rate = sizes.reduce((sum, size) => sum + size, 0) / seconds;
     span.link = link;
   }
 
@@ -366,6 +423,24 @@ export class ChainSync {
     link.asked = undefined;
     this.#forget(link);
     link.state = "standby";
+  }
+}
+
+/** Bytes of a block with its transactions. */
+function sizeOf({ blob, txs }: FetchedBlock): number {
+  return txs.reduce((sum, tx) => sum + tx.length, blob.length);
+}
+
+/**
+ * Throws PeerFault where blocks are much larger than the weights their peer announced, by which it was asked for so
+ * many at once. A weight counts all bytes of the transactions; the block's own, mostly their ids, come on top.
+ */
+function checkAnnounced(blocks: readonly NeededBlock[], fetched: readonly FetchedBlock[]): void {
+  for (const [i, { weight }] of blocks.entries()) {
+    if (weight === 0) continue;
+    const limit = 2 * weight + MAX_UNANNOUNCED_BYTES;
+    if (sizeOf(fetched[i]!) > limit)
+      throw new PeerFault("a block larger than it was announced", { score: 5 });
   }
 }
 

@@ -28,14 +28,17 @@ function checkShape(answer: PayloadOf<"chain">, overlap: number): void {
   if (weights.length > 0 && weights.length !== ids.length) {
     throw new PeerFault("not one weight for each block", WRONG);
   }
-  if (total >= MAX_BLOCK_NUMBER || ids.length > MAX_BLOCK_IDS_TAKEN) throw new PeerFault("too many blocks");
+  if (total >= MAX_BLOCK_NUMBER || ids.length > MAX_BLOCK_IDS_TAKEN) {
+    throw new PeerFault("too many blocks", WRONG);
+  }
 }
 
 /** Checks one block of a chain after the first; true when it is unknown. */
 function isUnknown(known: KnownBlocks, { id, key, height }: NeededBlock, isPastUnknown: boolean): boolean {
   const { read } = known;
   const where = read.heightOf(id);
-  if (where === undefined && read.alternativeBlock(id) === undefined) {
+  // Of side blocks nothing follows: ours may be of a branch whose lower blocks have left again.
+  if (where === undefined && (isPastUnknown || read.alternativeBlock(id) === undefined)) {
     if (known.isInvalid(key)) throw new PeerFault("a chain with an invalid block", WRONG);
     return true;
   }
@@ -45,26 +48,29 @@ function isUnknown(known: KnownBlocks, { id, key, height }: NeededBlock, isPastU
 }
 
 /**
- * The blocks of a chain that a peer tells of, which must follow one we know. Throws PeerFault.
+ * The blocks of a chain that a peer tells of, which must follow one we know; pauses between them. Throws PeerFault.
  * Source: cryptonote_protocol_handler.inl `handle_response_chain_entry`.
  */
-export function checkChain(
+export function* checkChain(
   known: KnownBlocks,
   answer: PayloadOf<"chain">,
   { overlap }: Asked & { what: "chain" },
-): NeededBlock[] {
+): Generator<void, NeededBlock[]> {
   checkShape(answer, overlap);
   const seen = new Set<string>();
   let isPastUnknown = false;
-  return answer.m_block_ids.map((id, i) => {
+  const blocks: NeededBlock[] = [];
+  for (const [i, id] of answer.m_block_ids.entries()) {
+    yield;
     const height = answer.start_height + i;
-    const block = { id, key: toHex(id), height, weight: answer.m_block_weights[i] ?? 0 };
+    const block: NeededBlock = { id, key: toHex(id), height, weight: answer.m_block_weights[i] ?? 0 };
     if (seen.has(block.key)) throw new PeerFault("a block twice in a chain", LIE);
     seen.add(block.key);
-    const isNew = i === 0 ? isFirstUnknown(known, block) : isUnknown(known, block, isPastUnknown);
+    const isNew: boolean = i === 0 ? isFirstUnknown(known, block) : isUnknown(known, block, isPastUnknown);
     isPastUnknown ||= isNew;
-    return block;
-  });
+    blocks.push(block);
+  }
+  return blocks;
 }
 
 /** The first block of a chain must be one we have or have asked for. */
@@ -74,47 +80,59 @@ function isFirstUnknown({ read, isComing }: KnownBlocks, { id, key }: NeededBloc
   return true;
 }
 
-function readEntry({ block: blob, txs, pruned, weight }: BlockEntry): FetchedBlock {
-  const block = readOrBlame(blob);
-  const inputs = block.block.minerTransaction.prefix.inputs;
-  if (inputs.length !== 1 || inputs[0]?.type !== "generation") throw new PeerFault("a block nobody mined");
-  if (block.block.transactionHashes.length !== txs.length)
-    throw new PeerFault("a block without all it holds");
-  if (pruned || weight !== 0 || txs.some(({ prunableHash }) => !equalBytes(prunableHash, NULL_HASH))) {
-    throw new PeerFault("pruned data that nobody asked for");
+/** A fetched block with what is compared with the question. */
+interface CheckedEntry {
+  readonly key: string;
+  /** As its miner's transaction has it. */
+  readonly height: number;
+  readonly fetched: FetchedBlock;
+}
+
+function readEntry({ block: blob, txs, pruned, weight }: BlockEntry): CheckedEntry {
+  const { block, key } = readOrBlame(blob);
+  const [input, ...others] = block.minerTransaction.prefix.inputs;
+  if (others.length > 0 || input?.type !== "generation") throw new PeerFault("a block nobody mined", WRONG);
+  if (block.transactionHashes.length !== txs.length) {
+    throw new PeerFault("a block without all it holds", WRONG);
   }
-  return { block, txs };
+  if (pruned || weight !== 0 || txs.some(({ prunableHash }) => !equalBytes(prunableHash, NULL_HASH))) {
+    throw new PeerFault("pruned data that nobody asked for", WRONG);
+  }
+  const fetched = { previousId: block.header.previousId, blob, txs: txs.map((tx) => tx.blob) };
+  return { key, height: input.height, fetched };
 }
 
 function readOrBlame(blob: Uint8Array): IncomingBlock {
   try {
     return readIncomingBlock(blob);
   } catch (error) {
-    throw error instanceof BadBytes ? new PeerFault(`no block: ${error.message}`) : error;
+    throw error instanceof BadBytes ? new PeerFault(`no block: ${error.message}`, WRONG) : error;
   }
 }
 
 /**
- * The blocks a peer was asked for, in the order of the question. Throws PeerFault.
+ * The blocks a peer was asked for, in the order of the question; pauses between them. Throws PeerFault.
  * Source: cryptonote_protocol_handler.inl `handle_response_get_objects`.
  */
-export function checkBlocks(
+export function* checkBlocks(
   { blocks }: PayloadOf<"blocks">,
   { keys, start }: Asked & { what: "blocks" },
-): FetchedBlock[] {
+): Generator<void, FetchedBlock[]> {
   if (blocks.length === 0) throw new PeerFault("an answer without blocks", WRONG);
-  const fetched = new Map(blocks.map((entry) => readEntry(entry)).map((entry) => [entry.block.key, entry]));
+  if (blocks.length > keys.length) throw new PeerFault("blocks that nobody asked for", WRONG);
+  const fetched = new Map<string, CheckedEntry>();
   const wanted = new Set(keys);
-  if (blocks.length > keys.length || [...fetched.keys()].some((key) => !wanted.has(key))) {
-    throw new PeerFault("blocks that nobody asked for");
+  for (const entry of blocks) {
+    yield;
+    const read = readEntry(entry);
+    if (!wanted.has(read.key)) throw new PeerFault("blocks that nobody asked for", WRONG);
+    fetched.set(read.key, read);
   }
   const inOrder = keys.map((key) => {
     const found = fetched.get(key);
     if (found === undefined) throw new PeerFault("not all blocks asked for");
     return found;
   });
-  const first = inOrder[0]!.block.block.minerTransaction.prefix.inputs[0];
-  if (first?.type === "generation" && first.height > start)
-    throw new PeerFault("a block ahead of its height");
-  return inOrder;
+  if (inOrder[0]!.height > start) throw new PeerFault("a block ahead of its height", WRONG);
+  return inOrder.map((entry) => entry.fetched);
 }

@@ -1,7 +1,7 @@
-import { setImmediate } from "node:timers/promises";
+import { TimeSlice } from "@anulo/limits";
 import { BadBytes, toHex } from "@anulo/protocol";
 import { BadBlock, type BlockImporter, Outrun } from "../chain/import-blocks.ts";
-import { type IncomingBlock, readSuppliedTransaction } from "../chain/incoming-block.ts";
+import { type IncomingBlock, readBlockWithTransactions } from "../chain/incoming-block.ts";
 import type { ChainParts } from "../chain/parts.ts";
 import type { BlockQueue, FetchedBlock, Span } from "./block-queue.ts";
 
@@ -35,20 +35,13 @@ function isUprooted(error: unknown): boolean {
   return error instanceof BadBlock && error.violation.violation.code === "UNKNOWN_PARENT";
 }
 
-/** Milliseconds of work between two turns of the event loop. */
-const TURN_MS = 5;
-
-/** Reads the transactions of fetched blocks, in turns; throws BadBytes. */
+/** Reads fetched blocks whose turn has come, in slices; rejects with BadBytes. */
 async function readFetched(fetched: readonly FetchedBlock[]): Promise<IncomingBlock[]> {
+  const slice = new TimeSlice();
   const blocks: IncomingBlock[] = [];
-  let start = performance.now();
-  for (const { block, txs } of fetched) {
-    if (performance.now() - start > TURN_MS) {
-      await setImmediate();
-      start = performance.now();
-    }
-    const supplied = txs.map(({ blob }) => readSuppliedTransaction(blob));
-    blocks.push({ ...block, transactions: new Map(supplied.map((tx) => [toHex(tx.id), tx])) });
+  for (const { blob, txs } of fetched) {
+    if (slice.isOver) await slice.yield();
+    blocks.push(await readBlockWithTransactions(blob, txs));
   }
   return blocks;
 }
@@ -65,7 +58,7 @@ export function createSpanImport(options: SpanImportOptions): SpanImport {
   /** The span whose turn it is; undefined while it, or what it builds on, is still to come. */
   const next = (): Span | undefined => {
     for (let span = queue.next(); span?.fetched !== undefined; span = queue.next()) {
-      const { previousId } = span.fetched[0]!.block.block.header;
+      const { previousId } = span.fetched[0]!;
       const isUseful = !isKnown(span.blocks.at(-1)!.id);
       if (isUseful && (isKnown(previousId) || isStaged(previousId))) return span;
       const isAwaited = queue.has(toHex(previousId)) || span.start > queue.gapFrom(read.height());

@@ -1,5 +1,5 @@
+import type { ByteReservation } from "@anulo/limits";
 import type { Peer } from "@anulo/p2p";
-import type { SuppliedTransactions } from "../chain/incoming-block.ts";
 
 /** What a connection is busy with, as RPC tells it. Source: connection_context.h `state`. */
 export type LinkState = "synchronizing" | "standby" | "normal";
@@ -39,12 +39,42 @@ export interface PeerLink {
   asked: Asked | undefined;
   /** Blocks of its chain that we lack, oldest first. */
   needed: NeededBlock[];
+  /** The memory of `needed`, as it was told. */
+  readonly neededMemory: ByteReservation;
   /** The newest block (32 bytes) of its chain that it told us of, with its height. */
   newestTold: { readonly id: Uint8Array; readonly height: number } | undefined;
   /** When (milliseconds) it was last asked for its chain because blocks before others are missing. */
   holeAskedAt: number | undefined;
-  /** A block (id in hexadecimal) it was asked transactions of, and those that came before. */
-  missing: { readonly block: string; readonly transactions: SuppliedTransactions } | undefined;
+  /** Transactions of it that were refused. */
+  readonly refusals: RefusalCount;
+  /** The block (id in hexadecimal) of which it was asked for transactions. */
+  missing: string | undefined;
+}
+
+/** Counts refusals that alone are no fault. */
+export interface RefusalCount {
+  /** Counts one more, at a moment in seconds; false once they are too many. */
+  note(seconds: number): boolean;
+}
+
+/**
+ * Refusals in a row that an honest peer may cause, and how many a second are forgotten: it sends what it took itself,
+ * which breaks our rules where a double spend reached us by another way, or a block came between.
+ */
+const MAX_REFUSALS = 100;
+const REFUSALS_FORGOTTEN_PER_SECOND = 1;
+
+function createRefusalCount(): RefusalCount {
+  let count = 0;
+  let notedAt = 0;
+  return {
+    note(seconds) {
+      const forgotten = Math.max(0, seconds - notedAt) * REFUSALS_FORGOTTEN_PER_SECOND;
+      count = Math.max(0, count - forgotten) + 1;
+      notedAt = seconds;
+      return count <= MAX_REFUSALS;
+    },
+  };
 }
 
 /** Oddities a peer may show. Source: cryptonote_protocol_handler.inl `DROP_PEERS_ON_SCORE`. */
@@ -62,8 +92,10 @@ export function createLink(peer: Peer): PeerLink {
     score: 0,
     asked: undefined,
     needed: [],
+    neededMemory: peer.reserve(0)!,
     newestTold: undefined,
     holeAskedAt: undefined,
+    refusals: createRefusalCount(),
     missing: undefined,
   };
 }

@@ -1,9 +1,11 @@
+import type { CostLimits } from "@anulo/limits";
 import { type Notification, notification } from "@anulo/p2p";
 import {
   blob,
   bool,
   count64,
   defaultsTo,
+  type Field,
   fixedBytes,
   listOf,
   packedBytes,
@@ -24,33 +26,70 @@ export const MAX_BLOCKS_OF_REQUEST = 100;
 /** Block ids of one answer: sent and taken at most. Source: cryptonote_config.h `BLOCKS_IDS_SYNCHRONIZING_*`. */
 export const BLOCK_IDS_SENT = 10_000;
 export const MAX_BLOCK_IDS_TAKEN = 25_000;
+/** Bytes of transactions in one message that complements a pool; the next follows as it is read. */
+export const COMPLEMENT_BYTES = 2 * MiB;
+/** Block ids that a request for a chain may name: ever further apart, some forty reach from any height to genesis. */
+const MAX_HISTORY_IDS = 500;
+/**
+ * Bytes and transactions of the largest block while the median of weights is at its floor: fifty times 300 kB in a
+ * surge, twice that at most; and the smallest transaction has 1.2 kB.
+ */
+const MAX_BLOCK_BYTES = 32 * MiB;
+const MAX_BLOCK_TRANSACTIONS = 25_000;
+/** Names, types and sizes around what a message is about. */
+const OVERHEAD = KiB;
+/** Estimated memory of a list's element, an id or a transaction, beside its bytes. */
+const ELEMENT = 160;
 
-/** Source: connection_context.cpp `get_max_bytes`. */
-function declare<T>(id: number, name: string, rest: { payload: RecordField<T>; maxBytes: number }) {
+/** What is not responded to. */
+const noResponse = { rows: 0, responseBytes: 0 };
+
+/** Payloads are as long as the message needs, and at most as the original takes. Source: connection_context.cpp `get_max_bytes`. */
+function declare<T>(id: number, name: string, rest: { payload: RecordField<T>; cost: CostLimits }) {
   return notification({ id, name, ...rest });
 }
 
 const hashes = packedBytes(32);
+/** The same as they came, for messages that may have very many. */
+const joinedHashes: Field<Uint8Array> = {
+  ...blob,
+  toPortable: (joined) => (joined.length === 0 ? undefined : blob.toPortable(joined)),
+};
 const newBlock = record({ b: blockEntry, current_blockchain_height: count64 });
 
 /** Source: cryptonote_protocol_defs.h; the field names are those of the wire. */
 export const messages = {
-  newBlock: declare(2001, "new block", { payload: newBlock, maxBytes: MAX_PACKET }),
+  newBlock: declare(2001, "new block", {
+    payload: newBlock,
+    cost: { requestBytes: MAX_BLOCK_BYTES, memoryBytes: 4 * MiB, ...noResponse },
+  }),
   newTransactions: declare(2002, "new transactions", {
     payload: record({ txs: listOf(blob), _: blob, dandelionpp_fluff: defaultsTo(bool, true) }),
-    maxBytes: MAX_PACKET,
+    // The original puts its whole pool into one: for a peer that lacks it, and when it relays all of it again.
+    cost: { requestBytes: MAX_PACKET, memoryBytes: 4 * MiB, ...noResponse },
   }),
   requestBlocks: declare(2003, "request blocks", {
     payload: record({ blocks: hashes, prune: defaultsTo(bool, false) }),
-    maxBytes: 2 * MiB,
+    cost: {
+      requestBytes: MAX_BLOCKS_OF_REQUEST * 32 + OVERHEAD,
+      memoryBytes: MAX_BLOCKS_OF_REQUEST * ELEMENT + OVERHEAD,
+      rows: MAX_BLOCKS_OF_REQUEST * 3 + 4 * MAX_BLOCK_TRANSACTIONS,
+      // A longer one would not fit a frame.
+      responseBytes: 95_000_000,
+    },
   }),
   blocks: declare(2004, "blocks", {
     payload: record({ blocks: listOf(blockEntry), missed_ids: hashes, current_blockchain_height: count64 }),
-    maxBytes: MAX_PACKET,
+    cost: { requestBytes: MAX_PACKET, memoryBytes: 8 * MiB, ...noResponse },
   }),
   requestChain: declare(2006, "request chain", {
     payload: record({ block_ids: hashes, prune: defaultsTo(bool, false) }),
-    maxBytes: 512 * KiB,
+    cost: {
+      requestBytes: MAX_HISTORY_IDS * 32 + OVERHEAD,
+      memoryBytes: MAX_HISTORY_IDS * ELEMENT + OVERHEAD,
+      rows: MAX_HISTORY_IDS + 2 * BLOCK_IDS_SENT + 3,
+      responseBytes: 2 * MiB,
+    },
   }),
   chain: declare(2007, "chain", {
     payload: record({
@@ -62,20 +101,38 @@ export const messages = {
       m_block_weights: packedCounts,
       first_block: blob,
     }),
-    maxBytes: 4 * MiB,
+    cost: {
+      // An id and a weight each, and one block without its transactions.
+      requestBytes: MAX_BLOCK_IDS_TAKEN * 40 + MiB,
+      memoryBytes: MAX_BLOCK_IDS_TAKEN * 2 * ELEMENT + OVERHEAD,
+      ...noResponse,
+    },
   }),
-  newFluffyBlock: declare(2008, "new fluffy block", { payload: newBlock, maxBytes: 4 * MiB }),
+  newFluffyBlock: declare(2008, "new fluffy block", {
+    payload: newBlock,
+    cost: { requestBytes: 4 * MiB, memoryBytes: 4 * MiB, ...noResponse },
+  }),
   requestMissing: declare(2009, "request missing transactions", {
     payload: record({
       block_hash: fixedBytes(32),
       current_blockchain_height: count64,
       missing_tx_indices: packedCounts,
     }),
-    maxBytes: MiB,
+    cost: {
+      requestBytes: MAX_BLOCK_TRANSACTIONS * 8 + OVERHEAD,
+      memoryBytes: MAX_BLOCK_TRANSACTIONS * ELEMENT + OVERHEAD,
+      rows: 2 + 3 * MAX_BLOCK_TRANSACTIONS,
+      responseBytes: MAX_BLOCK_BYTES,
+    },
   }),
   poolComplement: declare(2010, "pool complement", {
-    payload: record({ hashes }),
-    maxBytes: 4 * MiB,
+    payload: record({ hashes: joinedHashes }),
+    cost: {
+      requestBytes: 4 * MiB,
+      memoryBytes: OVERHEAD,
+      rows: 0,
+      responseBytes: COMPLEMENT_BYTES,
+    },
   }),
 } as const;
 

@@ -1,8 +1,9 @@
-import { RuleViolation } from "@anulo/consensus";
+import { chainContext, checkBlockSize, RuleViolation } from "@anulo/consensus";
+import { TimeSlice } from "@anulo/limits";
 import { PeerFault } from "@anulo/p2p";
 import { BadBytes, toHex } from "@anulo/protocol";
-import { acceptBlock, type BlockOutcome } from "../chain/chain.ts";
-import { type IncomingBlock, readBlockWithTransactions } from "../chain/incoming-block.ts";
+import { acceptBlock, type BlockOutcome, type HeaderStanding, proveHeader } from "../chain/chain.ts";
+import { type IncomingBlock, readIncomingBlock, withTransactions } from "../chain/incoming-block.ts";
 import type { ChainParts } from "../chain/parts.ts";
 import { isPublic } from "../pool/relay-phase.ts";
 import type { ChainSync } from "./chain-sync.ts";
@@ -26,14 +27,16 @@ export interface NewBlocksOptions {
   links(): readonly PeerLink[];
 }
 
-function readOrBlame({ b: { block, txs } }: PayloadOf<"newBlock">): Promise<IncomingBlock> {
-  const blobs = txs.map(({ blob }) => blob);
-  return readBlockWithTransactions(block, blobs).catch((error) => {
+/** Reads what a peer sent; what is no block is its fault. */
+async function readOrBlame<T>(read: () => T | Promise<T>): Promise<T> {
+  try {
+    return await read();
+  } catch (error) {
     throw error instanceof BadBytes ? new PeerFault(`no block: ${error.message}`) : error;
-  });
+  }
 }
 
-/** Places of the transactions that neither came along nor may be known to us. */
+/** Positions of the transactions that neither came along nor may be known to us. */
 function missingOf({ pool, store }: ChainParts, { block, transactions }: IncomingBlock): number[] {
   return block.transactionHashes.flatMap((id, index) => {
     const key = toHex(id);
@@ -44,9 +47,20 @@ function missingOf({ pool, store }: ChainParts, { block, transactions }: Incomin
   });
 }
 
+/** Runs one thing at a time for each key: who comes while it runs waits for its outcome. */
+function createShared<T>(): (key: string, run: () => Promise<T>) => Promise<T> {
+  const running = new Map<string, Promise<T>>();
+  return (key, run) => {
+    const started = running.get(key) ?? run().finally(() => running.delete(key));
+    running.set(key, started);
+    return started;
+  };
+}
+
 /** Source: cryptonote_protocol_handler.inl `handle_notify_new_fluffy_block`, `handle_notify_new_block`. */
 export function createNewBlocks({ parts, sync, links }: NewBlocksOptions): NewBlocks {
   const coming = new Map<string, Promise<BlockOutcome>>();
+  const shareHeader = createShared<HeaderStanding>();
   const isReady = (link: PeerLink) => link.state === "normal" && sync.isSynchronized;
   /**
    * Two peers may tell of the same block: it is looked at once. Where that fails, the fault may be in the
@@ -65,12 +79,16 @@ export function createNewBlocks({ parts, sync, links }: NewBlocksOptions): NewBl
     return outcome;
   };
   const accept = async (link: PeerLink, incoming: IncomingBlock): Promise<void> => {
+    const outcome = await acceptOnce(incoming);
+    if (outcome !== "added" && outcome !== "reorganised") return;
+    const height = parts.store.read.heightOf(incoming.id);
+    const others = links().filter((other) => other !== link && other.peer.zone === "public");
+    if (height !== undefined) relayBlock(parts.store.read, height, others);
+  };
+  /** What breaks a rule is the peer's fault; a block of an unknown parent makes us ask for those between. */
+  const blaming = async (link: PeerLink, take: () => Promise<void>): Promise<void> => {
     try {
-      const outcome = await acceptOnce(incoming);
-      if (outcome !== "added" && outcome !== "reorganised") return;
-      const height = parts.store.read.heightOf(incoming.id);
-      const others = links().filter((other) => other !== link && other.peer.zone === "public");
-      if (height !== undefined) relayBlock(parts.store.read, height, others);
+      await take();
     } catch (error) {
       if (!(error instanceof RuleViolation)) throw error;
       const { code } = error.violation;
@@ -78,31 +96,46 @@ export function createNewBlocks({ parts, sync, links }: NewBlocksOptions): NewBl
         throw new PeerFault(error.message, { score: code === "PROOF_OF_WORK" ? 10 : 1 });
       }
       if (link.peer.isOpen && link.state === "normal") sync.follow(link);
+    } finally {
+      // A block may be dealt with without waiting for anything: peers that send many must not keep others waiting.
+      await new TimeSlice().yield();
     }
+  };
+  /** A block with the transactions that came along, which are read once its work is proven; undefined if it is known. */
+  const read = async ({ b: { block, txs } }: PayloadOf<"newBlock">): Promise<IncomingBlock | undefined> => {
+    checkBlockSize(block.length, chainContext(parts.state.view(), parts.now()).limits);
+    const incoming = await readOrBlame(() => readIncomingBlock(block));
+    const standing = await shareHeader(incoming.key, () => proveHeader(parts, incoming));
+    if (standing === "known") return undefined;
+    const blobs = txs.map(({ blob }) => blob);
+    return readOrBlame(() => withTransactions(incoming, blobs));
   };
   return {
     isComing: (key) => coming.has(key),
     async onWhole(link, message) {
-      if (isReady(link)) await accept(link, await readOrBlame(message));
+      if (!isReady(link)) return;
+      await blaming(link, async () => {
+        const incoming = await read(message);
+        if (incoming !== undefined) await accept(link, incoming);
+      });
     },
     async onFluffy(link, message) {
       if (!isReady(link)) return;
-      const read = await readOrBlame(message);
-      const asked = link.missing?.block === read.key ? link.missing : undefined;
-      const transactions = new Map([...(asked?.transactions ?? []), ...(read.transactions ?? [])]);
-      const incoming = { ...read, transactions };
-      const missing = missingOf(parts, incoming);
-      link.missing = undefined;
-      if (missing.length === 0) return accept(link, incoming);
-      if (asked !== undefined) throw new PeerFault("not the transactions that were asked for");
-      link.missing = { block: incoming.key, transactions };
-      const { current_blockchain_height } = message;
-      const ask = {
-        block_hash: incoming.id,
-        current_blockchain_height,
-        missing_tx_indices: missing,
-      };
-      link.peer.notify(messages.requestMissing, ask);
+      await blaming(link, async () => {
+        const incoming = await read(message);
+        if (incoming === undefined) return;
+        const isAnswer = link.missing === incoming.key;
+        link.missing = undefined;
+        if (missingOf(parts, incoming).length === 0) return accept(link, incoming);
+        if (isAnswer) throw new PeerFault("not the transactions that were asked for");
+        link.missing = incoming.key;
+        // Nothing waits here for the answer: it holds those that came along, too, and the block once more.
+        link.peer.notify(messages.requestMissing, {
+          block_hash: incoming.id,
+          current_blockchain_height: message.current_blockchain_height,
+          missing_tx_indices: missingOf(parts, { ...incoming, transactions: new Map() }),
+        });
+      });
     },
   };
 }

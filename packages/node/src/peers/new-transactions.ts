@@ -1,10 +1,11 @@
-import { setImmediate } from "node:timers/promises";
 import { RuleViolation, verdictOf } from "@anulo/consensus";
 import type { RandomSource } from "@anulo/crypto";
+import { TimeSlice } from "@anulo/limits";
 import { PeerFault } from "@anulo/p2p";
 import { readTransaction, toHex, transactionHash } from "@anulo/protocol";
 import type { ChainParts } from "../chain/parts.ts";
-import { admit, type Submission } from "../pool/admit.ts";
+import { FailedProof } from "../chain/proofs.ts";
+import { admitFromStranger, type Submission } from "../pool/admit.ts";
 import type { PoolEntry } from "../pool/pool.ts";
 import { poisson } from "./chance.ts";
 import type { PeerLink } from "./link.ts";
@@ -17,8 +18,6 @@ export interface NewTransactionsOptions {
   readonly random: RandomSource;
 }
 
-/** Milliseconds of work between two turns of the event loop. */
-const TURN_MS = 15;
 /** Seconds a transaction from an anonymity network is kept back on average. Source: cryptonote_config.h. */
 const FORWARD_SECONDS = 22;
 
@@ -35,14 +34,21 @@ function submissionOf(
 }
 
 /** Takes one transaction; the pool's entry when it is to be told on. Throws PeerFault where nobody honest sends it. */
-async function take(parts: ChainParts, submission: Submission): Promise<PoolEntry | undefined> {
+async function take(
+  { parts }: NewTransactionsOptions,
+  link: PeerLink,
+  submission: Submission,
+): Promise<PoolEntry | undefined> {
   try {
-    const outcome = await admit(parts, submission);
+    const outcome = await admitFromStranger(parts, submission);
     if (outcome === "known") return undefined;
   } catch (error) {
     if (!(error instanceof RuleViolation)) throw error;
     const { peer } = verdictOf[error.violation.code];
-    if (peer !== "keep") throw new PeerFault(error.message);
+    const isProof = error instanceof FailedProof;
+    if (peer !== "keep") throw new PeerFault(error.message, isProof ? { score: 1 } : undefined);
+    // An honest peer may have taken another of two double spends, but not one after another.
+    if (!link.refusals.note(parts.now())) throw new PeerFault(`too often ${error.message}`, { score: 1 });
     return undefined;
   }
   const key = toHex(transactionHash(readTransaction(submission.blob)));
@@ -61,18 +67,17 @@ export async function takeTransactions(
 ): Promise<void> {
   const submission = submissionOf(options, link, dandelionpp_fluff);
   const fresh: PoolEntry[] = [];
-  let start = performance.now();
+  const slice = new TimeSlice(link.peer.slicing);
   try {
     for (const blob of txs) {
-      // What is known already, or proven, is judged without waiting for anything.
-      if (performance.now() - start > TURN_MS) {
-        await setImmediate();
-        start = performance.now();
-      }
-      const entry = await take(options.parts, { blob, ...submission });
+      // What is known already, or refused, is judged without waiting for anything.
+      if (slice.isOver) await slice.yield();
+      // The pool keeps a copy: it would hold the whole message otherwise.
+      const entry = await slice.wait(take(options, link, { blob: new Uint8Array(blob), ...submission }));
       if (entry !== undefined) fresh.push(entry);
     }
   } finally {
     options.relay.tell(fresh, link);
+    await slice.yield();
   }
 }

@@ -1,4 +1,4 @@
-import { BadBytes, type Field, packedBytes } from "@anulo/protocol";
+import { BadBytes, blob, type Field, packedBytes } from "@anulo/protocol";
 
 const words = packedBytes(8);
 
@@ -17,7 +17,12 @@ function wordOf(value: number): Uint8Array {
 /** Whole numbers below 2^53, 8 bytes each, little-endian, side by side in one string. Empty is left out. */
 export const packedCounts: Field<number[]> = {
   toPortable: (values) => words.toPortable(values.map(wordOf)),
-  fromPortable: (entry) => words.fromPortable(entry).map(numberOf),
+  fromPortable: (value) => {
+    const joined = blob.fromPortable(value);
+    if (joined.length % 8 !== 0) throw new BadBytes("not a multiple of 8 bytes");
+    value?.charge(joined.length);
+    return Array.from({ length: joined.length / 8 }, (_, i) => numberOf(joined.subarray(8 * i, 8 * i + 8)));
+  },
   toJson: (values) => words.toJson(values.map(wordOf)),
   fromJson: (json) => words.fromJson(json).map(numberOf),
 };

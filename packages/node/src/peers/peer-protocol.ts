@@ -244,7 +244,7 @@ export class PeerProtocol {
     if (link === undefined || !this.#wantsComplement) return;
     this.#wantsComplement = false;
     const known = this.#parts.pool.entries().filter(({ row }) => isPublic(row));
-    link.peer.notify(messages.poolComplement, { hashes: known.map(({ id }) => id) });
+    link.peer.notify(messages.poolComplement, { hashes: Buffer.concat(known.map(({ id }) => id)) });
   }
 
   #scheduleTick(): void {

@@ -1,4 +1,4 @@
-import { setImmediate, setTimeout } from "node:timers/promises";
+import { type ByteReservation, type CostLimits, runSliced, TimeSlice } from "@anulo/limits";
 import { PeerFault } from "@anulo/p2p";
 import { equalBytes, NULL_HASH, readBlock, toHex } from "@anulo/protocol";
 import type { ChainReader } from "@anulo/storage";
@@ -8,66 +8,95 @@ import { isPublic } from "../pool/relay-phase.ts";
 import type { BlockEntry, TransactionEntry } from "./block-entry.ts";
 import { chainAnswer } from "./chain-history.ts";
 import type { PeerLink } from "./link.ts";
-import { MAX_BLOCKS_OF_REQUEST, messages, type PayloadOf } from "./messages.ts";
+import { COMPLEMENT_BYTES, MAX_BLOCKS_OF_REQUEST, messages, type PayloadOf } from "./messages.ts";
 import { transactionsMessage } from "./transactions-message.ts";
 
 /** Answers what peers ask. Each may throw PeerFault. */
 export interface Server {
-  chain(link: PeerLink, ask: PayloadOf<"requestChain">): void;
+  chain(link: PeerLink, ask: PayloadOf<"requestChain">): Promise<void>;
   blocks(link: PeerLink, ask: PayloadOf<"requestBlocks">): Promise<void>;
-  missing(link: PeerLink, ask: PayloadOf<"requestMissing">): void;
+  missing(link: PeerLink, ask: PayloadOf<"requestMissing">): Promise<void>;
   complement(link: PeerLink, ask: PayloadOf<"poolComplement">): Promise<void>;
 }
 
-/** Milliseconds of work between two turns of the event loop. */
-const TURN_MS = 15;
-/** Bytes of transactions in one message; the next waits until no more than that is queued for the peer. */
-const COMPLEMENT_BYTES = 2 * 1024 * 1024;
-const DRAIN_LOOK_MS = 50;
-/** An answer with more bytes would not fit a message. */
-const MAX_ANSWER_BYTES = 95_000_000;
+/** What a refusal costs a peer that makes us work for it, or asks as no honest node does. */
+const WRONG = { score: 1 };
 
-function entryOf(read: ChainReader, height: number, prune: boolean): BlockEntry | undefined {
+/** Counts what a response costs while it is put together. Both throw PeerFault. */
+interface Meter {
+  /** Rows read, and bytes that will be sent. */
+  spend(more: { readonly rows: number; readonly bytes: number }): void;
+  /** Memory that is needed meanwhile. */
+  hold(bytes: number): void;
+}
+
+function createMeter({ rows: maxRows, responseBytes }: CostLimits, held: ByteReservation): Meter {
+  let rows = 0;
+  let bytes = 0;
+  const hold = (more: number): void => {
+    if (!held.resize(held.bytes + more)) throw new PeerFault("asks for more than there is memory for");
+  };
+  return {
+    hold,
+    spend(more) {
+      rows += more.rows;
+      bytes += more.bytes;
+      if (rows > maxRows || bytes > responseBytes) throw new PeerFault("asks for too much at once", WRONG);
+      hold(more.bytes);
+    },
+  };
+}
+
+/** Names, types and sizes around a transaction in a response. */
+const TRANSACTION_OVERHEAD = 40;
+
+/** A block as it is sent, a transaction at a time; undefined where it is not whole. */
+function* entryOf(
+  read: ChainReader,
+  height: number,
+  { prune, meter }: { readonly prune: boolean; readonly meter: Meter },
+): Generator<void, BlockEntry | undefined> {
   const info = read.blockInfo(height);
   const block = read.blockBlob(height);
   if (info === undefined || block === undefined) return undefined;
+  meter.spend({ rows: 3, bytes: block.length });
   const txs: TransactionEntry[] = [];
   for (let i = 1; i < info.transactionCount; i++) {
+    yield;
     const stored = read.transactionById(info.firstTransactionId + i);
     if (stored === undefined) return undefined;
     // Transactions of version 1 have no hash of a prunable part, and go whole.
     const inPart = prune && !equalBytes(stored.prunableHash, NULL_HASH);
     const blob = inPart ? read.prunedTransaction(stored.id) : transactionBlob(read, stored);
     if (blob === undefined) return undefined;
+    meter.spend({ rows: 3, bytes: blob.length + TRANSACTION_OVERHEAD });
     txs.push({ blob, prunableHash: inPart ? stored.prunableHash : NULL_HASH });
   }
   return { pruned: prune, block, weight: prune ? info.weight : 0, txs };
 }
 
-function sizeOf({ block, txs }: BlockEntry): number {
-  return txs.reduce((sum, { blob }) => sum + blob.length + 40, block.length);
-}
-
-/** The blocks with these ids, in turns; undefined where one of them is not whole. */
-async function entriesOf(read: ChainReader, { blocks: ids, prune }: PayloadOf<"requestBlocks">) {
+/** The blocks with these ids; throws PeerFault where one of them is not whole. */
+function* entriesOf(
+  read: ChainReader,
+  { blocks: ids, prune }: PayloadOf<"requestBlocks">,
+  meter: Meter,
+): Generator<void, { blocks: BlockEntry[]; missed: Uint8Array[] }> {
   const blocks: BlockEntry[] = [];
   const missed: Uint8Array[] = [];
-  let bytes = 0;
-  let start = performance.now();
   for (const id of ids) {
-    if (performance.now() - start > TURN_MS) {
-      await setImmediate();
-      start = performance.now();
-    }
+    yield;
     const height = read.heightOf(id);
-    const entry = height === undefined ? undefined : entryOf(read, height, prune);
-    if (height !== undefined && entry === undefined) return undefined;
-    if (entry === undefined) missed.push(id);
-    else blocks.push(entry);
-    bytes += entry === undefined ? 0 : sizeOf(entry);
-    if (bytes > MAX_ANSWER_BYTES) return undefined;
+    const entry = height === undefined ? undefined : yield* entryOf(read, height, { prune, meter });
+    if (entry !== undefined) blocks.push(entry);
+    else if (height === undefined) missed.push(id);
+    else throw new PeerFault("asks for blocks that are not here whole", WRONG);
   }
   return { blocks, missed };
+}
+
+/** Throws PeerFault where an id (32 bytes) comes twice. */
+function checkDistinct(ids: readonly Uint8Array[]): void {
+  if (new Set(ids.map(toHex)).size < ids.length) throw new PeerFault("asks for a block twice", WRONG);
 }
 
 /** Bytes of a block on the main chain or beside it. */
@@ -82,54 +111,99 @@ function transactionOf({ store, pool }: ChainParts, id: Uint8Array): Uint8Array 
 }
 
 /** Whole transactions of a block by their places in it; throws PeerFault. */
-function missingOf(parts: ChainParts, blob: Uint8Array, indices: readonly number[]): TransactionEntry[] {
+function* missingOf(
+  parts: ChainParts,
+  { blob, indices }: { readonly blob: Uint8Array; readonly indices: readonly number[] },
+  meter: Meter,
+): Generator<void, TransactionEntry[]> {
+  if (new Set(indices).size < indices.length) throw new PeerFault("asks for a transaction twice", WRONG);
   const { transactionHashes } = readBlock(blob);
-  if (new Set(indices).size < indices.length) {
-    throw new PeerFault("asks for a transaction twice", { score: 1 });
-  }
-  return indices.map((index) => {
+  const entries: TransactionEntry[] = [];
+  for (const index of indices) {
+    yield;
     const id = transactionHashes[index];
-    if (id === undefined) throw new PeerFault("asks for a transaction the block does not have");
+    if (id === undefined) throw new PeerFault("asks for a transaction the block does not have", WRONG);
     const found = transactionOf(parts, id);
-    if (found === undefined) throw new PeerFault("asks for a transaction that is not known");
-    return { blob: found, prunableHash: NULL_HASH };
-  });
+    if (found === undefined) throw new PeerFault("asks for a transaction that is not known", WRONG);
+    meter.spend({ rows: 3, bytes: found.length + TRANSACTION_OVERHEAD });
+    entries.push({ blob: found, prunableHash: NULL_HASH });
+  }
+  return entries;
+}
+
+/** Memory of an id in hexadecimal in a set. */
+const KEY_BYTES = 128;
+
+/** The transactions anybody may see of which these ids (32 bytes each) are not; throws PeerFault for an id that comes twice. */
+function* complementOf(
+  { pool }: ChainParts,
+  hashes: Uint8Array,
+  meter: Meter,
+): Generator<void, Uint8Array[]> {
+  meter.hold((hashes.length / 32) * KEY_BYTES);
+  const known = new Set<string>();
+  for (let at = 0; at < hashes.length; at += 32) {
+    if (at % 4096 === 0) yield;
+    known.add(toHex(hashes.subarray(at, at + 32)));
+  }
+  if (known.size * 32 < hashes.length) throw new PeerFault("tells of a transaction twice", WRONG);
+  const entries = pool.entries().filter(({ key, row }) => isPublic(row) && !known.has(key));
+  return entries.map(({ row }) => row.blob);
+}
+
+/** Runs what puts a response together in the peer's turns, with the memory it takes counted as the peer's. */
+async function respond<T>(
+  { peer }: PeerLink,
+  cost: CostLimits,
+  steps: (meter: Meter) => Generator<void, T>,
+): Promise<T> {
+  const held = peer.reserve(0)!;
+  try {
+    return await runSliced(steps(createMeter(cost, held)), peer.slicing);
+  } finally {
+    // From here on it counts as queued.
+    held.release();
+  }
 }
 
 /** Makes what answers peers from a chain; `pruningSeed` tells which part of it is kept whole. */
 export function createServer(parts: ChainParts, pruningSeed: () => number): Server {
   const { read } = parts.store;
+  const { requestChain, requestBlocks, requestMissing, poolComplement } = messages;
   return {
-    chain({ peer }, ask) {
-      const answer = chainAnswer(read, ask, pruningSeed());
-      if (answer !== undefined) peer.notify(messages.chain, answer);
+    async chain(link, ask) {
+      const answer = await respond(link, requestChain.cost, () => chainAnswer(read, ask, pruningSeed()));
+      if (answer !== undefined) link.peer.notify(messages.chain, answer);
     },
-    async blocks({ peer }, ask) {
-      if (ask.blocks.length > MAX_BLOCKS_OF_REQUEST) throw new PeerFault("asks for too many blocks");
-      const found = await entriesOf(read, ask);
-      if (found === undefined) throw new PeerFault("asks for blocks that are not here whole");
-      peer.notify(messages.blocks, {
+    async blocks(link, ask) {
+      if (ask.blocks.length > MAX_BLOCKS_OF_REQUEST) throw new PeerFault("asks for too many blocks", WRONG);
+      checkDistinct(ask.blocks);
+      const found = await respond(link, requestBlocks.cost, (meter) => entriesOf(read, ask, meter));
+      link.peer.notify(messages.blocks, {
         blocks: found.blocks,
         missed_ids: found.missed,
         current_blockchain_height: read.height(),
       });
     },
-    missing({ peer }, { block_hash, current_blockchain_height, missing_tx_indices }) {
-      const block = blockBlob(read, block_hash);
-      if (block === undefined) throw new PeerFault("asks for transactions of a block that is not known");
-      const txs = missingOf(parts, block, missing_tx_indices);
-      const b: BlockEntry = { pruned: false, block, weight: 0, txs };
-      peer.notify(messages.newFluffyBlock, { b, current_blockchain_height });
+    async missing(link, { block_hash, current_blockchain_height, missing_tx_indices: indices }) {
+      const blob = blockBlob(read, block_hash);
+      if (blob === undefined) throw new PeerFault("asks for transactions of a block that is not known");
+      const txs = await respond(link, requestMissing.cost, (meter) =>
+        missingOf(parts, { blob, indices }, meter),
+      );
+      const b: BlockEntry = { pruned: false, block: blob, weight: 0, txs };
+      link.peer.notify(messages.newFluffyBlock, { b, current_blockchain_height });
     },
-    async complement({ state, peer }, { hashes }) {
-      if (state !== "normal") return;
-      const known = new Set(hashes.map(toHex));
-      const unknown = parts.pool.entries().filter(({ key, row }) => isPublic(row) && !known.has(key));
-      for (const blobs of portions(unknown.map(({ row }) => row.blob))) {
+    async complement(link, { hashes }) {
+      if (link.state !== "normal") return;
+      if (hashes.length % 32 !== 0) throw new PeerFault("ids of no whole length", WRONG);
+      const unknown = await respond(link, poolComplement.cost, (meter) => complementOf(parts, hashes, meter));
+      const slice = new TimeSlice(link.peer.slicing);
+      for (const blobs of portions(unknown)) {
         const { notification, payload } = transactionsMessage(blobs, { isFluff: false, isPadded: false });
-        if (!peer.notify(notification, payload)) return;
-        await setImmediate();
-        while (peer.isOpen && peer.queuedBytes > COMPLEMENT_BYTES) await setTimeout(DRAIN_LOOK_MS);
+        if (!link.peer.notify(notification, payload)) return;
+        await slice.yield();
+        await slice.wait(link.peer.unread(COMPLEMENT_BYTES) ?? Promise.resolve());
       }
     },
   };

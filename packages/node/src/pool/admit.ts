@@ -16,9 +16,9 @@ import {
   transactionWeight,
 } from "@anulo/protocol";
 import type { PoolTransaction, RelayPhase } from "@anulo/storage";
-import { createOnce, type Once } from "../chain/once.ts";
-import { type ChainParts, transact } from "../chain/parts.ts";
 import { dropFromPool } from "./maintain.ts";
+import { createOnce, type Once } from "./once.ts";
+import { type PoolParts, transact } from "./parts.ts";
 import { promote } from "./relay-phase.ts";
 import { NEVER } from "./return-to-pool.ts";
 
@@ -31,13 +31,40 @@ export interface Submission {
   readonly phase?: RelayPhase;
   /** When to tell it on (Unix seconds), where that is to wait. */
   readonly relayAt?: number;
+  /**
+   * Whether a stranger sends it: it is refused by whatever costs us least, before any proof is checked. Others are
+   * told the rule that the original would name.
+   */
+  readonly isFromStranger?: boolean;
 }
 
 /** A transaction entered the pool, was known but is told more widely than before, or was in pool or chain before. */
 export type AdmissionOutcome = "added" | "promoted" | "known";
 
+/**
+ * Takes a transaction of a stranger into the pool; rejects with RuleViolation when it breaks a rule, without a look
+ * at it where the same bytes did so before on the chain as it is.
+ */
+export async function admitFromStranger(
+  parts: PoolParts,
+  submission: Omit<Submission, "isFromStranger">,
+): Promise<AdmissionOutcome> {
+  const { state, refusedTransactions } = parts;
+  const view = state.view();
+  const refusal = refusedTransactions.find(view, submission.blob);
+  if (refusal !== undefined) throw refusal;
+  try {
+    return await admit(parts, { ...submission, isFromStranger: true });
+  } catch (error) {
+    // What the pool holds changes too often to be remembered, and is looked up at once.
+    const isLasting = error instanceof RuleViolation && error.violation.code !== "KEY_IMAGE_IN_POOL";
+    if (isLasting && state.view() === view) refusedTransactions.add(view, submission.blob, error);
+    throw error;
+  }
+}
+
 /** Takes a transaction into the pool; rejects with RuleViolation when it breaks a rule. */
-export async function admit(parts: ChainParts, submission: Submission): Promise<AdmissionOutcome> {
+export async function admit(parts: PoolParts, submission: Submission): Promise<AdmissionOutcome> {
   const judged: Judged = { candidate: readCandidate(submission.blob), submission, once: createOnce() };
   const { candidate } = judged;
   const outcome = await parts.proofs.settle(() => tryToAdmit(parts, judged));
@@ -76,7 +103,7 @@ interface Judged {
   readonly once: Once<Judgement | "in chain">;
 }
 
-function judge({ store, state, pool, now }: ChainParts, candidate: TransactionCandidate) {
+function judge({ store, state, pool, now }: PoolParts, candidate: TransactionCandidate) {
   if (store.read.transaction(candidate.id) !== undefined) return "in chain";
   const view = state.view();
   const admission = admitTransaction(candidate, pool, chainContext(view, now()));
@@ -85,7 +112,7 @@ function judge({ store, state, pool, now }: ChainParts, candidate: TransactionCa
 }
 
 /** Source: tx_pool.cpp `add_tx`. */
-function tryToAdmit(parts: ChainParts, { candidate, submission, once }: Judged): AdmissionOutcome {
+function tryToAdmit(parts: PoolParts, { candidate, submission, once }: Judged): AdmissionOutcome {
   const { pool, state, proofs } = parts;
   const key = toHex(candidate.id);
   const waiting = pool.get(key);
@@ -94,10 +121,14 @@ function tryToAdmit(parts: ChainParts, { candidate, submission, once }: Judged):
   if (judgement === "in chain") return "known";
   if (pool.hasExpired(key)) throw new RuleViolation({ code: "EXPIRED" });
   const { admission } = judgement;
+  const { refusal } = admission;
+  const rivals = refusal?.violation.code === "KEY_IMAGE_IN_POOL" ? unmarkedRivals(parts, candidate) : [];
+  // A rival is marked only by proofs that hold, so those of a stranger are checked for that, and no other refusal.
+  if (submission.isFromStranger === true && refusal !== undefined && rivals.length === 0) throw refusal;
   proofs.demand(admission.obligations);
-  if (admission.refusal !== undefined) {
-    if (admission.refusal.violation.code === "KEY_IMAGE_IN_POOL") markDoubleSpend(parts, candidate);
-    throw admission.refusal;
+  if (refusal !== undefined) {
+    markDoubleSpend(parts, rivals);
+    throw refusal;
   }
   const row = rowOf({ candidate, submission, judgement, receiveTime: parts.now() });
   transact(parts, (writer) => pool.add(writer, candidate.id, row, candidate.transaction.prefix));
@@ -105,7 +136,7 @@ function tryToAdmit(parts: ChainParts, { candidate, submission, once }: Judged):
 }
 
 /** Drops the transactions that pay least while the pool is too heavy, but none of a block. */
-async function dropCheapest(parts: ChainParts): Promise<void> {
+async function dropCheapest(parts: PoolParts): Promise<void> {
   const { pool } = parts;
   if (pool.totalWeight <= pool.maxWeight) return;
   let excess = pool.totalWeight - pool.maxWeight;
@@ -146,13 +177,16 @@ function rowOf({ candidate, submission, judgement, receiveTime }: Admitted): Poo
   };
 }
 
-/** Tells the pool's own transactions that another one spends the same. Source: tx_pool.cpp `mark_double_spend`. */
-function markDoubleSpend(parts: ChainParts, { transaction }: TransactionCandidate): void {
-  const { pool } = parts;
+/** Transactions (ids in hexadecimal) of the pool that spend the same, and are not marked as spent twice yet. */
+function unmarkedRivals({ pool }: PoolParts, { transaction }: TransactionCandidate): string[] {
   const rivals = keyImagesOf(transaction.prefix).flatMap((image) => [...pool.spendersOf(toHex(image))]);
-  const unmarked = rivals.filter((key) => pool.get(key)?.row.doubleSpendSeen === false);
-  if (unmarked.length === 0) return;
+  return rivals.filter((key) => pool.get(key)?.row.doubleSpendSeen === false);
+}
+
+/** Tells the pool's own transactions that another one spends the same. Source: tx_pool.cpp `mark_double_spend`. */
+function markDoubleSpend(parts: PoolParts, rivals: readonly string[]): void {
+  if (rivals.length === 0) return;
   transact(parts, (writer) => {
-    for (const key of unmarked) pool.update(writer, key, { doubleSpendSeen: true });
+    for (const key of rivals) parts.pool.update(writer, key, { doubleSpendSeen: true });
   });
 }

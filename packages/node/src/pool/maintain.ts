@@ -1,5 +1,5 @@
-import { setImmediate } from "node:timers/promises";
-import { type ChainParts, transact } from "../chain/parts.ts";
+import { TimeSlice } from "@anulo/limits";
+import { type PoolParts, transact } from "./parts.ts";
 
 const DAY = 24 * 60 * 60;
 /** Seconds a transaction may wait. Source: cryptonote_config.h `CRYPTONOTE_MEMPOOL_TX_LIVETIME`. */
@@ -11,14 +11,14 @@ const LIFETIME_FROM_BLOCK = 7 * DAY;
 const DROPS_PER_TURN = 100;
 
 /** Drops these transactions (ids in hexadecimal) from the pool, in turns; unknown ones do not matter. */
-export async function dropFromPool(parts: ChainParts, keys: readonly string[]): Promise<void> {
+export async function dropFromPool(parts: PoolParts, keys: readonly string[]): Promise<void> {
   for (let at = 0; at < keys.length; at += DROPS_PER_TURN) {
-    if (at > 0) await setImmediate();
+    if (at > 0) await new TimeSlice().yield();
     await parts.store.whenWritable(() => dropSome(parts, keys.slice(at, at + DROPS_PER_TURN)));
   }
 }
 
-function dropSome(parts: ChainParts, keys: readonly string[]): void {
+function dropSome(parts: PoolParts, keys: readonly string[]): void {
   const known = keys.filter((key) => parts.pool.get(key) !== undefined);
   if (known.length === 0) return;
   transact(parts, (writer) => {
@@ -27,7 +27,7 @@ function dropSome(parts: ChainParts, keys: readonly string[]): void {
 }
 
 /** Drops the transactions that have waited too long. */
-export async function dropStale(parts: ChainParts): Promise<void> {
+export async function dropStale(parts: PoolParts): Promise<void> {
   const now = parts.now();
   const stale = parts.pool.entries().filter(({ row }) => {
     return now - row.receiveTime > (row.keptByBlock ? LIFETIME_FROM_BLOCK : LIFETIME);
@@ -40,11 +40,11 @@ export async function dropStale(parts: ChainParts): Promise<void> {
 }
 
 /** Lets a transaction go that was kept here, as if it were sent now. */
-export function release(parts: ChainParts, key: string): Promise<void> {
+export function release(parts: PoolParts, key: string): Promise<void> {
   return parts.store.whenWritable(() => releaseNow(parts, key));
 }
 
-function releaseNow(parts: ChainParts, key: string): void {
+function releaseNow(parts: PoolParts, key: string): void {
   const entry = parts.pool.get(key);
   if (entry === undefined) return;
   if (entry.row.doNotRelay) {

@@ -29,16 +29,21 @@ export interface PoolStatistics {
 
 const TEN_MINUTES = 600;
 
+/** Not by a call with all of them: a pool may hold more transactions than a call takes arguments. */
+function least(values: readonly number[]): number {
+  return values.reduce((smallest, value) => Math.min(smallest, value));
+}
+
 /** Source: tx_pool.cpp `get_transaction_stats`. */
 export function poolStatistics(rows: readonly PoolTransaction[], now: number): PoolStatistics {
   const weights = rows.map((row) => row.weight);
   const count = (test: (row: PoolTransaction) => boolean) => rows.filter(test).length;
-  const oldest = rows.length === 0 ? 0 : Math.min(...rows.map((row) => row.receiveTime));
+  const oldest = rows.length === 0 ? 0 : least(rows.map((row) => row.receiveTime));
   return {
     count: rows.length,
     totalWeight: weights.reduce((sum, weight) => sum + weight, 0),
-    smallestWeight: rows.length === 0 ? 0 : Math.min(...weights),
-    largestWeight: Math.max(0, ...weights),
+    smallestWeight: rows.length === 0 ? 0 : least(weights),
+    largestWeight: weights.reduce((most, weight) => Math.max(most, weight), 0),
     medianWeight: rows.length === 0 ? 0 : Math.floor(median(weights)),
     totalFee: rows.reduce((sum, row) => sum + row.fee, 0n),
     oldest,

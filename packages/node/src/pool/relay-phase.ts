@@ -1,5 +1,5 @@
 import type { PoolTransaction, RelayPhase } from "@anulo/storage";
-import { type ChainParts, transact } from "../chain/parts.ts";
+import { type PoolParts, transact } from "./parts.ts";
 import type { PoolEntry } from "./pool.ts";
 import { NEVER } from "./return-to-pool.ts";
 
@@ -21,7 +21,7 @@ function nextPhase(row: PoolTransaction, coming: RelayPhase): RelayPhase | undef
 
 /** Notes that a waiting transaction came in again; true when it is to be told more widely than before. */
 export function promote(
-  parts: ChainParts,
+  parts: PoolParts,
   { key, row }: PoolEntry,
   { phase: coming = "local", relayAt }: { readonly phase?: RelayPhase; readonly relayAt?: number },
 ): boolean {
@@ -40,11 +40,11 @@ export interface Told {
 }
 
 /** Notes that these were told to peers in this phase; what is further already stays so. */
-export function markTold(parts: ChainParts, told: readonly Told[], phase: RelayPhase): Promise<void> {
+export function markTold(parts: PoolParts, told: readonly Told[], phase: RelayPhase): Promise<void> {
   return parts.store.whenWritable(() => markNow(parts, told, phase));
 }
 
-function markNow(parts: ChainParts, told: readonly Told[], phase: RelayPhase): void {
+function markNow(parts: PoolParts, told: readonly Told[], phase: RelayPhase): void {
   const known = told.filter(({ key }) => parts.pool.get(key) !== undefined);
   if (known.length === 0) return;
   transact(parts, (writer) => {
@@ -88,7 +88,7 @@ function isDue({ phase, keptByBlock, lastRelayedTime, receiveTime }: PoolTransac
  * Waiting transactions that should be told (again): an embargo ended, or nobody mined them for a while.
  * Source: tx_pool.cpp `get_relayable_transactions`.
  */
-export function dueTransactions({ pool, now }: ChainParts): PoolEntry[] {
+export function dueTransactions({ pool, now }: PoolParts): PoolEntry[] {
   const moment = now();
   return pool.byFeeRate().filter(({ row }) => {
     if (row.doNotRelay || row.fee === 0n || !isDue(row, moment)) return false;

@@ -1,13 +1,13 @@
 import { chainContext, feeOf, readmitTransaction, type TransactionCandidate } from "@anulo/consensus";
 import { NULL_HASH, toHex, writeTransaction } from "@anulo/protocol";
 import type { ChainWriter, PoolTransaction } from "@anulo/storage";
-import type { ChangeParts } from "../chain/parts.ts";
+import type { PoolChangeParts } from "./parts.ts";
 
 /** A `lastRelayedTime` that stands for never. */
 export const NEVER = 2n ** 64n - 1n;
 
 /** What is remembered of the newest ring member: nothing where the inputs do not fit, as they may again later. */
-function usedBlock({ state }: ChangeParts, newestRingMember: number) {
+function usedBlock({ state }: PoolChangeParts, newestRingMember: number) {
   const maxUsedBlockHash = newestRingMember === 0 ? NULL_HASH : state.view().blockId(newestRingMember);
   return { maxUsedBlockHeight: newestRingMember, maxUsedBlockHash };
 }
@@ -18,7 +18,7 @@ function usedBlock({ state }: ChangeParts, newestRingMember: number) {
  * Source: tx_pool.cpp `add_tx` with `kept_by_block`.
  */
 export function returnToPool(
-  parts: ChangeParts,
+  parts: PoolChangeParts,
   writer: ChainWriter,
   transactions: readonly TransactionCandidate[],
 ): void {

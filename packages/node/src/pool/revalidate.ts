@@ -1,14 +1,14 @@
 import { chainContext, readmitTransaction } from "@anulo/consensus";
 import type { ChainWriter } from "@anulo/storage";
-import type { ChangeParts } from "../chain/parts.ts";
 import { candidateOf } from "./candidate.ts";
+import type { PoolChangeParts } from "./parts.ts";
 
 /**
  * Drops what the hard fork of the next block does not allow, if it is another than before, inside the
  * caller's write transaction, one by one; `before` is the version that was in force. Source: tx_pool.cpp `validate`.
  */
 export function* followFork(
-  { pool, setAside, state, now }: ChangeParts,
+  { pool, setAside, state, now }: PoolChangeParts,
   writer: ChainWriter,
   before: number,
 ): Generator<void, void> {

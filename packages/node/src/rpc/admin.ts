@@ -62,7 +62,7 @@ function privateInfo({ parts, startTime, restricted, dialect }: NodeContext) {
     };
   }
   return {
-    alt_blocks_count: store.read.alternativeBlocks().length,
+    alt_blocks_count: parts.sideBlocks.count,
     database_size: size,
     free_space: store.freeSpace(),
     height_without_bootstrap: store.read.height(),

@@ -8,10 +8,14 @@ import { atThisMoment, type Moment, mapInTurns, range } from "./in-turns.ts";
 const MAX_BLOCKS = 1000;
 const MAX_TRANSACTIONS = 20_000;
 const MAX_BYTES = 100 * 1024 * 1024;
+/** Of a restricted port, whose responses must stay below 32 MiB with what is told beside the blocks. */
+const RESTRICTED_BYTES = 16 * 1024 * 1024;
 /** Blocks that are sent however large they are. */
 const MIN_BLOCKS = 3;
 const MAX_HASHES = 10_000;
 const RESTRICTED_BLOCKS = 1000;
+
+const maxBytesFor = ({ restricted }: NodeContext): number => (restricted ? RESTRICTED_BYTES : MAX_BYTES);
 
 const failed = { status: "Failed" };
 
@@ -78,17 +82,18 @@ interface Span {
   /** Height of the chain. */
   readonly end: number;
   readonly prune: boolean;
+  readonly maxBytes: number;
 }
 
 /** The blocks from `start` on, as many as one answer holds. */
 function* blocksOfOneAnswer(
   download: (height: number) => DownloadedBlock,
-  { start, end, prune }: Span,
+  { start, end, prune, maxBytes }: Span,
 ): Iterable<DownloadedBlock> {
   let transactions = 0;
   let bytes = 0;
   for (let height = start; height < Math.min(end, start + MAX_BLOCKS); height++) {
-    if (height - start >= MIN_BLOCKS && (bytes >= MAX_BYTES || transactions >= MAX_TRANSACTIONS)) return;
+    if (height - start >= MIN_BLOCKS && (bytes >= maxBytes || transactions >= MAX_TRANSACTIONS)) return;
     const block = download(height);
     yield block;
     transactions += block.info.transactionCount - 1;
@@ -105,7 +110,7 @@ interface BlocksRequest {
 
 /** Answers `/get_blocks.bin`. Source: core_rpc_server.cpp `on_get_blocks`. */
 export async function getBlocks(params: BlocksRequest, context: NodeContext) {
-  const { parts, failingCallers, remoteAddress } = context;
+  const { parts, failingCallers, remoteAddress, signal } = context;
   const { height: current_height, topId } = parts.state.view();
   const newest = params.block_ids[0];
   if (newest !== undefined && Buffer.compare(newest, topId) === 0) return { ...empty, current_height };
@@ -114,11 +119,12 @@ export async function getBlocks(params: BlocksRequest, context: NodeContext) {
     failingCallers.failed(remoteAddress);
     return { ...empty, ...failed };
   }
-  const span = { start, end: current_height, prune: params.prune };
+  const maxBytes = maxBytesFor(context);
+  const span = { start, end: current_height, prune: params.prune, maxBytes };
   const wanted = { prune: params.prune, withMiner: !params.no_miner_tx };
   return atThisMoment(parts.store, async (moment) => {
     const download = createDownloader(context, moment, wanted);
-    const blocks = await mapInTurns(blocksOfOneAnswer(download, span), (block) => block, moment);
+    const blocks = await mapInTurns(blocksOfOneAnswer(download, span), (block) => block, { moment, signal });
     return {
       blocks: blocks.map(({ entry }) => entry),
       output_indices: blocks.map(({ indices }) => indices),
@@ -144,16 +150,21 @@ function startOf(
 
 /** Answers `/get_blocks_by_height.bin`. Source: core_rpc_server.cpp `on_get_blocks_by_height`. */
 export async function getBlocksByHeight({ heights }: { heights: readonly number[] }, context: NodeContext) {
-  const { parts, restricted } = context;
+  const { parts, restricted, signal } = context;
   if (restricted && heights.length > RESTRICTED_BLOCKS) {
     return { status: "Too many blocks requested in restricted mode", blocks: [] };
   }
+  const maxBytes = maxBytesFor(context);
   const chainHeight = parts.state.view().height;
   const bad = heights.find((height) => height >= chainHeight);
   const good = bad === undefined ? heights : heights.slice(0, heights.indexOf(bad));
   return atThisMoment(parts.store, async (moment) => {
     const download = createDownloader(context, moment, { prune: false, withMiner: false });
-    const blocks = await mapInTurns(withinBounds(good, download), ({ entry }) => entry, moment);
+    const blocks = await mapInTurns(
+      withinBounds({ heights: good, maxBytes }, download),
+      ({ entry }) => entry,
+      { moment, signal },
+    );
     return bad === undefined ? { blocks } : { blocks, status: `Error retrieving block at height ${bad}` };
   }).catch((error: unknown) => {
     if (error instanceof PrunedAway) return { ...failed, blocks: [] };
@@ -163,14 +174,14 @@ export async function getBlocksByHeight({ heights }: { heights: readonly number[
 }
 
 function* withinBounds(
-  heights: readonly number[],
+  { heights, maxBytes }: { readonly heights: readonly number[]; readonly maxBytes: number },
   download: (height: number) => DownloadedBlock,
 ): Iterable<DownloadedBlock> {
   let bytes = 0;
   for (const height of heights) {
     const block = download(height);
     bytes += block.bytes;
-    if (bytes > MAX_BYTES) throw new TooMuch();
+    if (bytes > maxBytes) throw new TooMuch();
     yield block;
   }
 }

@@ -80,7 +80,10 @@ async function headersRange(
   const heights = range(start, end + 1);
   return atThisMoment(parts.store, async (moment) => {
     if (!fill_pow_hash || restricted) return { headers: await describeHeadersAt(context, moment, heights) };
-    const blocks = await mapInTurns(heights, (height) => blockAt(moment.read, height)!, moment);
+    const blocks = await mapInTurns(heights, (height) => blockAt(moment.read, height)!, {
+      moment,
+      signal: context.signal,
+    });
     moment.hold();
     const { read } = moment;
     const headers = blocks.map((block) => describeHeaderOf(context, { read, block, fillPowHash: true }));
@@ -99,7 +102,7 @@ async function headersByHash(
   const headerBy = (text: string) => headerOf(context, { named: blockByHash(context, text), fill_pow_hash });
   return {
     block_header: hash === "" ? noHeader : await headerBy(hash),
-    block_headers: await Promise.all(await mapInTurns(hashes, headerBy)),
+    block_headers: await Promise.all(await mapInTurns(hashes, headerBy, context)),
   };
 }
 

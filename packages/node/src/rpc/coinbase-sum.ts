@@ -24,13 +24,15 @@ function moneyOf(read: ChainReader, height: number): BlockMoney {
 }
 
 /** Coins made and fees paid (atomic units) in `count` blocks from a height on, as far as there are so many. */
-export async function coinbaseSum(params: { height: number; count: number }, { parts }: NodeContext) {
+export async function coinbaseSum(params: { height: number; count: number }, { parts, signal }: NodeContext) {
   const snapshot = parts.store.snapshot();
   try {
     const chainHeight = snapshot.height();
     if (params.height >= chainHeight || params.count > chainHeight) return tooLarge;
     const end = Math.min(chainHeight, params.height + params.count);
-    const sums = await mapInTurns(range(params.height, end), (height) => moneyOf(snapshot, height));
+    const sums = await mapInTurns(range(params.height, end), (height) => moneyOf(snapshot, height), {
+      signal,
+    });
     const emission = splitWide(sums.reduce((sum, block) => sum + block.emission, 0n));
     const fees = splitWide(sums.reduce((sum, block) => sum + block.fees, 0n));
     return {

@@ -44,6 +44,8 @@ export interface NodeContext extends NodeServices {
   readonly restricted: boolean;
   /** IP address of the caller. */
   readonly remoteAddress: string;
+  /** Aborted when the caller leaves: long work that only reads ends then. */
+  readonly signal: AbortSignal;
 }
 
 /** Codes of refusals. Source: core_rpc_server_error_codes.h. */

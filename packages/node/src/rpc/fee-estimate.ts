@@ -1,4 +1,4 @@
-import { type ChainView, chainContext, LONG_TERM_WINDOW, median, REWARD_WINDOW } from "@anulo/consensus";
+import { type ChainView, chainContext, median, REWARD_WINDOW } from "@anulo/consensus";
 import {
   baseReward,
   dynamicBaseFee,
@@ -15,18 +15,6 @@ import { type NodeContext, refusal } from "./context.ts";
 const PENALTY_FREE_ZONE = 300_000;
 /** The short-term median may be so many times the long-term one. */
 const SURGE_FACTOR = 50;
-
-/** Median of the long-term weights if the next `grace` blocks were empty. */
-function longTermMedian({ state, store }: ChainParts, grace: number): number {
-  const view = state.view();
-  if (grace === 0) return view.longTermWeightMedian;
-  const kept = store.read.blockInfoColumn(
-    "longTermWeight",
-    view.height - LONG_TERM_WINDOW + grace,
-    view.height,
-  );
-  return median([...kept, ...zeros(grace)]);
-}
 
 function zeros(count: number): number[] {
   return Array.from({ length: count }, () => 0);
@@ -60,7 +48,7 @@ const rewardOf = ({ alreadyGenerated, hardForkVersion: version }: ChainView) =>
 /** Source: blockchain.cpp `get_dynamic_base_fee_estimate_2021_scaling`. */
 function fourFees(parts: ChainParts, grace: number) {
   const view = parts.state.view();
-  const longTerm = Math.max(PENALTY_FREE_ZONE, longTermMedian(parts, grace));
+  const longTerm = Math.max(PENALTY_FREE_ZONE, parts.state.longTermWeightMedianAfterEmpty(grace));
   const recent = median([...view.recentWeights(REWARD_WINDOW - grace), ...zeros(grace)]);
   const shortTerm = Math.min(Math.max(recent, longTerm), SURGE_FACTOR * longTerm);
   return dynamicFees2021({ reward: rewardOf(view), shortTermMedian: shortTerm, longTermMedian: longTerm });

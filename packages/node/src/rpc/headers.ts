@@ -38,7 +38,7 @@ export async function describeHeadersAt(
 ): Promise<Header[]> {
   const memory = context.memory.headers.now();
   const describe = (height: number) => withChanging(context, knownHeader(memory, moment.read, height));
-  return await mapInTurns(heights, describe, moment);
+  return await mapInTurns(heights, describe, { moment, signal: context.signal });
 }
 
 /** The same for one block, which must be there. */

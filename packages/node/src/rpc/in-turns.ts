@@ -1,8 +1,5 @@
-import { setImmediate } from "node:timers/promises";
+import { mapSliced } from "@anulo/limits";
 import type { ChainReader, ChainSnapshot, ChainStore } from "@anulo/storage";
-
-/** Milliseconds a long answer may keep the event loop before it lets others go first. */
-const TURN_MS = 20;
 
 /**
  * One moment of the chain for a whole answer. Nothing is written during a turn of the event loop, so a snapshot is
@@ -35,22 +32,21 @@ export async function atThisMoment<T>(
   }
 }
 
-/** Maps items one by one, yielding to the event loop whenever a turn is over; `moment` is held before. */
+/** For whom items are mapped. */
+export interface TurnOptions {
+  /** Held before a turn ends. */
+  readonly moment?: Moment;
+  /** Ends the work when its caller leaves. */
+  readonly signal: AbortSignal;
+}
+
+/** Maps items one by one, yielding to the event loop whenever a turn is over; rejects when the caller leaves. */
 export async function mapInTurns<T, R>(
   items: Iterable<T>,
   map: (item: T) => R,
-  moment?: Moment,
+  { moment, signal }: TurnOptions,
 ): Promise<R[]> {
-  const results: R[] = [];
-  let turnStart = performance.now();
-  for (const item of items) {
-    results.push(map(item));
-    if (performance.now() - turnStart < TURN_MS) continue;
-    moment?.hold();
-    await setImmediate();
-    turnStart = performance.now();
-  }
-  return results;
+  return mapSliced(items, map, { beforeYield: () => moment?.hold(), signal });
 }
 
 /** The whole numbers from `from` (inclusive) to `to` (exclusive). */

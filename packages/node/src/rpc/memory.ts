@@ -1,12 +1,12 @@
 import type { ChainView } from "@anulo/consensus";
 import { equalBytes } from "@anulo/protocol";
-import type { Lasting } from "@anulo/rpc";
-import { createOnce, type Once } from "../chain/once.ts";
+import type { Lasting, SerializedDistribution } from "@anulo/rpc";
 import type { ChainParts } from "../chain/parts.ts";
+import { createOnce, type Once } from "../pool/once.ts";
 import type { StateInfo } from "./admin.ts";
 import type { DownloadedBlock } from "./block-download.ts";
 import type { BlockFacts, HeaderFacts } from "./describe-block.ts";
-import type { KnownOutput } from "./outputs.ts";
+import { createRingCtCounts, type RingCtCounts } from "./ringct-counts.ts";
 import type { TransactionText } from "./transaction-entry.ts";
 
 /** What was made of facts, the least recently made forgotten first. */
@@ -103,10 +103,13 @@ export interface AnswerMemory {
   readonly blocks: ChainMemory<number, BlockFacts>;
   /** Blocks with their transactions by height and what is wanted of them. */
   readonly downloads: ChainMemory<number, DownloadedBlock>;
-  /** RingCT outputs by global index: rings are made of young ones above all. */
-  readonly outputs: ChainMemory<number, KnownOutput>;
-  /** The same with the ids of their transactions. */
-  readonly outputsWithIds: ChainMemory<number, KnownOutput>;
+  /** Outputs of each block. */
+  readonly ringCtCounts: RingCtCounts;
+  /** Distributions of RingCT outputs by what was asked for. */
+  readonly distributions: ChainMemory<
+    string,
+    { readonly response: DistributionResponse; readonly bytes: number }
+  >;
   /** Texts of transactions by what was asked for. */
   readonly transactions: Memory<string, TransactionText>;
   /** Facts of `get_info`, by what the port may tell. */
@@ -120,6 +123,9 @@ export interface KnownHeader {
   readonly hash: Uint8Array;
 }
 
+/** Distributions as they are written, of one moment of the chain. */
+export type DistributionResponse = Lasting<{ distributions: SerializedDistribution[] }>;
+
 export interface FeeEstimate {
   readonly fee: bigint;
   readonly fees: readonly bigint[];
@@ -128,15 +134,16 @@ export interface FeeEstimate {
 
 const MiB = 1024 * 1024;
 
-/** Takes some 80 MB when full. */
+/** Takes some 100 MB when full. */
 export function createAnswerMemory(parts: ChainParts): AnswerMemory {
   const epochs = createEpochs(parts);
   return {
     headers: createChainMemory(epochs, { capacity: 8192 }),
     blocks: createChainMemory(epochs, { capacity: 256 }),
     downloads: createChainMemory(epochs, { capacity: 32 * MiB, cost: ({ bytes }) => 1000 + 2 * bytes }),
-    outputs: createChainMemory(epochs, { capacity: 16_384 }),
-    outputsWithIds: createChainMemory(epochs, { capacity: 16_384 }),
+    ringCtCounts: createRingCtCounts(),
+    // Held twice: as numbers, and in the response.
+    distributions: createChainMemory(epochs, { capacity: 32 * MiB, cost: ({ bytes }) => 1000 + 2 * bytes }),
     transactions: createMemory({ capacity: 16 * MiB, cost: ({ bytes }) => bytes }),
     info: new Map([true, false].map((restricted) => [restricted, createOnce()])),
     feeEstimate: createOnce(),

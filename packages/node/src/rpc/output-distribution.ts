@@ -1,8 +1,16 @@
+import { forEachSliced } from "@anulo/limits";
 import { heightOfHardFork, type Network, ruleForks } from "@anulo/protocol";
-import { type OutputDistribution, RpcError } from "@anulo/rpc";
+import {
+  type BlockCounts,
+  lasting,
+  RpcError,
+  type SerializedDistribution,
+  serializeCounts,
+} from "@anulo/rpc";
 import type { ChainReader } from "@anulo/storage";
 import { type NodeContext, refusal } from "./context.ts";
-import { mapInTurns } from "./in-turns.ts";
+import { range } from "./in-turns.ts";
+import type { DistributionResponse } from "./memory.ts";
 
 interface DistributionRequest {
   readonly amounts: readonly bigint[];
@@ -13,12 +21,20 @@ interface DistributionRequest {
   readonly binary: boolean;
 }
 
-/** Outputs per block, or up to it, from a height on; `base` were there before. */
-interface Counts {
-  readonly startHeight: number;
-  readonly base: number;
-  readonly perBlock: readonly number[];
+/** A request for one amount, and whether the response is portable storage. */
+interface AmountRequest extends Omit<DistributionRequest, "amounts"> {
+  readonly amount: bigint;
+  readonly isPortable: boolean;
 }
+
+interface Range {
+  readonly from: number;
+  /** Inclusive. */
+  readonly to: number;
+}
+
+/** Bytes of all distributions of a response together: about what a port sends at once at all. */
+const MAX_RESPONSE_BYTES = 2 ** 29;
 
 /** The hard fork that brought RingCT, 0 on test chains. Source: blockchain.cpp `get_output_distribution`. */
 function firstRingCtHeight(network: Network): number {
@@ -26,73 +42,124 @@ function firstRingCtHeight(network: Network): number {
 }
 
 /** RingCT outputs are counted with every block. */
-function ringCtCounts(read: ChainReader, from: number, to: number): Counts {
-  const totals = [...read.blockInfoColumn("cumulativeRctOutputs", from - 1, to + 1)];
-  const base = from === 0 ? 0 : totals.shift()!;
-  return { startHeight: from, base, perBlock: differences(base, totals) };
-}
-
-function differences(base: number, totals: readonly number[]): number[] {
-  return totals.map((total, i) => total - (i === 0 ? base : totals[i - 1]!));
+async function ringCtCounts(
+  read: ChainReader,
+  { from, to }: Range,
+  { memory }: NodeContext,
+): Promise<Omit<BlockCounts, "isCumulative">> {
+  const counts = await memory.ringCtCounts.of(read);
+  const base = from === 0 ? 0 : read.blockInfo(from - 1)!.cumulativeRctOutputs;
+  return { base, perBlock: counts.subarray(from, to + 1) };
 }
 
 /** Other amounts have few outputs: each is looked at; those before the range count with its first block. Source: db_lmdb.cpp `get_output_distribution`. */
-function visibleCounts(
+async function visibleCounts(
   read: ChainReader,
-  amount: bigint,
-  { from, to }: { from: number; to: number },
-): Counts {
-  const perBlock = Array.from({ length: to - from + 1 }, () => 0);
-  for (let index = 0; index < read.outputCount(amount); index++) {
-    const { height } = read.output(amount, index)!;
+  { from, to }: Range,
+  { amount, signal }: { readonly amount: bigint; readonly signal: AbortSignal },
+): Promise<Omit<BlockCounts, "isCumulative">> {
+  const perBlock = new Uint32Array(to - from + 1);
+  const count = (index: number) => {
+    const height = read.outputHeight(amount, index)!;
     if (height <= to) perBlock[Math.max(0, height - from)]! += 1;
-  }
-  return { startHeight: from, base: 0, perBlock };
+  };
+  await forEachSliced(range(0, read.outputCount(amount)), count, { signal });
+  return { base: 0, perBlock };
 }
 
-function countsOf(read: ChainReader, network: Network, amount: bigint, request: DistributionRequest) {
-  const chainHeight = read.height();
-  const to = request.to_height === 0 ? chainHeight - 1 : request.to_height;
-  const from = Math.max(request.from_height, amount === 0n ? firstRingCtHeight(network) : 0);
-  if (to < request.from_height || from >= chainHeight || to >= chainHeight) {
+/** The blocks a request means; throws the original's refusal. */
+function rangeOf(
+  chainHeight: number,
+  network: Network,
+  { amount, from_height, to_height }: AmountRequest,
+): Range {
+  const to = to_height === 0 ? chainHeight - 1 : to_height;
+  const from = Math.max(from_height, amount === 0n ? firstRingCtHeight(network) : 0);
+  if (to < from_height || from >= chainHeight || to >= chainHeight) {
     throw refusal("internal", "Failed to get output distribution");
   }
-  return amount === 0n ? ringCtCounts(read, from, to) : visibleCounts(read, amount, { from, to });
+  return { from, to };
 }
 
-function accumulate({ base, perBlock }: Counts): number[] {
-  let sum = base;
-  return perBlock.map((count) => {
-    sum += count;
-    return sum;
-  });
+function encodingOf({ binary, compress }: AmountRequest) {
+  if (!binary) return "decimal";
+  return compress ? "compressed" : "packed";
 }
 
-/** How many outputs each block of a range added. Source: rpc_handler.cpp `get_output_distribution`. */
-export async function outputDistribution(request: DistributionRequest, { parts, restricted }: NodeContext) {
-  const { amounts, cumulative, binary, compress } = request;
-  if (restricted && !(amounts.length === 1 && amounts[0] === 0n)) {
-    const message = "Restricted RPC can only get output distribution for rct outputs. Use your own node.";
-    throw refusal("restricted", message);
-  }
-  const snapshot = parts.store.snapshot();
+async function distributionOf(read: ChainReader, request: AmountRequest, context: NodeContext) {
+  const { amount, binary, compress, cumulative, isPortable } = request;
+  const { signal } = context;
+  const blocks = rangeOf(read.height(), context.parts.network, request);
+  const { base, perBlock } =
+    amount === 0n
+      ? await ringCtCounts(read, blocks, context)
+      : await visibleCounts(read, blocks, { amount, signal });
+  const form = { encoding: encodingOf(request), isPortable } as const;
+  const distribution = await serializeCounts({ base, perBlock, isCumulative: cumulative }, form, { signal });
+  return { amount, base, binary, compress, distribution, start_height: blocks.from };
+}
+
+function checkAmounts(amounts: readonly bigint[], isRestricted: boolean): void {
+  if (!isRestricted || (amounts.length === 1 && amounts[0] === 0n)) return;
+  const message = "Restricted RPC can only get output distribution for rct outputs. Use your own node.";
+  throw refusal("restricted", message);
+}
+
+async function computeDistributions(
+  { amounts, ...request }: DistributionRequest,
+  context: NodeContext,
+  isPortable: boolean,
+) {
+  const snapshot = context.parts.store.snapshot();
   try {
-    const distributions = await mapInTurns(amounts, (amount): OutputDistribution => {
-      const counts = countsOf(snapshot, parts.network, amount, request);
-      const distribution = cumulative ? accumulate(counts) : counts.perBlock;
-      return { amount, base: counts.base, binary, compress, distribution, start_height: counts.startHeight };
-    });
+    const distributions: SerializedDistribution[] = [];
+    let bytes = 0;
+    for (const amount of amounts) {
+      const distribution = await distributionOf(snapshot, { ...request, amount, isPortable }, context);
+      bytes += distribution.distribution.bytes;
+      if (bytes > MAX_RESPONSE_BYTES) throw refusal("internal", "Failed to get output distribution");
+      distributions.push(distribution);
+    }
     return { distributions };
   } finally {
     snapshot.close();
   }
 }
 
+/**
+ * How many outputs each block of a range added. What wallets ask for, RingCT alone, is written once for each tip.
+ * Source: rpc_handler.cpp `get_output_distribution`.
+ */
+async function outputDistributions(
+  request: DistributionRequest,
+  context: NodeContext,
+  isPortable: boolean,
+): Promise<DistributionResponse> {
+  const { amounts, cumulative, binary, compress, from_height, to_height } = request;
+  checkAmounts(amounts, context.restricted);
+  const isOfRingCt = amounts.length === 1 && amounts[0] === 0n;
+  if (!isOfRingCt) return lasting(await computeDistributions(request, context, isPortable), {});
+  const to = to_height === 0 ? context.parts.store.read.height() - 1 : to_height;
+  const key = [from_height, to, cumulative, binary, compress, isPortable].join();
+  const responses = context.memory.distributions.now();
+  const known = responses.get(key);
+  if (known !== undefined) return known.response;
+  const computed = await computeDistributions({ ...request, to_height: to }, context, isPortable);
+  const response = lasting(computed, {});
+  responses.set(key, { response, bytes: computed.distributions[0]!.distribution.bytes });
+  return response;
+}
+
+/** In JSON. */
+export function outputDistribution(request: DistributionRequest, context: NodeContext) {
+  return outputDistributions(request, context, false);
+}
+
 /** The same for the binary path, where a refusal is a status. Source: `on_get_output_distribution_bin`. */
 export async function binaryOutputDistribution(request: DistributionRequest, context: NodeContext) {
   if (!request.binary) return { status: "Binary only call", distributions: [] };
   try {
-    return await outputDistribution(request, context);
+    return await outputDistributions(request, context, true);
   } catch (error) {
     if (error instanceof RpcError) return { status: error.message, distributions: [] };
     throw error;

@@ -1,9 +1,8 @@
-import { chainContext, isUnlocked } from "@anulo/consensus";
-import { toHex } from "@anulo/protocol";
-import { daemon, type Implemented, implementFor, lasting } from "@anulo/rpc";
-import type { ChainReader } from "@anulo/storage";
+import { type ChainContext, chainContext, isUnlocked } from "@anulo/consensus";
+import { columns, daemon, type Implemented, implementFor } from "@anulo/rpc";
+import { OutputBatch } from "@anulo/storage";
 import type { NodeContext } from "./context.ts";
-import { atThisMoment, type Moment, mapInTurns } from "./in-turns.ts";
+import { atThisMoment, mapInTurns } from "./in-turns.ts";
 import { firstIndex, matureOutputs } from "./mature-outputs.ts";
 import { binaryOutputDistribution, outputDistribution } from "./output-distribution.ts";
 
@@ -16,64 +15,46 @@ interface OutputsRequest {
   readonly get_txid: boolean;
 }
 
-/** An output as the binary path tells it: with the id of its transaction, or zeros where nobody wants that. */
-export interface KnownOutput {
-  readonly unlockTime: bigint;
-  readonly facts: {
-    readonly height: number;
-    readonly key: Uint8Array;
-    readonly mask: Uint8Array;
-    readonly txid: Uint8Array;
-  };
-}
-
-interface FoundOutput {
-  readonly facts: KnownOutput["facts"];
-  readonly unlocked: boolean;
-  /** It was asked for before, and may be again. */
-  readonly isRemembered: boolean;
-}
-
-type Wanted = OutputsRequest["outputs"][number];
-
-const LAST_INDEX = BigInt(Number.MAX_SAFE_INTEGER);
-const NO_HASH = new Uint8Array(32);
-
-/** Without its transaction's id where nobody wants that: it is another row to read. */
-function readOutput(read: ChainReader, { amount, index }: Wanted, withId: boolean): KnownOutput | undefined {
-  const output = index <= LAST_INDEX ? read.output(amount, Number(index)) : undefined;
-  if (output === undefined) return undefined;
-  const { height, key, commitment: mask, unlockTime, transactionId } = output;
-  const txid = (withId ? read.transactionById(transactionId)?.hash : undefined) ?? NO_HASH;
-  return { unlockTime, facts: { height, key, mask, txid } };
-}
-
-/** The outputs asked for, or the status that says why not. Source: blockchain.cpp `get_outs`. */
-async function findOutputs({ outputs, get_txid }: OutputsRequest, context: NodeContext) {
-  const { parts, restricted, memory } = context;
-  if (restricted && outputs.length > RESTRICTED_OUTPUTS) return "Too many outs requested";
-  const rules = chainContext(parts.state.view(), parts.now());
-  const remembered = (get_txid ? memory.outputsWithIds : memory.outputs).now();
-  const finderIn = (moment: Pick<Moment, "read">) => {
-    return (wanted: Wanted): FoundOutput | undefined => {
-      const isRingCt = wanted.amount === 0n && wanted.index <= LAST_INDEX;
-      const known = isRingCt ? remembered.get(Number(wanted.index)) : undefined;
-      const output = known ?? readOutput(moment.read, wanted, get_txid);
-      if (output === undefined) return undefined;
-      if (known === undefined && isRingCt) remembered.set(Number(wanted.index), output);
-      const unlocked = isUnlocked(output.unlockTime, rules);
-      return { facts: output.facts, unlocked, isRemembered: known !== undefined };
-    };
-  };
-  const found =
-    outputs.length <= FEW_OUTPUTS
-      ? outputs.map(finderIn(parts.store))
-      : await atThisMoment(parts.store, (moment) => mapInTurns(outputs, finderIn(moment), moment));
-  return found.every((output) => output !== undefined) ? found : "Failed";
+/** Outputs side by side, and whether each may be spent (0 or 1). */
+interface FoundOutputs {
+  readonly batch: OutputBatch;
+  readonly unlocked: Uint8Array;
 }
 
 /** So many are read without letting others go first: the rings of one payment, and well below a millisecond. */
-const FEW_OUTPUTS = 64;
+const FEW_OUTPUTS = 320;
+
+/** The requested outputs, or the status that says why not. Source: blockchain.cpp `get_outs`. */
+async function findOutputs(request: OutputsRequest, context: NodeContext): Promise<FoundOutputs | string> {
+  const { outputs, get_txid: withTransactionHashes } = request;
+  const { parts, restricted, signal } = context;
+  if (restricted && outputs.length > RESTRICTED_OUTPUTS) return "Too many outs requested";
+  const batch = new OutputBatch(outputs.length, { withTransactionHashes });
+  const rules = chainContext(parts.state.view(), parts.now());
+  const { read } = parts.store;
+  const isComplete =
+    outputs.length <= FEW_OUTPUTS
+      ? outputs.every((output, at) => read.readIntoBatch(batch, at, output))
+      : await atThisMoment(parts.store, async (moment) => {
+          const readOne = (at: number) => moment.read.readIntoBatch(batch, at, outputs[at]!);
+          const found = await mapInTurns(outputs.keys(), readOne, { moment, signal });
+          return found.every((isFound) => isFound);
+        });
+  return isComplete ? { batch, unlocked: unlockedOf(batch.unlockTimes, rules) } : "Failed";
+}
+
+/** Which of these may be spent; most have the same few unlock times, and one given as a date is work to judge. */
+function unlockedOf(unlockTimes: Float64Array, rules: ChainContext): Uint8Array {
+  const verdicts = new Map<number, number>();
+  return new Uint8Array(unlockTimes.length).map((_, i) => {
+    const unlockTime = unlockTimes[i]!;
+    const known = verdicts.get(unlockTime);
+    if (known !== undefined) return known;
+    const verdict = isUnlocked(BigInt(unlockTime), rules) ? 1 : 0;
+    verdicts.set(unlockTime, verdict);
+    return verdict;
+  });
+}
 
 interface HistogramRequest {
   readonly amounts: readonly bigint[];
@@ -117,23 +98,16 @@ export function outputHandlers(): Implemented<NodeContext>[] {
     async getOuts(request, context) {
       const found = await findOutputs(request, context);
       if (typeof found === "string") return { status: found, outs: [] };
-      const outs = found.map(({ facts: { height, key, mask, txid }, unlocked }) => ({
-        height,
-        key: toHex(key),
-        mask: toHex(mask),
-        txid: request.get_txid ? toHex(txid) : "",
-        unlocked,
-      }));
-      return { outs };
+      const { heights: height, keys: key, commitments: mask, transactionHashes: txid, length } = found.batch;
+      const { unlocked } = found;
+      return { outs: columns(length, { height, key, mask, unlocked, ...(txid && { txid }) }) };
     },
     async getOutsBin(request, context) {
       const found = await findOutputs(request, context);
       if (typeof found === "string") return { status: found, outs: [] };
-      // What is asked for once is not worth remembering how it is written.
-      const outs = found.map(({ facts, unlocked, isRemembered }) =>
-        isRemembered ? lasting(facts, { unlocked }) : { ...facts, unlocked },
-      );
-      return { outs };
+      const { heights: height, keys: key, commitments: mask, length } = found.batch;
+      const txid = found.batch.transactionHashes ?? new Uint8Array(key.length);
+      return { outs: columns(length, { height, key, mask, unlocked: found.unlocked, txid }) };
     },
     getOutputHistogram: histogram,
     getOutputDistribution: (request, context) =>

@@ -45,7 +45,7 @@ async function transactionPool(context: NodeContext) {
     .filter(({ txs_hashes }) => txs_hashes.length > 0);
   return {
     spent_key_images: images,
-    transactions: await mapInTurns(shown, (entry) => describeEntry(entry, context.restricted)),
+    transactions: await mapInTurns(shown, (entry) => describeEntry(entry, context.restricted), context),
   };
 }
 
@@ -83,15 +83,14 @@ async function flush({ txids }: { txids: readonly string[] }, { parts }: NodeCon
   return { status: ids.length === 0 ? "Failed to parse txid" : "Failed to parse some of the txids" };
 }
 
-async function relay({ txids }: { txids: readonly string[] }, { parts, restricted }: NodeContext) {
+async function relay({ txids }: { txids: readonly string[] }, { parts }: NodeContext) {
   const problems: string[] = [];
   for (const text of txids) {
     const id = bytesOfHex(text, 32);
     const entry = id === undefined ? undefined : parts.pool.get(toHex(id));
     if (id === undefined) problems.push(`invalid transaction id: ${text}`);
-    else if (entry === undefined || (restricted && !isPublic(entry.row))) {
-      problems.push(`transaction not found in pool: ${text}`);
-    } else await release(parts, entry.key);
+    else if (entry === undefined) problems.push(`transaction not found in pool: ${text}`);
+    else await release(parts, entry.key);
   }
   if (problems.length > 0) throw new RpcError(errorCodes.internal, problems.join(", "));
   return {};

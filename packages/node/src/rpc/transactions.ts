@@ -33,11 +33,15 @@ async function getTransactions(request: TransactionsRequest, context: NodeContex
     if (bytes.length !== 32) return noTransactions("Failed, size of data mismatch");
   }
   const { decode_as_json, prune, split } = request;
-  const answers = await mapInTurns(texts, (text) => {
-    const place = findTransaction(context, bytesOfHex(text)!);
-    if (place === undefined) return text.toLowerCase();
-    return transactionEntry(context, place, { text, decode_as_json, prune, split });
-  });
+  const answers = await mapInTurns(
+    texts,
+    (text) => {
+      const place = findTransaction(context, bytesOfHex(text)!);
+      if (place === undefined) return text.toLowerCase();
+      return transactionEntry(context, place, { text, decode_as_json, prune, split });
+    },
+    context,
+  );
   const txs = answers.filter((answer) => typeof answer !== "string");
   return {
     missed_tx: answers.filter((answer) => typeof answer === "string"),
@@ -67,7 +71,7 @@ async function isKeyImageSpent({ key_images }: { key_images: readonly string[] }
   if (images.some((image) => image === undefined)) {
     return { status: "Failed to parse hex representation of key image", spent_status: [] };
   }
-  return { spent_status: await mapInTurns(images, (image) => spentStatus(context, image!)) };
+  return { spent_status: await mapInTurns(images, (image) => spentStatus(context, image!), context) };
 }
 
 function getOutputIndices({ txid }: { txid: Uint8Array }, { parts }: NodeContext) {

@@ -1,4 +1,3 @@
-import { setImmediate } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
 import {
   discharge,
@@ -8,6 +7,7 @@ import {
   type PowHashObligation,
 } from "@anulo/consensus";
 import { giveBackMemory } from "@anulo/crypto";
+import { forEachSliced } from "@anulo/limits";
 import { type Discharge, FailedProof } from "../chain/proofs.ts";
 import type { Pow } from "../pow/pow.ts";
 import type { VerifyAnswer, VerifyTask } from "./verify-worker.ts";
@@ -54,14 +54,11 @@ function throwFirst(failures: readonly (Failure | undefined)[]): void {
   if (first !== undefined) throw new FailedProof(first.violation, first.transactionId);
 }
 
-/** One obligation at a time, a few milliseconds each, so that the event loop keeps turning. */
+/** One obligation at a time, a few milliseconds each, in slices. */
 function inlineVerifiers(): Verifiers {
   return {
     async discharge(obligations) {
-      for (const obligation of obligations) {
-        throwFirst([discharge([obligation])]);
-        await setImmediate();
-      }
+      await forEachSliced(obligations, (obligation) => throwFirst([discharge([obligation])]));
     },
     stop: async () => {},
   };

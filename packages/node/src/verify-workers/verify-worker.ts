@@ -1,5 +1,5 @@
-import { parentPort } from "node:worker_threads";
-import { discharge, type Failure, type Obligation } from "@anulo/consensus";
+import { parentPort, receiveMessageOnPort } from "node:worker_threads";
+import { dischargeEach, type Failure, type Obligation } from "@anulo/consensus";
 
 /** A batch of obligations for a worker. */
 export interface VerifyTask {
@@ -14,14 +14,37 @@ export interface VerifyAnswer {
   readonly fault?: string;
 }
 
-parentPort?.on("message", ({ id, obligations }: VerifyTask) =>
-  parentPort?.postMessage(answer(id, obligations)),
-);
+/**
+ * Tasks that wait are done together, so that they share the multi-exponentiation of their range proofs: 1.8 ms for one
+ * payment's, 0.6 each for eight. More would gain little, and the first would wait for the last.
+ */
+const MAX_TASKS = 8;
 
-function answer(id: number, obligations: readonly Obligation[]): VerifyAnswer {
+/** The task that has come, and those that came while others were done. */
+function waitingTasks(first: VerifyTask): VerifyTask[] {
+  const tasks = [first];
+  while (parentPort !== null && tasks.length < MAX_TASKS) {
+    const next = receiveMessageOnPort(parentPort);
+    if (next === undefined) break;
+    tasks.push(next.message as VerifyTask);
+  }
+  return tasks;
+}
+
+function answer(tasks: readonly VerifyTask[]): VerifyAnswer[] {
   try {
-    return { id, failure: discharge(obligations) };
+    const failures = dischargeEach(tasks.map(({ obligations }) => obligations));
+    return tasks.map(({ id }, i) => ({ id, failure: failures[i] }));
   } catch (error) {
-    return { id, fault: error instanceof Error ? (error.stack ?? error.message) : String(error) };
+    // A fault is the answer of the task that it comes from alone.
+    if (tasks.length > 1) return tasks.flatMap((task) => answer([task]));
+    return tasks.map(({ id }) => ({
+      id,
+      fault: error instanceof Error ? (error.stack ?? error.message) : String(error),
+    }));
   }
 }
+
+parentPort?.on("message", (first: VerifyTask) => {
+  for (const result of answer(waitingTasks(first))) parentPort?.postMessage(result);
+});

@@ -1,10 +1,14 @@
+import { type ByteReservation, TimeSlice } from "@anulo/limits";
 import type { Clock } from "../clock.ts";
 import { BadFrame, type Frame, type FrameHeader, frameFlags, requestFrame } from "../levin/frame.ts";
 import { FrameReader } from "../levin/frame-reader.ts";
+import { sharedLimits } from "../shared-limits.ts";
 import type { FairShare, Turn } from "../throttle.ts";
 import { Pace } from "./pace.ts";
+import { PeerMemory, type SharedMemory } from "./peer-memory.ts";
+import { PeerWork, type SharedWork } from "./shared-work.ts";
 import type { Transport } from "./transport.ts";
-import { type ByteBudget, WriteQueue } from "./write-queue.ts";
+import { WriteQueue } from "./write-queue.ts";
 
 /** A request that got no good answer: the connection closed, time ran out, or the answer says no. */
 export class RequestFailed extends Error {
@@ -16,16 +20,16 @@ export interface SharedLines {
   readonly clock: Clock;
   readonly up: FairShare;
   readonly down: FairShare;
-  /** Messages that wait to go out. */
-  readonly queueBudget: ByteBudget;
-  /** Messages that are not complete yet. */
-  readonly frameBudget: ByteBudget;
+  readonly memory: SharedMemory;
+  readonly work: SharedWork;
 }
 
 /** Who a link works for. */
 export interface LinkOwner {
   /** Longest payload taken of a request or notification. */
   maxBytes(header: FrameHeader): number;
+  /** Whether a request or notification is responded to. */
+  hasResponse(header: FrameHeader): boolean;
   /** A request or notification; nothing more is read while its promise is open. */
   onFrame(frame: Frame): Promise<void> | undefined;
   /** Something thrown while reading or by `onFrame`. After a BadFrame nothing more can be read. */
@@ -44,8 +48,6 @@ interface Waiting {
 
 /** Frames handled before others get their turn. */
 const FRAMES_IN_A_ROW = 32;
-/** Milliseconds of handling them after which they get it in any case. */
-const TURN_MS = 10;
 /** A piece of an answer this long proves that it is on its way. Source: levin_protocol_handler_async.h `MIN_BYTES_WANTED`. */
 const MIN_PROGRESS_BYTES = 512;
 
@@ -63,14 +65,21 @@ export class Link implements Turn {
   #isThrottled = false;
   #isPaused = false;
   #isOpen = true;
-  #counted = 0;
+  /** Memory this connection makes us hold; `#arriving` of it for frames that are not complete. */
+  readonly memory: PeerMemory;
+  readonly #arriving: ByteReservation;
+  /** Processor time of its messages. */
+  readonly work: PeerWork;
 
   constructor(transport: Transport, lines: SharedLines, owner: LinkOwner) {
     this.#transport = transport;
     this.#lines = lines;
     this.#owner = owner;
     this.#reader = new FrameReader((header) => this.#maxBytes(header));
-    this.#queue = new WriteQueue(transport, lines.up, lines.queueBudget);
+    this.memory = new PeerMemory(lines.memory);
+    this.#arriving = this.memory.reserve(0)!;
+    this.work = new PeerWork(lines.work);
+    this.#queue = new WriteQueue(transport, lines.up, this.memory);
     this.pace = new Pace(lines.clock);
   }
 
@@ -86,14 +95,14 @@ export class Link implements Turn {
     return this.#isOpen;
   }
 
-  /** Bytes of unfinished frames. */
-  get held(): number {
-    return this.#reader.held;
-  }
-
   /** Bytes waiting to go out. */
   get queued(): number {
     return this.#queue.waiting;
+  }
+
+  /** Resolves once at most `maxBytes` wait to go out; undefined where it is so already. */
+  unread(maxBytes: number): Promise<void> | undefined {
+    return this.#queue.below(maxBytes);
   }
 
   raiseLimit(): void {
@@ -127,8 +136,9 @@ export class Link implements Turn {
   close(reason: string): void {
     if (!this.#isOpen) return;
     this.#isOpen = false;
+    this.memory.close();
     this.#queue.close();
-    this.#lines.frameBudget.used -= this.#counted;
+    this.#arriving.release();
     this.#lines.down.leave(this);
     this.#transport.close();
     for (const { reject } of this.#waiting.splice(0)) reject(new RequestFailed(reason));
@@ -185,28 +195,32 @@ export class Link implements Turn {
   }
 
   #read(): void {
-    const start = performance.now();
+    const slice = new TimeSlice();
     for (let i = 0; this.#isOpen && this.#holds === 0; i++) {
-      if (i === FRAMES_IN_A_ROW || (i > 0 && performance.now() - start > TURN_MS)) {
-        this.hold(new Promise((resolve) => setImmediate(resolve)));
+      if (i === FRAMES_IN_A_ROW || (i > 0 && slice.isOver)) {
+        this.hold(slice.yield());
         break;
       }
       const frame = this.#nextFrame();
       if (frame === undefined) break;
       this.pace.packetsIn++;
       const handling = this.#handle(frame);
-      if (handling !== undefined) this.hold(handling);
+      if (handling !== undefined) this.#holdFrame(handling, frame.payload.length);
     }
     this.#setPaused(this.#holds > 0 || this.#isThrottled);
     this.#countHeld();
   }
 
   #countHeld(): void {
-    if (!this.#isOpen) return;
-    const { frameBudget } = this.#lines;
-    frameBudget.used += this.#reader.held - this.#counted;
-    this.#counted = this.#reader.held;
-    if (frameBudget.used > frameBudget.max) frameBudget.exceeded();
+    if (this.#isOpen && !this.#arriving.resize(this.#reader.held)) this.close("sends too much at once");
+  }
+
+  /** Reads nothing more until a frame is handled; its bytes count that long, also where the connection closes. */
+  #holdFrame(handling: Promise<void>, bytes: number): void {
+    this.#countHeld();
+    const held = this.memory.reserve(bytes);
+    if (held === undefined) this.close("sends too much at once");
+    this.hold(handling.finally(() => held?.release()));
   }
 
   #nextFrame(): Frame | undefined {
@@ -223,8 +237,21 @@ export class Link implements Turn {
     if ((frame.header.flags & frameFlags.response) !== 0) {
       this.#answer(frame);
       // Whoever asked acts on the answer before the next frame is looked at.
-      return new Promise((resolve) => setImmediate(resolve));
+      return Promise.resolve();
     }
+    const { header } = frame;
+    const admitted = this.#admit(header);
+    if (admitted === undefined) return this.work.measure(() => this.#take(frame));
+    return admitted.then(() => (this.#isOpen ? this.work.measure(() => this.#take(frame)) : undefined));
+  }
+
+  /** Resolves when a frame may be handled: its sender has read what it was sent, and it is its turn. */
+  #admit(header: FrameHeader): Promise<void> | undefined {
+    const unread = this.#owner.hasResponse(header) ? this.unread(sharedLimits.memory.unreadBytes) : undefined;
+    return unread === undefined ? this.work.turn() : unread.then(() => this.work.turn());
+  }
+
+  #take(frame: Frame): Promise<void> | undefined {
     try {
       return this.#owner.onFrame(frame);
     } catch (error) {
@@ -241,15 +268,14 @@ export class Link implements Turn {
     if (next !== undefined) next.deadline = this.#lines.clock.milliseconds() + next.timeoutMs;
   }
 
-  /** Reads nothing more until this is done. */
+  /** Reads nothing more until this is done and the event loop has turned: a handler may have waited for nothing. */
   hold(handling: Promise<void>): void {
     this.#holds++;
-    handling
-      .catch((error: unknown) => this.#owner.onError(error))
-      .finally(() => {
-        this.#holds--;
-        this.#read();
-      });
+    const goOn = () => {
+      this.#holds--;
+      this.#read();
+    };
+    handling.catch((error: unknown) => this.#owner.onError(error)).finally(() => setImmediate(goOn));
   }
 
   #setPaused(isPaused: boolean): void {

@@ -1,5 +1,4 @@
 import type { Socket } from "node:net";
-import { SocksClient } from "socks";
 import type { Endpoint } from "../options.ts";
 import { DialFailed, dialTcp } from "./tcp.ts";
 
@@ -11,6 +10,8 @@ export const SOCKS_TIMEOUT_MS = 45_000;
  * it; version 5 for IPv6, which the other cannot name. Throws DialFailed. Source: net_node.cpp `socks_connect_internal`.
  */
 export async function dialSocks(proxy: Endpoint, target: Endpoint, signal: AbortSignal): Promise<Socket> {
+  // Few nodes have a proxy: it is loaded by those that do.
+  const { SocksClient } = await import("socks");
   const toProxy = await dialTcp(proxy, signal);
   const giveUp = () => toProxy.destroy();
   signal.addEventListener("abort", giveUp, { once: true });

@@ -15,13 +15,13 @@ const MAX_FRAGMENTS = 1000;
 const nothing = new Uint8Array();
 const isFragment = ({ flags }: FrameHeader) => (flags & (frameFlags.request | frameFlags.response)) === 0;
 
-/** Room is made in blocks of this size. */
-const BLOCK_BYTES = 64 * 1024;
+/** The first room made for a body. */
+const ROOM_BYTES = 64 * 1024;
 
-/** Bytes of a known number that arrive in pieces; room is made as they arrive, not as they are promised. */
+/** Bytes of a known number that arrive in pieces; room doubles as they arrive, whatever is promised. */
 class Arriving {
   readonly #length: number;
-  readonly #blocks: Uint8Array[] = [];
+  #room: Uint8Array = nothing;
   #filled = 0;
 
   constructor(length: number) {
@@ -34,22 +34,22 @@ class Arriving {
 
   /** Takes what belongs to it and returns the rest. */
   add(piece: Uint8Array): Uint8Array {
-    let at = 0;
     const wanted = Math.min(piece.length, this.#length - this.#filled);
-    while (at < wanted) {
-      const used = this.#filled % BLOCK_BYTES;
-      if (used === 0) this.#blocks.push(new Uint8Array(Math.min(BLOCK_BYTES, this.#length - this.#filled)));
-      const part = piece.subarray(at, Math.min(wanted, at + BLOCK_BYTES - used));
-      this.#blocks.at(-1)!.set(part, used);
-      this.#filled += part.length;
-      at += part.length;
+    const needed = this.#filled + wanted;
+    if (needed > this.#room.length) {
+      const doubled = Math.max(ROOM_BYTES, 2 * this.#room.length, needed);
+      const room = new Uint8Array(Math.min(this.#length, doubled));
+      room.set(this.#room.subarray(0, this.#filled));
+      this.#room = room;
     }
+    this.#room.set(piece.subarray(0, wanted), this.#filled);
+    this.#filled = needed;
     return piece.subarray(wanted);
   }
 
   /** All of them, once they are there. */
   get whole(): Uint8Array | undefined {
-    return this.#filled === this.#length ? concatBytes(...this.#blocks) : undefined;
+    return this.#filled === this.#length ? this.#room : undefined;
   }
 }
 

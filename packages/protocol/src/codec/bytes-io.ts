@@ -99,6 +99,9 @@ export class Reader {
 /** Largest piece of memory a writer takes at once, unless one value is longer. */
 const MAX_PIECE = 1024 * 1024;
 
+/** From so many bytes on one copy less is worth two pieces more. */
+const LONG_VALUE = 16 * 1024;
+
 function viewOf({ buffer, byteOffset, length }: Uint8Array): DataView {
   return new DataView(buffer, byteOffset, length);
 }
@@ -132,12 +135,22 @@ export class Writer {
     this.#length = 0;
   }
 
+  #refer(bytes: Uint8Array): void {
+    this.#full.push(this.#bytes.subarray(0, this.#length), bytes);
+    this.#fullLength += this.#length + bytes.length;
+    this.#bytes = this.#bytes.subarray(this.#length);
+    this.#view = viewOf(this.#bytes);
+    this.#length = 0;
+  }
+
   writeByte(byte: number): void {
     this.#reserve(1);
     this.#bytes[this.#length++] = byte;
   }
 
+  /** Long values are copied at `finish` alone, and must not be changed before. */
   writeBytes(bytes: Uint8Array): void {
+    if (bytes.length >= LONG_VALUE) return void this.#refer(bytes);
     this.#reserve(bytes.length);
     this.#bytes.set(bytes, this.#length);
     this.#length += bytes.length;

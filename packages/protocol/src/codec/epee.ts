@@ -1,4 +1,4 @@
-import { BadBytes, Reader, Writer } from "./bytes-io.ts";
+import { Writer } from "./bytes-io.ts";
 
 /**
  * Portable storage: named, typed values in bytes, as peers and binary RPC paths exchange them.
@@ -15,8 +15,8 @@ const integerTypes = {
   uint8: { tag: 8, bytes: 1, signed: false },
 } as const;
 const otherTags = { double: 9, string: 10, bool: 11, object: 12 } as const;
-const ARRAY_TAG = 13;
-const ARRAY_FLAG = 0x80;
+export const ARRAY_TAG = 13;
+export const ARRAY_FLAG = 0x80;
 
 export type IntegerType = keyof typeof integerTypes;
 /** Fields by name; a name is 1 to 254 characters of one byte each. */
@@ -38,176 +38,28 @@ export type PortableArray = {
 /** One value (`value`), or several of one type (`values`). */
 export type PortableEntry = PortableScalar | PortableArray;
 
-/** How many objects, fields and strings a reader takes altogether. */
-export type PortableLimits = { readonly objects: number; readonly fields: number; readonly strings: number };
-/** Source: http_abstract_invoke.h `default_http_bin_limits`. */
-export const httpLimits: PortableLimits = { objects: 196_608, fields: 196_608, strings: 196_608 };
-/** Source: levin_abstract_invoke2.h `default_levin_limits`. */
-export const peerLimits: PortableLimits = { objects: 8192, fields: 16_384, strings: 16_384 };
-
-const HEADER = new Uint8Array([0x01, 0x11, 0x01, 0x01, 0x01, 0x01, 0x02, 0x01, 0x01]);
-const MAX_STRING = 2_000_000_000;
-/** Calls the original's reader nests at most; a value inside costs as many levels as there (numbers below). */
-const MAX_LEVEL = 99;
-/** Fewest bytes an array element takes. (The original wants two for a string, and refuses its own empty ones.) */
-const leastBytes = { double: 8, string: 1, bool: 1, object: 1 } as const;
+/** Bytes that every storage begins with: its signature and version. */
+export const HEADER = new Uint8Array([0x01, 0x11, 0x01, 0x01, 0x01, 0x01, 0x02, 0x01, 0x01]);
 
 const typeOfTag = new Map<number, PortableType>([
   ...Object.entries(integerTypes).map(([type, { tag }]) => [tag, type as IntegerType] as const),
   ...Object.entries(otherTags).map(([type, tag]) => [tag, type as keyof typeof otherTags] as const),
 ]);
 
+/** The type with this tag; undefined for an unknown one. */
+export function typeOfPortableTag(tag: number): PortableType | undefined {
+  return typeOfTag.get(tag);
+}
+
+/** Bytes of an integer type, and whether it is signed; undefined for the other types. */
+export function integerShape(
+  type: PortableType,
+): { readonly bytes: number; readonly signed: boolean } | undefined {
+  return isIntegerType(type) ? integerTypes[type] : undefined;
+}
+
 function isIntegerType(type: PortableType): type is IntegerType {
   return type in integerTypes;
-}
-
-class PortableReader {
-  readonly #reader: Reader;
-  readonly #view: DataView;
-  readonly #left: { objects: number; fields: number; strings: number };
-
-  constructor(reader: Reader, limits: PortableLimits) {
-    this.#reader = reader;
-    this.#view = new DataView(reader.bytes.buffer, reader.bytes.byteOffset, reader.bytes.length);
-    this.#left = { ...limits };
-  }
-
-  #take(kind: keyof PortableLimits, count: number): void {
-    if (count > this.#left[kind]) throw this.#reader.bad(`too many ${kind}`);
-    this.#left[kind] -= count;
-  }
-
-  #checkLevel(level: number): void {
-    if (level > MAX_LEVEL) throw this.#reader.bad("nested too deeply");
-  }
-
-  /** A size: its lowest two bits tell how many bytes it has. */
-  #readSize(): number {
-    const first = this.#reader.bytes[this.#reader.position];
-    if (first === undefined) throw this.#reader.bad("bytes end too early");
-    const from = this.#reader.skip(1 << (first & 3));
-    let size = 0;
-    for (let at = this.#reader.position - 1; at >= from; at--) size = size * 256 + this.#reader.bytes[at]!;
-    return Math.floor(size / 4);
-  }
-
-  #readInteger(type: IntegerType): bigint {
-    const { bytes, signed } = integerTypes[type];
-    const from = this.#reader.skip(bytes);
-    if (bytes === 8) return signed ? this.#view.getBigInt64(from, true) : this.#view.getBigUint64(from, true);
-    if (bytes === 4)
-      return BigInt(signed ? this.#view.getInt32(from, true) : this.#view.getUint32(from, true));
-    if (bytes === 2)
-      return BigInt(signed ? this.#view.getInt16(from, true) : this.#view.getUint16(from, true));
-    return BigInt(signed ? this.#view.getInt8(from) : this.#view.getUint8(from));
-  }
-
-  #readString(): Uint8Array {
-    const length = this.#readSize();
-    if (length >= MAX_STRING) throw this.#reader.bad("string too long");
-    return this.#reader.readBytes(length);
-  }
-
-  #readValue(type: PortableType, level: number): ValueOfType[PortableType] {
-    if (isIntegerType(type)) {
-      this.#checkLevel(level + 2);
-      return this.#readInteger(type);
-    }
-    if (type === "string") {
-      this.#checkLevel(level + 5);
-      return this.#readString();
-    }
-    if (type === "object") return this.readObject(level + 1);
-    this.#checkLevel(level + 2);
-    if (type === "double") return this.#view.getFloat64(this.#reader.skip(8), true);
-    const byte = this.#reader.readByte();
-    if (byte > 1) throw this.#reader.bad("a boolean is 0 or 1");
-    return byte === 1;
-  }
-
-  #typeOf(tag: number): PortableType {
-    const type = typeOfTag.get(tag);
-    if (type === undefined) throw this.#reader.bad(`unknown type ${tag}`);
-    return type;
-  }
-
-  #readArray(tag: number, level: number): PortableArray {
-    const type = this.#typeOf(tag & ~ARRAY_FLAG);
-    this.#checkLevel(level + 5);
-    const count = this.#readSize();
-    const least = isIntegerType(type) ? integerTypes[type].bytes : leastBytes[type];
-    if (count > this.#reader.remaining / least) throw this.#reader.bad("count above the bytes left");
-    if (type === "object") this.#take("objects", count);
-    if (type === "string") this.#take("strings", count);
-    const values: unknown[] = [];
-    for (let i = 0; i < count; i++) values.push(this.#readValue(type, level + 2));
-    return { type, values } as unknown as PortableArray;
-  }
-
-  #readEntry(level: number): PortableEntry {
-    this.#checkLevel(level + 2);
-    const tag = this.#reader.readByte();
-    if ((tag & ARRAY_FLAG) !== 0) return this.#readArray(tag, level + 1);
-    if (tag === ARRAY_TAG) {
-      const inner = this.#reader.readByte();
-      if ((inner & ARRAY_FLAG) === 0) throw this.#reader.bad("an array of no type");
-      return this.#readArray(inner, level + 2);
-    }
-    const type = this.#typeOf(tag);
-    if (type === "object") this.#take("objects", 1);
-    if (type === "string") this.#take("strings", 1);
-    const extra = type === "string" ? 2 : 1;
-    return { type, value: this.#readValue(type, level + extra) } as unknown as PortableEntry;
-  }
-
-  readObject(level: number): PortableObject {
-    this.#checkLevel(level + 4);
-    const count = this.#readSize();
-    this.#take("fields", count);
-    const fields = new Map<string, PortableEntry>();
-    for (let i = 0; i < count; i++) {
-      this.#checkLevel(level + 4);
-      const length = this.#reader.readByte();
-      if (length === 0) throw this.#reader.bad("a field without name");
-      const name = nameAt(this.#reader.bytes, this.#reader.skip(length), length);
-      if (fields.has(name)) throw this.#reader.bad("two fields of one name");
-      fields.set(name, this.#readEntry(level + 1));
-    }
-    return fields;
-  }
-}
-
-/** Names seen, each as one string however often it comes; emptied when a sender makes too many up. */
-let names = new Map<number, string>();
-const MAX_NAMES = 4096;
-
-/** The name of `length` bytes at a place, one character a byte. */
-function nameAt(bytes: Uint8Array, from: number, length: number): string {
-  let hash = length;
-  for (let i = 0; i < length; i++) hash = (Math.imul(hash, 31) + bytes[from + i]!) | 0;
-  const known = names.get(hash);
-  if (known !== undefined && isName(known, bytes, from, length)) return known;
-  const name = String.fromCharCode(...bytes.subarray(from, from + length));
-  if (names.size >= MAX_NAMES) names = new Map();
-  names.set(hash, name);
-  return name;
-}
-
-function isName(name: string, bytes: Uint8Array, from: number, length: number): boolean {
-  if (name.length !== length) return false;
-  for (let i = 0; i < length; i++) if (name.charCodeAt(i) !== bytes[from + i]) return false;
-  return true;
-}
-
-/**
- * The fields in portable storage; keeps its own copy of the bytes. Throws `BadBytes` for damaged, too deep or too
- * many; bytes after the last field are ignored, as in the original.
- */
-export function readPortable(bytes: Uint8Array, limits: PortableLimits = httpLimits): PortableObject {
-  const reader = new Reader(new Uint8Array(bytes));
-  const header = reader.readBytes(HEADER.length);
-  if (HEADER.some((byte, i) => byte !== header[i])) throw new BadBytes("not portable storage");
-  return new PortableReader(reader, limits).readObject(1);
 }
 
 function writeSize(writer: Writer, size: number): void {
@@ -263,6 +115,8 @@ function writeEntry(writer: Writer, entry: PortableEntry): void {
   }
   writer.writeByte(tagOf(entry.type) | ARRAY_FLAG);
   writeSize(writer, entry.values.length);
+  const encoded = encodedValues.get(entry.values);
+  if (encoded !== undefined) return void writer.writeBytes(encoded);
   if (entry.type === "object") for (const value of entry.values) writeObject(writer, value);
   else for (const value of entry.values) writeValue(writer, { type: entry.type, value } as PortableScalar);
 }
@@ -279,6 +133,17 @@ export function rememberPortable(object: PortableObject): PortableObject {
   writeObject(writer, object);
   remembered.set(object, writer.finish());
   return object;
+}
+
+/** Bytes of arrays of which there are no objects, by the list that stands for their values. */
+const encodedValues = new WeakMap<readonly unknown[], Uint8Array>();
+
+/** An array of `count` objects whose bytes, one object's after another's, exist already; it can only be written. */
+export function encodedObjects(count: number, bytes: Uint8Array): PortableArray {
+  const values: PortableObject[] = [];
+  values.length = count;
+  encodedValues.set(values, bytes);
+  return { type: "object", values };
 }
 
 function writeObject(writer: Writer, object: PortableObject): void {
@@ -303,6 +168,7 @@ function isSorted(object: PortableObject): boolean {
 }
 
 /** Bytes of the names written; there are only those of declared records. */
+const MAX_NAMES = 4096;
 const bytesOfNames = new Map<string, Uint8Array>();
 
 /** The length of a name and its characters. */

@@ -1,14 +1,9 @@
 import { fromHex, toHex } from "../bytes.ts";
 import { BadBytes } from "./bytes-io.ts";
-import type {
-  IntegerType,
-  PortableArray,
-  PortableEntry,
-  PortableLimits,
-  PortableObject,
-  PortableScalar,
-} from "./epee.ts";
-import { readPortable, writePortable } from "./epee.ts";
+import type { IntegerType, PortableArray, PortableEntry, PortableObject, PortableScalar } from "./epee.ts";
+import { writePortable } from "./epee.ts";
+import type { PortableLimits } from "./epee-scan.ts";
+import { openPortable, PortableNames, type PortableValue } from "./epee-value.ts";
 
 /** Values as JSON text has them; 64-bit numbers are bigint. */
 export type JsonValue =
@@ -21,12 +16,12 @@ export type JsonValue =
   | { [name: string]: JsonValue };
 
 /**
- * A named value declared once, in portable storage and in JSON. Readers throw `BadBytes`.
- * An entry or JSON value of `undefined` is a field that is not there.
+ * A named value declared once, in portable storage and in JSON. Readers throw `BadBytes`, and build what is declared
+ * straight from the bytes. An entry or JSON value of `undefined` is a field that is not there.
  */
 export interface Field<T> {
   toPortable(value: T): PortableEntry | undefined;
-  fromPortable(entry: PortableEntry | undefined): T;
+  fromPortable(value: PortableValue | undefined): T;
   toJson(value: T): JsonValue | undefined;
   fromJson(json: JsonValue | undefined): T;
 }
@@ -36,11 +31,10 @@ function wrongType(): BadBytes {
 }
 
 /** Whole number of an entry: every integer type is taken that holds the value, and booleans, as in the original. */
-function integerOf(entry: PortableEntry): bigint {
-  if (!("value" in entry)) throw wrongType();
-  if (typeof entry.value === "bigint") return entry.value;
-  if (entry.type === "bool") return entry.value ? 1n : 0n;
-  throw wrongType();
+function integerOf({ integer, boolean }: PortableValue): bigint {
+  if (integer !== undefined) return integer;
+  if (boolean === undefined) throw wrongType();
+  return boolean ? 1n : 0n;
 }
 
 function inRange(type: IntegerType, value: bigint): bigint {
@@ -101,12 +95,12 @@ export const bool: Field<boolean> = {
   },
 };
 
-function stringOf(entry: PortableEntry): Uint8Array {
-  if (entry.type !== "string" || !("value" in entry)) throw wrongType();
-  return entry.value;
+function stringOf({ bytes }: PortableValue): Uint8Array {
+  if (bytes === undefined) throw wrongType();
+  return bytes;
 }
 
-/** Bytes of any number; hexadecimal in JSON. Absent is empty. */
+/** Bytes of any number, a view of those read; hexadecimal in JSON. Absent is empty. */
 export const blob: Field<Uint8Array> = {
   toPortable: (value) => ({ type: "string", value }),
   fromPortable: (entry) => (entry === undefined ? new Uint8Array() : stringOf(entry)),
@@ -118,10 +112,17 @@ export const blob: Field<Uint8Array> = {
   },
 };
 
+/** The bytes of a string that are copied, or made text of. */
+function charged(value: PortableValue): Uint8Array {
+  const bytes = stringOf(value);
+  value.charge(2 * bytes.length);
+  return bytes;
+}
+
 /** Text; UTF-8 on the wire. Absent is empty. */
 export const text: Field<string> = {
   toPortable: (value) => ({ type: "string", value: new TextEncoder().encode(value) }),
-  fromPortable: (entry) => (entry === undefined ? "" : new TextDecoder().decode(stringOf(entry))),
+  fromPortable: (entry) => (entry === undefined ? "" : new TextDecoder().decode(charged(entry))),
   toJson: (value) => value,
   fromJson: (json) => {
     if (json !== undefined && typeof json !== "string") throw wrongType();
@@ -134,16 +135,19 @@ function ofLength(value: Uint8Array, length: number): Uint8Array {
   return value;
 }
 
-/** Exactly `length` bytes: a hash, a key. Absent is all zero. */
+/** Exactly `length` bytes, copied: a hash, a key. Absent is all zero. */
 export function fixedBytes(length: number): Field<Uint8Array> {
   return {
     toPortable: (value) => ({ type: "string", value: ofLength(value, length) }),
     fromPortable: (entry) =>
-      entry === undefined ? new Uint8Array(length) : ofLength(stringOf(entry), length),
+      entry === undefined ? new Uint8Array(length) : ofLength(charged(entry), length).slice(),
     toJson: (value) => toHex(ofLength(value, length)),
     fromJson: (json) => (json === undefined ? new Uint8Array(length) : ofLength(blob.fromJson(json), length)),
   };
 }
+
+/** Estimated memory of an array of bytes in a list, beside the bytes. */
+const ELEMENT_BYTES = 128;
 
 /** Elements of `length` bytes side by side in one string; a list of hexadecimal texts in JSON. Empty is left out. */
 export function packedBytes(length: number): Field<Uint8Array[]> {
@@ -155,8 +159,10 @@ export function packedBytes(length: number): Field<Uint8Array[]> {
       return { type: "string", value: joined };
     },
     fromPortable: (entry) => {
-      const joined = entry === undefined ? new Uint8Array() : stringOf(entry);
+      if (entry === undefined) return [];
+      const joined = stringOf(entry);
       if (joined.length % length !== 0) throw new BadBytes(`not a multiple of ${length} bytes`);
+      entry.charge((joined.length / length) * (ELEMENT_BYTES + length));
       return Array.from({ length: joined.length / length }, (_, i) =>
         joined.slice(i * length, (i + 1) * length),
       );
@@ -172,17 +178,10 @@ function listOfJson(json: JsonValue | undefined): JsonValue[] {
   return json;
 }
 
-function valuesOf(entry: PortableEntry | undefined): PortableEntry[] {
-  if (entry === undefined) return [];
-  if (!("values" in entry)) throw wrongType();
-  return entry.values.map((value) => ({ type: entry.type, value }) as PortableScalar);
-}
-
 /** Values of one kind; an empty list is left out, an absent one is empty. `max` elements at most are read. */
 export function listOf<T>(item: Field<T>, max: number = Number.MAX_SAFE_INTEGER): Field<T[]> {
-  const checked = <V>(items: V[]): V[] => {
-    if (items.length > max) throw new BadBytes(`more than ${max} elements`);
-    return items;
+  const check = (count: number): void => {
+    if (count > max) throw new BadBytes(`more than ${max} elements`);
   };
   return {
     toPortable: (values) => {
@@ -193,9 +192,18 @@ export function listOf<T>(item: Field<T>, max: number = Number.MAX_SAFE_INTEGER)
         values: entries.map(({ value }) => value),
       } as unknown as PortableArray;
     },
-    fromPortable: (entry) => checked(valuesOf(entry)).map((value) => item.fromPortable(value)),
+    fromPortable: (list) => {
+      if (list === undefined) return [];
+      if (list.count === undefined) throw wrongType();
+      check(list.count);
+      return list.map((value) => item.fromPortable(value));
+    },
     toJson: (values) => values.map((value) => item.toJson(value) ?? null),
-    fromJson: (json) => checked(listOfJson(json)).map((value) => item.fromJson(value)),
+    fromJson: (json) => {
+      const list = listOfJson(json);
+      check(list.length);
+      return list.map((value) => item.fromJson(value));
+    },
   };
 }
 
@@ -228,7 +236,6 @@ export type FieldValue<F> = F extends Field<infer T> ? T : never;
 /** Named fields; also a field itself, of type object. */
 export interface RecordField<T> extends Field<T> {
   toObject(value: T): PortableObject;
-  fromObject(object: PortableObject): T;
 }
 
 // A field takes and gives values, so only this is above all fields.
@@ -239,6 +246,8 @@ type ValuesOf<F> = { [K in keyof F]: FieldValue<F[K]> };
 export function record<F extends FieldsOfAnyType>(fields: F): RecordField<ValuesOf<F>> {
   type Value = ValuesOf<F>;
   const named = Object.entries(fields) as unknown as [keyof F & string, Field<unknown>][];
+  const declared = new PortableNames(named.map(([name]) => name));
+  const positions = new Map(declared.names.map((name, position) => [name, position]));
   const toObject = (value: Value): PortableObject =>
     new Map(
       named.flatMap(([name, field]) => {
@@ -248,16 +257,13 @@ export function record<F extends FieldsOfAnyType>(fields: F): RecordField<Values
     );
   const gather = (read: (name: string, field: Field<unknown>) => unknown): Value =>
     Object.fromEntries(named.map(([name, field]) => [name, read(name, field)])) as Value;
-  const fromObject = (object: PortableObject) =>
-    gather((name, field) => field.fromPortable(object.get(name)));
   return {
     toObject,
-    fromObject,
     toPortable: (value) => ({ type: "object", value: toObject(value) }),
-    fromPortable: (entry) => {
-      if (entry === undefined) return fromObject(new Map());
-      if (entry.type !== "object" || !("value" in entry)) throw wrongType();
-      return fromObject(entry.value);
+    fromPortable: (object) => {
+      const values = object === undefined ? [] : object.fields(declared);
+      if (values === undefined) throw wrongType();
+      return gather((name, field) => field.fromPortable(values[positions.get(name)!]));
     },
     toJson: (value) => {
       const members = named.flatMap(([name, field]) => {
@@ -279,7 +285,10 @@ export function writeRecord<T>(declared: RecordField<T>, value: T): Uint8Array {
   return writePortable(declared.toObject(value));
 }
 
-/** Value of a record in portable storage; unknown fields are ignored. Throws `BadBytes`. */
+/**
+ * Value of a record in portable storage; what it does not declare is checked and passed over. Blobs are views of
+ * `bytes`, which must not change. Throws `BadBytes`.
+ */
 export function readRecord<T>(declared: RecordField<T>, bytes: Uint8Array, limits?: PortableLimits): T {
-  return declared.fromObject(limits === undefined ? readPortable(bytes) : readPortable(bytes, limits));
+  return declared.fromPortable(openPortable(bytes, limits));
 }

@@ -21,9 +21,12 @@ export function decode<T>(codec: Codec<T>, bytes: Uint8Array): T {
   return value;
 }
 
-/** The bytes of a value. */
+/** Memory that values are written to before their bytes are copied: some are written only to be hashed. */
+const scratch = new Uint8Array(16 * 1024);
+
+/** The bytes of a value; no codec calls this while it writes. */
 export function encode<T>(codec: Codec<T>, value: T): Uint8Array {
-  const writer = new Writer();
+  const writer = new Writer(scratch);
   codec.write(writer, value);
   return writer.finish();
 }

@@ -1,4 +1,4 @@
-import { BadBytes, type PortableObject, readPortable, writePortable } from "@anulo/protocol";
+import { BadBytes, openPortable, type PortableObject, writePortable } from "@anulo/protocol";
 import type { Call, Group } from "../define.ts";
 import { BadRequest } from "../errors.ts";
 import { BadJson, isJsonObject, type Json } from "../json.ts";
@@ -90,5 +90,5 @@ async function sendBinary(http: HttpClient, sending: Sending): Promise<unknown> 
   };
   const body = Buffer.from(writePortable(entry.value));
   const answer = await http.post({ ...sending, path: call.name, body, type: "application/octet-stream" });
-  return call.result.readPortable({ type: "object", value: readPortable(answer) }, answerReading);
+  return call.result.readPortable(openPortable(answer), answerReading);
 }

@@ -1,3 +1,4 @@
+import { costs } from "../costs.ts";
 import { method } from "../define.ts";
 import { list, object, or, zero } from "../schema/composites.ts";
 import { flag, hash, hex, i64, text, u64, uint, uint32 } from "../schema/scalars.ts";
@@ -21,6 +22,7 @@ const client = object({
 export const access = {
   rpcAccessInfo: method({
     name: "rpc_access_info",
+    reads: true,
     summary: "What access costs.",
     params: object({ client: zero(text) }),
     result: object({
@@ -49,6 +51,7 @@ export const access = {
   }),
   rpcAccessTracking: method({
     name: "rpc_access_tracking",
+    cost: costs.medium,
     access: "unrestricted",
     summary: "How often each call was made and how long it took.",
     params: object({ clear: zero(flag) }),
@@ -56,6 +59,8 @@ export const access = {
   }),
   rpcAccessData: method({
     name: "rpc_access_data",
+    cost: costs.medium,
+    reads: true,
     access: "unrestricted",
     summary: "Clients that paid for access.",
     params: noParams,

@@ -50,6 +50,7 @@ const info = object({
 
 const saveGraph = {
   access: "unrestricted",
+  reads: true,
   summary: "Obsolete; does nothing.",
   params: noParams,
   result: object({ status: or(text, "OK") }),
@@ -59,6 +60,7 @@ const saveGraph = {
 export const admin = {
   getInfo: method({
     name: "get_info",
+    reads: true,
     aliases: ["getinfo", "/get_info", "/getinfo"],
     summary: "State of the node and its chain.",
     params: noParams,
@@ -66,6 +68,7 @@ export const admin = {
   }),
   getInfoPath: path({
     name: "/get_info",
+    reads: true,
     aliases: ["/getinfo"],
     summary: "State of the node and its chain.",
     params: noParams,
@@ -73,6 +76,7 @@ export const admin = {
   }),
   getVersion: method({
     name: "get_version",
+    reads: true,
     summary: "Version of this interface: major times 65536 plus minor.",
     params: noParams,
     result: object({ release: flag, version: uint32, ...nodeStatus }),

@@ -1,3 +1,4 @@
+import { costs } from "../costs.ts";
 import { binaryPath, method, path } from "../define.ts";
 import { filled, list, object, or, zero } from "../schema/composites.ts";
 import { packedHashes } from "../schema/packed.ts";
@@ -19,6 +20,7 @@ const headerAnswer = object({ block_header: blockHeader, ...accessStatus });
 export const blocks = {
   getBlockCount: method({
     name: "get_block_count",
+    reads: true,
     aliases: ["getblockcount"],
     summary: "Number of blocks in the longest chain; params is an unused list of texts.",
     params: zero(list(text)),
@@ -26,6 +28,7 @@ export const blocks = {
   }),
   onGetBlockHash: method({
     name: "on_get_block_hash",
+    reads: true,
     aliases: ["on_getblockhash"],
     summary: "Hash of the block at a height; params is a list of that one height.",
     params: list(u64),
@@ -33,6 +36,7 @@ export const blocks = {
   }),
   getLastBlockHeader: method({
     name: "get_last_block_header",
+    reads: true,
     aliases: ["getlastblockheader"],
     summary: "Header of the newest block.",
     params: object(fillPowHash),
@@ -40,6 +44,8 @@ export const blocks = {
   }),
   getBlockHeaderByHash: method({
     name: "get_block_header_by_hash",
+    cost: costs.large,
+    reads: true,
     aliases: ["getblockheaderbyhash"],
     summary: "Headers by block hash.",
     params: object({ hash: zero(hash), hashes: zero(list(hash)), ...fillPowHash }),
@@ -47,6 +53,7 @@ export const blocks = {
   }),
   getBlockHeaderByHeight: method({
     name: "get_block_header_by_height",
+    reads: true,
     aliases: ["getblockheaderbyheight"],
     summary: "Header by height.",
     params: object({ height: u64, ...fillPowHash }),
@@ -54,6 +61,8 @@ export const blocks = {
   }),
   getBlockHeadersRange: method({
     name: "get_block_headers_range",
+    cost: costs.large,
+    reads: true,
     aliases: ["getblockheadersrange"],
     summary: "Headers of consecutive blocks, lowest first; both ends are included.",
     params: object({ start_height: uint, end_height: uint, ...fillPowHash }),
@@ -61,6 +70,8 @@ export const blocks = {
   }),
   getBlock: method({
     name: "get_block",
+    cost: costs.medium,
+    reads: true,
     aliases: ["getblock"],
     summary: "A full block, by height or by hash.",
     params: object({ height: zero(u64), hash: zero(hash), ...fillPowHash }),
@@ -75,6 +86,7 @@ export const blocks = {
   }),
   getHeight: path({
     name: "/get_height",
+    reads: true,
     aliases: ["/getheight"],
     summary: "Height of the chain and hash of its newest block.",
     params: noParams,
@@ -82,12 +94,16 @@ export const blocks = {
   }),
   getAltBlocksHashes: path({
     name: "/get_alt_blocks_hashes",
+    cost: costs.medium,
+    reads: true,
     summary: "Hashes of the known blocks outside the longest chain.",
     params: noParams,
     result: object({ blks_hashes: list(hash), ...accessStatus }),
   }),
   getAlternateChains: method({
     name: "get_alternate_chains",
+    cost: costs.medium,
+    reads: true,
     access: "unrestricted",
     summary: "Side chains the node has seen.",
     params: noParams,
@@ -107,6 +123,8 @@ export const blocks = {
   }),
   getBlocksBin: binaryPath({
     name: "/get_blocks.bin",
+    cost: costs.large,
+    reads: true,
     aliases: ["/getblocks.bin"],
     summary: "Blocks that follow the newest one the caller shares, with their transactions.",
     params: object({
@@ -125,6 +143,8 @@ export const blocks = {
   }),
   getBlocksByHeightBin: binaryPath({
     name: "/get_blocks_by_height.bin",
+    cost: costs.large,
+    reads: true,
     aliases: ["/getblocks_by_height.bin"],
     summary: "Blocks with their transactions, by height.",
     params: object({ heights: list(uint) }),
@@ -132,6 +152,8 @@ export const blocks = {
   }),
   getHashesBin: binaryPath({
     name: "/get_hashes.bin",
+    cost: costs.medium,
+    reads: true,
     aliases: ["/gethashes.bin"],
     summary: "Hashes of the blocks that follow the newest one the caller shares.",
     params: object({ block_ids: zero(packedHashes), start_height: zero(uint) }),
@@ -158,6 +180,8 @@ export const blocks = {
   }),
   getCoinbaseTxSum: method({
     name: "get_coinbase_tx_sum",
+    cost: costs.sum,
+    reads: true,
     access: "unrestricted",
     summary: "Coins created and fees paid in a range of blocks, in atomic units.",
     params: object({ height: uint, count: uint }),
@@ -173,6 +197,7 @@ export const blocks = {
   }),
   hardForkInfo: method({
     name: "hard_fork_info",
+    reads: true,
     summary: "State of one hard fork, or of the next one.",
     params: object({ version: zero(uint8) }),
     result: object({

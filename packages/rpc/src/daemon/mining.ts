@@ -1,3 +1,4 @@
+import { costs } from "../costs.ts";
 import { method, path } from "../define.ts";
 import { filled, list, object, or, zero } from "../schema/composites.ts";
 import { flag, hash, hex, text, u64, uint, uint8, uint32 } from "../schema/scalars.ts";
@@ -9,6 +10,8 @@ const auxiliaryProof = object({ id: hash, hash });
 export const mining = {
   getBlockTemplate: method({
     name: "get_block_template",
+    cost: costs.medium,
+    reads: true,
     aliases: ["getblocktemplate"],
     summary: "A block to mine on, paying to the given address.",
     params: object({
@@ -33,6 +36,8 @@ export const mining = {
   }),
   getMinerData: method({
     name: "get_miner_data",
+    cost: costs.large,
+    reads: true,
     summary: "What a miner needs to build a block itself.",
     params: noParams,
     result: object({
@@ -49,6 +54,7 @@ export const mining = {
   }),
   calcPow: method({
     name: "calc_pow",
+    reads: true,
     access: "unrestricted",
     summary: "Proof-of-work hash of a block.",
     params: object({
@@ -61,6 +67,8 @@ export const mining = {
   }),
   addAuxPow: method({
     name: "add_aux_pow",
+    cost: costs.medium,
+    reads: true,
     summary: "Puts the roots of merge-mined chains into a block template.",
     params: object({ blocktemplate_blob: zero(hex), aux_pow: zero(list(auxiliaryProof)) }),
     result: object({
@@ -81,6 +89,7 @@ export const mining = {
   }),
   generateBlocks: method({
     name: "generateblocks",
+    cost: costs.medium,
     access: "unrestricted",
     summary: "Mines blocks at once; regtest only.",
     params: object({
@@ -112,6 +121,7 @@ export const mining = {
   }),
   miningStatus: path({
     name: "/mining_status",
+    reads: true,
     access: "unrestricted",
     summary: "Whether and how fast the node mines.",
     params: noParams,

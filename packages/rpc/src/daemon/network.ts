@@ -1,3 +1,4 @@
+import { costs } from "../costs.ts";
 import { method, path } from "../define.ts";
 import { filled, list, object, or, zero } from "../schema/composites.ts";
 import { flag, int, text, uint, uint16, uint32 } from "../schema/scalars.ts";
@@ -60,6 +61,8 @@ const span = object({
 export const network = {
   getConnections: method({
     name: "get_connections",
+    cost: costs.medium,
+    reads: true,
     access: "unrestricted",
     summary: "Connections to peers.",
     params: noParams,
@@ -67,6 +70,8 @@ export const network = {
   }),
   syncInfo: method({
     name: "sync_info",
+    cost: costs.medium,
+    reads: true,
     access: "unrestricted",
     summary: "How far the node is and what its peers are sending.",
     params: noParams,
@@ -91,6 +96,8 @@ export const network = {
   }),
   getBans: method({
     name: "get_bans",
+    cost: costs.medium,
+    reads: true,
     access: "unrestricted",
     summary: "Banned addresses; seconds is the Unix time of the end, or upstream what remains.",
     params: noParams,
@@ -98,6 +105,7 @@ export const network = {
   }),
   banned: method({
     name: "banned",
+    reads: true,
     access: "unrestricted",
     summary: "Whether an address is banned and for how many seconds.",
     params: object({ address: zero(text) }),
@@ -105,6 +113,8 @@ export const network = {
   }),
   getPeerList: path({
     name: "/get_peer_list",
+    cost: costs.medium,
+    reads: true,
     access: "unrestricted",
     summary: "Peers the node knows: seen online (white) or only heard of (gray).",
     params: object({ public_only: or(flag, true), include_blocked: or(flag, false) }),
@@ -112,12 +122,15 @@ export const network = {
   }),
   getPublicNodes: path({
     name: "/get_public_nodes",
+    cost: costs.medium,
+    reads: true,
     summary: "Peers that offer their RPC to anybody.",
     params: object({ gray: or(flag, false), white: or(flag, true), include_blocked: or(flag, false) }),
     result: object({ gray: filled(list(publicNode)), white: filled(list(publicNode)), ...nodeStatus }),
   }),
   getNetStats: path({
     name: "/get_net_stats",
+    reads: true,
     access: "unrestricted",
     summary: "Packets and bytes sent and received since the start.",
     params: noParams,
@@ -132,6 +145,7 @@ export const network = {
   }),
   getLimit: path({
     name: "/get_limit",
+    reads: true,
     summary: "Bandwidth limits in kB per second.",
     params: noParams,
     result: object({ limit_down: uint, limit_up: uint, ...nodeStatus }),

@@ -3,6 +3,8 @@ import { list, object, optional } from "../schema/composites.ts";
 import { packedUints } from "../schema/packed.ts";
 import { flag, rawBytes, u64, uint } from "../schema/scalars.ts";
 import type { Schema } from "../schema/schema.ts";
+import { serialized, Written } from "../schema/written.ts";
+import { compressInto, MAX_COMPRESSED_BYTES } from "./serialize-counts.ts";
 
 /**
  * Outputs of one amount per block from `start_height` on; `base` were there before. `binary` packs the numbers
@@ -17,14 +19,27 @@ export type OutputDistribution = {
   readonly start_height: number;
 };
 
+/** The same with its numbers written already. */
+export type SerializedDistribution = Omit<OutputDistribution, "distribution"> & {
+  readonly distribution: Written;
+};
+
+type Response = OutputDistribution | SerializedDistribution;
+
 const common = { amount: u64, base: uint, binary: flag, compress: flag, start_height: uint };
-const plainForm = object({ ...common, distribution: list(uint) });
-const packedForm = object({ ...common, distribution: packedUints });
-const compressedForm = object({ ...common, compressed_data: rawBytes });
+const plainForm = object({ ...common, distribution: serialized(list(uint)) });
+const packedForm = object({ ...common, distribution: serialized(packedUints) });
+const compressedForm = object({ ...common, compressed_data: serialized(rawBytes) });
 const anyForm = object({ ...common, compressed_data: optional(rawBytes) });
 
+/** The compressed form of a response. */
+function compressedOf({ distribution, ...rest }: Response) {
+  const compressed_data = distribution instanceof Written ? distribution : compress(distribution);
+  return { ...rest, compressed_data };
+}
+
 /** Entry of `get_output_distribution`. Source: core_rpc_server_commands_defs.h `distribution`. */
-export const outputDistribution: Schema<OutputDistribution, OutputDistribution, false> = {
+export const outputDistribution: Schema<OutputDistribution, Response, false> = {
   kind: "object",
   omittable: false,
   presence: "always",
@@ -40,7 +55,7 @@ export const outputDistribution: Schema<OutputDistribution, OutputDistribution, 
   write: (value, dialect, indent) => {
     if (!value.binary) return plainForm.write(value, dialect, indent);
     if (!value.compress) return packedForm.write(value, dialect, indent);
-    return compressedForm.write({ ...value, compressed_data: compress(value.distribution) }, dialect, indent);
+    return compressedForm.write(compressedOf(value), dialect, indent);
   },
   readPortable: (entry, reading) => {
     const { binary, compressed_data } = anyForm.readPortable(entry, reading);
@@ -52,23 +67,15 @@ export const outputDistribution: Schema<OutputDistribution, OutputDistribution, 
   writePortable: (value) => {
     if (!value.binary) return plainForm.writePortable(value);
     if (!value.compress) return packedForm.writePortable(value);
-    return compressedForm.writePortable({ ...value, compressed_data: compress(value.distribution) });
+    return compressedForm.writePortable(compressedOf(value));
   },
   isEmpty: () => false,
   describe: plainForm.describe,
 };
 
-/** Seven bits a byte, lowest first; the high bit says that more follow. */
 function compress(values: readonly number[]): Uint8Array {
-  const bytes: number[] = [];
-  for (let value of values) {
-    while (value >= 0x80) {
-      bytes.push((value % 0x80) + 0x80);
-      value = Math.floor(value / 0x80);
-    }
-    bytes.push(value);
-  }
-  return Uint8Array.from(bytes);
+  const bytes = new Uint8Array(MAX_COMPRESSED_BYTES * values.length);
+  return bytes.slice(0, compressInto(bytes, values));
 }
 
 function decompress(bytes: Uint8Array): number[] {

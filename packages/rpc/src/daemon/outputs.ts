@@ -1,3 +1,4 @@
+import { costs } from "../costs.ts";
 import { binaryPath, method, path } from "../define.ts";
 import { list, object, optional, or, zero } from "../schema/composites.ts";
 import { flag, hash, rawBytes, u64, uint } from "../schema/scalars.ts";
@@ -18,6 +19,8 @@ const distributionParams = {
 export const outputs = {
   getOuts: path({
     name: "/get_outs",
+    cost: costs.large,
+    reads: true,
     summary: "Outputs by amount and global index, with their keys.",
     params: object({ outputs: list(outputIndex), get_txid: zero(flag) }),
     result: object({
@@ -27,6 +30,8 @@ export const outputs = {
   }),
   getOutsBin: binaryPath({
     name: "/get_outs.bin",
+    cost: costs.large,
+    reads: true,
     summary: "Outputs by amount and global index, with their keys (32 bytes each).",
     params: object({ outputs: list(outputIndex), get_txid: or(flag, true) }),
     result: object({
@@ -36,6 +41,8 @@ export const outputs = {
   }),
   getOutputHistogram: method({
     name: "get_output_histogram",
+    cost: costs.large,
+    reads: true,
     summary: "Number of outputs of each amount; RingCT outputs count as amount 0.",
     params: object({
       amounts: zero(list(u64)),
@@ -53,12 +60,16 @@ export const outputs = {
   }),
   getOutputDistribution: method({
     name: "get_output_distribution",
+    cost: costs.large,
+    reads: true,
     summary: "Number of outputs of an amount in each block.",
     params: object({ ...distributionParams, binary: optional(flag) }),
     result: object({ distributions: list(outputDistribution), ...accessStatus }),
   }),
   getOutputDistributionBin: binaryPath({
     name: "/get_output_distribution.bin",
+    cost: costs.large,
+    reads: true,
     summary: "Number of outputs of an amount in each block.",
     params: object({ ...distributionParams, binary: or(flag, true) }),
     result: object({ distributions: list(outputDistribution), ...accessStatus }),

@@ -1,3 +1,4 @@
+import { costs } from "../costs.ts";
 import { method, path } from "../define.ts";
 import { filled, list, object, or, zero } from "../schema/composites.ts";
 import { packed, packedHashes, uint64At, writeUint64 } from "../schema/packed.ts";
@@ -80,6 +81,8 @@ const poolStats = object({
 export const pool = {
   getTransactionPool: path({
     name: "/get_transaction_pool",
+    cost: costs.large,
+    reads: true,
     summary: "Transactions waiting in the pool and the key images they spend.",
     params: noParams,
     result: object({
@@ -90,12 +93,16 @@ export const pool = {
   }),
   getTransactionPoolHashes: path({
     name: "/get_transaction_pool_hashes",
+    cost: costs.large,
+    reads: true,
     summary: "Hashes of the transactions in the pool.",
     params: noParams,
     result: object({ tx_hashes: filled(list(hash)), ...accessStatus }),
   }),
   getTransactionPoolHashesBin: path({
     name: "/get_transaction_pool_hashes.bin",
+    cost: costs.large,
+    reads: true,
     alsoBinary: true,
     summary: "Hashes of the transactions in the pool, as bytes; answered in the format of the request.",
     params: noParams,
@@ -103,12 +110,16 @@ export const pool = {
   }),
   getTransactionPoolStats: path({
     name: "/get_transaction_pool_stats",
+    cost: costs.sum,
+    reads: true,
     summary: "Sizes, fees and ages of the transactions in the pool.",
     params: noParams,
     result: object({ pool_stats: poolStats, ...accessStatus }),
   }),
   getTxpoolBacklog: method({
     name: "get_txpool_backlog",
+    cost: costs.large,
+    reads: true,
     summary: "Weight, fee and age of each transaction in the pool.",
     params: noParams,
     result: object({ backlog, ...accessStatus }),
@@ -136,6 +147,7 @@ export const pool = {
   }),
   getFeeEstimate: method({
     name: "get_fee_estimate",
+    reads: true,
     summary: "Fee in atomic units per byte, and the four levels a wallet chooses from.",
     params: object({ grace_blocks: zero(uint) }),
     result: object({

@@ -1,3 +1,4 @@
+import { costs } from "../costs.ts";
 import { binaryPath, path } from "../define.ts";
 import { filled, list, object, optional, or, zero } from "../schema/composites.ts";
 import { flag, hash, hex, rawBytes, text, uint } from "../schema/scalars.ts";
@@ -25,6 +26,8 @@ const transactionEntry = object({
 export const transactions = {
   getTransactions: path({
     name: "/get_transactions",
+    cost: costs.large,
+    reads: true,
     aliases: ["/gettransactions"],
     summary: "Transactions by hash, from the chain or the pool.",
     params: object({
@@ -43,6 +46,8 @@ export const transactions = {
   }),
   isKeyImageSpent: path({
     name: "/is_key_image_spent",
+    cost: costs.medium,
+    reads: true,
     summary: "Whether key images are unspent (0), spent in the chain (1) or spent in the pool (2).",
     params: object({ key_images: list(hash) }),
     result: object({ spent_status: list(uint), ...accessStatus }),
@@ -70,6 +75,8 @@ export const transactions = {
   }),
   getOIndexesBin: binaryPath({
     name: "/get_o_indexes.bin",
+    cost: costs.medium,
+    reads: true,
     summary: "Global indices of a transaction's outputs.",
     params: object({ txid: rawBytes }),
     result: object({ o_indexes: list(uint), ...accessStatus }),

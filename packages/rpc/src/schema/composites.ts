@@ -1,7 +1,15 @@
-import type { PortableArray, PortableEntry, PortableObject, PortableScalar } from "@anulo/protocol";
+import {
+  type PortableArray,
+  type PortableEntry,
+  PortableNames,
+  type PortableObject,
+  type PortableScalar,
+  type PortableValue,
+} from "@anulo/protocol";
 import type { Dialect } from "../dialect.ts";
 import { BadRequest } from "../errors.ts";
 import { isJsonObject, type Json, objectText } from "../json.ts";
+import { Columns, createColumnsWriter } from "./columns.ts";
 import { createEncodings, createTemplates, fieldsOf, Lasting } from "./lasting.ts";
 import {
   type AnySchema,
@@ -28,7 +36,8 @@ type Writing = { readonly dialect: Dialect; readonly indent: string };
 
 /** Declares a record; unknown fields of a request are ignored. */
 export function object<const F extends Fields>(fields: F): RecordSchema<F> {
-  const names = Object.keys(fields).sort();
+  const declared = new PortableNames(Object.keys(fields));
+  const { names } = declared;
   const labels = names.map((name) => `  "${name}": `);
   const members = names.map((name) => fields[name]!);
   const writeLasting = createTemplates();
@@ -59,10 +68,10 @@ export function object<const F extends Fields>(fields: F): RecordSchema<F> {
       }
       return objectText(texts, indent);
     },
-    readPortable: (entry, reading) => {
-      const { value } = scalarOf(entry);
-      if (!(value instanceof Map)) throw new BadRequest("not an object");
-      return readPortableFields(names, fields, { value, reading }) as RecordOf<F>;
+    readPortable: (object, reading) => {
+      const values = object.fields(declared);
+      if (values === undefined) throw new BadRequest("not an object");
+      return readPortableFields(names, fields, { values, reading }) as RecordOf<F>;
     },
     writePortable: (value) => ({
       type: "object",
@@ -99,15 +108,15 @@ function readFields(names: readonly string[], fields: Fields, value: Json, readi
 function readPortableFields(
   names: readonly string[],
   fields: Fields,
-  { value, reading }: { readonly value: PortableObject; readonly reading: Reading },
+  { values, reading }: { readonly values: readonly (PortableValue | undefined)[]; readonly reading: Reading },
 ): object {
   const record: Record<string, unknown> = {};
-  for (const name of names) {
+  for (const [at, name] of names.entries()) {
     const schema = fields[name]!;
-    const entry = value.get(name);
+    const value = values[at];
     try {
-      if (entry === undefined) checkMayMiss(schema, reading);
-      record[name] = entry === undefined ? schema.absent() : schema.readPortable(entry, reading);
+      if (value === undefined) checkMayMiss(schema, reading);
+      record[name] = value === undefined ? schema.absent() : schema.readPortable(value, reading);
     } catch (error) {
       throw error instanceof BadRequest ? error.within(name) : error;
     }
@@ -163,8 +172,15 @@ function describeFields(fields: Fields): JsonSchema {
 }
 
 /** Values of one kind. */
-export interface ListSchema<S extends AnySchema> extends Schema<TypeOf<S>[], Elements<InputOf<S>>, false> {
+export interface ListSchema<S extends AnySchema>
+  extends Schema<TypeOf<S>[], Elements<InputOf<S>> | Columns<TypeOf<S>>, false> {
   readonly item: S;
+}
+
+/** For lists of records alone: what else there is has no columns. */
+function columnsWriterOf(item: AnySchema) {
+  const { fields } = item as Partial<RecordSchema<Fields>>;
+  return fields === undefined ? undefined : createColumnsWriter(fields);
 }
 
 /**
@@ -172,6 +188,7 @@ export interface ListSchema<S extends AnySchema> extends Schema<TypeOf<S>[], Ele
  * requests are read leniently: what is no list, or no list of records where one belongs, counts as left out.
  */
 export function list<S extends AnySchema>(item: S): ListSchema<S> {
+  const columnsWriter = columnsWriterOf(item);
   return {
     kind: "list",
     item,
@@ -185,6 +202,7 @@ export function list<S extends AnySchema>(item: S): ListSchema<S> {
       return value.map((element) => item.read(element, reading)) as TypeOf<S>[];
     },
     write: (value, dialect, indent) => {
+      if (value instanceof Columns) return columnsWriter!.text(value, indent);
       const written = writtenText(value);
       if (written !== undefined) return written;
       let text = "[";
@@ -193,13 +211,11 @@ export function list<S extends AnySchema>(item: S): ListSchema<S> {
       return `${text}]`;
     },
     readPortable: (entry, reading) => {
-      if (!("values" in entry)) return readScalarAsList(reading);
-      const { type, values } = entry;
-      return values.map((value) =>
-        item.readPortable({ type, value } as PortableScalar, reading),
-      ) as TypeOf<S>[];
+      if (!entry.isArray) return readScalarAsList(reading);
+      return entry.map((value) => item.readPortable(value, reading)) as TypeOf<S>[];
     },
     writePortable: (value) => {
+      if (value instanceof Columns) return columnsWriter!.portable(value);
       const written = writtenPortable(value);
       if (written !== undefined) return written;
       let type: PortableScalar["type"] | undefined;

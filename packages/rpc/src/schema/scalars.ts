@@ -1,8 +1,8 @@
-import type { IntegerType, PortableEntry } from "@anulo/protocol";
+import type { IntegerType, PortableEntry, PortableValue } from "@anulo/protocol";
 import { BadRequest } from "../errors.ts";
 import { byteStringOf, type Json, quote, quoteBytes, textOfBytes } from "../json.ts";
 import { Quoted } from "./quoted.ts";
-import { type JsonSchema, type Schema, scalarOf } from "./schema.ts";
+import type { JsonSchema, Schema } from "./schema.ts";
 
 const MAX_U64 = 0xffffffffffffffffn;
 const MIN_I64 = -0x8000000000000000n;
@@ -14,7 +14,7 @@ type Scalar<T, In> = {
   read: Schema<T>["read"];
   write: (value: In) => string;
   toPortable: (value: In) => PortableEntry;
-  fromPortable: (entry: PortableEntry) => Json;
+  fromPortable: (value: PortableValue) => Json;
   describe: JsonSchema;
 };
 
@@ -43,10 +43,9 @@ function integerOf(value: Json, bits: number): bigint | number {
 }
 
 /** Any integer type will do, as long as the number fits. */
-function portableInteger(entry: PortableEntry): bigint {
-  const { value } = scalarOf(entry);
-  if (typeof value !== "bigint") throw new BadRequest("not an integer");
-  return value;
+function portableInteger({ integer }: PortableValue): bigint {
+  if (integer === undefined) throw new BadRequest("not an integer");
+  return integer;
 }
 
 function asPortable(type: IntegerType): (value: number | bigint) => PortableEntry {
@@ -156,14 +155,13 @@ export const flag: Schema<boolean, boolean, false> = scalar<boolean>({
   },
   write: String,
   toPortable: (value) => ({ type: "bool", value }),
-  fromPortable: (entry) => scalarOf(entry).value as Json,
+  fromPortable: (value) => value.boolean ?? null,
   describe: { type: "boolean" },
 });
 
-function portableBytes(entry: PortableEntry): Uint8Array {
-  const { value } = scalarOf(entry);
-  if (!(value instanceof Uint8Array)) throw new BadRequest("not a string");
-  return value;
+function portableBytes({ bytes }: PortableValue): Uint8Array {
+  if (bytes === undefined) throw new BadRequest("not a string");
+  return bytes;
 }
 
 function textLike(kind: string, describe: JsonSchema): Schema<string, string | Quoted, false> {

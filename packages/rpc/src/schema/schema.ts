@@ -1,6 +1,5 @@
-import type { PortableEntry, PortableScalar } from "@anulo/protocol";
+import type { PortableEntry, PortableScalar, PortableValue } from "@anulo/protocol";
 import type { Dialect } from "../dialect.ts";
-import { BadRequest } from "../errors.ts";
 import type { Json } from "../json.ts";
 
 /** How strictly a value is read. */
@@ -35,17 +34,17 @@ export interface Schema<Out, In = Out, Omittable extends boolean = boolean> {
   /** JSON text as a byte string (each character is one byte); `indent` is that of the enclosing object. */
   write(value: In, dialect: Dialect, indent: string): string;
   /** The same from portable storage. */
-  readPortable(entry: PortableEntry, reading: Reading): Out;
+  readPortable(value: PortableValue, reading: Reading): Out;
   /** The same in portable storage, always in its upstream form; undefined for an empty list. */
   writePortable(value: In): PortableEntry | undefined;
   isEmpty(value: In): boolean;
   describe(): JsonSchema;
 }
 
-/** The single value of an entry; throws when there are several. */
+/** The entry of a single value; throws when there are several. */
 export function scalarOf(entry: PortableEntry): PortableScalar {
   if ("value" in entry) return entry;
-  throw new BadRequest("not a single value");
+  throw new TypeError("not a single value");
 }
 
 export type AnySchema = Schema<unknown, unknown>;

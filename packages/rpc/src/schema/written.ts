@@ -1,14 +1,26 @@
-import type { PortableArray } from "@anulo/protocol";
+import type { PortableEntry } from "@anulo/protocol";
+import type { Schema } from "./schema.ts";
 
 /** A list whose text or binary form is made already. */
 export class Written {
   readonly length: number;
-  readonly form: string | PortableArray;
+  readonly form: string | PortableEntry;
 
-  constructor(length: number, form: string | PortableArray) {
+  constructor(length: number, form: string | PortableEntry) {
     this.length = length;
     this.form = form;
   }
+
+  /** Bytes of a text or of one byte string; of other entries they are not counted. */
+  get bytes(): number {
+    return bytesOfForm(this.form);
+  }
+}
+
+/** Bytes of a form that is one string. */
+function bytesOfForm(form: Written["form"]): number {
+  if (typeof form === "string") return form.length;
+  return "value" in form && form.type === "string" ? form.value.length : 0;
 }
 
 /** A list whose elements are made when they are written, and not kept: of a long one only the text takes memory. */
@@ -36,6 +48,22 @@ export function writtenText(value: unknown): string | undefined {
 }
 
 /** The binary form of a written list, undefined for any other value. */
-export function writtenPortable(value: unknown): PortableArray | undefined {
+export function writtenPortable(value: unknown): PortableEntry | undefined {
   return value instanceof Written && typeof value.form === "object" ? value.form : undefined;
+}
+
+/** The same schema, whose values may also be written already. */
+export function serialized<Out, In, O extends boolean>(
+  schema: Schema<Out, In, O>,
+): Schema<Out, In | Written, O> {
+  const given = (value: In | Written): In => {
+    if (value instanceof Written) throw new TypeError("a value that is written in the other form");
+    return value;
+  };
+  return {
+    ...schema,
+    write: (value, dialect, indent) => writtenText(value) ?? schema.write(given(value), dialect, indent),
+    writePortable: (value) => writtenPortable(value) ?? schema.writePortable(given(value)),
+    isEmpty: (value) => (value instanceof Written ? value.length === 0 : schema.isEmpty(value)),
+  };
 }

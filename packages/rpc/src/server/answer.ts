@@ -1,6 +1,6 @@
 /** What goes back to the caller, before it is HTTP. */
 export type Answer = {
-  readonly status: 200 | 400 | 404 | 413 | 500 | 503;
+  readonly status: 200 | 400 | 404 | 405 | 413 | 500 | 503;
   readonly type: "application/json" | "application/octet-stream" | "text/plain";
   /** A byte string (each character is one byte) or bytes. */
   readonly body: string | Buffer;
@@ -18,6 +18,11 @@ export function binaryAnswer(bytes: Uint8Array): Answer {
 
 export const notFound: Answer = { status: 404, type: "text/plain", body: "" };
 export const badRequest: Answer = { status: 400, type: "text/plain", body: "" };
+export const notAllowed: Answer = {
+  status: 405,
+  type: "text/plain",
+  body: "What changes something needs POST, or a login\n",
+};
 export const tooLarge: Answer = { status: 413, type: "text/plain", body: "" };
 export const failed: Answer = { status: 500, type: "text/plain", body: "" };
 export const overloaded: Answer = { status: 503, type: "text/plain", body: "" };

@@ -1,4 +1,4 @@
-import { BadBytes, type PortableObject, readPortable, writePortable } from "@anulo/protocol";
+import { BadBytes, httpLimits, openPortable, type PortableObject, writePortable } from "@anulo/protocol";
 import type { Call, Implemented } from "../define.ts";
 import { BadRequest, RpcError } from "../errors.ts";
 import { type Answer, badRequest, binaryAnswer, failed } from "./answer.ts";
@@ -20,22 +20,24 @@ export async function answerBinaryPath<Context>(
   rules: Rules<Context>,
 ): Promise<Answer> {
   const { call } = found;
-  const params = readBinaryParams(call, body);
+  request.budget.checkRequest(call.cost, 0);
+  const params = readBinaryParams(call, body, request.budget.memoryFor(call.cost));
   if (params === undefined) return badRequest;
   try {
+    await request.budget.admit(call.cost);
     const result = await runHandler(found, params.value, request, rules);
-    return binaryResult(call, await writeLongLists(call.result, result, "portable"));
+    return binaryResult(call, await writeLongLists(call.result, result, { form: "portable", request }));
   } catch (error) {
-    const refusal = visibleError(error, call.name, rules.log);
+    const refusal = visibleError(error, call, { request, log: rules.log });
     if (!(error instanceof RpcError)) return failed;
     return binaryResult(call, { ...(call.result.absent() as object), status: refusal.message });
   }
 }
 
-function readBinaryParams(call: Call, body: Uint8Array): { value: unknown } | undefined {
+function readBinaryParams(call: Call, body: Uint8Array, memoryBytes: number): { value: unknown } | undefined {
   try {
-    const entry = { type: "object", value: readPortable(body) } as const;
-    return { value: call.params.readPortable(entry, { of: "request" }) };
+    const fields = openPortable(body, { ...httpLimits, memoryBytes });
+    return { value: call.params.readPortable(fields, { of: "request" }) };
   } catch (error) {
     if (error instanceof BadBytes || error instanceof BadRequest) return undefined;
     throw error;

@@ -3,15 +3,29 @@ import type { Dialect } from "../dialect.ts";
 import { BadRequest, protocolErrors, RpcError } from "../errors.ts";
 import type { Json } from "../json.ts";
 import { type Logger, silent } from "../log/logger.ts";
+import { CallerLeft, OverBudget, type RequestBudget } from "./request-budget.ts";
 
-/** Where a request came from and what it may do. */
+/** Where a request came from and what it may do and cost. */
 export type RequestInfo = {
   readonly dialect: Dialect;
   /** True on a restricted port. */
   readonly restricted: boolean;
+  /** False where any web page can have sent it: by GET, without a login. */
+  readonly mayAct: boolean;
   /** IP address of the caller. */
   readonly remoteAddress: string;
+  /** Who sent it: the same object for each request of a connection. */
+  readonly caller: RequestCaller;
+  readonly budget: RequestBudget;
 };
+
+/** The caller as handlers see it. */
+export interface RequestCaller {
+  /** Aborted when the caller leaves: what is then still being done for it is in vain. */
+  readonly signal: AbortSignal;
+  /** Whether the signal is aborted. */
+  readonly isGone: boolean;
+}
 
 /** What handlers are given and what must hold before they run. */
 export type Rules<Context> = {
@@ -47,6 +61,11 @@ export function findCall<Context>(
   const found = calls.get(name);
   if (found === undefined) return undefined;
   return request.restricted && found.call.access === "unrestricted" ? undefined : found;
+}
+
+/** Whether a request may have this call made. */
+export function isAllowed({ reads }: Call, { mayAct }: RequestInfo): boolean {
+  return reads || mayAct;
 }
 
 /** Calls by every name they answer to; a name declared twice is a mistake in the declarations. */
@@ -92,8 +111,18 @@ export async function runHandler<Context>(
   return await (handler as Handler<Call, Context>)(params as never, context);
 }
 
-/** What the caller sees of an exception; what it may not see goes to the log. */
-export function visibleError(error: unknown, name: string, log: Logger = silent): RpcError {
+/**
+ * What the caller sees of an exception; what it may not see goes to the log. Throws what ends the request: that it
+ * costs too much, or that nobody waits for it.
+ */
+export function visibleError(
+  error: unknown,
+  { name }: Call,
+  { request, log = silent }: { readonly request: RequestInfo; readonly log: Logger | undefined },
+): RpcError {
+  if (error instanceof OverBudget) throw error;
+  if (error instanceof CallerLeft || (request.caller.isGone && error === request.caller.signal.reason))
+    throw new CallerLeft();
   if (error instanceof RpcError || error instanceof BadParams) {
     const refusal = error instanceof RpcError ? error : errorOf(protocolErrors.invalidParams);
     log.debug("call refused", { call: name, code: refusal.code });

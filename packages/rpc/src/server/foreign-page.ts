@@ -8,6 +8,13 @@ import type { RequestHead } from "./http/request-head.ts";
 /** What a browser sends for a page of any origin without asking first. Source: Fetch standard, "CORS-safelisted". */
 const UNASKED = /^(?:$|text\/plain\b|application\/x-www-form-urlencoded\b|multipart\/form-data\b)/i;
 
+/**
+ * Names whose address no stranger can choose, unlike those of the public DNS: of one label, as in containers, or
+ * below a domain that is kept out of it. Source: RFC 6761, RFC 6762, RFC 7686, RFC 8375; ICANN on `internal`.
+ */
+const PRIVATE_NAME =
+  /^[^.]+\.?$|(?:^|\.)(?:localhost|local|lan|home\.arpa|internal|test|example|onion|i2p)\.?$/i;
+
 /** What a page was loaded from: its host as browsers write it; undefined for none. */
 function hostOf(origin: string): string | undefined {
   return URL.canParse(origin) ? new URL(origin).host : undefined;
@@ -16,18 +23,47 @@ function hostOf(origin: string): string | undefined {
 /** A name whose address its owner can change to this machine's. */
 function isRebindable(host: string): boolean {
   const name = host.replace(/:\d*$/, "").replace(/^\[|\]$/g, "");
-  return isIP(name) === 0 && !/(?:^|\.)localhost$/i.test(name);
+  return name !== "" && isIP(name) === 0 && !PRIVATE_NAME.test(name);
 }
 
+/** Who may use a port from a browser. */
+export type PageRules = {
+  /** Origins whose pages may: exact texts, or `*` for all. */
+  readonly origins: ReadonlySet<string>;
+  readonly hasLogin: boolean;
+  /** A port for anybody is reached by any name. */
+  readonly restricted: boolean;
+};
+
+/** Why a request is refused: it comes from a page that may not send it, or for a name that is not this service's. */
+export type PageFault = "page" | "host";
+
 /**
- * Whether a page whose origin is not among those allowed sent this: without the browser having asked, or, where no
- * login keeps it out, as a page that gave its own name our address (DNS rebinding). No pages are served here.
+ * Whether a browser sent this for a page whose origin is not among those allowed, by any method: without having
+ * asked us first, or, where no login keeps it out, for a page that gave its own name our address (DNS rebinding).
+ * Such a page is of the same origin to its browser, which then sends neither `Origin` with GET nor, without TLS,
+ * `Sec-Fetch-Site`: only `Host` tells. No pages are served here.
  */
-export function isOfForeignPage(
-  { origin, contentType = "", host = "" }: RequestHead,
-  { origins, hasLogin }: { readonly origins: ReadonlySet<string>; readonly hasLogin: boolean },
-): boolean {
-  if (origin === undefined || origins.has("*") || origins.has(origin)) return false;
-  if (UNASKED.test(contentType)) return true;
-  return !hasLogin && hostOf(origin) === host.toLowerCase() && isRebindable(host);
+export function pageFaultOf(head: RequestHead, rules: PageRules): PageFault | undefined {
+  const { origin, host, method } = head;
+  const { origins } = rules;
+  if (origins.has("*") || (origin !== undefined && origins.has(origin))) return undefined;
+  if (host !== undefined && isStolenName(host, rules)) return "host";
+  // Before a browser sends what it must ask for, it asks by OPTIONS.
+  if (method === "OPTIONS") return undefined;
+  if (isSentForOtherSite(head)) return "page";
+  return undefined;
+}
+
+function isStolenName(host: string, { origins, hasLogin, restricted }: PageRules): boolean {
+  if (hasLogin || restricted || !isRebindable(host)) return false;
+  const asked = host.toLowerCase();
+  for (const origin of origins) if (hostOf(origin) === asked) return false;
+  return true;
+}
+
+/** `Sec-Fetch-Site` is `none` for an address that the user typed. Source: Fetch Metadata, section 2.3. */
+function isSentForOtherSite({ origin, contentType = "", fetchSite }: RequestHead): boolean {
+  if (fetchSite !== undefined && fetchSite !== "none" && fetchSite !== "same-origin") return true;
+  return origin !== undefined && UNASKED.test(contentType);
 }

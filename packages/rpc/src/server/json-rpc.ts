@@ -1,91 +1,149 @@
-import { setImmediate } from "node:timers/promises";
+import { TimeSlice } from "@anulo/limits";
+import { BYTES_PER_VALUE } from "../costs.ts";
 import type { Implemented } from "../define.ts";
 import { protocolErrors, type RpcError } from "../errors.ts";
-import {
-  BadJson,
-  formatJson,
-  isJsonObject,
-  type Json,
-  type JsonObject,
-  quote,
-  textOfBytes,
-} from "../json.ts";
-import { parseJson } from "../json-parser.ts";
-import { type Answer, jsonAnswer } from "./answer.ts";
+import { BadJson, formatJson, isJsonObject, type Json, quote, textOfBytes } from "../json.ts";
+import { parseCountedJson } from "../json-parser.ts";
+import { type Answer, jsonAnswer, notAllowed } from "./answer.ts";
 import {
   errorOf,
   findCall,
+  isAllowed,
   type RequestInfo,
   type Rules,
   readParams,
   runHandler,
   visibleError,
 } from "./call.ts";
+import { batchCost, type Limits } from "./limits.ts";
 import { writeLongLists } from "./long-answer.ts";
+import { CallerLeft, OverBudget } from "./request-budget.ts";
 
-/** Most requests of one batch. */
-const MAX_BATCH = 100;
-/** Milliseconds of answering them before others are let go first. */
-const TURN_MS = 10;
+/** The calls of JSON-RPC on one kind of port. */
+export type JsonRpcCalls<Context> = {
+  readonly byName: ReadonlyMap<string, Implemented<Context>>;
+  /** Memory that the most demanding of them may take for its request. */
+  readonly memoryBytes: number;
+  readonly limits: Limits;
+};
 
 /** Answers one body of `/json_rpc`, or a batch in the contract dialect. */
 export async function answerJsonRpc<Context>(
-  calls: ReadonlyMap<string, Implemented<Context>>,
+  calls: JsonRpcCalls<Context>,
   body: Uint8Array,
   request: RequestInfo,
   rules: Rules<Context>,
 ): Promise<Answer> {
-  let message: JsonObject | Json[];
+  const { limits } = calls;
+  const maxValues = Math.min(calls.memoryBytes, limits.requestMemoryBytes) / BYTES_PER_VALUE;
+  let parsed: ParsedBody;
   try {
-    message = request.dialect === "contract" ? parseBatch(body) : parseJson(body);
+    parsed = request.dialect === "contract" ? parseBody(body, maxValues) : parseSingle(body, maxValues);
   } catch (error) {
     if (!(error instanceof BadJson)) throw error;
     return jsonAnswer(errorText(0, errorOf(protocolErrors.parse)));
   }
-  if (!Array.isArray(message)) return jsonAnswer(await answerMessage(calls, message, request, rules));
-  if (message.length > MAX_BATCH) return jsonAnswer(errorText(0, errorOf(protocolErrors.invalidRequest)));
-  const answers: string[] = [];
-  let turn = performance.now();
-  for (const item of message) {
-    answers.push(await answerMessage(calls, isJsonObject(item) ? item : {}, request, rules));
-    if (performance.now() - turn < TURN_MS) continue;
-    await setImmediate();
-    turn = performance.now();
+  const { items, values, isBatch } = parsed;
+  if (items.length > limits.batch) return jsonAnswer(errorText(0, errorOf(protocolErrors.invalidRequest)));
+  const messages = items.map((item) => readMessage(calls.byName, item, request));
+  const found = messages.flatMap((message) => ("found" in message ? [message.found.call] : []));
+  if (!found.every((call) => isAllowed(call, request))) return notAllowed;
+  const declared = found.map(({ cost }) => cost);
+  const cost = isBatch ? batchCost(limits, declared) : declared[0];
+  if (cost !== undefined) {
+    request.budget.checkRequest(cost, values);
+    await request.budget.admit(cost);
   }
-  return jsonAnswer(`[${answers.join(",")}]`);
+  if (!isBatch) return jsonAnswer(await answerMessage(messages[0]!, request, rules));
+  return jsonAnswer(await answerBatch(messages, request, rules));
 }
 
-/** A single request, or the requests of a batch. */
-function parseBatch(body: Uint8Array): JsonObject | Json[] {
-  const text = textOfBytes(body);
-  if (!/^\s*\[/.test(text)) return parseJson(text);
-  const { batch } = parseJson(`{"batch":${text}}`);
-  if (!Array.isArray(batch) || batch.length === 0) throw new BadJson("bad batch");
-  return batch;
-}
+/** Room in a batch's response for refusing one of its requests. */
+const REFUSAL_BYTES = 200;
 
-async function answerMessage<Context>(
-  calls: ReadonlyMap<string, Implemented<Context>>,
-  message: JsonObject,
+/** The response to each message, as long as there is room for it; what there is no room for is refused by itself. */
+async function answerBatch<Context>(
+  messages: readonly ReadMessage<Context>[],
   request: RequestInfo,
   rules: Rules<Context>,
 ): Promise<string> {
+  const { budget } = request;
+  const answers: string[] = [];
+  const slice = new TimeSlice();
+  budget.spend(messages.length * REFUSAL_BYTES);
+  for (const message of messages) {
+    if (slice.isOver) await slice.yield();
+    if (request.caller.isGone && "found" in message && message.found.call.reads) throw new CallerLeft();
+    try {
+      const answer = await answerMessage(message, request, rules);
+      budget.spend(answer.length);
+      answers.push(answer);
+    } catch (error) {
+      if (!(error instanceof OverBudget) || error.of !== "response") throw error;
+      answers.push(errorText(message.id, errorOf(protocolErrors.limitExceeded)));
+    }
+  }
+  return `[${answers.join(",")}]`;
+}
+
+type ParsedBody = {
+  /** The requests of a batch, or the one there is. */
+  readonly items: readonly Json[];
+  readonly isBatch: boolean;
+  readonly values: number;
+};
+
+function parseSingle(body: Uint8Array | string, maxValues: number): ParsedBody {
+  const { object, values } = parseCountedJson(body, maxValues);
+  return { items: [object], isBatch: false, values };
+}
+
+/** A single request, or the requests of a batch. */
+function parseBody(body: Uint8Array, maxValues: number): ParsedBody {
+  const text = textOfBytes(body);
+  if (!/^\s*\[/.test(text)) return parseSingle(text, maxValues);
+  const { object, values } = parseCountedJson(`{"batch":${text}}`, maxValues);
+  if (!Array.isArray(object.batch) || object.batch.length === 0) throw new BadJson("bad batch");
+  return { items: object.batch, isBatch: true, values };
+}
+
+/** A message as far as it is read before its call runs. */
+type ReadMessage<Context> =
+  | { readonly id: Json; readonly error: RpcError }
+  | { readonly id: Json; readonly found: Implemented<Context>; readonly params: Json };
+
+function readMessage<Context>(
+  calls: ReadonlyMap<string, Implemented<Context>>,
+  message: Json,
+  request: RequestInfo,
+): ReadMessage<Context> {
+  if (!isJsonObject(message)) return { id: null, error: errorOf(protocolErrors.invalidRequest) };
   const { jsonrpc, method } = message;
-  if (typeof method !== "string") return errorText(0, errorOf(protocolErrors.invalidRequest));
+  if (typeof method !== "string") return { id: 0, error: errorOf(protocolErrors.invalidRequest) };
   if (!isAbsent(jsonrpc) && typeof jsonrpc !== "string")
-    return errorText(0, errorOf(protocolErrors.invalidParams));
+    return { id: 0, error: errorOf(protocolErrors.invalidParams) };
   const id = isAbsent(message.id) ? 0 : message.id!;
   const found = findCall(calls, method, request);
-  if (found === undefined) return errorText(id, errorOf(protocolErrors.methodNotFound));
+  if (found === undefined) return { id, error: errorOf(protocolErrors.methodNotFound) };
+  return { id, found, params: paramsOf(message.params, found.call.params.kind === "list") };
+}
+
+async function answerMessage<Context>(
+  message: ReadMessage<Context>,
+  request: RequestInfo,
+  rules: Rules<Context>,
+): Promise<string> {
+  const { id } = message;
+  if ("error" in message) return errorText(id, message.error);
+  const { call } = message.found;
   try {
-    const isList = found.call.params.kind === "list";
-    const params = readParams(found.call, paramsOf(message.params, isList));
+    const params = readParams(call, message.params);
     const form = { dialect: request.dialect, indent: "  " };
-    const answer = await runHandler(found, params, request, rules);
-    const result = await writeLongLists(found.call.result, answer, form);
-    return resultText(id, found.call.result.write(result, form.dialect, form.indent));
+    const answer = await runHandler(message.found, params, request, rules);
+    const result = await writeLongLists(call.result, answer, { form, request });
+    return resultText(id, call.result.write(result, form.dialect, form.indent));
   } catch (error) {
-    return errorText(id, visibleError(error, found.call.name, rules.log));
+    return errorText(id, visibleError(error, call, { request, log: rules.log }));
   }
 }
 

@@ -1,7 +1,8 @@
+import { BYTES_PER_VALUE } from "../costs.ts";
 import type { Implemented } from "../define.ts";
 import type { RpcError } from "../errors.ts";
 import { BadJson, formatJson } from "../json.ts";
-import { parseJson } from "../json-parser.ts";
+import { parseCountedJson } from "../json-parser.ts";
 import type { RecordSchema } from "../schema/composites.ts";
 import type { Fields } from "../schema/schema.ts";
 import { type Answer, badRequest, failed, jsonAnswer } from "./answer.ts";
@@ -17,14 +18,17 @@ export async function answerPlainPath<Context>(
 ): Promise<Answer> {
   const { call } = found;
   try {
-    const params = readParams(call, parseJson(body));
+    const { object, values } = parseCountedJson(body, request.budget.memoryFor(call.cost) / BYTES_PER_VALUE);
+    request.budget.checkRequest(call.cost, values);
+    const params = readParams(call, object);
+    await request.budget.admit(call.cost);
     const form = { dialect: request.dialect, indent: "" };
     const answer = await runHandler(found, params, request, rules);
-    const result = await writeLongLists(call.result, answer, form);
+    const result = await writeLongLists(call.result, answer, { form, request });
     return jsonAnswer(call.result.write(result, form.dialect, form.indent));
   } catch (error) {
     if (error instanceof BadJson || error instanceof BadParams) return badRequest;
-    const refusal = visibleError(error, call.name, rules.log);
+    const refusal = visibleError(error, call, { request, log: rules.log });
     if (refusal !== error) return failed;
     return jsonAnswer(refusalText(found, refusal, request));
   }

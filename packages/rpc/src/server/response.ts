@@ -1,4 +1,5 @@
 import type { Answer } from "./answer.ts";
+import type { PageFault } from "./foreign-page.ts";
 import type { HttpAnswer } from "./http/connection.ts";
 import type { RequestHead } from "./http/request-head.ts";
 
@@ -7,6 +8,7 @@ const reasons: Readonly<Record<Answer["status"], string>> = {
   200: "Ok",
   400: "Bad request",
   404: "Not found",
+  405: "Method Not Allowed",
   413: "Content Too Large",
   500: "Internal Server Error",
   503: "Service Unavailable",
@@ -65,7 +67,9 @@ function dateNow(): string {
 export function httpAnswer(head: RequestHead, { status, type, body }: Answer, origins: Origins): HttpAnswer {
   const closes = head.saysClose || status === 413;
   const line = `${status} ${reasons[status]}`;
-  return { head: heading(head, { status: line, length: body.length, type, closes, origins }), body, closes };
+  const more = status === 405 ? "Allow: POST\r\n" : "";
+  const facts = { status: line, length: body.length, type, closes, origins, more };
+  return { head: heading(head, facts), body, closes };
 }
 
 /** What a browser asks before a request of another origin. */
@@ -86,10 +90,16 @@ export function challengeAnswer(
   return { head: heading(head, { ...facts, origins, more }), body: UNAUTHORIZED, closes };
 }
 
-const FOREIGN_PAGE = "Forbidden: the origin of this page is not among the allowed ones\n";
+const forbidden: Readonly<Record<PageFault, string>> = {
+  page: "Forbidden: the origin of this page is not among the allowed ones\n",
+  host:
+    "Forbidden: this service does not know the name in the header Host. Use its IP address, set a login, " +
+    "or allow the name by --rpc-access-control-origins http://NAME:PORT\n",
+};
 
-/** To a web page that may not have anything done here. */
-export function forbiddenAnswer(head: RequestHead, origins: Origins): HttpAnswer {
-  const facts = { status: "403 Forbidden", length: FOREIGN_PAGE.length, type: "text/plain" };
-  return { head: heading(head, { ...facts, closes: true, origins }), body: FOREIGN_PAGE, closes: true };
+/** To what a browser may have sent for a web page that may not have anything done here. */
+export function forbiddenAnswer(head: RequestHead, fault: PageFault, origins: Origins): HttpAnswer {
+  const body = forbidden[fault];
+  const facts = { status: "403 Forbidden", length: body.length, type: "text/plain" };
+  return { head: heading(head, { ...facts, closes: true, origins }), body, closes: true };
 }

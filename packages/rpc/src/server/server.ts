@@ -5,8 +5,9 @@ import { createDigestAuth, type Login } from "../digest-auth.ts";
 import { silent } from "../log/logger.ts";
 import type { ServiceInfo } from "../openrpc.ts";
 import type { Rules } from "./call.ts";
+import { CallerShare } from "./caller-share.ts";
 import { type HttpListener, startListener } from "./http/listener.ts";
-import { connectionsOf, defaultLimits, type Limits } from "./limits.ts";
+import { connectionsOf, defaultLimits, divideLimits, type Limits } from "./limits.ts";
 import { createAnswerer, createHttpService, type Service } from "./service.ts";
 import { createTlsOpener, type TlsOptions } from "./tls/tls-opener.ts";
 
@@ -77,22 +78,24 @@ function urlOf({ address, family, port }: AddressInfo, scheme: "http" | "https")
 
 function createService<Context>(options: RpcServerOptions<Context>): Service {
   const { calls, login, info = { title: "Anulo", version: "" } } = options;
+  const whole = { ...defaultLimits, ...options.limits };
+  const hasStrangers = options.listen.some(({ restricted }) => restricted);
+  const limits = hasStrangers ? divideLimits(whole) : { owner: whole, strangers: whole };
   return {
-    answerer: createAnswerer(calls, options, info),
+    answerer: createAnswerer(calls, { rules: options, info, limits }),
     auth: login === undefined ? undefined : createDigestAuth(login),
     dialect: options.dialect ?? "contract",
     isShutOut: options.isShutOut ?? (() => false),
-    limits: { ...defaultLimits, ...options.limits },
     log: options.log ?? silent,
     origins: new Set(options.origins),
-    active: 0,
-    held: 0,
+    owner: new CallerShare(limits.owner, { isForStrangers: false }),
+    strangers: new CallerShare(limits.strangers, { isForStrangers: true }),
   };
 }
 
 function startPort(listener: Listener, service: Service, tls: TlsOptions | undefined): Promise<HttpListener> {
   const { host, port, restricted = false } = listener;
-  const { limits, log } = service;
+  const { limits } = restricted ? service.strangers : service.owner;
   return startListener({
     host,
     port,
@@ -101,6 +104,6 @@ function startPort(listener: Listener, service: Service, tls: TlsOptions | undef
     ...(tls !== undefined && { opener: createTlsOpener(tls, limits.slowMs) }),
     maxConnections: limits.connections,
     maxConnectionsOf: (remoteAddress) => connectionsOf(limits, remoteAddress),
-    onError: (error) => log.error("rpc listener failed", { error }),
+    onError: (error) => service.log.error("rpc listener failed", { error }),
   });
 }

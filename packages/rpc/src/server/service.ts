@@ -3,37 +3,66 @@ import type { Dialect } from "../dialect.ts";
 import type { DigestAuth } from "../digest-auth.ts";
 import type { Logger } from "../log/logger.ts";
 import { discover, openRpcDocument, type ServiceInfo } from "../openrpc.ts";
-import { type Answer, failed, notFound, overloaded, tooLarge } from "./answer.ts";
+import { type Answer, failed, notAllowed, notFound, overloaded, tooLarge } from "./answer.ts";
 import { answerBinaryPath, isBinaryBody } from "./binary-path.ts";
-import { findCall, indexCalls, type RequestInfo, type Rules } from "./call.ts";
-import { isOfForeignPage } from "./foreign-page.ts";
-import type { HttpService } from "./http/connection.ts";
+import { findCall, indexCalls, isAllowed, type RequestInfo, type Rules } from "./call.ts";
+import type { Caller, CallerShare } from "./caller-share.ts";
+import { pageFaultOf } from "./foreign-page.ts";
+import type { HttpAnswer, HttpService } from "./http/connection.ts";
 import type { RequestHead } from "./http/request-head.ts";
 import { answerJsonRpc } from "./json-rpc.ts";
 import type { Limits } from "./limits.ts";
 import { answerPlainPath } from "./plain-path.ts";
+import { CallerLeft, OverBudget, RequestBudget } from "./request-budget.ts";
 import { challengeAnswer, forbiddenAnswer, httpAnswer, type Origins, optionsAnswer } from "./response.ts";
 
-/** Answers the body of a request to a path. */
-export type Answerer = (path: string, body: Uint8Array, request: RequestInfo) => Promise<Answer>;
+/** Answers requests to the paths of a service. */
+export interface Answerer {
+  answer(path: string, body: Uint8Array, request: RequestInfo): Promise<Answer>;
+  /** Longest body of a request to a path. */
+  requestBytesOf(path: string): number;
+}
+
+type AnswererOptions<Context> = {
+  readonly rules: Rules<Context>;
+  readonly info: ServiceInfo;
+  /** Limits of the owner's ports, and of those for strangers. */
+  readonly limits: { readonly owner: Limits; readonly strangers: Limits };
+};
 
 /** Finds the call a request asks for and answers it. */
 export function createAnswerer<Context>(
   calls: readonly Implemented<Context>[],
-  rules: Rules<Context>,
-  info: ServiceInfo,
+  { rules, info, limits }: AnswererOptions<Context>,
 ): Answerer {
   const document = openRpcDocument(calls, info);
   const all: Implemented<Context>[] = [...calls, { call: discover, handler: () => document }];
-  const methods = indexCalls(all, ({ transport }) => transport === "jsonRpc");
+  const byName = indexCalls(all, ({ transport }) => transport === "jsonRpc");
   const paths = indexCalls(calls, ({ transport }) => transport !== "jsonRpc");
-  return async (path, body, request) => {
-    if (path === "/json_rpc") return answerJsonRpc(methods, body, request, rules);
-    const found = findCall(paths, path, request);
-    if (found === undefined) return notFound;
-    const answer = isBinary(found.call, body) ? answerBinaryPath : answerPlainPath;
-    return answer(found, body, request, rules);
+  const owners = { byName, memoryBytes: memoryOf(byName, false), limits: limits.owner };
+  const strangers = { byName, memoryBytes: memoryOf(byName, true), limits: limits.strangers };
+  return {
+    requestBytesOf: (path) => paths.get(path)?.call.cost.requestBytes ?? Number.POSITIVE_INFINITY,
+    async answer(path, body, request) {
+      if (path === "/json_rpc") {
+        return answerJsonRpc(request.restricted ? strangers : owners, body, request, rules);
+      }
+      const found = findCall(paths, path, request);
+      if (found === undefined) return notFound;
+      if (!isAllowed(found.call, request)) return notAllowed;
+      const answer = isBinary(found.call, body) ? answerBinaryPath : answerPlainPath;
+      return answer(found, body, request, rules);
+    },
   };
+}
+
+/** Memory that a request may take before it is known which call it asks for. */
+function memoryOf(calls: ReadonlyMap<string, Implemented<never>>, restricted: boolean): number {
+  let most = 0;
+  for (const { call } of calls.values()) {
+    if (!restricted || call.access === "restricted-ok") most = Math.max(most, call.cost.memoryBytes);
+  }
+  return most;
 }
 
 function isBinary(call: Call, body: Uint8Array): boolean {
@@ -47,13 +76,10 @@ export type Service = {
   readonly auth: DigestAuth | undefined;
   readonly dialect: Dialect;
   readonly isShutOut: (remoteAddress: string) => boolean;
-  readonly limits: Limits;
   readonly log: Logger;
   readonly origins: Origins;
-  /** Requests being answered. */
-  active: number;
-  /** Bytes of requests still coming in and answers still going out. */
-  held: number;
+  readonly owner: CallerShare;
+  readonly strangers: CallerShare;
 };
 
 /** HTTP methods the services know; the original closes the connection on any other. */
@@ -62,57 +88,72 @@ const noBody = new Uint8Array(0);
 
 /** The HTTP face of a service on one port. */
 export function createHttpService(service: Service, restricted: boolean): Omit<HttpService, "closed"> {
-  const { limits, origins, auth } = service;
+  const { origins, auth, dialect } = service;
+  const share = restricted ? service.strangers : service.owner;
+  const { limits } = share;
   return {
     limits,
-    screen(head, remoteAddress) {
+    open: (remoteAddress) => share.open(remoteAddress),
+    requestBytesOf: ({ target }) => Math.min(limits.requestBytes, service.answerer.requestBytesOf(target)),
+    screen(head, { remoteAddress }) {
       const { method, target, authorization } = head;
       if (!methods.has(method) || service.isShutOut(remoteAddress)) return "cut";
+      const fault = pageFaultOf(head, { origins, hasLogin: auth !== undefined, restricted });
+      if (fault !== undefined) return forbiddenAnswer(head, fault, origins);
       if (method === "OPTIONS") return optionsAnswer(head, origins);
-      if (isOfForeignPage(head, { origins, hasLogin: auth !== undefined }))
-        return forbiddenAnswer(head, origins);
       const verdict = auth?.check({ method, url: target, authorization }) ?? "ok";
       if (verdict === "ok") return undefined;
       return challengeAnswer(head, auth!.challenge(verdict === "stale"), origins);
     },
-    async answer(head, body, remoteAddress) {
-      try {
-        const request = { dialect: service.dialect, restricted, remoteAddress };
-        const answer = await answerWithin(service, { head, body, request });
-        return answer === undefined ? undefined : httpAnswer(head, answer, origins);
-      } catch (error) {
-        service.log.error("rpc request failed", { error });
-        return undefined;
-      }
-    },
-    hold(bytes) {
-      service.held += bytes;
-      return service.held <= limits.heldBytes;
+    async answer(head, body, caller) {
+      const isContract = dialect === "contract";
+      if (body === "too large") return isContract ? httpAnswer(head, tooLarge, origins) : undefined;
+      // The original does not know chunks: to it such a request has no body.
+      const known = head.length !== undefined || isContract ? body : noBody;
+      const budget = new RequestBudget(caller, known.length);
+      const mayAct = head.method === "POST" || auth !== undefined;
+      const { remoteAddress } = caller;
+      const request = { dialect, restricted, mayAct, remoteAddress, caller, budget };
+      return await answerWithin(service, { head, body: known, request, share, caller });
     },
   };
 }
 
 type Asked = {
   readonly head: RequestHead;
-  readonly body: Buffer | "too large";
+  readonly body: Uint8Array;
   readonly request: RequestInfo;
+  readonly share: CallerShare;
+  readonly caller: Caller;
 };
 
-/** The answer, or undefined when the caller is to be cut off. */
-async function answerWithin(service: Service, { head, body, request }: Asked): Promise<Answer | undefined> {
-  const { limits } = service;
-  const isContract = service.dialect === "contract";
-  if (body === "too large") return isContract ? tooLarge : undefined;
-  if (service.active >= limits.requests || service.held > limits.heldBytes) return overloaded;
-  // The original does not know chunks: to it such a request has no body.
-  const known = head.length !== undefined || isContract ? body : noBody;
-  service.active++;
+/** The answer with the memory it takes, or undefined when the caller is to be cut off. */
+async function answerWithin(service: Service, asked: Asked): Promise<HttpAnswer | undefined> {
+  const { head, body, request, share, caller } = asked;
+  const { log, origins, answerer } = service;
+  if (!share.begin(caller)) return httpAnswer(head, overloaded, origins);
   try {
-    const answer = await service.answerer(head.target, known, request);
-    if (answer.body.length <= limits.answerBytes) return answer;
-    service.log.warn("rpc answer too long", { path: head.target, bytes: answer.body.length });
-    return failed;
+    if (request.restricted) await share.turn();
+    if (caller.hasLeft) return undefined;
+    const answer = await answerer.answer(head.target, body, request);
+    const hold = request.budget.settle(answer.body.length);
+    return { ...httpAnswer(head, answer, origins), ...(hold !== undefined && { hold }) };
+  } catch (error) {
+    if (error instanceof CallerLeft) return undefined;
+    if (error instanceof OverBudget) {
+      if (error.of === "response") log.warn("rpc answer too long", { path: head.target });
+      return httpAnswer(head, unaffordable[error.of], origins);
+    }
+    log.error("rpc request failed", { error });
+    return undefined;
   } finally {
-    service.active--;
+    request.budget.end();
+    share.end(caller);
   }
 }
+
+const unaffordable: Readonly<Record<OverBudget["of"], Answer>> = {
+  request: tooLarge,
+  response: failed,
+  port: overloaded,
+};

@@ -1,3 +1,4 @@
+import { costs } from "../costs.ts";
 import { method } from "../define.ts";
 import { filled, list, object, optional, or, zero } from "../schema/composites.ts";
 import { flag, text, u64, uint, uint32 } from "../schema/scalars.ts";
@@ -41,6 +42,8 @@ const openAliasAddress = switched<string | boolean>({
 export const accounts = {
   getBalance: method({
     name: "get_balance",
+    cost: costs.large,
+    reads: true,
     aliases: ["getbalance"],
     needs: onOpenWallet,
     summary: "Balance of an account and of its addresses, in atomic units.",
@@ -61,6 +64,8 @@ export const accounts = {
   }),
   getAddress: method({
     name: "get_address",
+    cost: costs.large,
+    reads: true,
     aliases: ["getaddress"],
     needs: onOpenWallet,
     summary: "Addresses of an account.",
@@ -72,6 +77,7 @@ export const accounts = {
   }),
   getAddressIndex: method({
     name: "get_address_index",
+    reads: true,
     needs: onOpenWallet,
     summary: "Account and index of an address of this wallet.",
     params: object({ address: text }),
@@ -79,6 +85,7 @@ export const accounts = {
   }),
   createAddress: method({
     name: "create_address",
+    cost: costs.large,
     needs: onOpenWallet,
     summary: "Makes new addresses in an account.",
     params: object({ account_index: zero(uint32), label: zero(text), count: or(uint32, 1) }),
@@ -98,6 +105,7 @@ export const accounts = {
   }),
   validateAddress: method({
     name: "validate_address",
+    reads: true,
     summary: "Whether a text is an address, and of which kind and network.",
     params: object({ address: text, any_net_type: or(flag, false), allow_openalias: or(flag, false) }),
     result: object({
@@ -110,6 +118,8 @@ export const accounts = {
   }),
   getAccounts: method({
     name: "get_accounts",
+    cost: costs.large,
+    reads: true,
     needs: onOpenWallet,
     summary: "Accounts with their balances, in atomic units.",
     params: object({ tag: zero(text), strict_balances: or(flag, false), regexp: or(flag, false) }),
@@ -135,6 +145,8 @@ export const accounts = {
   }),
   getAccountTags: method({
     name: "get_account_tags",
+    cost: costs.medium,
+    reads: true,
     needs: onOpenWallet,
     summary: "Tags and the accounts that carry them.",
     params: nothing,
@@ -144,6 +156,7 @@ export const accounts = {
   }),
   tagAccounts: method({
     name: "tag_accounts",
+    cost: costs.bulky,
     needs: onOpenWallet,
     summary: "Puts a tag on accounts.",
     params: object({ tag: text, accounts: list(uint32) }),
@@ -165,6 +178,7 @@ export const accounts = {
   }),
   getHeight: method({
     name: "get_height",
+    reads: true,
     aliases: ["getheight"],
     needs: onOpenWallet,
     summary: "Number of blocks the wallet has scanned; during a long scan also how it goes on.",

@@ -1,3 +1,4 @@
+import { costs } from "../costs.ts";
 import { method } from "../define.ts";
 import { list, object, zero } from "../schema/composites.ts";
 import { flag, text, uint } from "../schema/scalars.ts";
@@ -7,6 +8,8 @@ import { nothing, onOpenWallet, onOwnWallet } from "./fields.ts";
 export const addressBook = {
   getAddressBook: method({
     name: "get_address_book",
+    cost: costs.large,
+    reads: true,
     needs: onOpenWallet,
     summary: "Entries of the address book, by index; all of them when none is named.",
     params: object({ entries: zero(list(uint)) }),

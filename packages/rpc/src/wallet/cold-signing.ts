@@ -1,3 +1,4 @@
+import { costs } from "../costs.ts";
 import { method } from "../define.ts";
 import { filled, list, object, or, zero } from "../schema/composites.ts";
 import { flag, hash, hex, text, u64, uint, uint32 } from "../schema/scalars.ts";
@@ -20,6 +21,7 @@ const signedKeyImage = object({ key_image: hash, signature: hex });
 export const coldSigning = {
   signTransfer: method({
     name: "sign_transfer",
+    cost: costs.bulky,
     needs: onOwnWallet,
     summary: "Signs a set of transactions a view-only wallet built.",
     params: object({ unsigned_txset: hex, export_raw: or(flag, false), get_tx_keys: or(flag, false) }),
@@ -32,6 +34,7 @@ export const coldSigning = {
   }),
   submitTransfer: method({
     name: "submit_transfer",
+    cost: costs.bulky,
     needs: onOwnWallet,
     summary: "Sends a signed set of transactions.",
     params: object({ tx_data_hex: hex }),
@@ -39,6 +42,8 @@ export const coldSigning = {
   }),
   describeTransfer: method({
     name: "describe_transfer",
+    cost: costs.bulky,
+    reads: true,
     needs: onOwnWallet,
     summary: "What an unsigned or multisig set of transactions would do.",
     params: object({ unsigned_txset: zero(hex), multisig_txset: zero(hex) }),
@@ -58,6 +63,8 @@ export const coldSigning = {
   }),
   exportOutputs: method({
     name: "export_outputs",
+    cost: costs.large,
+    reads: true,
     needs: onOwnWallet,
     summary: "Outputs for the wallet that holds the spend key.",
     params: object({ all: zero(flag) }),
@@ -65,6 +72,7 @@ export const coldSigning = {
   }),
   importOutputs: method({
     name: "import_outputs",
+    cost: costs.bulky,
     needs: onOwnWallet,
     summary: "Takes the outputs a view-only wallet exported.",
     params: object({ outputs_data_hex: hex }),
@@ -72,6 +80,8 @@ export const coldSigning = {
   }),
   exportKeyImages: method({
     name: "export_key_images",
+    cost: costs.large,
+    reads: true,
     needs: onOpenWallet,
     summary: "Signed key images for a view-only wallet.",
     params: object({ all: or(flag, false) }),
@@ -79,6 +89,7 @@ export const coldSigning = {
   }),
   importKeyImages: method({
     name: "import_key_images",
+    cost: costs.bulky,
     needs: [...onOwnWallet, "trustedDaemon"],
     summary: "Takes signed key images; answers what is spent and unspent, in atomic units.",
     params: object({ offset: or(uint32, 0), signed_key_images: list(signedKeyImage) }),

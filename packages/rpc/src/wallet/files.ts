@@ -9,6 +9,7 @@ const autosave = { autosave_current: or(flag, true) };
 export const files = {
   getLanguages: method({
     name: "get_languages",
+    reads: true,
     summary: "Languages a seed can be written in.",
     params: nothing,
     result: object({ languages: list(text), languages_local: filled(list(text)) }),

@@ -1,4 +1,5 @@
 import { MAX_BLOCK_NUMBER } from "@anulo/protocol";
+import { costs } from "../costs.ts";
 import { method } from "../define.ts";
 import { contractZero, filled, list, object, optional, or, zero } from "../schema/composites.ts";
 import { flag, hash, text, u64, uint, uint32 } from "../schema/scalars.ts";
@@ -86,6 +87,8 @@ const keyImageParams = object({ key_image: zero(hash) });
 export const history = {
   getPayments: method({
     name: "get_payments",
+    cost: costs.large,
+    reads: true,
     needs: onOpenWallet,
     summary: "Payments with one payment id.",
     params: object({ payment_id: text }),
@@ -93,6 +96,8 @@ export const history = {
   }),
   getBulkPayments: method({
     name: "get_bulk_payments",
+    cost: costs.bulky,
+    reads: true,
     needs: onOpenWallet,
     summary: "Payments with any of some payment ids, above a height.",
     params: object({ payment_ids: zero(list(text)), min_block_height: zero(uint) }),
@@ -100,6 +105,8 @@ export const history = {
   }),
   incomingTransfers: method({
     name: "incoming_transfers",
+    cost: costs.large,
+    reads: true,
     needs: onOpenWallet,
     summary: "Outputs the wallet received: all, available or unavailable.",
     params: object({
@@ -111,6 +118,8 @@ export const history = {
   }),
   getTransfers: method({
     name: "get_transfers",
+    cost: costs.large,
+    reads: true,
     needs: onOwnWallet,
     summary: "Transfers of the kinds asked for.",
     params: object({
@@ -130,6 +139,8 @@ export const history = {
   }),
   getTransferByTxid: method({
     name: "get_transfer_by_txid",
+    cost: costs.medium,
+    reads: true,
     needs: onOwnWallet,
     summary: "Transfers of one transaction.",
     params: object({ txid: hash, account_index: or(uint32, 0) }),
@@ -137,6 +148,7 @@ export const history = {
   }),
   setTxNotes: method({
     name: "set_tx_notes",
+    cost: costs.bulky,
     needs: onOwnWallet,
     summary: "Attaches notes to transactions.",
     params: object({ txids: list(hash), notes: list(text) }),
@@ -144,6 +156,8 @@ export const history = {
   }),
   getTxNotes: method({
     name: "get_tx_notes",
+    cost: costs.bulky,
+    reads: true,
     needs: onOpenWallet,
     summary: "Notes of transactions, in the order asked for.",
     params: object({ txids: list(hash) }),
@@ -165,6 +179,7 @@ export const history = {
   }),
   frozen: method({
     name: "frozen",
+    reads: true,
     needs: onOpenWallet,
     summary: "Whether an output is frozen.",
     params: keyImageParams,

@@ -1,3 +1,4 @@
+import { costs } from "../costs.ts";
 import { method } from "../define.ts";
 import { filled, list, object, or, zero } from "../schema/composites.ts";
 import { flag, hash, text, u64, uint } from "../schema/scalars.ts";
@@ -16,6 +17,7 @@ const uriParts = {
 export const keys = {
   queryKey: method({
     name: "query_key",
+    reads: true,
     needs: onOwnWallet,
     summary: "A secret of the wallet: mnemonic, view_key or spend_key.",
     params: object({ key_type: text }),
@@ -23,6 +25,7 @@ export const keys = {
   }),
   makeIntegratedAddress: method({
     name: "make_integrated_address",
+    reads: true,
     needs: onOpenWallet,
     summary: "Joins an address and a payment id.",
     params: object({ standard_address: zero(text), payment_id: zero(text) }),
@@ -30,6 +33,7 @@ export const keys = {
   }),
   splitIntegratedAddress: method({
     name: "split_integrated_address",
+    reads: true,
     needs: onOpenWallet,
     summary: "Takes an integrated address apart.",
     params: object({ integrated_address: text }),
@@ -37,6 +41,7 @@ export const keys = {
   }),
   setAttribute: method({
     name: "set_attribute",
+    cost: costs.bulky,
     needs: onOwnWallet,
     summary: "Stores a text under a name in the wallet.",
     params: object({ key: text, value: text }),
@@ -44,6 +49,8 @@ export const keys = {
   }),
   getAttribute: method({
     name: "get_attribute",
+    cost: costs.bulky,
+    reads: true,
     needs: onOwnWallet,
     summary: "A text stored with set_attribute.",
     params: object({ key: text }),
@@ -51,6 +58,7 @@ export const keys = {
   }),
   getTxKey: method({
     name: "get_tx_key",
+    reads: true,
     needs: onOpenWallet,
     summary: "Secret key of a transaction this wallet sent.",
     params: object({ txid: hash }),
@@ -58,6 +66,7 @@ export const keys = {
   }),
   checkTxKey: method({
     name: "check_tx_key",
+    reads: true,
     needs: onOpenWallet,
     summary: "What an address received in a transaction, shown by the transaction's key.",
     params: object({ txid: hash, tx_key: text, address: text }),
@@ -65,6 +74,7 @@ export const keys = {
   }),
   makeUri: method({
     name: "make_uri",
+    reads: true,
     needs: onOpenWallet,
     summary: "Writes a payment request as a URI.",
     params: object(uriParts),
@@ -72,6 +82,7 @@ export const keys = {
   }),
   parseUri: method({
     name: "parse_uri",
+    reads: true,
     needs: onOpenWallet,
     summary: "Reads a payment request from a URI.",
     params: object({ uri: text }),

@@ -1,3 +1,4 @@
+import { costs } from "../costs.ts";
 import { method } from "../define.ts";
 import { list, object, or, zero } from "../schema/composites.ts";
 import { flag, hash, hex, text, uint, uint32 } from "../schema/scalars.ts";
@@ -9,6 +10,7 @@ const keyExchange = { address: text, multisig_info: text };
 export const multisig = {
   isMultisig: method({
     name: "is_multisig",
+    reads: true,
     needs: onOpenWallet,
     summary: "Whether several signers share the wallet, and how many must sign.",
     params: nothing,
@@ -23,6 +25,7 @@ export const multisig = {
   }),
   makeMultisig: method({
     name: "make_multisig",
+    cost: costs.bulky,
     needs: onOwnWallet,
     summary: "Makes the wallet multisig with the other signers' strings.",
     params: object({ multisig_info: list(text), threshold: uint32, password: zero(text) }),
@@ -36,6 +39,7 @@ export const multisig = {
   }),
   exchangeMultisigKeys: method({
     name: "exchange_multisig_keys",
+    cost: costs.bulky,
     needs: onOwnWallet,
     summary: "One round of the key exchange.",
     params: object({ multisig_info: list(text), password: zero(text) }),
@@ -43,6 +47,7 @@ export const multisig = {
   }),
   exportMultisigInfo: method({
     name: "export_multisig_info",
+    cost: costs.large,
     needs: onOwnWallet,
     summary: "What the other signers need before a transfer.",
     params: nothing,
@@ -50,6 +55,7 @@ export const multisig = {
   }),
   importMultisigInfo: method({
     name: "import_multisig_info",
+    cost: costs.bulky,
     needs: onOwnWallet,
     summary: "Takes what the other signers exported.",
     params: object({ info: list(hex) }),
@@ -57,6 +63,7 @@ export const multisig = {
   }),
   signMultisig: method({
     name: "sign_multisig",
+    cost: costs.bulky,
     needs: onOwnWallet,
     summary: "Adds this signer's part to a set of transactions.",
     params: object({ tx_data_hex: hex }),
@@ -64,6 +71,7 @@ export const multisig = {
   }),
   submitMultisig: method({
     name: "submit_multisig",
+    cost: costs.bulky,
     needs: onOwnWallet,
     summary: "Sends a set of transactions that enough signers have signed.",
     params: object({ tx_data_hex: hex }),

@@ -1,3 +1,4 @@
+import { costs } from "../costs.ts";
 import { method } from "../define.ts";
 import { object, or, zero } from "../schema/composites.ts";
 import { flag, hash, text, u64, uint, uint32 } from "../schema/scalars.ts";
@@ -9,6 +10,8 @@ const signature = object({ signature: text });
 export const proofs = {
   getTxProof: method({
     name: "get_tx_proof",
+    cost: costs.medium,
+    reads: true,
     needs: onOpenWallet,
     summary: "Proves that a transaction paid an address.",
     params: object({ txid: hash, address: text, message: zero(text) }),
@@ -16,6 +19,7 @@ export const proofs = {
   }),
   checkTxProof: method({
     name: "check_tx_proof",
+    reads: true,
     needs: onOpenWallet,
     summary: "Checks a proof of payment.",
     params: object({ txid: hash, address: text, message: zero(text), signature: text }),
@@ -23,6 +27,8 @@ export const proofs = {
   }),
   getSpendProof: method({
     name: "get_spend_proof",
+    cost: costs.medium,
+    reads: true,
     needs: onOpenWallet,
     summary: "Proves that this wallet made a transaction.",
     params: object({ txid: hash, message: zero(text) }),
@@ -30,6 +36,8 @@ export const proofs = {
   }),
   checkSpendProof: method({
     name: "check_spend_proof",
+    cost: costs.bulky,
+    reads: true,
     needs: onOpenWallet,
     summary: "Checks a proof of having made a transaction.",
     params: object({ txid: hash, message: zero(text), signature: text }),
@@ -37,6 +45,8 @@ export const proofs = {
   }),
   getReserveProof: method({
     name: "get_reserve_proof",
+    cost: costs.large,
+    reads: true,
     needs: onOpenWallet,
     summary: "Proves that the wallet holds an amount, or all it has.",
     params: object({
@@ -49,6 +59,8 @@ export const proofs = {
   }),
   checkReserveProof: method({
     name: "check_reserve_proof",
+    cost: costs.bulky,
+    reads: true,
     needs: onOpenWallet,
     summary: "Checks a proof of funds; amounts in atomic units.",
     params: object({ address: text, message: zero(text), signature: text }),
@@ -56,6 +68,8 @@ export const proofs = {
   }),
   sign: method({
     name: "sign",
+    cost: costs.bulky,
+    reads: true,
     needs: onOwnWallet,
     summary: "Signs a text with the keys of an address.",
     params: object({
@@ -68,6 +82,8 @@ export const proofs = {
   }),
   verify: method({
     name: "verify",
+    cost: costs.bulky,
+    reads: true,
     needs: onOwnWallet,
     summary: "Checks a signed text.",
     params: object({ data: text, address: text, signature: text }),

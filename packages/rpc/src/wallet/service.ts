@@ -1,3 +1,4 @@
+import { costs } from "../costs.ts";
 import { method } from "../define.ts";
 import { list, object, optional, or, zero } from "../schema/composites.ts";
 import { flag, hash, int8, text, uint, uint32 } from "../schema/scalars.ts";
@@ -39,6 +40,7 @@ export const service = {
   }),
   scanTx: method({
     name: "scan_tx",
+    cost: costs.bulky,
     needs: onOwnWallet,
     summary: "Scans single transactions.",
     params: object({ txids: zero(list(hash)) }),
@@ -99,6 +101,7 @@ export const service = {
   }),
   getVersion: method({
     name: "get_version",
+    reads: true,
     summary: "Version of this interface: major times 65536 plus minor.",
     params: nothing,
     result: object({ release: flag, version: uint32 }),

@@ -1,3 +1,4 @@
+import { costs } from "../costs.ts";
 import { method } from "../define.ts";
 import { filled, list, object, optional, or, zero } from "../schema/composites.ts";
 import { flag, hash, hex, text, u64, uint, uint32 } from "../schema/scalars.ts";
@@ -69,6 +70,7 @@ const sweepChoice = {
 export const transfers = {
   transfer: method({
     name: "transfer",
+    cost: costs.medium,
     needs: onOwnWallet,
     summary: "Sends to destinations in one transaction.",
     params: object({
@@ -82,6 +84,7 @@ export const transfers = {
   }),
   transferSplit: method({
     name: "transfer_split",
+    cost: costs.large,
     needs: onOwnWallet,
     summary: "Sends to destinations, in several transactions if one is too small.",
     params: object({
@@ -95,6 +98,7 @@ export const transfers = {
   }),
   sweepDust: method({
     name: "sweep_dust",
+    cost: costs.large,
     aliases: ["sweep_unmixable"],
     needs: onOwnWallet,
     summary: "Spends the outputs that rings cannot hide.",
@@ -112,6 +116,7 @@ export const transfers = {
   }),
   sweepAll: method({
     name: "sweep_all",
+    cost: costs.large,
     needs: onOwnWallet,
     summary: "Sends everything an account can spend to one address.",
     params: object({ ...sweepChoice, subaddr_indices_all: or(flag, false) }),
@@ -119,6 +124,7 @@ export const transfers = {
   }),
   sweepSingle: method({
     name: "sweep_single",
+    cost: costs.medium,
     needs: onOwnWallet,
     summary: "Sends one output, named by its key image, to one address.",
     params: object({ ...sweepChoice, key_image: zero(hash), get_tx_key: zero(flag) }),
@@ -126,6 +132,7 @@ export const transfers = {
   }),
   relayTx: method({
     name: "relay_tx",
+    cost: costs.bulky,
     needs: onOpenWallet,
     summary: "Sends a transaction that was built with do_not_relay, from its metadata.",
     params: object({ hex }),
@@ -140,6 +147,7 @@ export const transfers = {
   }),
   getDefaultFeePriority: method({
     name: "get_default_fee_priority",
+    reads: true,
     needs: onOpenWallet,
     summary: "The priority of a transfer that names none.",
     params: nothing,
@@ -147,6 +155,7 @@ export const transfers = {
   }),
   estimateTxSizeAndWeight: method({
     name: "estimate_tx_size_and_weight",
+    reads: true,
     needs: onOpenWallet,
     summary: "Size in bytes and weight of a transaction not yet built.",
     params: object({

@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { runDiskCuts } from "./disk/rounds.ts";
 import { type RoundReport, runCrashRounds } from "./rounds.ts";
 import { runWalletCrashRounds } from "./wallet/rounds.ts";
 
@@ -6,10 +7,14 @@ const usage = `npm run crash [-- [--rounds N] [--seed TEXT]]
   kills the node at N random moments (200); each time it must open again by itself and have lost nothing
 npm run crash -- wallet [--rounds N] [--only TEXT]
   kills the wallet service at every named point, or those whose name has TEXT in it, N times each (20)
+npm run crash -- disk [--service node|wallet] [--cuts N] [--seed TEXT]
+  stops both services, or one, at N moments each (2000) on a disk that forgets what was not synced, and opens the rest
 `;
 
 const DEFAULT_ROUNDS = 200;
 const DEFAULT_ROUNDS_OF_POINT = 20;
+const DEFAULT_CUTS = 2000;
+const CUTS_PER_LINE = 100;
 const ROUNDS_PER_LINE = 10;
 const SLOW_MS = 4000;
 
@@ -20,8 +25,8 @@ function valueAfter(args: readonly string[], flag: string): string | undefined {
   return at === -1 ? undefined : args[at + 1];
 }
 
-function roundsOf(args: readonly string[], unlessGiven: number): number {
-  const rounds = Number(valueAfter(args, "--rounds") ?? unlessGiven);
+function roundsOf(args: readonly string[], unlessGiven: number, flag = "--rounds"): number {
+  const rounds = Number(valueAfter(args, flag) ?? unlessGiven);
   if (!Number.isInteger(rounds) || rounds < 1) throw new Error(`no number of rounds\n${usage}`);
   return rounds;
 }
@@ -39,9 +44,28 @@ async function killWallets(args: readonly string[]): Promise<void> {
   print(`crash: ${points} points, ${kills} kills, nothing lost or paid twice; ${seconds()} s`);
 }
 
+async function cutPower(args: readonly string[]): Promise<void> {
+  const cuts = roundsOf(args, DEFAULT_CUTS, "--cuts");
+  const seed = valueAfter(args, "--seed") ?? randomBytes(4).toString("hex");
+  const only = valueAfter(args, "--service");
+  for (const service of ["node", "wallet"] as const) {
+    if (only !== undefined && only !== service) continue;
+    const begin = performance.now();
+    const seconds = () => Math.round((performance.now() - begin) / 1000);
+    const onProgress = (done: number) => {
+      if (done % CUTS_PER_LINE === 0) print(`crash: ${service}: ${done} of ${cuts} cuts, ${seconds()} s`);
+    };
+    const opened = await runDiskCuts({ service, cuts, seed, onProgress });
+    print(
+      `crash: ${service}: ${opened} cuts, seed ${seed}, all opened with what was acknowledged; ${seconds()} s`,
+    );
+  }
+}
+
 async function main(args: readonly string[]): Promise<void> {
   if (args.includes("--help")) return print(usage);
   if (args[0] === "wallet") return await killWallets(args);
+  if (args[0] === "disk") return await cutPower(args);
   const rounds = roundsOf(args, DEFAULT_ROUNDS);
   const seed = valueAfter(args, "--seed") ?? randomBytes(4).toString("hex");
   print(`crash: ${rounds} rounds, seed ${seed}`);

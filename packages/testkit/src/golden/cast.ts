@@ -23,12 +23,14 @@ export type Cast = {
 /** The end of a program: its exit code, or null if a signal ended it, and what it printed. */
 export type Ending = { readonly name: ServerName; readonly code: number | null; readonly output: string };
 
+const pinnedClock = new URL("../programs/pinned-clock.js", import.meta.url);
+
 const walletNames = ["a", "b", "c", "cold"] as const;
 
 /** Starts the servers of a recording and brings the node to the recorded state. */
 export async function startCast(maker: Maker, recording: Recording): Promise<Cast> {
   const { restricted = false, extra = [] } = recording.servers.node ?? {};
-  const daemon = await startDaemon(maker, { restricted, extra });
+  const daemon = await startDaemon(maker, { restricted, extra, nodeFlags: ["--import", pinnedClock.href] });
   const wallets = new Map<ServerName, RunningWallet>();
   const stop = async () => {
     await Promise.all([...wallets.values()].map((wallet) => wallet.stop()));

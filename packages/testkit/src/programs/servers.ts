@@ -8,7 +8,13 @@ import { launch, type Program } from "./launch.ts";
 import { writeMonerodWithForks } from "./moved-forks.ts";
 
 /** Whose programs: the original ones, or ours (`anulo node`, `anulo wallet`), which take the same flags. */
-export type Maker = { readonly kind: "real" } | { readonly kind: "ours"; readonly dialect?: Dialect };
+export type Maker =
+  | {
+      readonly kind: "real";
+      /** Folder of another release than the one installed. */
+      readonly folder?: string;
+    }
+  | { readonly kind: "ours"; readonly dialect?: Dialect };
 
 export type RunningDaemon = Program & {
   readonly url: string;
@@ -40,10 +46,15 @@ export type DaemonOptions = {
   readonly tls?: readonly string[];
   /** Nodes (`127.0.0.1:port`) to speak to, beside those that come by themselves; left out, it speaks to none. */
   readonly peers?: readonly string[];
-  /** Where peers reach it. */
+  /** Where peers reach it: a port, and an address of this machine (127.0.0.1). */
   readonly p2pPort?: number;
+  readonly p2pHost?: string;
   /** Kill it (SIGKILL) so many milliseconds after its start, ready or not. */
   readonly killAfterMs?: number;
+  /** Flags of Node.js, before our program. */
+  readonly nodeFlags?: readonly string[];
+  /** A command of bash that runs before the program in its process, such as `ulimit -n 200`. */
+  readonly shellLimit?: string;
 };
 
 export type WalletOptions = {
@@ -85,7 +96,7 @@ function isOnPath(name: string): boolean {
 }
 
 function commandOf(maker: Maker, part: "node" | "wallet"): { command: string; args: string[] } {
-  if (maker.kind === "real") return { command: realPrograms[part], args: [] };
+  if (maker.kind === "real") return { command: join(maker.folder ?? "", realPrograms[part]), args: [] };
   const dialect = maker.dialect === undefined ? [] : ["--rpc-dialect", maker.dialect];
   return { command: process.execPath, args: [anulo, part, ...dialect] };
 }
@@ -128,19 +139,29 @@ export async function startDaemon(maker: Maker, options: DaemonOptions = {}): Pr
   const p2pPort = options.p2pPort ?? freePeerPort!;
   const folder = scratchFolder(options.dataDir);
   const { command, args, env = {} } = nodeCommand(maker, options, folder.path);
+  const limit = options.shellLimit;
   const program = await launch({
-    command,
+    command: limit === undefined ? command : "bash",
     port,
     env: { ...env, ...options.env },
     ...(options.killAfterMs !== undefined && { killAfterMs: options.killAfterMs }),
     args: [
+      ...(limit === undefined ? [] : ["-c", `${limit}; exec "$0" "$@"`, command]),
+      ...(maker.kind === "ours" ? (options.nodeFlags ?? []) : []),
       ...args,
       ...["--fixed-difficulty", `${options.difficulty ?? 1}`, "--no-igd", "--no-zmq", "--non-interactive"],
       ...peerFlags(options),
       ...["--disable-dns-checkpoints", "--check-updates", "disabled", "--log-level", "0"],
       ...["--rpc-bind-ip", "127.0.0.1", "--rpc-bind-port", `${port}`],
       ...(options.tls ?? ["--rpc-ssl", "disabled"]),
-      ...["--p2p-bind-ip", "127.0.0.1", "--p2p-bind-port", `${p2pPort}`, "--data-dir", folder.path],
+      ...[
+        "--p2p-bind-ip",
+        options.p2pHost ?? "127.0.0.1",
+        "--p2p-bind-port",
+        `${p2pPort}`,
+        "--data-dir",
+        folder.path,
+      ],
       ...(options.restricted
         ? ["--rpc-restricted-bind-ip", "127.0.0.1", "--rpc-restricted-bind-port", `${restrictedPort}`]
         : []),

@@ -4,11 +4,11 @@
  *   magic (8) · salt (32) · mark (12) · record …       record: length (4, little-endian) · its CRC-32 (4) · sealed bytes · tag (16)
  *
  * Each file has its own key, made of the owner's secret and the salt; the nonce is the record's number, so a record
- * can't be moved, repeated or left out. A record that a crash cut short was never acknowledged: opening drops it.
- * A length that is damaged must not pass for one, or all after it would be lost. The mark says how long the file was
- * when it was last closed (bytes, 8, and their CRC-32): a file that lost records since, to the very end of one, would
- * pass for an earlier one otherwise. It is older than the file after a crash, and never newer. Files of version 2 have
- * none.
+ * can't be moved, repeated or left out. The mark (bytes, 8, and their CRC-32) says how much of the file is surely on
+ * disk: all of it when the file is closed, all before the newest write else. Up to the mark everything must be as it
+ * was written. Behind it is what one write brought, of which a loss of power may leave any part, and which nobody was
+ * told is kept unless it is whole: opening drops it from the first record on that is not. Files of version 2 have no
+ * mark: there a record that was cut short is dropped, and one that was changed in any other way is an error.
  */
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from "node:crypto";
 import { type FileHandle, open, readFile, rename, rm } from "node:fs/promises";
@@ -44,7 +44,7 @@ export class Journal {
   #count: number;
   #size: number;
   /** Size by the mark; undefined in a file that has none. */
-  readonly #marked: number | undefined;
+  #marked: number | undefined;
   #queue: { bytes: Uint8Array; done: () => void; failed: (error: unknown) => void }[] = [];
   #writing: Promise<void> | undefined;
   #broken: unknown;
@@ -102,8 +102,8 @@ export class Journal {
       throw new DamagedJournal("not a wallet store");
     }
     const key = fileKey(secret, image.subarray(MAGIC.length, MARK_AT));
-    const { records, end } = unsealAll(image, key, begin);
     const marked = begin === MARK_AT ? undefined : markedSize(image);
+    const { records, end } = unsealAll(image, key, { begin, marked });
     if (marked !== undefined && end < marked)
       throw new DamagedJournal(`the wallet store was cut off: ${end} bytes are left of ${marked}`);
     const file = await open(path, "r+");
@@ -136,6 +136,7 @@ export class Journal {
       try {
         if (this.#broken !== undefined) throw this.#broken;
         const sealed = Buffer.concat(batch.map(({ bytes }, i) => seal(bytes, this.#key, this.#count + i)));
+        await this.#mark();
         await writeAll(this.#file, sealed, this.#size);
         await this.#file.datasync();
         this.#count += batch.length;
@@ -150,13 +151,18 @@ export class Journal {
     this.#writing = undefined;
   }
 
+  /** Notes that all that was written so far is on disk; synced with what is written next. */
+  async #mark(): Promise<void> {
+    if (this.#marked === undefined || this.#marked === this.#size) return;
+    await writeAll(this.#file, markOf(this.#size), MARK_AT);
+    this.#marked = this.#size;
+  }
+
   /** Waits for what is under way, marks the end and forgets the key. */
   async close(): Promise<void> {
     while (this.#writing !== undefined) await this.#writing;
-    const isLonger = this.#marked !== undefined && this.#marked !== this.#size;
     // Left to the system: an older mark is as good. What is on disk after a failed write is unknown.
-    if (isLonger && this.#broken === undefined)
-      await writeAll(this.#file, markOf(this.#size), MARK_AT).catch(() => undefined);
+    if (this.#broken === undefined) await this.#mark().catch(() => undefined);
     this.#broken ??= new Error("the wallet store is closed");
     this.#key.fill(0);
     await this.#file.close();
@@ -214,22 +220,35 @@ function lengthAt(image: Buffer, at: number): number | undefined {
   return at + HEAD_BYTES + length + TAG_BYTES > image.length ? undefined : length;
 }
 
-function unsealAll(image: Buffer, key: Uint8Array, begin: number): { records: Uint8Array[]; end: number } {
+/** The record at an offset and where it ends; undefined where a crash cut it short. Throws `DamagedJournal`. */
+function recordAt(image: Buffer, key: Uint8Array, { at, number }: { at: number; number: number }) {
+  const length = lengthAt(image, at);
+  if (length === undefined) return undefined;
+  const end = at + HEAD_BYTES + length + TAG_BYTES;
+  const record = unseal(image.subarray(at, end), key, number);
+  if (record !== undefined) return { record, end };
+  if (isZero(image.subarray(end - TAG_BYTES))) return undefined;
+  throw new DamagedJournal(`record ${number} of the wallet store was changed, or the key is wrong`);
+}
+
+function unsealAll(
+  image: Buffer,
+  key: Uint8Array,
+  { begin, marked = 0 }: { begin: number; marked: number | undefined },
+): { records: Uint8Array[]; end: number } {
   const records: Uint8Array[] = [];
   let at = begin;
   for (;;) {
-    const length = lengthAt(image, at);
-    if (length === undefined) break;
-    const end = at + HEAD_BYTES + length + TAG_BYTES;
-    const record = unseal(image.subarray(at, end), key, records.length);
-    if (record === undefined) {
-      if (isZero(image.subarray(end - TAG_BYTES))) break;
-      throw new DamagedJournal(
-        `record ${records.length} of the wallet store was changed, or the key is wrong`,
-      );
+    try {
+      const found = recordAt(image, key, { at, number: records.length });
+      if (found === undefined) break;
+      records.push(found.record);
+      at = found.end;
+    } catch (error) {
+      // Where there is a mark that is whole, what lies behind it may be any part of the last write.
+      if (marked > 0 && at >= marked) break;
+      throw error;
     }
-    records.push(record);
-    at = end;
   }
   if (records.length === 0) throw new DamagedJournal("the wallet store holds nothing this key can read");
   return { records, end: at };

@@ -60,7 +60,7 @@ export class Scanner {
     this.table = createSubaddressTable(parts.lookahead);
     this.#keep = keep;
     this.#viewSecret = parts.keys.viewSecret;
-    this.#worker = spare ?? new Worker(new URL("./worker.js", import.meta.url));
+    this.#worker = spare ?? new Worker(new URL("./scan-worker.js", import.meta.url));
     spare = undefined;
     this.#worker.removeAllListeners();
     this.#worker.ref();

@@ -1,5 +1,9 @@
 import type { Socket } from "node:net";
+import { TimeSlice } from "@anulo/limits";
+import type { Caller, ResponseHold } from "../caller-share.ts";
+import type { Limits } from "../limits.ts";
 import { BadFraming, type BodyReader, createBodyReader } from "./body-reader.ts";
+import { Outgoing } from "./outgoing.ts";
 import { parseRequestHead, type RequestHead } from "./request-head.ts";
 
 /** What goes back: the head with its empty line as a byte string, and the body. */
@@ -9,30 +13,27 @@ export type HttpAnswer = {
   readonly body: string | Buffer;
   /** Nothing follows this answer on its connection. */
   readonly closes: boolean;
+  /** The memory the body takes; shrinks as bytes leave. */
+  readonly hold?: ResponseHold;
 };
 
 /** The bounds one connection keeps. */
-export type ConnectionLimits = {
-  readonly requestBytes: number;
-  readonly headerBytes: number;
-  /** Milliseconds a caller may take to send a request, and to take each part of an answer. */
-  readonly slowMs: number;
-  readonly keepAliveMs: number;
-};
+export type ConnectionLimits = Pick<
+  Limits,
+  "headerBytes" | "slowMs" | "leastRate" | "halfClosedMs" | "keepAliveMs"
+>;
 
 /** Who answers. */
 export interface HttpService {
   readonly limits: ConnectionLimits;
+  /** Begins to count what a caller takes. */
+  open(remoteAddress: string): Caller;
+  /** Longest body this request may have. */
+  requestBytesOf(head: RequestHead): number;
   /** Looks at the head alone: an answer here means that the body is dropped; `cut` ends the connection. */
-  screen(head: RequestHead, remoteAddress: string): HttpAnswer | "cut" | undefined;
+  screen(head: RequestHead, caller: Caller): HttpAnswer | "cut" | undefined;
   /** Answers a whole request; undefined cuts the caller off. Never rejects. */
-  answer(
-    head: RequestHead,
-    body: Buffer | "too large",
-    remoteAddress: string,
-  ): Promise<HttpAnswer | undefined>;
-  /** Told of memory taken (or given back, below 0) for requests and unsent answers; false: there is no more. */
-  hold(bytes: number): boolean;
+  answer(head: RequestHead, body: Buffer | "too large", caller: Caller): Promise<HttpAnswer | undefined>;
   closed(connection: HttpConnection): void;
 }
 
@@ -43,8 +44,8 @@ const NO_MORE_ANSWERS =
   "HTTP/1.1 503 Service Unavailable\r\nServer: Epee-based\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
 /** What may wait unread behind a request that is being answered. */
 const MAX_WAITING_BYTES = 64 * 1024;
-/** Milliseconds of answering what waits before other connections get their turn. */
-const TURN_MS = 10;
+/** How long a stopping server waits for a request that its caller may have sent already. */
+const LAST_REQUEST_MS = 50;
 /** How long a caller who sends too much is listened to, so that the answer reaches it. */
 const DRAIN_MS = 2000;
 
@@ -61,16 +62,17 @@ type State = "idle" | "head" | "body" | "answering" | "draining" | "closed";
 export class HttpConnection {
   readonly #socket: Socket;
   readonly #service: HttpService;
-  readonly #remoteAddress: string;
+  readonly #caller: Caller;
   #state: State = "idle";
   #since = performance.now();
-  /** When it began to take what came in this turn of the event loop. */
-  #turn = 0;
+  /** Since it began to take what came in this turn of the event loop: other connections get theirs. */
+  #turn = new TimeSlice();
   #input: Buffer = none;
   #head: RequestHead | undefined;
   #early: HttpAnswer | undefined;
   #reader: BodyReader | undefined;
-  #held = 0;
+  /** The answer on its way out. */
+  #sending: Outgoing | undefined;
   #hasEnded = false;
   /** While a handler runs. */
   #isAwaited = false;
@@ -79,7 +81,7 @@ export class HttpConnection {
   constructor(socket: Socket, service: HttpService) {
     this.#socket = socket;
     this.#service = service;
-    this.#remoteAddress = socket.remoteAddress ?? "";
+    this.#caller = service.open(socket.remoteAddress ?? "");
     socket.on("data", (bytes: Buffer) => this.#begin(() => this.#take(bytes)));
     socket.on("end", () => this.#onEnd());
     socket.on("error", () => this.cut());
@@ -95,31 +97,42 @@ export class HttpConnection {
   cut(): void {
     if (this.#state === "closed") return;
     this.#state = "closed";
-    this.#hold(0);
+    this.#sending?.end();
+    this.#sending = undefined;
     this.#input = none;
     this.#reader = undefined;
     this.#socket.destroy();
+    this.#caller.leave();
     this.#service.closed(this);
   }
 
-  /** Ends the connection as soon as nothing is being answered. */
+  /** Ends the connection as soon as nothing is being answered; a request on its way is still taken. */
   stop(): void {
     this.#isStopping = true;
-    if (this.#state !== "answering") this.cut();
+    if (this.#state === "answering") return;
+    setTimeout(() => {
+      if (this.#state !== "answering") this.cut();
+    }, LAST_REQUEST_MS);
   }
 
   /** Ends the connection; a caller who waits for an answer is told that none will come. */
   giveUp(): void {
     if (!this.#isAwaited) return void this.cut();
     this.#isAwaited = false;
-    writeAnswer(this.#socket, NO_MORE_ANSWERS, "");
+    this.#socket.write(NO_MORE_ANSWERS);
     this.#sent(true);
   }
 
   /** Cuts off a caller who takes too long; to be called now and then. */
   checkTime(now: number): void {
-    const { slowMs, keepAliveMs } = this.#service.limits;
+    const { slowMs, leastRate, halfClosedMs, keepAliveMs } = this.#service.limits;
     const waited = now - this.#since;
+    if (this.#state === "answering") {
+      // Who has closed its side and hears nothing for so long has probably left: callers leave in this way, too.
+      if (this.#isAwaited && this.#hasEnded && waited > halfClosedMs) this.#caller.abandon();
+      else if (this.#sending?.isTooSlow(now, { slowMs, leastRate }) === true) this.cut();
+      return;
+    }
     if (this.#state === "idle" && waited > keepAliveMs) this.cut();
     else if ((this.#state === "head" || this.#state === "body") && waited > slowMs) this.cut();
     else if (this.#state === "draining" && waited > Math.min(DRAIN_MS, slowMs)) this.cut();
@@ -137,7 +150,7 @@ export class HttpConnection {
 
   /** The same as the first step of a turn. */
   #begin(step: () => void): void {
-    this.#turn = performance.now();
+    this.#turn = new TimeSlice();
     this.#guard(step);
   }
 
@@ -167,7 +180,7 @@ export class HttpConnection {
   }
 
   #readHead(): void {
-    const { headerBytes, requestBytes } = this.#service.limits;
+    const { headerBytes } = this.#service.limits;
     // Who finds out whether TLS is spoken here hears at once that it is not.
     if (this.#input[0] === TLS_HANDSHAKE) return void this.cut();
     const end = this.#input.indexOf(HEAD_END);
@@ -175,13 +188,16 @@ export class HttpConnection {
     const isBounded = end !== -1 && end <= headerBytes;
     const head = isBounded ? parseRequestHead(this.#input.toString("latin1", 0, end)) : undefined;
     if (head === undefined) return void this.cut();
-    const early = this.#service.screen(head, this.#remoteAddress);
+    const early = this.#service.screen(head, this.#caller);
     if (early === "cut") return void this.cut();
     const rest = this.#input.subarray(end + HEAD_END.length);
     this.#input = none;
     this.#head = head;
     this.#early = early;
-    this.#reader = createBodyReader(head, { maxBytes: requestBytes, keep: early === undefined });
+    this.#reader = createBodyReader(head, {
+      maxBytes: this.#service.requestBytesOf(head),
+      keep: early === undefined,
+    });
     this.#state = "body";
     if (head.expectsContinue && rest.length === 0 && !this.#reader.isTooLarge()) this.#socket.write(CONTINUE);
     this.#readBody(rest);
@@ -192,54 +208,48 @@ export class HttpConnection {
     const rest = reader.isTooLarge() ? undefined : reader.take(bytes);
     if (reader.isTooLarge()) return void this.#answer("too large");
     if (rest === undefined) {
-      if (!this.#hold(reader.held())) this.cut();
+      if (!this.#caller.request.resize(reader.held())) this.cut();
       return;
     }
+    const body = reader.body();
+    if (!this.#caller.request.resize(body.length)) return void this.cut();
     this.#input = rest;
-    this.#answer(reader.body());
+    this.#answer(body);
   }
 
   #answer(body: Buffer | "too large"): void {
     const head = this.#head!;
     const early = this.#early;
-    this.#state = "answering";
+    this.#enter("answering");
     this.#reader = undefined;
     this.#head = undefined;
     this.#early = undefined;
     if (early !== undefined) return void this.#send(early, head, body === "too large");
     this.#isAwaited = true;
-    this.#service.answer(head, body, this.#remoteAddress).then((answer) => {
-      if (this.#state === "closed" || !this.#isAwaited) return;
+    this.#service.answer(head, body, this.#caller).then((answer) => {
+      if (this.#state === "closed" || !this.#isAwaited) return void answer?.hold?.release();
       this.#isAwaited = false;
+      this.#caller.request.resize(0);
       if (answer === undefined) this.cut();
       else this.#guard(() => this.#send(answer, head, body === "too large"));
     });
   }
 
-  #send({ head: text, body, closes }: HttpAnswer, head: RequestHead, isUnread: boolean): void {
-    const socket = this.#socket;
-    const isLast = closes || head.isLast || isUnread || this.#isStopping;
-    writeAnswer(socket, text, head.method === "HEAD" ? "" : body);
-    if (socket.writableLength === 0) this.#sent(isLast);
-    else this.#awaitTaken(isLast);
-  }
-
-  /** The caller takes its time: nothing is read meanwhile, and no progress for too long ends it. */
-  #awaitTaken(isLast: boolean): void {
-    const socket = this.#socket;
-    this.#hold(socket.writableLength);
-    socket.pause();
-    socket.setTimeout(this.#service.limits.slowMs, () => this.cut());
-    socket.write("", () => {
+  #send(answer: HttpAnswer, head: RequestHead, isUnread: boolean): void {
+    const isLast = answer.closes || head.isLast || isUnread || this.#isStopping;
+    const sending = new Outgoing(this.#socket, head.method === "HEAD" ? { ...answer, body: "" } : answer);
+    if (sending.start()) return void this.#sent(isLast);
+    // The caller takes its time: nothing is read meanwhile.
+    this.#sending = sending;
+    this.#socket.pause();
+    sending.onSent = () => {
       if (this.#state === "closed") return;
-      socket.setTimeout(0);
-      socket.removeAllListeners("timeout");
+      this.#sending = undefined;
       this.#sent(isLast);
-    });
+    };
   }
 
   #sent(isLast: boolean): void {
-    this.#hold(0);
     if (isLast) {
       this.#input = none;
       this.#enter("draining");
@@ -255,11 +265,8 @@ export class HttpConnection {
 
   /** Never from within the answer before it, and in another turn of the event loop when this one was long. */
   #takeWaitingSoon(): void {
-    if (performance.now() - this.#turn < TURN_MS) {
-      queueMicrotask(() => this.#guard(() => this.#takeWaiting()));
-    } else {
-      setImmediate(() => this.#begin(() => this.#takeWaiting()));
-    }
+    if (this.#turn.isOver) setImmediate(() => this.#begin(() => this.#takeWaiting()));
+    else queueMicrotask(() => this.#guard(() => this.#takeWaiting()));
   }
 
   /** Goes on with what came while a request was answered. */
@@ -277,31 +284,4 @@ export class HttpConnection {
     this.#hasEnded = true;
     if (this.#state !== "answering") this.cut();
   }
-
-  #hold(bytes: number): boolean {
-    const more = bytes - this.#held;
-    this.#held = bytes;
-    return more === 0 || this.#service.hold(more);
-  }
-}
-
-/** Bodies up to this size are sent with their head in one piece. */
-const SMALL_BODY = 32 * 1024;
-
-function writeAnswer(socket: Socket, head: string, body: string | Buffer): void {
-  if (typeof body === "string") {
-    socket.write(head + body, "latin1");
-    return;
-  }
-  if (body.length > SMALL_BODY) {
-    socket.cork();
-    socket.write(head, "latin1");
-    socket.write(body);
-    socket.uncork();
-    return;
-  }
-  const whole = Buffer.allocUnsafe(head.length + body.length);
-  whole.write(head, "latin1");
-  body.copy(whole, head.length);
-  socket.write(whole);
 }

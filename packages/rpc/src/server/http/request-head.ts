@@ -14,6 +14,8 @@ export type RequestHead = {
   readonly origin: string | undefined;
   readonly contentType: string | undefined;
   readonly host: string | undefined;
+  /** Where the page is from that a browser sends this for, as against us. */
+  readonly fetchSite: string | undefined;
 };
 
 const REQUEST_LINE = /^([A-Z]+) ([!-~\x80-\xff]+) HTTP\/1\.([01])$/;
@@ -30,6 +32,7 @@ type Known = {
   origin?: string;
   contentType?: string;
   host?: string;
+  fetchSite?: string;
 };
 
 /**
@@ -58,6 +61,7 @@ export function parseRequestHead(text: string): RequestHead | undefined {
     origin: known.origin,
     contentType: known.contentType,
     host: known.host,
+    fetchSite: known.fetchSite,
   };
 }
 
@@ -75,11 +79,13 @@ function readHeaders(lines: string, known: Known): boolean {
   return true;
 }
 
-/** False where a header that decides about the body comes twice. Most names are told apart by their length. */
+/** False where a header that decides about the body, or whom it is for, comes twice. Most names are told apart by their length. */
 function readHeader(name: string, value: string, known: Known): boolean {
   switch (name.length) {
     case 4:
-      if (/^host$/i.test(name)) known.host = value.trim();
+      if (!/^host$/i.test(name)) return true;
+      if (known.host !== undefined) return false;
+      known.host = value.trim();
       return true;
     case 6:
       if (/^origin$/i.test(name)) known.origin = value.trim();
@@ -95,6 +101,7 @@ function readHeader(name: string, value: string, known: Known): boolean {
       if (/^authorization$/i.test(name)) known.authorization ??= value.trim();
       return true;
     case 14:
+      if (/^sec-fetch-site$/i.test(name)) known.fetchSite = value.trim().toLowerCase();
       if (!/^content-length$/i.test(name)) return true;
       if (known.length !== undefined) return false;
       known.length = LENGTH.test(value.trim()) ? Number(value) : "bad";

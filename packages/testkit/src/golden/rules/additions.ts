@@ -110,8 +110,13 @@ export const additions: readonly Rule[] = [
   },
   {
     id: /^rpc_access_tracking/,
-    why: "rpc_access_tracking: by name",
-    change: (answer) => inResult(answer, byName),
+    why: "rpc_access_tracking: by name, without the steps before it that want POST",
+    change: (answer) => inResult(answer, (it) => byName(withoutRefusedCalls(it))),
+  },
+  {
+    id: /^get_info:(after popping|with bootstrap daemon)$/,
+    why: "pop_blocks takes the two side blocks along that stood on what was popped; the original leaves orphans",
+    change: (answer) => inResult(answer, (it) => ({ ...it, alt_blocks_count: 2 })),
   },
   {
     id: /^get_address_book/,
@@ -119,6 +124,17 @@ export const additions: readonly Rule[] = [
     change: (answer, { step }) => inResult(answer, (it) => inMember(it, "entries", withPaymentId(step.id))),
   },
 ];
+
+/** Calls that were refused, since the recorded request came by GET, are not counted. */
+function withoutRefusedCalls(result: ExactObject): ExactObject {
+  const { data } = result;
+  if (!Array.isArray(data)) return result;
+  const counted = data.filter(isExactObject).flatMap((entry) => {
+    if (entry.rpc === "save_bc" || entry.rpc === "stop_mining") return [];
+    return entry.rpc === "set_log_categories" ? [{ ...entry, count: Number(entry.count) - 1 }] : [entry];
+  });
+  return { ...result, data: counted };
+}
 
 /** The original's order is that of a hash table. */
 function byName(result: ExactObject): ExactObject {

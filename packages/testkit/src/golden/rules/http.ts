@@ -38,6 +38,11 @@ function binaryPoolHashes(): string {
 /** Requests as such: their framing, their envelope, their login. */
 export const httpRules: readonly Rule[] = [
   {
+    id: /^\/(set_log_categories:no body|save_bc|stop_mining:not mining|stop_daemon)$/,
+    why: "what acts wants POST: a GET may be a web page's, and these steps have no body",
+    change: () => turnedAway,
+  },
+  {
     id: /^http:method (5|\{\})$/,
     why: "method of another type: -32600, HTTP 200",
     change: (answer) => refused(answer, -32600, "Invalid Request"),

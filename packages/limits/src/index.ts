@@ -1,0 +1,4 @@
+export { ByteBudget, type ByteReservation } from "./byte-budget.ts";
+export type { CostLimits } from "./cost-limits.ts";
+export { forEachSliced, mapSliced, runSliced, SLICE_MS, type SliceOptions, TimeSlice } from "./time-slice.ts";
+export { WorkBudget, type WorkBudgetOptions } from "./work-budget.ts";

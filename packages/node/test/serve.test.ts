@@ -1,0 +1,96 @@
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { ByteBudget, type ByteReservation } from "@anulo/limits";
+import { blockId, concatBytes, readBlock, readRecord } from "@anulo/protocol";
+import { messages } from "../src/peers/messages.ts";
+import { emptyChain, loadBlocks, pow } from "./chain-fixture.ts";
+import { meetStranger, type Stranger, speaking, type TestNode } from "./peer-network.ts";
+import { recordedChain } from "./recorded-chains.ts";
+
+const HEIGHT = 80;
+let node: TestNode;
+
+before(async () => {
+  node = speaking(await emptyChain(), { isOffline: true });
+  await loadBlocks(node.chain.parts, recordedChain().slice(0, HEIGHT - 1));
+});
+
+after(async () => {
+  await node.protocol.stop();
+  await node.chain.close();
+  assert.deepEqual(node.faults, []);
+  await pow.stop();
+});
+
+const ids = recordedChain()
+  .slice(0, HEIGHT - 1)
+  .map(({ blob }) => blockId(readBlock(blob)));
+const heardOf = ({ heard }: Stranger, name: keyof typeof messages) =>
+  heard.filter(({ id }) => id === messages[name].id);
+
+test("blocks, chains and transactions are sent to who asks for them", async () => {
+  const stranger = meetStranger(node);
+  await stranger.say(messages.requestBlocks, { blocks: ids.slice(0, 20), prune: false });
+  const [blocks] = heardOf(stranger, "blocks");
+  assert.equal(readRecord(messages.blocks.payload, blocks!.bytes).blocks.length, 20);
+  const genesis = node.chain.parts.store.read.blockInfo(0)!.hash;
+  await stranger.say(messages.requestChain, { block_ids: [ids[4]!, genesis], prune: false });
+  const [chain] = heardOf(stranger, "chain");
+  const answer = readRecord(messages.chain.payload, chain!.bytes);
+  assert.deepEqual(answer.m_block_ids, ids.slice(4));
+  assert.equal(answer.m_block_weights.length, answer.m_block_ids.length);
+  assert.equal(answer.start_height, 5);
+  assert.equal(stranger.dropped, undefined);
+});
+
+// Closes: a short request that names one thing many times, and is answered with it as often.
+test("who names a block, an index or a transaction twice in a request is dropped and scored", async () => {
+  const id = ids[0]!;
+  const asks: ((stranger: Stranger) => Promise<void>)[] = [
+    (stranger) => stranger.say(messages.requestBlocks, { blocks: [id, ids[1]!, id], prune: false }),
+    (stranger) =>
+      stranger.say(messages.requestMissing, {
+        block_hash: id,
+        current_blockchain_height: 1,
+        missing_tx_indices: [0, 0],
+      }),
+    (stranger) => stranger.say(messages.poolComplement, { hashes: concatBytes(id, ids[1]!, id) }),
+  ];
+  for (const ask of asks) {
+    const stranger = meetStranger(node);
+    await ask(stranger);
+    assert.deepEqual(stranger.dropped?.blame, { score: 1 }, stranger.dropped?.reason);
+    assert.deepEqual(
+      stranger.heard.filter(({ id: message }) => message !== messages.requestChain.id),
+      [],
+    );
+  }
+});
+
+// Closes: responses whose memory is counted only once they are whole.
+test("a response counts as the memory of who asked from its first block on", async () => {
+  const stranger = meetStranger(node);
+  const budget = new ByteBudget(1_000_000);
+  let most = 0;
+  const reserve = (bytes: number): ByteReservation => {
+    const held = budget.reserve(bytes)!;
+    const resize = (size: number) => {
+      const isGranted = held.resize(size);
+      most = Math.max(most, budget.used);
+      return isGranted;
+    };
+    const release = () => held.release();
+    return {
+      get bytes() {
+        return held.bytes;
+      },
+      resize,
+      release,
+    };
+  };
+  Object.assign(stranger.peer, { reserve });
+  await stranger.say(messages.requestBlocks, { blocks: ids, prune: false });
+  const [response] = heardOf(stranger, "blocks");
+  assert.ok(most > 0.9 * response!.bytes.length, `${most} of ${response!.bytes.length} bytes`);
+  assert.equal(budget.used, 0);
+});

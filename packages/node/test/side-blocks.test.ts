@@ -1,0 +1,213 @@
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, test } from "node:test";
+import { toHex, writeRecord } from "@anulo/protocol";
+import { popBlocks } from "../src/chain/chain.ts";
+import type { OpenChain } from "../src/chain/open-chain.ts";
+import type { ChainParts } from "../src/chain/parts.ts";
+import { createSideBlocks } from "../src/chain/side-blocks.ts";
+import { messages } from "../src/peers/messages.ts";
+import { chainIn, emptyChain, mine } from "./chain-fixture.ts";
+import { connect, speaking, type TestNode, until } from "./peer-network.ts";
+
+const open: TestNode[] = [];
+const folders: string[] = [];
+
+afterEach(async () => {
+  for (const { protocol, chain, faults } of open.splice(0)) {
+    await protocol.stop();
+    await chain.close();
+    assert.deepEqual(faults, []);
+  }
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true });
+});
+
+function newPath(): string {
+  const folder = mkdtempSync(join(tmpdir(), "anulo-side-blocks-"));
+  folders.push(folder);
+  return join(folder, "chain.mdb");
+}
+
+function talking(chain: OpenChain): TestNode {
+  const node = speaking(chain);
+  open.push(node);
+  return node;
+}
+
+const sideIds = ({ store }: ChainParts) =>
+  store.read
+    .alternativeBlocks()
+    .map(({ hash }) => toHex(hash))
+    .sort();
+const keysOf = (ids: readonly Uint8Array[]) => ids.map(toHex).sort();
+const topOf = ({ chain }: TestNode) => toHex(chain.parts.state.view().topId);
+const heightOf = ({ chain }: TestNode) => chain.parts.store.read.height();
+
+/** Index and rows say the same, and every side block stands on something. */
+function checkSound(parts: ChainParts): void {
+  const { read } = parts.store;
+  const loaded = createSideBlocks(read);
+  assert.equal(parts.sideBlocks.count, loaded.count);
+  assert.equal(parts.sideBlocks.size, loaded.size);
+  assert.equal(parts.sideBlocks.heaviest()?.cumulativeDifficulty, loaded.heaviest()?.cumulativeDifficulty);
+  for (const { parentId } of loaded.draft().roots()) assert.notEqual(read.heightOf(parentId), undefined);
+}
+
+/** Copies the main chain of one node to another. */
+async function sync(from: TestNode, to: TestNode): Promise<void> {
+  const { close } = connect(to, from);
+  await until(to, () => topOf(to) === topOf(from));
+  close();
+}
+
+// Stuck for ever: side blocks that hang in the air make an honest peer look like a liar.
+test("what stands on popped blocks leaves with them, what stands below stays", async () => {
+  const chain = await emptyChain();
+  const { parts } = chain;
+  const main = await mine(parts, 10);
+  const low = await mine(parts, 2, main[3]);
+  const high = await mine(parts, 2, main[7]);
+  const onSide = await mine(parts, 1, high[0]);
+  assert.deepEqual(sideIds(parts), keysOf([...low, ...high, ...onSide]));
+  checkSound(parts);
+  await popBlocks(parts, 3);
+  assert.deepEqual(sideIds(parts), keysOf(low), "of the block at height 8 on, all is gone");
+  checkSound(parts);
+  await chain.close();
+});
+
+test("a reorganisation there and back leaves the side blocks of both branches in step", async () => {
+  const chain = await emptyChain();
+  const { parts } = chain;
+  const main = await mine(parts, 6);
+  const onMain = await mine(parts, 1, main[4]);
+  const side = await mine(parts, 5, main[2]);
+  assert.equal(toHex(parts.state.view().topId), toHex(side.at(-1)!));
+  assert.deepEqual(sideIds(parts), keysOf([...main.slice(3), ...onMain]));
+  checkSound(parts);
+  await mine(parts, 3, main[5]);
+  assert.deepEqual(sideIds(parts), keysOf([...side, ...onMain]));
+  checkSound(parts);
+  await chain.close();
+});
+
+test("side blocks are dropped at the start, unless they are to be kept", async () => {
+  const path = newPath();
+  const first = await chainIn(path);
+  const main = await mine(first.parts, 5);
+  const side = await mine(first.parts, 2, main[1]);
+  await first.close();
+  const second = await chainIn(path, { keepAltBlocks: true });
+  assert.deepEqual(sideIds(second.parts), keysOf(side));
+  checkSound(second.parts);
+  // As a version that left orphans behind would have written it.
+  second.parts.store.write((writer) => writer.removeAlternativeBlock(side[0]!));
+  await second.close();
+  const third = await chainIn(path, { keepAltBlocks: true });
+  assert.deepEqual(sideIds(third.parts), []);
+  await mine(third.parts, 2, main[1]);
+  await third.close();
+  const fourth = await chainIn(path);
+  assert.deepEqual(sideIds(fourth.parts), []);
+  assert.equal(fourth.parts.sideBlocks.count, 0);
+  assert.equal(fourth.parts.store.read.height(), 6);
+  await fourth.close();
+});
+
+// Disk and memory without bound: side blocks of strangers.
+test("beyond the limits the lightest side blocks leave from their tips, never the branch being built", async () => {
+  const chain = await emptyChain();
+  const { parts } = chain;
+  const main = await mine(parts, 8);
+  const short = await mine(parts, 1, main[0]);
+  const long = await mine(parts, 4, main[1]);
+  const { read } = parts.store;
+  const leaving = (maxCount: number, keep: Uint8Array, maxSize = Number.POSITIVE_INFINITY) => {
+    const { key } = { key: toHex(keep) };
+    const draft = createSideBlocks(read, { maxCount, maxSize }).draft();
+    return [...draft.surplus(key, 100)].map((block) => block.key);
+  };
+  assert.deepEqual(leaving(6, main[7]!), []);
+  assert.deepEqual(leaving(5, main[7]!), [toHex(short[0]!)]);
+  assert.deepEqual(leaving(3, main[7]!), [short[0]!, long[3]!, long[2]!].map(toHex));
+  assert.deepEqual(leaving(3, long[3]!), [toHex(short[0]!)], "more of it would be the branch being built");
+  assert.deepEqual(leaving(3, short[0]!), [long[3]!, long[2]!, long[1]!].map(toHex));
+  const oneSize = parts.sideBlocks.size / 5;
+  assert.deepEqual(leaving(100, main[7]!, 100 + 4.5 * oneSize), [toHex(short[0]!)]);
+  await chain.close();
+});
+
+// Stuck for ever: an operator takes a wrong branch back, and the node takes its honest peers for liars.
+test("a node whose operator popped blocks follows its peer again, though side blocks stood on them", async () => {
+  const a = talking(await emptyChain());
+  const b = talking(await emptyChain());
+  const main = await mine(b.chain.parts, 30);
+  await sync(b, a);
+  // A block that lost the race is beside both chains; then the peer goes on upon it.
+  const fork = main[27]!;
+  const links = connect(a, b);
+  await until(a, () => a.protocol.links.every(({ state }) => state === "normal"));
+  const side = await mine(b.chain.parts, 1, fork);
+  await a.protocol.notifications
+    .find(({ id }) => id === 2008)!
+    .take(links.atA.peer, fluffyBytes(b, side[0]!));
+  assert.deepEqual(sideIds(a.chain.parts), keysOf(side));
+  links.close();
+  await mine(b.chain.parts, 3, side[0]);
+  assert.equal(heightOf(b), 33);
+  await popBlocks(a.chain.parts, 10);
+  assert.equal(heightOf(a), 21);
+  checkSound(a.chain.parts);
+  const again = connect(a, b);
+  await until(a, () => topOf(a) === topOf(b));
+  assert.equal(again.atA.dropped, undefined);
+});
+
+test("a branch beside the chain becomes the chain once the heavier, wrong one is popped", async () => {
+  const a = talking(await emptyChain());
+  const b = talking(await emptyChain());
+  const common = await mine(a.chain.parts, 10);
+  await sync(a, b);
+  await mine(b.chain.parts, 5);
+  await sync(b, a);
+  const right = topOf(a);
+  await mine(a.chain.parts, 9, common[9]);
+  assert.equal(heightOf(a), 20);
+  assert.equal(a.chain.parts.sideBlocks.count, 5);
+  await popBlocks(a.chain.parts, 9);
+  assert.equal(heightOf(a), 11);
+  const { atA } = connect(a, b);
+  await until(a, () => topOf(a) === right);
+  assert.equal(atA.dropped, undefined);
+  checkSound(a.chain.parts);
+});
+
+test("the same holds for a node that is started anew after its blocks were popped", async () => {
+  for (const keepAltBlocks of [false, true]) {
+    const path = newPath();
+    const first = speaking(await chainIn(path));
+    const b = talking(await emptyChain());
+    const main = await mine(b.chain.parts, 30);
+    await sync(b, first);
+    await mine(first.chain.parts, 2, main[27]);
+    await mine(first.chain.parts, 1, main[28]);
+    await popBlocks(first.chain.parts, 4);
+    await first.protocol.stop();
+    await first.chain.close();
+    await mine(b.chain.parts, 4, main[28]);
+    const second = talking(await chainIn(path, { keepAltBlocks }));
+    const { atA } = connect(second, b);
+    await until(second, () => topOf(second) === topOf(b));
+    assert.equal(atA.dropped, undefined);
+    checkSound(second.chain.parts);
+  }
+});
+
+/** A block beside a node's chain as it tells its peers of new ones. */
+function fluffyBytes({ chain }: TestNode, id: Uint8Array): Uint8Array {
+  const block = chain.parts.store.read.alternativeBlock(id)!.blob;
+  const b = { pruned: false, block, weight: 0, txs: [] };
+  return writeRecord(messages.newFluffyBlock.payload, { b, current_blockchain_height: 31 });
+}

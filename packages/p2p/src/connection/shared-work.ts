@@ -1,0 +1,119 @@
+import { type SliceOptions, WorkBudget } from "@anulo/limits";
+import type { Clock } from "../clock.ts";
+import { sharedLimits } from "../shared-limits.ts";
+
+interface Waiting {
+  readonly peer: WorkBudget;
+  readonly resolve: () => void;
+}
+
+/** The processor time of all peers of a network: each slice of work waits for its turn. */
+export class SharedWork {
+  readonly #clock: Clock;
+  readonly #budget: WorkBudget;
+  readonly #waiting = new Set<Waiting>();
+  #cancel: (() => void) | undefined;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+    this.#budget = this.#newBudget(sharedLimits.work.allPeers);
+  }
+
+  newPeer(): WorkBudget {
+    return this.#newBudget(sharedLimits.work.onePeer);
+  }
+
+  /** Undefined: go on, nobody waits and there is time left. */
+  turn(peer: WorkBudget): Promise<void> | undefined {
+    return this.#waiting.size === 0 && this.#budget.waitMs === 0 ? undefined : this.nextTurn(peer);
+  }
+
+  /** Resolves when it is this peer's turn for a slice; before it, the event loop turns at least once. */
+  nextTurn(peer: WorkBudget): Promise<void> {
+    return new Promise((resolve) => {
+      this.#waiting.add({ peer, resolve });
+      this.#schedule();
+    });
+  }
+
+  charge(peer: WorkBudget, milliseconds: number): void {
+    this.#budget.charge(milliseconds);
+    peer.charge(milliseconds);
+  }
+
+  /** Lets all who wait go on, since their connections are closed. */
+  stop(): void {
+    this.#cancel?.();
+    for (const { resolve } of this.#waiting) resolve();
+    this.#waiting.clear();
+  }
+
+  #newBudget(options: { readonly share: number; readonly burstMs: number }): WorkBudget {
+    return new WorkBudget({ ...options, now: () => this.#clock.milliseconds() });
+  }
+
+  #schedule(): void {
+    if (this.#cancel !== undefined || this.#waiting.size === 0) return;
+    this.#cancel = this.#wait(() => {
+      this.#cancel = undefined;
+      if (this.#budget.waitMs === 0) this.#serveOne();
+      this.#schedule();
+    });
+  }
+
+  /** Whoever is not in debt goes first, else whoever waits longest. */
+  #serveOne(): void {
+    let next: Waiting | undefined;
+    for (const waiting of this.#waiting) {
+      next ??= waiting;
+      if (waiting.peer.waitMs > 0) continue;
+      next = waiting;
+      break;
+    }
+    if (next === undefined) return;
+    this.#waiting.delete(next);
+    next.resolve();
+  }
+
+  #wait(run: () => void): () => void {
+    const { waitMs } = this.#budget;
+    if (waitMs > 0) return this.#clock.after(waitMs, run);
+    const turn = setImmediate(run);
+    return () => clearImmediate(turn);
+  }
+}
+
+/** The processor time of one connection. */
+export class PeerWork {
+  readonly #shared: SharedWork;
+  readonly #budget: WorkBudget;
+  /** Whether the message being taken measures itself. */
+  #isSliced = false;
+
+  constructor(shared: SharedWork) {
+    this.#shared = shared;
+    this.#budget = shared.newPeer();
+  }
+
+  turn(): Promise<void> | undefined {
+    return this.#shared.turn(this.#budget);
+  }
+
+  /** Options of slices that wait for the peer's turns and are charged to it. */
+  get slicing(): SliceOptions {
+    this.#isSliced = true;
+    return {
+      pause: () => this.#shared.nextTurn(this.#budget),
+      onWork: (milliseconds) => this.#shared.charge(this.#budget, milliseconds),
+    };
+  }
+
+  /** Charges what `run` takes until it returns, unless it slices its work and so charges itself. */
+  measure<T>(run: () => T): T {
+    this.#isSliced = false;
+    const startedAt = performance.now();
+    const result = run();
+    if (!this.#isSliced) this.#shared.charge(this.#budget, performance.now() - startedAt);
+    return result;
+  }
+}

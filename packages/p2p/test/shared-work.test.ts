@@ -1,0 +1,63 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { setImmediate } from "node:timers/promises";
+import { SharedWork } from "../src/connection/shared-work.ts";
+import { FakeClock } from "./fakes.ts";
+
+const turnsOfTheLoop = async () => {
+  for (let i = 0; i < 5; i++) await setImmediate();
+};
+
+test("a peer alone goes on at once until all that peers may use is used, then as time passes", async () => {
+  const clock = new FakeClock();
+  const work = new SharedWork(clock);
+  const peer = work.newPeer();
+  assert.equal(work.turn(peer), undefined);
+  work.charge(peer, 1000);
+  let isServed = false;
+  void work.turn(peer)?.then(() => {
+    isServed = true;
+  });
+  await clock.pass(1);
+  assert.equal(isServed, false, "a second of work is paid by two seconds");
+  await clock.pass(2);
+  await turnsOfTheLoop();
+  assert.equal(isServed, true);
+});
+
+// Closes: peers that ask without end are served as soon as those that ask once.
+test("who used little goes before those that used much, who take turns", async () => {
+  const work = new SharedWork(new FakeClock());
+  const [greedy, other, modest] = [work.newPeer(), work.newPeer(), work.newPeer()];
+  greedy.charge(1e6);
+  other.charge(1e6);
+  const order: string[] = [];
+  const turns = [
+    work.nextTurn(greedy).then(() => order.push("greedy")),
+    work.nextTurn(other).then(() => order.push("other")),
+    work.nextTurn(greedy).then(() => order.push("greedy again")),
+    work.nextTurn(modest).then(() => order.push("modest")),
+  ];
+  await Promise.all(turns);
+  assert.deepEqual(order, ["modest", "greedy", "other", "greedy again"]);
+});
+
+test("the event loop turns between two slices, and who waits goes on when all is stopped", async () => {
+  const clock = new FakeClock();
+  const work = new SharedWork(clock);
+  const peers = Array.from({ length: 20 }, () => work.newPeer());
+  let served = 0;
+  const turns = peers.map((peer) =>
+    work.nextTurn(peer).then(() => {
+      served++;
+    }),
+  );
+  let most = 0;
+  for (let before = 0; served < 10; before = served) {
+    await setImmediate();
+    most = Math.max(most, served - before);
+  }
+  assert.equal(most, 1);
+  work.stop();
+  await Promise.all(turns);
+});

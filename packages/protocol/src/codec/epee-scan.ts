@@ -1,0 +1,214 @@
+import { type BadBytes, Reader } from "./bytes-io.ts";
+import { ARRAY_FLAG, ARRAY_TAG, integerShape, type PortableType, typeOfPortableTag } from "./epee.ts";
+
+/** What a reader takes altogether. */
+export interface PortableLimits {
+  readonly objects: number;
+  readonly fields: number;
+  readonly strings: number;
+  /** Booleans in arrays: other values of fixed size are not looked at one by one. */
+  readonly booleans: number;
+  /** Memory in bytes that the values read may take, as estimated; the bytes themselves are not copied. */
+  readonly memoryBytes: number;
+}
+
+const MAX_BOOLEANS = 65_536;
+/** Source: http_abstract_invoke.h `default_http_bin_limits`. */
+export const httpLimits: PortableLimits = {
+  objects: 196_608,
+  fields: 196_608,
+  strings: 196_608,
+  booleans: MAX_BOOLEANS,
+  memoryBytes: Number.POSITIVE_INFINITY,
+};
+/** Source: levin_abstract_invoke2.h `default_levin_limits`; how much memory is declared by message. */
+export const peerLimits: PortableLimits = {
+  objects: 8192,
+  fields: 16_384,
+  strings: 16_384,
+  booleans: MAX_BOOLEANS,
+  memoryBytes: 4 * 1024 * 1024,
+};
+
+const MAX_STRING = 2_000_000_000;
+/** Calls the original's reader nests at most; a value inside costs as many levels as there (numbers below). */
+const MAX_LEVEL = 99;
+/** Fewest bytes an array element takes. (The original wants two for a string, and refuses its own empty ones.) */
+const minBytes = { double: 8, string: 1, bool: 1, object: 1 } as const;
+
+/** Bytes of each value of a type whose values need no look at them; undefined for the others. */
+function fixedSize(type: PortableType): number | undefined {
+  return type === "double" ? 8 : integerShape(type)?.bytes;
+}
+
+/** What comes before the content of a field: its type, where its content begins, and how many values it has. */
+export interface PortableHead {
+  readonly type: PortableType;
+  /** Values of an array; undefined: a single value. */
+  readonly count: number | undefined;
+  readonly position: number;
+  readonly level: number;
+}
+
+type Countable = "objects" | "fields" | "strings" | "booleans";
+type Counts = Record<Countable, number>;
+
+/** Goes over portable storage and checks it, without building anything. Throws `BadBytes`. */
+export class PortableScanner {
+  readonly #reader: Reader;
+  readonly #left: Counts | undefined;
+
+  /** Without `limits`: bytes that were checked before. */
+  constructor(bytes: Uint8Array, position: number, limits?: Readonly<Counts>) {
+    this.#reader = new Reader(bytes, position);
+    this.#left = limits && { ...limits };
+  }
+
+  get position(): number {
+    return this.#reader.position;
+  }
+
+  /** A size: its lowest two bits tell how many bytes it has. */
+  readSize(): number {
+    const { bytes } = this.#reader;
+    const first = bytes[this.#reader.position];
+    if (first === undefined) throw this.#reader.bad("bytes end too early");
+    const from = this.#reader.skip(1 << (first & 3));
+    let size = 0;
+    for (let at = this.#reader.position - 1; at >= from; at--) size = size * 256 + bytes[at]!;
+    return Math.floor(size / 4);
+  }
+
+  /** Goes over the name of a field: its length in bytes, after which its characters come. */
+  skipName(): void {
+    const length = this.#reader.readByte();
+    if (length === 0) throw this.#reader.bad("a field without name");
+    this.#reader.skip(length);
+  }
+
+  readHead(level: number): PortableHead {
+    this.#checkLevel(level + 2);
+    const tag = this.#reader.readByte();
+    if ((tag & ARRAY_FLAG) !== 0) return this.#readArrayHead(tag, level + 1);
+    if (tag === ARRAY_TAG) {
+      const inner = this.#reader.readByte();
+      if ((inner & ARRAY_FLAG) === 0) throw this.#reader.bad("an array of no type");
+      return this.#readArrayHead(inner, level + 2);
+    }
+    const type = this.#typeOf(tag);
+    if (type === "object") this.#take("objects", 1);
+    if (type === "string") this.#take("strings", 1);
+    const { position } = this.#reader;
+    return { type, count: undefined, position, level: level + (type === "string" ? 2 : 1) };
+  }
+
+  skipContent({ type, count, level }: PortableHead): void {
+    if (count === undefined) return void this.skipValue(type, level);
+    const size = fixedSize(type);
+    if (size !== undefined) {
+      this.#reader.skip(count * size);
+      return;
+    }
+    for (let i = 0; i < count; i++) this.skipValue(type, level);
+  }
+
+  skipValue(type: PortableType, level: number): void {
+    if (type === "object") return void this.skipObject(level + 1);
+    if (type === "string") {
+      this.#checkLevel(level + 5);
+      const length = this.readSize();
+      if (length >= MAX_STRING) throw this.#reader.bad("string too long");
+      this.#reader.skip(length);
+      return;
+    }
+    this.#checkLevel(level + 2);
+    const size = fixedSize(type);
+    if (size !== undefined) this.#reader.skip(size);
+    else if (this.#reader.readByte() > 1) throw this.#reader.bad("a boolean is 0 or 1");
+  }
+
+  skipObject(level: number): void {
+    this.#checkLevel(level + 4);
+    const count = this.readSize();
+    this.#take("fields", count);
+    if (count > this.#reader.remaining) throw this.#reader.bad("count above the bytes left");
+    const names = this.#left && new NameCheck(this.#reader);
+    for (let i = 0; i < count; i++) {
+      const at = this.#reader.position;
+      this.skipName();
+      names?.add(at);
+      this.skipContent(this.readHead(level + 1));
+    }
+  }
+
+  #readArrayHead(tag: number, level: number): PortableHead {
+    const type = this.#typeOf(tag & ~ARRAY_FLAG);
+    this.#checkLevel(level + 5);
+    const count = this.readSize();
+    const size = integerShape(type)?.bytes ?? minBytes[type as keyof typeof minBytes];
+    if (count > this.#reader.remaining / size) throw this.#reader.bad("count above the bytes left");
+    if (type === "object") this.#take("objects", count);
+    if (type === "string") this.#take("strings", count);
+    if (type === "bool") this.#take("booleans", count);
+    return { type, count, position: this.#reader.position, level: level + 2 };
+  }
+
+  #typeOf(tag: number): PortableType {
+    const type = typeOfPortableTag(tag);
+    if (type === undefined) throw this.#reader.bad(`unknown type ${tag}`);
+    return type;
+  }
+
+  #take(kind: Countable, count: number): void {
+    if (this.#left === undefined) return;
+    if (count > this.#left[kind]) throw this.#reader.bad(`too many ${kind}`);
+    this.#left[kind] -= count;
+  }
+
+  #checkLevel(level: number): void {
+    if (level > MAX_LEVEL) throw this.#reader.bad("nested too deeply");
+  }
+}
+
+/** Checks that no two names of an object are the same. Names in ascending order, as all programs write them, cost nothing. */
+class NameCheck {
+  readonly #reader: Reader;
+  /** Where the names begin (their length, then their characters) as long as they ascend. */
+  #positions: number[] = [];
+  #seen: Set<string> | undefined;
+
+  constructor(reader: Reader) {
+    this.#reader = reader;
+  }
+
+  add(at: number): void {
+    const last = this.#positions.at(-1);
+    if (this.#seen === undefined && (last === undefined || this.#compare(last, at) < 0)) {
+      this.#positions.push(at);
+      return;
+    }
+    this.#seen ??= new Set(this.#positions.map((position) => this.#nameAt(position)));
+    const name = this.#nameAt(at);
+    if (this.#seen.has(name)) throw this.#duplicate();
+    this.#seen.add(name);
+  }
+
+  #duplicate(): BadBytes {
+    return this.#reader.bad("two fields of one name");
+  }
+
+  #nameAt(at: number): string {
+    const { bytes } = this.#reader;
+    return String.fromCharCode(...bytes.subarray(at + 1, at + 1 + bytes[at]!));
+  }
+
+  #compare(a: number, b: number): number {
+    const { bytes } = this.#reader;
+    const [aLength, bLength] = [bytes[a]!, bytes[b]!];
+    for (let i = 1; i <= aLength && i <= bLength; i++) {
+      const difference = bytes[a + i]! - bytes[b + i]!;
+      if (difference !== 0) return difference;
+    }
+    return aLength - bLength;
+  }
+}

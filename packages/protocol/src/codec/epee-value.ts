@@ -1,0 +1,193 @@
+import { BadBytes } from "./bytes-io.ts";
+import { HEADER, integerShape, type PortableEntry, type PortableObject, type PortableType } from "./epee.ts";
+import { httpLimits, type PortableHead, type PortableLimits, PortableScanner } from "./epee-scan.ts";
+
+/** Estimated memory of what is built: an array of bytes beside the bytes themselves, an object, a place in either. */
+const VIEW_BYTES = 112;
+const OBJECT_BYTES = 64;
+const SLOT_BYTES = 16;
+
+/** Bytes that were checked, and how much memory may be built from them. */
+class PortableSource {
+  readonly bytes: Uint8Array;
+  readonly view: DataView;
+  readonly #limit: number;
+  memoryBytes = 0;
+
+  constructor(bytes: Uint8Array, memoryBytes: number) {
+    this.bytes = bytes;
+    this.view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+    this.#limit = memoryBytes;
+  }
+
+  charge(bytes: number): void {
+    this.memoryBytes += bytes;
+    if (this.memoryBytes > this.#limit) throw new BadBytes("needs more memory than declared");
+  }
+}
+
+/** Names of declared fields, found among those of an object without building them. */
+export class PortableNames {
+  readonly names: readonly string[];
+  readonly #bytes: readonly Uint8Array[];
+
+  constructor(names: readonly string[]) {
+    this.names = [...names].sort();
+    this.#bytes = this.names.map((name) => Uint8Array.from(name, (character) => character.charCodeAt(0)));
+  }
+
+  /** Which of the names begins at `at` (its length first); -1 for another. `next` is tried first: names are sorted. */
+  indexAt(bytes: Uint8Array, at: number, next: number): number {
+    if (next < this.#bytes.length && isAt(this.#bytes[next]!, bytes, at)) return next;
+    return this.#bytes.findIndex((name) => isAt(name, bytes, at));
+  }
+}
+
+function isAt(name: Uint8Array, bytes: Uint8Array, at: number): boolean {
+  if (bytes[at] !== name.length) return false;
+  for (let i = 0; i < name.length; i++) if (bytes[at + 1 + i] !== name[i]) return false;
+  return true;
+}
+
+/** A value in portable storage whose bytes were checked. Nothing of it is built before it is read. */
+export class PortableValue {
+  readonly type: PortableType;
+  /** Values of an array; undefined: a single value. */
+  readonly count: number | undefined;
+  readonly #source: PortableSource;
+  readonly #position: number;
+
+  constructor(source: PortableSource, { type, count, position }: Omit<PortableHead, "level">) {
+    this.#source = source;
+    this.type = type;
+    this.count = count;
+    this.#position = position;
+  }
+
+  get isArray(): boolean {
+    return this.count !== undefined;
+  }
+
+  /** A single integer of any type; undefined for other values. */
+  get integer(): bigint | undefined {
+    const shape = this.isArray ? undefined : integerShape(this.type);
+    if (shape === undefined) return undefined;
+    const { view } = this.#source;
+    const at = this.#position;
+    const { bytes, signed } = shape;
+    if (bytes === 8) return signed ? view.getBigInt64(at, true) : view.getBigUint64(at, true);
+    if (bytes === 4) return BigInt(signed ? view.getInt32(at, true) : view.getUint32(at, true));
+    if (bytes === 2) return BigInt(signed ? view.getInt16(at, true) : view.getUint16(at, true));
+    return BigInt(signed ? view.getInt8(at) : view.getUint8(at));
+  }
+
+  /** A single boolean; undefined for other values. */
+  get boolean(): boolean | undefined {
+    return this.type === "bool" && !this.isArray ? this.#source.bytes[this.#position] === 1 : undefined;
+  }
+
+  /** The bytes of a single string, as a view; undefined for other values. */
+  get bytes(): Uint8Array | undefined {
+    if (this.type !== "string" || this.isArray) return undefined;
+    this.#source.charge(VIEW_BYTES);
+    const { bytes } = this.#source;
+    const scanner = new PortableScanner(bytes, this.#position);
+    const length = scanner.readSize();
+    return new Uint8Array(bytes.buffer, bytes.byteOffset + scanner.position, length);
+  }
+
+  /** Estimated memory of all that was built from the storage so far. */
+  get memoryBytes(): number {
+    return this.#source.memoryBytes;
+  }
+
+  /** Accounts for memory that the caller builds from this value. */
+  charge(bytes: number): void {
+    this.#source.charge(bytes);
+  }
+
+  /** The declared fields of a single object, in the order of `names`; undefined for other values. */
+  fields(declared: PortableNames): (PortableValue | undefined)[] | undefined {
+    if (this.type !== "object" || this.isArray) return undefined;
+    this.#source.charge(OBJECT_BYTES + SLOT_BYTES * declared.names.length);
+    const found = new Array<PortableValue | undefined>(declared.names.length).fill(undefined);
+    let next = 0;
+    this.#eachField((at, head) => {
+      const index = declared.indexAt(this.#source.bytes, at, next);
+      if (index === -1) return;
+      found[index] = new PortableValue(this.#source, head);
+      next = index + 1;
+    });
+    return found;
+  }
+
+  /** Reads each value of an array. */
+  map<T>(read: (value: PortableValue) => T): T[] {
+    const { type, count = 0 } = this;
+    this.#source.charge(SLOT_BYTES * count);
+    const scanner = new PortableScanner(this.#source.bytes, this.#position);
+    const values: T[] = [];
+    for (let i = 0; i < count; i++) {
+      values.push(
+        read(new PortableValue(this.#source, { type, count: undefined, position: scanner.position })),
+      );
+      scanner.skipValue(type, 0);
+    }
+    return values;
+  }
+
+  /** Everything in it, for those who have no declaration. */
+  toEntry(): PortableEntry {
+    const { type } = this;
+    return (
+      this.isArray ? { type, values: this.map((value) => value.#single()) } : { type, value: this.#single() }
+    ) as PortableEntry;
+  }
+
+  #single(): bigint | boolean | number | Uint8Array | PortableObject {
+    if (this.type === "double") return this.#source.view.getFloat64(this.#position, true);
+    if (this.type === "object") return this.#tree();
+    return (this.integer ?? this.boolean ?? this.bytes)!;
+  }
+
+  #tree(): PortableObject {
+    const { bytes } = this.#source;
+    const fields = new Map<string, PortableEntry>();
+    this.#eachField((at, head) => {
+      const name = String.fromCharCode(...bytes.subarray(at + 1, at + 1 + bytes[at]!));
+      fields.set(name, new PortableValue(this.#source, head).toEntry());
+    });
+    return fields;
+  }
+
+  /** Calls with the position of each field's name and what follows it. */
+  #eachField(visit: (at: number, head: PortableHead) => void): void {
+    const scanner = new PortableScanner(this.#source.bytes, this.#position);
+    const count = scanner.readSize();
+    for (let i = 0; i < count; i++) {
+      const at = scanner.position;
+      scanner.skipName();
+      const head = scanner.readHead(0);
+      visit(at, head);
+      scanner.skipContent(head);
+    }
+  }
+}
+
+/**
+ * The object in portable storage, all of it checked, nothing of it built: a declaration reads its fields. It refers to
+ * `bytes`, which must not change. Throws `BadBytes` for damaged, too deep or too many; bytes after the last field are
+ * ignored, as in the original.
+ */
+export function openPortable(bytes: Uint8Array, limits: PortableLimits = httpLimits): PortableValue {
+  if (HEADER.some((byte, i) => byte !== bytes[i])) throw new BadBytes("not portable storage");
+  new PortableScanner(bytes, HEADER.length, limits).skipObject(1);
+  const source = new PortableSource(bytes, limits.memoryBytes);
+  return new PortableValue(source, { type: "object", count: undefined, position: HEADER.length });
+}
+
+/** All fields in portable storage, for those who have no declaration of them. Throws `BadBytes`. */
+export function readPortable(bytes: Uint8Array, limits?: PortableLimits): PortableObject {
+  const entry = openPortable(new Uint8Array(bytes), limits).toEntry();
+  return (entry as { readonly value: PortableObject }).value;
+}

@@ -1,0 +1,238 @@
+import { encodedObjects, type PortableArray, type PortableEntry, writePortable } from "@anulo/protocol";
+import type { AnySchema, Fields } from "./schema.ts";
+
+/** Values of one field: whole numbers, or so many bytes for each record (a boolean is one byte, 0 or 1). */
+export type Column = Float64Array | Uint8Array;
+
+/**
+ * A list of small records given field by field, for lists of hundreds that are asked for all the time: neither the
+ * handler nor the writer makes an object for each. A field without column is empty in all of them.
+ */
+export class Columns<T> {
+  readonly length: number;
+  readonly columns: { readonly [K in keyof T]?: Column };
+
+  constructor(length: number, columns: { readonly [K in keyof T]?: Column }) {
+    this.length = length;
+    this.columns = columns;
+  }
+}
+
+/** Makes one of `length` records. */
+export function columns<T>(length: number, values: { readonly [K in keyof T]?: Column }): Columns<T> {
+  return new Columns(length, values);
+}
+
+/** Where the values of a column go among the bytes of records of one length. */
+interface Slots {
+  readonly bytes: Uint8Array;
+  /** Of the first value. */
+  readonly offset: number;
+  readonly recordBytes: number;
+}
+
+/** Text that is being written into bytes. */
+interface TextCursor {
+  readonly bytes: Uint8Array;
+  at: number;
+}
+
+/** How the values of a kind of field are written. */
+interface ColumnKind {
+  /** Longest JSON text of a value of so many bytes, and what writes it. */
+  readonly textBytes?: (valueBytes: number) => number;
+  readonly writeText?: (column: Column, at: number, cursor: TextCursor) => void;
+  /** The entry that leaves room for a value, and what fills it. */
+  readonly room?: (valueBytes: number) => PortableEntry;
+  readonly fill?: (column: Column, slots: Slots) => void;
+}
+
+const DIGITS = Buffer.from("0123456789abcdef");
+const QUOTE = 0x22;
+const [TRUE, FALSE] = [Buffer.from("true"), Buffer.from("false")];
+
+function writeText(text: Uint8Array, cursor: TextCursor): void {
+  for (let i = 0; i < text.length; i++) cursor.bytes[cursor.at++] = text[i]!;
+}
+
+function writeDecimal(value: number, cursor: TextCursor): void {
+  let digits = 1;
+  for (let rest = value; rest >= 10; rest = Math.floor(rest / 10)) digits++;
+  let rest = value;
+  for (let at = cursor.at + digits - 1; at >= cursor.at; at--) {
+    const tenth = Math.floor(rest / 10);
+    cursor.bytes[at] = 0x30 + (rest - 10 * tenth);
+    rest = tenth;
+  }
+  cursor.at += digits;
+}
+
+function writeHash(column: Column, index: number, { bytes, at: start }: TextCursor): number {
+  let at = start;
+  bytes[at++] = QUOTE;
+  for (let from = HASH_BYTES * index; from < HASH_BYTES * (index + 1); from++) {
+    const byte = column[from]!;
+    bytes[at++] = DIGITS[byte >> 4]!;
+    bytes[at++] = DIGITS[byte & 15]!;
+  }
+  bytes[at++] = QUOTE;
+  return at;
+}
+
+function fillBytes(column: Column, { bytes, offset, recordBytes }: Slots, valueBytes: number): void {
+  for (let from = 0, at = offset; from < column.length; from += valueBytes, at += recordBytes) {
+    for (let i = 0; i < valueBytes; i++) bytes[at + i] = column[from + i]!;
+  }
+}
+
+function fillNumbers(column: Column, { bytes, offset, recordBytes }: Slots): void {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+  for (let i = 0, at = offset; i < column.length; i++, at += recordBytes) {
+    view.setUint32(at, column[i]!, true);
+    view.setUint32(at + 4, column[i]! / 2 ** 32, true);
+  }
+}
+
+const HASH_BYTES = 32;
+
+const kinds: Readonly<Record<string, ColumnKind>> = {
+  uint: {
+    textBytes: () => 20,
+    writeText: (column, at, cursor) => writeDecimal(column[at]!, cursor),
+    room: () => ({ type: "uint64", value: 0n }),
+    fill: fillNumbers,
+  },
+  flag: {
+    textBytes: () => 5,
+    writeText: (column, at, cursor) => writeText(column[at] === 1 ? TRUE : FALSE, cursor),
+    room: () => ({ type: "bool", value: false }),
+    fill: (column, slots) => fillBytes(column, slots, 1),
+  },
+  hash: {
+    textBytes: () => 2 * HASH_BYTES + 2,
+    writeText: (column, at, cursor) => {
+      cursor.at = writeHash(column, at, cursor);
+    },
+  },
+  rawBytes: {
+    room: (valueBytes) => ({ type: "string", value: new Uint8Array(valueBytes) }),
+    fill: (column, slots) =>
+      fillBytes(column, slots, column.length / (slots.bytes.length / slots.recordBytes)),
+  },
+};
+
+function partOf<P extends keyof ColumnKind>(schema: AnySchema, part: P): NonNullable<ColumnKind[P]> {
+  const found = kinds[schema.kind]?.[part];
+  if (found === undefined || schema.presence !== "always")
+    throw new TypeError(`a field of kind ${schema.kind} is in no column (${part})`);
+  return found;
+}
+
+type ColumnsByName = Readonly<Record<string, Column | undefined>>;
+
+/** Writes lists of records with these fields that are given as columns. */
+export interface ColumnsWriter {
+  /** JSON text of the list; `indent` is that of a record. */
+  text(value: Columns<unknown>, indent: string): string;
+  /** The same in portable storage; undefined for an empty list. */
+  portable(value: Columns<unknown>): PortableArray | undefined;
+}
+
+/** One for each list: how a record is laid out is found out once. */
+export function createColumnsWriter(fields: Fields): ColumnsWriter {
+  const names = Object.keys(fields).sort();
+  let known: RecordLayout | undefined;
+  return {
+    text: (value, indent) => columnsText(value, fields, { names, indent }),
+    portable(value) {
+      const { length } = value;
+      if (length === 0) return undefined;
+      const columnOf = value.columns as ColumnsByName;
+      const widths = names.map((name) => widthOf(columnOf[name], length));
+      if (known === undefined || known.widths.some((width, i) => width !== widths[i]))
+        known = layOut(names, fields, widths);
+      return encodedObjects(length, fillRecords(known, columnOf, length));
+    },
+  };
+}
+
+function columnsText(
+  { length, columns }: Columns<unknown>,
+  fields: Fields,
+  { names, indent }: { readonly names: readonly string[]; readonly indent: string },
+): string {
+  if (length === 0) return "[]";
+  const members = names.map((name, i) => {
+    const schema = fields[name]!;
+    const column = (columns as ColumnsByName)[name];
+    const empty = column === undefined ? schema.write(schema.absent(), "contract", indent) : "";
+    const label = Buffer.from(`${i === 0 ? "{" : ","}\r\n${indent}  "${name}": ${empty}`, "latin1");
+    if (column === undefined) return { label, bytes: label.length };
+    const longest = partOf(schema, "textBytes")(column.length / length);
+    return { label, bytes: label.length + longest, column, writeValue: partOf(schema, "writeText") };
+  });
+  const end = Buffer.from(`\r\n${indent}}`, "latin1");
+  const recordBytes = members.reduce((sum, { bytes }) => sum + bytes, end.length + 1);
+  const bytes = Buffer.allocUnsafe(length * recordBytes + 2);
+  const cursor: TextCursor = { bytes, at: 0 };
+  for (let at = 0; at < length; at++) {
+    bytes[cursor.at++] = at === 0 ? 0x5b : 0x2c;
+    for (const { label, column, writeValue } of members) {
+      writeText(label, cursor);
+      if (column !== undefined) writeValue(column, at, cursor);
+    }
+    writeText(end, cursor);
+  }
+  bytes[cursor.at++] = 0x5d;
+  return bytes.toString("latin1", 0, cursor.at);
+}
+
+/** Bytes of each value of a column; 0 where there is none. */
+function widthOf(column: Column | undefined, length: number): number {
+  if (column === undefined) return 0;
+  return column instanceof Float64Array ? 8 : column.length / length;
+}
+
+/** A record of a list in portable storage, and where the values of its columns go. */
+interface RecordLayout {
+  readonly widths: readonly number[];
+  readonly record: Uint8Array;
+  readonly places: readonly {
+    readonly name: string;
+    readonly offset: number;
+    readonly fill: NonNullable<ColumnKind["fill"]>;
+  }[];
+}
+
+const HEADER_BYTES = writePortable(new Map()).length - 1;
+
+/** Bytes of a record with these entries, without the header of a storage. */
+function recordBytesOf(entries: readonly (readonly [string, PortableEntry])[]): Uint8Array {
+  return writePortable(new Map(entries)).subarray(HEADER_BYTES);
+}
+
+function layOut(names: readonly string[], fields: Fields, widths: readonly number[]): RecordLayout {
+  const entries = names.map((name, i) => {
+    const schema = fields[name]!;
+    const width = widths[i]!;
+    const entry = width === 0 ? schema.writePortable(schema.absent())! : partOf(schema, "room")(width);
+    return [name, entry] as const;
+  });
+  const places = names.flatMap((name, i) => {
+    if (widths[i] === 0) return [];
+    // What is written up to a field ends with its value: whatever their number, the count is one byte.
+    const offset = recordBytesOf(entries.slice(0, i + 1)).length - widths[i]!;
+    return [{ name, offset, fill: partOf(fields[name]!, "fill") }];
+  });
+  return { widths, record: recordBytesOf(entries), places };
+}
+
+/** One record, repeated, into which the values are put. */
+function fillRecords({ record, places }: RecordLayout, columnOf: ColumnsByName, length: number): Uint8Array {
+  const recordBytes = record.length;
+  const bytes = new Uint8Array(length * recordBytes);
+  bytes.set(record);
+  for (let done = recordBytes; done < bytes.length; done *= 2) bytes.copyWithin(done, 0, done);
+  for (const { name, offset, fill } of places) fill(columnOf[name]!, { bytes, offset, recordBytes });
+  return bytes;
+}

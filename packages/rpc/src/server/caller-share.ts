@@ -1,0 +1,254 @@
+import { ByteBudget, type ByteReservation, type CostLimits, TimeSlice } from "@anulo/limits";
+import { isExpensive } from "../costs.ts";
+import type { Limits } from "./limits.ts";
+
+/** Milliseconds of one turn of the event loop in which requests of strangers are begun. */
+const TURN_MS = 10;
+
+/** What one IP address takes of a share. */
+type AddressUse = {
+  /** Requests coming in, and what was parsed of them. */
+  readonly requestBytes: ByteBudget;
+  /** Responses being made, and what is not sent of them. */
+  readonly responseBytes: ByteBudget;
+  connections: number;
+  requests: number;
+};
+
+/** A response's memory, from before it is made until its last byte is sent. */
+export interface ResponseHold {
+  /** False where there is no memory left for so many bytes. */
+  resize(bytes: number): boolean;
+  release(): void;
+}
+
+/** Leave to make a response. */
+export interface Admission {
+  readonly hold: ResponseHold;
+  /** To be called once it is made: another call that takes long may begin. */
+  end(): void;
+}
+
+type Waiting = {
+  readonly caller: Caller;
+  readonly bytes: number;
+  readonly isExpensive: boolean;
+  readonly admit: (admission: Admission | undefined) => void;
+};
+
+/** Who sends requests over one connection, and whether they are still there. */
+export class Caller {
+  readonly remoteAddress: string;
+  readonly share: CallerShare;
+  readonly use: AddressUse;
+  /** Memory of the request that is coming in, or being answered. */
+  readonly request: ByteReservation;
+  #controller: AbortController | undefined;
+  #isGone = false;
+  #hasLeft = false;
+
+  constructor(share: CallerShare, remoteAddress: string, use: AddressUse) {
+    this.remoteAddress = remoteAddress;
+    this.share = share;
+    this.use = use;
+    this.request = use.requestBytes.reserve(0)!;
+  }
+
+  get hasLeft(): boolean {
+    return this.#hasLeft;
+  }
+
+  /** Aborted when the caller leaves, or has probably left. */
+  get signal(): AbortSignal {
+    this.#controller ??= new AbortController();
+    if (this.#isGone) this.#controller.abort();
+    return this.#controller.signal;
+  }
+
+  /** Whether the signal is aborted. */
+  get isGone(): boolean {
+    return this.#isGone;
+  }
+
+  /** Nobody seems to wait any more: what only reads is ended, and what acts still gets its response. */
+  abandon(): void {
+    this.#isGone = true;
+    this.#controller?.abort();
+  }
+
+  /** Ends what is done for the caller. */
+  leave(): void {
+    if (this.#hasLeft) return;
+    this.#hasLeft = true;
+    this.request.release();
+    this.abandon();
+    this.share.close(this);
+  }
+}
+
+/**
+ * What the owner of a service, or all strangers together, may take of it. What one of the two takes is not lacking
+ * to the other.
+ */
+export class CallerShare {
+  readonly limits: Limits;
+  readonly #isForStrangers: boolean;
+  readonly #requestBytes: ByteBudget;
+  readonly #responseBytes: ByteBudget;
+  readonly #uses = new Map<string, AddressUse>();
+  #waiting: Waiting[] = [];
+  #requests = 0;
+  #expensive = 0;
+  /** Of this turn of the event loop, from the first request in it on. */
+  #turn: TimeSlice | undefined;
+
+  constructor(limits: Limits, options: { readonly isForStrangers: boolean }) {
+    this.limits = limits;
+    this.#isForStrangers = options.isForStrangers;
+    this.#responseBytes = new ByteBudget(limits.heldBytes);
+    // Half at most, so that requests that wait to be answered never keep one another from it.
+    this.#requestBytes = new ByteBudget(limits.heldBytes / 2, this.#responseBytes);
+  }
+
+  /** Bytes that requests and responses take. */
+  get heldBytes(): number {
+    return this.#responseBytes.used;
+  }
+
+  /** Requests being answered, or waiting for it. */
+  get requests(): number {
+    return this.#requests;
+  }
+
+  /** A new connection. */
+  open(remoteAddress: string): Caller {
+    const { heldBytesPerAddress } = this.limits;
+    const use = this.#uses.get(remoteAddress) ?? {
+      requestBytes: new ByteBudget(heldBytesPerAddress / 2, this.#requestBytes),
+      responseBytes: new ByteBudget(heldBytesPerAddress, this.#responseBytes),
+      connections: 0,
+      requests: 0,
+    };
+    use.connections++;
+    this.#uses.set(remoteAddress, use);
+    return new Caller(this, remoteAddress, use);
+  }
+
+  /** What an address takes is forgotten with its last connection and request. */
+  close(caller: Caller): void {
+    caller.use.connections--;
+    const waiting = this.#waiting.find((other) => other.caller === caller);
+    if (waiting !== undefined) this.#giveUp(waiting);
+    this.#forget(caller);
+  }
+
+  /** Counts a request; false where too many are being answered. */
+  begin({ use }: Caller): boolean {
+    if (this.#requests >= this.limits.requests || use.requests >= this.limits.requestsPerAddress)
+      return false;
+    this.#requests++;
+    use.requests++;
+    return true;
+  }
+
+  end(caller: Caller): void {
+    this.#requests--;
+    caller.use.requests--;
+    this.#forget(caller);
+  }
+
+  #forget({ remoteAddress, use }: Caller): void {
+    const isUnused = use.connections === 0 && use.requests === 0 && use.responseBytes.used === 0;
+    if (isUnused && this.#uses.get(remoteAddress) === use) this.#uses.delete(remoteAddress);
+  }
+
+  /**
+   * Waits until a request may begin: strangers' are begun for a few milliseconds in each turn of the event loop, so
+   * that the owner's come in between, however many there are.
+   */
+  async turn(): Promise<void> {
+    if (!this.#isForStrangers) return;
+    while (this.#turn?.isOver === true) await new Promise((resolve) => setImmediate(resolve));
+    if (this.#turn !== undefined) return;
+    this.#turn = new TimeSlice({ sliceMs: TURN_MS });
+    setImmediate(() => {
+      this.#turn = undefined;
+    });
+  }
+
+  /**
+   * Waits until a response may be made that costs so much at most; undefined when the caller leaves before, or has
+   * waited for too long.
+   */
+  admit(caller: Caller, cost: CostLimits): Admission | undefined | Promise<Admission | undefined> {
+    const { heldBytes, heldBytesPerAddress, reservedBytes, slowMs } = this.limits;
+    // Never more than requests leave free, however low the limits are set.
+    const most = Math.min(heldBytes, heldBytesPerAddress) / 2;
+    const bytes = Math.min(cost.responseBytes, reservedBytes, most);
+    const asked = { caller, bytes, isExpensive: isExpensive(cost) };
+    if (caller.hasLeft) return undefined;
+    const admission = this.#waiting.length === 0 ? this.#tryAdmit(asked) : undefined;
+    if (admission !== undefined) return admission;
+    return new Promise((resolve) => {
+      const timer = setTimeout(() => this.#giveUp(waiting), slowMs);
+      const admit = (admitted: Admission | undefined) => {
+        clearTimeout(timer);
+        resolve(admitted);
+      };
+      const waiting = { ...asked, admit };
+      this.#waiting.push(waiting);
+      // Those before it may wait for what this one does not need.
+      this.#admitWaiting();
+    });
+  }
+
+  #giveUp(waiting: Waiting): void {
+    this.#waiting = this.#waiting.filter((other) => other !== waiting);
+    waiting.admit(undefined);
+  }
+
+  #tryAdmit({ caller, bytes, isExpensive: takesSlot }: Omit<Waiting, "admit">): Admission | undefined {
+    if (takesSlot && this.#expensive >= this.limits.expensiveCalls) return undefined;
+    const reservation = caller.use.responseBytes.reserve(bytes);
+    if (reservation === undefined) return undefined;
+    if (takesSlot) this.#expensive++;
+    let isOver = false;
+    return {
+      hold: {
+        resize: (length) => {
+          const isLess = length < reservation.bytes;
+          const isHeld = reservation.resize(length);
+          if (isLess) this.#admitWaiting();
+          return isHeld;
+        },
+        release: () => {
+          reservation.release();
+          this.#admitWaiting();
+          this.#forget(caller);
+        },
+      },
+      end: () => {
+        if (isOver) return;
+        isOver = true;
+        if (takesSlot) this.#expensive--;
+        this.#admitWaiting();
+      },
+    };
+  }
+
+  /** In their order; who lacks only what is its own, or a slot, keeps nobody else waiting. */
+  #admitWaiting(): void {
+    if (this.#waiting.length === 0) return;
+    const left: Waiting[] = [];
+    let isFull = false;
+    for (const waiting of this.#waiting) {
+      const admission = isFull ? undefined : this.#tryAdmit(waiting);
+      if (admission !== undefined) waiting.admit(admission);
+      else {
+        left.push(waiting);
+        isFull ||= waiting.bytes > this.#responseBytes.available;
+      }
+    }
+    this.#waiting = left;
+  }
+}

@@ -1,0 +1,112 @@
+import type { Socket } from "node:net";
+import type { HttpAnswer } from "./connection.ts";
+
+/** Bodies up to this size are sent with their head in one piece. */
+const SMALL_BODY = 32 * 1024;
+/** Of a longer body so much is handed over at a time, and its memory given back once it has left. */
+const PIECE_BYTES = 64 * 1024;
+/** What the system holds for us before we wait for the caller to take it. */
+const MAX_WAITING_BYTES = 4 * PIECE_BYTES;
+
+/** One answer on its way to a caller who may take it slowly. */
+export class Outgoing {
+  readonly #socket: Socket;
+  readonly #answer: HttpAnswer;
+  /** Pieces of the body that are not handed over yet, last first: each is dropped when it is. */
+  readonly #pieces: Buffer[] = [];
+  #left = 0;
+  /** Bytes that were taken since `#windowAt`. */
+  #taken = 0;
+  #windowAt = performance.now();
+  #isOver = false;
+  /** Called once all of it was taken, where `start` said that it was not. */
+  onSent: () => void = () => {};
+
+  constructor(socket: Socket, answer: HttpAnswer) {
+    this.#socket = socket;
+    this.#answer = answer;
+  }
+
+  /** Begins to send; true where all of it was taken at once. */
+  start(): boolean {
+    const { head, body } = this.#answer;
+    const socket = this.#socket;
+    if (body.length <= SMALL_BODY) {
+      writeSmall(socket, head, body);
+      this.#left = head.length + body.length;
+      if (socket.writableLength > 0) socket.write("", () => this.#onTaken(this.#left));
+    } else {
+      socket.write(head, "latin1");
+      this.#left = body.length;
+      this.#cut(body);
+      this.#sendMore();
+    }
+    if (this.#left > 0 && (socket.writableLength > 0 || this.#pieces.length > 0)) return false;
+    this.end();
+    return true;
+  }
+
+  /** Gives back what memory is still held. */
+  end(): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#pieces.length = 0;
+    this.#answer.hold?.release();
+  }
+
+  /** Whether less was taken than `leastRate` bytes per second for `slowMs`. */
+  isTooSlow(
+    now: number,
+    { slowMs, leastRate }: { readonly slowMs: number; readonly leastRate: number },
+  ): boolean {
+    if (now - this.#windowAt < slowMs) return false;
+    const isSlow = this.#taken < (leastRate * slowMs) / 1000;
+    this.#taken = 0;
+    this.#windowAt = now;
+    return isSlow;
+  }
+
+  /** Copies: a part of a body keeps all of it alive. */
+  #cut(body: string | Buffer): void {
+    for (let from = 0; from < body.length; from += PIECE_BYTES) {
+      const to = Math.min(body.length, from + PIECE_BYTES);
+      this.#pieces.push(
+        typeof body === "string"
+          ? Buffer.from(body.slice(from, to), "latin1")
+          : Buffer.from(body.subarray(from, to)),
+      );
+    }
+    this.#pieces.reverse();
+  }
+
+  #sendMore(): void {
+    while (this.#pieces.length > 0 && this.#socket.writableLength < MAX_WAITING_BYTES) {
+      const piece = this.#pieces.pop()!;
+      this.#socket.write(piece, () => this.#onTaken(piece.length));
+    }
+  }
+
+  #onTaken(bytes: number): void {
+    if (this.#isOver) return;
+    this.#taken += bytes;
+    this.#left -= bytes;
+    if (this.#left > 0) {
+      this.#answer.hold?.resize(this.#left);
+      this.#sendMore();
+      return;
+    }
+    this.end();
+    this.onSent();
+  }
+}
+
+function writeSmall(socket: Socket, head: string, body: string | Buffer): void {
+  if (typeof body === "string") {
+    socket.write(head + body, "latin1");
+    return;
+  }
+  const whole = Buffer.allocUnsafe(head.length + body.length);
+  whole.write(head, "latin1");
+  body.copy(whole, head.length);
+  socket.write(whole);
+}

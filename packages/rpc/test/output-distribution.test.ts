@@ -1,0 +1,50 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { toHex, writePortable } from "@anulo/protocol";
+import { daemon, serializeCounts } from "../src/index.ts";
+
+const { result } = daemon.outputs.getOutputDistribution;
+
+const perBlock = Uint32Array.from({ length: 10_000 }, (_, i) =>
+  i % 7 === 0 ? i * 400_000 : i % 5 === 0 ? i : i % 256,
+);
+
+const forms = [
+  { binary: false, compress: false, encoding: "decimal" },
+  { binary: true, compress: false, encoding: "packed" },
+  { binary: true, compress: true, encoding: "compressed" },
+] as const;
+
+const bytesOf = (response: Parameters<typeof result.writePortable>[0]) => {
+  const { value } = result.writePortable(response) as unknown as {
+    value: Parameters<typeof writePortable>[0];
+  };
+  return toHex(writePortable(value));
+};
+
+// Closes the class of responses of the chain's length that are written in one go.
+test("a distribution written in slices is the one written from a list of numbers", async () => {
+  for (const isCumulative of [false, true]) {
+    for (const length of [0, 1, 4096, 4097, perBlock.length]) {
+      for (const { binary, compress, encoding } of forms) {
+        const counts = perBlock.subarray(0, length);
+        const base = 3_000_000_000;
+        let sum = base;
+        const numbers = Array.from(counts, (count) => {
+          sum += count;
+          return isCumulative ? sum : count;
+        });
+        const fields = { amount: 0n, base, binary, compress, start_height: 0 };
+        const expected = { distributions: [{ ...fields, distribution: numbers }] };
+        const written = async (isPortable: boolean) => {
+          const form = { encoding, isPortable };
+          const distribution = await serializeCounts({ perBlock: counts, base, isCumulative }, form);
+          return { distributions: [{ ...fields, distribution }] };
+        };
+        for (const dialect of ["contract", "upstream"] as const)
+          assert.equal(result.write(await written(false), dialect, ""), result.write(expected, dialect, ""));
+        if (binary) assert.equal(bytesOf(await written(true)), bytesOf(expected));
+      }
+    }
+  }
+});

@@ -1,0 +1,66 @@
+import { closeSync, openSync } from "node:fs";
+import { SLICE_MS, TimeSlice } from "@anulo/limits";
+import { DamagedDatabase } from "./damage.ts";
+import type { Environment } from "./environment.ts";
+import { type MetaPage, newestMeta, readMetaPages, readPageSize } from "./meta-pages.ts";
+import { checkPages, type PageCheck } from "./page-walk.ts";
+
+/**
+ * Milliseconds an opening may spend on the structure of the file, upper pages first: what it is about to follow is
+ * looked at before.
+ */
+const OPENING_MS = 20;
+/** Milliseconds of work while the file is in use: some 10 MB are looked through whole. */
+const IN_USE_MS = 200;
+
+type Steps = Generator<PageCheck, PageCheck>;
+
+/** Goes on for about so many milliseconds. */
+function runFor(steps: Steps, milliseconds: number): PageCheck {
+  const end = performance.now() + milliseconds;
+  for (;;) {
+    const { value } = steps.next();
+    if (value.isComplete || performance.now() >= end) return value;
+  }
+}
+
+/** Checks the structure of a file that nobody has open: all of it, or as much as time allows; throws DamagedDatabase. */
+export function checkClosedFile(path: string, state: MetaPage, isWhole: boolean): void {
+  const file = openSync(path, "r");
+  try {
+    const steps = checkPages(file, state, { isDepthFirst: isWhole });
+    runFor(steps, isWhole ? Number.POSITIVE_INFINITY : OPENING_MS);
+  } finally {
+    closeSync(file);
+  }
+}
+
+/**
+ * Checks the structure of the file's newest state while it is in use, in slices and as far as time allows. A reader
+ * pins that state, so that none of its pages is written meanwhile. Rejects with DamagedDatabase, or with the reason of
+ * the signal.
+ */
+export async function checkOpenFile(
+  path: string,
+  { root }: Environment,
+  signal: AbortSignal,
+): Promise<PageCheck> {
+  const file = openSync(path, "r");
+  const pin = root.useReadTransaction();
+  try {
+    const state = newestMeta(readMetaPages(file, readPageSize(file)));
+    const steps = checkPages(file, state, { isDepthFirst: false });
+    const slice = new TimeSlice({ signal });
+    let done: PageCheck = { pages: 0, isComplete: false };
+    for (let left = IN_USE_MS; left > 0 && !done.isComplete; left -= SLICE_MS) {
+      await slice.yield();
+      done = runFor(steps, SLICE_MS);
+    }
+    return done;
+  } catch (error) {
+    throw error instanceof DamagedDatabase ? new DamagedDatabase(error.detail, path) : error;
+  } finally {
+    pin.done();
+    closeSync(file);
+  }
+}

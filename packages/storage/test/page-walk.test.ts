@@ -1,0 +1,72 @@
+import assert from "node:assert/strict";
+import { closeSync, fstatSync, mkdtempSync, openSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, describe, test } from "node:test";
+import { DamagedDatabase } from "../src/damage.ts";
+import { type MetaPage, newestMeta, readMetaPages, readPageSize } from "../src/meta-pages.ts";
+import { openStore } from "../src/open-store.ts";
+import { checkPages, type PageCheck } from "../src/page-walk.ts";
+import { sampleBlock } from "./sample-blocks.ts";
+
+// Closes a class of losses: a root page that is whole and tells of another tree than the file has.
+
+let folder = "";
+let file = 0;
+let meta: MetaPage;
+
+before(async () => {
+  folder = mkdtempSync(join(tmpdir(), "anulo-pages-"));
+  const path = join(folder, "chain.mdb");
+  const store = await openStore({ path, network: "regtest" });
+  for (let height = 0; height < 60; height++)
+    store.write((writer) => writer.appendBlock(sampleBlock(height)));
+  await store.close();
+  file = openSync(path, "r");
+  meta = newestMeta(readMetaPages(file, readPageSize(file)));
+});
+after(() => {
+  closeSync(file);
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** Walks all of a state, in either order. */
+function walk(state: MetaPage, isDepthFirst: boolean): PageCheck {
+  const steps = checkPages(file, state, { isDepthFirst });
+  for (let step = steps.next(); ; step = steps.next()) if (step.done === true) return step.value;
+}
+
+for (const isDepthFirst of [true, false]) {
+  describe(isDepthFirst ? "from branch to branch" : "level by level", () => {
+    const refused = (state: Partial<MetaPage>, what: RegExp) =>
+      assert.throws(
+        () => walk({ ...meta, ...state }, isDepthFirst),
+        (error) => error instanceof DamagedDatabase && what.test(error.message),
+        String(what),
+      );
+
+    test("a sound state is walked whole", () => {
+      const { isComplete, pages } = walk(meta, isDepthFirst);
+      assert.equal(isComplete, true);
+      assert.ok(pages > 20 && pages < fstatSync(file).size / meta.pageSize);
+    });
+
+    test("a tree that counts more or less than it has is refused", () => {
+      for (const tree of ["main", "free"] as const) {
+        for (const what of ["branchPages", "leafPages", "longPages", "entries"] as const) {
+          for (const by of [-1, 1]) {
+            const record = { ...meta[tree], [what]: meta[tree][what] + by };
+            refused({ [tree]: record }, new RegExp(`${what} where ${record[what]} belong`));
+          }
+        }
+      }
+    });
+
+    test("pages outside the file, or of a later state, are refused", () => {
+      for (const root of [0, 1, meta.lastPage + 1])
+        refused({ main: { ...meta.main, root } }, /is outside the file/);
+      refused({ lastPage: meta.main.root! - 1 }, /is outside the file/);
+      refused({ commit: 1 }, /is no page of it/);
+    });
+  });
+}

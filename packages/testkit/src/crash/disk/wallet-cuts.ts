@@ -1,0 +1,270 @@
+/** A wallet service on a disk that forgets: at any cut its wallets open again and have all it acknowledged. */
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { createNode } from "@anulo/node";
+import { createWalletService } from "@anulo/wallet";
+import type { Exact, ExactObject } from "../../exact-json.ts";
+import { CallFailed, call } from "../../http/call.ts";
+import type { Chance } from "../chance.ts";
+import { type Ask, wordsOf } from "../wallet/world.ts";
+import { type Cut, CutTaker } from "./cuts.ts";
+import { ForgetfulDisk } from "./forgetful-disk.ts";
+import type { Hooks, NodeCutsOptions } from "./node-cuts.ts";
+
+/** What is known of a wallet by its caller. */
+interface Known {
+  /** The one acknowledged last, and one that may have taken its place. */
+  readonly passwords: readonly string[];
+  /** Each with the value acknowledged last, and one that may have taken its place. */
+  readonly attributes: ReadonlyMap<string, readonly string[]>;
+  readonly labels: readonly string[];
+  readonly payments: readonly string[];
+}
+
+interface Expected {
+  /** Name of the wallet that was open. */
+  readonly open: string;
+  readonly wallets: ReadonlyMap<string, Known>;
+}
+
+/** Share of the wallets that were closed which are looked at all the same. */
+const CLOSED_CHECKED = 0.2;
+
+const ATTRIBUTES = 8;
+/** Some attributes are this long, so that the journal is soon written anew. */
+const LONG = 40_000;
+const MAX_WALLETS = 3;
+/** Payments looked up after a cut, beside the newest. */
+const SAMPLE = 3;
+const fresh: Known = { passwords: [""], attributes: new Map(), labels: [], payments: [] };
+
+class Victim {
+  readonly cuts: CutTaker<Expected>;
+  readonly disk: ForgetfulDisk;
+  readonly #chance: Chance;
+  readonly #ask: Ask;
+  readonly #mine: () => Promise<void>;
+  readonly #known = new Map<string, Known>();
+  #open = "";
+  #counter = 0;
+
+  constructor(parts: {
+    disk: ForgetfulDisk;
+    chance: Chance;
+    count: number;
+    ask: Ask;
+    mine: () => Promise<void>;
+  }) {
+    const { disk, chance, count, ask, mine } = parts;
+    [this.disk, this.#chance, this.#ask, this.#mine] = [disk, chance, ask, mine];
+    this.cuts = new CutTaker({ disk, chance, count, expect: () => this.#expected() });
+  }
+
+  #expected(): Expected {
+    return { open: this.#open, wallets: new Map(this.#known) };
+  }
+
+  #note(change: Partial<Known>): void {
+    this.#known.set(this.#open, { ...this.#now, ...change });
+  }
+
+  get #now(): Known {
+    return this.#known.get(this.#open)!;
+  }
+
+  async begin(words: string): Promise<void> {
+    await this.#ask("restore_deterministic_wallet", { filename: "payer", seed: words });
+    this.#open = "payer";
+    this.#note(fresh);
+    this.cuts.offer(true);
+  }
+
+  /** One call that changes something, until it is acknowledged. */
+  async work(): Promise<void> {
+    const { happens, pick } = this.#chance;
+    const act = pick([
+      () => this.#setAttribute(),
+      () => this.#setAttribute(),
+      () => this.#addLabel(),
+      () => this.#pay(),
+      () => this.#changePassword(),
+      () => this.#reopen(),
+      () => this.#create(),
+      async () => void (await this.#ask("store")),
+      () => this.#scan(),
+    ]);
+    await act();
+    this.cuts.offer(happens(0.5));
+  }
+
+  async #setAttribute(): Promise<void> {
+    const key = `key ${this.#chance.between(1, ATTRIBUTES)}`;
+    const value = `${++this.#counter} `.repeat(this.#chance.happens(0.3) ? LONG / 8 : 1);
+    const before = this.#now.attributes.get(key) ?? [""];
+    const set = (values: readonly string[]) =>
+      this.#note({ attributes: new Map([...this.#now.attributes, [key, values]]) });
+    set([...before, value]);
+    await this.#ask("set_attribute", { key, value });
+    set([value]);
+  }
+
+  async #addLabel(): Promise<void> {
+    const label = `label ${++this.#counter}`;
+    await this.#ask("create_address", { label });
+    this.#note({ labels: [...this.#now.labels, label] });
+  }
+
+  async #changePassword(): Promise<void> {
+    const [old] = this.#now.passwords as [string];
+    const password = `password ${++this.#counter}`;
+    this.#note({ passwords: [old, password] });
+    await this.#ask("change_wallet_password", { old_password: old, new_password: password });
+    this.#note({ passwords: [password] });
+  }
+
+  async #pay(): Promise<void> {
+    await this.#switchTo("payer");
+    await this.#ask("refresh");
+    const { address } = await this.#ask("get_address");
+    const destinations = [{ address: String(address), amount: 1_000_000_000 + this.#counter }];
+    try {
+      const { tx_hash } = await this.#ask("transfer", { destinations, get_tx_key: true });
+      this.#note({ payments: [...this.#now.payments, String(tx_hash)] });
+    } catch (error) {
+      if (!(error instanceof CallFailed)) throw error;
+      await this.#mine();
+    }
+  }
+
+  async #scan(): Promise<void> {
+    await this.#mine();
+    await this.#ask("refresh");
+  }
+
+  async #switchTo(name: string): Promise<void> {
+    if (this.#open === name) return;
+    await this.#ask("close_wallet");
+    this.#open = name;
+    await this.#ask("open_wallet", { filename: name, password: this.#now.passwords[0]! });
+  }
+
+  async #reopen(): Promise<void> {
+    await this.#ask("close_wallet");
+    this.#open = this.#chance.pick([...this.#known.keys()]);
+    await this.#ask("open_wallet", { filename: this.#open, password: this.#now.passwords[0]! });
+  }
+
+  async #create(): Promise<void> {
+    if (this.#known.size >= MAX_WALLETS) return;
+    const filename = `wallet-${++this.#counter}`;
+    const password = `secret ${this.#counter}`;
+    await this.#ask("create_wallet", { filename, password, language: "English" });
+    this.#open = filename;
+    this.#note({ ...fresh, passwords: [password] });
+  }
+}
+
+async function opens(ask: Ask, filename: string, passwords: readonly string[]): Promise<void> {
+  for (const [i, password] of passwords.entries()) {
+    try {
+      return void (await ask("open_wallet", { filename, password }));
+    } catch (error) {
+      if (i === passwords.length - 1) throw error;
+    }
+  }
+}
+
+async function checkWallet(ask: Ask, known: Known, chance: Chance): Promise<void> {
+  for (const [key, values] of known.attributes) {
+    const { value } = await ask("get_attribute", { key }).catch((): ExactObject => ({ value: "" }));
+    if (!values.includes(String(value))) throw new Error(`${key} is "${String(value).slice(0, 20)}"`);
+  }
+  const { addresses } = await ask("get_address");
+  const labels = (addresses as { label: string }[]).slice(1).map(({ label }) => label);
+  const lost = known.labels.find((label, i) => labels[i] !== label);
+  if (lost !== undefined) throw new Error(`${lost} is gone`);
+  const { payments } = known;
+  if (payments.length === 0) return;
+  const sample = Array.from({ length: SAMPLE }, () => chance.pick(payments));
+  for (const txid of new Set([payments.at(-1)!, ...sample])) {
+    await ask("get_tx_key", { txid });
+    await ask("get_transfer_by_txid", { txid });
+  }
+}
+
+interface Opening {
+  readonly folder: string;
+  readonly ask: Ask;
+  readonly chance: Chance;
+}
+
+/** Opens what a cut has left with another service. Throws for what is missing. */
+async function openCut(
+  { kind, image, expected }: Cut<Expected>,
+  { folder, ask, chance }: Opening,
+): Promise<void> {
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder);
+  for (const [name, bytes] of image) writeFileSync(join(folder, name), bytes);
+  for (const [filename, known] of expected.wallets) {
+    if (filename !== expected.open && !chance.happens(CLOSED_CHECKED)) continue;
+    try {
+      await opens(ask, filename, known.passwords);
+      await checkWallet(ask, known, chance);
+      await ask("set_attribute", { key: "afterwards", value: "written" });
+      await ask("close_wallet");
+    } catch (error) {
+      throw new Error(`${kind}, ${filename}: ${String(error)}; see ${folder}`, { cause: error });
+    }
+  }
+}
+
+/** Lets a wallet service work, and checks each cut. Rejects at the first that lost something. */
+export async function runWalletCuts(options: NodeCutsOptions, hooks: Hooks): Promise<number> {
+  const { folder, chance, count, onProgress } = options;
+  const listen = [{ host: "127.0.0.1", port: 0 }];
+  const node = createNode({
+    network: "regtest",
+    fixedDifficulty: 1n,
+    offline: true,
+    listen,
+    verifyThreads: 0,
+  });
+  await node.start();
+  const nodeUrl = node.urls[0]!;
+  const serve = async (walletDirectory: string): Promise<Ask> => {
+    mkdirSync(walletDirectory, { recursive: true });
+    const { url } = await createWalletService({
+      listen,
+      walletDirectory,
+      daemon: { url: nodeUrl },
+      trustedDaemon: true,
+      network: "regtest",
+      refreshPeriod: 0,
+    });
+    return (method: string, params: Exact = {}) => call(url, method, params);
+  };
+  const watched = mkdtempSync(join(folder, "wallets-"));
+  const cutFolder = join(folder, "cut");
+  const [ask, openAgain] = [await serve(watched), await serve(cutFolder)];
+  let address = "";
+  const mine = async () =>
+    void (await call(nodeUrl, "generateblocks", { amount_of_blocks: 5, wallet_address: address }));
+  // A lock names a process that is gone after a loss of power; its text says so or, where it is torn, costs seconds.
+  const disk = new ForgetfulDisk(watched, /\.lock$/);
+  const victim = new Victim({ disk, chance, count, ask, mine });
+  hooks.beginSync = (file) => (disk.has(file) ? disk.beginSync(file) : () => {});
+  hooks.happened = () => victim.cuts.offer();
+  await victim.begin(wordsOf("payer"));
+  address = String((await ask("get_address")).address);
+  await call(nodeUrl, "generateblocks", { amount_of_blocks: 120, wallet_address: address });
+  let cuts = 0;
+  while (!victim.cuts.isDone) {
+    await victim.work();
+    await victim.cuts.check(async (cut) => {
+      await openCut(cut, { folder: cutFolder, ask: openAgain, chance });
+      onProgress(++cuts);
+    });
+  }
+  return cuts;
+}

@@ -1,0 +1,31 @@
+import { openStore } from "@anulo/storage";
+import { type BlockShape, fakeBlock } from "./fake-blocks.ts";
+
+/** Blocks of one write transaction, as in a sync: larger ones leave so many free pages that each commit pays for their list. */
+const BLOCKS_PER_WRITE = 100;
+
+export interface BuildOptions extends BlockShape {
+  /** The database file to write. */
+  readonly path: string;
+  readonly blocks: number;
+  onProgress(height: number): void;
+}
+
+/** Writes a made-up chain through the storage package; bytes of its file. */
+export async function buildDatabase(options: BuildOptions): Promise<number> {
+  const store = await openStore({ path: options.path, network: "regtest" });
+  try {
+    for (let start = 0; start < options.blocks; start += BLOCKS_PER_WRITE) {
+      const end = Math.min(options.blocks, start + BLOCKS_PER_WRITE);
+      store.write((writer) => {
+        for (let height = start; height < end; height++) writer.appendBlock(fakeBlock(height, options));
+      });
+      options.onProgress(end);
+      // The disk catches up here: pages are used again once they are flushed.
+      await store.flush();
+    }
+    return store.fileSize();
+  } finally {
+    await store.close();
+  }
+}

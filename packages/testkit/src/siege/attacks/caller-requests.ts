@@ -1,0 +1,136 @@
+import type { Attack } from "../attack.ts";
+import { callRequest, httpRequest, pathRequest } from "../hostile-caller.ts";
+
+const CALLERS = 16;
+const json = (body: string) => httpRequest({ path: "/json_rpc", body });
+
+/** A batch of calls with large answers, as many as fit 12 kB. */
+function batch(method: string, params: unknown, count: number): Buffer {
+  return json(
+    JSON.stringify(Array.from({ length: count }, (_, id) => ({ jsonrpc: "2.0", id, method, params }))),
+  );
+}
+
+/** Requests on the restricted port that cost more than they weigh. */
+export const requestAttacks: Attack[] = [
+  {
+    name: "caller-batches",
+    by: "caller",
+    does: "100 batches of calls with large answers on the restricted port, by callers who leave or do not read",
+    stands: "many calls in one request, whose answers add up before a byte is sent",
+    watchSeconds: 5,
+    async run(siege) {
+      const [low, high] = [1, 400];
+      const request = batch("get_block_headers_range", { start_height: low, end_height: high }, 100);
+      const count = siege.sized(100, 30);
+      const callers = await Promise.all(Array.from({ length: count }, () => siege.caller()));
+      await Promise.all(
+        callers.map(async (caller, i) => {
+          caller?.stopReading();
+          await caller?.send(request);
+          if (i % 2 === 0) caller?.leave();
+        }),
+      );
+      await siege.end();
+    },
+  },
+  {
+    name: "caller-slow-readers",
+    by: "caller",
+    does: "callers of the restricted port ask for the largest answers there are and read nothing",
+    stands: "answers that fill a budget which the owner's port shares",
+    async run(siege) {
+      const request = callRequest("get_block_headers_range", { start_height: 1, end_height: 490 });
+      const callers = await Promise.all(Array.from({ length: siege.sized(60, 20) }, () => siege.caller()));
+      await Promise.all(
+        callers.map(async (caller) => {
+          caller?.stopReading();
+          for (let i = 0; i < 20; i++) await Promise.race([caller?.send(request), siege.end()]);
+        }),
+      );
+      await siege.end();
+    },
+  },
+  {
+    name: "caller-digits",
+    by: "caller",
+    does: "numbers of nearly a megabyte of digits, and of exponents",
+    stands: "texts whose value takes longer to compute than to send",
+    async run(siege) {
+      const digits = "7".repeat(1_000_000);
+      const requests = [
+        json(
+          `{"jsonrpc":"2.0","id":"0","method":"get_block_header_by_height","params":{"height":${digits}}}`,
+        ),
+        json(`{"jsonrpc":"2.0","id":${digits},"method":"get_info"}`),
+        json(`{"jsonrpc":"2.0","id":"0","method":"get_info","params":{"x":1e${digits.slice(0, 900_000)}}}`),
+      ];
+      let turn = 0;
+      await siege.floodCalls(CALLERS, (caller) => caller.exchange(requests[turn++ % requests.length]!));
+    },
+  },
+  {
+    name: "caller-deep-json",
+    by: "caller",
+    does: "half a million brackets, open and never closed, or closed",
+    stands: "nesting that exhausts a stack, in JSON",
+    async run(siege) {
+      const open = "[".repeat(500_000);
+      const requests = [json(open), json(open + "]".repeat(400_000)), json(`${'{"a":'.repeat(150_000)}1`)];
+      let turn = 0;
+      await siege.floodCalls(CALLERS, (caller) => caller.exchange(requests[turn++ % requests.length]!));
+    },
+  },
+  {
+    name: "caller-many-values",
+    by: "caller",
+    does: "a megabyte of empty objects, of different names, and of batches of nothing",
+    stands: "values that cost two bytes to send and an object to keep",
+    async run(siege) {
+      const requests = [
+        json(`[${"{},".repeat(330_000)}{}]`),
+        json(`{${Array.from({ length: 90_000 }, (_, i) => `"k${i}":0`).join(",")}}`),
+        json(`{"jsonrpc":"2.0","method":"get_info","params":[${"[],".repeat(330_000)}[]]}`),
+      ];
+      let turn = 0;
+      await siege.floodCalls(CALLERS, (caller) => caller.exchange(requests[turn++ % requests.length]!));
+    },
+  },
+  {
+    name: "caller-distribution",
+    by: "caller",
+    does: "get_output_distribution of the whole chain, again and again, on 16 connections",
+    stands: "calls that walk the whole chain",
+    async run(siege) {
+      const request = callRequest("get_output_distribution", {
+        amounts: [0],
+        from_height: 0,
+        cumulative: true,
+      });
+      await siege.floodCalls(CALLERS, (caller) => caller.exchange(request));
+    },
+  },
+  {
+    name: "caller-unfold",
+    by: "caller",
+    does: "one transaction a hundred times in a request, decoded as JSON; one key image by the ten thousand",
+    stands: "short requests that unfold: repeated ids",
+    async run(siege) {
+      const hash = siege.chain.poolTransactions[0]!.hash;
+      const { blocks, hashes } = siege.chain;
+      const many = Array.from({ length: 100 }, () => hash);
+      const images = Array.from({ length: 5000 }, () => "ab".repeat(32));
+      const requests = [
+        pathRequest("/get_transactions", { txs_hashes: many, decode_as_json: true, prune: false }),
+        pathRequest("/is_key_image_spent", { key_images: images }),
+        callRequest("get_block_header_by_hash", { hashes: Array.from({ length: 900 }, () => hashes[9]) }),
+        pathRequest("/get_outs", {
+          outputs: Array.from({ length: 5000 }, () => ({ amount: 0, index: blocks.length - 1 })),
+          get_txid: true,
+        }),
+      ];
+      let turn = 0;
+      await siege.floodCalls(CALLERS, (caller) => caller.exchange(requests[turn++ % requests.length]!));
+    },
+  },
+];

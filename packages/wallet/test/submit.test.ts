@@ -1,0 +1,144 @@
+import assert from "node:assert/strict";
+import { after, test } from "node:test";
+import { setImmediate } from "node:timers/promises";
+import { sumAmounts, toHex } from "@anulo/protocol";
+import type { WalletChange } from "../src/changes.ts";
+import type { Daemon } from "../src/daemon.ts";
+import type { ChangeLog } from "../src/file/store.ts";
+import { createKeys } from "../src/keys/wallet-keys.ts";
+import { createLedger } from "../src/ledger.ts";
+import { pendingOf } from "../src/transfer/metadata.ts";
+import { sign } from "../src/transfer/sign.ts";
+import { submit } from "../src/transfer/submit.ts";
+import { Wallet } from "../src/wallet.ts";
+import { destinationOf, receive, receiverOf, ringAround, seededRandom } from "./transfer-fixture.ts";
+
+// Closes a class of losses: something leaves, or is answered, before what it rests on is on disk.
+
+const FEE = 30_000_000n;
+const random = seededRandom("submit");
+const keys = createKeys(random);
+const inputs = [receive(keys, { amount: 900_000_000_000n, globalIndex: 1000 }, random)];
+const destinations = [destinationOf(createKeys(random), 1_000_000_000n)];
+const change = sumAmounts(inputs) - sumAmounts(destinations) - FEE;
+const rings = inputs.map((output) => ringAround(output, random));
+const signed = sign(
+  { inputs, destinations, change, fee: FEE, rings, unlockTime: 0n },
+  { keys, change: receiverOf(keys), random },
+);
+const pending = pendingOf(signed, { change: receiverOf(keys), indexOf: () => 0 });
+const txid = toHex(signed.txHash);
+
+/** A disk that takes a change only when it is told to. */
+function slowLog() {
+  const events: string[] = [];
+  const waiting: { resolve: () => void; reject: (error: Error) => void }[] = [];
+  const log: ChangeLog = {
+    append: (change: WalletChange) => {
+      events.push(`write ${change.kind}`);
+      return new Promise((resolve, reject) => waiting.push({ resolve, reject }));
+    },
+    close: async () => undefined,
+  };
+  return { events, log, next: () => waiting.shift()! };
+}
+
+const wallets: Wallet[] = [];
+after(() => Promise.all(wallets.map((wallet) => wallet.close())));
+
+function stage(verdict: () => Promise<{ accepted: boolean; reason: string }>) {
+  const disk = slowLog();
+  const ledger = createLedger("regtest", { seedLanguage: "English", refreshFromHeight: 0 });
+  const wallet = new Wallet({ keys, ledger, log: disk.log, daemon: {} as Daemon });
+  wallets.push(wallet);
+  const send = () => {
+    const relay = async () => {
+      disk.events.push("relay");
+      return await verdict();
+    };
+    return submit(pending, { wallet, relay, addressOf: () => "an address" }).then(
+      () => void disk.events.push("answer"),
+      (error: Error) => void disk.events.push(`refusal: ${error.message}`),
+    );
+  };
+  return { ...disk, wallet, send };
+}
+
+/** Lets everything that does not wait for the disk happen. */
+async function settle(): Promise<void> {
+  for (let i = 0; i < 20; i++) await setImmediate();
+}
+
+const accepted = async () => ({ accepted: true, reason: "" });
+
+test("a payment is relayed once it is on disk, and answered once that it was taken is", async () => {
+  const { events, next, send, wallet } = stage(accepted);
+  const sending = send();
+  await settle();
+  assert.deepEqual(events, ["write outgoing"]);
+  next().resolve();
+  await settle();
+  assert.deepEqual(events, ["write outgoing", "relay", "write outgoingState"]);
+  next().resolve();
+  await sending;
+  assert.equal(events.at(-1), "answer");
+  assert.equal(wallet.state.outgoing.get(txid)?.state, "pending");
+});
+
+test("a payment that can't be kept is never relayed", async () => {
+  const { events, next, send } = stage(accepted);
+  const sending = send();
+  await settle();
+  next().reject(new Error("no space left"));
+  await sending;
+  assert.ok(!events.includes("relay"));
+  assert.match(events.at(-1)!, /^refusal: /);
+});
+
+test("a refusal is answered once the payment is off the disk", async () => {
+  const { events, next, send, wallet } = stage(async () => ({ accepted: false, reason: "double spend" }));
+  const sending = send();
+  await settle();
+  next().resolve();
+  await settle();
+  assert.deepEqual(events, ["write outgoing", "relay", "write discardOutgoing"]);
+  next().resolve();
+  await sending;
+  assert.equal(events.at(-1), "refusal: transaction was rejected by daemon (double spend)");
+  assert.equal(wallet.state.outgoing.has(txid), false);
+});
+
+test("where the node's answer is lost the payment stays, and is sent again without a second record", async () => {
+  let isLost = true;
+  const { events, next, send, wallet } = stage(async () => {
+    if (isLost) throw new Error("connection lost");
+    return { accepted: true, reason: "" };
+  });
+  const sending = send();
+  await settle();
+  next().resolve();
+  await sending;
+  assert.deepEqual(events, ["write outgoing", "relay", "refusal: connection lost"]);
+  assert.equal(wallet.state.outgoing.get(txid)?.state, "signed");
+  isLost = false;
+  const again = send();
+  await settle();
+  next().resolve();
+  await again;
+  assert.deepEqual(events.slice(3), ["relay", "write outgoingState", "answer"]);
+});
+
+test("a refusal of what was sent before leaves what is known of it", async () => {
+  let isAccepted = true;
+  const { events, next, send, wallet } = stage(async () => ({ accepted: isAccepted, reason: "" }));
+  const sending = send();
+  await settle();
+  next().resolve();
+  await settle();
+  next().resolve();
+  await sending;
+  isAccepted = false;
+  await send();
+  assert.deepEqual(events.slice(-2), ["relay", "refusal: transaction was rejected by daemon"]);
+  assert.equal(wallet.state.outgoing.get(txid)?.state, "pending");
+});
