@@ -2,7 +2,15 @@ import assert from "node:assert/strict";
 import { createHash, randomBytes } from "node:crypto";
 import { test } from "node:test";
 import { meetsDifficulty } from "@anulo/consensus";
-import { blockHashingBlob, fromHex, parseExtra, readBlock, toHex, writeBlock } from "@anulo/protocol";
+import {
+  blockHashingBlob,
+  extraNonce,
+  fromHex,
+  parseExtra,
+  readBlock,
+  toHex,
+  writeBlock,
+} from "@anulo/protocol";
 import { CallFailed, call, type ExactObject, loadGoldenState, post, submitBlock } from "@anulo/testkit";
 import { needsRealPrograms, onStage, otherSide, type Side, type Stage } from "../actors.ts";
 
@@ -119,6 +127,29 @@ test("a chain with the difficulty of its times has the same one to both", needsR
     assert.equal(own!.top_block_hash, their!.top_block_hash);
   });
 });
+
+test(
+  "a block with the most reserved bytes is accepted by the original, as it is and filled",
+  needsRealPrograms,
+  async () => {
+    await onStage(async (stage) => {
+      const [ours, real] = await both(stage, {});
+      for (const size of [127, 128, 200, 255]) {
+        const params = { wallet_address: address, reserve_size: size };
+        const template = await call(ours!.url, "get_block_template", params);
+        const blob = fromHex(String(template.blocktemplate_blob));
+        const offset = Number(template.reserved_offset);
+        blob.fill(size, offset, offset + size);
+        await submitBlock(real!.url, toHex(blob));
+        await submitBlock(ours!.url, toHex(blob));
+        const { extra } = readBlock(blob).minerTransaction.prefix;
+        assert.deepEqual(extraNonce(parseExtra(extra)), new Uint8Array(size).fill(size));
+      }
+      const [own, their] = await Promise.all([ours!, real!].map(({ url }) => call(url, "get_info", {})));
+      assert.deepEqual([own!.height, own!.top_block_hash], [5, their!.top_block_hash]);
+    });
+  },
+);
 
 /** An answer with no depth in its block's miner transaction. */
 function withoutDepth({ blocktemplate_blob, blockhashing_blob, ...rest }: ExactObject) {

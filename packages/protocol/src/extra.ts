@@ -9,7 +9,8 @@ import { bytes32, decode, forgivingSize, list, refine, struct, union, varint64 }
  * Source: cryptonote_basic/tx_extra.h; cryptonote_format_utils.cpp `parse_tx_extra`, `sort_tx_extra`.
  */
 const MAX_PADDING = 255;
-const MAX_NONCE = 255;
+/** Source: tx_extra.h `TX_EXTRA_NONCE_MAX_COUNT`. */
+export const MAX_NONCE_BYTES = 255;
 
 const text: Codec<Uint8Array> = {
   read: (reader) => reader.readBytes(forgivingSize.read(reader)),
@@ -51,7 +52,7 @@ const extraField = union({
     0x02,
     struct().field(
       "nonce",
-      refine(text, ({ length }) => length <= MAX_NONCE, "nonce too long"),
+      refine(text, ({ length }) => length <= MAX_NONCE_BYTES, "nonce too long"),
     ),
   ],
   mergeMining: [0x03, mergeMining],

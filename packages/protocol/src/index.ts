@@ -92,6 +92,7 @@ export {
   encryptedPaymentId,
   extraNonce,
   longPaymentId,
+  MAX_NONCE_BYTES,
   parseExtra,
   paymentIdNonce,
   splitExtra,

@@ -22,13 +22,13 @@ import type { PoolTransaction } from "@anulo/storage";
 import { type BranchBlocks, branchView, findBranch } from "../chain/branch.ts";
 import type { ChainParts } from "../chain/parts.ts";
 import { isPublic } from "../pool/relay-phase.ts";
-import { MAX_EXTRA_NONCE, type MinerKeys, minerTransactionBuilder } from "./miner-transaction.ts";
+import { type MinerKeys, minerTransactionBuilder } from "./miner-transaction.ts";
 import { createReadiness } from "./readiness.ts";
 
 /** What a template is asked for. */
 export interface TemplateOrder {
   readonly keys: MinerKeys;
-  /** Bytes for the miner's own use, at most 127. */
+  /** Bytes for the miner's own use, at most 255. */
   readonly extraNonce: Uint8Array;
   /** Id (32 bytes) of the block to build on; the top when left out. */
   readonly previousId?: Uint8Array | undefined;
@@ -78,7 +78,6 @@ function isMinable(row: PoolTransaction, { name }: Network): boolean {
  * open, and NoTemplate. Source: blockchain.cpp `create_block_template`.
  */
 export function createTemplate(parts: ChainParts, order: TemplateOrder): BlockTemplate {
-  if (order.extraNonce.length > MAX_EXTRA_NONCE) throw new NoTemplate("the nonce is too long");
   const main = parts.state.view();
   const { view, economy, taken } = groundOf(parts, order.previousId ?? main.topId);
   const readiness = createReadiness(parts, main);

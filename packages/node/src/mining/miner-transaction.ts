@@ -25,9 +25,6 @@ export interface MinerOrder {
   readonly random?: RandomSource | undefined;
 }
 
-/** A nonce field's length is written in one byte, of which the original reads seven bits. */
-export const MAX_EXTRA_NONCE = 127;
-
 /**
  * Gives the function that makes the miner transaction for a claim (atomic units), always with the same keys.
  * Source: cryptonote_tx_utils.cpp `construct_miner_tx`.

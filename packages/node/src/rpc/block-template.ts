@@ -2,10 +2,13 @@ import { powVariantOf } from "@anulo/consensus";
 import {
   BadAddress,
   blockHashingBlob,
+  encode,
+  MAX_NONCE_BYTES,
   parseAddress,
   parseExtra,
   toHex,
   txPublicKey,
+  varint,
   writeBlock,
 } from "@anulo/protocol";
 import { type BlockTemplate, createTemplate, NoTemplate } from "../mining/block-template.ts";
@@ -15,10 +18,8 @@ import { checkNotBusy, type NodeContext, refusal } from "./context.ts";
 import { bytesOfHex } from "./hex-params.ts";
 import { difficultyFields } from "./wide-number.ts";
 
-const MAX_RESERVE_BYTES = 255;
-const MAX_NONCE_DIGITS = 510;
-/** Tag and length byte between the transaction's public key and the nonce. */
-const NONCE_HEADER_BYTES = 2;
+/** Bytes of the tag and the length between the transaction's public key and a nonce. */
+const nonceHeaderBytes = ({ length }: Uint8Array) => 1 + encode(varint, length).length;
 
 interface TemplateRequest {
   readonly wallet_address: string;
@@ -56,14 +57,14 @@ export function noTemplate(error: unknown): unknown {
 }
 
 function checkSizes({ reserve_size, extra_nonce }: TemplateRequest): void {
-  if (reserve_size > MAX_RESERVE_BYTES) {
-    throw refusal("tooBigReserveSize", "Too big reserved size, maximum 255");
+  if (reserve_size > MAX_NONCE_BYTES) {
+    throw refusal("tooBigReserveSize", `Too big reserved size, maximum ${MAX_NONCE_BYTES}`);
   }
   if (reserve_size > 0 && extra_nonce !== "") {
     throw refusal("wrongParam", "Cannot specify both a reserve_size and an extra_nonce");
   }
-  if (extra_nonce.length > MAX_NONCE_DIGITS) {
-    throw refusal("tooBigReserveSize", "Too big extra_nonce size, maximum 510 hex chars");
+  if (extra_nonce.length > 2 * MAX_NONCE_BYTES) {
+    throw refusal("tooBigReserveSize", `Too big extra_nonce size, maximum ${2 * MAX_NONCE_BYTES} hex chars`);
   }
 }
 
@@ -78,7 +79,7 @@ function nonceOf({ reserve_size, extra_nonce }: TemplateRequest): Uint8Array {
 function reservedOffset({ block }: BlockTemplate, blob: Uint8Array, nonce: Uint8Array): number {
   const key = txPublicKey(parseExtra(block.minerTransaction.prefix.extra));
   if (nonce.length === 0 || key === undefined) return 0;
-  return Buffer.from(blob).indexOf(key) + key.length + NONCE_HEADER_BYTES;
+  return Buffer.from(blob).indexOf(key) + key.length + nonceHeaderBytes(nonce);
 }
 
 /** Answers `get_block_template`. Source: core_rpc_server.cpp `on_getblocktemplate`. */

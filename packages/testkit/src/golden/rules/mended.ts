@@ -1,4 +1,6 @@
 import { type Exact, type ExactObject, isExactObject } from "../../exact-json.ts";
+import type { Context } from "../context.ts";
+import { type GoldenAnswer, loadRecording } from "../recording.ts";
 import {
   hasErrorCode,
   inJson,
@@ -39,8 +41,23 @@ function decimal(atomic: bigint): string {
 const defaultCategories =
   "*:WARNING,net:FATAL,net.p2p:FATAL,net.cn:FATAL,global:INFO,verify:FATAL,stacktrace:INFO,logging:INFO,msgwriter:INFO";
 
+/** The recorded answer of another step of the same group. */
+function answerOf({ group }: Context, id: string): GoldenAnswer {
+  return loadRecording(group).steps.find((step) => step.id === id)!.answer;
+}
+
 /** What the original programs answer and nobody can want: another answer in both dialects. */
 export const mended: readonly Rule[] = [
+  {
+    id: /^get_block_template:reserve 255$/,
+    why: "get_block_template: up to 255 bytes are reserved; the lengths of nonce and extra have two bytes then",
+    change: (_, context) =>
+      inResult(answerOf(context, "get_block_template"), (it) => ({
+        ...it,
+        reserved_offset: (it.reserved_offset as number) + 2,
+      })),
+    volatile: [".json.result.blockhashing_blob", ".json.result.blocktemplate_blob"],
+  },
   {
     id: /^check_tx_proof:(without signature|signature is null)$/,
     why: "check_tx_proof: an empty proof is refused in our words; the original shows an error of its library",
