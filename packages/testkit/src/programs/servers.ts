@@ -14,7 +14,12 @@ export type Maker =
       /** Folder of another release than the one installed. */
       readonly folder?: string;
     }
-  | { readonly kind: "ours"; readonly dialect?: Dialect };
+  | {
+      readonly kind: "ours";
+      readonly dialect?: Dialect;
+      /** Path of the `bin/anulo.js` of another build. */
+      readonly entry?: string;
+    };
 
 export type RunningDaemon = Program & {
   readonly url: string;
@@ -98,7 +103,7 @@ function isOnPath(name: string): boolean {
 function commandOf(maker: Maker, part: "node" | "wallet"): { command: string; args: string[] } {
   if (maker.kind === "real") return { command: join(maker.folder ?? "", realPrograms[part]), args: [] };
   const dialect = maker.dialect === undefined ? [] : ["--rpc-dialect", maker.dialect];
-  return { command: process.execPath, args: [anulo, part, ...dialect] };
+  return { command: process.execPath, args: [maker.entry ?? anulo, part, ...dialect] };
 }
 
 type Command = {

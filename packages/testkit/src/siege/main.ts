@@ -1,15 +1,17 @@
 import { writeFileSync } from "node:fs";
+import { resolve } from "node:path";
 import { attacks } from "./attacks/catalogue.ts";
 import { describeAll, describeReport, describeWorst } from "./report.ts";
 import { openSiege, type Report } from "./run.ts";
 
-const usage = `npm run siege [-- [--only TEXT]... [--short] [--untimed] [--rate N] [--json FILE] [--list]]
+const usage = `npm run siege [-- [--only TEXT]... [--short] [--untimed] [--rate N] [--json FILE] [--list] [--entry FILE]]
   attacks a node with a heap of 1 GiB, each attack on a node of its own beside an honest peer
   --only TEXT   attacks whose name has TEXT in it
   --short       smaller and a few seconds each
   --untimed     hold no limit of time: for machines whose cores are busy
   --rate N      requests a second on the owner's port meanwhile (50)
   --json FILE   write all figures there
+  --entry FILE  attack another build: its bin/anulo.js (acts that start programs themselves keep to this one)
   --list        say what the attacks are, and end
 `;
 
@@ -29,10 +31,12 @@ async function main(args: readonly string[]): Promise<void> {
     return print(`${chosen.length} attacks`);
   }
   const [rate] = valuesAfter(args, "--rate");
+  const [entry] = valuesAfter(args, "--entry");
   const siege = await openSiege({
     isShort: args.includes("--short"),
     isTimed: !args.includes("--untimed"),
     ...(rate !== undefined && { perSecond: Number(rate) }),
+    ...(entry !== undefined && { entry: resolve(entry) }),
   });
   const reports: Report[] = [];
   try {

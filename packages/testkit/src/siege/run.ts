@@ -16,9 +16,11 @@ export interface SiegeOptions {
   readonly isTimed: boolean;
   /** Requests a second on the owner's port. */
   readonly perSecond?: number;
+  /** Path of the `bin/anulo.js` of another build to attack. */
+  readonly entry?: string;
 }
 
-interface RunOptions extends Required<SiegeOptions> {
+interface RunOptions extends Required<Omit<SiegeOptions, "entry">> {
   readonly template: Template;
   /** Port of the idle server that the node's delays are compared with. */
   readonly controlPort: number;
@@ -60,8 +62,8 @@ export interface OpenSiege {
 }
 
 /** Makes the chain that nodes under attack begin with, and the idle process they are compared with. */
-export async function openSiege(options: SiegeOptions): Promise<OpenSiege> {
-  const template = await createTemplate();
+export async function openSiege({ entry, ...options }: SiegeOptions): Promise<OpenSiege> {
+  const template = await createTemplate(entry);
   const control = await startControl();
   const all: RunOptions = {
     perSecond: DEFAULT_RATE,

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { loadChain, type RecordedChain } from "../fixtures.ts";
 import { call } from "../http/call.ts";
 import { loadBlocks } from "../load-chain.ts";
-import { type DaemonOptions, type RunningDaemon, startDaemon } from "../programs/servers.ts";
+import { type DaemonOptions, type Maker, type RunningDaemon, startDaemon } from "../programs/servers.ts";
 import { until } from "../until.ts";
 
 /** The heap a besieged node has to do with, in MiB. */
@@ -13,17 +13,20 @@ const CONNECT_WITHIN_MS = 60_000;
 
 /** A folder with the recorded chain, from which each siege takes copies. */
 export interface Template {
+  /** What runs the nodes, ours or another build of ours. */
+  readonly maker: Maker;
   readonly folder: string;
   readonly chain: RecordedChain;
   copy(): string;
   remove(): void;
 }
 
-export async function createTemplate(): Promise<Template> {
+export async function createTemplate(entry?: string): Promise<Template> {
+  const maker: Maker = { kind: "ours", ...(entry !== undefined && { entry }) };
   const folder = mkdtempSync(join(tmpdir(), "anulo-siege-"));
   const chain = loadChain();
   const dataDir = join(folder, "template");
-  const loading = await startDaemon({ kind: "ours" }, { dataDir, extra: ["--disable-rpc-ban"] });
+  const loading = await startDaemon(maker, { dataDir, extra: ["--disable-rpc-ban"] });
   try {
     await loadBlocks(loading.url, chain.blocks);
   } finally {
@@ -31,6 +34,7 @@ export async function createTemplate(): Promise<Template> {
   }
   let copies = 0;
   return {
+    maker,
     folder,
     chain,
     copy() {
@@ -51,17 +55,14 @@ export interface Scene {
 
 async function startTarget(template: Template, given: DaemonOptions): Promise<RunningDaemon> {
   const { extra = [], nodeFlags = [], ...rest } = given;
-  return await startDaemon(
-    { kind: "ours" },
-    {
-      dataDir: template.copy(),
-      restricted: true,
-      peers: [],
-      ...rest,
-      nodeFlags: [`--max-old-space-size=${HEAP_MIB}`, ...nodeFlags],
-      extra,
-    },
-  );
+  return await startDaemon(template.maker, {
+    dataDir: template.copy(),
+    restricted: true,
+    peers: [],
+    ...rest,
+    nodeFlags: [`--max-old-space-size=${HEAP_MIB}`, ...nodeFlags],
+    extra,
+  });
 }
 
 /** Starts both on copies of the chain, connects them, and lets a block go from one to the other. */
@@ -77,7 +78,7 @@ export async function startScene(template: Template, given: DaemonOptions): Prom
   try {
     const dataDir = template.copy();
     folders.push(dataDir);
-    honest = await startDaemon({ kind: "ours" }, { dataDir, peers: [`127.0.0.1:${target.p2pPort}`] });
+    honest = await startDaemon(template.maker, { dataDir, peers: [`127.0.0.1:${target.p2pPort}`] });
     const peer = new HonestPeer(target, honest, template.chain.wallets.alice.address);
     if (!(await until(async () => (await peer.connectionId()) !== undefined, CONNECT_WITHIN_MS))) {
       throw new Error("the honest peer did not reach the node");
