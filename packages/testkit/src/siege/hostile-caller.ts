@@ -1,65 +1,28 @@
-import type { Socket } from "node:net";
+import { HostileConnection } from "./hostile-connection.ts";
 
 const HEAD_END = "\r\n\r\n";
 
-/** A caller of the RPC that sends whatever bytes it likes; of responses it keeps only the status. */
-export class HostileCaller {
-  readonly socket: Socket;
-  readonly closed: Promise<void>;
-  isClosed = false;
-  /** True where we hung up, not the node. */
-  hasLeft = false;
-  bytesReceived = 0;
+/** A caller of the RPC; of responses it keeps only the status. */
+export class HostileCaller extends HostileConnection {
   readonly #statuses: number[] = [];
   #onResponse: () => void = () => {};
   #head: Buffer = Buffer.alloc(0);
   #bodyLeft = 0;
-
-  constructor(socket: Socket) {
-    this.socket = socket;
-    socket.on("error", () => {});
-    socket.on("data", (bytes: Buffer) => {
-      this.bytesReceived += bytes.length;
-      this.#receive(bytes);
-    });
-    this.closed = new Promise((resolve) => {
-      socket.once("close", () => {
-        this.isClosed = true;
-        this.#onResponse();
-        resolve();
-      });
-    });
-  }
-
-  /** Sends bytes and waits until the system has taken them. */
-  async send(bytes: Uint8Array | string): Promise<void> {
-    if (this.isClosed || this.socket.write(bytes)) return;
-    const drained = new Promise<void>((resolve) => this.socket.once("drain", resolve));
-    await Promise.race([drained, this.closed]);
-  }
 
   /** Sends a request and waits for its whole response; its status, or 0 where the connection closes. */
   async exchange(request: Uint8Array): Promise<number> {
     await this.send(request);
     while (this.#statuses.length === 0) {
       if (this.isClosed) return 0;
-      await new Promise<void>((resolve) => {
+      const responded = new Promise<void>((resolve) => {
         this.#onResponse = resolve;
       });
+      await Promise.race([responded, this.closed]);
     }
     return this.#statuses.shift()!;
   }
 
-  stopReading(): void {
-    this.socket.pause();
-  }
-
-  leave(): void {
-    this.hasLeft ||= !this.isClosed;
-    this.socket.destroy();
-  }
-
-  #receive(bytes: Buffer): void {
+  protected override receive(bytes: Buffer): void {
     let rest = bytes;
     while (rest.length > 0) {
       if (this.#bodyLeft === 0) rest = this.#readHead(rest);

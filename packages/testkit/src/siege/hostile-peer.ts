@@ -1,5 +1,6 @@
 import { connect, type Socket } from "node:net";
 import { blockId, genesisBlock, networks } from "@anulo/protocol";
+import { HostileConnection } from "./hostile-connection.ts";
 import { message, objectEntry, stringEntry, uint8Entry, uint32Entry, uint64Entry } from "./portable-bytes.ts";
 
 const HEADER_BYTES = 33;
@@ -86,56 +87,18 @@ export interface ReceivedFrame {
 }
 
 /** A connection to the besieged node's port for peers, from an address of its own. */
-export class HostilePeer {
-  readonly socket: Socket;
-  readonly closed: Promise<void>;
-  isClosed = false;
-  /** True where we hung up, not the node. */
-  hasLeft = false;
+export class HostilePeer extends HostileConnection {
   /** Sends so far; the first is the handshake. */
   sends = 0;
-  bytesReceived = 0;
   onFrame: (frame: ReceivedFrame) => void = () => {};
   #rest: Buffer = Buffer.alloc(0);
 
-  constructor(socket: Socket) {
-    this.socket = socket;
-    socket.on("error", () => {});
-    socket.on("data", (bytes: Buffer) => this.#receive(bytes));
-    this.closed = new Promise((resolve) => {
-      socket.once("close", () => {
-        this.isClosed = true;
-        resolve();
-      });
-    });
+  override async send(bytes: Uint8Array): Promise<boolean> {
+    if (!this.isClosed) this.sends++;
+    return await super.send(bytes);
   }
 
-  /** Sends bytes and waits until the system has taken them; false once the connection is closed. */
-  async send(bytes: Uint8Array): Promise<boolean> {
-    if (this.isClosed) return false;
-    this.sends++;
-    if (this.socket.write(bytes)) {
-      // Lets what arrives be read, also in a flood that is never held up.
-      await new Promise((resolve) => setImmediate(resolve));
-      return !this.isClosed;
-    }
-    const drained = new Promise<void>((resolve) => this.socket.once("drain", resolve));
-    await Promise.race([drained, this.closed]);
-    return !this.isClosed;
-  }
-
-  /** Reads nothing from now on: what the node sends stays with it. */
-  stopReading(): void {
-    this.socket.pause();
-  }
-
-  leave(): void {
-    this.hasLeft ||= !this.isClosed;
-    this.socket.destroy();
-  }
-
-  #receive(bytes: Buffer): void {
-    this.bytesReceived += bytes.length;
+  protected override receive(bytes: Buffer): void {
     this.#rest = this.#rest.length === 0 ? bytes : Buffer.concat([this.#rest, bytes]);
     while (this.#rest.length >= HEADER_BYTES) {
       const end = HEADER_BYTES + this.#rest.readUInt32LE(8);

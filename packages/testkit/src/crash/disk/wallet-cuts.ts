@@ -1,12 +1,11 @@
 /** A wallet service on a disk that forgets: at any cut its wallets open again and have all it acknowledged. */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { createNode } from "@anulo/node";
-import { createWalletService } from "@anulo/wallet";
-import type { Exact, ExactObject } from "../../exact-json.ts";
+import type { ExactObject } from "../../exact-json.ts";
 import { CallFailed, call } from "../../http/call.ts";
 import type { Chance } from "../chance.ts";
-import { type Ask, wordsOf } from "../wallet/world.ts";
+import { type Ask, startNodeInProcess, startWalletsInProcess } from "../in-process.ts";
+import { wordsOf } from "../wallet/world.ts";
 import { type Cut, CutTaker } from "./cuts.ts";
 import { ForgetfulDisk } from "./forgetful-disk.ts";
 import type { Hooks, NodeCutsOptions } from "./node-cuts.ts";
@@ -222,27 +221,10 @@ async function openCut(
 /** Lets a wallet service work, and checks each cut. Rejects at the first that lost something. */
 export async function runWalletCuts(options: NodeCutsOptions, hooks: Hooks): Promise<number> {
   const { folder, chance, count, onProgress } = options;
-  const listen = [{ host: "127.0.0.1", port: 0 }];
-  const node = createNode({
-    network: "regtest",
-    fixedDifficulty: 1n,
-    offline: true,
-    listen,
-    verifyThreads: 0,
-  });
-  await node.start();
-  const nodeUrl = node.urls[0]!;
+  const { url: nodeUrl } = await startNodeInProcess();
   const serve = async (walletDirectory: string): Promise<Ask> => {
     mkdirSync(walletDirectory, { recursive: true });
-    const { url } = await createWalletService({
-      listen,
-      walletDirectory,
-      daemon: { url: nodeUrl },
-      trustedDaemon: true,
-      network: "regtest",
-      refreshPeriod: 0,
-    });
-    return (method: string, params: Exact = {}) => call(url, method, params);
+    return (await startWalletsInProcess(walletDirectory, nodeUrl)).ask;
   };
   const watched = mkdtempSync(join(folder, "wallets-"));
   const cutFolder = join(folder, "cut");

@@ -1,7 +1,8 @@
 import type { Exact, ExactObject } from "../../exact-json.ts";
 import { CallFailed } from "../../http/call.ts";
+import type { Ask } from "../in-process.ts";
 import { Victim } from "./victim.ts";
-import type { Ask, World } from "./world.ts";
+import type { World } from "./world.ts";
 
 /** The wallets of the service that is killed. */
 export type WalletName = "alice" | "view" | "shared";

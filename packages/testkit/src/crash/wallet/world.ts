@@ -3,14 +3,10 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { scReduce32 } from "@anulo/crypto";
-import { createNode } from "@anulo/node";
 import { encodeMnemonic } from "@anulo/protocol";
-import { createWalletService } from "@anulo/wallet";
-import type { Exact, ExactObject } from "../../exact-json.ts";
 import { call, post } from "../../http/call.ts";
+import { type Ask, startNodeInProcess, startWalletsInProcess } from "../in-process.ts";
 import { type GoBetween, startGoBetween } from "./go-between.ts";
-
-export type Ask = (method: string, params?: Exact) => Promise<ExactObject>;
 
 /** What is not killed: the node, and the wallets beside the one that is. */
 export type World = {
@@ -39,30 +35,15 @@ export function wordsOf(name: string): string {
 export async function createWorld(): Promise<World> {
   const folder = mkdtempSync(join(tmpdir(), "anulo-crash-"));
   const stops: (() => Promise<void>)[] = [async () => rmSync(folder, { recursive: true, force: true })];
-  const listen = [{ host: "127.0.0.1", port: 0 }];
-  const node = createNode({
-    network: "regtest",
-    fixedDifficulty: 1n,
-    offline: true,
-    listen,
-    verifyThreads: 0,
-  });
-  await node.start();
+  const node = await startNodeInProcess();
   stops.push(() => node.stop());
-  const nodeUrl = node.urls[0]!;
+  const nodeUrl = node.url;
   const goBetween = await startGoBetween(nodeUrl);
   stops.push(() => goBetween.stop());
   const serve = async (): Promise<Ask> => {
-    const service = await createWalletService({
-      listen,
-      walletDirectory: folder,
-      daemon: { url: nodeUrl },
-      trustedDaemon: true,
-      network: "regtest",
-      refreshPeriod: 0,
-    });
+    const service = await startWalletsInProcess(folder, nodeUrl);
     stops.push(() => service.stop());
-    return (method, params = {}) => call(service.url, method, params);
+    return service.ask;
   };
   const restored = async (name: string, words: string) => {
     const ask = await serve();
