@@ -37,6 +37,8 @@ export interface NetworkReport {
   readonly paymentsMs: number;
 }
 
+type Tops = Awaited<ReturnType<Net["tops"]>>;
+
 interface Played {
   readonly mined: string[];
   readonly paid: number[];
@@ -52,9 +54,7 @@ export async function runNetwork({ plan, folders, today, log }: NetworkOptions):
     for (const step of plan.steps) await play(net, step, played);
     const begin = performance.now();
     for (const link of net.links) link.heal();
-    // Branches of the same length stay what they are until one more block decides.
-    played.mined.push(...(await mineSurely(net, 0, 1)));
-    await waitForAgreement(net, "after healing");
+    await mineUntilAgreement(net, played);
     const healMs = performance.now() - begin;
     log(`healed in ${(healMs / 1000).toFixed(1)} s, ${played.mined.length} blocks mined`);
     const paymentsMs = await checkPayments(net, played);
@@ -124,12 +124,12 @@ async function mineSurely(net: Net, node: number, blocks: number): Promise<strin
 async function waitForAll(
   net: Net,
   what: string,
-  isSo: (tops: Awaited<ReturnType<Net["tops"]>>) => boolean,
+  isSo: (tops: Tops) => boolean | Promise<boolean>,
 ): Promise<void> {
   const slowAt = performance.now() + SLOW_MS;
   let isSaid = false;
   const isThere = await until(async () => {
-    if (isSo(await net.tops())) return true;
+    if (await isSo(await net.tops())) return true;
     if (!isSaid && performance.now() > slowAt) {
       isSaid = true;
       net.log(`slow to ${what}:\n${await describe(net)}`);
@@ -140,8 +140,23 @@ async function waitForAll(
   if (!isThere) throw new Error(`the nodes did not ${what} within ${AGREE_MS / 1000} s`);
 }
 
-const waitForAgreement = (net: Net, when: string) =>
-  waitForAll(net, `agree on one tip ${when}`, (tops) => new Set(tops.map(({ hash }) => hash)).size === 1);
+const hasOneTip = (tops: Tops) => new Set(tops.map(({ hash }) => hash)).size === 1;
+
+const waitForAgreement = (net: Net, when: string) => waitForAll(net, `agree on one tip ${when}`, hasOneTip);
+
+/** Branches of the same length stay what they are until one more block decides: mines one wherever that is so. */
+async function mineUntilAgreement(net: Net, played: Played): Promise<void> {
+  let nextBlock = performance.now();
+  await waitForAll(net, "agree on one tip after healing", async (tops) => {
+    if (hasOneTip(tops)) return true;
+    const isTie = new Set(tops.map(({ height }) => height)).size === 1;
+    if (isTie && performance.now() > nextBlock) {
+      played.mined.push(...(await mineSurely(net, 0, 1)));
+      nextBlock = performance.now() + BLOCK_INTERVAL_MS;
+    }
+    return false;
+  });
+}
 
 /** Every payment is in the chain or in all pools; milliseconds until it was so. Mining goes on meanwhile. */
 async function checkPayments(net: Net, { paid, mined }: Played): Promise<number> {
