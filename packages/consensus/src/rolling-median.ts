@@ -21,7 +21,7 @@ interface Values {
   oldest: number;
 }
 
-/** Starts a rolling median with values, oldest first. One push moves at most 2 × 8 × `capacity` bytes. */
+/** Starts a rolling median with values, oldest first. One push moves at most 8 × `capacity` bytes, between equal values none. */
 export function createRollingMedian(capacity: number, values: Iterable<number> = []): RollingMedian {
   const newest = Float64Array.from(values).slice(-capacity);
   const arrivals = new Float64Array(capacity);
@@ -36,12 +36,14 @@ function rollingMedianOf(values: Values): RollingMedian {
   const capacity = arrivals.length;
   return {
     push(value) {
-      if (values.length === capacity) {
-        remove(values, arrivals[values.oldest]!);
-        values.oldest = (values.oldest + 1) % capacity;
+      if (values.length < capacity) {
+        arrivals[(values.oldest + values.length) % capacity] = value;
+        insert(values, value);
+        return;
       }
-      arrivals[(values.oldest + values.length) % capacity] = value;
-      insert(values, value);
+      replace(values, arrivals[values.oldest]!, value);
+      arrivals[values.oldest] = value;
+      values.oldest = (values.oldest + 1) % capacity;
     },
     pop(older) {
       if (values.length === 0) throw new RangeError("there is no value to take back");
@@ -84,8 +86,9 @@ function rankWithout(values: Values, leaving: Float64Array, rank: number): numbe
   return values.sorted[index]!;
 }
 
+/** Behind its equals: of many equal values few are moved. */
 function insert(values: Values, value: number): void {
-  const at = lowerBound(values, value);
+  const at = upperBound(values, value);
   values.sorted.copyWithin(at + 1, at, values.length);
   values.sorted[at] = value;
   values.length++;
@@ -97,13 +100,38 @@ function remove(values: Values, value: number): void {
   values.length--;
 }
 
+/** One value for another: only those between the two move. */
+function replace(values: Values, old: number, value: number): void {
+  const { sorted } = values;
+  if (value > old) {
+    const from = upperBound(values, old) - 1;
+    const end = lowerBound(values, value);
+    sorted.copyWithin(from, from + 1, end);
+    sorted[end - 1] = value;
+  } else if (value < old) {
+    const at = upperBound(values, value);
+    sorted.copyWithin(at + 1, at, lowerBound(values, old));
+    sorted[at] = value;
+  }
+}
+
 /** Index of the first of the sorted values that is not below `value`. */
-function lowerBound({ sorted, length }: Values, value: number): number {
+function lowerBound(values: Values, value: number): number {
+  return countWhile(values, (other) => other < value);
+}
+
+/** Index of the first of the sorted values that is above `value`. */
+function upperBound(values: Values, value: number): number {
+  return countWhile(values, (other) => other <= value);
+}
+
+/** How many of the sorted values come before the first that does not pass. */
+function countWhile({ sorted, length }: Values, isBefore: (other: number) => boolean): number {
   let low = 0;
   let high = length;
   while (low < high) {
     const middle = (low + high) >>> 1;
-    if (sorted[middle]! < value) low = middle + 1;
+    if (isBefore(sorted[middle]!)) low = middle + 1;
     else high = middle;
   }
   return low;

@@ -21,11 +21,14 @@ let ready16: bool = false, ready256: bool = false;
 
 const POWER: usize = memory.data(4 * 160, 16), NEXT: usize = memory.data(4 * 160, 16), STEP: usize = memory.data(4 * 160, 16);
 
-/** `windows` × `entries` summands: entry j − 1 of window w is j·2^(bits·w)·G. Lane 0 builds even windows, lane 1 odd ones. */
-function buildTable(table: usize, windows: i32, entries: i32, bits: i32): void {
+/**
+ * `windows` (an even number) × `entries` summands: entry j − 1 of window w is j·2^(bits·w)·P, for P in both lanes of
+ * `point`. Lane 0 builds even windows, lane 1 odd ones.
+ */
+export function buildTable(table: usize, point: usize, windows: i32, entries: i32, bits: i32): void {
   const mark = arenaMark(), multiples = alloc(PT * entries);
-  copyPoint(POWER, BASE);
-  dblTimes(NEXT, BASE, bits);
+  copyPoint(POWER, point);
+  dblTimes(NEXT, point, bits);
   gatherPairs(POWER, POWER, NEXT);
   for (let w = 0; w < windows; w += 2) {
     toCached(STEP, POWER);
@@ -44,7 +47,7 @@ const ENTRY: usize = memory.data(3 * 160, 16);
 
 @inline function prepareTable16(): void {
   if (ready16) return;
-  buildTable(TABLE_16, 64, 8, 4);
+  buildTable(TABLE_16, BASE, 64, 8, 4);
   ready16 = true;
 }
 
@@ -105,7 +108,7 @@ function scanEntries(x: usize, y: usize, dSize: i32, eSize: i32): void {
 /** o = s·G (lane 0), t·G (lane 1), extended, for public scalars. */
 export function baseMultVartime(o: usize, s: usize, t: usize): void {
   if (!ready256) {
-    buildTable(TABLE_256, 32, 128, 8);
+    buildTable(TABLE_256, BASE, 32, 128, 8);
     scatterAffine(NOTHING, NOTHING, IDENTITY_AFFINE);
     ready256 = true;
   }

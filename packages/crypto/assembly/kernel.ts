@@ -16,6 +16,7 @@ export { hashToScalar, keccak256 } from "./keccak";
 export { scAdd, scInvert, scIsCanonical, scMul, scMulAdd, scMulSub, scReduce32, scReduce64, scSub } from "./scalar";
 export * from "./scalar-vector";
 export * from "./points";
+export { commitAmounts } from "./commitments";
 export { multiexp, multiexpVartime } from "./multiexp";
 export { generatorEncodings } from "./generators";
 export { clsagChallenges, verifyClsag } from "./clsag";

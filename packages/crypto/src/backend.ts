@@ -49,6 +49,8 @@ export type Backend = {
   twinScalarMultVartime(terms: DoubleScalarMultTerms): Uint8Array | undefined;
   /** a·A_i + b·B_i for n pairs of points (32·n bytes each) and the same two scalars (32 bytes each): 32·n bytes. */
   foldVartime(terms: DoubleScalarMultTerms): Uint8Array | undefined;
+  /** mask·G + a_i·H for n amounts that everybody sees and a mask of 0 or 1: 32·n bytes. */
+  commitVartime(amounts: BigUint64Array, mask: 0 | 1): Uint8Array;
   /** 8·elligator(keccak256(data_i)) for n inputs of 32 bytes: 32·n bytes. Source: crypto.cpp `hash_to_ec`. */
   hashToPoint(data: Uint8Array): Uint8Array;
   /** Σ s_i·P_i, plus Σ t_k·(k-th generator) where generators are asked for. Source: Pippenger 1976; Straus 1964. */

@@ -76,6 +76,7 @@ function outcome(compute: () => unknown): unknown {
 
 function describeValue(value: unknown): unknown {
   if (value instanceof Uint8Array) return hex(value);
+  if (typeof value === "bigint") return String(value);
   if (typeof value !== "object" || value === null) return value;
   return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, describeValue(part)]));
 }
@@ -223,6 +224,23 @@ function pointSuite(engine: Backend): void {
         .map(({ a, b }) => ({ a, A, b: A === joined.A ? b : wideFactors.at(-a[0]! % 30)!, B })),
     );
     compare(engine, single([...folds, { ...joined }]), (on, list) => on.foldVartime(list));
+  });
+  test("commitments to amounts that everybody sees", () => {
+    const borders = Array.from({ length: 64 }, (_, bit) => 2n ** BigInt(bit)).flatMap((power) => [
+      power - 1n,
+      power,
+    ]);
+    const digits = [
+      0x7777777777777777n,
+      0x8888888888888888n,
+      0x7878787878787878n,
+      0x8787878787878787n,
+      2n ** 64n - 1n,
+    ];
+    const random = Array.from({ length: 20 }, () => randomBytes(8).readBigUInt64LE());
+    const amounts = BigUint64Array.from([...borders, ...digits, ...random]);
+    const lists = [amounts, amounts.subarray(1), amounts.subarray(3, 4), amounts.subarray(0, 0)];
+    compare(engine, pairs(lists, [0, 1] as const), (on, list, mask) => on.commitVartime(list, mask));
   });
   test("hashing to points", () => {
     const inputs = [...wideFactors, ...candidates];

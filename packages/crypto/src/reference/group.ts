@@ -1,7 +1,7 @@
 /** The group functions of the backend, on encoded points. */
 import type { Backend, DoubleScalarMultTerms, MultiexpTerms } from "../backend.ts";
 import { checkLength, concatBytes, countElements, elementsOf, repeatElement } from "../bytes.ts";
-import { rangeProofGenerators } from "./generators.ts";
+import { AMOUNT_GENERATOR, rangeProofGenerators } from "./generators.ts";
 import { fieldToPoint } from "./hash-to-point.ts";
 import { readInteger, writeInteger } from "./integers.ts";
 import { keccak256 } from "./keccak.ts";
@@ -36,6 +36,7 @@ type GroupFunctions = Pick<
   | "doubleScalarMultVartime"
   | "twinScalarMultVartime"
   | "foldVartime"
+  | "commitVartime"
   | "hashToPoint"
   | "multiexp"
   | "multiexpVartime"
@@ -166,6 +167,12 @@ export const group: GroupFunctions = {
     const n = countElements("points", A);
     for (const factor of [a, b]) checkLength("scalar", factor, 32);
     return doubleScalarMult({ a: repeatElement(a, n), A, b: repeatElement(b, n), B });
+  },
+  commitVartime(amounts, mask) {
+    const start = mask === 1 ? BASE_POINT : IDENTITY;
+    return concatBytes(
+      ...Array.from(amounts, (amount) => encodePoint(add(start, multiplyVartime(amount, AMOUNT_GENERATOR)))),
+    );
   },
   hashToPoint,
   multiexp,

@@ -1,11 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { concatBytes, equalBytes, wipe } from "../bytes.ts";
 import { backend } from "../engine.ts";
-import { G, H, pointAdd, requirePoint, scalarMult, scalarMultBase } from "../point.ts";
+import { H, pointAdd, scalarMult, scalarMultBase } from "../point.ts";
 import { type RandomSource, scFromUint64 } from "../scalar.ts";
-
-const ONE = scFromUint64(1n);
-const NOTHING = scFromUint64(0n);
 
 /**
  * The commitment mask·G + amount·H to an amount in atomic units, 32 bytes.
@@ -45,10 +42,15 @@ export function commitmentsOpen(
   return sum !== undefined && equalBytes(sum, expected);
 }
 
+/** An amount everybody sees, for the backend; throws `RangeError` outside 64 bits. */
+function visible(amount: bigint): BigUint64Array {
+  if (amount < 0n || amount >= 2n ** 64n) throw new RangeError("not an unsigned 64-bit integer");
+  return BigUint64Array.of(amount);
+}
+
 /** G + amount·H: the commitment of an amount everybody sees, as a coinbase output's. Source: rctOps.cpp `zeroCommit`. */
 export function commitZeroMask(amount: bigint): Uint8Array {
-  const terms = { a: scFromUint64(amount), A: H, b: ONE, B: G };
-  return requirePoint(backend.doubleScalarMultVartime(terms), "generator");
+  return backend.commitVartime(visible(amount), 1);
 }
 
 /**
@@ -60,7 +62,7 @@ export function commitmentsBalance(
   outputs: readonly Uint8Array[],
   fee: bigint,
 ): boolean {
-  const feePoint = backend.foldVartime({ a: scFromUint64(fee), A: H, b: NOTHING, B: H })!;
+  const feePoint = backend.commitVartime(visible(fee), 0);
   const received = backend.pointSum(concatBytes(...inputs));
   const spent = backend.pointSum(concatBytes(...outputs, feePoint));
   return received !== undefined && spent !== undefined && equalBytes(received, spent);

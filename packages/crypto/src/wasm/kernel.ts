@@ -45,6 +45,7 @@ export type Kernel = {
   foldPoints(out: Pointer, a: Pointer, A: Pointer, b: Pointer, B: Pointer, n: number): number;
   doubleScalarMultBatch(out: Pointer, a: Pointer, A: Pointer, b: Pointer, B: Pointer, n: number): number;
   twinScalarMult(out: Pointer, a: Pointer, A: Pointer, b: Pointer, B: Pointer, n: number): number;
+  commitAmounts(out: Pointer, amounts: Pointer, mask: number, n: number): void;
   hashToPoints(out: Pointer, data: Pointer, n: number): void;
   multiexp(out: Pointer, scalars: Pointer, points: Pointer, n: number, m: number, family: number): number;
   multiexpVartime(

@@ -20,6 +20,7 @@ type PointFunctions = Pick<
   | "doubleScalarMultVartime"
   | "twinScalarMultVartime"
   | "foldVartime"
+  | "commitVartime"
   | "hashToPoint"
 >;
 
@@ -170,6 +171,13 @@ export function createPointFunctions(kernel: Kernel, memory: Memory): PointFunct
       const out = memory.room(pairedLength(n));
       const [aAt, AAt, bAt, BAt] = [memory.put(a), memory.put(A), memory.put(b), memory.put(B)];
       return kernel.foldPoints(out, aAt, AAt, bAt, BAt, n) ? memory.read(out, 32 * n) : undefined;
+    },
+    commitVartime(amounts, mask) {
+      const { buffer, byteOffset, byteLength, length: n } = amounts;
+      memory.begin();
+      const out = memory.room(pairedLength(n));
+      kernel.commitAmounts(out, memory.put(new Uint8Array(buffer, byteOffset, byteLength)), mask, n);
+      return memory.read(out, 32 * n);
     },
     hashToPoint(data) {
       const n = countElements("data", data);
