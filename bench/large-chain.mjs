@@ -1,6 +1,6 @@
 // A regtest chain too long for any cache, the same for both programs: recorded payments, then blocks of a miner.
 import { execFile } from "node:child_process";
-import { createWriteStream, mkdtempSync, rmSync } from "node:fs";
+import { createWriteStream, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { finished } from "node:stream/promises";
@@ -94,19 +94,38 @@ async function importChain(dataDir, file) {
   });
 }
 
-/** Folders of both programs that hold the same chain of about `count` blocks; `remove` deletes them. */
-export async function prepareLargeChain(count) {
-  const folder = mkdtempSync(join(tmpdir(), "anulo-"));
-  const folders = { ours: join(folder, "ours"), native: join(folder, "native") };
+/** Makes the chain of both programs in a folder. */
+async function makeChain(folder, { ours, native }, count) {
   const file = join(folder, "chain.raw");
   try {
-    await mine(folders.ours, count);
-    await exportChain(folders.ours, file);
-    await importChain(folders.native, file);
+    await mine(ours, count);
+    await exportChain(ours, file);
+    await importChain(native, file);
     rmSync(file);
   } catch (error) {
     rmSync(folder, { recursive: true, force: true });
     throw error;
   }
-  return { ...folders, remove: () => rmSync(folder, { recursive: true, force: true }) };
+}
+
+const within = (folder) => ({ ours: join(folder, "ours"), native: join(folder, "native") });
+
+/**
+ * Folders of both programs that hold the same chain of about `count` blocks; `remove` deletes them. Where `kept` names
+ * a folder, the chain is looked for there, or made and left there.
+ */
+export async function prepareLargeChain(count, kept) {
+  if (kept === undefined) {
+    const folder = mkdtempSync(join(tmpdir(), "anulo-"));
+    await makeChain(folder, within(folder), count);
+    return { ...within(folder), remove: () => rmSync(folder, { recursive: true, force: true }) };
+  }
+  const folder = join(kept, String(count));
+  if (!existsSync(folder)) {
+    const making = `${folder}.part`;
+    mkdirSync(making, { recursive: true });
+    await makeChain(making, within(making), count);
+    renameSync(making, folder);
+  }
+  return { ...within(folder), remove: () => {} };
 }

@@ -1,5 +1,6 @@
 // Requests for things at random of a chain too long for any cache, as users ask: over 1, 16 and 64 connections, first
-// calls apart from warm ones. ANULO_BENCH_BLOCKS: length of the chain; ANULO_BENCH_ONLY: part of a row's name.
+// calls apart from warm ones. ANULO_BENCH_BLOCKS: length of the chain; ANULO_BENCH_ONLY: part of a row's name;
+// ANULO_BENCH_CHAIN: folder where the chain is kept for later runs.
 import { execFileSync } from "node:child_process";
 import { writePortable } from "@anulo/protocol";
 import { daemon } from "@anulo/rpc";
@@ -152,7 +153,7 @@ async function rowsOfRequests(nodes, genesis) {
 
 /** Rows of the table. */
 export async function measure() {
-  const folders = await prepareLargeChain(BLOCKS);
+  const folders = await prepareLargeChain(BLOCKS, process.env.ANULO_BENCH_CHAIN);
   const nodes = {};
   try {
     const makers = { native: { kind: "real" }, ours: { kind: "ours", dialect: "upstream" } };

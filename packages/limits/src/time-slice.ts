@@ -1,4 +1,5 @@
 import { setImmediate } from "node:timers/promises";
+import { type MaybePromise, whenReady } from "./maybe-promise.ts";
 
 /** Milliseconds of work after which other work on the event loop goes first: short enough for RPC calls to not notice. */
 export const SLICE_MS = 10;
@@ -58,42 +59,65 @@ export class TimeSlice {
   }
 }
 
-/** Runs `step` for each item, in slices. */
-export async function forEachSliced<T>(
+/** Runs `step` for each item, in slices: at once where one is enough. */
+export function forEachSliced<T>(
   items: Iterable<T>,
   step: (item: T) => void,
   options?: SliceOptions,
-): Promise<void> {
-  const slice = new TimeSlice(options);
-  try {
-    for (const item of items) {
-      if (slice.isOver) await slice.yield();
-      step(item);
-    }
-  } finally {
-    slice.end();
+): MaybePromise<void> {
+  return runSliced(stepsOf(items, step), options);
+}
+
+function* stepsOf<T>(items: Iterable<T>, step: (item: T) => void): Generator<void, void> {
+  for (const item of items) {
+    step(item);
+    yield;
   }
 }
 
-/** Maps each item, in slices. */
-export async function mapSliced<T, R>(
+/** Maps each item, in slices: at once where one is enough. */
+export function mapSliced<T, R>(
   items: Iterable<T>,
   map: (item: T) => R,
   options?: SliceOptions,
-): Promise<R[]> {
+): MaybePromise<R[]> {
   const results: R[] = [];
-  await forEachSliced(items, (item) => void results.push(map(item)), options);
-  return results;
+  const done = forEachSliced(items, (item) => void results.push(map(item)), options);
+  return whenReady(done, () => results);
 }
 
-/** Runs a generator to its end, in slices: it yields wherever it may pause, and is ended where the work is aborted. */
-export async function runSliced<T>(steps: Generator<void, T>, options?: SliceOptions): Promise<T> {
+/**
+ * Runs a generator to its end, in slices: it yields wherever it may pause, and is ended where the work is aborted. The
+ * first slice runs at once; where it is enough, the value is there without a promise.
+ */
+export function runSliced<T>(steps: Generator<void, T>, options?: SliceOptions): MaybePromise<T> {
   const slice = new TimeSlice(options);
+  let step: IteratorResult<void, T>;
+  try {
+    step = runSlice(steps, slice);
+  } catch (error) {
+    slice.end();
+    throw error;
+  }
+  if (step.done !== true) return runRest(steps, slice);
+  slice.end();
+  return step.value;
+}
+
+/** Runs as many steps as fit into a slice; the last of them. */
+function runSlice<T>(steps: Generator<void, T>, slice: TimeSlice): IteratorResult<void, T> {
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true || slice.isOver) return step;
+  }
+}
+
+async function runRest<T>(steps: Generator<void, T>, slice: TimeSlice): Promise<T> {
   try {
     for (;;) {
-      const step = steps.next();
+      await slice.yield();
+      const step = runSlice(steps, slice);
       if (step.done === true) return step.value;
-      if (slice.isOver) await slice.yield();
     }
   } finally {
     slice.end();

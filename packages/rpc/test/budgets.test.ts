@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { connect, type Socket } from "node:net";
 import { describe, it, type TestContext } from "node:test";
-import { mapSliced } from "@anulo/limits";
+import { mapSliced, whenFailed, whenReady } from "@anulo/limits";
 import { blockHeader } from "../src/daemon/fields.ts";
 import {
   createRpcServer,
@@ -125,19 +125,25 @@ describe("a caller who leaves", () => {
         async getTransactionPoolHashes(_params, { caller }) {
           asked.push("path");
           const { signal } = caller;
-          await mapSliced(endless(), () => 1, { sliceMs: 0, signal }).catch((error: unknown) => {
-            ended.push(error);
-            throw error;
-          });
+          await whenFailed(
+            () => mapSliced(endless(), () => 1, { sliceMs: 0, signal }),
+            (error) => {
+              ended.push(error);
+              throw error;
+            },
+          );
           return { tx_hashes: [] };
         },
         async getTxpoolBacklog(_params, { caller }) {
           asked.push("method");
           const { signal } = caller;
-          await mapSliced(endless(), () => 1, { sliceMs: 0, signal }).catch((error: unknown) => {
-            ended.push(error);
-            throw error;
-          });
+          await whenFailed(
+            () => mapSliced(endless(), () => 1, { sliceMs: 0, signal }),
+            (error) => {
+              ended.push(error);
+              throw error;
+            },
+          );
           return {} as never;
         },
       },
@@ -338,7 +344,7 @@ describe("the share of strangers", () => {
       if (begun < 60) setImmediate(look);
     };
     setImmediate(look);
-    await Promise.all(Array.from({ length: 60 }, () => share.turn().then(work)));
+    await Promise.all(Array.from({ length: 60 }, () => whenReady(share.turn(), work)));
     assert.ok(most <= 10, `${most} requests of 3 ms in one turn`);
   });
 });

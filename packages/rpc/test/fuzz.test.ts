@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import type { MaybePromise } from "@anulo/limits";
 import { writePortable } from "@anulo/protocol";
 import fc from "fast-check";
 import {
@@ -65,7 +66,10 @@ async function holds(run: () => Promise<{ status: number }>): Promise<void> {
 describe("any request", () => {
   type Request = Parameters<typeof answerJsonRpc>[2];
   /** Answers a request that has all to itself, and takes nothing once it is answered. */
-  async function within<T>(of: Request["dialect"], answer: (request: Request) => Promise<T>): Promise<T> {
+  async function within<T>(
+    of: Request["dialect"],
+    answer: (request: Request) => MaybePromise<T>,
+  ): Promise<T> {
     const budget = new RequestBudget(caller, 0);
     const request = { dialect: of, restricted: false, mayAct: true, remoteAddress: "", caller, budget };
     const result = await answer(request);

@@ -1,3 +1,4 @@
+import { type MaybePromise, whenFailed, whenReady } from "@anulo/limits";
 import { BadBytes, httpLimits, openPortable, type PortableObject, writePortable } from "@anulo/protocol";
 import type { Call, Implemented } from "../define.ts";
 import { BadRequest, RpcError } from "../errors.ts";
@@ -13,25 +14,28 @@ export function isBinaryBody(body: Uint8Array): boolean {
 }
 
 /** Answers a binary path: portable storage for portable storage; a body that is none is HTTP 400. */
-export async function answerBinaryPath<Context>(
+export function answerBinaryPath<Context>(
   found: Implemented<Context>,
   body: Uint8Array,
   request: RequestInfo,
   rules: Rules<Context>,
-): Promise<Answer> {
+): MaybePromise<Answer> {
   const { call } = found;
-  request.budget.checkRequest(call.cost, 0);
-  const params = readBinaryParams(call, body, request.budget.memoryFor(call.cost));
+  const { budget } = request;
+  budget.checkRequest(call.cost, 0);
+  const params = readBinaryParams(call, body, budget.memoryFor(call.cost));
   if (params === undefined) return badRequest;
-  try {
-    await request.budget.admit(call.cost);
-    const result = await runHandler(found, params.value, request, rules);
-    return binaryResult(call, await writeLongLists(call.result, result, { form: "portable", request }));
-  } catch (error) {
+  const answer = () => {
+    const result = whenReady(budget.admit(call.cost), () => runHandler(found, params.value, request, rules));
+    const writing = { form: "portable", request } as const;
+    const written = whenReady(result, (value) => writeLongLists(call.result, value, writing));
+    return whenReady(written, (value) => binaryResult(call, value));
+  };
+  return whenFailed(answer, (error) => {
     const refusal = visibleError(error, call, { request, log: rules.log });
     if (!(error instanceof RpcError)) return failed;
     return binaryResult(call, { ...(call.result.absent() as object), status: refusal.message });
-  }
+  });
 }
 
 function readBinaryParams(call: Call, body: Uint8Array, memoryBytes: number): { value: unknown } | undefined {

@@ -1,3 +1,4 @@
+import { type MaybePromise, whenReady } from "@anulo/limits";
 import type { Call, Handler, Implemented, Need } from "../define.ts";
 import type { Dialect } from "../dialect.ts";
 import { BadRequest, protocolErrors, RpcError } from "../errors.ts";
@@ -30,7 +31,7 @@ export interface RequestCaller {
 /** What handlers are given and what must hold before they run. */
 export type Rules<Context> = {
   /** Handlers wait for it. */
-  readonly context: (request: RequestInfo) => Context | Promise<Context>;
+  readonly context: (request: RequestInfo) => MaybePromise<Context>;
   /** Whether a need of a declaration is met; left out, every need is. */
   readonly isMet?: (need: Need, context: Context) => boolean;
   readonly log?: Logger;
@@ -95,20 +96,20 @@ export function readParams(call: Call, params: Json): unknown {
 }
 
 /** Runs a handler with params already read; throws RpcError for every refusal the caller may see. */
-export async function runHandler<Context>(
+export function runHandler<Context>(
   { call, handler }: Implemented<Context>,
   params: unknown,
   request: RequestInfo,
   rules: Rules<Context>,
-): Promise<unknown> {
+): MaybePromise<unknown> {
   rules.log?.info("call", { call: call.name, from: request.remoteAddress });
-  const given = rules.context(request);
-  const context = given instanceof Promise ? await given : given;
-  for (const need of call.needs) {
-    if (rules.isMet?.(need, context) === false) throw errorOf(unmet[need]);
-  }
-  if (handler === undefined) throw errorOf(protocolErrors.notImplemented);
-  return await (handler as Handler<Call, Context>)(params as never, context);
+  return whenReady(rules.context(request), (context) => {
+    for (const need of call.needs) {
+      if (rules.isMet?.(need, context) === false) throw errorOf(unmet[need]);
+    }
+    if (handler === undefined) throw errorOf(protocolErrors.notImplemented);
+    return (handler as Handler<Call, Context>)(params as never, context);
+  });
 }
 
 /**

@@ -1,4 +1,10 @@
-import { ByteBudget, type ByteReservation, type CostLimits, TimeSlice } from "@anulo/limits";
+import {
+  ByteBudget,
+  type ByteReservation,
+  type CostLimits,
+  type MaybePromise,
+  TimeSlice,
+} from "@anulo/limits";
 import { isExpensive } from "../costs.ts";
 import type { Limits } from "./limits.ts";
 
@@ -166,9 +172,18 @@ export class CallerShare {
    * Waits until a request may begin: strangers' are begun for a few milliseconds in each turn of the event loop, so
    * that the owner's come in between, however many there are.
    */
-  async turn(): Promise<void> {
+  turn(): MaybePromise<void> {
     if (!this.#isForStrangers) return;
+    if (this.#turn?.isOver === true) return this.#nextTurn();
+    this.#beginTurn();
+  }
+
+  async #nextTurn(): Promise<void> {
     while (this.#turn?.isOver === true) await new Promise((resolve) => setImmediate(resolve));
+    this.#beginTurn();
+  }
+
+  #beginTurn(): void {
     if (this.#turn !== undefined) return;
     this.#turn = new TimeSlice({ sliceMs: TURN_MS });
     setImmediate(() => {
@@ -180,7 +195,7 @@ export class CallerShare {
    * Waits until a response may be made that costs so much at most; undefined when the caller leaves before, or has
    * waited for too long.
    */
-  admit(caller: Caller, cost: CostLimits): Admission | undefined | Promise<Admission | undefined> {
+  admit(caller: Caller, cost: CostLimits): MaybePromise<Admission | undefined> {
     const { heldBytes, heldBytesPerAddress, reservedBytes, slowMs } = this.limits;
     // Never more than requests leave free, however low the limits are set.
     const most = Math.min(heldBytes, heldBytesPerAddress) / 2;

@@ -1,4 +1,4 @@
-import { TimeSlice } from "@anulo/limits";
+import { type MaybePromise, TimeSlice, whenFailed, whenReady } from "@anulo/limits";
 import { BYTES_PER_VALUE } from "../costs.ts";
 import type { Implemented } from "../define.ts";
 import { protocolErrors, type RpcError } from "../errors.ts";
@@ -28,12 +28,12 @@ export type JsonRpcCalls<Context> = {
 };
 
 /** Answers one body of `/json_rpc`, or a batch in the contract dialect. */
-export async function answerJsonRpc<Context>(
+export function answerJsonRpc<Context>(
   calls: JsonRpcCalls<Context>,
   body: Uint8Array,
   request: RequestInfo,
   rules: Rules<Context>,
-): Promise<Answer> {
+): MaybePromise<Answer> {
   const { limits } = calls;
   const maxValues = Math.min(calls.memoryBytes, limits.requestMemoryBytes) / BYTES_PER_VALUE;
   let parsed: ParsedBody;
@@ -50,13 +50,16 @@ export async function answerJsonRpc<Context>(
   if (!found.every((call) => isAllowed(call, request))) return notAllowed;
   const declared = found.map(({ cost }) => cost);
   const cost = isBatch ? batchCost(limits, declared) : declared[0];
-  if (cost !== undefined) {
-    request.budget.checkRequest(cost, values);
-    await request.budget.admit(cost);
-  }
-  if (!isBatch) return jsonAnswer(await answerMessage(messages[0]!, request, rules));
-  return jsonAnswer(await answerBatch(messages, request, rules));
+  if (cost !== undefined) request.budget.checkRequest(cost, values);
+  const admitted = cost === undefined ? undefined : request.budget.admit(cost);
+  const text = whenReady(admitted, () =>
+    isBatch ? answerBatch(messages, request, rules) : answerMessage(messages[0]!, request, rules),
+  );
+  return whenReady(text, jsonAnswer);
 }
+
+/** Of a result, as part of its message. */
+const INDENT = "  ";
 
 /** Room in a batch's response for refusing one of its requests. */
 const REFUSAL_BYTES = 200;
@@ -128,23 +131,21 @@ function readMessage<Context>(
   return { id, found, params: paramsOf(message.params, found.call.params.kind === "list") };
 }
 
-async function answerMessage<Context>(
+function answerMessage<Context>(
   message: ReadMessage<Context>,
   request: RequestInfo,
   rules: Rules<Context>,
-): Promise<string> {
+): MaybePromise<string> {
   const { id } = message;
   if ("error" in message) return errorText(id, message.error);
   const { call } = message.found;
-  try {
-    const params = readParams(call, message.params);
-    const form = { dialect: request.dialect, indent: "  " };
-    const answer = await runHandler(message.found, params, request, rules);
-    const result = await writeLongLists(call.result, answer, { form, request });
-    return resultText(id, call.result.write(result, form.dialect, form.indent));
-  } catch (error) {
-    return errorText(id, visibleError(error, call, { request, log: rules.log }));
-  }
+  const answer = () => {
+    const result = runHandler(message.found, readParams(call, message.params), request, rules);
+    const form = { dialect: request.dialect, indent: INDENT };
+    const written = whenReady(result, (value) => writeLongLists(call.result, value, { form, request }));
+    return whenReady(written, (value) => resultText(id, call.result.write(value, form.dialect, INDENT)));
+  };
+  return whenFailed(answer, (error) => errorText(id, visibleError(error, call, { request, log: rules.log })));
 }
 
 function isAbsent(value: Json | undefined): boolean {
@@ -158,10 +159,10 @@ function paramsOf(params: Json | undefined, isList: boolean): Json {
 }
 
 function resultText(id: Json, result: string): string {
-  return `{\r\n  "id": ${formatJson(id, "  ")},\r\n  "jsonrpc": "2.0",\r\n  "result": ${result}\r\n}`;
+  return `{\r\n  "id": ${formatJson(id, INDENT)},\r\n  "jsonrpc": "2.0",\r\n  "result": ${result}\r\n}`;
 }
 
 function errorText(id: Json, { code, message }: RpcError): string {
   const error = `{\r\n    "code": ${code},\r\n    "message": ${quote(message)}\r\n  }`;
-  return `{\r\n  "error": ${error},\r\n  "id": ${formatJson(id, "  ")},\r\n  "jsonrpc": "2.0"\r\n}`;
+  return `{\r\n  "error": ${error},\r\n  "id": ${formatJson(id, INDENT)},\r\n  "jsonrpc": "2.0"\r\n}`;
 }

@@ -1,4 +1,4 @@
-import { TimeSlice } from "@anulo/limits";
+import { type MaybePromise, runSliced, whenReady } from "@anulo/limits";
 import { type PortableArray, type PortableObject, rememberPortable } from "@anulo/protocol";
 import type { Dialect } from "../dialect.ts";
 import type { ListSchema, RecordSchema } from "../schema/composites.ts";
@@ -6,7 +6,6 @@ import { Lasting, lasting } from "../schema/lasting.ts";
 import { type AnySchema, type Fields, scalarOf } from "../schema/schema.ts";
 import { Drawn, type Elements, Written } from "../schema/written.ts";
 import type { RequestInfo } from "./call.ts";
-import { CallerLeft } from "./request-budget.ts";
 
 /** Elements of a list that is written in turns: as text a few, since each may be a transaction. */
 const LONG_LISTS = { text: 16, portable: 256 };
@@ -24,19 +23,20 @@ type Writing = { readonly form: Form; readonly request?: RequestInfo };
  * The result with its long lists written already, between turns of the event loop, so that a long answer keeps
  * nobody waiting. Lists inside of lists are written with the element they belong to.
  */
-export async function writeLongLists(schema: AnySchema, result: unknown, writing: Writing): Promise<unknown> {
+export function writeLongLists(schema: AnySchema, result: unknown, writing: Writing): MaybePromise<unknown> {
   if (typeof result !== "object" || result === null) return result;
-  if (!(result instanceof Lasting)) return await writeListsOf(schema, result, writing);
+  if (!(result instanceof Lasting)) return writeListsOf(schema, result, writing);
   const { facts, changing } = result;
-  return lasting(await writtenFacts(schema, facts, writing.form), changing);
+  return whenReady(writtenFacts(schema, facts, writing.form), (known) => lasting(known, changing));
 }
 
 /** Facts whose long lists are written, by the facts and the form they are written in. */
-const written = new WeakMap<object, Map<string, Promise<object>>>();
+const written = new WeakMap<object, Map<string, MaybePromise<object>>>();
 
 /** Writes the long lists of lasting facts once for all who ask meanwhile and later. */
-function writtenFacts(schema: AnySchema, facts: object, form: Form): Promise<object> {
-  const forms = written.get(facts) ?? new Map<string, Promise<object>>();
+function writtenFacts(schema: AnySchema, facts: object, form: Form): MaybePromise<object> {
+  if (longListsOf(schema, facts, form).length === 0) return facts;
+  const forms = written.get(facts) ?? new Map<string, MaybePromise<object>>();
   written.set(facts, forms);
   const key = form === "portable" ? form : form.dialect + form.indent;
   const known = forms.get(key) ?? writeListsOf(schema, facts, { form });
@@ -45,18 +45,41 @@ function writtenFacts(schema: AnySchema, facts: object, form: Form): Promise<obj
 }
 
 /** The same object where there is no long list. */
-async function writeListsOf(schema: AnySchema, result: object, writing: Writing): Promise<object> {
+function writeListsOf(schema: AnySchema, result: object, writing: Writing): MaybePromise<object> {
+  const names = longListsOf(schema, result, writing.form);
+  if (names.length === 0) return result;
+  const { request } = writing;
+  const options = request === undefined ? {} : { signal: request.caller.signal };
+  return runSliced(writeLists(schema as RecordSchema<Fields>, { result, names }, writing), options);
+}
+
+/** Names of the fields that hold long lists. */
+function longListsOf(schema: AnySchema, result: object, form: Form): string[] {
   const { fields } = schema as Partial<RecordSchema<Fields>>;
-  if (fields === undefined) return result;
-  const longest = writing.form === "portable" ? LONG_LISTS.portable : LONG_LISTS.text;
-  const long = Object.entries(result).filter(
-    ([name, value]) => isElements(value) && value.length > longest && isList(fields[name]),
-  );
-  if (long.length === 0) return result;
-  const lists: Record<string, unknown> = {};
-  for (const [name, values] of long) {
+  const names: string[] = [];
+  if (fields === undefined) return names;
+  const longest = form === "portable" ? LONG_LISTS.portable : LONG_LISTS.text;
+  for (const name in result) {
+    const value: unknown = result[name as keyof typeof result];
+    if (isElements(value) && value.length > longest && isList(fields[name])) names.push(name);
+  }
+  return names;
+}
+
+type LongLists = { readonly result: object; readonly names: readonly string[] };
+
+function* writeLists(
+  { fields }: RecordSchema<Fields>,
+  { result, names }: LongLists,
+  writing: Writing,
+): Generator<void, object> {
+  const lists: Record<string, Written> = {};
+  for (const name of names) {
     const { item } = fields[name] as ListSchema<AnySchema>;
-    lists[name] = await writeList(item, values as Elements<unknown>, writing);
+    const values = result[name as keyof typeof result] as Elements<unknown>;
+    lists[name] = yield* writing.form === "portable"
+      ? writePortableList(item, values)
+      : writeTextList(item, values, { ...writing, form: writing.form });
   }
   return { ...result, ...lists };
 }
@@ -69,45 +92,38 @@ function isList(schema: AnySchema | undefined): schema is ListSchema<AnySchema> 
   return schema?.kind === "list" && "item" in schema;
 }
 
-async function writeList(item: AnySchema, values: Elements<unknown>, writing: Writing): Promise<Written> {
-  const { form, request } = writing;
-  if (form !== "portable") {
-    // Joined piece by piece: of texts that are only linked together the links take more memory than the letters.
-    const pieces: string[] = [];
-    let texts: string[] = [];
-    let bytes = 0;
-    await inTurns(values, request, (value) => {
-      texts.push(item.write(value, form.dialect, `${form.indent}  `));
-      if (texts.length < TEXTS_PER_PIECE) return;
+/** Joined piece by piece: of texts that are only linked together the links take more memory than the letters. */
+function* writeTextList(
+  item: AnySchema,
+  values: Elements<unknown>,
+  { form, request }: Writing & { readonly form: Exclude<Form, "portable"> },
+): Generator<void, Written> {
+  const pieces: string[] = [];
+  let texts: string[] = [];
+  let bytes = 0;
+  for (let at = 0; at < values.length; at++) {
+    texts.push(item.write(values.at(at)!, form.dialect, `${form.indent}  `));
+    if (texts.length === TEXTS_PER_PIECE) {
       const piece = texts.join();
       bytes += piece.length;
       request?.budget.check(bytes);
       pieces.push(piece);
       texts = [];
-    });
-    if (texts.length > 0) pieces.push(texts.join());
-    return new Written(values.length, `[${pieces.join()}]`);
+    }
+    if ((at & 3) === 3) yield;
   }
-  const entries: ReturnType<typeof scalarOf>[] = [];
-  await inTurns(values, request, (value) => {
-    const entry = scalarOf(item.writePortable(value)!);
-    if (entry.type === "object") rememberPortable(entry.value as PortableObject);
-    entries.push(entry);
-  });
-  const array = { type: entries[0]!.type, values: entries.map(({ value }) => value) };
-  return new Written(values.length, array as PortableArray);
+  if (texts.length > 0) pieces.push(texts.join());
+  return new Written(values.length, `[${pieces.join()}]`);
 }
 
-async function inTurns<T>(
-  values: Elements<T>,
-  request: RequestInfo | undefined,
-  step: (value: T) => void,
-): Promise<void> {
-  const slice = new TimeSlice();
+function* writePortableList(item: AnySchema, values: Elements<unknown>): Generator<void, Written> {
+  const entries: ReturnType<typeof scalarOf>[] = [];
   for (let at = 0; at < values.length; at++) {
-    step(values.at(at)!);
-    if ((at & 3) !== 3 || !slice.isOver) continue;
-    await slice.yield();
-    if (request?.caller.isGone) throw new CallerLeft();
+    const entry = scalarOf(item.writePortable(values.at(at)!)!);
+    if (entry.type === "object") rememberPortable(entry.value as PortableObject);
+    entries.push(entry);
+    if ((at & 3) === 3) yield;
   }
+  const array = { type: entries[0]!.type, values: entries.map(({ value }) => value) };
+  return new Written(values.length, array as PortableArray);
 }

@@ -1,3 +1,4 @@
+import { type MaybePromise, whenFailed, whenReady } from "@anulo/limits";
 import { BYTES_PER_VALUE } from "../costs.ts";
 import type { Implemented } from "../define.ts";
 import type { RpcError } from "../errors.ts";
@@ -10,28 +11,29 @@ import { BadParams, type RequestInfo, type Rules, readParams, runHandler, visibl
 import { writeLongLists } from "./long-answer.ts";
 
 /** Answers a plain path: a bare JSON object for a JSON object; a body that is none is HTTP 400. */
-export async function answerPlainPath<Context>(
+export function answerPlainPath<Context>(
   found: Implemented<Context>,
   body: Uint8Array,
   request: RequestInfo,
   rules: Rules<Context>,
-): Promise<Answer> {
+): MaybePromise<Answer> {
   const { call } = found;
-  try {
-    const { object, values } = parseCountedJson(body, request.budget.memoryFor(call.cost) / BYTES_PER_VALUE);
-    request.budget.checkRequest(call.cost, values);
+  const { budget, dialect } = request;
+  const answer = () => {
+    const { object, values } = parseCountedJson(body, budget.memoryFor(call.cost) / BYTES_PER_VALUE);
+    budget.checkRequest(call.cost, values);
     const params = readParams(call, object);
-    await request.budget.admit(call.cost);
-    const form = { dialect: request.dialect, indent: "" };
-    const answer = await runHandler(found, params, request, rules);
-    const result = await writeLongLists(call.result, answer, { form, request });
-    return jsonAnswer(call.result.write(result, form.dialect, form.indent));
-  } catch (error) {
+    const result = whenReady(budget.admit(call.cost), () => runHandler(found, params, request, rules));
+    const form = { dialect, indent: "" };
+    const written = whenReady(result, (value) => writeLongLists(call.result, value, { form, request }));
+    return whenReady(written, (value) => jsonAnswer(call.result.write(value, dialect, "")));
+  };
+  return whenFailed(answer, (error) => {
     if (error instanceof BadJson || error instanceof BadParams) return badRequest;
     const refusal = visibleError(error, call, { request, log: rules.log });
     if (refusal !== error) return failed;
     return jsonAnswer(refusalText(found, refusal, request));
-  }
+  });
 }
 
 /** On plain paths a refusal is a `status` that is not `OK`; the other fields are zero. */

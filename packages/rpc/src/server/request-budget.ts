@@ -1,4 +1,4 @@
-import type { CostLimits } from "@anulo/limits";
+import { type CostLimits, type MaybePromise, whenReady } from "@anulo/limits";
 import { BYTES_PER_VALUE } from "../costs.ts";
 import type { Admission, Caller, ResponseHold } from "./caller-share.ts";
 
@@ -47,14 +47,16 @@ export class RequestBudget {
   }
 
   /** Waits until the response may be made; throws CallerLeft or OverBudget. */
-  async admit(cost: CostLimits): Promise<void> {
-    const { share } = this.#caller;
-    const asked = share.admit(this.#caller, cost);
-    const admission = asked instanceof Promise ? await asked : asked;
+  admit(cost: CostLimits): MaybePromise<void> {
+    const admission = this.#caller.share.admit(this.#caller, cost);
+    return whenReady(admission, (given) => this.#begin(given, cost));
+  }
+
+  #begin(admission: Admission | undefined, cost: CostLimits): void {
     if (admission === undefined && !this.#caller.hasLeft) throw new OverBudget("port", "waited for too long");
     if (admission === undefined) throw new CallerLeft();
     this.#admission = admission;
-    this.#responseBytes = Math.min(cost.responseBytes, share.limits.answerBytes);
+    this.#responseBytes = Math.min(cost.responseBytes, this.#caller.share.limits.answerBytes);
     if (this.#caller.hasLeft) throw new CallerLeft();
   }
 

@@ -1,4 +1,5 @@
 import type { Answer } from "./answer.ts";
+import type { ResponseHold } from "./caller-share.ts";
 import type { PageFault } from "./foreign-page.ts";
 import type { HttpAnswer } from "./http/connection.ts";
 import type { RequestHead } from "./http/request-head.ts";
@@ -63,13 +64,18 @@ function dateNow(): string {
   return dateText;
 }
 
-/** An answer as HTTP. */
-export function httpAnswer(head: RequestHead, { status, type, body }: Answer, origins: Origins): HttpAnswer {
+/** An answer as HTTP, with what holds its memory. */
+export function httpAnswer(
+  head: RequestHead,
+  { status, type, body }: Answer,
+  origins: Origins,
+  hold?: ResponseHold,
+): HttpAnswer {
   const closes = head.saysClose || status === 413;
   const line = `${status} ${reasons[status]}`;
   const more = status === 405 ? "Allow: POST\r\n" : "";
   const facts = { status: line, length: body.length, type, closes, origins, more };
-  return { head: heading(head, facts), body, closes };
+  return { head: heading(head, facts), body, closes, hold };
 }
 
 /** What a browser asks before a request of another origin. */

@@ -1,3 +1,4 @@
+import { type MaybePromise, whenFailed, whenReady } from "@anulo/limits";
 import type { Call, Implemented } from "../define.ts";
 import type { Dialect } from "../dialect.ts";
 import type { DigestAuth } from "../digest-auth.ts";
@@ -18,7 +19,7 @@ import { challengeAnswer, forbiddenAnswer, httpAnswer, type Origins, optionsAnsw
 
 /** Answers requests to the paths of a service. */
 export interface Answerer {
-  answer(path: string, body: Uint8Array, request: RequestInfo): Promise<Answer>;
+  answer(path: string, body: Uint8Array, request: RequestInfo): MaybePromise<Answer>;
   /** Longest body of a request to a path. */
   requestBytesOf(path: string): number;
 }
@@ -43,7 +44,7 @@ export function createAnswerer<Context>(
   const strangers = { byName, memoryBytes: memoryOf(byName, true), limits: limits.strangers };
   return {
     requestBytesOf: (path) => paths.get(path)?.call.cost.requestBytes ?? Number.POSITIVE_INFINITY,
-    async answer(path, body, request) {
+    answer(path, body, request) {
       if (path === "/json_rpc") {
         return answerJsonRpc(request.restricted ? strangers : owners, body, request, rules);
       }
@@ -105,7 +106,7 @@ export function createHttpService(service: Service, restricted: boolean): Omit<H
       if (verdict === "ok") return undefined;
       return challengeAnswer(head, auth!.challenge(verdict === "stale"), origins);
     },
-    async answer(head, body, caller) {
+    answer(head, body, caller) {
       const isContract = dialect === "contract";
       if (body === "too large") return isContract ? httpAnswer(head, tooLarge, origins) : undefined;
       // The original does not know chunks: to it such a request has no body.
@@ -114,7 +115,7 @@ export function createHttpService(service: Service, restricted: boolean): Omit<H
       const mayAct = head.method === "POST" || auth !== undefined;
       const { remoteAddress } = caller;
       const request = { dialect, restricted, mayAct, remoteAddress, caller, budget };
-      return await answerWithin(service, { head, body: known, request, share, caller });
+      return answerWithin(service, { head, body: known, request, share, caller });
     },
   };
 }
@@ -128,28 +129,39 @@ type Asked = {
 };
 
 /** The answer with the memory it takes, or undefined when the caller is to be cut off. */
-async function answerWithin(service: Service, asked: Asked): Promise<HttpAnswer | undefined> {
-  const { head, body, request, share, caller } = asked;
-  const { log, origins, answerer } = service;
-  if (!share.begin(caller)) return httpAnswer(head, overloaded, origins);
-  try {
-    if (request.restricted) await share.turn();
-    if (caller.hasLeft) return undefined;
-    const answer = await answerer.answer(head.target, body, request);
-    const hold = request.budget.settle(answer.body.length);
-    return { ...httpAnswer(head, answer, origins), ...(hold !== undefined && { hold }) };
-  } catch (error) {
-    if (error instanceof CallerLeft) return undefined;
-    if (error instanceof OverBudget) {
-      if (error.of === "response") log.warn("rpc answer too long", { path: head.target });
-      return httpAnswer(head, unaffordable[error.of], origins);
-    }
-    log.error("rpc request failed", { error });
-    return undefined;
-  } finally {
+function answerWithin(service: Service, asked: Asked): MaybePromise<HttpAnswer | undefined> {
+  const { head, request, share, caller } = asked;
+  if (!share.begin(caller)) return httpAnswer(head, overloaded, service.origins);
+  const answer = whenFailed(
+    () => whenReady(share.turn(), () => answerAdmitted(service, asked)),
+    (error) => answerToError(service, head, error),
+  );
+  return whenReady(answer, (made) => {
     request.budget.end();
     share.end(caller);
+    return made;
+  });
+}
+
+function answerAdmitted(
+  { answerer, origins }: Service,
+  { head, body, request, caller }: Asked,
+): MaybePromise<HttpAnswer | undefined> {
+  if (caller.hasLeft) return undefined;
+  return whenReady(answerer.answer(head.target, body, request), (answer) => {
+    const hold = request.budget.settle(answer.body.length);
+    return httpAnswer(head, answer, origins, hold);
+  });
+}
+
+/** Undefined when the caller is to be cut off. */
+function answerToError({ log, origins }: Service, head: RequestHead, error: unknown): HttpAnswer | undefined {
+  if (error instanceof OverBudget) {
+    if (error.of === "response") log.warn("rpc answer too long", { path: head.target });
+    return httpAnswer(head, unaffordable[error.of], origins);
   }
+  if (!(error instanceof CallerLeft)) log.error("rpc request failed", { error });
+  return undefined;
 }
 
 const unaffordable: Readonly<Record<OverBudget["of"], Answer>> = {

@@ -1,5 +1,5 @@
 import type { Socket } from "node:net";
-import { TimeSlice } from "@anulo/limits";
+import { type MaybePromise, TimeSlice, whenReady } from "@anulo/limits";
 import type { Caller, ResponseHold } from "../caller-share.ts";
 import type { Limits } from "../limits.ts";
 import { BadFraming, type BodyReader, createBodyReader } from "./body-reader.ts";
@@ -14,7 +14,7 @@ export type HttpAnswer = {
   /** Nothing follows this answer on its connection. */
   readonly closes: boolean;
   /** The memory the body takes; shrinks as bytes leave. */
-  readonly hold?: ResponseHold;
+  readonly hold?: ResponseHold | undefined;
 };
 
 /** The bounds one connection keeps. */
@@ -32,8 +32,8 @@ export interface HttpService {
   requestBytesOf(head: RequestHead): number;
   /** Looks at the head alone: an answer here means that the body is dropped; `cut` ends the connection. */
   screen(head: RequestHead, caller: Caller): HttpAnswer | "cut" | undefined;
-  /** Answers a whole request; undefined cuts the caller off. Never rejects. */
-  answer(head: RequestHead, body: Buffer | "too large", caller: Caller): Promise<HttpAnswer | undefined>;
+  /** Answers a whole request; undefined cuts the caller off. Never throws nor rejects. */
+  answer(head: RequestHead, body: Buffer | "too large", caller: Caller): MaybePromise<HttpAnswer | undefined>;
   closed(connection: HttpConnection): void;
 }
 
@@ -226,7 +226,7 @@ export class HttpConnection {
     this.#early = undefined;
     if (early !== undefined) return void this.#send(early, head, body === "too large");
     this.#isAwaited = true;
-    this.#service.answer(head, body, this.#caller).then((answer) => {
+    void whenReady(this.#service.answer(head, body, this.#caller), (answer) => {
       if (this.#state === "closed" || !this.#isAwaited) return void answer?.hold?.release();
       this.#isAwaited = false;
       this.#caller.request.resize(0);
