@@ -138,8 +138,11 @@ function tableHandle<K, V>(named: NamedTable<K, V>): TableHandle<K, V> {
  */
 const MAP_BYTES = process.platform === "win32" ? undefined : 2 ** 40;
 
-/** An option the binding reads but does not declare: the system shall not read pages ahead, rows are all over the file. */
-const unlisted = { noReadAhead: true };
+/**
+ * Options the binding reads but does not declare. The system shall not read pages ahead: rows are all over the file.
+ * Each commit reads the list of free pages anew and only so many entries of it (docs/database.md, "Free pages").
+ */
+const unlisted = { noReadAhead: true, maxFreeSpaceToRetain: 0, maxFreeSpaceToLoad: 1000 };
 
 export interface EnvironmentOptions {
   readonly readOnly?: boolean;

@@ -49,27 +49,6 @@ function checkIdentity({ root, tables }: Environment, { network, recovery }: Ide
   }
 }
 
-/** What the binding tells of the list of free pages: records longer than a page lie on pages of their own. */
-type FreePages = { readonly free: { readonly overflowPages: number } };
-
-const FIRST_COMMITS = 16;
-const FIRST_COMMIT_BYTES = 64 * 1024;
-
-/**
- * Commits of some pages each before anybody reads. Where an earlier process left a long list of free pages and a
- * snapshot is open from the first commits on, the binding (3.5.6) misses records of the list that it never wrote, and
- * ends the process or the commit: with 15,000 blocks of `npm run scale` at the second commit. After commits like these
- * it has not; with many snapshots open it may still, so this is a stopgap.
- */
-function settleFreePages({ root, tables }: Environment): void {
-  if ((root.getStats() as FreePages).free.overflowPages === 0) return;
-  const bytes = Buffer.alloc(FIRST_COMMIT_BYTES);
-  for (let i = 0; i < FIRST_COMMITS; i += 2) {
-    root.transactionSync(() => tables.properties.put("scratch", bytes));
-    root.transactionSync(() => tables.properties.remove("scratch"));
-  }
-}
-
 function otherSchema(schema: string): WrongDatabase {
   return new WrongDatabase(
     `the database has schema ${schema}, this program reads ${SCHEMA_VERSION}: move it away and sync again`,
@@ -99,7 +78,6 @@ async function openFile(path: string, options: StoreOptions): Promise<Omit<Opene
     flusher = createFlusher({ environment, path, mode: syncMode, onFault });
     await flusher.flush();
     checkIdentity(environment, { network, recovery });
-    settleFreePages(environment);
     return { path, environment, recovery, flusher, onFault };
   } catch (error) {
     await flusher?.close();

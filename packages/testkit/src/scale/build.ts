@@ -1,7 +1,7 @@
 import { openStore } from "@anulo/storage";
 import { type BlockShape, fakeBlock } from "./fake-blocks.ts";
 
-/** Blocks of one write transaction, as in a sync: larger ones leave so many free pages that each commit pays for their list. */
+/** Blocks of one write transaction, as in a sync. */
 const BLOCKS_PER_WRITE = 100;
 
 export interface BuildOptions extends BlockShape {
