@@ -1,9 +1,12 @@
+import { release, type, version } from "node:os";
 import { configurationHelp } from "./configuration.ts";
 import { type detachFlags, startDetached } from "./detach.ts";
 import { type FlagTable, formatFlags, type Values } from "./flags.ts";
 import { type serviceFlags, versionText } from "./service-flags.ts";
 
-type Answered = Pick<Values<typeof serviceFlags & typeof detachFlags>, "help" | "version" | "detach">;
+type Answered = Pick<Values<typeof serviceFlags & typeof detachFlags>, "help" | "version" | "detach"> & {
+  readonly "os-version"?: boolean;
+};
 
 interface Service {
   /** As in `anulo COMMAND`. */
@@ -13,7 +16,7 @@ interface Service {
   readonly table: FlagTable;
 }
 
-/** Obeys --help, --version and --detach; false where none is given, and the service is to run. */
+/** Obeys --help, --version, --os-version and --detach; false where none is given, and the service is to run. */
 export function isAnsweredAtOnce(
   { command, title, table }: Service,
   flags: Answered,
@@ -22,6 +25,7 @@ export function isAnsweredAtOnce(
   if (flags.help)
     process.stdout.write(`anulo ${command} [flags]\n\n${formatFlags(table)}\n\n${configurationHelp}\n`);
   else if (flags.version) process.stdout.write(versionText);
+  else if (flags["os-version"]) process.stdout.write(`OS: ${type()} ${version()} ${release()}\n`);
   else if (flags.detach) process.stdout.write(`${title}: process ${startDetached(command, args)}\n`);
   else return false;
   return true;

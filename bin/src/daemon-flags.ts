@@ -38,7 +38,7 @@ export const daemonFlags = {
   "daemon-ssl-allow-any-cert": { kind: "switch", help: "take any certificate of the node" },
   "daemon-ssl-allow-chained": {
     kind: "switch",
-    help: "accepted; chains to the authorities are always taken",
+    noEffect: "chains to the authorities are always taken",
   },
   proxy: { kind: "text", value: "[ADDRESS:]PORT", help: "SOCKS proxy to reach the node through" },
   "trusted-daemon": { kind: "switch", help: "the node is ours (so on this machine)" },

@@ -12,7 +12,7 @@ export const firstWalletFlags = {
   password: { kind: "text", value: "PASSWORD", help: "password of --wallet-file" },
   "password-file": { kind: "text", value: "FILE", help: "where the password of --wallet-file stands" },
   "prompt-for-password": { kind: "switch", help: "ask for the password of --wallet-file" },
-  "no-initial-sync": { kind: "switch", help: "accepted; calls never wait for the first scan" },
+  "no-initial-sync": { kind: "switch", noEffect: "calls never wait for the first scan" },
 } as const satisfies FlagTable;
 
 type Flags = Values<typeof firstWalletFlags>;

@@ -5,10 +5,13 @@ export type Flag = {
   readonly kind: FlagKind;
   /** Name of the value in the help, e.g. "PORT". */
   readonly value?: string;
-  readonly help: string;
   /** The only values a `text` flag may have. */
   readonly choices?: readonly string[];
-};
+} & (
+  | { readonly help: string; readonly noEffect?: undefined }
+  /** For a flag of the original that changes nothing here: why. */
+  | { readonly noEffect: string; readonly help?: undefined }
+);
 
 export type FlagTable = { readonly [name: string]: Flag };
 
@@ -72,6 +75,14 @@ export function parseFlags<T extends FlagTable>(table: T, args: readonly string[
   return valuesOf(table, [readWords(table, args)]);
 }
 
+/** The flags given that change nothing, as a line for the log; undefined where there are none. */
+export function describeWithoutEffect(table: FlagTable, values: Values<FlagTable>): string | undefined {
+  const isGiven = (value: unknown) => (Array.isArray(value) ? value.length > 0 : Boolean(value ?? false));
+  const given = Object.entries(table).filter(([name, { noEffect }]) => noEffect && isGiven(values[name]));
+  if (given.length === 0) return undefined;
+  return `flags without effect: ${given.map(([name, { noEffect }]) => `--${name} (${noEffect})`).join(", ")}`;
+}
+
 /** The word itself is not shown: it may be the rest of a password with a space. */
 function splitWord(word: string, before: string): { name: string; attached: string | undefined } {
   const [, name, attached] = /^--([^=]+)(?:=(.*))?$/s.exec(word) ?? [];
@@ -122,9 +133,12 @@ function editDistance(a: string, b: string): number {
 
 /** The table as help text, a line a flag. */
 export function formatFlags(table: FlagTable): string {
-  const lines = Object.entries(table).map(([name, { value, help, choices }]) => {
+  const lines = Object.entries(table).map(([name, { value, help, noEffect, choices }]) => {
     const shown = choices === undefined ? value : choices.join("|");
-    return { left: `  --${name}${shown === undefined ? "" : ` ${shown}`}`, help };
+    return {
+      left: `  --${name}${shown === undefined ? "" : ` ${shown}`}`,
+      help: help ?? `accepted; ${noEffect}`,
+    };
   });
   const width = Math.max(...lines.map(({ left }) => left.length));
   return lines.map(({ left, help }) => `${left.padEnd(width + 2)}${help}`).join("\n");

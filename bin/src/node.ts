@@ -11,7 +11,7 @@ import {
   type SeedSchedule,
 } from "@anulo/node";
 import { type NetworkName, networks } from "@anulo/protocol";
-import type { Listener, Log } from "@anulo/rpc";
+import type { Log } from "@anulo/rpc";
 import { isAnsweredAtOnce } from "./answered-at-once.ts";
 import { withPasswords } from "./ask-passwords.ts";
 import { bootstrapFlags, bootstrapOf } from "./bootstrap-flags.ts";
@@ -22,9 +22,10 @@ import { type FlagTable, throwUsage, type Values } from "./flags.ts";
 import { readKnownBlocks } from "./known-blocks-file.ts";
 import { hashingOptions, miningFlags, miningOptions } from "./mining.ts";
 import { createNotifier, createRateNotifier, notifyFlags } from "./notify.ts";
+import { originalNodeFlags } from "./original-flags.ts";
 import { peerFlags, peerOptionsOf } from "./peer-flags.ts";
-import { bindAddress, listenersOf, rpcAccessOf } from "./rpc-flags.ts";
-import { checkPort, logOf, parseLogin, serviceFlags } from "./service-flags.ts";
+import { listenersOf, rpcAccessOf } from "./rpc-flags.ts";
+import { checkPort, logOf, logWithoutEffect, parseLogin, serviceFlags } from "./service-flags.ts";
 import { syncFlags, syncOptions } from "./sync-flags.ts";
 import { untilSignalled } from "./until-signalled.ts";
 
@@ -34,6 +35,7 @@ export const nodeFlags = {
   ...detachFlags,
   ...notifyFlags,
   ...databaseFlags,
+  "os-version": { kind: "switch", help: "show the system this runs on" },
   regtest: { kind: "switch", help: "a private chain" },
   testnet: { kind: "switch", help: "the network for tests of what is to come" },
   stagenet: { kind: "switch", help: "the network like mainnet, with coins worth nothing" },
@@ -48,17 +50,16 @@ export const nodeFlags = {
     value: "PORT",
     help: "port of RPC (18081, testnet 28081, stagenet 38081)",
   },
+  "restricted-rpc": { kind: "switch", help: "serve only RPC that is safe for all, on --rpc-bind-port too" },
   "rpc-restricted-bind-ip": { kind: "text", value: "ADDRESS", help: "where restricted RPC listens" },
+  "rpc-restricted-bind-ipv6-address": {
+    kind: "text",
+    value: "ADDRESS",
+    help: "where restricted RPC listens with IPv6, given --rpc-use-ipv6 (::1)",
+  },
   "rpc-restricted-bind-port": { kind: "number", value: "PORT", help: "also serve RPC that is safe for all" },
   "disable-rpc-ban": { kind: "switch", help: "do not shut out callers that keep failing" },
-  "no-zmq": { kind: "switch", help: "accepted; there is no ZeroMQ yet" },
-  "zmq-rpc-bind-port": { kind: "number", value: "PORT", help: "accepted; there is no ZeroMQ yet" },
-  "disable-dns-checkpoints": { kind: "switch", help: "accepted; no DNS is asked" },
-  "check-updates": {
-    kind: "text",
-    choices: ["disabled", "notify", "download", "update"],
-    help: "accepted; no updates are looked for, fetched or installed",
-  },
+  ...originalNodeFlags,
 } as const satisfies FlagTable;
 
 /** What the original reads from its environment for tests of proof of work. */
@@ -80,6 +81,11 @@ function readCheckpoints(folder: string, network: NetworkName): Checkpoint[] {
   }
 }
 
+const restrictedAddress = {
+  ipv4: "rpc-restricted-bind-ip",
+  ipv6: "rpc-restricted-bind-ipv6-address",
+} as const;
+
 type Configured = NodeOptions & {
   readonly network: NetworkName;
   readonly databasePath: string;
@@ -88,15 +94,19 @@ type Configured = NodeOptions & {
 
 async function optionsOf(flags: Values<typeof nodeFlags>): Promise<Configured> {
   const network = (["regtest", "stagenet", "testnet"] as const).find((name) => flags[name]) ?? "mainnet";
-  const isConfirmed = flags["confirm-external-bind"];
   const rpcPort = checkPort("rpc-bind-port", flags["rpc-bind-port"] ?? networks[network].ports.rpc);
-  const listen: Listener[] = listenersOf(flags, rpcPort);
+  const ownerPort = listenersOf(flags, rpcPort).map((listener) => ({
+    ...listener,
+    restricted: flags["restricted-rpc"],
+  }));
   const restrictedPort = flags["rpc-restricted-bind-port"];
-  if (restrictedPort !== undefined) {
-    const address = bindAddress("rpc-restricted-bind-ip", flags["rpc-restricted-bind-ip"], isConfirmed);
-    const port = checkPort("rpc-restricted-bind-port", restrictedPort);
-    listen.push({ host: address, port, restricted: true });
-  }
+  const strangersPort =
+    restrictedPort === undefined
+      ? []
+      : listenersOf(flags, checkPort("rpc-restricted-bind-port", restrictedPort), restrictedAddress).map(
+          (listener) => ({ ...listener, restricted: true }),
+        );
+  const publicPort = restrictedPort ?? (flags["restricted-rpc"] ? rpcPort : undefined);
   const folder = flags["data-dir"] ?? join(homedir(), ".anulo");
   const listsFile = join(folder, network, "peers.bin");
   const { maxPoolWeight, peers } = syncOptions(flags);
@@ -105,7 +115,7 @@ async function optionsOf(flags: Values<typeof nodeFlags>): Promise<Configured> {
     databasePath: join(folder, network, "chain.mdb"),
     checkpoints: readCheckpoints(folder, network),
     knownBlocks: network === "mainnet" && flags["fast-block-sync"] !== 0 ? readKnownBlocks() : undefined,
-    peers: { ...peers, ...(await peerOptionsOf(flags, { network, listsFile, restrictedPort })) },
+    peers: { ...peers, ...(await peerOptionsOf(flags, { network, listsFile, restrictedPort: publicPort })) },
     maxPoolWeight,
     bootstrap: bootstrapOf(flags),
     ...databaseOptions(flags),
@@ -113,7 +123,7 @@ async function optionsOf(flags: Values<typeof nodeFlags>): Promise<Configured> {
     seedSchedule: seedScheduleOf(process.env),
     ...hashingOptions(flags, process.env),
     ...miningOptions(flags, network),
-    listen,
+    listen: [...ownerPort, ...strangersPort],
     ...rpcAccessOf(flags),
     dialect: flags["rpc-dialect"],
     login: flags["rpc-login"] === undefined ? undefined : parseLogin(flags["rpc-login"]),
@@ -130,6 +140,7 @@ export async function runNode(args: readonly string[]): Promise<void> {
   if (isAnsweredAtOnce({ command: "node", title: "node", table: nodeFlags }, flags, args)) return;
   const notify = createNotifier(flags);
   const options = await optionsOf(await withPasswords(flags));
+  logWithoutEffect(options.log, nodeFlags, flags);
   const onOddBlockRate = createRateNotifier(flags, options.log.in("notify"));
   if (flags["check-database"]) return await runDatabaseCheck(options.databasePath, options.network);
   const node = createNode({ ...options, onOddBlockRate });

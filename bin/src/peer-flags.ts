@@ -59,11 +59,11 @@ export const peerFlags = {
   "public-node": { kind: "switch", help: "tell peers of the restricted RPC port, for anybody to use" },
   "pad-transactions": { kind: "switch", help: "hide the size of relayed transactions" },
   "no-sync": { kind: "switch", help: "do not fetch blocks from peers" },
-  "no-igd": { kind: "switch", help: "accepted; no port is ever mapped" },
+  "no-igd": { kind: "switch", noEffect: "no port is ever mapped" },
   igd: {
     kind: "text",
     choices: ["disabled", "enabled", "delayed"],
-    help: "accepted; no port is ever mapped",
+    noEffect: "no port is ever mapped",
   },
 } as const satisfies FlagTable;
 

@@ -34,7 +34,7 @@ export const rpcFlags = {
     value: "SHA256",
     help: "ask callers for a certificate, and take this one",
   },
-  "rpc-ssl-allow-chained": { kind: "switch", help: "accepted; chains to the authorities are always taken" },
+  "rpc-ssl-allow-chained": { kind: "switch", noEffect: "chains to the authorities are always taken" },
   "rpc-ssl-allow-any-cert": { kind: "switch", help: "ask callers for no certificate after all" },
   "rpc-max-connections": { kind: "number", value: "N", help: "open RPC connections (1000)" },
   "rpc-max-connections-per-public-ip": { kind: "number", value: "N", help: "of them from one address" },
@@ -106,19 +106,32 @@ export function rpcAccessOf(flags: Flags): RpcAccess {
   };
 }
 
-/** Where a service listens: with IPv4, IPv6 or both. Throws BadUsage. */
-export function listenersOf(flags: Flags, port: number): Listener[] {
+/** The flags that name the addresses of one port. */
+interface AddressFlags {
+  readonly ipv4: string;
+  readonly ipv6: string;
+}
+
+const mainAddress: AddressFlags = { ipv4: "rpc-bind-ip", ipv6: "rpc-bind-ipv6-address" };
+
+/** Where a service listens on a port: with IPv4, IPv6 or both. Throws BadUsage. */
+export function listenersOf(
+  flags: Flags & { readonly [name: string]: unknown },
+  port: number,
+  names: AddressFlags = mainAddress,
+): Listener[] {
+  const given = (name: string) => flags[name] as string | undefined;
   const isConfirmed = flags["confirm-external-bind"];
-  const ipv4 = bindAddress("rpc-bind-ip", flags["rpc-bind-ip"], isConfirmed);
+  const ipv4 = bindAddress(names.ipv4, given(names.ipv4), isConfirmed);
   if (!flags["rpc-use-ipv6"]) return [{ host: ipv4, port }];
-  const given = flags["rpc-bind-ipv6-address"]?.replace(/^\[(.*)\]$/, "$1") ?? "::1";
-  const ipv6 = bindAddress("rpc-bind-ipv6-address", given, isConfirmed);
+  const bare = given(names.ipv6)?.replace(/^\[(.*)\]$/, "$1") ?? "::1";
+  const ipv6 = bindAddress(names.ipv6, bare, isConfirmed);
   const both = [ipv4, ipv6].map((host) => ({ host, port }));
   return flags["rpc-ignore-ipv4"] ? both.slice(1) : both;
 }
 
 /** The address to listen on. Throws BadUsage where it would open the service to others unasked. */
-export function bindAddress(flag: string, address: string | undefined, isConfirmed: boolean): string {
+function bindAddress(flag: string, address: string | undefined, isConfirmed: boolean): string {
   if (address === undefined) return "127.0.0.1";
   if (address !== "localhost" && !isAddress(address))
     throw new BadUsage(`Invalid IP address given for --${flag}: ${address}`);

@@ -1,5 +1,5 @@
 import { categoriesOfLevel, type Log, type Login } from "@anulo/rpc";
-import { BadUsage, type FlagTable, type Values } from "./flags.ts";
+import { BadUsage, describeWithoutEffect, type FlagTable, type Values } from "./flags.ts";
 import { logLastWords } from "./last-words.ts";
 import { openLog } from "./log.ts";
 import { rpcFlags } from "./rpc-flags.ts";
@@ -56,6 +56,12 @@ function openedLog(flags: Values<typeof serviceFlags>): Log {
     if (file === undefined) throw error;
     throw new BadUsage(`--log-file cannot be written: ${(error as Error).message}`);
   }
+}
+
+/** Says once which of the flags given change nothing. */
+export function logWithoutEffect(log: Log, table: FlagTable, flags: Values<FlagTable>): void {
+  const given = describeWithoutEffect(table, flags);
+  if (given !== undefined) log.in("global").info(given);
 }
 
 /** `user:password`; the password may be empty. Throws BadUsage. Source: rpc_args.cpp `process`. */

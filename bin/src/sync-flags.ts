@@ -18,15 +18,15 @@ export const syncFlags = {
     value: "BYTES",
     help: "weight of waiting transactions above which the cheapest are dropped (648000000)",
   },
-  "sync-pruned-blocks": { kind: "switch", help: "accepted; blocks are always fetched whole" },
+  "sync-pruned-blocks": { kind: "switch", noEffect: "blocks are always fetched whole" },
   "fast-block-sync": {
     kind: "number",
     value: "0|1",
     help: "0: verify also the blocks of mainnet whose ids are built in, up to height 3706880 (1)",
   },
-  "prep-blocks-threads": { kind: "number", value: "N", help: "accepted; see --max-concurrency" },
-  "show-time-stats": { kind: "number", value: "0|1", help: "accepted; see --log-level" },
-  "keep-fakechain": { kind: "switch", help: "accepted; a regtest chain is always kept" },
+  "prep-blocks-threads": { kind: "number", value: "N", noEffect: "see --max-concurrency" },
+  "show-time-stats": { kind: "number", value: "0|1", noEffect: "see --log-level" },
+  "keep-fakechain": { kind: "switch", noEffect: "a regtest chain is always kept" },
 } as const satisfies FlagTable;
 
 /** What the flags say; 0 stands for the default, as in the original. */

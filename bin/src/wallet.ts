@@ -17,7 +17,7 @@ import { leaveMemoryOutOfCoreDumps } from "./last-words.ts";
 import { makeLogin } from "./login-file.ts";
 import { createTxNotifier } from "./notify.ts";
 import { listenersOf, rpcAccessOf } from "./rpc-flags.ts";
-import { checkPort, logOf, parseLogin, serviceFlags } from "./service-flags.ts";
+import { checkPort, logOf, logWithoutEffect, parseLogin, serviceFlags } from "./service-flags.ts";
 import { readTextFile } from "./text-file.ts";
 import { untilSignalled } from "./until-signalled.ts";
 
@@ -45,16 +45,20 @@ export const walletFlags = {
     value: "KEY",
     help: "checked, but no node is paid for its answers yet",
   },
-  "shared-ringdb-dir": { kind: "text", value: "FOLDER", help: "accepted; rings are kept with their wallet" },
-  "disable-rpc-ban": { kind: "switch", help: "accepted; a wallet service shuts nobody out" },
-  "rpc-restricted-bind-ip": { kind: "text", value: "ADDRESS", help: "accepted; only nodes have such a port" },
+  "allow-mismatched-daemon-version": {
+    kind: "switch",
+    noEffect: "the hard forks that a node tells of are not held against a table",
+  },
+  "shared-ringdb-dir": { kind: "text", value: "FOLDER", noEffect: "rings are kept with their wallet" },
+  "disable-rpc-ban": { kind: "switch", noEffect: "a wallet service shuts nobody out" },
+  "rpc-restricted-bind-ip": { kind: "text", value: "ADDRESS", noEffect: "only nodes have such a port" },
   "rpc-restricted-bind-ipv6-address": {
     kind: "text",
     value: "ADDRESS",
-    help: "accepted; only nodes have such a port",
+    noEffect: "only nodes have such a port",
   },
-  "bitmessage-address": { kind: "text", value: "URL", help: "accepted; no messages are exchanged" },
-  "bitmessage-login": { kind: "text", value: "USER:PASSWORD", help: "accepted; no messages are exchanged" },
+  "bitmessage-address": { kind: "text", value: "URL", noEffect: "no messages are exchanged" },
+  "bitmessage-login": { kind: "text", value: "USER:PASSWORD", noEffect: "no messages are exchanged" },
   "hw-device": { kind: "text", value: "NAME", help: "refused: keys on devices are not supported" },
   "hw-device-deriv-path": { kind: "text", value: "PATH", help: "refused: keys on devices are not supported" },
 } as const satisfies FlagTable;
@@ -131,6 +135,7 @@ export async function runWallet(args: readonly string[]): Promise<void> {
     return;
   leaveMemoryOutOfCoreDumps();
   const options = await optionsOf(await withPasswords(flags));
+  logWithoutEffect(options.log, walletFlags, flags);
   const signalled = untilSignalled();
   const service = await start(options);
   keepPidFile(flags.pidfile);
