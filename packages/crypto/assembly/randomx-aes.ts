@@ -54,6 +54,19 @@ export function generate(out: usize, bytes: usize, state: usize, keys: usize): v
   }
 }
 
+/**
+ * Version 2's mixing of registers, 64 bytes each: every f goes through a round with each e as its key, encryption for
+ * f0 and f2, decryption for f1 and f3. Source: RandomX specification 4.6.2, step 10.
+ */
+export function mixRegisters(f: usize, e: usize): void {
+  for (let key: usize = e; key < e + 64; key += 16) {
+    encrypt(f, f, key);
+    decrypt(f + 16, f + 16, key);
+    encrypt(f + 32, f + 32, key);
+    decrypt(f + 48, f + 48, key);
+  }
+}
+
 /** AesHash1R of a scratchpad: `state` holds the initial state and becomes the result; two more keys at `keys`. */
 export function fingerprintScratchpad(scratchpad: usize, state: usize, keys: usize): void {
   for (let at = scratchpad; at < scratchpad + SCRATCHPAD_BYTES; at += 64) {

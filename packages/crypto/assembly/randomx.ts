@@ -4,7 +4,7 @@
 import { mulHigh as unsignedHigh } from "./high-product";
 import { initAes } from "./randomx-aes";
 
-export { fillScratchpad, fingerprintScratchpad, generate } from "./randomx-aes";
+export { fillScratchpad, fingerprintScratchpad, generate, mixRegisters } from "./randomx-aes";
 export { fillCache } from "./randomx-argon2";
 export { blake2b } from "./randomx-blake2b";
 export { add, divide, multiply, squareRoot } from "./randomx-float";

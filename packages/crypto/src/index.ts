@@ -43,6 +43,7 @@ export {
   scalarMultBase,
 } from "./point.ts";
 export { createRandomXCache, type RandomXCache, type RandomXCacheOptions } from "./randomx/cache.ts";
+export { randomxCommitment } from "./randomx/commitment.ts";
 export {
   createRandomXDataset,
   type RandomXDataset,
@@ -57,6 +58,7 @@ export {
 } from "./randomx/native.ts";
 export { forgetPages, giveBackMemory } from "./randomx/system-memory.ts";
 export { useSplitTiering } from "./randomx/tiering.ts";
+export type { RandomXVersion } from "./randomx/versions.ts";
 export { createRandomXVm, type RandomXVm, randomxHash } from "./randomx/vm.ts";
 export {
   checkRingSignature,

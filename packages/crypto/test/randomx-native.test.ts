@@ -33,6 +33,28 @@ for (let k = 0; k < KEYS; k++) {
   });
 }
 
+test("the reference library is taken for no version that it does not know", { skip }, async () => {
+  const cache = await native().createCache(Buffer.from("test key 000"));
+  const vm = native().createVm(cache);
+  assert.throws(() => vm.hash(Buffer.from("This is a test"), 2), RangeError);
+  vm.close();
+  native().release(cache);
+});
+
+/** Libraries from 2.0 on compute version 2; a mask that names its flag must not turn it into version 1. */
+for (const disabledFlags of [0, 128]) {
+  test(`asked for version 2, it is refused or right, flags ${disabledFlags} disabled`, { skip }, async () => {
+    const library = await loadNativeRandomX({ versions: [1, 2], disabledFlags });
+    if ("missing" in library) return assert.match(library.missing, /wrong hashes of RandomX version 2$/);
+    const cache = await library.createCache(Buffer.from("test key 000"));
+    const vm = library.createVm(cache);
+    const expected = "22ec6b861b3eb23686b2efbad69513c967ecfce80983df66c9c5b4fbfb4cdb6f";
+    assert.equal(Buffer.from(vm.hash(Buffer.from("This is a test"), 2)).toString("hex"), expected);
+    vm.close();
+    library.release(cache);
+  });
+}
+
 test("the reference library hashes the same in this thread", { skip }, async () => {
   const cache = await native().createCache(Buffer.from("test key 000"));
   const vm = native().createVm(cache);

@@ -3,8 +3,9 @@ import { randomBytes, randomInt } from "node:crypto";
 import { test } from "node:test";
 import { createMachine, fixedModule, placeConstants } from "../src/randomx/fixed.ts";
 import { NAMES } from "../src/randomx/instructions.ts";
-import { createSharedMemory, PROGRAM_BYTES, SCRATCHPAD_BYTES } from "../src/randomx/memory.ts";
+import { createSharedMemory, SCRATCHPAD_BYTES } from "../src/randomx/memory.ts";
 import { constantRegisters, writeProgramModule } from "../src/randomx/program-module.ts";
+import { programBytes, VERSIONS, type VersionParameters } from "../src/randomx/versions.ts";
 import { executeProgram, type ProgramState } from "../src/reference/randomx.ts";
 
 const machine = createMachine({ memory: createSharedMemory(0), fixedPart: fixedModule() });
@@ -21,20 +22,26 @@ function pair(out: number, ...numbers: bigint[]): void {
   words.forEach((word, i) => void memory.setBigUint64(out + 8 * i, word, true));
 }
 
-type Start = { program: Uint8Array; scratchpad: Uint8Array; rounding: number };
+type Start = {
+  parameters: VersionParameters;
+  program: Uint8Array;
+  scratchpad: Uint8Array;
+  rounding: number;
+};
 
-const randomStart = (program: Uint8Array): Start => ({
+const randomStart = (program: Uint8Array, parameters: VersionParameters): Start => ({
+  parameters,
   program,
   scratchpad: randomBytes(SCRATCHPAD_BYTES),
   rounding: randomInt(4),
 });
 
 /** What the compiled program leaves: registers, rounding mode, scratchpad. */
-function runCompiled({ program, scratchpad, rounding }: Start, iterations: number): Uint8Array[] {
+function runCompiled({ parameters, program, scratchpad, rounding }: Start, iterations: number): Uint8Array[] {
   bytes.set(scratchpad, slot.scratchpad);
   bytes.set(constantRegisters(program), slot.registers + 192);
   memory.setUint32(slot.rounding, rounding, true);
-  const code = writeProgramModule(program, { slot, rounding, isFull: false, iterations });
+  const code = writeProgramModule(program, { parameters, slot, rounding, isFull: false, iterations });
   const imports = { env: { memory: machine.memory }, fixed: machine.exports, dataset: { pair } };
   (new WebAssembly.Instance(new WebAssembly.Module(code), imports).exports.run as () => void)();
   return [
@@ -45,7 +52,10 @@ function runCompiled({ program, scratchpad, rounding }: Start, iterations: numbe
 }
 
 /** The same of the readable twin. */
-function runReference({ program, scratchpad, rounding }: Start, iterations: number): Uint8Array[] {
+function runReference(
+  { parameters, program, scratchpad, rounding }: Start,
+  iterations: number,
+): Uint8Array[] {
   const constants = constantRegisters(program);
   const doubles = new DataView(constants.buffer);
   const pairs = (values: (i: number) => number): [number, number][] =>
@@ -59,16 +69,13 @@ function runReference({ program, scratchpad, rounding }: Start, iterations: numb
     e: pairs(() => 0),
     a: pairs((i) => doubles.getFloat64(8 * i, true)),
   };
-  const f = executeProgram(program, state, { iterations, itemOf });
-  const out = new DataView(new ArrayBuffer(192));
-  state.r.forEach((word, i) => void out.setBigUint64(8 * i, word, true));
-  f.forEach((word, i) => void out.setBigUint64(64 + 8 * i, word, true));
-  state.e.flat().forEach((x, i) => void out.setFloat64(128 + 8 * i, x, true));
-  return [new Uint8Array(out.buffer), Uint8Array.of(state.rounding, 0, 0, 0), left];
+  const { f, e } = executeProgram(program, state, { parameters, iterations, itemOf });
+  const registers = new Uint8Array(BigUint64Array.of(...state.r, ...f, ...e).buffer);
+  return [registers, Uint8Array.of(state.rounding, 0, 0, 0), left];
 }
 
-function compare(program: Uint8Array, iterations: number): void {
-  const start = randomStart(program);
+function compare(program: Uint8Array, parameters: VersionParameters, iterations: number): void {
+  const start = randomStart(program, parameters);
   const [registers, rounding, scratchpad] = runCompiled(start, iterations);
   const [wantedRegisters, wantedRounding, wantedScratchpad] = runReference(start, iterations);
   const note = `program ${Buffer.from(program).toString("hex")}`;
@@ -78,20 +85,22 @@ function compare(program: Uint8Array, iterations: number): void {
 }
 
 /** A random program in which about half of the instructions are of one kind. */
-function programOf(name: (typeof NAMES)[number]): Uint8Array {
-  const program = randomBytes(PROGRAM_BYTES);
+function programOf(name: (typeof NAMES)[number], parameters: VersionParameters): Uint8Array {
+  const program = randomBytes(programBytes(parameters));
   const opcode = NAMES.indexOf(name);
-  for (let at = 128; at < PROGRAM_BYTES; at += 8) if (randomInt(2)) program[at] = opcode;
+  for (let at = 128; at < program.length; at += 8) if (randomInt(2)) program[at] = opcode;
   return program;
 }
 
-for (const name of new Set(NAMES)) {
-  test(`${name} does what the readable twin does`, () => {
-    for (let i = 0; i < 3; i++) compare(programOf(name), 8);
+for (const [version, parameters] of Object.entries(VERSIONS)) {
+  for (const name of new Set(NAMES)) {
+    test(`${name} does what the readable twin does, version ${version}`, () => {
+      for (let i = 0; i < 3; i++) compare(programOf(name, parameters), parameters, 8);
+    });
+  }
+
+  test(`random programs do what the readable twin does, version ${version}`, () => {
+    const count = process.env.ANULO_TESTS === "quick" ? 5 : 50;
+    for (let i = 0; i < count; i++) compare(randomBytes(programBytes(parameters)), parameters, 32);
   });
 }
-
-test("random programs do what the readable twin does", () => {
-  const count = process.env.ANULO_TESTS === "quick" ? 5 : 50;
-  for (let i = 0; i < count; i++) compare(randomBytes(PROGRAM_BYTES), 32);
-});

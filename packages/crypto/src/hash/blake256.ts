@@ -1,5 +1,5 @@
 /** BLAKE-256, 14 rounds. Source: Aumasson, Henzen, Meier, Phan, "SHA-3 proposal BLAKE" (2010), section 2.1. */
-import { QUARTERS } from "./quarters.ts";
+import { BLAKE_ORDER, QUARTERS } from "./quarters.ts";
 
 const INITIAL = [
   0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19,
@@ -11,20 +11,6 @@ const PI = Uint32Array.of(
   ...[0x452821e6, 0x38d01377, 0xbe5466cf, 0x34e90c6c, 0xc0ac29b7, 0xc97c50dd, 0x3f84d5b5, 0xb5470917],
 );
 
-/** Message word order of each round, one hexadecimal digit a word; rounds 10 to 13 start over. */
-const ORDER = [
-  "0123456789abcdef",
-  "ea489fd61c02b753",
-  "b8c052fdae367194",
-  "7931dcbe265a40f8",
-  "905724afe1bc683d",
-  "2c6a0b834d75fe19",
-  "c51fed4a0763928b",
-  "db7ec13950f4862a",
-  "6fe9b308c2d714a5",
-  "a2847615fb9e3cd0",
-].map((digits) => Array.from(digits, (digit) => Number.parseInt(digit, 16)));
-
 const rotateRight = (x: number, n: number): number => (x >>> n) | (x << (32 - n));
 
 function compress(hash: Uint32Array, block: DataView, bitsHashed: number): void {
@@ -33,7 +19,7 @@ function compress(hash: Uint32Array, block: DataView, bitsHashed: number): void 
   v[12]! ^= bitsHashed;
   v[13]! ^= bitsHashed;
   for (let round = 0; round < 14; ++round) {
-    const order = ORDER[round % 10]!;
+    const order = BLAKE_ORDER[round % 10]!;
     for (const [i, [a, b, c, d]] of QUARTERS.entries()) {
       const x = order[2 * i]!;
       const y = order[2 * i + 1]!;

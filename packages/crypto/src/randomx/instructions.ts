@@ -90,6 +90,8 @@ export type Surroundings = {
   readonly scratchpad: number;
   /** The program begins with rounding to nearest, and no instruction changes that. */
   readonly isNearest: boolean;
+  /** CFROUND takes effect where these bits of its rotated operand are 0. */
+  readonly roundingGuard: number;
 };
 
 type Emitter = (code: Code, instruction: Instruction, surroundings: Surroundings) => void;
@@ -252,10 +254,18 @@ function emitHalfSwap(code: Code, { target }: Instruction): void {
   emit(code, op.LOCAL_GET, register, op.LOCAL_GET, register, ...op.SWAP_HALVES, op.LOCAL_SET, register);
 }
 
-function emitRounding(code: Code, { source, constant }: Instruction): void {
+function emitRounding(code: Code, { source, constant }: Instruction, { roundingGuard }: Surroundings): void {
   emit(code, op.LOCAL_GET, local.r(source));
   emitSigned32(code, op.I64_CONST, constant & 63);
-  emit(code, op.I64_ROTR, op.I32_WRAP_I64, op.I32_CONST, 3, op.I32_AND, op.LOCAL_SET, local.MODE);
+  emit(code, op.I64_ROTR, op.I32_WRAP_I64);
+  if (roundingGuard === 0) emit(code, op.I32_CONST, 3, op.I32_AND);
+  else {
+    emit(code, op.LOCAL_TEE, local.ROTATED, op.I32_CONST, 3, op.I32_AND, op.LOCAL_GET, local.MODE);
+    emit(code, op.LOCAL_GET, local.ROTATED);
+    emitSigned32(code, op.I32_CONST, roundingGuard);
+    emit(code, op.I32_AND, op.I32_EQZ, op.SELECT);
+  }
+  emit(code, op.LOCAL_SET, local.MODE);
 }
 
 function emitStore(

@@ -19,8 +19,12 @@ export const MX = 26;
 export const COUNTER = 27;
 /** Offset of the iteration's dataset item among two. */
 export const ITEM = 28;
+/** The address of the iteration's dataset item, kept while `MA` and `MX` change. */
+export const MT = 29;
+/** What an instruction changes the rounding mode by. */
+export const ROTATED = 30;
 /** A 64-bit temporary. */
-export const MIX = 29;
+export const MIX = 31;
 
 export const ADD = 0;
 export const MULTIPLY = 1;
@@ -28,7 +32,8 @@ export const DIVIDE = 2;
 export const SQUARE_ROOT = 3;
 export const MUL_HIGH = 4;
 export const MUL_HIGH_SIGNED = 5;
-export const PAIR = 6;
+export const MIX_REGISTERS = 6;
+export const PAIR = 7;
 
 const binary = { module: "fixed", parameters: [V128, V128, I32], results: [V128] };
 const product = { module: "fixed", parameters: [I64, I64], results: [I64] };
@@ -40,6 +45,7 @@ export const FIXED_IMPORTS: readonly ImportedFunction[] = [
   { module: "fixed", name: "squareRoot", parameters: [V128, I32], results: [V128] },
   { ...product, name: "mulHigh" },
   { ...product, name: "mulHighSigned" },
+  { module: "fixed", name: "mixRegisters", parameters: [I32, I32], results: [] },
 ];
 
 /** Comes last: full mode does not need it. */

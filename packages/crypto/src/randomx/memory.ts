@@ -25,9 +25,6 @@ export const CACHE_BYTES = 256 * 1024 * 1024;
 export const DATASET_BYTES = 2147483648 + 33554368;
 export const DATASET_ITEMS = DATASET_BYTES / 64;
 
-export const CONFIGURATION_BYTES = 128;
-export const PROGRAM_BYTES = CONFIGURATION_BYTES + 8 * 256;
-
 /** Where the parts of one virtual machine lie. */
 export type Slot = {
   readonly scratchpad: number;
@@ -39,7 +36,7 @@ export type Slot = {
   readonly state: number;
   /** The rounding mode, 4 bytes. */
   readonly rounding: number;
-  /** Configuration and instructions of a program. */
+  /** Configuration and instructions of a program, up to 4 KiB. */
   readonly program: number;
   /** For BLAKE2b and Argon2d, 1 KiB. */
   readonly work: number;
@@ -55,7 +52,7 @@ function slotAt(scratchpad: number): Slot {
     state,
     rounding,
     program: registers + 0x400,
-    work: registers + 0x1000,
+    work: registers + 0x1400,
   };
 }
 

@@ -5,7 +5,8 @@
 import { type Call, type Koffi, loadKoffi } from "./koffi.ts";
 import { CACHE_BYTES, DATASET_ITEMS } from "./memory.ts";
 import { adviseLargePagesAt } from "./system-memory.ts";
-import { randomxVectors } from "./vectors.ts";
+import { type RandomXVector, randomxVectors } from "./vectors.ts";
+import type { RandomXVersion } from "./versions.ts";
 import type { RandomXVm } from "./vm.ts";
 
 const LIBRARY = "librandomx.so.0";
@@ -15,6 +16,8 @@ const FLAG_LARGE_PAGES = 1;
 const FLAG_FULL_MEMORY = 4;
 const FLAG_JIT = 8;
 const FLAG_SECURE = 16;
+/** What a machine of each version needs. Before version 2.0 the library ignores the second one. */
+const VERSION_FLAGS: Readonly<Record<RandomXVersion, number>> = { 1: 0, 2: 128 };
 
 /** Items that one call computes, so that progress shows and giving up is quick. */
 const CHUNK_ITEMS = 131072;
@@ -29,7 +32,7 @@ export type NativeRandomXSource = {
 
 export type NativeRandomXVm = RandomXVm & {
   /** The hash, computed in a thread of koffi's; one at a time. */
-  hashAsync(blob: Uint8Array): Promise<Uint8Array>;
+  hashAsync(blob: Uint8Array, version?: RandomXVersion): Promise<Uint8Array>;
 };
 
 type DatasetOptions = {
@@ -50,6 +53,8 @@ export type NativeRandomX = {
 };
 
 export type NativeRandomXOptions = {
+  /** What it must be able to compute; version 1 unless given. */
+  readonly versions?: readonly RandomXVersion[];
   /** Another thread of this process has loaded the library: its hashes need not be checked again. */
   readonly isChecked?: boolean;
   /** Flags of the library not to be used: monerod's `MONERO_RANDOMX_UMASK`. */
@@ -98,28 +103,41 @@ function allocateCache(library: Library, flags: number, disabledFlags: number): 
   return address;
 }
 
-function createVm(library: Library, source: NativeRandomXSource, disabledFlags: number): NativeRandomXVm {
+type Options = { readonly disabledFlags: number; readonly versions: readonly RandomXVersion[] };
+
+/** The library has a machine for each version, made when it is first needed. */
+function createVm(
+  library: Library,
+  source: NativeRandomXSource,
+  { disabledFlags, versions }: Options,
+): NativeRandomXVm {
   const [cache, dataset] = source.kind === "cache" ? [source.address, null] : [null, source.address];
-  const alloc = (flags: number) => library.createVm(flags, cache, dataset);
-  let vm: bigint | undefined = allocate(alloc, source.flags, disabledFlags);
-  const open = (): bigint => {
-    if (vm === undefined) throw new Error("this RandomX machine is closed");
-    return vm;
+  const machines = new Map<RandomXVersion, bigint>();
+  let isClosed = false;
+  const machineOf = (version: RandomXVersion): bigint => {
+    if (isClosed) throw new Error("this RandomX machine is closed");
+    if (!versions.includes(version)) throw new RangeError(`librandomx is not for RandomX version ${version}`);
+    // Not among the flags that can be disabled: without it the hashes would be those of the other version.
+    const alloc = (flags: number) => library.createVm(flags | VERSION_FLAGS[version], cache, dataset);
+    const machine = machines.get(version) ?? allocate(alloc, source.flags, disabledFlags);
+    machines.set(version, machine);
+    return machine;
   };
   return {
-    hash(blob) {
+    hash(blob, version = 1) {
       const out = new Uint8Array(32);
-      library.hash(open(), blob, blob.length, out);
+      library.hash(machineOf(version), blob, blob.length, out);
       return out;
     },
-    async hashAsync(blob) {
+    async hashAsync(blob, version = 1) {
       const out = new Uint8Array(32);
-      await callAsync(library.hash, open(), blob, blob.length, out);
+      await callAsync(library.hash, machineOf(version), blob, blob.length, out);
       return out;
     },
     close() {
-      if (vm !== undefined) library.destroyVm(vm);
-      vm = undefined;
+      isClosed = true;
+      for (const machine of machines.values()) library.destroyVm(machine);
+      machines.clear();
     },
   };
 }
@@ -148,7 +166,8 @@ async function initDataset(
   if (failures.length > 0) throw failures[0];
 }
 
-function createNative(library: Library, disabledFlags: number): NativeRandomX {
+function createNative(library: Library, options: Options): NativeRandomX {
+  const { disabledFlags } = options;
   const own = library.flags() & ~disabledFlags;
   const secure = own & FLAG_JIT ? FLAG_SECURE & ~disabledFlags : 0;
   return {
@@ -157,17 +176,17 @@ function createNative(library: Library, disabledFlags: number): NativeRandomX {
       await callAsync(library.initCache, address, key, key.length);
       return { kind: "cache", flags: own | secure, address };
     },
-    async createDataset(cache, options) {
+    async createDataset(cache, making) {
       const address = allocate(library.allocDataset, 0, disabledFlags);
       try {
-        await initDataset(library, [address, cache.address], options);
+        await initDataset(library, [address, cache.address], making);
       } catch (error) {
         library.releaseDataset(address);
         throw error;
       }
       return { kind: "dataset", flags: own | FLAG_FULL_MEMORY, address };
     },
-    createVm: (source) => createVm(library, source, disabledFlags),
+    createVm: (source) => createVm(library, source, options),
     release: ({ kind, address }) =>
       kind === "cache" ? library.releaseCache(address) : library.releaseDataset(address),
   };
@@ -175,21 +194,37 @@ function createNative(library: Library, disabledFlags: number): NativeRandomX {
 
 const toHex = (bytes: Uint8Array): string => Buffer.from(bytes).toString("hex");
 
-/** Whether the library computes the published hashes. */
-async function isRight(native: NativeRandomX): Promise<boolean> {
-  const keys = new Map(randomxVectors.map(({ key }) => [toHex(key), key]));
+/** The first of the versions in which a machine hashes otherwise than published. */
+async function wrongVersionOf(
+  vm: NativeRandomXVm,
+  { input, hashes }: RandomXVector,
+  versions: readonly RandomXVersion[],
+): Promise<RandomXVersion | undefined> {
+  for (const version of versions) {
+    const expected = hashes[version];
+    if (expected !== undefined && toHex(await vm.hashAsync(input, version)) !== expected) return version;
+  }
+  return undefined;
+}
+
+/** The same of the library, over all that is published. */
+async function wrongVersion(
+  native: NativeRandomX,
+  versions: readonly RandomXVersion[],
+): Promise<RandomXVersion | undefined> {
   let cache: NativeRandomXSource | undefined;
+  let keyOfCache = "";
   try {
-    for (const [name, key] of keys) {
-      cache = await native.createCache(key, cache);
-      const vm = native.createVm(cache);
-      const vectors = randomxVectors.filter((vector) => toHex(vector.key) === name);
-      const hashes: Uint8Array[] = [];
-      for (const { input } of vectors) hashes.push(await vm.hashAsync(input));
+    for (const vector of randomxVectors) {
+      const { key } = vector;
+      if (toHex(key) !== keyOfCache) cache = await native.createCache(key, cache);
+      keyOfCache = toHex(key);
+      const vm = native.createVm(cache!);
+      const wrong = await wrongVersionOf(vm, vector, versions);
       vm.close();
-      if (vectors.some(({ hash }, i) => hash !== toHex(hashes[i]!))) return false;
+      if (wrong !== undefined) return wrong;
     }
-    return true;
+    return undefined;
   } finally {
     if (cache !== undefined) native.release(cache);
   }
@@ -197,8 +232,8 @@ async function isRight(native: NativeRandomX): Promise<boolean> {
 
 /**
  * The library, or why there is none: it or koffi is missing, the processor is not an x86-64 (before version 1.2.2,
- * which cannot be told from others, compiled code was wrong elsewhere), or it fails a published hash. The check takes
- * about two seconds, in another thread.
+ * which cannot be told from others, compiled code was wrong elsewhere), or it fails a published hash of a version that
+ * is asked for. The check takes about two seconds, in another thread.
  */
 export async function loadNativeRandomX(
   options: NativeRandomXOptions = {},
@@ -210,7 +245,9 @@ export async function loadNativeRandomX(
   } catch (error) {
     return { missing: error instanceof Error ? error.message : String(error) };
   }
-  const native = createNative(library, options.disabledFlags ?? 0);
-  if (!options.isChecked && !(await isRight(native))) return { missing: `${LIBRARY} computes wrong hashes` };
-  return native;
+  const { disabledFlags = 0, versions = [1], isChecked = false } = options;
+  const native = createNative(library, { disabledFlags, versions });
+  const wrong = isChecked ? undefined : await wrongVersion(native, versions);
+  if (wrong === undefined) return native;
+  return { missing: `${LIBRARY} computes wrong hashes of RandomX version ${wrong}` };
 }

@@ -7,6 +7,7 @@ export const BRANCH_IF = 0x0d;
 export const CALL = 0x10;
 export const NO_RESULT = 0x40;
 export const DROP = 0x1a;
+export const SELECT = 0x1b;
 export const LOCAL_GET = 0x20;
 export const LOCAL_SET = 0x21;
 export const LOCAL_TEE = 0x22;

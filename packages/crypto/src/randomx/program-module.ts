@@ -18,8 +18,9 @@ import {
   type Surroundings,
 } from "./instructions.ts";
 import * as local from "./locals.ts";
-import { CONFIGURATION_BYTES, DATA, SCRATCHPAD_BYTES, type Slot } from "./memory.ts";
+import { DATA, SCRATCHPAD_BYTES, type Slot } from "./memory.ts";
 import * as op from "./opcodes.ts";
+import { CONFIGURATION_BYTES, type VersionParameters } from "./versions.ts";
 
 const LINE_MASK = SCRATCHPAD_BYTES - 64;
 const DATASET_MASK = 0x7fffffc0;
@@ -134,12 +135,24 @@ function emitItemOffset(code: Code, address: number, datasetOffset: number): voi
   emit(code, op.I32_ADD);
 }
 
-/** Swaps the address of this iteration's item and the next one's, which the registers change. */
-function emitNextAddress(code: Code, { addressRegisters }: Configuration): void {
+const ADDRESSES = { ma: local.MA, mx: local.MX } as const;
+
+/** Step 5: keeps the address of this iteration's item; the registers change that of a later one. */
+function emitLaterAddress(
+  code: Code,
+  { addressRegisters }: Configuration,
+  { changedAddress }: VersionParameters,
+): void {
   const [, , third, fourth] = addressRegisters;
-  emit(code, op.LOCAL_GET, local.MX);
+  const changed = ADDRESSES[changedAddress];
+  emit(code, op.LOCAL_GET, local.MA, op.LOCAL_SET, local.MT, op.LOCAL_GET, changed);
   emit(code, op.LOCAL_GET, local.r(third!), op.LOCAL_GET, local.r(fourth!), op.I64_XOR, op.I32_WRAP_I64);
-  emit(code, op.I32_XOR, op.LOCAL_GET, local.MA, op.LOCAL_SET, local.MX, op.LOCAL_SET, local.MA);
+  emit(code, op.I32_XOR, op.LOCAL_SET, changed);
+}
+
+/** Step 8. */
+function emitAddressSwap(code: Code): void {
+  emit(code, op.LOCAL_GET, local.MX, op.LOCAL_GET, local.MA, op.LOCAL_SET, local.MX, op.LOCAL_SET, local.MA);
 }
 
 function emitMixItem(code: Code, address: number): void {
@@ -150,23 +163,21 @@ function emitMixItem(code: Code, address: number): void {
   }
 }
 
-/** Steps 5 to 8 of full mode: the dataset item at `ma`, and the address after next. */
+/** Step 7 of full mode: the dataset item. */
 function emitDatasetRead(code: Code, configuration: Configuration): void {
-  emitNextAddress(code, configuration);
-  emitItemOffset(code, local.MX, configuration.datasetOffset);
+  emitItemOffset(code, local.MT, configuration.datasetOffset);
   emit(code, op.LOCAL_SET, local.ITEM);
   emitMixItem(code, DATA);
 }
 
 /**
- * The same in light mode. As the next address is known by then, every other time two items are computed at once: they
- * wait for memory together.
+ * The same in light mode. As the next item's address is known by then, every other time two items are computed at once:
+ * they wait for memory together.
  */
 function emitItems(code: Code, configuration: Configuration, { items }: Slot): void {
-  emitNextAddress(code, configuration);
   emit(code, op.LOCAL_GET, local.COUNTER, op.I32_CONST, 1, op.I32_AND, op.I32_EQZ, op.IF, op.NO_RESULT);
   emitNumber(code, items);
-  for (const address of [local.MX, local.MA]) {
+  for (const address of [local.MT, local.MX]) {
     emitItemOffset(code, address, configuration.datasetOffset);
     emit(code, op.I32_CONST, 6, op.I32_SHR_U, op.I64_EXTEND_I32_U);
   }
@@ -176,17 +187,50 @@ function emitItems(code: Code, configuration: Configuration, { items }: Slot): v
   emitMixItem(code, items);
 }
 
-/** Steps 9 to 12: registers into the scratchpad. */
-function emitStores(code: Code, { scratchpad }: Slot): void {
-  for (let i = 0; i < 8; i++) {
-    emit(code, op.LOCAL_GET, local.ADDRESS_1, op.LOCAL_GET, local.r(i), op.I64_STORE, 3);
-    emitUnsigned(code, scratchpad + 8 * i);
-  }
+/** Stores a vector from a local at a constant distance from an address on the stack. */
+function emitVectorStore(code: Code, register: number, distance: number): void {
+  emit(code, op.LOCAL_GET, register, ...op.V128_STORE, 4);
+  emitUnsigned(code, distance);
+}
+
+/** Steps 10 and 11 of version 1. */
+function emitMixByXor(code: Code, { scratchpad }: Slot): void {
   for (let i = 0; i < 4; i++) {
     emit(code, op.LOCAL_GET, local.ADDRESS_0, op.LOCAL_GET, local.f(i), op.LOCAL_GET, local.e(i));
     emit(code, ...op.V128_XOR, op.LOCAL_TEE, local.f(i), ...op.V128_STORE, 4);
     emitUnsigned(code, scratchpad + 16 * i);
   }
+}
+
+/** The same of version 2: registers f are mixed in the scratchpad, by the registers e of the slot. */
+function emitMixByAes(code: Code, { scratchpad, registers }: Slot): void {
+  for (let i = 0; i < 4; i++) {
+    emit(code, op.LOCAL_GET, local.ADDRESS_0);
+    emitVectorStore(code, local.f(i), scratchpad + 16 * i);
+    emit(code, op.I32_CONST, 0);
+    emitVectorStore(code, local.e(i), registers + 128 + 16 * i);
+  }
+  emit(code, op.LOCAL_GET, local.ADDRESS_0);
+  emitNumber(code, scratchpad);
+  emit(code, op.I32_ADD);
+  emitNumber(code, registers + 128);
+  emit(code, op.CALL, local.MIX_REGISTERS);
+  for (let i = 0; i < 4; i++) {
+    emit(code, op.LOCAL_GET, local.ADDRESS_0, ...op.V128_LOAD, 4);
+    emitUnsigned(code, scratchpad + 16 * i);
+    emit(code, op.LOCAL_SET, local.f(i));
+  }
+}
+
+const MIXINGS = { xor: emitMixByXor, aes: emitMixByAes } as const;
+
+/** Steps 9 to 12: registers into the scratchpad. */
+function emitStores(code: Code, slot: Slot, { mixing }: VersionParameters): void {
+  for (let i = 0; i < 8; i++) {
+    emit(code, op.LOCAL_GET, local.ADDRESS_1, op.LOCAL_GET, local.r(i), op.I64_STORE, 3);
+    emitUnsigned(code, slot.scratchpad + 8 * i);
+  }
+  MIXINGS[mixing](code, slot);
   emit(code, op.I32_CONST, 0, op.LOCAL_SET, local.ADDRESS_0, op.I32_CONST, 0, op.LOCAL_SET, local.ADDRESS_1);
 }
 
@@ -196,8 +240,8 @@ function emitEnd(code: Code, { registers, rounding }: Slot): void {
     emitUnsigned(code, registers + 8 * i);
   }
   for (let i = 0; i < 8; i++) {
-    emit(code, op.I32_CONST, 0, op.LOCAL_GET, i < 4 ? local.f(i) : local.e(i - 4), ...op.V128_STORE, 4);
-    emitUnsigned(code, registers + 64 + 16 * i);
+    emit(code, op.I32_CONST, 0);
+    emitVectorStore(code, i < 4 ? local.f(i) : local.e(i - 4), registers + 64 + 16 * i);
   }
   emit(code, op.I32_CONST, 0, op.LOCAL_GET, local.MODE, op.I32_STORE, 2);
   emitUnsigned(code, rounding);
@@ -219,11 +263,12 @@ function emitInstructions(
 const LOCALS = [
   [8, I64],
   [14, V128],
-  [7, I32],
+  [9, I32],
   [1, I64],
 ] as const;
 
 export type ProgramOptions = {
+  readonly parameters: VersionParameters;
   readonly slot: Slot;
   /** The rounding mode at the start. */
   readonly rounding: number;
@@ -233,22 +278,25 @@ export type ProgramOptions = {
   readonly iterations: number;
 };
 
-/** A module whose `run` executes the program (2,176 bytes) in the slot. */
+/** A module whose `run` executes the program (configuration and instructions) in the slot. */
 export function writeProgramModule(program: Uint8Array, options: ProgramOptions): Uint8Array {
-  const { slot, rounding, isFull, iterations } = options;
+  const { parameters, slot, rounding, isFull, iterations } = options;
+  const { roundingGuard } = parameters;
   const configuration = readConfiguration(program);
   const instructions = readInstructions(program.subarray(CONFIGURATION_BYTES));
   const isNearest = rounding === 0 && instructions.every(({ name }) => name !== "CFROUND");
-  const body = createCode(32768);
+  const body = createCode(128 * parameters.programSize);
   emitStart(body, configuration, slot);
   emitNumber(body, iterations);
   emit(body, op.LOCAL_SET, local.COUNTER);
   emit(body, op.LOOP, op.NO_RESULT);
   emitLoads(body, configuration, slot);
-  emitInstructions(body, instructions, { scratchpad: slot.scratchpad, isNearest });
+  emitInstructions(body, instructions, { scratchpad: slot.scratchpad, isNearest, roundingGuard });
+  emitLaterAddress(body, configuration, parameters);
   if (isFull) emitDatasetRead(body, configuration);
   else emitItems(body, configuration, slot);
-  emitStores(body, slot);
+  emitAddressSwap(body);
+  emitStores(body, slot, parameters);
   emit(body, op.LOCAL_GET, local.COUNTER, op.I32_CONST, 1, op.I32_SUB, op.LOCAL_TEE, local.COUNTER);
   emit(body, op.BRANCH_IF, 0, op.END);
   emitEnd(body, slot);

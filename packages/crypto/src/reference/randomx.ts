@@ -5,6 +5,8 @@
 import { type Instruction, readInstructions } from "../randomx/instructions.ts";
 import { reciprocal } from "../randomx/reciprocal.ts";
 import type { SuperscalarInstruction, SuperscalarProgram } from "../randomx/superscalar.ts";
+import { CONFIGURATION_BYTES, type VersionParameters } from "../randomx/versions.ts";
+import { decryptRound, encryptRound } from "./aes.ts";
 import { bitsOf, type FloatOperation, fromBits, roundedResult } from "./rounding.ts";
 
 type Pair = [number, number];
@@ -64,7 +66,10 @@ const inBoth = (state: ProgramState, operation: FloatOperation, x: Pair, y: Pair
 
 const negated = ([low, high]: Pair): Pair => [-low, -high];
 
-type Execute = (state: ProgramState, instruction: Instruction, masks: Masks) => void;
+/** What holds for a whole program. */
+type Surroundings = { readonly masks: Masks; readonly roundingGuard: bigint };
+
+type Execute = (state: ProgramState, instruction: Instruction, surroundings: Surroundings) => void;
 
 /** r[target] = operation(r[target], r[source], or the constant where both are the same). */
 const onRegisters =
@@ -141,15 +146,16 @@ const EXECUTE: Readonly<Record<Exclude<Instruction["name"], "CBRANCH">, Execute>
   FMUL_R(state, { target, source }) {
     state.e[target % 4] = inBoth(state, "multiply", state.e[target % 4]!, state.a[source % 4]!);
   },
-  FDIV_M(state, instruction, masks) {
+  FDIV_M(state, instruction, { masks }) {
     const operand = withMask(pairAt(state, sourceAddress(state, instruction)), masks);
     state.e[instruction.target % 4] = inBoth(state, "divide", state.e[instruction.target % 4]!, operand);
   },
   FSQRT_R(state, { target }) {
     state.e[target % 4] = inBoth(state, "squareRoot", state.e[target % 4]!, [0, 0]);
   },
-  CFROUND(state, { source, constant }) {
-    state.rounding = Number(rotateRight(state.r[source]!, BigInt(constant & 63)) % 4n);
+  CFROUND(state, { source, constant }, { roundingGuard }) {
+    const rotated = rotateRight(state.r[source]!, BigInt(constant & 63));
+    if ((rotated & roundingGuard) === 0n) state.rounding = Number(rotated % 4n);
   },
   ISTORE({ r, scratchpad }, { target, source, mod, constant }) {
     const size = mod >> 4 >= 14 ? L3 : mod % 4 ? L1 : L2;
@@ -182,12 +188,16 @@ function branch({ r }: ProgramState, instructions: readonly Instruction[], at: n
   return (r[target]! & (0xffn << shift)) === 0n ? jumpTarget(instructions, at) : at + 1;
 }
 
-function executeInstructions(state: ProgramState, instructions: readonly Instruction[], masks: Masks): void {
+function executeInstructions(
+  state: ProgramState,
+  instructions: readonly Instruction[],
+  surroundings: Surroundings,
+): void {
   for (let at = 0; at < instructions.length; ) {
     const instruction = instructions[at]!;
     if (instruction.name === "CBRANCH") at = branch(state, instructions, at);
     else {
-      EXECUTE[instruction.name](state, instruction, masks);
+      EXECUTE[instruction.name](state, instruction, surroundings);
       at++;
     }
   }
@@ -196,6 +206,7 @@ function executeInstructions(state: ProgramState, instructions: readonly Instruc
 const eMask = (word: bigint): bigint => (word & 0x3fffffn) | ((0x300n | ((word >> 60n) << 4n)) << 52n);
 
 type ProgramOptions = {
+  readonly parameters: VersionParameters;
   /** Loops of the program, 2048 in a hash. */
   readonly iterations: number;
   /** The eight words of a dataset item. */
@@ -210,45 +221,78 @@ function loadVectors(state: ProgramState, at: number, masks: Masks): void {
   }
 }
 
-/** Steps 10 and 11: f ^= e, into the scratchpad. As bits, for the result need not be a number. */
-function storeVectors({ f, e, scratchpad }: ProgramState, at: number): bigint[] {
-  const [x, y] = [f.flat(), e.flat()];
-  const mixed = x.map((value, i) => bitsOf(value) ^ bitsOf(y[i]!));
-  mixed.forEach((bits, i) => void scratchpad.setBigUint64(at + 8 * i, bits, true));
-  return mixed;
+/** 64 bytes of words. */
+function bytesOf(words: readonly bigint[]): Uint8Array {
+  const view = new DataView(new ArrayBuffer(8 * words.length));
+  words.forEach((word, i) => void view.setBigUint64(8 * i, word, true));
+  return new Uint8Array(view.buffer);
+}
+
+/** Every f goes through a round with each e as its key: encryption for f0 and f2, decryption for f1 and f3. */
+function mixByAes(f: readonly bigint[], e: readonly bigint[]): bigint[] {
+  const [blocks, keys] = [bytesOf(f), bytesOf(e)];
+  for (let i = 0; i < 4; i++) {
+    let block: Uint8Array = blocks.slice(16 * i, 16 * i + 16);
+    const round = i % 2 === 0 ? encryptRound : decryptRound;
+    for (let key = 0; key < 64; key += 16) block = round(block, keys.subarray(key, key + 16));
+    blocks.set(block, 16 * i);
+  }
+  return Array.from(new BigUint64Array(blocks.buffer));
+}
+
+const MIXINGS: Readonly<Record<VersionParameters["mixing"], typeof mixByAes>> = {
+  xor: (f, e) => f.map((bits, i) => bits ^ e[i]!),
+  aes: mixByAes,
+};
+
+/** The bits that a program leaves, with which nothing is calculated any more: additive registers need not be numbers. */
+export type ProgramResult = { readonly f: readonly bigint[]; readonly e: readonly bigint[] };
+
+/** Steps 10 and 11: additive registers are mixed and go into the scratchpad. */
+function storeVectors(state: ProgramState, at: number, mixing: VersionParameters["mixing"]): ProgramResult {
+  const e = state.e.flat().map(bitsOf);
+  const f = MIXINGS[mixing](state.f.flat().map(bitsOf), e);
+  f.forEach((bits, i) => void state.scratchpad.setBigUint64(at + 8 * i, bits, true));
+  return { f, e };
 }
 
 /**
- * Executes a program of 2,176 bytes; returns the bits of the additive registers, mixed as they are at the end.
+ * Executes a program (configuration and instructions); returns what its vectors are in the end.
  * Source: specification 4.5 and 4.6.2, whose steps are numbered here.
  */
-export function executeProgram(program: Uint8Array, state: ProgramState, options: ProgramOptions): bigint[] {
+export function executeProgram(
+  program: Uint8Array,
+  state: ProgramState,
+  { parameters, iterations, itemOf }: ProgramOptions,
+): ProgramResult {
   const { scratchpad, r } = state;
-  const view = new DataView(program.buffer, program.byteOffset, 128);
+  const view = new DataView(program.buffer, program.byteOffset, CONFIGURATION_BYTES);
   const word = (i: number): bigint => view.getBigUint64(8 * i, true);
-  const instructions = readInstructions(program.subarray(128));
+  const instructions = readInstructions(program.subarray(CONFIGURATION_BYTES));
   const masks = [eMask(word(14)), eMask(word(15))] as const;
+  const surroundings = { masks, roundingGuard: BigInt(parameters.roundingGuard) };
   const chosen = [0, 1, 2, 3].map((i) => 2 * i + Number((word(12) >> BigInt(i)) & 1n));
   const offset = (word(13) % 524288n) * 64n;
-  let [ma, mx] = [word(8) & 0x7fffffc0n, word(10) & 0xffffffffn];
-  let [at0, at1] = [mx, ma];
-  let mixedVectors: bigint[] = [];
-  for (let iteration = 0; iteration < options.iterations; iteration++) {
+  const memory = { ma: word(8) & 0x7fffffc0n, mx: word(10) & 0xffffffffn };
+  let [at0, at1] = [memory.mx, memory.ma];
+  let result: ProgramResult = { f: [], e: [] };
+  for (let iteration = 0; iteration < iterations; iteration++) {
     const mixed = r[chosen[0]!]! ^ r[chosen[1]!]!; // 1
     at0 = (at0 ^ mixed) & 0x1fffc0n;
     at1 = (at1 ^ (mixed >> 32n)) & 0x1fffc0n;
     for (let i = 0; i < 8; i++) r[i] = r[i]! ^ scratchpad.getBigUint64(Number(at0) + 8 * i, true); // 2
     loadVectors(state, Number(at1), masks); // 3
-    executeInstructions(state, instructions, masks); // 4
-    mx = (mx ^ r[chosen[2]!]! ^ r[chosen[3]!]!) & 0xffffffffn; // 5
-    const item = options.itemOf((offset + (ma & 0x7fffffc0n)) / 64n); // 7
+    executeInstructions(state, instructions, surroundings); // 4
+    const { ma } = memory; // 5
+    memory[parameters.changedAddress] ^= (r[chosen[2]!]! ^ r[chosen[3]!]!) & 0xffffffffn;
+    const item = itemOf((offset + (ma & 0x7fffffc0n)) / 64n); // 7
     for (let i = 0; i < 8; i++) r[i] = r[i]! ^ item[i]!;
-    [ma, mx] = [mx, ma]; // 8
+    [memory.ma, memory.mx] = [memory.mx, memory.ma]; // 8
     for (let i = 0; i < 8; i++) scratchpad.setBigUint64(Number(at1) + 8 * i, r[i]!, true); // 9
-    mixedVectors = storeVectors(state, Number(at0)); // 10, 11
+    result = storeVectors(state, Number(at0), parameters.mixing); // 10, 11
     at0 = at1 = 0n; // 12
   }
-  return mixedVectors;
+  return result;
 }
 
 function superscalarValue(r: readonly bigint[], instruction: SuperscalarInstruction): bigint {

@@ -3,34 +3,35 @@
 export const FLOAT_OPERATIONS = ["add", "multiply", "divide", "squareRoot"] as const;
 export type FloatOperation = (typeof FLOAT_OPERATIONS)[number];
 
+/** Written before each reading. */
+const box = new DataView(new ArrayBuffer(8));
+
 /** The 64 bits of a double. */
 export const bitsOf = (value: number): bigint => {
-  const box = new DataView(new ArrayBuffer(8));
   box.setFloat64(0, value);
   return box.getBigUint64(0);
 };
 /** The double of 64 bits. */
 export const fromBits = (bits: bigint): number => {
-  const box = new DataView(new ArrayBuffer(8));
   box.setBigUint64(0, bits);
   return box.getFloat64(0);
 };
 
 /** A finite double as significand · 2^exponent. */
 function split(value: number): [bigint, number] {
-  const bits = bitsOf(value);
-  const biased = Number((bits >> 52n) & 0x7ffn);
-  const fraction = bits & 0xfffffffffffffn;
-  const magnitude = biased === 0 ? fraction : fraction | (1n << 52n);
-  return [value < 0 ? -magnitude : magnitude, Math.max(biased, 1) - 1075];
+  box.setFloat64(0, value);
+  const high = box.getUint32(0);
+  const biased = (high >>> 20) & 0x7ff;
+  const fraction = (high & 0xfffff) * 2 ** 32 + box.getUint32(4);
+  const magnitude = biased === 0 ? fraction : fraction + 2 ** 52; // below 2^53, so exact
+  return [BigInt(value < 0 ? -magnitude : magnitude), Math.max(biased, 1) - 1075];
 }
 
+const order = (a: bigint, b: bigint): number => (a === b ? 0 : a > b ? 1 : -1);
+
 /** Sign of x·2^p − y·2^q. */
-function compare(x: bigint, p: number, y: bigint, q: number): number {
-  const low = Math.min(p, q);
-  const difference = (x << BigInt(p - low)) - (y << BigInt(q - low));
-  return difference === 0n ? 0 : difference > 0n ? 1 : -1;
-}
+const compare = (x: bigint, p: number, y: bigint, q: number): number =>
+  p > q ? order(x << BigInt(p - q), y) : order(x, y << BigInt(q - p));
 
 /** Sign of the exact result minus the rounded one, in integers of any size. */
 function exactSign(operation: FloatOperation, a: number, b: number, rounded: number): number {
