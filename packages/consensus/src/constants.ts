@@ -55,4 +55,6 @@ export const hardFork = {
   cryptoNight2: 8,
   cryptoNightR: 10,
   randomX: 12,
+  // Monero's releases name none yet; 17 is proposed (monero-project/monero, pull request 10038).
+  randomX2: Number.POSITIVE_INFINITY,
 } as const;

@@ -98,6 +98,8 @@ export {
   parseSeedSchedule,
   powVariantOf,
   proofOfWork,
+  RANDOMX_VERSIONS,
+  randomXVersionOf,
   SEED_SCHEDULE,
   type SeedSchedule,
   seedHeight,

@@ -1,10 +1,11 @@
+import type { RandomXVersion } from "@anulo/crypto";
 import { fromHex } from "@anulo/protocol";
 import type { ChainView } from "./chain-view.ts";
 import { hardFork } from "./constants.ts";
 import type { PowHashObligation } from "./obligations.ts";
 import { RuleViolation } from "./violations.ts";
 
-/** How a block is hashed: a variant of CryptoNight (4 is CryptoNight-R, which needs the height), or RandomX. */
+/** How a block is hashed: a variant of CryptoNight (4 is CryptoNight-R, which needs the height), or RandomX of any version. */
 export type PowVariant = 0 | 1 | 2 | 4 | "randomx";
 
 /** How often RandomX changes its seed, and how long a seed block must be settled; both in blocks. */
@@ -58,6 +59,15 @@ export function powVariantOf(majorVersion: number): PowVariant {
   if (majorVersion >= hardFork.cryptoNight2) return 2;
   return majorVersion >= hardFork.cryptoNight1 ? 1 : 0;
 }
+
+/** The version of RandomX that hashes blocks of this major version, where RandomX does. */
+export function randomXVersionOf(majorVersion: number): RandomXVersion {
+  return majorVersion >= hardFork.randomX2 ? 2 : 1;
+}
+
+/** The versions of RandomX that some hard fork brings. */
+export const RANDOMX_VERSIONS: readonly RandomXVersion[] =
+  hardFork.randomX2 === Number.POSITIVE_INFINITY ? [1] : [1, 2];
 
 /** Height of a block of mainnet whose hash the programs of its time computed wrongly. */
 const MISHASHED_HEIGHT = 202_612;

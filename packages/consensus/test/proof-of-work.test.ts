@@ -8,6 +8,8 @@ import {
   parseSeedSchedule,
   powVariantOf,
   proofOfWork,
+  RANDOMX_VERSIONS,
+  randomXVersionOf,
   SEED_SCHEDULE,
   seedHeight,
 } from "../src/index.ts";
@@ -18,6 +20,11 @@ test("each fork hashes its blocks its own way", () => {
   const variants = Array.from({ length: 16 }, (_, i) => powVariantOf(i + 1));
   const randomx = "randomx" as const;
   assert.deepEqual(variants, [0, 0, 0, 0, 0, 0, 1, 2, 2, 4, 4, randomx, randomx, randomx, randomx, randomx]);
+});
+
+test("no hard fork brings the second version of RandomX yet", () => {
+  for (let version = 12; version < 256; version++) assert.equal(randomXVersionOf(version), 1);
+  assert.deepEqual(RANDOMX_VERSIONS, [1]);
 });
 
 test("the seed of RandomX changes every 2048 blocks, 64 blocks late", () => {

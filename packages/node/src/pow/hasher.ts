@@ -1,4 +1,4 @@
-import { meetsDifficulty, powVariantOf } from "@anulo/consensus";
+import { meetsDifficulty, powVariantOf, RANDOMX_VERSIONS, randomXVersionOf } from "@anulo/consensus";
 import {
   cnSlowHash,
   createRandomXCache,
@@ -51,11 +51,12 @@ export function createHasher(settings: Settings, { isBeside = false } = {}): Has
   const hash: Hash = ({ blob, height, majorVersion }, source) => {
     const variant = powVariantOf(majorVersion);
     if (variant !== "randomx") return cnSlowHash(blob, { variant, ...(variant === 4 && { height }) });
-    return vmOf(source).hash(blob);
+    return vmOf(source).hash(blob, randomXVersionOf(majorVersion));
   };
   const hashBeside = async (work: PowWork, source: string | undefined) => {
     const vm = vmOf(source);
-    return "hashAsync" in vm ? vm.hashAsync(work.blob) : hash(work, source);
+    if (!("hashAsync" in vm)) return hash(work, source);
+    return vm.hashAsync(work.blob, randomXVersionOf(work.majorVersion));
   };
   return {
     close: () => void [...vms.keys()].forEach(drop),
@@ -90,14 +91,14 @@ function isNative(source: SeedSource): source is NativeRandomXSource {
 }
 
 async function loadChecked({ disabledFlags }: Settings): Promise<NativeRandomX> {
-  const loaded = await loadNativeRandomX({ isChecked: true, disabledFlags });
+  const loaded = await loadNativeRandomX({ isChecked: true, disabledFlags, versions: RANDOMX_VERSIONS });
   if ("missing" in loaded) throw new Error(loaded.missing);
   return loaded;
 }
 
-/** The system's library where it is there and right. */
+/** The system's library where it is there and right, in every version of RandomX that hard forks bring. */
 async function choose({ disabledFlags }: Settings): Promise<ThreadResult> {
-  const loaded = await loadNativeRandomX({ disabledFlags });
+  const loaded = await loadNativeRandomX({ disabledFlags, versions: RANDOMX_VERSIONS });
   if ("missing" in loaded) return { type: "chosen", engine: "portable", reason: loaded.missing };
   return { type: "chosen", engine: "native", reason: undefined };
 }
