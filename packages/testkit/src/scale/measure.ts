@@ -3,6 +3,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { Exact } from "../exact-json.ts";
 import { call, post } from "../http/call.ts";
 import { type RunningDaemon, startDaemon } from "../programs/servers.ts";
+import { createQuestions } from "./questions.ts";
 
 /** What one size costs, by the names of `docs/scale.md`, each with its unit. */
 export interface Measurement {
@@ -16,7 +17,6 @@ export interface MeasureOptions {
   readonly outputs: number;
 }
 
-const RING_SIZE = 16;
 const REORGANISED = 100;
 const ADDED = 20;
 const IDLE_MS = 5000;
@@ -47,32 +47,27 @@ async function wallMs(run: () => Promise<unknown>): Promise<number> {
   return performance.now() - start;
 }
 
-/** The middle one of some runs. */
-async function medianMs(runs: number, run: (at: number) => Promise<unknown>): Promise<number> {
-  const times: number[] = [];
-  for (let at = 0; at < runs; at++) times.push(await wallMs(() => run(at)));
-  return times.sort((a, b) => a - b)[runs >> 1]!;
+/** The middle one of some figures. */
+async function medianOf(runs: number, run: (at: number) => Promise<number>): Promise<number> {
+  const figures: number[] = [];
+  for (let at = 0; at < runs; at++) figures.push(await run(at));
+  return figures.sort((a, b) => a - b)[runs >> 1]!;
+}
+
+function medianMs(runs: number, run: (at: number) => Promise<unknown>): Promise<number> {
+  return medianOf(runs, (at) => wallMs(() => run(at)));
+}
+
+/** Mines blocks onto the tip, or beside it. */
+function generate({ url }: RunningDaemon, count: number, more: { readonly prev_block?: string } = {}) {
+  const request = { amount_of_blocks: count, wallet_address: MINER, starting_nonce: 0, ...more };
+  return call(url, "generateblocks", request);
 }
 
 interface Scene {
   readonly node: RunningDaemon;
   readonly outputs: number;
   readonly add: (measurement: Measurement) => void;
-}
-
-const distribution = { amounts: [0], from_height: 0, to_height: 0, cumulative: false, binary: true };
-
-/** As wallets fetch it: in a binary form that is no JSON. */
-async function fetchDistribution(url: string): Promise<void> {
-  const body = JSON.stringify({
-    jsonrpc: "2.0",
-    id: "0",
-    method: "get_output_distribution",
-    params: distribution,
-  });
-  const response = await fetch(`${url}/json_rpc`, { method: "POST", body });
-  if (!response.ok) throw new Error(`get_output_distribution: HTTP ${response.status}`);
-  await response.arrayBuffer();
 }
 
 async function measureIdle({ node, add }: Scene): Promise<void> {
@@ -82,58 +77,48 @@ async function measureIdle({ node, add }: Scene): Promise<void> {
 }
 
 async function measureReads({ node, outputs, add }: Scene): Promise<void> {
-  const first = () => fetchDistribution(node.url);
-  add({ name: "output distribution, first", unit: "ms", value: await wallMs(first) });
-  add({ name: "output distribution, again", unit: "ms", value: await medianMs(5, first) });
-  const histogram = () => call(node.url, "get_output_histogram", { amounts: [0] });
-  add({ name: "histogram, first", unit: "ms", value: await wallMs(histogram) });
-  add({ name: "histogram, again", unit: "ms", value: await medianMs(5, histogram) });
-  // Another place of the chain for each question, spread over all of it.
-  const outs = (at: number): Exact => ({
-    outputs: Array.from({ length: RING_SIZE }, (_, i) => ({
-      amount: 0,
-      index: ((at * RING_SIZE + i) * 7_919_993) % outputs,
-    })),
-    get_txid: false,
+  const questions = createQuestions(node.url, outputs);
+  const { distribution, distributionInJson, histogram, feeEstimate, ring, keyImages } = questions;
+  add({ name: "output distribution, first", unit: "ms", value: await wallMs(distribution) });
+  add({ name: "output distribution, again", unit: "ms", value: await medianMs(20, distribution) });
+  const followsBlock = async () => {
+    await generate(node, 1);
+    return wallMs(distribution);
+  };
+  add({ name: "output distribution, after a block", unit: "ms", value: await medianOf(10, followsBlock) });
+  await distributionInJson();
+  add({
+    name: "output distribution as JSON, again",
+    unit: "ms",
+    value: await medianMs(20, distributionInJson),
   });
-  const ring = (at: number) => post(`${node.url}/get_outs`, outs(at));
+  add({ name: "histogram, first", unit: "ms", value: await wallMs(histogram) });
+  add({ name: "histogram, again", unit: "ms", value: await medianMs(20, histogram) });
   add({ name: "16 random outputs, first", unit: "ms", value: await wallMs(() => ring(1000)) });
   add({ name: "16 random outputs", unit: "ms", value: await medianMs(100, ring) });
-  const images = (at: number): Exact => ({
-    key_images: Array.from({ length: RING_SIZE }, (_, i) =>
-      Buffer.alloc(32, `image ${at} ${i} `).toString("hex"),
-    ),
-  });
-  const spent = (at: number) => post(`${node.url}/is_key_image_spent`, images(at));
-  add({ name: "16 key images looked up", unit: "ms", value: await medianMs(50, spent) });
+  add({ name: "16 key images looked up", unit: "ms", value: await medianMs(100, keyImages) });
   const transfer = async (at: number) => {
-    await call(node.url, "get_fee_estimate");
-    await first();
+    await feeEstimate();
+    await distribution();
     await ring(2 * at + 200);
     await ring(2 * at + 201);
-    await spent(at);
+    await keyImages(at);
   };
-  add({ name: "calls of a transfer", unit: "ms", value: await medianMs(10, transfer) });
+  add({ name: "calls of a transfer", unit: "ms", value: await medianMs(20, transfer) });
+  questions.close();
 }
 
 /** Blocks added one by one, as they come; each is flushed, as a second passes between two on any network. */
 async function measureBlocks({ node, add }: Scene): Promise<void> {
-  const generate = (count: number, more: { readonly prev_block?: string } = {}) =>
-    call(node.url, "generateblocks", {
-      amount_of_blocks: count,
-      wallet_address: MINER,
-      starting_nonce: 0,
-      ...more,
-    });
-  await generate(ADDED);
+  await generate(node, ADDED);
   const cpu = cpuMs(node);
-  for (let i = 0; i < ADDED; i++) await generate(1);
+  for (let i = 0; i < ADDED; i++) await generate(node, 1);
   add({ name: "a block added", unit: "ms CPU", value: (cpuMs(node) - cpu) / ADDED });
   await delay(IDLE_MS / 2);
   const written = writtenBytes(node);
   const SPACED = 4;
   for (let i = 0; i < SPACED; i++) {
-    await generate(1);
+    await generate(node, 1);
     await delay(1500);
   }
   const aBlock = (writtenBytes(node) - written) / SPACED;
@@ -141,9 +126,9 @@ async function measureBlocks({ node, add }: Scene): Promise<void> {
   const height = Number((await call(node.url, "get_info")).height);
   const below = await call(node.url, "get_block_header_by_height", { height: height - 1 - REORGANISED });
   const prev = String((below.block_header as { hash?: unknown }).hash);
-  const { blocks } = await generate(REORGANISED, { prev_block: prev });
+  const { blocks } = await generate(node, REORGANISED, { prev_block: prev });
   const last = String((blocks as readonly Exact[]).at(-1));
-  const reorganised = await wallMs(() => generate(1, { prev_block: last }));
+  const reorganised = await wallMs(() => generate(node, 1, { prev_block: last }));
   add({ name: "reorganisation of 100 blocks", unit: "ms", value: reorganised });
   const before = cpuMs(node);
   await post(`${node.url}/pop_blocks`, { nblocks: REORGANISED });
