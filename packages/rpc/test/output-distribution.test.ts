@@ -48,3 +48,24 @@ test("a distribution written in slices is the one written from a list of numbers
     }
   }
 });
+
+test("a distribution written in parts is the one written at once", async () => {
+  for (const { encoding } of forms) {
+    for (const isPortable of encoding === "decimal" ? [false] : [false, true]) {
+      for (const isCumulative of [false, true]) {
+        const form = { encoding, isPortable };
+        const whole = await serializeCounts({ perBlock, base: 5, isCumulative }, form);
+        let before: Awaited<ReturnType<typeof serializeCounts>> | undefined;
+        let base = 5;
+        let from = 0;
+        for (const to of [0, 1, 2, 4999, perBlock.length, perBlock.length]) {
+          const part = perBlock.subarray(from, to);
+          before = await serializeCounts({ perBlock: part, base, isCumulative }, form, { before });
+          base += part.reduce((sum, count) => sum + count, 0);
+          from = to;
+        }
+        assert.deepEqual(before, whole);
+      }
+    }
+  }
+});

@@ -106,10 +106,7 @@ export interface AnswerMemory {
   /** Outputs of each block. */
   readonly ringCtCounts: RingCtCounts;
   /** Distributions of RingCT outputs by what was asked for. */
-  readonly distributions: ChainMemory<
-    string,
-    { readonly response: DistributionResponse; readonly bytes: number }
-  >;
+  readonly distributions: ChainMemory<string, ToldDistribution>;
   /** Texts of transactions by what was asked for. */
   readonly transactions: Memory<string, TransactionText>;
   /** Facts of `get_info`, by what the port may tell. */
@@ -125,6 +122,13 @@ export interface KnownHeader {
 
 /** Distributions as they are written, of one moment of the chain. */
 export type DistributionResponse = Lasting<{ distributions: SerializedDistribution[] }>;
+
+/** What was told of the blocks up to a height (inclusive): what later blocks add is put behind it. */
+export interface ToldDistribution {
+  readonly response: DistributionResponse;
+  readonly to: number;
+  readonly distribution: SerializedDistribution["distribution"];
+}
 
 export interface FeeEstimate {
   readonly fee: bigint;
@@ -143,7 +147,10 @@ export function createAnswerMemory(parts: ChainParts): AnswerMemory {
     downloads: createChainMemory(epochs, { capacity: 32 * MiB, cost: ({ bytes }) => 1000 + 2 * bytes }),
     ringCtCounts: createRingCtCounts(),
     // Held twice: as numbers, and in the response.
-    distributions: createChainMemory(epochs, { capacity: 32 * MiB, cost: ({ bytes }) => 1000 + 2 * bytes }),
+    distributions: createChainMemory(epochs, {
+      capacity: 32 * MiB,
+      cost: ({ distribution }) => 1000 + 2 * distribution.bytes,
+    }),
     transactions: createMemory({ capacity: 16 * MiB, cost: ({ bytes }) => bytes }),
     info: new Map([true, false].map((restricted) => [restricted, createOnce()])),
     feeEstimate: createOnce(),

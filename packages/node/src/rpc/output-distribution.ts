@@ -10,7 +10,7 @@ import {
 import type { ChainReader } from "@anulo/storage";
 import { type NodeContext, refusal } from "./context.ts";
 import { range } from "./in-turns.ts";
-import type { DistributionResponse } from "./memory.ts";
+import type { DistributionResponse, ToldDistribution } from "./memory.ts";
 
 interface DistributionRequest {
   readonly amounts: readonly bigint[];
@@ -48,8 +48,12 @@ async function ringCtCounts(
   { memory }: NodeContext,
 ): Promise<Omit<BlockCounts, "isCumulative">> {
   const counts = await memory.ringCtCounts.of(read);
-  const base = from === 0 ? 0 : read.blockInfo(from - 1)!.cumulativeRctOutputs;
-  return { base, perBlock: counts.subarray(from, to + 1) };
+  return { base: outputsBefore(read, from), perBlock: counts.subarray(from, to + 1) };
+}
+
+/** RingCT outputs of all blocks below a height. */
+function outputsBefore(read: ChainReader, height: number): number {
+  return height === 0 ? 0 : read.blockInfo(height - 1)!.cumulativeRctOutputs;
 }
 
 /** Other amounts have few outputs: each is looked at; those before the range count with its first block. Source: db_lmdb.cpp `get_output_distribution`. */
@@ -86,17 +90,24 @@ function encodingOf({ binary, compress }: AmountRequest) {
   return compress ? "compressed" : "packed";
 }
 
-async function distributionOf(read: ChainReader, request: AmountRequest, context: NodeContext) {
-  const { amount, binary, compress, cumulative, isPortable } = request;
+async function distributionOf(
+  read: ChainReader,
+  request: AmountRequest & { readonly told?: ToldDistribution | undefined },
+  context: NodeContext,
+) {
+  const { amount, binary, compress, cumulative, isPortable, told } = request;
   const { signal } = context;
   const blocks = rangeOf(read.height(), context.parts.network, request);
+  const form = { encoding: encodingOf(request), isPortable } as const;
+  const missing = told === undefined ? blocks : { from: told.to + 1, to: blocks.to };
   const { base, perBlock } =
     amount === 0n
-      ? await ringCtCounts(read, blocks, context)
-      : await visibleCounts(read, blocks, { amount, signal });
-  const form = { encoding: encodingOf(request), isPortable } as const;
-  const distribution = await serializeCounts({ base, perBlock, isCumulative: cumulative }, form, { signal });
-  return { amount, base, binary, compress, distribution, start_height: blocks.from };
+      ? await ringCtCounts(read, missing, context)
+      : await visibleCounts(read, missing, { amount, signal });
+  const counts = { base, perBlock, isCumulative: cumulative };
+  const distribution = await serializeCounts(counts, form, { signal, before: told?.distribution });
+  const before = told === undefined ? base : outputsBefore(read, blocks.from);
+  return { amount, base: before, binary, compress, distribution, start_height: blocks.from };
 }
 
 function checkAmounts(amounts: readonly bigint[], isRestricted: boolean): void {
@@ -105,17 +116,23 @@ function checkAmounts(amounts: readonly bigint[], isRestricted: boolean): void {
   throw refusal("restricted", message);
 }
 
+/** For one kind of response; `told`: what was told of the one amount before. */
+interface ComputeOptions {
+  readonly isPortable: boolean;
+  readonly told?: ToldDistribution | undefined;
+}
+
 async function computeDistributions(
   { amounts, ...request }: DistributionRequest,
   context: NodeContext,
-  isPortable: boolean,
+  options: ComputeOptions,
 ) {
   const snapshot = context.parts.store.snapshot();
   try {
     const distributions: SerializedDistribution[] = [];
     let bytes = 0;
     for (const amount of amounts) {
-      const distribution = await distributionOf(snapshot, { ...request, amount, isPortable }, context);
+      const distribution = await distributionOf(snapshot, { ...request, ...options, amount }, context);
       bytes += distribution.distribution.bytes;
       if (bytes > MAX_RESPONSE_BYTES) throw refusal("internal", "Failed to get output distribution");
       distributions.push(distribution);
@@ -127,27 +144,38 @@ async function computeDistributions(
 }
 
 /**
- * How many outputs each block of a range added. What wallets ask for, RingCT alone, is written once for each tip.
- * Source: rpc_handler.cpp `get_output_distribution`.
+ * The response about RingCT outputs alone, which is what wallets ask for: it is written once for each tip, and up to
+ * the newest block only what new blocks added is written.
  */
+async function ringCtDistribution(
+  request: DistributionRequest,
+  context: NodeContext,
+  isPortable: boolean,
+): Promise<DistributionResponse> {
+  const { cumulative, binary, compress, from_height, to_height } = request;
+  const newest = context.parts.store.read.height() - 1;
+  const to = to_height === 0 ? newest : to_height;
+  const key = [from_height, to === newest ? "newest" : to, cumulative, binary, compress, isPortable].join();
+  const responses = context.memory.distributions.now();
+  const told = responses.get(key);
+  if (told?.to === to) return told.response;
+  const options = { isPortable, told };
+  const computed = await computeDistributions({ ...request, to_height: to }, context, options);
+  const response = lasting(computed, {});
+  responses.set(key, { response, to, distribution: computed.distributions[0]!.distribution });
+  return response;
+}
+
+/** How many outputs each block of a range added. Source: rpc_handler.cpp `get_output_distribution`. */
 async function outputDistributions(
   request: DistributionRequest,
   context: NodeContext,
   isPortable: boolean,
 ): Promise<DistributionResponse> {
-  const { amounts, cumulative, binary, compress, from_height, to_height } = request;
+  const { amounts } = request;
   checkAmounts(amounts, context.restricted);
-  const isOfRingCt = amounts.length === 1 && amounts[0] === 0n;
-  if (!isOfRingCt) return lasting(await computeDistributions(request, context, isPortable), {});
-  const to = to_height === 0 ? context.parts.store.read.height() - 1 : to_height;
-  const key = [from_height, to, cumulative, binary, compress, isPortable].join();
-  const responses = context.memory.distributions.now();
-  const known = responses.get(key);
-  if (known !== undefined) return known.response;
-  const computed = await computeDistributions({ ...request, to_height: to }, context, isPortable);
-  const response = lasting(computed, {});
-  responses.set(key, { response, bytes: computed.distributions[0]!.distribution.bytes });
-  return response;
+  if (amounts.length === 1 && amounts[0] === 0n) return ringCtDistribution(request, context, isPortable);
+  return lasting(await computeDistributions(request, context, { isPortable }), {});
 }
 
 /** In JSON. */

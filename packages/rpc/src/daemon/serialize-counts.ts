@@ -64,28 +64,48 @@ function* numbersOf({ perBlock, base, isCumulative }: BlockCounts): Iterable<Uin
   }
 }
 
+export interface SerializeOptions extends SliceOptions {
+  /** What was written of the blocks before these, in the same form: it is put in front. */
+  readonly before?: Written | undefined;
+}
+
 /** Writes them in slices, so that millions of blocks keep nobody waiting. */
 export async function serializeCounts(
   counts: BlockCounts,
-  { encoding, isPortable }: CountsForm,
-  options?: SliceOptions,
+  form: CountsForm,
+  { before, ...options }: SerializeOptions = {},
 ): Promise<Written> {
+  const { encoding, isPortable } = form;
   const slice = new TimeSlice(options);
   const scratch = new Uint8Array(MAX_COMPRESSED_BYTES * NUMBERS_PER_STEP);
   const encode = encoding === "packed" ? packInto : compressInto;
-  const texts: string[] = [];
-  const pieces: Uint8Array[] = [];
+  const pieces: Pieces = { texts: [], bytes: [] };
+  if (before !== undefined && before.length > 0) addBefore(pieces, before);
   for (const numbers of numbersOf(counts)) {
-    if (encoding === "decimal") texts.push(numbers.join());
+    if (encoding === "decimal") pieces.texts.push(numbers.join());
     else {
       const bytes = scratch.subarray(0, encode(scratch, numbers));
-      if (isPortable) pieces.push(bytes.slice());
-      else texts.push(quoteBytes(Buffer.from(bytes).toString("latin1")).slice(1, -1));
+      if (isPortable) pieces.bytes.push(bytes.slice());
+      else pieces.texts.push(quoteBytes(Buffer.from(bytes).toString("latin1")).slice(1, -1));
     }
     if (slice.isOver) await slice.yield();
   }
-  const { length } = counts.perBlock;
-  if (isPortable && encoding !== "decimal")
-    return new Written(length, { type: "string", value: Buffer.concat(pieces) });
-  return new Written(length, encoding === "decimal" ? `[${texts.join()}]` : `"${texts.join("")}"`);
+  return joined(pieces, form, (before?.length ?? 0) + counts.perBlock.length);
+}
+
+/** Of a response: text without its brackets or quotes, or bytes. */
+interface Pieces {
+  readonly texts: string[];
+  readonly bytes: Uint8Array[];
+}
+
+function addBefore({ texts, bytes }: Pieces, { form }: Written): void {
+  if (typeof form === "string") texts.push(form.slice(1, -1));
+  else bytes.push((form as { readonly value: Uint8Array }).value);
+}
+
+function joined({ texts, bytes }: Pieces, { encoding, isPortable }: CountsForm, length: number): Written {
+  if (encoding === "decimal") return new Written(length, `[${texts.join()}]`);
+  if (isPortable) return new Written(length, { type: "string", value: Buffer.concat(bytes) });
+  return new Written(length, `"${texts.join("")}"`);
 }
