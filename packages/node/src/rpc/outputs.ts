@@ -3,12 +3,10 @@ import { columns, daemon, type Implemented, implementFor } from "@anulo/rpc";
 import { OutputBatch } from "@anulo/storage";
 import type { NodeContext } from "./context.ts";
 import { atThisMoment, mapInTurns } from "./in-turns.ts";
-import { firstIndex, matureOutputs } from "./mature-outputs.ts";
 import { binaryOutputDistribution, outputDistribution } from "./output-distribution.ts";
+import { outputHistogram } from "./output-histogram.ts";
 
 const RESTRICTED_OUTPUTS = 5000;
-/** How far back a restricted port counts recent outputs, in seconds. */
-const RESTRICTED_CUTOFF = 3 * 86_400;
 
 interface OutputsRequest {
   readonly outputs: readonly { readonly amount: bigint; readonly index: bigint }[];
@@ -56,42 +54,6 @@ function unlockedOf(unlockTimes: Float64Array, rules: ChainContext): Uint8Array 
   });
 }
 
-interface HistogramRequest {
-  readonly amounts: readonly bigint[];
-  readonly min_count: number;
-  readonly max_count: number;
-  readonly unlocked: boolean;
-  readonly recent_cutoff: number;
-}
-
-/** Source: db_lmdb.cpp `get_output_histogram`, core_rpc_server.cpp `on_get_output_histogram`. */
-function histogram(request: HistogramRequest, { parts, restricted }: NodeContext) {
-  const { amounts, min_count, max_count, unlocked, recent_cutoff } = request;
-  const refuse = (status: string) => ({ status, histogram: [] });
-  if (restricted && amounts.length === 0) {
-    return refuse("Restricted RPC will not serve histograms on the whole blockchain. Use your own node.");
-  }
-  if (restricted && recent_cutoff > 0 && recent_cutoff < parts.now() - RESTRICTED_CUTOFF) {
-    return refuse("Recent cutoff is too old");
-  }
-  const { read } = parts.store;
-  const wanted =
-    amounts.length === 0 ? [...read.outputCounts()].map(({ amount }) => amount) : [...new Set(amounts)];
-  const entries = wanted
-    .sort((a, b) => (a < b ? -1 : 1))
-    .map((amount) => ({ amount, total: read.outputCount(amount) }))
-    .filter(({ total }) => total >= min_count && (total <= max_count || max_count === 0));
-  return {
-    histogram: entries.map(({ amount, total }) => {
-      const mature = unlocked || recent_cutoff > 0 ? matureOutputs(read, amount) : 0;
-      const isRecent = (index: number) =>
-        read.blockInfo(read.output(amount, index)!.height)!.timestamp >= recent_cutoff;
-      const recent = recent_cutoff > 0 ? mature - firstIndex(mature, isRecent) : 0;
-      return { amount, total_instances: total, unlocked_instances: mature, recent_instances: recent };
-    }),
-  };
-}
-
 /** Handlers of the calls about outputs. */
 export function outputHandlers(): Implemented<NodeContext>[] {
   return implementFor<NodeContext>()(daemon.outputs, {
@@ -109,7 +71,7 @@ export function outputHandlers(): Implemented<NodeContext>[] {
       const txid = found.batch.transactionHashes ?? new Uint8Array(key.length);
       return { outs: columns(length, { height, key, mask, unlocked: found.unlocked, txid }) };
     },
-    getOutputHistogram: histogram,
+    getOutputHistogram: outputHistogram,
     getOutputDistribution: (request, context) =>
       outputDistribution({ ...request, binary: request.binary ?? context.dialect === "upstream" }, context),
     getOutputDistributionBin: binaryOutputDistribution,

@@ -11,11 +11,11 @@ export interface BuildOptions extends BlockShape {
   onProgress(height: number): void;
 }
 
-/** Writes a made-up chain through the storage package; bytes of its file. */
+/** Writes a made-up chain through the storage package, on top of what the file has already; bytes of the file. */
 export async function buildDatabase(options: BuildOptions): Promise<number> {
   const store = await openStore({ path: options.path, network: "regtest" });
   try {
-    for (let start = 0; start < options.blocks; start += BLOCKS_PER_WRITE) {
+    for (let start = store.read.height(); start < options.blocks; start += BLOCKS_PER_WRITE) {
       const end = Math.min(options.blocks, start + BLOCKS_PER_WRITE);
       store.write((writer) => {
         for (let height = start; height < end; height++) writer.appendBlock(fakeBlock(height, options));
