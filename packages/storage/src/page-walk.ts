@@ -182,10 +182,13 @@ function bytesOfValue(walk: Walk, visit: Visit, { bytes, node }: { bytes: Buffer
   }
   if (inPage.length !== HEADER) throw damaged(tree, page, "has a value outside of it");
   const first = Number(inPage.readBigUInt64LE(0));
-  const count = Math.floor((HEADER - 1 + node.low) / walk.meta.pageSize) + 1;
+  const count = Number(inPage.readBigUInt64LE(16));
+  // A value that replaces a longer one of the same transaction keeps its pages.
+  const filled = Math.floor((HEADER - 1 + node.low) / walk.meta.pageSize) + 1;
+  if (count < filled) throw damaged(tree, page, "has a value longer than its pages");
   reach(walk, tree, { page: first, count });
   tree.seen.longPages += count;
-  const big = readPages(walk, "value", { page: first, count });
+  const big = readPages(walk, "value", { page: first, count: filled });
   const isOverflow = Number(big.readBigUInt64LE(0)) === first && (big.readUInt16LE(18) & KIND) === OVERFLOW;
   if (!isOverflow || big.readUInt32LE(20) !== count) throw damaged(tree, first, "is not one of a long value");
   return big.subarray(HEADER, HEADER + node.low);

@@ -7,7 +7,8 @@ import { DamagedDatabase } from "../src/damage.ts";
 import { type MetaPage, newestMeta, readMetaPages, readPageSize } from "../src/meta-pages.ts";
 import { openStore } from "../src/open-store.ts";
 import { checkPages, type PageCheck } from "../src/page-walk.ts";
-import { sampleBlock } from "./sample-blocks.ts";
+import { bytesOf, sampleBlock } from "./sample-blocks.ts";
+import { waitingTransaction } from "./waiting-transaction.ts";
 
 // Closes a class of losses: a root page that is whole and tells of another tree than the file has.
 
@@ -21,6 +22,14 @@ before(async () => {
   const store = await openStore({ path, network: "regtest" });
   for (let height = 0; height < 60; height++)
     store.write((writer) => writer.appendBlock(sampleBlock(height)));
+  // LMDB leaves a value that becomes shorter within a transaction on as many pages as before.
+  for (const change of ["once", "twice"]) {
+    store.write((writer) => {
+      for (const bytes of [50_000, 9000, 20_000, 10])
+        writer.putPoolTransaction(bytesOf("becomes shorter"), waitingTransaction(bytes));
+      writer.putPoolTransaction(bytesOf(change), waitingTransaction(30_000));
+    });
+  }
   await store.close();
   file = openSync(path, "r");
   meta = newestMeta(readMetaPages(file, readPageSize(file)));
