@@ -1,8 +1,9 @@
 import { setMaxListeners } from "node:events";
-import { Agent, type AgentOptions, type ClientRequest, type IncomingMessage, request } from "node:http";
+import type { Agent, AgentOptions, ClientRequest, IncomingMessage } from "node:http";
 import type { Call } from "../define.ts";
 import type { Login } from "../digest-auth.ts";
 import { Gathered } from "../gathered.ts";
+import { nodeHttp } from "../loaded-later.ts";
 import { BadAnswer, ConnectionFailed } from "./client-errors.ts";
 import { type Connect, createDialer, type Dialer } from "./dial.ts";
 import { createDigestClient } from "./digest-client.ts";
@@ -96,7 +97,7 @@ function createAgent(
     closed,
   }: { readonly dialer: Dialer; readonly timeoutMs: number; readonly closed: AbortSignal },
 ): Agent {
-  const agent = new Agent(settings);
+  const agent = new (nodeHttp().Agent)(settings);
   agent.createConnection = ({ host, port }, opened) => {
     const signal = AbortSignal.any([closed, AbortSignal.timeout(timeoutMs)]);
     dialer.dial({ host: host ?? "", port: Number(port) }, signal).then(
@@ -168,7 +169,7 @@ function exchange(posting: Posting, target: Target): Promise<Reply> {
       Connection: "keep-alive",
       ...(authorization !== undefined && { Authorization: authorization }),
     };
-    const sent = request({ agent, host, port, path, method: "POST", headers }, (message) => {
+    const sent = nodeHttp().request({ agent, host, port, path, method: "POST", headers }, (message) => {
       readReply(message, maxAnswerBytes).then(resolve, (cause: unknown) =>
         reject(new ConnectionFailed(call.name, "the answer broke off or is too long", { cause })),
       );

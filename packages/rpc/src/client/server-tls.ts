@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
 import { isIP } from "node:net";
 import type { Duplex } from "node:stream";
-import { connect, createSecureContext, type TLSSocket } from "node:tls";
+import type { TLSSocket } from "node:tls";
+import { nodeTls } from "../loaded-later.ts";
 
 /** Whose certificate a service may show: anybody's, one for its name by the system's authorities, or one of these. */
 export type ServerTrust =
@@ -41,7 +42,7 @@ function isTrusted(socket: TLSSocket, trust: ServerTrust): boolean {
 
 /** Throws an Error for keys and certificates that cannot be read or do not fit. */
 export function checkTls({ identity, trust }: ServerTls): void {
-  createSecureContext({
+  nodeTls().createSecureContext({
     ...(identity !== undefined && { key: identity.privateKey, cert: identity.certificate }),
     ...(typeof trust === "object" && trust.authorities !== undefined && { ca: trust.authorities }),
   });
@@ -54,7 +55,7 @@ export async function secure(
 ): Promise<TLSSocket> {
   const { identity, trust } = tls;
   const authorities = typeof trust === "object" ? (trust.authorities ?? []) : undefined;
-  const socket = connect({
+  const socket = nodeTls().connect({
     socket: stream,
     ALPNProtocols: ["http/1.1"],
     minVersion: "TLSv1.2",

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import type { Socket } from "node:net";
-import { createSecureContext, createServer, type Server, type TLSSocket } from "node:tls";
+import type { Server, TLSSocket } from "node:tls";
+import { nodeTls } from "../../loaded-later.ts";
 import type { Opener } from "../http/listener.ts";
 import { createIdentity, type Identity } from "./self-signed.ts";
 
@@ -29,15 +30,17 @@ type Open = Parameters<Opener>[1];
  * for keys and certificates that do not fit.
  */
 export function createTlsOpener({ mode, identity, clients }: TlsOptions, slowMs: number): Opener {
-  // Now, not when the first caller comes.
-  createSecureContext({
-    ...(identity !== undefined && { key: identity.privateKey, cert: identity.certificate }),
-    ...(clients?.authorities !== undefined && { ca: clients.authorities }),
-  });
+  // What is wrong with them is said now, not when the first caller comes.
+  if (identity !== undefined || clients?.authorities !== undefined) {
+    nodeTls().createSecureContext({
+      ...(identity !== undefined && { key: identity.privateKey, cert: identity.certificate }),
+      ...(clients?.authorities !== undefined && { ca: clients.authorities }),
+    });
+  }
   let server: Server | undefined;
   const start = (open: Open): Server => {
     const { privateKey: key, certificate: cert } = identity ?? createIdentity(Date.now());
-    const created = createServer({
+    const created = nodeTls().createServer({
       key,
       cert,
       minVersion: "TLSv1.2",
