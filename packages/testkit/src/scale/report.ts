@@ -38,8 +38,11 @@ export function describeScale(sizes: readonly SizeReport[]): string {
   if (sizes.length < 3) throw new RangeError("a line is fitted through three sizes at least");
   const [first] = sizes;
   const heads = sizes.map(({ blocks }) => blocks.toLocaleString("en"));
-  const valuesOf = (name: string) =>
-    sizes.map(({ measurements }) => measurements.find((each) => each.name === name)?.value ?? Number.NaN);
+  const valuesOf = (name: string, unit: string) =>
+    sizes.map(
+      ({ measurements }) =>
+        measurements.find((each) => each.name === name && each.unit === unit)?.value ?? Number.NaN,
+    );
   const rows = [
     rowOf(
       "outputs",
@@ -53,13 +56,13 @@ export function describeScale(sizes: readonly SizeReport[]): string {
       sizes,
       sizes.map(({ fileBytes }) => fileBytes / 1e9),
     ),
-    ...first!.measurements.map(({ name, unit }) => rowOf(name, unit, sizes, valuesOf(name))),
+    ...first!.measurements.map(({ name, unit }) => rowOf(name, unit, sizes, valuesOf(name, unit))),
   ];
   return `# What grows with the chain
 
 Made by \`npm run scale -- --report docs/scale.md FILE..\` from ${sizes.length} runs of \`npm run scale\`; do not edit.
 
-The chains are made up, with rows of the sizes that mainnet's have, keys as random as there, and without proofs save in the newest blocks. A node of ours runs on each. The last column is the line of least squares through the sizes, at ${MAINNET.blocks.toLocaleString("en")} blocks; the one before it is the largest size against the smallest. Figures of one machine and moment: only their growth says something.
+The chains are made up, with rows of the sizes that mainnet's have, keys as random as there, and without proofs save in the newest blocks. A node of ours runs on each. The last column is the line of least squares through the sizes, at ${MAINNET.blocks.toLocaleString("en")} blocks; the one before it is the largest size against the smallest. Figures of one machine and moment: only their growth says something. What is asked many times is the quickest of the answers, and what takes long is also given as processor time of all threads: other programs take their share of the machine.
 
 "Disk writes of an idle day" counts what the system wrote for blocks that came a second and a half apart, times 720. "Calls of a transfer" are the fee estimate, the output distribution, two rings and a look at key images. Memory is what the process has for itself; pages of the database that the system keeps in its memory for the process are counted in the next row, and given back when others need them.
 
