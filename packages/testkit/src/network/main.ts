@@ -4,7 +4,7 @@ import { createChainFolders } from "./chain-folders.ts";
 import { createPlan, type Plan, type PlanOptions } from "./plan.ts";
 import { runNetwork } from "./run.ts";
 
-const usage = `npm run network [-- [--nodes N] [--seed N] [--seeds N] [--blocks N] [--payments N] [--plan]]
+const usage = `npm run network [-- [--nodes N] [--seed N] [--seeds N] [--blocks N] [--payments N] [--originals N] [--plan]]
   a network of ours and of monerod on addresses of this machine, behind lines that are slow, cut and healed by a
   plan that follows from the seed; then all must have one tip, all payments, and nobody banned or stuck
   --nodes N      how many (20); two of five are monerod
@@ -12,11 +12,12 @@ const usage = `npm run network [-- [--nodes N] [--seed N] [--seeds N] [--blocks 
   --seeds N      so many plans, one after the other (1)
   --blocks N     blocks mined while the network is apart (30)
   --payments N   payments made meanwhile (12)
+  --originals N  how many are monerod (two of five)
   --plan         print the plan, and end
 ANULO_TODAY_PROGRAMS: a folder in whose bin/ another release of monerod is, which then takes half of their places
 `;
 
-const defaults = { nodes: 20, seed: 1, seeds: 1, blocks: 30, payments: 12 };
+const defaults = { nodes: 20, seed: 1, seeds: 1, blocks: 30, payments: 12, originals: 0 };
 const print = (text: string) => void process.stdout.write(`${text}\n`);
 
 function numbersOf(args: readonly string[]): typeof defaults {
@@ -36,7 +37,8 @@ function describePlan({ programs, links, steps }: Plan): string {
 
 async function main(args: readonly string[]): Promise<void> {
   if (args.includes("--help")) return print(usage);
-  const { seed, seeds, ...sizes } = numbersOf(args);
+  const { seed, seeds, ...given } = numbersOf(args);
+  const sizes = { ...given, originals: args.includes("--originals") ? given.originals : undefined };
   const today = process.env.ANULO_TODAY_PROGRAMS;
   const missing = realProgramsMissing();
   if (missing !== undefined) print(`network: ours alone: ${missing}`);
@@ -58,10 +60,9 @@ async function main(args: readonly string[]): Promise<void> {
       } catch (error) {
         failures++;
         print(`network: seed ${one} FAILED: ${error instanceof Error ? error.message : String(error)}`);
-        const { nodes, blocks, payments } = sizes;
-        print(
-          `network: repeat with npm run network -- --seed ${one} --nodes ${nodes} --blocks ${blocks} --payments ${payments}`,
-        );
+        const given = Object.entries({ seed: one, ...sizes }).filter(([, value]) => value !== undefined);
+        const flags = given.map(([name, value]) => `--${name} ${value}`).join(" ");
+        print(`network: repeat with npm run network -- ${flags}`);
       }
     }
   } finally {

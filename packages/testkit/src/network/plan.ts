@@ -29,6 +29,8 @@ export interface PlanOptions {
   readonly blocks: number;
   /** Payments there are to make. */
   readonly payments: number;
+  /** How many nodes are originals, where there are any; two of five, if not given. */
+  readonly originals?: number | undefined;
   /** Releases of the original that are there. */
   readonly releases: readonly Exclude<Program, "ours">[];
 }
@@ -52,8 +54,9 @@ export function createPlan(options: PlanOptions): Plan {
   };
 }
 
-function choosePrograms({ nodes, releases }: PlanOptions, chance: Chance): Program[] {
-  const originals = releases.length === 0 ? 0 : Math.ceil(nodes * SHARE_OF_ORIGINALS);
+function choosePrograms(options: PlanOptions, chance: Chance): Program[] {
+  const { nodes, releases, originals: wanted = Math.ceil(nodes * SHARE_OF_ORIGINALS) } = options;
+  const originals = releases.length === 0 ? 0 : wanted;
   const all: Program[] = Array.from({ length: nodes }, (_, i) =>
     i < originals ? releases[i % releases.length]! : "ours",
   );
