@@ -33,14 +33,21 @@ export type RecordedState = {
   readonly balance: { readonly a: Exact; readonly b: Exact };
 };
 
+/** Releases of the original programs whose answers are recorded. */
+export const recordedReleases = ["0.18.0", "0.18.5"] as const;
+
+export type RecordedRelease = (typeof recordedReleases)[number];
+
+const goldenFolders = { "0.18.0": "golden", "0.18.5": "golden-0.18.5" } as const;
+
 /** The 108-block chain with side blocks and a pool under the golden recordings. */
-export function loadGoldenState(): RecordedState {
-  return JSON.parse(readFixture("golden/state.json.gz")) as RecordedState;
+export function loadGoldenState(release: RecordedRelease = "0.18.0"): RecordedState {
+  return JSON.parse(readFixture(`${goldenFolders[release]}/state.json.gz`)) as RecordedState;
 }
 
 /** Text of one golden recording as exact JSON. */
-export function loadGoldenText(group: string): Exact {
-  return parseExact(readFixture(`golden/${group}.json.gz`));
+export function loadGoldenText(group: string, release: RecordedRelease): Exact {
+  return parseExact(readFixture(`${goldenFolders[release]}/${group}.json.gz`));
 }
 
 /** The 500-block chain: 402 payments, wallets alice and bob, 120 more valid transactions. */

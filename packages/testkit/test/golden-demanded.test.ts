@@ -10,7 +10,7 @@ const unrecorded = ["S8", "S10", "sweep_dust: nothing to sweep, no set to sign"]
 
 const contexts = goldenGroups.flatMap((group) =>
   loadRecording(group).steps.map(
-    (step): Context => ({ step, method: calledBy(step), group, dialect: "contract" }),
+    (step): Context => ({ step, method: calledBy(step), group, release: "0.18.0", dialect: "contract" }),
   ),
 );
 

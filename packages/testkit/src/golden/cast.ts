@@ -38,7 +38,7 @@ export async function startCast(maker: Maker, recording: Recording): Promise<Cas
     return Promise.all([...wallets, ["node", daemon] as const].map(([name, it]) => endingOf(name, it)));
   };
   try {
-    if (recording.chain_loaded) await loadState(daemon, recording.pool_loaded);
+    if (recording.chain_loaded) await loadState(daemon, recording);
     for (const name of walletNames) {
       if (recording.servers[name]) wallets.set(name, await startNamed(maker, recording, { name, daemon }));
     }
@@ -75,8 +75,11 @@ function startNamed(maker: Maker, recording: Recording, { name, daemon, before }
   });
 }
 
-async function loadState(daemon: RunningDaemon, withPool: boolean): Promise<void> {
-  const state = loadGoldenState();
+async function loadState(
+  daemon: RunningDaemon,
+  { release, pool_loaded: withPool }: Recording,
+): Promise<void> {
+  const state = loadGoldenState(release);
   await loadBlocks(daemon.url, state.blocks);
   for (const blob of state.alt) await submitBlock(daemon.url, blob);
   if (withPool) for (const hex of state.pool) await sendTransaction(daemon.url, hex);

@@ -6,11 +6,11 @@ import {
   transactionBlobSize,
   transactionHash,
 } from "@anulo/protocol";
-import { loadGoldenState } from "../fixtures.ts";
+import { loadGoldenState, type RecordedRelease, recordedReleases } from "../fixtures.ts";
 
 let sizes: ReadonlyMap<string, number> | undefined;
 
-/** Bytes of every transaction of the recorded chain and pool, by id in hex. */
+/** Bytes of every transaction of the recorded chains and pools, by id in hex. */
 export function transactionSizes(): ReadonlyMap<string, number> {
   sizes ??= readSizes();
   return sizes;
@@ -18,18 +18,19 @@ export function transactionSizes(): ReadonlyMap<string, number> {
 
 function readSizes(): Map<string, number> {
   const found = new Map<string, number>();
-  const { blocks, alt, pool } = loadGoldenState();
-  const blobs = [...blocks.flatMap(({ txs }) => txs), ...pool].map((hex) => fromHex(hex));
-  for (const blob of blobs) found.set(toHex(transactionHash(readTransaction(blob))), blob.length);
-  for (const blob of [...blocks.map((block) => block.blob), ...alt]) {
-    const { minerTransaction } = readBlock(fromHex(blob));
-    found.set(toHex(transactionHash(minerTransaction)), transactionBlobSize(minerTransaction));
+  for (const { blocks, alt, pool } of recordedReleases.map((release) => loadGoldenState(release))) {
+    const blobs = [...blocks.flatMap(({ txs }) => txs), ...pool].map((hex) => fromHex(hex));
+    for (const blob of blobs) found.set(toHex(transactionHash(readTransaction(blob))), blob.length);
+    for (const blob of [...blocks.map((block) => block.blob), ...alt]) {
+      const { minerTransaction } = readBlock(fromHex(blob));
+      found.set(toHex(transactionHash(minerTransaction)), transactionBlobSize(minerTransaction));
+    }
   }
   return found;
 }
 
 /** Ids of the pool, hex, in the order of the recorded answers. */
-export function poolIds(): string[] {
-  const { pool } = loadGoldenState();
+export function poolIds(release: RecordedRelease): string[] {
+  const { pool } = loadGoldenState(release);
   return pool.map((hex) => toHex(transactionHash(readTransaction(fromHex(hex)))));
 }

@@ -58,8 +58,9 @@ export function demandedAnswer(context: Context): Demanded {
   };
 }
 
-export function appliesTo(rule: Rule, { step, dialect }: Context): boolean {
-  return rule.id.test(step.id) && (rule.dialect === undefined || rule.dialect === dialect);
+export function appliesTo(rule: Rule, { step, dialect, release }: Context): boolean {
+  const isMeant = <T>(only: T | undefined, given: T) => only === undefined || only === given;
+  return rule.id.test(step.id) && isMeant(rule.dialect, dialect) && isMeant(rule.release, release);
 }
 
 /** The answer of a step. JSON with raw bytes in it was recorded as text; as JSON its members can be compared. */

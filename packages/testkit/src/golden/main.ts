@@ -1,3 +1,4 @@
+import { type RecordedRelease, recordedReleases } from "../fixtures.ts";
 import type { Maker } from "../programs/servers.ts";
 import { inOrder } from "./in-order.ts";
 import { type GoldenStep, goldenGroups, loadRecording } from "./recording.ts";
@@ -5,8 +6,9 @@ import { replay } from "./replay.ts";
 import { count, describeDifference, summary } from "./report.ts";
 import type { StepResult } from "./result.ts";
 
-const usage = `npm run golden [-- [group or part of its name ..] [--method NAME] [--dialect contract|upstream] [--show] [--real]]
+const usage = `npm run golden [-- [group or part of its name ..] [--method NAME] [--dialect contract|upstream] [--release 0.18.0|0.18.5] [--show] [--real]]
   replays the recordings of the original programs against ours, or (--real) against themselves
+  --release   which of them were recorded (0.18.0; the answers of 0.18.5 do not all agree yet)
 `;
 
 /** Groups replayed at the same time; the original programs need all the memory there is for some steps. */
@@ -16,6 +18,7 @@ const print = (text: string) => process.stdout.write(`${text}\n`);
 
 type Choice = {
   readonly makers: readonly Maker[];
+  readonly release: RecordedRelease;
   readonly groups: readonly string[];
   readonly methods: readonly string[];
   readonly show: boolean;
@@ -31,9 +34,10 @@ function parseChoice(args: readonly string[]): Choice {
         kind: "ours",
         dialect,
       }));
-  const values = new Set([...dialects, ...valuesAfter("--method")]);
+  const release = recordedReleases.find((it) => it === valuesAfter("--release")[0]) ?? "0.18.0";
+  const values = new Set([...dialects, ...valuesAfter("--method"), ...valuesAfter("--release")]);
   const groups = args.filter((it) => !it.startsWith("--") && !values.has(it));
-  return { makers, groups, methods: valuesAfter("--method"), show: args.includes("--show") };
+  return { makers, release, groups, methods: valuesAfter("--method"), show: args.includes("--show") };
 }
 
 function printDetails(results: readonly StepResult[]): void {
@@ -58,7 +62,7 @@ async function main(args: readonly string[]): Promise<number> {
     print(usage);
     return 0;
   }
-  const { makers, groups, methods, show } = parseChoice(args);
+  const { makers, release, groups, methods, show } = parseChoice(args);
   const chosen = goldenGroups.filter(
     (group) => groups.length === 0 || groups.some((part) => group.includes(part)),
   );
@@ -69,7 +73,7 @@ async function main(args: readonly string[]): Promise<number> {
     const isAsked = (step: GoldenStep) =>
       methods.length === 0 || methods.some((it) => step.id.startsWith(it));
     for await (const [group, results] of inOrder(chosen, atOnce[maker.kind], (group) =>
-      replay(loadRecording(group), maker, isAsked),
+      replay(loadRecording(group, release), maker, isAsked),
     )) {
       all.push(...results);
       print(`  ${group.padEnd(18)} ${summary(results)}`);

@@ -1,5 +1,5 @@
 import { type Exact, type ExactObject, isExactObject } from "../exact-json.ts";
-import { loadGoldenText } from "../fixtures.ts";
+import { loadGoldenText, type RecordedRelease } from "../fixtures.ts";
 
 /** Every recording, in the order of replay. */
 export const goldenGroups = [
@@ -72,6 +72,7 @@ export type ServerFlags = {
 };
 
 export type Recording = {
+  readonly release: RecordedRelease;
   readonly group: GoldenGroup;
   readonly what: string;
   readonly servers: { readonly [name in ServerName]?: ServerFlags };
@@ -81,8 +82,9 @@ export type Recording = {
 };
 
 /** Reads one recording. Numbers beyond 2^53 - 1 are bigint. */
-export function loadRecording(group: GoldenGroup): Recording {
-  return loadGoldenText(group) as ExactObject as unknown as Recording;
+export function loadRecording(group: GoldenGroup, release: RecordedRelease = "0.18.0"): Recording {
+  const recorded = loadGoldenText(group, release) as ExactObject as unknown as Omit<Recording, "release">;
+  return { ...recorded, release };
 }
 
 /** What a step calls: the JSON-RPC method, else the path. */

@@ -102,7 +102,8 @@ function emptyResult(step: GoldenStep): Omit<StepResult, "outcome"> {
 
 function contextOf(step: GoldenStep, maker: Maker, recording: Recording): Context {
   const dialect = maker.kind === "ours" ? (maker.dialect ?? "contract") : undefined;
-  return { step, method: calledBy(step), group: recording.group, dialect };
+  const { group, release } = recording;
+  return { step, method: calledBy(step), group, release, dialect };
 }
 
 type Judged = {

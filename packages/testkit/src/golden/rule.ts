@@ -1,4 +1,5 @@
 import { type Exact, type ExactObject, isExactObject } from "../exact-json.ts";
+import type { RecordedRelease } from "../fixtures.ts";
 import type { Context } from "./context.ts";
 import type { GoldenAnswer } from "./recording.ts";
 
@@ -6,6 +7,8 @@ import type { GoldenAnswer } from "./recording.ts";
 export type Rule = {
   /** Identifiers of the steps. */
   readonly id: RegExp;
+  /** Only where this release was recorded; else for every one. */
+  readonly release?: RecordedRelease;
   /** Only in the documented dialect; else in both. */
   readonly dialect?: "contract";
   /** The decision behind it: S1 to S11 are the switched values of DIFFERENCES.md. */

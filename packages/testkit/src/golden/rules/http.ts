@@ -1,26 +1,27 @@
 import { fromHex, toHex, writePortable } from "@anulo/protocol";
 import { isExactObject } from "../../exact-json.ts";
 import { poolIds } from "../chain-facts.ts";
+import type { Context } from "../context.ts";
 import type { GoldenAnswer } from "../recording.ts";
 import { loadRecording } from "../recording.ts";
 import { answered, type Rule, refused, turnedAway } from "../rule.ts";
 
 /** What the same call answers to a login that is right. */
-function answerAfterLogin(group: "node_login" | "wallet_login"): GoldenAnswer {
-  const step = loadRecording(group).steps.find(({ id }) => id === "http:digest, right");
+function answerAfterLogin({ group, release }: Context): GoldenAnswer {
+  const step = loadRecording(group, release).steps.find(({ id }) => id === "http:digest, right");
   if (step === undefined) throw new Error(`${group} has no login that is right`);
   return step.answer;
 }
 
 /** What one request of its kind answers in the same group. */
-function resultOf(group: "node_http" | "wallet_http"): GoldenAnswer {
-  const step = loadRecording(group).steps.find(({ id }) => id === "http:params {}");
+function resultOf({ group, release }: Context): GoldenAnswer {
+  const step = loadRecording(group, release).steps.find(({ id }) => id === "http:params {}");
   if (step === undefined) throw new Error(`${group} has no plain call`);
   return step.answer;
 }
 
 /** Object of portable storage with the hashes of the recorded pool. */
-function binaryPoolHashes(): string {
+function binaryPoolHashes({ release }: Context): string {
   const text = (value: string) => ({ type: "string", value: Buffer.from(value) }) as const;
   return toHex(
     writePortable(
@@ -28,7 +29,7 @@ function binaryPoolHashes(): string {
         ["credits", { type: "uint64", value: 0n }],
         ["status", text("OK")],
         ["top_hash", text("")],
-        ["tx_hashes", { type: "string", value: Buffer.concat(poolIds().map((id) => fromHex(id))) }],
+        ["tx_hashes", { type: "string", value: Buffer.concat(poolIds(release).map((id) => fromHex(id))) }],
         ["untrusted", { type: "bool", value: false }],
       ] as const),
     ),
@@ -55,16 +56,16 @@ export const httpRules: readonly Rule[] = [
   {
     id: /^http:digest, nonce of another connection$/,
     why: "login: also across connections",
-    change: (_, { group }) => answerAfterLogin(group as "node_login"),
+    change: (_, context) => answerAfterLogin(context),
   },
   {
     id: /^\/get_transaction_pool_hashes\.bin$/,
     why: "/get_transaction_pool_hashes.bin: a binary request is answered in binary",
-    change: ({ reason }) => ({
+    change: ({ reason }, context) => ({
       http: 200,
       reason,
       type: "application/octet-stream",
-      hex: binaryPoolHashes(),
+      hex: binaryPoolHashes(context),
     }),
   },
   {
@@ -76,14 +77,14 @@ export const httpRules: readonly Rule[] = [
     id: /^http:chunked body$/,
     dialect: "contract",
     why: "a body may come in chunks",
-    change: (_, { group }) => resultOf(group as "node_http"),
+    change: (_, context) => resultOf(context),
   },
   {
     id: /^http:batch$/,
     dialect: "contract",
     why: "a batch is answered one by one",
-    change: (answer, { group }) => {
-      const { json } = resultOf(group as "node_http");
+    change: (answer, context) => {
+      const { json } = resultOf(context);
       if (!isExactObject(json)) return answer;
       return answered(answer, [json, { ...json, id: "1" }]);
     },

@@ -42,8 +42,8 @@ const defaultCategories =
   "*:WARNING,net:FATAL,net.p2p:FATAL,net.cn:FATAL,global:INFO,verify:FATAL,stacktrace:INFO,logging:INFO,msgwriter:INFO";
 
 /** The recorded answer of another step of the same group. */
-function answerOf({ group }: Context, id: string): GoldenAnswer {
-  return loadRecording(group).steps.find((step) => step.id === id)!.answer;
+function answerOf({ group, release }: Context, id: string): GoldenAnswer {
+  return loadRecording(group, release).steps.find((step) => step.id === id)!.answer;
 }
 
 /** What the original programs answer and nobody can want: another answer in both dialects. */
