@@ -37,8 +37,8 @@ export const peerFlags = {
   "in-peers": { kind: "text", value: "N", help: "connections accepted, at most (1000)" },
   "max-connections-per-ip": { kind: "number", value: "N", help: "connections accepted of one address (1)" },
   "limit-rate": { kind: "text", value: "KB", help: "kB per second, either way" },
-  "limit-rate-up": { kind: "text", value: "KB", help: "kB per second sent (2048)" },
-  "limit-rate-down": { kind: "text", value: "KB", help: "kB per second received (8192)" },
+  "limit-rate-up": { kind: "text", value: "KB", help: "kB per second sent (8192)" },
+  "limit-rate-down": { kind: "text", value: "KB", help: "kB per second received (32768)" },
   "ban-list": { kind: "text", value: "FILE", help: "addresses and subnets to shut out, one a line" },
   "enable-dns-blocklist": {
     kind: "switch",

@@ -130,7 +130,7 @@ test("limits are told and set", async () => {
       };
       assert.deepEqual(await limits("/get_limit"), [100, 200, "OK"]);
       assert.deepEqual(await limits("/set_limit", { limit_up: 5 }), [5, 200, "OK"]);
-      assert.deepEqual(await limits("/set_limit", { limit_up: -1, limit_down: -1 }), [2048, 8192, "OK"]);
+      assert.deepEqual(await limits("/set_limit", { limit_up: -1, limit_down: -1 }), [8192, 32_768, "OK"]);
       assert.deepEqual(await limits("/set_limit", { limit_up: -2 }), [0, 0, "Invalid parameter"]);
       assert.equal((await ask(node, "/out_peers", { set: false })).out_peers, 3);
       assert.equal((await ask(node, "/out_peers", { out_peers: 7 })).out_peers, 7);

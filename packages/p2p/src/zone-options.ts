@@ -9,8 +9,8 @@ export const networkDefaults = {
   maxOut: 12,
   /** No limit of its own; see `MAX_INCOMING` of zone.ts. */
   maxIn: 0xffffffff,
-  limitUp: 2048,
-  limitDown: 8192,
+  limitUp: 8192,
+  limitDown: 32_768,
   maxPerIp: 1,
 } as const;
 

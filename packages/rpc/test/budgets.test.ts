@@ -72,7 +72,10 @@ function callsOf(counts: { headers?: number } = {}) {
         getBlockCount: () => ({ count: 1 }),
       },
     ),
-    ...implement({ getVersion: admin.getVersion }, { getVersion: () => ({ release: true, version: 1 }) }),
+    ...implement(
+      { getVersion: admin.getVersion },
+      { getVersion: () => ({ hard_forks: [], release: true, version: 1 }) },
+    ),
   ];
 }
 

@@ -19,7 +19,7 @@ async function start(t: TestContext, options: Partial<RpcServerOptions<object>> 
       {
         stopDaemon: () => note("stop", {}),
         saveBc: () => note("save", {}),
-        getVersion: () => ({ release: true, version: 1 }),
+        getVersion: () => ({ hard_forks: [], release: true, version: 1 }),
       },
     ),
     ...implement(

@@ -31,11 +31,12 @@ export type Step = {
   };
 };
 
-const folder = new URL("../../../testkit/fixtures/golden/", import.meta.url);
+const folders = { "0.18.0": "golden", "0.18.5": "golden-0.18.5" } as const;
 
-/** The steps of one recorded group. */
-export function goldenSteps(group: string): Step[] {
-  const text = gunzipSync(readFileSync(new URL(`${group}.json.gz`, folder))).toString("utf8");
+/** The steps of one group, as a release of the original programs answered them. */
+export function goldenSteps(group: string, release: keyof typeof folders = "0.18.5"): Step[] {
+  const file = new URL(`../../../testkit/fixtures/${folders[release]}/${group}.json.gz`, import.meta.url);
+  const text = gunzipSync(readFileSync(file)).toString("utf8");
   return (exactJson(text) as { steps: Step[] }).steps;
 }
 

@@ -19,7 +19,7 @@ const { blocks, network } = daemon;
 
 const nodeCalls: Implemented<object>[] = [
   ...implement({ getBlockCount: blocks.getBlockCount }, { getBlockCount: () => ({ count: 1 }) }),
-  ...implement({ getLimit: network.getLimit }, { getLimit: () => ({ limit_down: 8192, limit_up: 2048 }) }),
+  ...implement({ getLimit: network.getLimit }, { getLimit: () => ({ limit_down: 32_768, limit_up: 8192 }) }),
 ];
 
 function languagesOf(steps: readonly Step[]) {

@@ -56,7 +56,8 @@ describe("recorded answers", () => {
   for (const group of groups) {
     it(`of ${group} are read and written back unchanged by their declarations`, () => {
       let checked = 0;
-      for (const step of goldenSteps(group)) {
+      // What wallets answer is that of the release before.
+      for (const step of goldenSteps(group, group.startsWith("wallet") ? "0.18.0" : "0.18.5")) {
         const answer = successOf(step);
         if (!readable(answer)) continue;
         const call = callOf(step);

@@ -12,10 +12,10 @@ import { isPublic } from "../pool/relay-phase.ts";
 import type { NodeContext } from "./context.ts";
 import { cumulativeDifficultyFields, difficultyFields } from "./wide-number.ts";
 
-/** Version of the interface, major 3 minor 10: the original's wallets insist on the major. */
-const INTERFACE_VERSION = (3 << 16) | 10;
+/** Version of the interface, major 3 minor 16: the original's wallets insist on the major. */
+const INTERFACE_VERSION = (3 << 16) | 16;
 /** The original version this program stands in for; upstream with the build mark of the Debian package. */
-const VERSION = { contract: "0.18.0.0-anulo", upstream: "0.18.0.0-unknown" } as const;
+const VERSION = { contract: "0.18.5.3-anulo", upstream: "0.18.5.3-unknown" } as const;
 /** A restricted port tells the size of the database in steps of 5 GiB. */
 const SIZE_STEP = 5 * 1024 ** 3;
 const UNKNOWN_SPACE = 2n ** 64n - 1n;
@@ -114,7 +114,13 @@ export function adminHandlers(): Implemented<NodeContext>[] {
   return implementFor<NodeContext>()(daemon.admin, {
     getInfo: (_, context) => info(context),
     getInfoPath: (_, context) => info(context),
-    getVersion: () => ({ release: false, version: INTERFACE_VERSION }),
+    getVersion: (_, { parts, peers: { sync } }) => ({
+      current_height: parts.state.view().height,
+      hard_forks: parts.network.hardForks.map(({ height, version }) => ({ height, hf_version: version })),
+      release: false,
+      target_height: sync.isSynchronized ? 0 : sync.target,
+      version: INTERFACE_VERSION,
+    }),
     async saveBc(_, { parts }) {
       await parts.store.flush();
       return {};

@@ -1,4 +1,4 @@
-import { NULL_HASH, toHex } from "@anulo/protocol";
+import { toHex } from "@anulo/protocol";
 import { daemon, type Implemented, implementFor, lasting } from "@anulo/rpc";
 import { popBlocks } from "../chain/chain.ts";
 import { compareTableOrder } from "../pool/table-order.ts";
@@ -120,8 +120,12 @@ export function blockHandlers(): Implemented<NodeContext>[] {
     getBlockCount: (_, { parts }) => ({ count: parts.state.view().height }),
     onGetBlockHash(heights, { parts }) {
       if (heights.length !== 1) throw refusal("wrongParam", "Wrong parameters, expected height");
-      const known = heights[0]! < BigInt(parts.state.view().height);
-      return toHex(known ? parts.store.read.blockInfo(Number(heights[0]))!.hash : NULL_HASH);
+      const { height } = parts.state.view();
+      if (heights[0]! >= BigInt(height)) {
+        const told = `Requested block height: ${heights[0]} greater than current top block height: ${height - 1}`;
+        throw refusal("tooBigHeight", told);
+      }
+      return toHex(parts.store.read.blockInfo(Number(heights[0]))!.hash);
     },
     getLastBlockHeader: async ({ fill_pow_hash }, context) => {
       if (!context.peers.sync.isSynchronized) return { ...busy, block_header: noHeader };

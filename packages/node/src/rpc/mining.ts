@@ -78,7 +78,7 @@ async function submitBlock(blobs: readonly string[], context: NodeContext) {
   const incoming = readSubmitted(blobs[0]!, context);
   try {
     await acceptBlock(context.parts, incoming);
-    return {};
+    return { block_id: toHex(incoming.id) };
   } catch (error) {
     if (error instanceof RuleViolation) throw refusal("blockNotAccepted", "Block not accepted");
     throw error;

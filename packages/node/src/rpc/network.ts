@@ -13,13 +13,11 @@ interface BanRequest {
   readonly seconds: number;
 }
 
-/** Source: node_server `block_host`, whose default is a day. */
-/** The original bans no address of version 6; by the interface document a host is a host. */
-function setBans({ bans: wanted }: { bans: readonly BanRequest[] }, { bans, dialect }: NodeContext) {
+/** Source: core_rpc_server.cpp `on_set_bans`. */
+function setBans({ bans: wanted }: { bans: readonly BanRequest[] }, { bans }: NodeContext) {
   for (const { host, ip, ban, seconds } of wanted) {
-    if (host === "" && ip === 0) throw refusal("wrongParam", "A ban needs a host or an ip");
-    const isKnownKind = dialect === "contract" || !host.includes(":");
-    const isSet = isKnownKind && bans.set(host === "" ? ipv4Text(ip) : host, ban ? seconds : "lift");
+    if (host === "" && ip === 0) throw refusal("wrongParam", "No ip/host supplied");
+    const isSet = bans.set(host === "" ? ipv4Text(ip) : host, ban ? seconds : "lift");
     if (!isSet) throw refusal("wrongParam", "Unsupported host/subnet type");
   }
   return {};

@@ -14,7 +14,7 @@ function visible({ parts, restricted }: NodeContext): PoolEntry[] {
   return parts.pool.entries().filter(({ row }) => !restricted || isPublic(row));
 }
 
-function describeEntry({ row, key }: PoolEntry, restricted: boolean) {
+function describeEntry({ row, key }: PoolEntry) {
   return {
     blob_size: row.blob.length,
     do_not_relay: row.doNotRelay,
@@ -24,11 +24,11 @@ function describeEntry({ row, key }: PoolEntry, restricted: boolean) {
     kept_by_block: row.keptByBlock,
     last_failed_height: row.lastFailedHeight,
     last_failed_id_hash: toHex(row.lastFailedHash),
-    last_relayed_time: restricted || row.phase === "stem" ? 0n : row.lastRelayedTime,
+    last_relayed_time: row.phase === "stem" ? 0n : row.lastRelayedTime,
     max_used_block_hash: toHex(row.maxUsedBlockHash),
     max_used_block_height: row.maxUsedBlockHeight,
     max_used_block_id_hash: toHex(row.maxUsedBlockHash),
-    receive_time: restricted ? 0 : row.receiveTime,
+    receive_time: row.receiveTime,
     relayed: row.relayed,
     tx_blob: toHex(row.blob),
     tx_json: describeTransaction(readTransaction(row.blob)),
@@ -36,16 +36,14 @@ function describeEntry({ row, key }: PoolEntry, restricted: boolean) {
   };
 }
 
+/** Of the owner's port alone. */
 async function transactionPool(context: NodeContext) {
-  const shown = visible(context);
-  const keys = new Set(shown.map(({ key }) => key));
-  const images = context.parts.pool
-    .spentKeyImages()
-    .map(({ image, spenders }) => ({ id_hash: image, txs_hashes: spenders.filter((key) => keys.has(key)) }))
-    .filter(({ txs_hashes }) => txs_hashes.length > 0);
+  const { pool } = context.parts;
   return {
-    spent_key_images: images,
-    transactions: await mapInTurns(shown, (entry) => describeEntry(entry, context.restricted), context),
+    spent_key_images: pool
+      .spentKeyImages()
+      .map(({ image, spenders }) => ({ id_hash: image, txs_hashes: [...spenders] })),
+    transactions: await mapInTurns(pool.entries(), describeEntry, context),
   };
 }
 

@@ -71,6 +71,9 @@ async function isKeyImageSpent({ key_images }: { key_images: readonly string[] }
   if (images.some((image) => image === undefined)) {
     return { status: "Failed to parse hex representation of key image", spent_status: [] };
   }
+  if (images.some((image) => image!.length !== 32)) {
+    return { status: "Failed, size of data mismatch", spent_status: [] };
+  }
   return { spent_status: await mapInTurns(images, (image) => spentStatus(context, image!), context) };
 }
 

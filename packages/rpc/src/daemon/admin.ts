@@ -1,6 +1,6 @@
 import { method, path } from "../define.ts";
-import { object, optional, or, zero } from "../schema/composites.ts";
-import { flag, hash, int8, text, u64, uint, uint32 } from "../schema/scalars.ts";
+import { filled, list, object, optional, or, zero } from "../schema/composites.ts";
+import { flag, hash, int8, text, u64, uint, uint8, uint32 } from "../schema/scalars.ts";
 import {
   accessStatus,
   cumulativeDifficultyFields,
@@ -79,7 +79,14 @@ export const admin = {
     reads: true,
     summary: "Version of this interface: major times 65536 plus minor.",
     params: noParams,
-    result: object({ release: flag, version: uint32, ...nodeStatus }),
+    result: object({
+      current_height: filled(or(uint, 0)),
+      hard_forks: filled(list(object({ height: uint, hf_version: uint8 }))),
+      release: flag,
+      target_height: filled(or(uint, 0)),
+      version: uint32,
+      ...nodeStatus,
+    }),
   }),
   saveBc: path({
     name: "/save_bc",

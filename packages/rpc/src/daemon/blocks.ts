@@ -94,6 +94,7 @@ export const blocks = {
   }),
   getAltBlocksHashes: path({
     name: "/get_alt_blocks_hashes",
+    access: "unrestricted",
     cost: costs.medium,
     reads: true,
     summary: "Hashes of the known blocks outside the longest chain.",

@@ -85,7 +85,7 @@ export const mining = {
     aliases: ["submitblock"],
     summary: "Adds a mined block; params is a list of its hex.",
     params: list(hex),
-    result: object(nodeStatus),
+    result: object({ block_id: or(hash, ""), ...nodeStatus }),
   }),
   generateBlocks: method({
     name: "generateblocks",

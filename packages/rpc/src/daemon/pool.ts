@@ -81,6 +81,7 @@ const poolStats = object({
 export const pool = {
   getTransactionPool: path({
     name: "/get_transaction_pool",
+    access: "unrestricted",
     cost: costs.large,
     reads: true,
     summary: "Transactions waiting in the pool and the key images they spend.",

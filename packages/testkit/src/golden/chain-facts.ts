@@ -6,7 +6,7 @@ import {
   transactionBlobSize,
   transactionHash,
 } from "@anulo/protocol";
-import { loadGoldenState, type RecordedRelease, recordedReleases } from "../fixtures.ts";
+import { loadGoldenState, recordedReleases } from "../fixtures.ts";
 
 let sizes: ReadonlyMap<string, number> | undefined;
 
@@ -27,10 +27,4 @@ function readSizes(): Map<string, number> {
     }
   }
   return found;
-}
-
-/** Ids of the pool, hex, in the order of the recorded answers. */
-export function poolIds(release: RecordedRelease): string[] {
-  const { pool } = loadGoldenState(release);
-  return pool.map((hex) => toHex(transactionHash(readTransaction(fromHex(hex)))));
 }

@@ -1,7 +1,7 @@
 import { isExactObject } from "../exact-json.ts";
 import type { Context } from "./context.ts";
 import { laxJson } from "./lax-json.ts";
-import type { GoldenAnswer, GoldenStep } from "./recording.ts";
+import type { GoldenAnswer, GoldenRequest, GoldenStep } from "./recording.ts";
 import type { Conditions, Rule } from "./rule.ts";
 import { additions } from "./rules/additions.ts";
 import { httpRules } from "./rules/http.ts";
@@ -9,6 +9,7 @@ import { lists } from "./rules/lists.ts";
 import { mended } from "./rules/mended.ts";
 import { multisig } from "./rules/multisig.ts";
 import { switches } from "./rules/switches.ts";
+import { todays } from "./rules/todays.ts";
 
 /** What a step must be answered: the answer, the paths whose values may differ, and those that meet a condition. */
 export type Demanded = {
@@ -19,6 +20,7 @@ export type Demanded = {
 
 /** Every difference from the recordings that is meant to be, in the order in which they apply. */
 export const rules: readonly Rule[] = [
+  ...todays,
   ...mended,
   ...multisig,
   ...httpRules,
@@ -56,6 +58,13 @@ export function demandedAnswer(context: Context): Demanded {
     volatile: [...(step.volatile ?? []), ...also, ...applied.flatMap(({ volatile = [] }) => volatile)],
     holds: Object.assign({}, ...applied.map(({ holds = {} }) => holds)),
   };
+}
+
+/** The request of a step as it is sent to programs of today. */
+export function sentRequest(context: Context): GoldenRequest {
+  const { step, dialect } = context;
+  const applied = dialect === undefined ? [] : rules.filter((rule) => rule.ask && appliesTo(rule, context));
+  return applied.reduce((request, rule) => rule.ask!(request, context), step.request);
 }
 
 export function appliesTo(rule: Rule, { step, dialect, release }: Context): boolean {

@@ -1,6 +1,6 @@
 import { type Exact, type ExactObject, isExactObject } from "../../exact-json.ts";
 import { transactionSizes } from "../chain-facts.ts";
-import { inJson, inMember, inResult, type Rule, resulted } from "../rule.ts";
+import { inJson, inMember, inResult, type Rule } from "../rule.ts";
 
 const noPaymentId = "0".repeat(64);
 
@@ -41,18 +41,6 @@ const withTransactionSize = (transfer: ExactObject): ExactObject => ({
 
 /** Fields that the interface documents list and the original programs do not return: given in both dialects. */
 export const additions: readonly Rule[] = [
-  {
-    id: /^set_bans:ipv6$/,
-    dialect: "contract",
-    why: "set_bans: addresses of version 6 can be banned",
-    change: (answer) => resulted(answer, { status: "OK", untrusted: false }),
-  },
-  {
-    id: /^get_bans:at the end$/,
-    dialect: "contract",
-    why: "set_bans: addresses of version 6 can be banned",
-    change: (answer) => inResult(answer, withBanOfVersion6),
-  },
   {
     id: /^get_?(last_?block_?header|block_?header_?by_?(hash|height)|block_?headers_?range|block)\b/,
     dialect: "contract",
@@ -146,13 +134,6 @@ function byName(result: ExactObject): ExactObject {
 
 function isPositive(actual: Exact): boolean {
   return typeof actual === "number" && actual > 0;
-}
-
-/** The ban of ::1 that the original had refused, behind the other single addresses. */
-function withBanOfVersion6(result: ExactObject): ExactObject {
-  const bans = Array.isArray(result.bans) ? result.bans.filter(isExactObject) : [];
-  const at = bans.findIndex(({ host }) => String(host).includes("/"));
-  return { ...result, bans: bans.toSpliced(at, 0, { host: "::1", ip: 0, seconds: 5 }) };
 }
 
 /** The recorded value, or a hash in place of the empty text. */

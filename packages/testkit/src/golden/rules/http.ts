@@ -1,6 +1,5 @@
 import { fromHex, toHex, writePortable } from "@anulo/protocol";
 import { isExactObject } from "../../exact-json.ts";
-import { poolIds } from "../chain-facts.ts";
 import type { Context } from "../context.ts";
 import type { GoldenAnswer } from "../recording.ts";
 import { loadRecording } from "../recording.ts";
@@ -20,8 +19,17 @@ function resultOf({ group, release }: Context): GoldenAnswer {
   return step.answer;
 }
 
+/** Ids of the pool, hex, in the order of the recorded answers. */
+function poolIds({ release }: Context): string[] {
+  const step = loadRecording("node_read", release).steps.find(
+    ({ id }) => id === "/get_transaction_pool_hashes",
+  );
+  const { json } = step!.answer;
+  return isExactObject(json) && Array.isArray(json.tx_hashes) ? json.tx_hashes.map(String) : [];
+}
+
 /** Object of portable storage with the hashes of the recorded pool. */
-function binaryPoolHashes({ release }: Context): string {
+function binaryPoolHashes(context: Context): string {
   const text = (value: string) => ({ type: "string", value: Buffer.from(value) }) as const;
   return toHex(
     writePortable(
@@ -29,7 +37,7 @@ function binaryPoolHashes({ release }: Context): string {
         ["credits", { type: "uint64", value: 0n }],
         ["status", text("OK")],
         ["top_hash", text("")],
-        ["tx_hashes", { type: "string", value: Buffer.concat(poolIds(release).map((id) => fromHex(id))) }],
+        ["tx_hashes", { type: "string", value: Buffer.concat(poolIds(context).map((id) => fromHex(id))) }],
         ["untrusted", { type: "bool", value: false }],
       ] as const),
     ),

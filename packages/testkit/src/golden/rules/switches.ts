@@ -138,7 +138,7 @@ function asksForBinary(context: Context): boolean {
 
 function namedAnulo<Answer extends { readonly json?: Exact }>(answer: Answer): Answer {
   const named = (it: ExactObject): ExactObject =>
-    it.version === "0.18.0.0-unknown" ? { ...it, version: "0.18.0.0-anulo" } : it;
+    it.version === "0.18.5.3-unknown" ? { ...it, version: "0.18.5.3-anulo" } : it;
   const { json } = answer;
   return isExactObject(json) ? { ...answer, json: inMember(named(json), "result", named) } : answer;
 }

@@ -1,0 +1,125 @@
+import { type Exact, type ExactObject, isExactObject } from "../../exact-json.ts";
+import type { Context } from "../context.ts";
+import { type GoldenAnswer, type GoldenRequest, loadRecording } from "../recording.ts";
+import { inJson, inResult, type Rule, refused } from "../rule.ts";
+
+const release = "0.18.0";
+
+/** What 0.18.5 answered to the same request. */
+function answerSince(_: GoldenAnswer, { group, step }: Context): GoldenAnswer {
+  const found = loadRecording(group, "0.18.5").steps.find(({ id }) => id === step.id);
+  if (found === undefined) throw new Error(`${step.id} was not asked of 0.18.5`);
+  return found.answer;
+}
+
+const digits = (value: Exact): Exact =>
+  typeof value === "string" && /^[0-9]+$/.test(value) ? Number(value) : value;
+
+/** A number in place of a text of digits: the parameter that a step is named after, or the only one. */
+function withNumber(request: GoldenRequest, { step }: Context): GoldenRequest {
+  if (!isExactObject(request.body)) return request;
+  const { params } = request.body;
+  const [name = ""] = /\w+(?= is numstring$)/.exec(step.id) ?? [];
+  if (Array.isArray(params)) return { ...request, body: { ...request.body, params: params.map(digits) } };
+  if (!isExactObject(params)) return request;
+  return { ...request, body: { ...request.body, params: { ...params, [name]: digits(params[name]!) } } };
+}
+
+/** Whether a step asks a node. */
+const asksNode = ({ step }: Context): boolean => step.to === "node" || step.to === "restricted";
+
+/** Limits that nobody set, of that release and of today's, in kB per second. */
+const limitsSince = { limit_up: [2048, 8192], limit_down: [8192, 32_768] } as const;
+
+function withLimitsSince(answer: ExactObject): ExactObject {
+  const changed = Object.entries(limitsSince).map(([name, [before, since]]) => [
+    name,
+    answer[name] === before ? since : answer[name]!,
+  ]);
+  return { ...answer, ...Object.fromEntries(changed) };
+}
+
+const named = (it: ExactObject): ExactObject =>
+  it.version === "0.18.0.0-unknown" ? { ...it, version: "0.18.5.3-unknown" } : it;
+
+const isHash = (value: Exact): boolean => /^[0-9a-f]{64}$/.test(String(value));
+
+/** What 0.18.0.0 answered and today's release, 0.18.5.3, does not any more. */
+export const todays: readonly Rule[] = [
+  {
+    id: /^(on_get_block_hash:string|(?!label|set_tx)\w+:(reserve_size|index|amount|unlock_time|below_amount|(start|end|from|to|min|max|min_block)_height|height|(min_|max_)?count|recent_cutoff|grace_blocks) is numstring)$/,
+    release,
+    why: "a text of digits is no number for fields of 64 bits (0.18.5: -32602): sent as a number",
+    ask: withNumber,
+    change: (answer) => answer,
+  },
+  {
+    id: /^on_get_block_hash:too high$/,
+    release,
+    why: "on_get_block_hash: a height above the top is -2, not a hash of zeros",
+    change: (answer, context) => {
+      const { body } = context.step.request;
+      const [height] = isExactObject(body) && Array.isArray(body.params) ? body.params : [];
+      const told = `Requested block height: ${height} greater than current top block height: ${Number(height) - 1}`;
+      return refused(answer, -2, told);
+    },
+  },
+  {
+    id: /^(get_info|\/get_?info)/,
+    release,
+    why: "get_info: the version is today's",
+    change: (answer) => inResult(inJson(answer, named), named),
+  },
+  {
+    id: /^get_version/,
+    release,
+    why: "get_version: 3.16, with the height and the hard forks (#8544)",
+    change: (answer, context) => {
+      if (!asksNode(context)) return answer;
+      const { json } = answerSince(answer, context);
+      const result = isExactObject(json) && isExactObject(json.result) ? json.result : {};
+      return inResult(answer, (it) => ({ ...result, ...it, version: result.version! }));
+    },
+  },
+  {
+    id: /^(\/(get|set)_limit|http:path)/,
+    release,
+    why: "limits: 8,192 and 32,768 kB per second where none are set (#9771)",
+    change: (answer) => inJson(answer, withLimitsSince),
+  },
+  {
+    id: /^(set_bans:(ipv6|no host)|get_bans:at the end)$/,
+    release,
+    why: "set_bans: addresses of version 6 can be banned; a ban of nobody is refused",
+    change: answerSince,
+  },
+  {
+    id: /^\/(is_key_image_spent:short)$/,
+    release,
+    why: "/is_key_image_spent: a key image of another length is told as one",
+    change: answerSince,
+  },
+  {
+    id: /^\/(get_alt_blocks_hashes|get_transaction_pool)\b/,
+    release,
+    why: "restricted ports: /get_alt_blocks_hashes and /get_transaction_pool are closed (#10973)",
+    change: (answer, context) => (context.step.to === "restricted" ? answerSince(answer, context) : answer),
+  },
+  {
+    id: /^\/send_?raw_?transaction/,
+    release,
+    why: "/send_raw_transaction: tells of unlock times (#9311) and of tx_extra above 1,060 bytes (#8784)",
+    change: (answer) =>
+      inJson(answer, (it) =>
+        it.too_big === undefined ? it : { ...it, nonzero_unlock_time: false, tx_extra_too_big: false },
+      ),
+  },
+  {
+    id: /^submit_?block/,
+    release,
+    why: "submit_block: tells the id of the block (#8891)",
+    change: (answer) =>
+      inResult(answer, (it) => (it.status === "OK" ? { ...it, block_id: "the id of the block" } : it)),
+    holds: { ".json.result.block_id": isHash },
+  },
+];
