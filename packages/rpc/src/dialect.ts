@@ -1,5 +1,5 @@
 /**
  * How a service answers where the interface documents and the original programs cannot both be right:
- * `contract` follows the documents, `upstream` follows monerod and monero-wallet-rpc 0.18.0.0.
+ * `contract` follows the documents, `upstream` follows monerod 0.18.5.3 and monero-wallet-rpc 0.18.0.0.
  */
 export type Dialect = "contract" | "upstream";
