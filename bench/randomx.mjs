@@ -27,12 +27,12 @@ async function cpuTime(task) {
   return (user + system) / 1000;
 }
 
-/** Median times of both sides over the same blobs; each goes first every other time. */
-async function compareHashes(vm, reference) {
+/** Median times of both sides over the same blobs in a version; each goes first every other time. */
+async function compareHashes(vm, reference, version = 1) {
   const times = { ours: [], native: [] };
   for (let i = 0; i < HASHES; i++) {
     const blob = randomBytes(76);
-    const ours = async () => times.ours.push(await cpuTime(() => vm.hash(blob)));
+    const ours = async () => times.ours.push(await cpuTime(() => vm.hash(blob, version)));
     const native = async () => reference && times.native.push(await cpuTime(() => reference.hash(blob)));
     for (const run of i % 2 ? [ours, native] : [native, ours]) await run();
   }
@@ -57,25 +57,23 @@ async function measureHere() {
   const native = "missing" in loaded ? undefined : loaded;
   const key = randomBytes(32);
   const cache = await compareMaking(() => createRandomXCache(key), native && (() => native.createCache(key)));
-  const light = await compareHashes(
-    createRandomXVm(cache.made),
-    cache.reference && native.createVm(cache.reference),
-  );
+  const lightVm = createRandomXVm(cache.made);
+  const light = await compareHashes(lightVm, cache.reference && native.createVm(cache.reference));
   const rows = [
     { name: "RandomX cache of a key", ...cache.row, atMost: 3 },
     { name: "RandomX light, per hash", ...light, atMost: 1.5 },
+    { name: "RandomX 2 light, per hash", ...(await compareHashes(lightVm, undefined, 2)) },
   ];
   if (process.env.ANULO_BENCH !== "full") return rows;
   const dataset = await compareMaking(
     () => createRandomXDataset(cache.made),
     native && (() => native.createDataset(cache.reference, { threads: 2 })),
   );
-  const full = await compareHashes(
-    createRandomXVm(dataset.made),
-    dataset.reference && native.createVm(dataset.reference),
-  );
+  const fullVm = createRandomXVm(dataset.made);
+  const full = await compareHashes(fullVm, dataset.reference && native.createVm(dataset.reference));
   rows.push({ name: "RandomX dataset of a key", ...dataset.row, atMost: 1.2 });
   rows.push({ name: "RandomX full, per hash", ...full, atMost: 6 });
+  rows.push({ name: "RandomX 2 full, per hash", ...(await compareHashes(fullVm, undefined, 2)) });
   return rows;
 }
 
