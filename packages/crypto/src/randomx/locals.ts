@@ -21,7 +21,7 @@ export const COUNTER = 27;
 export const ITEM = 28;
 /** The address of the iteration's dataset item, kept while `MA` and `MX` change. */
 export const MT = 29;
-/** What an instruction changes the rounding mode by. */
+/** The rotated operand of CFROUND. */
 export const ROTATED = 30;
 /** A 64-bit temporary. */
 export const MIX = 31;
