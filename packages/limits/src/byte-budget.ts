@@ -36,31 +36,44 @@ export class ByteBudget {
 
   /** Starts a reservation of `bytes`; undefined where too few are left. */
   reserve(bytes: number): ByteReservation | undefined {
-    const reservation = this.#open();
+    const reservation = new Reservation(this);
     return reservation.resize(bytes) ? reservation : undefined;
   }
 
-  #open(): ByteReservation {
-    let held = 0;
-    const resize = (bytes: number): boolean => {
-      const more = bytes - held;
-      // Giving back never fails, also where the budget is overdrawn.
-      if (more > 0 && more > this.available) return false;
-      held = bytes;
-      this.#add(more);
-      return true;
-    };
-    return {
-      get bytes() {
-        return held;
-      },
-      resize,
-      release: () => void resize(0),
-    };
+  /** Takes so many bytes, or gives them back (below 0); false, and nothing changes, where too few are left. */
+  take(bytes: number): boolean {
+    // Giving back never fails, also where the budget is overdrawn.
+    if (bytes > 0 && bytes > this.available) return false;
+    this.#add(bytes);
+    return true;
   }
 
   #add(bytes: number): void {
     this.#used += bytes;
     if (this.#parent !== undefined) this.#parent.#add(bytes);
+  }
+}
+
+/** A class: there is one for every request. */
+class Reservation implements ByteReservation {
+  readonly #budget: ByteBudget;
+  #bytes = 0;
+
+  constructor(budget: ByteBudget) {
+    this.#budget = budget;
+  }
+
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  resize(bytes: number): boolean {
+    const isTaken = this.#budget.take(bytes - this.#bytes);
+    if (isTaken) this.#bytes = bytes;
+    return isTaken;
+  }
+
+  release(): void {
+    this.resize(0);
   }
 }

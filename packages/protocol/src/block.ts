@@ -51,6 +51,12 @@ export function readBlockHeader(blob: Uint8Array): BlockHeader {
   return blockHeader.read(new Reader(new Uint8Array(blob)));
 }
 
+/** What a block's bytes begin with; its list of transactions is not read. Refers to the bytes. Throws `BadBytes`. */
+export function readBlockTop(blob: Uint8Array): Pick<Block, "header" | "minerTransaction"> {
+  const reader = new Reader(blob);
+  return { header: blockHeader.read(reader), minerTransaction: transaction.read(reader) };
+}
+
 /** Bytes of a block. */
 export function writeBlock(value: Block): Uint8Array {
   return encode(block, value);

@@ -9,56 +9,82 @@ import type { Transaction, TxInput, TxTarget } from "./transaction.ts";
  * people: byte strings are hexadecimal or lists of numbers, and some lists break before their end, others don't.
  * Source: serialization/json_archive.h; the serializers in cryptonote_basic.h and rctTypes.h.
  */
-type Node = string | ObjectNode | ListNode;
+type Node = string | ObjectNode | ListNode | NumbersNode;
 type ObjectNode = { readonly fields: readonly (readonly [name: string, value: Node])[] };
 /** A list written after its count; others are of a length known before. */
 type ListNode = { readonly items: readonly Node[]; readonly isCounted: boolean };
+/** A list of numbers whose text is made already: most of the elements of a transaction are such. */
+type NumbersNode = { readonly numbers: string; readonly count: number };
 
 const object = (...fields: ObjectNode["fields"]): ObjectNode => ({ fields });
 const counted = (items: readonly Node[]): ListNode => ({ items, isCounted: true });
 const known = (items: readonly Node[]): ListNode => ({ items, isCounted: false });
 const hex = (bytes: Uint8Array): string => `"${toHex(bytes)}"`;
 const hexes = (values: readonly Uint8Array[]): string[] => values.map(hex);
-const numbers = (bytes: Uint8Array): ListNode => counted(Array.from(bytes, String));
+/** Of every byte. */
+const byteTexts = Array.from({ length: 256 }, (_, byte) => String(byte));
+
+function numbers(bytes: Uint8Array): NumbersNode {
+  let text = "";
+  for (let i = 0; i < bytes.length; i++) text += (i === 0 ? "" : ", ") + byteTexts[bytes[i]!]!;
+  return { numbers: text, count: bytes.length };
+}
 
 /** Text of a node; `lastCount` is that of the list begun last, which decides whether a list breaks before its end. */
 class Printer {
-  #text: string[] = [];
+  #text = "";
   #lastCount = 0;
 
   #print(node: Node, depth: number): void {
-    if (typeof node === "string") this.#text.push(node);
+    if (typeof node === "string") this.#text += node;
+    else if ("fields" in node) this.#printObject(node, depth);
     else if ("items" in node) this.#printList(node, depth);
-    else this.#printObject(node, depth);
+    else this.#printNumbers(node, depth);
   }
 
   #printObject({ fields }: ObjectNode, depth: number): void {
-    this.#text.push("{");
-    for (const [i, [name, value]] of fields.entries()) {
-      this.#text.push(i === 0 ? "" : ", ", newLine(depth + 1), `"${name}": `);
+    this.#text += "{";
+    let before = newLine(depth + 1);
+    for (const [name, value] of fields) {
+      this.#text += `${before}"${name}": `;
       this.#print(value, depth + 1);
+      before = `, ${newLine(depth + 1)}`;
     }
-    this.#text.push(newLine(depth), "}");
+    this.#text += `${newLine(depth)}}`;
   }
 
   #printList({ items, isCounted }: ListNode, depth: number): void {
     this.#lastCount = isCounted ? items.length : 0;
-    this.#text.push("[ ");
-    for (const [i, item] of items.entries()) {
-      if (i > 0) this.#text.push(", ");
-      this.#print(item, depth + 1);
+    this.#text += "[ ";
+    for (let i = 0; i < items.length; i++) {
+      if (i > 0) this.#text += ", ";
+      this.#print(items[i]!, depth + 1);
     }
-    this.#text.push(this.#lastCount > 0 ? newLine(depth) : "", "]");
+    this.#endList(depth);
+  }
+
+  #printNumbers({ numbers, count }: NumbersNode, depth: number): void {
+    this.#lastCount = count;
+    this.#text += `[ ${numbers}`;
+    this.#endList(depth);
+  }
+
+  #endList(depth: number): void {
+    this.#text += this.#lastCount > 0 ? `${newLine(depth)}]` : "]";
   }
 
   print(node: Node): string {
     this.#print(node, 0);
-    return this.#text.join("");
+    return this.#text;
   }
 }
 
+/** Deeper than any transaction is. */
+const MAX_DEPTH = 16;
+const newLines = Array.from({ length: MAX_DEPTH }, (_, depth) => `\n${"  ".repeat(depth)}`);
+
 function newLine(depth: number): string {
-  return `\n${"  ".repeat(depth)}`;
+  return newLines[depth]!;
 }
 
 type ScriptOutput = { readonly keys: readonly Uint8Array[]; readonly script: Uint8Array };

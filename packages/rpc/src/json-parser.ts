@@ -29,7 +29,7 @@ export function parseCountedJson(
   maxValues: number,
 ): { readonly object: JsonObject; readonly values: number } {
   const text = typeof body === "string" ? body : textOfBytes(body);
-  const cursor = { text, at: 0, valuesLeft: maxValues };
+  const cursor: Cursor = { text, at: 0, valuesLeft: maxValues, names: [] };
   skipSpace(cursor);
   if (cursor.at >= text.length) return { object: emptyObject(), values: 0 };
   if (text[cursor.at] !== "{") throw unexpected(cursor);
@@ -37,7 +37,13 @@ export function parseCountedJson(
   return { object, values: maxValues - cursor.valuesLeft };
 }
 
-type Cursor = { readonly text: string; at: number; valuesLeft: number };
+type Cursor = {
+  readonly text: string;
+  at: number;
+  valuesLeft: number;
+  /** Names by their place in the object read last: the next one of a list has the same. */
+  readonly names: string[];
+};
 
 /** Inherits nothing. What `Object.create(null)` makes takes four times the memory and time. */
 class Bare {
@@ -61,7 +67,7 @@ function readObject(cursor: Cursor, depth: number): JsonObject {
     const character = cursor.text[cursor.at];
     if (character === "}") break;
     if (character !== '"') throw unexpected(cursor);
-    const name = readString(cursor);
+    const name = readName(cursor, fields);
     if (!skipTo(cursor, ":")) return object;
     cursor.at++;
     skipSpace(cursor);
@@ -125,9 +131,14 @@ function kindOf(value: Json): string {
 const NUMBER = /[-+.0-9eE]+/y;
 const INTEGER = /^-?[0-9]+$/;
 /** As many digits as 2^64 has, after zeros. */
+const MAX_SHORT_DIGITS = 15;
+/** Codes of what follows a number: a comma, a bracket or brace, space, the end of a line. */
+const ENDS_NUMBER: ReadonlySet<number> = new Set([0x2c, 0x5d, 0x7d, 0x20, 0x0d, 0x0a]);
 const SHORT_INTEGER = /^-?0*[0-9]{1,20}$/;
 
 function readNumber(cursor: Cursor): Json {
+  const digits = readShortInteger(cursor);
+  if (digits !== undefined) return digits;
   NUMBER.lastIndex = cursor.at;
   const text = NUMBER.exec(cursor.text)![0];
   cursor.at += text.length;
@@ -146,6 +157,22 @@ function readNumber(cursor: Cursor): Json {
   return Number.isSafeInteger(short) ? short : value;
 }
 
+/** Most numbers are a few digits, and something else behind them; undefined, and nothing is read, for all others. */
+function readShortInteger(cursor: Cursor): number | undefined {
+  const { text, at: start } = cursor;
+  let value = 0;
+  for (let at = start; at < start + MAX_SHORT_DIGITS; at++) {
+    const code = text.charCodeAt(at);
+    if (code >= 0x30 && code <= 0x39) value = 10 * value + (code - 0x30);
+    else if (at === start || !ENDS_NUMBER.has(code)) return undefined;
+    else {
+      cursor.at = at;
+      return value;
+    }
+  }
+  return undefined;
+}
+
 const WORD = /[A-Za-z]+/y;
 
 function readWord(cursor: Cursor): boolean | null {
@@ -157,6 +184,20 @@ function readWord(cursor: Cursor): boolean | null {
   if (word === "false") return false;
   if (word === "null") return null;
   throw unexpected(cursor);
+}
+
+/** The name of a field; one that was there before is found rather than made again. */
+function readName(cursor: Cursor, place: number): string {
+  const { text, at, names } = cursor;
+  const known = names[place];
+  if (known !== undefined && text.startsWith(known, at + 1) && text[at + 1 + known.length] === '"') {
+    cursor.at = at + known.length + 2;
+    return known;
+  }
+  const name = readString(cursor);
+  const isPlain = cursor.at === at + name.length + 2;
+  if (isPlain && place <= names.length) names[place] = name;
+  return name;
 }
 
 function readString(cursor: Cursor): string {

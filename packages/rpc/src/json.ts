@@ -76,8 +76,8 @@ const BAD_BYTE = /[\udc80-\udcff]/;
 export function quote(text: string): string {
   if (PLAIN.test(text)) return `"${text}"`;
   const byteString = NOT_ASCII.test(text) ? byteStringOf(text) : text;
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters JSON must escape
-  return `"${byteString.replace(/[\0-\x1f"\\/]/g, escapeCharacter)}"`;
+  const json = JSON.stringify(byteString);
+  return json.includes("/") ? json.replaceAll("/", "\\/") : json;
 }
 
 const shortEscapes: Readonly<Record<string, string>> = {
@@ -91,19 +91,6 @@ const shortEscapes: Readonly<Record<string, string>> = {
   "\\": "\\\\",
   "/": "\\/",
 };
-
-const controlCharacters = Array.from({ length: 0x20 }, (_, code) => String.fromCharCode(code));
-/** What JSON must escape; it has no short form of a vertical tab. */
-const jsonEscapes = new Map(
-  [...controlCharacters, '"', "\\", "/"].map((character) => [
-    character,
-    character === "/" ? shortEscapes[character]! : JSON.stringify(character).slice(1, -1),
-  ]),
-);
-
-function escapeCharacter(character: string): string {
-  return jsonEscapes.get(character)!;
-}
 
 /**
  * String of raw bytes given as a byte string. Like the original programs' it is not strict JSON: every byte without

@@ -72,12 +72,18 @@ export const uint: Field<number> = {
   },
 };
 
+/** Eight bytes; those of a number that is exact become a bigint in one step. */
+function bigintAt(bytes: Buffer, at: number): bigint {
+  const [high, low] = [bytes.readUInt32BE(at), bytes.readUInt32BE(at + 4)];
+  return high < 2 ** 21 ? BigInt(high * 2 ** 32 + low) : (BigInt(high) << 32n) | BigInt(low);
+}
+
 /** 8 bytes, any 64-bit unsigned integer. */
 export const u64: Field<bigint> = {
   fixedSize: 8,
   size: () => 8,
   write: (c, value) => void c.bytes.writeBigUInt64BE(value, advance(c, 8)),
-  read: (c) => c.bytes.readBigUInt64BE(advance(c, 8)),
+  read: (c) => bigintAt(c.bytes, advance(c, 8)),
 };
 
 /** 16 bytes, any 128-bit unsigned integer. */
@@ -91,7 +97,8 @@ export const u128: Field<bigint> = {
   },
   read(c) {
     const at = advance(c, 16);
-    return (c.bytes.readBigUInt64BE(at) << 64n) | c.bytes.readBigUInt64BE(at + 8);
+    const [high, low] = [bigintAt(c.bytes, at), bigintAt(c.bytes, at + 8)];
+    return high === 0n ? low : (high << 64n) | low;
   },
 };
 
@@ -177,6 +184,7 @@ export function record<T extends Record<string, unknown>>(
   shape: { readonly [K in keyof T]: Field<T[K]> },
 ): RecordField<T> {
   const fields = Object.entries(shape) as [keyof T, Field<T[keyof T]>][];
+  const [names, codecs] = [fields.map(([name]) => name), fields.map(([, field]) => field)];
   const fixedSize = fields.reduce((sum, [, field]) => sum + (field.fixedSize ?? Number.NaN), 0);
   const offsetOf = (name: keyof T): number => {
     const count = fields.findIndex(([other]) => other === name);
@@ -194,7 +202,7 @@ export function record<T extends Record<string, unknown>>(
     },
     read(c) {
       const value: Partial<T> = {};
-      for (const [name, field] of fields) value[name] = field.read(c);
+      for (let i = 0; i < names.length; i++) value[names[i]!] = codecs[i]!.read(c);
       return value as T;
     },
     column(name) {

@@ -3,7 +3,7 @@ import type { Tables } from "./environment.ts";
 import type { OutputBatch, OutputName } from "./output-batch.ts";
 import { readPruning } from "./prune.ts";
 import type { AlternativeBlock, BlockInfo, OutputInfo, PoolTransaction, TransactionInfo } from "./tables.ts";
-import { blockInfoColumn, outputHeightColumn, WEIGHTS_PER_ROW } from "./tables.ts";
+import { blockInfoColumn, outputHeightColumn, transactionHashColumn, WEIGHTS_PER_ROW } from "./tables.ts";
 
 /** A stored transaction with its number in chain order. */
 export interface StoredTransaction extends TransactionInfo {
@@ -18,6 +18,8 @@ export interface ChainReader {
   /** Number of blocks on the main chain. */
   height(): number;
   blockInfo(height: number): BlockInfo | undefined;
+  /** Of all blocks up to this height. */
+  cumulativeDifficulty(height: number): bigint | undefined;
   /** Info of the blocks from `from` (inclusive) to `to` (exclusive), as far as they exist. */
   blockInfos(from: number, to: number): BlockInfo[];
   /** One field of the info of those blocks: cheaper over long ranges. */
@@ -26,6 +28,7 @@ export interface ChainReader {
   heightOf(blockHash: Uint8Array): number | undefined;
   transaction(hash: Uint8Array): StoredTransaction | undefined;
   transactionById(id: number): StoredTransaction | undefined;
+  transactionHash(id: number): Uint8Array | undefined;
   prunedTransaction(id: number): Uint8Array | undefined;
   /** Undefined where it was pruned, too. */
   prunablePart(id: number): Uint8Array | undefined;
@@ -61,6 +64,9 @@ function* weightsOf(
     yield* value.slice(Math.max(0, start - first), Math.max(0, end - first));
   }
 }
+
+const cumulativeDifficultyColumn = blockInfoColumn("cumulativeDifficulty");
+const copyOfTransactionHash = (row: Buffer): Uint8Array => transactionHashColumn(row).slice();
 
 /** Fields as they are read out of a row; bytes are copied, for the row is only there until the next one is read. */
 const columnReaders: { readonly [F in keyof BlockInfo]?: (row: Buffer) => BlockInfo[F] } = {
@@ -110,6 +116,7 @@ export function createReader(tables: Tables, at?: Snapshot, remembered?: Remembe
       return memory.height;
     },
     blockInfo: (height) => tables.blockInfo.get(height, at),
+    cumulativeDifficulty: (height) => tables.blockInfo.view(height, cumulativeDifficultyColumn, at),
     blockInfos: (from, to) =>
       Array.from(
         tables.blockInfo.entries({ start: Math.max(0, from), end: Math.max(0, to) }, at),
@@ -128,6 +135,7 @@ export function createReader(tables: Tables, at?: Snapshot, remembered?: Remembe
       return id === undefined ? undefined : transactionById(id);
     },
     transactionById,
+    transactionHash: (id) => tables.transactionInfo.view(id, copyOfTransactionHash, at),
     prunedTransaction: (id) => tables.prunedTransactions.get(id, at),
     prunablePart: (id) => tables.prunableParts.get(id, at),
     outputIndices: (id) => tables.outputIndices.get(id, at),

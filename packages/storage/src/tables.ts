@@ -150,6 +150,9 @@ export const outputOffsets = {
   transactionId: outputInfo.offsetOf("transactionId"),
 };
 
+/** Reads the hash of a transaction's row. */
+export const transactionHashColumn = transactionInfo.column("hash");
+
 /** Where the hash begins in a `transactionInfo` row, in bytes. */
 export const transactionHashOffset = transactionInfo.offsetOf("hash");
 

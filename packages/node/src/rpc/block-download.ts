@@ -1,8 +1,9 @@
-import { type Lasting, lasting, type TransactionBlob } from "@anulo/rpc";
+import { whenFailed, whenReady } from "@anulo/limits";
+import type { TransactionBlob } from "@anulo/rpc";
 import type { BlockInfo, ChainReader } from "@anulo/storage";
 import { commonHeight } from "../peers/chain-history.ts";
 import type { NodeContext } from "./context.ts";
-import { atThisMoment, type Moment, mapInTurns, range } from "./in-turns.ts";
+import { atThisMoment, mapInTurns, range } from "./in-turns.ts";
 
 /** Limits of one answer. Source: core_rpc_server_commands_defs.h, blockchain.cpp, core_rpc_server.cpp. */
 const MAX_BLOCKS = 1000;
@@ -27,8 +28,8 @@ interface Wanted {
 /** A block with its transactions and the global indices of their outputs. */
 export interface DownloadedBlock {
   readonly info: BlockInfo;
-  readonly entry: Lasting<{ pruned: boolean; block: Uint8Array; txs: readonly TransactionBlob[] }>;
-  readonly indices: Lasting<{ indices: readonly { indices: readonly number[] }[] }>;
+  readonly entry: { pruned: boolean; block: Uint8Array; txs: readonly TransactionBlob[] };
+  readonly indices: { indices: readonly { indices: readonly number[] }[] };
   /** Bytes of the entry, about. */
   readonly bytes: number;
 }
@@ -43,23 +44,9 @@ function downloadBlock(read: ChainReader, height: number, { prune, withMiner }: 
   const txs = ids.map((id) => transactionBlob(read, id, prune));
   return {
     info,
-    entry: lasting({ block, pruned: prune, txs }, {}),
-    indices: lasting({ indices: indices.map((own) => ({ indices: own })) }, {}),
+    entry: { block, pruned: prune, txs },
+    indices: { indices: indices.map((own) => ({ indices: own })) },
     bytes: txs.reduce((sum, { blob }) => sum + blob.length, block.length),
-  };
-}
-
-/** Finds blocks in what is remembered, and else in the store. */
-function createDownloader({ memory }: NodeContext, moment: Moment, wanted: Wanted) {
-  const remembered = memory.downloads.now();
-  const variant = (wanted.prune ? 1 : 0) + (wanted.withMiner ? 2 : 0);
-  return (height: number): DownloadedBlock => {
-    const key = 4 * height + variant;
-    const known = remembered.get(key);
-    if (known !== undefined) return known;
-    const made = downloadBlock(moment.read, height, wanted);
-    remembered.set(key, made);
-    return made;
   };
 }
 
@@ -109,7 +96,7 @@ interface BlocksRequest {
 }
 
 /** Answers `/get_blocks.bin`. Source: core_rpc_server.cpp `on_get_blocks`. */
-export async function getBlocks(params: BlocksRequest, context: NodeContext) {
+export function getBlocks(params: BlocksRequest, context: NodeContext) {
   const { parts, failingCallers, remoteAddress, signal } = context;
   const { height: current_height, topId } = parts.state.view();
   const newest = params.block_ids[0];
@@ -122,16 +109,22 @@ export async function getBlocks(params: BlocksRequest, context: NodeContext) {
   const maxBytes = maxBytesFor(context);
   const span = { start, end: current_height, prune: params.prune, maxBytes };
   const wanted = { prune: params.prune, withMiner: !params.no_miner_tx };
-  return atThisMoment(parts.store, async (moment) => {
-    const download = createDownloader(context, moment, wanted);
-    const blocks = await mapInTurns(blocksOfOneAnswer(download, span), (block) => block, { moment, signal });
-    return {
-      blocks: blocks.map(({ entry }) => entry),
-      output_indices: blocks.map(({ indices }) => indices),
-      start_height: start,
-      current_height,
-    };
-  }).catch((error: unknown) => {
+  const answer = () =>
+    atThisMoment(parts.store, (moment) => {
+      const download = (height: number) => downloadBlock(moment.read, height, wanted);
+      const found = mapInTurns(
+        blocksOfOneAnswer(download, span),
+        ({ entry, indices }) => ({ entry, indices }),
+        { moment, signal },
+      );
+      return whenReady(found, (blocks) => ({
+        blocks: blocks.map(({ entry }) => entry),
+        output_indices: blocks.map(({ indices }) => indices),
+        start_height: start,
+        current_height,
+      }));
+    });
+  return whenFailed(answer, (error) => {
     if (error instanceof PrunedAway) return { ...empty, ...failed };
     throw error;
   });
@@ -149,7 +142,7 @@ function startOf(
 }
 
 /** Answers `/get_blocks_by_height.bin`. Source: core_rpc_server.cpp `on_get_blocks_by_height`. */
-export async function getBlocksByHeight({ heights }: { heights: readonly number[] }, context: NodeContext) {
+export function getBlocksByHeight({ heights }: { heights: readonly number[] }, context: NodeContext) {
   const { parts, restricted, signal } = context;
   if (restricted && heights.length > RESTRICTED_BLOCKS) {
     return { status: "Too many blocks requested in restricted mode", blocks: [] };
@@ -158,15 +151,18 @@ export async function getBlocksByHeight({ heights }: { heights: readonly number[
   const chainHeight = parts.state.view().height;
   const bad = heights.find((height) => height >= chainHeight);
   const good = bad === undefined ? heights : heights.slice(0, heights.indexOf(bad));
-  return atThisMoment(parts.store, async (moment) => {
-    const download = createDownloader(context, moment, { prune: false, withMiner: false });
-    const blocks = await mapInTurns(
-      withinBounds({ heights: good, maxBytes }, download),
-      ({ entry }) => entry,
-      { moment, signal },
-    );
-    return bad === undefined ? { blocks } : { blocks, status: `Error retrieving block at height ${bad}` };
-  }).catch((error: unknown) => {
+  const answer = () =>
+    atThisMoment(parts.store, (moment) => {
+      const wanted = { prune: false, withMiner: false };
+      const download = (height: number) => downloadBlock(moment.read, height, wanted);
+      const found = mapInTurns(withinBounds({ heights: good, maxBytes }, download), ({ entry }) => entry, {
+        moment,
+        signal,
+      });
+      const status = bad === undefined ? "OK" : `Error retrieving block at height ${bad}`;
+      return whenReady(found, (blocks) => ({ blocks, status }));
+    });
+  return whenFailed(answer, (error) => {
     if (error instanceof PrunedAway) return { ...failed, blocks: [] };
     if (error instanceof TooMuch) return { status: "Too many blocks requested", blocks: [] };
     throw error;

@@ -1,23 +1,18 @@
+import { type MaybePromise, whenReady } from "@anulo/limits";
 import { toHex } from "@anulo/protocol";
-import { daemon, type Implemented, implementFor, lasting } from "@anulo/rpc";
+import { daemon, type Implemented, implementFor } from "@anulo/rpc";
+import type { ChainReader } from "@anulo/storage";
 import { popBlocks } from "../chain/chain.ts";
 import { compareTableOrder } from "../pool/table-order.ts";
 import { alternateChains } from "./alternate-chains.ts";
 import { getBlocks, getBlocksByHeight, getHashes } from "./block-download.ts";
 import { coinbaseSum } from "./coinbase-sum.ts";
 import { busy, type NodeContext, refusal } from "./context.ts";
-import {
-  type BlockFacts,
-  blockAt,
-  blockFacts,
-  blockOf,
-  type FoundBlock,
-  noHeader,
-} from "./describe-block.ts";
+import { blockAt, blockFacts, blockOf, type FoundBlock, noHeader } from "./describe-block.ts";
 import { hardForkInfo } from "./hard-fork-info.ts";
-import { describeHeaderAt, describeHeaderOf, describeHeadersAt, type Header } from "./headers.ts";
+import { describeHeaderOf, describeKnownHeader, type Header } from "./headers.ts";
 import { bytesOfHex } from "./hex-params.ts";
-import { atThisMoment, mapInTurns, range } from "./in-turns.ts";
+import { atThisMoment, type Moment, mapInTurns, range } from "./in-turns.ts";
 
 /** Blocks and headers a restricted port gives at once. Source: core_rpc_server.cpp RESTRICTED_*. */
 const RESTRICTED_HEADERS = 1000;
@@ -37,12 +32,13 @@ interface HeaderRequest {
   readonly fill_pow_hash: boolean;
 }
 
-function headerOf(context: NodeContext, { named, fill_pow_hash }: HeaderRequest): Header | Promise<Header> {
-  const { parts, restricted } = context;
-  if ("height" in named && (!fill_pow_hash || restricted)) return describeHeaderAt(context, named.height);
-  const { read } = parts.store;
-  const block = "height" in named ? blockAt(read, named.height)! : named.beside;
-  return describeHeaderOf(context, { read, block, fillPowHash: fill_pow_hash });
+function headerOf(context: NodeContext, { named, fill_pow_hash }: HeaderRequest): MaybePromise<Header> {
+  const { read } = context.parts.store;
+  return describeHeaderOf(context, { read, block: foundOf(read, named), fillPowHash: fill_pow_hash });
+}
+
+function foundOf(read: ChainReader, named: Named): FoundBlock {
+  return "height" in named ? blockAt(read, named.height)! : named.beside;
 }
 
 function mainBlock({ parts }: NodeContext, height: bigint): Named {
@@ -65,12 +61,12 @@ function blockByHash({ parts }: NodeContext, text: string): Named {
   return { beside };
 }
 
-async function headersRange(
+function headersRange(
   params: { start_height: number; end_height: number; fill_pow_hash: boolean },
   context: NodeContext,
 ) {
   const { start_height: start, end_height: end, fill_pow_hash } = params;
-  const { parts, restricted } = context;
+  const { parts, restricted, signal } = context;
   const count = parts.state.view().height;
   if (start >= count || end >= count || start > end)
     throw refusal("tooBigHeight", "Invalid start/end heights.");
@@ -78,20 +74,25 @@ async function headersRange(
     throw refusal("restricted", "Too many block headers requested.");
   }
   const heights = range(start, end + 1);
-  return atThisMoment(parts.store, async (moment) => {
-    if (!fill_pow_hash || restricted) return { headers: await describeHeadersAt(context, moment, heights) };
-    const blocks = await mapInTurns(heights, (height) => blockAt(moment.read, height)!, {
-      moment,
-      signal: context.signal,
-    });
-    moment.hold();
-    const { read } = moment;
-    const headers = blocks.map((block) => describeHeaderOf(context, { read, block, fillPowHash: true }));
-    return { headers: await Promise.all(headers) };
+  return atThisMoment(parts.store, (moment) => {
+    if (!fill_pow_hash || restricted) {
+      const describe = (height: number) => describeKnownHeader(context, blockAt(moment.read, height)!);
+      return whenReady(mapInTurns(heights, describe, { moment, signal }), (headers) => ({ headers }));
+    }
+    return headersWithWork(heights, moment, context);
   });
 }
 
-async function headersByHash(
+async function headersWithWork(heights: Iterable<number>, moment: Moment, context: NodeContext) {
+  const { signal } = context;
+  const blocks = await mapInTurns(heights, (height) => blockAt(moment.read, height)!, { moment, signal });
+  moment.hold();
+  const { read } = moment;
+  const headers = blocks.map((block) => describeHeaderOf(context, { read, block, fillPowHash: true }));
+  return { headers: await Promise.all(headers) };
+}
+
+function headersByHash(
   params: { hash: string; hashes: readonly string[]; fill_pow_hash: boolean },
   context: NodeContext,
 ) {
@@ -100,18 +101,12 @@ async function headersByHash(
     throw refusal("restricted", "Too many block headers requested in restricted mode");
   }
   const headerBy = (text: string) => headerOf(context, { named: blockByHash(context, text), fill_pow_hash });
-  return {
-    block_header: hash === "" ? noHeader : await headerBy(hash),
-    block_headers: await Promise.all(await mapInTurns(hashes, headerBy, context)),
-  };
-}
-
-function factsOf({ parts, memory }: NodeContext, named: Named): BlockFacts {
-  if ("beside" in named) return blockFacts(named.beside);
-  const blocks = memory.blocks.now();
-  const known = blocks.get(named.height) ?? blockFacts(blockAt(parts.store.read, named.height)!);
-  blocks.set(named.height, known);
-  return known;
+  const header: MaybePromise<Header | typeof noHeader> = hash === "" ? noHeader : headerBy(hash);
+  return whenReady(header, (block_header) => {
+    if (hashes.length === 0) return { block_header, block_headers: [] };
+    const headers = whenReady(mapInTurns(hashes, headerBy, context), (all) => Promise.all(all));
+    return whenReady(headers, (block_headers) => ({ block_header, block_headers }));
+  });
 }
 
 /** Handlers of the calls about blocks. */
@@ -127,24 +122,26 @@ export function blockHandlers(): Implemented<NodeContext>[] {
       }
       return toHex(parts.store.read.blockInfo(Number(heights[0]))!.hash);
     },
-    getLastBlockHeader: async ({ fill_pow_hash }, context) => {
+    getLastBlockHeader({ fill_pow_hash }, context) {
       if (!context.peers.sync.isSynchronized) return { ...busy, block_header: noHeader };
       const named = { height: context.parts.state.view().height - 1 };
-      return { block_header: await headerOf(context, { named, fill_pow_hash }) };
+      return whenReady(headerOf(context, { named, fill_pow_hash }), (block_header) => ({ block_header }));
     },
     getBlockHeaderByHash: headersByHash,
-    getBlockHeaderByHeight: async ({ height, fill_pow_hash }, context) => ({
-      block_header: await headerOf(context, { named: mainBlock(context, height), fill_pow_hash }),
-    }),
+    getBlockHeaderByHeight({ height, fill_pow_hash }, context) {
+      const named = mainBlock(context, height);
+      return whenReady(headerOf(context, { named, fill_pow_hash }), (block_header) => ({ block_header }));
+    },
     getBlockHeadersRange: headersRange,
-    async getBlock({ height, hash, fill_pow_hash }, context) {
-      const named = hash === "" ? mainBlock(context, height) : blockByHash(context, hash);
-      const facts = factsOf(context, named);
-      return lasting(facts, { block_header: await headerOf(context, { named, fill_pow_hash }) });
+    getBlock({ height, hash, fill_pow_hash: fillPowHash }, context) {
+      const { read } = context.parts.store;
+      const block = foundOf(read, hash === "" ? mainBlock(context, height) : blockByHash(context, hash));
+      const header = describeHeaderOf(context, { read, block, fillPowHash });
+      return whenReady(header, (block_header) => ({ ...blockFacts(block), block_header }));
     },
     getHeight: (_, { parts }) => {
       const { height, topId } = parts.state.view();
-      return { hash: toHex(topId), height };
+      return { hash: topId, height };
     },
     getAltBlocksHashes: (_, { parts }) => {
       const hashes = parts.store.read.alternativeBlocks().map(({ hash }) => hash);

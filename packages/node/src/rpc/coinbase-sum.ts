@@ -12,9 +12,9 @@ interface BlockMoney {
 }
 
 function moneyOf(read: ChainReader, height: number): BlockMoney {
-  const { block } = blockAt(read, height)!;
+  const { minerTransaction } = blockAt(read, height)!;
   const { firstTransactionId, transactionCount } = read.blockInfo(height)!;
-  const claimed = sumAmounts(block.minerTransaction.prefix.outputs);
+  const claimed = sumAmounts(minerTransaction.prefix.outputs);
   let fees = 0n;
   for (const id of range(firstTransactionId + 1, firstTransactionId + transactionCount)) {
     const pruned = read.prunedTransaction(id);

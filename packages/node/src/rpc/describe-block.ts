@@ -1,12 +1,23 @@
-import { type Block, describeBlock, readBlock, sumAmounts, toHex, transactionHash } from "@anulo/protocol";
-import { quoted } from "@anulo/rpc";
+import {
+  type BlockHeader,
+  describeBlock,
+  readBlock,
+  readBlockTop,
+  sumAmounts,
+  type Transaction,
+  transactionHash,
+} from "@anulo/protocol";
 import type { ChainReader } from "@anulo/storage";
-import { cumulativeDifficultyFields, difficultyFields } from "./wide-number.ts";
+import { cumulativeDifficultyFields, difficultyFields, splitWide } from "./wide-number.ts";
 
 /** A block found in the chain or beside it. */
 export interface FoundBlock {
-  readonly block: Block;
   readonly blob: Uint8Array;
+  readonly header: BlockHeader;
+  readonly minerTransaction: Transaction;
+  readonly minerTransactionHash: Uint8Array;
+  /** Of the miner and of others. */
+  readonly transactionCount: number;
   readonly hash: Uint8Array;
   readonly height: number;
   /** True beside the main chain. */
@@ -18,24 +29,26 @@ export interface FoundBlock {
   readonly cumulativeDifficulty: bigint;
 }
 
-/** The main-chain block at a height, undefined above the top. */
+/** The main-chain block at a height, undefined above the top. What its row tells is not computed again. */
 export function blockAt(read: ChainReader, height: number): FoundBlock | undefined {
   const info = read.blockInfo(height);
   const blob = read.blockBlob(height);
   if (info === undefined || blob === undefined) return undefined;
-  const below = height === 0 ? 0n : (read.blockInfo(height - 1)?.cumulativeDifficulty ?? 0n);
-  const { hash, weight, longTermWeight, cumulativeDifficulty } = info;
-  const difficulty = cumulativeDifficulty - below;
-  const block = readBlock(blob);
+  const below = height === 0 ? 0n : (read.cumulativeDifficulty(height - 1) ?? 0n);
+  const { hash, weight, longTermWeight, cumulativeDifficulty, transactionCount } = info;
+  const { header, minerTransaction } = readBlockTop(blob);
   return {
-    block,
     blob,
+    header,
+    minerTransaction,
+    minerTransactionHash: read.transactionHash(info.firstTransactionId)!,
+    transactionCount,
     hash,
     height,
     orphan: false,
     weight,
     longTermWeight,
-    difficulty,
+    difficulty: cumulativeDifficulty - below,
     cumulativeDifficulty,
   };
 }
@@ -46,12 +59,23 @@ export function blockOf(read: ChainReader, hash: Uint8Array): FoundBlock | undef
   if (height !== undefined) return blockAt(read, height);
   const row = read.alternativeBlock(hash);
   if (row === undefined) return undefined;
-  const block = readBlock(row.blob);
   const { blob, weight, cumulativeDifficulty } = row;
-  const below = cumulativeDifficultyOf(read, block.header.previousId);
-  const difficulty = cumulativeDifficulty - below;
-  const facts = { weight, longTermWeight: 0, difficulty, cumulativeDifficulty };
-  return { block, blob, hash, height: row.height, orphan: true, ...facts };
+  const { header, minerTransaction, transactionHashes } = readBlock(blob);
+  const below = cumulativeDifficultyOf(read, header.previousId);
+  return {
+    blob,
+    header,
+    minerTransaction,
+    minerTransactionHash: transactionHash(minerTransaction),
+    transactionCount: 1 + transactionHashes.length,
+    hash,
+    height: row.height,
+    orphan: true,
+    weight,
+    longTermWeight: 0,
+    difficulty: cumulativeDifficulty - below,
+    cumulativeDifficulty,
+  };
 }
 
 function cumulativeDifficultyOf(read: ChainReader, hash: Uint8Array): bigint {
@@ -60,43 +84,55 @@ function cumulativeDifficultyOf(read: ChainReader, hash: Uint8Array): bigint {
   return found?.cumulativeDifficulty ?? 0n;
 }
 
-/** The header fields of an answer, without those that change while the block stands: `depth` and `pow_hash`. */
-export function headerFacts(found: FoundBlock) {
-  const { block, height, weight } = found;
-  const { header, minerTransaction, transactionHashes } = block;
+/** What is not told by the block itself. */
+interface HeaderOptions {
+  /** Blocks of the main chain above it. */
+  readonly depth: number;
+  /** "" where it is not known. */
+  readonly powHash: Uint8Array | "";
+}
+
+/** The header fields of an answer. Written out: to spread objects into it takes longer than to read the block. */
+export function describeHeader(found: FoundBlock, { depth, powHash }: HeaderOptions) {
+  const { header, height, weight } = found;
+  const own = splitWide(found.difficulty);
+  const cumulative = splitWide(found.cumulativeDifficulty);
   return {
     block_size: weight,
     block_weight: weight,
-    ...cumulativeDifficultyFields(found.cumulativeDifficulty),
-    ...difficultyFields(found.difficulty),
-    hash: toHex(found.hash),
+    cumulative_difficulty: cumulative.low,
+    cumulative_difficulty_top64: cumulative.high,
+    wide_cumulative_difficulty: cumulative.hex,
+    depth,
+    difficulty: own.low,
+    difficulty_top64: own.high,
+    wide_difficulty: own.hex,
+    hash: found.hash,
     height,
     long_term_weight: found.longTermWeight,
     major_version: header.majorVersion,
-    miner_tx_hash: toHex(transactionHash(minerTransaction)),
+    miner_tx_hash: found.minerTransactionHash,
     minor_version: header.minorVersion,
     nonce: header.nonce,
-    num_txes: transactionHashes.length,
+    num_txes: found.transactionCount - 1,
     orphan_status: found.orphan,
-    prev_hash: toHex(header.previousId),
-    reward: sumAmounts(minerTransaction.prefix.outputs),
+    pow_hash: powHash,
+    prev_hash: header.previousId,
+    reward: sumAmounts(found.minerTransaction.prefix.outputs),
     timestamp: header.timestamp,
   };
 }
 
-export type HeaderFacts = ReturnType<typeof headerFacts>;
-
 /** What `get_block` tells of a block beside its header. */
-export function blockFacts({ block, blob }: FoundBlock) {
+export function blockFacts({ blob, minerTransactionHash }: FoundBlock) {
+  const block = readBlock(blob);
   return {
-    blob: quoted(toHex(blob)),
-    json: quoted(describeBlock(block)),
-    miner_tx_hash: toHex(transactionHash(block.minerTransaction)),
-    tx_hashes: block.transactionHashes.map(toHex),
+    blob,
+    json: describeBlock(block),
+    miner_tx_hash: minerTransactionHash,
+    tx_hashes: block.transactionHashes,
   };
 }
-
-export type BlockFacts = ReturnType<typeof blockFacts>;
 
 /** Header fields of no block: the answer to a request that names none. */
 export const noHeader = {

@@ -1,13 +1,11 @@
 import { powVariantOf, seedHeight } from "@anulo/consensus";
-import { blockHashingBlob, toHex } from "@anulo/protocol";
-import { type Lasting, lasting } from "@anulo/rpc";
+import { type MaybePromise, whenReady } from "@anulo/limits";
+import { blockHashingBlob, readBlock } from "@anulo/protocol";
 import type { ChainReader } from "@anulo/storage";
 import { findBranch } from "../chain/branch.ts";
 import type { PowWork } from "../pow/work.ts";
 import type { NodeContext } from "./context.ts";
-import { blockAt, type FoundBlock, type HeaderFacts, headerFacts } from "./describe-block.ts";
-import { type Moment, mapInTurns } from "./in-turns.ts";
-import type { KnownHeader, Memory } from "./memory.ts";
+import { describeHeader, type FoundBlock } from "./describe-block.ts";
 
 /** The block whose header is asked for. */
 interface HeaderOrder {
@@ -19,67 +17,36 @@ interface HeaderOrder {
 }
 
 /** Header fields of a block; `pow_hash` where it is asked for, or where the node knows it (upstream tells nobody). */
-export async function describeHeaderOf(
+export function describeHeaderOf(
   context: NodeContext,
   { read, block, fillPowHash }: HeaderOrder,
-): Promise<Header> {
-  const facts = headerFacts(block);
-  const isWanted = fillPowHash && !context.restricted;
-  if (!isWanted) return withChanging(context, { facts, hash: block.hash });
-  const pow_hash = toHex(await powHashOf(context, read, block));
-  return lasting(facts, { depth: depthOf(context, block.height), pow_hash });
+): MaybePromise<Header> {
+  if (!fillPowHash || context.restricted) return describeKnownHeader(context, block);
+  const depth = depthOf(context, block.height);
+  return whenReady(powHashOf(context, read, block), (powHash) => describeHeader(block, { depth, powHash }));
 }
 
-/** Headers of main-chain blocks, without computing proofs of work. */
-export async function describeHeadersAt(
-  context: NodeContext,
-  moment: Moment,
-  heights: Iterable<number>,
-): Promise<Header[]> {
-  const memory = context.memory.headers.now();
-  const describe = (height: number) => withChanging(context, knownHeader(memory, moment.read, height));
-  return await mapInTurns(heights, describe, { moment, signal: context.signal });
+/** The same, without computing a proof of work. */
+export function describeKnownHeader(context: NodeContext, block: FoundBlock): Header {
+  const known = context.dialect === "upstream" ? undefined : context.pow.known(block.hash);
+  return describeHeader(block, { depth: depthOf(context, block.height), powHash: known ?? "" });
 }
 
-/** The same for one block, which must be there. */
-export function describeHeaderAt(context: NodeContext, height: number): Header {
-  const { read } = context.parts.store;
-  return withChanging(context, knownHeader(context.memory.headers.now(), read, height));
-}
-
-function knownHeader(memory: Memory<number, KnownHeader>, read: ChainReader, height: number): KnownHeader {
-  const known = memory.get(height);
-  if (known !== undefined) return known;
-  const block = blockAt(read, height)!;
-  const made = { facts: headerFacts(block), hash: block.hash };
-  memory.set(height, made);
-  return made;
-}
-
-export type Header = Lasting<HeaderFacts & { readonly depth: number; readonly pow_hash: string }>;
-
-function withChanging(context: NodeContext, { facts, hash }: KnownHeader): Header {
-  const known = context.dialect === "upstream" ? undefined : context.pow.known(hash);
-  return lasting(facts, { depth: depthOf(context, facts.height), pow_hash: hexOf(known) });
-}
+export type Header = ReturnType<typeof describeHeader>;
 
 /** Blocks of the main chain above a height. */
 function depthOf({ parts }: NodeContext, height: number): number {
   return Math.max(0, parts.state.view().height - height - 1);
 }
 
-function hexOf(hash: Uint8Array | undefined): string {
-  return hash === undefined ? "" : toHex(hash);
-}
-
-async function powHashOf({ parts, pow }: NodeContext, read: ChainReader, found: FoundBlock) {
-  const { block, hash, height } = found;
-  const { majorVersion } = block.header;
+function powHashOf({ parts, pow }: NodeContext, read: ChainReader, found: FoundBlock) {
+  const { blob, hash, height } = found;
+  const { majorVersion } = found.header;
   const isSeeded = powVariantOf(majorVersion) === "randomx";
   const schedule = parts.state.view().seedSchedule;
   const seedId = isSeeded ? idBelow(read, hash, seedHeight(height, schedule)) : undefined;
-  const work: PowWork = { blob: blockHashingBlob(block), height, majorVersion, seedId };
-  return pow.known(hash) ?? (await pow.hash(work));
+  const work: PowWork = { blob: blockHashingBlob(readBlock(blob)), height, majorVersion, seedId };
+  return pow.known(hash) ?? pow.hash(work);
 }
 
 /** Id of the block at a height of the chain that ends with `top`, which may lie beside the main chain. */

@@ -1,4 +1,4 @@
-import { mapSliced } from "@anulo/limits";
+import { type MaybePromise, mapSliced } from "@anulo/limits";
 import type { ChainReader, ChainSnapshot, ChainStore } from "@anulo/storage";
 
 /**
@@ -13,23 +13,21 @@ export interface Moment {
 }
 
 /** Gives `answer` the chain as it is now, for as long as it takes. */
-export async function atThisMoment<T>(
+export function atThisMoment<T>(
   { read, snapshot }: Pick<ChainStore, "read" | "snapshot">,
-  answer: (moment: Moment) => Promise<T>,
-): Promise<T> {
+  answer: (moment: Moment) => MaybePromise<T>,
+): MaybePromise<T> {
   let held: ChainSnapshot | undefined;
-  try {
-    return await answer({
-      get read() {
-        return held ?? read;
-      },
-      hold() {
-        held ??= snapshot();
-      },
-    });
-  } finally {
-    held?.close();
-  }
+  const given = answer({
+    get read() {
+      return held ?? read;
+    },
+    hold() {
+      held ??= snapshot();
+    },
+  });
+  // Nothing is held of what was answered in this turn.
+  return given instanceof Promise ? given.finally(() => held?.close()) : given;
 }
 
 /** For whom items are mapped. */
@@ -40,12 +38,12 @@ export interface TurnOptions {
   readonly signal: AbortSignal;
 }
 
-/** Maps items one by one, yielding to the event loop whenever a turn is over; rejects when the caller leaves. */
-export async function mapInTurns<T, R>(
+/** Maps items one by one, yielding to the event loop whenever a turn is over; at once where one is enough. Rejects when the caller leaves. */
+export function mapInTurns<T, R>(
   items: Iterable<T>,
   map: (item: T) => R,
   { moment, signal }: TurnOptions,
-): Promise<R[]> {
+): MaybePromise<R[]> {
   return mapSliced(items, map, { beforeYield: () => moment?.hold(), signal });
 }
 

@@ -4,8 +4,6 @@ import type { Lasting, SerializedDistribution } from "@anulo/rpc";
 import type { ChainParts } from "../chain/parts.ts";
 import { createOnce, type Once } from "../pool/once.ts";
 import type { StateInfo } from "./admin.ts";
-import type { DownloadedBlock } from "./block-download.ts";
-import type { BlockFacts, HeaderFacts } from "./describe-block.ts";
 import { createRingCtCounts, type RingCtCounts } from "./ringct-counts.ts";
 import type { TransactionText } from "./transaction-entry.ts";
 
@@ -97,12 +95,6 @@ export function createChainMemory<K, V>(epochs: () => number, options: MemoryOpt
 
 /** What the handlers of one node remember of earlier answers. */
 export interface AnswerMemory {
-  /** Headers by height. */
-  readonly headers: ChainMemory<number, KnownHeader>;
-  /** Answers about whole blocks by height, without their headers. */
-  readonly blocks: ChainMemory<number, BlockFacts>;
-  /** Blocks with their transactions by height and what is wanted of them. */
-  readonly downloads: ChainMemory<number, DownloadedBlock>;
   /** Outputs of each block. */
   readonly ringCtCounts: RingCtCounts;
   /** Distributions of RingCT outputs by what was asked for. */
@@ -112,12 +104,6 @@ export interface AnswerMemory {
   /** Facts of `get_info`, by what the port may tell. */
   readonly info: ReadonlyMap<boolean, Once<StateInfo>>;
   readonly feeEstimate: Once<Lasting<FeeEstimate>>;
-}
-
-/** Header fields of a block with its id (32 bytes). */
-export interface KnownHeader {
-  readonly facts: HeaderFacts;
-  readonly hash: Uint8Array;
 }
 
 /** Distributions as they are written, of one moment of the chain. */
@@ -138,13 +124,10 @@ export interface FeeEstimate {
 
 const MiB = 1024 * 1024;
 
-/** Takes some 100 MB when full. */
+/** Takes some 50 MB when full. */
 export function createAnswerMemory(parts: ChainParts): AnswerMemory {
   const epochs = createEpochs(parts);
   return {
-    headers: createChainMemory(epochs, { capacity: 8192 }),
-    blocks: createChainMemory(epochs, { capacity: 256 }),
-    downloads: createChainMemory(epochs, { capacity: 32 * MiB, cost: ({ bytes }) => 1000 + 2 * bytes }),
     ringCtCounts: createRingCtCounts(),
     // Held twice: as numbers, and in the response.
     distributions: createChainMemory(epochs, {

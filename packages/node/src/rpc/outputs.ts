@@ -1,4 +1,5 @@
 import { type ChainContext, chainContext, isUnlocked } from "@anulo/consensus";
+import { type MaybePromise, whenReady } from "@anulo/limits";
 import { columns, daemon, type Implemented, implementFor } from "@anulo/rpc";
 import { OutputBatch } from "@anulo/storage";
 import type { NodeContext } from "./context.ts";
@@ -23,7 +24,7 @@ interface FoundOutputs {
 const FEW_OUTPUTS = 320;
 
 /** The requested outputs, or the status that says why not. Source: blockchain.cpp `get_outs`. */
-async function findOutputs(request: OutputsRequest, context: NodeContext): Promise<FoundOutputs | string> {
+function findOutputs(request: OutputsRequest, context: NodeContext): MaybePromise<FoundOutputs | string> {
   const { outputs, get_txid: withTransactionHashes } = request;
   const { parts, restricted, signal } = context;
   if (restricted && outputs.length > RESTRICTED_OUTPUTS) return "Too many outs requested";
@@ -33,44 +34,46 @@ async function findOutputs(request: OutputsRequest, context: NodeContext): Promi
   const isComplete =
     outputs.length <= FEW_OUTPUTS
       ? outputs.every((output, at) => read.readIntoBatch(batch, at, output))
-      : await atThisMoment(parts.store, async (moment) => {
+      : atThisMoment(parts.store, (moment) => {
           const readOne = (at: number) => moment.read.readIntoBatch(batch, at, outputs[at]!);
-          const found = await mapInTurns(outputs.keys(), readOne, { moment, signal });
-          return found.every((isFound) => isFound);
+          const read = mapInTurns(outputs.keys(), readOne, { moment, signal });
+          return whenReady(read, (found) => found.every((isFound) => isFound));
         });
-  return isComplete ? { batch, unlocked: unlockedOf(batch.unlockTimes, rules) } : "Failed";
+  return whenReady(isComplete, (is) =>
+    is ? { batch, unlocked: unlockedOf(batch.unlockTimes, rules) } : "Failed",
+  );
 }
 
 /** Which of these may be spent; most have the same few unlock times, and one given as a date is work to judge. */
 function unlockedOf(unlockTimes: Float64Array, rules: ChainContext): Uint8Array {
   const verdicts = new Map<number, number>();
-  return new Uint8Array(unlockTimes.length).map((_, i) => {
+  const unlocked = new Uint8Array(unlockTimes.length);
+  for (let i = 0; i < unlocked.length; i++) {
     const unlockTime = unlockTimes[i]!;
-    const known = verdicts.get(unlockTime);
-    if (known !== undefined) return known;
-    const verdict = isUnlocked(BigInt(unlockTime), rules) ? 1 : 0;
+    const verdict = verdicts.get(unlockTime) ?? (isUnlocked(BigInt(unlockTime), rules) ? 1 : 0);
     verdicts.set(unlockTime, verdict);
-    return verdict;
-  });
+    unlocked[i] = verdict;
+  }
+  return unlocked;
 }
 
 /** Handlers of the calls about outputs. */
 export function outputHandlers(): Implemented<NodeContext>[] {
   return implementFor<NodeContext>()(daemon.outputs, {
-    async getOuts(request, context) {
-      const found = await findOutputs(request, context);
-      if (typeof found === "string") return { status: found, outs: [] };
-      const { heights: height, keys: key, commitments: mask, transactionHashes: txid, length } = found.batch;
-      const { unlocked } = found;
-      return { outs: columns(length, { height, key, mask, unlocked, ...(txid && { txid }) }) };
-    },
-    async getOutsBin(request, context) {
-      const found = await findOutputs(request, context);
-      if (typeof found === "string") return { status: found, outs: [] };
-      const { heights: height, keys: key, commitments: mask, length } = found.batch;
-      const txid = found.batch.transactionHashes ?? new Uint8Array(key.length);
-      return { outs: columns(length, { height, key, mask, unlocked: found.unlocked, txid }) };
-    },
+    getOuts: (request, context) =>
+      whenReady(findOutputs(request, context), (found) => {
+        if (typeof found === "string") return { status: found, outs: [] };
+        const { heights: height, keys: key, commitments: mask, transactionHashes: txid } = found.batch;
+        const { unlocked } = found;
+        return { outs: columns(found.batch.length, { height, key, mask, unlocked, ...(txid && { txid }) }) };
+      }),
+    getOutsBin: (request, context) =>
+      whenReady(findOutputs(request, context), (found) => {
+        if (typeof found === "string") return { status: found, outs: [] };
+        const { heights: height, keys: key, commitments: mask, length } = found.batch;
+        const txid = found.batch.transactionHashes ?? new Uint8Array(key.length);
+        return { outs: columns(length, { height, key, mask, unlocked: found.unlocked, txid }) };
+      }),
     getOutputHistogram: outputHistogram,
     getOutputDistribution: (request, context) =>
       outputDistribution({ ...request, binary: request.binary ?? context.dialect === "upstream" }, context),

@@ -71,6 +71,7 @@ interface EntryOptions {
 
 /** The fields of an entry that follow from the transaction alone, ready to be sent. */
 export interface TransactionText {
+  readonly isRemembered: boolean;
   /** Memory they take, about. */
   readonly bytes: number;
   readonly fields: {
@@ -97,13 +98,18 @@ function transactionText(found: TransactionBytes, options: EntryOptions): Transa
     tx_hash: text,
   };
   const long = [fields.as_hex, fields.as_json, fields.pruned_as_hex, fields.prunable_as_hex];
-  return { fields, bytes: 1000 + 3 * long.reduce((sum, { json }) => sum + json.length, 0) };
+  return {
+    fields,
+    isRemembered: prunable.length > 0,
+    bytes: 1000 + 3 * long.reduce((sum, { json }) => sum + json.length, 0),
+  };
 }
 
 /** An element of `txs`. */
 export function transactionEntry(context: NodeContext, place: TransactionPlace, options: EntryOptions) {
-  const { fields } = knownText(context, place, options);
-  return { fields, entry: lasting(fields, describePlace(context, place)) };
+  const { fields, isRemembered } = knownText(context, place, options);
+  const where = describePlace(context, place);
+  return { fields, entry: isRemembered ? lasting(fields, where) : { ...fields, ...where } };
 }
 
 /** What is prunable may be dropped and come back: only texts of whole transactions are remembered. */
@@ -116,9 +122,8 @@ function knownText(
   const key = `${text}${decode_as_json ? "j" : ""}${prune ? "p" : ""}${split ? "s" : ""}`;
   const known = memory.transactions.get(key);
   if (known !== undefined) return known;
-  const bytes = bytesOf(parts.store.read, place);
-  const made = transactionText(bytes, options);
-  if (bytes.prunable.length > 0) memory.transactions.set(key, made);
+  const made = transactionText(bytesOf(parts.store.read, place), options);
+  if (made.isRemembered) memory.transactions.set(key, made);
   return made;
 }
 

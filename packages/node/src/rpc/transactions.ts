@@ -1,3 +1,4 @@
+import { whenReady } from "@anulo/limits";
 import { toHex } from "@anulo/protocol";
 import { daemon, type Implemented, implementFor } from "@anulo/rpc";
 import { isPublic } from "../pool/relay-phase.ts";
@@ -22,7 +23,7 @@ function noTransactions(status: string) {
   return { status, missed_tx: [], txs: [], txs_as_hex: [], txs_as_json: [] };
 }
 
-async function getTransactions(request: TransactionsRequest, context: NodeContext) {
+function getTransactions(request: TransactionsRequest, context: NodeContext) {
   const { txs_hashes: texts } = request;
   if (context.restricted && texts.length > RESTRICTED_TRANSACTIONS) {
     return noTransactions("Too many transactions requested in restricted mode");
@@ -33,7 +34,7 @@ async function getTransactions(request: TransactionsRequest, context: NodeContex
     if (bytes.length !== 32) return noTransactions("Failed, size of data mismatch");
   }
   const { decode_as_json, prune, split } = request;
-  const answers = await mapInTurns(
+  const found = mapInTurns(
     texts,
     (text) => {
       const place = findTransaction(context, bytesOfHex(text)!);
@@ -42,13 +43,15 @@ async function getTransactions(request: TransactionsRequest, context: NodeContex
     },
     context,
   );
-  const txs = answers.filter((answer) => typeof answer !== "string");
-  return {
-    missed_tx: answers.filter((answer) => typeof answer === "string"),
-    txs: txs.map(({ entry }) => entry),
-    txs_as_hex: txs.map(({ fields }) => fields.as_hex),
-    txs_as_json: request.decode_as_json ? txs.map(({ fields }) => fields.as_json) : [],
-  };
+  return whenReady(found, (answers) => {
+    const txs = answers.filter((answer) => typeof answer !== "string");
+    return {
+      missed_tx: answers.filter((answer) => typeof answer === "string"),
+      txs: txs.map(({ entry }) => entry),
+      txs_as_hex: txs.map(({ fields }) => fields.as_hex),
+      txs_as_json: request.decode_as_json ? txs.map(({ fields }) => fields.as_json) : [],
+    };
+  });
 }
 
 const unspent = 0;
@@ -63,7 +66,7 @@ function spentStatus({ parts: { store, pool }, restricted }: NodeContext, image:
   return isSeen ? spentInPool : unspent;
 }
 
-async function isKeyImageSpent({ key_images }: { key_images: readonly string[] }, context: NodeContext) {
+function isKeyImageSpent({ key_images }: { key_images: readonly string[] }, context: NodeContext) {
   if (context.restricted && key_images.length > RESTRICTED_KEY_IMAGES) {
     return { status: "Too many key images queried in restricted mode", spent_status: [] };
   }
@@ -74,7 +77,8 @@ async function isKeyImageSpent({ key_images }: { key_images: readonly string[] }
   if (images.some((image) => image!.length !== 32)) {
     return { status: "Failed, size of data mismatch", spent_status: [] };
   }
-  return { spent_status: await mapInTurns(images, (image) => spentStatus(context, image!), context) };
+  const statuses = mapInTurns(images, (image) => spentStatus(context, image!), context);
+  return whenReady(statuses, (spent_status) => ({ spent_status }));
 }
 
 function getOutputIndices({ txid }: { txid: Uint8Array }, { parts }: NodeContext) {

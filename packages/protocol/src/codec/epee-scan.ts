@@ -1,4 +1,4 @@
-import { type BadBytes, Reader } from "./bytes-io.ts";
+import { Reader } from "./bytes-io.ts";
 import { ARRAY_FLAG, ARRAY_TAG, integerShape, type PortableType, typeOfPortableTag } from "./epee.ts";
 
 /** What a reader takes altogether. */
@@ -66,6 +66,11 @@ export class PortableScanner {
 
   get position(): number {
     return this.#reader.position;
+  }
+
+  /** Goes to a position that was found before. */
+  moveTo(position: number): void {
+    this.#reader.position = position;
   }
 
   /** A size: its lowest two bits tell how many bytes it has. */
@@ -136,9 +141,19 @@ export class PortableScanner {
     for (let i = 0; i < count; i++) {
       const at = this.#reader.position;
       this.skipName();
-      names?.add(at);
-      this.skipContent(this.readHead(level + 1));
+      names?.add(at, i);
+      this.#skipField(level + 1);
     }
+  }
+
+  /** What follows a name. Nothing is made for values of fixed size: most are, and there may be many. */
+  #skipField(level: number): void {
+    const { bytes, position } = this.#reader;
+    const type = typeOfPortableTag(bytes[position]!);
+    const size = type === undefined ? undefined : fixedSize(type);
+    if (size === undefined) return void this.skipContent(this.readHead(level));
+    this.#checkLevel(level + 3);
+    this.#reader.skip(1 + size);
   }
 
   #readArrayHead(tag: number, level: number): PortableHead {
@@ -173,28 +188,38 @@ export class PortableScanner {
 /** Checks that no two names of an object are the same. Names in ascending order, as all programs write them, cost nothing. */
 class NameCheck {
   readonly #reader: Reader;
-  /** Where the names begin (their length, then their characters) as long as they ascend. */
-  #positions: number[] = [];
+  /** Where the first name begins (its length, then its characters), and the last, as long as they ascend. */
+  readonly #first: number;
+  #last: number | undefined;
   #seen: Set<string> | undefined;
 
   constructor(reader: Reader) {
     this.#reader = reader;
+    this.#first = reader.position;
   }
 
-  add(at: number): void {
-    const last = this.#positions.at(-1);
-    if (this.#seen === undefined && (last === undefined || this.#compare(last, at) < 0)) {
-      this.#positions.push(at);
+  /** The name at a position, which `before` others precede. */
+  add(at: number, before: number): void {
+    if (this.#seen === undefined && (this.#last === undefined || this.#compare(this.#last, at) < 0)) {
+      this.#last = at;
       return;
     }
-    this.#seen ??= new Set(this.#positions.map((position) => this.#nameAt(position)));
+    this.#seen ??= this.#names(before);
     const name = this.#nameAt(at);
-    if (this.#seen.has(name)) throw this.#duplicate();
+    if (this.#seen.has(name)) throw this.#reader.bad("two fields of one name");
     this.#seen.add(name);
   }
 
-  #duplicate(): BadBytes {
-    return this.#reader.bad("two fields of one name");
+  /** The first names, which were checked before. */
+  #names(count: number): Set<string> {
+    const names = new Set<string>();
+    const scanner = new PortableScanner(this.#reader.bytes, this.#first);
+    for (let i = 0; i < count; i++) {
+      names.add(this.#nameAt(scanner.position));
+      scanner.skipName();
+      scanner.skipContent(scanner.readHead(0));
+    }
+    return names;
   }
 
   #nameAt(at: number): string {

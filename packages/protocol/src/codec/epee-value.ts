@@ -11,12 +11,15 @@ const SLOT_BYTES = 16;
 class PortableSource {
   readonly bytes: Uint8Array;
   readonly view: DataView;
+  /** What all values are found with: none of them is read while another one is looked for. */
+  readonly scanner: PortableScanner;
   readonly #limit: number;
   memoryBytes = 0;
 
   constructor(bytes: Uint8Array, memoryBytes: number) {
     this.bytes = bytes;
     this.view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+    this.scanner = new PortableScanner(bytes, 0);
     this.#limit = memoryBytes;
   }
 
@@ -56,12 +59,15 @@ export class PortableValue {
   readonly count: number | undefined;
   readonly #source: PortableSource;
   readonly #position: number;
+  /** Where the bytes after it begin, once that is known. */
+  #end: number | undefined;
 
   constructor(source: PortableSource, { type, count, position }: Omit<PortableHead, "level">) {
     this.#source = source;
     this.type = type;
     this.count = count;
     this.#position = position;
+    this.#end = undefined;
   }
 
   get isArray(): boolean {
@@ -90,8 +96,8 @@ export class PortableValue {
   get bytes(): Uint8Array | undefined {
     if (this.type !== "string" || this.isArray) return undefined;
     this.#source.charge(VIEW_BYTES);
-    const { bytes } = this.#source;
-    const scanner = new PortableScanner(bytes, this.#position);
+    const { bytes, scanner } = this.#source;
+    scanner.moveTo(this.#position);
     const length = scanner.readSize();
     return new Uint8Array(bytes.buffer, bytes.byteOffset + scanner.position, length);
   }
@@ -125,15 +131,23 @@ export class PortableValue {
   map<T>(read: (value: PortableValue) => T): T[] {
     const { type, count = 0 } = this;
     this.#source.charge(SLOT_BYTES * count);
-    const scanner = new PortableScanner(this.#source.bytes, this.#position);
     const values: T[] = [];
+    let position = this.#position;
     for (let i = 0; i < count; i++) {
-      values.push(
-        read(new PortableValue(this.#source, { type, count: undefined, position: scanner.position })),
-      );
-      scanner.skipValue(type, 0);
+      const value = new PortableValue(this.#source, { type, count: undefined, position });
+      values.push(read(value));
+      position = value.#findEnd();
     }
     return values;
+  }
+
+  /** Where a single value ends. */
+  #findEnd(): number {
+    if (this.#end !== undefined) return this.#end;
+    const { scanner } = this.#source;
+    scanner.moveTo(this.#position);
+    scanner.skipValue(this.type, 0);
+    return scanner.position;
   }
 
   /** Everything in it, for those who have no declaration. */
@@ -162,15 +176,19 @@ export class PortableValue {
 
   /** Calls with the position of each field's name and what follows it. */
   #eachField(visit: (at: number, head: PortableHead) => void): void {
-    const scanner = new PortableScanner(this.#source.bytes, this.#position);
+    const { scanner } = this.#source;
+    scanner.moveTo(this.#position);
     const count = scanner.readSize();
     for (let i = 0; i < count; i++) {
       const at = scanner.position;
       scanner.skipName();
       const head = scanner.readHead(0);
-      visit(at, head);
       scanner.skipContent(head);
+      const next = scanner.position;
+      visit(at, head);
+      scanner.moveTo(next);
     }
+    this.#end = scanner.position;
   }
 }
 

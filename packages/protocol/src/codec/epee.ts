@@ -41,25 +41,25 @@ export type PortableEntry = PortableScalar | PortableArray;
 /** Bytes that every storage begins with: its signature and version. */
 export const HEADER = new Uint8Array([0x01, 0x11, 0x01, 0x01, 0x01, 0x01, 0x02, 0x01, 0x01]);
 
-const typeOfTag = new Map<number, PortableType>([
-  ...Object.entries(integerTypes).map(([type, { tag }]) => [tag, type as IntegerType] as const),
-  ...Object.entries(otherTags).map(([type, tag]) => [tag, type as keyof typeof otherTags] as const),
-]);
+/** By tag: it is looked up for every field. */
+const typeOfTag: PortableType[] = [];
+for (const [type, { tag }] of Object.entries(integerTypes)) typeOfTag[tag] = type as IntegerType;
+for (const [type, tag] of Object.entries(otherTags)) typeOfTag[tag] = type as keyof typeof otherTags;
 
 /** The type with this tag; undefined for an unknown one. */
 export function typeOfPortableTag(tag: number): PortableType | undefined {
-  return typeOfTag.get(tag);
+  return typeOfTag[tag];
 }
 
 /** Bytes of an integer type, and whether it is signed; undefined for the other types. */
 export function integerShape(
   type: PortableType,
 ): { readonly bytes: number; readonly signed: boolean } | undefined {
-  return isIntegerType(type) ? integerTypes[type] : undefined;
+  return (integerTypes as { readonly [T in PortableType]?: (typeof integerTypes)[IntegerType] })[type];
 }
 
 function isIntegerType(type: PortableType): type is IntegerType {
-  return type in integerTypes;
+  return integerShape(type) !== undefined;
 }
 
 function writeSize(writer: Writer, size: number): void {
@@ -144,6 +144,22 @@ export function encodedObjects(count: number, bytes: Uint8Array): PortableArray 
   values.length = count;
   encodedValues.set(values, bytes);
   return { type: "object", values };
+}
+
+/** An array of objects that is written as they come: of each one only its bytes are kept. */
+export class PortableObjects {
+  readonly #writer = new Writer(scratch.length);
+  #count = 0;
+
+  add(object: PortableObject): void {
+    writeObject(this.#writer, object);
+    this.#count++;
+  }
+
+  /** All of them; it can only be written. */
+  finish(): PortableArray {
+    return encodedObjects(this.#count, this.#writer.finish());
+  }
 }
 
 function writeObject(writer: Writer, object: PortableObject): void {

@@ -8,7 +8,7 @@ import {
 } from "@anulo/protocol";
 import type { Dialect } from "../dialect.ts";
 import { BadRequest } from "../errors.ts";
-import { isJsonObject, type Json, objectText } from "../json.ts";
+import { isJsonObject, type Json } from "../json.ts";
 import { Columns, createColumnsWriter } from "./columns.ts";
 import { createEncodings, createTemplates, fieldsOf, Lasting } from "./lasting.ts";
 import {
@@ -38,13 +38,14 @@ type Writing = { readonly dialect: Dialect; readonly indent: string };
 export function object<const F extends Fields>(fields: F): RecordSchema<F> {
   const declared = new PortableNames(Object.keys(fields));
   const { names } = declared;
-  const labels = names.map((name) => `  "${name}": `);
   const members = names.map((name) => fields[name]!);
+  const layoutAt = createLayouts(names);
   const writeLasting = createTemplates();
   const encodeLasting = createEncodings();
   const writeMember = (at: number, record: Readonly<Record<string, unknown>>, write: Writing) => {
-    const text = writeField(members[at]!, record[names[at]!], write.dialect, `${write.indent}  `);
-    return text === undefined ? undefined : write.indent + labels[at]! + text;
+    const { labels, inner } = layoutAt(write.indent);
+    const text = writeField(members[at]!, record[names[at]!], write.dialect, inner);
+    return text === undefined ? undefined : labels[at]! + text;
   };
   return {
     kind: "object",
@@ -55,18 +56,23 @@ export function object<const F extends Fields>(fields: F): RecordSchema<F> {
     absentInAnswer: false,
     read: (value, reading) => readFields(names, fields, value, reading) as RecordOf<F>,
     write: (value, dialect, indent) => {
-      const writing = { dialect, indent };
       if (value instanceof Lasting) {
+        const writing = { dialect, indent };
         const member = (at: number, record: Readonly<Record<string, unknown>>) =>
           writeMember(at, record, writing);
         return writeLasting(value, { names, member, ...writing });
       }
-      const texts: string[] = [];
+      const { labels, inner, begin, end } = layoutAt(indent);
+      const record = value as Readonly<Record<string, unknown>>;
+      let text = begin;
+      let between = "";
       for (let at = 0; at < names.length; at++) {
-        const text = writeMember(at, value as Record<string, unknown>, writing);
-        if (text !== undefined) texts.push(text);
+        const member = writeField(members[at]!, record[names[at]!], dialect, inner);
+        if (member === undefined) continue;
+        text += between + labels[at]! + member;
+        between = ",\r\n";
       }
-      return objectText(texts, indent);
+      return between === "" ? begin + indent + CLOSE : text + end;
     },
     readPortable: (object, reading) => {
       const values = object.fields(declared);
@@ -82,6 +88,32 @@ export function object<const F extends Fields>(fields: F): RecordSchema<F> {
     }),
     isEmpty: () => false,
     describe: () => describeFields(fields),
+  };
+}
+
+const CLOSE = "}";
+
+/** What is the same in all texts of a record at one indent. */
+interface RecordLayout {
+  /** Indent of the fields. */
+  readonly inner: string;
+  /** The name of each field up to its value. */
+  readonly labels: readonly string[];
+  readonly begin: string;
+  readonly end: string;
+}
+
+/** Made once for each of the few indents there are. */
+function createLayouts(names: readonly string[]): (indent: string) => RecordLayout {
+  const layouts: RecordLayout[] = [];
+  return (indent) => {
+    const known = layouts[indent.length];
+    if (known !== undefined) return known;
+    const inner = `${indent}  `;
+    const labels = names.map((name) => `${inner}"${name}": `);
+    const layout = { inner, labels, begin: "{\r\n", end: `\r\n${indent}${CLOSE}` };
+    layouts[indent.length] = layout;
+    return layout;
   };
 }
 
@@ -111,7 +143,8 @@ function readPortableFields(
   { values, reading }: { readonly values: readonly (PortableValue | undefined)[]; readonly reading: Reading },
 ): object {
   const record: Record<string, unknown> = {};
-  for (const [at, name] of names.entries()) {
+  for (let at = 0; at < names.length; at++) {
+    const name = names[at]!;
     const schema = fields[name]!;
     const value = values[at];
     try {

@@ -1,4 +1,4 @@
-import type { IntegerType, PortableEntry, PortableValue } from "@anulo/protocol";
+import { type IntegerType, type PortableEntry, type PortableValue, toHex } from "@anulo/protocol";
 import { BadRequest } from "../errors.ts";
 import { byteStringOf, type Json, quote, quoteBytes, textOfBytes } from "../json.ts";
 import { Quoted } from "./quoted.ts";
@@ -15,6 +15,8 @@ type Scalar<T, In> = {
   write: (value: In) => string;
   toPortable: (value: In) => PortableEntry;
   fromPortable: (value: PortableValue) => Json;
+  /** Left out: as the JSON value it stands for is read. */
+  readPortable?: (value: PortableValue) => T;
   describe: JsonSchema;
 };
 
@@ -28,7 +30,7 @@ function scalar<T extends In, In = T>(options: Scalar<T, In>): Schema<T, In, fal
     absentInAnswer: false,
     read,
     write,
-    readPortable: (entry, reading) => read(fromPortable(entry), reading),
+    readPortable: options.readPortable ?? ((entry, reading) => read(fromPortable(entry), reading)),
     writePortable: toPortable,
     isEmpty: (value) => value === zero,
     describe: () => describe,
@@ -67,6 +69,11 @@ export const u64: Schema<bigint, bigint, false> = scalar({
   },
   toPortable: asPortable("uint64"),
   fromPortable: portableInteger,
+  readPortable: (entry) => {
+    const number = portableInteger(entry);
+    if (number < 0n) throw new BadRequest("outside 0 to 2^64-1");
+    return number;
+  },
   describe: { type: "integer", minimum: 0, maximum: MAX_U64 },
 });
 
@@ -185,12 +192,24 @@ function textLike(kind: string, describe: JsonSchema): Schema<string, string | Q
   });
 }
 
+/** Texts of hex digits: of bytes nothing need be checked or escaped. */
+function hexLike(kind: string, describe: JsonSchema): Schema<string, string | Quoted | Uint8Array, false> {
+  const asText = textLike(kind, describe);
+  return {
+    ...asText,
+    write: (value, dialect, indent) =>
+      value instanceof Uint8Array ? `"${toHex(value)}"` : asText.write(value, dialect, indent),
+    writePortable: (value) => asText.writePortable(value instanceof Uint8Array ? toHex(value) : value),
+    isEmpty: (value) => (value instanceof Uint8Array ? value.length === 0 : asText.isEmpty(value)),
+  };
+}
+
 /** Text; bytes that are not UTF-8 survive as lone surrogates. */
 export const text = textLike("text", { type: "string" });
-/** Hex digits. The handler checks them, because each method refuses bad ones with its own code. */
-export const hex = textLike("hex", { type: "string", pattern: "^([0-9a-fA-F]{2})*$" });
+/** Hex digits, or the bytes to write in them. The handler checks them, because each method refuses bad ones with its own code. */
+export const hex = hexLike("hex", { type: "string", pattern: "^([0-9a-fA-F]{2})*$" });
 /** 32 bytes in hex, or "" where there is none. The handler checks it, as with `hex`. */
-export const hash = textLike("hash", { type: "string", pattern: "^([0-9a-fA-F]{64})?$" });
+export const hash = hexLike("hash", { type: "string", pattern: "^([0-9a-fA-F]{64})?$" });
 
 /** Raw bytes inside a JSON string, one byte per character; in binary paths a byte string. */
 export const rawBytes: Schema<Uint8Array, Uint8Array, false> = {

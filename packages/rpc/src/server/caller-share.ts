@@ -213,7 +213,7 @@ export class CallerShare {
       const waiting = { ...asked, admit };
       this.#waiting.push(waiting);
       // Those before it may wait for what this one does not need.
-      this.#admitWaiting();
+      this.admitWaiting();
     });
   }
 
@@ -227,32 +227,23 @@ export class CallerShare {
     const reservation = caller.use.responseBytes.reserve(bytes);
     if (reservation === undefined) return undefined;
     if (takesSlot) this.#expensive++;
-    let isOver = false;
-    return {
-      hold: {
-        resize: (length) => {
-          const isLess = length < reservation.bytes;
-          const isHeld = reservation.resize(length);
-          if (isLess) this.#admitWaiting();
-          return isHeld;
-        },
-        release: () => {
-          reservation.release();
-          this.#admitWaiting();
-          this.#forget(caller);
-        },
-      },
-      end: () => {
-        if (isOver) return;
-        isOver = true;
-        if (takesSlot) this.#expensive--;
-        this.#admitWaiting();
-      },
-    };
+    return new Grant(caller, reservation, takesSlot);
+  }
+
+  /** A response takes nothing more. */
+  returned(caller: Caller): void {
+    this.admitWaiting();
+    this.#forget(caller);
+  }
+
+  /** A call that takes long has ended. */
+  freeSlot(): void {
+    this.#expensive--;
+    this.admitWaiting();
   }
 
   /** In their order; who lacks only what is its own, or a slot, keeps nobody else waiting. */
-  #admitWaiting(): void {
+  admitWaiting(): void {
     if (this.#waiting.length === 0) return;
     const left: Waiting[] = [];
     let isFull = false;
@@ -265,5 +256,40 @@ export class CallerShare {
       }
     }
     this.#waiting = left;
+  }
+}
+
+/** A class: there is one for every request. */
+class Grant implements Admission, ResponseHold {
+  readonly #caller: Caller;
+  readonly #reservation: ByteReservation;
+  #hasSlot: boolean;
+
+  constructor(caller: Caller, reservation: ByteReservation, hasSlot: boolean) {
+    this.#caller = caller;
+    this.#reservation = reservation;
+    this.#hasSlot = hasSlot;
+  }
+
+  get hold(): ResponseHold {
+    return this;
+  }
+
+  resize(bytes: number): boolean {
+    const isLess = bytes < this.#reservation.bytes;
+    const isHeld = this.#reservation.resize(bytes);
+    if (isLess) this.#caller.share.admitWaiting();
+    return isHeld;
+  }
+
+  release(): void {
+    this.#reservation.release();
+    this.#caller.share.returned(this.#caller);
+  }
+
+  end(): void {
+    if (!this.#hasSlot) return;
+    this.#hasSlot = false;
+    this.#caller.share.freeSlot();
   }
 }

@@ -1,5 +1,5 @@
 import { type MaybePromise, runSliced, whenReady } from "@anulo/limits";
-import { type PortableArray, type PortableObject, rememberPortable } from "@anulo/protocol";
+import { type PortableArray, PortableObjects, type PortableScalar } from "@anulo/protocol";
 import type { Dialect } from "../dialect.ts";
 import type { ListSchema, RecordSchema } from "../schema/composites.ts";
 import { Lasting, lasting } from "../schema/lasting.ts";
@@ -117,13 +117,15 @@ function* writeTextList(
 }
 
 function* writePortableList(item: AnySchema, values: Elements<unknown>): Generator<void, Written> {
-  const entries: ReturnType<typeof scalarOf>[] = [];
+  const objects = new PortableObjects();
+  const scalars: PortableScalar[] = [];
   for (let at = 0; at < values.length; at++) {
     const entry = scalarOf(item.writePortable(values.at(at)!)!);
-    if (entry.type === "object") rememberPortable(entry.value as PortableObject);
-    entries.push(entry);
+    if (entry.type === "object") objects.add(entry.value);
+    else scalars.push(entry);
     if ((at & 3) === 3) yield;
   }
-  const array = { type: entries[0]!.type, values: entries.map(({ value }) => value) };
+  if (scalars.length === 0) return new Written(values.length, objects.finish());
+  const array = { type: scalars[0]!.type, values: scalars.map(({ value }) => value) };
   return new Written(values.length, array as PortableArray);
 }

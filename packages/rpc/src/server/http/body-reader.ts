@@ -26,32 +26,52 @@ type BodyOptions = {
 
 /** A reader of the body a head announces. */
 export function createBodyReader({ length }: RequestHead, options: BodyOptions): BodyReader {
-  return length === undefined ? chunkedBody(options) : plainBody(length, options);
+  return length === undefined ? chunkedBody(options) : new PlainBody(length, options);
 }
 
 const none = Buffer.alloc(0);
 
-function plainBody(length: number, { maxBytes, keep }: BodyOptions): BodyReader {
-  const gathered = new Gathered();
-  let left = length;
-  let whole: Buffer | undefined;
-  return {
-    take(bytes) {
-      if (bytes.length >= left && left === length) {
-        // The usual case: the body has come at once, and nothing is copied.
-        whole = keep ? bytes.subarray(0, left) : none;
-        left = 0;
-        return bytes.subarray(length);
-      }
-      const taken = Math.min(left, bytes.length);
-      if (keep) gathered.add(bytes.subarray(0, taken));
-      left -= taken;
-      return left === 0 ? bytes.subarray(taken) : undefined;
-    },
-    body: () => whole ?? gathered.bytes,
-    held: () => gathered.capacity,
-    isTooLarge: () => length > maxBytes,
-  };
+/** A class: there is one for every request. */
+class PlainBody implements BodyReader {
+  readonly #length: number;
+  readonly #options: BodyOptions;
+  #left: number;
+  /** What has come in pieces. */
+  #gathered: Gathered | undefined;
+  #whole: Buffer | undefined;
+
+  constructor(length: number, options: BodyOptions) {
+    this.#length = length;
+    this.#options = options;
+    this.#left = length;
+  }
+
+  take(bytes: Buffer): Buffer | undefined {
+    const { keep } = this.#options;
+    if (bytes.length >= this.#left && this.#left === this.#length) {
+      // The usual case: the body has come at once, and nothing is copied.
+      this.#whole = keep ? bytes.subarray(0, this.#length) : none;
+      this.#left = 0;
+      return bytes.length === this.#length ? none : bytes.subarray(this.#length);
+    }
+    const taken = Math.min(this.#left, bytes.length);
+    this.#gathered ??= new Gathered();
+    if (keep) this.#gathered.add(bytes.subarray(0, taken));
+    this.#left -= taken;
+    return this.#left === 0 ? bytes.subarray(taken) : undefined;
+  }
+
+  body(): Buffer {
+    return this.#whole ?? this.#gathered?.bytes ?? none;
+  }
+
+  held(): number {
+    return this.#gathered?.capacity ?? 0;
+  }
+
+  isTooLarge(): boolean {
+    return this.#length > this.#options.maxBytes;
+  }
 }
 
 /** Bytes of the longest line, and of all lines after the last chunk. */

@@ -82,15 +82,16 @@ export class HttpConnection {
     this.#socket = socket;
     this.#service = service;
     this.#caller = service.open(socket.remoteAddress ?? "");
-    socket.on("data", (bytes: Buffer) => this.#begin(() => this.#take(bytes)));
+    socket.on("data", (bytes: Buffer) => this.begin(bytes));
     socket.on("end", () => this.#onEnd());
     socket.on("error", () => this.cut());
     socket.on("close", () => this.cut());
   }
 
-  /** Bytes that were read from the socket before the connection was made. */
+  /** Takes bytes that were read from the socket, in a turn of their own. */
   begin(bytes: Buffer): void {
-    this.#begin(() => this.#take(bytes));
+    this.#turn = new TimeSlice();
+    this.#takeGuarded(bytes);
   }
 
   /** Ends the connection at once. */
@@ -139,19 +140,17 @@ export class HttpConnection {
   }
 
   /** Framing that makes no sense ends the connection; anything else is a bug and propagates. */
-  #guard(step: () => void): void {
-    try {
-      step();
-    } catch (error) {
-      if (!(error instanceof BadFraming)) throw error;
-      this.cut();
-    }
+  #cutFor(error: unknown): void {
+    if (!(error instanceof BadFraming)) throw error;
+    this.cut();
   }
 
-  /** The same as the first step of a turn. */
-  #begin(step: () => void): void {
-    this.#turn = new TimeSlice();
-    this.#guard(step);
+  #takeGuarded(bytes: Buffer): void {
+    try {
+      this.#take(bytes);
+    } catch (error) {
+      this.#cutFor(error);
+    }
   }
 
   #enter(state: State): void {
@@ -231,7 +230,7 @@ export class HttpConnection {
       this.#isAwaited = false;
       this.#caller.request.resize(0);
       if (answer === undefined) this.cut();
-      else this.#guard(() => this.#send(answer, head, body === "too large"));
+      else this.#send(answer, head, body === "too large");
     });
   }
 
@@ -265,8 +264,11 @@ export class HttpConnection {
 
   /** Never from within the answer before it, and in another turn of the event loop when this one was long. */
   #takeWaitingSoon(): void {
-    if (this.#turn.isOver) setImmediate(() => this.#begin(() => this.#takeWaiting()));
-    else queueMicrotask(() => this.#guard(() => this.#takeWaiting()));
+    if (!this.#turn.isOver) return void queueMicrotask(() => this.#takeWaiting());
+    setImmediate(() => {
+      this.#turn = new TimeSlice();
+      this.#takeWaiting();
+    });
   }
 
   /** Goes on with what came while a request was answered. */
@@ -275,7 +277,7 @@ export class HttpConnection {
     const waiting = this.#input;
     this.#input = none;
     this.#enter("idle");
-    this.#take(waiting);
+    this.#takeGuarded(waiting);
     if (this.#hasEnded && this.#state !== "answering" && this.#state !== "draining") this.cut();
   }
 
