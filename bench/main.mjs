@@ -1,13 +1,13 @@
 // Measures what must be fast, each beside the original program in the same run, and prints one table.
-// Arguments choose among the files beside this one: crypto, randomx, services, transactions, requests, reads, latency,
-// sync, wallet-work, wallet-reads, wallet-proofs, wallet-scan. `--monerod FILE` (or ANULO_MONEROD) names the original
+// Arguments choose among the files beside this one: crypto, randomx, services, transactions, payments, requests, reads,
+// latency, sync, wallet-work, wallet-reads, wallet-proofs, wallet-scan. `--monerod FILE` (or ANULO_MONEROD) names the original
 // to measure beside; its other programs are those in the same folder.
 import { delimiter, dirname, resolve } from "node:path";
 import { realProgramsMissing } from "@anulo/testkit";
 import { endStage } from "./wallets.mjs";
 
 const parts = [
-  ...["crypto", "randomx", "services", "transactions", "requests", "reads", "latency", "sync"],
+  ...["crypto", "randomx", "services", "transactions", "payments", "requests", "reads", "latency", "sync"],
   ...["wallet-work", "wallet-reads", "wallet-proofs", "wallet-scan"],
 ];
 
@@ -16,9 +16,13 @@ function shown(value) {
   return value >= 100 ? value.toFixed(0) : value.toPrecision(3);
 }
 
-/** A row has a limit of its ratio, or of our figure itself (`most`), or none. */
-function verdict({ ours, native, atMost, atLeast, most }) {
+/** A row has a limit of its ratio, or of our figure itself (`most`, `least`), or none. */
+function verdict({ ours, native, atMost, atLeast, most, least }) {
   const ratio = ours / native;
+  if (least !== undefined) {
+    const isMet = ours >= least;
+    return { ratio: "", limit: `${least} at least`, says: isMet ? "met" : "NOT MET", isMet };
+  }
   if (most !== undefined) {
     const isMet = ours <= most;
     const shownRatio = Number.isNaN(ratio) ? "" : ratio.toPrecision(3);

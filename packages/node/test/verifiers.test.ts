@@ -170,3 +170,16 @@ test("threads that have nothing to do end, and others come when there is somethi
   }
   await verifiers.stop();
 });
+
+test("payments that come one by one have one thread, those that wait for one another get a second", async () => {
+  const before = threadCount();
+  const verifiers = createVerifiers({ threads: 2 });
+  for (let i = 0; i < 30; i++) await verifiers.discharge(payments[i % 2]!);
+  const withOne = threadCount();
+  assert.ok(withOne > before);
+  for (let i = 0; i < 20; i++) {
+    await Promise.all([0, 1, 0, 1].map((which) => verifiers.discharge(payments[which]!)));
+  }
+  assert.ok(threadCount() > withOne);
+  await verifiers.stop();
+});

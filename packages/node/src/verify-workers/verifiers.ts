@@ -1,4 +1,3 @@
-import { Worker } from "node:worker_threads";
 import {
   discharge,
   type Failure,
@@ -6,11 +5,10 @@ import {
   type Obligation,
   type PowHashObligation,
 } from "@anulo/consensus";
-import { giveBackMemory } from "@anulo/crypto";
 import { forEachSliced } from "@anulo/limits";
 import { type Discharge, FailedProof } from "../chain/proofs.ts";
 import type { Pow } from "../pow/pow.ts";
-import type { VerifyAnswer, VerifyTask } from "./verify-worker.ts";
+import { startVerifyThread, type VerifyThread } from "./verify-thread.ts";
 
 /** Checks proofs beside the event loop. */
 export interface Verifiers {
@@ -64,27 +62,30 @@ function inlineVerifiers(): Verifiers {
   };
 }
 
-/** Rough cost of an obligation in milliseconds, to share a batch out evenly; work is checked elsewhere. */
+/** Rough cost of an obligation in milliseconds; work is checked elsewhere. */
 const costOf: { readonly [K in Obligation["kind"]]: number } = {
   powHash: 0,
-  borromean: 15,
-  clsag: 3,
-  mlsag: 3,
-  fullMlsag: 5,
-  ringSignature: 3,
-  bulletproof: 3,
-  rangeProof: 2.5,
-  keyImages: 0.3,
-  balance: 0.3,
-  outputKeys: 0.1,
+  borromean: 7,
+  clsag: 1.3,
+  mlsag: 1.4,
+  fullMlsag: 2.3,
+  ringSignature: 1.4,
+  bulletproof: 1.4,
+  rangeProof: 1.2,
+  keyImages: 0.15,
+  balance: 0.15,
+  outputKeys: 0.05,
 };
 
+const totalCost = (obligations: readonly Obligation[]) =>
+  obligations.reduce((sum, { kind }) => sum + costOf[kind], 0);
+
 /** The least a further thread is woken for: what handing over costs would be felt, as with a payment of two inputs. */
-const LEAST_SHARE = 6;
+const LEAST_SHARE = 2.75;
 
 /** Cuts obligations into at most `threads` runs of about the same cost. */
 function shareOut(obligations: readonly Obligation[], threads: number): Obligation[][] {
-  const total = obligations.reduce((sum, { kind }) => sum + costOf[kind], 0);
+  const total = totalCost(obligations);
   const parts = Math.min(threads, Math.max(1, Math.floor(total / LEAST_SHARE)));
   const shares: Obligation[][] = [];
   let spent = 0;
@@ -97,87 +98,47 @@ function shareOut(obligations: readonly Obligation[], threads: number): Obligati
   return shares.filter((share) => share !== undefined);
 }
 
-interface Waiting {
-  resolve(failure: Failure | undefined): void;
-  reject(reason: Error): void;
-}
+/** Milliseconds of the processor that a thread takes until it has loaded and checked its first proofs. */
+const START_COST = 60;
 
-/** One worker thread and the tasks it has not answered yet; it keeps the process alive only while it has some. */
-interface Hand {
-  readonly worker: Worker;
-  readonly waiting: Map<number, Waiting>;
-  /** Ends it when it has long had nothing to do. */
-  rest: NodeJS.Timeout | undefined;
-}
+/** Milliseconds until a thread could begin with a further task. */
+const delayOf = ({ isReady, pendingCost }: VerifyThread) => pendingCost + (isReady ? 0 : START_COST);
 
 /** Milliseconds without a task after which a thread ends: it costs 20 MiB, and a tenth of a second to start again. */
 const DEFAULT_IDLE_MS = 30_000;
 
-interface HandOptions {
-  /** Told when the hand is of no use any more. */
-  readonly onGone: (hand: Hand) => void;
-  readonly idleMs: number;
-}
-
-function hire({ onGone, idleMs }: HandOptions): Hand {
-  const worker = new Worker(new URL("./verify-worker.js", import.meta.url));
-  const hand: Hand = { worker, waiting: new Map(), rest: undefined };
-  const letGo = () => {
-    onGone(hand);
-    void worker.terminate().then(giveBackMemory);
-  };
-  const lose = (reason: Error) => {
-    clearTimeout(hand.rest);
-    onGone(hand);
-    for (const task of hand.waiting.values()) task.reject(reason);
-    hand.waiting.clear();
-  };
-  worker.on("message", ({ id, failure, fault }: VerifyAnswer) => {
-    const task = hand.waiting.get(id);
-    hand.waiting.delete(id);
-    if (hand.waiting.size === 0) {
-      worker.unref();
-      clearTimeout(hand.rest);
-      hand.rest = setTimeout(letGo, idleMs).unref();
-    }
-    if (fault === undefined) task?.resolve(failure);
-    else task?.reject(new Error(`a verification worker failed: ${fault}`));
-  });
-  worker.on("error", lose);
-  worker.on("exit", () => lose(new Error("a verification worker ended")));
-  return hand;
-}
-
-function threadedVerifiers(threads: number, idleMs: number): Verifiers {
-  const hands: Hand[] = [];
-  let nextId = 0;
+/**
+ * A task goes to the thread that can begin with it first. A further thread is started only once tasks have waited, all
+ * together, for as long as its start takes: payments that come one by one never need it, and those that come together
+ * have it while it still pays.
+ */
+function threadedVerifiers(maxThreads: number, idleMs: number): Verifiers {
+  const threads = new Set<VerifyThread>();
+  let waited = 0;
   let stopped = false;
-  const leastBusy = (): Hand => {
-    const idle = hands.find(({ waiting }) => waiting.size === 0);
-    if (idle !== undefined) return idle;
-    if (hands.length === threads) return hands.reduce((a, b) => (b.waiting.size < a.waiting.size ? b : a));
-    const onGone = (gone: Hand) => void hands.splice(hands.indexOf(gone), hands.includes(gone) ? 1 : 0);
-    const hand = hire({ onGone, idleMs });
-    hands.push(hand);
-    return hand;
+  const start = () => {
+    waited = 0;
+    threads.add(startVerifyThread({ onGone: (gone) => void threads.delete(gone), idleMs }));
   };
-  const run = (obligations: readonly Obligation[]) =>
-    new Promise<Failure | undefined>((resolve, reject) => {
-      const { worker, waiting, rest } = leastBusy();
-      clearTimeout(rest);
-      const task: VerifyTask = { id: nextId++, obligations };
-      waiting.set(task.id, { resolve, reject });
-      worker.ref();
-      worker.postMessage(task);
-    });
+  const firstFree = () =>
+    [...threads].reduce((best, thread) => (delayOf(thread) < delayOf(best) ? thread : best));
+  const chooseThread = (): VerifyThread => {
+    if (threads.size === 0) start();
+    else if (threads.size < maxThreads) {
+      waited += firstFree().pendingCost;
+      if (waited > START_COST) start();
+    }
+    return firstFree();
+  };
   return {
     async discharge(obligations) {
       if (stopped) throw new Error("verification has been stopped");
-      throwFirst(await Promise.all(shareOut(obligations, threads).map(run)));
+      const shares = shareOut(obligations, maxThreads);
+      throwFirst(await Promise.all(shares.map((share) => chooseThread().run(share, totalCost(share)))));
     },
     async stop() {
       stopped = true;
-      await Promise.all(hands.map(({ worker }) => worker.terminate()));
+      await Promise.all([...threads].map((thread) => thread.stop()));
     },
   };
 }

@@ -8,11 +8,14 @@ export interface VerifyTask {
 }
 
 /** What a worker found: nothing wrong, a proof that does not hold, or a fault of its own. */
-export interface VerifyAnswer {
+interface VerifyAnswer {
   readonly id: number;
   readonly failure?: Failure | undefined;
   readonly fault?: string;
 }
+
+/** What a worker says: once that it has loaded, then an answer to each task. */
+export type VerifyMessage = "ready" | VerifyAnswer;
 
 /**
  * Tasks that wait are done together, so that they share the multi-exponentiation of their range proofs: 1.8 ms for one
@@ -48,3 +51,4 @@ function answer(tasks: readonly VerifyTask[]): VerifyAnswer[] {
 parentPort?.on("message", (first: VerifyTask) => {
   for (const result of answer(waitingTasks(first))) parentPort?.postMessage(result);
 });
+parentPort?.postMessage("ready" satisfies VerifyMessage);

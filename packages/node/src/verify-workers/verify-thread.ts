@@ -1,0 +1,87 @@
+import { Worker } from "node:worker_threads";
+import type { Failure, Obligation } from "@anulo/consensus";
+import { giveBackMemory } from "@anulo/crypto";
+import type { VerifyMessage, VerifyTask } from "./verify-worker.ts";
+
+/** A worker thread that checks proofs; it keeps the process alive only while it has some to check. */
+export interface VerifyThread {
+  /** Whether it has loaded. */
+  readonly isReady: boolean;
+  /** Milliseconds, roughly, of the tasks it has not answered. */
+  readonly pendingCost: number;
+  /** Checks these, of about this cost in milliseconds: the first that does not hold, if one does not. */
+  run(obligations: readonly Obligation[], cost: number): Promise<Failure | undefined>;
+  stop(): Promise<unknown>;
+}
+
+interface Pending {
+  readonly cost: number;
+  resolve(failure: Failure | undefined): void;
+  reject(reason: Error): void;
+}
+
+export interface VerifyThreadOptions {
+  /** Called when the thread has ended or is about to. */
+  readonly onGone: (thread: VerifyThread) => void;
+  /** Milliseconds without a task after which it ends. */
+  readonly idleMs: number;
+}
+
+/** Starts a thread; tasks given before it has loaded wait for that. */
+export function startVerifyThread({ onGone, idleMs }: VerifyThreadOptions): VerifyThread {
+  const worker = new Worker(new URL("./verify-worker.js", import.meta.url));
+  const pending = new Map<number, Pending>();
+  let nextId = 0;
+  let isReady = false;
+  let idle: NodeJS.Timeout | undefined;
+  const thread: VerifyThread = {
+    get isReady() {
+      return isReady;
+    },
+    get pendingCost() {
+      return [...pending.values()].reduce((sum, { cost }) => sum + cost, 0);
+    },
+    run: (obligations, cost) =>
+      new Promise((resolve, reject) => {
+        clearTimeout(idle);
+        const task: VerifyTask = { id: nextId++, obligations };
+        pending.set(task.id, { cost, resolve, reject });
+        worker.ref();
+        worker.postMessage(task);
+      }),
+    stop: () => worker.terminate(),
+  };
+  const endWhenIdle = () => {
+    if (pending.size > 0) return;
+    worker.unref();
+    clearTimeout(idle);
+    idle = setTimeout(() => {
+      onGone(thread);
+      void worker.terminate().then(giveBackMemory);
+    }, idleMs).unref();
+  };
+  const lose = (reason: Error) => {
+    clearTimeout(idle);
+    onGone(thread);
+    for (const task of pending.values()) task.reject(reason);
+    pending.clear();
+  };
+  worker.on("message", (message: VerifyMessage) => {
+    if (message === "ready") isReady = true;
+    else settle(pending, message);
+    endWhenIdle();
+  });
+  worker.on("error", lose);
+  worker.on("exit", () => lose(new Error("a verification worker ended")));
+  return thread;
+}
+
+function settle(
+  pending: Map<number, Pending>,
+  { id, failure, fault }: Exclude<VerifyMessage, "ready">,
+): void {
+  const task = pending.get(id);
+  pending.delete(id);
+  if (fault === undefined) task?.resolve(failure);
+  else task?.reject(new Error(`a verification worker failed: ${fault}`));
+}
