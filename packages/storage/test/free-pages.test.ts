@@ -12,9 +12,9 @@ import { bytesOf } from "./sample-blocks.ts";
 import { waitingTransaction } from "./waiting-transaction.ts";
 
 const CHANGES = 20;
-const ROWS = 1500;
+const ROWS = 700;
 
-/** Changes of rows all over a table, which leave a list of many single free pages. */
+/** Changes of rows all over a table, which leave a list of many single free pages: two records of it, that are read whole. */
 async function leaveFreePages(path: string): Promise<void> {
   const { root, tables } = openEnvironment(path);
   const row = waitingTransaction(500);

@@ -23,7 +23,9 @@ import { DamagedDatabase, DatabaseInUse, isSystemFault, WrongDatabase, writeFail
 import { openEnvironment } from "../src/environment.ts";
 import { readFlushMark, writeFlushMark } from "../src/flush-mark.ts";
 import { openStore, type StoreOptions } from "../src/open-store.ts";
+import type { SyncMode } from "../src/sync-mode.ts";
 import { bytesOf, sampleBlock, sampleFacts } from "./sample-blocks.ts";
+import { waitingTransaction } from "./waiting-transaction.ts";
 
 let folder = "";
 let path = "";
@@ -375,13 +377,17 @@ test("the names of new folders above a database are synced with it", async () =>
   );
 });
 
-test("a flush is due after as many blocks as set, each time, and not one earlier", async () => {
+/** How many flushes there were after each of these writes, where one is due after so many blocks or bytes. */
+async function flushesAfter(
+  every: SyncMode["every"],
+  writes: readonly ((store: ChainStore) => void)[],
+): Promise<number[]> {
   let marks = 0;
   const { writeSync } = fs;
   const store = await openStore({
     path,
     network: "regtest",
-    syncMode: { mode: "fastest", isAwaited: true, every: { unit: "blocks", count: 3 } },
+    syncMode: { mode: "fastest", isAwaited: true, every },
   });
   Object.assign(fs, {
     writeSync: (...args: Parameters<typeof writeSync>) => {
@@ -392,17 +398,87 @@ test("a flush is due after as many blocks as set, each time, and not one earlier
   syncBuiltinESMExports();
   try {
     const flushed: number[] = [];
-    for (let height = 0; height < 9; height++) {
-      append(store, height, height + 1);
+    for (const write of writes) {
+      write(store);
       await store.settled();
       flushed.push(marks);
     }
-    assert.deepEqual(flushed, [0, 0, 1, 1, 1, 2, 2, 2, 3]);
+    return flushed;
   } finally {
     Object.assign(fs, { writeSync });
     syncBuiltinESMExports();
+    await store.close();
   }
+}
+
+const nextBlock = (store: ChainStore) => append(store, store.read.height(), store.read.height() + 1);
+
+test("a flush is due after as many blocks as set, each time, and not one earlier", async () => {
+  const nineBlocks = Array.from({ length: 9 }, () => nextBlock);
+  assert.deepEqual(await flushesAfter({ unit: "blocks", count: 3 }, nineBlocks), [0, 0, 1, 1, 1, 2, 2, 2, 3]);
+});
+
+test("a flush is due after as many bytes as set, of blocks and of waiting transactions", async () => {
+  // 432 of a sample block, 500 of each of its three transactions, and the bytes of these.
+  const bytesOfBlock = 432 + 3 * 500 + 7 + (9 + 32) + (5 + 32);
+  const addWaiting = (store: ChainStore) =>
+    store.write((writer) =>
+      writer.putPoolTransaction(bytesOf("waiting"), waitingTransaction(2 * bytesOfBlock - 1)),
+    );
+  const addTwo = (store: ChainStore) =>
+    store.write((writer) => {
+      const height = store.read.height();
+      for (const next of [height, height + 1]) writer.appendBlock(sampleBlock(next));
+    });
+  const writes = [nextBlock, addTwo, nextBlock, addWaiting, nextBlock, addWaiting, addWaiting];
+  const every = { unit: "bytes", count: 3 * bytesOfBlock } as const;
+  assert.deepEqual(await flushesAfter(every, writes), [0, 1, 1, 1, 2, 2, 3]);
+});
+
+test("a root page older than the last mark is refused", async () => {
+  const roots = () => [0, 1].map((page) => readFileSync(path).subarray(page * PAGE, page * PAGE + PAGE / 2));
+  const store = await open();
+  append(store, 0, 5);
+  await store.flush();
+  const older = roots();
+  append(store, 5, 10);
   await store.close();
+  const file = openSync(path, "r+");
+  for (const [page, bytes] of older.entries()) writeSync(file, bytes, 0, bytes.length, page * PAGE);
+  closeSync(file);
+  await assert.rejects(open(), /its root page is not what was written/);
+});
+
+test("a file that was never flushed is refused where it was cut short", async () => {
+  const store = await open();
+  await store.close();
+  const bytes = readFileSync(path);
+  for (const page of [0, 1]) bytes.fill(0, page * PAGE + PAGE / 2, (page + 1) * PAGE);
+  writeFileSync(path, bytes.subarray(0, bytes.length - PAGE));
+  await assert.rejects(open(), /bytes where \d+ belong/);
+});
+
+test("blocks in a file whose marks are gone are refused, and a file that was never flushed is opened", async () => {
+  const store = await open();
+  await store.close();
+  const empty = readFileSync(path);
+  const filled = await open();
+  append(filled, 0, 5);
+  await filled.close();
+  for (const [bytes, isRefused] of [
+    [empty, false],
+    [readFileSync(path), true],
+  ] as const) {
+    for (const page of [0, 1]) bytes.fill(0, page * PAGE + PAGE / 2, (page + 1) * PAGE);
+    writeFileSync(path, bytes);
+    const opening = open();
+    if (isRefused) await assert.rejects(opening, /the marks of its last flush are gone/);
+    else {
+      const opened = await opening;
+      assert.equal(opened.recovery?.isNew, true);
+      await opened.close();
+    }
+  }
 });
 
 test("what the system says of a disk is told in plain words", () => {
