@@ -64,6 +64,8 @@ Made by \`npm run scale -- --report docs/scale.md FILE..\` from ${sizes.length} 
 
 The chains are made up, with rows of the sizes that mainnet's have, keys as random as there, and without proofs save in the newest blocks. A node of ours runs on each. The last column is the line of least squares through the sizes, at ${MAINNET.blocks.toLocaleString("en")} blocks; the one before it is the largest size against the smallest. Figures of one machine and moment: only their growth says something. What is asked many times is the quickest of the answers, and what takes long is also given as processor time of all threads: other programs take their share of the machine.
 
+What grows with the chain: the file; the first output distribution after a start, for which each block is read once, and its later answers by the bytes of a block in them (one for wallets, eight in JSON); pruning, which looks at each transaction; and the pages of the file that the system keeps. Nothing else may. What is done once and not told as processor time also shows what else the machine did then.
+
 "Disk writes of an idle day" counts what the system wrote for blocks that came a second and a half apart, times 720. "Calls of a transfer" are the fee estimate, the output distribution, two rings and a look at key images. Memory is what the process has for itself; pages of the database that the system keeps in its memory for the process are counted in the next row, and given back when others need them.
 
 | blocks | ${heads.join(" | ")} | growth | mainnet |
