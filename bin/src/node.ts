@@ -28,6 +28,7 @@ import { listenersOf, rpcAccessOf } from "./rpc-flags.ts";
 import { checkPort, logOf, logWithoutEffect, parseLogin, serviceFlags } from "./service-flags.ts";
 import { syncFlags, syncOptions } from "./sync-flags.ts";
 import { untilSignalled } from "./until-signalled.ts";
+import { publishAtOf, removeLeftoverSockets, zmqFlags } from "./zmq-flags.ts";
 
 export const nodeFlags = {
   ...serviceFlags,
@@ -59,6 +60,7 @@ export const nodeFlags = {
   },
   "rpc-restricted-bind-port": { kind: "number", value: "PORT", help: "also serve RPC that is safe for all" },
   "disable-rpc-ban": { kind: "switch", help: "do not shut out callers that keep failing" },
+  ...zmqFlags,
   ...originalNodeFlags,
 } as const satisfies FlagTable;
 
@@ -110,6 +112,7 @@ async function optionsOf(flags: Values<typeof nodeFlags>): Promise<Configured> {
   const folder = flags["data-dir"] ?? join(homedir(), ".anulo");
   const listsFile = join(folder, network, "peers.bin");
   const { maxPoolWeight, peers } = syncOptions(flags);
+  const log = logOf(flags);
   return {
     network,
     databasePath: join(folder, network, "chain.mdb"),
@@ -130,7 +133,8 @@ async function optionsOf(flags: Values<typeof nodeFlags>): Promise<Configured> {
     verifyThreads: flags["max-concurrency"] || undefined,
     offline: flags.offline,
     banFailingCallers: flags["disable-rpc-ban"] !== true,
-    log: logOf(flags),
+    publishAt: publishAtOf(flags, log.in("net.zmq")),
+    log,
   };
 }
 
@@ -145,6 +149,7 @@ export async function runNode(args: readonly string[]): Promise<void> {
   if (flags["check-database"]) return await runDatabaseCheck(options.databasePath, options.network);
   const node = createNode({ ...options, onOddBlockRate });
   mkdirSync(dirname(options.databasePath), { recursive: true });
+  removeLeftoverSockets(options.publishAt ?? []);
   const signalled = untilSignalled();
   const starting = node.start();
   if (await Promise.race([signalled.then(() => true), starting.then(() => false)])) {

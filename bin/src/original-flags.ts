@@ -1,7 +1,6 @@
 import type { FlagTable } from "./flags.ts";
 
 const noPayments = "calls are free, payments for RPC are not supported";
-const noZmq = "there is no ZeroMQ yet";
 const noTest = "it is for tests of the original";
 
 /** Flags that files of the original may hold and that change nothing here. */
@@ -15,12 +14,6 @@ export const originalNodeFlags = {
   },
   "fluffy-blocks": { kind: "switch", noEffect: "new blocks are sent without their transactions anyway" },
   "no-fluffy-blocks": { kind: "switch", noEffect: "new blocks are sent without their transactions" },
-  "no-zmq": { kind: "switch", noEffect: noZmq },
-  "zmq-pub": { kind: "each", value: "ADDRESS", noEffect: noZmq },
-  "zmq-rpc-bind-ip": { kind: "text", value: "ADDRESS", noEffect: noZmq },
-  "zmq-rpc-bind-port": { kind: "number", value: "PORT", noEffect: noZmq },
-  "restricted-zmq-rpc": { kind: "switch", noEffect: noZmq },
-  "confirm-zmq-rpc-external-bind": { kind: "switch", noEffect: noZmq },
   "rpc-payment-address": { kind: "text", value: "ADDRESS", noEffect: noPayments },
   "rpc-payment-difficulty": { kind: "text", value: "N", noEffect: noPayments },
   "rpc-payment-credits": { kind: "text", value: "N", noEffect: noPayments },

@@ -109,6 +109,7 @@ export {
 export { type Mlsag, verifyMlsagFull, verifyMlsagSimple } from "./ringct/mlsag.ts";
 export { commit, commitmentsBalance, commitmentsOpen, commitZeroMask } from "./ringct/pedersen.ts";
 export {
+  INVERSE_OF_EIGHT,
   type RandomSource,
   randomScalar,
   scAdd,

@@ -15,6 +15,7 @@ import {
   silent,
   type TlsOptions,
   unreadLog,
+  type ZmqEndpoint,
 } from "@anulo/rpc";
 import type { SyncMode } from "@anulo/storage";
 import { BLOCKS_LOOKED_AT, type OddBlockRate, oddBlockRate } from "./block-rate.ts";
@@ -24,8 +25,10 @@ import type { ChainParts } from "./chain/parts.ts";
 import { createPruner, type Pruner } from "./chain/pruning.ts";
 import type { BackgroundSettings } from "./mining/background.ts";
 import type { PowerSource } from "./mining/background-mode.ts";
+import { Backlog } from "./mining/backlog.ts";
 import { createMiner, type Miner, type MiningOrder } from "./mining/miner.ts";
 import { startWhen } from "./mining/start-when.ts";
+import { createNews, type News } from "./news/publish-news.ts";
 import { createPeering, type Peering, type PeerOptions } from "./peer-network.ts";
 import { dropStale } from "./pool/maintain.ts";
 import { followSeeds } from "./pow/follow-seeds.ts";
@@ -89,6 +92,8 @@ export interface NodeOptions {
   readonly onOddBlockRate?: ((rate: OddBlockRate) => void) | undefined;
   /** Another node to answer while this one is behind. */
   readonly bootstrap?: BootstrapChoice | undefined;
+  /** Where news of chain and pool are published over ZeroMQ; left out, nowhere. */
+  readonly publishAt?: readonly ZmqEndpoint[] | undefined;
   /** Never talk to peers. */
   readonly offline?: boolean | undefined;
   /** Unix seconds; by default the system's clock. */
@@ -107,6 +112,8 @@ export interface Node {
   readonly fault: Error | undefined;
   /** Where each listener is reached; once started. */
   readonly urls: readonly string[];
+  /** Where news are published over ZeroMQ; once started. */
+  readonly publishedAt: readonly string[];
   /** Ports peers are accepted on; once started. */
   readonly peerPorts: readonly number[];
   /** The chain and what happens to it; once started. */
@@ -125,6 +132,9 @@ interface Running {
   readonly bootstrap: Bootstrap;
   readonly server: RpcServer;
   readonly peering: Peering;
+  readonly news: News | undefined;
+  /** Where news are published. */
+  readonly publishedAt: readonly string[];
   readonly timers: readonly NodeJS.Timeout[];
 }
 
@@ -180,6 +190,9 @@ export function createNode(options: NodeOptions): Node {
     get urls() {
       return started().server.urls;
     },
+    get publishedAt() {
+      return started().publishedAt;
+    },
     get peerPorts() {
       return started().peering.network.ports;
     },
@@ -214,6 +227,7 @@ function stopAll(parts: Begun): Promise<void> {
     miner,
     cancelMining,
     peering,
+    news,
     timers = [],
   } = parts;
   for (const timer of timers) clearInterval(timer);
@@ -224,6 +238,7 @@ function stopAll(parts: Begun): Promise<void> {
     () => pruner?.stop(),
     () => bootstrap?.stop(),
     () => server?.stop(),
+    () => news?.stop(),
     () => verifiers?.stop(),
     () => pow?.stop(),
     () => chain?.close(),
@@ -275,9 +290,22 @@ async function startAll(
   const { syncMode, maxPoolWeight, keepAltBlocks } = options;
   const database = { path: databasePath, syncMode, maxPoolWeight, keepAltBlocks };
   const rules = { network, fixedDifficulty, seedSchedule, checkpoints, knownBlocks };
-  const chain = await openChain({ ...rules, ...database, discharge, now, onFault, onBug: bugLog(options) });
+  const news = newsOf(options);
+  const chain = await openChain({
+    ...rules,
+    ...database,
+    discharge,
+    now,
+    onFault,
+    onBug: bugLog(options),
+    onAppended: news?.observe,
+  });
   begun.chain = chain;
   stopped.throwIfAborted();
+  const backlog = new Backlog(now, chain.parts.proofs.open);
+  Object.assign(begun, { news });
+  const publisher = await news?.start(chain, backlog);
+  const publishedAt = publisher?.addresses ?? [];
   const miner = openMiner(options, chain, pow);
   begun.miner = miner;
   followSeeds(pow, chain.parts, chain.events);
@@ -300,7 +328,8 @@ async function startAll(
   begun.pruner = pruner;
   const bootstrap = bootstrapOf(options, { chain, peering });
   begun.bootstrap = bootstrap;
-  const server = await serve(options, { chain, pruner, pow, miner, peering, bootstrap, now, requestStop });
+  const behind = { chain, pruner, pow, miner, peering, bootstrap, backlog, now, requestStop };
+  const server = await serve(options, behind);
   begun.server = server;
   stopped.throwIfAborted();
   // What it finds is reported as a fault. Opening has looked at what it followed: callers need not wait for the rest.
@@ -312,7 +341,12 @@ async function startAll(
     setInterval(() => careForPool(options, chain), POOL_CARE_MS).unref(),
     setInterval(() => lookAtBlockRate(options, chain, peering), BLOCK_RATE_MS).unref(),
   ];
-  return { chain, pruner, verifiers, pow, miner, cancelMining, peering, bootstrap, server, timers };
+  const served = { peering, bootstrap, server, news, publishedAt, timers };
+  return { chain, pruner, verifiers, pow, miner, cancelMining, ...served };
+}
+
+function newsOf({ publishAt = [], log }: NodeOptions): News | undefined {
+  return publishAt.length === 0 ? undefined : createNews(publishAt, (log ?? silent).in("net.zmq"));
 }
 
 /** Left out, what listeners throw ends the process. */
@@ -379,7 +413,9 @@ function logRecovery({ parts }: OpenChain, log: Logger): void {
 
 function logEvents(events: Events, log: Logger): void {
   events.listen(({ type, ...facts }) => {
-    const fields = "id" in facts ? { ...facts, id: toHex(facts.id) } : facts;
+    const id = "id" in facts && { id: toHex(facts.id) };
+    const ids = "ids" in facts && { ids: facts.ids.map(toHex) };
+    const fields = { ...facts, ...id, ...ids };
     if (type === "reorganised") log.warn("chain reorganised", fields);
     else log.debug(wordsOf[type], fields);
   });
@@ -391,6 +427,7 @@ const wordsOf = {
   blocksPopped: "blocks popped",
   transactionAdded: "transaction added to the pool",
   transactionReleased: "transaction to be told to peers",
+  transactionsPublic: "transactions everybody may know of",
 } as const;
 
 /** What goes wrong while it prunes on its own is a fault of the disk, which the store reports. */
@@ -424,13 +461,14 @@ interface Behind {
   readonly peering: Peering;
   readonly miner: Miner;
   readonly bootstrap: Bootstrap;
+  readonly backlog: Backlog;
   readonly now: () => number;
   readonly requestStop: () => void;
 }
 
 async function serve(
   options: NodeOptions,
-  { chain, pruner, pow, miner, peering, bootstrap, now, requestStop }: Behind,
+  { chain, pruner, pow, miner, peering, bootstrap, backlog, now, requestStop }: Behind,
 ): Promise<RpcServer> {
   const { listen = [{ host: "127.0.0.1", port: 0 }], dialect, login, limits, log = unreadLog() } = options;
   let server: RpcServer | undefined;
@@ -445,6 +483,7 @@ async function serve(
     network: peering.network,
     neededStripe: () => peering.neededStripe(),
     miner,
+    backlog,
     startTime: now(),
     offline: isOffline(options),
     bans,

@@ -73,3 +73,6 @@ export { createIdentity } from "./server/tls/self-signed.ts";
 export type { TlsOptions } from "./server/tls/tls-opener.ts";
 export type { TransferType } from "./wallet/history.ts";
 export { wallet, walletMethods } from "./wallet/wallet.ts";
+export { BadEndpoint, parseZmqEndpoint, type ZmqEndpoint } from "./zmq/endpoint.ts";
+export { startZmqPublisher, type ZmqPublisher } from "./zmq/publisher.ts";
+export { type ZmqLimits, zmqLimits } from "./zmq/zmq-limits.ts";

@@ -67,6 +67,9 @@ export function addAlternative(parts: ChainParts, incoming: IncomingBlock): Heav
     returnToPool(parts, writer, unseen);
   });
   draft.apply();
+  for (const { id } of unseen) {
+    if (parts.pool.get(toHex(id)) !== undefined) parts.emit({ type: "transactionAdded", id });
+  }
   const { isCheckpoint } = verified;
   if (!isCheckpoint && cumulativeDifficulty <= view.cumulativeDifficulty) return undefined;
   return { isCheckpoint, blocks: sideBlocks.branchTo(incoming.key), transactions: incoming.transactions };

@@ -88,10 +88,14 @@ export function isForkNext({ network, state }: Pick<ChainParts, "network" | "sta
 export function* takeFromPool(
   parts: ChangeParts,
   writer: ChainWriter,
-  { block }: Pick<IncomingBlock, "block">,
+  incoming: IncomingBlock,
 ): Generator<void, void> {
-  for (const hash of block.transactionHashes) parts.pool.remove(writer, toHex(hash));
+  const { pool, state, onAppended } = parts;
+  const { block } = incoming;
+  const keys = block.transactionHashes.map(toHex);
+  const transactions = new Map(keys.map((key) => [key, pool.remove(writer, key)]));
   yield* followFork(parts, writer, block.header.majorVersion);
+  onAppended?.(state.view(), { incoming, transactions, pool });
 }
 
 /** Takes the newest block off, inside the caller's write transaction; never the genesis block. */

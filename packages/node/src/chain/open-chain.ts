@@ -17,7 +17,7 @@ import { createConfirmedBlocks } from "./confirmed-blocks.ts";
 import { createEvents, type Events } from "./events.ts";
 import { type IncomingBlock, newBlock } from "./incoming-block.ts";
 import { leaveWrongBlocks } from "./leave-wrong-blocks.ts";
-import { type ChainParts, transactInTurns } from "./parts.ts";
+import { type AppendObserver, type ChainParts, transactInTurns } from "./parts.ts";
 import { createProofs, type Discharge } from "./proofs.ts";
 import { createSideBlocks, removeSideBlocks } from "./side-blocks.ts";
 
@@ -43,6 +43,8 @@ export interface OpenChainOptions {
   readonly onFault?: ((fault: Error) => void) | undefined;
   /** Told what those throw who are told of the chain. */
   readonly onBug?: ((bug: unknown) => void) | undefined;
+  /** Told of every block inside its write transaction. */
+  readonly onAppended?: AppendObserver | undefined;
   readonly discharge: Discharge;
   /** Unix seconds. */
   readonly now: () => number;
@@ -78,6 +80,7 @@ export async function openChain(options: OpenChainOptions): Promise<OpenChain> {
     confirmedBlocks,
     now,
     emit: events.emit,
+    onAppended: options.onAppended,
   };
   if (read.height() === 0) addGenesis(parts);
   await dropSideBlocks(parts, options.keepAltBlocks === true);

@@ -1,14 +1,34 @@
-import type { RuleViolation } from "@anulo/consensus";
+import type { ChainView, RuleViolation, TransactionCandidate } from "@anulo/consensus";
 import type { Network } from "@anulo/protocol";
 import type { ChainWriter } from "@anulo/storage";
 import type { PoolParts } from "../pool/parts.ts";
-import type { PoolChanges, PoolDraft } from "../pool/pool.ts";
+import type { PoolChanges, PoolDraft, PoolEntry } from "../pool/pool.ts";
 import type { SetAside } from "../pool/set-aside.ts";
 import type { ChainState } from "./chain-state.ts";
 import type { ConfirmedBlocks } from "./confirmed-blocks.ts";
 import type { ChainEvent } from "./events.ts";
+import type { IncomingBlock } from "./incoming-block.ts";
 import type { Proofs } from "./proofs.ts";
 import type { SideBlockDraft, SideBlocks } from "./side-blocks.ts";
+
+/** A block just appended, and the pool after it. */
+export interface AppendedBlock {
+  readonly incoming: IncomingBlock;
+  /** Its transactions by id (hexadecimal), those that were in the pool with their entries of it. */
+  readonly transactions: ReadonlyMap<string, PoolEntry | undefined>;
+  /** The pool, while it still holds all of the blocks below that are in `mined`. */
+  readonly pool: PoolChanges;
+  /** Transactions of blocks that left the chain, which are not in the pool yet. */
+  readonly freed?: ReadonlyMap<string, TransactionCandidate> | undefined;
+  /** Transactions (ids in hexadecimal) of the blocks appended so far that are in the pool still. */
+  readonly mined?: ReadonlySet<string> | undefined;
+}
+
+/**
+ * Called for every block that is appended, inside its write transaction, which may still fail: it only takes notes,
+ * for when the block is announced.
+ */
+export type AppendObserver = (view: ChainView, appended: AppendedBlock) => void;
 
 /** What every operation on the chain works with. One set belongs to one writer. */
 export interface ChainParts extends PoolParts {
@@ -22,6 +42,8 @@ export interface ChainParts extends PoolParts {
   /** Blocks that need no proofs. */
   readonly confirmedBlocks: ConfirmedBlocks;
   readonly emit: (event: ChainEvent) => void;
+  /** Left out where nobody wants to know more of blocks than that they were added. */
+  readonly onAppended?: AppendObserver | undefined;
 }
 
 /** What a change of the chain works with: its parts, but of state and pool maybe drafts that nobody else sees. */

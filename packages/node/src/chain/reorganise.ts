@@ -147,7 +147,12 @@ function* connect(
     reached(index);
     const incoming = readSideBlock(parts, block);
     appendBlock(parts, writer, { incoming, find, demand });
-    for (const hash of incoming.block.transactionHashes) mined.add(toHex(hash));
+    const keys = incoming.block.transactionHashes.map(toHex);
+    for (const key of keys) mined.add(key);
+    if (parts.onAppended !== undefined) {
+      const transactions = new Map(keys.map((key) => [key, parts.pool.get(key)]));
+      parts.onAppended(parts.state.view(), { incoming, transactions, pool: parts.pool, freed, mined });
+    }
     yield;
   }
   proofs.demand(open);

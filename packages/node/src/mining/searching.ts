@@ -116,7 +116,8 @@ export function createSearching(options: SearchingOptions): Searching {
   };
   const timer = setInterval(look, LOOK_MS).unref();
   const unlisten = events.listen(({ type }) => {
-    if (type !== "transactionAdded" && type !== "alternativeBlock") renewNow();
+    const isOfPool = type === "transactionAdded" || type === "transactionsPublic";
+    if (!isOfPool && type !== "alternativeBlock") renewNow();
   });
   return { renew: renewNow, blockReward: () => reward, stop };
 }

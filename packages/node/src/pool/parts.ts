@@ -4,10 +4,12 @@ import type { Pool, PoolChanges } from "./pool.ts";
 import type { RefusedTransactions } from "./refused-transactions.ts";
 import type { SetAside } from "./set-aside.ts";
 
-/** Something that happened to the pool; the id has 32 bytes. */
+/** Something that happened to the pool; ids have 32 bytes. */
 export type PoolEvent =
   | { readonly type: "transactionAdded"; readonly id: Uint8Array }
-  | { readonly type: "transactionReleased"; readonly id: Uint8Array };
+  | { readonly type: "transactionReleased"; readonly id: Uint8Array }
+  /** Everybody may know of these now, which were in the pool before. */
+  | { readonly type: "transactionsPublic"; readonly ids: readonly Uint8Array[] };
 
 /** What operations on the pool work with. */
 export interface PoolParts {

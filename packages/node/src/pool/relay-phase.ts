@@ -22,7 +22,7 @@ function nextPhase(row: PoolTransaction, coming: RelayPhase): RelayPhase | undef
 /** Notes that a waiting transaction came in again; true when it is to be told more widely than before. */
 export function promote(
   parts: PoolParts,
-  { key, row }: PoolEntry,
+  { id, key, row }: PoolEntry,
   { phase: coming = "local", relayAt }: { readonly phase?: RelayPhase; readonly relayAt?: number },
 ): boolean {
   const phase = nextPhase(row, coming);
@@ -30,6 +30,7 @@ export function promote(
   const lastRelayedTime = relayAt === undefined ? NEVER : BigInt(relayAt);
   const change = { phase, lastRelayedTime, receiveTime: parts.now(), relayed: true };
   transact(parts, (writer) => parts.pool.update(writer, key, change));
+  if (phase === "fluff") parts.emit({ type: "transactionsPublic", ids: [id] });
   return true;
 }
 
@@ -47,6 +48,7 @@ export function markTold(parts: PoolParts, told: readonly Told[], phase: RelayPh
 function markNow(parts: PoolParts, told: readonly Told[], phase: RelayPhase): void {
   const known = told.filter(({ key }) => parts.pool.get(key) !== undefined);
   if (known.length === 0) return;
+  const hidden = known.map(({ key }) => parts.pool.get(key)!).filter(({ row }) => !isPublic(row));
   transact(parts, (writer) => {
     for (const { key, embargoEnd } of known) {
       const { row } = parts.pool.get(key)!;
@@ -61,6 +63,8 @@ function markNow(parts: PoolParts, told: readonly Told[], phase: RelayPhase): vo
       });
     }
   });
+  const ids = hidden.filter(({ key }) => isPublic(parts.pool.get(key)!.row)).map(({ id }) => id);
+  if (ids.length > 0) parts.emit({ type: "transactionsPublic", ids });
 }
 
 const MINUTE = 60;

@@ -10,7 +10,7 @@ const LEAD_BLOCKS = 32;
 export function followSeeds(pow: Pow, { state }: ChainParts, events: Events): () => void {
   let told = "";
   return events.listen(({ type }) => {
-    if (type === "transactionAdded" || type === "alternativeBlock") return;
+    if (type === "transactionAdded" || type === "transactionsPublic" || type === "alternativeBlock") return;
     const view = state.view();
     if (powVariantOf(view.hardForkVersion) !== "randomx") return;
     const schedule = view.seedSchedule ?? SEED_SCHEDULE;

@@ -2,6 +2,7 @@ import type { Bans, PeerNetwork } from "@anulo/p2p";
 import { type Dialect, type Log, RpcError } from "@anulo/rpc";
 import type { ChainParts } from "../chain/parts.ts";
 import type { Pruner } from "../chain/pruning.ts";
+import type { Backlog } from "../mining/backlog.ts";
 import type { Miner } from "../mining/miner.ts";
 import type { PeerProtocol } from "../peers/peer-protocol.ts";
 import type { Pow } from "../pow/pow.ts";
@@ -19,6 +20,8 @@ export interface NodeServices {
   /** The part (1 to 8) of a pruned chain that is needed next; 0: any. */
   neededStripe(): number;
   readonly miner: Miner;
+  /** What miners are told of the pool. */
+  readonly backlog: Backlog;
   readonly pruner: Pruner;
   /** Unix seconds. */
   readonly startTime: number;

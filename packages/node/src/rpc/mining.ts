@@ -9,8 +9,8 @@ import { BadBytes, NULL_HASH, toHex } from "@anulo/protocol";
 import { daemon, type Implemented, implementFor, type RpcError } from "@anulo/rpc";
 import { acceptBlock } from "../chain/chain.ts";
 import { type IncomingBlock, readIncomingBlock } from "../chain/incoming-block.ts";
+import { publicEntries } from "../mining/backlog.ts";
 import { generateBlocks } from "../mining/generate-blocks.ts";
-import { isPublic } from "../pool/relay-phase.ts";
 import { addAuxPow } from "./add-aux-pow.ts";
 import { blockTemplate, minerKeys, noTemplate, previousBlock } from "./block-template.ts";
 import { busy, checkNotBusy, type NodeContext, refusal } from "./context.ts";
@@ -143,10 +143,9 @@ function minerData(context: NodeContext) {
     median_weight: weightLimits(view).effectiveMedian,
     prev_id: toHex(view.topId),
     seed_hash: toHex(isSeeded ? view.blockId(seedHeight(view.height, view.seedSchedule)) : NULL_HASH),
-    tx_backlog: parts.pool
-      .entries()
-      .filter(({ row }) => isPublic(row))
-      .map(({ key, row }) => ({ id: key, weight: row.weight, fee: row.fee })),
+    tx_backlog: context.backlog
+      .choose(view, publicEntries(parts.pool.entries()))
+      .map(({ key, weight, fee }) => ({ id: key, weight, fee })),
   };
 }
 

@@ -1,0 +1,172 @@
+import {
+  type ChainView,
+  chainContext,
+  feeOf,
+  type Obligation,
+  RuleViolation,
+  type TransactionCandidate,
+  verifyTransaction,
+  weightLimits,
+} from "@anulo/consensus";
+import { equalBytes, fromHex, keyImagesOf, toHex } from "@anulo/protocol";
+import { candidateOf } from "../pool/candidate.ts";
+import type { PoolEntry } from "../pool/pool.ts";
+import { isPublic } from "../pool/relay-phase.ts";
+
+/** A transaction that a miner may put into the next block. Weight in bytes, fee in atomic units. */
+export interface BacklogTransaction {
+  /** 32 bytes. */
+  readonly id: Uint8Array;
+  /** The id in hexadecimal. */
+  readonly key: string;
+  readonly weight: number;
+  readonly fee: bigint;
+}
+
+/** One that waits, with what has to be known to see whether it still fits the chain. */
+export interface WaitingTransaction extends BacklogTransaction {
+  keyImages(): readonly Uint8Array[];
+  candidate(): TransactionCandidate;
+  /** Whether its proofs held on a chain of which this one has the newest block they depend on. */
+  isProvenOn(view: ChainView): boolean;
+}
+
+/** An entry of the pool. */
+export function waitingEntry(entry: PoolEntry): WaitingTransaction {
+  const { id, key, row } = entry;
+  const { weight, fee, maxUsedBlockHeight: newest, maxUsedBlockHash } = row;
+  return {
+    id,
+    key,
+    weight,
+    fee,
+    keyImages: () => entry.keyImages.map(fromHex),
+    candidate: () => candidateOf(entry),
+    isProvenOn: (view) =>
+      newest > 0 && newest < view.height && equalBytes(view.blockId(newest), maxUsedBlockHash),
+  };
+}
+
+/** A transaction of a block that left the chain. */
+export function waitingCandidate(candidate: TransactionCandidate): WaitingTransaction {
+  const { id, weight, transaction } = candidate;
+  return {
+    id,
+    key: toHex(id),
+    weight,
+    fee: feeOf(candidate),
+    keyImages: () => keyImagesOf(transaction.prefix),
+    candidate: () => candidate,
+    isProvenOn: () => false,
+  };
+}
+
+/** Those of the pool that everybody may know of, in the order of the original's table. */
+export function publicEntries(entries: readonly PoolEntry[]): WaitingTransaction[] {
+  return entries.filter(({ row }) => isPublic(row)).map(waitingEntry);
+}
+
+/** The chain a transaction was last found to fit. */
+interface Fitting {
+  readonly height: number;
+  readonly topId: Uint8Array;
+}
+
+/** Transactions remembered as fitting; beyond it all are asked again. */
+const MAX_REMEMBERED = 100_000;
+/** Transactions that are put in the order of their fees at once. */
+const ORDERED_AT_ONCE = 1024;
+
+/**
+ * What miners are told of the pool: what fits the chain, and no more than fills a block. Looks at the inputs of each
+ * transaction once, while the chain grows; then only at its key images. Source: tx_pool.cpp `get_block_template_backlog`.
+ */
+export class Backlog {
+  readonly #fitting = new Map<string, Fitting>();
+  readonly #now: () => number;
+  readonly #open: (obligations: readonly Obligation[]) => readonly Obligation[];
+
+  /** `now` in Unix seconds; `open` picks the proofs that were not checked yet. */
+  constructor(now: () => number, open: (obligations: readonly Obligation[]) => readonly Obligation[]) {
+    this.#now = now;
+    this.#open = open;
+  }
+
+  /** The transaction was just judged on this chain, and fits. */
+  note(key: string, { height, topId }: ChainView): void {
+    if (this.#fitting.size >= MAX_REMEMBERED) this.#fitting.clear();
+    this.#fitting.set(key, { height, topId });
+  }
+
+  /** Chooses among those waiting, given in the order of the original's table. */
+  choose(view: ChainView, waiting: readonly WaitingTransaction[]): BacklogTransaction[] {
+    const median = weightLimits(view).effectiveMedian;
+    const maxWeight = median + Math.floor(median / 8);
+    const total = waiting.reduce((sum, { weight }) => sum + weight, 0);
+    const chosen: BacklogTransaction[] = [];
+    const spent = new Set<string>();
+    let weight = 0;
+    for (const transaction of total > maxWeight ? bestFirst(waiting) : waiting) {
+      if (!this.#isReady(view, transaction)) continue;
+      const images = transaction.keyImages().map(toHex);
+      if (images.some((image) => spent.has(image))) continue;
+      for (const image of images) spent.add(image);
+      chosen.push(transaction);
+      weight += transaction.weight;
+      if (weight > maxWeight) break;
+    }
+    return chosen;
+  }
+
+  #isReady(view: ChainView, transaction: WaitingTransaction): boolean {
+    const known = this.#fitting.get(transaction.key);
+    if (known !== undefined && hasGrownFrom(view, known)) {
+      return !transaction.keyImages().some((image) => view.isKeyImageSpent(image));
+    }
+    if (!this.#fits(view, transaction)) return false;
+    this.note(transaction.key, view);
+    return true;
+  }
+
+  #fits(view: ChainView, transaction: WaitingTransaction): boolean {
+    try {
+      const { obligations } = verifyTransaction(transaction.candidate(), chainContext(view, this.#now()));
+      return transaction.isProvenOn(view) || this.#open(obligations).length === 0;
+    } catch (error) {
+      if (!(error instanceof RuleViolation)) throw error;
+      return false;
+    }
+  }
+}
+
+/** Whether the chain is the one before, or the same with more blocks. */
+function hasGrownFrom(view: ChainView, { height, topId }: Fitting): boolean {
+  if (view.height <= height) return view.height === height && equalBytes(view.topId, topId);
+  return equalBytes(view.blockId(height - 1), topId);
+}
+
+function rateOf({ fee, weight }: BacklogTransaction): number {
+  return Number(fee) / weight;
+}
+
+function compareRate(a: BacklogTransaction, b: BacklogTransaction): number {
+  const left = a.fee * BigInt(b.weight);
+  const right = b.fee * BigInt(a.weight);
+  return left === right ? 0 : left > right ? -1 : 1;
+}
+
+/** Highest fee per byte first, else in the given order; puts in order only as many as are asked for. */
+function* bestFirst(waiting: readonly WaitingTransaction[]): Iterable<WaitingTransaction> {
+  const rates = Float64Array.from(waiting, rateOf).sort();
+  let above = Number.POSITIVE_INFINITY;
+  for (let end = rates.length; end > 0; ) {
+    const lowest = rates[Math.max(0, end - ORDERED_AT_ONCE)]!;
+    const limit = above;
+    // Equal fractions are equal numbers, so that equal fees stay together.
+    yield* waiting
+      .filter((it) => rateOf(it) >= lowest && (rateOf(it) < limit || limit === Number.POSITIVE_INFINITY))
+      .sort(compareRate);
+    above = lowest;
+    while (end > 0 && rates[end - 1]! >= lowest) end--;
+  }
+}

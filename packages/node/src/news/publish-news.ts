@@ -1,0 +1,159 @@
+import { toHex } from "@anulo/protocol";
+import { type Logger, startZmqPublisher, type ZmqEndpoint, type ZmqPublisher } from "@anulo/rpc";
+import type { ChainEvent } from "../chain/events.ts";
+import type { OpenChain } from "../chain/open-chain.ts";
+import type { AppendObserver } from "../chain/parts.ts";
+import type { Backlog } from "../mining/backlog.ts";
+import { createNewsQueue, type NewsItem, type NewsQueue } from "./news-queue.ts";
+import { Announced, type FullPoolNews } from "./pool-news.ts";
+import { type BlockNotes, type BlockRecorder, createRecorder } from "./recorder.ts";
+import { fullChainJson, minerDataJson, minimalChainJson, minimalPoolJson, topics } from "./topics.ts";
+import { list, transactionJson } from "./transaction-json.ts";
+
+/** Tells subscribers of ZeroMQ what happens to chain and pool. */
+export interface News {
+  /** To be called for every block inside its write transaction. */
+  readonly observe: AppendObserver;
+  /** Starts to publish; rejects where an endpoint cannot be opened. */
+  start(chain: OpenChain, backlog: Backlog): Promise<ZmqPublisher>;
+  stop(): Promise<void>;
+}
+
+/** Bytes accounted for an item, beside those of its blocks and transactions. */
+const ITEM_BYTES = 256;
+/** Of an entry of the backlog, as it is held. */
+const BACKLOG_ENTRY_BYTES = 64;
+
+/** Transactions that came into the pool together: in full, then in short. */
+function poolItems(news: readonly FullPoolNews[]): NewsItem[] {
+  if (news.length === 0) return [];
+  const bytes = ITEM_BYTES + news.reduce((sum, { blobSize }) => sum + blobSize, 0);
+  return [
+    {
+      topic: topics.fullPool,
+      bytes,
+      *write() {
+        const texts: string[] = [];
+        for (const { transaction } of news) {
+          texts.push(transactionJson(transaction()));
+          yield;
+        }
+        return list(texts);
+      },
+    },
+    atOnce(topics.minimalPool, bytes, () => minimalPoolJson(news)),
+  ];
+}
+
+function atOnce(topic: string, bytes: number, text: () => string): NewsItem {
+  return {
+    topic,
+    bytes,
+    // biome-ignore lint/correctness/useYield: too short for a pause
+    *write() {
+      return text();
+    },
+  };
+}
+
+function minerItems({ minerData }: BlockNotes): NewsItem[] {
+  if (minerData === undefined) return [];
+  const bytes = ITEM_BYTES + BACKLOG_ENTRY_BYTES * minerData.backlog.length;
+  return [atOnce(topics.minerData, bytes, () => minerDataJson(minerData))];
+}
+
+function chainItems({ block, height, id }: BlockNotes): NewsItem[] {
+  const bytes = ITEM_BYTES + 32 * block.transactionHashes.length;
+  return [
+    atOnce(topics.fullChain, bytes, () => fullChainJson(block)),
+    atOnce(topics.minimalChain, bytes, () => minimalChainJson(block, height, id)),
+  ];
+}
+
+/** What comes with a block: its transactions that came with it, what miners need, the block. Source: #10104. */
+function blockItems(notes: BlockNotes): NewsItem[] {
+  return [...poolItems(notes.unannounced), ...minerItems(notes), ...chainItems(notes)];
+}
+
+/**
+ * After all blocks of a heavier branch, each told of as it was appended, the original tells of its end once more, and of
+ * all its blocks. Source: blockchain.cpp `switch_to_alternative_blockchain`.
+ */
+function branchItems(notes: readonly BlockNotes[]): NewsItem[] {
+  const top = notes.at(-1);
+  return [
+    ...notes.flatMap(blockItems),
+    ...(top === undefined ? [] : minerItems(top)),
+    ...notes.flatMap(chainItems),
+  ];
+}
+
+/** The news of one event. */
+function itemsOf(event: ChainEvent, { chain, recorder, announced }: Sources): NewsItem[] {
+  const { read } = chain.parts.store;
+  if (event.type === "blockAdded") {
+    const notes = recorder.take(event.id);
+    return notes === undefined ? [] : blockItems(notes);
+  }
+  if (event.type === "reorganised") {
+    const heights = Array.from({ length: event.added }, (_, i) => event.forkHeight + 1 + i);
+    const ids = heights.flatMap((height) => read.blockInfo(height)?.hash ?? []);
+    return branchItems(ids.flatMap((id) => recorder.take(id) ?? []));
+  }
+  if (event.type === "transactionAdded") {
+    const news = announced.added(event.id);
+    return news === undefined ? [] : poolItems([news]);
+  }
+  return event.type === "transactionsPublic" ? poolItems(announced.becamePublic(event.ids)) : [];
+}
+
+interface Sources {
+  readonly chain: OpenChain;
+  readonly recorder: BlockRecorder;
+  readonly announced: Announced;
+}
+
+interface Started extends Sources {
+  readonly publisher: ZmqPublisher;
+  readonly queue: NewsQueue;
+  readonly unlisten: () => void;
+}
+
+/** What has to be there before the chain is opened; nothing listens yet. */
+export function createNews(endpoints: readonly ZmqEndpoint[], log: Logger): News {
+  let started: Started | undefined;
+  const onBug = (error: unknown) => log.error("news could not be published", { error });
+  return {
+    observe: (view, appended) => started?.recorder.observe(view, appended),
+    async start(chain, backlog) {
+      const publisher = await startZmqPublisher({ endpoints, topics: Object.values(topics), log });
+      const announced = new Announced(chain.parts.pool);
+      const recorder = createRecorder({
+        backlog,
+        isWanted: () => Object.values(topics).some((topic) => publisher.isWanted(topic)),
+        isMinerDataWanted: () => publisher.isWanted(topics.minerData),
+        unannounced: (appended) => announced.mined(appended),
+      });
+      const queue = createNewsQueue(publisher, onBug);
+      const sources = { chain, recorder, announced };
+      const unlisten = chain.events.listen((event) => {
+        if (event.type === "transactionAdded") noteFitting(chain, backlog, event.id);
+        queue.push(itemsOf(event, sources));
+      });
+      started = { ...sources, publisher, queue, unlisten };
+      return publisher;
+    },
+    async stop() {
+      started?.unlisten();
+      await started?.queue.stop();
+      await started?.publisher.stop();
+    },
+  };
+}
+
+/** What was just taken into the pool fits the chain: it need not be asked again for the next block. */
+function noteFitting({ parts }: OpenChain, backlog: Backlog, id: Uint8Array): void {
+  const key = toHex(id);
+  const entry = parts.pool.get(key);
+  if (entry !== undefined && !entry.row.keptByBlock) backlog.note(key, parts.state.view());
+}
