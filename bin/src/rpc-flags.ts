@@ -142,7 +142,7 @@ function bindAddress(flag: string, address: string | undefined, isConfirmed: boo
 }
 
 /** Of IPv4 or IPv6. */
-function isAddress(text: string): boolean {
+export function isAddress(text: string): boolean {
   if (text.includes(":")) return URL.canParse(`http://[${text}]/`);
   return /^\d{1,3}(?:\.\d{1,3}){3}$/.test(text) && text.split(".").every((part) => Number(part) <= 255);
 }

@@ -1,8 +1,7 @@
 import { lstatSync, unlinkSync } from "node:fs";
-import { isIP } from "node:net";
 import { BadEndpoint, type Logger, parseZmqEndpoint, type ZmqEndpoint } from "@anulo/rpc";
 import { BadUsage, type FlagTable, throwUsage, type Values } from "./flags.ts";
-import { isLoopback } from "./rpc-flags.ts";
+import { isAddress, isLoopback } from "./rpc-flags.ts";
 
 const noRpc = "RPC over ZeroMQ is not implemented, use that over HTTP";
 
@@ -26,7 +25,7 @@ type Flags = Values<typeof zmqFlags>;
 function checkRpcAddress(flags: Flags): void {
   const address = flags["zmq-rpc-bind-ip"]?.replace(/^\[(.*)\]$/, "$1") ?? "";
   if (address === "") return;
-  if (isIP(address) === 0) throw new BadUsage("Invalid IP address given for --zmq-rpc-bind-ip");
+  if (!isAddress(address)) throw new BadUsage("Invalid IP address given for --zmq-rpc-bind-ip");
   if (isLoopback(address) || flags["confirm-zmq-rpc-external-bind"]) return;
   throw new BadUsage(
     "--zmq-rpc-bind-ip permits inbound unencrypted external connections. " +

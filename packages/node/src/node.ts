@@ -1,13 +1,12 @@
 import { availableParallelism } from "node:os";
 import type { Checkpoint, KnownBlocks, SeedSchedule } from "@anulo/consensus";
-import { type Network, type NetworkName, networks, toHex } from "@anulo/protocol";
+import { type Network, type NetworkName, networks } from "@anulo/protocol";
 import {
   createRpcServer,
   type Dialect,
   type Limits,
   type Listener,
   type Log,
-  type Logger,
   type Login,
   type RequestCaller,
   type RequestInfo,
@@ -23,6 +22,7 @@ import type { Events } from "./chain/events.ts";
 import { type OpenChain, openChain } from "./chain/open-chain.ts";
 import type { ChainParts } from "./chain/parts.ts";
 import { createPruner, type Pruner } from "./chain/pruning.ts";
+import { logChain } from "./log-events.ts";
 import type { BackgroundSettings } from "./mining/background.ts";
 import type { PowerSource } from "./mining/background-mode.ts";
 import { Backlog } from "./mining/backlog.ts";
@@ -269,6 +269,21 @@ function openMiner(options: NodeOptions, { parts, events }: OpenChain, pow: Pow)
   });
 }
 
+interface UnderChain {
+  readonly discharge: Verifiers["discharge"];
+  readonly now: () => number;
+  readonly onFault: (fault: Error) => void;
+  readonly news: News | undefined;
+}
+
+function openChainOf(options: NodeOptions, { news, ...under }: UnderChain): Promise<OpenChain> {
+  const { fixedDifficulty, seedSchedule, checkpoints, knownBlocks } = options;
+  const { databasePath: path, syncMode, maxPoolWeight, keepAltBlocks } = options;
+  const rules = { network: networkOf(options), fixedDifficulty, seedSchedule, checkpoints, knownBlocks };
+  const database = { path, syncMode, maxPoolWeight, keepAltBlocks };
+  return openChain({ ...rules, ...database, ...under, onBug: bugLog(options), onAppended: news?.observe });
+}
+
 async function startAll(
   options: NodeOptions,
   { requestStop, onFault, stopped }: Reports,
@@ -284,35 +299,18 @@ async function startAll(
   });
   const verifiers = createVerifiers({ threads: verifyThreads, pow });
   Object.assign(begun, { pow, verifiers });
-  const { discharge } = verifiers;
   const network = networkOf(options);
-  const { fixedDifficulty, seedSchedule, checkpoints, knownBlocks } = options;
-  const { syncMode, maxPoolWeight, keepAltBlocks } = options;
-  const database = { path: databasePath, syncMode, maxPoolWeight, keepAltBlocks };
-  const rules = { network, fixedDifficulty, seedSchedule, checkpoints, knownBlocks };
   const news = newsOf(options);
-  const chain = await openChain({
-    ...rules,
-    ...database,
-    discharge,
-    now,
-    onFault,
-    onBug: bugLog(options),
-    onAppended: news?.observe,
-  });
+  const chain = await openChainOf(options, { discharge: verifiers.discharge, now, onFault, news });
   begun.chain = chain;
   stopped.throwIfAborted();
   const backlog = new Backlog(now, chain.parts.proofs.open);
-  Object.assign(begun, { news });
+  begun.news = news;
   const publisher = await news?.start(chain, backlog);
-  const publishedAt = publisher?.addresses ?? [];
   const miner = openMiner(options, chain, pow);
   begun.miner = miner;
   followSeeds(pow, chain.parts, chain.events);
-  if (options.log !== undefined) {
-    logEvents(chain.events, options.log.in("blockchain"));
-    logRecovery(chain, options.log.in("blockchain"));
-  }
+  if (options.log !== undefined) logChain(chain, options.log.in("blockchain"));
   const peering = createPeering({
     network,
     chain,
@@ -341,6 +339,7 @@ async function startAll(
     setInterval(() => careForPool(options, chain), POOL_CARE_MS).unref(),
     setInterval(() => lookAtBlockRate(options, chain, peering), BLOCK_RATE_MS).unref(),
   ];
+  const publishedAt = publisher?.addresses ?? [];
   const served = { peering, bootstrap, server, news, publishedAt, timers };
   return { chain, pruner, verifiers, pow, miner, cancelMining, ...served };
 }
@@ -403,32 +402,6 @@ function contextsOf(services: NodeServices): (request: RequestInfo) => NodeConte
 function withoutMapping(address: string): string {
   return address.startsWith("::ffff:") ? address.slice("::ffff:".length) : address;
 }
-
-function logRecovery({ parts }: OpenChain, log: Logger): void {
-  const { recovery, read } = parts.store;
-  if (recovery?.rolledBack === true) {
-    log.warn("power was lost: the chain is as it was last flushed", { height: read.height() });
-  }
-}
-
-function logEvents(events: Events, log: Logger): void {
-  events.listen(({ type, ...facts }) => {
-    const id = "id" in facts && { id: toHex(facts.id) };
-    const ids = "ids" in facts && { ids: facts.ids.map(toHex) };
-    const fields = { ...facts, ...id, ...ids };
-    if (type === "reorganised") log.warn("chain reorganised", fields);
-    else log.debug(wordsOf[type], fields);
-  });
-}
-
-const wordsOf = {
-  blockAdded: "block added",
-  alternativeBlock: "block kept beside the chain",
-  blocksPopped: "blocks popped",
-  transactionAdded: "transaction added to the pool",
-  transactionReleased: "transaction to be told to peers",
-  transactionsPublic: "transactions everybody may know of",
-} as const;
 
 /** What goes wrong while it prunes on its own is a fault of the disk, which the store reports. */
 function startPruner({ log, pruneBlockchain }: NodeOptions, { parts }: OpenChain): Pruner {

@@ -32,7 +32,7 @@ export interface WaitingTransaction extends BacklogTransaction {
 }
 
 /** An entry of the pool. */
-export function waitingEntry(entry: PoolEntry): WaitingTransaction {
+function waitingEntry(entry: PoolEntry): WaitingTransaction {
   const { id, key, row } = entry;
   const { weight, fee, maxUsedBlockHeight: newest, maxUsedBlockHash } = row;
   return {
