@@ -46,6 +46,7 @@ const files = {
     "wallet-json",
   ],
   programs: ["flags", "configuration", "checkpoints", "log-categories", "flag-values"],
+  zmq: ["zmtp-bytes"],
   services: ["node-calls", "wallet-calls"],
 };
 

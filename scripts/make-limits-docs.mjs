@@ -62,12 +62,41 @@ async function peerSection() {
   ].join("\n");
 }
 
+/** What subscribers of ZeroMQ may cost. */
+async function publisherSection() {
+  const { zmqLimits } = await load("rpc/dist/src/index.js");
+  const { newsLimits } = await load("node/dist/src/news/news-queue.js");
+  const { receivedFrames, subscriptions } = zmqLimits;
+  return [
+    "## Subscribers of ZeroMQ",
+    "",
+    table(
+      ["Limit", ""],
+      [
+        ["Connections", number(zmqLimits.connections)],
+        ["The same of one IP address, loopback excepted", number(zmqLimits.connectionsPerAddress)],
+        ["Time for the handshake", `${zmqLimits.handshakeMs / 1000} s`],
+        ["Longest frame of a subscriber", bytes(zmqLimits.receivedFrameBytes)],
+        ["Frames of a subscriber at once", number(receivedFrames.burst)],
+        ["and more each second", number(receivedFrames.perSecond)],
+        ["Subscriptions of a connection", number(subscriptions.count)],
+        ["Their length together", bytes(subscriptions.bytes)],
+        ["Sent to a subscriber and not read, with the next message", bytes(zmqLimits.unreadBytes)],
+        ["Time without reading while something waits", `${zmqLimits.stalledMs / 1000} s`],
+        ["Blocks and payments in news that are not written yet", bytes(newsLimits.waitingBytes)],
+      ],
+    ),
+    "",
+    "A message is held once for all its subscribers; one longer than the limit is sent to those for whom nothing else waits. Where there is no room for another connection, the oldest one without subscriptions is closed. Where too many news wait to be written, all subscribers are disconnected.",
+  ].join("\n");
+}
+
 const intro = [
   "# Limits",
   "",
   "What one message of a peer or one call may cost at most, as declared beside it. Made by `scripts/make-limits-docs.mjs`.",
 ].join("\n");
-const sections = [await peerSection(), await rpcLimits()];
+const sections = [await peerSection(), await publisherSection(), await rpcLimits()];
 const text = `${[intro, ...sections].join("\n\n")}\n`;
 const file = join(root, "docs", "limits.md");
 if (process.argv.includes("--check")) {

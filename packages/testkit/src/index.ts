@@ -30,6 +30,8 @@ export type {
   RunningWallet,
   WalletOptions,
 } from "./programs/servers.ts";
-export { realProgramsMissing, startDaemon, startWallet } from "./programs/servers.ts";
+export { realProgramsMissing, startDaemon, startWallet, todaysPrograms } from "./programs/servers.ts";
+export { subscribe, type ZmqClient, zmqClientMissing } from "./programs/zmq-client.ts";
 export { attacks as siegeAttacks } from "./siege/attacks/catalogue.ts";
 export { openSiege } from "./siege/run.ts";
+export { until } from "./until.ts";

@@ -40,7 +40,7 @@ function waitingEntry(entry: PoolEntry): WaitingTransaction {
     key,
     weight,
     fee,
-    keyImages: () => entry.keyImages.map(fromHex),
+    keyImages: () => entry.keyImages.map((image) => fromHex(image)),
     candidate: () => candidateOf(entry),
     isProvenOn: (view) =>
       newest > 0 && newest < view.height && equalBytes(view.blockId(newest), maxUsedBlockHash),

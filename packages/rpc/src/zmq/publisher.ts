@@ -19,6 +19,8 @@ export interface ZmqPublisher {
   publish(topic: string, text: string): void;
   /** Bytes that the slowest subscriber has not read. */
   readonly unread: number;
+  /** Closes connections whose time is over; done every second. */
+  checkTime(): void;
   /** Closes every connection: what was published meanwhile is lost to them, and they can tell. */
   dropAll(reason: string): void;
   /** Stops listening and closes all connections, after a moment for what waits. */
@@ -70,7 +72,7 @@ class Publisher implements ZmqPublisher {
     this.#now = now;
     this.#connections = new Connections(limits);
     this.#wanted = new Map(topics.map((topic) => [topic, 0]));
-    this.#timer = setInterval(() => this.#checkTime(), LOOK_MS).unref();
+    this.#timer = setInterval(() => this.checkTime(), LOOK_MS).unref();
   }
 
   get connectionCount(): number {
@@ -156,7 +158,7 @@ class Publisher implements ZmqPublisher {
     }
   }
 
-  #checkTime(): void {
+  checkTime(): void {
     for (const subscriber of [...this.#connections]) subscriber.checkTime();
   }
 }

@@ -43,6 +43,8 @@ export type DaemonOptions = {
   /** Difficulty of every block, 1 unless given; 0 lets it follow from the chain. */
   readonly difficulty?: number | bigint;
   readonly env?: Readonly<Record<string, string>>;
+  /** Where it publishes over ZeroMQ; left out, nowhere. */
+  readonly publishAt?: readonly string[];
   readonly extra?: readonly string[];
   /** A folder to open and keep; without it a new one, removed at the stop. */
   readonly dataDir?: string;
@@ -137,9 +139,21 @@ function peerFlags({ peers }: DaemonOptions): string[] {
   return [...local, ...called.flatMap((address) => ["--add-exclusive-node", address])];
 }
 
+/** The original does not publish without its RPC. */
+function zmqFlags({ publishAt }: DaemonOptions, rpcPort: number): string[] {
+  if (publishAt === undefined) return ["--no-zmq"];
+  return ["--zmq-rpc-bind-port", `${rpcPort}`, ...publishAt.flatMap((endpoint) => ["--zmq-pub", endpoint])];
+}
+
+/** The folder (ANULO_TODAY_PROGRAMS) in whose bin/ today's release of the originals is; undefined where none is. */
+export function todaysPrograms(): string | undefined {
+  const folder = process.env.ANULO_TODAY_PROGRAMS;
+  return folder === undefined ? undefined : join(folder, "bin");
+}
+
 /** Starts a node for a private chain, without peers unless told, on a free port of 127.0.0.1. */
 export async function startDaemon(maker: Maker, options: DaemonOptions = {}): Promise<RunningDaemon> {
-  const [freePort, restrictedPort, freePeerPort] = await freePorts(3);
+  const [freePort, restrictedPort, freePeerPort, zmqRpcPort] = await freePorts(4);
   const port = options.port ?? freePort!;
   const p2pPort = options.p2pPort ?? freePeerPort!;
   const folder = scratchFolder(options.dataDir);
@@ -154,7 +168,8 @@ export async function startDaemon(maker: Maker, options: DaemonOptions = {}): Pr
       ...(limit === undefined ? [] : ["-c", `${limit}; exec "$0" "$@"`, command]),
       ...(maker.kind === "ours" ? (options.nodeFlags ?? []) : []),
       ...args,
-      ...["--fixed-difficulty", `${options.difficulty ?? 1}`, "--no-igd", "--no-zmq", "--non-interactive"],
+      ...["--fixed-difficulty", `${options.difficulty ?? 1}`, "--no-igd", "--non-interactive"],
+      ...zmqFlags(options, zmqRpcPort!),
       ...peerFlags(options),
       ...["--disable-dns-checkpoints", "--check-updates", "disabled", "--log-level", "0"],
       ...["--rpc-bind-ip", "127.0.0.1", "--rpc-bind-port", `${port}`],
