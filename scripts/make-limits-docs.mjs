@@ -65,7 +65,7 @@ async function peerSection() {
 /** What subscribers of ZeroMQ may cost. */
 async function publisherSection() {
   const { zmqLimits } = await load("rpc/dist/src/index.js");
-  const { newsLimits } = await load("node/dist/src/news/news-queue.js");
+  const { newsLimits } = await load("node/dist/src/index.js");
   const { receivedFrames, subscriptions } = zmqLimits;
   return [
     "## Subscribers of ZeroMQ",

@@ -84,13 +84,29 @@ class Pair {
   }
 
   /** Waits until both have said as much, and the same; the number of messages. */
-  async compare(): Promise<number> {
-    const [theirs, ours] = this.clients.map(({ messages }) => messages) as [string[], string[]];
-    await until(async () => theirs.length === ours.length, 5000);
+  async compare(mend: (theirs: readonly string[]) => readonly string[] = (them) => them): Promise<number> {
+    const [given, ours] = this.clients.map(({ messages }) => messages) as [string[], string[]];
+    await until(async () => given.length === ours.length, 5000);
+    const theirs = mend(given);
     for (const [i, message] of theirs.entries()) assert.equal(ours[i], message, `message ${i}`);
     assert.equal(ours.length, theirs.length);
     return ours.length;
   }
+}
+
+/**
+ * The original counts the fees of a branch as new coins in what it says of its end once more. Source: DIFFERENCES.md,
+ * ZeroMQ; blockchain.cpp `handle_alternative_block`.
+ */
+function withoutFees(messages: readonly string[], payments: number): string[] {
+  const short = messages.filter((message) => message.startsWith("json-minimal-txpool_add:"));
+  const fees = short.slice(-payments).reduce((sum, text) => sum + BigInt(/"fee":(\d+)/.exec(text)![1]!), 0n);
+  const at = messages.findLastIndex((message) => message.startsWith("json-full-miner_data:"));
+  const mended = messages[at]!.replace(
+    /(?<="already_generated_coins":)\d+/,
+    (coins) => `${BigInt(coins) - fees}`,
+  );
+  return messages.with(at, mended);
 }
 
 /** How many of these tell of transactions in short. */
@@ -161,11 +177,17 @@ test("payments that wait while blocks come and go are told of alike", { skip }, 
 
 test("a heavier branch is told of block by block, and once more", { skip }, async (t) => {
   await withPair(async (pair) => {
-    const [first, second, ...rest] = chain.blocks.slice(BEGINNING, BEGINNING + 4);
-    for (const hex of first!.txs) await pair.pay(hex);
-    for (let i = 0; i < 2; i++) await pair.mine();
-    await pair.feed([{ ...first!, txs: [] }, second!, ...rest]);
-    const count = await pair.compare();
+    const payments = chain.blocks.slice(BEGINNING).flatMap(({ txs }) => txs);
+    const pop = (nblocks: number) => pair.each((url) => post(`${url}/pop_blocks`, { nblocks }));
+    const lighter = [await pair.mine(), await pair.mine()];
+    await pop(2);
+    for (const hex of payments.slice(0, 2)) await pair.pay(hex);
+    const heavier = [await pair.mine()];
+    await pair.pay(payments[2]!);
+    heavier.push(await pair.mine(), await pair.mine());
+    await pop(3);
+    for (const blob of [...lighter, ...heavier]) await pair.each((url) => submitBlock(url, blob));
+    const count = await pair.compare((theirs) => withoutFees(theirs, 3));
     const { messages } = pair.clients[1]!;
     const repeated = messages.filter((message, i) => messages.indexOf(message) !== i);
     assert.ok(repeated.some((message) => message.startsWith("json-minimal-chain_main:")));
