@@ -126,7 +126,7 @@ export {
   verifyBlock,
   verifyHeader,
 } from "./verify-block.ts";
-export { type HeaderCandidate, verifyHeaders } from "./verify-headers.ts";
+export { type HeaderCandidate, type JudgedHeader, verifyHeaderAbove } from "./verify-headers.ts";
 export {
   checkBlobSize,
   type VerifiedTransaction,

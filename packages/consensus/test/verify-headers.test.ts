@@ -1,7 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type Block, blockId, networks } from "@anulo/protocol";
-import { type ChainContext, chainContext, verifyHeader, verifyHeaders } from "../src/index.ts";
+import {
+  type ChainContext,
+  chainContext,
+  type HeaderCandidate,
+  type JudgedHeader,
+  verifyHeader,
+  verifyHeaderAbove,
+} from "../src/index.ts";
 import { fakeView } from "./fake-view.ts";
 import { assertRefused } from "./refusals.ts";
 import { readRegtestChain } from "./regtest-chain.ts";
@@ -55,27 +62,40 @@ function runOfBlocks() {
     candidates.push({ block, id });
     work.push(obligations);
   }
-  return { candidates, work };
+  return { candidates, work, headers };
+}
+
+function judgeAll(candidates: readonly HeaderCandidate[], context: ChainContext): JudgedHeader[] {
+  const headers: JudgedHeader[] = [];
+  for (const candidate of candidates) {
+    headers.push(verifyHeaderAbove(candidate, context, { headers, network: networks.regtest }));
+  }
+  return headers;
 }
 
 // Cost before work: nothing of a run of blocks may be read before what its headers claim was paid for.
 test("the work of a run is what its blocks must have one after another, difficulty changing with each", () => {
   const { candidates, work } = runOfBlocks();
-  const found = [...verifyHeaders(candidates, contextOf(below), networks.regtest)];
+  const found = judgeAll(candidates, contextOf(below)).map(({ verified }) => verified.obligations);
   assert.deepEqual(found, work);
   assert.ok(new Set(found.map(([obligation]) => obligation?.difficulty)).size > 10);
 });
 
+test("it is the same wherever the chain ends and the headers begin", () => {
+  const { candidates, work, headers } = runOfBlocks();
+  for (const judged of [1, 37, RUN - 1]) {
+    const context = contextOf(headers.slice(0, HEIGHT + judged));
+    const found = judgeAll(candidates.slice(judged), context).map(({ verified }) => verified.obligations);
+    assert.deepEqual(found, work.slice(judged));
+  }
+});
+
 test("a run ends at the first header that breaks a rule", () => {
   const { candidates } = runOfBlocks();
-  const { block, id } = candidates[2]!;
+  const [first, second, { block, id }] = candidates as [HeaderCandidate, HeaderCandidate, HeaderCandidate];
   const wrong = { id, block: { ...block, header: { ...block.header, majorVersion: 99 } } };
-  const run = [candidates[0]!, candidates[1]!, wrong];
-  const walk = verifyHeaders(run, contextOf(below), networks.regtest);
-  assert.equal(walk.next().done, false);
-  assert.equal(walk.next().done, false);
-  assertRefused(() => walk.next(), "BLOCK_VERSION");
-  const loose = verifyHeaders([candidates[0]!, candidates[2]!], contextOf(below), networks.regtest);
-  loose.next();
-  assertRefused(() => loose.next(), "UNKNOWN_PARENT");
+  const context = contextOf(below);
+  assert.equal(judgeAll([first, second], context).length, 2);
+  assertRefused(() => judgeAll([first, second, wrong], context), "BLOCK_VERSION");
+  assertRefused(() => judgeAll([first, { block, id }], context), "UNKNOWN_PARENT");
 });

@@ -144,7 +144,8 @@ test("the pool is judged by a hard fork in turns, in which others see the chain 
   await miner.close();
   const ways = [
     (parts: ChainParts) => acceptBlock(parts, block),
-    async (parts: ChainParts) => (await createBlockImporter(parts).stage([block])).written,
+    async (parts: ChainParts) =>
+      (await createBlockImporter(parts).stage([{ incoming: block, txs: [] }])).written,
   ];
   const height = blocks.length + 1;
   for (const add of ways) {

@@ -1,5 +1,5 @@
 import { keccak256 } from "@anulo/crypto";
-import { equalBytes, fromHex } from "./bytes.ts";
+import { concatBytes, equalBytes, fromHex } from "./bytes.ts";
 import { Reader, Writer } from "./codec/bytes-io.ts";
 import type { TypeOf } from "./codec/wire.ts";
 import {
@@ -67,6 +67,8 @@ export type IdentifiedBlock = {
   readonly block: Block;
   readonly id: Uint8Array;
   readonly minerTransactionHash: Uint8Array;
+  /** Its bytes as they are written, also if the last one was cut off. */
+  readonly blob: Uint8Array;
 };
 
 /**
@@ -85,7 +87,9 @@ export function readIdentifiedBlock(blob: Uint8Array): IdentifiedBlock {
   const minerTransactionHash = minerHash(minerTransaction, reader.bytes.subarray(headerEnd, minerEnd));
   const root = treeHash([minerTransactionHash, ...transactionHashes]);
   const id = idOf(read, () => hashingBlob(reader.bytes.subarray(0, headerEnd), root, transactionHashes));
-  return { block: read, id, minerTransactionHash };
+  const isCutOff = transactionHashes.length === 0 && reader.bytes[minerEnd] !== 0;
+  const whole = isCutOff ? concatBytes(reader.bytes.subarray(0, minerEnd), Uint8Array.of(0)) : reader.bytes;
+  return { block: read, id, minerTransactionHash, blob: whole };
 }
 
 /** Hash of RingCT type 0: a single byte. */

@@ -116,6 +116,10 @@ export {
 } from "./fee.ts";
 export { genesisBlock } from "./genesis.ts";
 export { hardForkAt, heightOfHardFork, ruleForks, secondsPerBlock } from "./hard-forks.ts";
+export {
+  type IdentifiedTransaction,
+  readIdentifiedTransaction,
+} from "./identified-transaction.ts";
 export { describeBlock, describeTransaction } from "./json-description.ts";
 export { findLanguage, type Language, languages, oldEnglish } from "./mnemonic/languages.ts";
 export {

@@ -145,26 +145,25 @@ function mlsags({ inputs, ringSize }: RingCtShape, type: number): Codec<Mlsag[]>
     : times(inputs, mlsag(ringSize, 2));
 }
 
+function bulletproofsOf({ outputs }: RingCtShape, type: number): Codec<Bulletproof[]> {
+  if (type < ringCtTypes.bulletproof || type > ringCtTypes.clsag) return absent();
+  return proofs(type === ringCtTypes.bulletproof ? uint32 : varint32, bulletproof, outputs);
+}
+
+function bulletproofsPlusOf({ outputs }: RingCtShape, type: number): Codec<BulletproofPlus[]> {
+  return type === ringCtTypes.bulletproofPlus ? proofs(varint32, bulletproofPlus, outputs) : absent();
+}
+
 const prunable = (shape: RingCtShape, type: number) => {
   const { inputs, outputs, ringSize } = shape;
-  const hasBulletproofs = type >= ringCtTypes.bulletproof && type <= ringCtTypes.clsag;
   const hasClsags = type >= ringCtTypes.clsag;
-  const bulletproofCount = type === ringCtTypes.bulletproof ? uint32 : varint32;
   return struct()
     .field(
       "rangeSigs",
       type < ringCtTypes.bulletproof ? times(outputs, rangeSignature) : absent<RangeSignature>(),
     )
-    .field(
-      "bulletproofs",
-      hasBulletproofs ? proofs(bulletproofCount, bulletproof, outputs) : absent<Bulletproof>(),
-    )
-    .field(
-      "bulletproofsPlus",
-      type === ringCtTypes.bulletproofPlus
-        ? proofs(varint32, bulletproofPlus, outputs)
-        : absent<BulletproofPlus>(),
-    )
+    .field("bulletproofs", bulletproofsOf(shape, type))
+    .field("bulletproofsPlus", bulletproofsPlusOf(shape, type))
     .field("clsags", hasClsags ? times(inputs, clsag(ringSize)) : absent<Clsag>())
     .field("mgs", hasClsags ? absent<Mlsag>() : mlsags(shape, type));
 };
@@ -204,8 +203,13 @@ function pseudoOutsAtEnd({ inputs }: RingCtShape, type: ConfidentialType): Codec
   return type >= ringCtTypes.bulletproof ? times(inputs, bytes32) : absent();
 }
 
+/** The Bulletproofs (of either kind) at the start of a prunable part of type 3 or later; of earlier types none. */
+export function readBulletproofs(reader: Reader, shape: RingCtShape, type: number): Halves[] {
+  return [...bulletproofsOf(shape, type).read(reader), ...bulletproofsPlusOf(shape, type).read(reader)];
+}
+
 /** Adds the prunable part to what `ringCtBase` read. Throws `BadBytes`. */
-function readPrunable(reader: Reader, shape: RingCtShape, ringct: RingCt): RingCt {
+export function readPrunable(reader: Reader, shape: RingCtShape, ringct: RingCt): RingCt {
   if (ringct.type === ringCtTypes.none) return ringct;
   if (shape.ringSize === 0) throw reader.bad("first ring is empty");
   const proofsAndSignatures = prunable(shape, ringct.type).read(reader);

@@ -73,7 +73,7 @@ export type TransactionPrefix = TypeOf<typeof transactionPrefix>;
 const signature = bytes(64);
 
 /** Version 1: one signature for every ring member of every input. */
-function ringSignatures(inputs: readonly TxInput[]): Codec<Uint8Array[][]> {
+export function ringSignatures(inputs: readonly TxInput[]): Codec<Uint8Array[][]> {
   const rows = inputs.map((input) => times(input.type === "key" ? input.keyOffsets.length : 0, signature));
   return {
     read: (reader) => rows.map((row) => row.read(reader)),
@@ -102,7 +102,7 @@ export function ringCtShape({ inputs, outputs }: TransactionPrefix): RingCtShape
 }
 
 /** Version 2 without inputs parses in the original but can have no hash there, so it is refused here. */
-const hashablePrefix = refine(
+export const hashablePrefix = refine(
   transactionPrefix,
   ({ version, inputs }) => version === 1 || inputs.length > 0,
   "no inputs",
@@ -136,7 +136,7 @@ export function outputKey({ target }: TxOutput): Uint8Array | undefined {
 }
 
 /** What a reader of single transactions refuses beyond the format. Source: `expand_transaction_1`. */
-function isExpandable(tx: Transaction, isPruned: boolean): boolean {
+export function isExpandable(tx: Transaction, isPruned: boolean): boolean {
   const { prefix, ringct } = tx;
   if (ringct === undefined || ringct.type === ringCtTypes.none || isMinerTransaction(tx)) return true;
   if (prefix.outputs.some((output) => outputKey(output) === undefined)) return false;

@@ -52,11 +52,21 @@ function isBulletproofType(ringct: RingCt | undefined): ringct is WithProofs {
  * Source: cryptonote_format_utils.cpp `get_transaction_weight`.
  */
 export function transactionWeight(tx: Transaction, blobSize: number = transactionBlobSize(tx)): number {
-  const { ringct, prefix } = tx;
+  const { ringct } = tx;
   if (!isBulletproofType(ringct)) return blobSize;
   if (ringct.prunable === undefined) throw new RangeError("this transaction has been pruned");
+  const { bulletproofs, bulletproofsPlus } = ringct.prunable;
+  return weightWithProofs(tx, blobSize, [...bulletproofs, ...bulletproofsPlus]);
+}
+
+/** The same of a transaction of so many bytes with these Bulletproofs, whether or not they are in `tx`. Throws `BadBytes`. */
+export function weightWithProofs(
+  { prefix, ringct }: Transaction,
+  blobSize: number,
+  proofs: Parameters<typeof maxAmountsOfProofs>[0],
+): number {
+  if (!isBulletproofType(ringct)) return blobSize;
   const isPlus = ringct.type === ringCtTypes.bulletproofPlus;
-  const proofs = isPlus ? ringct.prunable.bulletproofsPlus : ringct.prunable.bulletproofs;
   return blobSize + checkedClawback(prefix.outputs.length, maxAmountsOfProofs(proofs), isPlus);
 }
 

@@ -27,8 +27,22 @@ test("every recorded block is read and written byte for byte and has its id", ()
       block,
       id: fromHex(id),
       minerTransactionHash: transactionHash(block.minerTransaction),
+      blob: fromHex(hex),
     });
     assert.throws(() => readIdentifiedBlock(fromHex(`${hex}00`)), BadBytes);
+  }
+});
+
+test("a block without its last byte, or with one that is cut off, is the same block", () => {
+  const empty = recordedBlocks.find(({ transactions }) => transactions.length === 0)!;
+  const blob = fromHex(empty.block);
+  const without = blob.subarray(0, -1);
+  const cutOff = Uint8Array.from([...without, 0x80]);
+  for (const bytes of [without, cutOff]) {
+    const read = readIdentifiedBlock(bytes);
+    assert.equal(toHex(read.id), empty.id);
+    assert.deepEqual(read.blob, writeBlock(readBlock(bytes)));
+    assert.deepEqual(read.blob, blob);
   }
 });
 

@@ -5,7 +5,10 @@ import {
   absoluteOffsets,
   BadBytes,
   fromHex,
+  NULL_HASH,
   prunableHash,
+  readBlock,
+  readIdentifiedTransaction,
   readTransaction,
   readTransactionPrefix,
   relativeOffsets,
@@ -13,6 +16,7 @@ import {
   toHex,
   transactionHash,
   transactionPrefixHash,
+  transactionWeight,
   writePrunedTransaction,
   writeTransaction,
 } from "../src/index.ts";
@@ -33,6 +37,56 @@ test("recorded transactions hash to the ids their blocks name", () => {
   for (const { block, transactions } of recordedBlocks.slice(0, 60)) {
     for (const hex of transactions)
       assert.ok(block.includes(toHex(transactionHash(readTransaction(fromHex(hex))))));
+  }
+});
+
+/** What the bytes of a transaction say must be what its value says. */
+function checkIdentified(blob: Uint8Array): void {
+  const tx = readTransaction(blob);
+  const pruned = writePrunedTransaction(tx);
+  const facts = {
+    id: transactionHash(tx),
+    weight: transactionWeight(tx),
+    blob: new Uint8Array(blob),
+    prunedSize: pruned.length,
+    prunableHash: tx.prefix.version === 1 ? NULL_HASH : prunableHash(tx),
+  };
+  assert.deepEqual(readIdentifiedTransaction(blob), { transaction: tx, ...facts });
+  assert.deepEqual(blob.subarray(0, pruned.length), pruned);
+  const withoutProofs = { transaction: readTransaction(pruned, { pruned: true }), ...facts };
+  assert.deepEqual(readIdentifiedTransaction(blob, { withProofs: false }), withoutProofs);
+  assert.throws(() => readIdentifiedTransaction(Uint8Array.from([...blob, 0])), BadBytes);
+}
+
+test("transactions are identified by their bytes as by their values, with and without their proofs", () => {
+  for (const hex of recordedTransactions) checkIdentified(fromHex(hex));
+  for (const { block } of recordedBlocks.slice(0, 20)) {
+    checkIdentified(writeTransaction(readBlock(fromHex(block)).minerTransaction));
+  }
+  for (const { kind, hex } of eraVectors() ?? []) if (kind === "tx") checkIdentified(fromHex(hex));
+});
+
+test("a transaction with any bytes changed is identified as it is read, or refused as it is", () => {
+  for (const blob of someTransactions) {
+    fc.assert(
+      fc.property(fc.nat(blob.length - 1), fc.integer({ min: 0, max: 255 }), (at, value) => {
+        const bytes = blob.slice();
+        bytes[at] = value;
+        const outcome = (read: () => Uint8Array) => {
+          try {
+            return toHex(read());
+          } catch (error) {
+            assert.ok(error instanceof BadBytes);
+            return "refused";
+          }
+        };
+        const expected = outcome(() => transactionHash(readTransaction(bytes)));
+        assert.equal(
+          outcome(() => readIdentifiedTransaction(bytes).id),
+          expected,
+        );
+      }),
+    );
   }
 });
 

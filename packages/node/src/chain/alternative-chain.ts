@@ -11,7 +11,7 @@ import type { AlternativeBlock } from "@anulo/storage";
 import { transact } from "../pool/parts.ts";
 import { returnToPool } from "../pool/return-to-pool.ts";
 import { branchView } from "./branch.ts";
-import type { IncomingBlock, SuppliedTransactions } from "./incoming-block.ts";
+import { type IncomingBlock, type SuppliedTransactions, withProofs } from "./incoming-block.ts";
 import type { ChainParts } from "./parts.ts";
 import type { SideBlock } from "./side-blocks.ts";
 import { storedTransaction } from "./stored-transaction.ts";
@@ -105,7 +105,7 @@ function unseenOf(
   return block.transactionHashes.flatMap((hash) => {
     const supplied = transactions?.get(toHex(hash));
     if (supplied === undefined || pool.get(toHex(hash)) !== undefined) return [];
-    return store.read.transaction(hash) === undefined ? [supplied] : [];
+    return store.read.transaction(hash) === undefined ? [withProofs(supplied)] : [];
   });
 }
 

@@ -1,11 +1,18 @@
-import { chainContext, checkBlockSize, type Obligation, RuleViolation, verifyBlock } from "@anulo/consensus";
-import { mapSliced } from "@anulo/limits";
+import {
+  chainContext,
+  checkBlockSize,
+  type JudgedHeader,
+  type Obligation,
+  RuleViolation,
+  verifyHeaderAbove,
+} from "@anulo/consensus";
+import { mapSliced, TimeSlice } from "@anulo/limits";
 import { equalBytes, toHex } from "@anulo/protocol";
 import type { ChainWriter, NewBlock } from "@anulo/storage";
-import { acceptBlock } from "./chain.ts";
+import { acceptBlock, proveHeader } from "./chain.ts";
 import type { ChainState } from "./chain-state.ts";
-import { type IncomingBlock, newBlock } from "./incoming-block.ts";
-import { findSuppliedOrInPool, takeFromPool } from "./main-chain.ts";
+import { type IncomingBlock, type ReadOptions, withTransactions } from "./incoming-block.ts";
+import { findSuppliedOrInPool, type JudgedBlock, judgeBlock, placeJudged } from "./main-chain.ts";
 import { type ChainParts, type ChangeParts, transactInTurns } from "./parts.ts";
 import { createPendingBlocks, type PendingBlocks } from "./pending-blocks.ts";
 
@@ -23,21 +30,22 @@ export class BadBlock extends Error {
   }
 }
 
-/** Blocks whose rules are checked: `written` resolves when they are on disk, or rejects with BadBlock or Outrun. */
+/** Blocks whose headers keep the rules: `written` resolves when they are on disk, or rejects with BadBlock, BadBytes or Outrun. */
 export interface StagedBlocks {
   readonly written: Promise<void>;
 }
 
 /**
- * Adds runs of blocks, many to a transaction. While the proofs of one run are checked in worker threads and
- * the run before it is written, the rules of the next are checked against blocks that are not written yet.
+ * Adds runs of blocks, many to a transaction. The headers of a run are judged first, and nothing of its transactions
+ * is read before its work is proven. While the proofs of one run are checked in worker threads and the run before it
+ * is written, the rules of the next are checked against blocks that are not written yet.
  */
 export interface BlockImporter {
   /**
    * Blocks that follow one another, as early as there is room for them: on top of what was staged before, or
    * wherever their parents are. One call at a time. Give the next run when this resolves.
    */
-  stage(blocks: readonly IncomingBlock[]): Promise<StagedBlocks>;
+  stage(blocks: readonly FetchedBlock[]): Promise<StagedBlocks>;
 }
 
 /** The blocks were judged on top of others that did not make it, or of a chain that has changed: try again. */
@@ -48,7 +56,13 @@ export class Outrun extends Error {
   }
 }
 
-interface VerifiedRun {
+/** A block as it was fetched: its transactions stay bytes until its work is proven. */
+export interface FetchedBlock {
+  readonly incoming: IncomingBlock;
+  readonly txs: readonly Uint8Array[];
+}
+
+interface JudgedRun {
   readonly incoming: readonly IncomingBlock[];
   readonly stored: readonly NewBlock[];
   readonly obligations: readonly Obligation[];
@@ -58,6 +72,11 @@ interface VerifiedRun {
 interface Ground {
   readonly pending: PendingBlocks;
   readonly state: ChainState;
+  /** Headers above the pending blocks that keep the rules, oldest first. */
+  readonly headers: JudgedHeader[];
+  /** The newest run on it; rejects where that, or one before it, is refused: those before are as good as they were. */
+  judging: Promise<unknown>;
+  /** The chain below it is another. */
   isLost: boolean;
 }
 
@@ -65,63 +84,105 @@ interface Ground {
 const SLICE_MS = 5;
 /** Runs on their way to the disk at once: more would only wait for the threads. */
 const MAX_STAGED = 3;
+
 function newGround({ store, state }: ChainParts): Ground {
   const pending = createPendingBlocks(store.read);
-  return { pending, state: state.over(pending.read), isLost: false };
+  return {
+    pending,
+    state: state.over(pending.read),
+    headers: [],
+    judging: Promise.resolve(),
+    isLost: false,
+  };
 }
 
-/** Judges a run on the ground, block by block; throws RuleViolation or Outrun. */
-async function judge(
+/** The id (32 bytes) that the next block is to stand on. */
+function topOf({ headers, state }: Ground): Uint8Array {
+  return headers.at(-1)?.id ?? state.view().topId;
+}
+
+function checkKept({ isLost }: Ground): void {
+  if (isLost) throw new Outrun();
+}
+
+/** Judges the headers of a run on the ground; what work they must have. Throws RuleViolation or Outrun. */
+async function judgeHeaders(
   parts: ChainParts,
   ground: Ground,
-  incoming: readonly IncomingBlock[],
-): Promise<VerifiedRun> {
-  const obligations: Obligation[] = [];
-  const judgeNext = (block: IncomingBlock) => {
-    if (ground.isLost) throw new Outrun();
-    return judgeOne(parts, ground, { incoming: block, obligations });
-  };
-  return { incoming, stored: await mapSliced(incoming, judgeNext, { sliceMs: SLICE_MS }), obligations };
+  blocks: readonly FetchedBlock[],
+): Promise<Obligation[]> {
+  const judged = await mapSliced(
+    blocks,
+    ({ incoming }) => {
+      checkKept(ground);
+      const context = chainContext(ground.state.view(), parts.now());
+      const { headers } = ground;
+      headers.push(verifyHeaderAbove(incoming, context, { headers, network: parts.network }));
+      return headers.at(-1)!.verified.obligations;
+    },
+    { sliceMs: SLICE_MS },
+  );
+  return judged.flat();
 }
 
-function judgeOne(
+/** Reads and judges the blocks of a run, whose headers were, one by one; throws RuleViolation, BadBytes or Outrun. */
+async function judgeRun(
   parts: ChainParts,
-  { state, pending }: Ground,
-  { incoming, obligations }: { incoming: IncomingBlock; obligations: Obligation[] },
-): NewBlock {
-  const { block } = incoming;
+  ground: Ground,
+  blocks: readonly FetchedBlock[],
+): Promise<JudgedRun> {
+  const incoming: IncomingBlock[] = [];
+  const stored: NewBlock[] = [];
+  const obligations: Obligation[] = [];
+  const slice = new TimeSlice({ sliceMs: SLICE_MS });
+  for (const block of blocks) {
+    if (slice.isOver) await slice.yield();
+    checkKept(ground);
+    const { isKnown } = ground.headers[0]!.verified;
+    const whole =
+      block.txs.length === 0
+        ? block.incoming
+        : await slice.wait(readTransactions(block, { withProofs: !isKnown }));
+    checkKept(ground);
+    const judged = judgeOnGround(parts, ground, whole);
+    for (const obligation of judged.obligations) obligations.push(obligation);
+    incoming.push(whole);
+    stored.push(judged.stored);
+  }
+  return { incoming, stored, obligations };
+}
+
+/** Judges the next block of the ground, whose header was. */
+function judgeOnGround(parts: ChainParts, ground: Ground, incoming: IncomingBlock): JudgedBlock {
+  const { state, pending, headers } = ground;
+  checkBlockSize(incoming.blob.length, chainContext(state.view(), parts.now()).limits);
   const find = findSuppliedOrInPool(parts, incoming);
-  const transactions = block.transactionHashes.map((hash) => find(toHex(hash)));
-  const context = chainContext(state.view(), parts.now());
-  checkBlockSize(incoming.blob.length, context.limits);
-  const verified = verifyBlock({ block, transactions }, context);
-  const fromPool = block.transactionHashes.some((hash) => parts.pool.get(toHex(hash)) !== undefined);
-  const open = fromPool ? parts.proofs.open(verified.obligations) : verified.obligations;
-  for (const obligation of open) obligations.push(obligation);
-  const stored = newBlock(
-    incoming,
-    transactions.filter((tx) => tx !== undefined),
-    verified,
-  );
+  const header = headers[0]!.verified;
+  const { stored, obligations } = judgeBlock({ state, now: parts.now }, incoming, { header, find });
+  headers.shift();
   pending.push(stored);
   state.appended(stored);
-  return stored;
+  const { transactionHashes } = incoming.block;
+  const fromPool = transactionHashes.some((hash) => parts.pool.get(toHex(hash)) !== undefined);
+  return { stored, obligations: fromPool ? parts.proofs.open(obligations) : obligations };
+}
+
+function readTransactions({ incoming, txs }: FetchedBlock, options?: ReadOptions): Promise<IncomingBlock> {
+  return withTransactions(incoming, txs, options);
 }
 
 /**
  * Writes a run whose proofs hold as one transaction over many turns of the event loop, so that a long fetch takes few
  * commits and nobody waits for them; throws Outrun.
  */
-async function write(parts: ChainParts, ground: Ground, run: VerifiedRun): Promise<void> {
+async function write(parts: ChainParts, ground: Ground, run: JudgedRun): Promise<void> {
   const { incoming, stored } = run;
   const change = function* (changed: ChangeParts, writer: ChainWriter) {
     const { height, topId } = changed.state.view();
     const isOnTop = equalBytes(incoming[0]!.block.header.previousId, topId);
     if (ground.isLost || !isOnTop) throw new Outrun();
     for (const [i, block] of stored.entries()) {
-      writer.appendBlock(block);
-      changed.state.appended(block);
-      yield* takeFromPool(changed, writer, incoming[i]!);
+      yield* placeJudged(changed, writer, { incoming: incoming[i]!, stored: block });
       yield;
     }
     return height;
@@ -134,10 +195,12 @@ async function write(parts: ChainParts, ground: Ground, run: VerifiedRun): Promi
 }
 
 /** One block after another, each proven before the next is looked at: slower, but it names the culprit. */
-async function addOneByOne(parts: ChainParts, blocks: readonly IncomingBlock[]): Promise<void> {
-  for (const incoming of blocks) {
+async function addOneByOne(parts: ChainParts, blocks: readonly FetchedBlock[]): Promise<void> {
+  for (const block of blocks) {
+    const { incoming } = block;
     try {
-      await acceptBlock(parts, incoming);
+      if ((await proveHeader(parts, incoming)) === "known") continue;
+      await acceptBlock(parts, await readTransactions(block));
     } catch (error) {
       throw error instanceof RuleViolation ? new BadBlock(incoming.key, error) : error;
     }
@@ -149,16 +212,19 @@ export function createBlockImporter(parts: ChainParts): BlockImporter {
   let ground: Ground | undefined;
   let tail: Promise<unknown> = Promise.resolve();
   const inFlight = new Set<Promise<void>>();
-  const lose = (lost: Ground | undefined) => {
-    if (lost !== undefined) lost.isLost = true;
-    if (ground === lost) ground = undefined;
+  const leave = (left: Ground) => {
+    if (ground === left) ground = undefined;
   };
-  const withCare = async (blocks: readonly IncomingBlock[]) => {
-    lose(ground);
+  const lose = (lost: Ground) => {
+    lost.isLost = true;
+    leave(lost);
+  };
+  const withCare = async (blocks: readonly FetchedBlock[]) => {
+    if (ground !== undefined) lose(ground);
     await addOneByOne(parts, blocks);
   };
   /** After all that was staged before; a broken rule is looked for with care. */
-  const inTurn = (blocks: readonly IncomingBlock[], run: () => Promise<void>): Promise<void> => {
+  const inTurn = (blocks: readonly FetchedBlock[], run: () => Promise<void>): Promise<void> => {
     const written = tail.then(run).catch((error) => {
       if (error instanceof RuleViolation) return withCare(blocks);
       throw error;
@@ -167,23 +233,41 @@ export function createBlockImporter(parts: ChainParts): BlockImporter {
     tail = written.catch(() => {}).then(() => inFlight.delete(written));
     return written;
   };
-  const onGround = async (on: Ground, blocks: readonly IncomingBlock[]): Promise<StagedBlocks> => {
-    try {
-      const run = await judge(parts, on, blocks);
-      const proven = parts.proofs.prove(run.obligations);
-      proven.catch(() => {});
-      const written = inTurn(blocks, async () => {
-        if (on.isLost) throw new Outrun();
+  /** Once the work of the run is proven and the runs before it are judged. */
+  const judgeInTurn = async (
+    on: Ground,
+    blocks: readonly FetchedBlock[],
+    judgedHeaders: Promise<readonly Obligation[]>,
+  ) => {
+    const before = on.judging.catch(() => {
+      throw new Outrun();
+    });
+    before.catch(() => {});
+    const work = await judgedHeaders;
+    if (work.length > 0) await parts.proofs.prove(work);
+    await before;
+    return judgeRun(parts, on, blocks);
+  };
+  const onGround = async (on: Ground, blocks: readonly FetchedBlock[]): Promise<StagedBlocks> => {
+    const work = judgeHeaders(parts, on, blocks);
+    const judged = judgeInTurn(on, blocks, work);
+    const proven = judged.then(({ obligations }) => parts.proofs.prove(obligations));
+    for (const promise of [judged, proven]) promise.catch(() => leave(on));
+    on.judging = judged;
+    const written = inTurn(blocks, async () => {
+      try {
+        const run = await judged;
         await proven;
         await write(parts, on, run);
-        await parts.store.settled();
-      });
-      written.catch(() => lose(on));
-      return { written };
-    } catch (error) {
-      lose(on);
-      return { written: inTurn(blocks, () => Promise.reject(error)) };
-    }
+      } catch (error) {
+        lose(on);
+        throw error;
+      }
+      await parts.store.settled();
+    });
+    // The headers of the next run stand on these.
+    await work.catch(() => leave(on));
+    return { written };
   };
   return {
     async stage(blocks) {
@@ -191,7 +275,7 @@ export function createBlockImporter(parts: ChainParts): BlockImporter {
       if (fresh[0] === undefined) return { written: Promise.resolve() };
       while (inFlight.size >= MAX_STAGED) await Promise.race(inFlight).catch(() => {});
       ground ??= newGround(parts);
-      const isOnTop = equalBytes(fresh[0].block.header.previousId, ground.state.view().topId);
+      const isOnTop = equalBytes(fresh[0].incoming.block.header.previousId, topOf(ground));
       if (isOnTop) return onGround(ground, fresh);
       const written = inTurn(fresh, () => withCare(fresh));
       await Promise.allSettled([written]);
@@ -201,7 +285,7 @@ export function createBlockImporter(parts: ChainParts): BlockImporter {
 }
 
 /** How many blocks at the start of a run are on the main chain already. */
-function countKnown({ store }: ChainParts, blocks: readonly IncomingBlock[]): number {
-  const first = blocks.findIndex(({ id }) => store.read.heightOf(id) === undefined);
+function countKnown({ store }: ChainParts, blocks: readonly FetchedBlock[]): number {
+  const first = blocks.findIndex(({ incoming }) => store.read.heightOf(incoming.id) === undefined);
   return first === -1 ? blocks.length : first;
 }

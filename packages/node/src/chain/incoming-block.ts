@@ -3,20 +3,18 @@ import { forEachSliced } from "@anulo/limits";
 import {
   BadBytes,
   type Block,
-  blockId,
-  readBlock,
-  readTransaction,
+  type IdentifiedTransaction,
+  readIdentifiedBlock,
+  readIdentifiedTransaction,
   toHex,
-  transactionHash,
-  transactionWeight,
-  writeBlock,
 } from "@anulo/protocol";
 import type { NewBlock } from "@anulo/storage";
-import { newTransaction } from "./stored-transaction.ts";
+import { newIdentifiedTransaction, newTransaction } from "./stored-transaction.ts";
 
 /** A transaction with its bytes, as the rules judge it. */
-export interface SuppliedTransaction extends TransactionCandidate {
-  readonly blob: Uint8Array;
+export interface SuppliedTransaction extends IdentifiedTransaction {
+  /** False where its proofs were not read: its block is known. */
+  readonly hasProofs: boolean;
 }
 
 /** Transactions that came with a block, by id (hexadecimal). */
@@ -28,16 +26,34 @@ export interface IncomingBlock {
   readonly blob: Uint8Array;
   readonly id: Uint8Array;
   readonly key: string;
+  /** Hash (32 bytes) of its miner's transaction. */
+  readonly minerTransactionHash: Uint8Array;
   /** Those of its transactions that came along; the others are looked for in the pool. */
   readonly transactions?: SuppliedTransactions;
 }
 
+export interface ReadOptions {
+  /** Whether their proofs will be looked at, which those of a known block are not; by default they will. */
+  readonly withProofs?: boolean;
+}
+
 /** Reads a whole transaction; throws BadBytes, also for one longer than any block may hold. */
-export function readSuppliedTransaction(blob: Uint8Array): SuppliedTransaction {
+export function readSuppliedTransaction(
+  blob: Uint8Array,
+  { withProofs = true }: ReadOptions = {},
+): SuppliedTransaction {
   if (blob.length > MAX_TRANSACTION_SIZE) throw new BadBytes(`a transaction of ${blob.length} bytes`);
-  const transaction = readTransaction(blob);
-  const id = transactionHash(transaction);
-  return { transaction, id, weight: transactionWeight(transaction, blob.length), blob };
+  return { ...readIdentifiedTransaction(blob, { withProofs }), hasProofs: withProofs };
+}
+
+function isSupplied(candidate: TransactionCandidate | SuppliedTransaction): candidate is SuppliedTransaction {
+  return "hasProofs" in candidate;
+}
+
+/** The same transaction with its proofs, to be verified; throws BadBytes. */
+export function withProofs(candidate: TransactionCandidate): TransactionCandidate {
+  const isUnread = isSupplied(candidate) && !candidate.hasProofs;
+  return isUnread ? readSuppliedTransaction(candidate.blob) : candidate;
 }
 
 /** Reads a block with the transactions that came along; rejects with BadBytes. */
@@ -52,12 +68,13 @@ export async function readBlockWithTransactions(
 export async function withTransactions(
   incoming: IncomingBlock,
   blobs: readonly Uint8Array[],
+  options?: ReadOptions,
 ): Promise<IncomingBlock> {
   const named = new Set(incoming.block.transactionHashes.map(toHex));
   if (blobs.length > named.size) throw new BadBytes("more transactions than the block holds");
   const transactions = new Map<string, SuppliedTransaction>();
   await forEachSliced(blobs, (blob) => {
-    const transaction = readSuppliedTransaction(blob);
+    const transaction = readSuppliedTransaction(blob, options);
     const key = toHex(transaction.id);
     if (!named.has(key)) throw new BadBytes("a transaction that the block does not hold");
     transactions.set(key, transaction);
@@ -67,15 +84,13 @@ export async function withTransactions(
 
 /** Reads a block, which is kept as it is written even if it came without its last byte; throws BadBytes. */
 export function readIncomingBlock(bytes: Uint8Array): IncomingBlock {
-  const block = readBlock(bytes);
-  const blob = block.transactionHashes.length > 0 ? bytes : writeBlock(block);
-  const id = blockId(block);
-  return { block, blob, id, key: toHex(id) };
+  const { block, blob, id, minerTransactionHash } = readIdentifiedBlock(bytes);
+  return { block, blob, id, key: toHex(id), minerTransactionHash };
 }
 
 /** A verified block as the store keeps it. */
 export function newBlock(
-  { block, blob, id }: IncomingBlock,
+  { block, blob, id, minerTransactionHash }: IncomingBlock,
   transactions: readonly TransactionCandidate[],
   verified: VerifiedBlock,
 ): NewBlock {
@@ -91,8 +106,12 @@ export function newBlock(
     hardForkVersion: header.majorVersion,
     minorVersion: header.minorVersion,
     transactions: [
-      newTransaction(minerTransaction, transactionHash(minerTransaction)),
-      ...transactions.map(({ transaction, id: transactionId }) => newTransaction(transaction, transactionId)),
+      newTransaction(minerTransaction, minerTransactionHash),
+      ...transactions.map((candidate) =>
+        isSupplied(candidate)
+          ? newIdentifiedTransaction(candidate)
+          : newTransaction(candidate.transaction, candidate.id),
+      ),
     ],
   };
 }

@@ -1,9 +1,16 @@
-import { chainContext, type TransactionCandidate, verifyBlock, verifyHeader } from "@anulo/consensus";
+import {
+  chainContext,
+  type Obligation,
+  type TransactionCandidate,
+  type VerifiedHeader,
+  verifyBlock,
+  verifyHeader,
+} from "@anulo/consensus";
 import { hardForkAt, readTransaction, toHex, transactionWeight } from "@anulo/protocol";
 import type { ChainWriter, NewBlock, RemovedBlock } from "@anulo/storage";
 import { candidateOf } from "../pool/candidate.ts";
 import { followFork } from "../pool/revalidate.ts";
-import { type IncomingBlock, newBlock } from "./incoming-block.ts";
+import { type IncomingBlock, newBlock, withProofs } from "./incoming-block.ts";
 import type { ChainParts, ChangeParts } from "./parts.ts";
 import type { Proofs } from "./proofs.ts";
 import { factsOfTransaction } from "./stored-transaction.ts";
@@ -42,30 +49,63 @@ export interface AppendOptions {
   readonly demand?: Proofs["demand"];
 }
 
+/** A block that keeps the rules, as it will be stored, and what remains to be proven of its transactions. */
+export interface JudgedBlock {
+  readonly stored: NewBlock;
+  readonly obligations: readonly Obligation[];
+}
+
 /**
- * Verifies a block on top of the main chain and writes it, inside the caller's write transaction: the one way in
- * which a block comes to be on the main chain, but for runs that were verified ahead.
- * Throws RuleViolation, or Unproven (from `demand`) while proofs are open.
+ * Judges a block whose header was, on top of the chain of `state`: how every block comes to be of the main chain.
+ * Throws RuleViolation, and BadBytes where the proofs of a transaction were not read yet and cannot be.
+ */
+export function judgeBlock(
+  { state, now }: Pick<ChainParts, "state" | "now">,
+  incoming: IncomingBlock,
+  { header, find }: { readonly header: VerifiedHeader; readonly find: FindTransaction },
+): JudgedBlock {
+  const { block } = incoming;
+  const found = block.transactionHashes.map((hash) => find(toHex(hash)));
+  const transactions = header.isKnown ? found : found.map((tx) => tx && withProofs(tx));
+  const verified = verifyBlock({ block, transactions }, chainContext(state.view(), now()), header);
+  const stored = newBlock(
+    incoming,
+    transactions.filter((tx) => tx !== undefined),
+    verified,
+  );
+  // The work came with the header.
+  return { stored, obligations: verified.transactions.flatMap(({ obligations }) => obligations) };
+}
+
+/**
+ * Verifies a block on top of the main chain and writes it, inside the caller's write transaction. Throws
+ * RuleViolation, or Unproven (from `demand`) while proofs are open.
  */
 export function appendBlock(parts: ChangeParts, writer: ChainWriter, options: AppendOptions): void {
   const { state, proofs, now } = parts;
   const { incoming, find = findSuppliedOrInPool(parts, incoming), demand = proofs.demand } = options;
-  const { block } = incoming;
-  const context = chainContext(state.view(), now());
-  const header = verifyHeader(block, context);
+  const header = verifyHeader(incoming.block, chainContext(state.view(), now()), incoming.id);
   // Nobody has us look up rings for a block that took no work.
   demand(header.obligations);
-  const found = block.transactionHashes.map((hash) => find(toHex(hash)));
-  const verified = verifyBlock({ block, transactions: found }, context, header);
-  demand(verified.obligations);
-  const known = found.filter((tx) => tx !== undefined);
-  appendVerified(parts, writer, newBlock(incoming, known, verified));
+  const { stored, obligations } = judgeBlock(parts, incoming, { header, find });
+  demand(obligations);
+  appendJudged(parts, writer, stored);
 }
 
 /** Writes a block that keeps the rules on top of the main chain, inside the caller's write transaction. */
-function appendVerified({ state }: ChangeParts, writer: ChainWriter, stored: NewBlock): void {
+function appendJudged({ state }: ChangeParts, writer: ChainWriter, stored: NewBlock): void {
   writer.appendBlock(stored);
   state.appended(stored);
+}
+
+/** Writes a block that was judged before, then takes its transactions from the pool and what a fork after it forbids. */
+export function* placeJudged(
+  parts: ChangeParts,
+  writer: ChainWriter,
+  { incoming, stored }: { readonly incoming: IncomingBlock; readonly stored: NewBlock },
+): Generator<void, void> {
+  appendJudged(parts, writer, stored);
+  yield* takeFromPool(parts, writer, incoming);
 }
 
 /** Verifies and writes a block, then takes its transactions from the pool and what a fork after it forbids. */
@@ -85,7 +125,7 @@ export function isForkNext({ network, state }: Pick<ChainParts, "network" | "sta
 }
 
 /** Takes the transactions of a block just appended from the pool, then one by one what a fork after it forbids. */
-export function* takeFromPool(
+function* takeFromPool(
   parts: ChangeParts,
   writer: ChainWriter,
   incoming: IncomingBlock,

@@ -7,7 +7,7 @@ import {
   verifyBlock,
   withCheckpoints,
 } from "@anulo/consensus";
-import { blockId, genesisBlock, type Network, toHex, writeBlock } from "@anulo/protocol";
+import { genesisBlock, type Network, writeBlock } from "@anulo/protocol";
 import { openStore, type SyncMode } from "@anulo/storage";
 import { createPool } from "../pool/pool.ts";
 import { createRefusedTransactions } from "../pool/refused-transactions.ts";
@@ -15,7 +15,7 @@ import { createSetAside } from "../pool/set-aside.ts";
 import { createChainState } from "./chain-state.ts";
 import { createConfirmedBlocks } from "./confirmed-blocks.ts";
 import { createEvents, type Events } from "./events.ts";
-import { type IncomingBlock, newBlock } from "./incoming-block.ts";
+import { newBlock, readIncomingBlock } from "./incoming-block.ts";
 import { leaveWrongBlocks } from "./leave-wrong-blocks.ts";
 import { type AppendObserver, type ChainParts, transactInTurns } from "./parts.ts";
 import { createProofs, type Discharge } from "./proofs.ts";
@@ -90,10 +90,11 @@ export async function openChain(options: OpenChainOptions): Promise<OpenChain> {
 
 /** The first block is judged like any other, save that nothing is below it. */
 function addGenesis({ store, state, network, now }: ChainParts): void {
-  const block = genesisBlock(network);
-  const id = blockId(block);
-  const incoming: IncomingBlock = { block, blob: writeBlock(block), id, key: toHex(id) };
-  const verified = verifyBlock({ block, transactions: [] }, chainContext(state.view(), now()));
+  const incoming = readIncomingBlock(writeBlock(genesisBlock(network)));
+  const verified = verifyBlock(
+    { block: incoming.block, transactions: [] },
+    chainContext(state.view(), now()),
+  );
   store.write((writer) => writer.appendBlock(newBlock(incoming, [], verified)));
   state.rewound();
 }

@@ -1,5 +1,6 @@
 import { commitZeroMask } from "@anulo/crypto";
 import {
+  type IdentifiedTransaction,
   isMinerTransaction,
   keyImagesOf,
   NULL_HASH,
@@ -44,18 +45,25 @@ function outputsOf(tx: Transaction): NewOutput[] {
   }));
 }
 
+/** What of a transaction is stored beside its bytes. */
+function rowOf(tx: Transaction, hash: Uint8Array) {
+  const { prefix } = tx;
+  return { hash, unlockTime: prefix.unlockTime, outputs: outputsOf(tx), keyImages: keyImagesOf(prefix) };
+}
+
 /** A transaction as the store keeps it; `hash` is its id (32 bytes). */
 export function newTransaction(tx: Transaction, hash: Uint8Array): NewTransaction {
   const pruned = writePrunedTransaction(tx);
-  return {
-    hash,
-    pruned,
-    prunable: writeTransaction(tx).subarray(pruned.length),
-    prunableHash: tx.prefix.version === 1 ? NULL_HASH : prunableHash(tx),
-    unlockTime: tx.prefix.unlockTime,
-    outputs: outputsOf(tx),
-    keyImages: keyImagesOf(tx.prefix),
-  };
+  const prunable = writeTransaction(tx).subarray(pruned.length);
+  const hashOfPrunable = tx.prefix.version === 1 ? NULL_HASH : prunableHash(tx);
+  return { ...rowOf(tx, hash), pruned, prunable, prunableHash: hashOfPrunable };
+}
+
+/** The same of one that came as bytes, which are stored as they are. */
+export function newIdentifiedTransaction(identified: IdentifiedTransaction): NewTransaction {
+  const { transaction, id, blob, prunedSize, prunableHash: hashOfPrunable } = identified;
+  const [pruned, prunable] = [blob.subarray(0, prunedSize), blob.subarray(prunedSize)];
+  return { ...rowOf(transaction, id), pruned, prunable, prunableHash: hashOfPrunable };
 }
 
 /** The same of a transaction that came without its prunable part, only with the hash (32 bytes) of that. */
@@ -64,15 +72,8 @@ export function newPrunedTransaction(
   hash: Uint8Array,
   hashOfPrunable: Uint8Array,
 ): NewTransaction {
-  return {
-    hash,
-    pruned: writePrunedTransaction(tx),
-    prunable: undefined,
-    prunableHash: hashOfPrunable,
-    unlockTime: tx.prefix.unlockTime,
-    outputs: outputsOf(tx),
-    keyImages: keyImagesOf(tx.prefix),
-  };
+  const parts = { pruned: writePrunedTransaction(tx), prunable: undefined };
+  return { ...rowOf(tx, hash), ...parts, prunableHash: hashOfPrunable };
 }
 
 /** What a stored transaction creates and spends, from its pruned bytes. */

@@ -4,9 +4,13 @@ import type { NeededBlock, PeerLink } from "./link.ts";
  * A block as it came, in bytes, for what is read of them takes many times their memory; by its id it is the one that
  * was asked for.
  */
-export interface FetchedBlock {
+export interface QueuedBlock {
+  readonly id: Uint8Array;
+  /** The same in hexadecimal. */
+  readonly key: string;
   /** Id (32 bytes) of the block below. */
   readonly previousId: Uint8Array;
+  readonly minerTransactionHash: Uint8Array;
   readonly blob: Uint8Array;
   readonly txs: readonly Uint8Array[];
 }
@@ -26,7 +30,7 @@ export interface Span {
   /** Who was asked last, and when (milliseconds). */
   link: PeerLink;
   askedAt: number;
-  fetched: readonly FetchedBlock[] | undefined;
+  fetched: readonly QueuedBlock[] | undefined;
   /** Memory in bytes: as announced while it is asked for, then as it came; and bytes per second it came with. */
   bytes: number;
   rate: number;

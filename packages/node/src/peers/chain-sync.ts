@@ -11,7 +11,7 @@ import { type Backoff, createBackoff } from "./backoff.ts";
 import {
   type BlockQueue,
   createBlockQueue,
-  type FetchedBlock,
+  type QueuedBlock,
   queuedBytes,
   type Span,
 } from "./block-queue.ts";
@@ -379,7 +379,7 @@ export class ChainSync {
 
   #fill(
     span: Span,
-    { link, fetched, since }: { link: PeerLink; fetched: readonly FetchedBlock[]; since: number },
+    { link, fetched, since }: { link: PeerLink; fetched: readonly QueuedBlock[]; since: number },
   ): void {
     const seconds = Math.max(0.001, (this.#options.clock.milliseconds() - since) / 1000);
     span.fetched = fetched;
@@ -427,7 +427,7 @@ export class ChainSync {
 }
 
 /** Bytes of a block with its transactions. */
-function sizeOf({ blob, txs }: FetchedBlock): number {
+function sizeOf({ blob, txs }: QueuedBlock): number {
   return txs.reduce((sum, tx) => sum + tx.length, blob.length);
 }
 
@@ -435,7 +435,7 @@ function sizeOf({ blob, txs }: FetchedBlock): number {
  * Throws PeerFault where blocks are much larger than the weights their peer announced, by which it was asked for so
  * many at once. A weight counts all bytes of the transactions; the block's own, mostly their ids, come on top.
  */
-function checkAnnounced(blocks: readonly NeededBlock[], fetched: readonly FetchedBlock[]): void {
+function checkAnnounced(blocks: readonly NeededBlock[], fetched: readonly QueuedBlock[]): void {
   for (const [i, { weight }] of blocks.entries()) {
     if (weight === 0) continue;
     const limit = 2 * weight + MAX_UNANNOUNCED_BYTES;

@@ -3,7 +3,7 @@ import { BadBytes, equalBytes, MAX_BLOCK_NUMBER, NULL_HASH, toHex } from "@anulo
 import type { ChainReader } from "@anulo/storage";
 import { type IncomingBlock, readIncomingBlock } from "../chain/incoming-block.ts";
 import type { BlockEntry } from "./block-entry.ts";
-import type { FetchedBlock } from "./block-queue.ts";
+import type { QueuedBlock } from "./block-queue.ts";
 import type { Asked, NeededBlock } from "./link.ts";
 import { MAX_BLOCK_IDS_TAKEN, type PayloadOf } from "./messages.ts";
 
@@ -85,11 +85,11 @@ interface CheckedEntry {
   readonly key: string;
   /** As its miner's transaction has it. */
   readonly height: number;
-  readonly fetched: FetchedBlock;
+  readonly fetched: QueuedBlock;
 }
 
 function readEntry({ block: blob, txs, pruned, weight }: BlockEntry): CheckedEntry {
-  const { block, key } = readOrBlame(blob);
+  const { block, id, key, minerTransactionHash, blob: whole } = readOrBlame(blob);
   const [input, ...others] = block.minerTransaction.prefix.inputs;
   if (others.length > 0 || input?.type !== "generation") throw new PeerFault("a block nobody mined", WRONG);
   if (block.transactionHashes.length !== txs.length) {
@@ -98,7 +98,9 @@ function readEntry({ block: blob, txs, pruned, weight }: BlockEntry): CheckedEnt
   if (pruned || weight !== 0 || txs.some(({ prunableHash }) => !equalBytes(prunableHash, NULL_HASH))) {
     throw new PeerFault("pruned data that nobody asked for", WRONG);
   }
-  const fetched = { previousId: block.header.previousId, blob, txs: txs.map((tx) => tx.blob) };
+  const { previousId } = block.header;
+  // What was read refers to its own copy of the bytes, which is kept in place of the message.
+  const fetched = { id, key, previousId, minerTransactionHash, blob: whole, txs: txs.map((tx) => tx.blob) };
   return { key, height: input.height, fetched };
 }
 
@@ -117,7 +119,7 @@ function readOrBlame(blob: Uint8Array): IncomingBlock {
 export function* checkBlocks(
   { blocks }: PayloadOf<"blocks">,
   { keys, start }: Asked & { what: "blocks" },
-): Generator<void, FetchedBlock[]> {
+): Generator<void, QueuedBlock[]> {
   if (blocks.length === 0) throw new PeerFault("an answer without blocks", WRONG);
   if (blocks.length > keys.length) throw new PeerFault("blocks that nobody asked for", WRONG);
   const fetched = new Map<string, CheckedEntry>();

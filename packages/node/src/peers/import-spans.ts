@@ -1,9 +1,8 @@
-import { TimeSlice } from "@anulo/limits";
-import { BadBytes, toHex } from "@anulo/protocol";
-import { BadBlock, type BlockImporter, Outrun } from "../chain/import-blocks.ts";
-import { type IncomingBlock, readBlockWithTransactions } from "../chain/incoming-block.ts";
+import { mapSliced } from "@anulo/limits";
+import { BadBytes, readBlock, toHex } from "@anulo/protocol";
+import { BadBlock, type BlockImporter, type FetchedBlock, Outrun } from "../chain/import-blocks.ts";
 import type { ChainParts } from "../chain/parts.ts";
-import type { BlockQueue, FetchedBlock, Span } from "./block-queue.ts";
+import type { BlockQueue, QueuedBlock, Span } from "./block-queue.ts";
 
 /** Takes what the queue holds into the chain, one run after another. */
 export interface SpanImport {
@@ -35,15 +34,12 @@ function isUprooted(error: unknown): boolean {
   return error instanceof BadBlock && error.violation.violation.code === "UNKNOWN_PARENT";
 }
 
-/** Reads fetched blocks whose turn has come, in slices; rejects with BadBytes. */
-async function readFetched(fetched: readonly FetchedBlock[]): Promise<IncomingBlock[]> {
-  const slice = new TimeSlice();
-  const blocks: IncomingBlock[] = [];
-  for (const { blob, txs } of fetched) {
-    if (slice.isOver) await slice.yield();
-    blocks.push(await readBlockWithTransactions(blob, txs));
-  }
-  return blocks;
+/** Reads blocks whose turn has come, in slices, but nothing of their transactions yet. */
+function readQueued(queued: readonly QueuedBlock[]): Promise<FetchedBlock[]> {
+  return mapSliced(queued, ({ blob, txs, id, key, minerTransactionHash }) => ({
+    incoming: { block: readBlock(blob), blob, id, key, minerTransactionHash },
+    txs,
+  }));
 }
 
 /** Joins queue and importer. */
@@ -88,7 +84,7 @@ export function createSpanImport(options: SpanImportOptions): SpanImport {
   const stage = async (span: Span): Promise<void> => {
     span.isStaged = true;
     try {
-      const { written } = await importer.stage(await readFetched(span.fetched!));
+      const { written } = await importer.stage(await readQueued(span.fetched!));
       const settled: Promise<void> = written
         .then(
           () => finish(span),

@@ -10,7 +10,7 @@ import { type PackedTransactions, packTransactions, type RawTransaction } from "
 import type { Sifted } from "./sift.ts";
 
 type Answer = Awaited<ReturnType<Daemon["getBlocks"]>>;
-type ReadBlock = IdentifiedBlock & { readonly height: number };
+type ReadBlock = Omit<IdentifiedBlock, "blob"> & { readonly height: number };
 /** Blocks that follow one another; the first stands at place `skipped` in the answer. */
 type Batch = { readonly blocks: readonly ReadBlock[]; readonly answer: Answer; readonly skipped: number };
 

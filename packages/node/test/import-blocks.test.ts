@@ -1,0 +1,110 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Obligation } from "@anulo/consensus";
+import { networks, readBlock, writeBlock } from "@anulo/protocol";
+import { BadBlock, createBlockImporter, type FetchedBlock } from "../src/chain/import-blocks.ts";
+import { readIncomingBlock } from "../src/chain/incoming-block.ts";
+import { openChain } from "../src/chain/open-chain.ts";
+import { FailedProof } from "../src/chain/proofs.ts";
+import { emptyChain, now } from "./chain-fixture.ts";
+import { type RecordedBlock, recordedChain } from "./recorded-chains.ts";
+
+const chain = recordedChain();
+/** The first block with payments is among them. */
+const RUN = 1 + chain.findIndex(({ transactions }) => transactions.length > 0);
+
+/** A block as a peer sends it, that counts how often somebody looks at its transactions. */
+function watched({ blob, transactions }: RecordedBlock, looked: { times: number }): FetchedBlock {
+  return {
+    incoming: readIncomingBlock(blob),
+    get txs() {
+      looked.times++;
+      return transactions;
+    },
+  };
+}
+
+/** A chain that checks work as told, and takes all other proofs. */
+function chainWithWork(meetsDifficulty: (work: Obligation) => Promise<boolean>, fixedDifficulty = 2n) {
+  const discharge = async (obligations: readonly Obligation[]) => {
+    for (const obligation of obligations) {
+      if (obligation.kind !== "powHash" || (await meetsDifficulty(obligation))) continue;
+      throw new FailedProof({ code: "PROOF_OF_WORK", difficulty: fixedDifficulty }, undefined);
+    }
+  };
+  return openChain({ network: networks.regtest, fixedDifficulty, discharge, now });
+}
+
+test("of a run without work nothing but headers is read, and the first of its blocks is blamed", async () => {
+  const { parts, close } = await chainWithWork(async () => false);
+  const looked = { times: 0 };
+  const blocks = chain.slice(0, RUN).map((block) => watched(block, looked));
+  const { written } = await createBlockImporter(parts).stage(blocks);
+  await assert.rejects(written, (error: unknown) => {
+    assert.ok(error instanceof BadBlock);
+    assert.equal(error.key, blocks[0]!.incoming.key);
+    assert.equal(error.violation.violation.code, "PROOF_OF_WORK");
+    return true;
+  });
+  assert.deepEqual([looked.times, parts.store.read.height()], [0, 1]);
+  await close();
+});
+
+test("of a run with a header that breaks a rule no transaction is read either", async () => {
+  const { parts, close } = await chainWithWork(async () => true);
+  const looked = { times: 0 };
+  const recorded = readBlock(chain[RUN - 1]!.blob);
+  const odd = writeBlock({ ...recorded, header: { ...recorded.header, majorVersion: 99 } });
+  const run = [...chain.slice(0, RUN - 1), { ...chain[RUN - 1]!, blob: odd }];
+  const { written } = await createBlockImporter(parts).stage(run.map((block) => watched(block, looked)));
+  await assert.rejects(written, (error: unknown) => {
+    assert.ok(error instanceof BadBlock);
+    assert.equal(error.violation.violation.code, "BLOCK_VERSION");
+    return true;
+  });
+  // One by one, those before it are added: they hold no payments.
+  assert.equal(parts.store.read.height(), RUN);
+  assert.equal(looked.times, RUN - 1);
+  await close();
+});
+
+test("transactions are read once the work of their run is proven, and the headers of the next are judged meanwhile", async () => {
+  let prove = (): void => {};
+  const proven = new Promise<void>((resolve) => {
+    prove = resolve;
+  });
+  const { parts, close } = await chainWithWork(() => proven.then(() => true));
+  const looked = { times: 0 };
+  const importer = createBlockImporter(parts);
+  const half = Math.floor(RUN / 2);
+  const [first, second] = [chain.slice(0, half), chain.slice(half, RUN)].map((run) =>
+    run.map((block) => watched(block, looked)),
+  );
+  const staged = [await importer.stage(first!), await importer.stage(second!)];
+  assert.equal(looked.times, 0);
+  prove();
+  for (const { written } of staged) await written;
+  assert.ok(looked.times > 0);
+  assert.equal(parts.store.read.height(), 1 + RUN);
+  await close();
+});
+
+test("a run that is refused leaves those before it as good as they were", async () => {
+  const { parts, close } = await emptyChain();
+  const importer = createBlockImporter(parts);
+  const looked = { times: 0 };
+  const good = chain.slice(0, 20).map((block) => watched(block, looked));
+  const recorded = readBlock(chain[20]!.blob);
+  const odd = writeBlock({ ...recorded, header: { ...recorded.header, majorVersion: 99 } });
+  const staged = [
+    await importer.stage(good),
+    await importer.stage([watched({ ...chain[20]!, blob: odd }, looked)]),
+  ];
+  await staged[0]!.written;
+  await assert.rejects(staged[1]!.written, BadBlock);
+  assert.equal(parts.store.read.height(), 21);
+  const { written } = await importer.stage(chain.slice(20, 30).map((block) => watched(block, looked)));
+  await written;
+  assert.equal(parts.store.read.height(), 31);
+  await close();
+});

@@ -1,0 +1,89 @@
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type MadeUpChain, makeUpChain } from "./made-up-chain.ts";
+import { measureSync, type SyncReport } from "./measure.ts";
+
+const usage = `npm run sync -- [--blocks N] [--payments M] [--runs R] [--folder FOLDER] [--keep]
+  makes up a chain of payments without proofs, and has a node of ours fetch it from another that knows its blocks
+  --blocks N       blocks (100_000)
+  --payments M     payments of a block, on average (4)
+  --runs R         how often it is fetched (1)
+  --folder FOLDER  where the chains are kept (the system's temporary folder)
+  --keep           keep the made-up chain there, and use the one that is
+`;
+
+const print = (text: string) => void process.stdout.write(`${text}\n`);
+
+function numberAfter(args: readonly string[], flag: string, otherwise: number): number {
+  const at = args.indexOf(flag);
+  if (at === -1) return otherwise;
+  const value = Number(args[at + 1]?.replaceAll("_", ""));
+  if (!(value >= 0)) throw new Error(`${flag}: not a number: ${args[at + 1]}`);
+  return value;
+}
+
+interface Prepared extends Omit<MadeUpChain, "knownBlocks"> {
+  readonly knownBlocks: string;
+}
+
+/** The chain in a folder, made unless it is there. */
+async function prepare(folder: string, args: readonly string[]): Promise<Prepared> {
+  const facts = join(folder, "chain.json");
+  if (existsSync(facts)) return JSON.parse(readFileSync(facts, "utf8")) as Prepared;
+  mkdirSync(join(folder, "regtest"), { recursive: true });
+  const from = performance.now();
+  const { knownBlocks, ...chain } = await makeUpChain({
+    databasePath: join(folder, "regtest", "chain.mdb"),
+    blocks: numberAfter(args, "--blocks", 100_000),
+    payments: numberAfter(args, "--payments", 4),
+    onProgress: (height) => {
+      if (height % 20_000 === 0) print(`sync: made ${height} blocks`);
+    },
+  });
+  const file = join(folder, "known-blocks.dat");
+  writeFileSync(file, knownBlocks);
+  const prepared = { ...chain, knownBlocks: file };
+  writeFileSync(facts, JSON.stringify(prepared));
+  print(`sync: made up in ${((performance.now() - from) / 1000).toFixed(0)} s`);
+  return prepared;
+}
+
+function describe({ height, payments }: Prepared, report: SyncReport): string {
+  const { seconds, cpuSeconds, sourceCpuSeconds, peakMiB, peakOwnMiB, databaseMiB } = report;
+  const rate = (count: number) => Math.round(count / seconds);
+  return [
+    `${height} blocks, ${payments} payments`,
+    `${seconds.toFixed(1)} s, ${rate(height)} blocks/s, ${rate(payments)} payments/s`,
+    `processor ${cpuSeconds.toFixed(1)} s (sender ${sourceCpuSeconds.toFixed(1)} s)`,
+    `memory at most ${peakMiB.toFixed(0)} MiB, of it its own ${peakOwnMiB.toFixed(0)} MiB`,
+    `database ${databaseMiB.toFixed(0)} MiB`,
+  ].join("; ");
+}
+
+async function main(args: readonly string[]): Promise<void> {
+  if (args.includes("--help")) return print(usage);
+  const at = args.indexOf("--folder");
+  const isKept = args.includes("--keep");
+  const parent = at === -1 ? tmpdir() : args[at + 1]!;
+  const folder = isKept ? join(parent, "anulo-sync") : mkdtempSync(join(parent, "anulo-sync-"));
+  try {
+    const chain = await prepare(folder, args);
+    for (let run = 0; run < numberAfter(args, "--runs", 1); run++) {
+      const target = mkdtempSync(join(parent, "anulo-sync-target-"));
+      try {
+        const order = { source: folder, target, height: chain.height, knownBlocks: chain.knownBlocks };
+        print(`sync: ${describe(chain, await measureSync(order))}`);
+      } finally {
+        rmSync(target, { recursive: true, force: true });
+      }
+    }
+  } finally {
+    if (!isKept) rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+main(process.argv.slice(2)).catch((error: unknown) => {
+  process.stderr.write(`sync: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
+  process.exitCode = 1;
+});
