@@ -145,7 +145,8 @@ test("the pool is judged by a hard fork in turns, in which others see the chain 
   const ways = [
     (parts: ChainParts) => acceptBlock(parts, block),
     async (parts: ChainParts) =>
-      (await createBlockImporter(parts).stage([{ incoming: block, txs: [] }])).written,
+      (await createBlockImporter(parts).stage([{ incoming: block, txs: [], size: block.blob.length }]))
+        .written,
   ];
   const height = blocks.length + 1;
   for (const add of ways) {

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { setImmediate } from "node:timers/promises";
 import type { Obligation } from "@anulo/consensus";
 import { networks, readBlock, writeBlock } from "@anulo/protocol";
 import { BadBlock, createBlockImporter, type FetchedBlock } from "../src/chain/import-blocks.ts";
@@ -17,11 +18,19 @@ const RUN = 1 + chain.findIndex(({ transactions }) => transactions.length > 0);
 function watched({ blob, transactions }: RecordedBlock, looked: { times: number }): FetchedBlock {
   return {
     incoming: readIncomingBlock(blob),
+    size: blob.length,
     get txs() {
       looked.times++;
       return transactions;
     },
   };
+}
+
+/** The same transaction with another last signature, and so another id. */
+function forged(blob: Uint8Array): Uint8Array {
+  const bytes = blob.slice();
+  bytes[bytes.length - 1]! ^= 1;
+  return bytes;
 }
 
 /** A chain that checks work as told, and takes all other proofs. */
@@ -106,5 +115,63 @@ test("a run that is refused leaves those before it as good as they were", async 
   const { written } = await importer.stage(chain.slice(20, 30).map((block) => watched(block, looked)));
   await written;
   assert.equal(parts.store.read.height(), 31);
+  await close();
+});
+
+test("runs that others follow are written with them, as one transaction", async () => {
+  const { parts, close } = await emptyChain();
+  const importer = createBlockImporter(parts);
+  const looked = { times: 0 };
+  const runs = [0, 20, 40].map((from) => chain.slice(from, from + 20).map((block) => watched(block, looked)));
+  const [first, second, third] = runs;
+  const heights = new Set<number>();
+  const { read } = parts.store;
+  const staged = [await importer.stage(first!, { isMoreComing: true })];
+  staged.push(await importer.stage(second!, { isMoreComing: true }));
+  for (let turn = 0; turn < 50; turn++) {
+    await setImmediate();
+    heights.add(read.height());
+  }
+  staged.push(await importer.stage(third!));
+  while (read.height() < 61) {
+    await setImmediate();
+    heights.add(read.height());
+  }
+  for (const { written } of staged) await written;
+  assert.deepEqual([...heights], [1, 61]);
+  await close();
+});
+
+test("what waits for others is written when none come", async () => {
+  const { parts, close } = await emptyChain();
+  const importer = createBlockImporter(parts);
+  const looked = { times: 0 };
+  const blocks = chain.slice(0, 20).map((block) => watched(block, looked));
+  const { written } = await importer.stage(blocks, { isMoreComing: true });
+  importer.write();
+  await written;
+  assert.equal(parts.store.read.height(), 21);
+  await close();
+});
+
+test("of runs written together, those before the one that is refused are written, and those after it come again", async () => {
+  const { parts, close } = await emptyChain();
+  const importer = createBlockImporter(parts);
+  const looked = { times: 0 };
+  const run = (from: number, to: number) => chain.slice(from, to).map((block) => watched(block, looked));
+  // Its last payment has a proof that does not hold.
+  const paid = chain[RUN - 1]!;
+  const spoilt = { ...paid, transactions: paid.transactions.map((blob) => forged(blob)) };
+  const staged = [
+    await importer.stage(run(0, RUN - 1), { isMoreComing: true }),
+    await importer.stage([watched(spoilt, looked)], { isMoreComing: true }),
+  ];
+  importer.write();
+  await staged[0]!.written;
+  await assert.rejects(staged[1]!.written);
+  assert.equal(parts.store.read.height(), RUN);
+  const { written } = await importer.stage(run(RUN - 1, RUN + 10));
+  await written;
+  assert.equal(parts.store.read.height(), RUN + 11);
   await close();
 });

@@ -19,7 +19,7 @@ export type IdentifiedTransaction = {
   readonly id: Uint8Array;
   /** Bytes. */
   readonly weight: number;
-  /** Its bytes, in memory of their own. */
+  /** Its bytes. */
   readonly blob: Uint8Array;
   /** How many of its bytes stay when it is pruned. */
   readonly prunedSize: number;
@@ -27,22 +27,24 @@ export type IdentifiedTransaction = {
   readonly prunableHash: Uint8Array;
 };
 
-export type ReadOptions = {
+export type ReadTransactionOptions = {
   /** False: signatures and range proofs are hashed, but not read, as if it were pruned. By default they are. */
   readonly withProofs?: boolean;
+  /** True: what is read refers to the bytes given, which must stay as they are; by default to a copy. */
+  readonly inPlace?: boolean;
 };
 
 /**
- * A transaction of exactly these bytes (a copy is kept), its id by the bytes themselves: each part has one spelling
+ * A transaction of exactly these bytes, its id by the bytes themselves: each part has one spelling
  * only, so nothing need be written again. Throws `BadBytes`; for what is not read only where its size counts.
  */
 export function readIdentifiedTransaction(
   blob: Uint8Array,
-  options: ReadOptions = {},
+  options: ReadTransactionOptions = {},
 ): IdentifiedTransaction {
-  const reader = new Reader(new Uint8Array(blob));
+  const { withProofs: isWhole = true, inPlace = false } = options;
+  const reader = new Reader(inPlace ? blob : new Uint8Array(blob));
   const prefix = hashablePrefix.read(reader);
-  const isWhole = options.withProofs ?? true;
   const read = prefix.version === 1 ? readFirstVersion : readSecondVersion;
   const identified = read(reader, prefix, isWhole);
   if (isWhole && reader.remaining !== 0) throw reader.bad(`${reader.remaining} bytes left over`);

@@ -118,6 +118,7 @@ export { genesisBlock } from "./genesis.ts";
 export { hardForkAt, heightOfHardFork, ruleForks, secondsPerBlock } from "./hard-forks.ts";
 export {
   type IdentifiedTransaction,
+  type ReadTransactionOptions,
   readIdentifiedTransaction,
 } from "./identified-transaction.ts";
 export { describeBlock, describeTransaction } from "./json-description.ts";

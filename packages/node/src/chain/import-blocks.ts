@@ -7,11 +7,11 @@ import {
   verifyHeaderAbove,
 } from "@anulo/consensus";
 import { mapSliced, TimeSlice } from "@anulo/limits";
-import { equalBytes, toHex } from "@anulo/protocol";
+import { equalBytes, type ReadTransactionOptions, toHex } from "@anulo/protocol";
 import type { ChainWriter, NewBlock } from "@anulo/storage";
 import { acceptBlock, proveHeader } from "./chain.ts";
 import type { ChainState } from "./chain-state.ts";
-import { type IncomingBlock, type ReadOptions, withTransactions } from "./incoming-block.ts";
+import { type IncomingBlock, withTransactions } from "./incoming-block.ts";
 import { findSuppliedOrInPool, type JudgedBlock, judgeBlock, placeJudged } from "./main-chain.ts";
 import { type ChainParts, type ChangeParts, transactInTurns } from "./parts.ts";
 import { createPendingBlocks, type PendingBlocks } from "./pending-blocks.ts";
@@ -43,9 +43,15 @@ export interface StagedBlocks {
 export interface BlockImporter {
   /**
    * Blocks that follow one another, as early as there is room for them: on top of what was staged before, or
-   * wherever their parents are. One call at a time. Give the next run when this resolves.
+   * wherever their parents are. One call at a time. Give the next run when this resolves. Where more are coming they
+   * may wait to be written with those.
    */
-  stage(blocks: readonly FetchedBlock[]): Promise<StagedBlocks>;
+  stage(
+    blocks: readonly FetchedBlock[],
+    options?: { readonly isMoreComing?: boolean },
+  ): Promise<StagedBlocks>;
+  /** Writes what was staged without waiting for more. */
+  write(): void;
 }
 
 /** The blocks were judged on top of others that did not make it, or of a chain that has changed: try again. */
@@ -60,6 +66,8 @@ export class Outrun extends Error {
 export interface FetchedBlock {
   readonly incoming: IncomingBlock;
   readonly txs: readonly Uint8Array[];
+  /** Bytes of all of it. */
+  readonly size: number;
 }
 
 interface JudgedRun {
@@ -82,8 +90,31 @@ interface Ground {
 
 /** Milliseconds of judging between two turns of the event loop: writing and reading take their turns, too. */
 const SLICE_MS = 5;
-/** Runs on their way to the disk at once: more would only wait for the threads. */
-const MAX_STAGED = 3;
+/**
+ * Runs are written together while others follow: a commit writes the pages above its rows, too, and a flush comes
+ * after so many of them. Bounds of a group: blocks, and bytes, for what is read of them takes many times their memory.
+ */
+const GROUP_BLOCKS = 1000;
+const GROUP_BYTES = 1024 * 1024;
+/** Groups on their way to the disk at once, beside the one that grows: more would only wait for the threads. */
+const MAX_GROUPS = 2;
+
+/** A run that is on its way to the disk. */
+interface StagedRun {
+  readonly blocks: readonly FetchedBlock[];
+  readonly judged: Promise<JudgedRun>;
+  readonly proven: Promise<void>;
+  resolve(): void;
+  reject(error: unknown): void;
+}
+
+/** Runs on the same ground to be written as one transaction. */
+interface Group {
+  readonly on: Ground;
+  readonly runs: StagedRun[];
+  blocks: number;
+  bytes: number;
+}
 
 function newGround({ store, state }: ChainParts): Ground {
   const pending = createPendingBlocks(store.read);
@@ -142,7 +173,7 @@ async function judgeRun(
     const whole =
       block.txs.length === 0
         ? block.incoming
-        : await slice.wait(readTransactions(block, { withProofs: !isKnown }));
+        : await slice.wait(readTransactions(block, { withProofs: !isKnown, inPlace: true }));
     checkKept(ground);
     const judged = judgeOnGround(parts, ground, whole);
     for (const obligation of judged.obligations) obligations.push(obligation);
@@ -167,16 +198,20 @@ function judgeOnGround(parts: ChainParts, ground: Ground, incoming: IncomingBloc
   return { stored, obligations: fromPool ? parts.proofs.open(obligations) : obligations };
 }
 
-function readTransactions({ incoming, txs }: FetchedBlock, options?: ReadOptions): Promise<IncomingBlock> {
+function readTransactions(
+  { incoming, txs }: FetchedBlock,
+  options?: ReadTransactionOptions,
+): Promise<IncomingBlock> {
   return withTransactions(incoming, txs, options);
 }
 
 /**
- * Writes a run whose proofs hold as one transaction over many turns of the event loop, so that a long fetch takes few
+ * Writes runs whose proofs hold as one transaction over many turns of the event loop, so that a long fetch takes few
  * commits and nobody waits for them; throws Outrun.
  */
-async function write(parts: ChainParts, ground: Ground, run: JudgedRun): Promise<void> {
-  const { incoming, stored } = run;
+async function write(parts: ChainParts, ground: Ground, runs: readonly JudgedRun[]): Promise<void> {
+  const incoming = runs.flatMap((run) => run.incoming);
+  const stored = runs.flatMap((run) => run.stored);
   const change = function* (changed: ChangeParts, writer: ChainWriter) {
     const { height, topId } = changed.state.view();
     const isOnTop = equalBytes(incoming[0]!.block.header.previousId, topId);
@@ -210,6 +245,7 @@ async function addOneByOne(parts: ChainParts, blocks: readonly FetchedBlock[]): 
 /** Makes the importer of a chain. */
 export function createBlockImporter(parts: ChainParts): BlockImporter {
   let ground: Ground | undefined;
+  let growing: Group | undefined;
   let tail: Promise<unknown> = Promise.resolve();
   const inFlight = new Set<Promise<void>>();
   const leave = (left: Ground) => {
@@ -223,15 +259,19 @@ export function createBlockImporter(parts: ChainParts): BlockImporter {
     if (ground !== undefined) lose(ground);
     await addOneByOne(parts, blocks);
   };
-  /** After all that was staged before; a broken rule is looked for with care. */
-  const inTurn = (blocks: readonly FetchedBlock[], run: () => Promise<void>): Promise<void> => {
-    const written = tail.then(run).catch((error) => {
-      if (error instanceof RuleViolation) return withCare(blocks);
-      throw error;
-    });
-    inFlight.add(written);
-    tail = written.catch(() => {}).then(() => inFlight.delete(written));
-    return written;
+  /** Who breaks a rule is looked for with care; for runs that failed otherwise there is nothing to be done. */
+  const settleWithCare = async (runs: readonly StagedRun[], error: unknown): Promise<void> => {
+    for (const run of runs) {
+      if (error instanceof RuleViolation) await withCare(run.blocks).then(run.resolve, run.reject);
+      else run.reject(error);
+    }
+  };
+  /** After all that was begun before. */
+  const inTurn = (run: () => Promise<void>): Promise<void> => {
+    const done = tail.then(run);
+    inFlight.add(done);
+    tail = done.catch(() => {}).then(() => inFlight.delete(done));
+    return done;
   };
   /** Once the work of the run is proven and the runs before it are judged. */
   const judgeInTurn = async (
@@ -248,39 +288,85 @@ export function createBlockImporter(parts: ChainParts): BlockImporter {
     await before;
     return judgeRun(parts, on, blocks);
   };
+  /** Writes the runs up to the first that fails; a broken rule in that is looked for with care. */
+  const writeGroup = async ({ on, runs }: Group): Promise<void> => {
+    const good: JudgedRun[] = [];
+    let failure: { readonly error: unknown } | undefined;
+    for (const { judged, proven } of runs) {
+      try {
+        const run = await judged;
+        await proven;
+        good.push(run);
+      } catch (error) {
+        failure = { error };
+        break;
+      }
+    }
+    try {
+      if (good.length > 0) await write(parts, on, good);
+    } catch (error) {
+      lose(on);
+      await settleWithCare(runs, error);
+      return;
+    }
+    if (failure !== undefined) lose(on);
+    await parts.store.settled();
+    for (const run of runs.slice(0, good.length)) run.resolve();
+    const [bad, ...above] = runs.slice(good.length);
+    for (const run of above) run.reject(new Outrun());
+    if (bad !== undefined) await settleWithCare([bad], failure?.error);
+  };
+  const writeGrowing = () => {
+    const group = growing;
+    growing = undefined;
+    if (group === undefined) return;
+    inTurn(() => writeGroup(group)).catch((error) => {
+      lose(group.on);
+      for (const run of group.runs) run.reject(error);
+    });
+  };
+  const addToGroup = (on: Ground, run: StagedRun) => {
+    if (growing?.on !== on) writeGrowing();
+    growing ??= { on, runs: [], blocks: 0, bytes: 0 };
+    growing.runs.push(run);
+    growing.blocks += run.blocks.length;
+    growing.bytes += run.blocks.reduce((sum, { size }) => sum + size, 0);
+  };
   const onGround = async (on: Ground, blocks: readonly FetchedBlock[]): Promise<StagedBlocks> => {
     const work = judgeHeaders(parts, on, blocks);
     const judged = judgeInTurn(on, blocks, work);
     const proven = judged.then(({ obligations }) => parts.proofs.prove(obligations));
     for (const promise of [judged, proven]) promise.catch(() => leave(on));
     on.judging = judged;
-    const written = inTurn(blocks, async () => {
-      try {
-        const run = await judged;
-        await proven;
-        await write(parts, on, run);
-      } catch (error) {
-        lose(on);
-        throw error;
-      }
-      await parts.store.settled();
+    const written = new Promise<void>((resolve, reject) => {
+      addToGroup(on, { blocks, judged, proven, resolve, reject });
     });
+    // Who staged them hears of it later.
+    written.catch(() => {});
     // The headers of the next run stand on these.
     await work.catch(() => leave(on));
     return { written };
   };
   return {
-    async stage(blocks) {
+    async stage(blocks, { isMoreComing = false } = {}) {
       const fresh = blocks.slice(countKnown(parts, blocks));
       if (fresh[0] === undefined) return { written: Promise.resolve() };
-      while (inFlight.size >= MAX_STAGED) await Promise.race(inFlight).catch(() => {});
+      while (inFlight.size >= MAX_GROUPS) await Promise.race(inFlight).catch(() => {});
       ground ??= newGround(parts);
       const isOnTop = equalBytes(fresh[0].incoming.block.header.previousId, topOf(ground));
-      if (isOnTop) return onGround(ground, fresh);
-      const written = inTurn(fresh, () => withCare(fresh));
+      if (isOnTop) {
+        const staged = await onGround(ground, fresh);
+        const isFull =
+          growing !== undefined && (growing.blocks >= GROUP_BLOCKS || growing.bytes >= GROUP_BYTES);
+        if (isFull || !isMoreComing) writeGrowing();
+        return staged;
+      }
+      writeGrowing();
+      const written = inTurn(() => withCare(fresh));
       await Promise.allSettled([written]);
       return { written };
     },
+    write: writeGrowing,
   };
 }
 

@@ -4,6 +4,7 @@ import {
   BadBytes,
   type Block,
   type IdentifiedTransaction,
+  type ReadTransactionOptions,
   readIdentifiedBlock,
   readIdentifiedTransaction,
   toHex,
@@ -32,18 +33,13 @@ export interface IncomingBlock {
   readonly transactions?: SuppliedTransactions;
 }
 
-export interface ReadOptions {
-  /** Whether their proofs will be looked at, which those of a known block are not; by default they will. */
-  readonly withProofs?: boolean;
-}
-
 /** Reads a whole transaction; throws BadBytes, also for one longer than any block may hold. */
 export function readSuppliedTransaction(
   blob: Uint8Array,
-  { withProofs = true }: ReadOptions = {},
+  options: ReadTransactionOptions = {},
 ): SuppliedTransaction {
   if (blob.length > MAX_TRANSACTION_SIZE) throw new BadBytes(`a transaction of ${blob.length} bytes`);
-  return { ...readIdentifiedTransaction(blob, { withProofs }), hasProofs: withProofs };
+  return { ...readIdentifiedTransaction(blob, options), hasProofs: options.withProofs ?? true };
 }
 
 function isSupplied(candidate: TransactionCandidate | SuppliedTransaction): candidate is SuppliedTransaction {
@@ -68,7 +64,7 @@ export async function readBlockWithTransactions(
 export async function withTransactions(
   incoming: IncomingBlock,
   blobs: readonly Uint8Array[],
-  options?: ReadOptions,
+  options?: ReadTransactionOptions,
 ): Promise<IncomingBlock> {
   const named = new Set(incoming.block.transactionHashes.map(toHex));
   if (blobs.length > named.size) throw new BadBytes("more transactions than the block holds");

@@ -15,6 +15,11 @@ export interface QueuedBlock {
   readonly txs: readonly Uint8Array[];
 }
 
+/** Bytes of a block with its transactions. */
+export function sizeOf({ blob, txs }: QueuedBlock): number {
+  return txs.reduce((sum, tx) => sum + tx.length, blob.length);
+}
+
 /** Bytes that a block asked for or fetched takes beside its own: its ids, keys and places in lists. */
 const BLOCK_OVERHEAD_BYTES = 4096;
 

@@ -14,6 +14,7 @@ import {
   type QueuedBlock,
   queuedBytes,
   type Span,
+  sizeOf,
 } from "./block-queue.ts";
 import { shortHistory } from "./chain-history.ts";
 import { checkBlocks, checkChain } from "./check-answers.ts";
@@ -424,11 +425,6 @@ export class ChainSync {
     this.#forget(link);
     link.state = "standby";
   }
-}
-
-/** Bytes of a block with its transactions. */
-function sizeOf({ blob, txs }: QueuedBlock): number {
-  return txs.reduce((sum, tx) => sum + tx.length, blob.length);
 }
 
 /**

@@ -2,7 +2,7 @@ import { mapSliced } from "@anulo/limits";
 import { BadBytes, readBlock, toHex } from "@anulo/protocol";
 import { BadBlock, type BlockImporter, type FetchedBlock, Outrun } from "../chain/import-blocks.ts";
 import type { ChainParts } from "../chain/parts.ts";
-import type { BlockQueue, QueuedBlock, Span } from "./block-queue.ts";
+import { type BlockQueue, type QueuedBlock, type Span, sizeOf } from "./block-queue.ts";
 
 /** Takes what the queue holds into the chain, one run after another. */
 export interface SpanImport {
@@ -36,10 +36,11 @@ function isUprooted(error: unknown): boolean {
 
 /** Reads blocks whose turn has come, in slices, but nothing of their transactions yet. */
 function readQueued(queued: readonly QueuedBlock[]): Promise<FetchedBlock[]> {
-  return mapSliced(queued, ({ blob, txs, id, key, minerTransactionHash }) => ({
-    incoming: { block: readBlock(blob), blob, id, key, minerTransactionHash },
-    txs,
-  }));
+  return mapSliced(queued, (block) => {
+    const { blob, txs, id, key, minerTransactionHash } = block;
+    const incoming = { block: readBlock(blob), blob, id, key, minerTransactionHash };
+    return { incoming, txs, size: sizeOf(block) };
+  });
 }
 
 /** Joins queue and importer. */
@@ -81,10 +82,16 @@ export function createSpanImport(options: SpanImportOptions): SpanImport {
     else if (error instanceof BadBlock || error instanceof BadBytes) options.onBad(span, error);
     else options.onFault(error);
   };
+  const hasNext = (span: Span) => {
+    const { key } = span.blocks.at(-1)!;
+    const next = queue.next();
+    return next?.fetched !== undefined && toHex(next.fetched[0]!.previousId) === key;
+  };
   const stage = async (span: Span): Promise<void> => {
     span.isStaged = true;
     try {
-      const { written } = await importer.stage(await readQueued(span.fetched!));
+      const blocks = await readQueued(span.fetched!);
+      const { written } = await importer.stage(blocks, { isMoreComing: hasNext(span) });
       const settled: Promise<void> = written
         .then(
           () => finish(span),
@@ -101,7 +108,11 @@ export function createSpanImport(options: SpanImportOptions): SpanImport {
     }
   };
   const runAll = async () => {
-    for (let span = next(); span !== undefined && !isStopped; span = next()) await stage(span);
+    try {
+      for (let span = next(); span !== undefined && !isStopped; span = next()) await stage(span);
+    } finally {
+      importer.write();
+    }
   };
   const run = () => {
     if (isStopped || running !== undefined) return;
