@@ -35,7 +35,7 @@ function isUprooted(error: unknown): boolean {
 }
 
 /** Reads blocks whose turn has come, in slices, but nothing of their transactions yet. */
-function readQueued(queued: readonly QueuedBlock[]): Promise<FetchedBlock[]> {
+async function readQueued(queued: readonly QueuedBlock[]): Promise<FetchedBlock[]> {
   return mapSliced(queued, (block) => {
     const { blob, txs, id, key, minerTransactionHash } = block;
     const incoming = { block: readBlock(blob), blob, id, key, minerTransactionHash };
