@@ -1,4 +1,5 @@
-import type { NeededBlock, PeerLink } from "./link.ts";
+import type { PeerLink } from "./link.ts";
+import type { NeededBlock } from "./needed-blocks.ts";
 
 /**
  * A block as it came, in bytes, for what is read of them takes many times their memory; by its id it is the one that

@@ -20,8 +20,9 @@ import { shortHistory } from "./chain-history.ts";
 import { checkBlocks, checkChain } from "./check-answers.ts";
 import { checkSyncData } from "./check-sync-data.ts";
 import { createSpanImport, type SpanImport } from "./import-spans.ts";
-import { type NeededBlock, noteHeight, type PeerLink } from "./link.ts";
+import { noteHeight, type PeerLink } from "./link.ts";
 import { MAX_BLOCKS_OF_REQUEST, messages, type PayloadOf } from "./messages.ts";
+import { type NeededBlock, NeededBlocks } from "./needed-blocks.ts";
 
 export interface ChainSyncOptions {
   readonly parts: ChainParts;
@@ -43,8 +44,6 @@ export interface ChainSyncOptions {
   onFault(error: unknown): void;
 }
 
-/** Estimated memory of a block that is to be fetched: its id in both forms, and what else is known of it. */
-const NEEDED_BLOCK_BYTES = 320;
 const DEFAULT_QUEUE_BYTES = 32 * 1024 * 1024;
 /** Blocks in a question whose sizes are not known. Source: cryptonote_config.h. */
 const DEFAULT_BLOCKS = 20;
@@ -144,7 +143,7 @@ export class ChainSync {
 
   /** Fetches the chain of a peer from where it leaves ours. */
   follow(link: PeerLink): void {
-    link.needed = [];
+    link.needed = NeededBlocks.none();
     this.#askChain(link, { isOnward: false });
   }
 
@@ -160,19 +159,19 @@ export class ChainSync {
       isInvalid: (key: string) => this.#options.parts.invalidBlocks.has(key),
       isComing: (key: string) => this.queue.has(key),
     };
-    const checked = await runSliced(checkChain(known, answer, asked), link.peer.slicing);
+    await runSliced(checkChain(known, answer, asked), link.peer.slicing);
     // Meanwhile the peer may have left.
     if (link.asked !== asked) return;
     link.asked = undefined;
-    const blocks = this.#fetchable(answer, checked);
-    const last = blocks.at(-1)!;
+    const blocks = this.#fetchable(answer);
+    const last = blocks.at(blocks.length - 1)!;
     noteHeight(link, answer.total_height);
     const isSame = newestTold?.height === last.height && last.height + 1 < link.height;
-    if (isSame && blocks.every((block) => this.#has(block)))
+    if (isSame && blocks.findIndex((block) => !this.#has(block)) === -1)
       throw new PeerFault("a chain that does not go on");
-    link.newestTold = last;
+    link.newestTold = { id: last.id.slice(), height: last.height };
     link.needed = blocks;
-    if (!link.neededMemory.resize(blocks.length * NEEDED_BLOCK_BYTES)) {
+    if (!link.neededMemory.resize(blocks.byteLength)) {
       throw new PeerFault("tells of more blocks than there is memory for");
     }
     this.#proceed(link);
@@ -194,7 +193,7 @@ export class ChainSync {
   }
 
   /** The announced blocks that may be fetched; throws PeerFault where they are not of the chain everybody knows. */
-  #fetchable(answer: PayloadOf<"chain">, blocks: readonly NeededBlock[]): NeededBlock[] {
+  #fetchable(answer: PayloadOf<"chain">): NeededBlocks {
     const { start_height: start, m_block_ids: ids, m_block_weights: weights } = answer;
     const count = this.#options.parts.confirmedBlocks.confirm({
       start,
@@ -206,7 +205,7 @@ export class ChainSync {
     if (count === 0 || count + KNOWN_GROUP_BLOCKS <= ids.length) {
       throw new PeerFault("a chain that is not the known one", { score: 1 });
     }
-    return blocks.slice(0, count);
+    return new NeededBlocks({ start, ids: ids.slice(0, count), weights: weights.slice(0, count) });
   }
 
   closed(link: PeerLink): void {
@@ -284,7 +283,7 @@ export class ChainSync {
       return;
     }
     const unknown = link.needed.findIndex((block) => !this.#isInHand(block));
-    link.needed = unknown === -1 ? [] : link.needed.slice(unknown);
+    link.needed.drop(unknown === -1 ? link.needed.length : unknown);
     if (this.#isBelowWanted(link)) this.follow(link);
     else if (link.needed.length === 0) this.#askFurther(link);
     else this.#askNext(link);
@@ -328,7 +327,9 @@ export class ChainSync {
     const chosen: NeededBlock[] = [];
     let bytes = 0;
     const most = Math.min(blocksPerRequest ?? MAX_BLOCKS_OF_REQUEST, MAX_BLOCKS_OF_REQUEST);
-    for (const block of first === -1 ? [] : link.needed.slice(first, first + most)) {
+    for (let i = 0; first !== -1 && i < most; i++) {
+      const block = link.needed.at(first + i);
+      if (block === undefined) break;
       bytes += block.weight === 0 ? ANSWER_BYTES / DEFAULT_BLOCKS : queuedBytes(block.weight);
       const isTooMuch = chosen.length > 0 && bytes > ANSWER_BYTES && blocksPerRequest === undefined;
       if (isTooMuch || !isFetchable(block)) break;
@@ -345,7 +346,7 @@ export class ChainSync {
   #isBelowWanted(link: PeerLink): boolean {
     const gap = this.queue.gapFrom(this.#read.height());
     const isHole = this.queue.spans.some(({ start }) => start > gap);
-    if (!isHole || gap >= link.height || (link.needed[0]?.height ?? Number.POSITIVE_INFINITY) <= gap)
+    if (!isHole || gap >= link.height || (link.needed.at(0)?.height ?? Number.POSITIVE_INFINITY) <= gap)
       return false;
     if (this.#backoff.isWaiting || !keepsWholeBlock(gap, link.height, link.pruningSeed)) return false;
     const now = this.#options.clock.milliseconds();
@@ -373,8 +374,8 @@ export class ChainSync {
     const silence = clock.seconds() - span.link.peer.traffic.lastReceived;
     const isStalled = age >= DOUBLE_ASK.stalledMs && silence > DOUBLE_ASK.stalledSeconds;
     if (!isStalled && age < DOUBLE_ASK.anyMs) return undefined;
-    const told = new Set(link.needed.map(({ key }) => key));
-    const isThere = span.blocks.every((block) => told.has(block.key) && isWhole(link, block));
+    const isTold = ({ height, key }: NeededBlock) => link.needed.atHeight(height)?.key === key;
+    const isThere = span.blocks.every((block) => isTold(block) && isWhole(link, block));
     return isThere ? span : undefined;
   }
 

@@ -4,7 +4,7 @@ import type { ChainReader } from "@anulo/storage";
 import { type IncomingBlock, readIncomingBlock } from "../chain/incoming-block.ts";
 import type { BlockEntry } from "./block-entry.ts";
 import type { QueuedBlock } from "./block-queue.ts";
-import type { Asked, NeededBlock } from "./link.ts";
+import type { Asked } from "./link.ts";
 import { MAX_BLOCK_IDS_TAKEN, type PayloadOf } from "./messages.ts";
 
 /** Blame of the original for an answer that cannot be honest. */
@@ -33,8 +33,15 @@ function checkShape(answer: PayloadOf<"chain">, overlap: number): void {
   }
 }
 
+/** A block that a peer tells of: id (32 bytes and hexadecimal) and height. */
+interface ToldBlock {
+  readonly id: Uint8Array;
+  readonly key: string;
+  readonly height: number;
+}
+
 /** Checks one block of a chain after the first; true when it is unknown. */
-function isUnknown(known: KnownBlocks, { id, key, height }: NeededBlock, isPastUnknown: boolean): boolean {
+function isUnknown(known: KnownBlocks, { id, key, height }: ToldBlock, isPastUnknown: boolean): boolean {
   const { read } = known;
   const where = read.heightOf(id);
   // Of side blocks nothing follows: ours may be of a branch whose lower blocks have left again.
@@ -48,33 +55,29 @@ function isUnknown(known: KnownBlocks, { id, key, height }: NeededBlock, isPastU
 }
 
 /**
- * The blocks of a chain that a peer tells of, which must follow one we know; pauses between them. Throws PeerFault.
+ * Checks the blocks of a chain that a peer tells of, which must follow one we know; pauses between them. Throws PeerFault.
  * Source: cryptonote_protocol_handler.inl `handle_response_chain_entry`.
  */
 export function* checkChain(
   known: KnownBlocks,
   answer: PayloadOf<"chain">,
   { overlap }: Asked & { what: "chain" },
-): Generator<void, NeededBlock[]> {
+): Generator<void, void> {
   checkShape(answer, overlap);
   const seen = new Set<string>();
   let isPastUnknown = false;
-  const blocks: NeededBlock[] = [];
   for (const [i, id] of answer.m_block_ids.entries()) {
     yield;
-    const height = answer.start_height + i;
-    const block: NeededBlock = { id, key: toHex(id), height, weight: answer.m_block_weights[i] ?? 0 };
+    const block: ToldBlock = { id, key: toHex(id), height: answer.start_height + i };
     if (seen.has(block.key)) throw new PeerFault("a block twice in a chain", LIE);
     seen.add(block.key);
     const isNew: boolean = i === 0 ? isFirstUnknown(known, block) : isUnknown(known, block, isPastUnknown);
     isPastUnknown ||= isNew;
-    blocks.push(block);
   }
-  return blocks;
 }
 
 /** The first block of a chain must be one we have or have asked for. */
-function isFirstUnknown({ read, isComing }: KnownBlocks, { id, key }: NeededBlock): boolean {
+function isFirstUnknown({ read, isComing }: KnownBlocks, { id, key }: ToldBlock): boolean {
   if (read.heightOf(id) !== undefined || read.alternativeBlock(id) !== undefined) return false;
   if (!isComing(key)) throw new PeerFault("a chain that begins nowhere", LIE);
   return true;

@@ -1,5 +1,6 @@
 import type { ByteReservation } from "@anulo/limits";
 import type { Peer } from "@anulo/p2p";
+import { NeededBlocks } from "./needed-blocks.ts";
 
 /** What a connection is busy with, as RPC tells it. Source: connection_context.h `state`. */
 export type LinkState = "synchronizing" | "standby" | "normal";
@@ -16,14 +17,6 @@ export type Asked =
       readonly keys: readonly string[];
     };
 
-/** A block to fetch: id (32 bytes and hexadecimal), height, weight in bytes (0: not told). */
-export interface NeededBlock {
-  readonly id: Uint8Array;
-  readonly key: string;
-  readonly height: number;
-  readonly weight: number;
-}
-
 /** A connected peer with what we know and want of it. */
 export interface PeerLink {
   readonly peer: Peer;
@@ -38,7 +31,7 @@ export interface PeerLink {
   score: number;
   asked: Asked | undefined;
   /** Blocks of its chain that we lack, oldest first. */
-  needed: NeededBlock[];
+  needed: NeededBlocks;
   /** The memory of `needed`, as it was told. */
   readonly neededMemory: ByteReservation;
   /** The newest block (32 bytes) of its chain that it told us of, with its height. */
@@ -91,7 +84,7 @@ export function createLink(peer: Peer): PeerLink {
     pruningSeed,
     score: 0,
     asked: undefined,
-    needed: [],
+    needed: NeededBlocks.none(),
     neededMemory: peer.reserve(0)!,
     newestTold: undefined,
     holeAskedAt: undefined,

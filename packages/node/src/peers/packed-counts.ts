@@ -2,10 +2,13 @@ import { BadBytes, blob, type Field, packedBytes } from "@anulo/protocol";
 
 const words = packedBytes(8);
 
-function numberOf(word: Uint8Array): number {
-  const value = new DataView(word.buffer, word.byteOffset, 8).getBigUint64(0, true);
-  if (value > BigInt(Number.MAX_SAFE_INTEGER)) throw new BadBytes("number above 2^53");
-  return Number(value);
+function numbersOf(joined: Uint8Array): number[] {
+  const view = new DataView(joined.buffer, joined.byteOffset, joined.byteLength);
+  return Array.from({ length: joined.length / 8 }, (_, i) => {
+    const high = view.getUint32(8 * i + 4, true);
+    if (high >= 2 ** 21) throw new BadBytes("number above 2^53");
+    return high * 2 ** 32 + view.getUint32(8 * i, true);
+  });
 }
 
 function wordOf(value: number): Uint8Array {
@@ -21,8 +24,8 @@ export const packedCounts: Field<number[]> = {
     const joined = blob.fromPortable(value);
     if (joined.length % 8 !== 0) throw new BadBytes("not a multiple of 8 bytes");
     value?.charge(joined.length);
-    return Array.from({ length: joined.length / 8 }, (_, i) => numberOf(joined.subarray(8 * i, 8 * i + 8)));
+    return numbersOf(joined);
   },
   toJson: (values) => words.toJson(values.map(wordOf)),
-  fromJson: (json) => words.fromJson(json).map(numberOf),
+  fromJson: (json) => words.fromJson(json).flatMap(numbersOf),
 };

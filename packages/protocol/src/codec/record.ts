@@ -163,8 +163,10 @@ export function packedBytes(length: number): Field<Uint8Array[]> {
       const joined = stringOf(entry);
       if (joined.length % length !== 0) throw new BadBytes(`not a multiple of ${length} bytes`);
       entry.charge((joined.length / length) * (ELEMENT_BYTES + length));
-      return Array.from({ length: joined.length / length }, (_, i) =>
-        joined.slice(i * length, (i + 1) * length),
+      // One copy for all: a buffer of its own for each value would take many times their bytes.
+      const copy = joined.slice();
+      return Array.from({ length: copy.length / length }, (_, i) =>
+        copy.subarray(i * length, (i + 1) * length),
       );
     },
     toJson: (values) => values.map((value) => toHex(ofLength(value, length))),

@@ -1,0 +1,73 @@
+import { toHex } from "@anulo/protocol";
+
+/** A block to fetch: id (32 bytes and hexadecimal), height, weight in bytes (0: not told). */
+export interface NeededBlock {
+  readonly id: Uint8Array;
+  readonly key: string;
+  readonly height: number;
+  readonly weight: number;
+}
+
+const ID_BYTES = 32;
+
+/** What a peer told of consecutive blocks. */
+export interface ToldBlocks {
+  /** Height of the first. */
+  readonly start: number;
+  /** Ids, 32 bytes each. */
+  readonly ids: readonly Uint8Array[];
+  /** Weights in bytes; empty where none were told. */
+  readonly weights: readonly number[];
+}
+
+/** Consecutive blocks of a peer's chain, oldest first, kept as bytes: peers may tell of very many. */
+export class NeededBlocks {
+  readonly #start: number;
+  readonly #ids: Uint8Array;
+  readonly #weights: Float64Array;
+  #dropped = 0;
+
+  constructor({ start, ids, weights }: ToldBlocks) {
+    this.#start = start;
+    this.#ids = new Uint8Array(ids.length * ID_BYTES);
+    for (const [i, id] of ids.entries()) this.#ids.set(id, i * ID_BYTES);
+    this.#weights = Float64Array.from(weights);
+  }
+
+  static none(): NeededBlocks {
+    return new NeededBlocks({ start: 0, ids: [], weights: [] });
+  }
+
+  get length(): number {
+    return this.#ids.length / ID_BYTES - this.#dropped;
+  }
+
+  /** Memory taken, also by blocks that were dropped. */
+  get byteLength(): number {
+    return this.#ids.byteLength + this.#weights.byteLength;
+  }
+
+  /** The block at a place, counted from the oldest; undefined beyond the newest. */
+  at(index: number): NeededBlock | undefined {
+    if (index < 0 || index >= this.length) return undefined;
+    const i = index + this.#dropped;
+    const id = this.#ids.subarray(i * ID_BYTES, (i + 1) * ID_BYTES);
+    return { id, key: toHex(id), height: this.#start + i, weight: this.#weights[i] ?? 0 };
+  }
+
+  /** The block of a height (blocks); undefined where it is none of these. */
+  atHeight(height: number): NeededBlock | undefined {
+    return this.at(height - this.#start - this.#dropped);
+  }
+
+  /** Place of the first block that meets a condition, or -1. */
+  findIndex(isMeant: (block: NeededBlock) => boolean): number {
+    for (let i = 0; i < this.length; i++) if (isMeant(this.at(i)!)) return i;
+    return -1;
+  }
+
+  /** Lets go of so many of the oldest. */
+  drop(count: number): void {
+    this.#dropped += count;
+  }
+}

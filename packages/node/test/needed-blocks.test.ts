@@ -1,0 +1,38 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { toHex } from "@anulo/protocol";
+import { NeededBlocks } from "../src/peers/needed-blocks.ts";
+
+const id = (height: number) => new Uint8Array(32).fill(height);
+
+test("needed blocks are found by place and by height, also after some were dropped", () => {
+  const blocks = new NeededBlocks({ start: 10, ids: [10, 11, 12, 13].map(id), weights: [1, 2, 3, 4] });
+  assert.equal(blocks.length, 4);
+  assert.deepEqual(blocks.at(1), { id: id(11), key: toHex(id(11)), height: 11, weight: 2 });
+  blocks.drop(2);
+  assert.equal(blocks.length, 2);
+  assert.equal(blocks.at(0)?.height, 12);
+  assert.equal(blocks.atHeight(13)?.key, toHex(id(13)));
+  assert.equal(blocks.atHeight(13)?.weight, 4);
+  for (const beyond of [11, 14]) assert.equal(blocks.atHeight(beyond), undefined);
+  assert.equal(blocks.at(2), undefined);
+  assert.equal(blocks.at(-1), undefined);
+  assert.equal(
+    blocks.findIndex(({ height }) => height === 13),
+    1,
+  );
+  assert.equal(
+    blocks.findIndex(({ height }) => height < 12),
+    -1,
+  );
+});
+
+test("needed blocks without weights have none, and are kept as bytes of their own", () => {
+  const told = [id(1)];
+  const blocks = new NeededBlocks({ start: 1, ids: told, weights: [] });
+  told[0]!.fill(9);
+  assert.equal(blocks.at(0)?.weight, 0);
+  assert.equal(blocks.at(0)?.key, toHex(id(1)));
+  assert.equal(blocks.byteLength, 32);
+  assert.equal(NeededBlocks.none().length, 0);
+});
