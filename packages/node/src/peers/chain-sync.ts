@@ -87,8 +87,9 @@ export class ChainSync {
         this.#backoff.failed();
         this.#followAgain(link);
       },
-      onFault: (error) => {
+      onFault: (error, span) => {
         this.#backoff.failed();
+        if (span !== undefined) this.#followAgain(span.link);
         options.onFault(error);
       },
     });
@@ -313,6 +314,12 @@ export class ChainSync {
     const told = newestTold === undefined ? this.#read.height() : newestTold.height + 1;
     if (told < height) {
       this.#askChain(link, { isOnward: newestTold !== undefined });
+      return;
+    }
+    if (newestTold !== undefined && !this.#has({ ...newestTold, key: toHex(newestTold.id) })) {
+      // What was fetched of it is gone again, as after a bug of ours.
+      if (this.#backoff.isWaiting) link.state = "standby";
+      else this.follow(link);
       return;
     }
     link.state = "normal";

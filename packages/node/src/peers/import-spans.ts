@@ -26,8 +26,8 @@ export interface SpanImportOptions {
   onLoose(span: Span): void;
   /** What the span builds on was known when its turn came, and is not any more. */
   onUprooted(span: Span): void;
-  /** A bug of ours. */
-  onFault(error: unknown): void;
+  /** A bug of ours, and the span, where it was one's. */
+  onFault(error: unknown, span?: Span): void;
 }
 
 function isUprooted(error: unknown): boolean {
@@ -80,7 +80,7 @@ export function createSpanImport(options: SpanImportOptions): SpanImport {
     queue.remove(span);
     if (isUprooted(error)) options.onUprooted(span);
     else if (error instanceof BadBlock || error instanceof BadBytes) options.onBad(span, error);
-    else options.onFault(error);
+    else options.onFault(error, span);
   };
   const hasNext = (span: Span) => {
     const { key } = span.blocks.at(-1)!;
@@ -97,7 +97,7 @@ export function createSpanImport(options: SpanImportOptions): SpanImport {
           () => finish(span),
           (error) => fail(span, error),
         )
-        .catch(options.onFault)
+        .catch((error) => options.onFault(error))
         .then(() => {
           staged.delete(settled);
           run();
@@ -117,7 +117,7 @@ export function createSpanImport(options: SpanImportOptions): SpanImport {
   const run = () => {
     if (isStopped || running !== undefined) return;
     running = runAll()
-      .catch(options.onFault)
+      .catch((error) => options.onFault(error))
       .then(() => {
         running = undefined;
       });
