@@ -89,10 +89,7 @@ async function killWhileStarting(run: Run, victim: Victim): Promise<void> {
 
 async function start(victim: Victim): Promise<{ daemon: RunningDaemon; openMs: number }> {
   const begin = performance.now();
-  const daemon = await startDaemon(
-    { kind: "ours" },
-    { dataDir: victim.folder, extra: ["--disable-rpc-ban"] },
-  );
+  const daemon = await startDaemon({ kind: "ours" }, flagsOf(victim));
   await call(daemon.url, "get_info");
   return { daemon, openMs: Math.round(performance.now() - begin) };
 }
