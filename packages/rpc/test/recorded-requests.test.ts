@@ -50,7 +50,8 @@ describe("recorded requests", () => {
   for (const group of groups) {
     it(`of ${group} are refused where the original program refused their params`, () => {
       let checked = 0;
-      for (const step of goldenSteps(group)) {
+      // Texts of digits are taken for numbers, as until 0.18.5.
+      for (const step of goldenSteps(group, "0.18.0")) {
         const { path, body } = step.request;
         const call = callOf(step);
         if (call === undefined || body === undefined || step.crashed || deliberate(step.id)) continue;

@@ -23,11 +23,7 @@ describe("the demanded answers", () => {
       const changes = contexts.some((context) => {
         if (!appliesTo(rule, context)) return false;
         const answer = recordedAnswer(context.step);
-        return (
-          rule.holds !== undefined ||
-          rule.ask !== undefined ||
-          !isDeepStrictEqual(rule.change(answer, context), answer)
-        );
+        return rule.holds !== undefined || !isDeepStrictEqual(rule.change(answer, context), answer);
       });
       assert.ok(changes, "no recorded answer is changed by this rule");
     });

@@ -37,9 +37,13 @@ function scalar<T extends In, In = T>(options: Scalar<T, In>): Schema<T, In, fal
   };
 }
 
-/** A text of digits is no number: today's release refuses it, too. */
-function integerOf(value: Json): bigint | number {
+/**
+ * Digits are a number for 64-bit fields only: clients send amounts in texts (monero-ts does), which the original took
+ * until 0.18.5. Source: portable_storage_val_converters.h.
+ */
+function integerOf(value: Json, bits: number): bigint | number {
   if (typeof value === "bigint" || (typeof value === "number" && Number.isInteger(value))) return value;
+  if (bits === 64 && typeof value === "string" && /^[0-9]{1,20}$/.test(value)) return BigInt(value);
   throw new BadRequest("not an integer");
 }
 
@@ -58,7 +62,7 @@ export const u64: Schema<bigint, bigint, false> = scalar({
   kind: "u64",
   zero: 0n,
   read: (value) => {
-    const number = BigInt(integerOf(value));
+    const number = BigInt(integerOf(value, 64));
     if (number < 0n || number > MAX_U64) throw new BadRequest("outside 0 to 2^64-1");
     return number;
   },
@@ -82,7 +86,7 @@ export const i64: Schema<bigint, bigint, false> = scalar({
   kind: "i64",
   zero: 0n,
   read: (value) => {
-    const number = BigInt(integerOf(value));
+    const number = BigInt(integerOf(value, 0));
     if (number < MIN_I64 || number > MAX_I64) throw new BadRequest("outside 64 bits");
     return number;
   },
@@ -99,7 +103,7 @@ function unsigned(kind: string, bits: number): Schema<number, number, false> {
     kind,
     zero: 0,
     read: (value, { of }) => {
-      const number = integerOf(value);
+      const number = integerOf(value, bits);
       if (number < 0 || number > (bits === 64 ? MAX_U64 : max)) throw new BadRequest(`outside ${bits} bits`);
       if (number <= max) return Number(number);
       if (of === "answer") throw new BadRequest("above 2^53-1");
@@ -131,7 +135,7 @@ function signed(kind: string, bits: number): Schema<number, number, false> {
     kind,
     zero: 0,
     read: (value) => {
-      const number = integerOf(value);
+      const number = integerOf(value, 0);
       if (number < -bound || number >= bound) throw new BadRequest(`outside ${bits} bits`);
       return Number(number);
     },

@@ -1,7 +1,7 @@
 import { isExactObject } from "../exact-json.ts";
 import type { Context } from "./context.ts";
 import { laxJson } from "./lax-json.ts";
-import type { GoldenAnswer, GoldenRequest, GoldenStep } from "./recording.ts";
+import type { GoldenAnswer, GoldenStep } from "./recording.ts";
 import type { Conditions, Rule } from "./rule.ts";
 import { additions } from "./rules/additions.ts";
 import { httpRules } from "./rules/http.ts";
@@ -58,13 +58,6 @@ export function demandedAnswer(context: Context): Demanded {
     volatile: [...(step.volatile ?? []), ...also, ...applied.flatMap(({ volatile = [] }) => volatile)],
     holds: Object.assign({}, ...applied.map(({ holds = {} }) => holds)),
   };
-}
-
-/** The request of a step as it is sent to programs of today. */
-export function sentRequest(context: Context): GoldenRequest {
-  const { step, dialect } = context;
-  const applied = dialect === undefined ? [] : rules.filter((rule) => rule.ask && appliesTo(rule, context));
-  return applied.reduce((request, rule) => rule.ask!(request, context), step.request);
 }
 
 export function appliesTo(rule: Rule, { step, dialect, release }: Context): boolean {

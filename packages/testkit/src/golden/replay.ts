@@ -7,7 +7,7 @@ import type { Maker } from "../programs/servers.ts";
 import { type Ending, startCast } from "./cast.ts";
 import { compareValues, type Difference } from "./compare.ts";
 import type { Context } from "./context.ts";
-import { type Demanded, demandedAnswer, sentRequest } from "./demanded.ts";
+import { type Demanded, demandedAnswer } from "./demanded.ts";
 import { Hindered } from "./hindered.ts";
 import { laxJson } from "./lax-json.ts";
 import { calledBy, type GoldenAnswer, type GoldenStep, type Recording } from "./recording.ts";
@@ -48,8 +48,7 @@ export async function replay(
       }
       checkEnding(await cast.revive(step.to), results.at(-1));
       const context = contextOf(step, maker, recording);
-      const sent = { ...step, request: sentRequest(context) };
-      const raw = await sendStep(sent, { url: cast.url(step.to), translation, patienceMs }).catch(noAnswer);
+      const raw = await sendStep(step, { url: cast.url(step.to), translation, patienceMs }).catch(noAnswer);
       if (raw.http < 0 && ++silences === mostSilences) throw new Error(`${step.to}: ${raw.reason}, again`);
       const demanded = demandedAnswer(context);
       learn(demanded, jsonOf(raw, demanded.answer), translation);

@@ -1,7 +1,7 @@
 import { type Exact, type ExactObject, isExactObject } from "../exact-json.ts";
 import type { RecordedRelease } from "../fixtures.ts";
 import type { Context } from "./context.ts";
-import type { GoldenAnswer, GoldenRequest } from "./recording.ts";
+import type { GoldenAnswer } from "./recording.ts";
 
 /** A demanded answer that is not the recorded one: where, why, and what is demanded instead. */
 export type Rule = {
@@ -13,8 +13,6 @@ export type Rule = {
   readonly dialect?: "contract";
   /** The decision behind it: S1 to S11 are the switched values of DIFFERENCES.md. */
   readonly why: string;
-  /** The request that is sent instead, where the recorded one is refused since and later steps build on it. */
-  readonly ask?: (request: GoldenRequest, context: Context) => GoldenRequest;
   /** The demanded answer; the one given, where the rule has nothing to say. */
   readonly change: (answer: GoldenAnswer, context: Context) => GoldenAnswer;
   /** Paths whose values are this run's own; their type is not. */

@@ -1,6 +1,6 @@
 import { type Exact, type ExactObject, isExactObject } from "../../exact-json.ts";
 import type { Context } from "../context.ts";
-import { type GoldenAnswer, type GoldenRequest, loadRecording } from "../recording.ts";
+import { type GoldenAnswer, loadRecording } from "../recording.ts";
 import { inJson, inResult, type Rule, refused } from "../rule.ts";
 
 const release = "0.18.0";
@@ -12,17 +12,10 @@ function answerSince(_: GoldenAnswer, { group, step }: Context): GoldenAnswer {
   return found.answer;
 }
 
-const digits = (value: Exact): Exact =>
-  typeof value === "string" && /^[0-9]+$/.test(value) ? Number(value) : value;
-
-/** A number in place of a text of digits: the parameter that a step is named after, or the only one. */
-function withNumber(request: GoldenRequest, { step }: Context): GoldenRequest {
-  if (!isExactObject(request.body)) return request;
-  const { params } = request.body;
-  const [name = ""] = /\w+(?= is numstring$)/.exec(step.id) ?? [];
-  if (Array.isArray(params)) return { ...request, body: { ...request.body, params: params.map(digits) } };
-  if (!isExactObject(params)) return request;
-  return { ...request, body: { ...request.body, params: { ...params, [name]: digits(params[name]!) } } };
+/** Whether parameters were understood, whatever came of them. */
+function isUnderstood(actual: Exact): boolean {
+  const error = isExactObject(actual) ? actual.error : undefined;
+  return !isExactObject(error) || error.code !== -32602;
 }
 
 /** Whether a step asks a node. */
@@ -48,10 +41,10 @@ const isHash = (value: Exact): boolean => /^[0-9a-f]{64}$/.test(String(value));
 export const todays: readonly Rule[] = [
   {
     id: /^(on_get_block_hash:string|(?!label|set_tx)\w+:(reserve_size|index|amount|unlock_time|below_amount|(start|end|from|to|min|max|min_block)_height|height|(min_|max_)?count|recent_cutoff|grace_blocks) is numstring)$/,
-    release,
-    why: "a text of digits is no number for fields of 64 bits (0.18.5: -32602): sent as a number",
-    ask: withNumber,
+    release: "0.18.5",
+    why: "a text of digits is a number for fields of 64 bits, as until 0.18.5: clients send amounts so",
     change: (answer) => answer,
+    holds: { ".json": isUnderstood },
   },
   {
     id: /^on_get_block_hash:too high$/,
