@@ -55,6 +55,11 @@ async function peerSection() {
       ["All messages", "all peers together", "one peer"],
       [
         ["memory held", bytes(memory.allPeersBytes), bytes(memory.onePeerBytes)],
+        [
+          "of it, only for peers that hold little",
+          bytes(memory.smallHoldersBytes),
+          bytes(memory.smallHolderBytes),
+        ],
         ["event loop", percent(work.allPeers.share), `${percent(work.onePeer.share)} before others`],
         ["sent and not read, before another response", "–", bytes(memory.unreadBytes)],
       ],

@@ -22,6 +22,7 @@ export class TimeSlice {
   readonly #options: SliceOptions;
   readonly #sliceMs: number;
   #startedAt = performance.now();
+  #isPaused = false;
 
   constructor(options: SliceOptions = {}) {
     this.#options = options;
@@ -38,8 +39,10 @@ export class TimeSlice {
     const { beforeYield, pause = setImmediate, signal } = this.#options;
     beforeYield?.();
     this.end();
+    this.#isPaused = true;
     await pause();
     signal?.throwIfAborted();
+    this.#isPaused = false;
     this.#startedAt = performance.now();
   }
 
@@ -53,9 +56,9 @@ export class TimeSlice {
     }
   }
 
-  /** Reports the last slice. */
+  /** Reports the last slice, unless the work was ended in a pause. */
   end(): void {
-    this.#options.onWork?.(performance.now() - this.#startedAt);
+    if (!this.#isPaused) this.#options.onWork?.(performance.now() - this.#startedAt);
   }
 }
 

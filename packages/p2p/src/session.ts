@@ -4,6 +4,7 @@ import type { PeerAddress, Zone } from "./address.ts";
 import { handshake, PING_OK, ping, supportFlags, timedSync } from "./commands.ts";
 import { Link, RequestFailed, type SharedLines } from "./connection/link.ts";
 import type { MemoryHolder, PeerMemory } from "./connection/peer-memory.ts";
+import { ConnectionClosed } from "./connection/shared-work.ts";
 import type { Transport } from "./connection/transport.ts";
 import { BadFrame, type Frame, type FrameHeader, responseFrame, returnCodes } from "./levin/frame.ts";
 import {
@@ -284,7 +285,8 @@ export class Session implements Peer, MemoryHolder {
   #onError(error: unknown): void {
     if (error instanceof PeerFault) this.drop(error.message, error.blame);
     else if (error instanceof BadFrame) this.drop(error.message, { score: 1 });
-    else this.#host.log.error("handling a peer's message failed", { error });
+    else if (!(error instanceof ConnectionClosed))
+      this.#host.log.error("handling a peer's message failed", { error });
   }
 
   #answer(command: number, payload: Uint8Array): void {

@@ -11,6 +11,10 @@ export const sharedLimits = {
     allPeersBytes: 192 * MiB,
     /** Memory that one peer may make us hold: one message of the longest kind, and some. */
     onePeerBytes: 112 * MiB,
+    /** Connections that hold no more than this are small ones: they are dropped last to make room. */
+    smallHolderBytes: 1 * MiB,
+    /** Of all peers' memory, what only small ones get, so that whoever fills the rest costs nobody else a connection. */
+    smallHoldersBytes: 32 * MiB,
     /** A peer that has not read this much of what it was sent gets no further response. */
     unreadBytes: 2 * MiB,
   },

@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type MemoryHolder, PeerMemory, SharedMemory } from "../src/connection/peer-memory.ts";
 
-function holders(capacity: number, directions: readonly ("in" | "out")[]) {
+function holders(capacity: number, directions: readonly ("in" | "out")[], keptForSmall = 0) {
   const open: MemoryHolder[] = [];
-  const shared = new SharedMemory(() => open, capacity);
+  const shared = new SharedMemory(() => open, { capacity, keptForSmall });
   const all = directions.map((direction) => {
     const memory = new PeerMemory(shared);
     const frames = memory.reserve(0)!;
@@ -69,4 +69,22 @@ test("where only who asks holds anything, it is refused and keeps what it has", 
   assert.equal(only!.memory.reserve(20 * MiB), undefined);
   assert.equal(only!.isOpen, true);
   assert.equal(shared.budget.used, 100 * MiB);
+});
+
+// Closes: strangers whose messages are still being handled when they are dropped, at an honest peer's expense.
+test("who holds little gets memory while what dropped connections held is still being released", () => {
+  const { shared, all } = holders(10 * MiB, ["in", "in", "in"], 2 * MiB);
+  const [greedy, other, honest] = all;
+  const handled = greedy!.memory.reserve(8 * MiB)!;
+  assert.equal(
+    other!.memory.reserve(2 * MiB),
+    undefined,
+    "large ones get nothing of what is kept for small ones",
+  );
+  assert.equal(greedy!.isOpen, false, "the largest was dropped, and holds what is being handled");
+  assert.equal(shared.budget.used, 8 * MiB);
+  assert.equal(honest!.memory.reserve(MiB / 2)?.bytes, MiB / 2);
+  assert.deepEqual([other!.isOpen, honest!.isOpen], [true, true]);
+  handled.release();
+  assert.equal(other!.memory.reserve(2 * MiB)?.bytes, 2 * MiB);
 });

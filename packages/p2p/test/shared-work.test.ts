@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setImmediate } from "node:timers/promises";
-import { SharedWork } from "../src/connection/shared-work.ts";
+import { runSliced } from "@anulo/limits";
+import { ConnectionClosed, PeerWork, SharedWork } from "../src/connection/shared-work.ts";
 import { FakeClock } from "./fakes.ts";
 
 const turnsOfTheLoop = async () => {
@@ -60,4 +61,20 @@ test("the event loop turns between two slices, and who waits goes on when all is
   assert.equal(most, 1);
   work.stop();
   await Promise.all(turns);
+});
+
+// Closes: work that goes on, and memory that is held, for peers who have left.
+test("work for a connection ends when it closes, also what had not begun", async () => {
+  const shared = new SharedWork(new FakeClock());
+  const [left, other] = [new PeerWork(shared), new PeerWork(shared)];
+  const steps = (function* () {
+    for (;;) yield;
+  })();
+  const endless = runSliced(steps, left.slicing) as Promise<void>;
+  const waiting = other.slicing.pause!();
+  left.close();
+  await assert.rejects(endless, ConnectionClosed);
+  assert.equal(steps.next().done, true);
+  await assert.rejects(left.slicing.pause!() as Promise<unknown>, ConnectionClosed);
+  await waiting;
 });

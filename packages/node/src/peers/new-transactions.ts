@@ -78,6 +78,6 @@ export async function takeTransactions(
     }
   } finally {
     options.relay.tell(fresh, link);
-    await slice.yield();
+    slice.end();
   }
 }

@@ -137,6 +137,7 @@ export class Link implements Turn {
     if (!this.#isOpen) return;
     this.#isOpen = false;
     this.memory.close();
+    this.work.close();
     this.#queue.close();
     this.#arriving.release();
     this.#lines.down.leave(this);

@@ -1,8 +1,7 @@
 import { ByteBudget, type ByteReservation } from "@anulo/limits";
 import { sharedLimits } from "../shared-limits.ts";
 
-/** An incoming peer that holds less is not dropped to make room while another one is left. */
-const SMALL_BYTES = 1024 * 1024;
+const { allPeersBytes, onePeerBytes, smallHolderBytes, smallHoldersBytes } = sharedLimits.memory;
 
 /** A connection that holds memory, and can be closed to get it back. */
 export interface MemoryHolder {
@@ -14,29 +13,37 @@ export interface MemoryHolder {
 /** The memory of all connections of a network. */
 export class SharedMemory {
   readonly budget: ByteBudget;
+  /** Bytes of the budget that only connections get which hold little. */
+  readonly keptForSmall: number;
   readonly #holders: () => Iterable<MemoryHolder>;
 
-  constructor(holders: () => Iterable<MemoryHolder>, capacity: number = sharedLimits.memory.allPeersBytes) {
+  constructor(
+    holders: () => Iterable<MemoryHolder>,
+    { capacity = allPeersBytes, keptForSmall = smallHoldersBytes } = {},
+  ) {
     this.budget = new ByteBudget(capacity);
+    this.keptForSmall = keptForSmall;
     this.#holders = holders;
   }
 
-  /** Closes connections, the one that holds most first, until `bytes` are available. */
-  makeRoom(bytes: number): void {
+  /** Closes connections, the one that holds most first, until `bytes` are available; false where that many aren't. */
+  makeRoom(bytes: number): boolean {
     while (this.budget.available < bytes) {
       const largest = this.#largest();
-      if (largest === undefined) return;
+      if (largest === undefined) return false;
       const before = this.budget.used;
       largest.drop("holds too much memory");
-      if (this.budget.used >= before) return;
+      // What is being handled for it is released later: closing more connections meanwhile would help nobody.
+      if (this.budget.used >= before) return this.budget.available >= bytes;
     }
+    return true;
   }
 
-  /** Incoming peers go first: whom we called ourselves is less likely to be an attacker. */
+  /** Incoming peers that hold much go first: whom we called ourselves is less likely to be an attacker. */
   #largest(): MemoryHolder | undefined {
     let largest: MemoryHolder | undefined;
     const rank = ({ direction, memory: { used } }: MemoryHolder) =>
-      direction === "in" && used > SMALL_BYTES ? used + this.budget.capacity : used;
+      direction === "in" && used > smallHolderBytes ? used + this.budget.capacity : used;
     for (const holder of this.#holders()) {
       if (holder.memory.used > 0 && (largest === undefined || rank(holder) > rank(largest))) largest = holder;
     }
@@ -52,7 +59,7 @@ export class PeerMemory {
 
   constructor(shared: SharedMemory) {
     this.#shared = shared;
-    this.#budget = new ByteBudget(sharedLimits.memory.onePeerBytes, shared.budget);
+    this.#budget = new ByteBudget(onePeerBytes, shared.budget);
   }
 
   /** Bytes held. */
@@ -70,7 +77,7 @@ export class PeerMemory {
     const reservation = this.#budget.reserve(0)!;
     const resize = (size: number): boolean => {
       const more = size - reservation.bytes;
-      if (more > 0 && this.#budget.used + more <= this.#budget.capacity) this.#shared.makeRoom(more);
+      if (more > 0 && !this.#hasRoom(more)) return false;
       // Making room may have closed this very connection.
       return (more <= 0 || !this.#isClosed) && reservation.resize(size);
     };
@@ -82,5 +89,12 @@ export class PeerMemory {
       resize,
       release: () => reservation.release(),
     };
+  }
+
+  /** Whoever holds little finds room also where all others together hold as much as they may. */
+  #hasRoom(bytes: number): boolean {
+    const total = this.#budget.used + bytes;
+    if (total > this.#budget.capacity) return false;
+    return this.#shared.makeRoom(bytes + (total <= smallHolderBytes ? 0 : this.#shared.keptForSmall));
   }
 }

@@ -2,9 +2,19 @@ import { type SliceOptions, WorkBudget } from "@anulo/limits";
 import type { Clock } from "../clock.ts";
 import { sharedLimits } from "../shared-limits.ts";
 
+/** The connection closed while work for it waited: the work ends there. */
+export class ConnectionClosed extends Error {
+  override name = "ConnectionClosed";
+
+  constructor() {
+    super("the connection is closed");
+  }
+}
+
 interface Waiting {
   readonly peer: WorkBudget;
   readonly resolve: () => void;
+  readonly reject: (error: ConnectionClosed) => void;
 }
 
 /** The processor time of all peers of a network: each slice of work waits for its turn. */
@@ -28,12 +38,24 @@ export class SharedWork {
     return this.#waiting.size === 0 && this.#budget.waitMs === 0 ? undefined : this.nextTurn(peer);
   }
 
-  /** Resolves when it is this peer's turn for a slice; before it, the event loop turns at least once. */
+  /**
+   * Resolves when it is this peer's turn for a slice; before it, the event loop turns at least once. Rejects with
+   * ConnectionClosed when the peer leaves.
+   */
   nextTurn(peer: WorkBudget): Promise<void> {
-    return new Promise((resolve) => {
-      this.#waiting.add({ peer, resolve });
+    return new Promise((resolve, reject) => {
+      this.#waiting.add({ peer, resolve, reject });
       this.#schedule();
     });
+  }
+
+  /** Ends what waits for a peer's turn. */
+  leave(peer: WorkBudget): void {
+    for (const waiting of this.#waiting) {
+      if (waiting.peer !== peer) continue;
+      this.#waiting.delete(waiting);
+      waiting.reject(new ConnectionClosed());
+    }
   }
 
   charge(peer: WorkBudget, milliseconds: number): void {
@@ -87,6 +109,7 @@ export class SharedWork {
 export class PeerWork {
   readonly #shared: SharedWork;
   readonly #budget: WorkBudget;
+  #isClosed = false;
   /** Whether the message being taken measures itself. */
   #isSliced = false;
 
@@ -99,11 +122,18 @@ export class PeerWork {
     return this.#shared.turn(this.#budget);
   }
 
-  /** Options of slices that wait for the peer's turns and are charged to it. */
+  /** What waits for a turn, or will, rejects with ConnectionClosed. */
+  close(): void {
+    this.#isClosed = true;
+    this.#shared.leave(this.#budget);
+  }
+
+  /** Options of slices that wait for the peer's turns and are charged to it; a closed connection gets none. */
   get slicing(): SliceOptions {
     this.#isSliced = true;
     return {
-      pause: () => this.#shared.nextTurn(this.#budget),
+      pause: () =>
+        this.#isClosed ? Promise.reject(new ConnectionClosed()) : this.#shared.nextTurn(this.#budget),
       onWork: (milliseconds) => this.#shared.charge(this.#budget, milliseconds),
     };
   }
