@@ -40,7 +40,7 @@ function ageCdf(seconds: number, { shape, scale, lockSeconds, windowSeconds } = 
 
 /** Probability of each block that is old enough, of those draws that are not thrown away. */
 function blockProbabilities(parameters = original): number[] {
-  const usable = cumulative.length - 10;
+  const usable = cumulative.length - 9;
   const outputs = cumulative[usable - 1]!;
   const blocksInAYear = 262_800;
   const outputsOfTheYear = cumulative.at(-1)! - cumulative[cumulative.length - blocksInAYear - 1]!;
@@ -129,10 +129,23 @@ test("a ring's candidates are distinct, old enough, and hold the real output and
   assert.equal(new Set(indices).size, 75);
   assert.ok([7, 12_345, real].every((index) => indices.includes(index)));
   assert.ok(indices.every((index) => index < available));
-  assert.deepEqual(
-    indices,
-    [...indices].sort((a, b) => a - b),
+  // The real one and its earlier ring come first, then the picks: not sorted.
+  assert.deepEqual(indices.slice(0, 3), [7, 12_345, real]);
+  const picks = indices.slice(3);
+  assert.notDeepEqual(
+    picks,
+    picks.toSorted((a, b) => a - b),
   );
+});
+
+test("outputs of the youngest block that can be spent are picked", () => {
+  // The last but nine of these blocks has half of all outputs.
+  const few = [...Array.from({ length: 40 }, (_, i) => 10 * (i + 1)), 800];
+  const chain = [...few, ...Array.from({ length: 9 }, (_, i) => 801 + i)];
+  const pick = createDecoyPicker(chain, seededRandom("youngest"));
+  const picks = Array.from({ length: 2000 }, pick).filter((index) => index !== undefined);
+  assert.ok(picks.filter((index) => index >= 400).length > 100);
+  assert.ok(picks.every((index) => index < 800));
 });
 
 test("on a short chain every output is a candidate", () => {

@@ -10,6 +10,7 @@ import { createStore, openStore } from "../src/file/store.ts";
 import { createKeys } from "../src/keys/wallet-keys.ts";
 import { createLedger, type Ledger } from "../src/ledger.ts";
 import type { OutgoingPayment, OwnedOutput } from "../src/state.ts";
+import { pickCandidates } from "../src/transfer/decoys.ts";
 import { createRings, type OutputSource, type RingMemory } from "../src/transfer/rings.ts";
 import { RING_SIZE, type Ring } from "../src/transfer/stages.ts";
 import { createChain, receive, seededRandom } from "./transfer-fixture.ts";
@@ -27,6 +28,12 @@ function memoryOf(ledger: Ledger): RingMemory {
 }
 
 const emptyLedger = () => createLedger("regtest", settings);
+/** A key and commitment of its own for each index, so that no two candidates are alike. */
+function strangerAt(globalIndex: number) {
+  const { spendPublic, viewPublic } = createKeys(seededRandom(`stranger ${globalIndex}`));
+  return { key: spendPublic, commitment: viewPublic };
+}
+
 const indicesOf = ({ members }: Ring) => members.map(({ globalIndex }) => globalIndex);
 
 async function ringFor(
@@ -58,6 +65,31 @@ test("the node is asked for the earlier ring among other outputs", async () => {
   await ringFor(ledger, owned, { ...chain, outputs });
   assert.ok(indicesOf(ring).every((index) => asked.includes(index)));
   assert.ok(asked.length > 2 * RING_SIZE);
+});
+
+test("a ring takes what was picked first, and the node is not told the order", async () => {
+  const chain = createChain(1000, 20, [owned]);
+  const { cumulative } = await chain.hiddenCounts();
+  const wanted = { cumulative, real: 4000, earlierRing: [], count: 75 };
+  const picked = pickCandidates(wanted, seededRandom("order"));
+  const locked = new Set([picked[2], picked[9]]);
+  const asked: number[] = [];
+  const outputs: OutputSource["outputs"] = async (names) => {
+    asked.push(...names.map(({ globalIndex }) => globalIndex));
+    const answers = await chain.outputs(names);
+    return answers.map((answer, i) => {
+      const { globalIndex } = names[i]!;
+      if (globalIndex === 4000) return answer;
+      return { ...answer, ...strangerAt(globalIndex), unlocked: !locked.has(globalIndex) };
+    });
+  };
+  const source = { ...chain, outputs };
+  const memory: RingMemory = { ringOf: () => undefined, remember: async () => undefined };
+  const [ring] = await createRings({ inputs: [owned], source, memory, random: seededRandom("order") });
+  const first = picked.filter((index) => !locked.has(index)).slice(0, RING_SIZE);
+  const ascending = (indices: readonly number[]) => [...indices].sort((a, b) => a - b);
+  assert.deepEqual(indicesOf(ring!), ascending(first));
+  assert.deepEqual(asked, ascending(picked));
 });
 
 test("rings survive closing the wallet", async () => {

@@ -19,9 +19,13 @@ const BLOCKS_IN_A_YEAR = (86_400 * 365) / BLOCK_SECONDS;
 /** Number of RingCT outputs in the chain up to and including each block, from the first block on. */
 export type CumulativeOutputs = readonly number[];
 
-/** Number of outputs old enough to be in a ring: those of all blocks but the newest nine. */
+/** Number of blocks whose outputs the next block may spend: all but the newest nine. */
+const spendableBlockCount = (cumulative: CumulativeOutputs): number =>
+  Math.max(0, cumulative.length - (SPENDABLE_AGE - 1));
+
+/** Number of outputs old enough to be in a ring. */
 export function spendableOutputCount(cumulative: CumulativeOutputs): number {
-  return cumulative[cumulative.length - SPENDABLE_AGE] ?? 0;
+  return cumulative[spendableBlockCount(cumulative) - 1] ?? 0;
 }
 
 /** Index of the first block after which there are more than `outputIndex` outputs, among the first `end` blocks. */
@@ -52,8 +56,8 @@ export function createDecoyPicker(
   cumulative: CumulativeOutputs,
   random: RandomSource,
 ): () => number | undefined {
-  const end = cumulative.length - SPENDABLE_AGE;
-  const outputCount = cumulative[end - 1] ?? 0;
+  const end = spendableBlockCount(cumulative);
+  const outputCount = spendableOutputCount(cumulative);
   if (outputCount === 0) throw new RangeError("the chain has no output old enough for a ring");
   const blocks = Math.min(cumulative.length, BLOCKS_IN_A_YEAR);
   const before = blocks < cumulative.length ? cumulative[cumulative.length - blocks - 1]! : 0;
@@ -92,20 +96,21 @@ function allIndices(available: number, real: number): number[] {
 }
 
 /**
- * Global indices to ask the node for, ascending: the real one, its earlier ring, and decoys; fewer than `count` when
- * the chain has no more.
+ * Global indices in the order of picking: the earlier ring, the real one, and decoys; fewer than `count` when the
+ * chain has no more. As no index is picked twice, later picks follow the distribution less closely than earlier ones.
+ * The order shows which one is real, so it stays secret. Source: wallet2.cpp `get_outs`.
  */
 export function pickCandidates(request: CandidateRequest, random: RandomSource): number[] {
   const { cumulative, real, earlierRing, count } = request;
   const available = spendableOutputCount(cumulative);
   if (available <= count) return allIndices(available, real);
-  const picked = new Set([real, ...earlierRing.filter((index) => index < available)]);
+  const picked = new Set([...earlierRing.filter((index) => index < available), real]);
   const pick = createDecoyPicker(cumulative, buffered(random));
   for (let draw = 0; draw < MAX_DRAWS && picked.size < count && picked.size < available; ++draw) {
     const index = pick();
-    if (index !== undefined && index < available) picked.add(index);
+    if (index !== undefined) picked.add(index);
   }
-  return [...picked].sort((a, b) => a - b);
+  return [...picked];
 }
 
 /** Outputs of one visible amount that may be in a ring, and how many of them are young. */
@@ -133,11 +138,11 @@ export function pickVisibleCandidates(
   const { available, real, earlierRing, count } = request;
   const { unlocked, recent } = available;
   if (unlocked <= count) return allIndices(unlocked, real);
-  const picked = new Set([real, ...earlierRing.filter((index) => index < unlocked)]);
+  const picked = new Set([...earlierRing.filter((index) => index < unlocked), real]);
   const young = recentDecoys(available, real, count);
   while (picked.size < count) {
     const among = picked.size - 1 < young ? recent : unlocked;
     picked.add(unlocked - among + Math.floor(Math.sqrt(randomReal(random)) * among));
   }
-  return [...picked].sort((a, b) => a - b);
+  return [...picked];
 }

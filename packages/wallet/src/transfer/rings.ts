@@ -13,7 +13,6 @@ import {
   spendableOutputCount,
 } from "./decoys.ts";
 import { agreesWith, type OutputCounts } from "./output-counts.ts";
-import { shuffled } from "./random.ts";
 import { RING_SIZE, type Ring, type RingMember } from "./stages.ts";
 
 /** One and a half rings; for RingCT as many more as there may be young coinbase outputs, which are locked for longer. */
@@ -57,11 +56,8 @@ export type RingRequest = {
   readonly random: RandomSource;
 };
 
-type Candidates = {
-  readonly input: OwnedOutput;
-  readonly earlierRing: readonly number[];
-  readonly indices: readonly number[];
-};
+/** `indices`: the real output and those that may hide it, in the order in which they were picked. */
+type Candidates = { readonly input: OwnedOutput; readonly indices: readonly number[] };
 
 const realIndexOf = (input: OwnedOutput): number => Number(input.globalIndex);
 /** The amount by which the chain lists an output. */
@@ -108,21 +104,17 @@ async function usabilityOf(likely: readonly NodeOutput[]): Promise<IsUsable> {
     (output.unlocked && isInMainSubgroup(output.key) && isInMainSubgroup(output.commitment));
 }
 
-type Ordered = { readonly input: OwnedOutput; readonly others: readonly number[] };
+/** The candidates but the real one. */
+const othersOf = ({ input, indices }: Candidates): number[] =>
+  indices.filter((index) => index !== realIndexOf(input));
 
-/** The other members of the earlier ring, then candidates in random order; each once. */
-function inOrder({ input, earlierRing, indices }: Candidates, random: RandomSource): Ordered {
-  const others = new Set([...earlierRing, ...shuffled(indices, random)]);
-  others.delete(realIndexOf(input));
-  return { input, others: [...others] };
-}
-
-/** The real output, then others until the ring is full. */
-function chooseMembers({ input, others }: Ordered, answerOf: Answers, isUsable: IsUsable): Ring {
+/** The real output, then those picked first until the ring is full. */
+function chooseMembers(candidates: Candidates, answerOf: Answers, isUsable: IsUsable): Ring {
+  const { input } = candidates;
   const real = realIndexOf(input);
   const amount = listedAmount(input);
   const members = [checkRealOutput(input, answerOf(amount, real))];
-  for (const globalIndex of others) {
+  for (const globalIndex of othersOf(candidates)) {
     if (members.length === RING_SIZE) break;
     const answer = answerOf(amount, globalIndex);
     if (answer === undefined || !isUsable(answer)) continue;
@@ -169,23 +161,23 @@ function drawCandidates(
     input.rct || available === undefined
       ? pickCandidates({ ...wanted, cumulative, count: CANDIDATES }, random)
       : pickVisibleCandidates({ ...wanted, available, count: VISIBLE_CANDIDATES }, random);
-  return { input, earlierRing, indices };
+  return { input, indices };
 }
 
 async function drawRings(request: RingRequest, surroundings: Surroundings): Promise<Ring[]> {
-  const { inputs, source, random } = request;
+  const { inputs, source } = request;
   const candidates = inputs.map((input) => drawCandidates(input, surroundings, request));
+  // In ascending order: the node must not learn in which order they were picked.
   const names = candidates.flatMap(({ input, indices }) =>
-    indices.map((globalIndex) => ({ amount: listedAmount(input), globalIndex })),
+    indices.toSorted((a, b) => a - b).map((globalIndex) => ({ amount: listedAmount(input), globalIndex })),
   );
   const answerOf = await fetchOutputs(source, names);
-  const ordered = candidates.map((each) => inOrder(each, random));
-  const likely = ordered.flatMap(({ input, others }) => {
-    const answers = others.flatMap((index) => answerOf(listedAmount(input), index) ?? []);
+  const likely = candidates.flatMap((each) => {
+    const answers = othersOf(each).flatMap((index) => answerOf(listedAmount(each.input), index) ?? []);
     return answers.filter(({ unlocked }) => unlocked).slice(0, RING_SIZE - 1);
   });
   const isUsable = await usabilityOf(likely);
-  return mapPatiently(ordered, (each) => chooseMembers(each, answerOf, isUsable));
+  return mapPatiently(candidates, (each) => chooseMembers(each, answerOf, isUsable));
 }
 
 /** Asks for the number of RingCT outputs, and checks it against what the wallet has. */
