@@ -9,6 +9,7 @@ import {
   realProgramsMissing,
   startDaemon,
   startWallet,
+  todaysPrograms,
 } from "@anulo/testkit";
 
 /** Whose programs play. */
@@ -18,20 +19,29 @@ export const otherSide = { ours: "real", real: "ours" } as const;
 
 type Dialect = "contract" | "upstream";
 
-function makerOf(side: Side, dialect: Dialect): Maker {
-  return side === "real" ? { kind: "real" } : { kind: "ours", dialect };
+function makerOf(side: Side, dialect: Dialect, originals: string | undefined): Maker {
+  if (side === "ours") return { kind: "ours", dialect };
+  return originals === undefined ? { kind: "real" } : { kind: "real", folder: originals };
 }
 
 /** Options of a test that needs the original programs: skipped, with the reason, where they are missing. */
 export const needsRealPrograms = { skip: realProgramsMissing() ?? false } as const;
 
+/** Options of a test that holds ours against today's release: skipped where ANULO_TODAY_PROGRAMS names none. */
+export const needsTodaysPrograms = {
+  skip: todaysPrograms() === undefined ? "ANULO_TODAY_PROGRAMS names no release of today" : false,
+} as const;
+
 /** Something a test has started and must end, whatever happens. */
 export type Stoppable = { stop(): Promise<void> };
 
-/** Runs a test's body and then ends all it has started, last first. */
-export async function onStage<T>(play: (stage: Stage) => Promise<T>): Promise<T> {
+/**
+ * Runs a test's body and then ends all it has started, last first. The original programs are those installed, or
+ * those in the folder `originals`.
+ */
+export async function onStage<T>(play: (stage: Stage) => Promise<T>, originals?: string): Promise<T> {
   const started: Stoppable[] = [];
-  const stage = createStage(started);
+  const stage = createStage(started, originals);
   try {
     return await play(stage);
   } finally {
@@ -51,16 +61,21 @@ export type Stage = {
 
 export type WalletOrder = { readonly mnemonic: string; readonly daemonPort: number };
 
-function createStage(started: Stoppable[]): Stage {
+function createStage(started: Stoppable[], originals: string | undefined): Stage {
   const keep = <S extends Stoppable>(program: S): S => {
     started.push(program);
     return program;
   };
-  const service: Stage["service"] = async (side, daemonPort) =>
-    keep(await startWallet(makerOf(side, "upstream"), daemonPort === undefined ? {} : { daemonPort }));
+  // Today's wallet service takes the forks of regtest for a mistake.
+  const extra = (side: Side) =>
+    side === "real" && originals !== undefined ? ["--allow-mismatched-daemon-version"] : [];
+  const service: Stage["service"] = async (side, daemonPort) => {
+    const options = { extra: extra(side), ...(daemonPort !== undefined && { daemonPort }) };
+    return keep(await startWallet(makerOf(side, "upstream", originals), options));
+  };
   return {
     daemon: async (side, dialect = "contract", options = {}) =>
-      keep(await startDaemon(makerOf(side, dialect), options)),
+      keep(await startDaemon(makerOf(side, dialect, originals), options)),
     service,
     wallet: async (side, { mnemonic, daemonPort }) => {
       const actor = actorOf(await service(side, daemonPort), mnemonic);

@@ -33,21 +33,20 @@ function addressFor(addresses: Addresses, count: number, number: (bound: number)
   return kind === 0 ? addresses.standard : addresses.subaddresses[number(addresses.subaddresses.length)]!;
 }
 
-/** To one and to many, to each kind of address, at each priority, with and without lock; every tenth a whole output. */
+/** To one and to many, to each kind of address, at each priority; every tenth a whole output. */
 export function planPayments(count: number, addresses: Addresses): PlannedPayment[] {
   const number = seededNumbers(2022);
   return Array.from({ length: count }, (_, at): PlannedPayment => {
     const priority = number(5);
-    const unlock_time = number(10) === 0 ? 5 : 0;
     if (at % 10 === 9) {
       const address = addressFor(addresses, 1, number);
-      return { kind: "sweep", params: { address, priority, unlock_time, outputs: 1 + number(3) } };
+      return { kind: "sweep", params: { address, priority, outputs: 1 + number(3) } };
     }
     const length = destinationCount(number);
     const destinations = Array.from({ length }, () => ({
       address: addressFor(addresses, length, number),
       amount: coin / 10n + BigInt(number(1_000_000_000)) * 1_000n,
     }));
-    return { kind: "transfer", params: { destinations, priority, unlock_time } };
+    return { kind: "transfer", params: { destinations, priority } };
   });
 }

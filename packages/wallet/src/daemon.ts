@@ -52,13 +52,14 @@ const NOWHERE = "http://127.0.0.1:0";
 
 const MiB = 1024 * 1024;
 
-/** Bytes of answers that run long: blocks as the original cuts them, 100 transactions, a number or two a block. */
+/** Bytes of answers that run long: blocks as the original cuts them, 100 transactions, a number or two a block, a pool. */
 const LONG_ANSWERS: { readonly [K in keyof typeof daemonMethods]?: number } = {
   getBlocksBin: 256 * MiB,
   getTransactions: 32 * MiB,
   getTransactionPoolHashesBin: 32 * MiB,
   getOutputDistributionBin: 16 * MiB,
   getOutputHistogram: 16 * MiB,
+  getTxpoolBacklog: 32 * MiB,
 };
 const answerBytes = new Map<Call, number>(
   Object.entries(LONG_ANSWERS).map(([key, bytes]) => [

@@ -16,6 +16,8 @@ export type Preferences = {
   readonly mergesDestinations: boolean;
   /** Keys, destinations and payment ids of transactions made are kept. */
   readonly keepsTxInfo: boolean;
+  /** A payment that names no priority gets the one that pool and blocks call for. */
+  readonly choosesPriority: boolean;
   /** Rewards of blocks are not looked at. */
   readonly skipsCoinbase: boolean;
 };
@@ -31,6 +33,7 @@ export const DEFAULT_PREFERENCES: Preferences = {
   ...usuallyKept,
   mergesDestinations: false,
   keepsTxInfo: true,
+  choosesPriority: true,
   skipsCoinbase: false,
 };
 
@@ -54,6 +57,7 @@ export function preferencesOf(settings: ReadonlyMap<string, Json>): Preferences 
     ...(kept.keptValue === 0n && kept.keptCount === 0n ? usuallyKept : kept),
     mergesDestinations: flag("merge_destinations", false),
     keepsTxInfo: flag(settings.has("store_tx_info") ? "store_tx_info" : "store_tx_keys", true),
+    choosesPriority: number("default_priority", 0n) === 0n && flag("auto_low_priority", true),
     skipsCoinbase: number("refresh_type", 1n) === NO_COINBASE,
   };
 }

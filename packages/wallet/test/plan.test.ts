@@ -157,6 +157,40 @@ test("destinations that pay the fee must be worth it, and fit one transaction", 
   await assert.rejects(payment(many, groups), /cannot be split/);
 });
 
+test("payments, sweeps and payments whose destinations pay the fee pay for their weight alike", async () => {
+  // Some bytes lighter than it is estimated, as most transactions are.
+  const lighter: PlanContext = {
+    ...context,
+    weigh: async ({ inputs, destinations }) =>
+      estimatedWeight(inputs.length, outputCount(destinations, inputs), 0) - 7 * inputs.length,
+  };
+  const owned = [outputOf(3n * coin, 100), outputOf(4n * coin, 500)];
+  const pay = (paysFee: boolean) =>
+    planPayment(
+      {
+        destinations: [{ ...destinationOf(receivers[0]!, 5n * coin), paysFee }],
+        groups: [owned],
+        dustGroups: [],
+        preferable: owned,
+        random,
+        preferences: DEFAULT_PREFERENCES,
+      },
+      lighter,
+    );
+  const sweep = {
+    destination: destinationOf(receivers[0]!, 0n),
+    outputs: 1,
+    inputs: owned,
+    dust: [],
+    random,
+  };
+  const planned = [await pay(false), await pay(true), await planSweep(sweep, lighter)].flat();
+  assert.equal(planned.length, 3);
+  const ofWeight = feeOfWeight(estimatedWeight(2, 2, 0) - 14, fee.feePerByte, fee.quantizationMask);
+  assert.ok(ofWeight < estimatedFee(2, 2, lighter));
+  for (const each of planned) assert.equal(each.fee, ofWeight);
+});
+
 /** Weighs as it estimates, so that a fee can be foreseen to the last atomic unit. */
 const exactContext: PlanContext = {
   ...context,

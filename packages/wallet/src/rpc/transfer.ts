@@ -17,8 +17,8 @@ import { WalletRefusal } from "../refusal.ts";
 import type { WalletContext } from "../service.ts";
 import { parseDestinations, withFeePayers } from "../transfer/destinations.ts";
 import { type PendingTransaction, readMetadata, writeMetadata } from "../transfer/metadata.ts";
-import { DEFAULT_PRIORITY } from "../transfer/node.ts";
 import type { Sweep } from "../transfer/prepare.ts";
+import { adjustPriority } from "../transfer/priority.ts";
 import { RING_SIZE } from "../transfer/stages.ts";
 import {
   type Made,
@@ -236,7 +236,11 @@ export const transferHandlers = implementFor<WalletContext>()(declared.transfers
       const pending = parseMetadata(hex);
       return { tx_hash: toHex(await submitPending(wallet, pending)) };
     }),
-  getDefaultFeePriority: () => ({ priority: DEFAULT_PRIORITY }),
+  async getDefaultFeePriority(_, { opened: { wallet } }) {
+    const priority = await adjustPriority(wallet, 0);
+    if (priority === 0) throw new WalletRefusal("UNKNOWN_ERROR", "Failed to get adjusted fee priority");
+    return { priority };
+  },
   estimateTxSizeAndWeight: ({ n_inputs, n_outputs, ring_size, rct }) =>
     estimateSize({ inputs: n_inputs, outputs: n_outputs, ringSize: ring_size || RING_SIZE }, rct),
 });

@@ -12,8 +12,6 @@ import type { Relay } from "./submit.ts";
 const GRACE_BLOCKS = 10;
 /** Bytes. Source: cryptonote_config.h CRYPTONOTE_BLOCK_GRANTED_FULL_REWARD_ZONE_V5. */
 const SMALLEST_MEDIAN = 300_000;
-/** What a transfer pays that names no priority: the least. */
-export const DEFAULT_PRIORITY = 1;
 /** Priorities 1 to 4: unimportant, normal, elevated, priority. */
 const HIGHEST_PRIORITY = 4;
 
@@ -50,7 +48,7 @@ function feeLimits({ lastBlockReward, height }: SeenChain): readonly bigint[] {
 export async function feeRateOf(daemon: Daemon, priority: number, seen: SeenChain): Promise<FeeRate> {
   const asked = checked(daemon.client.getFeeEstimate({ grace_blocks: GRACE_BLOCKS }));
   const answer = await asked.catch(refuseTransfer);
-  const level = Math.min(priority === 0 ? DEFAULT_PRIORITY : priority, HIGHEST_PRIORITY) - 1;
+  const level = Math.min(Math.max(priority, 1), HIGHEST_PRIORITY) - 1;
   const feePerByte = answer.fees[level];
   if (feePerByte === undefined || feePerByte === 0n)
     throw new WalletRefusal("GENERIC_TRANSFER_ERROR", "the node did not tell its fees");

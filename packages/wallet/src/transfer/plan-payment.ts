@@ -173,14 +173,9 @@ async function closeSubtracting({ context, unpaid, drafts }: Progress, draft: Dr
       "GENERIC_TRANSFER_ERROR",
       "transfers whose destinations pay the fee cannot be split over multiple transactions",
     );
-  let fee = estimatedFee(inputs.length, outputCount(destinations, inputs), context);
-  for (;;) {
-    const planned = withFeeSubtracted([...inputs], destinations, fee);
-    draft.planned = planned;
-    const needed = await neededFee(planned, context);
-    if (needed <= fee) return;
-    fee = needed;
-  }
+  const estimate = estimatedFee(inputs.length, outputCount(destinations, inputs), context);
+  const planWith = (fee: bigint) => withFeeSubtracted([...inputs], destinations, fee);
+  draft.planned = await settleFee(planWith, await neededFee(planWith(estimate), context), context);
 }
 
 /** Fixes the fee of the current draft and goes on to the next one, or finds that its inputs don't cover the fee. */
@@ -201,8 +196,8 @@ async function closeDraft(progress: Progress): Promise<void> {
   progress.isShortOfFee = progress.neededFee > progress.availableForFee;
   if (progress.isShortOfFee) return;
 
-  const fee = progress.neededFee > available ? progress.neededFee : estimate;
-  draft.planned = await settleFee(withFee([...draft.inputs], [...draft.destinations], fee), context);
+  const [inputs, destinations] = [[...draft.inputs], [...draft.destinations]];
+  draft.planned = await settleFee((fee) => withFee(inputs, destinations, fee), progress.neededFee, context);
   if (progress.unpaid.length === 0) return;
   progress.drafts.push(emptyDraft());
   progress.isSplit = false;

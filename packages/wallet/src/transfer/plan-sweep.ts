@@ -3,7 +3,15 @@ import type { RandomSource } from "@anulo/crypto";
 import { sumAmounts } from "@anulo/protocol";
 import { WalletRefusal } from "../refusal.ts";
 import type { OwnedOutput } from "../state.ts";
-import { estimatedFee, isFull, MAX_DESTINATIONS, neededFee, type PlanContext, withFee } from "./plan.ts";
+import {
+  estimatedFee,
+  isFull,
+  MAX_DESTINATIONS,
+  neededFee,
+  type PlanContext,
+  settleFee,
+  withFee,
+} from "./plan.ts";
 import { pickRandomInput } from "./select.ts";
 import type { Destination, PlannedTransaction } from "./stages.ts";
 
@@ -49,12 +57,8 @@ async function planOne(
   const estimate = estimatedFee(inputs.length, 2, context);
   const first = withFee(inputs, placeholders, estimate);
   if (first.change < 0n) throw new WalletRefusal("NOT_ENOUGH_UNLOCKED_MONEY", "not enough unlocked money");
-  let planned = shareOut(inputs, request, await neededFee(first, context));
-  for (;;) {
-    const needed = await neededFee(planned, context);
-    if (needed <= planned.fee) return planned;
-    planned = shareOut(inputs, request, needed);
-  }
+  const needed = await neededFee(first, context);
+  return settleFee((fee) => shareOut(inputs, request, fee), needed, context);
 }
 
 /** Alternates dust and other inputs, so that no transaction is left with dust alone; `gathered` in atomic units. */

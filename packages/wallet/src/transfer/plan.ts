@@ -102,16 +102,29 @@ export function withFeeSubtracted(
   return withFee(inputs, reduced, fee);
 }
 
-/** Raises the fee until the transaction that carries it needs no more. */
+/** Attempts at a fee that the transaction carrying it needs. Source: wallet2.cpp `create_transactions_2`. */
+const FEE_ATTEMPTS = 10;
+
+/**
+ * The transaction that pays for its own final weight: `planWith` makes it with a fee (atomic units), at first `fee`,
+ * which rises while the transaction that carries it needs more. Payments and sweeps alike, so that neither is told
+ * from the other by its fee. Throws `WalletRefusal`.
+ */
 export async function settleFee(
-  planned: PlannedTransaction,
+  planWith: (fee: bigint) => PlannedTransaction,
+  fee: bigint,
   context: PlanContext,
 ): Promise<PlannedTransaction> {
-  let current = planned;
-  for (;;) {
-    const needed = await neededFee(current, context);
-    if (needed <= current.fee) return current;
-    current = withFee(current.inputs, current.destinations, needed);
-    if (current.change < 0n) throw new WalletRefusal("GENERIC_TRANSFER_ERROR", "not enough unlocked money");
+  let current = fee;
+  for (let attempt = 0; attempt < FEE_ATTEMPTS; attempt++) {
+    const planned = planWith(current);
+    if (planned.change < 0n) throw new WalletRefusal("GENERIC_TRANSFER_ERROR", "not enough unlocked money");
+    const needed = await neededFee(planned, context);
+    if (needed <= current) return planned;
+    current = needed;
   }
+  throw new WalletRefusal(
+    "GENERIC_TRANSFER_ERROR",
+    "Too many attempts to raise pending tx fee to level of needed fee",
+  );
 }

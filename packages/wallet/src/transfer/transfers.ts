@@ -20,6 +20,7 @@ import {
   prepareUnmixable,
   type Sweep,
 } from "./prepare.ts";
+import { adjustPriority } from "./priority.ts";
 import { inBulk } from "./random.ts";
 import type { RingMemory } from "./rings.ts";
 import type { Signer } from "./sign.ts";
@@ -48,7 +49,7 @@ async function partsOf(wallet: Wallet, account: number, priority: number): Promi
     random: inBulk(random),
     memory: ringMemoryOf(wallet),
     source: outputSourceOf(wallet.daemon, wallet.height),
-    feeRate: await feeRateOf(wallet.daemon, priority, wallet.state),
+    feeRate: await feeRateOf(wallet.daemon, await adjustPriority(wallet, priority), wallet.state),
     change: changeReceiver(wallet, account),
     balanceOf: (of) =>
       accountBalance(wallet.state, {
