@@ -65,7 +65,8 @@ describe("lasting records", () => {
       writings++;
       return `${value}`;
     };
-    const item = { ...uint, write };
+    const { put: _, ...plain } = uint;
+    const item = { ...plain, write };
     const schema = object({ a: list(item), b: uint });
     const facts = { a: Array.from({ length: 3000 }, (_, i) => i), b: 1 };
     const form = { dialect: "contract", indent: "  " } as const;

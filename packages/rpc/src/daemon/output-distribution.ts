@@ -2,7 +2,7 @@ import { BadRequest } from "../errors.ts";
 import { list, object, optional } from "../schema/composites.ts";
 import { packedUints } from "../schema/packed.ts";
 import { flag, rawBytes, u64, uint } from "../schema/scalars.ts";
-import type { Schema } from "../schema/schema.ts";
+import { putValue, type Schema } from "../schema/schema.ts";
 import { serialized, Written } from "../schema/written.ts";
 import { compressInto, MAX_COMPRESSED_BYTES } from "./serialize-counts.ts";
 
@@ -56,6 +56,11 @@ export const outputDistribution: Schema<OutputDistribution, Response, false> = {
     if (!value.binary) return plainForm.write(value, dialect, indent);
     if (!value.compress) return packedForm.write(value, dialect, indent);
     return compressedForm.write(compressedOf(value), dialect, indent);
+  },
+  put: (value, out, indent) => {
+    if (!value.binary) putValue(plainForm, value, out, indent);
+    else if (!value.compress) putValue(packedForm, value, out, indent);
+    else putValue(compressedForm, compressedOf(value), out, indent);
   },
   readPortable: (entry, reading) => {
     const { binary, compressed_data } = anyForm.readPortable(entry, reading);

@@ -28,6 +28,7 @@ const hostNumber: Schema<string> = {
     const number = ipv4Number(host);
     return number === undefined ? text.write(host, dialect, indent) : uint32.write(number, dialect, indent);
   },
+  put: (host, out, indent) => out.text(hostNumber.write(host, out.dialect, indent)),
   describe: uint32.describe,
 };
 

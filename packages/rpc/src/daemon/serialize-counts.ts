@@ -1,5 +1,6 @@
 import { type SliceOptions, TimeSlice } from "@anulo/limits";
 import { quoteBytes } from "../json.ts";
+import { bytesOfText } from "../schema/text-bytes.ts";
 import { Written } from "../schema/written.ts";
 
 /** Outputs of consecutive blocks: how many each added, or with `base` how many there were up to each. */
@@ -93,19 +94,31 @@ export async function serializeCounts(
   return joined(pieces, form, (before?.length ?? 0) + counts.perBlock.length);
 }
 
-/** Of a response: text without its brackets or quotes, or bytes. */
+const [QUOTES, BRACKETS] = ['""', "[]"];
+
+/** Of a response: texts without what encloses them, or bytes. */
 interface Pieces {
-  readonly texts: string[];
+  readonly texts: (string | Buffer)[];
   readonly bytes: Uint8Array[];
 }
 
 function addBefore({ texts, bytes }: Pieces, { form }: Written): void {
-  if (typeof form === "string") texts.push(form.slice(1, -1));
+  if (form instanceof Uint8Array) texts.push(form.subarray(1, -1));
   else bytes.push((form as { readonly value: Uint8Array }).value);
 }
 
 function joined({ texts, bytes }: Pieces, { encoding, isPortable }: CountsForm, length: number): Written {
-  if (encoding === "decimal") return new Written(length, `[${texts.join()}]`);
-  if (isPortable) return new Written(length, { type: "string", value: Buffer.concat(bytes) });
-  return new Written(length, `"${texts.join("")}"`);
+  if (isPortable && encoding !== "decimal")
+    return new Written(length, { type: "string", value: Buffer.concat(bytes) });
+  const isList = encoding === "decimal";
+  const [begin, end] = isList ? BRACKETS : QUOTES;
+  return new Written(length, bytesOfText("contract", (out) => {
+    out.text(begin!);
+    texts.forEach((text, i) => {
+      if (isList && i > 0) out.text(",");
+      if (typeof text === "string") out.text(text);
+      else out.bytes(text);
+    });
+    out.text(end!);
+  }));
 }

@@ -1,5 +1,6 @@
 import { encodedObjects, type PortableArray, type PortableEntry, writePortable } from "@anulo/protocol";
 import type { AnySchema, Fields } from "./schema.ts";
+import { type TextBytes, textWords } from "./text-bytes.ts";
 
 /** Values of one field: whole numbers, or so many bytes for each record (a boolean is one byte, 0 or 1). */
 export type Column = Float64Array | Uint8Array;
@@ -31,71 +32,17 @@ interface Slots {
   readonly recordBytes: number;
 }
 
-/** Text that is being written into bytes, of which some (`WORD_BYTES`) are left behind its end. */
-interface TextCursor {
-  readonly view: DataView;
-  at: number;
-}
-
 /** How the values of a kind of field are written. */
 interface ColumnKind {
-  /** Longest JSON text of a value of so many bytes, and what writes it. */
-  readonly textBytes?: (valueBytes: number) => number;
-  readonly writeText?: (column: Column, at: number, cursor: TextCursor) => void;
+  /** Writes the JSON text of a value. */
+  readonly put?: (column: Column, at: number, out: TextBytes) => void;
   /** The entry that leaves room for a value, and what fills it. */
   readonly room?: (valueBytes: number) => PortableEntry;
   readonly fill?: (column: Column, slots: Slots) => void;
 }
 
 const WORD_BYTES = 4;
-const QUOTE = 0x22;
-
-/** Text by the word; the last one is filled up with what is written over next. */
-interface TextWords {
-  readonly length: number;
-  readonly words: Uint32Array;
-}
-
-function textWords(text: string): TextWords {
-  const words = new Uint32Array(Math.ceil(text.length / WORD_BYTES));
-  for (let i = 0; i < text.length; i++)
-    words[i >> 2]! |= text.charCodeAt(i) << (8 * (WORD_BYTES - 1 - (i % WORD_BYTES)));
-  return { length: text.length, words };
-}
-
 const [TRUE, FALSE] = [textWords("true"), textWords("false")];
-
-/** The two hexadecimal digits of each byte. */
-const HEX = Uint16Array.from({ length: 256 }, (_, byte) => {
-  const digits = byte.toString(16).padStart(2, "0");
-  return (digits.charCodeAt(0) << 8) | digits.charCodeAt(1);
-});
-
-function writeText({ words, length }: TextWords, cursor: TextCursor): void {
-  const { view, at } = cursor;
-  for (let i = 0; i < words.length; i++) view.setUint32(at + WORD_BYTES * i, words[i]!);
-  cursor.at += length;
-}
-
-function writeDecimal(value: number, cursor: TextCursor): void {
-  let digits = 1;
-  for (let rest = value; rest >= 10; rest = Math.floor(rest / 10)) digits++;
-  let rest = value;
-  for (let at = cursor.at + digits - 1; at >= cursor.at; at--) {
-    const tenth = Math.floor(rest / 10);
-    cursor.view.setUint8(at, 0x30 + (rest - 10 * tenth));
-    rest = tenth;
-  }
-  cursor.at += digits;
-}
-
-function writeHash(column: Column, index: number, cursor: TextCursor): void {
-  const { view, at } = cursor;
-  view.setUint8(at, QUOTE);
-  for (let i = 0; i < HASH_BYTES; i++) view.setUint16(at + 1 + 2 * i, HEX[column[HASH_BYTES * index + i]!]!);
-  view.setUint8(at + 1 + 2 * HASH_BYTES, QUOTE);
-  cursor.at += 2 + 2 * HASH_BYTES;
-}
 
 function viewOf({ buffer, byteOffset, byteLength }: Column): DataView {
   return new DataView(buffer, byteOffset, byteLength);
@@ -123,20 +70,17 @@ const HASH_BYTES = 32;
 
 const kinds: Readonly<Record<string, ColumnKind>> = {
   uint: {
-    textBytes: () => 20,
-    writeText: (column, at, cursor) => writeDecimal(column[at]!, cursor),
+    put: (column, at, out) => out.integer(column[at]!),
     room: () => ({ type: "uint64", value: 0n }),
     fill: fillNumbers,
   },
   flag: {
-    textBytes: () => 5,
-    writeText: (column, at, cursor) => writeText(column[at] === 1 ? TRUE : FALSE, cursor),
+    put: (column, at, out) => out.words(column[at] === 1 ? TRUE : FALSE),
     room: () => ({ type: "bool", value: false }),
     fill: (column, slots) => fillBytes(column, slots, 1),
   },
   hash: {
-    textBytes: () => 2 * HASH_BYTES + 2,
-    writeText: writeHash,
+    put: (column, at, out) => out.hex(column, HASH_BYTES * at, HASH_BYTES),
   },
   rawBytes: {
     room: (valueBytes) => ({ type: "string", value: new Uint8Array(valueBytes) }),
@@ -156,8 +100,8 @@ type ColumnsByName = Readonly<Record<string, Column | undefined>>;
 
 /** Writes lists of records with these fields that are given as columns. */
 export interface ColumnsWriter {
-  /** JSON text of the list; `indent` is that of a record. */
-  text(value: Columns<unknown>, indent: string): string;
+  /** Writes the list as JSON text; `indent` is that of a record. */
+  put(value: Columns<unknown>, out: TextBytes, indent: string): void;
   /** The same in portable storage; undefined for an empty list. */
   portable(value: Columns<unknown>): PortableArray | undefined;
 }
@@ -167,7 +111,7 @@ export function createColumnsWriter(fields: Fields): ColumnsWriter {
   const names = Object.keys(fields).sort();
   let known: RecordLayout | undefined;
   return {
-    text: (value, indent) => columnsText(value, fields, { names, indent }),
+    put: (value, out, indent) => putColumns(value, { fields, names, out, indent }),
     portable(value) {
       const { length } = value;
       if (length === 0) return undefined;
@@ -180,36 +124,31 @@ export function createColumnsWriter(fields: Fields): ColumnsWriter {
   };
 }
 
-function columnsText(
-  { length, columns }: Columns<unknown>,
-  fields: Fields,
-  { names, indent }: { readonly names: readonly string[]; readonly indent: string },
-): string {
-  if (length === 0) return "[]";
+interface ColumnsTarget {
+  readonly fields: Fields;
+  readonly names: readonly string[];
+  readonly out: TextBytes;
+  readonly indent: string;
+}
+
+function putColumns({ length, columns }: Columns<unknown>, { fields, names, out, indent }: ColumnsTarget) {
+  if (length === 0) return void out.text("[]");
   const members = names.map((name, i) => {
     const schema = fields[name]!;
     const column = (columns as ColumnsByName)[name];
-    const empty = column === undefined ? schema.write(schema.absent(), "contract", indent) : "";
+    const empty = column === undefined ? schema.write(schema.absent(), out.dialect, indent) : "";
     const label = textWords(`${i === 0 ? "{" : ","}\r\n${indent}  "${name}": ${empty}`);
-    if (column === undefined) return { label, bytes: label.length };
-    const longest = partOf(schema, "textBytes")(column.length / length);
-    return { label, bytes: label.length + longest, column, writeValue: partOf(schema, "writeText") };
+    return column === undefined ? { label } : { label, column, put: partOf(schema, "put") };
   });
-  const [first, next, last] = [textWords("["), textWords(","), textWords("]")];
-  const end = textWords(`\r\n${indent}}`);
-  const recordBytes = members.reduce((sum, { bytes }) => sum + bytes, end.length + 1);
-  const bytes = Buffer.allocUnsafe(length * recordBytes + 1 + WORD_BYTES);
-  const cursor: TextCursor = { view: viewOf(bytes), at: 0 };
+  const [begin, between, end] = [textWords("["), textWords(`\r\n${indent}},`), textWords(`\r\n${indent}}]`)];
+  out.words(begin);
   for (let at = 0; at < length; at++) {
-    writeText(at === 0 ? first : next, cursor);
-    for (const { label, column, writeValue } of members) {
-      writeText(label, cursor);
-      if (column !== undefined) writeValue(column, at, cursor);
+    for (const { label, column, put } of members) {
+      out.words(label);
+      if (column !== undefined) put(column, at, out);
     }
-    writeText(end, cursor);
+    out.words(at === length - 1 ? end : between);
   }
-  writeText(last, cursor);
-  return bytes.toString("latin1", 0, cursor.at);
 }
 
 /** Bytes of each value of a column; 0 where there is none. */

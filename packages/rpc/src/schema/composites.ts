@@ -10,13 +10,14 @@ import type { Dialect } from "../dialect.ts";
 import { BadRequest } from "../errors.ts";
 import { isJsonObject, type Json } from "../json.ts";
 import { Columns, createColumnsWriter } from "./columns.ts";
-import { createEncodings, createTemplates, fieldsOf, Lasting } from "./lasting.ts";
+import { createEncodings, createTemplates, fieldsOf, Lasting, type MemberWriter } from "./lasting.ts";
 import {
   type AnySchema,
   type Fields,
   type InputOf,
   type JsonSchema,
   type Presence,
+  putValue,
   type Reading,
   type RecordInputOf,
   type RecordOf,
@@ -24,6 +25,7 @@ import {
   scalarOf,
   type TypeOf,
 } from "./schema.ts";
+import { bytesOfText, type TextBytes, type TextWords, textWords } from "./text-bytes.ts";
 import { type Elements, writtenPortable, writtenText } from "./written.ts";
 
 /** Named fields. Shared by requests and answers, and by JSON and binary paths. */
@@ -31,8 +33,6 @@ export interface RecordSchema<F extends Fields>
   extends Schema<RecordOf<F>, RecordInputOf<F> | Lasting<RecordInputOf<F>>, false> {
   readonly fields: F;
 }
-
-type Writing = { readonly dialect: Dialect; readonly indent: string };
 
 /** Declares a record; unknown fields of a request are ignored. */
 export function object<const F extends Fields>(fields: F): RecordSchema<F> {
@@ -42,10 +42,29 @@ export function object<const F extends Fields>(fields: F): RecordSchema<F> {
   const layoutAt = createLayouts(names);
   const writeLasting = createTemplates();
   const encodeLasting = createEncodings();
-  const writeMember = (at: number, record: Readonly<Record<string, unknown>>, write: Writing) => {
-    const { labels, inner } = layoutAt(write.indent);
-    const text = writeField(members[at]!, record[names[at]!], write.dialect, inner);
-    return text === undefined ? undefined : labels[at]! + text;
+  const putMember: MemberWriter = (at, record, { out, indent, isFirst }) => {
+    const schema = members[at]!;
+    const value = valueToWrite(schema, record[names[at]!], out.dialect);
+    if (value === undefined) return false;
+    const { first, next, inner } = layoutAt(indent);
+    out.words((isFirst ? first : next)[at]!);
+    putValue(schema, value, out, inner);
+    return true;
+  };
+  const put = (value: object, out: TextBytes, indent: string): void => {
+    if (value instanceof Lasting) return void writeLasting(value, { names, putMember, out, indent });
+    const { first, next, inner, end, empty } = layoutAt(indent);
+    const record = value as Readonly<Record<string, unknown>>;
+    let labels = first;
+    for (let at = 0; at < names.length; at++) {
+      const schema = members[at]!;
+      const member = valueToWrite(schema, record[names[at]!], out.dialect);
+      if (member === undefined) continue;
+      out.words(labels[at]!);
+      putValue(schema, member, out, inner);
+      labels = next;
+    }
+    out.words(labels === first ? empty : end);
   };
   return {
     kind: "object",
@@ -55,25 +74,9 @@ export function object<const F extends Fields>(fields: F): RecordSchema<F> {
     absent: () => Object.fromEntries(names.map((name) => [name, fields[name]!.absent()])) as RecordOf<F>,
     absentInAnswer: false,
     read: (value, reading) => readFields(names, fields, value, reading) as RecordOf<F>,
-    write: (value, dialect, indent) => {
-      if (value instanceof Lasting) {
-        const writing = { dialect, indent };
-        const member = (at: number, record: Readonly<Record<string, unknown>>) =>
-          writeMember(at, record, writing);
-        return writeLasting(value, { names, member, ...writing });
-      }
-      const { labels, inner, begin, end } = layoutAt(indent);
-      const record = value as Readonly<Record<string, unknown>>;
-      let text = begin;
-      let between = "";
-      for (let at = 0; at < names.length; at++) {
-        const member = writeField(members[at]!, record[names[at]!], dialect, inner);
-        if (member === undefined) continue;
-        text += between + labels[at]! + member;
-        between = ",\r\n";
-      }
-      return between === "" ? begin + indent + CLOSE : text + end;
-    },
+    write: (value, dialect, indent) =>
+      bytesOfText(dialect, (out) => put(value, out, indent)).toString("latin1"),
+    put,
     readPortable: (object, reading) => {
       const values = object.fields(declared);
       if (values === undefined) throw new BadRequest("not an object");
@@ -91,16 +94,16 @@ export function object<const F extends Fields>(fields: F): RecordSchema<F> {
   };
 }
 
-const CLOSE = "}";
-
 /** What is the same in all texts of a record at one indent. */
 interface RecordLayout {
   /** Indent of the fields. */
   readonly inner: string;
-  /** The name of each field up to its value. */
-  readonly labels: readonly string[];
-  readonly begin: string;
-  readonly end: string;
+  /** What comes before the value of each field where it is the first one, and where others are before it. */
+  readonly first: readonly TextWords[];
+  readonly next: readonly TextWords[];
+  readonly end: TextWords;
+  /** A record without fields. */
+  readonly empty: TextWords;
 }
 
 /** Made once for each of the few indents there are. */
@@ -110,8 +113,13 @@ function createLayouts(names: readonly string[]): (indent: string) => RecordLayo
     const known = layouts[indent.length];
     if (known !== undefined) return known;
     const inner = `${indent}  `;
-    const labels = names.map((name) => `${inner}"${name}": `);
-    const layout = { inner, labels, begin: "{\r\n", end: `\r\n${indent}${CLOSE}` };
+    const layout = {
+      inner,
+      first: names.map((name) => textWords(`{\r\n${inner}"${name}": `)),
+      next: names.map((name) => textWords(`,\r\n${inner}"${name}": `)),
+      end: textWords(`\r\n${indent}}`),
+      empty: textWords(`{\r\n${indent}}`),
+    };
     layouts[indent.length] = layout;
     return layout;
   };
@@ -181,11 +189,6 @@ function isMissing(value: Json): boolean {
   return value === null || (Array.isArray(value) && value.length === 0);
 }
 
-function writeField(schema: AnySchema, given: unknown, dialect: Dialect, indent: string): string | undefined {
-  const value = valueToWrite(schema, given, dialect);
-  return value === undefined ? undefined : schema.write(value, dialect, indent);
-}
-
 /** The value of a field, its default, or undefined when it is to be left out. */
 function valueToWrite(schema: AnySchema, given: unknown, dialect: Dialect): unknown {
   const value = given === undefined && schema.omittable ? schema.absent() : given;
@@ -210,6 +213,8 @@ export interface ListSchema<S extends AnySchema>
   readonly item: S;
 }
 
+const [OPEN, COMMA, CLOSE] = [0x5b, 0x2c, 0x5d];
+
 /** For lists of records alone: what else there is has no columns. */
 function columnsWriterOf(item: AnySchema) {
   const { fields } = item as Partial<RecordSchema<Fields>>;
@@ -222,6 +227,17 @@ function columnsWriterOf(item: AnySchema) {
  */
 export function list<S extends AnySchema>(item: S): ListSchema<S> {
   const columnsWriter = columnsWriterOf(item);
+  const put = (value: Elements<InputOf<S>> | Columns<TypeOf<S>>, out: TextBytes, indent: string): void => {
+    if (value instanceof Columns) return void columnsWriter!.put(value, out, indent);
+    const written = writtenText(value);
+    if (written !== undefined) return void out.bytes(written);
+    out.byte(OPEN);
+    for (let i = 0; i < value.length; i++) {
+      if (i > 0) out.byte(COMMA);
+      putValue(item, value.at(i)!, out, indent);
+    }
+    out.byte(CLOSE);
+  };
   return {
     kind: "list",
     item,
@@ -234,15 +250,9 @@ export function list<S extends AnySchema>(item: S): ListSchema<S> {
       if (reading.of === "request" && item.kind === "object" && !isJsonObject(value[0])) return [];
       return value.map((element) => item.read(element, reading)) as TypeOf<S>[];
     },
-    write: (value, dialect, indent) => {
-      if (value instanceof Columns) return columnsWriter!.text(value, indent);
-      const written = writtenText(value);
-      if (written !== undefined) return written;
-      let text = "[";
-      for (let i = 0; i < value.length; i++)
-        text += (i === 0 ? "" : ",") + item.write(value.at(i)!, dialect, indent);
-      return `${text}]`;
-    },
+    write: (value, dialect, indent) =>
+      bytesOfText(dialect, (out) => put(value, out, indent)).toString("latin1"),
+    put,
     readPortable: (entry, reading) => {
       if (!entry.isArray) return readScalarAsList(reading);
       return entry.map((value) => item.readPortable(value, reading)) as TypeOf<S>[];

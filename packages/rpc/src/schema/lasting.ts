@@ -1,10 +1,10 @@
 import { type PortableObject, rememberPortable } from "@anulo/protocol";
 import type { Dialect } from "../dialect.ts";
-import { objectText } from "../json.ts";
+import { TextBytes } from "./text-bytes.ts";
 
 /**
  * A record of which all but the `changing` fields stay as they are for as long as `facts` lives: what is written of
- * them is written once. `facts` must not be changed, and must hold the first field in alphabetical order where anything changes.
+ * them is written once. `facts` must not be changed, and must hold the first field that is written where anything changes.
  */
 export class Lasting<T> {
   readonly facts: object;
@@ -60,74 +60,70 @@ type Template = {
   /** Names of the changing fields, joined. */
   readonly shape: string;
   /** Text before each gap, and after the last. */
-  readonly texts: readonly string[];
+  readonly texts: readonly Uint8Array[];
   /** Places of the fields that fill the gaps. */
   readonly gaps: readonly number[];
 };
 
+/** Writes the member of a record with its name; false where it is left out. */
+export type MemberWriter = (
+  at: number,
+  record: Readonly<Record<string, unknown>>,
+  target: { readonly out: TextBytes; readonly indent: string; readonly isFirst: boolean },
+) => boolean;
+
 export type TemplateOptions = {
   readonly names: readonly string[];
-  /** The member of a record with its name, or undefined where it is left out. */
-  readonly member: (at: number, record: Readonly<Record<string, unknown>>) => string | undefined;
-  readonly dialect: Dialect;
+  readonly putMember: MemberWriter;
+  readonly out: TextBytes;
   readonly indent: string;
 };
 
-const separator = ",\r\n";
-
 /** Writes lasting records of one schema. */
-export function createTemplates(): (value: Lasting<unknown>, options: TemplateOptions) => string {
+export function createTemplates(): (value: Lasting<unknown>, options: TemplateOptions) => void {
   const templates = new WeakMap<object, Template>();
   return (value, options) => {
     const { facts, changing } = value;
+    const { out, indent } = options;
     const shape = Object.keys(changing).join();
     let template = templates.get(facts);
     const isFit =
-      template?.dialect === options.dialect && template.indent === options.indent && template.shape === shape;
+      template?.dialect === out.dialect && template.indent === indent && template.shape === shape;
     if (template === undefined || !isFit) {
-      template = shape === "" ? wholeTemplate(facts, options) : createTemplate(value, shape, options);
+      template = createTemplate(value, shape, options);
       templates.set(facts, template);
     }
     const { texts, gaps } = template;
-    let text = texts[0]!;
+    const target = { out, indent, isFirst: false };
+    out.bytes(texts[0]!);
     for (let i = 0; i < gaps.length; i++) {
-      const member = options.member(gaps[i]!, changing as Readonly<Record<string, unknown>>);
-      text += member === undefined ? texts[i + 1]! : separator + member + texts[i + 1]!;
+      options.putMember(gaps[i]!, changing as Readonly<Record<string, unknown>>, target);
+      out.bytes(texts[i + 1]!);
     }
-    return text;
   };
-}
-
-/** Of a record of which nothing changes. Joined, since text only linked together would be copied at every use. */
-function wholeTemplate(facts: object, { names, member, dialect, indent }: TemplateOptions): Template {
-  const members = names.flatMap((_, at) => member(at, facts as Readonly<Record<string, unknown>>) ?? []);
-  const text =
-    members.length === 0
-      ? objectText([], indent)
-      : ["{\r\n", members.join(separator), "\r\n", indent, "}"].join("");
-  return { dialect, indent, shape: "", texts: [text], gaps: [] };
 }
 
 function createTemplate(
   { facts, changing }: Lasting<unknown>,
   shape: string,
-  { names, member, dialect, indent }: TemplateOptions,
+  { names, putMember, out: { dialect }, indent }: TemplateOptions,
 ): Template {
-  const texts: string[] = [];
+  const texts: Uint8Array[] = [];
   const gaps: number[] = [];
-  let run: string[] = [];
+  let out = new TextBytes(dialect);
+  let isFirst = true;
   names.forEach((name, at) => {
-    if (name in changing) {
-      if (at === 0) throw new TypeError(`the first field of a lasting record may not change: ${name}`);
-      texts.push(run.join(""));
-      gaps.push(at);
-      run = [];
+    if (!(name in changing)) {
+      const isThere = putMember(at, facts as Readonly<Record<string, unknown>>, { out, indent, isFirst });
+      if (isThere) isFirst = false;
       return;
     }
-    const text = member(at, facts as Readonly<Record<string, unknown>>);
-    if (text !== undefined) run.push(at === 0 ? "{\r\n" : separator, text);
-    else if (at === 0) throw new TypeError(`the first field of a lasting record is missing: ${name}`);
+    if (isFirst) throw new TypeError(`the first field of a lasting record may not change: ${name}`);
+    texts.push(Buffer.from(out.written));
+    gaps.push(at);
+    out = new TextBytes(dialect);
   });
-  texts.push(`${run.join("")}\r\n${indent}}`);
+  out.text(isFirst ? `{\r\n${indent}}` : `\r\n${indent}}`);
+  texts.push(Buffer.from(out.written));
   return { dialect, indent, shape, texts, gaps };
 }

@@ -3,8 +3,10 @@ import { BadRequest } from "../errors.ts";
 import { byteStringOf, type Json, quote, quoteBytes, textOfBytes } from "../json.ts";
 import { Quoted } from "./quoted.ts";
 import type { JsonSchema, Schema } from "./schema.ts";
+import { type TextBytes, textWords } from "./text-bytes.ts";
 
 const MAX_U64 = 0xffffffffffffffffn;
+const MAX_EXACT = BigInt(Number.MAX_SAFE_INTEGER);
 const MIN_I64 = -0x8000000000000000n;
 const MAX_I64 = 0x7fffffffffffffffn;
 
@@ -13,6 +15,7 @@ type Scalar<T, In> = {
   zero: T;
   read: Schema<T>["read"];
   write: (value: In) => string;
+  put?: (value: In, out: TextBytes) => void;
   toPortable: (value: In) => PortableEntry;
   fromPortable: (value: PortableValue) => Json;
   /** Left out: as the JSON value it stands for is read. */
@@ -30,6 +33,7 @@ function scalar<T extends In, In = T>(options: Scalar<T, In>): Schema<T, In, fal
     absentInAnswer: false,
     read,
     write,
+    ...(options.put && { put: options.put }),
     readPortable: options.readPortable ?? ((entry, reading) => read(fromPortable(entry), reading)),
     writePortable: toPortable,
     isEmpty: (value) => value === zero,
@@ -57,6 +61,11 @@ function asPortable(type: IntegerType): (value: number | bigint) => PortableEntr
   return (value) => ({ type, value: BigInt(value) });
 }
 
+function checkedU64(value: unknown): bigint {
+  if (typeof value !== "bigint" || value < 0n || value > MAX_U64) throw new RangeError(`not a u64: ${value}`);
+  return value;
+}
+
 /** Unsigned 64-bit integer that may exceed 2^53: amounts, difficulties, anything a peer chooses. A bigint. */
 export const u64: Schema<bigint, bigint, false> = scalar({
   kind: "u64",
@@ -66,10 +75,10 @@ export const u64: Schema<bigint, bigint, false> = scalar({
     if (number < 0n || number > MAX_U64) throw new BadRequest("outside 0 to 2^64-1");
     return number;
   },
-  write: (value) => {
-    if (typeof value !== "bigint" || value < 0n || value > MAX_U64)
-      throw new RangeError(`not a u64: ${value}`);
-    return value.toString();
+  write: (value) => checkedU64(value).toString(),
+  put: (value, out) => {
+    if (checkedU64(value) <= MAX_EXACT) out.integer(Number(value));
+    else out.text(value.toString());
   },
   toPortable: asPortable("uint64"),
   fromPortable: portableInteger,
@@ -99,6 +108,10 @@ export const i64: Schema<bigint, bigint, false> = scalar({
 /** Numbers of `bits` bits as a JavaScript number. */
 function unsigned(kind: string, bits: number): Schema<number, number, false> {
   const max = bits === 64 ? Number.MAX_SAFE_INTEGER : 2 ** bits - 1;
+  const checked = (value: number): number => {
+    if (!Number.isInteger(value) || value < 0 || value > max) throw new RangeError(`not a ${kind}: ${value}`);
+    return value;
+  };
   return scalar<number>({
     kind,
     zero: 0,
@@ -109,11 +122,8 @@ function unsigned(kind: string, bits: number): Schema<number, number, false> {
       if (of === "answer") throw new BadRequest("above 2^53-1");
       return max;
     },
-    write: (value) => {
-      if (!Number.isInteger(value) || value < 0 || value > max)
-        throw new RangeError(`not a ${kind}: ${value}`);
-      return String(value);
-    },
+    write: (value) => String(checked(value)),
+    put: (value, out) => out.integer(checked(value)),
     toPortable: asPortable(`uint${bits}` as IntegerType),
     fromPortable: portableInteger,
     describe: { type: "integer", minimum: 0, maximum: max },
@@ -155,6 +165,8 @@ function signed(kind: string, bits: number): Schema<number, number, false> {
 export const int = signed("int", 64);
 export const int8 = signed("int8", 8);
 
+const [TRUE, FALSE] = [textWords("true"), textWords("false")];
+
 /** Boolean. */
 export const flag: Schema<boolean, boolean, false> = scalar<boolean>({
   kind: "flag",
@@ -164,6 +176,7 @@ export const flag: Schema<boolean, boolean, false> = scalar<boolean>({
     return value;
   },
   write: String,
+  put: (value, out) => out.words(value ? TRUE : FALSE),
   toPortable: (value) => ({ type: "bool", value }),
   fromPortable: (value) => value.boolean ?? null,
   describe: { type: "boolean" },
@@ -203,6 +216,10 @@ function hexLike(kind: string, describe: JsonSchema): Schema<string, string | Qu
     ...asText,
     write: (value, dialect, indent) =>
       value instanceof Uint8Array ? `"${toHex(value)}"` : asText.write(value, dialect, indent),
+    put: (value, out, indent) => {
+      if (value instanceof Uint8Array) out.hex(value);
+      else out.text(asText.write(value, out.dialect, indent));
+    },
     writePortable: (value) => asText.writePortable(value instanceof Uint8Array ? toHex(value) : value),
     isEmpty: (value) => (value instanceof Uint8Array ? value.length === 0 : asText.isEmpty(value)),
   };

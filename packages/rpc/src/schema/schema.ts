@@ -1,6 +1,7 @@
 import type { PortableEntry, PortableScalar, PortableValue } from "@anulo/protocol";
 import type { Dialect } from "../dialect.ts";
 import type { Json } from "../json.ts";
+import type { TextBytes } from "./text-bytes.ts";
 
 /** How strictly a value is read. */
 export type Reading = {
@@ -33,6 +34,8 @@ export interface Schema<Out, In = Out, Omittable extends boolean = boolean> {
   read(value: Json, reading: Reading): Out;
   /** JSON text as a byte string (each character is one byte); `indent` is that of the enclosing object. */
   write(value: In, dialect: Dialect, indent: string): string;
+  /** The same as bytes; left out: what `write` gives. */
+  put?(value: In, out: TextBytes, indent: string): void;
   /** The same from portable storage. */
   readPortable(value: PortableValue, reading: Reading): Out;
   /** The same in portable storage, always in its upstream form; undefined for an empty list. */
@@ -48,6 +51,12 @@ export function scalarOf(entry: PortableEntry): PortableScalar {
 }
 
 export type AnySchema = Schema<unknown, unknown>;
+
+/** Writes JSON text as bytes; `indent` is that of the enclosing object. */
+export function putValue(schema: AnySchema, value: unknown, out: TextBytes, indent: string): void {
+  if (schema.put === undefined) out.text(schema.write(value, out.dialect, indent));
+  else schema.put(value, out, indent);
+}
 
 /** What a reader gets: a handler its params, a client its result. */
 export type TypeOf<S> = S extends Schema<infer Out, infer _In, boolean> ? Out : never;

@@ -1,6 +1,6 @@
 import type { Dialect } from "../dialect.ts";
 import { BadRequest } from "../errors.ts";
-import type { Schema } from "./schema.ts";
+import { putValue, type Schema } from "./schema.ts";
 
 /** One form of a value on the wire. */
 export type WireForm<Value, Wire> = {
@@ -38,6 +38,10 @@ export function switched<Value>(
     },
     write: (value, dialect, indent) =>
       forms[dialect].schema.write(forms[dialect].toWire(value), dialect, indent),
+    put: (value, out, indent) => {
+      const { schema, toWire } = forms[out.dialect];
+      putValue(schema, toWire(value), out, indent);
+    },
     readPortable: (entry, reading) => upstream.fromWire(upstream.schema.readPortable(entry, reading)),
     writePortable: (value) => upstream.schema.writePortable(upstream.toWire(value)),
     isEmpty: (value) => contract.schema.isEmpty(contract.toWire(value)),

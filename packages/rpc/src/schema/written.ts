@@ -1,26 +1,22 @@
 import type { PortableEntry } from "@anulo/protocol";
-import type { Schema } from "./schema.ts";
+import { type AnySchema, putValue, type Schema } from "./schema.ts";
 
 /** A list whose text or binary form is made already. */
 export class Written {
   readonly length: number;
-  readonly form: string | PortableEntry;
+  readonly form: Buffer | PortableEntry;
 
-  constructor(length: number, form: string | PortableEntry) {
+  constructor(length: number, form: Buffer | PortableEntry) {
     this.length = length;
     this.form = form;
   }
 
   /** Bytes of a text or of one byte string; of other entries they are not counted. */
   get bytes(): number {
-    return bytesOfForm(this.form);
+    const { form } = this;
+    if (form instanceof Uint8Array) return form.length;
+    return "value" in form && form.type === "string" ? form.value.length : 0;
   }
-}
-
-/** Bytes of a form that is one string. */
-function bytesOfForm(form: Written["form"]): number {
-  if (typeof form === "string") return form.length;
-  return "value" in form && form.type === "string" ? form.value.length : 0;
 }
 
 /** A list whose elements are made when they are written, and not kept: of a long one only the text takes memory. */
@@ -43,13 +39,13 @@ export function drawn<V, T>(values: readonly V[], draw: (value: V) => T): Drawn<
 export type Elements<T> = readonly T[] | Drawn<T>;
 
 /** The text of a written list, undefined for any other value. */
-export function writtenText(value: unknown): string | undefined {
-  return value instanceof Written && typeof value.form === "string" ? value.form : undefined;
+export function writtenText(value: unknown): Buffer | undefined {
+  return value instanceof Written && value.form instanceof Uint8Array ? value.form : undefined;
 }
 
 /** The binary form of a written list, undefined for any other value. */
 export function writtenPortable(value: unknown): PortableEntry | undefined {
-  return value instanceof Written && typeof value.form === "object" ? value.form : undefined;
+  return value instanceof Written && !(value.form instanceof Uint8Array) ? value.form : undefined;
 }
 
 /** The same schema, whose values may also be written already. */
@@ -62,7 +58,13 @@ export function serialized<Out, In, O extends boolean>(
   };
   return {
     ...schema,
-    write: (value, dialect, indent) => writtenText(value) ?? schema.write(given(value), dialect, indent),
+    write: (value, dialect, indent) =>
+      writtenText(value)?.toString("latin1") ?? schema.write(given(value), dialect, indent),
+    put: (value, out, indent) => {
+      const text = writtenText(value);
+      if (text === undefined) putValue(schema as AnySchema, given(value), out, indent);
+      else out.bytes(text);
+    },
     writePortable: (value) => writtenPortable(value) ?? schema.writePortable(given(value)),
     isEmpty: (value) => (value instanceof Written ? value.length === 0 : schema.isEmpty(value)),
   };

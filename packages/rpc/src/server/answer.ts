@@ -6,9 +6,9 @@ export type Answer = {
   readonly body: string | Buffer;
 };
 
-/** JSON given as a byte string. */
-export function jsonAnswer(byteString: string): Answer {
-  return { status: 200, type: "application/json", body: byteString };
+/** JSON given as a byte string or bytes. */
+export function jsonAnswer(body: string | Buffer): Answer {
+  return { status: 200, type: "application/json", body };
 }
 
 export function binaryAnswer(bytes: Uint8Array): Answer {

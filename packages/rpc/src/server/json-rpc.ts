@@ -1,9 +1,12 @@
 import { type MaybePromise, TimeSlice, whenFailed, whenReady } from "@anulo/limits";
 import { BYTES_PER_VALUE } from "../costs.ts";
-import type { Implemented } from "../define.ts";
+import type { Call, Implemented } from "../define.ts";
+import type { Dialect } from "../dialect.ts";
 import { protocolErrors, type RpcError } from "../errors.ts";
 import { BadJson, formatJson, isJsonObject, type Json, quote, textOfBytes } from "../json.ts";
 import { parseCountedJson } from "../json-parser.ts";
+import { putValue } from "../schema/schema.ts";
+import { bytesOfText } from "../schema/text-bytes.ts";
 import { type Answer, jsonAnswer, notAllowed } from "./answer.ts";
 import {
   errorOf,
@@ -80,7 +83,7 @@ async function answerBatch<Context>(
     try {
       const answer = await answerMessage(message, request, rules);
       budget.spend(answer.length);
-      answers.push(answer);
+      answers.push(typeof answer === "string" ? answer : answer.toString("latin1"));
     } catch (error) {
       if (!(error instanceof OverBudget) || error.of !== "response") throw error;
       answers.push(errorText(message.id, errorOf(protocolErrors.limitExceeded)));
@@ -135,7 +138,7 @@ function answerMessage<Context>(
   message: ReadMessage<Context>,
   request: RequestInfo,
   rules: Rules<Context>,
-): MaybePromise<string> {
+): MaybePromise<string | Buffer> {
   const { id } = message;
   if ("error" in message) return errorText(id, message.error);
   const { call } = message.found;
@@ -143,9 +146,9 @@ function answerMessage<Context>(
     const result = runHandler(message.found, readParams(call, message.params), request, rules);
     const form = { dialect: request.dialect, indent: INDENT };
     const written = whenReady(result, (value) => writeLongLists(call.result, value, { form, request }));
-    return whenReady(written, (value) => resultText(id, call.result.write(value, form.dialect, INDENT)));
+    return whenReady(written, (value) => resultText(id, call, { value, dialect: form.dialect }));
   };
-  return whenFailed(answer, (error) => errorText(id, visibleError(error, call, { request, log: rules.log })));
+  return whenFailed<string | Buffer>(answer, (error) => errorText(id, visibleError(error, call, { request, log: rules.log })));
 }
 
 function isAbsent(value: Json | undefined): boolean {
@@ -158,8 +161,12 @@ function paramsOf(params: Json | undefined, isList: boolean): Json {
   return params !== undefined && isJsonObject(params) ? params : {};
 }
 
-function resultText(id: Json, result: string): string {
-  return `{\r\n  "id": ${formatJson(id, INDENT)},\r\n  "jsonrpc": "2.0",\r\n  "result": ${result}\r\n}`;
+function resultText(id: Json, call: Call, result: { readonly value: unknown; dialect: Dialect }): Buffer {
+  return bytesOfText(result.dialect, (out) => {
+    out.text(`{\r\n  "id": ${formatJson(id, INDENT)},\r\n  "jsonrpc": "2.0",\r\n  "result": `);
+    putValue(call.result, result.value, out, INDENT);
+    out.text("\r\n}");
+  });
 }
 
 function errorText(id: Json, { code, message }: RpcError): string {

@@ -3,15 +3,15 @@ import { type PortableArray, PortableObjects, type PortableScalar } from "@anulo
 import type { Dialect } from "../dialect.ts";
 import type { ListSchema, RecordSchema } from "../schema/composites.ts";
 import { Lasting, lasting } from "../schema/lasting.ts";
-import { type AnySchema, type Fields, scalarOf } from "../schema/schema.ts";
+import { type AnySchema, type Fields, putValue, scalarOf } from "../schema/schema.ts";
+import { TextBytes } from "../schema/text-bytes.ts";
 import { Drawn, type Elements, Written } from "../schema/written.ts";
 import type { RequestInfo } from "./call.ts";
 
 /** Elements of a list that is written in turns: as text a few, since each may be a transaction. */
 const LONG_LISTS = { text: 16, portable: 256 };
 
-/** Elements whose texts are joined at once. */
-const TEXTS_PER_PIECE = 64;
+const INDENT = "  ";
 
 /** How lists are to be written: as text of a dialect at an indent, or in portable storage. */
 export type Form = { readonly dialect: Dialect; readonly indent: string } | "portable";
@@ -92,28 +92,21 @@ function isList(schema: AnySchema | undefined): schema is ListSchema<AnySchema> 
   return schema?.kind === "list" && "item" in schema;
 }
 
-/** Joined piece by piece: of texts that are only linked together the links take more memory than the letters. */
 function* writeTextList(
   item: AnySchema,
   values: Elements<unknown>,
   { form, request }: Writing & { readonly form: Exclude<Form, "portable"> },
 ): Generator<void, Written> {
-  const pieces: string[] = [];
-  let texts: string[] = [];
-  let bytes = 0;
+  const out = new TextBytes(form.dialect);
   for (let at = 0; at < values.length; at++) {
-    texts.push(item.write(values.at(at)!, form.dialect, `${form.indent}  `));
-    if (texts.length === TEXTS_PER_PIECE) {
-      const piece = texts.join();
-      bytes += piece.length;
-      request?.budget.check(bytes);
-      pieces.push(piece);
-      texts = [];
-    }
-    if ((at & 3) === 3) yield;
+    out.text(at === 0 ? "[" : ",");
+    putValue(item, values.at(at)!, out, form.indent + INDENT);
+    if ((at & 3) !== 3) continue;
+    request?.budget.check(out.length);
+    yield;
   }
-  if (texts.length > 0) pieces.push(texts.join());
-  return new Written(values.length, `[${pieces.join()}]`);
+  out.text("]");
+  return new Written(values.length, out.written);
 }
 
 function* writePortableList(item: AnySchema, values: Elements<unknown>): Generator<void, Written> {

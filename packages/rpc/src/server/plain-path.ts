@@ -5,7 +5,8 @@ import type { RpcError } from "../errors.ts";
 import { BadJson, formatJson } from "../json.ts";
 import { parseCountedJson } from "../json-parser.ts";
 import type { RecordSchema } from "../schema/composites.ts";
-import type { Fields } from "../schema/schema.ts";
+import { type Fields, putValue } from "../schema/schema.ts";
+import { bytesOfText } from "../schema/text-bytes.ts";
 import { type Answer, badRequest, failed, jsonAnswer } from "./answer.ts";
 import { BadParams, type RequestInfo, type Rules, readParams, runHandler, visibleError } from "./call.ts";
 import { writeLongLists } from "./long-answer.ts";
@@ -26,7 +27,7 @@ export function answerPlainPath<Context>(
     const result = whenReady(budget.admit(call.cost), () => runHandler(found, params, request, rules));
     const form = { dialect, indent: "" };
     const written = whenReady(result, (value) => writeLongLists(call.result, value, { form, request }));
-    return whenReady(written, (value) => jsonAnswer(call.result.write(value, dialect, "")));
+    return whenReady(written, (value) => jsonAnswer(bytesOfText(dialect, (out) => putValue(call.result, value, out, ""))));
   };
   return whenFailed(answer, (error) => {
     if (error instanceof BadJson || error instanceof BadParams) return badRequest;

@@ -1,0 +1,148 @@
+import type { Dialect } from "../dialect.ts";
+
+const WORD_BYTES = 4;
+const QUOTE = 0x22;
+/** Texts up to this length are written here: a call into the library takes as long as thirty characters. */
+const SHORT_TEXT = 32;
+const BEGIN_BYTES = 1024;
+const MAX_SHORT_INTEGER = 2 ** 31;
+
+/** Text by the word; the last one is filled up with what is written over next. */
+export interface TextWords {
+  readonly length: number;
+  readonly words: Uint32Array;
+}
+
+/** Prepares a byte string that is written again and again. */
+export function textWords(text: string): TextWords {
+  const words = new Uint32Array(Math.ceil(text.length / WORD_BYTES));
+  for (let i = 0; i < text.length; i++)
+    words[i >> 2]! |= text.charCodeAt(i) << (8 * (WORD_BYTES - 1 - (i % WORD_BYTES)));
+  return { length: text.length, words };
+}
+
+/** The two hexadecimal digits of each byte. */
+const HEX = Uint16Array.from({ length: 256 }, (_, byte) => {
+  const digits = byte.toString(16).padStart(2, "0");
+  return (digits.charCodeAt(0) << 8) | digits.charCodeAt(1);
+});
+
+/**
+ * JSON text that is being written as bytes, one for each character of a byte string: neither the texts of values nor
+ * what joins them are made as strings.
+ */
+export class TextBytes {
+  readonly dialect: Dialect;
+  #bytes: Buffer;
+  #view: DataView;
+  #at = 0;
+
+  /** Begins in memory that nobody else writes to meanwhile. */
+  constructor(dialect: Dialect, begin = Buffer.allocUnsafe(BEGIN_BYTES)) {
+    this.dialect = dialect;
+    this.#bytes = begin;
+    this.#view = new DataView(begin.buffer, begin.byteOffset, begin.length);
+  }
+
+  /** Bytes written so far. */
+  get length(): number {
+    return this.#at;
+  }
+
+  /** What was written, in the memory it was written to. */
+  get written(): Buffer {
+    return this.#bytes.subarray(0, this.#at);
+  }
+
+  /** Makes room for so many bytes and a word, so that text may be written by the word. */
+  reserve(more: number): void {
+    const needed = this.#at + more + WORD_BYTES;
+    if (needed <= this.#bytes.length) return;
+    const longer = Buffer.allocUnsafe(Math.max(needed, 2 * this.#bytes.length));
+    this.#bytes.copy(longer, 0, 0, this.#at);
+    this.#bytes = longer;
+    this.#view = new DataView(longer.buffer, longer.byteOffset, longer.length);
+  }
+
+  /** A byte string. */
+  text(text: string): void {
+    const { length } = text;
+    this.reserve(length);
+    if (length > SHORT_TEXT) this.#bytes.write(text, this.#at, "latin1");
+    else {
+      const bytes = this.#bytes;
+      for (let i = 0, at = this.#at; i < length; i++, at++) bytes[at] = text.charCodeAt(i);
+    }
+    this.#at += length;
+  }
+
+  words({ words, length }: TextWords): void {
+    this.reserve(length);
+    const view = this.#view;
+    for (let i = 0, at = this.#at; i < words.length; i++, at += WORD_BYTES) view.setUint32(at, words[i]!);
+    this.#at += length;
+  }
+
+  /** Text that is there already. */
+  bytes(bytes: Uint8Array): void {
+    this.reserve(bytes.length);
+    this.#bytes.set(bytes, this.#at);
+    this.#at += bytes.length;
+  }
+
+  byte(byte: number): void {
+    this.reserve(1);
+    this.#bytes[this.#at++] = byte;
+  }
+
+  /** A whole number from 0 to 2^53 - 1, in decimal. */
+  integer(value: number): void {
+    this.reserve(20);
+    if (value < 10) {
+      this.#bytes[this.#at++] = 0x30 + value;
+      return;
+    }
+    let digits = 1;
+    for (let rest = value; rest >= 10; digits++)
+      rest = rest < MAX_SHORT_INTEGER ? (rest / 10) | 0 : Math.floor(rest / 10);
+    const bytes = this.#bytes;
+    const end = this.#at + digits;
+    let rest = value;
+    for (let at = end - 1; at >= this.#at; at--) {
+      const tenth = rest < MAX_SHORT_INTEGER ? (rest / 10) | 0 : Math.floor(rest / 10);
+      bytes[at] = 0x30 + (rest - 10 * tenth);
+      rest = tenth;
+    }
+    this.#at = end;
+  }
+
+  /** Hexadecimal digits in quotation marks, of `length` bytes from `from` on. */
+  hex(bytes: ArrayLike<number>, from = 0, length = bytes.length): void {
+    this.reserve(2 * length + 2);
+    const view = this.#view;
+    let at = this.#at;
+    view.setUint8(at++, QUOTE);
+    for (let i = from; i < from + length; i++, at += 2) view.setUint16(at, HEX[bytes[i]!]!);
+    view.setUint8(at++, QUOTE);
+    this.#at = at;
+  }
+}
+
+/** Memory that most texts fit into; they end with a copy. */
+const SCRATCH_BYTES = 64 * 1024;
+/** Undefined while a text is being written into it. */
+let scratch: Buffer<ArrayBuffer> | undefined = Buffer.allocUnsafeSlow(SCRATCH_BYTES);
+
+/** The bytes of what `write` writes at once. */
+export function bytesOfText(dialect: Dialect, write: (out: TextBytes) => void): Buffer {
+  const begin = scratch;
+  scratch = undefined;
+  try {
+    const out = new TextBytes(dialect, begin);
+    write(out);
+    const { written } = out;
+    return begin !== undefined && written.buffer === begin.buffer ? Buffer.from(written) : written;
+  } finally {
+    scratch = begin;
+  }
+}
