@@ -60,7 +60,7 @@ export {
 } from "./schema/scalars.ts";
 export type { AnySchema, InputOf, Schema, TypeOf } from "./schema/schema.ts";
 export { switched, wireForm } from "./schema/switched.ts";
-export { type Drawn, drawn } from "./schema/written.ts";
+export { Drawn, drawn } from "./schema/written.ts";
 export type { RequestCaller, RequestInfo, Rules } from "./server/call.ts";
 export { defaultLimits, divideLimits, type Limits } from "./server/limits.ts";
 export {

@@ -137,7 +137,7 @@ export function formatJson(value: Json, indent = ""): string {
 }
 
 /** The braces around members that are already indented. */
-export function objectText(members: readonly string[], indent: string): string {
+function objectText(members: readonly string[], indent: string): string {
   // Long texts are only linked together here; the one copy is made when they are sent.
   let text = "{\r\n";
   for (let i = 0; i < members.length; i++) text += (i === 0 ? "" : ",\r\n") + members[i]!;

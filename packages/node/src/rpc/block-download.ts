@@ -1,9 +1,9 @@
 import { whenFailed, whenReady } from "@anulo/limits";
-import type { TransactionBlob } from "@anulo/rpc";
+import { RpcError, type TransactionBlob } from "@anulo/rpc";
 import type { BlockInfo, ChainReader } from "@anulo/storage";
 import { commonHeight } from "../peers/chain-history.ts";
-import type { NodeContext } from "./context.ts";
-import { atThisMoment, mapInTurns, range } from "./in-turns.ts";
+import { errorCodes, type NodeContext } from "./context.ts";
+import { atThisMoment, drawnAtThisMoment, mapInTurns } from "./in-turns.ts";
 
 /** Limits of one answer. Source: core_rpc_server_commands_defs.h, blockchain.cpp, core_rpc_server.cpp. */
 const MAX_BLOCKS = 1000;
@@ -20,34 +20,27 @@ const maxBytesFor = ({ restricted }: NodeContext): number => (restricted ? RESTR
 
 const failed = { status: "Failed" };
 
-interface Wanted {
-  readonly prune: boolean;
-  readonly withMiner: boolean;
-}
-
-/** A block with its transactions and the global indices of their outputs. */
-export interface DownloadedBlock {
+/** A block of the main chain, and which transactions are in it beside the miner's. */
+interface Downloaded {
+  readonly height: number;
   readonly info: BlockInfo;
-  readonly entry: { pruned: boolean; block: Uint8Array; txs: readonly TransactionBlob[] };
-  readonly indices: { indices: readonly { indices: readonly number[] }[] };
-  /** Bytes of the entry, about. */
-  readonly bytes: number;
 }
 
-function downloadBlock(read: ChainReader, height: number, { prune, withMiner }: Wanted): DownloadedBlock {
-  const info = read.blockInfo(height)!;
+/** A block with its transactions. */
+function blockEntry(read: ChainReader, { height, info }: Downloaded, prune: boolean) {
   const { firstTransactionId: first, transactionCount } = info;
-  const ids = [...range(first + 1, first + transactionCount)];
-  const miner = withMiner ? (read.outputIndices(first) ?? []) : [];
-  const indices = [miner, ...ids.map((id) => read.outputIndices(id) ?? [])];
-  const block = read.blockBlob(height)!;
-  const txs = ids.map((id) => transactionBlob(read, id, prune));
-  return {
-    info,
-    entry: { block, pruned: prune, txs },
-    indices: { indices: indices.map((own) => ({ indices: own })) },
-    bytes: txs.reduce((sum, { blob }) => sum + blob.length, block.length),
-  };
+  const txs: TransactionBlob[] = [];
+  for (let id = first + 1; id < first + transactionCount; id++) txs.push(transactionBlob(read, id, prune));
+  return { block: read.blockBlob(height)!, pruned: prune, txs };
+}
+
+/** Global indices of the outputs of a block, by its transactions; of the miner's none where they are not wanted. */
+function blockIndices(read: ChainReader, { info }: Downloaded, withMiner: boolean) {
+  const { firstTransactionId: first, transactionCount } = info;
+  const indices = [{ indices: withMiner ? (read.outputIndices(first) ?? []) : [] }];
+  for (let id = first + 1; id < first + transactionCount; id++)
+    indices.push({ indices: read.outputIndices(id) ?? [] });
+  return { indices };
 }
 
 function transactionBlob(read: ChainReader, id: number, prune: boolean): TransactionBlob {
@@ -59,7 +52,11 @@ function transactionBlob(read: ChainReader, id: number, prune: boolean): Transac
 }
 
 /** Raised where whole transactions are wanted of a block that was pruned. */
-class PrunedAway extends Error {}
+class PrunedAway extends RpcError {
+  constructor() {
+    super(errorCodes.internal, failed.status);
+  }
+}
 
 /** Raised where an answer would be longer than one may be. */
 class TooMuch extends Error {}
@@ -73,19 +70,18 @@ interface Span {
 }
 
 /** The blocks from `start` on, as many as one answer holds. */
-function* blocksOfOneAnswer(
-  download: (height: number) => DownloadedBlock,
-  { start, end, prune, maxBytes }: Span,
-): Iterable<DownloadedBlock> {
+function blocksOfOneAnswer(read: ChainReader, { start, end, prune, maxBytes }: Span): Downloaded[] {
+  const blocks: Downloaded[] = [];
   let transactions = 0;
   let bytes = 0;
   for (let height = start; height < Math.min(end, start + MAX_BLOCKS); height++) {
-    if (height - start >= MIN_BLOCKS && (bytes >= maxBytes || transactions >= MAX_TRANSACTIONS)) return;
-    const block = download(height);
-    yield block;
-    transactions += block.info.transactionCount - 1;
-    bytes += prune ? Math.ceil(block.info.weight / 2) : block.info.weight;
+    if (height - start >= MIN_BLOCKS && (bytes >= maxBytes || transactions >= MAX_TRANSACTIONS)) break;
+    const info = read.blockInfo(height)!;
+    blocks.push({ height, info });
+    transactions += info.transactionCount - 1;
+    bytes += prune ? Math.ceil(info.weight / 2) : info.weight;
   }
+  return blocks;
 }
 
 interface BlocksRequest {
@@ -97,7 +93,7 @@ interface BlocksRequest {
 
 /** Answers `/get_blocks.bin`. Source: core_rpc_server.cpp `on_get_blocks`. */
 export function getBlocks(params: BlocksRequest, context: NodeContext) {
-  const { parts, failingCallers, remoteAddress, signal } = context;
+  const { parts, failingCallers, remoteAddress } = context;
   const { height: current_height, topId } = parts.state.view();
   const newest = params.block_ids[0];
   if (newest !== undefined && Buffer.compare(newest, topId) === 0) return { ...empty, current_height };
@@ -107,27 +103,16 @@ export function getBlocks(params: BlocksRequest, context: NodeContext) {
     return { ...empty, ...failed };
   }
   const maxBytes = maxBytesFor(context);
-  const span = { start, end: current_height, prune: params.prune, maxBytes };
-  const wanted = { prune: params.prune, withMiner: !params.no_miner_tx };
-  const answer = () =>
-    atThisMoment(parts.store, (moment) => {
-      const download = (height: number) => downloadBlock(moment.read, height, wanted);
-      const found = mapInTurns(
-        blocksOfOneAnswer(download, span),
-        ({ entry, indices }) => ({ entry, indices }),
-        { moment, signal },
-      );
-      return whenReady(found, (blocks) => ({
-        blocks: blocks.map(({ entry }) => entry),
-        output_indices: blocks.map(({ indices }) => indices),
-        start_height: start,
-        current_height,
-      }));
-    });
-  return whenFailed(answer, (error) => {
-    if (error instanceof PrunedAway) return { ...empty, ...failed };
-    throw error;
-  });
+  const { prune, no_miner_tx } = params;
+  const blocks = blocksOfOneAnswer(parts.store.read, { start, end: current_height, prune, maxBytes });
+  const drawEach = <T>(draw: (read: ChainReader, block: Downloaded) => T) =>
+    drawnAtThisMoment(parts.store, blocks.length, (read, place) => draw(read, blocks[place]!));
+  return {
+    blocks: drawEach((read, block) => blockEntry(read, block, prune)),
+    output_indices: drawEach((read, block) => blockIndices(read, block, !no_miner_tx)),
+    start_height: start,
+    current_height,
+  };
 }
 
 const empty = { blocks: [], output_indices: [], start_height: 0, current_height: 0 };
@@ -153,12 +138,10 @@ export function getBlocksByHeight({ heights }: { heights: readonly number[] }, c
   const good = bad === undefined ? heights : heights.slice(0, heights.indexOf(bad));
   const answer = () =>
     atThisMoment(parts.store, (moment) => {
-      const wanted = { prune: false, withMiner: false };
-      const download = (height: number) => downloadBlock(moment.read, height, wanted);
-      const found = mapInTurns(withinBounds({ heights: good, maxBytes }, download), ({ entry }) => entry, {
-        moment,
-        signal,
-      });
+      const download = (height: number) =>
+        blockEntry(moment.read, { height, info: moment.read.blockInfo(height)! }, false);
+      const entries = withinBounds({ heights: good, maxBytes }, download);
+      const found = mapInTurns(entries, (entry) => entry, { moment, signal });
       const status = bad === undefined ? "OK" : `Error retrieving block at height ${bad}`;
       return whenReady(found, (blocks) => ({ blocks, status }));
     });
@@ -169,16 +152,18 @@ export function getBlocksByHeight({ heights }: { heights: readonly number[] }, c
   });
 }
 
+type BlockEntry = ReturnType<typeof blockEntry>;
+
 function* withinBounds(
   { heights, maxBytes }: { readonly heights: readonly number[]; readonly maxBytes: number },
-  download: (height: number) => DownloadedBlock,
-): Iterable<DownloadedBlock> {
+  download: (height: number) => BlockEntry,
+): Iterable<BlockEntry> {
   let bytes = 0;
   for (const height of heights) {
-    const block = download(height);
-    bytes += block.bytes;
+    const entry = download(height);
+    bytes += entry.txs.reduce((sum, { blob }) => sum + blob.length, entry.block.length);
     if (bytes > maxBytes) throw new TooMuch();
-    yield block;
+    yield entry;
   }
 }
 

@@ -12,7 +12,7 @@ import { blockAt, blockFacts, blockOf, type FoundBlock, noHeader } from "./descr
 import { hardForkInfo } from "./hard-fork-info.ts";
 import { describeHeaderOf, describeKnownHeader, type Header } from "./headers.ts";
 import { bytesOfHex } from "./hex-params.ts";
-import { atThisMoment, type Moment, mapInTurns, range } from "./in-turns.ts";
+import { atThisMoment, drawnAtThisMoment, type Moment, mapInTurns, range } from "./in-turns.ts";
 
 /** Blocks and headers a restricted port gives at once. Source: core_rpc_server.cpp RESTRICTED_*. */
 const RESTRICTED_HEADERS = 1000;
@@ -66,21 +66,22 @@ function headersRange(
   context: NodeContext,
 ) {
   const { start_height: start, end_height: end, fill_pow_hash } = params;
-  const { parts, restricted, signal } = context;
+  const { parts, restricted } = context;
   const count = parts.state.view().height;
   if (start >= count || end >= count || start > end)
     throw refusal("tooBigHeight", "Invalid start/end heights.");
   if (restricted && end - start > RESTRICTED_HEADERS) {
     throw refusal("restricted", "Too many block headers requested.");
   }
-  const heights = range(start, end + 1);
-  return atThisMoment(parts.store, (moment) => {
-    if (!fill_pow_hash || restricted) {
-      const describe = (height: number) => describeKnownHeader(context, blockAt(moment.read, height)!);
-      return whenReady(mapInTurns(heights, describe, { moment, signal }), (headers) => ({ headers }));
-    }
-    return headersWithWork(heights, moment, context);
-  });
+  if (!fill_pow_hash || restricted) {
+    let before: FoundBlock | undefined;
+    const headers = drawnAtThisMoment(parts.store, end - start + 1, (read, place) => {
+      before = blockAt(read, start + place, before)!;
+      return describeKnownHeader(context, before, count);
+    });
+    return { headers };
+  }
+  return atThisMoment(parts.store, (moment) => headersWithWork(range(start, end + 1), moment, context));
 }
 
 async function headersWithWork(heights: Iterable<number>, moment: Moment, context: NodeContext) {

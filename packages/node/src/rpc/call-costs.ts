@@ -1,3 +1,5 @@
+import { Drawn } from "@anulo/rpc";
+
 /**
  * What calls cost where a node lets itself be paid for answers, which this one does not: it only counts.
  * Source: rpc_payment_costs.h; core_rpc_server.cpp CHECK_PAYMENT*.
@@ -6,7 +8,8 @@ export type Cost = (params: Fields, result: Fields) => number;
 
 export type Fields = Readonly<Record<string, unknown>>;
 
-const lengthOf = (value: unknown): number => (Array.isArray(value) ? value.length : 0);
+const lengthOf = (value: unknown): number =>
+  Array.isArray(value) || value instanceof Drawn ? value.length : 0;
 const atLeastOne = (cost: number): number => Math.max(1, Math.floor(cost));
 const always =
   (cost: number): Cost =>

@@ -29,12 +29,20 @@ export interface FoundBlock {
   readonly cumulativeDifficulty: bigint;
 }
 
-/** The main-chain block at a height, undefined above the top. What its row tells is not computed again. */
-export function blockAt(read: ChainReader, height: number): FoundBlock | undefined {
+/**
+ * The main-chain block at a height, undefined above the top. What its row tells, or the block `before` it where that
+ * was read last, is not looked up again.
+ */
+export function blockAt(read: ChainReader, height: number, before?: FoundBlock): FoundBlock | undefined {
   const info = read.blockInfo(height);
   const blob = read.blockBlob(height);
   if (info === undefined || blob === undefined) return undefined;
-  const below = height === 0 ? 0n : (read.cumulativeDifficulty(height - 1) ?? 0n);
+  const below =
+    before?.height === height - 1
+      ? before.cumulativeDifficulty
+      : height === 0
+        ? 0n
+        : (read.cumulativeDifficulty(height - 1) ?? 0n);
   const { hash, weight, longTermWeight, cumulativeDifficulty, transactionCount } = info;
   const { header, minerTransaction } = readBlockTop(blob);
   return {

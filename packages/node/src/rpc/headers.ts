@@ -22,21 +22,25 @@ export function describeHeaderOf(
   { read, block, fillPowHash }: HeaderOrder,
 ): MaybePromise<Header> {
   if (!fillPowHash || context.restricted) return describeKnownHeader(context, block);
-  const depth = depthOf(context, block.height);
+  const depth = depthOf(context.parts.state.view().height, block.height);
   return whenReady(powHashOf(context, read, block), (powHash) => describeHeader(block, { depth, powHash }));
 }
 
-/** The same, without computing a proof of work. */
-export function describeKnownHeader(context: NodeContext, block: FoundBlock): Header {
-  const known = context.dialect === "upstream" ? undefined : context.pow.known(block.hash);
-  return describeHeader(block, { depth: depthOf(context, block.height), powHash: known ?? "" });
+/** The same, without computing a proof of work, on a chain of so many blocks. */
+export function describeKnownHeader(
+  { dialect, pow, parts }: NodeContext,
+  block: FoundBlock,
+  chainHeight = parts.state.view().height,
+): Header {
+  const known = dialect === "upstream" ? undefined : pow.known(block.hash);
+  return describeHeader(block, { depth: depthOf(chainHeight, block.height), powHash: known ?? "" });
 }
 
 export type Header = ReturnType<typeof describeHeader>;
 
-/** Blocks of the main chain above a height. */
-function depthOf({ parts }: NodeContext, height: number): number {
-  return Math.max(0, parts.state.view().height - height - 1);
+/** Blocks of a chain of so many above a height. */
+function depthOf(chainHeight: number, height: number): number {
+  return Math.max(0, chainHeight - height - 1);
 }
 
 function powHashOf({ parts, pow }: NodeContext, read: ChainReader, found: FoundBlock) {

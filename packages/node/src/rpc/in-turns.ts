@@ -1,4 +1,5 @@
 import { type MaybePromise, mapSliced } from "@anulo/limits";
+import { Drawn } from "@anulo/rpc";
 import type { ChainReader, ChainSnapshot, ChainStore } from "@anulo/storage";
 
 /**
@@ -28,6 +29,21 @@ export function atThisMoment<T>(
   });
   // Nothing is held of what was answered in this turn.
   return given instanceof Promise ? given.finally(() => held?.close()) : given;
+}
+
+/** A list of `length` elements that are read of the chain as it is now, each when it is written. */
+export function drawnAtThisMoment<T>(
+  { read, snapshot }: Pick<ChainStore, "read" | "snapshot">,
+  length: number,
+  draw: (read: ChainReader, place: number) => T,
+): Drawn<T> {
+  let held: ChainSnapshot | undefined;
+  return new Drawn(length, (place) => draw(held ?? read, place), {
+    hold() {
+      held ??= snapshot();
+    },
+    release: () => held?.close(),
+  });
 }
 
 /** For whom items are mapped. */

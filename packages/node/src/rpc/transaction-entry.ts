@@ -28,6 +28,7 @@ interface TransactionBytes {
 }
 
 const NOTHING = new Uint8Array(0);
+const noText = quoted("");
 
 /** Finds a transaction by its id (32 bytes); a restricted port shows none before everybody may know it. */
 export function findTransaction(
@@ -75,11 +76,11 @@ export interface TransactionText {
   /** Memory they take, about. */
   readonly bytes: number;
   readonly fields: {
-    readonly as_hex: Quoted;
+    readonly as_hex: Uint8Array;
     readonly as_json: Quoted;
-    readonly pruned_as_hex: Quoted;
-    readonly prunable_as_hex: Quoted;
-    readonly prunable_hash: string;
+    readonly pruned_as_hex: Uint8Array;
+    readonly prunable_as_hex: Uint8Array;
+    readonly prunable_hash: Uint8Array;
     readonly tx_hash: string;
   };
 }
@@ -90,19 +91,17 @@ function transactionText(found: TransactionBytes, options: EntryOptions): Transa
   const { prune, split, decode_as_json, text } = options;
   const inParts = split || prune || prunable.length === 0;
   const fields = {
-    as_hex: quoted(inParts ? "" : toHex(pruned) + toHex(prunable)),
-    as_json: quoted(decode_as_json ? jsonOf(found, prune) : ""),
-    pruned_as_hex: quoted(inParts ? toHex(pruned) : ""),
-    prunable_as_hex: quoted(inParts && !prune ? toHex(prunable) : ""),
-    prunable_hash: toHex(hash),
+    as_hex: inParts ? NOTHING : Buffer.concat([pruned, prunable]),
+    as_json: decode_as_json ? quoted(jsonOf(found, prune)) : noText,
+    pruned_as_hex: inParts ? pruned : NOTHING,
+    prunable_as_hex: inParts && !prune ? prunable : NOTHING,
+    prunable_hash: hash,
     tx_hash: text,
   };
-  const long = [fields.as_hex, fields.as_json, fields.pruned_as_hex, fields.prunable_as_hex];
-  return {
-    fields,
-    isRemembered: prunable.length > 0,
-    bytes: 1000 + 3 * long.reduce((sum, { json }) => sum + json.length, 0),
-  };
+  // Remembered are the bytes, and the template of the entry, in which they are hexadecimal digits.
+  const templateBytes = 2 * (pruned.length + prunable.length) + fields.as_json.json.length;
+  const bytes = 1000 + pruned.length + prunable.length + 2 * fields.as_json.json.length + templateBytes;
+  return { fields, isRemembered: prunable.length > 0, bytes };
 }
 
 /** An element of `txs`. */

@@ -112,13 +112,16 @@ function joined({ texts, bytes }: Pieces, { encoding, isPortable }: CountsForm, 
     return new Written(length, { type: "string", value: Buffer.concat(bytes) });
   const isList = encoding === "decimal";
   const [begin, end] = isList ? BRACKETS : QUOTES;
-  return new Written(length, bytesOfText("contract", (out) => {
-    out.text(begin!);
-    texts.forEach((text, i) => {
-      if (isList && i > 0) out.text(",");
-      if (typeof text === "string") out.text(text);
-      else out.bytes(text);
-    });
-    out.text(end!);
-  }));
+  return new Written(
+    length,
+    bytesOfText("contract", (out) => {
+      out.text(begin!);
+      texts.forEach((text, i) => {
+        if (isList && i > 0) out.text(",");
+        if (typeof text === "string") out.text(text);
+        else out.bytes(text);
+      });
+      out.text(end!);
+    }),
+  );
 }

@@ -87,8 +87,7 @@ export function createTemplates(): (value: Lasting<unknown>, options: TemplateOp
     const { out, indent } = options;
     const shape = Object.keys(changing).join();
     let template = templates.get(facts);
-    const isFit =
-      template?.dialect === out.dialect && template.indent === indent && template.shape === shape;
+    const isFit = template?.dialect === out.dialect && template.indent === indent && template.shape === shape;
     if (template === undefined || !isFit) {
       template = createTemplate(value, shape, options);
       templates.set(facts, template);

@@ -19,14 +19,24 @@ export class Written {
   }
 }
 
+/** What elements are made of, where it may change while a long list is written in turns. */
+export interface DrawnFrom {
+  /** Called before each pause: it must not change any more. */
+  hold(): void;
+  /** Called once the list is written, or is not any more. */
+  release(): void;
+}
+
 /** A list whose elements are made when they are written, and not kept: of a long one only the text takes memory. */
 export class Drawn<T> {
   readonly length: number;
   readonly at: (place: number) => T;
+  readonly from: DrawnFrom | undefined;
 
-  constructor(length: number, at: (place: number) => T) {
+  constructor(length: number, at: (place: number) => T, from?: DrawnFrom) {
     this.length = length;
     this.at = at;
+    this.from = from;
   }
 }
 

@@ -148,7 +148,9 @@ function answerMessage<Context>(
     const written = whenReady(result, (value) => writeLongLists(call.result, value, { form, request }));
     return whenReady(written, (value) => resultText(id, call, { value, dialect: form.dialect }));
   };
-  return whenFailed<string | Buffer>(answer, (error) => errorText(id, visibleError(error, call, { request, log: rules.log })));
+  return whenFailed<string | Buffer>(answer, (error) =>
+    errorText(id, visibleError(error, call, { request, log: rules.log })),
+  );
 }
 
 function isAbsent(value: Json | undefined): boolean {

@@ -49,8 +49,17 @@ function writeListsOf(schema: AnySchema, result: object, writing: Writing): Mayb
   const names = longListsOf(schema, result, writing.form);
   if (names.length === 0) return result;
   const { request } = writing;
-  const options = request === undefined ? {} : { signal: request.caller.signal };
-  return runSliced(writeLists(schema as RecordSchema<Fields>, { result, names }, writing), options);
+  const drawn = names.map((name) => result[name as keyof typeof result] as Elements<unknown>);
+  const beforeYield = () => {
+    for (const list of drawn) if (list instanceof Drawn) list.from?.hold();
+  };
+  const release = () => {
+    for (const list of drawn) if (list instanceof Drawn) list.from?.release();
+  };
+  const options = request === undefined ? { beforeYield } : { beforeYield, signal: request.caller.signal };
+  const lists = runSliced(writeLists(schema as RecordSchema<Fields>, { result, names }, writing), options);
+  // Nothing is held of what was written in this turn.
+  return lists instanceof Promise ? lists.finally(release) : lists;
 }
 
 /** Names of the fields that hold long lists. */
@@ -61,9 +70,14 @@ function longListsOf(schema: AnySchema, result: object, form: Form): string[] {
   const longest = form === "portable" ? LONG_LISTS.portable : LONG_LISTS.text;
   for (const name in result) {
     const value: unknown = result[name as keyof typeof result];
-    if (isElements(value) && value.length > longest && isList(fields[name])) names.push(name);
+    if (isElements(value) && isLong(value, longest) && isList(fields[name])) names.push(name);
   }
   return names;
+}
+
+/** What is read while it is written may be long, however few elements it has. */
+function isLong(list: Elements<unknown>, longest: number): boolean {
+  return list.length > longest || (list instanceof Drawn && list.from !== undefined);
 }
 
 type LongLists = { readonly result: object; readonly names: readonly string[] };
@@ -116,7 +130,7 @@ function* writePortableList(item: AnySchema, values: Elements<unknown>): Generat
     const entry = scalarOf(item.writePortable(values.at(at)!)!);
     if (entry.type === "object") objects.add(entry.value);
     else scalars.push(entry);
-    if ((at & 3) === 3) yield;
+    yield;
   }
   if (scalars.length === 0) return new Written(values.length, objects.finish());
   const array = { type: scalars[0]!.type, values: scalars.map(({ value }) => value) };

@@ -27,7 +27,9 @@ export function answerPlainPath<Context>(
     const result = whenReady(budget.admit(call.cost), () => runHandler(found, params, request, rules));
     const form = { dialect, indent: "" };
     const written = whenReady(result, (value) => writeLongLists(call.result, value, { form, request }));
-    return whenReady(written, (value) => jsonAnswer(bytesOfText(dialect, (out) => putValue(call.result, value, out, ""))));
+    return whenReady(written, (value) =>
+      jsonAnswer(bytesOfText(dialect, (out) => putValue(call.result, value, out, ""))),
+    );
   };
   return whenFailed(answer, (error) => {
     if (error instanceof BadJson || error instanceof BadParams) return badRequest;

@@ -2,7 +2,7 @@ import type { Socket } from "node:net";
 import type { HttpAnswer } from "./connection.ts";
 
 /** Bodies up to this size are sent with their head in one piece. */
-const SMALL_BODY = 32 * 1024;
+const SMALL_BODY = 64 * 1024;
 /** Of a longer body so much is handed over at a time, and its memory given back once it has left. */
 const PIECE_BYTES = 64 * 1024;
 /** What the system holds for us before we wait for the caller to take it. */
@@ -36,10 +36,13 @@ export class Outgoing {
       this.#left = head.length + body.length;
       if (socket.writableLength > 0) socket.write("", () => this.#onTaken(this.#left));
     } else {
-      socket.write(head, "latin1");
       this.#left = body.length;
       this.#cut(body);
+      // Head and first piece leave together.
+      socket.cork();
+      socket.write(head, "latin1");
       this.#sendMore();
+      socket.uncork();
     }
     if (this.#left > 0 && (socket.writableLength > 0 || this.#pieces.length > 0)) return false;
     this.end();
