@@ -170,7 +170,7 @@ const refusals: { readonly [K in MethodKey]: Refusals } = {
   refresh: { ...own, offline: noNode },
   autoRefresh: unrestricted,
   scanTx: { ...own, offline: noTransaction },
-  rescanSpent: own,
+  rescanSpent: { ...own, "untrusted node": untrusted },
   rescanBlockchain: { ...own, offline: noNode },
   startMining: {
     ...open,

@@ -11,7 +11,7 @@ import { accountOfKeys, scanningKeys, wipeKeys } from "./multisig/account-keys.t
 import type { MultisigAccount } from "./multisig/key-exchange.ts";
 import { DEFAULT_PREFERENCES, type Preferences } from "./preferences.ts";
 import { refuseUnwritten, WalletRefusal } from "./refusal.ts";
-import { incomingFromPool, outgoingFromPool } from "./scan/apply-pool.ts";
+import { incomingFromPool, outgoingFromPool, ownInPool } from "./scan/apply-pool.ts";
 import { shortHistory, trimKnown } from "./scan/history.ts";
 import type { BlocksChange, PoolPicture, ScanTask, SingleTransaction } from "./scan/messages.ts";
 import { ProgressMeter, type ScanProgress } from "./scan/progress.ts";
@@ -309,7 +309,7 @@ export class Wallet {
   async refreshPool(): Promise<void> {
     if (this.#isScanning) return;
     try {
-      const picture = await this.#scanner.lookAtPool(this.daemon.address);
+      const picture = await this.#scanner.lookAtPool(this.daemon.address, ownInPool(this.state));
       if (picture !== undefined) await this.#receiveFromPool(picture);
     } catch (error) {
       if (!(error instanceof WalletRefusal)) throw error;
@@ -355,6 +355,7 @@ export class Wallet {
       // Ids of some blocks below are fetched too, so that a fork near the start can be undone.
       startHeight: isFresh ? Math.max(0, fromHeight - this.#maxReorgDepth) : 0,
       fromHeight,
+      own: ownInPool(this.state),
     };
   }
 

@@ -12,7 +12,7 @@ import {
   transferOf,
 } from "../src/history/transfers.ts";
 import { createLedger, type Ledger } from "../src/ledger.ts";
-import { outgoingFromPool } from "../src/scan/apply-pool.ts";
+import { incomingFromPool, outgoingFromPool } from "../src/scan/apply-pool.ts";
 import type { OutgoingPayment } from "../src/state.ts";
 
 const bytes = (value: number) => new Uint8Array(32).fill(value);
@@ -220,6 +220,26 @@ test("a payment is given up once it has been missing for some minutes, and found
   assert.deepEqual(balance(ledger, 50), { balance: 100n, unlocked: 100n });
   assert.equal(look([toHex(bytes(9))], 1600), "pending");
   assert.deepEqual(balance(ledger, 50), { balance: 60n, unlocked: 0n });
+});
+
+/** What the pool shows the ledger, as the wallet takes it. */
+function lookAtPool(ledger: Ledger, waiting: readonly ScannedTransaction[], seconds = 2_000_000): void {
+  const found = waiting.map((each) => ({ transaction: each, doubleSpendSeen: false }));
+  const picture = { ids: waiting.map(({ txHash }) => toHex(txHash)), found };
+  applyChange(ledger, { kind: "pool", payments: incomingFromPool(ledger, picture, seconds) });
+  for (const change of outgoingFromPool(ledger, picture, seconds)) applyChange(ledger, change);
+}
+
+test("of outputs of the pool with one key only the greatest counts", () => {
+  const ledger = newLedger();
+  const paying = (id: number, amount: bigint) =>
+    transaction(id, 0, { received: [output({ key: 1, amount })] });
+  lookAtPool(ledger, [paying(1, 40n), paying(2, 30n), paying(3, 50n)]);
+  const total = () => ledger.state.pool.reduce((sum, { amount }) => sum + amount, 0n);
+  assert.equal(total(), 50n);
+  mine(ledger, 5, { ...paying(1, 40n), height: 5 });
+  lookAtPool(ledger, [paying(2, 30n), paying(3, 50n)]);
+  assert.equal(total(), 10n);
 });
 
 test("a soft reset keeps transaction keys, notes and what still waits; a hard one keeps neither keys nor notes", () => {

@@ -86,7 +86,8 @@ export function forkedChain(height: number, unlockTime?: bigint): Entry[] {
   return chain;
 }
 
-const poolTransactions = recorded.pool.map((hex) => readTransaction(fromHex(hex)));
+/** What its pool holds at first. */
+export const recordedPool = recorded.pool.map((hex) => readTransaction(fromHex(hex)));
 
 export type RecordedNode = {
   readonly url: string;
@@ -96,6 +97,10 @@ export type RecordedNode = {
   lie: (honest: BlocksAnswer) => BlocksAnswer;
   /** Transactions that wait in its pool. */
   pool: readonly Transaction[];
+  /** Ids of its pool's transactions that others contradict. */
+  contradicted: readonly string[];
+  /** Ids of all transactions it was asked for, in order. */
+  readonly asked: string[];
   readonly stop: () => Promise<void>;
 };
 
@@ -103,16 +108,27 @@ export type BlocksAnswer = ReturnType<typeof answerBlocks>;
 const honestly = (answer: BlocksAnswer): BlocksAnswer => answer;
 
 const status = { status: "OK", untrusted: false } as const;
+/** What the wallet does not look at. */
+const noStats = {
+  ...{ bytes_max: 0, bytes_med: 0, bytes_min: 0, bytes_total: 0, fee_total: 0n, histo: [], histo_98pc: 0 },
+  ...{ num_10m: 0, num_failing: 0, num_not_relayed: 0, oldest: 0, txs_total: 0 },
+};
 const access = { ...status, credits: 0, top_hash: "" } as const;
 
 /** Most blocks of one answer, low so that a scan takes several. */
 const BLOCKS_PER_ANSWER = 40;
 
 export async function startRecordedNode(): Promise<RecordedNode> {
-  const node = { chain: recordedChain, pool: poolTransactions, lie: honestly };
+  const node = {
+    chain: recordedChain,
+    pool: recordedPool as readonly Transaction[],
+    lie: honestly,
+    contradicted: [] as readonly string[],
+    asked: [] as string[],
+  };
   const implement = implementFor<undefined>();
   const blocks = pick(daemon.blocks, ["getBlocksBin", "getHeight"]);
-  const pool = pick(daemon.pool, ["getTransactionPoolHashesBin"]);
+  const pool = pick(daemon.pool, ["getTransactionPoolHashesBin", "getTransactionPoolStats"]);
   const transactionsByHash = pick(daemon.transactions, ["getTransactions"]);
   const server = await createRpcServer({
     listen: [{ host: "127.0.0.1", port: 0 }],
@@ -130,14 +146,19 @@ export async function startRecordedNode(): Promise<RecordedNode> {
           tx_hashes: node.pool.map((tx) => transactionHash(tx)),
           ...access,
         }),
+        getTransactionPoolStats: () => ({
+          pool_stats: { ...noStats, num_double_spends: node.contradicted.length },
+          ...access,
+        }),
       }),
       ...implement(transactionsByHash, {
         getTransactions: ({ txs_hashes }) => {
+          node.asked.push(...txs_hashes);
           const asked = (tx: Transaction) => txs_hashes.includes(toHex(transactionHash(tx)));
           const mined = node.chain.flatMap((entry, height) =>
             entry.transactions.filter(asked).map((tx) => minedEntry(tx, { entry, height })),
           );
-          const txs = [...mined, ...node.pool.filter(asked).map(poolEntry)];
+          const txs = [...mined, ...node.pool.filter(asked).map((tx) => poolEntry(tx, node))];
           return { txs, txs_as_hex: [], missed_tx: [], txs_as_json: [], ...access };
         },
       }),
@@ -188,7 +209,7 @@ function ringOutputs({ prefix }: Transaction): number {
 /** Global indices don't matter to what is tested with single transactions. */
 function minedEntry(tx: Transaction, { entry, height }: { entry: Entry; height: number }) {
   return {
-    ...poolEntry(tx),
+    ...poolEntry(tx, { contradicted: [] }),
     in_pool: false,
     block_height: height,
     block_timestamp: entry.block.header.timestamp,
@@ -197,11 +218,11 @@ function minedEntry(tx: Transaction, { entry, height }: { entry: Entry; height: 
   };
 }
 
-function poolEntry(tx: Transaction) {
+function poolEntry(tx: Transaction, { contradicted }: Pick<RecordedNode, "contradicted">) {
   return {
     as_hex: "",
     as_json: "",
-    double_spend_seen: false,
+    double_spend_seen: contradicted.includes(toHex(transactionHash(tx))),
     in_pool: true,
     prunable_as_hex: "",
     prunable_hash: toHex(prunableHash(tx)),

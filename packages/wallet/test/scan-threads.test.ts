@@ -155,7 +155,7 @@ type Scanned = {
 
 /** Changes in the bytes of the journal, and the error the scan ended with. */
 async function scan(daemon: Daemon, threads?: SiftThreads): Promise<Scanned> {
-  const task = { daemon: { url: "" }, history: [honest[0]!.id], startHeight: 0, fromHeight: 0 };
+  const task = { daemon: { url: "" }, history: [honest[0]!.id], startHeight: 0, fromHeight: 0, own: [] };
   const changes: string[] = [];
   let [found, spent, error] = [0, 0, ""];
   try {

@@ -1,11 +1,13 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
+import { toHex, transactionHash } from "@anulo/protocol";
 import {
   type BlocksAnswer,
   forkedChain,
   type RecordedNode,
   recorded,
   recordedChain,
+  recordedPool,
   recordedSideBlocks,
   recordedSteps,
   startRecordedNode,
@@ -131,6 +133,27 @@ test("a payment in the pool shows before it is mined and goes when it has left t
   assert.deepEqual(await pool(), []);
   node.pool = waiting;
   assert.equal((await pool())[0]!.type, "pool");
+});
+
+test("the node is asked once for what is new in the pool, and again only for all of it", async () => {
+  const { call } = services.get("a")!;
+  const waiting = async () => (await call.getTransfers({ pool: true, all_accounts: true })).pool ?? [];
+  node.pool = [];
+  await waiting();
+  node.pool = recordedPool;
+  node.asked.length = 0;
+  const [ours] = await waiting();
+  const ids = recordedPool.map((tx) => toHex(transactionHash(tx)));
+  assert.ok(ids.length > 1 && ids.includes(ours!.txid));
+  assert.deepEqual([...node.asked].sort(), ids.toSorted());
+  await waiting();
+  await call.refresh({});
+  assert.equal(node.asked.length, ids.length, "nothing is asked twice");
+  assert.equal(ours!.double_spend_seen, false);
+  node.contradicted = [ours!.txid];
+  assert.equal((await waiting())[0]!.double_spend_seen, true);
+  assert.equal(node.asked.length, 2 * ids.length, "all of them, so that none stands out");
+  node.contradicted = [];
 });
 
 test("rescanning finds the same again", async () => {

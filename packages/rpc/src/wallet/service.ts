@@ -48,7 +48,7 @@ export const service = {
   }),
   rescanSpent: method({
     name: "rescan_spent",
-    needs: onOwnWallet,
+    needs: [...onOwnWallet, "trustedDaemon"],
     summary: "Asks the node again which outputs are spent.",
     params: nothing,
     result: nothing,

@@ -92,16 +92,23 @@ export function applyLearnt(ledger: Ledger, transaction: ScannedTransaction): vo
   settle(ledger, transaction, receipts);
 }
 
-/** The payments a pool transaction brings, which never touch the ledger. */
+/**
+ * The payments a pool transaction brings, which never touch the ledger. `counted`: by one-time key (hex), what of the
+ * pool counts already; of outputs with one key only the greatest does.
+ */
 export function poolPayments(
   ledger: Ledger,
   transaction: ScannedTransaction,
+  counted: Map<string, bigint>,
 ): ReturnType<typeof paymentOf>[] {
   const receipts = new Map<string, Receipt>();
   for (const output of transaction.received) {
-    const known = ledger.byOneTimeKey.get(toHex(output.oneTimeKey));
-    if (known !== undefined && (known.spentHeight !== undefined || known.amount >= output.amount)) continue;
-    addReceipt(receipts, output, output.amount - (known?.amount ?? 0n));
+    const name = toHex(output.oneTimeKey);
+    const known = ledger.byOneTimeKey.get(name);
+    const before = counted.get(name) ?? known?.amount ?? 0n;
+    if (known?.spentHeight !== undefined || (before > 0n && before >= output.amount)) continue;
+    counted.set(name, output.amount);
+    addReceipt(receipts, output, output.amount - before);
   }
   let account: number | undefined;
   for (const { keyImage } of transaction.inputs) {

@@ -2,9 +2,9 @@
 import { toHex } from "@anulo/protocol";
 import type { WalletChange } from "../changes.ts";
 import type { Ledger } from "../ledger.ts";
-import type { OutgoingState, PoolPayment } from "../state.ts";
+import type { OutgoingState, PoolPayment, WalletState } from "../state.ts";
 import { poolPayments } from "./apply-blocks.ts";
-import type { PoolPicture } from "./messages.ts";
+import type { OwnTransaction, PoolPicture } from "./messages.ts";
 
 /**
  * Seconds a transaction may take to reach the pool before it counts as lost.
@@ -16,15 +16,23 @@ const PROPAGATION_SECONDS = 500;
 export function incomingFromPool(ledger: Ledger, picture: PoolPicture, seconds: number): PoolPayment[] {
   const seen = new Map(ledger.state.pool.map((payment) => [toHex(payment.txHash), payment.timestamp]));
   const confirmed = new Set(ledger.state.incoming.map(({ txHash }) => toHex(txHash)));
+  const counted = new Map<string, bigint>();
   return picture.found.flatMap(({ transaction, doubleSpendSeen }) => {
     const id = toHex(transaction.txHash);
     if (confirmed.has(id)) return []; // mined while we looked
     const timestamp = seen.get(id) ?? seconds;
-    return poolPayments(ledger, { ...transaction, timestamp }).map((payment) => ({
+    return poolPayments(ledger, { ...transaction, timestamp }, counted).map((payment) => ({
       ...payment,
       doubleSpendSeen,
     }));
   });
+}
+
+/** The unconfirmed transactions of a wallet, for a look at the pool. */
+export function ownInPool({ outgoing }: Readonly<WalletState>): OwnTransaction[] {
+  const own: OwnTransaction[] = [];
+  for (const [id, { state, blob }] of outgoing) if (state !== "confirmed") own.push({ id, blob });
+  return own;
 }
 
 /** How the pool moves the wallet's own unconfirmed payments. Only after the newest block has been scanned. */

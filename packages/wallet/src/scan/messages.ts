@@ -10,6 +10,9 @@ import type { KeyRange, Lookahead } from "./subaddress-table.ts";
 
 export type BlocksChange = Extract<WalletChange, { kind: "blocks" }>;
 
+/** An unconfirmed transaction of the wallet: its id (hex), and the whole of it where it was made here. */
+export type OwnTransaction = { readonly id: string; readonly blob: Uint8Array | undefined };
+
 /** One scan, from a point both sides know to the newest block of the node, then the pool. */
 export type ScanTask = {
   readonly daemon: DaemonAddress;
@@ -19,6 +22,7 @@ export type ScanTask = {
   readonly startHeight: number;
   /** Transactions of lower blocks are not looked at. */
   readonly fromHeight: number;
+  readonly own: readonly OwnTransaction[];
 };
 
 /** A pool transaction that concerns the wallet. */
@@ -46,7 +50,12 @@ export type ToWorker =
   /** `threads`: how many may sift for it. */
   | { readonly kind: "scan"; readonly id: number; readonly task: ScanTask; readonly threads: number }
   | { readonly kind: "single"; readonly id: number; readonly entries: readonly SingleTransaction[] }
-  | { readonly kind: "pool"; readonly id: number; readonly daemon: DaemonAddress }
+  | {
+      readonly kind: "pool";
+      readonly id: number;
+      readonly daemon: DaemonAddress;
+      readonly own: readonly OwnTransaction[];
+    }
   /** The wallet is closed: forget it. The thread may serve another. */
   | { readonly kind: "close" }
   /** Undefined where the thread failed. */

@@ -77,7 +77,7 @@ async function scan(task: ScanTask, count: number) {
   const node = daemonAt(task.daemon);
   const threads = count > 1 ? { count, sift: siftElsewhere } : undefined;
   // The pool comes first, so that a transaction mined in between is missed in neither.
-  const picture = await pool.look(node);
+  const picture = await pool.look(node, task.own);
   for await (const { change, targetHeight } of scanBlocks({ context, task, daemon: node, threads })) {
     const bytes = encodeChange(change);
     const message: FromWorker = { kind: "blocks", change: bytes, targetHeight };
@@ -90,9 +90,9 @@ async function scan(task: ScanTask, count: number) {
   return picture;
 }
 
-async function look(address: DaemonAddress) {
+async function look({ daemon: address, own }: Extract<ToWorker, { kind: "pool" }>) {
   if (pool === undefined) throw new Error("pool before open");
-  return await pool.look(daemonAt(address));
+  return await pool.look(daemonAt(address), own);
 }
 
 function lookAt(entries: readonly SingleTransaction[]): PoolFind[] {
@@ -158,7 +158,7 @@ port.on("message", (message: ToWorker) => {
     const { id, entries } = message;
     void answer(id, async () => ({ kind: "done", id, pool: { ids: [], found: lookAt(entries) } }));
   } else if (message.kind === "pool") {
-    void answer(message.id, async () => ({ kind: "done", id: message.id, pool: await look(message.daemon) }));
+    void answer(message.id, async () => ({ kind: "done", id: message.id, pool: await look(message) }));
   } else if (message.kind === "close") {
     close();
   } else if (message.kind === "sifted") {

@@ -9,6 +9,7 @@ import { workThreads } from "../threads/work-threads.ts";
 import type {
   BlocksChange,
   FromWorker,
+  OwnTransaction,
   PoolPicture,
   ScanTask,
   SingleTransaction,
@@ -106,10 +107,10 @@ export class Scanner {
   }
 
   /** What the node's pool holds now. */
-  async lookAtPool(daemon: DaemonAddress): Promise<PoolPicture | undefined> {
+  async lookAtPool(daemon: DaemonAddress, own: readonly OwnTransaction[]): Promise<PoolPicture | undefined> {
     const id = this.#nextId++;
     const done = this.#wait(id);
-    this.#send({ kind: "pool", id, daemon });
+    this.#send({ kind: "pool", id, daemon, own });
     return await done;
   }
 
