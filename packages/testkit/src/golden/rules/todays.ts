@@ -37,6 +37,26 @@ const named = (it: ExactObject): ExactObject =>
 
 const isHash = (value: Exact): boolean => /^[0-9a-f]{64}$/.test(String(value));
 
+/** Fees per byte of the recorded chain, in atomic units, by priority. */
+const recordedFees = [1_200_000n, 4_700_000n, 19_000_000n, 240_000_000n];
+
+/** Whether a fee is that of some weight, and less by a little than the one of the weight a payment was estimated to have. */
+function isOfFinalWeight(actual: Exact, recorded: Exact): boolean {
+  if (actual === recorded) return true;
+  const [paid, estimated] = [BigInt(String(actual)), BigInt(String(recorded))];
+  const isClose = paid < estimated && 100n * paid > 98n * estimated;
+  return isClose && recordedFees.some((perByte) => paid % perByte === 0n);
+}
+
+/** Whether a balance is greater by what a few dozen bytes cost. */
+const hasPaidLess = (actual: Exact, recorded: Exact): boolean => {
+  const gained = BigInt(String(actual)) - BigInt(String(recorded));
+  return gained > 0n && gained < 40n * recordedFees[0]!;
+};
+
+const isSameOrPaidLess = (actual: Exact, recorded: Exact): boolean =>
+  actual === recorded || hasPaidLess(actual, recorded);
+
 /** What 0.18.0.0 answered and today's release, 0.18.5.3, does not any more. */
 export const todays: readonly Rule[] = [
   {
@@ -45,6 +65,25 @@ export const todays: readonly Rule[] = [
     why: "a text of digits is a number for fields of 64 bits, as until 0.18.5: clients send amounts so",
     change: (answer) => answer,
     holds: { ".json": isUnderstood },
+  },
+  {
+    id: /^(transfer|transfer_split|get_transfer_by_txid|get_transfers):/,
+    release,
+    why: "the fee paid is that of the final weight, no longer of the estimated one (#8882)",
+    change: (answer) => answer,
+    holds: Object.fromEntries(
+      [
+        ...["fee", "fee_list[]", "transfer.fee", "transfers[].fee"],
+        ...["in", "out", "pool", "pending"].map((list) => `${list}[].fee`),
+      ].map((path) => [`.json.result.${path}`, isOfFinalWeight]),
+    ),
+  },
+  {
+    id: /^get_balance:after relaying$/,
+    release,
+    why: "the fee paid is that of the final weight, no longer of the estimated one (#8882)",
+    change: (answer) => answer,
+    holds: { ".json.result.balance": hasPaidLess, ".json.result.per_subaddress[].balance": isSameOrPaidLess },
   },
   {
     id: /^on_get_block_hash:too high$/,
