@@ -4,6 +4,7 @@ import { equalBytes, NULL_HASH, readBlock, toHex } from "@anulo/protocol";
 import type { ChainReader } from "@anulo/storage";
 import type { ChainParts } from "../chain/parts.ts";
 import { transactionBlob } from "../chain/stored-transaction.ts";
+import type { PoolEntry } from "../pool/pool.ts";
 import { isPublic } from "../pool/relay-phase.ts";
 import type { BlockEntry, TransactionEntry } from "./block-entry.ts";
 import { chainAnswer } from "./chain-history.ts";
@@ -131,24 +132,37 @@ function* missingOf(
   return entries;
 }
 
-/** Memory of an id in hexadecimal in a set. */
-const KEY_BYTES = 128;
+/** Ids compared between two chances to pause. */
+const IDS_A_STEP = 4096;
 
-/** The transactions anybody may see of which these ids (32 bytes each) are not; throws PeerFault for an id that comes twice. */
-function* complementOf(
-  { pool }: ChainParts,
-  hashes: Uint8Array,
-  meter: Meter,
-): Generator<void, Uint8Array[]> {
-  meter.hold((hashes.length / 32) * KEY_BYTES);
-  const known = new Set<string>();
-  for (let at = 0; at < hashes.length; at += 32) {
-    if (at % 4096 === 0) yield;
-    known.add(toHex(hashes.subarray(at, at + 32)));
+/** The first four bytes of an id, a number by which few others are called. */
+const prefixAt = (bytes: Uint8Array, at: number) =>
+  (bytes[at]! | (bytes[at + 1]! << 8) | (bytes[at + 2]! << 16) | (bytes[at + 3]! << 24)) >>> 0;
+
+/**
+ * The transactions anybody may see of which these ids (32 bytes each) are not. The pool is indexed, not the list: a
+ * stranger makes it as long as they like.
+ */
+function* complementOf({ pool }: ChainParts, hashes: Uint8Array): Generator<void, Uint8Array[]> {
+  const missing = new Map<number, PoolEntry[]>();
+  for (const entry of pool.entries()) {
+    if (!isPublic(entry.row)) continue;
+    const prefix = prefixAt(entry.id, 0);
+    const others = missing.get(prefix);
+    if (others === undefined) missing.set(prefix, [entry]);
+    else others.push(entry);
   }
-  if (known.size * 32 < hashes.length) throw new PeerFault("tells of a transaction twice", WRONG);
-  const entries = pool.entries().filter(({ key, row }) => isPublic(row) && !known.has(key));
-  return entries.map(({ row }) => row.blob);
+  for (let at = 0; at < hashes.length; at += 32) {
+    if (at % (32 * IDS_A_STEP) === 0) yield;
+    const alike = missing.get(prefixAt(hashes, at));
+    if (alike === undefined) continue;
+    const id = hashes.subarray(at, at + 32);
+    missing.set(
+      prefixAt(id, 0),
+      alike.filter((entry) => !equalBytes(entry.id, id)),
+    );
+  }
+  return [...missing.values()].flat().map(({ row }) => row.blob);
 }
 
 /** Runs what puts a response together in the peer's turns, with the memory it takes counted as the peer's. */
@@ -197,7 +211,7 @@ export function createServer(parts: ChainParts, pruningSeed: () => number): Serv
     async complement(link, { hashes }) {
       if (link.state !== "normal") return;
       if (hashes.length % 32 !== 0) throw new PeerFault("ids of no whole length", WRONG);
-      const unknown = await respond(link, poolComplement.cost, (meter) => complementOf(parts, hashes, meter));
+      const unknown = await respond(link, poolComplement.cost, () => complementOf(parts, hashes));
       const slice = new TimeSlice(link.peer.slicing);
       for (const blobs of portions(unknown)) {
         const { notification, payload } = transactionsMessage(blobs, { isFluff: false, isPadded: false });
