@@ -1,6 +1,12 @@
 import { createHash } from "node:crypto";
 import { setImmediate } from "node:timers/promises";
-import { chainContext, fitMinerTransaction, verifyBlock, writeKnownBlocks } from "@anulo/consensus";
+import {
+  chainContext,
+  fitMinerTransaction,
+  KNOWN_GROUP_BLOCKS,
+  verifyBlock,
+  writeKnownBlocks,
+} from "@anulo/consensus";
 import { commitZeroMask } from "@anulo/crypto";
 import { type ChainParts, createNode } from "@anulo/node";
 import {
@@ -18,6 +24,7 @@ import { createMadeUpPayments, type MadeUpPayment } from "./made-up-payments.ts"
 export interface MadeUpChainOptions {
   /** Where its database is made. */
   readonly databasePath: string;
+  /** Blocks at least: whole groups of known blocks are made, for nobody would take those beyond the last one. */
   readonly blocks: number;
   /** Payments of a block, on average. */
   readonly payments: number;
@@ -59,8 +66,9 @@ export async function makeUpChain(options: MadeUpChainOptions): Promise<MadeUpCh
 
 async function fill(
   parts: ChainParts,
-  { blocks, payments, onProgress }: MadeUpChainOptions,
+  { blocks: wanted, payments, onProgress }: MadeUpChainOptions,
 ): Promise<MadeUpChain> {
+  const blocks = KNOWN_GROUP_BLOCKS * Math.ceil(wanted / KNOWN_GROUP_BLOCKS);
   const { store, state } = parts;
   const makePayment = createMadeUpPayments();
   const start = parts.now() - BLOCK_SECONDS * (blocks + 10);

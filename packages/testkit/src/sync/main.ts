@@ -6,7 +6,7 @@ import { measureSync, type SyncReport } from "./measure.ts";
 
 const usage = `npm run sync -- [--blocks N] [--payments M] [--runs R] [--folder FOLDER] [--keep]
   makes up a chain of payments without proofs, and has a node of ours fetch it from another that knows its blocks
-  --blocks N       blocks (100_000)
+  --blocks N       blocks at least (100_000); whole groups of 512 are made
   --payments M     payments of a block, on average (4)
   --runs R         how often it is fetched (1)
   --folder FOLDER  where the chains are kept (the system's temporary folder)
