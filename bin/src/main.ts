@@ -3,6 +3,8 @@ import { BadUsage } from "./flags.ts";
 
 const usage = `anulo node    [flags]   a Monero node (as monerod)
 anulo wallet  [flags]   a wallet service (as monero-wallet-rpc)
+anulo import  [flags]   the chain of a monerod, or of its blockchain.raw, into ours
+anulo export  [flags]   our chain as blockchain.raw, for monero-blockchain-import
 anulo devnet  [flags]   both on a private chain, with two wallets that pay each other
 
 anulo COMMAND --help shows the flags of a command.
@@ -15,6 +17,8 @@ const commands: { readonly [name: string]: () => Promise<(args: readonly string[
     return (await import("./node.ts")).runNode;
   },
   wallet: async () => (await import("./wallet.ts")).runWallet,
+  import: async () => (await import("./import.ts")).runImport,
+  export: async () => (await import("./export.ts")).runExport,
   devnet: async () => (await import("./devnet.ts")).runDevnet,
 };
 
@@ -42,6 +46,7 @@ async function main([name = "", ...args]: readonly string[]): Promise<void> {
 /** Errors by which a program says what the caller can mend; they get one line, a bug its stack. */
 const mendable = new Set([
   "BadUsage",
+  "BadSource",
   "WrongDatabase",
   "DamagedDatabase",
   "DatabaseInUse",

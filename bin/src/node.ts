@@ -1,25 +1,17 @@
-import { existsSync, mkdirSync, readFileSync } from "node:fs";
-import { homedir } from "node:os";
+import { mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";
-import {
-  BadCheckpoints,
-  type Checkpoint,
-  createNode,
-  type NodeOptions,
-  parseCheckpoints,
-  parseSeedSchedule,
-  type SeedSchedule,
-} from "@anulo/node";
+import { createNode, type NodeOptions } from "@anulo/node";
 import { type NetworkName, networks } from "@anulo/protocol";
 import type { Log } from "@anulo/rpc";
 import { isAnsweredAtOnce } from "./answered-at-once.ts";
 import { withPasswords } from "./ask-passwords.ts";
 import { bootstrapFlags, bootstrapOf } from "./bootstrap-flags.ts";
+import { chainFlags, chainPlaceOf, rulesFlags, rulesOf } from "./chain-flags.ts";
 import { configurationFlag, readConfiguration } from "./configuration.ts";
 import { databaseFlags, databaseOptions, runDatabaseCheck } from "./database-flags.ts";
 import { detachFlags, keepPidFile } from "./detach.ts";
-import { type FlagTable, throwUsage, type Values } from "./flags.ts";
-import { readKnownBlocks } from "./known-blocks-file.ts";
+import type { FlagTable, Values } from "./flags.ts";
+import { nameFoundChain } from "./found-chain.ts";
 import { hashingOptions, miningFlags, miningOptions } from "./mining.ts";
 import { createNotifier, createRateNotifier, notifyFlags } from "./notify.ts";
 import { originalNodeFlags } from "./original-flags.ts";
@@ -37,11 +29,8 @@ export const nodeFlags = {
   ...notifyFlags,
   ...databaseFlags,
   "os-version": { kind: "switch", help: "show the system this runs on" },
-  regtest: { kind: "switch", help: "a private chain" },
-  testnet: { kind: "switch", help: "the network for tests of what is to come" },
-  stagenet: { kind: "switch", help: "the network like mainnet, with coins worth nothing" },
-  "data-dir": { kind: "text", value: "FOLDER", help: "where the chain is kept (~/.anulo)" },
-  "fixed-difficulty": { kind: "number", value: "N", help: "difficulty of every block, on test chains" },
+  ...chainFlags,
+  ...rulesFlags,
   ...miningFlags,
   ...peerFlags,
   ...syncFlags,
@@ -64,25 +53,6 @@ export const nodeFlags = {
   ...originalNodeFlags,
 } as const satisfies FlagTable;
 
-/** What the original reads from its environment for tests of proof of work. */
-function seedScheduleOf({ SEEDHASH_EPOCH_BLOCKS, SEEDHASH_EPOCH_LAG }: NodeJS.ProcessEnv): SeedSchedule {
-  return parseSeedSchedule(SEEDHASH_EPOCH_BLOCKS, SEEDHASH_EPOCH_LAG);
-}
-
-/**
- * The checkpoints of the file beside mainnet's data, if there is one; throws BadUsage.
- * Source: checkpoints.h `JSON_HASH_FILE_NAME`.
- */
-function readCheckpoints(folder: string, network: NetworkName): Checkpoint[] {
-  const file = join(folder, "checkpoints.json");
-  if (network !== "mainnet" || !existsSync(file)) return [];
-  try {
-    return parseCheckpoints(readFileSync(file, "utf8"));
-  } catch (error) {
-    return throwUsage(file, BadCheckpoints, error);
-  }
-}
-
 const restrictedAddress = {
   ipv4: "rpc-restricted-bind-ip",
   ipv6: "rpc-restricted-bind-ipv6-address",
@@ -95,7 +65,8 @@ type Configured = NodeOptions & {
 };
 
 async function optionsOf(flags: Values<typeof nodeFlags>): Promise<Configured> {
-  const network = (["regtest", "stagenet", "testnet"] as const).find((name) => flags[name]) ?? "mainnet";
+  const place = chainPlaceOf(flags);
+  const { network, databasePath } = place;
   const rpcPort = checkPort("rpc-bind-port", flags["rpc-bind-port"] ?? networks[network].ports.rpc);
   const ownerPort = listenersOf(flags, rpcPort).map((listener) => ({
     ...listener,
@@ -109,21 +80,17 @@ async function optionsOf(flags: Values<typeof nodeFlags>): Promise<Configured> {
           (listener) => ({ ...listener, restricted: true }),
         );
   const publicPort = restrictedPort ?? (flags["restricted-rpc"] ? rpcPort : undefined);
-  const folder = flags["data-dir"] ?? join(homedir(), ".anulo");
-  const listsFile = join(folder, network, "peers.bin");
+  const listsFile = join(dirname(databasePath), "peers.bin");
   const { maxPoolWeight, peers } = syncOptions(flags);
   const log = logOf(flags);
   return {
     network,
-    databasePath: join(folder, network, "chain.mdb"),
-    checkpoints: readCheckpoints(folder, network),
-    knownBlocks: network === "mainnet" && flags["fast-block-sync"] !== 0 ? readKnownBlocks() : undefined,
+    databasePath,
+    ...rulesOf(flags, place),
     peers: { ...peers, ...(await peerOptionsOf(flags, { network, listsFile, restrictedPort: publicPort })) },
     maxPoolWeight,
     bootstrap: bootstrapOf(flags),
     ...databaseOptions(flags),
-    fixedDifficulty: BigInt(flags["fixed-difficulty"] ?? 0) || undefined,
-    seedSchedule: seedScheduleOf(process.env),
     ...hashingOptions(flags, process.env),
     ...miningOptions(flags, network),
     listen: [...ownerPort, ...strangersPort],
@@ -147,6 +114,7 @@ export async function runNode(args: readonly string[]): Promise<void> {
   logWithoutEffect(options.log, nodeFlags, flags);
   const onOddBlockRate = createRateNotifier(flags, options.log.in("notify"));
   if (flags["check-database"]) return await runDatabaseCheck(options.databasePath, options.network);
+  nameFoundChain(chainPlaceOf(flags), flags, options.log);
   const node = createNode({ ...options, onOddBlockRate });
   mkdirSync(dirname(options.databasePath), { recursive: true });
   removeLeftoverSockets(options.publishAt ?? []);

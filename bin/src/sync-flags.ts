@@ -19,11 +19,6 @@ export const syncFlags = {
     help: "weight of waiting transactions above which the cheapest are dropped (648000000)",
   },
   "sync-pruned-blocks": { kind: "switch", noEffect: "blocks are always fetched whole" },
-  "fast-block-sync": {
-    kind: "number",
-    value: "0|1",
-    help: "0: verify also the blocks of mainnet whose ids are built in, up to height 3706880 (1)",
-  },
   "prep-blocks-threads": { kind: "number", value: "N", noEffect: "see --max-concurrency" },
   "show-time-stats": { kind: "number", value: "0|1", noEffect: "see --log-level" },
   "keep-fakechain": { kind: "switch", noEffect: "a regtest chain is always kept" },

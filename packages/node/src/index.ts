@@ -7,13 +7,15 @@ export {
   parseSeedSchedule,
   type SeedSchedule,
 } from "@anulo/consensus";
-export { BadSyncMode, parseSyncMode, type SyncMode } from "@anulo/storage";
+export { BadSyncMode, findMonerodDatabase, parseSyncMode, type SyncMode } from "@anulo/storage";
 export type { OddBlockRate } from "./block-rate.ts";
 export { acceptBlock, type BlockOutcome, popBlocks } from "./chain/chain.ts";
 export { type CheckOptions, checkDatabase } from "./chain/check-database.ts";
 export type { ChainEvent, Events } from "./chain/events.ts";
 export { type IncomingBlock, readIncomingBlock } from "./chain/incoming-block.ts";
 export type { ChainParts } from "./chain/parts.ts";
+export { type ExportOptions, type ExportResult, exportChain } from "./exchange/export-chain.ts";
+export { type ImportOptions, type ImportResult, importChain } from "./exchange/import-chain.ts";
 export { type BackgroundSettings, backgroundDefaults } from "./mining/background.ts";
 export type { PowerSource } from "./mining/background-mode.ts";
 export { type GeneratedBlocks, type GenerateOrder, generateBlocks } from "./mining/generate-blocks.ts";

@@ -34,7 +34,8 @@ export type BlockHeader = TypeOf<typeof blockHeader>;
 
 const namesOfTransactions = list(bytes32, forgivingSize);
 
-const block = struct()
+/** Bytes of a block, as inside something longer. */
+export const block = struct()
   .field("header", blockHeader)
   .field("minerTransaction", transaction)
   .field("transactionHashes", namesOfTransactions);

@@ -27,6 +27,17 @@ export {
   writeBlock,
 } from "./block.ts";
 export { BadHex, compareBytes, concatBytes, equalBytes, fromHex, toHex } from "./bytes.ts";
+export {
+  type BlockPackage,
+  CHAIN_FILE_HEADER_BYTES,
+  type ChainFileHeader,
+  MAX_CHUNK_BYTES,
+  readBlockPackage,
+  readChainFileHeader,
+  readPackagedBlock,
+  writeBlockPackage,
+  writeChainFileHeader,
+} from "./chain-file.ts";
 export { decodeBase58, encodeBase58 } from "./codec/base58.ts";
 export { BadBytes, Reader, Writer } from "./codec/bytes-io.ts";
 export {

@@ -8,6 +8,15 @@ export { OutputBatch, type OutputName } from "./output-batch.ts";
 export { isPrunedRight, type PruneStep } from "./prune.ts";
 export type { ChainReader, StoredTransaction, WithHash } from "./reader.ts";
 export type { Recovery } from "./recover.ts";
+export {
+  BadSource,
+  type ChainSource,
+  type SourceBlock,
+  type SourceStart,
+  type SourceTransaction,
+} from "./sources/chain-source.ts";
+export { findMonerodDatabase, openChainSource } from "./sources/open-source.ts";
+export { openRawFile, type RawFile, type RawFileOptions } from "./sources/raw-file.ts";
 export { BadSyncMode, parseSyncMode, type SyncMode } from "./sync-mode.ts";
 export type {
   AlternativeBlock,

@@ -14,6 +14,8 @@ export interface Announcement {
 export interface ConfirmedBlocks {
   /** The id (32 bytes) that the block at this height must have; undefined where its group was not confirmed. */
   idAt(height: number): Uint8Array | undefined;
+  /** Whether the block at this height belongs to a known group, be it confirmed or not. */
+  isCovered(height: number): boolean;
   /**
    * Compares announced blocks with the known groups; the number of blocks, from the first on, that may be fetched.
    * Fewer than were announced: the rest is of a group that is to be continued, or that is not known.
@@ -45,6 +47,7 @@ export function createConfirmedBlocks(
       const at = (height % KNOWN_GROUP_BLOCKS) * 32;
       return groups.get(groupOf(height))?.subarray(at, at + 32);
     },
+    isCovered: (height) => known !== undefined && height < known.height,
     confirm(announcement) {
       const { start, ids } = announcement;
       if (known === undefined || start >= known.height) return ids.length;

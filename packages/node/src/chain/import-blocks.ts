@@ -11,7 +11,7 @@ import { equalBytes, type ReadTransactionOptions, toHex } from "@anulo/protocol"
 import type { ChainWriter, NewBlock } from "@anulo/storage";
 import { acceptBlock, proveHeader } from "./chain.ts";
 import type { ChainState } from "./chain-state.ts";
-import { type IncomingBlock, withTransactions } from "./incoming-block.ts";
+import { type FetchedTransaction, type IncomingBlock, withTransactions } from "./incoming-block.ts";
 import { findSuppliedOrInPool, type JudgedBlock, judgeBlock, placeJudged } from "./main-chain.ts";
 import { type ChainParts, type ChangeParts, transactInTurns } from "./parts.ts";
 import { createPendingBlocks, type PendingBlocks } from "./pending-blocks.ts";
@@ -65,7 +65,7 @@ export class Outrun extends Error {
 /** A block as it was fetched: its transactions stay bytes until its work is proven. */
 export interface FetchedBlock {
   readonly incoming: IncomingBlock;
-  readonly txs: readonly Uint8Array[];
+  readonly txs: readonly FetchedTransaction[];
   /** Bytes of all of it. */
   readonly size: number;
 }

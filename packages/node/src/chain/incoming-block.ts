@@ -7,7 +7,9 @@ import {
   type ReadTransactionOptions,
   readIdentifiedBlock,
   readIdentifiedTransaction,
+  readTransaction,
   toHex,
+  transactionHash,
 } from "@anulo/protocol";
 import type { NewBlock } from "@anulo/storage";
 import { newIdentifiedTransaction, newTransaction } from "./stored-transaction.ts";
@@ -16,7 +18,14 @@ import { newIdentifiedTransaction, newTransaction } from "./stored-transaction.t
 export interface SuppliedTransaction extends IdentifiedTransaction {
   /** False where its proofs were not read: its block is known. */
   readonly hasProofs: boolean;
+  /** True where it came without them: its bytes end where they would begin. */
+  readonly isPruned?: boolean;
 }
+
+/** A transaction as it came: its bytes; or those without proofs, and the hash (32 bytes) of these. */
+export type FetchedTransaction =
+  | Uint8Array
+  | { readonly pruned: Uint8Array; readonly prunableHash: Uint8Array; readonly weight: number };
 
 /** Transactions that came with a block, by id (hexadecimal). */
 export type SuppliedTransactions = ReadonlyMap<string, SuppliedTransaction>;
@@ -42,6 +51,21 @@ export function readSuppliedTransaction(
   return { ...readIdentifiedTransaction(blob, options), hasProofs: options.withProofs ?? true };
 }
 
+/** Reads what came of a transaction; throws BadBytes. */
+function readFetchedTransaction(
+  fetched: FetchedTransaction,
+  options: ReadTransactionOptions | undefined,
+): SuppliedTransaction {
+  if (fetched instanceof Uint8Array) return readSuppliedTransaction(fetched, options);
+  const { pruned, prunableHash, weight } = fetched;
+  if (pruned.length > MAX_TRANSACTION_SIZE) throw new BadBytes(`a transaction of ${pruned.length} bytes`);
+  const transaction = readTransaction(pruned, { pruned: true });
+  if (transaction.ringct === undefined) throw new BadBytes("a transaction of version 1 that was pruned");
+  const id = transactionHash(transaction, prunableHash);
+  const bytes = { blob: pruned, prunedSize: pruned.length, prunableHash };
+  return { transaction, id, weight, ...bytes, hasProofs: false, isPruned: true };
+}
+
 function isSupplied(candidate: TransactionCandidate | SuppliedTransaction): candidate is SuppliedTransaction {
   return "hasProofs" in candidate;
 }
@@ -63,14 +87,14 @@ export async function readBlockWithTransactions(
 /** Reads the transactions that came along, which the block must name, in slices; rejects with BadBytes. */
 export async function withTransactions(
   incoming: IncomingBlock,
-  blobs: readonly Uint8Array[],
+  fetched: readonly FetchedTransaction[],
   options?: ReadTransactionOptions,
 ): Promise<IncomingBlock> {
   const named = new Set(incoming.block.transactionHashes.map(toHex));
-  if (blobs.length > named.size) throw new BadBytes("more transactions than the block holds");
+  if (fetched.length > named.size) throw new BadBytes("more transactions than the block holds");
   const transactions = new Map<string, SuppliedTransaction>();
-  await forEachSliced(blobs, (blob) => {
-    const transaction = readSuppliedTransaction(blob, options);
+  await forEachSliced(fetched, (one) => {
+    const transaction = readFetchedTransaction(one, options);
     const key = toHex(transaction.id);
     if (!named.has(key)) throw new BadBytes("a transaction that the block does not hold");
     transactions.set(key, transaction);

@@ -59,10 +59,13 @@ export function newTransaction(tx: Transaction, hash: Uint8Array): NewTransactio
   return { ...rowOf(tx, hash), pruned, prunable, prunableHash: hashOfPrunable };
 }
 
-/** The same of one that came as bytes, which are stored as they are. */
-export function newIdentifiedTransaction(identified: IdentifiedTransaction): NewTransaction {
-  const { transaction, id, blob, prunedSize, prunableHash: hashOfPrunable } = identified;
-  const [pruned, prunable] = [blob.subarray(0, prunedSize), blob.subarray(prunedSize)];
+/** The same of one that came as bytes, which are stored as they are, be it without its prunable part. */
+export function newIdentifiedTransaction(
+  identified: IdentifiedTransaction & { readonly isPruned?: boolean },
+): NewTransaction {
+  const { transaction, id, blob, prunedSize, prunableHash: hashOfPrunable, isPruned = false } = identified;
+  const pruned = blob.subarray(0, prunedSize);
+  const prunable = isPruned ? undefined : blob.subarray(prunedSize);
   return { ...rowOf(transaction, id), pruned, prunable, prunableHash: hashOfPrunable };
 }
 

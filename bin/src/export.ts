@@ -1,0 +1,48 @@
+import { existsSync } from "node:fs";
+import { exportChain } from "@anulo/node";
+import { exchangeFlags, GO_ON, runExchange } from "./exchange-command.ts";
+import { BadUsage, type FlagTable } from "./flags.ts";
+
+const exportFlags = {
+  ...exchangeFlags,
+  to: { kind: "text", value: "FILE", help: "the blockchain.raw to write, or to go on with" },
+  "block-start": { kind: "number", value: "HEIGHT", help: "the first block to write (0)" },
+} as const satisfies FlagTable;
+
+const about =
+  "Writes the chain as blockchain.raw, which monero-blockchain-import takes. The node must not run. A file that is\n" +
+  "there is continued.";
+
+/** `anulo export`: writes the chain for other programs. */
+export function runExport(args: readonly string[]): Promise<void> {
+  return runExchange(
+    {
+      name: "export",
+      about,
+      doing: "exported",
+      flags: exportFlags,
+      needs: "to",
+      async run({ flags, place, signal, bar, last }) {
+        const { network, databasePath } = place;
+        if (!existsSync(databasePath)) throw new BadUsage(`there is no database ${databasePath}`);
+        const first = flags["block-start"];
+        const found = await exportChain({
+          network,
+          databasePath,
+          to: flags.to!,
+          first,
+          last,
+          signal,
+          onProgress: bar.show,
+        });
+        const written = `${flags.to} ends with block ${found.end - 1}`;
+        const tooLong =
+          found.tooLong === undefined
+            ? ""
+            : `\nblock ${found.tooLong} is longer than monero-blockchain-import takes`;
+        return `${written}${tooLong}${found.isComplete ? "" : `\n${GO_ON}`}`;
+      },
+    },
+    args,
+  );
+}

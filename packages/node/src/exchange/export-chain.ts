@@ -1,0 +1,85 @@
+import { TimeSlice } from "@anulo/limits";
+import { type BlockPackage, MAX_CHUNK_BYTES, type NetworkName } from "@anulo/protocol";
+import { BadSource, type ChainReader, openRawFile, openStore, type RawFile } from "@anulo/storage";
+
+export interface ExportOptions {
+  readonly network: NetworkName;
+  /** The database file, which nobody else may have open. */
+  readonly databasePath: string;
+  /** The `blockchain.raw` to write; one that was begun is continued. */
+  readonly to: string;
+  /** Heights of the first and the last block; left out, all. */
+  readonly first?: number | undefined;
+  readonly last?: number | undefined;
+  /** Ends the export: what was written stays, and the next one goes on from there. */
+  readonly signal?: AbortSignal | undefined;
+  readonly onProgress?: ((progress: { readonly height: number; readonly done: number }) => void) | undefined;
+}
+
+export interface ExportResult {
+  /** Height behind the last block of the file. */
+  readonly end: number;
+  /** Height of the first block that is too long for the original's importer, where there is one. */
+  readonly tooLong: number | undefined;
+  /** False where the signal ended it. */
+  readonly isComplete: boolean;
+}
+
+/**
+ * Writes our chain as `blockchain.raw`, which monero-blockchain-import takes. Rejects with BadSource for a file of
+ * another chain and where our database was pruned, with DatabaseInUse, WrongDatabase, DamagedDatabase.
+ */
+export async function exportChain(options: ExportOptions): Promise<ExportResult> {
+  const store = await openStore({ path: options.databasePath, network: options.network });
+  try {
+    return await writeAll(store.read, options);
+  } finally {
+    await store.close();
+  }
+}
+
+async function writeAll(read: ChainReader, options: ExportOptions): Promise<ExportResult> {
+  const { to, first = 0, signal, onProgress } = options;
+  const last = Math.min(options.last ?? Number.POSITIVE_INFINITY, read.height() - 1);
+  const slice = new TimeSlice();
+  const file = await begin(
+    openRawFile({ path: to, first, blockAt: (height) => read.blockBlob(height) }),
+    slice,
+  );
+  let tooLong: number | undefined;
+  try {
+    const from = file.next;
+    while (file.next <= last && signal?.aborted !== true) {
+      const height = file.next;
+      const size = file.append(packageOf(read, height, options.databasePath));
+      if (size > MAX_CHUNK_BYTES) tooLong ??= height;
+      onProgress?.({ height: file.next, done: (file.next - from) / (last + 1 - from) });
+      if (slice.isOver) await slice.yield();
+    }
+  } finally {
+    file.finish();
+    file.close();
+  }
+  return { end: file.next, tooLong, isComplete: file.next > last };
+}
+
+async function begin(steps: Generator<void, RawFile>, slice: TimeSlice): Promise<RawFile> {
+  for (let step = steps.next(); ; step = steps.next()) {
+    if (step.done === true) return step.value;
+    if (slice.isOver) await slice.yield();
+  }
+}
+
+/** The rows of a block that is on our chain; throws BadSource where a transaction of it was pruned. */
+function packageOf(read: ChainReader, height: number, path: string): BlockPackage {
+  const { firstTransactionId, transactionCount, weight, cumulativeDifficulty, alreadyGenerated } =
+    read.blockInfo(height)!;
+  const transactions = Array.from({ length: transactionCount - 1 }, (_, i) => {
+    const id = firstTransactionId + 1 + i;
+    const prunable = read.prunablePart(id);
+    if (prunable !== undefined) return Buffer.concat([read.prunedTransaction(id)!, prunable]);
+    throw new BadSource(path, `block ${height} was pruned: only a whole chain can be exported`);
+  });
+  const totals = { weight, cumulativeDifficulty, generated: alreadyGenerated };
+  return { blob: read.blockBlob(height)!, transactions, ...totals };
+}

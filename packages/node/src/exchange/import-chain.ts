@@ -1,0 +1,127 @@
+import { availableParallelism } from "node:os";
+import { networks, readBlock } from "@anulo/protocol";
+import { type ChainSource, openChainSource } from "@anulo/storage";
+import { createBlockImporter } from "../chain/import-blocks.ts";
+import { type OpenChain, type OpenChainOptions, openChain } from "../chain/open-chain.ts";
+import type { ChainParts } from "../chain/parts.ts";
+import type { NodeOptions } from "../node.ts";
+import { createPow } from "../pow/pow.ts";
+import { stopEach } from "../stop-each.ts";
+import { createVerifiers } from "../verify-workers/verifiers.ts";
+import { findCommonHeight } from "./common-height.ts";
+import { explain, type Failure } from "./explain-failure.ts";
+import { runsFrom } from "./runs.ts";
+
+/** How far an import has come. */
+export interface ImportProgress {
+  /** Blocks of our chain. */
+  readonly height: number;
+  /** How much of the source is taken, 0 to 1. */
+  readonly done: number;
+}
+
+export interface ImportOptions
+  extends Pick<
+    NodeOptions,
+    | "network"
+    | "syncMode"
+    | "fixedDifficulty"
+    | "seedSchedule"
+    | "checkpoints"
+    | "knownBlocks"
+    | "hashing"
+    | "verifyThreads"
+  > {
+  /** A monerod's data folder, its `lmdb` folder or file, or a `blockchain.raw`. */
+  readonly from: string;
+  /** The database file to import into. */
+  readonly databasePath: string | undefined;
+  /** Height of the last block to take; left out, all. */
+  readonly last?: number | undefined;
+  /** Ends the import: what was taken stays, and the next import goes on from there. */
+  readonly signal?: AbortSignal | undefined;
+  readonly onProgress?: ((progress: ImportProgress) => void) | undefined;
+  readonly now?: (() => number) | undefined;
+}
+
+export interface ImportResult {
+  /** Blocks of our chain before and after. */
+  readonly before: number;
+  readonly height: number;
+  /** Id (32 bytes) of its newest block. */
+  readonly topId: Uint8Array;
+  /** False where the signal ended it. */
+  readonly isComplete: boolean;
+}
+
+const systemClock = () => Math.floor(Date.now() / 1000);
+const countTransactions = (blob: Uint8Array) => readBlock(blob).transactionHashes.length;
+
+/**
+ * Takes the chain of another program's files into ours, block after block, each verified as one from a peer; below
+ * the blocks known beforehand without proofs, as from peers too. It goes on from where our chain leaves the source.
+ * Rejects with BadSource, which names the block and where it is, with WrongDatabase, DamagedDatabase, DatabaseInUse.
+ */
+export async function importChain(options: ImportOptions): Promise<ImportResult> {
+  const { verifyThreads = availableParallelism(), now = systemClock } = options;
+  const network = typeof options.network === "string" ? networks[options.network] : options.network;
+  const source = openChainSource(options.from, network.name, countTransactions);
+  const pow = createPow({ ...options.hashing, threads: Math.max(1, verifyThreads) });
+  const verifiers = createVerifiers({ threads: verifyThreads, pow });
+  let chain: OpenChain | undefined;
+  try {
+    chain = await openChain({ ...chainOptions(options), network, discharge: verifiers.discharge, now });
+    return await takeAll(chain.parts, source, options);
+  } finally {
+    source.close();
+    await stopEach([() => verifiers.stop(), () => pow.stop(), () => chain?.close()]);
+  }
+}
+
+function chainOptions(options: ImportOptions): Omit<OpenChainOptions, "network" | "discharge" | "now"> {
+  const { databasePath: path, syncMode, fixedDifficulty, seedSchedule, checkpoints, knownBlocks } = options;
+  return { path, syncMode, fixedDifficulty, seedSchedule, checkpoints, knownBlocks };
+}
+
+async function takeAll(
+  parts: ChainParts,
+  source: ChainSource,
+  options: ImportOptions,
+): Promise<ImportResult> {
+  const before = parts.store.read.height();
+  const importer = createBlockImporter(parts);
+  const importing = { parts, source, path: options.from, last: options.last, signal: options.signal };
+  await preparePruning(parts, source);
+  const start = await findCommonHeight(importing);
+  const writing = new Set<Promise<void>>();
+  const failures: Failure[] = [];
+  try {
+    for await (const run of runsFrom(importing, start)) {
+      if (failures.length > 0 || options.signal?.aborted === true) break;
+      const { written } = await importer.stage(run.blocks, { isMoreComing: true });
+      const noted: Promise<void> = written
+        .then(() => options.onProgress?.({ height: run.end, done: run.done }))
+        .catch((error) => void failures.push({ run, error }))
+        .then(() => void writing.delete(noted));
+      writing.add(noted);
+    }
+  } finally {
+    importer.write();
+    await Promise.all(writing);
+  }
+  // Those above fail with the lowest.
+  const [first] = failures.sort((a, b) => a.run.end - b.run.end);
+  if (first !== undefined) throw await explain(options.from, first);
+  await parts.store.flush();
+  const { height, topId } = parts.state.view();
+  return { before, height, topId, isComplete: options.signal?.aborted !== true };
+}
+
+/**
+ * A source that was pruned can only be kept in a database that is: an empty one becomes so, by the same stripe.
+ * Throws BadSource.
+ */
+async function preparePruning({ store }: ChainParts, { pruningSeed }: ChainSource): Promise<void> {
+  if (pruningSeed === 0 || store.read.height() > 1 || store.read.pruningSeed() !== 0) return;
+  await store.whenWritable(() => store.write((writer) => writer.startPruning(pruningSeed)));
+}

@@ -1,0 +1,308 @@
+import { BadSource } from "./chain-source.ts";
+import { openSource } from "./source-bytes.ts";
+
+/**
+ * Reads tables of the original's LMDB file, page by page: the format of LMDB 0.9 (data version 1, 64 bits,
+ * little-endian), which our binding does not open, and which is not to be mapped, locked or changed here. Every page
+ * has to be what its parent says, every place inside its page, every page inside the file; a look-up goes down as
+ * many pages as the tree is deep, so that no file makes it go on.
+ * Source: external/db_drivers/liblmdb/mdb.c `MDB_meta`, `MDB_db`, `MDB_page`, `MDB_node`, `PAGEBASE`.
+ */
+export interface LmdbFile {
+  readonly path: string;
+  /** A table whose keys are 64-bit numbers; throws BadSource where there is none of that name. */
+  table(name: string): LmdbTable;
+  /** A value of a table whose keys are names; undefined where there is none. */
+  property(table: string, name: string): Buffer | undefined;
+  /** Throws BadSource where the file was written to since it was opened. */
+  checkUnchanged(): void;
+  close(): void;
+}
+
+export interface LmdbTable {
+  /** Number of its rows. */
+  readonly count: number;
+  /** A row's value; undefined where there is none. Throws BadSource for one longer than `maxBytes`. */
+  get(key: number, maxBytes: number): Buffer | undefined;
+  /** The rows kept under one key as a table of their own, which their first 8 bytes order. */
+  duplicates(key: number): LmdbTable;
+}
+
+const MAGIC = 0xbeefc0de;
+const FORMAT = 1;
+const HEADER = 16;
+const META_BYTES = 152;
+const TREE_BYTES = 48;
+const NODE_HEADER = 8;
+const MIN_PAGE = 256;
+const MAX_PAGE = 65536;
+/** Pages from a root to a leaf, at most. Source: mdb.c `CURSOR_STACK`. */
+const MAX_DEPTH = 32;
+/** Kinds of pages. */
+const BRANCH = 1;
+const LEAF = 2;
+const OVERFLOW = 4;
+const META = 8;
+const FIXED = 0x20;
+const KIND = 0x2f;
+/** Flags of a node: its value is on pages of its own; it is a table; there are several values. */
+const BIG = 1;
+const TABLE = 2;
+const SEVERAL = 4;
+
+interface Tree {
+  readonly name: string;
+  readonly depth: number;
+  readonly count: number;
+  /** Undefined where it is empty. */
+  readonly root: number | undefined;
+}
+
+interface State {
+  readonly commit: bigint;
+  readonly pageSize: number;
+  readonly lastPage: number;
+  readonly main: Tree;
+}
+
+/** What a look-up compares with what: where the key of a page stands to the one looked for. */
+type Compare = (key: Buffer) => number;
+
+const ROOT = 2n ** 64n - 1n;
+
+function numberAt(bytes: Buffer, at: number): number {
+  return Number(bytes.readBigUInt64LE(at));
+}
+
+/** Source: `MDB_db`. */
+function treeOf(name: string, record: Buffer): Tree {
+  const root = record.readBigUInt64LE(40);
+  return {
+    name,
+    depth: record.readUInt16LE(6),
+    count: numberAt(record, 32),
+    root: root === ROOT ? undefined : Number(root),
+  };
+}
+
+function compareNumber(path: string, key: number): Compare {
+  const wanted = BigInt(key);
+  return (found) => {
+    if (found.length < 8) throw new BadSource(path, `a key has ${found.length} bytes, expected 8`);
+    const value = found.readBigUInt64LE(0);
+    return value < wanted ? -1 : value > wanted ? 1 : 0;
+  };
+}
+
+const compareName =
+  (key: Buffer): Compare =>
+  (found) =>
+    Buffer.compare(found, key);
+
+/** Opens such a file; throws BadSource for what is none, and errors of the system. */
+export function openLmdbFile(path: string): LmdbFile {
+  const file = openSource(path);
+  const bad = (reason: string) => new BadSource(path, reason);
+  const readMeta = (offset: number): State => {
+    const page = file.read(offset, HEADER + META_BYTES);
+    const isMeta = (page.readUInt16LE(10) & META) !== 0 && page.readUInt32LE(HEADER) === MAGIC;
+    if (!isMeta) throw bad(`offset ${offset}: it does not begin as a database of monerod does`);
+    const format = page.readUInt32LE(HEADER + 4);
+    if (format !== FORMAT) throw bad(`it has LMDB format ${format}, expected ${FORMAT}`);
+    const pageSize = page.readUInt32LE(HEADER + 24);
+    const isPowerOfTwo = (pageSize & (pageSize - 1)) === 0;
+    if (pageSize < MIN_PAGE || pageSize > MAX_PAGE || !isPowerOfTwo)
+      throw bad(`it tells of pages of ${pageSize} bytes`);
+    const main = treeOf("the tables", page.subarray(HEADER + 72, HEADER + 72 + TREE_BYTES));
+    return {
+      pageSize,
+      main,
+      lastPage: numberAt(page, HEADER + 120),
+      commit: page.readBigUInt64LE(HEADER + 128),
+    };
+  };
+  /** Commits write the two meta pages in turn. */
+  const newest = (): State => {
+    const even = readMeta(0);
+    const odd = readMeta(even.pageSize);
+    if (odd.pageSize !== even.pageSize) throw bad("its two meta pages tell of different pages");
+    return even.commit >= odd.commit ? even : odd;
+  };
+  try {
+    const state = newest();
+    return createFile({ file, state, newest });
+  } catch (error) {
+    file.close();
+    throw error;
+  }
+}
+
+interface Opened {
+  readonly file: ReturnType<typeof openSource>;
+  readonly state: State;
+  newest(): State;
+}
+
+function createFile({ file, state, newest }: Opened): LmdbFile {
+  const { pageSize, lastPage } = state;
+  const { path } = file;
+  const checkUnchanged = () => {
+    if (newest().commit === state.commit) return;
+    throw new BadSource(
+      path,
+      "it was written to while it was read: stop monerod, and give the command again",
+    );
+  };
+  /** What is wrong with a page; where the file has changed meanwhile, that is what is wrong. */
+  const damaged = (page: number, what: string): BadSource => {
+    checkUnchanged();
+    return new BadSource(path, `offset ${page * pageSize}: page ${page} ${what}`);
+  };
+  const readPages = (page: number, count: number): Buffer => {
+    if (!(page >= 2 && count >= 1 && page + count - 1 <= lastPage))
+      throw damaged(page, "is outside the file");
+    return file.read(page * pageSize, count * pageSize);
+  };
+  const readNode = (page: number, bytes: Buffer, index: number) => {
+    const start = bytes.readUInt16LE(HEADER + 2 * index);
+    if (start < HEADER || start + NODE_HEADER > bytes.length) throw damaged(page, "has a node outside of it");
+    const end = start + NODE_HEADER + bytes.readUInt16LE(start + 6);
+    if (end > bytes.length) throw damaged(page, "has a key outside of it");
+    const flags = bytes.readUInt16LE(start + 4);
+    return { key: bytes.subarray(start + NODE_HEADER, end), flags, low: bytes.readUInt32LE(start), end };
+  };
+  const countOf = (page: number, bytes: Buffer, size: number): number => {
+    const lower = bytes.readUInt16LE(12);
+    const count = (lower - HEADER) / 2;
+    const isInside = Number.isInteger(count) && count >= 1 && HEADER + count * size <= bytes.length;
+    if (!isInside) throw damaged(page, `has ${count} entries`);
+    return count;
+  };
+  /** The last of a page's keys, from `from` on, that is not above the one looked for; -1 where all are above. */
+  const lastNotAbove = (compare: Compare, keyAt: (index: number) => Buffer, from: number, count: number) => {
+    let [low, high] = [from, count];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (compare(keyAt(middle)) <= 0) low = middle + 1;
+      else high = middle;
+    }
+    return low - 1;
+  };
+  const bigValue = (
+    page: number,
+    node: { end: number; low: number },
+    bytes: Buffer,
+    maxBytes: number,
+  ): Buffer => {
+    if (node.end + 8 > bytes.length) throw damaged(page, "has a value outside of it");
+    const first = numberAt(bytes, node.end);
+    if (node.low > maxBytes) throw damaged(page, `has a value of ${node.low} bytes, more than ${maxBytes}`);
+    const count = Math.floor((HEADER - 1 + node.low) / pageSize) + 1;
+    const value = readPages(first, count);
+    const isOverflow = numberAt(value, 0) === first && (value.readUInt16LE(10) & KIND) === OVERFLOW;
+    if (!isOverflow || value.readUInt32LE(12) < count) throw damaged(first, "is not one of a long value");
+    return value.subarray(HEADER, HEADER + node.low);
+  };
+  const createTree = (tree: Tree) => {
+    if (tree.root !== undefined && (tree.depth < 1 || tree.depth > MAX_DEPTH)) {
+      throw new BadSource(path, `${tree.name} is a tree of ${tree.depth} pages from root to leaf`);
+    }
+    /** The page read last at each depth: mostly the same is wanted again. */
+    const kept: { page: number; bytes: Buffer }[] = [];
+    const pageAt = (level: number, page: number): Buffer => {
+      const last = kept[level];
+      if (last?.page === page) return last.bytes;
+      const bytes = readPages(page, 1);
+      const kind = bytes.readUInt16LE(10) & KIND;
+      const isLeaf = level === tree.depth - 1;
+      const isRight = isLeaf ? kind === LEAF || kind === (LEAF | FIXED) : kind === BRANCH;
+      if (numberAt(bytes, 0) !== page || !isRight)
+        throw damaged(page, `is not the page of ${tree.name} it should be`);
+      kept[level] = { page, bytes };
+      return bytes;
+    };
+    /** The leaf that holds a key, if any page does. */
+    const leafOf = (compare: Compare): number | undefined => {
+      let page = tree.root;
+      for (let level = 0; page !== undefined && level < tree.depth - 1; level++) {
+        const [parent, bytes] = [page, pageAt(level, page)];
+        const keyAt = (index: number) => readNode(parent, bytes, index).key;
+        // The first child's key is not stored: everything below the second belongs to it.
+        const at = Math.max(0, lastNotAbove(compare, keyAt, 1, countOf(parent, bytes, 2)));
+        const { low, flags } = readNode(parent, bytes, at);
+        page = low + flags * 2 ** 32;
+      }
+      return page;
+    };
+    /** A row of fixed length, which is its own key. */
+    const fixedRow = (page: number, bytes: Buffer, compare: Compare): Buffer | undefined => {
+      const size = bytes.readUInt16LE(8);
+      if (size < 8) throw damaged(page, `has rows of ${size} bytes`);
+      const rowAt = (index: number) => bytes.subarray(HEADER + index * size, HEADER + (index + 1) * size);
+      const at = lastNotAbove(compare, rowAt, 0, countOf(page, bytes, size));
+      return at >= 0 && compare(rowAt(at)) === 0 ? rowAt(at) : undefined;
+    };
+    const find = (compare: Compare) => {
+      const page = leafOf(compare);
+      if (page === undefined) return undefined;
+      const bytes = pageAt(tree.depth - 1, page);
+      if ((bytes.readUInt16LE(10) & FIXED) !== 0) return { page, row: fixedRow(page, bytes, compare) };
+      const keyAt = (index: number) => readNode(page, bytes, index).key;
+      const at = lastNotAbove(compare, keyAt, 0, countOf(page, bytes, 2));
+      if (at < 0 || compare(keyAt(at)) !== 0) return undefined;
+      return { page, bytes, node: readNode(page, bytes, at) };
+    };
+    return {
+      /** The value of a key as it lies in its page or on pages of its own, with the kind of node it has. */
+      get(compare: Compare, maxBytes: number): { flags: number; value: Buffer } | undefined {
+        const found = find(compare);
+        if (found?.node === undefined) {
+          return found?.row === undefined ? undefined : { flags: 0, value: found.row };
+        }
+        const { page, bytes, node } = found;
+        if ((node.flags & BIG) !== 0)
+          return { flags: node.flags, value: bigValue(page, node, bytes, maxBytes) };
+        const value = bytes.subarray(node.end, node.end + node.low);
+        if (value.length !== node.low) throw damaged(page, "has a value outside of it");
+        if (node.low > maxBytes)
+          throw damaged(page, `has a value of ${node.low} bytes, more than ${maxBytes}`);
+        return { flags: node.flags, value };
+      },
+    };
+  };
+  const plain = (name: string, found: { flags: number; value: Buffer } | undefined): Buffer | undefined => {
+    if (found === undefined) return undefined;
+    if ((found.flags & ~BIG) !== 0) throw new BadSource(path, `${name} has a row of a kind unknown here`);
+    return found.value;
+  };
+  const tables = createTree(state.main);
+  const treeNamed = (name: string): Tree => {
+    const found = tables.get(compareName(Buffer.from(name)), TREE_BYTES);
+    if (found?.flags !== TABLE || found.value.length !== TREE_BYTES)
+      throw new BadSource(path, `it has no table ${name}`);
+    return treeOf(name, found.value);
+  };
+  const tableOf = (source: Tree): LmdbTable => {
+    const tree = createTree(source);
+    return {
+      count: source.count,
+      get: (key, maxBytes) => plain(source.name, tree.get(compareNumber(path, key), maxBytes)),
+      duplicates(key) {
+        const found = tree.get(compareNumber(path, key), pageSize);
+        if (found?.flags !== (TABLE | SEVERAL) || found.value.length !== TREE_BYTES) {
+          throw new BadSource(path, `${source.name} has no rows under ${key}`);
+        }
+        return tableOf(treeOf(source.name, found.value));
+      },
+    };
+  };
+  return {
+    path,
+    table: (name) => tableOf(treeNamed(name)),
+    // The original writes these names with a zero byte behind them.
+    property: (table, name) =>
+      plain(table, createTree(treeNamed(table)).get(compareName(Buffer.from(`${name}\0`)), pageSize)),
+    checkUnchanged,
+    close: () => file.close(),
+  };
+}

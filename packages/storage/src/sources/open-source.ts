@@ -1,0 +1,80 @@
+import { existsSync, readFileSync, statSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { BadSource, type ChainSource } from "./chain-source.ts";
+import { type CountTransactions, openMonerodSource } from "./monerod-source.ts";
+import { openRawSource } from "./raw-source.ts";
+import { openSource } from "./source-bytes.ts";
+
+/** Where a monerod keeps the chain of a network below its data folder. Source: core.cpp `init`, `CRYPTONOTE_BLOCKCHAINDATA_FILENAME`. */
+const folderOfNetwork: { readonly [network: string]: string } = {
+  mainnet: "",
+  testnet: "testnet",
+  stagenet: "stagenet",
+  regtest: "fake",
+};
+
+/** The database of a network in a monerod's data folder; undefined where there is none. */
+export function findMonerodDatabase(folder: string, network: string): string | undefined {
+  const path = join(folder, folderOfNetwork[network] ?? "", "lmdb", "data.mdb");
+  return existsSync(path) ? path : undefined;
+}
+
+/**
+ * The process that has a database of LMDB open, where the system says who holds its lock. Source: mdb.c
+ * `mdb_env_setup_locks`, which locks the file beside it for as long as it is open; proc(5) `/proc/locks`.
+ */
+function holderOf(database: string): number | undefined {
+  try {
+    const { dev, ino } = statSync(join(dirname(database), "lock.mdb"), { bigint: true });
+    const major = ((dev >> 8n) & 0xfffn).toString(16).padStart(2, "0");
+    const minor = ((dev & 0xffn) | ((dev >> 12n) & 0xfff00n)).toString(16).padStart(2, "0");
+    const name = `${major}:${minor}:${ino}`;
+    const held = readFileSync("/proc/locks", "utf8")
+      .split("\n")
+      .map((line) => line.trim().split(/\s+/))
+      .find((fields) => fields.includes(name));
+    const processId = Number(held?.at(held.indexOf(name) - 1));
+    return Number.isSafeInteger(processId) ? processId : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+const LMDB_MAGIC = 0xbeefc0de;
+
+function isLmdb(path: string): boolean {
+  const file = openSource(path);
+  try {
+    return file.size() >= 20 && file.read(16, 4).readUInt32LE() === LMDB_MAGIC;
+  } finally {
+    file.close();
+  }
+}
+
+/** The file meant by a path: a monerod's data folder, its `lmdb` folder, or a file. */
+function fileAt(path: string, network: string): string {
+  if (!existsSync(path)) throw new BadSource(path, "there is none");
+  if (!statSync(path).isDirectory()) return path;
+  const inside = join(path, "data.mdb");
+  const own = join(path, "lmdb", "data.mdb");
+  const found =
+    findMonerodDatabase(path, network) ?? [inside, own].find((candidate) => existsSync(candidate));
+  if (found === undefined) throw new BadSource(path, `no folder of a monerod with the chain of ${network}`);
+  return found;
+}
+
+/**
+ * Opens the chain of a monerod's folder, or of a `blockchain.raw`. Throws BadSource, also where a monerod has its
+ * database open: what we read would be overwritten, since we take no lock in a stranger's folder.
+ */
+export function openChainSource(
+  path: string,
+  network: string,
+  countTransactions: CountTransactions,
+): ChainSource {
+  const file = fileAt(path, network);
+  if (!isLmdb(file)) return openRawSource(file);
+  const holder = holderOf(file);
+  if (holder !== undefined) throw new BadSource(file, `process ${holder} has it open: stop monerod first`);
+  return openMonerodSource(file, countTransactions);
+}
