@@ -11,6 +11,7 @@ const files = {
     "base58",
     "amount",
     "hex",
+    "chain-file",
   ],
   http: [
     "json",
@@ -22,7 +23,7 @@ const files = {
     "name-answer",
   ],
   peers: ["levin-frames", "peer-messages", "chain-messages", "peer-lists", "peer-address", "ban-list"],
-  storage: ["database-rows"],
+  storage: ["database-rows", "monerod-database"],
   crypto: ["signatures", "range-proofs"],
   wallet: [
     "payment-uri",

@@ -30,7 +30,34 @@ function hasLongestName(object) {
   );
 }
 
+/** A chunk of a `blockchain.raw` with a recorded block. */
+function packaged({ blob, transactions }) {
+  return protocol.writeBlockPackage({
+    blob,
+    transactions,
+    weight: 1,
+    cumulativeDifficulty: 2n ** 65n,
+    generated: 3n,
+  });
+}
+
 export const targets = {
+  "chain-file": {
+    seeds: () => [
+      protocol.writeChainFileHeader({ first: 0, last: 499 }),
+      ...recordedBlocks
+        .slice(0, 5)
+        .map((blob) => packaged({ blob, transactions: recordedTransactions.slice(0, 2) })),
+    ],
+    refusals: [BadBytes],
+    run(bytes) {
+      if (bytes[0] === 0x86) return void protocol.readChainFileHeader(bytes);
+      assert.deepEqual(
+        protocol.writeBlockPackage(protocol.readBlockPackage(bytes, 1)),
+        new Uint8Array(bytes),
+      );
+    },
+  },
   transaction: {
     seeds: () => [...recordedTransactions, ...debianCorpus("transaction")],
     refusals: [BadBytes],

@@ -11,6 +11,7 @@ export type { Recovery } from "./recover.ts";
 export {
   BadSource,
   type ChainSource,
+  inSource,
   type SourceBlock,
   type SourceStart,
   type SourceTransaction,

@@ -1,7 +1,8 @@
 import { TimeSlice } from "@anulo/limits";
 import { equalBytes } from "@anulo/protocol";
 import { BadSource } from "@anulo/storage";
-import { type Import, readSourceBlock, type Start } from "./runs.ts";
+import type { Import, Start } from "./runs.ts";
+import { readSourceBlock } from "./source-block.ts";
 
 /** The start of the blocks above a height of our chain. */
 function above({ parts }: Import, height: number): Start {

@@ -1,5 +1,5 @@
 import { availableParallelism } from "node:os";
-import { networks, readBlock } from "@anulo/protocol";
+import { networks } from "@anulo/protocol";
 import { type ChainSource, openChainSource } from "@anulo/storage";
 import { createBlockImporter } from "../chain/import-blocks.ts";
 import { type OpenChain, type OpenChainOptions, openChain } from "../chain/open-chain.ts";
@@ -55,7 +55,6 @@ export interface ImportResult {
 }
 
 const systemClock = () => Math.floor(Date.now() / 1000);
-const countTransactions = (blob: Uint8Array) => readBlock(blob).transactionHashes.length;
 
 /**
  * Takes the chain of another program's files into ours, block after block, each verified as one from a peer; below
@@ -65,7 +64,7 @@ const countTransactions = (blob: Uint8Array) => readBlock(blob).transactionHashe
 export async function importChain(options: ImportOptions): Promise<ImportResult> {
   const { verifyThreads = availableParallelism(), now = systemClock } = options;
   const network = typeof options.network === "string" ? networks[options.network] : options.network;
-  const source = openChainSource(options.from, network.name, countTransactions);
+  const source = openChainSource(options.from, network.name);
   const pow = createPow({ ...options.hashing, threads: Math.max(1, verifyThreads) });
   const verifiers = createVerifiers({ threads: verifyThreads, pow });
   let chain: OpenChain | undefined;

@@ -1,10 +1,9 @@
 import { KNOWN_GROUP_BLOCKS } from "@anulo/consensus";
 import { TimeSlice } from "@anulo/limits";
-import { BadBytes } from "@anulo/protocol";
-import { BadSource, type ChainSource, type SourceBlock } from "@anulo/storage";
+import { BadSource, type ChainSource } from "@anulo/storage";
 import type { FetchedBlock } from "../chain/import-blocks.ts";
-import { type IncomingBlock, readIncomingBlock } from "../chain/incoming-block.ts";
 import type { ChainParts } from "../chain/parts.ts";
+import { placeOf, readSourceBlock } from "./source-block.ts";
 import { fetchedTransactions } from "./source-transactions.ts";
 
 /** What an import works with. */
@@ -38,11 +37,6 @@ export interface Run {
 /** A run is judged at once: bounds of its blocks and bytes, as of runs from peers. */
 const RUN_BLOCKS = 100;
 const RUN_BYTES = 2 * 1024 * 1024;
-
-/** Where a block is, for an error. */
-export function placeOf({ height, place }: SourceBlock): string {
-  return `block ${height}, ${place}`;
-}
 
 /** The source's blocks as a peer would send them, in runs; rejects with BadSource. */
 export async function* runsFrom(importing: Import, start: Start): AsyncGenerator<Run, void> {
@@ -86,17 +80,6 @@ function emptyRun() {
 
 function bytesOf(tx: FetchedBlock["txs"][number]): number {
   return (tx instanceof Uint8Array ? tx : tx.pruned).length;
-}
-
-/** Reads a block of the source; throws BadSource. */
-export function readSourceBlock(path: string, block: SourceBlock): IncomingBlock {
-  try {
-    return readIncomingBlock(block.blob);
-  } catch (error) {
-    throw error instanceof BadBytes
-      ? new BadSource(path, `${placeOf(block)}: ${error.message}`, error)
-      : error;
-  }
 }
 
 /**

@@ -1,7 +1,7 @@
 import { readIdentifiedTransaction, transactionWeight } from "@anulo/protocol";
-import { BadSource, type SourceBlock } from "@anulo/storage";
+import { BadSource, inSource, type SourceBlock } from "@anulo/storage";
 import type { FetchedTransaction, IncomingBlock } from "../chain/incoming-block.ts";
-import { placeOf } from "./runs.ts";
+import { placeOf } from "./source-block.ts";
 
 export interface TakenBlock {
   readonly incoming: IncomingBlock;
@@ -60,8 +60,9 @@ function weightLeft(
   { block: { minerTransaction } }: IncomingBlock,
 ): number {
   if (block.weight === undefined) throw new BadSource(path, `${placeOf(block)}: its weight is missing`);
+  const readWeight = (blob: Uint8Array) => readIdentifiedTransaction(blob, { withProofs: false }).weight;
   const whole = block.transactions.map((transaction) =>
-    "blob" in transaction ? readIdentifiedTransaction(transaction.blob, { withProofs: false }).weight : 0,
+    "blob" in transaction ? inSource(path, placeOf(block), () => readWeight(transaction.blob)) : 0,
   );
   const rest = whole.reduce(
     (left, weight) => left - weight,

@@ -1,3 +1,5 @@
+import { BadBytes } from "@anulo/protocol";
+
 /** A chain that somebody else's program left on disk, to be read from and never written to. */
 
 /** A transaction of it, split or whole. */
@@ -51,3 +53,12 @@ export class BadSource extends Error {
 
 /** One that ends in the middle of a block: whoever wrote it was interrupted. */
 export class CutOff extends BadSource {}
+
+/** Reads what stands at a place of a source; throws BadSource where it is not what it should be. */
+export function inSource<T>(path: string, place: string, read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    throw error instanceof BadBytes ? new BadSource(path, `${place}: ${error.message}`, error) : error;
+  }
+}

@@ -1,6 +1,8 @@
+import { readBlock } from "@anulo/protocol";
 import {
   BadSource,
   type ChainSource,
+  inSource,
   type SourceBlock,
   type SourceStart,
   type SourceTransaction,
@@ -20,9 +22,6 @@ const MAX_BLOCK_BYTES = 64 * 1024 * 1024;
 /** Where a block's weight stands in its row of `block_info`, and how long such a row is. */
 const WEIGHT_AT = 24;
 const INFO_BYTES = 96;
-
-/** Reads how many transactions a block names: their hashes end its bytes. */
-export type CountTransactions = (blob: Uint8Array) => number;
 
 function readUint32(file: LmdbFile, name: string): number | undefined {
   const value = file.property("properties", name);
@@ -45,18 +44,18 @@ function checkVersion(file: LmdbFile): void {
 }
 
 /** Opens the `data.mdb` of a monerod that does not run. Throws BadSource, and errors of the system. */
-export function openMonerodSource(path: string, countTransactions: CountTransactions): ChainSource {
+export function openMonerodSource(path: string): ChainSource {
   const file = openLmdbFile(path);
   try {
     checkVersion(file);
-    return createMonerodSource(file, countTransactions);
+    return createMonerodSource(file);
   } catch (error) {
     file.close();
     throw error;
   }
 }
 
-function createMonerodSource(file: LmdbFile, countTransactions: CountTransactions): ChainSource {
+function createMonerodSource(file: LmdbFile): ChainSource {
   const blocks = file.table("blocks");
   const prunedParts = file.table("txs_pruned");
   const prunableParts = file.table("txs_prunable");
@@ -93,9 +92,10 @@ function createMonerodSource(file: LmdbFile, countTransactions: CountTransaction
       let id = transactionsBefore;
       for (let height = start; height < blocks.count; height++) {
         const blob = Buffer.from(must(blocks.get(height, MAX_ROW_BYTES), height, "it"));
+        const place = `block ${height}`;
         const transactions: SourceTransaction[] = [];
         if (withTransactions) {
-          const end = id + 1 + countTransactions(blob);
+          const end = id + 1 + inSource(file.path, place, () => readBlock(blob)).transactionHashes.length;
           let bytes = 0;
           for (id++; id < end; id++) {
             const transaction = transactionOf(height, id);

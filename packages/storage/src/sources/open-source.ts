@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { BadSource, type ChainSource } from "./chain-source.ts";
-import { type CountTransactions, openMonerodSource } from "./monerod-source.ts";
+import { openMonerodSource } from "./monerod-source.ts";
 import { openRawSource } from "./raw-source.ts";
 import { openSource } from "./source-bytes.ts";
 
@@ -67,14 +67,10 @@ function fileAt(path: string, network: string): string {
  * Opens the chain of a monerod's folder, or of a `blockchain.raw`. Throws BadSource, also where a monerod has its
  * database open: what we read would be overwritten, since we take no lock in a stranger's folder.
  */
-export function openChainSource(
-  path: string,
-  network: string,
-  countTransactions: CountTransactions,
-): ChainSource {
+export function openChainSource(path: string, network: string): ChainSource {
   const file = fileAt(path, network);
   if (!isLmdb(file)) return openRawSource(file);
   const holder = holderOf(file);
   if (holder !== undefined) throw new BadSource(file, `process ${holder} has it open: stop monerod first`);
-  return openMonerodSource(file, countTransactions);
+  return openMonerodSource(file);
 }

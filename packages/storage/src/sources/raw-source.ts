@@ -1,12 +1,18 @@
 import {
-  BadBytes,
   CHAIN_FILE_HEADER_BYTES,
   type ChainFileHeader,
   readBlockPackage,
   readChainFileHeader,
   readPackagedBlock,
 } from "@anulo/protocol";
-import { BadSource, type ChainSource, CutOff, type SourceBlock, type SourceStart } from "./chain-source.ts";
+import {
+  BadSource,
+  type ChainSource,
+  CutOff,
+  inSource,
+  type SourceBlock,
+  type SourceStart,
+} from "./chain-source.ts";
 import { openSource, type SourceBytes } from "./source-bytes.ts";
 
 /** Bytes of the longest chunk that is read: eight times what the original takes. */
@@ -22,18 +28,10 @@ export interface Chunk {
   readonly length: number;
 }
 
-function inFile<T>(path: string, where: string, read: () => T): T {
-  try {
-    return read();
-  } catch (error) {
-    throw error instanceof BadBytes ? new BadSource(path, `${where}: ${error.message}`, error) : error;
-  }
-}
-
 /** Reads the header of a `blockchain.raw`. Throws BadSource. */
 export function readHeader(file: SourceBytes): ChainFileHeader {
   const size = Math.min(file.size(), CHAIN_FILE_HEADER_BYTES);
-  const header = inFile(file.path, "the header", () => readChainFileHeader(file.read(0, size)));
+  const header = inSource(file.path, "the header", () => readChainFileHeader(file.read(0, size)));
   if (size < CHAIN_FILE_HEADER_BYTES) throw new BadSource(file.path, "the file ends inside its header");
   return header;
 }
@@ -61,7 +59,7 @@ export function* chunks(file: SourceBytes, from: Pick<Chunk, "height" | "offset"
 }
 
 /** Where the bytes of the first chunk begin. */
-export const FIRST_CHUNK = CHAIN_FILE_HEADER_BYTES + SIZE_BYTES;
+const FIRST_CHUNK = CHAIN_FILE_HEADER_BYTES + SIZE_BYTES;
 
 /** Opens a `blockchain.raw`, as monero-blockchain-export writes it. Throws BadSource, and errors of the system. */
 export function openRawSource(path: string): ChainSource {
@@ -84,10 +82,10 @@ function createRawSource(file: SourceBytes, { version, first }: ChainFileHeader)
     const where = `block ${height}, ${place}`;
     const about = { height, place, done: (offset + length) / file.size() };
     if (!withTransactions) {
-      const blob = inFile(file.path, where, () => readPackagedBlock(bytes));
+      const blob = inSource(file.path, where, () => readPackagedBlock(bytes));
       return { ...about, blob, transactions: [], weight: undefined };
     }
-    const { blob, transactions } = inFile(file.path, where, () => readBlockPackage(bytes, version));
+    const { blob, transactions } = inSource(file.path, where, () => readBlockPackage(bytes, version));
     // The weight is whatever the file's writer liked: what is whole has one of its own.
     return { ...about, blob, transactions: transactions.map((tx) => ({ blob: tx })), weight: undefined };
   };
