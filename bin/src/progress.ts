@@ -18,11 +18,12 @@ function timeLeft(seconds: number): string {
 /** `doing` is what is told of, such as "imported". Times are by `now`, milliseconds. */
 export function createProgressBar(
   doing: string,
-  out: Pick<NodeJS.WriteStream, "write" | "isTTY"> = process.stdout,
+  out: { readonly isTTY?: boolean; write(text: string): boolean } = process.stdout,
   now: () => number = () => performance.now(),
 ): ProgressBar {
   const begun = now();
-  let shownAt = Number.NEGATIVE_INFINITY;
+  // The first line of those between which much time lies can say when it will be done.
+  let shownAt = out.isTTY ? Number.NEGATIVE_INFINITY : begun;
   let isLineOpen = false;
   let doneBefore: number | undefined;
   return {
