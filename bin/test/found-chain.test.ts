@@ -45,7 +45,10 @@ test("a chain of monerod in our data folder is named with the command that impor
 test("progress is a bar on a terminal, elsewhere a line now and then", () => {
   const show = (isTTY: boolean) => {
     let [shown, now] = ["", 0];
-    const write = (text: string | Uint8Array) => (shown += text) !== "";
+    const write = (text: string) => {
+      shown += text;
+      return true;
+    };
     const bar = createProgressBar("imported", { isTTY, write }, () => now);
     for (let height = 0; height <= 100; height += 10) {
       now = height * 100;
