@@ -4,12 +4,12 @@ import {
   type Exact,
   type ExactObject,
   type Maker,
+  type Release,
   type RunningDaemon,
   type RunningWallet,
   realProgramsMissing,
   startDaemon,
   startWallet,
-  todaysPrograms,
 } from "@anulo/testkit";
 
 /** Whose programs play. */
@@ -19,29 +19,34 @@ export const otherSide = { ours: "real", real: "ours" } as const;
 
 type Dialect = "contract" | "upstream";
 
-function makerOf(side: Side, dialect: Dialect, originals: string | undefined): Maker {
-  if (side === "ours") return { kind: "ours", dialect };
-  return originals === undefined ? { kind: "real" } : { kind: "real", folder: originals };
+function makerOf(side: Side, dialect: Dialect, release: Release): Maker {
+  return side === "ours" ? { kind: "ours", dialect } : { kind: "real", release };
 }
 
 /** Options of a test that needs the original programs: skipped, with the reason, where they are missing. */
 export const needsRealPrograms = { skip: realProgramsMissing() ?? false } as const;
 
-/** Options of a test that holds ours against today's release: skipped where ANULO_TODAY_PROGRAMS names none. */
-export const needsTodaysPrograms = {
-  skip: todaysPrograms() === undefined ? "ANULO_TODAY_PROGRAMS names no release of today" : false,
-} as const;
+/** The same for a test that needs these releases. */
+export function needsReleases(...releases: Release[]): { readonly skip: string | false } {
+  return { skip: realProgramsMissing(releases) ?? false };
+}
+
+/** Options of a test that holds ours against today's release. */
+export const needsTodaysPrograms = needsReleases("today");
 
 /** Something a test has started and must end, whatever happens. */
 export type Stoppable = { stop(): Promise<void> };
 
 /**
  * Runs a test's body and then ends all it has started, last first. The original programs are those installed, or
- * those in the folder `originals`.
+ * those of `release`.
  */
-export async function onStage<T>(play: (stage: Stage) => Promise<T>, originals?: string): Promise<T> {
+export async function onStage<T>(
+  play: (stage: Stage) => Promise<T>,
+  release: Release = "installed",
+): Promise<T> {
   const started: Stoppable[] = [];
-  const stage = createStage(started, originals);
+  const stage = createStage(started, release);
   try {
     return await play(stage);
   } finally {
@@ -61,21 +66,18 @@ export type Stage = {
 
 export type WalletOrder = { readonly mnemonic: string; readonly daemonPort: number };
 
-function createStage(started: Stoppable[], originals: string | undefined): Stage {
+function createStage(started: Stoppable[], release: Release): Stage {
   const keep = <S extends Stoppable>(program: S): S => {
     started.push(program);
     return program;
   };
-  // Today's wallet service takes the forks of regtest for a mistake.
-  const extra = (side: Side) =>
-    side === "real" && originals !== undefined ? ["--allow-mismatched-daemon-version"] : [];
-  const service: Stage["service"] = async (side, daemonPort) => {
-    const options = { extra: extra(side), ...(daemonPort !== undefined && { daemonPort }) };
-    return keep(await startWallet(makerOf(side, "upstream", originals), options));
-  };
+  const service: Stage["service"] = async (side, daemonPort) =>
+    keep(
+      await startWallet(makerOf(side, "upstream", release), daemonPort === undefined ? {} : { daemonPort }),
+    );
   return {
     daemon: async (side, dialect = "contract", options = {}) =>
-      keep(await startDaemon(makerOf(side, dialect, originals), options)),
+      keep(await startDaemon(makerOf(side, dialect, release), options)),
     service,
     wallet: async (side, { mnemonic, daemonPort }) => {
       const actor = actorOf(await service(side, daemonPort), mnemonic);

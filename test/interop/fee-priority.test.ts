@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { createServer, request } from "node:http";
 import type { AddressInfo } from "node:net";
 import { test } from "node:test";
-import { call, todaysPrograms } from "@anulo/testkit";
+import { call } from "@anulo/testkit";
 import { mine, needsTodaysPrograms, onStage, type Side } from "../actors.ts";
 
 /** What a node says of pool and blocks, where it shall say something else than it would. */
@@ -98,5 +98,5 @@ test("a payment without priority gets the one today's wallet gives it", needsTod
     await check(2);
     lie.blockWeight = 240_001;
     await check(1);
-  }, todaysPrograms()),
+  }, "today"),
 );

@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { todaysPrograms } from "@anulo/testkit";
 import { needsTodaysPrograms, onStage } from "../actors.ts";
 import { compareSides } from "../recognition/compare.ts";
 import { playPayments } from "../recognition/play.ts";
@@ -10,7 +9,7 @@ import { kolmogorovSmirnovP, permutationP } from "../recognition/two-samples.ts"
 const COUNTS = { count: 24, unsent: 80 };
 
 test("our transactions are not told from those of today's wallet", needsTodaysPrograms, async (t) => {
-  const { ours, real } = await onStage((stage) => playPayments(stage, COUNTS), todaysPrograms());
+  const { ours, real } = await onStage((stage) => playPayments(stage, COUNTS), "today");
   const { differing, p } = compareSides(ours, real);
   t.diagnostic(JSON.stringify(p));
   assert.deepEqual(differing, []);

@@ -6,14 +6,22 @@ import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { call, freePorts, loadChain, type RunningWallet, startDaemon, startWallet } from "@anulo/testkit";
+import {
+  call,
+  freePorts,
+  loadChain,
+  originalProgram,
+  type RunningWallet,
+  startDaemon,
+  startWallet,
+} from "@anulo/testkit";
 import { mine, needsRealPrograms, type Side } from "../actors.ts";
 
 const { alice, bob } = loadChain().wallets;
 const anulo = fileURLToPath(new URL("../../../bin/anulo.js", import.meta.url));
 const programs = {
   ours: { command: process.execPath, args: [anulo, "wallet"] },
-  real: { command: "monero-wallet-rpc", args: [] },
+  real: { command: originalProgram("monero-wallet-rpc"), args: [] },
 } as const;
 const sides = ["ours", "real"] as const satisfies Side[];
 

@@ -13,16 +13,13 @@ import {
   startDaemon,
   submitBlock,
   subscribe,
-  todaysPrograms,
   until,
   type ZmqClient,
   zmqClientMissing,
 } from "@anulo/testkit";
 
-const folder = todaysPrograms();
-const missing = realProgramsMissing() ?? zmqClientMissing();
 /** The order of news changed after 0.18.0.0, which Debian installs: they are held against today's release. */
-const skip = missing ?? (folder === undefined ? "ANULO_TODAY_PROGRAMS names no release of today" : false);
+const skip = realProgramsMissing(["today"]) ?? zmqClientMissing() ?? false;
 const chain = loadChain();
 /** Blocks of the recorded chain the nodes begin with; there are payments in those that follow. */
 const BEGINNING = chain.blocks.findIndex(({ txs }) => txs.length > 0);
@@ -121,7 +118,7 @@ async function withPair(play: (pair: Pair) => Promise<void>): Promise<void> {
     return it;
   };
   try {
-    const makers: Maker[] = [{ kind: "real", folder: folder! }, { kind: "ours" }];
+    const makers: Maker[] = [{ kind: "real", release: "today" }, { kind: "ours" }];
     const ports = await freePorts(2);
     const endpoints = ports.map((port) => `tcp://127.0.0.1:${port}`);
     const daemons = await Promise.all(

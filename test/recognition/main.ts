@@ -1,15 +1,11 @@
 /** By hand: `node test/dist/recognition/main.js 500`, against the release in ANULO_TODAY_PROGRAMS. */
-import { todaysPrograms } from "@anulo/testkit";
 import { onStage } from "../actors.ts";
 import { compareSides } from "./compare.ts";
 import { playPayments } from "./play.ts";
 
 const count = Number(process.argv[2] ?? "500");
 const started = performance.now();
-const { ours, real } = await onStage(
-  (stage) => playPayments(stage, { count, unsent: count }),
-  todaysPrograms(),
-);
+const { ours, real } = await onStage((stage) => playPayments(stage, { count, unsent: count }), "today");
 const { differing, p } = compareSides(ours, real);
 for (const each of differing.slice(0, 10)) console.log(each);
 console.log(`${count} payments by each: ${differing.length} differ in form`);

@@ -23,6 +23,12 @@ export { createPlan } from "./network/plan.ts";
 export { runNetwork } from "./network/run.ts";
 export { freePorts } from "./programs/free-port.ts";
 export type { Program } from "./programs/launch.ts";
+export {
+  type OriginalProgram,
+  originalProgram,
+  type Release,
+  realProgramsMissing,
+} from "./programs/releases.ts";
 export type {
   DaemonOptions,
   Maker,
@@ -30,7 +36,7 @@ export type {
   RunningWallet,
   WalletOptions,
 } from "./programs/servers.ts";
-export { realProgramsMissing, startDaemon, startWallet, todaysPrograms } from "./programs/servers.ts";
+export { startDaemon, startWallet } from "./programs/servers.ts";
 export { subscribe, type ZmqClient, zmqClientMissing } from "./programs/zmq-client.ts";
 export { attacks as siegeAttacks } from "./siege/attacks/catalogue.ts";
 export { openSiege } from "./siege/run.ts";

@@ -28,13 +28,13 @@ function parseChoice(args: readonly string[]): Choice {
   const valuesAfter = (flag: string) => args.flatMap((it, at) => (args[at - 1] === flag ? [it] : []));
   const dialects = valuesAfter("--dialect") as ("contract" | "upstream")[];
   const real = args.includes("--real");
+  const release = recordedReleases.find((it) => it === valuesAfter("--release")[0]) ?? "0.18.0";
   const makers: Maker[] = real
-    ? [{ kind: "real" }]
+    ? [{ kind: "real", release: release === "0.18.0" ? "installed" : "today" }]
     : (dialects.length > 0 ? dialects : (["upstream", "contract"] as const)).map((dialect) => ({
         kind: "ours",
         dialect,
       }));
-  const release = recordedReleases.find((it) => it === valuesAfter("--release")[0]) ?? "0.18.0";
   const values = new Set([...dialects, ...valuesAfter("--method"), ...valuesAfter("--release")]);
   const groups = args.filter((it) => !it.startsWith("--") && !values.has(it));
   return { makers, release, groups, methods: valuesAfter("--method"), show: args.includes("--show") };

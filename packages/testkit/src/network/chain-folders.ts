@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { loadChain, type RecordedChain } from "../fixtures.ts";
 import { call } from "../http/call.ts";
 import { loadBlocks } from "../load-chain.ts";
+import type { Release } from "../programs/releases.ts";
 import { type Maker, startDaemon } from "../programs/servers.ts";
 import { until } from "../until.ts";
 
@@ -16,11 +17,11 @@ export interface ChainFolders {
   remove(): void;
 }
 
-/** Ours verifies the chain; where originals are wanted, one fetches it from ours. */
+/** Ours verifies the chain; where originals are wanted, the first of their releases fetches it from ours. */
 export async function createChainFolders({
-  withOriginals,
+  releases: [release],
 }: {
-  withOriginals: boolean;
+  readonly releases: readonly Release[];
 }): Promise<ChainFolders> {
   const folder = mkdtempSync(join(tmpdir(), "anulo-chains-"));
   const folders = { ours: join(folder, "ours"), real: join(folder, "real") };
@@ -28,7 +29,7 @@ export async function createChainFolders({
   const extra = ["--disable-rpc-ban"];
   const loading = await startDaemon({ kind: "ours" }, { dataDir: folders.ours, extra });
   await loadBlocks(loading.url, chain.blocks).finally(() => loading.stop());
-  if (withOriginals) await fetchFromOurs(folders, chain);
+  if (release !== undefined) await fetchFromOurs(folders, chain, release);
   let copies = 0;
   return {
     chain,
@@ -41,11 +42,15 @@ export async function createChainFolders({
   };
 }
 
-async function fetchFromOurs(folders: { ours: string; real: string }, chain: RecordedChain): Promise<void> {
+async function fetchFromOurs(
+  folders: { ours: string; real: string },
+  chain: RecordedChain,
+  release: Release,
+): Promise<void> {
   const donor = await startDaemon({ kind: "ours" }, { dataDir: folders.ours, peers: [] });
   try {
     const peers = [`127.0.0.1:${donor.p2pPort}`];
-    const original = await startDaemon({ kind: "real" }, { dataDir: folders.real, peers });
+    const original = await startDaemon({ kind: "real", release }, { dataDir: folders.real, peers });
     try {
       const hasAll = async () => Number((await call(original.url, "get_info")).height) > chain.blocks.length;
       if (!(await until(hasAll, SYNC_WITHIN_MS))) throw new Error("monerod did not fetch the chain");

@@ -1,7 +1,6 @@
-import { join } from "node:path";
-import { realProgramsMissing } from "../programs/servers.ts";
+import { type Release, realProgramsMissing } from "../programs/releases.ts";
 import { createChainFolders } from "./chain-folders.ts";
-import { createPlan, type Plan, type PlanOptions } from "./plan.ts";
+import { createPlan, type Plan } from "./plan.ts";
 import { runNetwork } from "./run.ts";
 
 const usage = `npm run network [-- [--nodes N] [--seed N] [--seeds N] [--blocks N] [--payments N] [--originals N] [--plan]]
@@ -14,7 +13,7 @@ const usage = `npm run network [-- [--nodes N] [--seed N] [--seeds N] [--blocks 
   --payments N   payments made meanwhile (12)
   --originals N  how many are monerod (two of five)
   --plan         print the plan, and end
-ANULO_TODAY_PROGRAMS: a folder in whose bin/ another release of monerod is, which then takes half of their places
+ANULO_TODAY_PROGRAMS: the folder of today's release (scripts/todays-programs.sh), which then takes half of their places
 `;
 
 const defaults = { nodes: 20, seed: 1, seeds: 1, blocks: 30, payments: 12, originals: 0 };
@@ -39,23 +38,22 @@ async function main(args: readonly string[]): Promise<void> {
   if (args.includes("--help")) return print(usage);
   const { seed, seeds, ...given } = numbersOf(args);
   const sizes = { ...given, originals: args.includes("--originals") ? given.originals : undefined };
-  const today = process.env.ANULO_TODAY_PROGRAMS;
-  const missing = realProgramsMissing();
-  if (missing !== undefined) print(`network: ours alone: ${missing}`);
-  const installed: PlanOptions["releases"] = missing === undefined ? ["installed"] : [];
-  const releases: PlanOptions["releases"] = today === undefined ? installed : [...installed, "today"];
+  const releases: Release[] = (["installed", "today"] as const).filter((release) => {
+    const missing = realProgramsMissing([release]);
+    if (missing !== undefined) print(`network: without the originals ${release}: ${missing}`);
+    return missing === undefined;
+  });
   if (args.includes("--plan"))
     return print(JSON.stringify(createPlan({ seed, ...sizes, releases }), undefined, 1));
-  const folders = await createChainFolders({ withOriginals: releases.length > 0 });
+  const folders = await createChainFolders({ releases });
   let failures = 0;
   try {
     for (let one = seed; one < seed + seeds; one++) {
       const plan = createPlan({ seed: one, ...sizes, releases });
       print(`network: seed ${one}: ${describePlan(plan)}`);
-      const todayFolder = today === undefined ? undefined : join(today, "bin");
       try {
         const log = (text: string) => print(`network: seed ${one}: ${text}`);
-        const report = await runNetwork({ plan, folders, today: todayFolder, log });
+        const report = await runNetwork({ plan, folders, log });
         print(`network: seed ${one} healed: ${JSON.stringify(report)}`);
       } catch (error) {
         failures++;

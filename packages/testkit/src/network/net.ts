@@ -12,17 +12,14 @@ const LANES = 4;
 export interface NetOptions {
   readonly plan: Plan;
   readonly folders: ChainFolders;
-  /** Folder of today's programs, where they are there. */
-  readonly today: string | undefined;
   readonly log: (text: string) => void;
 }
 
 const hostOf = (node: number) => `127.1.${1 + Math.floor(node / 200)}.${1 + (node % 200)}`;
 const hostOfLink = (link: number) => `127.2.${1 + Math.floor(link / 200)}.${1 + (link % 200)}`;
 
-function makerOf(program: Program, today: string | undefined): Maker {
-  if (program === "ours") return { kind: "ours" };
-  return program === "today" && today !== undefined ? { kind: "real", folder: today } : { kind: "real" };
+function makerOf(program: Program): Maker {
+  return program === "ours" ? { kind: "ours" } : { kind: "real", release: program };
 }
 
 /** Originals take few threads, so that twenty of them fit on a small machine. */
@@ -44,7 +41,7 @@ export class Net {
     this.chain = parts.chain;
   }
 
-  static async start({ plan, folders, today, log }: NetOptions): Promise<Net> {
+  static async start({ plan, folders, log }: NetOptions): Promise<Net> {
     const ports = await freePorts(plan.programs.length);
     const links = plan.links.map(
       ([from, to], i) =>
@@ -53,7 +50,7 @@ export class Net {
     const addresses = await Promise.all(links.map((link) => link.listen()));
     const nodes: RunningDaemon[] = [];
     const startOne = async (node: number) => {
-      const maker = makerOf(plan.programs[node]!, today);
+      const maker = makerOf(plan.programs[node]!);
       nodes[node] = await startDaemon(maker, {
         dataDir: folders.copy(maker.kind),
         p2pHost: hostOf(node),

@@ -1,4 +1,5 @@
 import { type Chance, createChance } from "../crash/chance.ts";
+import type { Release } from "../programs/releases.ts";
 
 /** What happens to a network, one step after the other. */
 export type Step =
@@ -20,7 +21,7 @@ export interface Plan {
   readonly steps: readonly Step[];
 }
 
-export type Program = "ours" | "installed" | "today";
+export type Program = "ours" | Release;
 
 export interface PlanOptions {
   readonly seed: number;
@@ -32,7 +33,7 @@ export interface PlanOptions {
   /** How many nodes are originals, where there are any; two of five, if not given. */
   readonly originals?: number | undefined;
   /** Releases of the original that are there. */
-  readonly releases: readonly Exclude<Program, "ours">[];
+  readonly releases: readonly Release[];
 }
 
 /** Two of five nodes are originals: 8 of 20. */

@@ -23,7 +23,6 @@ const MINING_PAUSE_MS = 500;
 export interface NetworkOptions {
   readonly plan: Plan;
   readonly folders: ChainFolders;
-  readonly today: string | undefined;
   readonly log: (text: string) => void;
 }
 
@@ -45,8 +44,8 @@ interface Played {
 }
 
 /** Plays a plan on a network, lets it heal, and checks that it did. Throws where it did not. */
-export async function runNetwork({ plan, folders, today, log }: NetworkOptions): Promise<NetworkReport> {
-  const net = await Net.start({ plan, folders, today, log });
+export async function runNetwork({ plan, folders, log }: NetworkOptions): Promise<NetworkReport> {
+  const net = await Net.start({ plan, folders, log });
   try {
     await waitForAll(net, "be synchronized", (tops) => tops.every(({ isSynchronized }) => isSynchronized));
     log(`${net.nodes.length} nodes, ${net.links.length} lines, all synchronized`);

@@ -1,6 +1,6 @@
-import { accessSync, constants, readFileSync, writeFileSync } from "node:fs";
-import { delimiter, join } from "node:path";
+import { readFileSync, writeFileSync } from "node:fs";
 import { type HardFork, networks } from "@anulo/protocol";
+import { onPath } from "./releases.ts";
 
 /** `mov qword [rax + offset], value`: how the original fills its tables of hard forks when it starts. */
 function storeInstruction(offset: number, value: number): Buffer {
@@ -23,7 +23,9 @@ const heightOffset = 8;
  * Throws where the installed program keeps its tables otherwise.
  */
 export function writeMonerodWithForks(path: string, heights: readonly number[]): void {
-  const program = readFileSync(monerodPath());
+  const installed = onPath("monerod");
+  if (installed === undefined) throw new Error("monerod is not installed");
+  const program = readFileSync(installed);
   const forks = networks.stagenet.hardForks.slice(1);
   if (heights.length !== forks.length) throw new Error(`${forks.length} heights are needed`);
   for (const [i, fork] of forks.entries()) {
@@ -40,14 +42,4 @@ function onlyPlaceOf(code: Buffer, program: Buffer, { version }: HardFork): numb
     throw new Error(`the installed monerod does not keep its hard fork ${version} where 0.18.0.0 does`);
   }
   return at;
-}
-
-function monerodPath(): string {
-  for (const folder of (process.env.PATH ?? "").split(delimiter)) {
-    try {
-      accessSync(join(folder, "monerod"), constants.X_OK);
-      return join(folder, "monerod");
-    } catch {}
-  }
-  throw new Error("monerod is not installed");
 }

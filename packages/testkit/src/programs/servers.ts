@@ -1,18 +1,19 @@
-import { accessSync, constants, mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { delimiter, join } from "node:path";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Dialect } from "@anulo/rpc";
 import { freePorts } from "./free-port.ts";
 import { launch, type Program } from "./launch.ts";
 import { writeMonerodWithForks } from "./moved-forks.ts";
+import { originalProgram, type Release } from "./releases.ts";
 
 /** Whose programs: the original ones, or ours (`anulo node`, `anulo wallet`), which take the same flags. */
 export type Maker =
   | {
       readonly kind: "real";
-      /** Folder of another release than the one installed. */
-      readonly folder?: string;
+      /** Left out: the one installed. */
+      readonly release?: Release;
     }
   | {
       readonly kind: "ours";
@@ -38,7 +39,7 @@ export type RunningWallet = Program & {
 
 export type DaemonOptions = {
   readonly restricted?: boolean;
-  /** A stagenet whose hard forks, from version 2 on, begin at these heights; else regtest. The real one only. */
+  /** A stagenet whose hard forks, from version 2 on, begin at these heights; else regtest. 0.18.0.0 only. */
   readonly forkHeights?: readonly number[];
   /** Difficulty of every block, 1 unless given; 0 lets it follow from the chain. */
   readonly difficulty?: number | bigint;
@@ -82,28 +83,8 @@ export type WalletOptions = {
 const anulo = fileURLToPath(new URL("../../../../../bin/anulo.js", import.meta.url));
 const realPrograms = { node: "monerod", wallet: "monero-wallet-rpc" } as const;
 
-/** Why the original programs cannot be run here, or undefined. Where they are required, throws instead. */
-export function realProgramsMissing(): string | undefined {
-  const missing = Object.values(realPrograms).filter((name) => !isOnPath(name));
-  if (missing.length === 0) return undefined;
-  const reason = `not installed: ${missing.join(", ")} (Debian: apt-get install monero)`;
-  if (process.env.ANULO_REAL_PROGRAMS === "required") throw new Error(reason);
-  return reason;
-}
-
-function isOnPath(name: string): boolean {
-  return (process.env.PATH ?? "").split(delimiter).some((folder) => {
-    try {
-      accessSync(join(folder, name), constants.X_OK);
-      return true;
-    } catch {
-      return false;
-    }
-  });
-}
-
 function commandOf(maker: Maker, part: "node" | "wallet"): { command: string; args: string[] } {
-  if (maker.kind === "real") return { command: join(maker.folder ?? "", realPrograms[part]), args: [] };
+  if (maker.kind === "real") return { command: originalProgram(realPrograms[part], maker.release), args: [] };
   const dialect = maker.dialect === undefined ? [] : ["--rpc-dialect", maker.dialect];
   return { command: process.execPath, args: [maker.entry ?? anulo, part, ...dialect] };
 }
@@ -143,12 +124,6 @@ function peerFlags({ peers }: DaemonOptions): string[] {
 function zmqFlags({ publishAt }: DaemonOptions, rpcPort: number): string[] {
   if (publishAt === undefined) return ["--no-zmq"];
   return ["--zmq-rpc-bind-port", `${rpcPort}`, ...publishAt.flatMap((endpoint) => ["--zmq-pub", endpoint])];
-}
-
-/** The folder (ANULO_TODAY_PROGRAMS) in whose bin/ today's release of the originals is; undefined where none is. */
-export function todaysPrograms(): string | undefined {
-  const folder = process.env.ANULO_TODAY_PROGRAMS;
-  return folder === undefined ? undefined : join(folder, "bin");
 }
 
 /** Starts a node for a private chain, without peers unless told, on a free port of 127.0.0.1. */
@@ -198,6 +173,12 @@ export async function startDaemon(maker: Maker, options: DaemonOptions = {}): Pr
   };
 }
 
+/** Today's takes the node of a private chain for one that missed hard forks, and scans nothing unless told to. */
+function anyForks(maker: Maker): string[] {
+  const isToday = maker.kind === "real" && maker.release === "today";
+  return isToday ? ["--allow-mismatched-daemon-version"] : [];
+}
+
 /** Starts a wallet service on a free port of 127.0.0.1. */
 export async function startWallet(maker: Maker, options: WalletOptions = {}): Promise<RunningWallet> {
   const [freePort] = await freePorts(1);
@@ -210,6 +191,7 @@ export async function startWallet(maker: Maker, options: WalletOptions = {}): Pr
     ...(options.env !== undefined && { env: options.env }),
     args: [
       ...args,
+      ...anyForks(maker),
       ...(options.first ?? ["--wallet-dir", folder.path]),
       ...["--rpc-bind-ip", "127.0.0.1", "--rpc-bind-port", `${port}`],
       ...["--rpc-ssl", "disabled", "--no-dns", "--non-interactive"],

@@ -1,0 +1,58 @@
+import { accessSync, constants } from "node:fs";
+import { delimiter, join } from "node:path";
+
+/**
+ * A release of the original programs: `installed` is the one on PATH (0.18.0.0 of Debian's stable suite), `today` the
+ * one that `scripts/todays-programs.sh` lays out in the folder ANULO_TODAY_PROGRAMS names.
+ */
+export type Release = "installed" | "today";
+
+const required = ["monerod", "monero-wallet-rpc"] as const;
+/** Programs of the original, by the names of their files. */
+export type OriginalProgram = (typeof required)[number] | "monero-wallet-cli" | "monero-blockchain-import";
+
+/** The path of a program, or its name where PATH says where it is. Throws if ANULO_TODAY_PROGRAMS is needed and unset. */
+export function originalProgram(name: OriginalProgram, release: Release = "installed"): string {
+  if (release === "installed") return name;
+  const folder = process.env.ANULO_TODAY_PROGRAMS;
+  if (folder === undefined) throw new Error(todayMissing);
+  return join(folder, "bin", name);
+}
+
+/** Why these releases cannot be run here, or undefined. Where the originals are required, throws if any is missing. */
+export function realProgramsMissing(releases: readonly Release[] = ["installed"]): string | undefined {
+  const isRequired = process.env.ANULO_REAL_PROGRAMS === "required";
+  const reasons = (isRequired ? (["installed", "today"] as const) : releases).map(missingOf);
+  const reason = reasons.find((it) => it !== undefined);
+  if (reason !== undefined && isRequired) throw new Error(reason);
+  return reason;
+}
+
+const todayMissing = "ANULO_TODAY_PROGRAMS names no folder (scripts/todays-programs.sh FOLDER lays it out)";
+
+function missingOf(release: Release): string | undefined {
+  if (release === "today" && process.env.ANULO_TODAY_PROGRAMS === undefined) return todayMissing;
+  const missing = required.filter((name) => !isExecutable(originalProgram(name, release)));
+  if (missing.length === 0) return undefined;
+  if (release === "installed") return `not installed: ${missing.join(", ")} (Debian: apt-get install monero)`;
+  return `not in bin/ of ANULO_TODAY_PROGRAMS: ${missing.join(", ")} (scripts/todays-programs.sh FOLDER)`;
+}
+
+/** The place of a program on PATH; undefined where it is not there. */
+export function onPath(name: string): string | undefined {
+  const places = (process.env.PATH ?? "").split(delimiter).map((folder) => join(folder, name));
+  return places.find(isFileToRun);
+}
+
+function isExecutable(program: string): boolean {
+  return program.includes("/") ? isFileToRun(program) : onPath(program) !== undefined;
+}
+
+function isFileToRun(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
