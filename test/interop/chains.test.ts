@@ -8,20 +8,12 @@ import { promisify } from "node:util";
 import { exportChain } from "@anulo/node";
 import { toHex } from "@anulo/protocol";
 import { BadSource, openChainSource } from "@anulo/storage";
-import { call, type ExactObject, loadBlocks, loadChain, startDaemon, todaysPrograms } from "@anulo/testkit";
-import { needsRealPrograms } from "../actors.ts";
+import { call, type ExactObject, loadBlocks, loadChain, originalProgram, startDaemon } from "@anulo/testkit";
+import { needsReleases } from "../actors.ts";
 import { importInto, recordedBlocks, recordedIds, withChain } from "../exchange/chains.ts";
 
 const run = promisify(execFile);
-const today = todaysPrograms();
-const releases = [
-  { name: "the installed release", folder: undefined, ...needsRealPrograms },
-  {
-    name: "0.18.5.3",
-    folder: today,
-    skip: today === undefined ? "ANULO_TODAY_PROGRAMS names no folder" : false,
-  },
-] as const;
+const releases = ["installed", "today"] as const;
 
 /** Up to the first block with payments, and some more. */
 const BLOCKS = recordedBlocks.findIndex(({ transactions }) => transactions.length > 0) + 6;
@@ -43,71 +35,77 @@ function countBlocks(path: string): number {
   }
 }
 
-for (const { name, folder, skip } of releases) {
-  test(`chains come from ${name} and go to it: same blocks, same headers, same bytes`, {
-    skip,
-  }, async (t) => {
-    const root = mkdtempSync(join(tmpdir(), "anulo-test-"));
-    t.after(() => rmSync(root, { recursive: true, force: true }));
-    const program = (tool: string) => join(folder ?? "", tool);
-    const maker = { kind: "real", ...(folder !== undefined && { folder }) } as const;
-    const data = join(root, "monerod");
-    mkdirSync(data);
-    const daemon = await startDaemon(maker, { dataDir: data });
-    let headers: readonly (readonly string[])[];
-    try {
-      await loadBlocks(daemon.url, loadChain().blocks.slice(0, BLOCKS - 1));
-      const range = { start_height: 0, end_height: BLOCKS - 1 };
-      const answer = await call(daemon.url, "get_block_headers_range", range);
-      headers = (answer.headers as ExactObject[]).map(factsOf);
-      // A lock of the system shows who has it open, where it shows locks at all.
-      if (existsSync("/proc/locks")) {
-        await assert.rejects(
-          importInto(join(root, "early.mdb"), { from: data }),
-          (error: unknown) =>
-            error instanceof BadSource && /process \d+ has it open: stop monerod/.test(error.message),
-        );
+for (const release of releases) {
+  const needs = needsReleases(release);
+  test(
+    `chains come from and go to the release ${release}: same blocks, same headers, same bytes`,
+    needs,
+    async (t) => {
+      const root = mkdtempSync(join(tmpdir(), "anulo-test-"));
+      t.after(() => rmSync(root, { recursive: true, force: true }));
+      const data = join(root, "monerod");
+      mkdirSync(data);
+      const daemon = await startDaemon({ kind: "real", release }, { dataDir: data });
+      let headers: readonly (readonly string[])[];
+      try {
+        await loadBlocks(daemon.url, loadChain().blocks.slice(0, BLOCKS - 1));
+        const range = { start_height: 0, end_height: BLOCKS - 1 };
+        const answer = await call(daemon.url, "get_block_headers_range", range);
+        headers = (answer.headers as ExactObject[]).map(factsOf);
+        // A lock of the system shows who has it open, where it shows locks at all.
+        if (existsSync("/proc/locks")) {
+          await assert.rejects(
+            importInto(join(root, "early.mdb"), { from: data }),
+            (error: unknown) =>
+              error instanceof BadSource && /process \d+ has it open: stop monerod/.test(error.message),
+          );
+        }
+      } finally {
+        await daemon.stop();
       }
-    } finally {
-      await daemon.stop();
-    }
-    const before = readFileSync(join(data, "fake/lmdb/data.mdb"));
-    const path = join(root, "ours.mdb");
-    const found = await importInto(path, { from: data });
-    assert.deepEqual([found.height, toHex(found.topId)], [BLOCKS, recordedIds[BLOCKS - 1]]);
-    assert.deepEqual(readFileSync(join(data, "fake/lmdb/data.mdb")), before);
-    await withChain(path, (reader) => {
-      const own = reader
-        .blockInfos(0, BLOCKS)
-        .map((info) => [
-          toHex(info.hash),
-          info.weight,
-          info.longTermWeight,
-          info.cumulativeDifficulty,
-          info.timestamp,
-        ]);
-      assert.deepEqual(
-        own.map((facts) => facts.map(String)),
-        headers,
-      );
-    });
+      const before = readFileSync(join(data, "fake/lmdb/data.mdb"));
+      const path = join(root, "ours.mdb");
+      const found = await importInto(path, { from: data });
+      assert.deepEqual([found.height, toHex(found.topId)], [BLOCKS, recordedIds[BLOCKS - 1]]);
+      assert.deepEqual(readFileSync(join(data, "fake/lmdb/data.mdb")), before);
+      await withChain(path, (reader) => {
+        const own = reader
+          .blockInfos(0, BLOCKS)
+          .map((info) => [
+            toHex(info.hash),
+            info.weight,
+            info.longTermWeight,
+            info.cumulativeDifficulty,
+            info.timestamp,
+          ]);
+        assert.deepEqual(
+          own.map((facts) => facts.map(String)),
+          headers,
+        );
+      });
 
-    const exported = join(root, "blockchain.raw");
-    await exportChain({ network: "regtest", databasePath: path, to: exported });
-    // Its exporter knows no regtest, or ends on it; the file of mainnet has the same first block.
-    const copy = join(root, "copy");
-    cpSync(join(data, "fake"), copy, { recursive: true });
-    const theirs = join(root, "theirs.raw");
-    await run(program("monero-blockchain-export"), ["--data-dir", copy, "--output-file", theirs]);
-    assert.deepEqual(readFileSync(exported), readFileSync(theirs));
+      const exported = join(root, "blockchain.raw");
+      await exportChain({ network: "regtest", databasePath: path, to: exported });
+      // Its exporter knows no regtest, or ends on it; the file of mainnet has the same first block.
+      const copy = join(root, "copy");
+      cpSync(join(data, "fake"), copy, { recursive: true });
+      const theirs = join(root, "theirs.raw");
+      await run(originalProgram("monero-blockchain-export", release), [
+        "--data-dir",
+        copy,
+        "--output-file",
+        theirs,
+      ]);
+      assert.deepEqual(readFileSync(exported), readFileSync(theirs));
 
-    const back = join(root, "back");
-    const flags = ["--regtest", "--fixed-difficulty", "1", "--offline", "--disable-dns-checkpoints"];
-    const input = ["--data-dir", back, "--input-file", exported, "--check-updates", "disabled"];
-    mkdirSync(back);
-    await run(program("monero-blockchain-import"), [...flags, ...input]);
-    assert.equal(countBlocks(back), BLOCKS);
-    const again = await importInto(join(root, "again.mdb"), { from: back });
-    assert.equal(toHex(again.topId), recordedIds[BLOCKS - 1]);
-  });
+      const back = join(root, "back");
+      const flags = ["--regtest", "--fixed-difficulty", "1", "--offline", "--disable-dns-checkpoints"];
+      const input = ["--data-dir", back, "--input-file", exported, "--check-updates", "disabled"];
+      mkdirSync(back);
+      await run(originalProgram("monero-blockchain-import", release), [...flags, ...input]);
+      assert.equal(countBlocks(back), BLOCKS);
+      const again = await importInto(join(root, "again.mdb"), { from: back });
+      assert.equal(toHex(again.topId), recordedIds[BLOCKS - 1]);
+    },
+  );
 }

@@ -9,7 +9,11 @@ export type Release = "installed" | "today";
 
 const required = ["monerod", "monero-wallet-rpc"] as const;
 /** Programs of the original, by the names of their files. */
-export type OriginalProgram = (typeof required)[number] | "monero-wallet-cli" | "monero-blockchain-import";
+export type OriginalProgram =
+  | (typeof required)[number]
+  | "monero-wallet-cli"
+  | "monero-blockchain-import"
+  | "monero-blockchain-export";
 
 /** The path of a program, or its name where PATH says where it is. Throws if ANULO_TODAY_PROGRAMS is needed and unset. */
 export function originalProgram(name: OriginalProgram, release: Release = "installed"): string {
