@@ -26,14 +26,14 @@ const untrusted = refused(-1, "This command requires a trusted daemon.");
 
 type Refusals = { readonly [S in StateName]?: Refusal };
 
-/** Needs a wallet. */
+/** Needs a wallet; answered by a restricted service too. */
 const open: Refusals = { "no wallet": notOpen, "no wallet directory": notOpen };
 /** Needs a wallet, and a service that is not restricted. */
 const own: Refusals = { ...open, restricted: denied };
 /** Needs a service that is not restricted. */
 const unrestricted: Refusals = { restricted: denied };
 /** Makes or opens a wallet. */
-const makes: Refusals = { "no wallet directory": noDirectory };
+const makes: Refusals = { "no wallet directory": noDirectory, ...unrestricted };
 const always: Refusals = {};
 
 /** Needs a wallet that is of one signer. */
@@ -65,23 +65,23 @@ const refusals: { readonly [K in MethodKey]: Refusals } = {
   getBalance: open,
   getAddress: open,
   getAddressIndex: open,
-  createAddress: open,
-  labelAddress: open,
+  createAddress: own,
+  labelAddress: own,
   validateAddress: open,
   getAccounts: open,
-  createAccount: open,
-  labelAccount: open,
+  createAccount: own,
+  labelAccount: own,
   getAccountTags: open,
-  tagAccounts: open,
-  untagAccounts: open,
-  setAccountTagDescription: open,
+  tagAccounts: own,
+  untagAccounts: own,
+  setAccountTagDescription: own,
   getHeight: open,
   transfer: pays,
   transferSplit: pays,
   sweepDust: pays,
   sweepAll: pays,
   sweepSingle: own,
-  relayTx: open,
+  relayTx: own,
   store: own,
   estimateTxSizeAndWeight: open,
   getDefaultFeePriority: open,
@@ -91,7 +91,7 @@ const refusals: { readonly [K in MethodKey]: Refusals } = {
   exportOutputs: own,
   importOutputs: own,
   exportKeyImages: {
-    ...open,
+    ...own,
     "view-only": refused(-29, "The wallet is watch-only. Cannot make key images."),
   },
   importKeyImages: { ...own, "untrusted node": untrusted },
@@ -102,8 +102,8 @@ const refusals: { readonly [K in MethodKey]: Refusals } = {
   getTransferByTxid: own,
   setTxNotes: own,
   getTxNotes: open,
-  freeze: open,
-  thaw: open,
+  freeze: own,
+  thaw: own,
   frozen: open,
   queryKey: {
     ...own,
@@ -162,7 +162,7 @@ const refusals: { readonly [K in MethodKey]: Refusals } = {
   getLanguages: always,
   createWallet: makes,
   openWallet: makes,
-  closeWallet: open,
+  closeWallet: own,
   changeWalletPassword: own,
   generateFromKeys: makes,
   restoreDeterministicWallet: makes,
@@ -173,19 +173,19 @@ const refusals: { readonly [K in MethodKey]: Refusals } = {
   rescanSpent: { ...own, "untrusted node": untrusted },
   rescanBlockchain: { ...own, offline: noNode },
   startMining: {
-    ...open,
+    ...own,
     offline: refused(-1, "Couldn't start mining due to unknown error."),
     "untrusted node": untrusted,
   },
-  stopMining: { ...open, offline: noStop },
+  stopMining: { ...own, offline: noStop },
   stopWallet: unrestricted,
   setLogLevel: unrestricted,
   setLogCategories: unrestricted,
   getVersion: always,
 };
 
-/** By the original's way of making multisig wallets it is gone. Source: wallet_rpc_server.cpp `on_finalize_multisig`. */
-const gone = refused(0, "");
+/** The original of today has no such method. */
+const gone = refused(-32601, "Method not found");
 
 /** Undefined where the state allows the method. */
 export function refusalOf(key: MethodKey, state: StateName, dialect: Dialect): Refusal | undefined {

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import type { Dialect } from "@anulo/rpc";
 import { type Maker, type RunningDaemon, startWallet } from "@anulo/testkit";
 import { createWalletService } from "@anulo/wallet";
-import type { Start } from "./states.ts";
+import { file, type Start } from "./states.ts";
 
 /** Where nobody listens. */
 const NOBODY = "127.0.0.1:1";
@@ -39,6 +39,7 @@ export function startOurs(node: string, spoken: Dialect, endings: Endings): Star
       refreshPeriod: 0,
       dialect,
       restricted,
+      ...(restricted && { first: { kind: "file", file: join(folder, file.filename), password: "" } }),
     });
     endings.push(() => service.stop());
     return { url: service.url, walletDir: folder, node };
@@ -52,7 +53,10 @@ export function startPrograms(maker: Maker, daemon: RunningDaemon, endings: Endi
     const wallet = await startWallet(maker, {
       walletDir: folder,
       ...(!isOffline && { daemonPort: daemon.port }),
-      ...(restricted && { extra: ["--restricted-rpc"] }),
+      ...(restricted && {
+        first: ["--wallet-file", join(folder, file.filename), "--password", ""],
+        extra: ["--restricted-rpc"],
+      }),
     });
     endings.push(() => wallet.stop());
     return { url: wallet.url, walletDir: folder, node: `127.0.0.1:${daemon.port}` };

@@ -14,6 +14,7 @@ export type Service = {
 };
 
 export type ServiceOptions = {
+  /** A service that opens no wallet but the one in its folder to begin with. */
   readonly restricted?: boolean;
   /** Whether it is told where wallets are kept. */
   readonly hasDirectory?: boolean;
@@ -41,7 +42,7 @@ export const stateNames = [
 export type StateName = (typeof stateNames)[number];
 
 const { alice, bob } = loadChain().wallets;
-const file = { filename: "wallet", password: "" } as const;
+export const file = { filename: "wallet", password: "" } as const;
 
 /** Something of everything a wallet keeps besides what the chain tells it. */
 async function furnish({ url }: Service): Promise<void> {
@@ -121,9 +122,7 @@ const enter: { readonly [S in StateName]: (start: Start) => Promise<Service> } =
   restricted: async (start) => {
     const maker = await scanned(await start({}));
     await call(maker.url, "close_wallet");
-    const service = await start({ restricted: true, walletDir: maker.walletDir });
-    await call(service.url, "open_wallet", file);
-    return service;
+    return await start({ restricted: true, walletDir: maker.walletDir });
   },
 };
 

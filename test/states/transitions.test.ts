@@ -47,7 +47,7 @@ async function waiting(): Promise<string[]> {
 
 const payment = { destinations: [{ address: bob.address, amount: coin }] };
 const noWallet = { code: -13, message: "No wallet file" };
-const failedToOpen = { code: -1, message: "Failed to open wallet" };
+const failedToOpen = (why: string) => ({ code: -1, message: `Failed to open wallet : ${why}` });
 
 test("no wallet open → open_wallet → wallet open → close_wallet → no wallet open", async () => {
   const service = await start({});
@@ -55,8 +55,9 @@ test("no wallet open → open_wallet → wallet open → close_wallet → no wal
   assert.deepEqual(await call(service.url, "close_wallet"), {});
   assert.deepEqual(await ask(service, "get_height"), noWallet);
   const open = (filename: string, password = "p") => ask(service, "open_wallet", { filename, password });
-  assert.deepEqual(await open("absent"), failedToOpen);
-  assert.deepEqual(await open("w", "wrong"), failedToOpen);
+  const absent = join(service.walletDir, "absent.keys");
+  assert.deepEqual(await open("absent"), failedToOpen(`file not found "${absent}"`));
+  assert.deepEqual(await open("w", "wrong"), failedToOpen("Invalid password."));
   assert.deepEqual(await ask(service, "get_height"), noWallet);
   assert.deepEqual(await open("w"), { result: {} });
   assert.equal((await call(service.url, "get_address")).address, alice.address);

@@ -1,5 +1,6 @@
 import type { CostLimits } from "@anulo/limits";
 import { costs } from "./costs.ts";
+import type { Dialect } from "./dialect.ts";
 import type { RecordSchema } from "./schema/composites.ts";
 import type { AnySchema, Fields, InputOf, TypeOf } from "./schema/schema.ts";
 
@@ -12,9 +13,12 @@ export type Access = "restricted-ok" | "unrestricted";
 /** What must hold before a wallet handler runs; the dispatcher refuses with the code of each condition. */
 export type Need = "openWallet" | "trustedDaemon" | "unrestrictedService";
 
-type Declared = {
+/** What a declaration says besides name, params and result. */
+export type Declared = {
   /** Other names it answers to. */
   readonly aliases?: readonly string[];
+  /** The only dialect that knows it; left out, both do. */
+  readonly dialect?: Dialect;
   readonly access?: Access;
   readonly needs?: readonly Need[];
   /** It changes nothing, so that GET will do. What is not declared so needs POST or a login. */
@@ -34,6 +38,7 @@ export type Method<
   readonly transport: "jsonRpc";
   readonly name: Name;
   readonly aliases: readonly string[];
+  readonly dialect?: Dialect;
   readonly access: Access;
   readonly needs: readonly Need[];
   readonly reads: boolean;

@@ -53,7 +53,7 @@ export function openRpcDocument(
 }
 
 function describeCall(call: Call, isImplemented: boolean): object {
-  const { name, aliases, summary, access, needs, params, result, transport } = call;
+  const { name, aliases, dialect, summary, access, needs, params, result, transport } = call;
   return {
     name,
     summary,
@@ -61,6 +61,7 @@ function describeCall(call: Call, isImplemented: boolean): object {
     params: paramDescriptors(params.describe()),
     result: { name: "result", schema: plain(result.describe()) },
     ...(aliases.length > 0 && { "x-aliases": [...aliases] }),
+    ...(dialect !== undefined && { "x-dialect": dialect }),
     ...(access === "unrestricted" && { "x-unrestricted": true }),
     ...(needs.length > 0 && { "x-needs": [...needs] }),
     ...(transport !== "jsonRpc" && { "x-transport": transport }),

@@ -53,6 +53,9 @@ export const refusalCodes = {
   INVALID_SIGNATURE_TYPE: -47,
   DISABLED: -48,
   PROXY_ALREADY_DEFINED: -49,
+  NONZERO_UNLOCK_TIME: -50,
+  IS_BACKGROUND_WALLET: -51,
+  IS_BACKGROUND_SYNCING: -52,
 } as const;
 
 export type RefusalKind = keyof typeof refusalCodes;
@@ -67,6 +70,10 @@ export class WalletRefusal extends RpcError {
     this.kind = kind;
   }
 }
+
+/** A wallet that is there, or should be, and can't be opened. Source: wallet_rpc_server.cpp `on_open_wallet`. */
+export const failedToOpen = (why: string) =>
+  new WalletRefusal("UNKNOWN_ERROR", `Failed to open wallet : ${why}`);
 
 /** What the system says of a file that cannot be written (a full disk, a quota, no permission) is no bug of ours. */
 export function refuseUnwritten(error: unknown): never {

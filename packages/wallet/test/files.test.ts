@@ -81,7 +81,7 @@ test("a changed password opens, the old one doesn't, and the wallet stays what i
   await call.closeWallet({});
   await assert.rejects(call.openWallet({ filename: "w", password: "old" }), {
     code: -1,
-    message: "Failed to open wallet",
+    message: "Failed to open wallet : Invalid password.",
   });
   await call.openWallet({ filename: "w", password: "new" });
   assert.equal((await call.getAddress({})).address, address);
@@ -152,7 +152,7 @@ test("a damaged store is told, not silently replaced", async (t) => {
   writeFileSync(path, content);
   await assert.rejects(
     call.openWallet({ filename: "w" }),
-    /Failed to open wallet: record 0 of the wallet store was changed/,
+    /Failed to open wallet : record 0 of the wallet store was changed/,
   );
   assert.deepEqual(readFileSync(path), content);
 });

@@ -53,7 +53,7 @@ export class BadParams extends Error {
   override name = "BadParams";
 }
 
-/** Finds what a name means on this port, or undefined. */
+/** Finds what a name means in this dialect on this port, or undefined. */
 export function findCall<Context>(
   calls: ReadonlyMap<string, Implemented<Context>>,
   name: string,
@@ -61,7 +61,9 @@ export function findCall<Context>(
 ): Implemented<Context> | undefined {
   const found = calls.get(name);
   if (found === undefined) return undefined;
-  return request.restricted && found.call.access === "unrestricted" ? undefined : found;
+  const { access, dialect = request.dialect } = found.call;
+  const isKnown = dialect === request.dialect && !(request.restricted && access === "unrestricted");
+  return isKnown ? found : undefined;
 }
 
 /** Whether a request may have this call made. */

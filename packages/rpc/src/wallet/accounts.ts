@@ -1,9 +1,8 @@
 import { costs } from "../costs.ts";
-import { method } from "../define.ts";
 import { filled, list, object, optional, or, zero } from "../schema/composites.ts";
 import { flag, text, u64, uint, uint32 } from "../schema/scalars.ts";
 import { switched, wireForm } from "../schema/switched.ts";
-import { nothing, onOpenWallet, subaddressIndex } from "./fields.ts";
+import { nothing, onOpenWallet, subaddressIndex, walletMethod } from "./fields.ts";
 
 const addressBalance = object({
   account_index: uint32,
@@ -40,7 +39,7 @@ const openAliasAddress = switched<string | boolean>({
 
 /** Accounts, subaddresses and balances. */
 export const accounts = {
-  getBalance: method({
+  getBalance: walletMethod({
     name: "get_balance",
     cost: costs.large,
     reads: true,
@@ -62,7 +61,7 @@ export const accounts = {
       unlocked_balance: u64,
     }),
   }),
-  getAddress: method({
+  getAddress: walletMethod({
     name: "get_address",
     cost: costs.large,
     reads: true,
@@ -75,7 +74,7 @@ export const accounts = {
       addresses: list(object({ address: text, label: text, address_index: uint32, used: flag })),
     }),
   }),
-  getAddressIndex: method({
+  getAddressIndex: walletMethod({
     name: "get_address_index",
     reads: true,
     needs: onOpenWallet,
@@ -83,10 +82,9 @@ export const accounts = {
     params: object({ address: text }),
     result: object({ index: subaddressIndex }),
   }),
-  createAddress: method({
+  createAddress: walletMethod({
     name: "create_address",
     cost: costs.large,
-    needs: onOpenWallet,
     summary: "Makes new addresses in an account.",
     params: object({ account_index: zero(uint32), label: zero(text), count: or(uint32, 1) }),
     result: object({
@@ -96,16 +94,16 @@ export const accounts = {
       addresses: filled(list(text)),
     }),
   }),
-  labelAddress: method({
+  labelAddress: walletMethod({
     name: "label_address",
-    needs: onOpenWallet,
     summary: "Names an address.",
     params: object({ index: subaddressIndex, label: text }),
     result: nothing,
   }),
-  validateAddress: method({
+  validateAddress: walletMethod({
     name: "validate_address",
     reads: true,
+    needs: onOpenWallet,
     summary: "Whether a text is an address, and of which kind and network.",
     params: object({ address: text, any_net_type: or(flag, false), allow_openalias: or(flag, false) }),
     result: object({
@@ -116,7 +114,7 @@ export const accounts = {
       valid: flag,
     }),
   }),
-  getAccounts: method({
+  getAccounts: walletMethod({
     name: "get_accounts",
     cost: costs.large,
     reads: true,
@@ -129,21 +127,19 @@ export const accounts = {
       total_unlocked_balance: u64,
     }),
   }),
-  createAccount: method({
+  createAccount: walletMethod({
     name: "create_account",
-    needs: onOpenWallet,
     summary: "Makes a new account.",
     params: object({ label: zero(text) }),
     result: object({ account_index: uint32, address: text }),
   }),
-  labelAccount: method({
+  labelAccount: walletMethod({
     name: "label_account",
-    needs: onOpenWallet,
     summary: "Names an account.",
     params: object({ account_index: zero(uint32), label: text }),
     result: nothing,
   }),
-  getAccountTags: method({
+  getAccountTags: walletMethod({
     name: "get_account_tags",
     cost: costs.medium,
     reads: true,
@@ -154,29 +150,26 @@ export const accounts = {
       account_tags: list(object({ tag: text, label: text, accounts: list(uint32) })),
     }),
   }),
-  tagAccounts: method({
+  tagAccounts: walletMethod({
     name: "tag_accounts",
     cost: costs.bulky,
-    needs: onOpenWallet,
     summary: "Puts a tag on accounts.",
     params: object({ tag: text, accounts: list(uint32) }),
     result: nothing,
   }),
-  untagAccounts: method({
+  untagAccounts: walletMethod({
     name: "untag_accounts",
-    needs: onOpenWallet,
     summary: "Takes the tags off accounts.",
     params: object({ accounts: list(uint32) }),
     result: nothing,
   }),
-  setAccountTagDescription: method({
+  setAccountTagDescription: walletMethod({
     name: "set_account_tag_description",
-    needs: onOpenWallet,
     summary: "Describes a tag.",
     params: object({ tag: text, description: text }),
     result: nothing,
   }),
-  getHeight: method({
+  getHeight: walletMethod({
     name: "get_height",
     reads: true,
     aliases: ["getheight"],

@@ -1,12 +1,11 @@
 import { costs } from "../costs.ts";
-import { method } from "../define.ts";
 import { list, object, zero } from "../schema/composites.ts";
 import { flag, text, uint } from "../schema/scalars.ts";
-import { nothing, onOpenWallet, onOwnWallet } from "./fields.ts";
+import { nothing, onOpenWallet, walletMethod } from "./fields.ts";
 
 /** Addresses kept with a description. */
 export const addressBook = {
-  getAddressBook: method({
+  getAddressBook: walletMethod({
     name: "get_address_book",
     cost: costs.large,
     reads: true,
@@ -17,16 +16,14 @@ export const addressBook = {
       entries: list(object({ address: text, description: text, index: uint, payment_id: text })),
     }),
   }),
-  addAddressBook: method({
+  addAddressBook: walletMethod({
     name: "add_address_book",
-    needs: onOwnWallet,
     summary: "Adds an entry.",
     params: object({ address: text, payment_id: zero(text), description: zero(text) }),
     result: object({ index: uint }),
   }),
-  editAddressBook: method({
+  editAddressBook: walletMethod({
     name: "edit_address_book",
-    needs: onOwnWallet,
     summary: "Changes the parts of an entry whose flag is set.",
     params: object({
       index: uint,
@@ -39,9 +36,8 @@ export const addressBook = {
     }),
     result: nothing,
   }),
-  deleteAddressBook: method({
+  deleteAddressBook: walletMethod({
     name: "delete_address_book",
-    needs: onOwnWallet,
     summary: "Removes an entry.",
     params: object({ index: uint }),
     result: nothing,

@@ -1,8 +1,7 @@
 import { costs } from "../costs.ts";
-import { method } from "../define.ts";
 import { filled, list, object, or, zero } from "../schema/composites.ts";
 import { flag, hash, hex, text, u64, uint, uint32 } from "../schema/scalars.ts";
-import { onOpenWallet, onOwnWallet } from "./fields.ts";
+import { onOwnWallet, walletMethod } from "./fields.ts";
 
 const recipients = list(object({ address: text, amount: u64 }));
 
@@ -19,10 +18,9 @@ const signedKeyImage = object({ key_image: hash, signature: hex });
 
 /** Signing away from the network, and carrying outputs and key images there and back. */
 export const coldSigning = {
-  signTransfer: method({
+  signTransfer: walletMethod({
     name: "sign_transfer",
     cost: costs.bulky,
-    needs: onOwnWallet,
     summary: "Signs a set of transactions a view-only wallet built.",
     params: object({ unsigned_txset: hex, export_raw: or(flag, false), get_tx_keys: or(flag, false) }),
     result: object({
@@ -32,19 +30,17 @@ export const coldSigning = {
       tx_raw_list: list(hex),
     }),
   }),
-  submitTransfer: method({
+  submitTransfer: walletMethod({
     name: "submit_transfer",
     cost: costs.bulky,
-    needs: onOwnWallet,
     summary: "Sends a signed set of transactions.",
     params: object({ tx_data_hex: hex }),
     result: object({ tx_hash_list: list(hash) }),
   }),
-  describeTransfer: method({
+  describeTransfer: walletMethod({
     name: "describe_transfer",
     cost: costs.bulky,
     reads: true,
-    needs: onOwnWallet,
     summary: "What an unsigned or multisig set of transactions would do.",
     params: object({ unsigned_txset: zero(hex), multisig_txset: zero(hex) }),
     result: object({
@@ -61,33 +57,30 @@ export const coldSigning = {
       summary: object(described),
     }),
   }),
-  exportOutputs: method({
+  exportOutputs: walletMethod({
     name: "export_outputs",
     cost: costs.large,
     reads: true,
-    needs: onOwnWallet,
     summary: "Outputs for the wallet that holds the spend key.",
     params: object({ all: zero(flag) }),
     result: object({ outputs_data_hex: hex }),
   }),
-  importOutputs: method({
+  importOutputs: walletMethod({
     name: "import_outputs",
     cost: costs.bulky,
-    needs: onOwnWallet,
     summary: "Takes the outputs a view-only wallet exported.",
     params: object({ outputs_data_hex: hex }),
     result: object({ num_imported: uint }),
   }),
-  exportKeyImages: method({
+  exportKeyImages: walletMethod({
     name: "export_key_images",
     cost: costs.large,
     reads: true,
-    needs: onOpenWallet,
     summary: "Signed key images for a view-only wallet.",
     params: object({ all: or(flag, false) }),
     result: object({ offset: uint32, signed_key_images: list(signedKeyImage) }),
   }),
-  importKeyImages: method({
+  importKeyImages: walletMethod({
     name: "import_key_images",
     cost: costs.bulky,
     needs: [...onOwnWallet, "trustedDaemon"],

@@ -1,12 +1,26 @@
+import { type Declared, type Method, method } from "../define.ts";
 import { object, or, zero } from "../schema/composites.ts";
 import { text, u64, uint32 } from "../schema/scalars.ts";
+import type { AnySchema } from "../schema/schema.ts";
 
 export const nothing = object({});
 
-/** Needs a wallet. */
+/** Needs a wallet; a service that was started with --restricted-rpc answers it too. */
 export const onOpenWallet = ["openWallet"] as const;
-/** Needs a wallet and a service that was not started with --restricted-rpc. */
-export const onOwnWallet = ["openWallet", "unrestrictedService"] as const;
+/** Needs a service that was not started with --restricted-rpc. */
+export const onOwnService = ["unrestrictedService"] as const;
+/** Needs both: a wallet, and a service that is not restricted, of which it hears first. */
+export const onOwnWallet = [...onOwnService, "openWallet"] as const;
+
+/**
+ * Declares a method of the wallet service. What does not say otherwise needs a wallet, and is denied where the service
+ * is restricted.
+ */
+export function walletMethod<const Name extends string, P extends AnySchema, R extends AnySchema>(
+  declaration: Declared & { readonly name: Name; readonly params: P; readonly result: R },
+): Method<Name, P, R> {
+  return method({ needs: onOwnWallet, ...declaration });
+}
 
 export const subaddressIndex = object({ major: zero(uint32), minor: zero(uint32) });
 

@@ -1,47 +1,48 @@
-import { method } from "../define.ts";
 import { filled, list, object, or, zero } from "../schema/composites.ts";
 import { flag, text, uint } from "../schema/scalars.ts";
-import { nothing, onOpenWallet, onOwnWallet } from "./fields.ts";
+import { nothing, onOwnService, walletMethod } from "./fields.ts";
 
 const autosave = { autosave_current: or(flag, true) };
 
 /** Wallet files: creating, opening, restoring, closing. */
 export const files = {
-  getLanguages: method({
+  getLanguages: walletMethod({
     name: "get_languages",
     reads: true,
+    needs: [],
     summary: "Languages a seed can be written in.",
     params: nothing,
     result: object({ languages: list(text), languages_local: filled(list(text)) }),
   }),
-  createWallet: method({
+  createWallet: walletMethod({
     name: "create_wallet",
+    needs: onOwnService,
     summary: "Creates a wallet with new keys and opens it.",
     params: object({ filename: text, password: zero(text), language: text }),
     result: nothing,
   }),
-  openWallet: method({
+  openWallet: walletMethod({
     name: "open_wallet",
+    needs: onOwnService,
     summary: "Opens a wallet of the wallet directory.",
     params: object({ filename: text, password: zero(text), ...autosave }),
     result: nothing,
   }),
-  closeWallet: method({
+  closeWallet: walletMethod({
     name: "close_wallet",
-    needs: onOpenWallet,
     summary: "Saves and closes the wallet.",
     params: object(autosave),
     result: nothing,
   }),
-  changeWalletPassword: method({
+  changeWalletPassword: walletMethod({
     name: "change_wallet_password",
-    needs: onOwnWallet,
     summary: "Changes the password of the wallet file.",
     params: object({ old_password: zero(text), new_password: zero(text) }),
     result: nothing,
   }),
-  generateFromKeys: method({
+  generateFromKeys: walletMethod({
     name: "generate_from_keys",
+    needs: onOwnService,
     summary: "Creates a wallet from its keys; without the spend key it can only view.",
     params: object({
       restore_height: or(uint, 0),
@@ -55,8 +56,9 @@ export const files = {
     }),
     result: object({ address: text, info: text }),
   }),
-  restoreDeterministicWallet: method({
+  restoreDeterministicWallet: walletMethod({
     name: "restore_deterministic_wallet",
+    needs: onOwnService,
     summary: "Creates a wallet from its seed.",
     params: object({
       restore_height: or(uint, 0),

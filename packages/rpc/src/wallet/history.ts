@@ -1,10 +1,9 @@
 import { MAX_BLOCK_NUMBER } from "@anulo/protocol";
 import { costs } from "../costs.ts";
-import { method } from "../define.ts";
 import { contractZero, filled, list, object, optional, or, zero } from "../schema/composites.ts";
 import { flag, hash, text, u64, uint, uint32 } from "../schema/scalars.ts";
 import { switched, wireForm } from "../schema/switched.ts";
-import { destination, nothing, onOpenWallet, onOwnWallet, subaddressIndex } from "./fields.ts";
+import { destination, nothing, onOpenWallet, subaddressIndex, walletMethod } from "./fields.ts";
 
 const payment = object({
   address: text,
@@ -85,7 +84,7 @@ const keyImageParams = object({ key_image: zero(hash) });
 
 /** What came in and went out, and notes about it. */
 export const history = {
-  getPayments: method({
+  getPayments: walletMethod({
     name: "get_payments",
     cost: costs.large,
     reads: true,
@@ -94,7 +93,7 @@ export const history = {
     params: object({ payment_id: text }),
     result: object({ payments: list(payment) }),
   }),
-  getBulkPayments: method({
+  getBulkPayments: walletMethod({
     name: "get_bulk_payments",
     cost: costs.bulky,
     reads: true,
@@ -103,7 +102,7 @@ export const history = {
     params: object({ payment_ids: zero(list(text)), min_block_height: zero(uint) }),
     result: object({ payments: list(payment) }),
   }),
-  incomingTransfers: method({
+  incomingTransfers: walletMethod({
     name: "incoming_transfers",
     cost: costs.large,
     reads: true,
@@ -116,11 +115,10 @@ export const history = {
     }),
     result: object({ transfers: list(receivedOutput) }),
   }),
-  getTransfers: method({
+  getTransfers: walletMethod({
     name: "get_transfers",
     cost: costs.large,
     reads: true,
-    needs: onOwnWallet,
     summary: "Transfers of the kinds asked for.",
     params: object({
       in: zero(flag),
@@ -137,24 +135,22 @@ export const history = {
     }),
     result: object(kinds),
   }),
-  getTransferByTxid: method({
+  getTransferByTxid: walletMethod({
     name: "get_transfer_by_txid",
     cost: costs.medium,
     reads: true,
-    needs: onOwnWallet,
     summary: "Transfers of one transaction.",
     params: object({ txid: hash, account_index: or(uint32, 0) }),
     result: object({ transfer: transferEntry, transfers: filled(list(transferEntry)) }),
   }),
-  setTxNotes: method({
+  setTxNotes: walletMethod({
     name: "set_tx_notes",
     cost: costs.bulky,
-    needs: onOwnWallet,
     summary: "Attaches notes to transactions.",
     params: object({ txids: list(hash), notes: list(text) }),
     result: nothing,
   }),
-  getTxNotes: method({
+  getTxNotes: walletMethod({
     name: "get_tx_notes",
     cost: costs.bulky,
     reads: true,
@@ -163,21 +159,19 @@ export const history = {
     params: object({ txids: list(hash) }),
     result: object({ notes: list(text) }),
   }),
-  freeze: method({
+  freeze: walletMethod({
     name: "freeze",
-    needs: onOpenWallet,
     summary: "Keeps an output, named by its key image, from being spent.",
     params: keyImageParams,
     result: nothing,
   }),
-  thaw: method({
+  thaw: walletMethod({
     name: "thaw",
-    needs: onOpenWallet,
     summary: "Lets a frozen output be spent again.",
     params: keyImageParams,
     result: nothing,
   }),
-  frozen: method({
+  frozen: walletMethod({
     name: "frozen",
     reads: true,
     needs: onOpenWallet,

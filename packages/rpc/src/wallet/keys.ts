@@ -1,8 +1,7 @@
 import { costs } from "../costs.ts";
-import { method } from "../define.ts";
 import { filled, list, object, or, zero } from "../schema/composites.ts";
 import { flag, hash, text, u64, uint } from "../schema/scalars.ts";
-import { maybeText, nothing, onOpenWallet, onOwnWallet } from "./fields.ts";
+import { maybeText, nothing, onOpenWallet, walletMethod } from "./fields.ts";
 
 /** Parts of a payment request; the amount is in atomic units. */
 const uriParts = {
@@ -15,15 +14,14 @@ const uriParts = {
 
 /** Keys, integrated addresses, attributes and payment URIs. */
 export const keys = {
-  queryKey: method({
+  queryKey: walletMethod({
     name: "query_key",
     reads: true,
-    needs: onOwnWallet,
     summary: "A secret of the wallet: mnemonic, view_key or spend_key.",
     params: object({ key_type: text }),
     result: object({ key: text }),
   }),
-  makeIntegratedAddress: method({
+  makeIntegratedAddress: walletMethod({
     name: "make_integrated_address",
     reads: true,
     needs: onOpenWallet,
@@ -31,7 +29,7 @@ export const keys = {
     params: object({ standard_address: zero(text), payment_id: zero(text) }),
     result: object({ integrated_address: text, payment_id: text }),
   }),
-  splitIntegratedAddress: method({
+  splitIntegratedAddress: walletMethod({
     name: "split_integrated_address",
     reads: true,
     needs: onOpenWallet,
@@ -39,24 +37,22 @@ export const keys = {
     params: object({ integrated_address: text }),
     result: object({ is_subaddress: flag, payment: text, payment_id: text, standard_address: text }),
   }),
-  setAttribute: method({
+  setAttribute: walletMethod({
     name: "set_attribute",
     cost: costs.bulky,
-    needs: onOwnWallet,
     summary: "Stores a text under a name in the wallet.",
     params: object({ key: text, value: text }),
     result: nothing,
   }),
-  getAttribute: method({
+  getAttribute: walletMethod({
     name: "get_attribute",
     cost: costs.bulky,
     reads: true,
-    needs: onOwnWallet,
     summary: "A text stored with set_attribute.",
     params: object({ key: text }),
     result: object({ value: text }),
   }),
-  getTxKey: method({
+  getTxKey: walletMethod({
     name: "get_tx_key",
     reads: true,
     needs: onOpenWallet,
@@ -64,7 +60,7 @@ export const keys = {
     params: object({ txid: hash }),
     result: object({ tx_key: text }),
   }),
-  checkTxKey: method({
+  checkTxKey: walletMethod({
     name: "check_tx_key",
     reads: true,
     needs: onOpenWallet,
@@ -72,7 +68,7 @@ export const keys = {
     params: object({ txid: hash, tx_key: text, address: text }),
     result: object({ confirmations: uint, in_pool: flag, received: u64 }),
   }),
-  makeUri: method({
+  makeUri: walletMethod({
     name: "make_uri",
     reads: true,
     needs: onOpenWallet,
@@ -80,7 +76,7 @@ export const keys = {
     params: object(uriParts),
     result: object({ uri: text }),
   }),
-  parseUri: method({
+  parseUri: walletMethod({
     name: "parse_uri",
     reads: true,
     needs: onOpenWallet,

@@ -1,14 +1,13 @@
 import { costs } from "../costs.ts";
-import { method } from "../define.ts";
 import { object, or, zero } from "../schema/composites.ts";
 import { flag, hash, text, u64, uint, uint32 } from "../schema/scalars.ts";
-import { onOpenWallet, onOwnWallet } from "./fields.ts";
+import { onOpenWallet, walletMethod } from "./fields.ts";
 
 const signature = object({ signature: text });
 
 /** Proofs of payment and of funds, and signed messages. */
 export const proofs = {
-  getTxProof: method({
+  getTxProof: walletMethod({
     name: "get_tx_proof",
     cost: costs.medium,
     reads: true,
@@ -17,7 +16,7 @@ export const proofs = {
     params: object({ txid: hash, address: text, message: zero(text) }),
     result: signature,
   }),
-  checkTxProof: method({
+  checkTxProof: walletMethod({
     name: "check_tx_proof",
     reads: true,
     needs: onOpenWallet,
@@ -25,7 +24,7 @@ export const proofs = {
     params: object({ txid: hash, address: text, message: zero(text), signature: text }),
     result: object({ confirmations: uint, good: flag, in_pool: flag, received: u64 }),
   }),
-  getSpendProof: method({
+  getSpendProof: walletMethod({
     name: "get_spend_proof",
     cost: costs.medium,
     reads: true,
@@ -34,7 +33,7 @@ export const proofs = {
     params: object({ txid: hash, message: zero(text) }),
     result: signature,
   }),
-  checkSpendProof: method({
+  checkSpendProof: walletMethod({
     name: "check_spend_proof",
     cost: costs.bulky,
     reads: true,
@@ -43,7 +42,7 @@ export const proofs = {
     params: object({ txid: hash, message: zero(text), signature: text }),
     result: object({ good: flag }),
   }),
-  getReserveProof: method({
+  getReserveProof: walletMethod({
     name: "get_reserve_proof",
     cost: costs.large,
     reads: true,
@@ -57,7 +56,7 @@ export const proofs = {
     }),
     result: signature,
   }),
-  checkReserveProof: method({
+  checkReserveProof: walletMethod({
     name: "check_reserve_proof",
     cost: costs.bulky,
     reads: true,
@@ -66,11 +65,10 @@ export const proofs = {
     params: object({ address: text, message: zero(text), signature: text }),
     result: object({ good: flag, spent: u64, total: u64 }),
   }),
-  sign: method({
+  sign: walletMethod({
     name: "sign",
     cost: costs.bulky,
     reads: true,
-    needs: onOwnWallet,
     summary: "Signs a text with the keys of an address.",
     params: object({
       data: text,
@@ -80,11 +78,10 @@ export const proofs = {
     }),
     result: signature,
   }),
-  verify: method({
+  verify: walletMethod({
     name: "verify",
     cost: costs.bulky,
     reads: true,
-    needs: onOwnWallet,
     summary: "Checks a signed text.",
     params: object({ data: text, address: text, signature: text }),
     result: object({ good: flag, old: flag, signature_type: text, version: uint32 }),

@@ -1,14 +1,12 @@
 import { costs } from "../costs.ts";
-import { method } from "../define.ts";
 import { list, object, optional, or, zero } from "../schema/composites.ts";
 import { flag, hash, int8, text, uint, uint32 } from "../schema/scalars.ts";
-import { nothing, onOpenWallet, onOwnWallet } from "./fields.ts";
+import { nothing, onOwnService, onOwnWallet, walletMethod } from "./fields.ts";
 
 /** Scanning, the node behind the wallet, mining there, and the service itself. */
 export const service = {
-  setDaemon: method({
+  setDaemon: walletMethod({
     name: "set_daemon",
-    needs: onOwnWallet,
     summary: "Chooses the node the wallet talks to.",
     params: object({
       address: zero(text),
@@ -24,45 +22,42 @@ export const service = {
     }),
     result: nothing,
   }),
-  refresh: method({
+  refresh: walletMethod({
     name: "refresh",
-    needs: onOwnWallet,
     summary: "Scans the new blocks.",
     params: object({ start_height: or(uint, 0) }),
     result: object({ blocks_fetched: uint, received_money: flag }),
   }),
-  autoRefresh: method({
+  autoRefresh: walletMethod({
     name: "auto_refresh",
-    needs: ["unrestrictedService"],
+    needs: onOwnService,
     summary: "Turns scanning on its own on or off; period in seconds.",
     params: object({ enable: or(flag, true), period: or(uint32, 0) }),
     result: nothing,
   }),
-  scanTx: method({
+  scanTx: walletMethod({
     name: "scan_tx",
     cost: costs.bulky,
-    needs: onOwnWallet,
     summary: "Scans single transactions.",
     params: object({ txids: zero(list(hash)) }),
     result: nothing,
   }),
-  rescanSpent: method({
+  rescanSpent: walletMethod({
     name: "rescan_spent",
     needs: [...onOwnWallet, "trustedDaemon"],
     summary: "Asks the node again which outputs are spent.",
     params: nothing,
     result: nothing,
   }),
-  rescanBlockchain: method({
+  rescanBlockchain: walletMethod({
     name: "rescan_blockchain",
-    needs: onOwnWallet,
     summary: "Scans again from the start; what the chain does not hold is lost.",
     params: object({ hard: optional(flag) }),
     result: nothing,
   }),
-  startMining: method({
+  startMining: walletMethod({
     name: "start_mining",
-    needs: [...onOpenWallet, "trustedDaemon"],
+    needs: [...onOwnWallet, "trustedDaemon"],
     summary: "Lets the node mine to this wallet.",
     params: object({
       threads_count: zero(uint),
@@ -71,37 +66,37 @@ export const service = {
     }),
     result: nothing,
   }),
-  stopMining: method({
+  stopMining: walletMethod({
     name: "stop_mining",
-    needs: onOpenWallet,
     summary: "Stops mining in the node.",
     params: nothing,
     result: nothing,
   }),
-  stopWallet: method({
+  stopWallet: walletMethod({
     name: "stop_wallet",
-    needs: ["unrestrictedService"],
+    needs: onOwnService,
     summary: "Saves the wallet and stops the service.",
     params: nothing,
     result: nothing,
   }),
-  setLogLevel: method({
+  setLogLevel: walletMethod({
     name: "set_log_level",
-    needs: ["unrestrictedService"],
+    needs: onOwnService,
     summary: "Sets how much is logged, 0 to 4.",
     params: object({ level: zero(int8) }),
     result: nothing,
   }),
-  setLogCategories: method({
+  setLogCategories: walletMethod({
     name: "set_log_categories",
-    needs: ["unrestrictedService"],
+    needs: onOwnService,
     summary: "Sets what is logged, as category:level pairs.",
     params: object({ categories: zero(text) }),
     result: object({ categories: text }),
   }),
-  getVersion: method({
+  getVersion: walletMethod({
     name: "get_version",
     reads: true,
+    needs: [],
     summary: "Version of this interface: major times 65536 plus minor.",
     params: nothing,
     result: object({ release: flag, version: uint32 }),

@@ -1,10 +1,12 @@
 import { costs } from "../costs.ts";
-import { method } from "../define.ts";
 import { filled, list, object, optional, or, zero } from "../schema/composites.ts";
 import { flag, hash, hex, text, u64, uint, uint32 } from "../schema/scalars.ts";
-import { destination, maybeText, nothing, onOpenWallet, onOwnWallet } from "./fields.ts";
+import { destination, maybeText, nothing, onOpenWallet, walletMethod } from "./fields.ts";
 
 const keyImages = object({ key_images: filled(list(hash)) });
+
+/** What each destination gets, in atomic units. */
+const amounts = object({ amounts: filled(list(u64)) });
 
 /** What becomes of a transaction besides being sent. */
 const relayChoice = {
@@ -13,7 +15,7 @@ const relayChoice = {
   get_tx_metadata: or(flag, false),
 };
 
-/** How a transaction is built; `unlock_time` is a height or a Unix time and goes into the transaction as it is. */
+/** How a transaction is built; an `unlock_time` other than 0 is refused, as no node relays such a transaction. */
 const buildChoice = {
   account_index: zero(uint32),
   subaddr_indices: zero(list(uint32)),
@@ -27,6 +29,7 @@ const buildChoice = {
 /** Texts and numbers of one transaction; what was not asked for is "". */
 const oneTransaction = {
   amount: u64,
+  amounts_by_dest: optional(amounts),
   fee: u64,
   multisig_txset: maybeText,
   spent_key_images: keyImages,
@@ -51,6 +54,7 @@ const transactionLists = {
 const txSets = { multisig_txset: maybeText, unsigned_txset: maybeText };
 
 const extraLists = {
+  amounts_by_dest_list: filled(list(amounts)),
   spent_key_images_list: filled(list(keyImages)),
   weight_list: filled(list(uint)),
 };
@@ -68,10 +72,9 @@ const sweepChoice = {
 
 /** Building and sending transactions. */
 export const transfers = {
-  transfer: method({
+  transfer: walletMethod({
     name: "transfer",
     cost: costs.medium,
-    needs: onOwnWallet,
     summary: "Sends to destinations in one transaction.",
     params: object({
       destinations: list(destination),
@@ -80,12 +83,11 @@ export const transfers = {
       get_tx_key: zero(flag),
       ...relayChoice,
     }),
-    result: object({ ...oneTransaction, amounts_by_dest: optional(object({ amounts: list(u64) })) }),
+    result: object(oneTransaction),
   }),
-  transferSplit: method({
+  transferSplit: walletMethod({
     name: "transfer_split",
     cost: costs.large,
-    needs: onOwnWallet,
     summary: "Sends to destinations, in several transactions if one is too small.",
     params: object({
       destinations: list(destination),
@@ -96,11 +98,10 @@ export const transfers = {
     }),
     result: manyTransactions,
   }),
-  sweepDust: method({
+  sweepDust: walletMethod({
     name: "sweep_dust",
     cost: costs.large,
     aliases: ["sweep_unmixable"],
-    needs: onOwnWallet,
     summary: "Spends the outputs that rings cannot hide.",
     params: object({ get_tx_keys: zero(flag), ...relayChoice }),
     result: object({
@@ -114,38 +115,34 @@ export const transfers = {
       ...extraLists,
     }),
   }),
-  sweepAll: method({
+  sweepAll: walletMethod({
     name: "sweep_all",
     cost: costs.large,
-    needs: onOwnWallet,
     summary: "Sends everything an account can spend to one address.",
     params: object({ ...sweepChoice, subaddr_indices_all: or(flag, false) }),
     result: manyTransactions,
   }),
-  sweepSingle: method({
+  sweepSingle: walletMethod({
     name: "sweep_single",
     cost: costs.medium,
-    needs: onOwnWallet,
     summary: "Sends one output, named by its key image, to one address.",
     params: object({ ...sweepChoice, key_image: zero(hash), get_tx_key: zero(flag) }),
     result: object({ ...oneTransaction, ...transactionLists }),
   }),
-  relayTx: method({
+  relayTx: walletMethod({
     name: "relay_tx",
     cost: costs.bulky,
-    needs: onOpenWallet,
     summary: "Sends a transaction that was built with do_not_relay, from its metadata.",
     params: object({ hex }),
     result: object({ tx_hash: hash }),
   }),
-  store: method({
+  store: walletMethod({
     name: "store",
-    needs: onOwnWallet,
     summary: "Saves the wallet.",
     params: nothing,
     result: nothing,
   }),
-  getDefaultFeePriority: method({
+  getDefaultFeePriority: walletMethod({
     name: "get_default_fee_priority",
     reads: true,
     needs: onOpenWallet,
@@ -153,7 +150,7 @@ export const transfers = {
     params: nothing,
     result: object({ priority: uint32 }),
   }),
-  estimateTxSizeAndWeight: method({
+  estimateTxSizeAndWeight: walletMethod({
     name: "estimate_tx_size_and_weight",
     reads: true,
     needs: onOpenWallet,

@@ -38,8 +38,17 @@ const alsoVolatile: readonly { readonly id: RegExp; readonly paths: readonly str
   },
   {
     // The original sweeps one address, chosen at random.
-    id: /^sweep_all:subaddr_indices is (null|negative)$/,
-    paths: [".json.result.amount_list[]", ".json.result.spent_key_images_list[].key_images[]"],
+    id: /^sweep_all:(b, (real|again)|subaddr_indices is (null|negative|string|object))$/,
+    paths: [
+      ".json.result.amount_list[]",
+      ".json.result.amounts_by_dest_list[].amounts[]",
+      ".json.result.spent_key_images_list[].key_images[]",
+    ],
+  },
+  {
+    // Where among its transaction's outputs the change stands is random.
+    id: /^incoming_transfers:for sweep_single$/,
+    paths: [".json.result.transfers[].global_index"],
   },
   {
     // Pages of a database, ours or theirs.

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
 import { type Exact, isExactObject, parseExact } from "../exact-json.ts";
-import { call, post } from "../http/call.ts";
+import { CallFailed, call, post } from "../http/call.ts";
 import type { RawAnswer } from "../http/connection.ts";
 import type { Maker } from "../programs/servers.ts";
 import { type Ending, startCast } from "./cast.ts";
@@ -25,7 +25,7 @@ const patienceMsOf = { real: 300_000, ours: 120_000 } as const;
 const mostSilences = 3;
 
 /** Where the node listened while the wallet services were recorded. */
-const recordedDaemon = "127.0.0.1:29100";
+const recordedDaemons = { "0.18.0": "127.0.0.1:29100", "0.18.5": "127.0.0.1:31100" } as const;
 
 /** Replays a recording step by step against the programs of `maker` and compares every answer. */
 export async function replay(
@@ -35,7 +35,7 @@ export async function replay(
 ): Promise<StepResult[]> {
   const cast = await startCast(maker, recording);
   const translation = new Translation();
-  translation.set(recordedDaemon, `127.0.0.1:${cast.daemonPort}`);
+  translation.set(recordedDaemons[recording.release], `127.0.0.1:${cast.daemonPort}`);
   const hindered = new Hindered(recording.group);
   const results: StepResult[] = [];
   let silences = 0;
@@ -83,11 +83,21 @@ function isLeftToItself({ id, answer }: GoldenStep): boolean {
 async function untilScanned(walletUrl: string, nodeUrl: string): Promise<void> {
   const { height: wanted } = await post(`${nodeUrl}/get_height`);
   for (let tries = 0; tries < 300; tries++) {
-    const { height } = await call(walletUrl, "get_height");
-    if (height === wanted) return;
+    const height = await heightOf(walletUrl);
+    if (height === wanted || height === undefined) return;
     await delay(100);
   }
   throw new Error("the wallet service did not refresh by itself");
+}
+
+/** Height of the open wallet; undefined where none is, since a restricted service opens none. */
+async function heightOf(walletUrl: string): Promise<Exact | undefined> {
+  try {
+    return (await call(walletUrl, "get_height")).height;
+  } catch (error) {
+    if (error instanceof CallFailed) return undefined;
+    throw error;
+  }
 }
 
 /** Silence is an answer that agrees with none. */

@@ -144,6 +144,7 @@ export function readConstruction(
   finder: Finder,
 ): { ringed: RingedTransaction; change: Receiver } {
   checkForm(data);
+  if (data.unlockTime !== 0n) throw refusal("transaction cannot have non-zero unlock time");
   const inputs = data.sources.map((source) => inputOf(source, finder));
   if (new Set(inputs.map(({ oneTimeKey }) => toHex(oneTimeKey))).size !== inputs.length)
     throw refusal("an output is spent twice");
@@ -157,7 +158,7 @@ export function readConstruction(
     change: data.change.amount,
     fee: amountIn - amountOut,
     rings: data.sources.map(ringOf),
-    unlockTime: data.unlockTime,
+    unlockTime: 0n,
   };
   return { ringed, change: changeReceiver(data, finder) };
 }

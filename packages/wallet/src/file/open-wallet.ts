@@ -6,7 +6,7 @@ import type { Daemon } from "../daemon.ts";
 import { createLedger } from "../ledger.ts";
 import { wipeKeys } from "../multisig/account-keys.ts";
 import { preferencesOf } from "../preferences.ts";
-import { refuseUnwritten, WalletRefusal } from "../refusal.ts";
+import { failedToOpen, refuseUnwritten, WalletRefusal } from "../refusal.ts";
 import { checkLookahead } from "../scan/subaddress-table.ts";
 import type { NetworkName, WalletKeys, WalletSettings } from "../state.ts";
 import { Wallet } from "../wallet.ts";
@@ -122,11 +122,11 @@ export async function unlockKeys(
   options: OpenOptions,
 ): Promise<UnlockedKeys> {
   const keysImage = await readKeysImage(paths);
-  if (keysImage === undefined) throw new WalletRefusal("UNKNOWN_ERROR", "Failed to open wallet");
+  if (keysImage === undefined) throw failedToOpen(`file not found "${paths.keys}"`);
   try {
     return await unlockImage({ paths, keysImage, password }, options);
   } catch (error) {
-    if (error instanceof WrongPassword) throw new WalletRefusal("UNKNOWN_ERROR", "Failed to open wallet");
+    if (error instanceof WrongPassword) throw failedToOpen("Invalid password.");
     throw error;
   }
 }
@@ -147,7 +147,7 @@ export async function unlockImage(
 
 function checkSupported({ settings }: KeysFile, network: NetworkName): void {
   const refuse = (why: string) => {
-    throw new WalletRefusal("UNKNOWN_ERROR", `Failed to open wallet: ${why}`);
+    throw failedToOpen(why);
   };
   if ((settings.get("nettype") ?? networkNumbers[network]) !== networkNumbers[network]) {
     refuse(`it is not a wallet of ${network}`);
@@ -162,9 +162,7 @@ export async function openUnlocked(keys: UnlockedKeys, options: OpenOptions): Pr
     return await openWith({ ...keys, cacheKey: keys.file.cacheKey, unlock }, options);
   } catch (error) {
     await unlock();
-    if (error instanceof DamagedJournal) {
-      throw new WalletRefusal("UNKNOWN_ERROR", `Failed to open wallet: ${error.message}`);
-    }
+    if (error instanceof DamagedJournal) throw failedToOpen(error.message);
     refuseUnwritten(error);
   } finally {
     keys.file.cacheKey.fill(0);

@@ -6,7 +6,7 @@
 import { open, readFile, readlink, rm, stat, utimes } from "node:fs/promises";
 import { hostname } from "node:os";
 import { setTimeout as delay } from "node:timers/promises";
-import { refuseUnwritten, WalletRefusal } from "../refusal.ts";
+import { failedToOpen, refuseUnwritten } from "../refusal.ts";
 
 /** Between two touches of a lock. */
 const TOUCH_MS = 1000;
@@ -110,5 +110,5 @@ export async function takeLock(lock: string, watchMs = WATCH_MS): Promise<() => 
       if ((await read(lock)) === text) await rm(lock, { force: true });
     }
   }
-  throw new WalletRefusal("UNKNOWN_ERROR", "Failed to open wallet: another service has it open");
+  throw failedToOpen("another service has it open");
 }

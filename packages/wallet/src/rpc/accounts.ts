@@ -12,7 +12,7 @@ import type { Wallet } from "../wallet.ts";
 import { rememberedPatiently } from "./remembered.ts";
 
 /** Source: wallet_rpc_server.cpp `on_create_address`. */
-const MOST_ADDRESSES_AT_ONCE = 64;
+const MOST_ADDRESSES_AT_ONCE = 65_536;
 
 function balanceOf(wallet: Wallet, account: number, strict: boolean): AccountBalance {
   return accountBalance(wallet.state, {
@@ -209,6 +209,7 @@ export const accountHandlers = implementFor<WalletContext>()(declared.accounts, 
     }
     checkAccount(wallet, account_index);
     const minors = await wallet.createAddresses(account_index, label, count);
+    await wallet.prepareAddresses(minors.map((minor) => ({ major: account_index, minor })));
     const addresses = minors.map((minor) => wallet.addressOf({ major: account_index, minor }));
     return { address: addresses[0]!, address_index: minors[0]!, address_indices: minors, addresses };
   },

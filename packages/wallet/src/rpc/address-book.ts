@@ -1,5 +1,5 @@
 /** The address book. Declarations: @anulo/rpc wallet/address-book. */
-import { type Address, BadAddress, formatAddress, parseAddress, toHex } from "@anulo/protocol";
+import { type Address, BadAddress, parseAddress, toHex } from "@anulo/protocol";
 import { wallet as declared, implementFor } from "@anulo/rpc";
 import { resolveAddress } from "../open-alias.ts";
 import { WalletRefusal } from "../refusal.ts";
@@ -38,14 +38,10 @@ function paymentIdOf(wallet: Wallet, entry: AddressBookEntry): string {
   return address.kind === "integrated" ? toHex(address.paymentId).padEnd(64, "0") : NO_PAYMENT_ID;
 }
 
-/** As the original, an entry that had no payment id shows the bare address; the id is kept beside it, not lost. */
-function editedAddress(wallet: Wallet, old: AddressBookEntry, text: string): Partial<AddressBookEntry> {
-  const address = checkAddress(wallet, text);
-  const hadPaymentId = parseAddress(old.address, wallet.network).kind === "integrated";
-  if (address.kind !== "integrated" || hadPaymentId) return { address: text };
-  const { spendPublic, viewPublic } = address;
-  const bare = formatAddress({ kind: "standard", spendPublic, viewPublic }, wallet.network);
-  return { address: bare, paymentId: toHex(address.paymentId) };
+/** The payment id in an integrated address takes the place of one that was kept beside the address before. */
+function editedAddress(wallet: Wallet, text: string): Partial<AddressBookEntry> {
+  const { kind } = checkAddress(wallet, text);
+  return { address: text, ...(kind === "integrated" && { paymentId: "" }) };
 }
 
 function describe(wallet: Wallet, index: number) {
@@ -75,7 +71,7 @@ export const addressBookHandlers = implementFor<WalletContext>()(declared.addres
     const old = checkIndex(wallet, params.index);
     const edited = {
       ...old,
-      ...(address !== undefined ? editedAddress(wallet, old, address) : {}),
+      ...(address !== undefined ? editedAddress(wallet, address) : {}),
       ...(params.set_description ? { description: params.description } : {}),
       ...(params.set_payment_id ? { paymentId: checkPaymentId(params.payment_id) } : {}),
     };

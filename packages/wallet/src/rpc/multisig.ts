@@ -162,14 +162,8 @@ export const multisigHandlers = implementFor<WalletContext>()(declared.multisig,
       await keepAccount({ service, opened }, account, password);
       return { address: service.opened!.wallet.addressOf(primary), multisig_info: told };
     }),
-  finalizeMultisig: (params, { service, dialect }) =>
+  finalizeMultisig: (params, { service, opened, dialect }) =>
     service.inTurn(async () => {
-      const { opened } = service;
-      // Source: wallet_rpc_server.cpp `on_finalize_multisig`, which 0.18 has taken away.
-      if (dialect === "upstream") throw new WalletRefusal("NONE", "");
-      if (opened === undefined) throw new WalletRefusal("NOT_OPEN", "No wallet file");
-      if (service.options.restricted === true)
-        throw new WalletRefusal("DENIED", "Command unavailable in restricted mode.");
       const account = accountOf(opened.wallet);
       if (isReady(account, dialect)) throw finalized();
       const next = await nextRound({ service, opened, dialect }, account, params);

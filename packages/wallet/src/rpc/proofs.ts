@@ -201,7 +201,7 @@ export const proofHandlers = implementFor<WalletContext>()(declared.proofs, {
   async verify({ data, address: text, signature }, { opened: { wallet }, service }) {
     const address = parseOwnNetworkAddress(wallet, await resolveAddress(text, service), "");
     const verdict = verifyMessage(address, bytesOfText(data), signature);
-    if (!verdict.good) return { good: false, old: false, signature_type: "spend", version: 0 };
+    if (!verdict.good) return { good: false, old: false, signature_type: "invalid", version: 0 };
     return {
       good: true,
       old: verdict.version === 1,

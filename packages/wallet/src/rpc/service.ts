@@ -16,8 +16,8 @@ import { fetchSingles } from "../scan/single.ts";
 import type { WalletContext, WalletService } from "../service.ts";
 import { parseTxHash } from "./parse-hex.ts";
 
-/** The interface described is 1.3; the original of 0.18.0.0 says 1.25. Source: wallet_rpc_server_commands_defs.h. */
-const versions = { contract: 1 * 65_536 + 3, upstream: 1 * 65_536 + 25 } as const;
+/** The interface described is 1.3; the original, 0.18.5.3, says 1.32. */
+const versions = { contract: 1 * 65_536 + 3, upstream: 1 * 65_536 + 32 } as const;
 
 function tlsOf(params: ParamsOf<typeof declared.service.setDaemon>, url: string): ServerTls {
   try {

@@ -33,12 +33,20 @@ import { parseKeyImage } from "./parse-hex.ts";
 
 type Build = Pick<
   ParamsOf<typeof declared.transfers.transfer>,
-  "account_index" | "subaddr_indices" | "priority" | "unlock_time" | "payment_id"
+  "account_index" | "subaddr_indices" | "priority" | "payment_id"
 >;
 type Choice = Pick<
   ParamsOf<typeof declared.transfers.transfer>,
   "do_not_relay" | "get_tx_hex" | "get_tx_metadata"
 > & { readonly keys: boolean };
+
+/** Nodes no longer relay transactions with an unlock time, so that such a payment would never be mined. */
+function checkUnlockTime({
+  unlock_time,
+}: Pick<ParamsOf<typeof declared.transfers.transfer>, "unlock_time">): void {
+  if (unlock_time === 0n) return;
+  throw new WalletRefusal("NONZERO_UNLOCK_TIME", "Transaction cannot have non-zero unlock time");
+}
 
 function checkPaymentId(paymentId: string): void {
   if (paymentId === "") return;
@@ -59,6 +67,7 @@ async function finish(
 ) {
   const described = made.map(({ signed, pending }) => ({
     amount: sumAmounts(signed.destinations),
+    amounts_by_dest: { amounts: signed.destinations.map(({ amount }) => amount) },
     fee: signed.fee,
     spent_key_images: { key_images: keyImagesOf(pending.transaction.prefix).map(toHex) },
     tx_blob: choice.get_tx_hex ? toHex(signed.blob) : "",
@@ -87,12 +96,15 @@ async function finish(
 type Finished = Awaited<ReturnType<typeof finish>>;
 const noSets = { multisig_txset: "", unsigned_txset: "" };
 
+const noLists = { amounts_by_dest_list: [], spent_key_images_list: [], weight_list: [] };
+
 const given = (texts: readonly string[]): string[] => texts.filter((text) => text !== "");
 
 /** The same fields as lists, one element a transaction. */
 function asLists({ described, sets }: Finished) {
   return {
     amount_list: described.map(({ amount }) => amount),
+    amounts_by_dest_list: described.map(({ amounts_by_dest }) => amounts_by_dest),
     fee_list: described.map(({ fee }) => fee),
     tx_blob_list: given(described.map(({ tx_blob }) => tx_blob)),
     tx_hash_list: given(described.map(({ tx_hash }) => tx_hash)),
@@ -115,18 +127,12 @@ async function pay(
   const parsed = parseDestinations(params.destinations, wallet.network);
   const destinations = withFeePayers(parsed, params.subtract_fee_from_outputs ?? []);
   checkPaymentId(params.payment_id);
-  const { account_index: account, subaddr_indices: minors, unlock_time: unlockTime, priority } = params;
-  const made = await makePayment(wallet, { destinations, account, minors, unlockTime, priority });
+  const { account_index: account, subaddr_indices: minors, priority } = params;
+  const made = await makePayment(wallet, { destinations, account, minors, priority });
   if (made.length === 0) throw new WalletRefusal("TX_NOT_POSSIBLE", "No transaction created");
   if (single && made.length > 1)
     throw new WalletRefusal("TX_TOO_LARGE", "Transaction would be too large.  try /transfer_split.");
   return made;
-}
-
-/** What each destination gets, in the order of the request, once the fee is taken from some. */
-function amountsByDestination({ signed: { destinations } }: Made) {
-  const inOrder = [...destinations].sort((a, b) => (a.place ?? 0) - (b.place ?? 0));
-  return { amounts_by_dest: { amounts: inOrder.map(({ amount }) => amount) } };
 }
 
 function sweepOf(
@@ -137,9 +143,9 @@ function sweepOf(
   checkPaymentId(params.payment_id);
   if (params.outputs < 1)
     throw new WalletRefusal("TX_NOT_POSSIBLE", "Amount of outputs should be greater than 0.");
-  const { account_index: account, subaddr_indices: minors, unlock_time: unlockTime, priority } = params;
+  const { account_index: account, subaddr_indices: minors, priority } = params;
   const { outputs, below_amount: below } = params;
-  return { destination: destination!, account, minors, unlockTime, priority, outputs, below };
+  return { destination: destination!, account, minors, priority, outputs, below };
 }
 
 /** The output a sweep_single names; throws `WalletRefusal` for a bad key image and for an output that can't be spent. */
@@ -185,16 +191,17 @@ export const transferHandlers = implementFor<WalletContext>()(declared.transfers
   /** Every change is on disk before it is answered, so there is nothing left to do. */
   store: () => ({}),
   async transfer(params, { opened: { wallet }, service }) {
+    checkUnlockTime(params);
     const destinations = await resolveAddresses(params.destinations, service);
     return await wallet.exclusively(async () => {
       const made = await pay(wallet, { ...params, destinations }, true);
       const choice = { ...params, keys: params.get_tx_key };
       const { described, sets } = await finish({ wallet, service }, made, choice);
-      const byDestination = params.subtract_fee_from_outputs.length > 0 ? amountsByDestination(made[0]!) : {};
-      return { ...described[0]!, ...byDestination, ...sets };
+      return { ...described[0]!, ...sets };
     });
   },
   async transferSplit(params, { opened: { wallet }, service }) {
+    checkUnlockTime(params);
     const destinations = await resolveAddresses(params.destinations, service);
     return await wallet.exclusively(async () => {
       const made = await pay(wallet, { ...params, destinations }, false);
@@ -204,10 +211,11 @@ export const transferHandlers = implementFor<WalletContext>()(declared.transfers
   sweepDust: (params, { opened: { wallet }, service }) =>
     wallet.exclusively(async () => {
       const made = await makeUnmixableSweep(wallet);
-      if (made.length === 0) return { ...noSets, spent_key_images_list: [], weight_list: [] };
+      if (made.length === 0) return { ...noSets, ...noLists };
       return asLists(await finish({ wallet, service }, made, { ...params, keys: params.get_tx_keys }));
     }),
   async sweepAll(params, { opened: { wallet }, service }) {
+    checkUnlockTime(params);
     const address = await resolveAddress(params.address, service);
     return await wallet.exclusively(async () => {
       const sweep = sweepOf(wallet, { ...params, address });
@@ -218,6 +226,7 @@ export const transferHandlers = implementFor<WalletContext>()(declared.transfers
     });
   },
   async sweepSingle(params, { opened: { wallet }, service }) {
+    checkUnlockTime(params);
     const address = await resolveAddress(params.address, service);
     return await wallet.exclusively(async () => {
       const sweep = sweepOf(wallet, { ...params, address });

@@ -42,7 +42,6 @@ export function withFeePayers(
     );
   return destinations.map((destination, place) => ({
     ...destination,
-    place,
     paysFee: places.includes(place),
   }));
 }

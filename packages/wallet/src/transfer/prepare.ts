@@ -44,7 +44,6 @@ type Common = {
   readonly account: number;
   /** Address numbers of the account to spend from; empty for all. */
   readonly minors: readonly number[];
-  readonly unlockTime: bigint;
 };
 export type Payment = Common & { readonly destinations: readonly Destination[] };
 export type Sweep = Common & {
@@ -56,7 +55,7 @@ export type Sweep = Common & {
 };
 
 /** The context of planning, and the rings that weighing has fetched. */
-function createContext(parts: PrepareParts, unlockTime: bigint, destinations: readonly Destination[]) {
+function createContext(parts: PrepareParts, destinations: readonly Destination[]) {
   const { source, memory, random, change, feeRate } = parts;
   const fetched = new Map<string, Promise<Ring[]>>();
   const ringsOf = (inputs: readonly OwnedOutput[]): Promise<Ring[]> => {
@@ -69,7 +68,7 @@ function createContext(parts: PrepareParts, unlockTime: bigint, destinations: re
     planned: Omit<RingedTransaction, "rings" | "unlockTime">,
   ): Promise<RingedTransaction> => ({
     ...planned,
-    unlockTime,
+    unlockTime: 0n,
     rings: await ringsOf(planned.inputs),
   });
   const context: PlanContext = {
@@ -166,8 +165,8 @@ export async function preparePayment(parts: PrepareParts, payment: Payment): Pro
   const preferable = outputsOfAddresses(parts, payment)
     .filter(isPreferred(parts))
     .filter(({ rct }) => rct);
-  const { destinations, unlockTime } = payment;
-  const { context, ring } = createContext(parts, unlockTime, destinations);
+  const { destinations } = payment;
+  const { context, ring } = createContext(parts, destinations);
   const { random, wallet } = parts;
   const { preferences } = wallet;
   const request = { destinations, groups, dustGroups, preferable, random, preferences };
@@ -200,8 +199,8 @@ export async function prepareSweep(
   sweep: Sweep,
   inputs: readonly OwnedOutput[] = chooseSwept(parts, sweep),
 ): Promise<RingedTransaction[]> {
-  const { destination, outputs, unlockTime } = sweep;
-  const { context, ring } = createContext(parts, unlockTime, [destination]);
+  const { destination, outputs } = sweep;
+  const { context, ring } = createContext(parts, [destination]);
   const swept = { inputs: inputs.filter((output) => !isDust(output)), dust: inputs.filter(isDust) };
   const planned = await planSweep({ destination, outputs, ...swept, random: parts.random }, context);
   return Promise.all(planned.map(ring));

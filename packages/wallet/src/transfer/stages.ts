@@ -28,8 +28,6 @@ export type Destination = {
   readonly amount: bigint;
   /** True where the fee, or a share of it, is taken from this amount. */
   readonly paysFee?: boolean;
-  /** Among the destinations of the request. */
-  readonly place?: number;
 };
 
 /** Amounts in atomic units; `inputs` are of one account; their sum is destinations + change + fee. */
@@ -53,6 +51,7 @@ export type Ring = { readonly members: readonly RingMember[]; readonly realIndex
 /** `rings[i]` hides `inputs[i]`. */
 export type RingedTransaction = PlannedTransaction & {
   readonly rings: readonly Ring[];
+  /** 0: nodes relay nothing else. */
   readonly unlockTime: bigint;
   /** True for a transaction as before RingCT, its amounts for all to see. */
   readonly isVisible?: boolean;

@@ -1,24 +1,24 @@
+import { parseAddress, toHex } from "@anulo/protocol";
 import { type Exact, type ExactObject, isExactObject } from "../../exact-json.ts";
 import { transactionSizes } from "../chain-facts.ts";
 import { inJson, inMember, inResult, type Rule } from "../rule.ts";
 
 const noPaymentId = "0".repeat(64);
 
-/** Payment ids that the steps before put into the address book, by step and entry; elsewhere there are none. */
-const inIntegrated = "799b885a7f56b27a".padEnd(64, "0");
-const given = { 2: inIntegrated, 3: "0123456789abcdef".padEnd(64, "0"), 4: "01".repeat(32) };
-const paymentIds: { readonly [step: string]: { readonly [entry: string]: string } } = {
-  get_address_book: given,
-  "get_address_book:two": given,
-  "get_address_book:edited": { ...given, 1: inIntegrated },
+/** Payment ids that the steps before put beside addresses of the book, by entry, and the steps that show them. */
+const given: { readonly [entry: string]: string } = {
+  3: "0123456789abcdef".padEnd(64, "0"),
+  4: "01".repeat(32),
 };
+const showsGiven = /^get_address_book(:two|:edited)?$/;
 
 const withPaymentId =
   (step: string) =>
-  (entry: ExactObject): ExactObject => ({
-    ...entry,
-    payment_id: paymentIds[step]?.[String(entry.index)] ?? noPaymentId,
-  });
+  (entry: ExactObject): ExactObject => {
+    const address = parseAddress(String(entry.address));
+    const own = address.kind === "integrated" ? toHex(address.paymentId).padEnd(64, "0") : noPaymentId;
+    return { ...entry, payment_id: (showsGiven.test(step) ? given[String(entry.index)] : undefined) ?? own };
+  };
 
 /** Values of this run stand in for a recorded text that is empty because the original ignores an input. */
 const keyOfThisRun = "the key of this transaction";

@@ -27,6 +27,12 @@ export const multisig: readonly Rule[] = [
     change: (answer) => inResult(answer, (it) => ({ ...it, ready: true })),
   },
   {
+    id: /^finalize_multisig(:empty params)?$/,
+    dialect: "contract",
+    why: "S4",
+    change: (answer) => refused(answer, -13, "No wallet file"),
+  },
+  {
     id: /^finalize_multisig:2 of 2$/,
     dialect: "contract",
     why: "S4",

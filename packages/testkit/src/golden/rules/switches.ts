@@ -16,7 +16,7 @@ export const switches: readonly Rule[] = [
     id: /^get_version/,
     dialect: "contract",
     why: "S1",
-    change: (answer) => inResult(answer, (it) => (it.version === 65561 ? { ...it, version: 65539 } : it)),
+    change: (answer) => inResult(answer, (it) => (it.version === 65568 ? { ...it, version: 65539 } : it)),
   },
   {
     id: /^validate_address/,

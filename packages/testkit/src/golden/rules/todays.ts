@@ -1,7 +1,7 @@
 import { type Exact, type ExactObject, isExactObject } from "../../exact-json.ts";
 import type { Context } from "../context.ts";
 import { type GoldenAnswer, loadRecording } from "../recording.ts";
-import { inJson, inResult, type Rule, refused } from "../rule.ts";
+import { inJson, inMember, inResult, paramsOf, type Rule, refused } from "../rule.ts";
 
 const release = "0.18.0";
 
@@ -34,6 +34,59 @@ function withLimitsSince(answer: ExactObject): ExactObject {
 
 const named = (it: ExactObject): ExactObject =>
   it.version === "0.18.0.0-unknown" ? { ...it, version: "0.18.5.3-unknown" } : it;
+
+/** The book with one entry less: the one that a number in a text deleted. */
+function withoutDeleted(result: ExactObject): ExactObject {
+  const { entries } = result;
+  if (!Array.isArray(entries)) return result;
+  const left = entries.slice(1).map((entry, index) => (isExactObject(entry) ? { ...entry, index } : entry));
+  return { ...result, entries: left };
+}
+
+/** The book after an edit that names its entry, the second, by a number in a text. */
+const asEdited = (entry: ExactObject): ExactObject =>
+  entry.index === 1 ? { ...entry, description: "me" } : entry;
+
+/** The book whose second entry has the address of the third. */
+function withIntegrated(result: ExactObject): ExactObject {
+  const entries = Array.isArray(result.entries) ? result.entries.filter(isExactObject) : [];
+  const { address } = entries[2]!;
+  return { ...result, entries: entries.with(1, { ...entries[1]!, address: address! }) };
+}
+
+/** Outputs of a transaction besides its change. */
+const MOST_DESTINATIONS = 15;
+
+/** Amounts a transfer was asked for, by transaction, in the order of its outputs: the first, then the others backwards. */
+function askedAmounts(context: Context): Exact[][] {
+  const { destinations } = paramsOf(context);
+  const amounts = (Array.isArray(destinations) ? destinations : [])
+    .filter(isExactObject)
+    .map((it) => it.amount!);
+  const inOrder = [...amounts.slice(0, 1), ...amounts.slice(1).reverse()];
+  const lists: Exact[][] = [];
+  for (let at = 0; at < inOrder.length; at += MOST_DESTINATIONS)
+    lists.push(inOrder.slice(at, at + MOST_DESTINATIONS));
+  return lists;
+}
+
+/** Amounts of a sweep: the sum of each transaction shared among its outputs, what is left over to the first ones. */
+function sweptAmounts({ amount, amount_list: list }: ExactObject, context: Context): Exact[][] {
+  const { outputs } = paramsOf(context);
+  const count = typeof outputs === "number" ? BigInt(outputs) : 1n;
+  return (Array.isArray(list) ? list : [amount!]).map((sum) => {
+    const share = BigInt(Number(sum)) / count;
+    const left = BigInt(Number(sum)) % count;
+    return Array.from({ length: Number(count) }, (_, i) => Number(BigInt(i) < left ? share + 1n : share));
+  });
+}
+
+function withDestinations(result: ExactObject, amounts: readonly Exact[][]): ExactObject {
+  const told = amounts.map((list) => ({ amounts: list }));
+  return result.amount_list === undefined
+    ? { ...result, amounts_by_dest: told[0]! }
+    : { ...result, amounts_by_dest_list: told };
+}
 
 const isHash = (value: Exact): boolean => /^[0-9a-f]{64}$/.test(String(value));
 
@@ -86,6 +139,93 @@ export const todays: readonly Rule[] = [
     holds: { ".json.result.balance": hasPaidLess, ".json.result.per_subaddress[].balance": isSameOrPaidLess },
   },
   {
+    id: /^get_address_book:edited$/,
+    release: "0.18.5",
+    why: "address book: a number in a text has named the second entry",
+    change: (answer) => inResult(answer, (it) => inMember(it, "entries", asEdited)),
+  },
+  {
+    id: /^add_address_book:(without description|description is)/,
+    release: "0.18.5",
+    why: "address book: one entry less, since a number in a text has deleted one",
+    change: (answer) => inResult(answer, (it) => ({ ...it, index: Number(it.index) - 1 })),
+  },
+  {
+    id: /^get_address_book:(without entries|entries is|at the end)/,
+    release: "0.18.5",
+    why: "address book: one entry less, since a number in a text has deleted one",
+    change: (answer) => inResult(answer, withoutDeleted),
+  },
+  {
+    id: /:(set-up|restricted)$/,
+    release,
+    why: "a restricted wallet service opens no wallet and refuses most calls (3703ec183, e1adf396d)",
+    change: (answer, context) =>
+      context.group === "wallet_restricted" ? answerSince(answer, context) : answer,
+  },
+  {
+    id: /^finalize_multisig/,
+    release,
+    why: "finalize_multisig: removed",
+    change: (answer) => refused(answer, -32601, "Method not found"),
+  },
+  {
+    id: /^open_wallet/,
+    release,
+    why: "open_wallet: tells why it failed",
+    change: answerSince,
+  },
+  {
+    id: /^open_wallet:(no such file|empty name|without filename|filename is)/,
+    release,
+    why: "open_wallet: tells which file was not found",
+    change: (answer) => answer,
+    volatile: [".json.error.message"],
+  },
+  {
+    id: /^(transfer|transfer_split|sweep_all|sweep_single):unlock(_time is numstring| time)$/,
+    release,
+    why: "unlock times other than 0 are refused (#9311)",
+    change: (answer) => refused(answer, -50, "Transaction cannot have non-zero unlock time"),
+  },
+  {
+    id: /^transfer(_split)?\b/,
+    release,
+    why: "transfers: what each destination gets",
+    change: (answer, context) => inResult(answer, (it) => withDestinations(it, askedAmounts(context))),
+  },
+  {
+    id: /^sweep_(all|single)\b/,
+    release,
+    why: "sweeps: what each output gets",
+    change: (answer, context) => inResult(answer, (it) => withDestinations(it, sweptAmounts(it, context))),
+  },
+  {
+    id: /^rescan_spent:untrusted$/,
+    release,
+    why: "rescan_spent: of a trusted node only",
+    change: answerSince,
+  },
+  {
+    id: /^create_address:count/,
+    release,
+    why: "create_address: up to 65,536 at once",
+    change: answerSince,
+  },
+  {
+    id: /^verify/,
+    release,
+    why: "verify: a bad signature has the type `invalid`",
+    change: (answer) =>
+      inResult(answer, (it) => (it.good === false ? { ...it, signature_type: "invalid" } : it)),
+  },
+  {
+    id: /^get_address_book:edited$/,
+    release,
+    why: "edit_address_book: an entry that had no payment id can become an integrated address",
+    change: (answer) => inResult(answer, withIntegrated),
+  },
+  {
     id: /^on_get_block_hash:too high$/,
     release,
     why: "on_get_block_hash: a height above the top is -2, not a hash of zeros",
@@ -105,9 +245,9 @@ export const todays: readonly Rule[] = [
   {
     id: /^get_version/,
     release,
-    why: "get_version: 3.16, with the height and the hard forks (#8544)",
+    why: "get_version: 3.16, with the height and the hard forks (#8544); the wallet service's 1.32",
     change: (answer, context) => {
-      if (!asksNode(context)) return answer;
+      if (!asksNode(context)) return inResult(answer, (it) => ({ ...it, version: 65568 }));
       const { json } = answerSince(answer, context);
       const result = isExactObject(json) && isExactObject(json.result) ? json.result : {};
       return inResult(answer, (it) => ({ ...result, ...it, version: result.version! }));
