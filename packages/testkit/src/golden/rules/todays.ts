@@ -120,7 +120,7 @@ export const todays: readonly Rule[] = [
     holds: { ".json": isUnderstood },
   },
   {
-    id: /^(transfer|transfer_split|get_transfer_by_txid|get_transfers):/,
+    id: /^((transfer|transfer_split|get_transfers):|get_transfer_by_txid)/,
     release,
     why: "the fee paid is that of the final weight, no longer of the estimated one (#8882)",
     change: (answer) => answer,
@@ -129,6 +129,19 @@ export const todays: readonly Rule[] = [
         ...["fee", "fee_list[]", "transfer.fee", "transfers[].fee"],
         ...["in", "out", "pool", "pending"].map((list) => `${list}[].fee`),
       ].map((path) => [`.json.result.${path}`, isOfFinalWeight]),
+    ),
+  },
+  {
+    id: /^describe_transfer$/,
+    release,
+    why: "the fee paid is that of the final weight, no longer of the estimated one (#8882)",
+    change: (answer) => answer,
+    holds: Object.fromEntries(
+      ["desc[]", "summary"].flatMap((part) => [
+        [`.json.result.${part}.fee`, isOfFinalWeight],
+        [`.json.result.${part}.amount_out`, isSameOrPaidLess],
+        [`.json.result.${part}.change_amount`, isSameOrPaidLess],
+      ]),
     ),
   },
   {
