@@ -47,7 +47,7 @@ async function alicePays(daemon: RunningDaemon, alice: WalletActor, bob: WalletA
     { address: bob.address, amount: 7n },
     { address: alice.address, amount: coin },
   ]);
-  await alice.pay([{ address: bob.address, amount: coin }], { unlock_time: 115 });
+  await alice.pay([{ address: bob.address, amount: coin }]);
   await mine(daemon, 1, bob.address);
 }
 
