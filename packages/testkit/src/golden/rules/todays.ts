@@ -192,7 +192,7 @@ export const todays: readonly Rule[] = [
     id: /^open_wallet:(no such file|empty name|without filename|filename is)/,
     release,
     why: "open_wallet: tells which file was not found",
-    change: (answer) => answer,
+    change: answerSince,
     volatile: [".json.error.message"],
   },
   {
