@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
+import { once } from "node:events";
 import { writeFileSync } from "node:fs";
+import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 import { test } from "node:test";
 import { BadTlsSettings, type DaemonTlsSettings, readDaemonTls } from "../src/daemon-tls.ts";
@@ -76,4 +78,39 @@ test("set_daemon refuses what it cannot obey, keeps the node it had, and does no
   }
   await call.setDaemon({ address: "127.0.0.1:2", ssl_allow_any_cert: true, ssl_support: "enabled" });
   await call.setDaemon({ address: "127.0.0.1:2", ssl_support: "disabled", ssl_ca_file: "missing.pem" });
+});
+
+test("set_daemon goes through the proxy it names, unless the service has one", async (t) => {
+  const node = "127.0.0.1:2";
+  const asked: Buffer[] = [];
+  const proxy = createServer((socket) => {
+    socket.on("error", () => {});
+    socket.once("data", (bytes) => {
+      asked.push(bytes);
+      socket.destroy();
+    });
+  });
+  proxy.listen(0, "127.0.0.1");
+  await once(proxy, "listening");
+  t.after(() => proxy.close());
+  const { port } = proxy.address() as AddressInfo;
+  const { call } = await startTestService({ node: "http://127.0.0.1:1" }, t);
+  await call.createWallet({ filename: "w", language: "English" });
+  const plain = { address: node, ssl_support: "disabled" };
+  const hasCode = (code: number) => (error: unknown) => (error as { code?: number }).code === code;
+  for (const text of ["nowhere", "127.0.0.1:0", "socks5://user:secret@127.0.0.1:9050"]) {
+    await assert.rejects(call.setDaemon({ ...plain, proxy: text }), hasCode(-38));
+  }
+  await call.setDaemon({ ...plain, proxy: `127.0.0.1:${port}` });
+  await assert.rejects(call.refresh({}));
+  // Version 4a, connect, the port of the node.
+  assert.deepEqual([...asked[0]!.subarray(0, 4)], [4, 1, 0, 2]);
+  const before = asked.length;
+  await call.setDaemon(plain);
+  await assert.rejects(call.refresh({}));
+  assert.equal(asked.length, before, "without a proxy again");
+
+  const own = await startTestService({ proxy: { host: "127.0.0.1", port } }, t);
+  await own.call.createWallet({ filename: "w", language: "English" });
+  await assert.rejects(own.call.setDaemon({ ...plain, proxy: "9050" }), hasCode(-49));
 });

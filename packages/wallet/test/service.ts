@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
-import { type Client, createClient, type Dialect, walletMethods } from "@anulo/rpc";
+import { type Client, createClient, type Dialect, type SocksProxy, walletMethods } from "@anulo/rpc";
 import { createWalletService, type WalletService } from "../src/service.ts";
 
 export type TestService = {
@@ -16,19 +16,20 @@ export type TestService = {
 
 export type TestServiceOptions = {
   readonly node?: string;
+  readonly proxy?: SocksProxy;
   readonly dialect?: Dialect;
   readonly folder?: string;
 };
 
 export async function startTestService(
-  { node = "", dialect = "upstream", folder }: TestServiceOptions = {},
+  { node = "", proxy, dialect = "upstream", folder }: TestServiceOptions = {},
   test?: TestContext,
 ): Promise<TestService> {
   const directory = folder ?? mkdtempSync(join(tmpdir(), "anulo-wallet-"));
   const service = await createWalletService({
     listen: [{ host: "127.0.0.1", port: 0 }],
     walletDirectory: directory,
-    daemon: { url: node },
+    daemon: { url: node, ...(proxy !== undefined && { proxy }) },
     trustedDaemon: true,
     network: "regtest",
     refreshPeriod: 0,

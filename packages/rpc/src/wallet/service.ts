@@ -19,6 +19,7 @@ export const service = {
       ssl_ca_file: zero(text),
       ssl_allowed_fingerprints: zero(list(text)),
       ssl_allow_any_cert: or(flag, false),
+      proxy: zero(text),
     }),
     result: nothing,
   }),

@@ -5,7 +5,9 @@ import {
   wallet as declared,
   implementFor,
   type ParamsOf,
+  parseSocksProxy,
   type ServerTls,
+  type SocksProxy,
 } from "@anulo/rpc";
 import { rescanSpent } from "../cold-signing/exchange.ts";
 import { checked, connectDaemon, daemonUrl } from "../daemon.ts";
@@ -38,6 +40,24 @@ function tlsOf(params: ParamsOf<typeof declared.service.setDaemon>, url: string)
   }
 }
 
+/** The proxy the service was started with, or else the one that is asked for. */
+function proxyOf(asked: string, { options }: WalletService): SocksProxy | undefined {
+  const own = options.daemon.proxy;
+  if (asked === "") return own;
+  if (own !== undefined) {
+    throw new WalletRefusal(
+      "PROXY_ALREADY_DEFINED",
+      "It is not possible to set daemon specific proxy when --proxy is defined.",
+    );
+  }
+  const proxy = parseSocksProxy(asked);
+  if (proxy !== undefined) return proxy;
+  throw new WalletRefusal(
+    "NO_DAEMON_CONNECTION",
+    "Unable to set daemon: proxy must be [IP:]PORT of a SOCKS proxy",
+  );
+}
+
 /** The answer must leave before the service does. */
 function stopSoon(service: WalletService): void {
   setTimeout(() => void service.stop(), 100);
@@ -54,12 +74,12 @@ async function orRefuse(verb: "start" | "stop", asked: Promise<{ readonly status
 }
 
 export const serviceHandlers = implementFor<WalletContext>()(declared.service, {
-  setDaemon(params, { opened: { wallet } }) {
+  setDaemon(params, { opened: { wallet }, service }) {
+    const proxy = proxyOf(params.proxy, service);
     const url = daemonUrl(params.address);
     const tls = tlsOf(params, url);
     const login = { user: params.username, password: params.password };
     const hasLogin = params.username !== "" || params.password !== "";
-    const { proxy } = wallet.daemon.address;
     const address = { url, tls, ...(hasLogin ? { login } : {}), ...(proxy !== undefined && { proxy }) };
     wallet.daemon.close();
     wallet.daemon = connectDaemon(address, { trusted: params.trusted });
