@@ -153,6 +153,12 @@ test("on a short chain every output is a candidate", () => {
   const request = { cumulative: short, real: 3, earlierRing: [], count: 75 };
   const all = Array.from({ length: 31 }, (_, i) => i);
   assert.deepEqual(pickCandidates(request, seededRandom("short")), all);
+  const shownBefore = pickCandidates({ ...request, earlierRing: [9, 4, 1_000_000] }, seededRandom("short"));
+  assert.deepEqual(shownBefore.slice(0, 2), [9, 4], "the ring it was shown in comes first here, too");
+  assert.deepEqual(
+    [...shownBefore].sort((a, b) => a - b),
+    all,
+  );
 });
 
 test("half of the decoys of a visible amount are young, newer ones likelier", () => {

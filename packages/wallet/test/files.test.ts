@@ -280,3 +280,11 @@ test("a seed whose language is none that is written is not told", async (t) => {
     await call.closeWallet({});
   }
 });
+
+test("an address of any network is judged without a wallet, one of the wallet's network is not", async (t) => {
+  const { call } = await startTestService({}, t);
+  const address =
+    "44AFFq5kSiGBoZ4NMDwYtN18obc8AemS33DBLWs3H7otXft3XjrpDtQGv7SqSsaBYBb98uNbr2VBBEt7f2wfn3RVGQBEP3A";
+  assert.equal((await call.validateAddress({ address, any_net_type: true })).valid, true);
+  await assert.rejects(call.validateAddress({ address }), /No wallet file/);
+});

@@ -103,7 +103,8 @@ export const accounts = {
   validateAddress: walletMethod({
     name: "validate_address",
     reads: true,
-    needs: onOpenWallet,
+    // The network is that of the open wallet, unless any will do.
+    needs: [],
     summary: "Whether a text is an address, and of which kind and network.",
     params: object({ address: text, any_net_type: or(flag, false), allow_openalias: or(flag, false) }),
     result: object({

@@ -67,7 +67,7 @@ async function finish(
 ) {
   const described = made.map(({ signed, pending }) => ({
     amount: sumAmounts(signed.destinations),
-    amounts_by_dest: { amounts: signed.destinations.map(({ amount }) => amount) },
+    amounts_by_dest: { amounts: inOrder(signed.destinations).map(({ amount }) => amount) },
     fee: signed.fee,
     spent_key_images: { key_images: keyImagesOf(pending.transaction.prefix).map(toHex) },
     tx_blob: choice.get_tx_hex ? toHex(signed.blob) : "",
@@ -91,6 +91,11 @@ async function finish(
   }
   if (!choice.do_not_relay) for (const { pending } of made) await submitPending(wallet, pending);
   return { described, sets: noSets };
+}
+
+/** In the order of the request, which planning changes where destinations pay the fee. */
+function inOrder(destinations: Made["signed"]["destinations"]): Made["signed"]["destinations"] {
+  return [...destinations].sort((a, b) => (a.place ?? 0) - (b.place ?? 0));
 }
 
 type Finished = Awaited<ReturnType<typeof finish>>;

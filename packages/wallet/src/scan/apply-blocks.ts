@@ -106,7 +106,8 @@ export function poolPayments(
     const name = toHex(output.oneTimeKey);
     const known = ledger.byOneTimeKey.get(name);
     const before = counted.get(name) ?? known?.amount ?? 0n;
-    if (known?.spentHeight !== undefined || (before > 0n && before >= output.amount)) continue;
+    const isCounted = known !== undefined || counted.has(name);
+    if (known?.spentHeight !== undefined || (isCounted && before >= output.amount)) continue;
     counted.set(name, output.amount);
     addReceipt(receipts, output, output.amount - before);
   }

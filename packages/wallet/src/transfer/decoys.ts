@@ -89,10 +89,13 @@ export type CandidateRequest = {
   readonly count: number;
 };
 
-/** Every index there is, and the real one. */
-function allIndices(available: number, real: number): number[] {
+/** Every index there is, those of the earlier ring first, and the real one. */
+function allIndices(
+  available: number,
+  { real, earlierRing }: Omit<CandidateRequest, "cumulative">,
+): number[] {
   const all = Array.from({ length: available }, (_, index) => index);
-  return real < available ? all : [...all, real];
+  return [...new Set([...earlierRing.filter((index) => index < available), ...all, real])];
 }
 
 /**
@@ -103,7 +106,7 @@ function allIndices(available: number, real: number): number[] {
 export function pickCandidates(request: CandidateRequest, random: RandomSource): number[] {
   const { cumulative, real, earlierRing, count } = request;
   const available = spendableOutputCount(cumulative);
-  if (available <= count) return allIndices(available, real);
+  if (available <= count) return allIndices(available, request);
   const picked = new Set([...earlierRing.filter((index) => index < available), real]);
   const pick = createDecoyPicker(cumulative, buffered(random));
   for (let draw = 0; draw < MAX_DRAWS && picked.size < count && picked.size < available; ++draw) {
@@ -137,7 +140,7 @@ export function pickVisibleCandidates(
 ): number[] {
   const { available, real, earlierRing, count } = request;
   const { unlocked, recent } = available;
-  if (unlocked <= count) return allIndices(unlocked, real);
+  if (unlocked <= count) return allIndices(unlocked, request);
   const picked = new Set([...earlierRing.filter((index) => index < unlocked), real]);
   const young = recentDecoys(available, real, count);
   while (picked.size < count) {

@@ -42,6 +42,7 @@ export function withFeePayers(
     );
   return destinations.map((destination, place) => ({
     ...destination,
+    place,
     paysFee: places.includes(place),
   }));
 }

@@ -28,6 +28,8 @@ export type Destination = {
   readonly amount: bigint;
   /** True where the fee, or a share of it, is taken from this amount. */
   readonly paysFee?: boolean;
+  /** Among the destinations of the request. */
+  readonly place?: number;
 };
 
 /** Amounts in atomic units; `inputs` are of one account; their sum is destinations + change + fee. */
