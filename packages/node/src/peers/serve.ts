@@ -134,6 +134,8 @@ function* missingOf(
 
 /** Ids compared between two chances to pause. */
 const IDS_A_STEP = 4096;
+/** Memory of a transaction's place in the index. */
+const PLACE_BYTES = 160;
 
 /** The first four bytes of an id, a number by which few others are called. */
 const prefixAt = (bytes: Uint8Array, at: number) =>
@@ -143,9 +145,15 @@ const prefixAt = (bytes: Uint8Array, at: number) =>
  * The transactions anybody may see of which these ids (32 bytes each) are not. The pool is indexed, not the list: a
  * stranger makes it as long as they like.
  */
-function* complementOf({ pool }: ChainParts, hashes: Uint8Array): Generator<void, Uint8Array[]> {
+function* complementOf(
+  { pool }: ChainParts,
+  hashes: Uint8Array,
+  meter: Meter,
+): Generator<void, Uint8Array[]> {
+  meter.hold(pool.size * PLACE_BYTES);
   const missing = new Map<number, PoolEntry[]>();
-  for (const entry of pool.entries()) {
+  for (const [at, entry] of pool.entries().entries()) {
+    if (at % IDS_A_STEP === IDS_A_STEP - 1) yield;
     if (!isPublic(entry.row)) continue;
     const prefix = prefixAt(entry.id, 0);
     const others = missing.get(prefix);
@@ -211,7 +219,7 @@ export function createServer(parts: ChainParts, pruningSeed: () => number): Serv
     async complement(link, { hashes }) {
       if (link.state !== "normal") return;
       if (hashes.length % 32 !== 0) throw new PeerFault("ids of no whole length", WRONG);
-      const unknown = await respond(link, poolComplement.cost, () => complementOf(parts, hashes));
+      const unknown = await respond(link, poolComplement.cost, (meter) => complementOf(parts, hashes, meter));
       const slice = new TimeSlice(link.peer.slicing);
       for (const blobs of portions(unknown)) {
         const { notification, payload } = transactionsMessage(blobs, { isFluff: false, isPadded: false });

@@ -58,7 +58,8 @@ export class TextBytes {
   reserve(more: number): void {
     const needed = this.#at + more + WORD_BYTES;
     if (needed <= this.#bytes.length) return;
-    const longer = Buffer.allocUnsafe(Math.max(needed, 2 * this.#bytes.length));
+    // Room for what follows a long list, too: its bytes would be copied once more for a few of these.
+    const longer = Buffer.allocUnsafe(Math.max(needed + Math.ceil(needed / 8), 2 * this.#bytes.length));
     this.#bytes.copy(longer, 0, 0, this.#at);
     this.#bytes = longer;
     this.#view = new DataView(longer.buffer, longer.byteOffset, longer.length);

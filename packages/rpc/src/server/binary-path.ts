@@ -26,9 +26,13 @@ export function answerBinaryPath<Context>(
   const params = readBinaryParams(call, body, budget.memoryFor(call.cost));
   if (params === undefined) return badRequest;
   const answer = () => {
-    const result = whenReady(budget.admit(call.cost), () => runHandler(found, params.value, request, rules));
     const writing = { form: "portable", request } as const;
-    const written = whenReady(result, (value) => writeLongLists(call.result, value, writing));
+    // Lists are drawn in the turn in which the handler answers: what they are drawn from is that of this moment.
+    const written = whenReady(budget.admit(call.cost), () =>
+      whenReady(runHandler(found, params.value, request, rules), (value) =>
+        writeLongLists(call.result, value, writing),
+      ),
+    );
     return whenReady(written, (value) => binaryResult(call, value));
   };
   return whenFailed(answer, (error) => {

@@ -112,8 +112,9 @@ function* writeTextList(
   { form, request }: Writing & { readonly form: Exclude<Form, "portable"> },
 ): Generator<void, Written> {
   const out = new TextBytes(form.dialect);
+  out.text("[");
   for (let at = 0; at < values.length; at++) {
-    out.text(at === 0 ? "[" : ",");
+    if (at > 0) out.text(",");
     putValue(item, values.at(at)!, out, form.indent + INDENT);
     if ((at & 3) !== 3) continue;
     request?.budget.check(out.length);

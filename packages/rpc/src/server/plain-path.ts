@@ -24,9 +24,13 @@ export function answerPlainPath<Context>(
     const { object, values } = parseCountedJson(body, budget.memoryFor(call.cost) / BYTES_PER_VALUE);
     budget.checkRequest(call.cost, values);
     const params = readParams(call, object);
-    const result = whenReady(budget.admit(call.cost), () => runHandler(found, params, request, rules));
     const form = { dialect, indent: "" };
-    const written = whenReady(result, (value) => writeLongLists(call.result, value, { form, request }));
+    // Lists are drawn in the turn in which the handler answers: what they are drawn from is that of this moment.
+    const written = whenReady(budget.admit(call.cost), () =>
+      whenReady(runHandler(found, params, request, rules), (value) =>
+        writeLongLists(call.result, value, { form, request }),
+      ),
+    );
     return whenReady(written, (value) =>
       jsonAnswer(bytesOfText(dialect, (out) => putValue(call.result, value, out, ""))),
     );
