@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
@@ -84,6 +84,16 @@ test("what is wrong in a file is named with height and offset, and what was befo
     const found = await importInto(path, { from });
     assert.equal(toHex(found.topId), recordedIds[SHORT - 1]);
   }
+});
+
+test("of a file that was cut off, all whole blocks are taken", async (t) => {
+  const folder = folderOf(t);
+  const from = join(folder, "blockchain.raw");
+  const path = join(folder, "chain.mdb");
+  const offsets = writeRaw(from, recordedBlocks.slice(0, 40));
+  truncateSync(from, offsets[30]! + 10);
+  await assert.rejects(importInto(path, { from }), refusal(/./));
+  await withChain(path, (reader) => assert.equal(reader.height(), 30));
 });
 
 test("another network's chain is refused, a branch is left for the heavier one", async (t) => {

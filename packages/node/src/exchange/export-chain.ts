@@ -40,6 +40,9 @@ export async function exportChain(options: ExportOptions): Promise<ExportResult>
 
 async function writeAll(read: ChainReader, options: ExportOptions): Promise<ExportResult> {
   const { to, first = 0, signal, onProgress } = options;
+  if (read.pruningSeed() !== 0) {
+    throw new BadSource(options.databasePath, "it was pruned: only a whole chain can be exported");
+  }
   const last = Math.min(options.last ?? Number.POSITIVE_INFINITY, read.height() - 1);
   const slice = new TimeSlice();
   const file = await begin(

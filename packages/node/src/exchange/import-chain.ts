@@ -1,6 +1,6 @@
 import { availableParallelism } from "node:os";
 import { networks } from "@anulo/protocol";
-import { type ChainSource, openChainSource } from "@anulo/storage";
+import { BadSource, type ChainSource, openChainSource } from "@anulo/storage";
 import { createBlockImporter } from "../chain/import-blocks.ts";
 import { type OpenChain, type OpenChainOptions, openChain } from "../chain/open-chain.ts";
 import type { ChainParts } from "../chain/parts.ts";
@@ -90,7 +90,7 @@ async function takeAll(
   const before = parts.store.read.height();
   const importer = createBlockImporter(parts);
   const importing = { parts, source, path: options.from, last: options.last, signal: options.signal };
-  await preparePruning(parts, source);
+  await preparePruning(parts, source, options.from);
   const start = await findCommonHeight(importing);
   const writing = new Set<Promise<void>>();
   const failures: Failure[] = [];
@@ -120,7 +120,15 @@ async function takeAll(
  * A source that was pruned can only be kept in a database that is: an empty one becomes so, by the same stripe.
  * Throws BadSource.
  */
-async function preparePruning({ store }: ChainParts, { pruningSeed }: ChainSource): Promise<void> {
-  if (pruningSeed === 0 || store.read.height() > 1 || store.read.pruningSeed() !== 0) return;
+async function preparePruning(
+  { store }: ChainParts,
+  { pruningSeed }: ChainSource,
+  path: string,
+): Promise<void> {
+  const own = store.read.pruningSeed();
+  if (own !== 0 && pruningSeed !== 0 && own !== pruningSeed) {
+    throw new BadSource(path, "it was pruned by another stripe than our database: give an empty data folder");
+  }
+  if (pruningSeed === 0 || store.read.height() > 1 || own !== 0) return;
   await store.whenWritable(() => store.write((writer) => writer.startPruning(pruningSeed)));
 }

@@ -46,29 +46,35 @@ export async function* runsFrom(importing: Import, start: Start): AsyncGenerator
   /** Blocks below this height were compared with those known beforehand. */
   let compared = start.height;
   let transactionsBefore = start.transactionsBefore;
-  for (const block of source.blocks(start)) {
-    if (slice.isOver) await slice.yield();
-    if (signal?.aborted === true || (block !== undefined && block.height > last)) break;
-    if (block === undefined) continue;
-    const { height } = block;
-    if (height >= compared) compared = await compareKnown(importing, { height, transactionsBefore });
-    const incoming = readSourceBlock(path, block);
-    const isKnown = parts.confirmedBlocks.idAt(height) !== undefined;
-    const txs = fetchedTransactions(path, block, {
-      incoming,
-      isKnown,
-      pruningSeed: parts.store.read.pruningSeed(),
-    });
-    const size = txs.reduce((sum, tx) => sum + bytesOf(tx), block.blob.length);
-    run.blocks.push({ incoming, txs, size });
-    run.places.set(incoming.key, placeOf(block));
-    run.bytes += size;
-    run.end = height + 1;
-    run.done = block.done;
-    transactionsBefore += txs.length + 1;
-    if (run.blocks.length < RUN_BLOCKS && run.bytes < RUN_BYTES) continue;
-    yield run;
-    run = emptyRun();
+  try {
+    for (const block of source.blocks(start)) {
+      if (slice.isOver) await slice.yield();
+      if (signal?.aborted === true || (block !== undefined && block.height > last)) break;
+      if (block === undefined) continue;
+      const { height } = block;
+      if (height >= compared) compared = await compareKnown(importing, { height, transactionsBefore });
+      const incoming = readSourceBlock(path, block);
+      const isKnown = parts.confirmedBlocks.idAt(height) !== undefined;
+      const txs = fetchedTransactions(path, block, {
+        incoming,
+        isKnown,
+        pruningSeed: parts.store.read.pruningSeed(),
+      });
+      const size = txs.reduce((sum, tx) => sum + bytesOf(tx), block.blob.length);
+      run.blocks.push({ incoming, txs, size });
+      run.places.set(incoming.key, placeOf(block));
+      run.bytes += size;
+      run.end = height + 1;
+      run.done = block.done;
+      transactionsBefore += txs.length + 1;
+      if (run.blocks.length < RUN_BLOCKS && run.bytes < RUN_BYTES) continue;
+      yield run;
+      run = emptyRun();
+    }
+  } catch (error) {
+    // What is whole before the damage is taken.
+    if (run.blocks.length > 0) yield run;
+    throw error;
   }
   if (run.blocks.length > 0) yield run;
 }

@@ -1,4 +1,4 @@
-import { readBlock } from "@anulo/protocol";
+import { isPruningSeed, readBlock } from "@anulo/protocol";
 import {
   BadSource,
   type ChainSource,
@@ -61,6 +61,7 @@ function createMonerodSource(file: LmdbFile): ChainSource {
   const prunableParts = file.table("txs_prunable");
   const prunableHashes = file.table("txs_prunable_hash");
   const pruningSeed = readUint32(file, "pruning_seed") ?? 0;
+  if (!isPruningSeed(pruningSeed)) throw new BadSource(file.path, `${pruningSeed} is no pruning seed`);
   let infos: LmdbTable | undefined;
   const must = <T>(value: T | undefined, height: number, what: string): T => {
     if (value !== undefined) return value;
@@ -72,7 +73,8 @@ function createMonerodSource(file: LmdbFile): ChainSource {
     if (pruningSeed === 0) return undefined;
     infos ??= file.table("block_info").duplicates(0);
     const row = must(infos.get(height, INFO_BYTES), height, "its row of block_info");
-    return row.length < INFO_BYTES ? undefined : Number(row.readBigUInt64LE(WEIGHT_AT));
+    if (row.length === INFO_BYTES) return Number(row.readBigUInt64LE(WEIGHT_AT));
+    throw new BadSource(file.path, `block ${height}: its row of block_info has ${row.length} bytes`);
   };
   const transactionOf = (height: number, id: number): SourceTransaction => {
     const pruned = must(prunedParts.get(id, MAX_ROW_BYTES), height, `transaction ${id}`);
