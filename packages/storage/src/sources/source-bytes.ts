@@ -25,6 +25,8 @@ export function openSource(path: string): SourceBytes {
     path,
     size: () => fstatSync(file).size,
     read(offset, length) {
+      // A number of 64 bits in the file may stand for a place that no file has.
+      if (!Number.isSafeInteger(offset + length)) throw new BadSource(path, `the file ends before ${offset}`);
       const bytes = Buffer.allocUnsafeSlow(length);
       let filled = 0;
       while (filled < length) {
