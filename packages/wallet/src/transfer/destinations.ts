@@ -42,7 +42,7 @@ export function withFeePayers(
     );
   return destinations.map((destination, place) => ({
     ...destination,
-    place,
+    ...(places.length > 0 && { place }),
     paysFee: places.includes(place),
   }));
 }
