@@ -1,7 +1,7 @@
 import { KNOWN_GROUP_BLOCKS, RuleViolation } from "@anulo/consensus";
 import { runSliced } from "@anulo/limits";
 import { type Clock, type CoreSyncData, PeerFault } from "@anulo/p2p";
-import { type BadBytes, keepsWholeBlock, toHex } from "@anulo/protocol";
+import { type BadBytes, equalBytes, keepsWholeBlock, toHex } from "@anulo/protocol";
 import type { ChainReader } from "@anulo/storage";
 import { heavierBranch } from "../chain/alternative-chain.ts";
 import { adoptHeavierBranch } from "../chain/chain.ts";
@@ -20,7 +20,7 @@ import { shortHistory } from "./chain-history.ts";
 import { checkBlocks, checkChain } from "./check-answers.ts";
 import { checkSyncData } from "./check-sync-data.ts";
 import { createSpanImport, type SpanImport } from "./import-spans.ts";
-import { noteHeight, type PeerLink } from "./link.ts";
+import { type Asked, noteHeight, type PeerLink } from "./link.ts";
 import { MAX_BLOCKS_OF_REQUEST, messages, type PayloadOf } from "./messages.ts";
 import { type NeededBlock, NeededBlocks } from "./needed-blocks.ts";
 
@@ -160,7 +160,13 @@ export class ChainSync {
       isInvalid: (key: string) => this.#options.parts.invalidBlocks.has(key),
       isComing: (key: string) => this.queue.has(key),
     };
-    await runSliced(checkChain(known, answer, asked), link.peer.slicing);
+    try {
+      await runSliced(checkChain(known, answer, asked), link.peer.slicing);
+    } catch (error) {
+      if (!this.#followsPopped(asked, answer)) throw error;
+      if (link.asked === asked) link.asked = undefined;
+      return this.#followAgain(link);
+    }
     // Meanwhile the peer may have left.
     if (link.asked !== asked) return;
     link.asked = undefined;
@@ -228,6 +234,12 @@ export class ChainSync {
     return this.#import.stop();
   }
 
+  /** Whether an answer follows a block that was ours when we asked and has been popped since. */
+  #followsPopped({ ids }: Asked & { what: "chain" }, { m_block_ids: [first] }: PayloadOf<"chain">): boolean {
+    if (first === undefined || !ids.some((id) => equalBytes(id, first))) return false;
+    return !this.#has({ id: first, key: toHex(first) });
+  }
+
   #has({ id, key }: Pick<NeededBlock, "id" | "key">): boolean {
     const { heightOf, alternativeBlock } = this.#read;
     return this.queue.has(key) || heightOf(id) !== undefined || alternativeBlock(id) !== undefined;
@@ -251,8 +263,8 @@ export class ChainSync {
     const isAhead = isOnward && told !== undefined && toHex(told.id) !== toHex(ids[0]!);
     const overlap = isAhead ? Number.POSITIVE_INFINITY : this.#read.height();
     link.state = "synchronizing";
-    link.asked = { what: "chain", at: this.#options.clock.milliseconds(), overlap };
     const block_ids = isAhead ? [told.id, ...ids] : ids;
+    link.asked = { what: "chain", at: this.#options.clock.milliseconds(), ids: block_ids, overlap };
     link.peer.notify(messages.requestChain, { block_ids, prune: false });
   }
 
@@ -320,6 +332,11 @@ export class ChainSync {
       // What was fetched of it is gone again, as after a bug of ours.
       if (this.#backoff.isWaiting) link.state = "standby";
       else this.follow(link);
+      return;
+    }
+    if (link.hasNewBlock) {
+      link.hasNewBlock = false;
+      this.follow(link);
       return;
     }
     link.state = "normal";

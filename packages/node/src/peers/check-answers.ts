@@ -40,12 +40,24 @@ interface ToldBlock {
   readonly height: number;
 }
 
+/** Our chain when a check began: what was added since is as unknown as it was. */
+interface ChainMark {
+  readonly height: number;
+  readonly topId: Uint8Array;
+}
+
 /** Checks one block of a chain after the first; true when it is unknown. */
-function isUnknown(known: KnownBlocks, { id, key, height }: ToldBlock, isPastUnknown: boolean): boolean {
+function isUnknown(
+  known: KnownBlocks,
+  { id, key, height }: ToldBlock,
+  { mark, isPastUnknown }: { readonly mark: ChainMark; readonly isPastUnknown: boolean },
+): boolean {
   const { read } = known;
-  const where = read.heightOf(id);
+  const found = read.heightOf(id);
+  const where = found !== undefined && found < mark.height ? found : undefined;
   // Of side blocks nothing follows: ours may be of a branch whose lower blocks have left again.
-  if (where === undefined && (isPastUnknown || read.alternativeBlock(id) === undefined)) {
+  const isBeside = found === undefined && read.alternativeBlock(id) !== undefined;
+  if (where === undefined && (isPastUnknown || !isBeside)) {
     if (known.isInvalid(key)) throw new PeerFault("a chain with an invalid block", WRONG);
     return true;
   }
@@ -56,14 +68,34 @@ function isUnknown(known: KnownBlocks, { id, key, height }: ToldBlock, isPastUnk
 
 /**
  * Checks the blocks of a chain that a peer tells of, which must follow one we know; pauses between them. Throws PeerFault.
+ * What was found before a pause holds while our chain only grows; else it begins anew.
  * Source: cryptonote_protocol_handler.inl `handle_response_chain_entry`.
  */
 export function* checkChain(
   known: KnownBlocks,
   answer: PayloadOf<"chain">,
-  { overlap }: Asked & { what: "chain" },
+  { overlap }: Pick<Asked & { what: "chain" }, "overlap">,
 ): Generator<void, void> {
   checkShape(answer, overlap);
+  const { read } = known;
+  for (;;) {
+    const height = read.height();
+    const mark: ChainMark = { height, topId: read.blockInfo(height - 1)!.hash };
+    const isSame = () => read.heightOf(mark.topId) === height - 1;
+    try {
+      yield* checkBlockIds(known, answer, mark);
+      if (isSame()) return;
+    } catch (error) {
+      if (isSame()) throw error;
+    }
+  }
+}
+
+function* checkBlockIds(
+  known: KnownBlocks,
+  answer: PayloadOf<"chain">,
+  mark: ChainMark,
+): Generator<void, void> {
   const seen = new Set<string>();
   let isPastUnknown = false;
   for (const [i, id] of answer.m_block_ids.entries()) {
@@ -71,7 +103,8 @@ export function* checkChain(
     const block: ToldBlock = { id, key: toHex(id), height: answer.start_height + i };
     if (seen.has(block.key)) throw new PeerFault("a block twice in a chain", LIE);
     seen.add(block.key);
-    const isNew: boolean = i === 0 ? isFirstUnknown(known, block) : isUnknown(known, block, isPastUnknown);
+    const isNew: boolean =
+      i === 0 ? isFirstUnknown(known, block) : isUnknown(known, block, { mark, isPastUnknown });
     isPastUnknown ||= isNew;
   }
 }

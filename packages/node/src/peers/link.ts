@@ -7,8 +7,13 @@ export type LinkState = "synchronizing" | "standby" | "normal";
 
 /** A question a peer has not answered yet. */
 export type Asked =
-  /** For ids of the chain that follow a block at most this high. */
-  | { readonly what: "chain"; readonly at: number; readonly overlap: number }
+  /** For ids of the chain that follow one of these (32 bytes each), at most this high. */
+  | {
+      readonly what: "chain";
+      readonly at: number;
+      readonly ids: readonly Uint8Array[];
+      readonly overlap: number;
+    }
   /** For the blocks with these ids (hexadecimal), the first of them at this height. */
   | {
       readonly what: "blocks";
@@ -36,6 +41,8 @@ export interface PeerLink {
   readonly neededMemory: ByteReservation;
   /** The newest block (32 bytes) of its chain that it told us of, with its height. */
   newestTold: { readonly id: Uint8Array; readonly height: number } | undefined;
+  /** Whether it sent a new block while its chain was being fetched, of which the fetched part may not know. */
+  hasNewBlock: boolean;
   /** When (milliseconds) it was last asked for its chain because blocks before others are missing. */
   holeAskedAt: number | undefined;
   /** Transactions of it that were refused. */
@@ -87,6 +94,7 @@ export function createLink(peer: Peer): PeerLink {
     needed: NeededBlocks.none(),
     neededMemory: peer.reserve(0)!,
     newestTold: undefined,
+    hasNewBlock: false,
     holeAskedAt: undefined,
     refusals: createRefusalCount(),
     missing: undefined,

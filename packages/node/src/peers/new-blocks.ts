@@ -62,6 +62,10 @@ export function createNewBlocks({ parts, sync, links }: NewBlocksOptions): NewBl
   const coming = new Map<string, Promise<BlockOutcome>>();
   const shareHeader = createShared<HeaderStanding>();
   const isReady = (link: PeerLink) => link.state === "normal" && sync.isSynchronized;
+  /** A block that comes while its peer's chain is fetched is asked for once that is done. */
+  const postpone = (link: PeerLink) => {
+    if (link.state !== "normal") link.hasNewBlock = true;
+  };
   /**
    * Two peers may tell of the same block: it is looked at once. Where that fails, the fault may be in the
    * transactions the other peer sent with it: each answers for its own.
@@ -113,14 +117,14 @@ export function createNewBlocks({ parts, sync, links }: NewBlocksOptions): NewBl
   return {
     isComing: (key) => coming.has(key),
     async onWhole(link, message) {
-      if (!isReady(link)) return;
+      if (!isReady(link)) return postpone(link);
       await blaming(link, async () => {
         const incoming = await read(message);
         if (incoming !== undefined) await accept(link, incoming);
       });
     },
     async onFluffy(link, message) {
-      if (!isReady(link)) return;
+      if (!isReady(link)) return postpone(link);
       await blaming(link, async () => {
         const incoming = await read(message);
         if (incoming === undefined) return;

@@ -220,17 +220,21 @@ export class PeerProtocol {
   #onEvent(event: ChainEvent): void {
     const { read } = this.#parts.store;
     if (event.type === "blockAdded") {
-      const isFetched = this.sync.isBusy || this.#newBlocks.isComing(toHex(event.id));
-      if (!isFetched) this.#relayBlock(event.height);
+      if (!this.#isOfPeers(event.id)) this.#relayBlock(event.height);
     } else if (event.type === "reorganised") {
-      const isFetched =
-        this.sync.isBusy || this.#newBlocks.isComing(toHex(read.blockInfo(read.height() - 1)!.hash));
-      if (!isFetched) this.#relayBlock(read.height() - 1);
+      const height = read.height() - 1;
+      if (!this.#isOfPeers(read.blockInfo(height)!.hash)) this.#relayBlock(height);
     } else if (event.type === "transactionAdded" || event.type === "transactionReleased") {
       const entry = this.#parts.pool.get(toHex(event.id));
       const isOurs = entry !== undefined && !entry.row.doNotRelay && entry.row.phase === "local";
       if (isOurs || (entry !== undefined && event.type === "transactionReleased")) this.#relay.tell([entry]);
     }
+  }
+
+  /** Whether a block (id, 32 bytes) that was just added came from peers: whoever is to have it is told by its way. */
+  #isOfPeers(id: Uint8Array): boolean {
+    const key = toHex(id);
+    return this.sync.queue.has(key) || this.#newBlocks.isComing(key);
   }
 
   #relayBlock(height: number): void {
