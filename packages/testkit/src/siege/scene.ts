@@ -111,19 +111,23 @@ export class HonestPeer {
     return found?.state === "normal" ? found.connection_id : undefined;
   }
 
-  /** Mines a block and waits until the node has it: milliseconds, or undefined where it does not come in time. */
+  /**
+   * Mines a block and waits until the node has it, or the peer itself has left it for the node's longer branch:
+   * milliseconds, or undefined where neither happens in time.
+   */
   async mine(withinMs: number): Promise<number | undefined> {
     const mined = await call(this.#honest.url, "generateblocks", {
       amount_of_blocks: 1,
       wallet_address: this.#address,
     });
-    const id = String((mined.blocks as string[])[0]);
+    const hash = String((mined.blocks as string[])[0]);
     const begin = performance.now();
-    const hasIt = () =>
-      call(this.#target.url, "get_block_header_by_hash", { hash: id }).then(
-        () => true,
-        () => false,
-      );
-    return (await until(hasIt, withinMs)) ? performance.now() - begin : undefined;
+    const header = async ({ url }: RunningDaemon) => {
+      const answer = await call(url, "get_block_header_by_hash", { hash }).catch(() => undefined);
+      return answer?.block_header as { orphan_status: boolean } | undefined;
+    };
+    const isDecided = async () =>
+      (await header(this.#target)) !== undefined || (await header(this.#honest))?.orphan_status === true;
+    return (await until(isDecided, withinMs)) ? performance.now() - begin : undefined;
   }
 }
