@@ -5,9 +5,9 @@ import { fileURLToPath } from "node:url";
 
 const program = fileURLToPath(new URL("../../../fuzz/main.mjs", import.meta.url));
 /** Seconds for each target; `npm run fuzz` takes a minute. */
-const SECONDS = "5";
+const SECONDS = "2";
 
-test("five seconds of made-up input break no decoder and no call", { timeout: 600_000 }, async (t) => {
+test("made-up input breaks no decoder and no call", { timeout: 600_000 }, async (t) => {
   const child = spawn(process.execPath, [program, "--seconds", SECONDS], {
     stdio: ["ignore", "pipe", "pipe"],
   });
