@@ -4,7 +4,7 @@ import { type Exact, type ExactObject, loadGoldenState } from "@anulo/testkit";
 /** Each method with the parameters to ask it with. */
 export type Questions = readonly (readonly [method: string, ...params: readonly ExactObject[]])[];
 
-const { wallets, txs, key_images } = loadGoldenState();
+const { wallets, txs, key_images } = loadGoldenState("0.18.5");
 const { a, b } = wallets;
 const plain = txs.plain!.hash;
 const most = 2n ** 64n - 1n;
@@ -32,7 +32,7 @@ const accounts: Questions = [
   ["get_balance", ...each("account_index", numbers), ...each("address_indices", lists)],
   ["get_balance", { all_accounts: true, address_indices: [0] }, { address_indices: [1, 1, 0] }, { other: 1 }],
   ["get_address", ...each("account_index", numbers), { address_index: [2, 1, 1] }],
-  ["create_address", ...each("count", [0, -1, 65, 65_536, "1"]), { count: 2, label: "two" }],
+  ["create_address", ...each("count", [0, -1, 65, 65_537, "1"]), { count: 2, label: "two" }],
   ["label_address", { index: { minor: 1 }, label: "m" }, { index: { major: 0, minor: 0 }, label: "" }],
   [
     "label_address",

@@ -9,7 +9,7 @@ import {
   loadBlocks,
   loadGoldenState,
 } from "@anulo/testkit";
-import { needsRealPrograms, onStage } from "../actors.ts";
+import { needsTodaysPrograms, onStage } from "../actors.ts";
 import { oddQuestions } from "./odd-questions.ts";
 import { type Ask, asking, sides } from "./two-services.ts";
 
@@ -30,6 +30,15 @@ function told(value: Exact): string {
   return `{${fields.map(([name, field]) => `${name}:${told(field)}`)}}`;
 }
 
+/** What two answers have from a little before they part on: answers can have megabytes. */
+function partOf(ours: string, real: string): string {
+  let at = 0;
+  while (at < ours.length && ours[at] === real[at]) at++;
+  const from = Math.max(0, at - 60);
+  const [one, other] = [ours, real].map((text) => text.slice(from, from + 200));
+  return `from ${from} on, ours ${one}; the real one ${other}`;
+}
+
 async function answerOf(ask: Ask, method: string, params: ExactObject): Promise<string> {
   try {
     return told(await ask(method, params));
@@ -39,19 +48,21 @@ async function answerOf(ask: Ask, method: string, params: ExactObject): Promise<
   }
 }
 
-test("both programs answer odd requests alike", needsRealPrograms, async (t) => {
+test("both programs answer odd requests alike", needsTodaysPrograms, async (t) => {
   await onStage(async (stage) => {
-    const { blocks, wallets } = loadGoldenState();
+    const { blocks, wallets } = loadGoldenState("0.18.5");
     const daemon = await stage.daemon("real");
     await loadBlocks(daemon.url, blocks);
     const asks = await Promise.all(
       sides.map(async (side) => {
-        const ask = asking(await stage.service(side, daemon.port));
+        const service = await stage.service(side, daemon.port);
+        const ask = asking(service);
         const { mnemonic: seed } = wallets.a;
         await ask("restore_deterministic_wallet", { filename: "w", password: "p", seed });
         await ask("auto_refresh", { enable: false });
         await ask("refresh");
-        return ask;
+        return async (method: string, params: ExactObject) =>
+          (await answerOf(ask, method, params)).replaceAll(service.walletDir, "the folder");
       }),
     );
     const differing: string[] = [];
@@ -59,9 +70,10 @@ test("both programs answer odd requests alike", needsRealPrograms, async (t) => 
     let count = 0;
     for (const [method, ...asked] of oddQuestions) {
       for (const params of asked) {
-        const [ours, real] = await Promise.all(asks.map((ask) => answerOf(ask, method, params)));
-        if (ours !== real)
-          differing.push(`${method} ${formatExact(params)}: ours ${ours}; the real one ${real}`);
+        const [ours, real] = await Promise.all(asks.map((ask) => ask(method, params)));
+        if (ours !== real) {
+          differing.push(`${method} ${formatExact(params).slice(0, 200)}: ${partOf(ours!, real!)}`);
+        }
         if (/^-?\d/.test(real!)) refused++;
         count++;
       }
@@ -69,5 +81,5 @@ test("both programs answer odd requests alike", needsRealPrograms, async (t) => 
     t.diagnostic(`${count} requests, ${refused} of them refused`);
     assert.deepEqual(differing, []);
     assert.ok(refused > 100 && refused < count);
-  });
+  }, "today");
 });

@@ -2,12 +2,18 @@
 import { copyFileSync, existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Json } from "@anulo/rpc";
-import { call, type ExactObject, type RunningWallet, startWallet } from "@anulo/testkit";
+import {
+  call,
+  type ExactObject,
+  type Maker,
+  type Release,
+  type RunningWallet,
+  startWallet,
+} from "@anulo/testkit";
 import { readKeysFile, writeKeysFile } from "@anulo/wallet";
 import type { Side } from "../actors.ts";
 
 export const sides = ["ours", "real"] as const satisfies Side[];
-const makers = { ours: { kind: "ours", dialect: "upstream" }, real: { kind: "real" } } as const;
 
 export type Ask = (method: string, params?: ExactObject) => Promise<ExactObject>;
 export const asking =
@@ -27,9 +33,16 @@ export function carry(from: RunningWallet, to: RunningWallet, filename: string):
 
 /** A service for each program with these flags, stopped afterwards. */
 export async function withServices(
-  options: { readonly daemonPort?: number; readonly extra?: readonly string[] },
+  {
+    release = "installed",
+    ...options
+  }: { readonly daemonPort?: number; readonly extra?: readonly string[]; readonly release?: Release },
   play: (services: Record<Side, RunningWallet>) => Promise<void>,
 ): Promise<void> {
+  const makers: Record<Side, Maker> = {
+    ours: { kind: "ours", dialect: "upstream" },
+    real: { kind: "real", release },
+  };
   const started: Partial<Record<Side, RunningWallet>> = {};
   try {
     for (const side of sides) started[side] = await startWallet(makers[side], options);
