@@ -118,7 +118,7 @@ function releaseInputs({ state, byKeyImage }: Ledger, payment: OutgoingPayment):
 }
 
 /** Like the original, a reset loses destinations; payments that still wait keep holding their inputs, unseen. */
-function reset(ledger: Ledger, { hard }: { hard: boolean }): void {
+function reset(ledger: Ledger, { hard, keepsNotes = false }: Extract<WalletChange, { kind: "reset" }>): void {
   const { state } = ledger;
   for (const [id, payment] of state.outgoing) {
     const isOver = payment.state === "confirmed" || payment.state === "failed";
@@ -130,6 +130,6 @@ function reset(ledger: Ledger, { hard }: { hard: boolean }): void {
   state.pool.length = 0;
   if (hard) {
     state.txKeys.clear();
-    state.notes.clear();
+    if (!keepsNotes) state.notes.clear();
   }
 }

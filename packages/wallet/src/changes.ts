@@ -82,8 +82,8 @@ export type WalletChange =
     }
   /** Transactions of the chain looked at one by one, lowest first. */
   | { readonly kind: "transactions"; readonly transactions: readonly ScannedTransaction[] }
-  /** Forget what came from the chain, to scan again; `hard` forgets transaction keys, destinations and notes as well. */
-  | { readonly kind: "reset"; readonly hard: boolean }
+  /** Forget what came from the chain, to scan again; `hard` forgets transaction keys, and notes unless they are kept, as well. */
+  | { readonly kind: "reset"; readonly hard: boolean; readonly keepsNotes?: boolean }
   | { readonly kind: "outgoing"; readonly payment: OutgoingPayment; readonly txKeys: readonly Uint8Array[] }
   | { readonly kind: "outgoingState"; readonly txHash: string; readonly state: OutgoingState }
   /** Secret keys of a transaction signed here for somebody else to send. */

@@ -282,12 +282,12 @@ export class Wallet {
     });
   }
 
-  /** Forgets what came from the chain and scans again; `hard` also forgets transaction keys and notes. */
-  rescan(hard: boolean): Promise<RefreshResult> {
+  /** Forgets what came from the chain and scans again; `hard` also forgets transaction keys and, unless they are kept, notes. */
+  rescan(options: { readonly hard: boolean; readonly keepsNotes: boolean }): Promise<RefreshResult> {
     return this.#scanInTurn(async () => {
       // What is forgotten can only be fetched again from a node that answers.
       await this.daemon.getHeight();
-      await this.commit({ kind: "reset", hard });
+      await this.commit({ kind: "reset", ...options });
       return await this.#refresh(0);
     });
   }

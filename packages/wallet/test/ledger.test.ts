@@ -254,6 +254,9 @@ test("a soft reset keeps transaction keys, notes and what still waits; a hard on
   assert.deepEqual([ledger.state.txKeys.size, ledger.state.notes.size], [1, 1]);
   applyChange(ledger, { kind: "reset", hard: true });
   assert.deepEqual([ledger.state.txKeys.size, ledger.state.notes.size], [0, 0]);
+  applyChange(ledger, { kind: "note", txHash: "aa", note: "n" });
+  applyChange(ledger, { kind: "reset", hard: true, keepsNotes: true });
+  assert.equal(ledger.state.notes.get("aa"), "n");
 });
 
 test("a tag lives as long as an account carries it", () => {

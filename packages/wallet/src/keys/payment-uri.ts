@@ -15,13 +15,27 @@ export type PaymentRequest = {
   readonly description: string;
 };
 
+export interface PaymentUriRules {
+  readonly network: NetworkName;
+  /**
+   * Whether an id may stand beside the address, of either length. The original writes none and reads long ones:
+   * an integrated address has its own.
+   */
+  readonly takesPaymentIds: boolean;
+}
+
 /** Throws a refusal when a part is wrong. */
-export function formatPaymentUri(request: PaymentRequest, network: NetworkName): string {
+export function formatPaymentUri(
+  request: PaymentRequest,
+  { network, takesPaymentIds }: PaymentUriRules,
+): string {
   const refuse = (why: string) =>
     new WalletRefusal("WRONG_URI", `Cannot make URI from supplied parameters: ${why}`);
   const kind = kindOf(request.address, network);
   if (kind === undefined) throw refuse(`wrong address: ${request.address}`);
   if (request.paymentId !== "" && kind === "integrated") throw refuse("A single payment id is allowed");
+  if (request.paymentId !== "" && !takesPaymentIds)
+    throw refuse("Standalone payment id deprecated, use integrated address instead");
   if (request.paymentId !== "" && !isPaymentId(request.paymentId)) throw refuse("Invalid payment id");
   const parts: [string, string][] = [
     ["tx_payment_id", request.paymentId],
@@ -54,7 +68,7 @@ function isPaymentId(text: string): boolean {
 /** Throws a refusal for what is no payment request. Unknown parts are returned as they are. */
 export function parsePaymentUri(
   uri: string,
-  network: NetworkName,
+  { network, takesPaymentIds }: PaymentUriRules,
 ): PaymentRequest & { readonly unknown: string[] } {
   const refuse = (why: string) => new WalletRefusal("WRONG_URI", `Error parsing URI: ${why}`);
   if (!uri.startsWith(SCHEME)) throw refuse(`URI has wrong scheme (expected "${SCHEME}"): ${uri}`);
@@ -77,7 +91,8 @@ export function parsePaymentUri(
   const paymentId = found.get("tx_payment_id") ?? "";
   if (found.has("tx_payment_id")) {
     if (kind === "integrated") throw refuse("Separate payment id given with an integrated address");
-    if (!isPaymentId(paymentId)) throw refuse(`Invalid payment id: ${paymentId}`);
+    if (!isPaymentId(paymentId) || (paymentId.length === 16 && !takesPaymentIds))
+      throw refuse(`Invalid payment id: ${paymentId}`);
   }
   const amountText = found.get("tx_amount");
   const amount = amountText === undefined ? 0n : amountOf(amountText);

@@ -11,7 +11,7 @@ import {
   toHex,
 } from "@anulo/protocol";
 import { type Dialect, wallet as declared, implementFor } from "@anulo/rpc";
-import { formatPaymentUri, parsePaymentUri } from "../keys/payment-uri.ts";
+import { formatPaymentUri, type PaymentUriRules, parsePaymentUri } from "../keys/payment-uri.ts";
 import { isDeterministic } from "../keys/wallet-keys.ts";
 import type { MultisigAccount } from "../multisig/key-exchange.ts";
 import { WalletRefusal } from "../refusal.ts";
@@ -45,6 +45,20 @@ function mnemonicOf(wallet: Wallet, dialect: Dialect): string {
     throw new WalletRefusal("UNKNOWN_ERROR", "Failed to get seed.");
   return encodeMnemonic(spendSecret, seedLanguage);
 }
+
+/** The scalar 1, which stands for the key of a transaction that another wallet signed. Source: wallet2.cpp `sign_tx`. */
+const PLACEHOLDER_KEY = `01${"00".repeat(31)}`;
+
+/** Whether a view-only wallet prepared or sent this transaction (id in hexadecimal), which a cold one signed. */
+function isSignedElsewhere({ keys, multisig, state }: Wallet, id: string): boolean {
+  const isViewOnly = keys.spendSecret === undefined && multisig === undefined;
+  return isViewOnly && (state.outgoing.get(id)?.destinations.length ?? 0) > 0;
+}
+
+const uriRules = ({ network }: Wallet, dialect: Dialect): PaymentUriRules => ({
+  network,
+  takesPaymentIds: dialect === "contract",
+});
 
 function secretOf({ wallet, dialect }: { wallet: Wallet; dialect: Dialect }, keyType: string): string {
   if (keyType === "mnemonic") return mnemonicOf(wallet, dialect);
@@ -108,12 +122,16 @@ export const keyHandlers = implementFor<WalletContext>()(declared.keys, {
     return { value };
   },
   checkTxKey,
-  getTxKey({ txid }, { opened: { wallet } }) {
-    const keys = wallet.state.txKeys.get(toHex(parseTxHash(txid)));
+  getTxKey({ txid }, { opened: { wallet }, dialect }) {
+    const id = toHex(parseTxHash(txid));
+    const keys = wallet.state.txKeys.get(id);
+    // Who signed keeps the key: the original answers its placeholder for it.
+    if (keys === undefined && dialect === "upstream" && isSignedElsewhere(wallet, id))
+      return { tx_key: PLACEHOLDER_KEY };
     if (keys === undefined) throw new WalletRefusal("NO_TXKEY", "No tx secret key is stored for this tx");
     return { tx_key: keys.map(toHex).join("") };
   },
-  makeUri({ address, payment_id, amount, recipient_name, tx_description }, { opened: { wallet } }) {
+  makeUri({ address, payment_id, amount, recipient_name, tx_description }, { opened: { wallet }, dialect }) {
     const request = {
       address,
       paymentId: payment_id,
@@ -121,12 +139,12 @@ export const keyHandlers = implementFor<WalletContext>()(declared.keys, {
       recipientName: recipient_name,
       description: tx_description,
     };
-    return { uri: formatPaymentUri(request, wallet.network) };
+    return { uri: formatPaymentUri(request, uriRules(wallet, dialect)) };
   },
-  parseUri({ uri }, { opened: { wallet } }) {
+  parseUri({ uri }, { opened: { wallet }, dialect }) {
     const { address, amount, paymentId, recipientName, description, unknown } = parsePaymentUri(
       uri,
-      wallet.network,
+      uriRules(wallet, dialect),
     );
     return {
       uri: {

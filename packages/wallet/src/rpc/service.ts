@@ -95,7 +95,7 @@ export const serviceHandlers = implementFor<WalletContext>()(declared.service, {
   },
   async rescanBlockchain({ hard }, { opened: { wallet }, dialect }) {
     // Difference S5: by the interface document a rescan forgets; an explicit `hard` is obeyed in both dialects.
-    await wallet.rescan(hard ?? dialect === "contract");
+    await wallet.rescan({ hard: hard ?? dialect === "contract", keepsNotes: dialect === "upstream" });
     return {};
   },
   async scanTx({ txids }, { opened: { wallet } }) {

@@ -78,11 +78,13 @@ export const mended: readonly Rule[] = [
   },
   {
     id: /^make_uri:(address and short id|long id)$/,
+    dialect: "contract",
     why: "make_uri: payment ids of 16 and 64 digits are written",
     change: (answer, context) => resulted(answer, { uri: paymentUri(paramsOf(context)) }),
   },
   {
     id: /^make_uri:bad id$/,
+    dialect: "contract",
     why: "make_uri: payment ids are taken, so a bad one is refused as such",
     change: (answer) => refused(answer, -11, "Cannot make URI from supplied parameters: Invalid payment id"),
   },
