@@ -4,7 +4,7 @@ import { CallFailed, call, type ExactObject, post } from "@anulo/testkit";
 /** What `/send_raw_transaction` answers with, beside `status` and `reason`. */
 const flags = [
   ...["double_spend", "fee_too_low", "invalid_input", "invalid_output", "low_mixin", "overspend", "too_big"],
-  ...["too_few_outputs", "sanity_check_failed", "tx_extra_too_big"],
+  ...["too_few_outputs", "sanity_check_failed", "tx_extra_too_big", "nonzero_unlock_time"],
 ] as const;
 
 /** The original refuses some bytes by an exception nobody catches: HTTP 500, where ours says "Failed". */

@@ -25,7 +25,7 @@ export async function tellStory(stage: Stage, side: Side): Promise<Story> {
   return { daemon, alice, bob, payments: await countPayments(daemon) };
 }
 
-/** 18 payments over 4 blocks: to one and to many, to subaddresses, with a payment id, with a lock, at each priority. */
+/** 18 payments over 4 blocks: to one and to many, to subaddresses, with a payment id, at each priority. */
 async function alicePays(daemon: RunningDaemon, alice: WalletActor, bob: WalletActor): Promise<void> {
   const subaddresses = listOf((await bob.call("create_address", { account_index: 0, count: 3 })).addresses);
   const { integrated_address } = await bob.call("make_integrated_address", {

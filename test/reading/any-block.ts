@@ -73,7 +73,6 @@ function anyInputs(chance: Chance, version: number): TxInput[] {
   const { below, bytes, oneOf } = chance;
   const least = version === 1 ? 0 : 1;
   const kinds: (() => TxInput)[] = [
-    () => ({ type: "generation", height: oneOf([0, 1, 202_612, 2 ** 40]) }),
     () => ({ type: "script", prev: bytes(32), prevout: anyAmount(chance), sigset: bytes(below(40)) }),
     () => ({
       type: "scriptHash",
@@ -89,6 +88,7 @@ function anyInputs(chance: Chance, version: number): TxInput[] {
     keyOffsets: times(1 + below(17), () => anyAmount(chance)),
     keyImage: bytes(32),
   });
+  if (below(8) === 0) return [{ type: "generation", height: oneOf([0, 1, 202_612, 2 ** 40]) }];
   return times(Math.max(least, oneOf([0, 1, 1, 2, 3, 16])), () =>
     below(4) === 0 ? oneOf(kinds)() : spend(),
   );

@@ -38,6 +38,8 @@ export const UNLOCK_LEEWAY_BLOCKS = 1;
 
 /** Bytes of the largest transaction looked at. */
 export const MAX_TRANSACTION_SIZE = 1_000_000;
+/** Bytes of `tx_extra` that the pool takes. Source: cryptonote_config.h MAX_TX_EXTRA_SIZE. */
+export const MAX_POOL_EXTRA_SIZE = 1060;
 /** Outputs a Bulletproofs or Bulletproofs+ proof may cover. */
 export const MAX_PROVEN_OUTPUTS = 16;
 

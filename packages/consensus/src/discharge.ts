@@ -171,10 +171,14 @@ const checks: { readonly [K in SingleKind]: (obligation: ObligationOf<K>) => Vio
   },
   keyImages: ({ keyImages }) => {
     const input = areInMainSubgroup(keyImages).indexOf(false);
-    return input === -1 ? undefined : { code: "KEY_IMAGE_DOMAIN", input };
+    if (input === -1) return undefined;
+    return { code: isPoint(keyImages[input]!) ? "KEY_IMAGE_DOMAIN" : "KEY_IMAGE_POINT", input };
   },
-  balance: ({ pseudoOuts, outputCommitments, fee }) =>
-    commitmentsBalance(pseudoOuts, outputCommitments, fee) ? undefined : { code: "BALANCE" },
+  balance: ({ pseudoOuts, outputCommitments, fee }) => {
+    if (commitmentsBalance(pseudoOuts, outputCommitments, fee)) return undefined;
+    const output = indexOfFirst(outputCommitments, (commitment) => !isPoint(commitment));
+    return output === undefined ? { code: "BALANCE" } : { code: "COMMITMENT_POINT", output };
+  },
   borromean: ({ commitment, proof }) =>
     verifyBorromean(commitment, proof) ? undefined : { code: "RANGE_PROOF" },
   clsag: (obligation) =>

@@ -1,6 +1,6 @@
 import { baseReward, dynamicBaseFee, isFeeEnough, neededFee, sumAmounts } from "@anulo/protocol";
 import type { PoolView } from "./chain-view.ts";
-import { hardFork } from "./constants.ts";
+import { hardFork, MAX_POOL_EXTRA_SIZE } from "./constants.ts";
 import type { Obligation } from "./obligations.ts";
 import { type ChainContext, keyInputs, type TransactionCandidate } from "./transaction/candidate.ts";
 import { checkOutputs, checkOutputTypes } from "./transaction/outputs.ts";
@@ -18,9 +18,9 @@ export interface Admission extends VerifiedTransaction {
 }
 
 /**
- * Judges a transaction on its own, then against the pool, then against the chain. The order decides which
- * flags `/send_raw_transaction` shows: it is the order of the original.
- * Source: cryptonote_core.cpp `handle_incoming_txs`, tx_pool.cpp `add_tx`.
+ * Judges a transaction by what the pool takes, then on its own, then against the chain. The order decides which flags
+ * `/send_raw_transaction` shows: it is the order of the original, as 0.18.5.3 was seen to have it.
+ * Source: tx_pool.cpp `add_tx`.
  */
 export function admitTransaction(
   candidate: TransactionCandidate,
@@ -36,12 +36,11 @@ export function admitTransaction(
   };
   const version = context.chain.hardForkVersion;
   try {
-    admission.obligations = checkAlone(candidate, version, context.limits.blockLimit);
     admission.fee = feeOf(candidate);
     checkFee(candidate, admission.fee, context);
-    checkWeightLimit(candidate, version);
+    checkPoolForm(candidate);
     checkNotSpentInPool(candidate, pool);
-    checkOutputs(candidate, version);
+    admission.obligations = checkAlone(candidate, version);
     addInputs(admission, checkInputs(candidate, context));
   } catch (error) {
     if (!(error instanceof RuleViolation)) throw error;
@@ -70,7 +69,7 @@ export function readmitTransaction(
   const version = context.chain.hardForkVersion;
   try {
     if (!keptByBlock) checkFee(candidate, feeOf(candidate), context);
-    if (!keptByBlock || version >= hardFork.perByteFee) checkWeightLimit(candidate, version);
+    if (version >= hardFork.perByteFee) checkWeightLimit(candidate, version);
     checkOutputs(candidate, version);
     checkOutputTypes(candidate.transaction, version);
   } catch (error) {
@@ -113,6 +112,18 @@ function checkFee({ weight }: TransactionCandidate, fee: bigint, context: ChainC
   const version = context.chain.hardForkVersion;
   const needed = neededFee({ weight, baseFee: baseFee(context), version });
   if (!isFeeEnough(fee, needed)) throw new RuleViolation({ code: "FEE_TOO_LOW", fee, needed });
+}
+
+/**
+ * Payments carry no more data than wallets write, and are locked no longer than every payment is: others are valid,
+ * but waiting for a block is not for them. Source: tx_pool.cpp `add_tx` (#8784, #9311).
+ */
+function checkPoolForm({ transaction: { prefix } }: TransactionCandidate): void {
+  const size = prefix.extra.length;
+  if (size > MAX_POOL_EXTRA_SIZE)
+    throw new RuleViolation({ code: "EXTRA_TOO_BIG", size, limit: MAX_POOL_EXTRA_SIZE });
+  const { unlockTime } = prefix;
+  if (unlockTime !== 0n) throw new RuleViolation({ code: "UNLOCK_TIME_SET", unlockTime });
 }
 
 function checkNotSpentInPool({ transaction }: TransactionCandidate, pool: PoolView): void {

@@ -1,5 +1,5 @@
 import type { ChainView } from "./chain-view.ts";
-import { hardFork, MAX_TRANSACTION_SIZE, MINER_TRANSACTION_RESERVE } from "./constants.ts";
+import { hardFork, MAX_TRANSACTION_SIZE } from "./constants.ts";
 import type { Obligation } from "./obligations.ts";
 import { type ChainContext, keyInputs, type TransactionCandidate } from "./transaction/candidate.ts";
 import {
@@ -53,30 +53,27 @@ export function verifyTransaction(
  */
 export function verifyTransactionAlone(candidate: TransactionCandidate, version: number): Obligation[] {
   if (version < hardFork.perByteFee) checkBlobSize(candidate.weight);
-  const alone = checkAlone(candidate, version);
-  if (version >= hardFork.perByteFee) checkWeightLimit(candidate, version);
-  checkOutputs(candidate, version);
-  return alone;
+  return checkAlone(candidate, version);
 }
 
-/** The rules that need no chain, in the order of cryptonote_core.cpp `check_tx_semantic`. */
-export function checkAlone(
-  candidate: TransactionCandidate,
-  version: number,
-  blockLimit = Number.POSITIVE_INFINITY,
-): Obligation[] {
+/**
+ * The rules that need no chain, in the order of tx_verification_utils.cpp `ver_non_input_consensus`, with
+ * cryptonote_core.cpp `check_tx_semantic` in their middle. Throws `RuleViolation`.
+ */
+export function checkAlone(candidate: TransactionCandidate, version: number): Obligation[] {
   const { transaction, id: transactionId } = candidate;
   checkKnownVersion(transaction.prefix.version, version);
+  if (version >= hardFork.perByteFee) checkWeightLimit(candidate, version);
   checkInputTypes(transaction);
   const inputs = keyInputs(transaction);
   const keys = checkOutputKeys(transaction);
   checkCommitmentCount(transaction);
   checkAmountOverflow(inputs, transaction);
   checkVisibleBalance(inputs, transaction);
-  checkFitsBlock(candidate.weight, blockLimit);
   checkKeyImagesDiffer(inputs);
   checkRingMembersDiffer(inputs, version);
   checkOutputTypes(transaction, version);
+  checkOutputs(candidate, version);
   const proofs = checkRingCt(candidate);
   const keyImages = inputs.map(({ keyImage }) => keyImage);
   return [
@@ -118,12 +115,6 @@ function checkKnownVersion(version: number, fork: number): void {
   const highest = fork === 1 ? 1 : 2;
   if (version < 1 || version > highest)
     throw new RuleViolation({ code: "TRANSACTION_VERSION", version, highest });
-}
-
-/** A transaction at the pool's door leaves room for the miner transaction in the next block. */
-function checkFitsBlock(weight: number, blockLimit: number): void {
-  const limit = blockLimit - MINER_TRANSACTION_RESERVE;
-  if (weight >= limit) throw new RuleViolation({ code: "WEIGHT_ABOVE_BLOCK", weight, limit });
 }
 
 /** Source: tx_pool.cpp `add_tx`, which transactions of blocks pass too. */

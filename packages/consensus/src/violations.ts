@@ -44,18 +44,21 @@ export type Violation =
   | { code: "COMMITMENT_COUNT"; outputs: number; commitments: number }
   | { code: "AMOUNT_OVERFLOW" }
   | { code: "AMOUNTS_NOT_POSITIVE"; spent: bigint; paid: bigint }
-  | { code: "WEIGHT_ABOVE_BLOCK"; weight: number; limit: number }
   | { code: "KEY_IMAGE_REPEATED"; input: number }
   | { code: "RING_MEMBER_REPEATED"; input: number }
   | { code: "KEY_IMAGE_DOMAIN"; input: number }
+  | { code: "KEY_IMAGE_POINT"; input: number }
   | { code: "OUTPUT_TYPE"; output: number }
   | { code: "RINGCT_MISSING" }
   | { code: "RINGCT_SHAPE"; part: string }
   | { code: "BALANCE" }
+  | { code: "COMMITMENT_POINT"; output: number }
   | { code: "RANGE_PROOF" }
   // transaction, at the pool's door
   | { code: "FEE_TOO_LOW"; fee: bigint; needed: bigint }
   | { code: "WEIGHT_ABOVE_LIMIT"; weight: number; limit: number }
+  | { code: "EXTRA_TOO_BIG"; size: number; limit: number }
+  | { code: "UNLOCK_TIME_SET"; unlockTime: bigint }
   | { code: "KEY_IMAGE_IN_POOL"; input: number }
   | { code: "EXPIRED" }
   // transaction, its outputs under the fork
@@ -92,6 +95,8 @@ export const sendTransactionFlags = [
   "overspend",
   "fee_too_low",
   "too_few_outputs",
+  "tx_extra_too_big",
+  "nonzero_unlock_time",
   "not_rct",
   "sanity_check_failed",
 ] as const;
@@ -117,8 +122,8 @@ const keep = (...rpcFlags: SendTransactionFlag[]): Verdict => ({ rpcFlags, peer:
 /**
  * Places every violation. Rules checked against the chain carry `invalid_input` beside their own flag,
  * because the pool adds it whenever the inputs fail.
- * Source: tx_pool.cpp `add_tx`, blockchain.cpp `check_tx_inputs` and `check_tx_outputs`,
- * cryptonote_core.cpp `handle_incoming_tx_accumulated_batch` (which sets no flag at all).
+ * Source: tx_pool.cpp `add_tx`, tx_verification_utils.cpp `ver_non_input_consensus`, cryptonote_core.cpp
+ * `check_tx_semantic`, blockchain.cpp `check_tx_inputs` and `check_tx_outputs`.
  */
 export const verdictOf: { readonly [Code in ViolationCode]: Verdict } = {
   UNKNOWN_PARENT: keep(),
@@ -150,25 +155,29 @@ export const verdictOf: { readonly [Code in ViolationCode]: Verdict } = {
   MALFORMED: drop(),
   TRANSACTION_VERSION: drop(),
   SANITY: keep("sanity_check_failed"),
-  NO_INPUTS: drop(),
-  INPUT_TYPE: drop(),
-  OUTPUT_TARGET: drop(),
-  OUTPUT_KEY: drop(),
-  OUTPUT_AMOUNT_ZERO: drop(),
-  COMMITMENT_COUNT: drop(),
-  AMOUNT_OVERFLOW: drop(),
-  AMOUNTS_NOT_POSITIVE: drop(),
-  WEIGHT_ABOVE_BLOCK: drop(),
-  KEY_IMAGE_REPEATED: drop(),
-  RING_MEMBER_REPEATED: drop(),
-  KEY_IMAGE_DOMAIN: drop(),
-  OUTPUT_TYPE: drop(),
-  RINGCT_MISSING: drop(),
-  RINGCT_SHAPE: drop(),
-  BALANCE: drop(),
-  RANGE_PROOF: drop(),
+  NO_INPUTS: drop("invalid_input"),
+  INPUT_TYPE: drop("invalid_input"),
+  OUTPUT_TARGET: drop("invalid_output"),
+  OUTPUT_KEY: drop("invalid_output"),
+  OUTPUT_AMOUNT_ZERO: drop("invalid_output"),
+  COMMITMENT_COUNT: drop("invalid_output"),
+  AMOUNT_OVERFLOW: drop("overspend"),
+  AMOUNTS_NOT_POSITIVE: drop("overspend"),
+  KEY_IMAGE_REPEATED: drop("invalid_input"),
+  RING_MEMBER_REPEATED: drop("invalid_input"),
+  KEY_IMAGE_DOMAIN: drop("invalid_input"),
+  // The original leaves its checks by an exception where bytes of these two are no point.
+  KEY_IMAGE_POINT: drop(),
+  OUTPUT_TYPE: drop("invalid_output"),
+  RINGCT_MISSING: drop("invalid_input"),
+  RINGCT_SHAPE: drop("invalid_input"),
+  BALANCE: drop("invalid_input"),
+  COMMITMENT_POINT: drop(),
+  RANGE_PROOF: drop("invalid_input"),
   FEE_TOO_LOW: keep("fee_too_low"),
   WEIGHT_ABOVE_LIMIT: drop("too_big"),
+  EXTRA_TOO_BIG: keep("tx_extra_too_big"),
+  UNLOCK_TIME_SET: keep("nonzero_unlock_time"),
   KEY_IMAGE_IN_POOL: keep("double_spend"),
   EXPIRED: keep(),
   OUTPUT_NOT_DECOMPOSED: drop("invalid_output"),

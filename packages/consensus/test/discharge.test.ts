@@ -54,7 +54,7 @@ test("proofs of recorded transactions hold, as they are and after crossing to a 
 test("the obligation that fails is named, with its transaction and what it means", () => {
   const expected = {
     outputKeys: { code: "OUTPUT_KEY", output: 1 },
-    keyImages: { code: "KEY_IMAGE_DOMAIN", input: 0 },
+    keyImages: { code: "KEY_IMAGE_POINT", input: 0 },
     balance: { code: "BALANCE" },
     rangeProof: { code: "RANGE_PROOF" },
     clsag: { code: "CLSAG", input: 0 },
@@ -65,6 +65,22 @@ test("the obligation that fails is named, with its transaction and what it means
     const transactionId = (obligations[index] as { transactionId: Uint8Array }).transactionId;
     assert.deepEqual(failure, { index, transactionId, violation: expected[kind] });
   }
+});
+
+test("a key image that is a point outside the subgroup is told from one that is none", () => {
+  const orderTwo = new Uint8Array(32).fill(0xff);
+  orderTwo[0] = 0xec;
+  orderTwo[31] = 0x7f;
+  const obligation = { kind: "keyImages" as const, transactionId: new Uint8Array(32), keyImages: [orderTwo] };
+  assert.deepEqual(discharge([obligation])?.violation, { code: "KEY_IMAGE_DOMAIN", input: 0 });
+});
+
+test("commitments that are no points are told from those out of balance", () => {
+  const index = kindsAt("balance")[0]!;
+  const changed = structuredClone(obligations);
+  const fault = changed[index] as Extract<Obligation, { kind: "balance" }>;
+  fault.outputCommitments[1] = new Uint8Array(32).fill(2, 0, 1);
+  assert.deepEqual(discharge(changed)?.violation, { code: "COMMITMENT_POINT", output: 1 });
 });
 
 test("of a batch of range proofs the first bad one is named, wherever it is", () => {

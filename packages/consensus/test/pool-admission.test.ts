@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { fromHex } from "@anulo/protocol";
+import { fromHex, type TransactionPrefix } from "@anulo/protocol";
 import {
   admitTransaction,
   baseFee,
@@ -25,10 +25,28 @@ test("a blob of a megabyte is looked at, one byte more is not", () => {
   assert.deepEqual(verdictOf.BLOB_TOO_BIG.rpcFlags, ["too_big"]);
 });
 
-test("a transaction as heavy as a block, less 600 bytes, is refused without a flag before its fee is asked", () => {
-  assert.equal(refusalOf(599_399), "FEE_TOO_LOW");
-  assert.equal(refusalOf(599_400), "WEIGHT_ABOVE_BLOCK");
-  assert.deepEqual(verdictOf.WEIGHT_ABOVE_BLOCK.rpcFlags, []);
+test("what a transaction pays is asked before its weight", () => {
+  const free = { alreadyGenerated: 2n ** 64n - 1n, recentWeights: () => Array(100).fill(300_000_000) };
+  assert.equal(refusalOf(599_400), "FEE_TOO_LOW");
+  assert.equal(refusalOf(149_400, free), undefined);
+  assert.equal(refusalOf(149_401, free), "WEIGHT_ABOVE_LIMIT");
+});
+
+test("a transaction that is locked, or carries more than 1,060 bytes, is not for the pool, whatever else it is", () => {
+  const spent = { isKeyImageInPool: () => true };
+  const codeOf = (change: Partial<TransactionPrefix>, weight = good.weight) => {
+    const transaction = { ...good.transaction, prefix: { ...good.transaction.prefix, ...change } };
+    const { refusal, obligations } = admitTransaction({ ...good, transaction, weight }, spent, fakeContext());
+    assert.deepEqual(obligations, []);
+    return refusal?.violation.code;
+  };
+  const [extra, longer] = [new Uint8Array(1060), new Uint8Array(1061)];
+  assert.equal(codeOf({ extra }), "KEY_IMAGE_IN_POOL");
+  assert.equal(codeOf({ extra, unlockTime: 1n }), "UNLOCK_TIME_SET");
+  assert.equal(codeOf({ extra: longer, unlockTime: 1n }), "EXTRA_TOO_BIG");
+  assert.equal(codeOf({ extra: longer, unlockTime: 1n }, 599_400), "FEE_TOO_LOW");
+  for (const code of ["UNLOCK_TIME_SET", "EXTRA_TOO_BIG"] as const)
+    assert.equal(verdictOf[code].peer, "keep");
 });
 
 test("the fee is measured by the smaller median, in the tail too", () => {
@@ -50,9 +68,13 @@ test("a transaction is taken with its fee, its obligations and its newest ring m
 });
 
 test("a refusal after the transaction was judged alone keeps the proofs that come before it", () => {
-  const pool = { isKeyImageInPool: () => true };
-  const { refusal, obligations } = admitTransaction(good, pool, fakeContext());
-  assert.equal(refusal?.violation.code, "KEY_IMAGE_IN_POOL");
+  const isSpent = () => true;
+  const { refusal, obligations } = admitTransaction(
+    good,
+    emptyPool,
+    fakeContext({ isKeyImageSpent: isSpent }),
+  );
+  assert.equal(refusal?.violation.code, "KEY_IMAGE_SPENT");
   assert.deepEqual(
     obligations.map(({ kind }) => kind),
     ["outputKeys", "keyImages", "balance", "rangeProof"],

@@ -1,7 +1,7 @@
 /**
  * Asks the real monerod about every case of the laboratory and writes its answers to
  * test/fixtures/laboratory.json.gz. By hand, when the cases change:
- * `node packages/consensus/dist/test/record-laboratory.js` (monerod 0.18.0.0 on the path).
+ * `node packages/consensus/dist/test/record-laboratory.js` (monerod 0.18.5.3 on the path).
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { randomInt } from "node:crypto";
@@ -95,7 +95,7 @@ async function record(ask: ReturnType<typeof createAsker>): Promise<RecordedLabo
     blockCases.push({ name, blob: toHex(blob), answer: { code, isOnTop } });
   }
   return {
-    source: "a chain of our own; answers of monerod 0.18.0.0 (/send_raw_transaction, submit_block)",
+    source: "a chain of our own; answers of monerod 0.18.5.3 (/send_raw_transaction, submit_block)",
     genesis: toHex(writeBlock(genesisBlock(networks.regtest))),
     blocks: laboratory.blocks.map(({ block, transactions: ts }) => ({
       block: toHex(block),

@@ -147,11 +147,15 @@ test("a spend has signatures, whatever it hides", () => {
 test("each part of a ringct transaction has its count", () => {
   const rounds = (count: number) => Array.from({ length: count }, () => bytes(3));
   type Parts = ConfidentialRingCt["prunable"] & object;
+  /** A hard fork that accepts each type. */
+  const forkOf: Readonly<Record<number, number>> = { 1: 7, 2: 7, 3: 8, 4: 10, 5: 13, 6: 16 };
   const without = (type: RingCtType, edit: (parts: Parts, ringct: ConfidentialRingCt) => void) => {
-    const candidate = versionTwo({ type });
+    const hardForkVersion = forkOf[type]!;
+    const outputs = hardForkVersion < 16 ? [untagged(), untagged()] : undefined;
+    const candidate = versionTwo({ type, ...(outputs !== undefined && { outputs }) });
     const ringct = candidate.transaction.ringct as ConfidentialRingCt;
     edit(ringct.prunable!, ringct);
-    const violation = assertRefused(() => verify(candidate, { hardForkVersion: 16 }), "RINGCT_SHAPE");
+    const violation = assertRefused(() => verify(candidate, { hardForkVersion }), "RINGCT_SHAPE");
     return (violation as { part: string }).part;
   };
   assert.equal(

@@ -12,7 +12,7 @@ export type { OddBlockRate } from "./block-rate.ts";
 export { acceptBlock, type BlockOutcome, popBlocks } from "./chain/chain.ts";
 export { type CheckOptions, checkDatabase } from "./chain/check-database.ts";
 export type { ChainEvent, Events } from "./chain/events.ts";
-export { type IncomingBlock, readIncomingBlock } from "./chain/incoming-block.ts";
+export { type IncomingBlock, readBlockWithTransactions, readIncomingBlock } from "./chain/incoming-block.ts";
 export type { ChainParts } from "./chain/parts.ts";
 export { type ExportOptions, type ExportResult, exportChain } from "./exchange/export-chain.ts";
 export { type ImportOptions, type ImportResult, importChain } from "./exchange/import-chain.ts";

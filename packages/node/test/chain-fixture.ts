@@ -11,7 +11,7 @@ import { createVerifiers } from "../src/verify-workers/verifiers.ts";
 import { goldenState, type RecordedBlock } from "./recorded-chains.ts";
 
 /** A moment after the recorded chains were made; Unix seconds. */
-export const now = () => 1_795_188_000;
+export const now = () => 1_795_360_000;
 
 /** Hashes for the tests; at difficulty 1 nothing is hashed and no process started. */
 export const pow = createPow({ threads: 1 });
@@ -26,8 +26,11 @@ export function emptyChain(
   return openChain({ network: networks.regtest, path, fixedDifficulty, checkpoints, discharge, now });
 }
 
-/** The same in a file, with what else is to be said of how it is opened. */
-export function chainIn(path: string, options: Partial<OpenChainOptions> = {}): Promise<OpenChain> {
+/** The same in a file if one is named, with what else is to be said of how it is opened. */
+export function chainIn(
+  path: string | undefined,
+  options: Partial<OpenChainOptions> = {},
+): Promise<OpenChain> {
   const { discharge } = createVerifiers({ threads: 0, pow });
   return openChain({ network: networks.regtest, path, fixedDifficulty: 1n, discharge, now, ...options });
 }

@@ -59,7 +59,7 @@ interface State {
 
 /** The chain under the golden recordings, with its side blocks and pool. */
 export function goldenState() {
-  const state = JSON.parse(readText("golden/state.json.gz")) as State;
+  const state = JSON.parse(readText("golden-0.18.5/state.json.gz")) as State;
   const blocks = state.blocks.map(({ blob, txs }, i) => ({
     blob: fromHex(blob),
     transactions: txs.map((tx) => fromHex(tx)),

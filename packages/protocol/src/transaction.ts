@@ -102,11 +102,23 @@ export function ringCtShape({ inputs, outputs }: TransactionPrefix): RingCtShape
 }
 
 /** Version 2 without inputs parses in the original but can have no hash there, so it is refused here. */
-export const hashablePrefix = refine(
+const prefixWithInputs = refine(
   transactionPrefix,
   ({ version, inputs }) => version === 1 || inputs.length > 0,
   "no inputs",
 );
+
+/** 0.18.5.3 reads a generation input only where it is the only one. Others can be written, for tests of the rules. */
+export const hashablePrefix: Codec<TransactionPrefix> = {
+  read: (reader) => {
+    const prefix = prefixWithInputs.read(reader);
+    const { inputs } = prefix;
+    const isMixed = inputs.length > 1 && inputs.some(({ type }) => type === "generation");
+    if (isMixed) throw reader.bad("a generation input beside others");
+    return prefix;
+  },
+  write: prefixWithInputs.write,
+};
 
 function transactionCodec(isPruned: boolean) {
   return struct()

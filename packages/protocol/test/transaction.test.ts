@@ -13,6 +13,7 @@ import {
   readTransactionPrefix,
   relativeOffsets,
   ringCtMessage,
+  type TxInput,
   toHex,
   transactionHash,
   transactionPrefixHash,
@@ -64,6 +65,24 @@ test("transactions are identified by their bytes as by their values, with and wi
     checkIdentified(writeTransaction(readBlock(fromHex(block)).minerTransaction));
   }
   for (const { kind, hex } of eraVectors() ?? []) if (kind === "tx") checkIdentified(fromHex(hex));
+});
+
+test("a generation input is read alone, and refused beside others", () => {
+  const { minerTransaction } = readBlock(fromHex(recordedBlocks.at(-1)!.block));
+  const spend = readTransaction(someTransactions[0]!).prefix.inputs[0]!;
+  const [generation] = minerTransaction.prefix.inputs;
+  const blobWith = (...inputs: TxInput[]) =>
+    writeTransaction({ ...minerTransaction, prefix: { ...minerTransaction.prefix, inputs } });
+  assert.equal(readTransaction(blobWith(generation!)).prefix.inputs.length, 1);
+  assert.equal(readTransaction(blobWith(spend, spend)).prefix.inputs.length, 2);
+  for (const inputs of [
+    [generation!, generation!],
+    [generation!, spend],
+    [spend, generation!],
+  ]) {
+    assert.throws(() => readTransaction(blobWith(...inputs)), BadBytes);
+    assert.throws(() => readIdentifiedTransaction(blobWith(...inputs)), BadBytes);
+  }
 });
 
 test("a transaction with any bytes changed is identified as it is read, or refused as it is", () => {

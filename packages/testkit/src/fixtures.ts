@@ -41,7 +41,7 @@ export type RecordedRelease = (typeof recordedReleases)[number];
 const goldenFolders = { "0.18.0": "golden", "0.18.5": "golden-0.18.5" } as const;
 
 /** The 108-block chain with side blocks and a pool under the golden recordings. */
-export function loadGoldenState(release: RecordedRelease = "0.18.0"): RecordedState {
+export function loadGoldenState(release: RecordedRelease = "0.18.5"): RecordedState {
   return JSON.parse(readFixture(`${goldenFolders[release]}/state.json.gz`)) as RecordedState;
 }
 

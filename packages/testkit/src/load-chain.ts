@@ -1,3 +1,7 @@
+import { mkdirSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { acceptBlock, createNode, popBlocks, readBlockWithTransactions } from "@anulo/node";
+import { fromHex } from "@anulo/protocol";
 import type { RecordedBlock } from "./fixtures.ts";
 import { call, post } from "./http/call.ts";
 
@@ -18,6 +22,29 @@ export async function loadBlocks(url: string, blocks: Iterable<RecordedBlock>): 
   for (const { blob, txs } of blocks) {
     for (const hex of txs) await sendTransaction(url, hex);
     await submitBlock(url, blob);
+  }
+}
+
+/**
+ * Begins a data folder of ours, for a regtest chain of difficulty 1, whose pool holds the payments of these blocks:
+ * the blocks come with their transactions, as peers send them, and are undone. So they can be loaded by RPC, though
+ * the pool takes some of their payments from blocks alone. Everything is verified.
+ */
+export async function fillPoolFromBlocks(folder: string, blocks: Iterable<RecordedBlock>): Promise<void> {
+  const databasePath = join(folder, "regtest", "chain.mdb");
+  mkdirSync(dirname(databasePath), { recursive: true });
+  const node = createNode({ network: "regtest", fixedDifficulty: 1n, offline: true, databasePath });
+  await node.start();
+  try {
+    let count = 0;
+    for (const { blob, txs } of blocks) {
+      const payments = txs.map((hex) => fromHex(hex));
+      await acceptBlock(node.chain, await readBlockWithTransactions(fromHex(blob), payments));
+      count++;
+    }
+    await popBlocks(node.chain, count);
+  } finally {
+    await node.stop();
   }
 }
 

@@ -1,6 +1,7 @@
 import {
   isDecomposedAmount,
   outputKey,
+  ringCtTypes,
   type Transaction,
   type TransactionPrefix,
   toHex,
@@ -80,7 +81,9 @@ function isRingCtTypeAllowed(type: number, version: number, id: Uint8Array): boo
 export function checkOutputs({ transaction, id }: TransactionCandidate, version: number): void {
   checkVisibleAmounts(transaction.prefix, version);
   const { ringct } = transaction;
-  if (ringct !== undefined && !isRingCtTypeAllowed(ringct.type, version, id)) {
+  // One that hides nothing is judged by `checkRingCt`.
+  if (ringct === undefined || ringct.type === ringCtTypes.none) return;
+  if (!isRingCtTypeAllowed(ringct.type, version, id)) {
     throw new RuleViolation({ code: "RINGCT_TYPE", type: ringct.type, hardFork: version });
   }
 }

@@ -122,14 +122,11 @@ function tryToAdmit(parts: PoolParts, { candidate, submission, once }: Judged): 
   if (pool.hasExpired(key)) throw new RuleViolation({ code: "EXPIRED" });
   const { admission } = judgement;
   const { refusal } = admission;
-  const rivals = refusal?.violation.code === "KEY_IMAGE_IN_POOL" ? unmarkedRivals(parts, candidate) : [];
-  // A rival is marked only by proofs that hold, so those of a stranger are checked for that, and no other refusal.
-  if (submission.isFromStranger === true && refusal !== undefined && rivals.length === 0) throw refusal;
+  if (refusal?.violation.code === "KEY_IMAGE_IN_POOL")
+    markDoubleSpend(parts, unmarkedRivals(parts, candidate));
+  if (submission.isFromStranger === true && refusal !== undefined) throw refusal;
   proofs.demand(admission.obligations);
-  if (refusal !== undefined) {
-    markDoubleSpend(parts, rivals);
-    throw refusal;
-  }
+  if (refusal !== undefined) throw refusal;
   const row = rowOf({ candidate, submission, judgement, receiveTime: parts.now() });
   transact(parts, (writer) => pool.add(writer, candidate.id, row, candidate.transaction.prefix));
   return "added";

@@ -27,6 +27,8 @@ const wordsOf: { readonly [F in SendTransactionFlag]: string } = {
   overspend: "overspend",
   fee_too_low: "fee too low",
   too_few_outputs: "too few outputs",
+  tx_extra_too_big: "tx-extra too big",
+  nonzero_unlock_time: "tx unlock time is not zero",
   not_rct: "not ringct",
   sanity_check_failed: "Sanity check failed",
 };

@@ -1,5 +1,9 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fromHex, readTransaction } from "@anulo/protocol";
 import { loadGoldenState } from "../fixtures.ts";
-import { loadBlocks, sendTransaction, submitBlock, topHash } from "../load-chain.ts";
+import { fillPoolFromBlocks, loadBlocks, sendTransaction, submitBlock, topHash } from "../load-chain.ts";
 import type { Program } from "../programs/launch.ts";
 import {
   type Maker,
@@ -30,11 +34,21 @@ const walletNames = ["a", "b", "c", "cold"] as const;
 /** Starts the servers of a recording and brings the node to the recorded state. */
 export async function startCast(maker: Maker, recording: Recording): Promise<Cast> {
   const { restricted = false, extra = [] } = recording.servers.node ?? {};
-  const daemon = await startDaemon(maker, { restricted, extra, nodeFlags: ["--import", pinnedClock.href] });
+  const dataDir = mkdtempSync(join(tmpdir(), "anulo-golden-"));
+  const removeFolder = () => rmSync(dataDir, { recursive: true, force: true });
+  const start = async () => {
+    if (recording.chain_loaded && maker.kind === "ours") await fillPool(dataDir, recording);
+    return startDaemon(maker, { restricted, extra, nodeFlags: ["--import", pinnedClock.href], dataDir });
+  };
+  const daemon = await start().catch((error) => {
+    removeFolder();
+    throw error;
+  });
   const wallets = new Map<ServerName, RunningWallet>();
   const stop = async () => {
     await Promise.all([...wallets.values()].map((wallet) => wallet.stop()));
     await daemon.stop();
+    removeFolder();
     return Promise.all([...wallets, ["node", daemon] as const].map(([name, it]) => endingOf(name, it)));
   };
   try {
@@ -73,6 +87,14 @@ function startNamed(maker: Maker, recording: Recording, { name, daemon, before }
     daemonPort: daemon.port,
     ...(before !== undefined && { walletDir: before.walletDir, port: before.port }),
   });
+}
+
+/** The chain of 0.18.0.0 has a locked payment, which that release took into its pool and today's does not (#9311). */
+async function fillPool(dataDir: string, { release }: Recording): Promise<void> {
+  const { blocks } = loadGoldenState(release);
+  const isLocked = (hex: string) => readTransaction(fromHex(hex)).prefix.unlockTime !== 0n;
+  const last = blocks.findLastIndex(({ txs }) => txs.some(isLocked));
+  if (last !== -1) await fillPoolFromBlocks(dataDir, blocks.slice(0, last + 1));
 }
 
 async function loadState(

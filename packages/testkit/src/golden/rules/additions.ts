@@ -86,6 +86,12 @@ export const additions: readonly Rule[] = [
     change: (answer) => inJson(answer, (it) => ({ ...it, not_rct: false })),
   },
   {
+    id: /^\/send_raw_transaction:last bytes changed/,
+    dialect: "contract",
+    why: "/send_raw_transaction: the reason is sent",
+    change: (answer) => inJson(answer, (it) => ({ ...it, reason: "double spend" })),
+  },
+  {
     id: /^\/get_transaction_pool(:|$)/,
     why: "/get_transaction_pool: the id of the highest block used, under both names",
     change: (answer) =>

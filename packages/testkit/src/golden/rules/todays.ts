@@ -300,6 +300,12 @@ export const todays: readonly Rule[] = [
       ),
   },
   {
+    id: /^\/send_raw_transaction:last bytes changed/,
+    release,
+    why: "/send_raw_transaction: key images of the pool are looked up before any proof is checked",
+    change: answerSince,
+  },
+  {
     id: /^submit_?block/,
     release,
     why: "submit_block: tells the id of the block (#8891)",
