@@ -131,11 +131,11 @@ export function isLocal({ kind, host }: PeerAddress): boolean {
 }
 
 /**
- * What addresses of one owner tend to share: the first 16 bits of IPv4, the first 32 of IPv6. Elsewhere each is its own.
- * Source: node_server `make_new_connection_from_peerlist`, which has it for IPv4.
+ * What addresses of one owner tend to share: the first 24 bits of IPv4, the first 32 of IPv6. Elsewhere each is its own.
+ * Source: node_server `make_new_connection_from_peerlist`, which has it for IPv4 (#10113).
  */
 export function neighbourhoodOf({ kind, host }: PeerAddress): string {
-  if (kind === "ipv4") return host.split(".", 2).join(".");
+  if (kind === "ipv4") return host.split(".", 3).join(".");
   if (kind === "ipv6") return formatIpv6(Uint8Array.from(parseIpv6(host)!.fill(0, 4)));
   return host;
 }

@@ -19,26 +19,42 @@ export interface Choice {
 /** Candidates of the white list that are looked at. Source: node_server `make_new_connection_from_peerlist`. */
 const WHITE_CANDIDATES = 20;
 
+/** Of each neighbourhood but these one node, each as likely; in their order. */
+function oneEach(peers: readonly KnownPeer[], taken: ReadonlySet<string>, random: RandomSource): KnownPeer[] {
+  const chosen = new Map<string, { peer: KnownPeer; seen: number }>();
+  for (const peer of peers) {
+    const neighbourhood = neighbourhoodOf(peer.address);
+    if (taken.has(neighbourhood)) continue;
+    const before = chosen.get(neighbourhood);
+    const seen = (before?.seen ?? 0) + 1;
+    const isKept = before !== undefined && chooseIndex(seen, random) !== 0;
+    chosen.set(neighbourhood, { peer: isKept ? before.peer : peer, seen });
+  }
+  const ones = new Set([...chosen.values()].map(({ peer }) => peer));
+  return peers.filter((peer) => ones.has(peer));
+}
+
 /** One node a host, those of the wanted stripe first, those of another left out. */
-function candidates(choice: Choice, neighbourhoods: ReadonlySet<string>): KnownPeer[] {
+function candidates({ known, isUsable, stripe }: Choice): KnownPeer[] {
   const hosts = new Set<string>();
   const first: KnownPeer[] = [];
   const others: KnownPeer[] = [];
-  for (const peer of choice.known) {
+  for (const peer of known) {
     const { address, pruningSeed } = peer;
-    if (hosts.has(address.host) || neighbourhoods.has(neighbourhoodOf(address))) continue;
+    if (hosts.has(address.host)) continue;
     hosts.add(address.host);
-    if (!choice.isUsable(peer)) continue;
-    if (choice.stripe === 0 || pruningSeed === 0) others.push(peer);
-    else if (choice.stripe === stripeOfSeed(pruningSeed)) first.push(peer);
+    if (!isUsable(peer)) continue;
+    if (stripe === 0 || pruningSeed === 0) others.push(peer);
+    else if (stripe === stripeOfSeed(pruningSeed)) first.push(peer);
   }
   return [...first, ...others];
 }
 
-/** Those outside the neighbourhoods we are connected to; where there is none, any. */
+/** One of each neighbourhood we are not connected to; where there is none, any. */
 function preferred(choice: Choice): KnownPeer[] {
-  const apart = candidates(choice, new Set(choice.connected.map(neighbourhoodOf)));
-  return apart.length > 0 ? apart : candidates(choice, new Set());
+  const all = candidates(choice);
+  const apart = oneEach(all, new Set(choice.connected.map(neighbourhoodOf)), choice.random);
+  return apart.length > 0 ? apart : all;
 }
 
 /** A node of the white list, the lately seen more likely. */

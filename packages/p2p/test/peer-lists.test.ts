@@ -97,12 +97,12 @@ function choice(list: KnownPeer[], connected: string[] = [], stripe = 0): Choice
 }
 
 test("a node of another neighbourhood is preferred, and each host counts once", () => {
-  const list = [known("1.1.2.2"), known("1.1.3.3"), known("2.2.2.2"), known("2.2.2.2:5")];
+  const list = [known("1.1.1.2"), known("1.1.2.2"), known("2.2.2.2"), known("2.2.2.2:5")];
   for (let i = 0; i < 20; i++) {
-    assert.equal(chooseWhite(choice(list, ["1.1.9.9"]))!.address.host, "2.2.2.2");
-    assert.equal(chooseGray(choice(list, ["1.1.9.9"]))!.address.host, "2.2.2.2");
+    assert.equal(chooseWhite(choice(list, ["1.1.1.9", "1.1.2.9"]))!.address.host, "2.2.2.2");
+    assert.equal(chooseGray(choice(list, ["1.1.1.9", "1.1.2.9"]))!.address.host, "2.2.2.2");
   }
-  assert.ok(chooseWhite(choice(list, ["1.1.9.9", "2.2.9.9"])), "else any");
+  assert.ok(chooseWhite(choice(list, ["1.1.1.9", "1.1.2.9", "2.2.2.9"])), "else any");
   assert.equal(chooseWhite(choice([known("1.1.2.2")], ["1.1.2.2"])), undefined);
   const counts = new Map<string, number>();
   for (let i = 0; i < 600; i++) {
@@ -113,6 +113,24 @@ test("a node of another neighbourhood is preferred, and each host counts once", 
     [...counts.values()].every((count) => count > 100),
     JSON.stringify([...counts]),
   );
+});
+
+test("a neighbourhood counts as one node, and each of its nodes may be that one", () => {
+  const crowd = Array.from({ length: 200 }, (_, i) => known(`1.1.1.${i}`));
+  const list = [...crowd, known("2.2.2.2"), known("3.3.3.3")];
+  const counts = new Map<string, number>();
+  const inCrowd = new Set<string>();
+  for (let i = 0; i < 600; i++) {
+    const { address } = chooseGray(choice(list))!;
+    const place = address.host.split(".")[0]!;
+    counts.set(place, (counts.get(place) ?? 0) + 1);
+    if (place === "1") inCrowd.add(address.host);
+  }
+  assert.ok(
+    ["1", "2", "3"].every((place) => counts.get(place)! > 100),
+    JSON.stringify([...counts]),
+  );
+  assert.ok(inCrowd.size > 50, `${inCrowd.size}`);
 });
 
 test("of the white list the twenty last seen are called, the later the likelier", () => {
