@@ -58,13 +58,14 @@ test("a change that is rolled back leaves the pool as it was, and no row is read
   const chain = await emptyChain();
   let reads = 0;
   const { read } = chain.parts.store;
-  const pool = createPool({
+  const counted = {
     ...read,
     poolTransactions() {
       reads++;
       return read.poolTransactions();
     },
-  });
+  };
+  const pool = createPool(counted, { now: chain.parts.now });
   const parts = { ...chain.parts, pool };
   fill(parts, 50);
   const before = picture(parts);
@@ -96,7 +97,7 @@ test("the pool in order is what a fresh look at its rows gives", async () => {
   transact(parts, (writer) => {
     for (let i = 0; i < 700; i += 3) parts.pool.update(writer, toHex(bytesOf(i)), { receiveTime: 5000 - i });
   });
-  const fresh = createPool(parts.store.read);
+  const fresh = createPool(parts.store.read, { now: parts.now });
   const told = (entries: Iterable<PoolEntry>) =>
     Array.from(entries, ({ key, row }) => [key, row.receiveTime]);
   assert.deepEqual(told(parts.pool.byFeeRate()), told(fresh.byFeeRate()));

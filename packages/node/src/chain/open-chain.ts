@@ -71,7 +71,7 @@ export async function openChain(options: OpenChainOptions): Promise<OpenChain> {
     store,
     network,
     state: createChainState({ read, network, fixedDifficulty, seedSchedule, checkpoints, knownBlockId }),
-    pool: createPool(read, options.maxPoolWeight),
+    pool: createPool(read, { maxWeight: options.maxPoolWeight, now }),
     sideBlocks: createSideBlocks(read),
     proofs: createProofs(discharge, { whenWritable: store.whenWritable }),
     invalidBlocks: new Map(),

@@ -1,6 +1,8 @@
 import type { PoolView } from "@anulo/consensus";
 import { keyImagesOf, readTransactionPrefix, type TransactionPrefix, toHex } from "@anulo/protocol";
 import type { ChainReader, ChainWriter, PoolTransaction } from "@anulo/storage";
+import { createPoolHistory, type PoolHistory } from "./pool-history.ts";
+import { isPublic } from "./relay-phase.ts";
 import { createSortedList, type SortedList } from "./sorted-list.ts";
 import { compareTableOrder } from "./table-order.ts";
 
@@ -35,6 +37,7 @@ export interface Pool extends PoolView, PoolChanges {
   /** Another number after every change. */
   readonly cookie: number;
   readonly size: number;
+  readonly history: Pick<PoolHistory, "since">;
   /** Bytes. */
   readonly totalWeight: number;
   /** Above it (bytes) the cheapest transactions are dropped. */
@@ -70,6 +73,7 @@ interface PoolIndex {
   readonly spenders: Map<string, readonly string[]>;
   readonly byFeeRate: SortedList<PoolEntry>;
   readonly inTableOrder: SortedList<PoolEntry>;
+  readonly history: PoolHistory;
   cookie: number;
   totalWeight: number;
 }
@@ -79,6 +83,7 @@ function insert(index: PoolIndex, entry: PoolEntry): void {
   entries.set(entry.key, entry);
   index.byFeeRate.add(entry);
   index.inTableOrder.add(entry);
+  index.history.noteAdded(entry.key);
   index.totalWeight += entry.row.weight;
   for (const image of entry.keyImages) spenders.set(image, [...(spenders.get(image) ?? []), entry.key]);
   index.cookie++;
@@ -89,6 +94,7 @@ function drop(index: PoolIndex, entry: PoolEntry): void {
   entries.delete(entry.key);
   index.byFeeRate.remove(entry);
   index.inTableOrder.remove(entry);
+  index.history.noteRemoved(entry.key, { id: entry.id, isHidden: !isPublic(entry.row) });
   index.totalWeight -= entry.row.weight;
   for (const image of entry.keyImages) {
     const others = (spenders.get(image) ?? []).filter((key) => key !== entry.key);
@@ -105,6 +111,7 @@ function replace(index: PoolIndex, old: PoolEntry, entry: PoolEntry): void {
     list.remove(old);
     list.add(entry);
   }
+  if (isPublic(entry.row) && !isPublic(old.row)) index.history.noteAdded(entry.key);
   index.cookie++;
 }
 
@@ -112,7 +119,7 @@ function inTableOrder(a: PoolEntry, b: PoolEntry): number {
   return compareTableOrder(a.id, b.id);
 }
 
-function loadAll(read: ChainReader): PoolIndex {
+function loadAll(read: ChainReader, now: () => number): PoolIndex {
   const rows = read.poolTransactions().sort((a, b) => a.receiveTime - b.receiveTime);
   const all = rows.map(({ hash, ...row }) => entryOf(hash, row));
   const spenders = new Map<string, readonly string[]>();
@@ -124,6 +131,10 @@ function loadAll(read: ChainReader): PoolIndex {
     spenders,
     byFeeRate: createSortedList(compareFeeRate, all),
     inTableOrder: createSortedList(inTableOrder, all),
+    history: createPoolHistory(
+      all.map(({ key }) => key),
+      now,
+    ),
     cookie: 0,
     totalWeight: all.reduce((sum, { row }) => sum + row.weight, 0),
   };
@@ -187,9 +198,16 @@ const DEFAULT_MAX_WEIGHT = 648_000_000;
 /** Expired transactions remembered; beyond it the oldest are forgotten. */
 const MAX_EXPIRED = 100_000;
 
-/** Loads the pool of a store; `maxWeight` in bytes. */
-export function createPool(read: ChainReader, maxWeight: number = DEFAULT_MAX_WEIGHT): Pool {
-  const index = loadAll(read);
+export interface PoolOptions {
+  /** Bytes. */
+  readonly maxWeight?: number | undefined;
+  /** Unix seconds. */
+  readonly now: () => number;
+}
+
+/** Loads the pool of a store. */
+export function createPool(read: ChainReader, { maxWeight = DEFAULT_MAX_WEIGHT, now }: PoolOptions): Pool {
+  const index = loadAll(read, now);
   const { entries, spenders } = index;
   const expired = new Set<string>();
   const undoing: Undoing = { depth: 0, steps: [] };
@@ -198,6 +216,7 @@ export function createPool(read: ChainReader, maxWeight: number = DEFAULT_MAX_WE
   };
   return {
     maxWeight,
+    history: index.history,
     markExpired(key) {
       expired.add(key);
       if (expired.size > MAX_EXPIRED) for (const oldest of expired) return void expired.delete(oldest);

@@ -12,7 +12,7 @@ export interface SortedList<T> extends Iterable<T> {
 const MAX_CHUNK = 512;
 
 /** Index of the first of `items` that is not before the wanted one; `isBefore` holds for a start of them. */
-function firstNot<T>(items: readonly T[], isBefore: (item: T) => boolean): number {
+export function firstNot<T>(items: readonly T[], isBefore: (item: T) => boolean): number {
   let low = 0;
   let high = items.length;
   while (low < high) {

@@ -4,6 +4,7 @@ import type { BlockInfo, ChainReader } from "@anulo/storage";
 import { commonHeight } from "../peers/chain-history.ts";
 import { errorCodes, type NodeContext } from "./context.ts";
 import { atThisMoment, drawnAtThisMoment, mapInTurns } from "./in-turns.ts";
+import { poolInfo, requestedInfo } from "./pool-info.ts";
 
 /** Limits of one answer. Source: core_rpc_server_commands_defs.h, blockchain.cpp, core_rpc_server.cpp. */
 const MAX_BLOCKS = 1000;
@@ -11,6 +12,8 @@ const MAX_TRANSACTIONS = 20_000;
 const MAX_BYTES = 100 * 1024 * 1024;
 /** Of a restricted port, whose responses must stay below 32 MiB with what is told beside the blocks. */
 const RESTRICTED_BYTES = 16 * 1024 * 1024;
+/** Of these, whole transactions of the pool have a quarter at most. */
+const POOL_SHARE = 1 / 4;
 /** Blocks that are sent however large they are. */
 const MIN_BLOCKS = 3;
 const MAX_HASHES = 10_000;
@@ -66,15 +69,17 @@ interface Span {
   /** Height of the chain. */
   readonly end: number;
   readonly prune: boolean;
+  readonly maxBlocks: number;
   readonly maxBytes: number;
 }
 
 /** The blocks from `start` on, as many as one answer holds. */
-function blocksOfOneAnswer(read: ChainReader, { start, end, prune, maxBytes }: Span): Downloaded[] {
+function blocksOfOneAnswer(read: ChainReader, { start, end, ...bounds }: Span): Downloaded[] {
+  const { prune, maxBlocks, maxBytes } = bounds;
   const blocks: Downloaded[] = [];
   let transactions = 0;
   let bytes = 0;
-  for (let height = start; height < Math.min(end, start + MAX_BLOCKS); height++) {
+  for (let height = start; height < Math.min(end, start + maxBlocks); height++) {
     if (height - start >= MIN_BLOCKS && (bytes >= maxBytes || transactions >= MAX_TRANSACTIONS)) break;
     const info = read.blockInfo(height)!;
     blocks.push({ height, info });
@@ -89,10 +94,33 @@ interface BlocksRequest {
   readonly start_height: number;
   readonly prune: boolean;
   readonly no_miner_tx: boolean;
+  /** 0: as many as one answer holds. */
+  readonly max_block_count: bigint;
+}
+
+interface BlocksAndPoolRequest extends BlocksRequest {
+  readonly requested_info: number;
+  readonly pool_info_since: bigint;
 }
 
 /** Answers `/get_blocks.bin`. Source: core_rpc_server.cpp `on_get_blocks`. */
-export function getBlocks(params: BlocksRequest, context: NodeContext) {
+export function getBlocks(params: BlocksAndPoolRequest, context: NodeContext) {
+  const { requested_info, pool_info_since, prune } = params;
+  const daemon_time = context.parts.now();
+  if (requested_info > requestedInfo.pool)
+    return { ...empty, status: "Failed, wrong requested info", daemon_time };
+  const maxBytes = maxBytesFor(context);
+  const isPoolAsked = requested_info !== requestedInfo.blocks;
+  const pool = isPoolAsked
+    ? poolInfo({ pool_info_since, prune, maxBytes: maxBytes * POOL_SHARE }, context)
+    : { bytes: 0, fields: {} };
+  const blocks =
+    requested_info === requestedInfo.pool ? empty : blocksFor(params, context, maxBytes - pool.bytes);
+  return { ...blocks, ...pool.fields, daemon_time };
+}
+
+/** The blocks that follow the newest one the caller shares; nothing where there are none. */
+function blocksFor(params: BlocksRequest, context: NodeContext, maxBytes: number) {
   const { parts, failingCallers, remoteAddress } = context;
   const { height: current_height, topId } = parts.state.view();
   const newest = params.block_ids[0];
@@ -102,9 +130,10 @@ export function getBlocks(params: BlocksRequest, context: NodeContext) {
     failingCallers.failed(remoteAddress);
     return { ...empty, ...failed };
   }
-  const maxBytes = maxBytesFor(context);
-  const { prune, no_miner_tx } = params;
-  const blocks = blocksOfOneAnswer(parts.store.read, { start, end: current_height, prune, maxBytes });
+  const { prune, no_miner_tx, max_block_count: wanted } = params;
+  const maxBlocks = wanted === 0n || wanted > MAX_BLOCKS ? MAX_BLOCKS : Number(wanted);
+  const span = { start, end: current_height, prune, maxBlocks, maxBytes };
+  const blocks = blocksOfOneAnswer(parts.store.read, span);
   const drawEach = <T>(draw: (read: ChainReader, block: Downloaded) => T) =>
     drawnAtThisMoment(parts.store, blocks.length, (read, place) => draw(read, blocks[place]!));
   return {

@@ -3,16 +3,11 @@ import { daemon, type Implemented, implementFor, RpcError } from "@anulo/rpc";
 import { dropFromPool, release } from "../pool/maintain.ts";
 import type { PoolEntry } from "../pool/pool.ts";
 import { poolStatistics } from "../pool/pool-statistics.ts";
-import { isPublic } from "../pool/relay-phase.ts";
 import { errorCodes, type NodeContext } from "./context.ts";
 import { feeEstimate } from "./fee-estimate.ts";
 import { bytesOfHex } from "./hex-params.ts";
 import { mapInTurns } from "./in-turns.ts";
-
-/** Transactions this caller may see: a restricted port shows none before everybody may know it. */
-function visible({ parts, restricted }: NodeContext): PoolEntry[] {
-  return parts.pool.entries().filter(({ row }) => !restricted || isPublic(row));
-}
+import { visibleEntries } from "./pool-info.ts";
 
 function describeEntry({ row, key }: PoolEntry) {
   return {
@@ -48,7 +43,7 @@ async function transactionPool(context: NodeContext) {
 }
 
 function describeStatistics(context: NodeContext) {
-  const rows = visible(context).map(({ row }) => row);
+  const rows = visibleEntries(context).map(({ row }) => row);
   const stats = poolStatistics(rows, context.parts.now());
   return {
     bytes_max: stats.largestWeight,
@@ -98,11 +93,11 @@ async function relay({ txids }: { txids: readonly string[] }, { parts }: NodeCon
 export function poolHandlers(): Implemented<NodeContext>[] {
   return implementFor<NodeContext>()(daemon.pool, {
     getTransactionPool: (_, context) => transactionPool(context),
-    getTransactionPoolHashes: (_, context) => ({ tx_hashes: visible(context).map(({ key }) => key) }),
-    getTransactionPoolHashesBin: (_, context) => ({ tx_hashes: visible(context).map(({ id }) => id) }),
+    getTransactionPoolHashes: (_, context) => ({ tx_hashes: visibleEntries(context).map(({ key }) => key) }),
+    getTransactionPoolHashesBin: (_, context) => ({ tx_hashes: visibleEntries(context).map(({ id }) => id) }),
     getTransactionPoolStats: (_, context) => ({ pool_stats: describeStatistics(context) }),
     getTxpoolBacklog: (_, context) => ({
-      backlog: visible(context).map(({ row }) => ({
+      backlog: visibleEntries(context).map(({ row }) => ({
         blob_size: row.weight,
         fee: row.fee,
         time_in_pool: Math.max(0, context.parts.now() - row.receiveTime),

@@ -14,6 +14,19 @@ const blockEntry = object({
   txs: transactionBlobs,
 });
 
+const poolTransaction = object({ tx_hash: rawBytes, tx_blob: rawBytes, double_spend_seen: flag });
+
+/** What `/get_blocks.bin` tells of the pool, where it was asked for. Source: #8800. */
+const poolInfo = {
+  /** Unix seconds of the node when it began to answer: `pool_info_since` of the next request. */
+  daemon_time: filled(or(uint, 0)),
+  /** 1: news; 2: the whole pool, as far as the caller may see it. */
+  pool_info_extent: filled(or(uint8, 0)),
+  added_pool_txs: filled(zero(list(poolTransaction))),
+  remaining_added_pool_txids: filled(zero(packedHashes)),
+  removed_pool_txids: filled(zero(packedHashes)),
+};
+
 const headerAnswer = object({ block_header: blockHeader, ...accessStatus });
 
 /** Blocks and the chain they form. */
@@ -127,18 +140,23 @@ export const blocks = {
     cost: costs.large,
     reads: true,
     aliases: ["/getblocks.bin"],
-    summary: "Blocks that follow the newest one the caller shares, with their transactions.",
+    summary:
+      "Blocks that follow the newest one the caller shares, with their transactions; what is new in the pool, too.",
     params: object({
+      requested_info: zero(uint8),
       block_ids: zero(packedHashes),
       start_height: zero(uint),
       prune: zero(flag),
       no_miner_tx: or(flag, false),
+      pool_info_since: zero(u64),
+      max_block_count: zero(u64),
     }),
     result: object({
       blocks: list(blockEntry),
       current_height: uint,
       output_indices: list(object({ indices: list(object({ indices: list(uint) })) })),
       start_height: uint,
+      ...poolInfo,
       ...accessStatus,
     }),
   }),

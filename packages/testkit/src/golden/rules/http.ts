@@ -1,5 +1,5 @@
-import { fromHex, toHex, writePortable } from "@anulo/protocol";
-import { isExactObject } from "../../exact-json.ts";
+import { fromHex, readPortable, toHex, writePortable } from "@anulo/protocol";
+import { type Exact, isExactObject } from "../../exact-json.ts";
 import type { Context } from "../context.ts";
 import type { GoldenAnswer } from "../recording.ts";
 import { loadRecording } from "../recording.ts";
@@ -26,6 +26,20 @@ function poolIds({ release }: Context): string[] {
   );
   const { json } = step!.answer;
   return isExactObject(json) && Array.isArray(json.tx_hashes) ? json.tx_hashes.map(String) : [];
+}
+
+const storedIn = (hex: Exact) => readPortable(fromHex(String(hex)));
+
+function tellsTime(hex: Exact): boolean {
+  const time = storedIn(hex).get("daemon_time");
+  return time?.type === "uint64" && "value" in time && time.value > 0n;
+}
+
+/** Portable storage in hexadecimal without the time it was made at. */
+function timeless(hex: Exact): string {
+  const fields = new Map(storedIn(hex));
+  fields.delete("daemon_time");
+  return toHex(writePortable(fields));
 }
 
 /** Object of portable storage with the hashes of the recorded pool. */
@@ -65,6 +79,12 @@ export const httpRules: readonly Rule[] = [
     id: /^http:digest, nonce of another connection$/,
     why: "login: also across connections",
     change: (_, context) => answerAfterLogin(context),
+  },
+  {
+    id: /^\/get_?blocks\.bin:/,
+    why: "/get_blocks.bin: tells the node's time (#8800), which is this run's own",
+    change: (answer) => answer,
+    holds: { ".hex": (actual, recorded) => tellsTime(actual) && timeless(actual) === timeless(recorded) },
   },
   {
     id: /^\/get_transaction_pool_hashes\.bin$/,
