@@ -19,31 +19,32 @@ export const otherSide = { ours: "real", real: "ours" } as const;
 
 type Dialect = "contract" | "upstream";
 
-function makerOf(side: Side, dialect: Dialect, release: Release): Maker {
+/** The release of the originals that play unless a test names another. */
+export const usualRelease: Release = "today";
+
+/** Whose program to start: for `ours` its dialect counts, for `real` its release. */
+export function makerOf(side: Side, dialect: Dialect = "contract", release: Release = usualRelease): Maker {
   return side === "ours" ? { kind: "ours", dialect } : { kind: "real", release };
 }
 
-/** Options of a test that needs the original programs: skipped, with the reason, where they are missing. */
-export const needsRealPrograms = { skip: realProgramsMissing() ?? false } as const;
-
-/** The same for a test that needs these releases. */
+/** Options of a test that needs these releases: skipped, with the reason, where one is missing. */
 export function needsReleases(...releases: Release[]): { readonly skip: string | false } {
   return { skip: realProgramsMissing(releases) ?? false };
 }
 
-/** Options of a test that holds ours against today's release. */
-export const needsTodaysPrograms = needsReleases("today");
+/** The same for a test that plays with the usual release of the originals. */
+export const needsRealPrograms = needsReleases(usualRelease);
 
 /** Something a test has started and must end, whatever happens. */
 export type Stoppable = { stop(): Promise<void> };
 
 /**
- * Runs a test's body and then ends all it has started, last first. The original programs are those installed, or
- * those of `release`.
+ * Runs a test's body and then ends all it has started, last first. The original programs are today's, or those of
+ * `release`.
  */
 export async function onStage<T>(
   play: (stage: Stage) => Promise<T>,
-  release: Release = "installed",
+  release: Release = usualRelease,
 ): Promise<T> {
   const started: Stoppable[] = [];
   const stage = createStage(started, release);

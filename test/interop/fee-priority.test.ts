@@ -3,7 +3,7 @@ import { createServer, request } from "node:http";
 import type { AddressInfo } from "node:net";
 import { test } from "node:test";
 import { call } from "@anulo/testkit";
-import { mine, needsTodaysPrograms, onStage, type Side } from "../actors.ts";
+import { mine, needsRealPrograms, onStage, type Side } from "../actors.ts";
 
 /** What a node says of pool and blocks, where it shall say something else than it would. */
 type Lie = { backlog?: string; blockWeight?: number };
@@ -60,7 +60,7 @@ function distort(asked: string, truth: Buffer, { backlog, blockWeight }: Lie): B
   return Buffer.from(JSON.stringify(told));
 }
 
-test("a payment without priority gets the one today's wallet gives it", needsTodaysPrograms, (t) =>
+test("a payment without priority gets the one today's wallet gives it", needsRealPrograms, (t) =>
   onStage(async (stage) => {
     const daemon = await stage.daemon("ours", "upstream");
     const lie: Lie = {};

@@ -11,7 +11,7 @@ import {
 } from "@anulo/p2p";
 import { blockId, genesisBlock, networks } from "@anulo/protocol";
 import { call, loadChain, post, type RunningDaemon, startDaemon } from "@anulo/testkit";
-import { needsRealPrograms } from "../actors.ts";
+import { makerOf, needsRealPrograms } from "../actors.ts";
 import { callFrom, frame, greeting, newsRequest, pingRequest, type RawPeer } from "./raw-peer.ts";
 
 const network = networks.regtest;
@@ -83,7 +83,7 @@ test("the original and we call each other, exchange news and addresses", needsRe
     nodes: { add: [parsePeerAddress("198.51.100.9:18080")], exclusive: [parsePeerAddress("127.0.0.1:1")] },
   });
   const peers = [`127.0.0.1:${called.network.ports[0]}`];
-  const real = await startDaemon({ kind: "real" }, { peers, extra: ["--add-peer", "203.0.113.7:18080"] });
+  const real = await startDaemon(makerOf("real"), { peers, extra: ["--add-peer", "203.0.113.7:18080"] });
   const caller = await startOurs({
     nodes: { exclusive: [parsePeerAddress(`127.0.0.1:${real.p2pPort}`)] },
   });
@@ -117,7 +117,7 @@ test("the original and we call each other, exchange news and addresses", needsRe
 test("a ping gets the same answer from both nodes, and each its own id", needsRealPrograms, async () => {
   const ids = new Set<unknown>();
   for (const kind of ["real", "ours"] as const) {
-    const daemon = await startDaemon({ kind }, { peers: [] });
+    const daemon = await startDaemon(makerOf(kind), { peers: [] });
     try {
       const pinging = await callFrom("127.0.0.1", daemon.p2pPort);
       pinging.socket.write(pingRequest());
@@ -175,8 +175,8 @@ function answerHeader(): Buffer {
 }
 
 test("hostile peers are dropped, and the node goes on with the others", needsRealPrograms, async () => {
-  const real = await startDaemon({ kind: "real" }, { peers: [] });
-  const ours = await startDaemon({ kind: "ours" }, { peers: [`127.0.0.1:${real.p2pPort}`] });
+  const real = await startDaemon(makerOf("real"), { peers: [] });
+  const ours = await startDaemon(makerOf("ours"), { peers: [`127.0.0.1:${real.p2pPort}`] });
   let host = 1;
   const attack = async (pieces: readonly Buffer[]) => {
     const peer = await callFrom(`127.0.1.${++host}`, ours.p2pPort);

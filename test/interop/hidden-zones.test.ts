@@ -5,7 +5,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { createPeerNetwork, type Peer, parsePeerAddress } from "@anulo/p2p";
 import { blockId, genesisBlock, networks } from "@anulo/protocol";
 import { call, freePorts, startDaemon } from "@anulo/testkit";
-import { needsRealPrograms } from "../actors.ts";
+import { makerOf, needsRealPrograms } from "../actors.ts";
 
 /** A SOCKS 4a proxy that knows some hidden names, as Tor does, by the ports they are delivered at. */
 function createTor(services: ReadonlyMap<string, number>): Server {
@@ -72,16 +72,13 @@ test("the original and we meet as hidden services, each through a proxy", needsR
     onClosed: () => {},
     notifications: [],
   });
-  const real = await startDaemon(
-    { kind: "real" },
-    {
-      peers: [`${ourName}:18083`],
-      extra: [
-        ...["--tx-proxy", `tor,127.0.0.1:${torPort},10`],
-        ...["--anonymous-inbound", `${realName}:18083,127.0.0.1:${realPort},10`],
-      ],
-    },
-  );
+  const real = await startDaemon(makerOf("real"), {
+    peers: [`${ourName}:18083`],
+    extra: [
+      ...["--tx-proxy", `tor,127.0.0.1:${torPort},10`],
+      ...["--anonymous-inbound", `${realName}:18083,127.0.0.1:${realPort},10`],
+    ],
+  });
   try {
     await ours.start();
     // It calls us; asked for news it tells where it is, and we call it.

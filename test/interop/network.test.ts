@@ -2,7 +2,7 @@ import { test } from "node:test";
 import { createChainFolders, createPlan, runNetwork } from "@anulo/testkit";
 import { needsReleases } from "../actors.ts";
 
-const releases = ["installed"] as const;
+const releases = ["today", "installed"] as const;
 
 // Closes the class of states in which nodes of a network that was apart do not find together again.
 test(

@@ -9,7 +9,7 @@ import {
   loadBlocks,
   loadGoldenState,
 } from "@anulo/testkit";
-import { needsTodaysPrograms, onStage } from "../actors.ts";
+import { needsRealPrograms, onStage } from "../actors.ts";
 import { oddQuestions } from "./odd-questions.ts";
 import { type Ask, asking, sides } from "./two-services.ts";
 
@@ -48,7 +48,7 @@ async function answerOf(ask: Ask, method: string, params: ExactObject): Promise<
   }
 }
 
-test("both programs answer odd requests alike", needsTodaysPrograms, async (t) => {
+test("both programs answer odd requests alike", needsRealPrograms, async (t) => {
   await onStage(async (stage) => {
     const { blocks, wallets } = loadGoldenState("0.18.5");
     const daemon = await stage.daemon("real");
@@ -81,5 +81,5 @@ test("both programs answer odd requests alike", needsTodaysPrograms, async (t) =
     t.diagnostic(`${count} requests, ${refused} of them refused`);
     assert.deepEqual(differing, []);
     assert.ok(refused > 100 && refused < count);
-  }, "today");
+  });
 });

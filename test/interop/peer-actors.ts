@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { call, loadChain, loadGoldenState, post, type RunningDaemon, startDaemon } from "@anulo/testkit";
-import type { Side } from "../actors.ts";
+import { makerOf, type Side } from "../actors.ts";
 
 /** The recorded chain of 499 blocks. */
 export const chain = loadChain();
@@ -26,7 +26,7 @@ class Actor {
     const ports = this.#daemon && { port: this.#daemon.port, p2pPort: this.#daemon.p2pPort };
     const addresses = peers?.map(({ address }) => address);
     const whom = addresses === undefined ? {} : { peers: addresses };
-    this.#daemon = await startDaemon({ kind: this.#side }, { dataDir: this.#folder, ...ports, ...whom });
+    this.#daemon = await startDaemon(makerOf(this.#side), { dataDir: this.#folder, ...ports, ...whom });
     return this;
   }
 

@@ -11,7 +11,7 @@ import {
   bigintOf,
   listOf,
   mine,
-  needsTodaysPrograms,
+  needsRealPrograms,
   onStage,
   type Side,
   type Stage,
@@ -170,10 +170,10 @@ async function playForgetful(scene: Scene, side: Side): Promise<void> {
   }
 }
 
-test("settings of a keys file mean the same to both programs", needsTodaysPrograms, async () => {
+test("settings of a keys file mean the same to both programs", needsRealPrograms, async () => {
   await onStage(async (stage) => {
     const { daemon, holder, address } = await payHolder(stage);
-    await withServices({ daemonPort: daemon.port, release: "today" }, async (services) => {
+    await withServices({ daemonPort: daemon.port }, async (services) => {
       const scene = { services, daemon, holder, address };
       await compareAnswers(scene);
       for (const side of sides) await playForgetful(scene, side);

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { needsTodaysPrograms, onStage } from "../actors.ts";
+import { needsRealPrograms, onStage } from "../actors.ts";
 import { compareSides } from "../recognition/compare.ts";
 import { playPayments } from "../recognition/play.ts";
 import { kolmogorovSmirnovP, permutationP } from "../recognition/two-samples.ts";
@@ -8,8 +8,8 @@ import { kolmogorovSmirnovP, permutationP } from "../recognition/two-samples.ts"
 /** Many more by hand: test/recognition/main.ts. */
 const COUNTS = { count: 24, unsent: 80 };
 
-test("our transactions are not told from those of today's wallet", needsTodaysPrograms, async (t) => {
-  const { ours, real } = await onStage((stage) => playPayments(stage, COUNTS), "today");
+test("our transactions are not told from those of today's wallet", needsRealPrograms, async (t) => {
+  const { ours, real } = await onStage((stage) => playPayments(stage, COUNTS));
   const { differing, p } = compareSides(ours, real);
   t.diagnostic(JSON.stringify(p));
   assert.deepEqual(differing, []);

@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { connect } from "node:tls";
 import { createClient, daemonMethods } from "@anulo/rpc";
 import { CallFailed, call, loadChain, startDaemon, startWallet } from "@anulo/testkit";
-import { needsRealPrograms, otherSide, type Side } from "../actors.ts";
+import { makerOf, needsRealPrograms, otherSide, type Side } from "../actors.ts";
 
 const { alice } = loadChain().wallets;
 const login = { user: "node", password: "p:a ss" };
@@ -30,9 +30,8 @@ async function mineWithLogin(url: string): Promise<void> {
 
 /** Height a new wallet scans to, or undefined where the node cannot be had. */
 async function heightBehind(side: Side, daemonPort: number, tls: readonly string[]) {
-  const maker = side === "real" ? ({ kind: side } as const) : ({ kind: side, dialect: "upstream" } as const);
   const extra = ["--daemon-login", `${login.user}:${login.password}`];
-  const wallet = await startWallet(maker, { daemonPort, daemonTls: tls, extra });
+  const wallet = await startWallet(makerOf(side, "upstream"), { daemonPort, daemonTls: tls, extra });
   try {
     const params = { filename: "w", password: "", seed: alice.mnemonic, restore_height: 0 };
     await call(wallet.url, "restore_deterministic_wallet", params);
@@ -53,7 +52,7 @@ for (const nodeSide of ["real", "ours"] as const satisfies Side[]) {
     needsRealPrograms,
     async () => {
       const extra = ["--rpc-login", `${login.user}:${login.password}`];
-      const daemon = await startDaemon({ kind: nodeSide }, { extra, tls: ["--rpc-ssl", "autodetect"] });
+      const daemon = await startDaemon(makerOf(nodeSide), { extra, tls: ["--rpc-ssl", "autodetect"] });
       try {
         await mineWithLogin(daemon.url);
         const known = await fingerprintAt(daemon.port);
@@ -72,7 +71,7 @@ for (const nodeSide of ["real", "ours"] as const satisfies Side[]) {
 
 test("the wallet service finds a node that speaks TLS alone", needsRealPrograms, async () => {
   const extra = ["--rpc-login", `${login.user}:${login.password}`];
-  const daemon = await startDaemon({ kind: "real" }, { extra, tls: ["--rpc-ssl", "enabled"] });
+  const daemon = await startDaemon(makerOf("real"), { extra, tls: ["--rpc-ssl", "enabled"] });
   try {
     await mineWithLogin(daemon.url);
     assert.equal(await heightBehind("ours", daemon.port, ["--daemon-ssl", "autodetect"]), BLOCKS + 1);

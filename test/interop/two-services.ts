@@ -2,16 +2,9 @@
 import { copyFileSync, existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Json } from "@anulo/rpc";
-import {
-  call,
-  type ExactObject,
-  type Maker,
-  type Release,
-  type RunningWallet,
-  startWallet,
-} from "@anulo/testkit";
+import { call, type ExactObject, type RunningWallet, startWallet } from "@anulo/testkit";
 import { readKeysFile, writeKeysFile } from "@anulo/wallet";
-import type { Side } from "../actors.ts";
+import { makerOf, type Side } from "../actors.ts";
 
 export const sides = ["ours", "real"] as const satisfies Side[];
 
@@ -33,19 +26,12 @@ export function carry(from: RunningWallet, to: RunningWallet, filename: string):
 
 /** A service for each program with these flags, stopped afterwards. */
 export async function withServices(
-  {
-    release = "installed",
-    ...options
-  }: { readonly daemonPort?: number; readonly extra?: readonly string[]; readonly release?: Release },
+  options: { readonly daemonPort?: number; readonly extra?: readonly string[] },
   play: (services: Record<Side, RunningWallet>) => Promise<void>,
 ): Promise<void> {
-  const makers: Record<Side, Maker> = {
-    ours: { kind: "ours", dialect: "upstream" },
-    real: { kind: "real", release },
-  };
   const started: Partial<Record<Side, RunningWallet>> = {};
   try {
-    for (const side of sides) started[side] = await startWallet(makers[side], options);
+    for (const side of sides) started[side] = await startWallet(makerOf(side, "upstream"), options);
     await play(started as Record<Side, RunningWallet>);
   } finally {
     for (const service of Object.values(started)) await service.stop();

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { ATOMIC_UNITS_PER_COIN as coin } from "@anulo/protocol";
 import { call, type Exact, type ExactObject, type Maker, post, startWallet } from "@anulo/testkit";
-import { bigintOf, listOf, needsRealPrograms } from "../actors.ts";
+import { bigintOf, listOf, makerOf, needsRealPrograms } from "../actors.ts";
 import { openRealChain, type RealChain } from "../eras/recorder/real-chain.ts";
 import { words } from "./words.ts";
 
@@ -59,11 +59,11 @@ test(
     const dataDir = mkdtempSync(join(tmpdir(), "anulo-visible-"));
     const start = Math.floor(Date.now() / 1000) - 300 * 120;
     const timestamp = (height: number) => start + 120 * height;
-    const chain = await openRealChain({ dataDir, forkHeights, timestamp });
+    const chain = await openRealChain({ dataDir, forkHeights, timestamp, maker: makerOf("real") });
     const actors: Actor[] = [];
     try {
       const open = async (kind: "real" | "ours", seed: string) => {
-        const actor = await openWallet({ kind }, chain.daemon.port, seed);
+        const actor = await openWallet(makerOf(kind), chain.daemon.port, seed);
         actors.push(actor);
         return actor;
       };

@@ -15,13 +15,13 @@ import {
   startDaemon,
   startWallet,
 } from "@anulo/testkit";
-import { mine, needsRealPrograms, type Side } from "../actors.ts";
+import { makerOf, mine, needsRealPrograms, type Side, usualRelease } from "../actors.ts";
 
 const { alice, bob } = loadChain().wallets;
 const anulo = fileURLToPath(new URL("../../../bin/anulo.js", import.meta.url));
-const programs = {
-  ours: { command: process.execPath, args: [anulo, "wallet"] },
-  real: { command: originalProgram("monero-wallet-rpc"), args: [] },
+const commands = {
+  ours: () => [process.execPath, anulo, "wallet"],
+  real: () => [originalProgram("monero-wallet-rpc", usualRelease)],
 } as const;
 const sides = ["ours", "real"] as const satisfies Side[];
 
@@ -32,7 +32,7 @@ function scratch(t: TestContext): string {
 }
 
 function run(side: Side, args: readonly string[], cwd: string): { status: number | null; text: string } {
-  const { command, args: first } = programs[side];
+  const [command, ...first] = commands[side]() as [string, ...string[]];
   const { status, stdout, stderr } = spawnSync(command, [...first, ...args], {
     cwd,
     input: "",
@@ -134,12 +134,12 @@ test(
       const password = "pass word";
       writeFileSync(json, JSON.stringify({ version: 1, filename: file, seed: alice.mnemonic, password }));
       const [maker, opener] = side === "ours" ? (["ours", "real"] as const) : (["real", "ours"] as const);
-      const first = await startWallet({ kind: maker }, { first: ["--generate-from-json", json] });
+      const first = await startWallet(makerOf(maker), { first: ["--generate-from-json", json] });
       made.push(await keysOf(first));
       await first.stop();
       writeFileSync(join(folder, "password"), `${password}\r\n`);
       const flags = ["--wallet-file", file, "--password-file", join(folder, "password")];
-      const second = await startWallet({ kind: opener }, { first: flags });
+      const second = await startWallet(makerOf(opener), { first: flags });
       made.push(await keysOf(second));
       await second.stop();
     }
@@ -149,7 +149,7 @@ test(
 );
 
 test("a program is told of the same payments by both", needsRealPrograms, async (t) => {
-  const daemon = await startDaemon({ kind: "real" });
+  const daemon = await startDaemon(makerOf("real"));
   t.after(() => daemon.stop());
   const started: RunningWallet[] = [];
   t.after(() => Promise.all(started.map((wallet) => wallet.stop())));
@@ -160,7 +160,7 @@ test("a program is told of the same payments by both", needsRealPrograms, async 
     writeFileSync(program, `#!/bin/sh\necho "$@" >> ${out}\n`);
     chmodSync(program, 0o755);
     const extra = ["--tx-notify", `${program} got %s`];
-    const wallet = await startWallet({ kind: side }, { daemonPort: daemon.port, extra });
+    const wallet = await startWallet(makerOf(side), { daemonPort: daemon.port, extra });
     started.push(wallet);
     await call(wallet.url, "restore_deterministic_wallet", {
       filename: "w",

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { walletMethods } from "@anulo/rpc";
 import { call, loadChain } from "@anulo/testkit";
-import { needsReleases, onStage } from "../actors.ts";
+import { makerOf, needsRealPrograms, onStage } from "../actors.ts";
 import { type Refusal, refusalOf } from "../states/refusals.ts";
 import { type MethodKey, requests } from "../states/requests.ts";
 import { type Endings, endAll, startPrograms } from "../states/start.ts";
@@ -22,17 +22,14 @@ const passedOver: { readonly [S in StateName]?: readonly MethodKey[] } = {
 for (const state of stateNames) {
   // Without a directory the original starts with one wallet file only: a state of ours alone.
   if (state === "no wallet directory") continue;
-  test(`the original refuses the same methods: ${state}`, needsReleases("today"), async (t) => {
+  test(`the original refuses the same methods: ${state}`, needsRealPrograms, async (t) => {
     const endings: Endings = [];
     await onStage(async (stage) => {
       const daemon = await stage.daemon("ours", "upstream");
       const { address } = loadChain().wallets.alice;
       await call(daemon.url, "generateblocks", { amount_of_blocks: 3, wallet_address: address });
       try {
-        const service = await enterState(
-          state,
-          startPrograms({ kind: "real", release: "today" }, daemon, endings),
-        );
+        const service = await enterState(state, startPrograms(makerOf("real"), daemon, endings));
         const seen = await observe(service);
         let count = 0;
         for (const key of Object.keys(walletMethods) as MethodKey[]) {

@@ -14,7 +14,7 @@ import {
   writeBlock,
 } from "@anulo/protocol";
 import { call, type ExactObject, post, startDaemon } from "@anulo/testkit";
-import { needsRealPrograms } from "../actors.ts";
+import { makerOf, needsRealPrograms } from "../actors.ts";
 
 /** A stagenet that lives through a hard fork every two blocks. */
 const forkHeights = networks.stagenet.hardForks.slice(1).map((_, i) => 2 + 2 * i);
@@ -71,7 +71,7 @@ test(
   async (t) => {
     const ours = createNode({ network: moved, fixedDifficulty: difficulty, dialect: "upstream" });
     await ours.start();
-    const real = await startDaemon({ kind: "real" }, { forkHeights, difficulty });
+    const real = await startDaemon(makerOf("real"), { forkHeights, difficulty });
     const urls = { ours: ours.urls[0]!, real: real.url };
     const variants = new Set<unknown>();
     try {

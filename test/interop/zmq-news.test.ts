@@ -5,10 +5,8 @@ import {
   type ExactObject,
   freePorts,
   loadChain,
-  type Maker,
   post,
   type RunningDaemon,
-  realProgramsMissing,
   sendTransaction,
   startDaemon,
   submitBlock,
@@ -17,9 +15,9 @@ import {
   type ZmqClient,
   zmqClientMissing,
 } from "@anulo/testkit";
+import { makerOf, needsRealPrograms } from "../actors.ts";
 
-/** The order of news changed after 0.18.0.0, which Debian installs: they are held against today's release. */
-const skip = realProgramsMissing(["today"]) ?? zmqClientMissing() ?? false;
+const skip = needsRealPrograms.skip || (zmqClientMissing() ?? false);
 const chain = loadChain();
 /** Blocks of the recorded chain the nodes begin with; there are payments in those that follow. */
 const BEGINNING = chain.blocks.findIndex(({ txs }) => txs.length > 0);
@@ -118,7 +116,7 @@ async function withPair(play: (pair: Pair) => Promise<void>): Promise<void> {
     return it;
   };
   try {
-    const makers: Maker[] = [{ kind: "real", release: "today" }, { kind: "ours" }];
+    const makers = [makerOf("real"), makerOf("ours")];
     const ports = await freePorts(2);
     const endpoints = ports.map((port) => `tcp://127.0.0.1:${port}`);
     const daemons = await Promise.all(

@@ -5,7 +5,7 @@ import { playPayments } from "./play.ts";
 
 const count = Number(process.argv[2] ?? "500");
 const started = performance.now();
-const { ours, real } = await onStage((stage) => playPayments(stage, { count, unsent: count }), "today");
+const { ours, real } = await onStage((stage) => playPayments(stage, { count, unsent: count }));
 const { differing, p } = compareSides(ours, real);
 for (const each of differing.slice(0, 10)) console.log(each);
 console.log(`${count} payments by each: ${differing.length} differ in form`);

@@ -178,6 +178,7 @@ export {
   keyImagesOf,
   keyInputs,
   outputKey,
+  prunedTransaction,
   readTransaction,
   readTransactionPrefix,
   relativeOffsets,

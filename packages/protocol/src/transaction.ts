@@ -133,7 +133,8 @@ function transactionCodec(isPruned: boolean) {
 
 /** Bytes of a transaction, as inside a block. */
 export const transaction = transactionCodec(false);
-const prunedTransaction = transactionCodec(true);
+/** The same without signatures and proofs. */
+export const prunedTransaction = transactionCodec(true);
 /** `signatures` are version 1's (64 bytes each, by input), `ringct` is version 2's. */
 export type Transaction = TypeOf<typeof transaction>;
 

@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "no
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { BadBytes, formatAddress, parseAddress, toHex } from "@anulo/protocol";
+import { BadBytes, encode, formatAddress, parseAddress, toHex, varint } from "@anulo/protocol";
 import { applyChange } from "../src/apply-change.ts";
 import { applyTakenOver } from "../src/file/apply-taken-over.ts";
 import { writeUnderPassword } from "../src/file/beside-original.ts";
@@ -59,6 +59,7 @@ const paid = {
 };
 
 const cache = {
+  version: 0,
   blocks: { version: 0, offset: 0n, genesis: filled(2) },
   blockIds: [filled(2), filled(3)],
   transfers: [
@@ -120,12 +121,52 @@ const cache = {
   rpcClientKey: filled(0),
 } as unknown as OriginalCache;
 
+/** What later versions have at their end: a flag, and what was found while scanning in the background. */
+const flagged: OriginalCache = { ...cache, version: 1, refreshedFromNode: 1 };
+const scanned = {
+  version: 0,
+  position: 0n,
+  transaction: { prefix: { ...prefix, version: 1 }, signatures: [], ringct: undefined },
+  globalIndices: [7n],
+  height: 5n,
+  timestamp: 1000n,
+  doubleSpendSeen: 0,
+};
+const background = {
+  ...flagged,
+  version: 2,
+  background: { version: 0, isRefreshed: 1, height: 4n },
+  backgroundTransactions: [pairOf(4, scanned)],
+  backgroundSettings: { refreshFromHeight: 0n, lookaheadMajor: 50n, lookaheadMinor: 200n, refreshType: 1n },
+} as unknown as OriginalCache;
+
 const image = writeOriginalCache(cache, key, iv);
 const fresh = () => createLedger("mainnet", { seedLanguage: "English", refreshFromHeight: 0 });
 
 test("a cache of the original is read as it was written", async () => {
   assert.deepEqual(await readOriginalCache(image, key), cache);
   assert.equal(cacheId(image), toHex(iv));
+});
+
+test("caches of every version are read to their end, and of no later one", async () => {
+  for (const each of [cache, flagged, background]) {
+    const written = writeOriginalCache(each, key, iv);
+    assert.deepEqual(await readOriginalCache(written, key), each);
+    await assert.rejects(readOriginalCache(written.subarray(0, written.length - 1), key), BadBytes);
+  }
+  // Another version of the same length: the cipher is a stream, so that a bit of the file is a bit of the text.
+  const at = 8 + encode(varint, image.length).length + "monero wallet cache".length;
+  for (const [from, version] of [
+    [cache, 1],
+    [flagged, 0],
+    [flagged, 2],
+    [background, 1],
+    [background, 3],
+  ] as const) {
+    const written = writeOriginalCache(from, key, iv);
+    written[at]! ^= from.version ^ version;
+    await assert.rejects(readOriginalCache(written, key), BadBytes, `${from.version} as ${version}`);
+  }
 });
 
 test("a cache under another key, cut short, lengthened or of another kind is none", async () => {

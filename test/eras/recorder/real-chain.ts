@@ -1,5 +1,13 @@
 import { readBlock, toHex, writeBlock } from "@anulo/protocol";
-import { call, type Exact, type ExactObject, post, type RunningDaemon, startDaemon } from "@anulo/testkit";
+import {
+  call,
+  type Exact,
+  type ExactObject,
+  type Maker,
+  post,
+  type RunningDaemon,
+  startDaemon,
+} from "@anulo/testkit";
 import { describeBlock } from "../describe.ts";
 import type { ErasBlock } from "../fixture.ts";
 
@@ -20,14 +28,16 @@ export type RealChainOptions = {
   readonly dataDir: string;
   readonly forkHeights: readonly number[];
   readonly port?: number;
+  /** Whose program; left out, the one installed. */
+  readonly maker?: Maker;
   /** Unix seconds of a block. */
   timestamp(height: number): number;
 };
 
 export async function openRealChain(options: RealChainOptions): Promise<RealChain> {
-  const { dataDir, forkHeights, port, timestamp } = options;
+  const { dataDir, forkHeights, port, timestamp, maker = { kind: "real" } } = options;
   const started = { dataDir, forkHeights, ...(port !== undefined && { port }) };
-  const daemon = await startDaemon({ kind: "real" }, started);
+  const daemon = await startDaemon(maker, started);
   const { url } = daemon;
   const ask = (method: string, params: Exact = {}) => call(url, method, params);
   const height = async () => Number((await post(`${url}/get_height`)).height);

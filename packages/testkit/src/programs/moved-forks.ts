@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { type HardFork, networks } from "@anulo/protocol";
-import { onPath } from "./releases.ts";
+import { originalFile, type Release } from "./releases.ts";
 
 /** `mov qword [rax + offset], value`: how the original fills its tables of hard forks when it starts. */
 function storeInstruction(offset: number, value: number): Buffer {
@@ -18,14 +18,13 @@ const rowBytes = 32;
 const heightOffset = 8;
 
 /**
- * Copies the installed monerod to `path`, with the hard forks of its stagenet at other heights, so that a
- * short private chain lives through every era. `heights` has one for each version from 2 on, ascending.
- * Throws where the installed program keeps its tables otherwise.
+ * Writes what starts a copy of monerod to `path`, and the copy beside it, with the hard forks of its stagenet at other
+ * heights, so that a short private chain lives through every era. `heights` has one for each version from 2 on,
+ * ascending. Throws where the program keeps its tables otherwise than 0.18.0.0 and 0.18.5.3 of Debian do.
  */
-export function writeMonerodWithForks(path: string, heights: readonly number[]): void {
-  const installed = onPath("monerod");
-  if (installed === undefined) throw new Error("monerod is not installed");
-  const program = readFileSync(installed);
+export function writeMonerodWithForks(path: string, heights: readonly number[], release?: Release): void {
+  const { file, starterOf } = originalFile("monerod", release);
+  const program = readFileSync(file);
   const forks = networks.stagenet.hardForks.slice(1);
   if (heights.length !== forks.length) throw new Error(`${forks.length} heights are needed`);
   for (const [i, fork] of forks.entries()) {
@@ -33,13 +32,15 @@ export function writeMonerodWithForks(path: string, heights: readonly number[]):
     const at = onlyPlaceOf(storeInstruction(offset, fork.height), program, fork);
     storeInstruction(offset, heights[i]!).copy(program, at);
   }
-  writeFileSync(path, program, { mode: 0o755 });
+  const copy = starterOf === undefined ? path : `${path}.program`;
+  writeFileSync(copy, program, { mode: 0o755 });
+  if (starterOf !== undefined) writeFileSync(path, starterOf(copy), { mode: 0o755 });
 }
 
 function onlyPlaceOf(code: Buffer, program: Buffer, { version }: HardFork): number {
   const at = program.indexOf(code);
   if (at < 0 || program.indexOf(code, at + 1) >= 0) {
-    throw new Error(`the installed monerod does not keep its hard fork ${version} where 0.18.0.0 does`);
+    throw new Error(`this monerod does not keep its hard fork ${version} where those known do`);
   }
   return at;
 }

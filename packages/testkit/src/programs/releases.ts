@@ -1,5 +1,5 @@
-import { accessSync, constants } from "node:fs";
-import { delimiter, join } from "node:path";
+import { accessSync, constants, readFileSync } from "node:fs";
+import { delimiter, dirname, join } from "node:path";
 
 /**
  * A release of the original programs: `installed` is the one on PATH (0.18.0.0 of Debian's stable suite), `today` the
@@ -21,6 +21,26 @@ export function originalProgram(name: OriginalProgram, release: Release = "insta
   const folder = process.env.ANULO_TODAY_PROGRAMS;
   if (folder === undefined) throw new Error(todayMissing);
   return join(folder, "bin", name);
+}
+
+/** The machine code of a program, and for today's, which needs the libraries beside it, a script that starts a copy. */
+export type OriginalFile = { readonly file: string; readonly starterOf?: (copy: string) => string };
+
+/** Where a program's machine code is. Throws where it is missing. */
+export function originalFile(name: OriginalProgram, release: Release = "installed"): OriginalFile {
+  if (release === "installed") {
+    const file = onPath(name);
+    if (file === undefined) throw new Error(`${name} is not installed`);
+    return { file };
+  }
+  const path = originalProgram(name, release);
+  const starter = readFileSync(path, "utf8");
+  const named = new RegExp(`(['"])[^'"\\n]*/usr/bin/${name}\\1`);
+  if (!named.test(starter)) throw new Error(`${path} does not say which program it starts`);
+  return {
+    file: join(dirname(dirname(path)), "root", "usr", "bin", name),
+    starterOf: (copy) => starter.replace(named, () => `'${copy}'`),
+  };
 }
 
 /** Why these releases cannot be run here, or undefined. Where the originals are required, throws if any is missing. */

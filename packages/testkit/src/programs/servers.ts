@@ -39,7 +39,7 @@ export type RunningWallet = Program & {
 
 export type DaemonOptions = {
   readonly restricted?: boolean;
-  /** A stagenet whose hard forks, from version 2 on, begin at these heights; else regtest. 0.18.0.0 only. */
+  /** A stagenet whose hard forks, from version 2 on, begin at these heights; else regtest. The originals only. */
   readonly forkHeights?: readonly number[];
   /** Difficulty of every block, 1 unless given; 0 lets it follow from the chain. */
   readonly difficulty?: number | bigint;
@@ -108,7 +108,7 @@ function nodeCommand(maker: Maker, { forkHeights }: DaemonOptions, folder: strin
   if (forkHeights === undefined) return { command, args: [...args, "--regtest", ...keptChain(maker)] };
   if (maker.kind !== "real") throw new Error("only the real program is changed to have other fork heights");
   const changed = join(folder, "monerod-with-moved-forks");
-  writeMonerodWithForks(changed, forkHeights);
+  writeMonerodWithForks(changed, forkHeights, maker.release);
   return { command: changed, args: ["--stagenet", "--fast-block-sync", "0"], env: interpretedCryptonight };
 }
 

@@ -4,7 +4,8 @@
  *   iv (8) · varint length · chacha20(magic · version · sections)
  *
  * It alone holds what cannot be read from the chain again: transaction keys, destinations, notes, labels, addresses.
- * Source: wallet2.h `cache_file_data`, `transfer_details` and `BEGIN_SERIALIZE_OBJECT` of `wallet2`;
+ * Source: wallet2.h `cache_file_data`, `transfer_details`, `background_sync_data_t` and `BEGIN_SERIALIZE_OBJECT` of
+ * `wallet2`;
  * wallet2.cpp `load_wallet_cache`, `setup_keys`.
  */
 
@@ -20,6 +21,7 @@ import {
   encode,
   equalBytes,
   list,
+  prunedTransaction,
   Reader,
   refine,
   struct,
@@ -144,6 +146,16 @@ const addressBookRow = struct()
   .field("isSubaddress", flag)
   .field("hasPaymentId", flag);
 
+/** Found by a wallet while it scanned in the background, with its view key alone. */
+const backgroundTransaction = struct()
+  .field("version", version(0))
+  .field("position", varint64)
+  .field("transaction", prunedTransaction)
+  .field("globalIndices", list(varint64))
+  .field("height", varint64)
+  .field("timestamp", varint64)
+  .field("doubleSpendSeen", flag);
+
 /** A part of the cache; a long one lets other work run in between. */
 type Section<T> = {
   read(reader: Reader): Promise<T>;
@@ -197,11 +209,41 @@ const sections = {
   lastDeviceSync: one(uint64),
   coldKeyImages: many(pair(bytes32, bytes32)),
   rpcClientKey: one(bytes32),
+  refreshedFromNode: one(flag),
+  background: one(struct().field("version", version(0)).field("isRefreshed", flag).field("height", uint64)),
+  backgroundTransactions: many(pair(bytes32, backgroundTransaction)),
+  backgroundSettings: one(
+    struct()
+      .field("refreshFromHeight", uint64)
+      .field("lookaheadMajor", varint64)
+      .field("lookaheadMinor", varint64)
+      .field("refreshType", varint64),
+  ),
 } as const;
 
+/** Sections that versions of the cache have added at its end; the chain tells all of it again. */
+const since = {
+  refreshedFromNode: 1,
+  background: 2,
+  backgroundTransactions: 2,
+  backgroundSettings: 2,
+} as const;
+/** The one that 0.18.5.3 writes. */
+const NEWEST_VERSION = 2;
+
+function sectionsOf(cacheVersion: number): (readonly [string, Section<unknown>])[] {
+  const added: Record<string, number> = since;
+  return Object.entries(sections)
+    .filter(([name]) => cacheVersion >= (added[name] ?? 0))
+    .map(([name, section]) => [name, section as Section<unknown>]);
+}
+
 type ValueOf<S> = S extends Section<infer T> ? T : never;
-/** What the cache says. */
-export type OriginalCache = { -readonly [K in keyof typeof sections]: ValueOf<(typeof sections)[K]> };
+type Added = keyof typeof since;
+type Sections = { -readonly [K in keyof typeof sections]: ValueOf<(typeof sections)[K]> };
+/** What the cache says; `version` is 0 to 2, and decides what is there of what was added. */
+export type OriginalCache = { readonly version: number } & Omit<Sections, Added> &
+  Partial<Pick<Sections, Added>>;
 export type CachedDestination = TypeOf<typeof destination>;
 
 function readFrame(file: Uint8Array): EncryptedFile {
@@ -220,21 +262,21 @@ export async function readOriginalCache(file: Uint8Array, key: Uint8Array): Prom
   const reader = new Reader(chacha20(encrypted, key, iv));
   if (reader.remaining < MAGIC.length || !equalBytes(reader.readBytes(MAGIC.length), MAGIC))
     throw new BadBytes("not a cache of version 0.18 under this password");
-  if (varint.read(reader) !== 0) throw reader.bad("unknown version");
-  const cache: Partial<Record<keyof OriginalCache, unknown>> = {};
-  for (const [name, section] of Object.entries(sections))
-    cache[name as keyof OriginalCache] = await section.read(reader);
+  const cacheVersion = varint.read(reader);
+  if (cacheVersion > NEWEST_VERSION) throw reader.bad("unknown version");
+  const cache: Record<string, unknown> = { version: cacheVersion };
+  for (const [name, section] of sectionsOf(cacheVersion)) cache[name] = await section.read(reader);
   if (reader.remaining !== 0) throw reader.bad(`${reader.remaining} bytes left over`);
-  return cache as OriginalCache;
+  return cache as unknown as OriginalCache;
 }
 
 /** The bytes of a cache. */
 export function writeOriginalCache(cache: OriginalCache, key: Uint8Array, iv: Uint8Array): Uint8Array {
   const writer = new Writer();
   writer.writeBytes(MAGIC);
-  varint.write(writer, 0);
-  for (const [name, section] of Object.entries(sections))
-    (section as Section<unknown>).write(writer, cache[name as keyof OriginalCache]);
+  varint.write(writer, cache.version);
+  for (const [name, section] of sectionsOf(cache.version))
+    section.write(writer, cache[name as keyof OriginalCache]);
   return encode(encryptedFile, { iv, encrypted: chacha20(writer.finish(), key, iv) });
 }
 
