@@ -98,5 +98,5 @@ test("a payment without priority gets the one today's wallet gives it", needsRea
     await check(2);
     lie.blockWeight = 240_001;
     await check(1);
-  }, "today"),
+  }),
 );

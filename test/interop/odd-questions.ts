@@ -4,7 +4,7 @@ import { type Exact, type ExactObject, loadGoldenState } from "@anulo/testkit";
 /** Each method with the parameters to ask it with. */
 export type Questions = readonly (readonly [method: string, ...params: readonly ExactObject[]])[];
 
-const { wallets, txs, key_images } = loadGoldenState("0.18.5");
+const { wallets, txs, key_images } = loadGoldenState();
 const { a, b } = wallets;
 const plain = txs.plain!.hash;
 const most = 2n ** 64n - 1n;

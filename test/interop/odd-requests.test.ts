@@ -50,7 +50,7 @@ async function answerOf(ask: Ask, method: string, params: ExactObject): Promise<
 
 test("both programs answer odd requests alike", needsRealPrograms, async (t) => {
   await onStage(async (stage) => {
-    const { blocks, wallets } = loadGoldenState("0.18.5");
+    const { blocks, wallets } = loadGoldenState();
     const daemon = await stage.daemon("real");
     await loadBlocks(daemon.url, blocks);
     const asks = await Promise.all(

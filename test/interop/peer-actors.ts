@@ -74,8 +74,8 @@ export async function withActors(
   }
 }
 
-/** Asks until it is so, for a minute and a half at most unless told otherwise. */
-export async function until(what: string, isSo: () => Promise<boolean>, withinMs = 90_000): Promise<void> {
+/** Asks until it is so, for five minutes at most unless told otherwise: the machine may be busy. */
+export async function until(what: string, isSo: () => Promise<boolean>, withinMs = 300_000): Promise<void> {
   const deadline = Date.now() + withinMs;
   while (!(await isSo())) {
     if (Date.now() > deadline) throw new Error(`waited in vain: ${what}`);

@@ -5,6 +5,7 @@ import { CallFailed, call } from "@anulo/testkit";
 import { needsRealPrograms, onStage } from "../actors.ts";
 import { type ErasFixture, loadEras } from "../eras/fixture.ts";
 import { seededRandom } from "../eras/forge/scalars.ts";
+import { spendsScript } from "../reading/any-block.ts";
 
 const attempts = 400;
 /** The original's code for bytes that are no block. */
@@ -58,8 +59,7 @@ function createBlocks({ blocks, specimens }: ErasFixture): () => Uint8Array {
 
 function isBlock(bytes: Uint8Array): boolean {
   try {
-    readBlock(bytes);
-    return true;
+    return !spendsScript(readBlock(bytes).minerTransaction);
   } catch (error) {
     if (error instanceof BadBytes) return false;
     throw error;

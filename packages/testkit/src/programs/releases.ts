@@ -63,7 +63,7 @@ function missingOf(release: Release): string | undefined {
 }
 
 /** The place of a program on PATH; undefined where it is not there. */
-export function onPath(name: string): string | undefined {
+function onPath(name: string): string | undefined {
   const places = (process.env.PATH ?? "").split(delimiter).map((folder) => join(folder, name));
   return places.find(isFileToRun);
 }
