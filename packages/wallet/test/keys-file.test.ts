@@ -17,10 +17,17 @@ test("reads the file the original program wrote", async () => {
   assert.equal(settings.get("ignore_outputs_above"), 0xffff_ffff_ffff_ffffn);
 });
 
+/** Settings that today's wallet writes and 0.18.0.0, which made the file, did not know. */
+const later = ["skip_to_height", "background_sync_type"];
+
 test("new wallets get the settings, and their order, that the original writes", async () => {
   const { settings } = await readKeysFile(original, { password: "" });
   const ours = newSettings({ network: "regtest", seedLanguage: "English", refreshHeight: 1 });
-  assert.deepEqual([...ours], [...settings]);
+  assert.deepEqual(
+    [...ours].filter(([name]) => !later.includes(name)),
+    [...settings],
+  );
+  for (const name of later) assert.equal(ours.get(name), 0);
 });
 
 test("writes what it reads, under any password", async () => {

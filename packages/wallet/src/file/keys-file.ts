@@ -277,15 +277,13 @@ function parseObject(bytes: Uint8Array): JsonObject | undefined {
   }
 }
 
+type NewWallet = { network: NetworkName; seedLanguage: string; refreshHeight: number };
+
 /**
  * Settings of a new wallet, as the original writes them. `seed_language` is UTF-8 kept as bytes.
  * Source: wallet2.cpp `get_keys_file_data`, the constructor's defaults.
  */
-export function newSettings(wallet: {
-  network: NetworkName;
-  seedLanguage: string;
-  refreshHeight: number;
-}): Map<string, Json> {
+export function newSettings(wallet: NewWallet): Map<string, Json> {
   const language: [string, Json][] =
     wallet.seedLanguage === ""
       ? []
@@ -304,6 +302,7 @@ export function newSettings(wallet: {
     ["auto_refresh", 1],
     ["refresh_type", 1],
     ["refresh_height", wallet.refreshHeight],
+    ["skip_to_height", 0],
     ["confirm_non_default_ring_size", 1],
     ["ask_password", 2],
     ["max_reorg_depth", 100],
@@ -323,6 +322,7 @@ export function newSettings(wallet: {
     ["ignore_outputs_above", 0xffff_ffff_ffff_ffffn],
     ["ignore_outputs_below", 0],
     ["track_uses", 0],
+    ["background_sync_type", 0],
     ["show_wallet_name_when_locked", 0],
     ["inactivity_lock_timeout", 90],
     ["setup_background_mining", 0],
