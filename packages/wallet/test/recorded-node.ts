@@ -86,8 +86,28 @@ export function forkedChain(height: number, unlockTime?: bigint): Entry[] {
   return chain;
 }
 
+/** The chain with one more block, of these transactions; its reward goes where the last one went. */
+export function withBlock(chain: readonly Entry[], transactions: readonly Transaction[]): Entry[] {
+  const { block, id: previousId } = chain.at(-1)!;
+  const { minerTransaction, header } = block;
+  const inputs = [{ type: "generation" as const, height: chain.length }];
+  const prefix = { ...minerTransaction.prefix, inputs };
+  const next: Block = {
+    header: { ...header, previousId },
+    minerTransaction: { ...minerTransaction, prefix },
+    transactionHashes: transactions.map((tx) => transactionHash(tx)),
+  };
+  return [...chain, entryOf(next, transactions)];
+}
+
 /** What its pool holds at first. */
 export const recordedPool = recorded.pool.map((hex) => readTransaction(fromHex(hex)));
+
+/** Ids of the transactions of the pool by the wallets that have sent them; to those restored here, other copies. */
+export const sentBy = {
+  a: "b58ed0194f8d5026934116d6e352a1f41b20deccb5eb871d86e449d943e9be73",
+  b: "61ce1dfd404be2b68f442e61a8bc6a2794821082352135208c41c50739ab228a",
+} as const;
 
 export type RecordedNode = {
   readonly url: string;

@@ -94,13 +94,12 @@ export type Finder = {
 /** Scalar 1 stands for a mask that is not known. */
 const UNKNOWN_MASK = Uint8Array.of(1, ...new Uint8Array(31));
 
+/** What is needed of an exported output, wherever it comes from. */
+export type ToldOutput = Omit<ExportedOutput, "version" | "account" | "address">;
+
 type Recognised = Pick<OwnedOutput, "txPublicKey" | "subaddress" | "keyImage">;
 
-function recognise(
-  exported: ExportedOutput,
-  txPublicKey: Uint8Array,
-  finder: Finder,
-): Recognised | undefined {
+function recognise(exported: ToldOutput, txPublicKey: Uint8Array, finder: Finder): Recognised | undefined {
   const { oneTimeKey, outputIndex } = exported;
   const derivation = generateKeyDerivation(txPublicKey, finder.keys.viewSecret);
   try {
@@ -122,7 +121,7 @@ function recognise(
 const MOST_OUTPUTS = BigInt(Number.MAX_SAFE_INTEGER);
 
 /** An exported output as one of ours. Throws `WalletRefusal` when it isn't. */
-export function importOutput(exported: ExportedOutput, finder: Finder): OwnedOutput {
+export function importOutput(exported: ToldOutput, finder: Finder): OwnedOutput {
   const { oneTimeKey, outputIndex, globalIndex, amount, flags, additionalTxPublicKeys } = exported;
   if (globalIndex > MOST_OUTPUTS)
     throw new WalletRefusal("UNKNOWN_ERROR", "Failed to import outputs: one of them has an impossible index");

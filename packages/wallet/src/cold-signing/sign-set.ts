@@ -76,7 +76,7 @@ function inputOf(source: Source, finder: Finder): OwnedOutput {
   const { txPublicKey, additionalTxPublicKeys, amount, mask } = source;
   if (source.outputIndex > MAX_OUTPUT_INDEX) throw refusal("an output index is too large");
   const outputIndex = Number(source.outputIndex);
-  const exported = { version: 0, oneTimeKey: member.key, outputIndex, txPublicKey, additionalTxPublicKeys };
+  const exported = { oneTimeKey: member.key, outputIndex, txPublicKey, additionalTxPublicKeys };
   const owned = importOutput({ ...exported, globalIndex: member.globalIndex, flags: 0, amount }, finder);
   if (!equalBytes(commit(mask, amount), member.commitment))
     throw refusal("an amount does not open its commitment");
