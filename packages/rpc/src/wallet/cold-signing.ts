@@ -14,6 +14,8 @@ const described = {
   recipients,
 };
 
+const source = object({ amount: u64, global_index: u64, rct: flag, pubkey: hex });
+
 const signedKeyImage = object({ key_image: hash, signature: hex });
 
 /** Signing away from the network, and carrying outputs and key images there and back. */
@@ -51,7 +53,9 @@ export const coldSigning = {
           extra: hex,
           payment_id: text,
           ring_size: uint32,
+          sources: list(source),
           unlock_time: u64,
+          weight: optional(uint),
         }),
       ),
       summary: object(described),

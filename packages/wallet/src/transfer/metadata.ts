@@ -133,6 +133,8 @@ export const pendingTransaction = struct()
 
 export type SigningAttempt = TypeOf<typeof signingAttempt>;
 export type ConstructionData = TypeOf<typeof constructionData>;
+/** One input with its ring. */
+export type SourceValue = TypeOf<typeof source>;
 export type PendingTransaction = TypeOf<typeof pendingTransaction>;
 
 /** Reads metadata; throws `BadBytes` on anything else, trailing bytes and multisig included. */
@@ -163,7 +165,7 @@ export function destinationValue(to: Receiver & Partial<Destination>): Destinati
   };
 }
 
-function sourceValue(output: OwnedOutput, { members, realIndex }: Ring): TypeOf<typeof source> {
+function sourceValue(output: OwnedOutput, { members, realIndex }: Ring): SourceValue {
   return {
     outputs: members.map(({ globalIndex, key, commitment }) => {
       return { pairSize: 2, globalIndex: BigInt(globalIndex), key, commitment };
