@@ -126,6 +126,11 @@ export class Wallet {
     return this.#meter.progress;
   }
 
+  /** Whether any block has been scanned: what the wallet owns is then known from the chain. */
+  get hasScanned(): boolean {
+    return this.height > 1;
+  }
+
   get isViewOnly(): boolean {
     return this.keys.spendSecret === undefined;
   }

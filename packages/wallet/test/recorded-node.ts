@@ -18,9 +18,12 @@ import {
 } from "@anulo/protocol";
 import { createRpcServer, daemon, implementFor } from "@anulo/rpc";
 
-const folder = new URL("../../../testkit/fixtures/golden/", import.meta.url);
+const fixtures = new URL("../../../testkit/fixtures/", import.meta.url);
 
-function readFixture(name: string): unknown {
+type Release = "0.18.0" | "0.18.5";
+
+function readFixture(name: string, release: Release = "0.18.0"): unknown {
+  const folder = new URL(release === "0.18.0" ? "golden/" : "golden-0.18.5/", fixtures);
   return JSON.parse(gunzipSync(readFileSync(new URL(name, folder))).toString("utf8"));
 }
 
@@ -32,6 +35,11 @@ type State = {
 };
 export const recorded = readFixture("state.json.gz") as State;
 
+/** The wallets with which a release was recorded, by name. */
+export function recordedWallets(release: Release): State["wallets"] {
+  return (readFixture("state.json.gz", release) as State).wallets;
+}
+
 type Step = {
   readonly id: string;
   readonly to: string;
@@ -39,8 +47,8 @@ type Step = {
   readonly answer: { readonly json?: unknown };
 };
 /** Steps of one recorded group; amounts of the chain fit a double exactly only as text, so compare formatted values. */
-export function recordedSteps(group: string): readonly Step[] {
-  return (readFixture(`${group}.json.gz`) as { steps: Step[] }).steps;
+export function recordedSteps(group: string, release?: Release): readonly Step[] {
+  return (readFixture(`${group}.json.gz`, release) as { steps: Step[] }).steps;
 }
 
 type Entry = {

@@ -104,8 +104,8 @@ test("a set of inputs without number is described, or refused, not choked on", (
 });
 
 test("a set is read back as it was written", () => {
-  const newOutputs = { pairSize: 2, offset: 7, outputs: [] };
-  const set = { version: 1, transactions: [handedOut(ringedTo(200n))], newOutputs };
+  const newOutputs = { offset: 7, total: 7, outputs: [] };
+  const set = { version: 2, transactions: [handedOut(ringedTo(200n))], newOutputs };
   assert.deepEqual(decode(unsignedKind.codec, encode(unsignedKind.codec, set)), set);
 });
 

@@ -1,5 +1,5 @@
 import { costs } from "../costs.ts";
-import { filled, list, object, or, zero } from "../schema/composites.ts";
+import { filled, list, object, optional, or, zero } from "../schema/composites.ts";
 import { flag, hash, hex, text, u64, uint, uint32 } from "../schema/scalars.ts";
 import { onOwnWallet, walletMethod } from "./fields.ts";
 
@@ -65,8 +65,8 @@ export const coldSigning = {
     name: "export_outputs",
     cost: costs.large,
     reads: true,
-    summary: "Outputs for the wallet that holds the spend key.",
-    params: object({ all: zero(flag) }),
+    summary: "Outputs for the wallet that holds the spend key: those it was not given yet, or a part of all.",
+    params: object({ all: zero(flag), start: or(uint32, 0), count: or(uint32, 0xffff_ffff) }),
     result: object({ outputs_data_hex: hex }),
   }),
   importOutputs: walletMethod({

@@ -225,7 +225,8 @@ function pendingFor(data: ConstructionData, signed: SignedTransaction): PendingT
 export type SigningResult = { readonly set: SignedSet; readonly signed: readonly SignedTransaction[] };
 
 async function signAll(wallet: Wallet, set: UnsignedSet, finder: Finder): Promise<SigningResult> {
-  await importOutputs(wallet, set.newOutputs);
+  // A wallet that scans knows its outputs better than the set could tell.
+  if (set.newOutputs.outputs.length > 0 && !wallet.hasScanned) await importOutputs(wallet, set.newOutputs);
   const signed: SignedTransaction[] = [];
   for (const data of set.transactions) {
     const { ringed, change } = readConstruction(data, finder);

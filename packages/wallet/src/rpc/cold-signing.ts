@@ -81,9 +81,9 @@ export const coldSigningHandlers = implementFor<WalletContext>()(declared.coldSi
       wallet.network,
     );
   },
-  async exportOutputs({ all }, { opened: { wallet }, service }) {
+  async exportOutputs(part, { opened: { wallet }, service }) {
     const { kdfRounds } = service.options;
-    return { outputs_data_hex: toHex(await exportSealedOutputs(wallet, { all, kdfRounds })) };
+    return { outputs_data_hex: toHex(await exportSealedOutputs(wallet, { ...part, kdfRounds })) };
   },
   importOutputs: ({ outputs_data_hex }, { opened: { wallet }, service }) =>
     wallet.exclusively(async () => {
