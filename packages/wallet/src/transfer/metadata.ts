@@ -222,7 +222,10 @@ export function pendingOf(signed: SignedTransaction, context: MetadataContext): 
       extra: tx.prefix.extra,
       unlockTime: signed.unlockTime,
       destinations,
-      splitDestinations: outputsOf(signed, { change: context.change, dummy }).map(destinationValue),
+      // Destinations come first, in the same words: signers compare them.
+      splitDestinations: outputsOf(signed, { change: context.change, dummy }).map(
+        (output, i) => (signed.isVisible === true ? undefined : destinations[i]) ?? destinationValue(output),
+      ),
       account: inputs[0]!.subaddress.major,
       subaddressIndices: [...minors].sort((a, b) => a - b),
     },
