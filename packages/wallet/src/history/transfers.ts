@@ -173,8 +173,7 @@ function outgoingTransfer(
 ): Transfer {
   const { amountIn, amountOut, change, unlockTime, account, height } = payment;
   const fee = amountIn - amountOut;
-  // Of a payment whose inputs are not all known more may come back than was seen to leave.
-  const amount = amountOut > change ? amountOut - change : 0n;
+  const amount = amountIn - change - fee;
   const depth = confirmations({ kind, height, amount, unlockTime }, context);
   return {
     kind,
