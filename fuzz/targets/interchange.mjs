@@ -78,6 +78,7 @@ const payment = {
 };
 const texts = { pairSize: 2, key: bytes(3, 65), value: bytes(4, 66) };
 const cache = {
+  version: 0,
   blocks: { version: 0, offset: 0n, genesis: bytes(32) },
   blockIds: [bytes(32)],
   transfers: [

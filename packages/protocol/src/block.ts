@@ -1,7 +1,7 @@
 import { keccak256 } from "@anulo/crypto";
 import { concatBytes, equalBytes, fromHex } from "./bytes.ts";
 import { Reader, Writer } from "./codec/bytes-io.ts";
-import type { TypeOf } from "./codec/wire.ts";
+import type { Codec, TypeOf } from "./codec/wire.ts";
 import {
   bytes32,
   decode,
@@ -32,7 +32,15 @@ const blockHeader = struct()
 /** `majorVersion` is the hard fork; `timestamp` in seconds since 1970 (by the miner's clock). */
 export type BlockHeader = TypeOf<typeof blockHeader>;
 
-const namesOfTransactions = list(bytes32, forgivingSize);
+/** The number of transactions may be cut off, but not missing. Source: binary_archive.h of 0.18.5, `serialize_uvarint`. */
+const transactionCount: Codec<number> = {
+  ...forgivingSize,
+  read: (reader) => {
+    if (reader.remaining === 0) throw reader.bad("the number of transactions is missing");
+    return forgivingSize.read(reader);
+  },
+};
+const namesOfTransactions = list(bytes32, transactionCount);
 
 /** Bytes of a block, as inside something longer. */
 export const block = struct()
