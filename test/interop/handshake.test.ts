@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { setTimeout as delay } from "node:timers/promises";
 import {
   type CoreSyncData,
   createPeerNetwork,
@@ -12,6 +11,7 @@ import {
 import { blockId, genesisBlock, networks } from "@anulo/protocol";
 import { call, loadChain, post, type RunningDaemon, startDaemon } from "@anulo/testkit";
 import { makerOf, needsRealPrograms } from "../actors.ts";
+import { until } from "./peer-actors.ts";
 import { callFrom, frame, greeting, newsRequest, pingRequest, type RawPeer } from "./raw-peer.ts";
 
 const network = networks.regtest;
@@ -22,16 +22,6 @@ const genesis: CoreSyncData = {
   cumulativeDifficulty: 1n,
   pruningSeed: 0,
 };
-const withinMs = 60_000;
-
-async function until(what: string, isSo: () => boolean | Promise<boolean>): Promise<void> {
-  const end = performance.now() + withinMs;
-  while (!(await isSo())) {
-    assert.ok(performance.now() < end, `not within a minute: ${what}`);
-    await delay(50);
-  }
-}
-
 interface Ours {
   readonly network: PeerNetwork;
   /** How often peers told of their chains, by who opened the connection. */

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { connect, createServer, type Server } from "node:net";
 import { test } from "node:test";
-import { setTimeout as delay } from "node:timers/promises";
 import { createPeerNetwork, type Peer, parsePeerAddress } from "@anulo/p2p";
 import { blockId, genesisBlock, networks } from "@anulo/protocol";
 import { call, freePorts, startDaemon } from "@anulo/testkit";
 import { makerOf, needsRealPrograms } from "../actors.ts";
+import { until } from "./peer-actors.ts";
 
 /** A SOCKS 4a proxy that knows some hidden names, as Tor does, by the ports they are delivered at. */
 function createTor(services: ReadonlyMap<string, number>): Server {
@@ -31,14 +31,6 @@ function createTor(services: ReadonlyMap<string, number>): Server {
 
 const ourName = "xwvz3ekocr3dkyxfkmgm2hvbpzx2ysqmaxgter7znnqrhoicygkfswid.onion";
 const realName = "4pixvbejrvihnkxmduo2agsnmc3rrulrqc7s3cbwwrep6h6hrzsibeqd.onion";
-
-async function until(what: string, isSo: () => boolean | Promise<boolean>): Promise<void> {
-  const end = performance.now() + 60_000;
-  while (!(await isSo())) {
-    assert.ok(performance.now() < end, `not within a minute: ${what}`);
-    await delay(50);
-  }
-}
 
 test("the original and we meet as hidden services, each through a proxy", needsRealPrograms, async () => {
   const [torPort, ourPort, realPort] = (await freePorts(3)) as [number, number, number];

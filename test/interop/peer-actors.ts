@@ -75,7 +75,11 @@ export async function withActors(
 }
 
 /** Asks until it is so, for five minutes at most unless told otherwise: the machine may be busy. */
-export async function until(what: string, isSo: () => Promise<boolean>, withinMs = 300_000): Promise<void> {
+export async function until(
+  what: string,
+  isSo: () => boolean | Promise<boolean>,
+  withinMs = 300_000,
+): Promise<void> {
   const deadline = Date.now() + withinMs;
   while (!(await isSo())) {
     if (Date.now() > deadline) throw new Error(`waited in vain: ${what}`);
