@@ -88,6 +88,7 @@ export {
   feeOf,
   type Readmission,
   readmitTransaction,
+  rivalObligations,
 } from "./pool-admission.ts";
 export {
   agreedPowHash,

@@ -49,6 +49,18 @@ export function admitTransaction(
   return admission;
 }
 
+/**
+ * What is left to prove of a transaction that spends what one of the pool spends; undefined where it breaks another
+ * rule beside that.
+ */
+export function rivalObligations(
+  candidate: TransactionCandidate,
+  context: ChainContext,
+): readonly Obligation[] | undefined {
+  const { refusal, obligations } = admitTransaction(candidate, { isKeyImageInPool: () => false }, context);
+  return refusal === undefined ? obligations : undefined;
+}
+
 /** What the pool finds of a transaction it takes back. */
 export interface Readmission {
   refusal: RuleViolation | undefined;

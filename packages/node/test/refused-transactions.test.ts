@@ -5,7 +5,7 @@ import { networks, readTransaction, toHex, transactionHash, writeTransaction } f
 import { openChain } from "../src/chain/open-chain.ts";
 import type { ChainParts } from "../src/chain/parts.ts";
 import { messages } from "../src/peers/messages.ts";
-import { admitFromStranger } from "../src/pool/admit.ts";
+import { admit, admitFromStranger } from "../src/pool/admit.ts";
 import { createVerifiers } from "../src/verify-workers/verifiers.ts";
 import { loadBlocks, mine, now, pow } from "./chain-fixture.ts";
 import { meetStranger, speaking, type TestNode, until } from "./peer-network.ts";
@@ -25,13 +25,13 @@ afterEach(async () => {
 
 after(() => pow.stop());
 
-/** A node on the recorded chain, and how many proofs it has checked since. */
-async function node() {
+/** A node on the recorded chain, and how many proofs it has checked since; `isOwner` stands for signatures. */
+async function node({ isOwner = false } = {}) {
   let proofs = 0;
   const { discharge } = createVerifiers({ threads: 0, pow });
   const counted = (obligations: readonly Obligation[]) => {
     proofs += obligations.length;
-    return discharge(obligations);
+    return discharge(isOwner ? obligations.filter(({ kind }) => kind !== "clsag") : obligations);
   };
   const chain = await openChain({ network: networks.regtest, fixedDifficulty: 1n, discharge: counted, now });
   const made = speaking(chain, { isOffline: true });
@@ -63,9 +63,14 @@ function withWrongRangeProof(blob: Uint8Array): Uint8Array {
   return writeTransaction(transaction);
 }
 
+const isRefusal = (code: ViolationCode) => (error: unknown) =>
+  error instanceof RuleViolation && error.violation.code === code;
+
 async function refusal(parts: ChainParts, blob: Uint8Array, code: ViolationCode): Promise<void> {
-  const isExpected = (error: unknown) => error instanceof RuleViolation && error.violation.code === code;
-  await assert.rejects(admitFromStranger(parts, { blob, doNotRelay: false, phase: "fluff" }), isExpected);
+  await assert.rejects(
+    admitFromStranger(parts, { blob, doNotRelay: false, phase: "fluff" }),
+    isRefusal(code),
+  );
 }
 
 const tell = (...txs: Uint8Array[]) => ({ txs, _: new Uint8Array(), dandelionpp_fluff: true });
@@ -120,16 +125,34 @@ test("a proof that does not hold costs its sender a point", async () => {
   assert.deepEqual(stranger.dropped!.blame, { score: 1 });
 });
 
-test("of rivals for the same coins the first is marked by any, before a proof is checked", async () => {
-  const { parts, checked } = await node();
+const isMarked = ({ pool }: ChainParts, blob: Uint8Array) =>
+  pool.get(toHex(transactionHash(readTransaction(blob))))?.row.doubleSpendSeen;
+
+test("who does not own the coins of a waiting payment cannot make it look spent twice", async () => {
+  const { parts } = await node();
   const blob = waiting[0]!;
-  const key = toHex(transactionHash(readTransaction(blob)));
+  await admitFromStranger(parts, { blob, doNotRelay: false, phase: "fluff" });
+  for (const forged of [altered(blob, 1), withWrongRangeProof(blob)]) {
+    const ofCaller = admit(parts, { blob: forged, doNotRelay: false });
+    await assert.rejects(ofCaller, isRefusal("KEY_IMAGE_IN_POOL"));
+    assert.equal(isMarked(parts, blob), false);
+  }
+  await refusal(parts, altered(blob, 1), "CLSAG");
+  await refusal(parts, withWrongRangeProof(altered(blob, 1)), "RANGE_PROOF");
+  assert.equal(isMarked(parts, blob), false);
+});
+
+test("of rivals for the same coins the first is marked by proofs that hold, and by one alone", async () => {
+  const { parts, checked } = await node({ isOwner: true });
+  const blob = waiting[0]!;
   await admitFromStranger(parts, { blob, doNotRelay: false, phase: "fluff" });
   checked();
-  assert.equal(parts.pool.get(key)?.row.doubleSpendSeen, false);
-  await refusal(parts, withWrongRangeProof(altered(blob, 1)), "KEY_IMAGE_IN_POOL");
-  assert.equal(parts.pool.get(key)?.row.doubleSpendSeen, true);
+  await refusal(parts, withWrongRangeProof(altered(blob, 1)), "RANGE_PROOF");
+  assert.equal(isMarked(parts, blob), false);
   await refusal(parts, altered(blob, 2), "KEY_IMAGE_IN_POOL");
+  assert.equal(isMarked(parts, blob), true);
+  assert.ok(checked() > 0);
+  await refusal(parts, altered(blob, 3), "KEY_IMAGE_IN_POOL");
   assert.equal(checked(), 0);
   assert.equal(parts.pool.size, 1);
 });

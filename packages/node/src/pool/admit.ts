@@ -4,6 +4,7 @@ import {
   chainContext,
   checkBlobSize,
   RuleViolation,
+  rivalObligations,
   type TransactionCandidate,
 } from "@anulo/consensus";
 import {
@@ -57,7 +58,7 @@ export async function admitFromStranger(
     return await admit(parts, { ...submission, isFromStranger: true });
   } catch (error) {
     // What the pool holds changes too often to be remembered, and is looked up at once.
-    const isLasting = error instanceof RuleViolation && error.violation.code !== "KEY_IMAGE_IN_POOL";
+    const isLasting = error instanceof RuleViolation && !isSpentInPool(error);
     if (isLasting && state.view() === view) refusedTransactions.add(view, submission.blob, error);
     throw error;
   }
@@ -67,11 +68,20 @@ export async function admitFromStranger(
 export async function admit(parts: PoolParts, submission: Submission): Promise<AdmissionOutcome> {
   const judged: Judged = { candidate: readCandidate(submission.blob), submission, once: createOnce() };
   const { candidate } = judged;
-  const outcome = await parts.proofs.settle(() => tryToAdmit(parts, judged));
+  const outcome = await parts.proofs
+    .settle(() => tryToAdmit(parts, judged))
+    .catch(async (refusal: unknown) => {
+      if (isSpentInPool(refusal)) await markRivals(parts, judged);
+      throw refusal;
+    });
   await dropCheapest(parts);
   await parts.store.settled();
   if (outcome === "added") parts.emit({ type: "transactionAdded", id: candidate.id });
   return outcome;
+}
+
+function isSpentInPool(error: unknown): boolean {
+  return error instanceof RuleViolation && error.violation.code === "KEY_IMAGE_IN_POOL";
 }
 
 /** Reads a transaction as the rules judge it; throws RuleViolation for bytes that are none. */
@@ -122,8 +132,6 @@ function tryToAdmit(parts: PoolParts, { candidate, submission, once }: Judged): 
   if (pool.hasExpired(key)) throw new RuleViolation({ code: "EXPIRED" });
   const { admission } = judgement;
   const { refusal } = admission;
-  if (refusal?.violation.code === "KEY_IMAGE_IN_POOL")
-    markDoubleSpend(parts, unmarkedRivals(parts, candidate));
   if (submission.isFromStranger === true && refusal !== undefined) throw refusal;
   proofs.demand(admission.obligations);
   if (refusal !== undefined) throw refusal;
@@ -180,10 +188,26 @@ function unmarkedRivals({ pool }: PoolParts, { transaction }: TransactionCandida
   return rivals.filter((key) => pool.get(key)?.row.doubleSpendSeen === false);
 }
 
-/** Tells the pool's own transactions that another one spends the same. Source: tx_pool.cpp `mark_double_spend`. */
-function markDoubleSpend(parts: PoolParts, rivals: readonly string[]): void {
-  if (rivals.length === 0) return;
-  transact(parts, (writer) => {
-    for (const key of rivals) parts.pool.update(writer, key, { doubleSpendSeen: true });
-  });
+/**
+ * Tells the pool's own transactions that another one spends the same: one that nothing else speaks against, whose
+ * proofs hold, so that only who owns the coins can make a payment look spent twice. Rejects with RuleViolation for
+ * a stranger's proof that does not hold; others were told of the key image, as the original tells them.
+ * Source: tx_pool.cpp `mark_double_spend`, which asks for neither.
+ */
+async function markRivals(parts: PoolParts, { candidate, submission }: Judged): Promise<void> {
+  const { pool, proofs, state } = parts;
+  try {
+    await proofs.settle(() => {
+      const rivals = unmarkedRivals(parts, candidate);
+      if (rivals.length === 0) return;
+      const obligations = rivalObligations(candidate, chainContext(state.view(), parts.now()));
+      if (obligations === undefined) return;
+      proofs.demand(obligations);
+      transact(parts, (writer) => {
+        for (const key of rivals) pool.update(writer, key, { doubleSpendSeen: true });
+      });
+    });
+  } catch (error) {
+    if (submission.isFromStranger === true || !(error instanceof RuleViolation)) throw error;
+  }
 }
