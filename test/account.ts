@@ -32,11 +32,11 @@ export async function accountOf(wallet: WalletActor): Promise<ExactObject> {
   return comparable(account) as ExactObject;
 }
 
-/** Without what only our answers have (`tx_size`), and the time at which a wallet first saw a pool transaction. */
+/** Without what only our answers have (`tx_size`), and the time at which a wallet first saw what waits in the pool. */
 function comparable(value: Exact): Exact {
   if (Array.isArray(value)) return value.map(comparable);
   if (typeof value !== "object" || value === null) return value;
   const { tx_size: _, ...rest } = value as ExactObject;
-  const kept = rest.type === "pool" ? { ...rest, timestamp: 0 } : rest;
+  const kept = rest.type === "pool" || rest.type === "pending" ? { ...rest, timestamp: 0 } : rest;
   return Object.fromEntries(Object.entries(kept).map(([name, item]) => [name, comparable(item)]));
 }

@@ -18,7 +18,7 @@ import {
 
 export type Order = {
   readonly node: string;
-  /** Wallet services: a funded wallet, another, one that watches, two signers. */
+  /** Wallet services: a funded wallet, another, one that watches, two signers, one that knows no node. */
   readonly services: readonly string[];
   readonly login: { readonly username: string; readonly password: string };
   readonly seeds: readonly [hot: string, other: string];
@@ -55,7 +55,7 @@ async function walk(order: Order): Promise<void> {
   await walkProofs(scene, tx);
   await walkOutputs(scene);
   await walkHistory(scene, order.tellsMined);
-  await walkColdSigning(scene, wallets[2]!);
+  await walkColdSigning(scene, wallets[2]!, wallets[5]!);
   await walkNode(scene.daemon, tx.getHash());
   await walkMultisig(scene, [wallets[3]!, wallets[4]!]);
   assert.ok(await scene.hot.isConnectedToDaemon());

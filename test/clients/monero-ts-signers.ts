@@ -4,8 +4,17 @@ import { ATOMIC_UNITS_PER_COIN as coin } from "@anulo/protocol";
 import type { MoneroWalletRpc } from "monero-ts";
 import type { Scene } from "./monero-ts-walk.ts";
 
-/** A view-only copy prepares, the wallet with the keys signs, the copy sends. */
-export async function walkColdSigning({ hot, other, mine }: Scene, watching: MoneroWalletRpc): Promise<void> {
+/**
+ * A view-only copy prepares, a wallet with the keys that has never seen a node signs, the copy sends. Wallets that scan
+ * by themselves take no outputs, in 0.18.5.3 neither.
+ */
+export async function walkColdSigning(
+  { hot, other, mine }: Scene,
+  watching: MoneroWalletRpc,
+  cold: MoneroWalletRpc,
+): Promise<void> {
+  const seed = await hot.getSeed();
+  await cold.createWallet({ path: "cold", password: "", seed, restoreHeight: 0 });
   await watching.createWallet({
     path: "watching",
     password: "",
@@ -14,18 +23,18 @@ export async function walkColdSigning({ hot, other, mine }: Scene, watching: Mon
     restoreHeight: 0,
   });
   await watching.sync();
-  const known = await hot.importOutputs(await watching.exportOutputs(true));
+  const known = await cold.importOutputs(await watching.exportOutputs(true));
   assert.ok(known > 0);
-  const images = await hot.exportKeyImages(true);
+  const images = await cold.exportKeyImages(true);
   const imported = await watching.importKeyImages(images.getKeyImages(), images.getOffset());
   assert.ok(imported.getUnspentAmount() > coin);
   assert.ok((await watching.getUnlockedBalance()) > coin);
   const address = await other.getPrimaryAddress();
   const unsigned = await watching.createTx({ accountIndex: 0, address, amount: coin });
   const set = unsigned.getTxSet().getUnsignedTxHex();
-  const described = await hot.describeUnsignedTxSet(set);
+  const described = await cold.describeUnsignedTxSet(set);
   assert.equal(described.getTxs()[0]?.getOutgoingTransfer().getDestinations()[0]?.getAmount(), coin);
-  const signed = await hot.signTxs(set);
+  const signed = await cold.signTxs(set);
   const [hash] = await watching.submitTxs(signed.getSignedTxHex());
   await mine(10);
   await Promise.all([hot.sync(), other.sync(), watching.sync()]);

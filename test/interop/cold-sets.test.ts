@@ -6,7 +6,7 @@ import {
   bigintOf,
   listOf,
   mine,
-  needsReleases,
+  needsRealPrograms,
   onStage,
   otherSide,
   type Side,
@@ -16,8 +16,6 @@ import {
 import { type Ask, exchange, openPair, type Pair } from "./cold-pair.ts";
 import { words } from "./words.ts";
 
-/** Ours reads and writes the exported outputs of 0.18.0.0, not yet those of today. */
-const release = "installed";
 const ACCOUNTS = 3;
 
 /** Accounts with two addresses each, known by all who are asked; answers the addresses of each account. */
@@ -127,7 +125,7 @@ for (const sides of [
 ] as const satisfies { hot: Side; cold: Side }[]) {
   test(
     `sets of several accounts and transactions: prepared by ${sides.hot}, signed by ${sides.cold}, told alike by both`,
-    needsReleases(release),
+    needsRealPrograms,
     async (t) => {
       await onStage(async (stage) => {
         const { daemon, witness, bob, cast, pair, addresses, subaddress } = await prepare(stage, sides);
@@ -184,7 +182,7 @@ for (const sides of [
         await mine(daemon, 12, bob.address);
         await agree();
         t.diagnostic(`${sent + txids.length} transactions in ${orders.length + 1} sets`);
-      }, release);
+      });
     },
   );
 }

@@ -1,12 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ATOMIC_UNITS_PER_COIN as coin } from "@anulo/protocol";
-import { bigintOf, listOf, mine, needsReleases, onStage, type Side } from "../actors.ts";
+import { bigintOf, listOf, mine, needsRealPrograms, onStage, type Side } from "../actors.ts";
 import { balances, exchange, openPair, receivedBy, signAndSend, sumOf } from "./cold-pair.ts";
 import { words } from "./words.ts";
-
-/** Ours reads and writes the exported outputs of 0.18.0.0, not yet those of today. */
-const release = "installed";
 
 for (const sides of [
   { hot: "ours", cold: "real" },
@@ -14,7 +11,7 @@ for (const sides of [
 ] as const satisfies { hot: Side; cold: Side }[]) {
   test(
     `what ${sides.cold} signs away from the network, ${sides.hot} prepares and sends`,
-    needsReleases(release),
+    needsRealPrograms,
     async (t) => {
       await onStage(async (stage) => {
         const daemon = await stage.daemon("ours", "upstream");
@@ -67,7 +64,7 @@ for (const sides of [
         const [rest, left] = await balances([witness.call, pair.hot]);
         assert.deepEqual(left, rest);
         t.diagnostic(`${imported}, then ${again} outputs exchanged; transactions ${[...ids, txid].length}`);
-      }, release);
+      });
     },
   );
 }

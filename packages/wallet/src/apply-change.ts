@@ -117,12 +117,13 @@ function releaseInputs({ state, byKeyImage }: Ledger, payment: OutgoingPayment):
   }
 }
 
-/** Like the original, a reset loses destinations; payments that still wait keep holding their inputs, unseen. */
+/** Like the original, a reset loses destinations; what still waits holds its inputs, unseen until the pool shows it. */
 function reset(ledger: Ledger, { hard, keepsNotes = false }: Extract<WalletChange, { kind: "reset" }>): void {
   const { state } = ledger;
   for (const [id, payment] of state.outgoing) {
     const isOver = payment.state === "confirmed" || payment.state === "failed";
-    if (isOver) state.outgoing.delete(id);
+    // What was not made here is seen again where it still waits.
+    if (isOver || payment.blob === undefined) state.outgoing.delete(id);
     else state.outgoing.set(id, { ...payment, state: "forgotten", destinations: [] });
   }
   detachFrom(ledger, 0);

@@ -102,8 +102,16 @@ export type WalletChange =
   | { readonly kind: "attribute"; readonly key: string; readonly value: string }
   | { readonly kind: "frozen"; readonly keyImage: string; readonly frozen: boolean }
   | { readonly kind: "addressBook"; readonly entries: readonly AddressBookEntry[] }
-  /** What a view-only copy of this wallet found; the first is the output at `offset` of the list. */
-  | { readonly kind: "importedOutputs"; readonly offset: number; readonly outputs: readonly OwnedOutput[] }
+  /**
+   * What a view-only copy of this wallet found; the first is the output at `offset` of its list of `total`. Left out:
+   * these are the last.
+   */
+  | {
+      readonly kind: "importedOutputs";
+      readonly offset: number;
+      readonly total?: number;
+      readonly outputs: readonly OwnedOutput[];
+    }
   /** Key images of the outputs from `offset` on, what spends them (where it is known), and our transactions that do. */
   | {
       readonly kind: "keyImages";

@@ -94,7 +94,7 @@ export type PaymentDestination = { readonly address: string; readonly amount: bi
 /**
  * `signed`: kept, maybe not sent yet · `pending`: given to the node · `missing`: no longer in the node's pool ·
  * `failed`: given up, its inputs are free again · `confirmed`: in a block · `forgotten`: still waiting when a rescan
- * was asked for, so no longer shown, but it holds its inputs.
+ * was asked for, so not shown until it is seen in the pool again, but it holds its inputs.
  */
 export type OutgoingState = "signed" | "pending" | "missing" | "failed" | "confirmed" | "forgotten";
 

@@ -11,7 +11,7 @@ import { accountOfKeys, scanningKeys, wipeKeys } from "./multisig/account-keys.t
 import type { MultisigAccount } from "./multisig/key-exchange.ts";
 import { DEFAULT_PREFERENCES, type Preferences } from "./preferences.ts";
 import { refuseUnwritten, WalletRefusal } from "./refusal.ts";
-import { incomingFromPool, outgoingFromPool, ownInPool } from "./scan/apply-pool.ts";
+import { incomingFromPool, outgoingFromPool, ownInPool, spendsFromPool } from "./scan/apply-pool.ts";
 import { shortHistory, trimKnown } from "./scan/history.ts";
 import type { BlocksChange, PoolPicture, ScanTask, SingleTransaction } from "./scan/messages.ts";
 import { ProgressMeter, type ScanProgress } from "./scan/progress.ts";
@@ -124,6 +124,11 @@ export class Wallet {
   /** Progress of the scan under way, once it can be estimated. */
   get progress(): ScanProgress | undefined {
     return this.#meter.progress;
+  }
+
+  /** Whether any block has been scanned: what the wallet owns is then known from the chain. */
+  get hasScanned(): boolean {
+    return this.height > 1;
   }
 
   get isViewOnly(): boolean {
@@ -387,6 +392,7 @@ export class Wallet {
   }
 
   async #receiveFromPool(picture: PoolPicture): Promise<void> {
+    for (const change of spendsFromPool(this.#ledger, picture, this.now().seconds)) await this.commit(change);
     const payments = incomingFromPool(this.#ledger, picture, this.now().seconds);
     const before = this.state.pool;
     if (isDeepStrictEqual(payments, before)) return;

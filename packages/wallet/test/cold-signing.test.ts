@@ -9,29 +9,30 @@ import { magicOf, seal, unseal } from "../src/cold-signing/sealed.ts";
 import { keysOfSeed } from "../src/keys/wallet-keys.ts";
 import { createLedger } from "../src/ledger.ts";
 import { WalletRefusal } from "../src/refusal.ts";
-import type { OwnedOutput } from "../src/state.ts";
-import { recorded, recordedSteps } from "./recorded-node.ts";
+import type { OwnedOutput, WalletKeys } from "../src/state.ts";
+import { recorded, recordedSteps, recordedWallets } from "./recorded-node.ts";
 
 const magic = magicOf("Monero output export", 4);
 const keysOf = (name: string) => ({ ...keysOfSeed(decodeMnemonic(recorded.wallets[name]!.mnemonic).key) });
 
-function answerOf(id: string): { outputs_data_hex: string } {
-  const { json } = recordedSteps("wallet_read").find((step) => step.id === id)!.answer;
+function answerOf(id: string, release?: "0.18.5"): { outputs_data_hex: string } {
+  const { json } = recordedSteps("wallet_read", release).find((step) => step.id === id)!.answer;
   return (json as { result: { outputs_data_hex: string } }).result;
 }
 
-async function recordedOutputs() {
-  const sealed = fromHex(answerOf("export_outputs:all").outputs_data_hex);
-  const plain = (await unseal(magic, sealed, { ...keysOf("b"), kdfRounds: undefined }))!;
-  return { plain, exported: decode(exportedOutputs, plain.subarray(64)) };
+async function recordedOutputs(keys: WalletKeys = keysOf("b"), release?: "0.18.5") {
+  const sealed = fromHex(answerOf("export_outputs:all", release).outputs_data_hex);
+  const plain = (await unseal(magic, sealed, { ...keys, kdfRounds: undefined }))!;
+  return { plain: plain.subarray(64), exported: decode(exportedOutputs, plain.subarray(64)) };
 }
 
 /** The wallet's primary address receives some outputs; which addresses there are is none of this test's business. */
-const finder = {
-  keys: keysOf("b"),
+const finderOf = (keys: WalletKeys) => ({
+  keys,
   indexOfSpendKey: (spendPublic: Uint8Array) =>
-    equalBytes(spendPublic, keysOf("b").spendPublic) ? { major: 0, minor: 0 } : undefined,
-};
+    equalBytes(spendPublic, keys.spendPublic) ? { major: 0, minor: 0 } : undefined,
+});
+const finder = finderOf(keysOf("b"));
 
 async function ownOutputs(): Promise<OwnedOutput[]> {
   const { exported } = await recordedOutputs();
@@ -45,19 +46,59 @@ async function ownOutputs(): Promise<OwnedOutput[]> {
   });
 }
 
-test("outputs the original exported are read and written byte for byte, and are ours", async () => {
-  const { plain, exported } = await recordedOutputs();
-  assert.equal(exported.outputs.length, 22);
-  assert.deepEqual(encode(exportedOutputs, exported), plain.subarray(64));
+test("outputs that today's program exported are read and written byte for byte, and are ours", async () => {
+  const { mnemonic } = recordedWallets("0.18.5").b!;
+  const keys = keysOfSeed(decodeMnemonic(mnemonic).key);
+  const { plain, exported } = await recordedOutputs(keys, "0.18.5");
+  assert.deepEqual([exported.offset, exported.total, exported.outputs.length], [0, 22, 22]);
+  assert.deepEqual(encode(exportedOutputs, exported), plain);
+  const [first] = exported.outputs.filter(({ account, address }) => account === 0 && address === 0);
+  assert.deepEqual(importOutput(first!, finderOf(keys)).oneTimeKey, first!.oneTimeKey);
+});
+
+test("outputs that 0.18.0 exported are read, and are ours", async () => {
+  const { exported } = await recordedOutputs();
+  assert.deepEqual([exported.offset, exported.total, exported.outputs.length], [0, 22, 22]);
   const owned = await ownOutputs();
   assert.ok(owned.length >= 5);
-  const again = exportOutputs(owned, { offset: 0, requestedFrom: owned.length });
+  const again = exportOutputs(owned, { offset: 0, count: Infinity, requestedFrom: owned.length });
+  assert.deepEqual(decode(exportedOutputs, encode(exportedOutputs, again)), again);
   for (const [i, each] of again.outputs.entries())
     assert.deepEqual(importOutput(each, finder).keyImage, owned[i]!.keyImage);
 });
 
+test("a part of the outputs says where it begins and how many there are", async () => {
+  const owned = await ownOutputs();
+  const part = (offset: number, count: number) => {
+    const { total, outputs, ...rest } = exportOutputs(owned, { offset, count, requestedFrom: 2 });
+    return { ...rest, total, keys: outputs.map(({ oneTimeKey }) => oneTimeKey) };
+  };
+  const keys = owned.map(({ oneTimeKey }) => oneTimeKey);
+  const total = owned.length;
+  assert.deepEqual(part(1, 2), { offset: 1, total, keys: keys.slice(1, 3) });
+  assert.deepEqual(part(total - 1, 9), { offset: total - 1, total, keys: keys.slice(-1) });
+  assert.deepEqual(part(total + 5, 9), { offset: total + 5, total, keys: [] });
+});
+
+test("parts come one after the other, and what goes beyond the total is forgotten", async () => {
+  const { state, ...tables } = createLedger("regtest", { seedLanguage: "", refreshFromHeight: 0 });
+  const ledger = { state, ...tables };
+  const owned = await ownOutputs();
+  const told = (offset: number, count: number, total?: number) => {
+    const outputs = owned.slice(offset, offset + count);
+    applyChange(ledger, { kind: "importedOutputs", offset, outputs, ...(total !== undefined && { total }) });
+    return [state.outputs.length, state.requestedFrom];
+  };
+  assert.deepEqual(told(0, 2, 5), [2, 0]);
+  assert.deepEqual(told(2, 3, 5), [5, 0], "the key images of both parts are wanted");
+  assert.deepEqual(told(1, 2, 5), [5, 0], "others stay");
+  assert.deepEqual(told(0, 3, 4), [4, 0]);
+  assert.deepEqual(told(0, 3), [3, 0], "a journal of before, whose parts were the last");
+  assert.equal(tables.byOneTimeKey.size, 3);
+});
+
 test("an output in a place no chain has is not imported: nothing that lists outputs could tell it", async () => {
-  const [output] = exportOutputs(await ownOutputs(), { offset: 0, requestedFrom: 0 }).outputs;
+  const [output] = exportOutputs(await ownOutputs(), { offset: 0, count: 1, requestedFrom: 0 }).outputs;
   const importAt = (globalIndex: bigint) => importOutput({ ...output!, globalIndex }, finder).globalIndex;
   assert.equal(importAt(2n ** 53n - 1n), 2n ** 53n - 1n);
   assert.throws(() => importAt(2n ** 53n), /impossible index/);

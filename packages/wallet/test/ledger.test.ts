@@ -12,7 +12,7 @@ import {
   transferOf,
 } from "../src/history/transfers.ts";
 import { createLedger, type Ledger } from "../src/ledger.ts";
-import { incomingFromPool, outgoingFromPool } from "../src/scan/apply-pool.ts";
+import { incomingFromPool, outgoingFromPool, spendsFromPool } from "../src/scan/apply-pool.ts";
 import type { OutgoingPayment } from "../src/state.ts";
 
 const bytes = (value: number) => new Uint8Array(32).fill(value);
@@ -226,9 +226,82 @@ test("a payment is given up once it has been missing for some minutes, and found
 function lookAtPool(ledger: Ledger, waiting: readonly ScannedTransaction[], seconds = 2_000_000): void {
   const found = waiting.map((each) => ({ transaction: each, doubleSpendSeen: false }));
   const picture = { ids: waiting.map(({ txHash }) => toHex(txHash)), found };
+  for (const change of spendsFromPool(ledger, picture, seconds)) applyChange(ledger, change);
   applyChange(ledger, { kind: "pool", payments: incomingFromPool(ledger, picture, seconds) });
   for (const change of outgoingFromPool(ledger, picture, seconds)) applyChange(ledger, change);
 }
+
+test("what another copy of the seed spends is pending while it waits in the pool", () => {
+  const ledger = newLedger();
+  mine(ledger, 5, transaction(1, 5, { received: [output({ key: 1, amount: 100n })] }));
+  const change = output({ key: 2, amount: 60n });
+  const toOther = output({ key: 3, amount: 10n, major: 1 });
+  const spend = transaction(9, 0, { spends: [1], received: [change, toOther], fee: 5n });
+  lookAtPool(ledger, [spend]);
+  const [seen] = ledger.state.outgoing.values();
+  const { state, amountIn, amountOut, change: back, blob } = seen!;
+  assert.deepEqual(
+    { state, amountIn, amountOut, back, blob },
+    { state: "pending", amountIn: 100n, amountOut: 95n, back: 60n, blob: undefined },
+  );
+  assert.deepEqual(balance(ledger, 50), { balance: 60n, unlocked: 0n });
+  assert.deepEqual(
+    ledger.state.pool.map(({ amount, subaddress }) => [amount, subaddress.major]),
+    [[10n, 1]],
+  );
+  lookAtPool(ledger, [spend]);
+  assert.equal(ledger.state.outgoing.size, 1);
+  mine(ledger, 51, { ...spend, height: 51 });
+  assert.equal(seen!.state, "pending", "what was seen is not changed in place");
+  assert.equal([...ledger.state.outgoing.values()][0]!.state, "confirmed");
+  lookAtPool(ledger, [transaction(10, 0, { spends: [1] })]);
+  assert.equal(ledger.state.outgoing.size, 1, "what a block has spent is not spent again");
+  mine(ledger, 51);
+  assert.equal(ledger.state.outgoing.size, 0, "the chain is all that told of it");
+  assert.deepEqual(balance(ledger, 60), { balance: 100n, unlocked: 100n });
+  lookAtPool(ledger, [spend]);
+  assert.deepEqual(balance(ledger, 60), { balance: 60n, unlocked: 0n });
+  applyChange(ledger, { kind: "reset", hard: false });
+  assert.equal(ledger.state.outgoing.size, 0, "it is seen again where it still waits");
+});
+
+test("a payment made here is not counted once more when it is seen in the pool", () => {
+  const ledger = newLedger();
+  mine(ledger, 5, transaction(1, 5, { received: [output({ key: 1, amount: 100n })] }));
+  applyChange(ledger, { kind: "outgoing", payment: payment(9), txKeys: [bytes(1)] });
+  lookAtPool(ledger, [
+    transaction(9, 0, { spends: [1], received: [output({ key: 2, amount: 60n })], fee: 5n }),
+  ]);
+  const [own, ...others] = ledger.state.outgoing.values();
+  assert.deepEqual(others, []);
+  assert.deepEqual([own!.state, own!.destinations.length, own!.blob?.length], ["pending", 1, 3]);
+  assert.deepEqual(balance(ledger, 50), { balance: 60n, unlocked: 0n });
+  assert.deepEqual(ledger.state.pool, []);
+});
+
+test("of a payment whose inputs are not all known no amount is below zero", () => {
+  const ledger = newLedger();
+  mine(ledger, 5, transaction(1, 5, { received: [output({ key: 1, amount: 3n })] }));
+  const spend = transaction(9, 0, {
+    spends: [1, 77],
+    received: [output({ key: 2, amount: 60n })],
+    fee: 5n,
+  });
+  lookAtPool(ledger, [spend]);
+  mine(ledger, 20, { ...spend, height: 20 });
+  const [out] = described(listOutgoing, { state: ledger.state, now: now(21) });
+  assert.deepEqual([out?.amount, out?.fee], [0n, 3n]);
+});
+
+test("what another copy of the seed spent is free again once it has left the pool", () => {
+  const ledger = newLedger();
+  mine(ledger, 5, transaction(1, 5, { received: [output({ key: 1, amount: 100n })] }));
+  lookAtPool(ledger, [transaction(9, 0, { spends: [1], fee: 5n })], 1000);
+  assert.deepEqual(balance(ledger, 50), { balance: 0n, unlocked: 0n });
+  lookAtPool(ledger, [], 1100);
+  lookAtPool(ledger, [], 1600);
+  assert.deepEqual(balance(ledger, 50), { balance: 100n, unlocked: 100n });
+});
 
 test("of outputs of the pool with one key only the greatest counts", () => {
   const ledger = newLedger();
@@ -251,6 +324,11 @@ test("a soft reset keeps transaction keys, notes and what still waits; a hard on
   assert.deepEqual([ledger.state.outputs.length, ledger.state.height, ledger.state.outgoing.size], [0, 1, 1]);
   mine(ledger, 5, transaction(1, 5, { received: [output({ key: 1, amount: 100n })] }));
   assert.deepEqual(balance(ledger, 50), { balance: 0n, unlocked: 0n }, "its input is still held");
+  const context = { state: ledger.state, now: now(50) };
+  assert.deepEqual(described(listUnconfirmed, context), []);
+  lookAtPool(ledger, [transaction(9, 0, { spends: [1], fee: 5n })]);
+  const [again, ...others] = described(listUnconfirmed, context);
+  assert.deepEqual([again!.kind, again!.destinations, others], ["pending", [], []]);
   assert.deepEqual([ledger.state.txKeys.size, ledger.state.notes.size], [1, 1]);
   applyChange(ledger, { kind: "reset", hard: true });
   assert.deepEqual([ledger.state.txKeys.size, ledger.state.notes.size], [0, 0]);

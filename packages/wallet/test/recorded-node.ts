@@ -18,9 +18,12 @@ import {
 } from "@anulo/protocol";
 import { createRpcServer, daemon, implementFor } from "@anulo/rpc";
 
-const folder = new URL("../../../testkit/fixtures/golden/", import.meta.url);
+const fixtures = new URL("../../../testkit/fixtures/", import.meta.url);
 
-function readFixture(name: string): unknown {
+type Release = "0.18.0" | "0.18.5";
+
+function readFixture(name: string, release: Release = "0.18.0"): unknown {
+  const folder = new URL(release === "0.18.0" ? "golden/" : "golden-0.18.5/", fixtures);
   return JSON.parse(gunzipSync(readFileSync(new URL(name, folder))).toString("utf8"));
 }
 
@@ -32,6 +35,11 @@ type State = {
 };
 export const recorded = readFixture("state.json.gz") as State;
 
+/** The wallets with which a release was recorded, by name. */
+export function recordedWallets(release: Release): State["wallets"] {
+  return (readFixture("state.json.gz", release) as State).wallets;
+}
+
 type Step = {
   readonly id: string;
   readonly to: string;
@@ -39,8 +47,8 @@ type Step = {
   readonly answer: { readonly json?: unknown };
 };
 /** Steps of one recorded group; amounts of the chain fit a double exactly only as text, so compare formatted values. */
-export function recordedSteps(group: string): readonly Step[] {
-  return (readFixture(`${group}.json.gz`) as { steps: Step[] }).steps;
+export function recordedSteps(group: string, release?: Release): readonly Step[] {
+  return (readFixture(`${group}.json.gz`, release) as { steps: Step[] }).steps;
 }
 
 type Entry = {
@@ -86,8 +94,28 @@ export function forkedChain(height: number, unlockTime?: bigint): Entry[] {
   return chain;
 }
 
+/** The chain with one more block, of these transactions; its reward goes where the last one went. */
+export function withBlock(chain: readonly Entry[], transactions: readonly Transaction[]): Entry[] {
+  const { block, id: previousId } = chain.at(-1)!;
+  const { minerTransaction, header } = block;
+  const inputs = [{ type: "generation" as const, height: chain.length }];
+  const prefix = { ...minerTransaction.prefix, inputs };
+  const next: Block = {
+    header: { ...header, previousId },
+    minerTransaction: { ...minerTransaction, prefix },
+    transactionHashes: transactions.map((tx) => transactionHash(tx)),
+  };
+  return [...chain, entryOf(next, transactions)];
+}
+
 /** What its pool holds at first. */
 export const recordedPool = recorded.pool.map((hex) => readTransaction(fromHex(hex)));
+
+/** Ids of the transactions of the pool by the wallets that have sent them; to those restored here, other copies. */
+export const sentBy = {
+  a: "b58ed0194f8d5026934116d6e352a1f41b20deccb5eb871d86e449d943e9be73",
+  b: "61ce1dfd404be2b68f442e61a8bc6a2794821082352135208c41c50739ab228a",
+} as const;
 
 export type RecordedNode = {
   readonly url: string;

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { IDENTITY } from "@anulo/crypto";
-import { decode, encode, paymentIdNonce, writeExtra } from "@anulo/protocol";
+import { decode, encode, paymentIdNonce, toHex, writeExtra } from "@anulo/protocol";
 import { describeSet } from "../src/cold-signing/describe-set.ts";
 import { forSigner, previewOf } from "../src/cold-signing/prepare-unsigned.ts";
 import { readConstruction } from "../src/cold-signing/sign-set.ts";
@@ -75,9 +75,19 @@ for (const changeAmount of [200n, 0n]) {
       read.inputs.map(({ keyImage, subaddress, mask }) => ({ keyImage, subaddress, mask })),
       inputs.map(({ keyImage, subaddress, mask }) => ({ keyImage, subaddress, mask })),
     );
-    const { desc } = describeSet([data], "regtest");
+    const { desc } = describeSet([{ data }], "regtest");
     assert.equal(desc[0]!.payment_id, "0102030405060708");
     assert.deepEqual([desc[0]!.fee, desc[0]!.change_amount, desc[0]!.ring_size], [100n, changeAmount, 16]);
+    assert.deepEqual(
+      desc[0]!.sources,
+      inputs.map((input, at) => {
+        const { members, realIndex } = ringed.rings[at]!;
+        const { key, commitment } = members[realIndex]!;
+        const pubkey = toHex(key) + toHex(commitment);
+        return { amount: input.amount, global_index: input.globalIndex, rct: true, pubkey };
+      }),
+    );
+    assert.equal(desc[0]!.weight, undefined, "nothing is there to be weighed");
     assert.equal(desc[0]!.dummy_outputs, changeAmount === 0n ? 1 : 0);
     assert.deepEqual(
       desc[0]!.recipients.map(({ amount }) => amount),
@@ -90,12 +100,12 @@ for (const changeAmount of [200n, 0n]) {
 test("a set of inputs without number is described, or refused, not choked on", () => {
   const data = handedOut(ringedTo(200n));
   const sources = Array.from({ length: 300_000 }, () => data.sources[0]!);
-  assert.equal(describeSet([{ ...data, sources }], "regtest").desc[0]!.ring_size, 16);
+  assert.equal(describeSet([{ data: { ...data, sources } }], "regtest").desc[0]!.ring_size, 16);
 });
 
 test("a set is read back as it was written", () => {
-  const newOutputs = { pairSize: 2, offset: 7, outputs: [] };
-  const set = { version: 1, transactions: [handedOut(ringedTo(200n))], newOutputs };
+  const newOutputs = { offset: 7, total: 7, outputs: [] };
+  const set = { version: 2, transactions: [handedOut(ringedTo(200n))], newOutputs };
   assert.deepEqual(decode(unsignedKind.codec, encode(unsignedKind.codec, set)), set);
 });
 
@@ -156,11 +166,21 @@ test("the signer refuses whatever isn't true, or isn't good for it", () => {
 test("a description refuses change that contradicts the outputs", () => {
   const data = handedOut(ringedTo(200n));
   const refused = (transactions: ConstructionData[]) =>
-    assert.throws(() => describeSet(transactions, "regtest"), WalletRefusal);
+    assert.throws(
+      () =>
+        describeSet(
+          transactions.map((each) => ({ data: each })),
+          "regtest",
+        ),
+      WalletRefusal,
+    );
   refused([{ ...data, change: { ...data.change, spendPublic: bob.viewPublic } }]);
   refused([{ ...data, change: { ...data.change, amount: 5000n } }]);
   refused([data, { ...data, change: { ...data.change, ...receiverOf(bob), isSubaddress: 0 } }]);
+  const [first, second] = data.sources;
+  refused([{ ...data, sources: [{ ...first!, realOutput: 16n }, second!] }]);
+  refused([{ ...data, sources: [first!, { ...second!, realOutput: 2n ** 64n - 1n }] }]);
   const long = { ...data, extra: writeExtra([paymentIdNonce(new Uint8Array(32).fill(7))]) };
-  assert.equal(describeSet([long], "regtest").desc[0]!.payment_id, "07".repeat(32));
+  assert.equal(describeSet([{ data: long }], "regtest").desc[0]!.payment_id, "07".repeat(32));
   assert.deepEqual(describeSet([], "regtest").desc, []);
 });

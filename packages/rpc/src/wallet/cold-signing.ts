@@ -1,5 +1,5 @@
 import { costs } from "../costs.ts";
-import { filled, list, object, or, zero } from "../schema/composites.ts";
+import { filled, list, object, optional, or, zero } from "../schema/composites.ts";
 import { flag, hash, hex, text, u64, uint, uint32 } from "../schema/scalars.ts";
 import { onOwnWallet, walletMethod } from "./fields.ts";
 
@@ -13,6 +13,8 @@ const described = {
   fee: u64,
   recipients,
 };
+
+const source = object({ amount: u64, global_index: u64, rct: flag, pubkey: hex });
 
 const signedKeyImage = object({ key_image: hash, signature: hex });
 
@@ -51,7 +53,9 @@ export const coldSigning = {
           extra: hex,
           payment_id: text,
           ring_size: uint32,
+          sources: list(source),
           unlock_time: u64,
+          weight: optional(uint),
         }),
       ),
       summary: object(described),
@@ -61,8 +65,8 @@ export const coldSigning = {
     name: "export_outputs",
     cost: costs.large,
     reads: true,
-    summary: "Outputs for the wallet that holds the spend key.",
-    params: object({ all: zero(flag) }),
+    summary: "Outputs for the wallet that holds the spend key: those it was not given yet, or a part of all.",
+    params: object({ all: zero(flag), start: or(uint32, 0), count: or(uint32, 0xffff_ffff) }),
     result: object({ outputs_data_hex: hex }),
   }),
   importOutputs: walletMethod({

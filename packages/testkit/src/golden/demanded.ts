@@ -8,6 +8,7 @@ import { httpRules } from "./rules/http.ts";
 import { lists } from "./rules/lists.ts";
 import { mended } from "./rules/mended.ts";
 import { multisig } from "./rules/multisig.ts";
+import { secondCopy } from "./rules/second-copy.ts";
 import { switches } from "./rules/switches.ts";
 import { todays } from "./rules/todays.ts";
 
@@ -21,6 +22,7 @@ export type Demanded = {
 /** Every difference from the recordings that is meant to be, in the order in which they apply. */
 export const rules: readonly Rule[] = [
   ...todays,
+  ...secondCopy,
   ...mended,
   ...multisig,
   ...httpRules,
@@ -42,7 +44,10 @@ const alsoVolatile: readonly { readonly id: RegExp; readonly paths: readonly str
     paths: [
       ".json.result.amount_list[]",
       ".json.result.amounts_by_dest_list[].amounts[]",
+      ".json.result.fee_list[]",
+      ".json.result.spent_key_images_list[].key_images",
       ".json.result.spent_key_images_list[].key_images[]",
+      ".json.result.weight_list[]",
     ],
   },
   {

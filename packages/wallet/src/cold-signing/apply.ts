@@ -9,8 +9,9 @@ import { isImported } from "./exported-outputs.ts";
 type Change<K extends WalletChange["kind"]> = Extract<WalletChange, { kind: K }>;
 
 /** Puts imported outputs in their places; what a scan has found stays as it is. */
-export function applyImportedOutputs(ledger: Ledger, { offset, outputs }: Change<"importedOutputs">): void {
+export function applyImportedOutputs(ledger: Ledger, change: Change<"importedOutputs">): void {
   const { state } = ledger;
+  const { offset, outputs, total = offset + outputs.length } = change;
   for (const [i, imported] of outputs.entries()) {
     const known = state.outputs[offset + i];
     if (known !== undefined && equalBytes(known.oneTimeKey, imported.oneTimeKey)) continue;
@@ -19,12 +20,13 @@ export function applyImportedOutputs(ledger: Ledger, { offset, outputs }: Change
     indexOutput(ledger, output);
     coverSubaddress(state, output.subaddress);
   }
-  while (state.outputs.length > offset + outputs.length && isImported(state.outputs.at(-1)!)) {
+  while (state.outputs.length > total && isImported(state.outputs.at(-1)!)) {
     const gone = state.outputs.pop()!;
     ledger.byOneTimeKey.delete(toHex(gone.oneTimeKey));
     if (gone.keyImage !== undefined) ledger.byKeyImage.delete(toHex(gone.keyImage));
   }
-  state.requestedFrom = offset;
+  // Parts come one after the other: the key images of all of them are wanted.
+  state.requestedFrom = Math.min(state.requestedFrom ?? offset, offset);
 }
 
 function applyStatus(output: OwnedOutput, status: SpentStatus): void {

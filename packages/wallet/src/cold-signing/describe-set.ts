@@ -9,7 +9,7 @@ import {
 } from "@anulo/protocol";
 import { WalletRefusal } from "../refusal.ts";
 import type { NetworkName } from "../state.ts";
-import type { ConstructionData, DestinationValue } from "../transfer/metadata.ts";
+import type { ConstructionData, DestinationValue, SourceValue } from "../transfer/metadata.ts";
 import { sum } from "../transfer/plan.ts";
 
 type Paid = { readonly address: string; amount: bigint };
@@ -63,7 +63,15 @@ function payments(data: ConstructionData, network: NetworkName): Map<string, Pai
   return paid;
 }
 
-function describeOne(data: ConstructionData, network: NetworkName, changeAddress: string) {
+/** The output that is spent, with its key and commitment as one text of 128 digits. */
+function describeSource({ outputs, realOutput, amount, rct }: SourceValue) {
+  const real = realOutput < outputs.length ? outputs[Number(realOutput)] : undefined;
+  if (real === undefined) throw refusal("A source's real output is not in its ring");
+  const pubkey = toHex(real.key) + toHex(real.commitment);
+  return { amount, global_index: real.globalIndex, rct: rct === 1, pubkey };
+}
+
+function describeOne({ data, weight }: Described, network: NetworkName, changeAddress: string) {
   const paid = payments(data, network);
   const recipients = [...paid].filter(([, { amount }]) => amount > 0n);
   const amountIn = sumAmounts(data.sources);
@@ -82,25 +90,31 @@ function describeOne(data: ConstructionData, network: NetworkName, changeAddress
       extra: toHex(data.extra),
       payment_id: paymentIdsOf(data).text,
       ring_size: data.sources.reduce((least, { outputs }) => Math.min(least, outputs.length), 0xffff_ffff),
+      sources: data.sources.map(describeSource),
       unlock_time: data.unlockTime,
+      weight,
     },
   };
 }
 
+/** A transaction to be described; its weight only once there are bytes to weigh. */
+export type Described = { readonly data: ConstructionData; readonly weight?: number | undefined };
+
 /** Descriptions, one a transaction, and their sum. Throws `WalletRefusal` for data that contradict themselves. */
-export function describeSet(transactions: readonly ConstructionData[], network: NetworkName) {
-  const withChange = transactions.filter(({ change }) => change.amount > 0n);
+export function describeSet(transactions: readonly Described[], network: NetworkName) {
+  const all = transactions.map(({ data }) => data);
+  const withChange = all.filter(({ change }) => change.amount > 0n);
   if (new Set(withChange.map(({ change }) => keyOf(change))).size > 1)
     throw refusal("Change goes to more than one address");
-  const [first] = transactions;
+  const [first] = all;
   const { spendPublic, viewPublic } = (withChange[0] ?? first)?.change ?? {};
   const kind = (first?.account ?? 0) > 0 ? "subaddress" : "standard";
   const changeAddress =
     spendPublic && viewPublic ? formatAddress({ kind, spendPublic, viewPublic }, network) : "";
-  const described = transactions.map((data) => describeOne(data, network, changeAddress));
-  const all = new Map<string, Paid>();
+  const described = transactions.map((each) => describeOne(each, network, changeAddress));
+  const paid = new Map<string, Paid>();
   for (const [key, { address, amount }] of described.flatMap(({ recipients }) => recipients))
-    all.set(key, { address, amount: (all.get(key)?.amount ?? 0n) + amount });
+    paid.set(key, { address, amount: (paid.get(key)?.amount ?? 0n) + amount });
   const desc = described.map(({ description }) => description);
   const total = (field: "amount_in" | "amount_out" | "change_amount" | "fee") =>
     sum(desc.map((each) => each[field]));
@@ -112,7 +126,7 @@ export function describeSet(transactions: readonly ConstructionData[], network: 
       change_address: withChange.length > 0 ? changeAddress : "",
       change_amount: total("change_amount"),
       fee: total("fee"),
-      recipients: [...all.values()],
+      recipients: [...paid.values()],
     },
   };
 }

@@ -35,40 +35,50 @@ function firstRequested({ state, isViewOnly }: Wallet): number {
   return Math.min(outputs.length, requestedFrom ?? (isViewOnly ? 0 : outputs.length));
 }
 
-/** Outputs not yet exchanged, or all of them. */
-function outputsToExport(wallet: Wallet, all: boolean): ExportedOutputs {
+/** Outputs from `start` on, or else those not yet exchanged; `count` at most. */
+export function outputsToExport(
+  wallet: Wallet,
+  { start, count = Infinity }: { start?: number; count?: number } = {},
+): ExportedOutputs {
   const requestedFrom = firstRequested(wallet);
-  return exportOutputs(wallet.state.outputs, { offset: all ? 0 : requestedFrom, requestedFrom });
+  return exportOutputs(wallet.state.outputs, { offset: start ?? requestedFrom, count, requestedFrom });
 }
+
+export type ExportOrder = {
+  readonly all: boolean;
+  readonly start: number;
+  readonly count: number;
+  readonly kdfRounds: number | undefined;
+};
 
 /**
- * Outputs for a set of transactions: those not yet exchanged, or else the last one. Given none at all, an original
- * program that signs forgets every output it has imported. Source: wallet2.cpp `sign_tx`.
+ * Outputs not yet exchanged, `count` of them at most, or of all outputs `count` from `start` on, sealed. Throws
+ * `WalletRefusal`. Source: wallet2.cpp `export_outputs`.
  */
-export function outputsForSet(wallet: Wallet): ExportedOutputs {
-  const requestedFrom = firstRequested(wallet);
-  const { outputs } = wallet.state;
-  const offset = Math.max(0, Math.min(requestedFrom, outputs.length - 1));
-  return exportOutputs(outputs, { offset, requestedFrom });
-}
-
-/** The same as `outputsToExport`, sealed. */
 export async function exportSealedOutputs(
   wallet: Wallet,
-  { all, kdfRounds }: { all: boolean; kdfRounds: number | undefined },
+  { all, start, count, kdfRounds }: ExportOrder,
 ): Promise<Uint8Array> {
+  if (count === 0) throw refusal("Nothing requested");
+  if (!all && start > 0) throw refusal("Incremental mode is incompatible with non-zero start");
   const { spendPublic, viewPublic } = wallet.keys;
-  const plain = concatBytes(spendPublic, viewPublic, encode(exportedOutputs, outputsToExport(wallet, all)));
+  const exported = outputsToExport(wallet, all ? { start, count } : { count });
+  const plain = concatBytes(spendPublic, viewPublic, encode(exportedOutputs, exported));
   return seal(OUTPUTS_MAGIC, plain, { keys: { ...wallet.keys, kdfRounds }, random: randomBytes });
 }
 
-/** Takes exported outputs; answers how many the wallet has then. Throws `WalletRefusal`. */
+/**
+ * Takes exported outputs; answers how many the wallet has then. A wallet that has scanned knows its outputs better than
+ * a copy could tell them. Throws `WalletRefusal`. Source: wallet2.cpp `import_outputs`.
+ */
 export async function importOutputs(wallet: Wallet, exported: ExportedOutputs): Promise<number> {
-  const { offset, outputs } = exported;
+  const { offset, total, outputs } = exported;
   const { state } = wallet;
+  if (wallet.hasScanned) throw refusal("Failed to import outputs: Hot wallets cannot import outputs");
   if (wallet.isViewOnly) throw refusal("Failed to import outputs: a view-only wallet can't make key images");
   if (offset > state.outputs.length)
     throw refusal("Imported outputs omit more outputs that we know of. Try using export_outputs all.");
+  if (offset + outputs.length > total) throw refusal("Offset is larger than total outputs");
   await wallet.whenReady();
   const finder = {
     keys: wallet.keys,
@@ -80,7 +90,7 @@ export async function importOutputs(wallet: Wallet, exported: ExportedOutputs): 
     if (known === undefined || isImported(known) || equalBytes(known.oneTimeKey, output.oneTimeKey)) continue;
     throw refusal("Failed to import outputs: they are not those this wallet has found itself");
   }
-  await wallet.importOutputs({ kind: "importedOutputs", offset, outputs: imported });
+  await wallet.importOutputs({ kind: "importedOutputs", offset, total, outputs: imported });
   return state.outputs.length;
 }
 

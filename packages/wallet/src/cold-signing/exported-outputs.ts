@@ -11,6 +11,7 @@ import {
 } from "@anulo/crypto";
 import {
   bytes32,
+  type Codec,
   equalBytes,
   list,
   refine,
@@ -26,31 +27,55 @@ import { oneTimeSecret } from "../scan/scan-transaction.ts";
 import type { OwnedOutput, SubaddressIndex, WalletKeys } from "../state.ts";
 import { isUnspent } from "../unlock.ts";
 
-const exportedOutput = struct()
-  .field(
-    "version",
-    refine(varint, (version) => version === 0, "unknown version"),
-  )
-  .field("oneTimeKey", bytes32)
-  .field("outputIndex", varintBelow(65_536))
-  .field("globalIndex", varint64)
-  .field("txPublicKey", bytes32)
-  .field("flags", uint8)
-  .field("amount", varint64)
-  .field("additionalTxPublicKeys", list(bytes32));
+const outputFields = (version: number) =>
+  struct()
+    .field(
+      "version",
+      refine(varint, (read) => read === version, "unknown version"),
+    )
+    .field("oneTimeKey", bytes32)
+    .field("outputIndex", varintBelow(65_536))
+    .field("globalIndex", varint64)
+    .field("txPublicKey", bytes32)
+    .field("flags", uint8)
+    .field("amount", varint64)
+    .field("additionalTxPublicKeys", list(bytes32));
 
+/** As 0.18.0 writes it. */
+const formerOutput = outputFields(0);
+const exportedOutput = outputFields(1)
+  .field("account", varintBelow(2 ** 32))
+  .field("address", varintBelow(2 ** 32));
+
+/** `account` and `address` are what the exporting wallet says of its own address; the keys tell whether it is so. */
 export type ExportedOutput = TypeOf<typeof exportedOutput>;
 
-/** A run of outputs: `offset` is the place of the first in the wallet's list. The original writes a pair. */
-export const exportedOutputs = struct()
-  .field(
-    "pairSize",
-    refine(varint, (size) => size === 2, "not a pair"),
-  )
-  .field("offset", varint)
-  .field("outputs", list(exportedOutput));
+/** A part of a wallet's outputs: the place of the first in its list, how many the list has, and the part. */
+export type ExportedOutputs = {
+  readonly offset: number;
+  readonly total: number;
+  readonly outputs: readonly ExportedOutput[];
+};
 
-export type ExportedOutputs = TypeOf<typeof exportedOutputs>;
+const formerOutputs = list(formerOutput);
+const outputsOfPart = list(exportedOutput);
+
+/** Written as today: three values. 0.18.0 wrote two, without the total: such are read too. */
+export const exportedOutputs: Codec<ExportedOutputs> = {
+  read(reader) {
+    const values = varint.read(reader);
+    if (values !== 2 && values !== 3) throw reader.bad("no list of outputs");
+    const offset = varint.read(reader);
+    if (values === 3) return { offset, total: varint.read(reader), outputs: outputsOfPart.read(reader) };
+    const former = formerOutputs.read(reader);
+    const outputs = former.map((each) => ({ ...each, version: 1, account: 0, address: 0 }));
+    return { offset, total: offset + outputs.length, outputs };
+  },
+  write(writer, { offset, total, outputs }) {
+    for (const value of [3, offset, total]) varint.write(writer, value);
+    outputsOfPart.write(writer, [...outputs]);
+  },
+};
 
 const FLAGS = { spent: 1, frozen: 2, rct: 4, keyImageKnown: 8, keyImageRequested: 16 } as const;
 
@@ -64,16 +89,22 @@ function flagsOf(output: OwnedOutput, isRequested: boolean): number {
   );
 }
 
-/** The outputs from `offset` on. Only the public key that made the derivation is given, main or additional. */
-export function exportOutputs(
-  outputs: readonly OwnedOutput[],
-  { offset, requestedFrom }: { offset: number; requestedFrom: number },
-): ExportedOutputs {
+/** Which outputs to export: `count` of them from `offset` on. */
+export type ExportedPart = {
+  readonly offset: number;
+  readonly count: number;
+  /** Place of the first whose key image is wanted. */
+  readonly requestedFrom: number;
+};
+
+/** Only the public key that made the derivation is given, main or additional. */
+export function exportOutputs(outputs: readonly OwnedOutput[], part: ExportedPart): ExportedOutputs {
+  const { offset, count, requestedFrom } = part;
   return {
-    pairSize: 2,
     offset,
-    outputs: outputs.slice(offset).map((output, i) => ({
-      version: 0,
+    total: outputs.length,
+    outputs: outputs.slice(offset, offset + count).map((output, i) => ({
+      version: 1,
       oneTimeKey: output.oneTimeKey,
       outputIndex: output.outputIndex,
       globalIndex: output.globalIndex,
@@ -81,6 +112,8 @@ export function exportOutputs(
       flags: flagsOf(output, offset + i >= requestedFrom || output.keyImage === undefined),
       amount: output.amount,
       additionalTxPublicKeys: [],
+      account: output.subaddress.major,
+      address: output.subaddress.minor,
     })),
   };
 }
@@ -94,13 +127,12 @@ export type Finder = {
 /** Scalar 1 stands for a mask that is not known. */
 const UNKNOWN_MASK = Uint8Array.of(1, ...new Uint8Array(31));
 
+/** What is needed of an exported output, wherever it comes from. */
+export type ToldOutput = Omit<ExportedOutput, "version" | "account" | "address">;
+
 type Recognised = Pick<OwnedOutput, "txPublicKey" | "subaddress" | "keyImage">;
 
-function recognise(
-  exported: ExportedOutput,
-  txPublicKey: Uint8Array,
-  finder: Finder,
-): Recognised | undefined {
+function recognise(exported: ToldOutput, txPublicKey: Uint8Array, finder: Finder): Recognised | undefined {
   const { oneTimeKey, outputIndex } = exported;
   const derivation = generateKeyDerivation(txPublicKey, finder.keys.viewSecret);
   try {
@@ -122,7 +154,7 @@ function recognise(
 const MOST_OUTPUTS = BigInt(Number.MAX_SAFE_INTEGER);
 
 /** An exported output as one of ours. Throws `WalletRefusal` when it isn't. */
-export function importOutput(exported: ExportedOutput, finder: Finder): OwnedOutput {
+export function importOutput(exported: ToldOutput, finder: Finder): OwnedOutput {
   const { oneTimeKey, outputIndex, globalIndex, amount, flags, additionalTxPublicKeys } = exported;
   if (globalIndex > MOST_OUTPUTS)
     throw new WalletRefusal("UNKNOWN_ERROR", "Failed to import outputs: one of them has an impossible index");

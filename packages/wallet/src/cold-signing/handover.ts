@@ -4,7 +4,7 @@ import { WalletRefusal } from "../refusal.ts";
 import type { PendingTransaction } from "../transfer/metadata.ts";
 import { submitPending } from "../transfer/transfers.ts";
 import type { Wallet } from "../wallet.ts";
-import { outputsForSet } from "./exchange.ts";
+import { outputsToExport } from "./exchange.ts";
 import { forSigner } from "./prepare-unsigned.ts";
 import { sealSet, signedKind, unsealSet, unsignedKind } from "./tx-sets.ts";
 
@@ -17,9 +17,9 @@ export function unsignedSetOf(
   kdfRounds: Rounds,
 ): Promise<Uint8Array> {
   const set = {
-    version: 1,
+    version: 2,
     transactions: pending.map(forSigner),
-    newOutputs: outputsForSet(wallet),
+    newOutputs: outputsToExport(wallet),
   };
   return sealSet(unsignedKind, set, { ...wallet.keys, kdfRounds });
 }

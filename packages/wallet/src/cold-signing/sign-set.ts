@@ -76,7 +76,7 @@ function inputOf(source: Source, finder: Finder): OwnedOutput {
   const { txPublicKey, additionalTxPublicKeys, amount, mask } = source;
   if (source.outputIndex > MAX_OUTPUT_INDEX) throw refusal("an output index is too large");
   const outputIndex = Number(source.outputIndex);
-  const exported = { version: 0, oneTimeKey: member.key, outputIndex, txPublicKey, additionalTxPublicKeys };
+  const exported = { oneTimeKey: member.key, outputIndex, txPublicKey, additionalTxPublicKeys };
   const owned = importOutput({ ...exported, globalIndex: member.globalIndex, flags: 0, amount }, finder);
   if (!equalBytes(commit(mask, amount), member.commitment))
     throw refusal("an amount does not open its commitment");
@@ -225,7 +225,8 @@ function pendingFor(data: ConstructionData, signed: SignedTransaction): PendingT
 export type SigningResult = { readonly set: SignedSet; readonly signed: readonly SignedTransaction[] };
 
 async function signAll(wallet: Wallet, set: UnsignedSet, finder: Finder): Promise<SigningResult> {
-  await importOutputs(wallet, set.newOutputs);
+  // A wallet that scans knows its outputs better than the set could tell.
+  if (set.newOutputs.outputs.length > 0 && !wallet.hasScanned) await importOutputs(wallet, set.newOutputs);
   const signed: SignedTransaction[] = [];
   for (const data of set.transactions) {
     const { ringed, change } = readConstruction(data, finder);

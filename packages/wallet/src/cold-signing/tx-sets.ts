@@ -21,8 +21,12 @@ import { magicOf, type SealKeys, seal, unseal } from "./sealed.ts";
 
 const exactly = (value: number, reason: string) => refine(varint, (read) => read === value, reason);
 
+/** 0.18.0 writes version 1, whose outputs have no total. */
 const unsignedSet = struct()
-  .field("version", exactly(1, "unknown version"))
+  .field(
+    "version",
+    refine(varint, (read) => read === 1 || read === 2, "unknown version"),
+  )
   .field("transactions", list(constructionData))
   .field("newOutputs", exportedOutputs);
 

@@ -173,7 +173,8 @@ function outgoingTransfer(
 ): Transfer {
   const { amountIn, amountOut, change, unlockTime, account, height } = payment;
   const fee = amountIn - amountOut;
-  const amount = amountIn - change - fee;
+  // Of a payment whose inputs are not all known more may come back than was seen to leave.
+  const amount = amountOut > change ? amountOut - change : 0n;
   const depth = confirmations({ kind, height, amount, unlockTime }, context);
   return {
     kind,

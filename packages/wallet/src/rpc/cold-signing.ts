@@ -1,5 +1,5 @@
 /** Signing away from the network. Declarations: @anulo/rpc wallet/cold-signing. */
-import { fromHex, toHex } from "@anulo/protocol";
+import { BadBytes, fromHex, toHex, transactionWeight } from "@anulo/protocol";
 import { wallet as declared, implementFor } from "@anulo/rpc";
 import { describeSet } from "../cold-signing/describe-set.ts";
 import {
@@ -38,9 +38,17 @@ async function openUnsigned(wallet: Wallet, hex: string, { options }: WalletServ
 async function describeMultisig(wallet: Wallet, hex: string, { options }: WalletService) {
   const keys = { ...wallet.keys, kdfRounds: options.kdfRounds };
   const set = await unsealMultisigSet(parseHex(hex), keys);
-  if (set === undefined) throw new WalletRefusal("BAD_MULTISIG_TX_DATA", "cannot load multisig_txset");
-  const data = set.transactions.map(({ constructionData }) => constructionData);
-  return describeSet(data, wallet.network);
+  const unreadable = () => new WalletRefusal("BAD_MULTISIG_TX_DATA", "cannot load multisig_txset");
+  if (set === undefined) throw unreadable();
+  try {
+    const described = set.transactions.map(({ constructionData: data, transaction }) => {
+      return { data, weight: transactionWeight(transaction) };
+    });
+    return describeSet(described, wallet.network);
+  } catch (error) {
+    if (error instanceof BadBytes) throw unreadable();
+    throw error;
+  }
 }
 
 export const coldSigningHandlers = implementFor<WalletContext>()(declared.coldSigning, {
@@ -68,11 +76,14 @@ export const coldSigningHandlers = implementFor<WalletContext>()(declared.coldSi
       throw new WalletRefusal("UNKNOWN_ERROR", "no txset provided");
     if (unsigned_txset === "") return describeMultisig(wallet, multisig_txset, service);
     const { transactions } = await openUnsigned(wallet, unsigned_txset, service);
-    return describeSet(transactions, wallet.network);
+    return describeSet(
+      transactions.map((data) => ({ data })),
+      wallet.network,
+    );
   },
-  async exportOutputs({ all }, { opened: { wallet }, service }) {
+  async exportOutputs(part, { opened: { wallet }, service }) {
     const { kdfRounds } = service.options;
-    return { outputs_data_hex: toHex(await exportSealedOutputs(wallet, { all, kdfRounds })) };
+    return { outputs_data_hex: toHex(await exportSealedOutputs(wallet, { ...part, kdfRounds })) };
   },
   importOutputs: ({ outputs_data_hex }, { opened: { wallet }, service }) =>
     wallet.exclusively(async () => {

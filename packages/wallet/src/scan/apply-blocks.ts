@@ -72,9 +72,13 @@ export function applyTransaction(ledger: Ledger, transaction: ScannedTransaction
 
 /** What becomes of the receipts: of a transaction that spends they are change, else income. */
 function settle(ledger: Ledger, transaction: ScannedTransaction, receipts: Map<string, Receipt>): void {
-  const spent = spend(ledger, transaction);
-  const fee = transaction.fee ?? (spent.amount > 0n ? spent.amount - transaction.publicAmountOut : 0n);
-  if (spent.amount > 0n) confirmOutgoing(ledger.state, { transaction, spent, fee, receipts });
+  const spent = spentBy(ledger, transaction);
+  for (const output of spent.outputs) {
+    output.spentHeight = transaction.height;
+    output.pendingSpend = undefined;
+  }
+  const fee = feeOf(transaction, spent);
+  if (spent.amount > 0n) confirmOutgoing(ledger.state, { transaction, spent, receipts });
   // History is read newest first; inside a transaction the first output then still comes first.
   for (const receipt of [...receipts.values()].reverse()) {
     if (receipt.index.major === spent.account) continue; // change, or a payment inside the account
@@ -232,15 +236,15 @@ export function coverSubaddress({ accounts }: WalletState, { major, minor }: Sub
   while (addresses.length <= minor) addresses.push({ label: "" });
 }
 
-type Spent = { amount: bigint; account: number | undefined; minors: number[] };
+type Spent = { amount: bigint; account: number | undefined; minors: number[]; outputs: OwnedOutput[] };
 
-function spend(ledger: Ledger, transaction: ScannedTransaction): Spent {
-  const spent: Spent = { amount: 0n, account: undefined, minors: [] };
-  for (const input of transaction.inputs) {
-    const output = ledger.byKeyImage.get(toHex(input.keyImage));
+/** What a transaction takes from the wallet, as far as its key images are known. */
+export function spentBy({ byKeyImage }: Ledger, { inputs }: ScannedTransaction): Spent {
+  const spent: Spent = { amount: 0n, account: undefined, minors: [], outputs: [] };
+  for (const input of inputs) {
+    const output = byKeyImage.get(toHex(input.keyImage));
     if (output === undefined) continue;
-    output.spentHeight = transaction.height;
-    output.pendingSpend = undefined;
+    spent.outputs.push(output);
     spent.amount += input.amount > 0n ? input.amount : output.amount;
     spent.account = output.subaddress.major;
     if (!spent.minors.includes(output.subaddress.minor)) spent.minors.push(output.subaddress.minor);
@@ -249,35 +253,48 @@ function spend(ledger: Ledger, transaction: ScannedTransaction): Spent {
   return spent;
 }
 
-/** Source: wallet2.cpp `process_unconfirmed`, `process_outgoing`. */
-function confirmOutgoing(
-  state: WalletState,
-  seen: { transaction: ScannedTransaction; spent: Spent; fee: bigint; receipts: Map<string, Receipt> },
-): void {
-  const { transaction, spent, fee, receipts } = seen;
-  const id = toHex(transaction.txHash);
-  let change = 0n;
-  for (const { index, amount } of receipts.values()) if (index.major === spent.account) change += amount;
-  const payment: OutgoingPayment = state.outgoing.get(id) ?? {
-    txHash: transaction.txHash,
-    state: "confirmed",
+/** Version 1 tells the fee only by what comes in and what goes out. */
+function feeOf({ fee, publicAmountOut }: ScannedTransaction, { amount }: Spent): bigint {
+  return fee ?? (amount > publicAmountOut ? amount - publicAmountOut : 0n);
+}
+
+/** A payment of which only its transaction tells. `change`: what of it comes back to the account that pays. */
+export function paymentSeen(transaction: ScannedTransaction, spent: Spent, change: bigint): OutgoingPayment {
+  const { txHash, inputs, unlockTime, height, timestamp } = transaction;
+  const fee = feeOf(transaction, spent);
+  return {
+    txHash,
+    state: "pending",
     blob: undefined,
     amountIn: spent.amount,
-    amountOut: spent.amount - fee,
+    // Inputs whose key images are not known may have paid the fee.
+    amountOut: spent.amount > fee ? spent.amount - fee : 0n,
     change,
     destinations: [],
     paymentId: new Uint8Array(32),
     account: spent.account ?? 0,
     subaddressIndices: spent.minors,
-    keyImages: transaction.inputs.map(({ keyImage }) => keyImage),
-    unlockTime: transaction.unlockTime,
-    createdAt: 0,
-    timestamp: 0,
-    height: 0,
+    keyImages: inputs.map(({ keyImage }) => keyImage),
+    unlockTime,
+    createdAt: timestamp,
+    timestamp,
+    height,
   };
+}
+
+/** Source: wallet2.cpp `process_unconfirmed`, `process_outgoing`. */
+function confirmOutgoing(
+  state: WalletState,
+  seen: { transaction: ScannedTransaction; spent: Spent; receipts: Map<string, Receipt> },
+): void {
+  const { transaction, spent, receipts } = seen;
+  const id = toHex(transaction.txHash);
+  let change = 0n;
+  for (const { index, amount } of receipts.values()) if (index.major === spent.account) change += amount;
+  const payment = state.outgoing.get(id) ?? { ...paymentSeen(transaction, spent, change), createdAt: 0 };
   const { height, timestamp } = transaction;
   // All of it came back to the account that paid: shown as a payment of nothing rather than of everything.
-  const all = spent.amount === change + fee;
+  const all = spent.amount === change + feeOf(transaction, spent);
   state.outgoing.set(id, { ...payment, state: "confirmed", height, timestamp, ...(all ? { change } : {}) });
 }
 

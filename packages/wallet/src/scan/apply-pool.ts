@@ -1,9 +1,9 @@
 /** Brings the wallet's unconfirmed payments in line with what waits in the node's pool. */
-import { toHex } from "@anulo/protocol";
+import { sumAmounts, toHex } from "@anulo/protocol";
 import type { WalletChange } from "../changes.ts";
 import type { Ledger } from "../ledger.ts";
 import type { OutgoingState, PoolPayment, WalletState } from "../state.ts";
-import { poolPayments } from "./apply-blocks.ts";
+import { paymentSeen, poolPayments, spentBy } from "./apply-blocks.ts";
 import type { OwnTransaction, PoolPicture } from "./messages.ts";
 
 /**
@@ -28,11 +28,28 @@ export function incomingFromPool(ledger: Ledger, picture: PoolPicture, seconds: 
   });
 }
 
-/** The unconfirmed transactions of a wallet, for a look at the pool. */
+/** The unconfirmed transactions that were made here, for a look at the pool. */
 export function ownInPool({ outgoing }: Readonly<WalletState>): OwnTransaction[] {
   const own: OwnTransaction[] = [];
-  for (const [id, { state, blob }] of outgoing) if (state !== "confirmed") own.push({ id, blob });
+  for (const [id, { state, blob }] of outgoing)
+    if (state !== "confirmed" && blob !== undefined) own.push({ id, blob });
   return own;
+}
+
+/**
+ * Payments of the pool that spend outputs of the wallet and were not made here, such as those of another copy of its
+ * seed; `seconds` since 1970 is when they are first seen. Source: wallet2.cpp `process_new_transaction`.
+ */
+export function spendsFromPool(ledger: Ledger, { found }: PoolPicture, seconds: number): WalletChange[] {
+  return found.flatMap(({ transaction }): WalletChange[] => {
+    if (ledger.state.outgoing.has(toHex(transaction.txHash))) return [];
+    const spent = spentBy(ledger, transaction);
+    // What a block spends is not spent once more.
+    if (spent.amount === 0n || spent.outputs.some(({ spentHeight }) => spentHeight !== undefined)) return [];
+    const back = transaction.received.filter(({ subaddress }) => subaddress.major === spent.account);
+    const payment = paymentSeen({ ...transaction, timestamp: seconds }, spent, sumAmounts(back));
+    return [{ kind: "outgoing", payment, txKeys: [] }];
+  });
 }
 
 /** How the pool moves the wallet's own unconfirmed payments. Only after the newest block has been scanned. */
@@ -53,7 +70,7 @@ function nextState(
   { isInPool, isLate }: { isInPool: boolean; isLate: boolean },
 ): OutgoingState {
   if (state === "confirmed") return state;
-  if (isInPool) return state === "forgotten" ? state : "pending";
+  if (isInPool) return "pending";
   if (state === "pending") return "missing";
   // `signed`: about to be sent, or the service died before it could be.
   return isLate && state !== "failed" ? "failed" : state;

@@ -1,5 +1,5 @@
 /** Turns transactions into what the wallet keeps of them. */
-import { type ExtraField, encryptedPaymentId, longPaymentId, toHex } from "@anulo/protocol";
+import { type ExtraField, encryptedPaymentId, longPaymentId, type Transaction, toHex } from "@anulo/protocol";
 import type { ScannedOutput, ScannedTransaction } from "../changes.ts";
 import { type Candidate, type Finder, findOutputs } from "./find-outputs.ts";
 import { type RawTransaction, sizeOf, transactionOf } from "./raw-transaction.ts";
@@ -78,7 +78,7 @@ export function pickOwn(
     let concerns = found.length > 0;
     for (; image < end; image++)
       concerns ||= context.knownImages.has(images.slice(64 * image, 64 * image + 64));
-    if (concerns) scanned.push(describe(candidateAt(place), found));
+    if (concerns) scanned.push(describeCandidate(candidateAt(place), found));
   }
   return scanned;
 }
@@ -96,12 +96,24 @@ function learnImages({ knownImages }: ScanContext, received: readonly ScannedOut
   for (const { keyImage } of received) if (keyImage !== undefined) knownImages.add(toHex(keyImage));
 }
 
-/** What the wallet keeps of a transaction that pays it or spends from it. */
-function describe(candidate: Prepared, received: readonly ScannedOutput[]): ScannedTransaction {
+function describeCandidate(candidate: Prepared, received: readonly ScannedOutput[]): ScannedTransaction {
   const { raw, transaction, fields, derivations, mains } = candidate;
+  const lastMain = mains === 0 ? undefined : derivations.subarray(32 * (mains - 1), 32 * mains);
+  const paymentId = paymentIdOf(fields, raw.blockVersion, lastMain);
+  return describe({ raw, transaction }, { received, paymentId });
+}
+
+/** What is kept of a transaction that pays the wallet nothing, to see later whether it spends from it. */
+export function describeUnpaid(raw: RawTransaction): ScannedTransaction {
+  return describe({ raw, transaction: transactionOf(raw) }, { received: [], paymentId: new Uint8Array(32) });
+}
+
+function describe(
+  { raw, transaction }: Pick<Prepared, "raw" | "transaction">,
+  { received, paymentId }: Pick<ScannedTransaction, "received" | "paymentId">,
+): ScannedTransaction {
   const { coinbase, height, timestamp, txHash } = raw;
   const { prefix } = transaction;
-  const lastMain = mains === 0 ? undefined : derivations.subarray(32 * (mains - 1), 32 * mains);
   return {
     txHash,
     txSize: sizeOf(raw, transaction),
@@ -113,13 +125,13 @@ function describe(candidate: Prepared, received: readonly ScannedOutput[]): Scan
       input.type === "key" ? [{ keyImage: input.keyImage, amount: input.amount }] : [],
     ),
     unlockTime: prefix.unlockTime,
-    fee: feeOf(candidate),
+    fee: feeOf(raw, transaction),
     publicAmountOut: publicAmountOut(prefix),
-    paymentId: paymentIdOf(fields, raw.blockVersion, lastMain),
+    paymentId,
   };
 }
 
-function feeOf({ coinbase, transaction: { ringct } }: Candidate): bigint | undefined {
+function feeOf({ coinbase }: RawTransaction, { ringct }: Transaction): bigint | undefined {
   if (coinbase) return 0n;
   if (ringct === undefined) return undefined;
   return ringct.type === 0 ? 0n : ringct.fee;

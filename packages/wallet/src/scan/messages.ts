@@ -10,8 +10,8 @@ import type { KeyRange, Lookahead } from "./subaddress-table.ts";
 
 export type BlocksChange = Extract<WalletChange, { kind: "blocks" }>;
 
-/** An unconfirmed transaction of the wallet: its id (hex), and the whole of it where it was made here. */
-export type OwnTransaction = { readonly id: string; readonly blob: Uint8Array | undefined };
+/** An unconfirmed transaction that was made here: its id (hex), and the whole of it. */
+export type OwnTransaction = { readonly id: string; readonly blob: Uint8Array };
 
 /** One scan, from a point both sides know to the newest block of the node, then the pool. */
 export type ScanTask = {

@@ -87,7 +87,7 @@ async function scan(task: ScanTask, count: number) {
     if (cancelled) return undefined;
   }
   while (unkept > 0) await new Promise<void>((resolve) => (wake = resolve));
-  return picture;
+  return pool.heedFound(picture);
 }
 
 async function look({ daemon: address, own }: Extract<ToWorker, { kind: "pool" }>) {
@@ -146,6 +146,7 @@ port.on("message", (message: ToWorker) => {
     });
   } else if (message.kind === "learn") {
     for (const keyImage of message.keyImages) context?.knownImages.add(toHex(keyImage));
+    pool?.forgetStrangers();
   } else if (message.kind === "cover") {
     void answer(message.id, async () => {
       context?.cover(message.index);

@@ -133,6 +133,8 @@ export const pendingTransaction = struct()
 
 export type SigningAttempt = TypeOf<typeof signingAttempt>;
 export type ConstructionData = TypeOf<typeof constructionData>;
+/** One input with its ring. */
+export type SourceValue = TypeOf<typeof source>;
 export type PendingTransaction = TypeOf<typeof pendingTransaction>;
 
 /** Reads metadata; throws `BadBytes` on anything else, trailing bytes and multisig included. */
@@ -163,7 +165,7 @@ export function destinationValue(to: Receiver & Partial<Destination>): Destinati
   };
 }
 
-function sourceValue(output: OwnedOutput, { members, realIndex }: Ring): TypeOf<typeof source> {
+function sourceValue(output: OwnedOutput, { members, realIndex }: Ring): SourceValue {
   return {
     outputs: members.map(({ globalIndex, key, commitment }) => {
       return { pairSize: 2, globalIndex: BigInt(globalIndex), key, commitment };
@@ -220,7 +222,10 @@ export function pendingOf(signed: SignedTransaction, context: MetadataContext): 
       extra: tx.prefix.extra,
       unlockTime: signed.unlockTime,
       destinations,
-      splitDestinations: outputsOf(signed, { change: context.change, dummy }).map(destinationValue),
+      // Destinations come first, in the same words: signers compare them.
+      splitDestinations: outputsOf(signed, { change: context.change, dummy }).map(
+        (output, i) => (signed.isVisible === true ? undefined : destinations[i]) ?? destinationValue(output),
+      ),
       account: inputs[0]!.subaddress.major,
       subaddressIndices: [...minors].sort((a, b) => a - b),
     },

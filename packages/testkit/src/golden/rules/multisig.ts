@@ -9,6 +9,12 @@ const unreadable = "not a multisig string of the second version";
  */
 export const multisig: readonly Rule[] = [
   {
+    id: /^exchange_multisig_keys:already done$/,
+    release: "0.18.5",
+    why: "exchange_multisig_keys: a wallet that is ready says so, as in 0.18.0",
+    change: (answer) => refused(answer, -28, "This wallet is multisig, and already finalized"),
+  },
+  {
     id: /^make_multisig:(without the flag|bad info|without threshold|threshold is null|without password|password is null)$/,
     why: "make_multisig: an unreadable string is refused in our words; the original shows an error of its library",
     change: (answer) => refused(answer, -1, unreadable),

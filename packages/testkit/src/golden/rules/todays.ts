@@ -110,6 +110,21 @@ const hasPaidLess = (actual: Exact, recorded: Exact): boolean => {
 const isSameOrPaidLess = (actual: Exact, recorded: Exact): boolean =>
   actual === recorded || hasPaidLess(actual, recorded);
 
+const isCount = (value: Exact | undefined): boolean =>
+  typeof value === "bigint" || (typeof value === "number" && Number.isSafeInteger(value) && value >= 0);
+
+/** Outputs that a transaction spends, each with its key and commitment. */
+function areSources(actual: Exact): boolean {
+  if (!Array.isArray(actual) || actual.length === 0) return false;
+  return actual.filter(isExactObject).every(({ amount, global_index, pubkey, rct, ...more }) => {
+    const isKnown = isCount(amount) && isCount(global_index) && rct === true;
+    return isKnown && /^[0-9a-f]{128}$/.test(String(pubkey)) && Object.keys(more).length === 0;
+  });
+}
+
+/** Of a transaction with one input and two outputs. */
+const isWeight = (actual: Exact): boolean => Number(actual) >= 1500 && Number(actual) < 1520;
+
 /** What 0.18.0.0 answered and today's release, 0.18.5.3, does not any more. */
 export const todays: readonly Rule[] = [
   {
@@ -143,6 +158,25 @@ export const todays: readonly Rule[] = [
         [`.json.result.${part}.change_amount`, isSameOrPaidLess],
       ]),
     ),
+  },
+  {
+    id: /^describe_transfer/,
+    release,
+    why: "describe_transfer: tells which outputs are spent (#10380), and what a multisig set weighs (#11046)",
+    change: (answer, { group }) =>
+      inResult(answer, (result) =>
+        inMember(result, "desc", (it) => {
+          const weight = group === "wallet_multisig" ? { weight: 0 } : {};
+          return { ...it, sources: ["one an input"], ...weight };
+        }),
+      ),
+    holds: { ".json.result.desc[].sources": areSources, ".json.result.desc[].weight": isWeight },
+  },
+  {
+    id: /^import_outputs$/,
+    release,
+    why: "import_outputs: a wallet that has scanned takes none",
+    change: answerSince,
   },
   {
     id: /^get_balance:after relaying$/,
