@@ -28,6 +28,10 @@ export const configurationHelp =
   "Every flag can also stand in the configuration file, or in the environment as ANULO_NAME\n" +
   "(ANULO_RPC_BIND_PORT=18081). The command line comes first, then the environment, then the file.";
 
+/** Told at the end of the help of commands that read no file. */
+export const environmentHelp =
+  "Every flag can also stand in the environment as ANULO_NAME (ANULO_DATA_DIR=/srv/anulo); the command line comes first.";
+
 /**
  * Flags of the command line, else of the environment, else of the configuration file. Throws BadUsage, for a file
  * that was named and is not there too.

@@ -1,5 +1,6 @@
 import { type ChainPlace, chainFlags, chainPlaceOf } from "./chain-flags.ts";
-import { BadUsage, type FlagTable, formatFlags, parseFlags, type Values } from "./flags.ts";
+import { environmentHelp, fromEnvironment } from "./configuration.ts";
+import { BadUsage, type FlagTable, formatFlags, readWords, type Values, valuesOf } from "./flags.ts";
 import { createProgressBar, type ProgressBar } from "./progress.ts";
 import { untilSignalled } from "./until-signalled.ts";
 
@@ -37,10 +38,12 @@ export async function runExchange<T extends typeof exchangeFlags & FlagTable>(
   { name, about, doing, flags: table, needs, run }: ExchangeCommand<T>,
   args: readonly string[],
 ): Promise<void> {
-  const flags = parseFlags(table, args);
+  const flags = valuesOf(table, [readWords(table, args), fromEnvironment(table, process.env)]);
   const shared = flags as Values<typeof exchangeFlags>;
   if (shared.help)
-    return void process.stdout.write(`anulo ${name} [flags]\n\n${about}\n\n${formatFlags(table)}\n`);
+    return void process.stdout.write(
+      `anulo ${name} [flags]\n\n${about}\n\n${formatFlags(table)}\n\n${environmentHelp}\n`,
+    );
   if (flags[needs] === undefined) throw new BadUsage(`anulo ${name} needs --${needs}`);
   const stopping = new AbortController();
   void untilSignalled().then(() => stopping.abort());

@@ -80,9 +80,10 @@ test("what is wrong in a file is named with height and offset, and what was befo
         ),
       ),
     );
+    await withChain(path, (reader) => assert.equal(reader.height(), FIRST_PAID));
     writeRaw(from, blocks);
     const found = await importInto(path, { from });
-    assert.equal(toHex(found.topId), recordedIds[SHORT - 1]);
+    assert.deepEqual([found.before, toHex(found.topId)], [FIRST_PAID, recordedIds[SHORT - 1]]);
   }
 });
 

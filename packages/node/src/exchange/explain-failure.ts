@@ -1,6 +1,6 @@
 import { BadBytes } from "@anulo/protocol";
 import { BadSource } from "@anulo/storage";
-import { BadBlock } from "../chain/import-blocks.ts";
+import { BadBlock, type FetchedBlock } from "../chain/import-blocks.ts";
 import { withTransactions } from "../chain/incoming-block.ts";
 import type { Run } from "./runs.ts";
 
@@ -10,24 +10,30 @@ export interface Failure {
   readonly error: unknown;
 }
 
+/** What is to be told of a failure, and what can be taken all the same. */
+export interface Explanation {
+  readonly error: unknown;
+  /** Blocks of the run below the one at fault, where none of them was taken with it. */
+  readonly untaken: readonly FetchedBlock[];
+}
+
 /** The error of a run, with the block and its place in the source where the source is to blame. */
-export async function explain(path: string, { run, error }: Failure): Promise<unknown> {
+export async function explain(path: string, { run, error }: Failure): Promise<Explanation> {
+  const blame = (key: string, reason: string, cause: Error) =>
+    new BadSource(path, `${run.places.get(key) ?? "a block"}: ${reason}`, cause);
   if (error instanceof BadBlock) {
-    const { message } = error.violation;
-    return new BadSource(
-      path,
-      `${run.places.get(error.key) ?? "a block"}: it breaks a rule: ${message}`,
-      error,
-    );
+    const { key, violation } = error;
+    return { error: blame(key, `it breaks a rule: ${violation.message}`, error), untaken: [] };
   }
-  if (!(error instanceof BadBytes)) return error;
-  for (const { incoming, txs } of run.blocks) {
-    const found = await withTransactions(incoming, txs).then(
-      () => undefined,
-      (reason) => reason,
-    );
-    if (found instanceof BadBytes)
-      return new BadSource(path, `${run.places.get(incoming.key)}: ${found.message}`, found);
+  if (error instanceof BadBytes) {
+    for (const [index, { incoming, txs }] of run.blocks.entries()) {
+      const found = await withTransactions(incoming, txs).then(
+        () => undefined,
+        (reason) => reason,
+      );
+      if (found instanceof BadBytes)
+        return { error: blame(incoming.key, found.message, found), untaken: run.blocks.slice(0, index) };
+    }
   }
-  return error;
+  return { error, untaken: [] };
 }

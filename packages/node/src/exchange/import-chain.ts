@@ -110,10 +110,19 @@ async function takeAll(
   }
   // Those above fail with the lowest.
   const [first] = failures.sort((a, b) => a.run.end - b.run.end);
-  if (first !== undefined) throw await explain(options.from, first);
+  if (first !== undefined) throw await takeBelow(parts, first, options.from);
   await parts.store.flush();
   const { height, topId } = parts.state.view();
   return { before, height, topId, isComplete: options.signal?.aborted !== true };
+}
+
+/** Takes what lies below the block at fault; the error to be told. */
+async function takeBelow(parts: ChainParts, failure: Failure, path: string): Promise<unknown> {
+  const { error, untaken } = await explain(path, failure);
+  if (untaken.length === 0) return error;
+  const { written } = await createBlockImporter(parts).stage(untaken);
+  await written;
+  return error;
 }
 
 /**
