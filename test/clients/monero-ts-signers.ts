@@ -4,14 +4,20 @@ import { ATOMIC_UNITS_PER_COIN as coin } from "@anulo/protocol";
 import type { MoneroWalletRpc } from "monero-ts";
 import type { Scene } from "./monero-ts-walk.ts";
 
+/** A copy with the view key alone, and one with all keys that has never seen a node. */
+type ColdPair = {
+  readonly watching: MoneroWalletRpc;
+  readonly cold: MoneroWalletRpc;
+  readonly dialect: "upstream" | "contract";
+};
+
 /**
  * A view-only copy prepares, a wallet with the keys that has never seen a node signs, the copy sends. Wallets that scan
  * by themselves take no outputs, in 0.18.5.3 neither.
  */
 export async function walkColdSigning(
   { hot, other, mine }: Scene,
-  watching: MoneroWalletRpc,
-  cold: MoneroWalletRpc,
+  { watching, cold, dialect }: ColdPair,
 ): Promise<void> {
   const seed = await hot.getSeed();
   await cold.createWallet({ path: "cold", password: "", seed, restoreHeight: 0 });
@@ -39,6 +45,10 @@ export async function walkColdSigning(
   await mine(10);
   await Promise.all([hot.sync(), other.sync(), watching.sync()]);
   assert.equal((await other.getTx(hash!))?.getIncomingAmount(), coin);
+  assert.match(await cold.getTxKey(hash!), /^[0-9a-f]{64}$/);
+  // The copy knows no key; the original answers the scalar 1 for it.
+  if (dialect === "upstream") assert.equal(await watching.getTxKey(hash!), `01${"00".repeat(31)}`);
+  else await assert.rejects(watching.getTxKey(hash!), { message: /No tx secret key is stored/ });
 }
 
 async function exchangeInfo(signers: readonly MoneroWalletRpc[]): Promise<void> {

@@ -30,8 +30,7 @@ for (const dialect of ["upstream", "contract"] as const) {
       login,
       seeds: [alice.mnemonic, bob.mnemonic],
       miner: alice.address,
-      // By the documents a mining reward is an incoming payment like any other (difference S3).
-      tellsMined: dialect === "upstream",
+      dialect,
     };
     const child = spawn(process.execPath, [program, JSON.stringify(order)], {
       stdio: ["ignore", "ignore", "pipe"],

@@ -1,9 +1,20 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ATOMIC_UNITS_PER_COIN as coin } from "@anulo/protocol";
+import { CallFailed } from "@anulo/testkit";
 import { bigintOf, listOf, mine, needsRealPrograms, onStage, type Side } from "../actors.ts";
-import { balances, exchange, openPair, receivedBy, signAndSend, sumOf } from "./cold-pair.ts";
+import { type Ask, balances, exchange, openPair, receivedBy, signAndSend, sumOf } from "./cold-pair.ts";
 import { words } from "./words.ts";
+
+/** What stands for a transaction's key in the wallet that has sent it, where another has signed it. */
+const PLACEHOLDER = `01${"00".repeat(31)}`;
+
+/** The transaction's key, or the code of the refusal to tell one. */
+const keyOf = (ask: Ask, txid: string) =>
+  ask("get_tx_key", { txid }).then(
+    ({ tx_key }) => tx_key,
+    (error: unknown) => (error instanceof CallFailed ? error.code : Promise.reject(error)),
+  );
 
 for (const sides of [
   { hot: "ours", cold: "real" },
@@ -63,6 +74,15 @@ for (const sides of [
         assert.ok((await receivedBy(bob, txid)) > coin);
         const [rest, left] = await balances([witness.call, pair.hot]);
         assert.deepEqual(left, rest);
+
+        // Only the signer knows the key, and nothing of it is left after a hard rescan.
+        const proof = { txid, address: bob.address };
+        await assert.rejects(pair.hot("get_tx_proof", proof), { code: -1 });
+        assert.equal(await keyOf(pair.hot, txid), PLACEHOLDER);
+        await pair.hot("rescan_blockchain");
+        assert.equal(await keyOf(pair.hot, txid), PLACEHOLDER);
+        await pair.hot("rescan_blockchain", { hard: true });
+        assert.equal(await keyOf(pair.hot, txid), -24);
         t.diagnostic(`${imported}, then ${again} outputs exchanged; transactions ${[...ids, txid].length}`);
       });
     },

@@ -8,7 +8,7 @@ import type { StepResult } from "./result.ts";
 
 const usage = `npm run golden [-- [group or part of its name ..] [--method NAME] [--dialect contract|upstream] [--release 0.18.0|0.18.5] [--show] [--real]]
   replays the recordings of the original programs against ours, or (--real) against themselves
-  --release   which of them were recorded (0.18.0; the answers of 0.18.5 do not all agree yet)
+  --release   which of them were recorded (0.18.0)
 `;
 
 /** Groups replayed at the same time; the original programs need all the memory there is for some steps. */

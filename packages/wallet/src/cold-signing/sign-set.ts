@@ -29,9 +29,9 @@ import {
   type RingedTransaction,
   type SignedTransaction,
 } from "../transfer/stages.ts";
-import { UNKNOWN_TX_KEY } from "../transfer/submit.ts";
 import { signTransaction } from "../transfer/transfers.ts";
 import { isSameReceiver, type Receiver } from "../transfer/tx-keys.ts";
+import { UNKNOWN_TX_KEY } from "../transfer/unknown-tx-key.ts";
 import type { Wallet } from "../wallet.ts";
 import { importOutputs } from "./exchange.ts";
 import { type Finder, importOutput } from "./exported-outputs.ts";

@@ -16,6 +16,7 @@ import { isDeterministic } from "../keys/wallet-keys.ts";
 import type { MultisigAccount } from "../multisig/key-exchange.ts";
 import { WalletRefusal } from "../refusal.ts";
 import type { WalletContext } from "../service.ts";
+import { isKeptElsewhere } from "../transfer/unknown-tx-key.ts";
 import type { Wallet } from "../wallet.ts";
 import { readyAccountOf } from "./multisig.ts";
 import { parseTxHash } from "./parse-hex.ts";
@@ -44,15 +45,6 @@ function mnemonicOf(wallet: Wallet, dialect: Dialect): string {
   if (findLanguage(seedLanguage) === undefined)
     throw new WalletRefusal("UNKNOWN_ERROR", "Failed to get seed.");
   return encodeMnemonic(spendSecret, seedLanguage);
-}
-
-/** The scalar 1, which stands for the key of a transaction that another wallet signed. Source: wallet2.cpp `sign_tx`. */
-const PLACEHOLDER_KEY = `01${"00".repeat(31)}`;
-
-/** Whether a view-only wallet prepared or sent this transaction (id in hexadecimal), which a cold one signed. */
-function isSignedElsewhere({ keys, multisig, state }: Wallet, id: string): boolean {
-  const isViewOnly = keys.spendSecret === undefined && multisig === undefined;
-  return isViewOnly && (state.outgoing.get(id)?.destinations.length ?? 0) > 0;
 }
 
 const uriRules = ({ network }: Wallet, dialect: Dialect): PaymentUriRules => ({
@@ -125,10 +117,9 @@ export const keyHandlers = implementFor<WalletContext>()(declared.keys, {
   getTxKey({ txid }, { opened: { wallet }, dialect }) {
     const id = toHex(parseTxHash(txid));
     const keys = wallet.state.txKeys.get(id);
-    // Who signed keeps the key: the original answers its placeholder for it.
-    if (keys === undefined && dialect === "upstream" && isSignedElsewhere(wallet, id))
-      return { tx_key: PLACEHOLDER_KEY };
-    if (keys === undefined) throw new WalletRefusal("NO_TXKEY", "No tx secret key is stored for this tx");
+    // The original answers what stands for a key that the signer keeps.
+    if (keys === undefined || (isKeptElsewhere(keys) && dialect === "contract"))
+      throw new WalletRefusal("NO_TXKEY", "No tx secret key is stored for this tx");
     return { tx_key: keys.map(toHex).join("") };
   },
   makeUri({ address, payment_id, amount, recipient_name, tx_description }, { opened: { wallet }, dialect }) {

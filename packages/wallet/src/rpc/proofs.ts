@@ -29,6 +29,7 @@ import { WalletRefusal } from "../refusal.ts";
 import { oneTimeSecret } from "../scan/scan-transaction.ts";
 import type { WalletContext } from "../service.ts";
 import type { OwnedOutput } from "../state.ts";
+import { isKeptElsewhere } from "../transfer/unknown-tx-key.ts";
 import type { Wallet } from "../wallet.ts";
 import { parseTxHash } from "./parse-hex.ts";
 import { factsOf } from "./remembered.ts";
@@ -137,7 +138,8 @@ export const proofHandlers = implementFor<WalletContext>()(declared.proofs, {
     if (wallet.indexOfSpendKey(address.spendPublic) !== undefined)
       return { signature: proveReceived(claim, wallet.keys.viewSecret) };
     const txKeys = wallet.state.txKeys.get(txid.toLowerCase());
-    if (txKeys === undefined) throw proofRefusal("Tx secret key wasn't found in the wallet file.");
+    if (txKeys === undefined || isKeptElsewhere(txKeys))
+      throw proofRefusal("Tx secret key wasn't found in the wallet file.");
     return { signature: proveSent(claim, txKeys) };
   },
   async checkTxProof({ txid, address: text, message, signature }, { opened: { wallet } }) {

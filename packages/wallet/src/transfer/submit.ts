@@ -1,7 +1,6 @@
 /** Keeps a transaction, then gives it to the node. */
 import {
   encryptedPaymentId,
-  equalBytes,
   keyImagesOf,
   parseExtra,
   sumAmounts,
@@ -14,6 +13,7 @@ import type { OutgoingPayment } from "../state.ts";
 import type { Wallet } from "../wallet.ts";
 import type { PendingTransaction } from "./metadata.ts";
 import { cryptPaymentId } from "./tx-keys.ts";
+import { isKeptElsewhere } from "./unknown-tx-key.ts";
 
 /** The node's verdict; `reason` may be empty. Throws when the node can't be asked. */
 export type Relay = (blob: Uint8Array) => Promise<{ readonly accepted: boolean; readonly reason: string }>;
@@ -25,13 +25,10 @@ export type SubmitParts = {
   readonly addressOf: (destination: PendingTransaction["destinations"][number]) => string;
 };
 
-/** Scalar 1 in place of the secret key: a cold wallet does not export it, and leaves the payment id readable instead. */
-export const UNKNOWN_TX_KEY: Uint8Array = Uint8Array.of(1, ...new Uint8Array(31));
-
 /** The payment id the transaction carries, readable: 32 bytes of which it fills the first 8. */
 function paymentIdOf({ transaction, destinations, txKey, constructionData }: PendingTransaction): Uint8Array {
   const paymentId = new Uint8Array(32);
-  if (equalBytes(txKey, UNKNOWN_TX_KEY)) {
+  if (isKeptElsewhere([txKey])) {
     paymentId.set(encryptedPaymentId(parseExtra(constructionData.extra)) ?? []);
     return paymentId;
   }
@@ -39,10 +36,6 @@ function paymentIdOf({ transaction, destinations, txKey, constructionData }: Pen
   const receiver = destinations[0]?.viewPublic;
   if (encrypted && receiver) paymentId.set(cryptPaymentId(encrypted, receiver, txKey));
   return paymentId;
-}
-
-function txKeysOf({ txKey, additionalTxKeys }: PendingTransaction): Uint8Array[] {
-  return equalBytes(txKey, UNKNOWN_TX_KEY) ? [] : [txKey, ...additionalTxKeys];
 }
 
 /** What the wallet remembers of a transaction it made. */
@@ -79,7 +72,7 @@ export async function submit(pending: PendingTransaction, parts: SubmitParts): P
   const payment = paymentOf(pending, parts);
   const { txHash } = payment;
   const isNew = !wallet.state.outgoing.has(toHex(txHash));
-  const txKeys = wallet.preferences.keepsTxInfo ? txKeysOf(pending) : [];
+  const txKeys = wallet.preferences.keepsTxInfo ? [pending.txKey, ...pending.additionalTxKeys] : [];
   if (isNew) await wallet.recordOutgoing(payment, txKeys);
   const { accepted, reason } = await relay(writeTransaction(pending.transaction));
   if (accepted) {
