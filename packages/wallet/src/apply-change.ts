@@ -9,6 +9,7 @@ import {
 } from "./cold-signing/apply.ts";
 import { applyTakenOver } from "./file/apply-taken-over.ts";
 import { createAccount, type Ledger } from "./ledger.ts";
+import { replaceItems } from "./lists.ts";
 import { applyBlocks, applyTransaction, detachFrom, pendingSpender } from "./scan/apply-blocks.ts";
 import type { OutgoingPayment, WalletState } from "./state.ts";
 
@@ -44,7 +45,7 @@ const apply: Apply = {
     ledger.state.outgoing.delete(txHash);
   },
   txKeys: ({ state }, { txHash, txKeys }) => void state.txKeys.set(txHash, txKeys),
-  pool: ({ state }, { payments }) => void state.pool.splice(0, state.pool.length, ...payments),
+  pool: ({ state }, { payments }) => replaceItems(state.pool, payments),
   newAccount: ({ state }, { label }) => void state.accounts.push(createAccount(label)),
   newAddress({ state }, { account, label, count = 1 }) {
     const { addresses } = state.accounts[account]!;
@@ -82,7 +83,10 @@ const apply: Apply = {
     for (const [key, ring] of rings) state.rings.set(key, ring);
   },
   addressBook({ state }, { entries }) {
-    state.addressBook.splice(0, state.addressBook.length, ...entries.map((entry) => ({ ...entry })));
+    replaceItems(
+      state.addressBook,
+      entries.map((entry) => ({ ...entry })),
+    );
   },
   takenOver: applyTakenOver,
   settings: ({ state }, { settings }) => void Object.assign(state.settings, settings),

@@ -385,3 +385,13 @@ test("no transaction handed in to be relayed costs the keys of one made here, no
   applyChange(ledger, { kind: "discardOutgoing", txHash: id });
   assert.deepEqual(ledger.state.txKeys.get(id), [bytes(7)]);
 });
+
+test("blocks above 300,000 payments are undone", () => {
+  const ledger = newLedger();
+  mine(ledger, 1, transaction(1, 1, { received: [output({ key: 1, amount: 1n })] }));
+  const [payment] = ledger.state.incoming;
+  for (let i = 1; i < 300_000; i++) ledger.state.incoming.push({ ...payment!, height: 1 + (i % 2) });
+  mine(ledger, 2);
+  mine(ledger, 2);
+  assert.equal(ledger.state.incoming.length, 150_000);
+});

@@ -6,6 +6,7 @@ import { setImmediate } from "node:timers/promises";
 import { applyChange } from "../apply-change.ts";
 import type { WalletChange } from "../changes.ts";
 import { createLedger, indexLedger, type Ledger } from "../ledger.ts";
+import { append } from "../lists.ts";
 import type { NetworkName, WalletSettings, WalletState } from "../state.ts";
 import { type Plain, readCbor, writeCbor } from "./cbor.ts";
 import { DamagedJournal, Journal, syncDirectory } from "./journal.ts";
@@ -141,7 +142,7 @@ function restoreState(
 function restoreItems(state: WalletState, { of, items }: Extract<Picture, { kind: "items" }>): void {
   if (of === "outgoing") {
     for (const [id, payment] of items as unknown as [string, never][]) state.outgoing.set(id, payment);
-  } else (state[of] as unknown[]).push(...items);
+  } else append(state[of] as unknown[], items);
 }
 
 async function picture(state: WalletState): Promise<Uint8Array[]> {

@@ -2,6 +2,7 @@
 import { equalBytes, toHex } from "@anulo/protocol";
 import type { ScannedOutput, ScannedTransaction, WalletChange } from "../changes.ts";
 import type { Ledger } from "../ledger.ts";
+import { keepWhere } from "../lists.ts";
 import {
   type OutgoingPayment,
   type OwnedOutput,
@@ -89,8 +90,7 @@ function settle(ledger: Ledger, transaction: ScannedTransaction, receipts: Map<s
 /** A known transaction again, once a key image tells that it spends: what looked like income was change. */
 export function applyLearnt(ledger: Ledger, transaction: ScannedTransaction): void {
   const { incoming } = ledger.state;
-  const others = incoming.filter(({ txHash }) => !equalBytes(txHash, transaction.txHash));
-  incoming.splice(0, incoming.length, ...others);
+  keepWhere(incoming, ({ txHash }) => !equalBytes(txHash, transaction.txHash));
   const receipts = new Map<string, Receipt>();
   for (const output of transaction.received) addReceipt(receipts, output, output.amount);
   settle(ledger, transaction, receipts);
@@ -302,8 +302,7 @@ function confirmOutgoing(
 export function detachFrom(ledger: Ledger, height: number): void {
   const { state } = ledger;
   detachOutputs(ledger, height);
-  const kept = state.incoming.filter((payment) => payment.height < height);
-  state.incoming.splice(0, state.incoming.length, ...kept);
+  keepWhere(state.incoming, (payment) => payment.height < height);
   detachOutgoing(ledger, height);
   detachRecent(state.recent, height);
   state.height = Math.min(state.height, Math.max(1, height));
