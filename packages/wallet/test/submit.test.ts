@@ -7,9 +7,10 @@ import type { Daemon } from "../src/daemon.ts";
 import type { ChangeLog } from "../src/file/store.ts";
 import { createKeys } from "../src/keys/wallet-keys.ts";
 import { createLedger } from "../src/ledger.ts";
+import { WalletRefusal } from "../src/refusal.ts";
 import { pendingOf } from "../src/transfer/metadata.ts";
 import { sign } from "../src/transfer/sign.ts";
-import { submit } from "../src/transfer/submit.ts";
+import { submit, submitEach } from "../src/transfer/submit.ts";
 import { Wallet } from "../src/wallet.ts";
 import { destinationOf, receive, receiverOf, ringAround, seededRandom } from "./transfer-fixture.ts";
 
@@ -111,14 +112,18 @@ test("a refusal is answered once the payment is off the disk", async () => {
 test("where the node's answer is lost the payment stays, and is sent again without a second record", async () => {
   let isLost = true;
   const { events, next, send, wallet } = stage(async () => {
-    if (isLost) throw new Error("connection lost");
+    if (isLost) throw new WalletRefusal("NO_DAEMON_CONNECTION", "connection lost");
     return { accepted: true, reason: "" };
   });
   const sending = send();
   await settle();
   next().resolve();
   await sending;
-  assert.deepEqual(events, ["write outgoing", "relay", "refusal: connection lost"]);
+  assert.deepEqual(events, [
+    "write outgoing",
+    "relay",
+    `refusal: connection lost; transaction ${txid} may have been sent, and is kept`,
+  ]);
   assert.equal(wallet.state.outgoing.get(txid)?.state, "signed");
   isLost = false;
   const again = send();
@@ -141,4 +146,20 @@ test("a refusal of what was sent before leaves what is known of it", async () =>
   await send();
   assert.deepEqual(events.slice(-2), ["relay", "refusal: transaction was rejected by daemon"]);
   assert.equal(wallet.state.outgoing.get(txid)?.state, "pending");
+});
+
+test("of several payments, those that were sent before one is refused are named", async () => {
+  let asked = 0;
+  const verdict = async () => ({ accepted: asked++ === 0, reason: "" });
+  const { wallet, events, next } = stage(accepted);
+  const parts = { wallet, relay: verdict, addressOf: () => "an address" };
+  const sending = assert.rejects(submitEach([pending, pending], parts), {
+    message: `transaction was rejected by daemon; sent before it: ${txid}`,
+  });
+  for (const written of ["outgoing", "outgoingState"]) {
+    await settle();
+    assert.equal(events.at(-1), `write ${written}`);
+    next().resolve();
+  }
+  await sending;
 });

@@ -1,5 +1,4 @@
 /** The set a view-only wallet exports for signing, and its submission once it is signed. */
-import { toHex } from "@anulo/protocol";
 import { WalletRefusal } from "../refusal.ts";
 import type { PendingTransaction } from "../transfer/metadata.ts";
 import { submitPending } from "../transfer/transfers.ts";
@@ -36,14 +35,8 @@ export async function submitSet(wallet: Wallet, sealed: Uint8Array, kdfRounds: R
     const images = ownOutputs.map(({ oneTimeKey, keyImage }) => ({ oneTimeKey, keyImage }));
     await wallet.learnKeyImages({ kind: "coldKeyImages", images });
   }
-  const ids: string[] = [];
-  for (const pending of transactions) ids.push(toHex(await submit(wallet, pending)));
-  return ids;
-}
-
-async function submit(wallet: Wallet, pending: PendingTransaction): Promise<Uint8Array> {
   try {
-    return await submitPending(wallet, pending);
+    return await submitPending(wallet, transactions);
   } catch (error) {
     if (!(error instanceof WalletRefusal)) throw error;
     throw new WalletRefusal("SIGNED_SUBMISSION", `Failed to submit signed tx: ${error.message}`);

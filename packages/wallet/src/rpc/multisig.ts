@@ -124,16 +124,12 @@ async function keepTxKeys(wallet: Wallet, { transactions }: MultisigSet): Promis
 }
 
 async function submitAll(wallet: Wallet, { transactions }: MultisigSet): Promise<string[]> {
-  const hashes: string[] = [];
-  for (const pending of transactions) {
-    try {
-      hashes.push(toHex(await submitPending(wallet, pending)));
-    } catch (error) {
-      if (!(error instanceof WalletRefusal)) throw error;
-      throw new WalletRefusal("MULTISIG_SUBMISSION", `Failed to submit multisig tx: ${error.message}`);
-    }
+  try {
+    return await submitPending(wallet, transactions);
+  } catch (error) {
+    if (!(error instanceof WalletRefusal)) throw error;
+    throw new WalletRefusal("MULTISIG_SUBMISSION", `Failed to submit multisig tx: ${error.message}`);
   }
-  return hashes;
 }
 
 export const multisigHandlers = implementFor<WalletContext>()(declared.multisig, {

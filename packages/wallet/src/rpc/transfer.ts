@@ -89,7 +89,11 @@ async function finish(
     const set = await unsignedSetOf(wallet, pending, service.options.kdfRounds);
     return { described, sets: { ...noSets, unsigned_txset: toHex(set) } };
   }
-  if (!choice.do_not_relay) for (const { pending } of made) await submitPending(wallet, pending);
+  if (!choice.do_not_relay)
+    await submitPending(
+      wallet,
+      made.map(({ pending }) => pending),
+    );
   return { described, sets: noSets };
 }
 
@@ -248,7 +252,8 @@ export const transferHandlers = implementFor<WalletContext>()(declared.transfers
   relayTx: ({ hex }, { opened: { wallet } }) =>
     wallet.exclusively(async () => {
       const pending = parseMetadata(hex);
-      return { tx_hash: toHex(await submitPending(wallet, pending)) };
+      const [tx_hash] = await submitPending(wallet, [pending]);
+      return { tx_hash: tx_hash! };
     }),
   async getDefaultFeePriority(_, { opened: { wallet } }) {
     const priority = await adjustPriority(wallet, 0);

@@ -63,9 +63,14 @@ function paymentOf(pending: PendingTransaction, { wallet, addressOf }: SubmitPar
   };
 }
 
+/** A refusal that also says what has left, or may have, so that nobody pays again without a look. */
+function alsoSaying(error: unknown, what: string): unknown {
+  return error instanceof WalletRefusal ? new WalletRefusal(error.kind, `${error.message}; ${what}`) : error;
+}
+
 /**
  * Keeps the transaction and its keys durably, then relays it: a crash in between loses nothing. A refusal by the node
- * forgets it again; where the node's answer is unknown it stays kept. Throws `WalletRefusal`.
+ * forgets it again; where the node's answer is unknown it stays kept, and the refusal names it. Throws `WalletRefusal`.
  */
 export async function submit(pending: PendingTransaction, parts: SubmitParts): Promise<Uint8Array> {
   const { wallet, relay } = parts;
@@ -74,7 +79,9 @@ export async function submit(pending: PendingTransaction, parts: SubmitParts): P
   const isNew = !wallet.state.outgoing.has(toHex(txHash));
   const txKeys = wallet.preferences.keepsTxInfo ? [pending.txKey, ...pending.additionalTxKeys] : [];
   if (isNew) await wallet.recordOutgoing(payment, txKeys);
-  const { accepted, reason } = await relay(writeTransaction(pending.transaction));
+  const { accepted, reason } = await relay(writeTransaction(pending.transaction)).catch((error: unknown) => {
+    throw alsoSaying(error, `transaction ${toHex(txHash)} may have been sent, and is kept`);
+  });
   if (accepted) {
     await wallet.markRelayed(txHash);
     return txHash;
@@ -82,4 +89,20 @@ export async function submit(pending: PendingTransaction, parts: SubmitParts): P
   if (isNew) await wallet.discardOutgoing(txHash);
   const because = reason === "" ? "" : ` (${reason})`;
   throw new WalletRefusal("GENERIC_TRANSFER_ERROR", `transaction was rejected by daemon${because}`);
+}
+
+/** Submits one after the other; answers their ids (hexadecimal). Throws `WalletRefusal`, which names those sent before. */
+export async function submitEach(
+  pending: readonly PendingTransaction[],
+  parts: SubmitParts,
+): Promise<string[]> {
+  const ids: string[] = [];
+  for (const each of pending) {
+    try {
+      ids.push(toHex(await submit(each, parts)));
+    } catch (error) {
+      throw ids.length === 0 ? error : alsoSaying(error, `sent before it: ${ids.join(", ")}`);
+    }
+  }
+  return ids;
 }

@@ -25,7 +25,7 @@ import { inBulk } from "./random.ts";
 import type { RingMemory } from "./rings.ts";
 import type { Signer } from "./sign.ts";
 import type { RingedTransaction, SignedTransaction } from "./stages.ts";
-import { submit } from "./submit.ts";
+import { submitEach } from "./submit.ts";
 import type { Receiver } from "./tx-keys.ts";
 
 const random: RandomSource = randomBytes;
@@ -144,10 +144,10 @@ export async function makeUnmixableSweep(wallet: Wallet): Promise<Made[]> {
   return made;
 }
 
-/** Keeps and relays a transaction; answers its hash (32 bytes). Throws `WalletRefusal`. */
-export function submitPending(wallet: Wallet, pending: PendingTransaction): Promise<Uint8Array> {
+/** Keeps and relays transactions, one after the other; answers their ids (hexadecimal). Throws `WalletRefusal`. */
+export function submitPending(wallet: Wallet, pending: readonly PendingTransaction[]): Promise<string[]> {
   const utf8 = new TextDecoder();
-  return submit(pending, {
+  return submitEach(pending, {
     wallet,
     relay: relayOf(wallet.daemon),
     addressOf: ({ original, isSubaddress, spendPublic, viewPublic }) => {
