@@ -38,6 +38,10 @@ export const walletFlags = {
     value: "COMMAND",
     help: "run this for each transaction that pays a wallet; %s is its id",
   },
+  "no-original-cache": {
+    kind: "switch",
+    help: "leave no wallet cache for the original programs beside our files",
+  },
   "kdf-rounds": { kind: "number", value: "N", help: "rounds that make a key of a password (1)" },
   "extra-entropy": { kind: "text", value: "FILE", help: "read, but the system's randomness needs none" },
   "rpc-client-secret-key": {
@@ -106,6 +110,7 @@ async function optionsOf(flags: Flags): Promise<WalletServiceOptions & { readonl
     ...(walletDirectory !== undefined && { walletDirectory }),
     ...(first !== undefined && { first }),
     ...(kdfRounds !== undefined && { kdfRounds }),
+    writesOriginalCache: !flags["no-original-cache"],
     ...(onReceived !== undefined && { onReceived }),
     ...daemon,
     ...(aliases !== undefined && { aliases }),

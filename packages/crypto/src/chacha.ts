@@ -15,11 +15,17 @@ function checkSizes(key: Uint8Array, nonce: Uint8Array): void {
 
 /** Encrypts or decrypts `data` with 20 rounds; key 32 bytes, nonce 8 bytes, else `RangeError`. */
 export function chacha20(data: Uint8Array, key: Uint8Array, nonce: Uint8Array): Uint8Array {
+  return chacha20InPieces(key, nonce)(data);
+}
+
+/** As `chacha20`, of data that comes piece by piece: each call goes on where the last ended. */
+export function chacha20InPieces(key: Uint8Array, nonce: Uint8Array): (piece: Uint8Array) => Uint8Array {
   checkSizes(key, nonce);
   // OpenSSL's 16-byte initialisation vector is the 64-bit counter followed by the nonce.
   const iv = new Uint8Array(16);
   iv.set(nonce, 8);
-  return new Uint8Array(createCipheriv("chacha20", key, iv).update(data));
+  const cipher = createCipheriv("chacha20", key, iv);
+  return (piece) => new Uint8Array(cipher.update(piece));
 }
 
 function keystreamBlock(input: Uint32Array, rounds: number): Uint32Array {

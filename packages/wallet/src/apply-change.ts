@@ -92,9 +92,26 @@ const apply: Apply = {
   settings: ({ state }, { settings }) => void Object.assign(state.settings, settings),
 };
 
+/** Changes of what the original program may have changed as well, in its cache. */
+const edits: ReadonlySet<WalletChange["kind"]> = new Set<WalletChange["kind"]>([
+  "newAccount",
+  "newAddress",
+  "label",
+  "tag",
+  "tagDescription",
+  "note",
+  "attribute",
+  "frozen",
+  "addressBook",
+  "reset",
+]);
+
 /** Moves the ledger by one change. */
 export function applyChange(ledger: Ledger, change: WalletChange): void {
   (apply[change.kind] as (ledger: Ledger, change: WalletChange) => void)(ledger, change);
+  const { state } = ledger;
+  if (edits.has(change.kind)) state.sinceCache = "edits";
+  else if (change.kind !== "takenOver" && state.sinceCache === "nothing") state.sinceCache = "chain";
 }
 
 /** An account's tag lives as long as an account carries it. Source: wallet2.cpp `set_account_tag`. */

@@ -9,6 +9,7 @@ import type {
   OwnedOutput,
   PoolPayment,
   SignerInfo,
+  SinceCache,
   SubaddressIndex,
   WalletSettings,
   WalletState,
@@ -53,6 +54,10 @@ export type SpentStatus = "unspent" | "chain" | "pool";
 export type TakenOver = {
   /** Which writing of the cache this was, with the last part of it. */
   readonly cacheId?: string;
+  /** What is not in that cache, where it was written here: all else is. */
+  readonly since?: SinceCache;
+  /** The original went on from what was written here, and nothing was edited here since: what it says replaces ours. */
+  readonly isNewer?: boolean;
   readonly payments?: readonly OutgoingPayment[];
   readonly txKeys?: readonly (readonly [string, readonly Uint8Array[]])[];
   readonly notes?: readonly (readonly [string, string])[];
@@ -63,8 +68,9 @@ export type TakenOver = {
   /** By account. */
   readonly tags?: readonly string[];
   readonly tagDescriptions?: readonly (readonly [string, string])[];
-  /** Key images of outputs that are not to be spent. */
+  /** Key images of outputs that are not to be spent, and (of a newer cache) of those that are. */
   readonly frozen?: readonly string[];
+  readonly thawed?: readonly string[];
   /** Key images by one-time key. */
   readonly keyImages?: readonly (readonly [string, Uint8Array])[];
 };

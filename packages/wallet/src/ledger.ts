@@ -34,6 +34,7 @@ export function createLedger(network: NetworkName, settings: WalletSettings): Le
     multisigInfos: new Map(),
     frozenBefore: [],
     takenOverCache: "",
+    sinceCache: "nothing",
     lastBlockReward: 0n,
   };
   return { state, byKeyImage: new Map(), byOneTimeKey: new Map() };

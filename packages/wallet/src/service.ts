@@ -35,6 +35,8 @@ export type WalletServiceOptions = Pick<RpcServerOptions<never>, "limits" | "ori
   readonly dialect?: Dialect;
   readonly login?: Login;
   readonly kdfRounds?: number;
+  /** Whether wallets are left behind with a cache for the original program; they are unless this is false. */
+  readonly writesOriginalCache?: boolean;
   /** The wallet to begin with. */
   readonly first?: FirstWallet;
   /** Told the id (hex) of each transaction that pays a wallet, once in the pool and once in a block. */
@@ -125,12 +127,13 @@ export class WalletService {
   }
 
   get openOptions(): OpenOptions {
-    const { network = "mainnet", kdfRounds, onReceived } = this.options;
+    const { network = "mainnet", kdfRounds, onReceived, writesOriginalCache } = this.options;
     return {
       network,
       daemon: this.connect(),
       log: this.#log,
       ...(kdfRounds === undefined ? {} : { kdfRounds }),
+      ...(writesOriginalCache === undefined ? {} : { writesOriginalCache }),
       ...(onReceived === undefined ? {} : { onReceived }),
     };
   }

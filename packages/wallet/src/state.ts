@@ -153,6 +153,8 @@ export type SignerInfo = {
   readonly partialKeyImages: readonly Uint8Array[];
 };
 
+export type SinceCache = "nothing" | "chain" | "edits";
+
 export type WalletState = {
   readonly network: NetworkName;
   /** Number of blocks scanned, which is the height of the next one. */
@@ -191,8 +193,10 @@ export type WalletState = {
   readonly multisigInfos: Map<string, readonly SignerInfo[]>;
   /** Key images (hex) of frozen outputs not found yet, or lost in a reorganisation. */
   readonly frozenBefore: string[];
-  /** Which writing of the original program's cache was taken over last; empty: none. */
+  /** Which writing of the original program's cache was taken over, or made here, last; empty: none. */
   takenOverCache: string;
+  /** What has changed since that cache was taken over or written here; `edits`: what the chain does not tell. */
+  sinceCache: SinceCache;
   /** Reward of the newest scanned block, atomic units. */
   lastBlockReward: bigint;
 };

@@ -74,11 +74,12 @@ export class Wallet {
   /** Height from which the scan under way looks at transactions. */
   #scannedFrom = 0;
   #isScanning = false;
-  #scansEnd = false;
+  #scansEnd: WalletRefusal | undefined;
   readonly #meter = new ProgressMeter();
   #closed = false;
   #moment: Moment = { seconds: 0 };
   #hasChanged = true;
+  #changes = 0;
   /** Whether any item has an unlock time that is a time, not a height. */
   #isTimed: boolean;
 
@@ -181,6 +182,16 @@ export class Wallet {
     return this.#scanner.table.byKey.get(toHex(spendPublic));
   }
 
+  /** How many changes were made since the wallet was opened. */
+  get changes(): number {
+    return this.#changes;
+  }
+
+  /** Index of every address that is recognised, by hex spend public key; whole once the wallet is ready. */
+  get subaddresses(): ReadonlyMap<string, SubaddressIndex> {
+    return this.#scanner.table.byKey;
+  }
+
   /** Settles once every address in use, and the look-ahead, can be recognised. */
   async whenReady(): Promise<void> {
     await this.#scanner.ready;
@@ -212,6 +223,7 @@ export class Wallet {
     if (this.#closed) throw new WalletRefusal("NOT_OPEN", "No wallet file");
     applyChange(this.#ledger, change);
     this.#hasChanged = true;
+    this.#changes += 1;
     this.#isTimed ||= itemsOfChange(change).some(waitsForTime);
     await this.#log.append(change, encoded).catch(refuseUnwritten);
   }
@@ -263,6 +275,12 @@ export class Wallet {
         last.set(subaddress.major, subaddress);
     }
     for (const index of last.values()) await this.#scanner.cover(index);
+  }
+
+  /** Has money found that is sent to any address in use, whoever has brought it in use. */
+  async coverAll(): Promise<void> {
+    for (const [major, { addresses }] of this.state.accounts.entries())
+      await this.#scanner.cover({ major, minor: addresses.length - 1 });
   }
 
   /** Takes key images (32 bytes) that another wallet made; their spends are recognised from now on. */
@@ -322,13 +340,13 @@ export class Wallet {
   }
 
   /** Refuses the scan under way and those to come; what has been scanned is kept. */
-  endScans(): void {
-    this.#scansEnd = true;
-    this.#scanner.endScan(scansEnded());
+  endScans(reason: WalletRefusal = scansEnded()): void {
+    this.#scansEnd ??= reason;
+    this.#scanner.endScan(reason);
   }
 
   #scanInTurn<T>(task: () => Promise<T>): Promise<T> {
-    return this.#scans.run(() => (this.#scansEnd ? Promise.reject(scansEnded()) : task()));
+    return this.#scans.run(() => (this.#scansEnd === undefined ? task() : Promise.reject(this.#scansEnd)));
   }
 
   async #refresh(startHeight: number): Promise<RefreshResult> {
@@ -400,6 +418,13 @@ export class Wallet {
     const known = new Set(before.map(({ txHash }) => toHex(txHash)));
     const added = new Set(payments.map(({ txHash }) => toHex(txHash)).filter((id) => !known.has(id)));
     for (const id of added) this.#onReceived(id);
+  }
+
+  /** Ends the scan under way and waits for that and for payments. Nothing more is scanned. */
+  async settle(): Promise<void> {
+    this.endScans(new WalletRefusal("NOT_OPEN", "No wallet file"));
+    await this.#scans.whenIdle();
+    await this.#spending.whenIdle();
   }
 
   /** Waits for what is under way, closes the files, wipes the secrets. */

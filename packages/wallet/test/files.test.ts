@@ -5,7 +5,9 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
+import { createClient, walletMethods } from "@anulo/rpc";
 import { readKeysFile, writeKeysFile } from "../src/file/keys-file.ts";
+import { createWalletService } from "../src/service.ts";
 import { type RecordedNode, recorded, startRecordedNode } from "./recorded-node.ts";
 import { startTestService } from "./service.ts";
 
@@ -50,7 +52,7 @@ test("everything a caller was told is kept is there after the process died", asy
   rmSync(copy, { recursive: true });
 });
 
-test("files carry no secret and no address in the clear, and leave the original's names alone", async (t) => {
+test("files carry no secret and no address in the clear", async (t) => {
   const { call, folder } = await startTestService({}, t);
   const { address } = await call.restoreDeterministicWallet({
     filename: "w",
@@ -59,7 +61,7 @@ test("files carry no secret and no address in the clear, and leave the original'
   const { key } = await call.queryKey({ key_type: "spend_key" });
   await call.setAttribute({ key: "k", value: "plain words" });
   await call.closeWallet({});
-  assert.deepEqual(readdirSync(folder).sort(), ["w.anulo", "w.keys"]);
+  assert.deepEqual(readdirSync(folder).sort(), ["w", "w.anulo", "w.keys"]);
   for (const name of readdirSync(folder)) {
     const content = readFileSync(join(folder, name));
     for (const text of [Buffer.from(key, "hex"), Buffer.from(address), Buffer.from("plain words")]) {
@@ -207,6 +209,39 @@ test("names name files in the wallet directory, as the original's do, and never 
   for (const filename of ["", ".", ".."]) await assert.rejects(call.openWallet({ filename }), { code: -1 });
   for (const filename of ["w.anulo", "w.anulo.keys", "w.anulo.lock", "w.anulo.next", "../w", "w\0"])
     await assert.rejects(call.createWallet({ filename, language: "English" }), /Invalid filename/, filename);
+});
+
+test("whoever deletes the original's files of a wallet has its name free, and its journal put aside", async (t) => {
+  const { call, folder } = await startTestService({}, t);
+  await call.createWallet({ filename: "w", language: "English" });
+  await call.setAttribute({ key: "k", value: "first" });
+  await call.closeWallet({});
+  await assert.rejects(call.createWallet({ filename: "w", language: "English" }), /Already exists/);
+  for (const name of ["w", "w.keys"]) rmSync(join(folder, name));
+  await call.createWallet({ filename: "w", language: "English" });
+  await assert.rejects(call.getAttribute({ key: "k" }));
+  await call.closeWallet({});
+  assert.deepEqual(readdirSync(folder).sort(), ["w.anulo", "w.anulo.old", "w.keys"]);
+});
+
+test("a service that is to leave no cache leaves none", async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), "anulo-wallet-"));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const service = await createWalletService({
+    listen: [{ host: "127.0.0.1", port: 0 }],
+    walletDirectory: folder,
+    daemon: { url: "" },
+    network: "regtest",
+    refreshPeriod: 0,
+    writesOriginalCache: false,
+  });
+  const call = createClient(walletMethods, service.url);
+  await call.createWallet({ filename: "w", language: "English" });
+  await call.setAttribute({ key: "k", value: "first" });
+  await call.store({});
+  call.close();
+  await service.stop();
+  assert.deepEqual(readdirSync(folder).sort(), ["w.anulo", "w.keys"]);
 });
 
 test("a seed of the first wallets, in words no longer written, is told in a language that is", async (t) => {

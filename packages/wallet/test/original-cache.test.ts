@@ -7,19 +7,19 @@ import { BadBytes, encode, formatAddress, parseAddress, toHex, varint } from "@a
 import { applyChange } from "../src/apply-change.ts";
 import { applyTakenOver } from "../src/file/apply-taken-over.ts";
 import { writeUnderPassword } from "../src/file/beside-original.ts";
-import { cacheKeyOfPassword, newSettings, readKeysFile, writeKeysFile } from "../src/file/keys-file.ts";
+import { newSettings, readKeysFile, sealKeysFile, writeKeysFile } from "../src/file/keys-file.ts";
 import {
   cacheId,
   cacheKeyOf,
   type OriginalCache,
   readOriginalCache,
   resealCache,
-  writeOriginalCache,
 } from "../src/file/original-cache.ts";
 import { takeOver } from "../src/file/take-over.ts";
 import { putCacheAside, walletPaths } from "../src/file/wallet-files.ts";
 import { createKeys } from "../src/keys/wallet-keys.ts";
 import { createLedger } from "../src/ledger.ts";
+import { cacheImage } from "./cache-image.ts";
 
 const filled = (byte: number, size = 32) => new Uint8Array(size).fill(byte);
 const utf8 = (text: string) => new TextEncoder().encode(text);
@@ -140,7 +140,7 @@ const background = {
   backgroundSettings: { refreshFromHeight: 0n, lookaheadMajor: 50n, lookaheadMinor: 200n, refreshType: 1n },
 } as unknown as OriginalCache;
 
-const image = writeOriginalCache(cache, key, iv);
+const image = cacheImage(cache, key, iv);
 const fresh = () => createLedger("mainnet", { seedLanguage: "English", refreshFromHeight: 0 });
 
 test("a cache of the original is read as it was written", async () => {
@@ -150,7 +150,7 @@ test("a cache of the original is read as it was written", async () => {
 
 test("caches of every version are read to their end, and of no later one", async () => {
   for (const each of [cache, flagged, background]) {
-    const written = writeOriginalCache(each, key, iv);
+    const written = cacheImage(each, key, iv);
     assert.deepEqual(await readOriginalCache(written, key), each);
     await assert.rejects(readOriginalCache(written.subarray(0, written.length - 1), key), BadBytes);
   }
@@ -163,7 +163,7 @@ test("caches of every version are read to their end, and of no later one", async
     [background, 1],
     [background, 3],
   ] as const) {
-    const written = writeOriginalCache(from, key, iv);
+    const written = cacheImage(from, key, iv);
     written[at]! ^= from.version ^ version;
     await assert.rejects(readOriginalCache(written, key), BadBytes, `${from.version} as ${version}`);
   }
@@ -176,7 +176,7 @@ test("a cache under another key, cut short, lengthened or of another kind is non
     await assert.rejects(readOriginalCache(image.subarray(0, size), key), BadBytes);
   assert.throws(() => resealCache(image, { from: other, to: key, iv }), BadBytes);
   // A count far above the bytes there are allocates nothing.
-  const lying = writeOriginalCache({ ...cache, blockIds: [] }, key, iv);
+  const lying = cacheImage({ ...cache, blockIds: [] }, key, iv);
   const { length } = lying;
   for (let at = 12; at < Math.min(length, 120); at++) {
     const changed = Uint8Array.from(lying, (byte, i) => (i === at ? byte ^ 0xff : byte));
@@ -246,15 +246,14 @@ test("a new password opens the cache as well; a cache it does not fit stays as i
     const random = (size: number) => new Uint8Array(size);
     const old = await writeKeysFile(file, { password: "old", random });
     const opened = await readKeysFile(old, { password: "old" });
-    writeFileSync(paths.base, writeOriginalCache(cache, opened.cacheKey, iv));
-    const changed = { image: await writeKeysFile(file, { password: "new", random }), file: opened };
-    await writeUnderPassword(paths, changed, { password: "new" });
-    const newKey = await cacheKeyOfPassword("new");
-    assert.deepEqual(await readOriginalCache(readFileSync(paths.base), newKey), cache);
+    writeFileSync(paths.base, cacheImage(cache, opened.cacheKey, iv));
+    const changed = await sealKeysFile(file, { password: "new", random });
+    await writeUnderPassword(paths, opened, changed);
+    assert.deepEqual(await readOriginalCache(readFileSync(paths.base), changed.cacheKey), cache);
     assert.deepEqual(new Uint8Array(readFileSync(paths.keys)), changed.image);
 
     writeFileSync(paths.base, "something else");
-    await writeUnderPassword(paths, changed, { password: "new" });
+    await writeUnderPassword(paths, opened, changed);
     assert.equal(readFileSync(paths.base, "latin1"), "something else");
     for (const name of ["w.old", "w.old2"]) {
       writeFileSync(paths.base, name);

@@ -1,4 +1,4 @@
-/** How the ledger takes what stood in the original program's cache: what it knows already wins. Pure. */
+/** How the ledger takes what stood in the original program's cache: what it knows already wins, unless that is newer. Pure. */
 import { fromHex, toHex } from "@anulo/protocol";
 import type { TakenOver } from "../changes.ts";
 import type { Ledger } from "../ledger.ts";
@@ -10,12 +10,14 @@ const GIVEN_LABELS: readonly string[] = ["", "Primary account", "Untitled accoun
 
 export function applyTakenOver(ledger: Ledger, change: TakenOver): void {
   const { state } = ledger;
+  const { isNewer = false } = change;
   addMissing(state.txKeys, change.txKeys);
-  addMissing(state.notes, change.notes);
-  addMissing(state.attributes, change.attributes);
+  const take = isNewer ? setAll : addMissing;
+  take(state.notes, change.notes);
+  take(state.attributes, change.attributes);
   for (const payment of change.payments ?? []) takePayment(ledger, payment);
-  takeAddressBook(state.addressBook, change.addressBook ?? []);
-  takeLabels(state, change.labels ?? []);
+  if (change.addressBook !== undefined) takeAddressBook(state.addressBook, change.addressBook, isNewer);
+  takeLabels(state, change.labels ?? [], isNewer);
   takeTags(state, change);
   for (const [key, image] of change.keyImages ?? []) takeKeyImage(ledger, key, image);
   for (const image of change.frozen ?? []) {
@@ -23,7 +25,17 @@ export function applyTakenOver(ledger: Ledger, change: TakenOver): void {
     if (output !== undefined) output.frozen = true;
     else if (!state.frozenBefore.includes(image)) state.frozenBefore.push(image);
   }
-  if (change.cacheId !== undefined) state.takenOverCache = change.cacheId;
+  for (const image of change.thawed ?? []) {
+    const output = ledger.byKeyImage.get(image);
+    if (output !== undefined) output.frozen = false;
+  }
+  if (change.cacheId === undefined) return;
+  state.takenOverCache = change.cacheId;
+  state.sinceCache = change.since ?? "chain";
+}
+
+function setAll<V>(known: Map<string, V>, told: readonly (readonly [string, V])[] = []): void {
+  for (const [key, value] of told) known.set(key, value);
 }
 
 function addMissing<V>(known: Map<string, V>, told: readonly (readonly [string, V])[] = []): void {
@@ -46,24 +58,43 @@ function takePayment({ state, byKeyImage }: Ledger, told: OutgoingPayment): void
   }
 }
 
-function takeAddressBook(known: AddressBookEntry[], told: readonly AddressBookEntry[]): void {
+function takeAddressBook(
+  known: AddressBookEntry[],
+  told: readonly AddressBookEntry[],
+  isNewer: boolean,
+): void {
   const nameOf = ({ address, description }: AddressBookEntry) => `${address} ${description}`;
-  const names = new Set(known.map(nameOf));
-  for (const entry of told) if (!names.has(nameOf(entry))) known.push({ ...entry });
+  const before = new Map(known.map((entry) => [nameOf(entry), entry]));
+  if (isNewer) {
+    // Long payment ids stand here alone.
+    const rows = told.map((entry) => before.get(nameOf(entry)) ?? { ...entry });
+    known.length = 0;
+    for (const row of rows) known.push(row);
+  } else for (const entry of told) if (!before.has(nameOf(entry))) known.push({ ...entry });
 }
 
-function takeLabels(state: WalletState, labels: readonly (readonly string[])[]): void {
+function takeLabels(state: WalletState, labels: readonly (readonly string[])[], isNewer: boolean): void {
   for (const [major, ofAccount] of labels.entries()) {
     if (ofAccount.length === 0) continue;
     coverSubaddress(state, { major, minor: ofAccount.length - 1 });
     for (const [minor, label] of ofAccount.entries()) {
       const known = state.accounts[major]!.addresses[minor]!;
-      if (GIVEN_LABELS.includes(known.label)) known.label = label;
+      if (isNewer || GIVEN_LABELS.includes(known.label)) known.label = label;
     }
   }
 }
 
-function takeTags(state: WalletState, { tags = [], tagDescriptions = [] }: TakenOver): void {
+function takeTags(state: WalletState, { tags = [], tagDescriptions = [], isNewer }: TakenOver): void {
+  if (isNewer === true && tags.length > 0) {
+    for (const [major, account] of state.accounts.entries()) account.tag = tags[major] ?? "";
+    state.accountTags.clear();
+    const used = new Set(tags);
+    setAll(
+      state.accountTags,
+      tagDescriptions.filter(([tag]) => used.has(tag)),
+    );
+    return;
+  }
   for (const [major, tag] of tags.entries()) {
     const account = state.accounts[major];
     if (account === undefined || account.tag !== "" || tag === "") continue;

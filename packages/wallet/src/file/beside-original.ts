@@ -1,74 +1,194 @@
-/** The original program's cache beside a wallet's files: imported, encrypted again on a new password, never deleted. */
+/**
+ * The original program's cache beside a wallet's files: what it alone tells is imported, and a new one left behind, so
+ * that each program goes on where the other has stopped. Our journal is the authority; no cache is ever replaced
+ * before all it says is in it, and one that can't be read is never touched.
+ */
+import { rm } from "node:fs/promises";
 import { setImmediate } from "node:timers/promises";
 import { BadBytes, equalBytes } from "@anulo/protocol";
 import type { Logger } from "@anulo/rpc";
-import { applyChange } from "../apply-change.ts";
-import type { Ledger } from "../ledger.ts";
-import type { NetworkName } from "../state.ts";
-import { cacheKeyOfPassword, type KeysFile, type ReadKeysFile } from "./keys-file.ts";
+import type { WalletChange } from "../changes.ts";
+import type { NetworkName, WalletKeys, WalletState } from "../state.ts";
+import { TaskQueue } from "../turns.ts";
+import type { Wallet } from "../wallet.ts";
+import { cacheOfWallet, knowsChain } from "./cache-of-wallet.ts";
+import type { ReadKeysFile, SealedKeysFile } from "./keys-file.ts";
 import { cacheId, readOriginalCache, resealCache } from "./original-cache.ts";
-import type { ChangeLog } from "./store.ts";
-import { takeOver } from "./take-over.ts";
-import { readCacheImage, type WalletPaths, writeKeysAndCache, writeKeysImage } from "./wallet-files.ts";
+import { continuesOurs, takeOver } from "./take-over.ts";
+import {
+  readCacheId,
+  readCacheImage,
+  type WalletPaths,
+  writeKeysAndCache,
+  writeKeysImage,
+} from "./wallet-files.ts";
+import { writeCache } from "./write-cache.ts";
 
-type Into = {
-  readonly file: KeysFile;
-  readonly cacheKey: Uint8Array;
-  readonly ledger: Ledger;
-  readonly log: ChangeLog;
+/** Times a cache is written while another program replaces it. */
+const ATTEMPTS = 3;
+
+/** Whose the cache on disk is: `known` was read or written here last, `foreign` has been written by another since. */
+async function whoseCache(
+  paths: WalletPaths,
+  { takenOverCache }: Readonly<WalletState>,
+): Promise<"nobody" | "known" | "foreign"> {
+  const id = await readCacheId(paths);
+  if (id === undefined) return "nobody";
+  return id === takenOverCache ? "known" : "foreign";
+}
+
+/** Who learns what a cache says. */
+type Learner = {
+  readonly state: Readonly<WalletState>;
+  readonly keys: Pick<WalletKeys, "spendPublic" | "spendSecret">;
+  commit(change: WalletChange): Promise<void>;
 };
 
-/** Imports what the original has written since the last import, before the wallet is used. */
-export async function takeOverCache(
-  paths: WalletPaths,
-  into: Into,
-  { network, log }: { readonly network: NetworkName; readonly log?: Logger },
-): Promise<void> {
-  const { ledger, file, cacheKey } = into;
-  const image = await readCacheImage(paths);
-  if (image === undefined) return;
-  try {
-    const id = cacheId(image);
-    if (id === ledger.state.takenOverCache) return;
-    const cache = await readOriginalCache(image, cacheKey);
-    if (!equalBytes(cache.address.spendPublic, file.keys.spendPublic)) throw new BadBytes("of other keys");
-    const isViewOnly = file.keys.spendSecret === undefined;
+type Options = {
+  readonly paths: WalletPaths;
+  /** Opens the cache; copied. */
+  readonly key: Uint8Array;
+  readonly network: NetworkName;
+  /** Whether a cache is left behind. */
+  readonly isWritten: boolean;
+  readonly log?: Logger | undefined;
+};
+
+/** The cache beside one open wallet. */
+export class CacheBeside {
+  readonly #options: Options;
+  readonly #key: Uint8Array;
+  readonly #turns = new TaskQueue();
+
+  constructor(options: Options) {
+    this.#options = options;
+    this.#key = options.key.slice();
+  }
+
+  /**
+   * Imports what another program has written since the last import. False where that can't be read, which is logged:
+   * nothing is changed then.
+   */
+  async takeOver(learner: Learner): Promise<boolean> {
+    const { paths, log } = this.#options;
+    if ((await whoseCache(paths, learner.state)) !== "foreign") return true;
+    const image = await readCacheImage(paths);
+    if (image === undefined) return true;
+    try {
+      await this.#learn(image, learner);
+      return true;
+    } catch (error) {
+      if (!(error instanceof BadBytes)) throw error;
+      log?.warn(
+        "the original program's cache can't be read; nothing was taken over, and the file stays as it is: " +
+          "opened and closed once by version 0.18 of the original it can be",
+        { reason: error.message },
+      );
+      return false;
+    }
+  }
+
+  async #learn(image: Uint8Array, { state, keys, commit }: Learner): Promise<void> {
+    const { network, log } = this.#options;
+    const cache = await readOriginalCache(image, this.#key);
+    if (!equalBytes(cache.address.spendPublic, keys.spendPublic)) throw new BadBytes("of other keys");
+    const isViewOnly = keys.spendSecret === undefined;
+    const isNewer = state.sinceCache !== "edits" && continuesOurs(cache, state);
+    const taking = { network, isViewOnly, ...(isNewer && { older: state }) };
     const kept: Promise<void>[] = [];
-    for (const change of takeOver(cache, id, { network, isViewOnly })) {
-      applyChange(ledger, change);
-      kept.push(into.log.append(change));
+    for (const change of takeOver(cache, cacheId(image), taking)) {
+      const done = commit(change);
+      done.catch(() => undefined); // heard of below
+      kept.push(done);
       await setImmediate();
     }
     await Promise.all(kept);
     const { txKeys, notes, confirmed } = cache;
     const counts = { txKeys: txKeys.length, notes: notes.length, payments: confirmed.length };
     log?.info("took over what only the original program's cache tells", counts);
-  } catch (error) {
-    if (!(error instanceof BadBytes)) throw error;
-    log?.warn(
-      "the original program's cache can't be read; nothing was taken over, and the file stays as it is: " +
-        "opened and closed once by version 0.18 of the original it can be",
-      { reason: error.message },
-    );
+  }
+
+  /**
+   * Leaves a cache behind that says what the wallet knows, unless nothing has changed since the last one. Throws what
+   * the file system does: the wallet itself is safe in its journal.
+   */
+  store(wallet: Wallet): Promise<void> {
+    return this.#turns.run(() => this.#store(wallet));
+  }
+
+  async #store(wallet: Wallet): Promise<void> {
+    const { paths, isWritten, log } = this.#options;
+    const { state } = wallet;
+    if (!isWritten) return;
+    for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+      const whose = await whoseCache(paths, state);
+      if (whose === "foreign") {
+        const learner = { state, keys: wallet.keys, commit: (change: WalletChange) => wallet.commit(change) };
+        if (!(await this.takeOver(learner))) return;
+        await wallet.coverAll();
+      }
+      const isNeeded = state.sinceCache !== "nothing" || (whose === "nobody" && state.height > 1);
+      if (!isNeeded || !knowsChain(state)) return;
+      await wallet.whenReady();
+      if (await this.#write(wallet)) return;
+    }
+    log?.warn("the original program's cache is being written by another program; ours was not");
+  }
+
+  /** Whether it was written: another program may have done so meanwhile. */
+  async #write(wallet: Wallet): Promise<boolean> {
+    const { paths } = this.#options;
+    const { state, subaddresses, isViewOnly } = wallet;
+    const { spendPublic, viewPublic } = wallet.keys;
+    const isMultisig = wallet.multisig !== undefined;
+    let changes = wallet.changes;
+    const make = (id: string) => {
+      changes = wallet.changes;
+      return cacheOfWallet({ state, isViewOnly, isMultisig, spendPublic, viewPublic, subaddresses }, id);
+    };
+    const target = { path: paths.base, temporary: paths.nextCache, key: this.#key };
+    const isStillFree = async () => (await whoseCache(paths, state)) !== "foreign";
+    const id = await writeCache(target, make, isStillFree);
+    if (id === undefined) return false;
+    // What came while it was written is not in it.
+    const since = wallet.changes === changes ? "nothing" : "edits";
+    await wallet.commit({ kind: "takenOver", cacheId: id, since });
+    return true;
+  }
+
+  /** Replaces the keys file by one of another password, and the cache with it: one that doesn't open stays. */
+  changePassword(old: ReadKeysFile, sealed: SealedKeysFile): Promise<void> {
+    return this.#turns.run(async () => {
+      await writeUnderPassword(this.#options.paths, old, sealed);
+      this.#key.set(sealed.cacheKey);
+    });
+  }
+
+  /** Waits for what is under way and forgets the key. */
+  async close(): Promise<void> {
+    await this.#turns.whenIdle();
+    this.#key.fill(0);
+  }
+
+  /** Removes what a crash has left of a cache that was not whole. */
+  async removeUnfinished(): Promise<void> {
+    await rm(this.#options.paths.nextCache, { force: true });
   }
 }
 
 /** Replaces the keys file. The original's cache opens with the keys file's password, so it changes with it; one that doesn't open stays. */
 export async function writeUnderPassword(
   paths: WalletPaths,
-  { image, file }: { image: Uint8Array; file: ReadKeysFile },
-  { password, kdfRounds }: { readonly password: string; readonly kdfRounds?: number },
+  old: ReadKeysFile,
+  { image, cacheKey }: SealedKeysFile,
 ): Promise<void> {
   const cache = await readCacheImage(paths);
   if (cache === undefined) return await writeKeysImage(paths, image);
-  const to = await cacheKeyOfPassword(password, kdfRounds);
   try {
-    const resealed = resealCache(cache, { from: file.cacheKey, to, iv: cache.slice(0, 8) });
+    const resealed = resealCache(cache, { from: old.cacheKey, to: cacheKey, iv: cache.slice(0, 8) });
     await writeKeysAndCache(paths, { keys: image, cache: resealed });
   } catch (error) {
     if (!(error instanceof BadBytes)) throw error;
     await writeKeysImage(paths, image);
-  } finally {
-    to.fill(0);
   }
 }

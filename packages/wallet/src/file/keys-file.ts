@@ -178,21 +178,21 @@ async function hideSecrets(
   for (const bytes of [seed, key, stream]) bytes.fill(0);
 }
 
-/** The key of the original's cache under a password, wiped by the caller. */
-export async function cacheKeyOfPassword(password: string, kdfRounds?: number): Promise<Uint8Array> {
-  const fileKey = await fileKeyOf(password, kdfRounds);
-  try {
-    return cacheKeyOf(fileKey);
-  } finally {
-    fileKey.fill(0);
-  }
-}
+/** A keys file that has been written. `cacheKey` is that of the original's cache beside it, wiped by the caller. */
+export type SealedKeysFile = { readonly image: Uint8Array; readonly cacheKey: Uint8Array };
 
 /** Writes a keys file. Takes about 80 ms: two rounds of CryptoNight. */
-export async function writeKeysFile(
+export async function writeKeysFile(file: KeysFile, options: KeysFileOptions): Promise<Uint8Array> {
+  const { image, cacheKey } = await sealKeysFile(file, options);
+  cacheKey.fill(0);
+  return image;
+}
+
+/** As `writeKeysFile`, with the key of the cache. */
+export async function sealKeysFile(
   file: KeysFile,
   { password, kdfRounds, random }: KeysFileOptions,
-): Promise<Uint8Array> {
+): Promise<SealedKeysFile> {
   const fileKey = await fileKeyOf(password, kdfRounds);
   try {
     const json = new Map<string, Json>([
@@ -206,7 +206,7 @@ export async function writeKeysFile(
     const iv = random(IV_BYTES);
     const encrypted = chacha20(text, fileKey, iv);
     text.fill(0);
-    return encode(encryptedFile, { iv, encrypted });
+    return { image: encode(encryptedFile, { iv, encrypted }), cacheKey: cacheKeyOf(fileKey) };
   } finally {
     fileKey.fill(0);
   }

@@ -2,6 +2,7 @@
 import { randomBytes } from "node:crypto";
 import { equalBytes } from "@anulo/protocol";
 import type { Json, Logger } from "@anulo/rpc";
+import { applyChange } from "../apply-change.ts";
 import type { Daemon } from "../daemon.ts";
 import { createLedger } from "../ledger.ts";
 import { wipeKeys } from "../multisig/account-keys.ts";
@@ -10,7 +11,7 @@ import { failedToOpen, refuseUnwritten, WalletRefusal } from "../refusal.ts";
 import { checkLookahead } from "../scan/subaddress-table.ts";
 import type { NetworkName, WalletKeys, WalletSettings } from "../state.ts";
 import { Wallet } from "../wallet.ts";
-import { takeOverCache, writeUnderPassword } from "./beside-original.ts";
+import { CacheBeside } from "./beside-original.ts";
 import { DamagedJournal } from "./journal.ts";
 import {
   type KeysFile,
@@ -18,8 +19,8 @@ import {
   newSettings,
   type ReadKeysFile,
   readKeysFile,
+  sealKeysFile,
   WrongPassword,
-  writeKeysFile,
 } from "./keys-file.ts";
 import {
   type ChangeLog,
@@ -33,6 +34,7 @@ import {
 import {
   exists,
   putCacheAside,
+  putStoreAside,
   readKeysImage,
   removeFiles,
   type WalletPaths,
@@ -49,6 +51,10 @@ export type OpenWallet = {
   readonly paths: WalletPaths | undefined;
   /** The keys file, sealed with the password. */
   keysImage: Uint8Array;
+  /** The original program's cache; undefined without files. */
+  readonly cache: CacheBeside | undefined;
+  /** Leaves behind all that other programs may read. Throws a refusal where that can't be written. */
+  readonly store: () => Promise<void>;
   readonly close: () => Promise<void>;
 };
 
@@ -58,6 +64,8 @@ export type OpenOptions = {
   /** Told the id (hex) of each transaction that pays the wallet, once in the pool and once in a block. */
   readonly onReceived?: (txid: string) => void;
   readonly kdfRounds?: number;
+  /** Whether a cache of the original's is left behind; it is unless this is false. */
+  readonly writesOriginalCache?: boolean;
   readonly log?: Logger;
 };
 
@@ -82,7 +90,8 @@ export async function createWallet(
   const { keys, seedLanguage, refreshFromHeight } = made;
   const settings = newSettings({ network: options.network, seedLanguage, refreshHeight: refreshFromHeight });
   const file: KeysFile = { keys, createdAt: made.createdAt, settings };
-  const keysImage = await writeKeysFile(file, keysOptions(made.password, options));
+  const sealed = await sealKeysFile(file, keysOptions(made.password, options));
+  const keysImage = sealed.image;
   const unlock = paths === undefined ? async () => undefined : await takeLock(paths.lock);
   let isNew = false;
   try {
@@ -90,8 +99,11 @@ export async function createWallet(
     isNew = paths !== undefined && !(await walletExists(paths));
     if (paths !== undefined && !isNew)
       throw new WalletRefusal("WALLET_ALREADY_EXISTS", "Cannot create wallet. Already exists.");
-    if (paths !== undefined) await writeKeysImage(paths, keysImage);
-    const opened = await openWith({ paths, file, keysImage, unlock }, options);
+    if (paths !== undefined) {
+      await putStoreAside(paths);
+      await writeKeysImage(paths, keysImage);
+    }
+    const opened = await openWith({ paths, file, ...sealed, keysImage, unlock }, options);
     const isTestNetwork = networkNumbers[options.network] !== networkNumbers.mainnet;
     if (paths !== undefined && (isTestNetwork || made.addressFile === true)) {
       await writeAddressFile(paths, opened.wallet.addressOf({ major: 0, minor: 0 }));
@@ -102,6 +114,8 @@ export async function createWallet(
     if (paths !== undefined && isNew) await removeFiles(paths);
     await unlock();
     refuseUnwritten(error);
+  } finally {
+    sealed.cacheKey.fill(0);
   }
 }
 
@@ -174,8 +188,8 @@ type Opening = {
   readonly file: KeysFile;
   readonly keysImage: Uint8Array;
   readonly unlock: () => Promise<void>;
-  /** Opens the original's cache, if there is one. */
-  readonly cacheKey?: Uint8Array;
+  /** Opens the original's cache. */
+  readonly cacheKey: Uint8Array;
 };
 
 async function openWith(
@@ -183,8 +197,16 @@ async function openWith(
   options: OpenOptions,
 ): Promise<OpenWallet> {
   const { ledger, log } = await openLedger(paths, file, options.network);
-  if (paths !== undefined && cacheKey !== undefined)
-    await takeOverCache(paths, { file, cacheKey, ledger, log }, options);
+  const cache = paths === undefined ? undefined : openCache(paths, cacheKey, options);
+  await cache?.removeUnfinished();
+  await cache?.takeOver({
+    state: ledger.state,
+    keys: file.keys,
+    commit: (change) => {
+      applyChange(ledger, change);
+      return log.append(change);
+    },
+  });
   const maxReorgDepth = file.settings.get("max_reorg_depth");
   const lookahead = checkLookahead(
     file.settings.get("subaddress_lookahead_major"),
@@ -203,11 +225,28 @@ async function openWith(
       options.onReceived?.(txid);
     },
   });
+  const store = async () => {
+    // Between two payments: an output that one spends is written with that payment.
+    await wallet.exclusively(async () => await cache?.store(wallet)).catch(refuseUnwritten);
+  };
   const close = async () => {
+    await wallet.settle();
+    await cache?.store(wallet).catch((error: Error) => {
+      const reason = error.message;
+      options.log?.warn("the original program's cache can't be written; the wallet is whole without", {
+        reason,
+      });
+    });
+    await cache?.close();
     await wallet.close();
     await unlock();
   };
-  return { wallet, paths, keysImage, close };
+  return { wallet, paths, keysImage, cache, store, close };
+}
+
+function openCache(paths: WalletPaths, key: Uint8Array, options: OpenOptions): CacheBeside {
+  const { network, log, writesOriginalCache: isWritten = true } = options;
+  return new CacheBeside({ paths, key, network, isWritten, log });
 }
 
 function storeOf(paths: WalletPaths, { viewSecret }: WalletKeys, network: NetworkName): StoreOptions {
@@ -241,12 +280,13 @@ export async function changePassword(
 ): Promise<void> {
   const file = await readWith(opened, passwords.old, options);
   try {
-    const image = await writeKeysFile(file, keysOptions(passwords.new, options));
-    if (opened.paths !== undefined) {
-      const kept = writeUnderPassword(opened.paths, { image, file }, { ...options, password: passwords.new });
-      await kept.catch(refuseUnwritten);
+    const sealed = await sealKeysFile(file, keysOptions(passwords.new, options));
+    try {
+      await opened.cache?.changePassword(file, sealed).catch(refuseUnwritten);
+    } finally {
+      sealed.cacheKey.fill(0);
     }
-    opened.keysImage = image;
+    opened.keysImage = sealed.image;
   } finally {
     wipeKeys(file.keys);
     file.cacheKey.fill(0);
@@ -283,7 +323,8 @@ export async function changeKeys(
   file.cacheKey.fill(0);
   const { keys } = change;
   const settings = new Map([...file.settings, ...change.settings]);
-  const keysImage = await writeKeysFile({ ...file, keys, settings }, keysOptions(change.password, options));
+  const sealed = await sealKeysFile({ ...file, keys, settings }, keysOptions(change.password, options));
+  const keysImage = sealed.image;
   await change.close();
   const { paths } = opened;
   const unlock = paths === undefined ? async () => undefined : await takeLock(paths.lock);
@@ -297,9 +338,12 @@ export async function changeKeys(
       }
       await writeKeysImage(paths, keysImage);
     }
-    return await openWith({ paths, file: { ...file, keys, settings }, keysImage, unlock }, options);
+    const { cacheKey } = sealed;
+    return await openWith({ paths, file: { ...file, keys, settings }, keysImage, cacheKey, unlock }, options);
   } catch (error) {
     await unlock();
     refuseUnwritten(error);
+  } finally {
+    sealed.cacheKey.fill(0);
   }
 }

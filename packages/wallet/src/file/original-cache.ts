@@ -37,9 +37,12 @@ import { type EncryptedFile, encryptedFile } from "./encrypted-file.ts";
 
 const MAGIC = new TextEncoder().encode("monero wallet cache");
 /** Of some hundred thousand transfers. */
-const MAX_FILE_BYTES = 512 * 1024 * 1024;
+export const MAX_CACHE_BYTES = 512 * 1024 * 1024;
 /** Read before other work may run: a few milliseconds. */
 const ITEMS_AT_ONCE = 200;
+/** Written before other work may run: a payment has addresses to be parsed, some 50 µs each. */
+const ITEMS_A_PIECE = 25;
+const PIECE_BYTES = 16 * 1024;
 /** Source: cryptonote_config.h HASH_KEY_WALLET_CACHE. */
 const CACHE_KEY_TAIL = 0x8d;
 
@@ -156,18 +159,23 @@ const backgroundTransaction = struct()
   .field("timestamp", varint64)
   .field("doubleSpendSeen", flag);
 
-/** A part of the cache; a long one lets other work run in between. */
-type Section<T> = {
+/** Items that need not all be there at once; a list is one. */
+export type Items<T> = Iterable<T> & { readonly length: number };
+
+/** A part of the cache: read with pauses for other work, written in short pieces. */
+type Section<T, W = T> = {
   read(reader: Reader): Promise<T>;
-  write(writer: Writer, value: T): void;
+  pieces(value: W): Generator<Uint8Array>;
 };
 
 const one = <T>(codec: Codec<T>): Section<T> => ({
   read: async (reader) => codec.read(reader),
-  write: (writer, value) => codec.write(writer, value),
+  *pieces(value) {
+    yield encode(codec, value);
+  },
 });
 
-const many = <T>(element: Codec<T>): Section<T[]> => ({
+const many = <T>(element: Codec<T>): Section<T[], Items<T>> => ({
   read: async (reader) => {
     const count = varint.read(reader);
     if (count > reader.remaining) throw reader.bad(`count ${count} above the bytes left`);
@@ -178,7 +186,26 @@ const many = <T>(element: Codec<T>): Section<T[]> => ({
     }
     return values;
   },
-  write: (writer, values) => list(element).write(writer, values),
+  *pieces(values) {
+    yield encode(varint, values.length);
+    // Written again and again, so that secrets do not pile up in memory.
+    const memory = new Uint8Array(PIECE_BYTES);
+    let writer = new Writer(memory);
+    let count = 0;
+    try {
+      for (const value of values) {
+        element.write(writer, value);
+        count += 1;
+        if (count % ITEMS_A_PIECE !== 0) continue;
+        yield writer.finish();
+        writer = new Writer(memory);
+      }
+      yield writer.finish();
+      if (count !== values.length) throw new RangeError("as many items as were counted");
+    } finally {
+      memory.fill(0);
+    }
+  },
 });
 
 /** In the order of the file. */
@@ -238,16 +265,21 @@ function sectionsOf(cacheVersion: number): (readonly [string, Section<unknown>])
     .map(([name, section]) => [name, section as Section<unknown>]);
 }
 
-type ValueOf<S> = S extends Section<infer T> ? T : never;
+type ValueOf<S> = S extends Section<infer T, infer _> ? T : never;
+type WrittenOf<S> = S extends Section<infer _, infer W> ? W : never;
 type Added = keyof typeof since;
 type Sections = { -readonly [K in keyof typeof sections]: ValueOf<(typeof sections)[K]> };
+type WrittenSections = { readonly [K in keyof typeof sections]: WrittenOf<(typeof sections)[K]> };
 /** What the cache says; `version` is 0 to 2, and decides what is there of what was added. */
 export type OriginalCache = { readonly version: number } & Omit<Sections, Added> &
   Partial<Pick<Sections, Added>>;
+/** The same to be written. */
+export type CacheToWrite = { readonly version: number } & Omit<WrittenSections, Added> &
+  Partial<Pick<WrittenSections, Added>>;
 export type CachedDestination = TypeOf<typeof destination>;
 
 function readFrame(file: Uint8Array): EncryptedFile {
-  if (file.length > MAX_FILE_BYTES) throw new BadBytes("too large");
+  if (file.length > MAX_CACHE_BYTES) throw new BadBytes("too large");
   return encryptedFile.read(new Reader(file));
 }
 
@@ -270,14 +302,12 @@ export async function readOriginalCache(file: Uint8Array, key: Uint8Array): Prom
   return cache as unknown as OriginalCache;
 }
 
-/** The bytes of a cache. */
-export function writeOriginalCache(cache: OriginalCache, key: Uint8Array, iv: Uint8Array): Uint8Array {
-  const writer = new Writer();
-  writer.writeBytes(MAGIC);
-  varint.write(writer, cache.version);
+/** The text of a cache in short pieces, wiped by the caller. */
+export function* piecesOfCache(cache: CacheToWrite): Generator<Uint8Array> {
+  yield MAGIC.slice();
+  yield encode(varint, cache.version);
   for (const [name, section] of sectionsOf(cache.version))
-    section.write(writer, cache[name as keyof OriginalCache]);
-  return encode(encryptedFile, { iv, encrypted: chacha20(writer.finish(), key, iv) });
+    yield* section.pieces(cache[name as keyof CacheToWrite]);
 }
 
 /** The same cache under another key. Throws `BadBytes` where the old one doesn't open it. */

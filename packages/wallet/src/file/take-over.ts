@@ -1,7 +1,8 @@
 /** What stands only in the cache of the original program, as changes of this wallet. Pure. */
 import { formatAddress, keyImagesOf, outputKey, toHex } from "@anulo/protocol";
 import type { TakenOver, WalletChange } from "../changes.ts";
-import type { AddressBookEntry, NetworkName, OutgoingPayment, OutgoingState } from "../state.ts";
+import type { AddressBookEntry, NetworkName, OutgoingPayment, OutgoingState, WalletState } from "../state.ts";
+import { LINEAGE } from "./cache-of-wallet.ts";
 import type { CachedDestination, OriginalCache } from "./original-cache.ts";
 
 /** Items of one change: some milliseconds, since each payment has addresses to be written out. */
@@ -18,7 +19,12 @@ type Pairs<V> = readonly { readonly key: Uint8Array; readonly value: V }[];
 const byHex = <V, T>(pairs: Pairs<V>, map: (value: V) => T): [string, T][] =>
   pairs.map(({ key, value }) => [toHex(key), map(value)]);
 
-type Taking = { readonly network: NetworkName; readonly isViewOnly: boolean };
+type Taking = {
+  readonly network: NetworkName;
+  readonly isViewOnly: boolean;
+  /** What is known already, where the cache was made of one written here and nothing was edited since. */
+  readonly older?: Readonly<WalletState>;
+};
 
 /** Source: cryptonote_tx_utils.h `tx_destination_entry::address`. */
 function addressText(to: CachedDestination, paymentId: Uint8Array, network: NetworkName): string {
@@ -118,12 +124,40 @@ function* inParts<T, R>(
 
 const asItIs = <T>(item: T): T => item;
 
+type TextPair = { key: Uint8Array; value: Uint8Array };
+const ofTexts = ({ key, value }: TextPair) => [text(key), text(value)] as const;
+
+/** Whether the original made this cache of the one written here last. */
+export function continuesOurs(
+  { attributes }: OriginalCache,
+  { takenOverCache }: Readonly<WalletState>,
+): boolean {
+  return (
+    takenOverCache !== "" &&
+    attributes.some(({ key, value }) => text(key) === LINEAGE && text(value) === takenOverCache)
+  );
+}
+
+/** What the original's user may change or delete at any time. A newer list of addresses is taken as a whole. */
+function* takeTexts(cache: OriginalCache, taking: Taking): Generator<WalletChange> {
+  const { older } = taking;
+  const isNewer = older !== undefined;
+  const told = new Map(byHex(cache.notes, text));
+  const deleted = [...(older?.notes.keys() ?? [])].filter((id) => !told.has(id));
+  const notes = [...told, ...deleted.map((id): [string, string] => [id, ""])];
+  const attributes = cache.attributes.filter(({ key }) => text(key) !== LINEAGE);
+  const { key: tagDescriptions, value: tags } = cache.accountTags;
+  yield* inParts(notes, asItIs, (part) => ({ notes: part, isNewer }));
+  yield* inParts(attributes, ofTexts, (part) => ({ attributes: part, isNewer }));
+  const book = (rows: typeof cache.addressBook) => rows.map((row) => addressBookEntry(row, taking));
+  if (isNewer) yield { kind: "takenOver", isNewer, addressBook: book(cache.addressBook) };
+  else yield* inParts(cache.addressBook, asItIs, (rows) => ({ addressBook: book(rows) }));
+  yield { kind: "takenOver", isNewer, labels: cache.labels.map((ofAccount) => ofAccount.map(text)) };
+  yield { kind: "takenOver", isNewer, tags: tags.map(text), tagDescriptions: tagDescriptions.map(ofTexts) };
+}
+
 /** Everything worth taking over, piece by piece; the last change names the writing of the cache. */
 export function* takeOver(cache: OriginalCache, id: string, taking: Taking): Generator<WalletChange> {
-  const { key: tagDescriptions, value: tags } = cache.accountTags;
-  const frozen = cache.transfers.filter((each) => each.frozen === 1 && each.keyImageKnown === 1);
-  const ofTexts = ({ key, value }: { key: Uint8Array; value: Uint8Array }) =>
-    [text(key), text(value)] as const;
   yield* inParts(txKeysOf(cache), asItIs, (txKeys) => ({ txKeys }));
   yield* inParts(
     cache.confirmed,
@@ -135,20 +169,12 @@ export function* takeOver(cache: OriginalCache, id: string, taking: Taking): Gen
     (each) => waitingPayment(each, taking),
     (payments) => ({ payments }),
   );
-  yield* inParts(byHex(cache.notes, text), asItIs, (notes) => ({ notes }));
-  yield* inParts(cache.attributes, ofTexts, (attributes) => ({ attributes }));
-  yield* inParts(
-    cache.addressBook,
-    (row) => addressBookEntry(row, taking),
-    (addressBook) => ({ addressBook }),
-  );
-  yield { kind: "takenOver", labels: cache.labels.map((ofAccount) => ofAccount.map(text)) };
-  yield { kind: "takenOver", tags: tags.map(text), tagDescriptions: tagDescriptions.map(ofTexts) };
+  yield* takeTexts(cache, taking);
   yield* inParts(toldKeyImages(cache, taking), asItIs, (keyImages) => ({ keyImages }));
-  yield* inParts(
-    frozen,
-    ({ keyImage }) => toHex(keyImage),
-    (images) => ({ frozen: images }),
-  );
+  const imagesOf = (isFrozen: number) =>
+    cache.transfers.filter(({ frozen, keyImageKnown }) => frozen === isFrozen && keyImageKnown === 1);
+  const imageOf = ({ keyImage }: OriginalCache["transfers"][number]) => toHex(keyImage);
+  yield* inParts(imagesOf(1), imageOf, (frozen) => ({ frozen }));
+  if (taking.older !== undefined) yield* inParts(imagesOf(0), imageOf, (thawed) => ({ thawed }));
   yield { kind: "takenOver", cacheId: id };
 }

@@ -1,11 +1,13 @@
 /**
  * A wallet's files in the wallet directory: `<name>.keys` (as the original programs keep it), `<name>.anulo` (our
- * store), `<name>.anulo.lock` while a service has it open (wallet-lock.ts). The original's own cache `<name>` is read, and written
- * only to keep it readable (beside-original.ts).
+ * store), `<name>.anulo.lock` while a service has it open (wallet-lock.ts). The original's own cache `<name>` is read
+ * and left behind (beside-original.ts), `<name>.anulo.cache` while it is written.
  */
 import { access, open, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
+import { toHex } from "@anulo/protocol";
 import { WalletRefusal } from "../refusal.ts";
+import { IV_BYTES } from "./encrypted-file.ts";
 import { syncDirectory } from "./journal.ts";
 
 export type WalletPaths = {
@@ -14,13 +16,15 @@ export type WalletPaths = {
   readonly keys: string;
   readonly store: string;
   readonly lock: string;
+  /** The original's cache until it is whole. */
+  readonly nextCache: string;
 };
 
 /** Bytes of a name with its longest ending, which file systems take. */
 const MAX_NAME_BYTES = 255 - ".address.txt".length;
 
 /** A wallet of such a name would have its files where another keeps its own. */
-const OWN_ENDING = /\.anulo(?:\.lock|\.next)?(?:\.keys)?$/;
+const OWN_ENDING = /\.anulo(?:\.lock|\.next|\.cache|\.old\d*)?(?:\.keys)?$/;
 
 /** Throws a refusal for a name that would leave the directory, or that no file can have. */
 export function walletPaths(directory: string, name: string): WalletPaths {
@@ -44,15 +48,13 @@ export function pathsOfFile(file: string): WalletPaths {
 }
 
 function pathsAt(base: string): WalletPaths {
-  return { base, keys: `${base}.keys`, store: `${base}.anulo`, lock: `${base}.anulo.lock` };
+  const store = `${base}.anulo`;
+  return { base, keys: `${base}.keys`, store, lock: `${store}.lock`, nextCache: `${store}.cache` };
 }
 
-/** Whether anything that belongs to a wallet of this name is there. */
+/** Whether there is a wallet of this name. Its journal alone is none: whoever deletes the original's files deletes it. */
 export async function walletExists(paths: WalletPaths): Promise<boolean> {
-  for (const path of [paths.base, paths.keys, paths.store]) {
-    if (await exists(path)) return true;
-  }
-  return false;
+  return (await exists(paths.base)) || (await exists(paths.keys));
 }
 
 export async function exists(path: string): Promise<boolean> {
@@ -77,6 +79,22 @@ export function readKeysImage(paths: WalletPaths): Promise<Uint8Array | undefine
 /** The original's cache; undefined when there is none. */
 export function readCacheImage(paths: WalletPaths): Promise<Uint8Array | undefined> {
   return readIfThere(paths.base);
+}
+
+/** The id of the original's cache, as `cacheId` makes it; undefined where there is none. */
+export async function readCacheId({ base }: WalletPaths): Promise<string | undefined> {
+  try {
+    const file = await open(base, "r");
+    try {
+      const { buffer, bytesRead } = await file.read(new Uint8Array(IV_BYTES), 0, IV_BYTES, 0);
+      return toHex(buffer.subarray(0, bytesRead));
+    } finally {
+      await file.close();
+    }
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    throw error;
+  }
 }
 
 async function readIfThere(path: string): Promise<Uint8Array | undefined> {
@@ -135,9 +153,18 @@ async function writeBeside(path: string, image: Uint8Array): Promise<void> {
  * Puts the original's cache aside, as `<name>.old` or `<name>.old2`, ..: it belongs to other keys from now on, and
  * the original refuses a wallet whose cache is of another address.
  */
-export async function putCacheAside(paths: WalletPaths): Promise<void> {
-  if (!(await exists(paths.base))) return;
-  let aside = `${paths.base}.old`;
-  for (let number = 2; await exists(aside); number++) aside = `${paths.base}.old${number}`;
-  await rename(paths.base, aside);
+export async function putCacheAside({ base }: WalletPaths): Promise<void> {
+  await putAside(base);
+}
+
+/** The same for the journal of a wallet whose other files were deleted: a new one of its name begins anew. */
+export async function putStoreAside({ store }: WalletPaths): Promise<void> {
+  await putAside(store);
+}
+
+async function putAside(path: string): Promise<void> {
+  if (!(await exists(path))) return;
+  let aside = `${path}.old`;
+  for (let number = 2; await exists(aside); number++) aside = `${path}.old${number}`;
+  await rename(path, aside);
 }

@@ -197,8 +197,11 @@ function estimateSize(shape: { inputs: number; outputs: number; ringSize: number
 }
 
 export const transferHandlers = implementFor<WalletContext>()(declared.transfers, {
-  /** Every change is on disk before it is answered, so there is nothing left to do. */
-  store: () => ({}),
+  /** Every change is on disk before it is answered; what is left is the cache of the original program. */
+  async store(_, { opened }) {
+    await opened.store();
+    return {};
+  },
   async transfer(params, { opened: { wallet }, service }) {
     checkUnlockTime(params);
     const destinations = await resolveAddresses(params.destinations, service);

@@ -1,0 +1,324 @@
+/**
+ * What a wallet knows, as the original program's cache of version 0, which every 0.18 reads.
+ * Source: wallet2.h `transfer_details`, `payment_details`, `confirmed_transfer_details`; wallet2.cpp
+ * `process_new_transaction`, `import_outputs`.
+ */
+import {
+  type Address,
+  BadAddress,
+  blockId,
+  fromHex,
+  genesisBlock,
+  type KeyInput,
+  networks,
+  parseAddress,
+  readTransactionPrefix,
+  type TransactionPrefix,
+  type TxOutput,
+  toHex,
+} from "@anulo/protocol";
+import type {
+  AddressBookEntry,
+  IncomingPayment,
+  NetworkName,
+  OutgoingPayment,
+  OutgoingState,
+  OwnedOutput,
+  PoolPayment,
+  SubaddressIndex,
+  WalletState,
+} from "../state.ts";
+import { SOMEBODY } from "../state.ts";
+import type { CachedDestination, CacheToWrite, Items, OriginalCache } from "./original-cache.ts";
+
+/** The attribute in which a cache written here keeps its id, so that one that was made of it is recognised. */
+export const LINEAGE = "anulo.cache";
+/** Source: cryptonote_basic/tx_extra.h TX_EXTRA_TAG_PUBKEY. */
+const PUBLIC_KEY_TAG = 1;
+/** Source: wallet2.cpp `import_outputs`. */
+const MAX_OUTPUT_INDEX = 0xffff;
+const NOTHING = new Uint8Array(32);
+/** Source: wallet2.h `unconfirmed_transfer_details::m_state`; what was given up by a rescan still holds its inputs. */
+const stateNumbers: Readonly<Record<Exclude<OutgoingState, "confirmed">, number>> = {
+  signed: 0,
+  pending: 0,
+  forgotten: 0,
+  missing: 1,
+  failed: 2,
+};
+
+const utf8 = new TextEncoder();
+const bytesOf = (text: string): Uint8Array => utf8.encode(text);
+const pair = <K, V>(key: K, value: V) => ({ pairSize: 2, key, value });
+
+/** Values that are made when they are asked for. */
+function each<T, R>(list: readonly T[], make: (item: T, index: number) => R): Items<R> {
+  return {
+    length: list.length,
+    *[Symbol.iterator]() {
+      for (const [index, item] of list.entries()) yield make(item, index);
+    },
+  };
+}
+
+export type CacheOwner = {
+  readonly state: Readonly<WalletState>;
+  readonly isViewOnly: boolean;
+  readonly isMultisig: boolean;
+  readonly spendPublic: Uint8Array;
+  readonly viewPublic: Uint8Array;
+  /** Index of every address that is recognised, by hex spend public key. */
+  readonly subaddresses: ReadonlyMap<string, SubaddressIndex>;
+};
+
+/** Whether the newest blocks scanned are known by their ids, without which the original could not go on from them. */
+export function knowsChain({ recent: { offset, ids }, height }: Readonly<WalletState>): boolean {
+  return offset + ids.length === height && (ids.length > 0 || height === 1);
+}
+
+/**
+ * The cache of this moment, under this id. The lists are copied at once and their items formatted as they are
+ * written, so that the wallet may go on: spends in blocks of later heights count as pending. Nonces of multisig
+ * wallets, and what other signers exported, are left out: two programs must never use the same one.
+ */
+export function cacheOfWallet(owner: CacheOwner, id: string): CacheToWrite {
+  const { state, spendPublic, viewPublic } = owner;
+  const outputs = inChainOrder(state.outputs);
+  const outgoing = [...state.outgoing.values()].map((payment) => ({ ...payment }));
+  const waiting = outgoing.filter(({ state: now }) => now !== "confirmed");
+  const known = outputs.flatMap((output, i) =>
+    output.keyImage === undefined ? [] : [{ image: output.keyImage, i }],
+  );
+  const attributes = [...state.attributes].filter(([name]) => name !== LINEAGE);
+  const tagDescriptions = [...state.accountTags];
+  const { network } = state;
+  const txKeys = [...state.txKeys];
+  return {
+    version: 0,
+    ...chainOf(state),
+    transfers: each(outputs, transferOf(owner)),
+    address: { spendPublic, viewPublic },
+    keyImages: each(known, ({ image, i }) => pair(image, BigInt(i))),
+    unconfirmed: each(waiting, (payment) => pair(payment.txHash, unconfirmedOf(payment, network))),
+    payments: each([...state.incoming], (it) => pair(it.paymentId, paymentOf(it))),
+    txKeys: each(txKeys, ([txid, keys]) => pair(fromHex(txid), keys[0]!)),
+    confirmed: each(
+      outgoing.filter(({ state: now }) => now === "confirmed"),
+      (payment) => pair(payment.txHash, confirmedOf(payment, network)),
+    ),
+    notes: each([...state.notes], ([txid, note]) => pair(fromHex(txid), bytesOf(note))),
+    poolPayments: each([...state.pool], (it) => pair(it.paymentId, poolPaymentOf(it))),
+    oneTimeKeys: each(outputs, ({ oneTimeKey }, i) => pair(oneTimeKey, BigInt(i))),
+    addressBook: each(bookRows(state.addressBook, network), (row) => row),
+    // Seen again it would be shown with another time.
+    seenInPool: [...new Map(state.pool.map(({ txHash }) => [toHex(txHash), txHash])).values()],
+    seenInPoolBefore: [],
+    subaddresses: each([...owner.subaddresses], ([key, index]) => pair(fromHex(key), index)),
+    labels: each(
+      state.accounts.map(({ addresses }) => addresses.map(({ label }) => label)),
+      (labels) => labels.map(bytesOf),
+    ),
+    additionalTxKeys: each(
+      txKeys.filter(([, keys]) => keys.length > 1),
+      ([txid, keys]) => pair(fromHex(txid), keys.slice(1)),
+    ),
+    attributes: each([...attributes, [LINEAGE, id] as const], ([key, value]) =>
+      pair(bytesOf(key), bytesOf(value)),
+    ),
+    accountTags: pair(
+      tagDescriptions.map(([tag, description]) => pair(bytesOf(tag), bytesOf(description))),
+      state.accounts.map(({ tag }) => bytesOf(tag)),
+    ),
+    ringsSaved: 1,
+    lastBlockReward: state.lastBlockReward,
+    transactionsOnDevice: [],
+    lastDeviceSync: 0n,
+    coldKeyImages: each([...state.coldKeyImages], ([key, image]) => pair(fromHex(key), image)),
+    // The original makes a new one whenever it opens a wallet that was not told to keep it.
+    rpcClientKey: NOTHING,
+  };
+}
+
+function chainOf({ recent, network }: Readonly<WalletState>) {
+  const genesis = blockId(genesisBlock(networks[network]));
+  const isWhole = recent.offset === 1;
+  return {
+    blocks: { version: 0, offset: BigInt(isWhole ? 0 : recent.offset), genesis },
+    blockIds: isWhole ? [genesis, ...recent.ids] : [...recent.ids],
+  };
+}
+
+/** By height, which the original relies on when blocks are undone; looking at single transactions can break it. */
+function inChainOrder(outputs: readonly OwnedOutput[]): OwnedOutput[] {
+  const usable = outputs.filter(({ outputIndex }) => outputIndex <= MAX_OUTPUT_INDEX);
+  const isInOrder = usable.every((output, i) => i === 0 || usable[i - 1]!.height <= output.height);
+  return isInOrder ? usable : usable.sort((a, b) => a.height - b.height);
+}
+
+type Transfer = OriginalCache["transfers"][number];
+
+/**
+ * Of the transaction only what the original needs to spend the output and to show it: the output in its place, the
+ * key that made the derivation as the transaction's, and what it spends of ours.
+ */
+function transferOf({ state, isViewOnly, isMultisig }: CacheOwner): (output: OwnedOutput) => Transfer {
+  const { height: until, requestedFrom } = state;
+  const firstWanted = requestedFrom ?? (isViewOnly ? 0 : Number.POSITIVE_INFINITY);
+  const wanted = new Set(Number.isFinite(firstWanted) ? state.outputs.slice(firstWanted) : []);
+  return (output) => {
+    const { keyImage, spentHeight, pendingSpend } = output;
+    const isSpent = spentHeight !== undefined && spentHeight < until;
+    const isPending = spentHeight !== undefined || (pendingSpend !== undefined && pendingSpend !== SOMEBODY);
+    return {
+      height: BigInt(output.height),
+      prefix: prefixAround(output),
+      txHash: output.txHash,
+      outputIndex: BigInt(output.outputIndex),
+      globalIndex: output.globalIndex,
+      spent: isSpent || isPending ? 1 : 0,
+      frozen: output.frozen ? 1 : 0,
+      spentHeight: BigInt(isSpent ? spentHeight : 0),
+      keyImage: keyImage ?? NOTHING,
+      mask: output.mask,
+      amount: output.amount,
+      rct: output.rct ? 1 : 0,
+      keyImageKnown: keyImage === undefined ? 0 : 1,
+      keyImageRequest: wanted.has(output) ? 1 : 0,
+      keyIndex: 0n,
+      subaddress: output.subaddress,
+      keyImagePartial: isMultisig && keyImage === undefined ? 1 : 0,
+      multisigNonces: [],
+      multisigInfos: [],
+      uses: [],
+    };
+  };
+}
+
+function prefixAround(output: OwnedOutput): TransactionPrefix {
+  const other: TxOutput = { amount: 0n, target: { type: "script", keys: [], script: new Uint8Array(0) } };
+  const own: TxOutput = {
+    amount: output.rct ? 0n : output.amount,
+    target: { type: "key", key: output.oneTimeKey },
+  };
+  const extra = new Uint8Array(33);
+  extra[0] = PUBLIC_KEY_TAG;
+  extra.set(output.txPublicKey, 1);
+  const outputs = [...Array.from({ length: output.outputIndex }, () => other), own];
+  return { version: output.rct ? 2 : 1, unlockTime: output.unlockTime, inputs: [], outputs, extra };
+}
+
+function paymentOf(payment: IncomingPayment) {
+  const { txHash, amount, amounts, fee, unlockTime, coinbase, subaddress } = payment;
+  return {
+    version: 0,
+    txHash,
+    amount,
+    amounts: [...amounts],
+    fee,
+    height: BigInt(payment.height),
+    unlockTime,
+    timestamp: BigInt(payment.timestamp),
+    coinbase: coinbase ? 1 : 0,
+    subaddress,
+  };
+}
+
+function poolPaymentOf(payment: PoolPayment) {
+  return { version: 0, payment: paymentOf(payment), doubleSpendSeen: payment.doubleSpendSeen ? 1 : 0 };
+}
+
+/** All of it while it may have to be sent again, else what it spends. */
+function prefixOf({ blob, unlockTime, keyImages }: OutgoingPayment): TransactionPrefix {
+  if (blob !== undefined) return readTransactionPrefix(blob);
+  const inputs = keyImages.map((keyImage): KeyInput => {
+    return { type: "key", amount: 0n, keyOffsets: [], keyImage };
+  });
+  return { version: 2, unlockTime, inputs, outputs: [], extra: new Uint8Array(0) };
+}
+
+function ringsOf({ inputs }: TransactionPrefix) {
+  return inputs.flatMap((input) =>
+    input.type === "key" && input.keyOffsets.length > 0 ? [pair(input.keyImage, input.keyOffsets)] : [],
+  );
+}
+
+function commonOf(payment: OutgoingPayment, network: NetworkName) {
+  const { amountIn, amountOut, change, paymentId, account, subaddressIndices } = payment;
+  const prefix = prefixOf(payment);
+  return {
+    version: 1,
+    prefix,
+    amountIn,
+    amountOut,
+    change,
+    destinations: payment.destinations.map((to) => destinationOf(to, network)),
+    paymentId,
+    account,
+    subaddressIndices: [...subaddressIndices],
+    rings: ringsOf(prefix),
+  };
+}
+
+function unconfirmedOf(payment: OutgoingPayment, network: NetworkName) {
+  return {
+    ...commonOf(payment, network),
+    sentTime: BigInt(payment.createdAt),
+    state: payment.state === "confirmed" ? 0 : stateNumbers[payment.state],
+    timestamp: BigInt(payment.timestamp),
+  };
+}
+
+function confirmedOf(payment: OutgoingPayment, network: NetworkName) {
+  return {
+    ...commonOf(payment, network),
+    height: BigInt(payment.height),
+    timestamp: BigInt(payment.timestamp),
+    unlockTime: payment.unlockTime,
+  };
+}
+
+/** Undefined for a text that is no address of the network. */
+function parsed(text: string, network: NetworkName): Address | undefined {
+  try {
+    return parseAddress(text, network);
+  } catch (error) {
+    if (error instanceof BadAddress) return undefined;
+    throw error;
+  }
+}
+
+/** With the text the caller gave, which is what the original shows. */
+function destinationOf(
+  { address, amount }: OutgoingPayment["destinations"][number],
+  network: NetworkName,
+): CachedDestination {
+  const to = parsed(address, network);
+  return {
+    original: bytesOf(address),
+    amount,
+    spendPublic: to?.spendPublic ?? NOTHING,
+    viewPublic: to?.viewPublic ?? NOTHING,
+    isSubaddress: to?.kind === "subaddress" ? 1 : 0,
+    isIntegrated: to?.kind === "integrated" ? 1 : 0,
+  };
+}
+
+type BookRow = OriginalCache["addressBook"][number];
+
+function bookRows(entries: readonly AddressBookEntry[], network: NetworkName): BookRow[] {
+  return entries.flatMap(({ address, description }) => {
+    const to = parsed(address, network);
+    if (to === undefined) return [];
+    return [
+      {
+        version: 0,
+        spendPublic: to.spendPublic,
+        viewPublic: to.viewPublic,
+        paymentId: to.kind === "integrated" ? to.paymentId : new Uint8Array(8),
+        description: bytesOf(description),
+        isSubaddress: to.kind === "subaddress" ? 1 : 0,
+        hasPaymentId: to.kind === "integrated" ? 1 : 0,
+      },
+    ];
+  });
+}
