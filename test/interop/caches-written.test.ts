@@ -6,13 +6,14 @@ import { ATOMIC_UNITS_PER_COIN as coin } from "@anulo/protocol";
 import type { Release, RunningDaemon } from "@anulo/testkit";
 import { listOf, mine, needsReleases, onStage, type Stage, usualRelease } from "../actors.ts";
 import { type Ask, asking, makeHistory } from "./wallet-history.ts";
-import { type Picture, pictureOf } from "./wallet-picture.ts";
+import { type Picture, pictureOf, withoutPoolTimes } from "./wallet-picture.ts";
 import { words } from "./words.ts";
 
 const attributes = ["a key", "another", "none"];
 const names = { filename: "kept", password: "pässword" };
 
-function assertSame(actual: Picture, expected: Picture, when: string): void {
+function assertSame(seen: Picture, known: Picture, when: string): void {
+  const [actual, expected] = [withoutPoolTimes(seen), withoutPoolTimes(known)];
   for (const field of Object.keys(expected))
     assert.deepEqual(actual[field], expected[field], `${field}, ${when}`);
 }

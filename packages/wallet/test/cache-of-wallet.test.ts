@@ -98,8 +98,8 @@ const ownerOf = ({ state }: Ledger) => ({
   viewPublic,
   subaddresses: new Map([[toHex(spendPublic), { major: 0, minor: 0 }]]),
 });
-const readBack = (ledger: Ledger, id = "00") =>
-  readOriginalCache(cacheImage(cacheOfWallet(ownerOf(ledger), id), key, iv), key);
+const readBack = async (ledger: Ledger, id = "00") =>
+  readOriginalCache(cacheImage(await cacheOfWallet(ownerOf(ledger), id), key, iv), key);
 const taking = { network: "mainnet", isViewOnly: false } as const;
 
 test("what a cache says of a wallet makes the same wallet of an empty one", async () => {
@@ -160,7 +160,7 @@ test("nonces and what cosigners exported stay where they are", async () => {
   ledger.state.outputs.push(output);
   const name = toHex(output.oneTimeKey);
   ledger.state.multisigNonces.set(name, [filled(0xab)]);
-  const cache = cacheOfWallet({ ...ownerOf(ledger), isMultisig: true }, "00");
+  const cache = await cacheOfWallet({ ...ownerOf(ledger), isMultisig: true }, "00");
   const { transfers } = await readOriginalCache(cacheImage(cache, key, iv), key);
   assert.deepEqual([transfers[0]!.multisigNonces, transfers[0]!.multisigInfos], [[], []]);
 });
@@ -251,7 +251,10 @@ test("a cache another program wrote meanwhile, or one that fails, leaves what wa
   writeFileSync(target.path, "theirs");
   const make = (id: string) => cacheOfWallet(ownerOf(full()), id);
   assert.equal(await writeCache(target, make, async () => false), undefined);
-  const broken = (id: string) => ({ ...make(id), notes: { length: 2, *[Symbol.iterator]() {} } });
+  const broken = async (id: string) => ({
+    ...(await make(id)),
+    notes: { length: 2, *[Symbol.iterator]() {} },
+  });
   await assert.rejects(
     writeCache(target, broken, async () => true),
     RangeError,

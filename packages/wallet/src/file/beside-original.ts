@@ -11,7 +11,7 @@ import type { WalletChange } from "../changes.ts";
 import type { NetworkName, WalletKeys, WalletState } from "../state.ts";
 import { TaskQueue } from "../turns.ts";
 import type { Wallet } from "../wallet.ts";
-import { cacheOfWallet, knowsChain } from "./cache-of-wallet.ts";
+import { cacheOfWallet, knowsChain, WalletMoved } from "./cache-of-wallet.ts";
 import type { ReadKeysFile, SealedKeysFile } from "./keys-file.ts";
 import { cacheId, readOriginalCache, resealCache } from "./original-cache.ts";
 import { continuesOurs, takeOver } from "./take-over.ts";
@@ -132,10 +132,10 @@ export class CacheBeside {
       await wallet.whenReady();
       if (await this.#write(wallet)) return;
     }
-    log?.warn("the original program's cache is being written by another program; ours was not");
+    log?.warn("the original program's cache was not written: it, or the wallet, has changed meanwhile");
   }
 
-  /** Whether it was written: another program may have done so meanwhile. */
+  /** Whether it was written: another program may have done so meanwhile, or a rescan forgotten what was to be written. */
   async #write(wallet: Wallet): Promise<boolean> {
     const { paths } = this.#options;
     const { state, subaddresses, isViewOnly } = wallet;
@@ -148,7 +148,10 @@ export class CacheBeside {
     };
     const target = { path: paths.base, temporary: paths.nextCache, key: this.#key };
     const isStillFree = async () => (await whoseCache(paths, state)) !== "foreign";
-    const id = await writeCache(target, make, isStillFree);
+    const id = await writeCache(target, make, isStillFree).catch((error) => {
+      if (error instanceof WalletMoved) return undefined;
+      throw error;
+    });
     if (id === undefined) return false;
     // What came while it was written is not in it.
     const since = wallet.changes === changes ? "nothing" : "edits";

@@ -3,6 +3,7 @@
  * Source: wallet2.h `transfer_details`, `payment_details`, `confirmed_transfer_details`; wallet2.cpp
  * `process_new_transaction`, `import_outputs`.
  */
+import { setImmediate } from "node:timers/promises";
 import {
   type Address,
   BadAddress,
@@ -15,7 +16,6 @@ import {
   readTransactionPrefix,
   type TransactionPrefix,
   type TxOutput,
-  toHex,
 } from "@anulo/protocol";
 import type {
   AddressBookEntry,
@@ -38,6 +38,8 @@ const PUBLIC_KEY_TAG = 1;
 /** Source: wallet2.cpp `import_outputs`. */
 const MAX_OUTPUT_INDEX = 0xffff;
 const NOTHING = new Uint8Array(32);
+/** Copied before other work may run. */
+const ITEMS_AT_ONCE = 10_000;
 /** Source: wallet2.h `unconfirmed_transfer_details::m_state`; what was given up by a rescan still holds its inputs. */
 const stateNumbers: Readonly<Record<Exclude<OutgoingState, "confirmed">, number>> = {
   signed: 0,
@@ -76,64 +78,90 @@ export function knowsChain({ recent: { offset, ids }, height }: Readonly<WalletS
   return offset + ids.length === height && (ids.length > 0 || height === 1);
 }
 
+/** An entry was deleted while the cache was being written, which has to begin anew. */
+export class WalletMoved extends Error {
+  override name = "WalletMoved";
+}
+
+/** The entries of a map by the keys it has now. */
+function entriesOf<K, V, R>(map: ReadonlyMap<K, V>, make: (key: K, value: V) => R): Items<R> {
+  return each([...map.keys()], (key) => {
+    const value = map.get(key);
+    if (value === undefined) throw new WalletMoved();
+    return make(key, value);
+  });
+}
+
+/** Copies what is wanted of a list as it is now, with pauses. */
+async function pick<T, R>(
+  items: Iterable<T>,
+  choose: (item: T, index: number) => R | undefined,
+): Promise<R[]> {
+  const picked: R[] = [];
+  for (const [index, item] of [...items].entries()) {
+    if (index % ITEMS_AT_ONCE === 0) await setImmediate();
+    const chosen = choose(item, index);
+    if (chosen !== undefined) picked.push(chosen);
+  }
+  await setImmediate();
+  return picked;
+}
+
 /**
- * The cache of this moment, under this id. The lists are copied at once and their items formatted as they are
+ * The cache of this moment, under this id. The lists are copied, with pauses, and their items formatted as they are
  * written, so that the wallet may go on: spends in blocks of later heights count as pending. Nonces of multisig
  * wallets, and what other signers exported, are left out: two programs must never use the same one.
  */
-export function cacheOfWallet(owner: CacheOwner, id: string): CacheToWrite {
+export async function cacheOfWallet(owner: CacheOwner, id: string): Promise<CacheToWrite> {
   const { state, spendPublic, viewPublic } = owner;
-  const outputs = inChainOrder(state.outputs);
-  const outgoing = [...state.outgoing.values()].map((payment) => ({ ...payment }));
-  const waiting = outgoing.filter(({ state: now }) => now !== "confirmed");
-  const known = outputs.flatMap((output, i) =>
-    output.keyImage === undefined ? [] : [{ image: output.keyImage, i }],
-  );
-  const attributes = [...state.attributes].filter(([name]) => name !== LINEAGE);
-  const tagDescriptions = [...state.accountTags];
   const { network } = state;
-  const txKeys = [...state.txKeys];
+  const chain = chainOf(state);
+  const toTransfer = transferOf(owner);
+  const outputs = inChainOrder(await pick(state.outputs, (it) => (canBeWritten(it) ? it : undefined)));
+  const images = await pick(outputs, ({ keyImage }, place) => keyImage && { keyImage, place });
+  const payments = [...state.outgoing.values()];
+  const confirmed = await pick(payments, (it) => (it.state === "confirmed" ? it : undefined));
+  const waiting = await pick(payments, (it) => (it.state === "confirmed" ? undefined : { ...it }));
+  const additional = await pick(state.txKeys.entries(), ([txid, keys]) =>
+    keys.length > 1 ? pair(fromHex(txid), keys.slice(1)) : undefined,
+  );
+  const incoming = await pick(state.incoming, (payment) => payment);
+  const txKeys = entriesOf(state.txKeys, (txid, keys) => pair(fromHex(txid), keys[0]!));
+  await setImmediate();
   return {
     version: 0,
-    ...chainOf(state),
-    transfers: each(outputs, transferOf(owner)),
+    ...chain,
+    transfers: each(outputs, toTransfer),
     address: { spendPublic, viewPublic },
-    keyImages: each(known, ({ image, i }) => pair(image, BigInt(i))),
+    keyImages: each(images, ({ keyImage, place }) => pair(keyImage, BigInt(place))),
     unconfirmed: each(waiting, (payment) => pair(payment.txHash, unconfirmedOf(payment, network))),
-    payments: each([...state.incoming], (it) => pair(it.paymentId, paymentOf(it))),
-    txKeys: each(txKeys, ([txid, keys]) => pair(fromHex(txid), keys[0]!)),
-    confirmed: each(
-      outgoing.filter(({ state: now }) => now === "confirmed"),
-      (payment) => pair(payment.txHash, confirmedOf(payment, network)),
-    ),
-    notes: each([...state.notes], ([txid, note]) => pair(fromHex(txid), bytesOf(note))),
-    poolPayments: each([...state.pool], (it) => pair(it.paymentId, poolPaymentOf(it))),
-    oneTimeKeys: each(outputs, ({ oneTimeKey }, i) => pair(oneTimeKey, BigInt(i))),
-    addressBook: each(bookRows(state.addressBook, network), (row) => row),
-    // Seen again it would be shown with another time.
-    seenInPool: [...new Map(state.pool.map(({ txHash }) => [toHex(txHash), txHash])).values()],
+    payments: each(incoming, (payment) => pair(payment.paymentId, paymentOf(payment))),
+    txKeys,
+    confirmed: each(confirmed, (payment) => pair(payment.txHash, confirmedOf(payment, network))),
+    notes: entriesOf(state.notes, (txid, note) => pair(fromHex(txid), bytesOf(note))),
+    poolPayments: each([...state.pool], (payment) => pair(payment.paymentId, poolPaymentOf(payment))),
+    oneTimeKeys: each(outputs, ({ oneTimeKey }, index) => pair(oneTimeKey, BigInt(index))),
+    addressBook: bookRows(state.addressBook, network),
+    seenInPool: [],
     seenInPoolBefore: [],
-    subaddresses: each([...owner.subaddresses], ([key, index]) => pair(fromHex(key), index)),
+    subaddresses: entriesOf(owner.subaddresses, (key, index) => pair(fromHex(key), index)),
     labels: each(
       state.accounts.map(({ addresses }) => addresses.map(({ label }) => label)),
       (labels) => labels.map(bytesOf),
     ),
-    additionalTxKeys: each(
-      txKeys.filter(([, keys]) => keys.length > 1),
-      ([txid, keys]) => pair(fromHex(txid), keys.slice(1)),
-    ),
-    attributes: each([...attributes, [LINEAGE, id] as const], ([key, value]) =>
+    additionalTxKeys: additional,
+    attributes: entriesOf(new Map([...state.attributes, [LINEAGE, id]]), (key, value) =>
       pair(bytesOf(key), bytesOf(value)),
     ),
     accountTags: pair(
-      tagDescriptions.map(([tag, description]) => pair(bytesOf(tag), bytesOf(description))),
+      [...state.accountTags].map(([tag, description]) => pair(bytesOf(tag), bytesOf(description))),
       state.accounts.map(({ tag }) => bytesOf(tag)),
     ),
     ringsSaved: 1,
     lastBlockReward: state.lastBlockReward,
     transactionsOnDevice: [],
     lastDeviceSync: 0n,
-    coldKeyImages: each([...state.coldKeyImages], ([key, image]) => pair(fromHex(key), image)),
+    coldKeyImages: entriesOf(state.coldKeyImages, (key, image) => pair(fromHex(key), image)),
     // The original makes a new one whenever it opens a wallet that was not told to keep it.
     rpcClientKey: NOTHING,
   };
@@ -149,11 +177,12 @@ function chainOf({ recent, network }: Readonly<WalletState>) {
 }
 
 /** By height, which the original relies on when blocks are undone; looking at single transactions can break it. */
-function inChainOrder(outputs: readonly OwnedOutput[]): OwnedOutput[] {
-  const usable = outputs.filter(({ outputIndex }) => outputIndex <= MAX_OUTPUT_INDEX);
-  const isInOrder = usable.every((output, i) => i === 0 || usable[i - 1]!.height <= output.height);
-  return isInOrder ? usable : usable.sort((a, b) => a.height - b.height);
+function inChainOrder(outputs: OwnedOutput[]): OwnedOutput[] {
+  const isInOrder = outputs.every((output, i) => i === 0 || outputs[i - 1]!.height <= output.height);
+  return isInOrder ? outputs : outputs.sort((a, b) => a.height - b.height);
 }
+
+const canBeWritten = ({ outputIndex }: OwnedOutput): boolean => outputIndex <= MAX_OUTPUT_INDEX;
 
 type Transfer = OriginalCache["transfers"][number];
 

@@ -16,7 +16,7 @@ const BYTES_A_WRITE = 256 * 1024;
 const BYTES_AN_ITEM = 100;
 
 /** Makes the cache with this id (hex of its iv). */
-export type MakeCache = (id: string) => CacheToWrite;
+export type MakeCache = (id: string) => Promise<CacheToWrite>;
 
 /** Where a cache is written, under which key, and by what name beside it until it is whole. */
 export type CacheTarget = { readonly path: string; readonly temporary: string; readonly key: Uint8Array };
@@ -49,7 +49,7 @@ async function writeWhole(path: string, key: Uint8Array, make: MakeCache): Promi
     for (let guess: number | undefined; ; ) {
       const iv = new Uint8Array(randomBytes(IV_BYTES));
       const id = toHex(iv);
-      const cache = make(id);
+      const cache = await make(id);
       const at = IV_BYTES + encode(varint, guess ?? guessLength(cache)).length;
       const length = await writeText(file, cache, { key, iv, at });
       const head = concatBytes(iv, encode(varint, length));
