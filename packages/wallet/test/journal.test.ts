@@ -47,6 +47,31 @@ test("what was appended is there in order, also after more is appended later", a
   assert.deepEqual(await read(path), ["a", "b", "c", "d"]);
 });
 
+// Closes a class of leaks: two records under one key and nonce are each other's key.
+test("a copy put back and written on shares no key stream with what was written on before", async () => {
+  const path = await journalOf("copy", ["first"]);
+  const copy = readFileSync(path);
+  const [zeros, ones] = [new Uint8Array(500), new Uint8Array(500).fill(255)];
+  const written: Buffer[] = [];
+  for (const text of [zeros, ones]) {
+    writeFileSync(path, copy);
+    const { journal } = await Journal.open(path, secret);
+    await journal.append(text);
+    await journal.append(text);
+    await journal.close();
+    written.push(readFileSync(path).subarray(copy.length));
+    const { journal: again, records } = await Journal.open(path, secret);
+    assert.deepEqual(records.slice(1), [text, text]);
+    await again.append(bytes("later"));
+    await again.close();
+    assert.deepEqual((await read(path)).at(-1), "later");
+  }
+  const [one, other] = written as [Buffer, Buffer];
+  assert.equal(one.length, other.length);
+  const complements = one.filter((byte, i) => (byte ^ other[i]!) === 255).length;
+  assert.ok(complements < one.length / 10, `${complements} of ${one.length} bytes`);
+});
+
 // Closes a class of losses: a nonce used twice, or a record under the wrong number, once records shared a write.
 test("records that come together, alone and together again are all read back, and no two share a nonce", async () => {
   const path = join(folder, "batches");

@@ -3,12 +3,15 @@
  *
  *   magic (8) · salt (32) · mark (12) · record …       record: length (4, little-endian) · its CRC-32 (4) · sealed bytes · tag (16)
  *
- * Each file has its own key, made of the owner's secret and the salt; the nonce is the record's number, so a record
+ * Each file begins with a key of its own, made of the owner's secret and the salt; whoever opens it and writes goes on
+ * under another, made of the key before and a salt that stands between the records, so that no key and nonce are used
+ * twice where a copy of the file from before is put back and written on. The nonce is the record's number, so a record
  * can't be moved, repeated or left out. The mark (bytes, 8, and their CRC-32) says how much of the file is surely on
  * disk: all of it when the file is closed, all before the newest write else. Up to the mark everything must be as it
  * was written. Behind it is what one write brought, of which a loss of power may leave any part, and which nobody was
  * told is kept unless it is whole: opening drops it from the first record on that is not. Files of version 2 have no
- * mark: there a record that was cut short is dropped, and one that was changed in any other way is an error.
+ * mark: there a record that was cut short is dropped, and one that was changed in any other way is an error. Those up
+ * to version 3 were written on under the first key.
  */
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from "node:crypto";
 import { type FileHandle, open, readFile, rename, rm } from "node:fs/promises";
@@ -16,18 +19,26 @@ import { dirname } from "node:path";
 import { crc32 } from "node:zlib";
 
 const NAME = Buffer.from("ANULOW\x00", "latin1");
-const MAGIC = Buffer.concat([NAME, Uint8Array.of(3)]);
+const MAGIC = Buffer.concat([NAME, Uint8Array.of(4)]);
 const SALT_BYTES = 32;
 const MARK_AT = MAGIC.length + SALT_BYTES;
 const MARK_BYTES = 12;
 /** Bytes before the first record, by version. */
-const headerBytes: Readonly<Record<number, number>> = { 2: MARK_AT, 3: MARK_AT + MARK_BYTES };
+const headerBytes: Readonly<Record<number, number>> = {
+  2: MARK_AT,
+  3: MARK_AT + MARK_BYTES,
+  4: MARK_AT + MARK_BYTES,
+};
 const LENGTH_BYTES = 4;
 const HEAD_BYTES = LENGTH_BYTES + 4;
 const TAG_BYTES = 16;
 /** Far above any record we write; a damaged length must not allocate more. */
 const MAX_RECORD_BYTES = 1 << 30;
 const KEY_PURPOSE = "anulo wallet store v1";
+/** In the place of a length: a salt follows, and what comes next is under the key made of it. */
+const NEXT_KEY = 0x8000_0000;
+const NEXT_KEY_PURPOSE = "anulo wallet store next key";
+const NEXT_KEY_BYTES = HEAD_BYTES + SALT_BYTES + TAG_BYTES;
 
 /** The file is no journal, belongs to another key, or was changed. */
 export class DamagedJournal extends Error {
@@ -48,11 +59,13 @@ export class Journal {
   #queue: { bytes: Uint8Array; done: () => void; failed: (error: unknown) => void }[] = [];
   #writing: Promise<void> | undefined;
   #broken: unknown;
+  /** The key was made since the file was opened, so that no copy of the file is written on under it. */
+  #hasOwnKey: boolean;
 
   private constructor(
     path: string,
     file: FileHandle,
-    position: { key: Buffer; count: number; size: number; marked?: number },
+    position: { key: Buffer; count: number; size: number; marked?: number; hasOwnKey: boolean },
   ) {
     this.path = path;
     this.#file = file;
@@ -60,6 +73,7 @@ export class Journal {
     this.#count = position.count;
     this.#size = position.size;
     this.#marked = position.marked;
+    this.#hasOwnKey = position.hasOwnKey;
   }
 
   /** Bytes on disk. */
@@ -85,7 +99,7 @@ export class Journal {
       await rm(`${path}.new`, { force: true });
       throw error;
     }
-    return new Journal(path, file, { key, count: records.length, size, marked: size });
+    return new Journal(path, file, { key, count: records.length, size, marked: size, hasOwnKey: true });
   }
 
   /**
@@ -101,9 +115,9 @@ export class Journal {
     if (begin === undefined || image.length < begin || !image.subarray(0, NAME.length).equals(NAME)) {
       throw new DamagedJournal("not a wallet store");
     }
-    const key = fileKey(secret, image.subarray(MAGIC.length, MARK_AT));
+    const firstKey = fileKey(secret, image.subarray(MAGIC.length, MARK_AT));
     const marked = begin === MARK_AT ? undefined : markedSize(image);
-    const { records, end } = unsealAll(image, key, { begin, marked });
+    const { records, end, key } = unsealAll(image, firstKey, { begin, marked });
     if (marked !== undefined && end < marked)
       throw new DamagedJournal(`the wallet store was cut off: ${end} bytes are left of ${marked}`);
     const file = await open(path, "r+");
@@ -111,7 +125,8 @@ export class Journal {
       await file.truncate(end);
       await file.sync();
     }
-    const position = { key, count: records.length, size: end, ...(marked !== undefined && { marked }) };
+    const count = records.length;
+    const position = { key, count, size: end, ...(marked !== undefined && { marked }), hasOwnKey: false };
     const journal = new Journal(path, file, position);
     return { journal, records, wasCut: end < image.length };
   }
@@ -135,7 +150,9 @@ export class Journal {
       const batch = this.#queue.splice(0);
       try {
         if (this.#broken !== undefined) throw this.#broken;
-        const sealed = Buffer.concat(batch.map(({ bytes }, i) => seal(bytes, this.#key, this.#count + i)));
+        const before = this.#hasOwnKey ? [] : [this.#nextKey()];
+        const records = batch.map(({ bytes }, i) => seal(bytes, this.#key, this.#count + i));
+        const sealed = Buffer.concat([...before, ...records]);
         await this.#mark();
         await writeAll(this.#file, sealed, this.#size);
         await this.#file.datasync();
@@ -149,6 +166,15 @@ export class Journal {
       }
     }
     this.#writing = undefined;
+  }
+
+  /** Goes on under another key; what is to be written before its first record. */
+  #nextKey(): Uint8Array {
+    const { key, bytes } = keyAfter(this.#key, this.#count, randomBytes(SALT_BYTES));
+    this.#key.fill(0);
+    this.#key = key;
+    this.#hasOwnKey = true;
+    return bytes;
   }
 
   /** Notes that all that was written so far is on disk; synced with what is written next. */
@@ -173,6 +199,16 @@ function fileKey(secret: Uint8Array, salt: Uint8Array): Buffer {
   return Buffer.from(hkdfSync("sha256", secret, salt, KEY_PURPOSE, 32));
 }
 
+/** The key after another, and the bytes that tell of it: the salt, and an authentication tag under the new key. */
+function keyAfter(before: Buffer, recordNumber: number, salt: Uint8Array) {
+  const key = Buffer.from(hkdfSync("sha256", before, salt, NEXT_KEY_PURPOSE, 32));
+  const told = Buffer.concat([headOf(NEXT_KEY + SALT_BYTES), salt]);
+  const cipher = cipherOf(key, nonce(recordNumber, NEXT_KEY));
+  cipher.setAAD(told, { plaintextLength: 0 });
+  cipher.final();
+  return { key, bytes: Buffer.concat([told, cipher.getAuthTag()]) };
+}
+
 function markOf(size: number): Buffer {
   const mark = Buffer.alloc(MARK_BYTES);
   mark.writeBigUInt64LE(BigInt(size));
@@ -186,10 +222,15 @@ function markedSize(image: Buffer): number {
   return crc32(mark.subarray(0, 8)) === mark.readUInt32LE(8) ? Number(mark.readBigUInt64LE()) : 0;
 }
 
-function nonce(recordNumber: number): Buffer {
+function nonce(recordNumber: number, kind = 0): Buffer {
   const bytes = Buffer.alloc(12);
   bytes.writeBigUInt64LE(BigInt(recordNumber));
+  bytes.writeUInt32LE(kind, 8);
   return bytes;
+}
+
+function cipherOf(key: Uint8Array, iv: Uint8Array) {
+  return createCipheriv("chacha20-poly1305", key, iv, { authTagLength: TAG_BYTES });
 }
 
 function headOf(length: number): Buffer {
@@ -201,7 +242,7 @@ function headOf(length: number): Buffer {
 
 function seal(bytes: Uint8Array, key: Uint8Array, recordNumber: number): Uint8Array {
   const head = headOf(bytes.length);
-  const cipher = createCipheriv("chacha20-poly1305", key, nonce(recordNumber), { authTagLength: TAG_BYTES });
+  const cipher = cipherOf(key, nonce(recordNumber));
   cipher.setAAD(head, { plaintextLength: bytes.length });
   const sealed = Buffer.concat([cipher.update(bytes), cipher.final()]);
   return Buffer.concat([head, sealed, cipher.getAuthTag()]);
@@ -215,35 +256,53 @@ function lengthAt(image: Buffer, at: number): number | undefined {
   // The file had grown, and its new part was not on disk when the power went.
   if (head.length < HEAD_BYTES || isZero(image.subarray(at + HEAD_BYTES))) return undefined;
   const length = head.readUInt32LE();
-  if (length > MAX_RECORD_BYTES || !headOf(length).equals(head))
+  if ((length > MAX_RECORD_BYTES && length !== NEXT_KEY + SALT_BYTES) || !headOf(length).equals(head))
     throw new DamagedJournal("a length in the wallet store was changed");
-  return at + HEAD_BYTES + length + TAG_BYTES > image.length ? undefined : length;
+  const size = length >= NEXT_KEY ? NEXT_KEY_BYTES : HEAD_BYTES + length + TAG_BYTES;
+  return at + size > image.length ? undefined : length;
 }
 
-/** The record at an offset and where it ends; undefined where a crash cut it short. Throws `DamagedJournal`. */
-function recordAt(image: Buffer, key: Uint8Array, { at, number }: { at: number; number: number }) {
+type Place = { readonly at: number; readonly number: number };
+type Found = { readonly end: number } & ({ readonly record: Uint8Array } | { readonly key: Buffer });
+
+/** What is at an offset and where it ends; undefined where a crash cut it short. Throws `DamagedJournal`. */
+function recordAt(image: Buffer, key: Buffer, { at, number }: Place): Found | undefined {
   const length = lengthAt(image, at);
   if (length === undefined) return undefined;
-  const end = at + HEAD_BYTES + length + TAG_BYTES;
-  const record = unseal(image.subarray(at, end), key, number);
-  if (record !== undefined) return { record, end };
+  const isKey = length >= NEXT_KEY;
+  const end = at + (isKey ? NEXT_KEY_BYTES : HEAD_BYTES + length + TAG_BYTES);
+  const bytes = image.subarray(at, end);
+  if (isKey) {
+    const next = keyAfter(key, number, bytes.subarray(HEAD_BYTES, HEAD_BYTES + SALT_BYTES));
+    if (next.bytes.equals(bytes)) return { key: next.key, end };
+    next.key.fill(0);
+  } else {
+    const record = unseal(bytes, key, number);
+    if (record !== undefined) return { record, end };
+  }
   if (isZero(image.subarray(end - TAG_BYTES))) return undefined;
   throw new DamagedJournal(`record ${number} of the wallet store was changed, or the key is wrong`);
 }
 
+/** All records, and the key under which they end; those before it are wiped. */
 function unsealAll(
   image: Buffer,
-  key: Uint8Array,
+  firstKey: Buffer,
   { begin, marked = 0 }: { begin: number; marked: number | undefined },
-): { records: Uint8Array[]; end: number } {
+): { records: Uint8Array[]; end: number; key: Buffer } {
   const records: Uint8Array[] = [];
   let at = begin;
+  let key = firstKey;
   for (;;) {
     try {
       const found = recordAt(image, key, { at, number: records.length });
       if (found === undefined) break;
-      records.push(found.record);
       at = found.end;
+      if ("record" in found) records.push(found.record);
+      else {
+        key.fill(0);
+        key = found.key;
+      }
     } catch (error) {
       // Where there is a mark that is whole, what lies behind it may be any part of the last write.
       if (marked > 0 && at >= marked) break;
@@ -251,7 +310,7 @@ function unsealAll(
     }
   }
   if (records.length === 0) throw new DamagedJournal("the wallet store holds nothing this key can read");
-  return { records, end: at };
+  return { records, end: at, key };
 }
 
 function unseal(record: Buffer, key: Uint8Array, recordNumber: number): Uint8Array | undefined {
