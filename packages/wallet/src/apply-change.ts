@@ -72,6 +72,7 @@ const apply: Apply = {
   coldKeyImages: applyColdKeyImages,
   multisigNonces({ state }, { nonces }) {
     for (const [key, left] of nonces) {
+      for (const nonce of state.multisigNonces.get(key) ?? []) nonce.fill(0);
       if (left.length === 0) state.multisigNonces.delete(key);
       else state.multisigNonces.set(key, left);
     }

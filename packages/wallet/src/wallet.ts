@@ -435,6 +435,7 @@ export class Wallet {
     this.#closed = true;
     await this.#log.close();
     wipeKeys(this.keys);
-    for (const keys of this.state.txKeys.values()) for (const key of keys) key.fill(0);
+    for (const secrets of [this.state.txKeys, this.state.multisigNonces])
+      for (const list of secrets.values()) for (const secret of list) secret.fill(0);
   }
 }

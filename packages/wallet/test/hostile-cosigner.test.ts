@@ -175,6 +175,31 @@ test("an honest proposal is signed once, and its nonces are gone before", async 
   await assert.rejects(cosign(cosigner, accounts[1], set), SigningRefused);
 });
 
+test("a proposal that spends a frozen output is not signed, and costs no nonces", async () => {
+  const { set, cosigner } = await proposed();
+  const told = noncesLeft(cosigner);
+  const spent = cosigner.state.outputs[1]!;
+  spent.frozen = true;
+  await assert.rejects(cosign(cosigner, accounts[1], set), /containing frozen outputs/).finally(() => {
+    spent.frozen = false;
+  });
+  assert.equal(noncesLeft(cosigner), told);
+  assert.equal((await cosign(cosigner, accounts[1], set)).txHashes.length, 1);
+});
+
+test("nonces are wiped once used, though the signature is refused, and kept where nothing is signed", async () => {
+  const { set, pending, cosigner } = await proposed();
+  const nonces = [...cosigner.state.multisigNonces.values()].flat();
+  const isWiped = (nonce: Uint8Array) => nonce.every((byte) => byte === 0);
+  const untrue = { ...set, transactions: [{ ...pending, fee: pending.fee + 1n }] };
+  await assert.rejects(cosign(cosigner, accounts[1], untrue), /fee is not the difference/);
+  assert.ok(!nonces.some(isWiped));
+  const multisigSignatures = pending.multisigSignatures.map((each) => ({ ...each, s: each.s.map(bit) }));
+  const wrong = { ...set, transactions: [{ ...pending, multisigSignatures }] };
+  await assert.rejects(cosign(cosigner, accounts[1], wrong), /signer's part is wrong/);
+  assert.ok(nonces.length > 0 && nonces.every(isWiped));
+});
+
 test("a proposal is looked up among many outputs in turns", async () => {
   const { set, pending, cosigner } = await proposed();
   const filler = { ...cosigner.state.outputs[0]!, oneTimeKey: stranger.spendPublic };

@@ -25,16 +25,23 @@ function checkSigners(set: MultisigSet, account: MultisigAccount): void {
     throw new SigningRefused("it names signers who are none of this wallet");
 }
 
-/** The nonces left of the outputs a set spends, taken from as attempts use them. */
+/** Copies of the nonces left of the outputs a set spends, taken from as attempts use them. */
 function nonceStock(wallet: Wallet) {
   const left = new Map<string, Uint8Array[]>();
+  const copies: Uint8Array[] = [];
   const of = (oneTimeKey: Uint8Array): Uint8Array[] => {
     const key = toHex(oneTimeKey);
-    const known = left.get(key) ?? [...(wallet.state.multisigNonces.get(key) ?? [])];
-    left.set(key, known);
-    return known;
+    const known = left.get(key);
+    if (known !== undefined) return known;
+    const own = (wallet.state.multisigNonces.get(key) ?? []).map((nonce) => nonce.slice());
+    left.set(key, own);
+    copies.push(...own);
+    return own;
   };
-  return { of, spentKeys: () => [...left.keys()] };
+  const wipe = () => {
+    for (const nonce of copies) nonce.fill(0);
+  };
+  return { of, spentKeys: () => [...left.keys()], wipe };
 }
 
 interface Signing {
@@ -42,6 +49,14 @@ interface Signing {
   readonly pending: PendingTransaction;
   /** Nonces for each attempt this signer takes part in, by input. */
   readonly nonces: ReadonlyMap<SigningAttempt, readonly (readonly Uint8Array[])[]>;
+}
+
+interface Parts {
+  readonly account: MultisigAccount;
+  readonly set: MultisigSet;
+  /** The signer's key. */
+  readonly own: Uint8Array;
+  readonly stock: ReturnType<typeof nonceStock>;
 }
 
 /**
@@ -60,6 +75,17 @@ export async function cosign(
   if (isFullySigned(set, account)) throw new SigningRefused("Transaction is already fully signed");
   await wallet.whenReady();
   const stock = nonceStock(wallet);
+  try {
+    return await signAll(wallet, { account, set, own, stock });
+  } finally {
+    stock.wipe();
+  }
+}
+
+async function signAll(
+  wallet: Wallet,
+  { account, set, own, stock }: Parts,
+): Promise<{ set: MultisigSet; txHashes: Uint8Array[] }> {
   const signings: Signing[] = [];
   for (const pending of set.transactions) {
     if (pending.multisigSignatures.length === 0)
@@ -78,7 +104,6 @@ export async function cosign(
     const signers = { signers: set.signers, own };
     transactions.push(isLast ? await finish(pending, signing.inputs, signers) : pending);
   }
-  for (const { nonces } of signings) for (const each of [...nonces.values()].flat(2)) each.fill(0);
   const signed = { transactions, signers: [...set.signers, own] };
   return {
     set: signed,

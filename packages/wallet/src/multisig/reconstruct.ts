@@ -88,6 +88,7 @@ function ownOutput(source: Source, own: ReadonlyMap<string, OwnedOutput>): Owned
   const real = realOf(source);
   const output = real && own.get(toHex(real.key));
   demand(output?.keyImage !== undefined, "an input is not known here, or needs multisig info first");
+  demand(!output.frozen, "Will not sign multisig tx containing frozen outputs");
   const isTrue = output.amount === amount && equalBytes(output.mask, mask);
   demand(isTrue && equalBytes(commit(mask, amount), real!.commitment), "an input has another amount");
   return output;
