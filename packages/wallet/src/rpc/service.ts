@@ -73,6 +73,9 @@ async function orRefuse(verb: "start" | "stop", asked: Promise<{ readonly status
   }
 }
 
+/** What a node sends at once. Transactions further above what is scanned have their confirmations after a refresh. */
+const MOST_BLOCKS_BETWEEN = 1000;
+
 export const serviceHandlers = implementFor<WalletContext>()(declared.service, {
   setDaemon(params, { opened: { wallet }, service }) {
     const proxy = proxyOf(params.proxy, service);
@@ -100,8 +103,12 @@ export const serviceHandlers = implementFor<WalletContext>()(declared.service, {
   },
   async scanTx({ txids }, { opened: { wallet } }) {
     for (const txid of txids) parseTxHash(txid);
-    await wallet.scanTransactions(await fetchSingles(wallet, [...new Set(txids)]));
-    await wallet.refreshPool();
+    const singles = await fetchSingles(wallet, [...new Set(txids)]);
+    await wallet.scanTransactions(singles);
+    const scannedTo = Math.max(wallet.height, wallet.state.settings.refreshFromHeight);
+    const blocksBetween = (singles.at(-1)?.height ?? 0) - scannedTo;
+    if (blocksBetween >= 0 && blocksBetween <= MOST_BLOCKS_BETWEEN) await wallet.refresh();
+    else await wallet.refreshPool();
     return {};
   },
   async rescanSpent(_, { opened: { wallet } }) {
