@@ -107,6 +107,23 @@ test("blocks of three seeds in turn make each cache once, not with every block; 
   );
 });
 
+// Closes a class of standstills: caches that took each other's place, none of them ever used.
+test("where making a cache outlasts the patience for the next, each is used before it is replaced", () => {
+  for (const threads of [1, 2]) {
+    const stage = createStage(threads);
+    stage.ask({ type: "seeds", current: seed(9), next: undefined });
+    for (let id = 0; id < 20; id++) stage.ask({ type: "hash", id, work: work(1 + Math.floor(id / 4)) });
+    for (let i = 0; i < 200 && stage.answers.length < 20; i++) {
+      const thread = stage.hired.find(({ task }) => task !== undefined);
+      stage.passTime(thread?.task?.type === "make" ? 3000 : 10);
+      if (thread?.task?.type === "make") stage.made(thread);
+      else if (thread !== undefined) stage.hashed(thread);
+    }
+    assert.equal(stage.answers.length, 20);
+    assert.deepEqual(seedsMade(stage.hired), [1, 2, 3, 4, 5]);
+  }
+});
+
 test("work of another seed that has waited long enough goes first", () => {
   const stage = createStage(1);
   stage.ask({ type: "hash", id: 1, work: work(1) });

@@ -16,6 +16,8 @@ export interface HashQueue {
   lacking(
     isAtHand: (seed: string) => boolean,
   ): { readonly seedId: Uint8Array; readonly isDue: boolean } | undefined;
+  /** A seed has come to hand: the patience for others begins anew, so that it is used before its place is wanted. */
+  noteReady(): void;
   /** Takes all jobs that need a seed. */
   takeAll(seed: string): HashJob[];
 }
@@ -32,6 +34,7 @@ interface Entry {
 /** Making a seed's cache takes as long as ten hashes, so seeds are not changed with every job. */
 export function createHashQueue(now: () => number): HashQueue {
   const entries: Entry[] = [];
+  let readySince = Number.NEGATIVE_INFINITY;
   return {
     add: (job) => void entries.push({ job, seed: seedOf(job.work), since: now() }),
     take(isAtHand) {
@@ -41,7 +44,10 @@ export function createHashQueue(now: () => number): HashQueue {
     lacking(isAtHand) {
       const entry = entries.find(({ seed }) => seed !== undefined && !isAtHand(seed));
       if (entry === undefined) return undefined;
-      return { seedId: entry.job.work.seedId!, isDue: now() - entry.since > PATIENCE_MS };
+      return { seedId: entry.job.work.seedId!, isDue: now() - Math.max(entry.since, readySince) > PATIENCE_MS };
+    },
+    noteReady() {
+      readySince = now();
     },
     takeAll(lost) {
       const taken = entries.filter(({ seed }) => seed === lost).map(({ job }) => job);

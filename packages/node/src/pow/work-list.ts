@@ -154,6 +154,7 @@ function makeErrand(lists: Lists, seedId: Uint8Array): Errand | undefined {
     settle(result) {
       if (result.type === "made") {
         seeds.made(seed, result.source);
+        hashes.noteReady();
         return [];
       }
       seeds.failed(seed);
