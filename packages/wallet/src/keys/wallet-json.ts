@@ -79,7 +79,9 @@ function seedOf(words: string, offset: string | undefined) {
   }
   if (!decoded.hasCheckWord || decoded.language.name === "EnglishOld")
     refuse("Cannot generate deprecated wallets from JSON");
-  const key = offset ? removeSeedOffset(decoded.key, offset) : decoded.key;
+  if (!offset) return { key: decoded.key, language: decoded.language.englishName };
+  const key = removeSeedOffset(decoded.key, offset);
+  decoded.key.fill(0);
   return { key, language: decoded.language.englishName };
 }
 

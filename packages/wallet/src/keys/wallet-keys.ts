@@ -21,9 +21,13 @@ export function createKeys(random?: RandomSource): WalletKeys {
   return keysOfSeed(randomScalar(random));
 }
 
-/** The keys a mnemonic stands for: the view key follows from the spend key. Source: account.cpp `generate`. */
+/**
+ * The keys a mnemonic's seed (32 bytes, wiped) stands for: the view key follows from the spend key.
+ * Source: account.cpp `generate`.
+ */
 export function keysOfSeed(seed: Uint8Array): WalletKeys {
   const spendSecret = scReduce32(seed);
+  seed.fill(0);
   const viewSecret = viewSecretOf(spendSecret);
   return {
     spendSecret,
@@ -34,7 +38,10 @@ export function keysOfSeed(seed: Uint8Array): WalletKeys {
 }
 
 function viewSecretOf(spendSecret: Uint8Array): Uint8Array {
-  return scReduce32(keccak256(spendSecret));
+  const hash = keccak256(spendSecret);
+  const viewSecret = scReduce32(hash);
+  hash.fill(0);
+  return viewSecret;
 }
 
 /** Whether these keys can be restored from a mnemonic. */

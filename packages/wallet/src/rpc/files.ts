@@ -214,6 +214,7 @@ export const fileHandlers = implementFor<WalletContext>()(declared.files, {
       const seedLanguage = languageToWrite(language, params.language);
       const seed = params.seed_offset === "" ? key : removeSeedOffset(key, params.seed_offset);
       const keys = keysOfSeed(seed);
+      key.fill(0);
       const words = encodeMnemonic(keys.spendSecret!, seedLanguage);
       const address = await makeAndOpen(service, paths, {
         keys,
