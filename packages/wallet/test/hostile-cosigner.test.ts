@@ -187,6 +187,15 @@ test("a proposal that spends a frozen output is not signed, and costs no nonces"
   assert.equal((await cosign(cosigner, accounts[1], set)).txHashes.length, 1);
 });
 
+test("a proposal of an absurd fee is not signed, and costs no nonces", async () => {
+  const { set, pending, cosigner } = await proposed();
+  const told = noncesLeft(cosigner);
+  const rich = withSource(pending, () => ({ amount: 10n ** 14n }));
+  const refused = cosign(cosigner, accounts[1], { ...set, transactions: [rich] });
+  await assert.rejects(refused, /its fee is absurd/);
+  assert.equal(noncesLeft(cosigner), told);
+});
+
 test("nonces are wiped once used, though the signature is refused, and kept where nothing is signed", async () => {
   const { set, pending, cosigner } = await proposed();
   const nonces = [...cosigner.state.multisigNonces.values()].flat();

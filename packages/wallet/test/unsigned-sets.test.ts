@@ -4,7 +4,7 @@ import { IDENTITY } from "@anulo/crypto";
 import { decode, encode, paymentIdNonce, toHex, writeExtra } from "@anulo/protocol";
 import { describeSet } from "../src/cold-signing/describe-set.ts";
 import { forSigner, previewOf } from "../src/cold-signing/prepare-unsigned.ts";
-import { readConstruction } from "../src/cold-signing/sign-set.ts";
+import { readConstruction, signSet } from "../src/cold-signing/sign-set.ts";
 import { unsignedKind } from "../src/cold-signing/tx-sets.ts";
 import { createKeys } from "../src/keys/wallet-keys.ts";
 import { WalletRefusal } from "../src/refusal.ts";
@@ -12,6 +12,7 @@ import { type ConstructionData, pendingOf } from "../src/transfer/metadata.ts";
 import { sign } from "../src/transfer/sign.ts";
 import type { RingedTransaction } from "../src/transfer/stages.ts";
 import { weightOf } from "../src/transfer/weigh.ts";
+import type { Wallet } from "../src/wallet.ts";
 import { destinationOf, receive, receiverOf, ringAround, seededRandom } from "./transfer-fixture.ts";
 
 const random = seededRandom("unsigned sets");
@@ -35,6 +36,9 @@ const finder = {
         return Buffer.compare(receiverOf(alice, index).spendPublic, key) === 0;
       }),
 };
+
+/** As a wallet knows it that has never seen a node. */
+const unknownChain = { lastBlockReward: 0n, height: 1 };
 
 function ringedTo(changeAmount: bigint): RingedTransaction {
   const destination = destinationOf(bob, 1500n - changeAmount, undefined, paymentId);
@@ -64,7 +68,7 @@ for (const changeAmount of [200n, 0n]) {
   test(`the signer reads what was asked for, with change of ${changeAmount}`, () => {
     const ringed = ringedTo(changeAmount);
     const data = handedOut(ringed);
-    const read = readConstruction(data, finder).ringed;
+    const read = readConstruction(data, finder, unknownChain).ringed;
     assert.deepEqual(
       read.destinations.map(({ amount, paymentId: id }) => [amount, id]),
       [[1500n - changeAmount, paymentId]],
@@ -159,8 +163,51 @@ test("the signer refuses whatever isn't true, or isn't good for it", () => {
     },
   };
   for (const [what, changed] of Object.entries(bad))
-    assert.throws(() => readConstruction(changed, finder), WalletRefusal, what);
-  readConstruction(data, finder);
+    assert.throws(() => readConstruction(changed, finder, unknownChain), WalletRefusal, what);
+  readConstruction(data, finder, unknownChain);
+});
+
+test("the signer refuses a fee beyond all that was ever asked for, less where it knows the reward", () => {
+  const data = handedOut(ringedTo(200n));
+  const [first, second] = data.sources;
+  const leaving = (fee: bigint) => ({
+    ...data,
+    sources: [{ ...first!, amount: 700n + fee - 100n }, second!],
+  });
+  const known = { lastBlockReward: 600_000_000_000n, height: 3_000_000 };
+  const isAbsurd = (fee: bigint, seen = unknownChain) => {
+    try {
+      readConstruction(leaving(fee), finder, seen);
+    } catch (error) {
+      return /fee is absurd/.test((error as Error).message);
+    }
+    return false;
+  };
+  const coin = 10n ** 12n;
+  assert.deepEqual(
+    [coin, 100n * coin].map((fee) => isAbsurd(fee)),
+    [false, true],
+  );
+  assert.deepEqual(
+    [coin / 100n, coin].map((fee) => isAbsurd(fee, known)),
+    [false, true],
+  );
+});
+
+test("the signer spends no output that its owner has frozen", async () => {
+  const part = {
+    ...finder,
+    state: unknownChain,
+    hasScanned: true,
+    whenReady: async () => undefined,
+    outputOf: (keyImage: Uint8Array) => {
+      const output = inputs.find((input) => toHex(input.keyImage!) === toHex(keyImage));
+      return output && { ...output, frozen: output === inputs[1] };
+    },
+  };
+  const newOutputs = { offset: 0, total: 0, outputs: [] };
+  const set = { version: 2, transactions: [handedOut(ringedTo(200n))], newOutputs };
+  await assert.rejects(signSet(part as unknown as Wallet, set), /it spends a frozen output/);
 });
 
 test("a description refuses change that contradicts the outputs", () => {

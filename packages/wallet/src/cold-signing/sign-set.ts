@@ -21,6 +21,7 @@ import {
 import { WalletRefusal } from "../refusal.ts";
 import { oneTimeSecret, PUBLIC_MASK } from "../scan/scan-transaction.ts";
 import type { OwnedOutput } from "../state.ts";
+import { absurdFee, type SeenChain } from "../transfer/fee-limits.ts";
 import type { ConstructionData, DestinationValue, PendingTransaction } from "../transfer/metadata.ts";
 import {
   type Destination,
@@ -54,8 +55,8 @@ const MAX_INPUTS = 256;
 /** Of one transaction. */
 const MAX_OUTPUT_INDEX = 65_535n;
 
-/** Throws `WalletRefusal` for a transaction of a kind that is not made any more. */
-export function checkForm(data: ConstructionData): void {
+/** Throws `WalletRefusal` for a transaction of a kind that is not made any more, or that pays an absurd fee. */
+export function checkForm(data: ConstructionData, seen: SeenChain): void {
   const { sources, splitDestinations, flags, rangeProofType, bulletproofVersion } = data;
   if (sources.length === 0) throw refusal("Empty sources");
   if (sources.length > MAX_INPUTS) throw refusal(`it has more than ${MAX_INPUTS} inputs`);
@@ -67,6 +68,8 @@ export function checkForm(data: ConstructionData): void {
   if (splitDestinations.length > MAX_OUTPUTS) throw refusal(`it has more than ${MAX_OUTPUTS} outputs`);
   if (sources.some(({ outputs }) => outputs.length !== RING_SIZE))
     throw refusal(`every ring must have ${RING_SIZE} outputs`);
+  const absurd = absurdFee(data, seen);
+  if (absurd !== undefined) throw refusal(absurd);
 }
 
 /** The output a source spends, as one of ours; its mask must open its commitment. */
@@ -142,8 +145,9 @@ function changeReceiver({ change }: ConstructionData, finder: Finder): Receiver 
 export function readConstruction(
   data: ConstructionData,
   finder: Finder,
+  seen: SeenChain,
 ): { ringed: RingedTransaction; change: Receiver } {
-  checkForm(data);
+  checkForm(data, seen);
   if (data.unlockTime !== 0n) throw refusal("transaction cannot have non-zero unlock time");
   const inputs = data.sources.map((source) => inputOf(source, finder));
   if (new Set(inputs.map(({ oneTimeKey }) => toHex(oneTimeKey))).size !== inputs.length)
@@ -229,7 +233,9 @@ async function signAll(wallet: Wallet, set: UnsignedSet, finder: Finder): Promis
   if (set.newOutputs.outputs.length > 0 && !wallet.hasScanned) await importOutputs(wallet, set.newOutputs);
   const signed: SignedTransaction[] = [];
   for (const data of set.transactions) {
-    const { ringed, change } = readConstruction(data, finder);
+    const { ringed, change } = readConstruction(data, finder, wallet.state);
+    if (ringed.inputs.some(({ keyImage }) => keyImage && wallet.outputOf(keyImage)?.frozen))
+      throw refusal("it spends a frozen output");
     const each = await signTransaction(ringed, { keys: wallet.keys, change });
     await wallet.commit({ kind: "txKeys", txHash: toHex(each.txHash), txKeys: each.txKeys });
     signed.push(each);

@@ -201,7 +201,7 @@ export async function reconstruct(
 ): Promise<ReconstructedInput[]> {
   const { constructionData: data, transaction } = pending;
   try {
-    checkForm(data);
+    checkForm(data, wallet.state);
     demand(transaction.prefix.version === 2, "it is no RingCT transaction");
     demand(transaction.prefix.unlockTime === data.unlockTime, "it has another unlock time");
     demand(transaction.prefix.inputs.length === data.sources.length, "it has other inputs");

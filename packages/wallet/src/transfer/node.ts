@@ -1,8 +1,9 @@
 /** What transfers ask of the node. */
-import { dynamicFees2021, FEE_QUANTIZATION_MASK, toHex } from "@anulo/protocol";
+import { FEE_QUANTIZATION_MASK, toHex } from "@anulo/protocol";
 import { checked, type Daemon, reached } from "../daemon.ts";
 import { WalletRefusal } from "../refusal.ts";
 import { RECENT_OUTPUT_SECONDS } from "./decoys.ts";
+import { FEE_TOLERANCE, feeLimits, type SeenChain } from "./fee-limits.ts";
 import { KeptOutputCounts, type OutputCounts, type ToldCounts } from "./output-counts.ts";
 import type { OutputSource } from "./rings.ts";
 import { type FeeRate, RING_SIZE } from "./stages.ts";
@@ -10,36 +11,8 @@ import type { Relay } from "./submit.ts";
 
 /** A fee holds for this many blocks to come. Source: wallet2.cpp FEE_ESTIMATE_GRACE_BLOCKS. */
 const GRACE_BLOCKS = 10;
-/** Bytes. Source: cryptonote_config.h CRYPTONOTE_BLOCK_GRANTED_FULL_REWARD_ZONE_V5. */
-const SMALLEST_MEDIAN = 300_000;
 /** Priorities 1 to 4: unimportant, normal, elevated, priority. */
 const HIGHEST_PRIORITY = 4;
-
-/** The reward (atomic units) of the first blocks there were. */
-const GREATEST_REWARD = (2n ** 64n - 1n) >> 19n;
-/** Blocks in which what is still to be mined becomes e times less, at the slowest. Source: `EMISSION_SPEED_FACTOR_PER_MINUTE`. */
-const SLOWEST_EMISSION_BLOCKS = 2 ** 20;
-/** Reward (atomic units) that never becomes less. Source: cryptonote_config.h FINAL_SUBSIDY_PER_MINUTE. */
-const LEAST_REWARD = 600_000_000_000n;
-/** The last block's reward may be less than usual, and fees rise when blocks are full. */
-const TOLERANCE = 10n;
-
-/** What the wallet knows of the chain; `lastBlockReward` in atomic units, 0 for unknown. */
-export type SeenChain = { readonly lastBlockReward: bigint; readonly height: number };
-
-/** The greatest reward (atomic units) a block at this height can have: the wallet does not check proof of work. */
-function greatestReward(height: number): bigint {
-  return BigInt(Math.floor(Number(GREATEST_REWARD) * Math.exp(-height / SLOWEST_EMISSION_BLOCKS)));
-}
-
-/** Fees per byte by priority of which no honest node asks more. */
-function feeLimits({ lastBlockReward, height }: SeenChain): readonly bigint[] {
-  const greatest = greatestReward(height);
-  const known = lastBlockReward === 0n || lastBlockReward > greatest ? greatest : lastBlockReward;
-  const reward = known < LEAST_REWARD ? LEAST_REWARD : known;
-  const fees = dynamicFees2021({ reward, shortTermMedian: SMALLEST_MEDIAN, longTermMedian: SMALLEST_MEDIAN });
-  return fees.map((fee) => fee * TOLERANCE);
-}
 
 /**
  * Fee of a priority: 0 counts as 1, more than 4 as 4. Throws `WalletRefusal`, also where a node asks for absurdly
@@ -53,7 +26,7 @@ export async function feeRateOf(daemon: Daemon, priority: number, seen: SeenChai
   if (feePerByte === undefined || feePerByte === 0n)
     throw new WalletRefusal("GENERIC_TRANSFER_ERROR", "the node did not tell its fees");
   const quantizationMask = BigInt(Math.max(1, answer.quantization_mask));
-  if (feePerByte > feeLimits(seen)[level]! || quantizationMask > TOLERANCE * FEE_QUANTIZATION_MASK)
+  if (feePerByte > feeLimits(seen)[level]! || quantizationMask > FEE_TOLERANCE * FEE_QUANTIZATION_MASK)
     throw new WalletRefusal(
       "GENERIC_TRANSFER_ERROR",
       `the node asks for absurd fees: ${feePerByte} atomic units per byte, in steps of ${quantizationMask}`,

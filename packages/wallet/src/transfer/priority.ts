@@ -2,7 +2,8 @@
 import { checked, type Daemon } from "../daemon.ts";
 import type { Preferences } from "../preferences.ts";
 import { WalletRefusal } from "../refusal.ts";
-import { feeRateOf, type SeenChain } from "./node.ts";
+import type { SeenChain } from "./fee-limits.ts";
+import { feeRateOf } from "./node.ts";
 
 /** Payments that name no priority pay the lowest fee, or the next one while blocks or the pool are full. */
 const QUIET_PRIORITY = 1;
