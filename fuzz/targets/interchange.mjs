@@ -22,9 +22,9 @@ import {
 } from "../../packages/wallet/dist/src/file/keys-file.js";
 import {
   cacheId,
+  piecesOfCache,
   readOriginalCache,
   resealCache,
-  writeOriginalCache,
 } from "../../packages/wallet/dist/src/file/original-cache.js";
 import { takeOver } from "../../packages/wallet/dist/src/file/take-over.js";
 import { readWalletJson } from "../../packages/wallet/dist/src/keys/wallet-json.js";
@@ -41,6 +41,9 @@ import { targets as wallet } from "./wallet.mjs";
 const password = "a password of just thirty-two !!";
 const key = new TextEncoder().encode(password);
 const iv = new Uint8Array(8);
+
+/** As a wallet knows it that has never seen a node. */
+const unknownChain = { lastBlockReward: 0n, height: 1 };
 
 /** The layer every wallet file has. */
 function sealed(plain) {
@@ -173,7 +176,7 @@ export const targets = {
     run: (input) => readKeysFile(sealed(input), { password, kdfRounds: 0 }),
   },
   "original-cache": {
-    seeds: () => [Buffer.from(unsealed(writeOriginalCache(cache, key, iv)))],
+    seeds: () => [Buffer.concat(Array.from(piecesOfCache(cache), (piece) => Buffer.from(piece)))],
     refusals: [BadBytes],
     async run(input) {
       const file = sealed(input);
@@ -210,7 +213,7 @@ export const targets = {
       const { transactions } = decode(unsignedKind.codec, input);
       describeSet(transactions, "mainnet");
       for (const data of transactions) {
-        checkForm(data);
+        checkForm(data, unknownChain);
         for (const source of data.sources) ringOf(source);
       }
     },
