@@ -164,6 +164,7 @@ const refusals: { readonly [K in MethodKey]: Refusals } = {
   openWallet: makes,
   closeWallet: own,
   changeWalletPassword: own,
+  setSubaddressLookahead: own,
   generateFromKeys: makes,
   restoreDeterministicWallet: makes,
   setDaemon: own,

@@ -92,6 +92,7 @@ export const requests: { readonly [K in MethodKey]: ExactObject } = {
   openWallet: { ...newFile },
   closeWallet: {},
   changeWalletPassword: { old_password: "", new_password: "new" },
+  setSubaddressLookahead: { password: "", major_idx: 2, minor_idx: 3 },
   generateFromKeys: { ...newFile, address: bob.address, viewkey: bob.view_key },
   restoreDeterministicWallet: { ...newFile, seed: bob.mnemonic },
   setDaemon: { address: "127.0.0.1:1", trusted: true },

@@ -283,6 +283,12 @@ export class Wallet {
       await this.#scanner.cover({ major, minor: addresses.length - 1 });
   }
 
+  /** Has money found that is sent so far beyond the addresses in use; what was recognised before stays so. */
+  async setLookahead(lookahead: Lookahead): Promise<void> {
+    await this.#scanner.cover({ major: 0, minor: 0 }, lookahead);
+    await this.coverAll();
+  }
+
   /** Takes key images (32 bytes) that another wallet made; their spends are recognised from now on. */
   async learnKeyImages(
     change: Extract<WalletChange, { kind: "keyImages" | "coldKeyImages" }>,

@@ -90,6 +90,32 @@ test("a changed password opens, the old one doesn't, and the wallet stays what i
   assert.equal((await call.getAttribute({ key: "k" })).value, "v");
 });
 
+test("a look-ahead that is set recognises addresses farther out, and does when the wallet is opened again", async (t) => {
+  const { call } = await startTestService({}, t);
+  const made = { password: "p", seed: recorded.wallets.a!.mnemonic };
+  await call.restoreDeterministicWallet({ filename: "far", ...made });
+  await call.createAddress({ account_index: 0, count: 1010 });
+  const { address } = (await call.getAddress({ account_index: 0, address_index: [999] })).addresses[0]!;
+  await call.restoreDeterministicWallet({ filename: "w", ...made });
+  const unknown = { code: -2 };
+  await assert.rejects(call.getAddressIndex({ address }), unknown);
+  const set = (password: string, major_idx: number, minor_idx: number) =>
+    call.setSubaddressLookahead({ password, major_idx, minor_idx });
+  await assert.rejects(set("x", 0, 0), { code: -22, message: "Invalid password." });
+  await assert.rejects(set("p", 0, 1), { code: -1, message: "Subaddress major lookahead may not be zero" });
+  await assert.rejects(set("p", 1, 0), { code: -1, message: "Subaddress minor lookahead may not be zero" });
+  await assert.rejects(set("p", 2_000, 1_001), /too large/);
+  await assert.rejects(call.getAddressIndex({ address }), unknown);
+  await set("p", 50, 1000);
+  const expected = { index: { major: 0, minor: 999 } };
+  assert.deepEqual(await call.getAddressIndex({ address }), expected);
+  await call.closeWallet({});
+  await call.openWallet({ filename: "w", password: "p" });
+  assert.deepEqual(await call.getAddressIndex({ address }), expected);
+  await set("p", 1, 1);
+  assert.deepEqual(await call.getAddressIndex({ address }), expected);
+});
+
 test("a wallet that one service has open, another refuses to open", async (t) => {
   const first = await startTestService({}, t);
   await first.call.createWallet({ filename: "w", language: "English" });

@@ -44,7 +44,10 @@ export function createHashQueue(now: () => number): HashQueue {
     lacking(isAtHand) {
       const entry = entries.find(({ seed }) => seed !== undefined && !isAtHand(seed));
       if (entry === undefined) return undefined;
-      return { seedId: entry.job.work.seedId!, isDue: now() - Math.max(entry.since, readySince) > PATIENCE_MS };
+      return {
+        seedId: entry.job.work.seedId!,
+        isDue: now() - Math.max(entry.since, readySince) > PATIENCE_MS,
+      };
     },
     noteReady() {
       readySince = now();

@@ -1,5 +1,5 @@
 import { filled, list, object, or, zero } from "../schema/composites.ts";
-import { flag, text, uint } from "../schema/scalars.ts";
+import { flag, text, uint, uint32 } from "../schema/scalars.ts";
 import { nothing, onOwnService, walletMethod } from "./fields.ts";
 
 const autosave = { autosave_current: or(flag, true) };
@@ -38,6 +38,12 @@ export const files = {
     name: "change_wallet_password",
     summary: "Changes the password of the wallet file.",
     params: object({ old_password: zero(text), new_password: zero(text) }),
+    result: nothing,
+  }),
+  setSubaddressLookahead: walletMethod({
+    name: "set_subaddress_lookahead",
+    summary: "Sets how many accounts and addresses beyond those in use are recognised, in the keys file too.",
+    params: object({ password: zero(text), major_idx: zero(uint32), minor_idx: zero(uint32) }),
     result: nothing,
   }),
   generateFromKeys: walletMethod({

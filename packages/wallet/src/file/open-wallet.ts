@@ -293,12 +293,40 @@ export async function changePassword(
   }
 }
 
-async function readWith(opened: OpenWallet, password: string, options: OpenOptions): Promise<ReadKeysFile> {
+/**
+ * Changes settings in the keys file, which are made once the password is found right; of a wallet without files
+ * nobody asks one. Throws a refusal when it is wrong, and what making the settings throws.
+ */
+export async function changeSettings(
+  opened: OpenWallet,
+  change: { readonly password: string; readonly settings: () => Iterable<readonly [string, Json]> },
+  options: OpenOptions,
+): Promise<void> {
+  const { paths } = opened;
+  if (paths === undefined) return void change.settings();
+  const file = await readWith(opened, change.password, options, "Invalid password.");
+  try {
+    const settings = new Map([...file.settings, ...change.settings()]);
+    const sealed = await sealKeysFile({ ...file, settings }, keysOptions(change.password, options));
+    sealed.cacheKey.fill(0);
+    await writeKeysImage(paths, sealed.image).catch(refuseUnwritten);
+    opened.keysImage = sealed.image;
+  } finally {
+    wipeKeys(file.keys);
+    file.cacheKey.fill(0);
+  }
+}
+
+async function readWith(
+  opened: OpenWallet,
+  password: string,
+  options: OpenOptions,
+  ifWrong = "Invalid original password.",
+): Promise<ReadKeysFile> {
   try {
     return await readKeysFile(opened.keysImage, keysOptions(password, options));
   } catch (error) {
-    if (error instanceof WrongPassword)
-      throw new WalletRefusal("INVALID_PASSWORD", "Invalid original password.");
+    if (error instanceof WrongPassword) throw new WalletRefusal("INVALID_PASSWORD", ifWrong);
     throw error;
   }
 }

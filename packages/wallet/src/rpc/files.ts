@@ -16,6 +16,7 @@ import {
 import { wallet as declared, implementFor } from "@anulo/rpc";
 import {
   changePassword,
+  changeSettings,
   createWallet,
   type NewWallet,
   openUnlocked,
@@ -30,6 +31,7 @@ import {
   keysOfSeed,
 } from "../keys/wallet-keys.ts";
 import { WalletRefusal } from "../refusal.ts";
+import { demandLookahead, settingsOf } from "../scan/subaddress-table.ts";
 import type { WalletContext, WalletService } from "../service.ts";
 import type { WalletKeys } from "../state.ts";
 import { isHash } from "./parse-hex.ts";
@@ -170,6 +172,13 @@ export const fileHandlers = implementFor<WalletContext>()(declared.files, {
   changeWalletPassword: ({ old_password, new_password }, { service, opened }) =>
     service.inTurn(async () => {
       await changePassword(opened, { old: old_password, new: new_password }, service.openOptions);
+      return {};
+    }),
+  setSubaddressLookahead: ({ password, major_idx, minor_idx }, { service, opened }) =>
+    service.inTurn(async () => {
+      const settings = () => settingsOf(demandLookahead(major_idx, minor_idx));
+      await changeSettings(opened, { password, settings }, service.openOptions);
+      await opened.wallet.setLookahead({ accounts: major_idx, addresses: minor_idx });
       return {};
     }),
   generateFromKeys: (params, { service }) =>

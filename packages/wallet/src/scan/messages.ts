@@ -46,7 +46,13 @@ export type ToWorker =
     }
   /** Key images (32 bytes) learnt otherwise than by scanning. */
   | { readonly kind: "learn"; readonly keyImages: readonly Uint8Array[] }
-  | { readonly kind: "cover"; readonly id: number; readonly index: SubaddressIndex }
+  /** `lookahead`: how far beyond it, from now on for all. */
+  | {
+      readonly kind: "cover";
+      readonly id: number;
+      readonly index: SubaddressIndex;
+      readonly lookahead?: Lookahead;
+    }
   /** `threads`: how many may sift for it. */
   | { readonly kind: "scan"; readonly id: number; readonly task: ScanTask; readonly threads: number }
   | { readonly kind: "single"; readonly id: number; readonly entries: readonly SingleTransaction[] }

@@ -149,6 +149,8 @@ port.on("message", (message: ToWorker) => {
     pool?.forgetStrangers();
   } else if (message.kind === "cover") {
     void answer(message.id, async () => {
+      if (context !== undefined && message.lookahead !== undefined)
+        context.table.lookahead = message.lookahead;
       context?.cover(message.index);
       return { kind: "done", id: message.id, pool: undefined };
     });

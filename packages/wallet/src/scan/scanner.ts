@@ -73,11 +73,12 @@ export class Scanner {
     this.#send({ kind: "open", ...parts });
   }
 
-  /** Makes sure money sent to `index`, and to the look-ahead beyond it, is found. */
-  async cover(index: SubaddressIndex): Promise<void> {
+  /** Makes sure money sent to `index`, and to the look-ahead beyond it, is found; that may be another from now on. */
+  async cover(index: SubaddressIndex, lookahead: Lookahead = this.table.lookahead): Promise<void> {
+    this.table.lookahead = lookahead;
     const id = this.#nextId++;
     const done = this.#wait(id);
-    this.#send({ kind: "cover", id, index });
+    this.#send({ kind: "cover", id, index, lookahead });
     await done;
   }
 

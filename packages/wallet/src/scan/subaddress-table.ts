@@ -3,6 +3,7 @@
  * look-ahead), so that money sent to an address another copy of the wallet handed out is still found.
  */
 import { toHex } from "@anulo/protocol";
+import { WalletRefusal } from "../refusal.ts";
 import type { SubaddressIndex } from "../state.ts";
 
 /** How far beyond those in use accounts and addresses are recognised. */
@@ -21,6 +22,30 @@ export function checkLookahead(accounts: unknown, addresses: unknown): Lookahead
   return { accounts: most, addresses: Math.min(addresses, Math.floor(MAX_LOOKAHEAD_KEYS / most)) };
 }
 
+/** A look-ahead that a caller sets; throws WalletRefusal where it is none, or memory would not go as far. */
+export function demandLookahead(accounts: number, addresses: number): Lookahead {
+  for (const [name, count] of [
+    ["major", accounts],
+    ["minor", addresses],
+  ] as const) {
+    if (count === 0) throw new WalletRefusal("UNKNOWN_ERROR", `Subaddress ${name} lookahead may not be zero`);
+  }
+  if (accounts * addresses > MAX_LOOKAHEAD_KEYS)
+    throw new WalletRefusal(
+      "UNKNOWN_ERROR",
+      `Subaddress lookahead is too large: at most ${MAX_LOOKAHEAD_KEYS} addresses of all accounts`,
+    );
+  return { accounts, addresses };
+}
+
+/** As a keys file has it. Source: wallet2.cpp `get_keys_file_data`. */
+export function settingsOf({ accounts, addresses }: Lookahead): readonly (readonly [string, number])[] {
+  return [
+    ["subaddress_lookahead_major", accounts],
+    ["subaddress_lookahead_minor", addresses],
+  ];
+}
+
 /** Keys of addresses `fromMinor …` of one account: 32 bytes each, packed. */
 export type KeyRange = { readonly major: number; readonly fromMinor: number; readonly keys: Uint8Array };
 /** Addresses `fromMinor ≤ minor < toMinor` of one account that the table lacks. */
@@ -31,7 +56,7 @@ export type SubaddressTable = {
   readonly byKey: Map<string, SubaddressIndex>;
   /** Number of addresses covered, by account. */
   readonly covered: number[];
-  readonly lookahead: Lookahead;
+  lookahead: Lookahead;
 };
 
 export function createSubaddressTable(lookahead: Lookahead = DEFAULT_LOOKAHEAD): SubaddressTable {
