@@ -7,7 +7,8 @@ import { useSplitTiering } from "../src/randomx/tiering.ts";
 import { createRandomXVm } from "../src/randomx/vm.ts";
 
 const HASHES_PER_KEY = process.env.ANULO_TESTS === "quick" ? 10 : 250;
-const KEYS = process.env.ANULO_TESTS === "quick" ? 1 : 4;
+/** Half a minute each. */
+const KEYS = process.env.ANULO_TESTS === "quick" ? 1 : process.env.CI === "true" ? 2 : 4;
 
 const loaded = await loadNativeRandomX();
 const skip = "missing" in loaded && !process.env.CI && loaded.missing;
