@@ -116,6 +116,18 @@ test("a look-ahead that is set recognises addresses farther out, and does when t
   assert.deepEqual(await call.getAddressIndex({ address }), expected);
 });
 
+test("store leaves the original's cache of a wallet that has seen nothing too, and again once it was removed", async (t) => {
+  const { call, folder } = await startTestService({}, t);
+  await call.restoreDeterministicWallet({ filename: "w", seed: recorded.wallets.a!.mnemonic });
+  const hasCache = () => readdirSync(folder).includes("w");
+  assert.ok(!hasCache());
+  for (let i = 0; i < 2; i++) {
+    rmSync(join(folder, "w"), { force: true });
+    await call.store({});
+    assert.ok(hasCache());
+  }
+});
+
 test("a wallet that one service has open, another refuses to open", async (t) => {
   const first = await startTestService({}, t);
   await first.call.createWallet({ filename: "w", language: "English" });

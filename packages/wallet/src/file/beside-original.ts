@@ -109,14 +109,15 @@ export class CacheBeside {
   }
 
   /**
-   * Leaves a cache behind that says what the wallet knows, unless nothing has changed since the last one. Throws what
-   * the file system does: the wallet itself is safe in its journal.
+   * Leaves a cache behind that says what the wallet knows, unless nothing has changed since the last one; where there
+   * is none and the wallet has seen nothing, only if `isAsked`. Throws what the file system does: the wallet itself is
+   * safe in its journal.
    */
-  store(wallet: Wallet): Promise<void> {
-    return this.#turns.run(() => this.#store(wallet));
+  store(wallet: Wallet, { isAsked }: { readonly isAsked: boolean }): Promise<void> {
+    return this.#turns.run(() => this.#store(wallet, isAsked));
   }
 
-  async #store(wallet: Wallet): Promise<void> {
+  async #store(wallet: Wallet, isAsked: boolean): Promise<void> {
     const { paths, isWritten, log } = this.#options;
     const { state } = wallet;
     if (!isWritten) return;
@@ -127,7 +128,8 @@ export class CacheBeside {
         if (!(await this.takeOver(learner))) return;
         await wallet.coverAll();
       }
-      const isNeeded = state.sinceCache !== "nothing" || (whose === "nobody" && state.height > 1);
+      const isNeeded =
+        state.sinceCache !== "nothing" || (whose === "nobody" && (isAsked || state.height > 1));
       if (!isNeeded || !knowsChain(state)) return;
       await wallet.whenReady();
       if (await this.#write(wallet)) return;

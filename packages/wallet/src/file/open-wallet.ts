@@ -227,11 +227,13 @@ async function openWith(
   });
   const store = async () => {
     // Between two payments: an output that one spends is written with that payment.
-    await wallet.exclusively(async () => await cache?.store(wallet)).catch(refuseUnwritten);
+    await wallet
+      .exclusively(async () => await cache?.store(wallet, { isAsked: true }))
+      .catch(refuseUnwritten);
   };
   const close = async () => {
     await wallet.settle();
-    await cache?.store(wallet).catch((error: Error) => {
+    await cache?.store(wallet, { isAsked: false }).catch((error: Error) => {
       const reason = error.message;
       options.log?.warn("the original program's cache can't be written; the wallet is whole without", {
         reason,
