@@ -1,8 +1,8 @@
 import { openStore } from "@anulo/storage";
 import { type BlockShape, fakeBlock } from "./fake-blocks.ts";
 
-/** Blocks of one write transaction, as in a sync. */
-const BLOCKS_PER_WRITE = 100;
+/** Blocks of one write transaction, as many as a sync that is far behind writes at once. */
+const BLOCKS_PER_WRITE = 1000;
 
 export interface BuildOptions extends BlockShape {
   /** The database file to write. */

@@ -57,40 +57,63 @@ const fakeProofs = {
   clsags: [fakeClsag, fakeClsag],
 };
 
+/** A payment's bytes, and where in them stand its two key images, two output keys, two commitments and its public key. */
+interface Template {
+  readonly pruned: Uint8Array;
+  readonly prunable: Uint8Array;
+  readonly places: readonly number[];
+}
+
 /** A payment of two inputs and two outputs, as nearly all are, whose proofs are zeros. */
-function payment(label: string, isWhole: boolean): NewTransaction {
-  const next = pieces(randomOf(label, 13 * 32));
+function makeTemplate(): Template {
+  const next = pieces(randomOf("template", 8 * 32));
   const take = () => new Uint8Array(next.next().value);
-  const offsets = () => Array.from(take().subarray(0, RING_SIZE), (byte) => BigInt(1 + byte * byte));
+  const ring = take();
+  const keyOffsets = Array.from(ring.subarray(0, RING_SIZE), (byte) => BigInt(1 + byte * byte));
   const keyImages = Array.from({ length: INPUTS }, take);
-  const outputs = [0, 1].map(() => ({ amount: 0n, key: take(), commitment: take() }));
-  const extra = new Uint8Array(44);
-  extra.set([1, ...take(), 2, 9, 1]);
+  const keys = [take(), take()];
+  const commitments = [take(), take()];
+  const publicKey = take();
   const transaction: Transaction = {
     prefix: {
       version: 2,
       unlockTime: 0n,
-      inputs: keyImages.map((keyImage) => ({ type: "key", amount: 0n, keyOffsets: offsets(), keyImage })),
-      outputs: outputs.map(({ key }) => ({
-        amount: 0n,
-        target: { type: "taggedKey", key, viewTag: key[0]! },
-      })),
-      extra,
+      inputs: keyImages.map((keyImage) => ({ type: "key", amount: 0n, keyOffsets, keyImage })),
+      outputs: keys.map((key) => ({ amount: 0n, target: { type: "taggedKey", key, viewTag: 0 } })),
+      extra: Uint8Array.from([1, ...publicKey, 2, 9, 1, ...new Uint8Array(8)]),
     },
     signatures: [],
     ringct: {
       type: 6,
       fee: 44_000_000n,
       pseudoOuts: [zeros, zeros],
-      ecdhInfo: outputs.map(({ key }) => ({ amount: key.subarray(0, 8) })),
-      outputCommitments: outputs.map(({ commitment }) => commitment),
+      ecdhInfo: keys.map(() => ({ amount: ring.subarray(0, 8) })),
+      outputCommitments: commitments,
       prunable: fakeProofs,
     },
   };
   const pruned = writePrunedTransaction(transaction);
-  const prunable = isWhole ? writeTransaction(transaction).subarray(pruned.length) : new Uint8Array(0);
-  const [hash, prunableHash] = [take(), take()];
-  return { hash, pruned, prunable, prunableHash, unlockTime: 0n, outputs, keyImages };
+  const places = [...keyImages, ...keys, ...commitments, publicKey].map((piece) =>
+    Buffer.from(pruned).indexOf(piece),
+  );
+  return { pruned, prunable: writeTransaction(transaction).subarray(pruned.length), places };
+}
+
+/** A payment with keys of its own; the rest of its bytes are the template's. */
+function payment({ pruned, prunable, places }: Template, label: string, isWhole: boolean): NewTransaction {
+  const random = randomOf(label, (places.length + 2) * 32);
+  const piece = (index: number): Uint8Array => random.subarray(32 * index, 32 * index + 32);
+  const bytes = new Uint8Array(pruned);
+  for (const [index, place] of places.entries()) bytes.set(piece(index), place);
+  return {
+    hash: piece(places.length),
+    pruned: bytes,
+    prunable: isWhole ? prunable : zeros.subarray(0, 0),
+    prunableHash: piece(places.length + 1),
+    unlockTime: 0n,
+    outputs: [0, 1].map((i) => ({ amount: 0n, key: piece(2 + i), commitment: piece(4 + i) })),
+    keyImages: [piece(0), piece(1)],
+  };
 }
 
 function minerTransaction(height: number, label: string): { transaction: Transaction; row: NewTransaction } {
@@ -120,6 +143,8 @@ function idOf(height: number): Uint8Array {
   return height < 0 ? zeros : new Uint8Array(randomOf(`block ${height}`, 32));
 }
 
+const template = makeTemplate();
+
 /**
  * A made-up block with rows of the sizes that mainnet's have and keys as random as there: its ids are no hashes and
  * its proofs left out, which a database neither knows nor needs to.
@@ -127,7 +152,7 @@ function idOf(height: number): Uint8Array {
 export function fakeBlock(height: number, { outputsPerBlock, wholeFrom, startTime }: BlockShape): NewBlock {
   const miner = minerTransaction(height, `miner ${height}`);
   const count = Math.round((outputsPerBlock - 1) / 2);
-  const payments = Array.from({ length: count }, (_, i) => payment(`${height} ${i}`, height >= wholeFrom));
+  const payments = Array.from({ length: count }, (_, i) => payment(template, `${height} ${i}`, height >= wholeFrom));
   const block: Block = {
     header: {
       majorVersion: 16,
