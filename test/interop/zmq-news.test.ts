@@ -215,10 +215,10 @@ test("libzmq gets what it subscribed to, and nothing else", {
   const [port] = await freePorts(1);
   const endpoint = `tcp://127.0.0.1:${port}`;
   const daemon = await startDaemon({ kind: "ours" }, { publishAt: [endpoint] });
+  const clients: ZmqClient[] = [];
   try {
-    const clients = await Promise.all(
-      [["json-minimal"], ["json-full-miner_data"], [""]].map((it) => subscribe(endpoint, it)),
-    );
+    for (const prefix of ["json-minimal", "json-full-miner_data", ""])
+      clients.push(await subscribe(endpoint, [prefix]));
     let height = 1;
     const mine = () => submitBlock(daemon.url, chain.blocks[height++ - 1]!.blob);
     while (!clients.every(({ messages }) => messages.length > 0)) await mine();
@@ -240,8 +240,8 @@ test("libzmq gets what it subscribed to, and nothing else", {
     assert.equal(topicsOf(clients[2]!).size, 3);
     // xmrig takes no longer ones.
     assert.ok(clients[0]!.messages.every((text) => text.length <= 1024));
-    for (const client of clients) await client.stop();
   } finally {
+    for (const client of clients) await client.stop();
     await daemon.stop();
   }
 });
