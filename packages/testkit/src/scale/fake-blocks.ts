@@ -152,7 +152,9 @@ const template = makeTemplate();
 export function fakeBlock(height: number, { outputsPerBlock, wholeFrom, startTime }: BlockShape): NewBlock {
   const miner = minerTransaction(height, `miner ${height}`);
   const count = Math.round((outputsPerBlock - 1) / 2);
-  const payments = Array.from({ length: count }, (_, i) => payment(template, `${height} ${i}`, height >= wholeFrom));
+  const payments = Array.from({ length: count }, (_, i) =>
+    payment(template, `${height} ${i}`, height >= wholeFrom),
+  );
   const block: Block = {
     header: {
       majorVersion: 16,
