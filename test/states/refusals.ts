@@ -24,12 +24,36 @@ const noNodeForProof = refused(-1, "no connection to daemon");
 const noStop = refused(-1, "Couldn't stop mining due to unknown error.");
 const untrusted = refused(-1, "This command requires a trusted daemon.");
 
+const inBackground = refused(
+  -52,
+  "This command is disabled while background syncing. Stop background syncing to use this command.",
+);
+const ofBackground = refused(-51, "This command is disabled for background wallets.");
+const noSetup = refused(-1, "must setup background sync first before using background sync");
+const noBackgroundOfViewOnly = refused(-29, "Watch-only wallet cannot enable background sync");
+const noBackgroundOfMultisig = refused(-1, "Multisig wallet cannot enable background sync");
+const isSetUp = refused(-1, "Can't set background sync type from an existing background cache");
+
 type Refusals = { readonly [S in StateName]?: Refusal };
 
 /** Needs a wallet; answered by a restricted service too. */
 const open: Refusals = { "no wallet": notOpen, "no wallet directory": notOpen };
 /** Needs a wallet, and a service that is not restricted. */
 const own: Refusals = { ...open, restricted: denied };
+const withoutSpendKey: Refusals = { "background syncing": inBackground, "background wallet": ofBackground };
+/** Needs the spend key, or what its owner alone knows. */
+const openKey: Refusals = { ...open, ...withoutSpendKey };
+/** The same of a service that is not restricted. */
+const ownKey: Refusals = { ...own, ...withoutSpendKey };
+/** Needs a wallet that could scan in the background. */
+const backgrounds: Refusals = {
+  ...own,
+  "view-only": noBackgroundOfViewOnly,
+  "multisig, not ready": noBackgroundOfMultisig,
+  "multisig, ready": noBackgroundOfMultisig,
+};
+/** Needs one that was told how. */
+const setUp: Refusals = { ...backgrounds, ordinary: noSetup, offline: noSetup, "untrusted node": noSetup };
 /** Needs a service that is not restricted. */
 const unrestricted: Refusals = { restricted: denied };
 /** Makes or opens a wallet. */
@@ -38,7 +62,7 @@ const always: Refusals = {};
 
 /** Needs a wallet that is of one signer. */
 const ofOneSigner: Refusals = {
-  ...own,
+  ...ownKey,
   "view-only": noMultisigOfViewOnly,
   "multisig, not ready": alreadyMultisig,
   "multisig, ready": alreadyMultisig,
@@ -47,13 +71,15 @@ const ofOneSigner: Refusals = {
 const ofSigners: Refusals = {
   ...own,
   ordinary: notMultisig,
+  "background syncing": notMultisig,
+  "background wallet": notMultisig,
   "view-only": notMultisig,
   offline: notMultisig,
   "untrusted node": notMultisig,
 };
 /** Needs a wallet that several signers have made. */
 const ofReadySigners: Refusals = { ...ofSigners, "multisig, not ready": notFinalized };
-const pays: Refusals = { ...own, offline: noHeight };
+const pays: Refusals = { ...ownKey, offline: noHeight };
 
 const finalizes: Refusals = {
   ...ofSigners,
@@ -65,60 +91,60 @@ const refusals: { readonly [K in MethodKey]: Refusals } = {
   getBalance: open,
   getAddress: open,
   getAddressIndex: open,
-  createAddress: own,
-  labelAddress: own,
+  createAddress: ownKey,
+  labelAddress: ownKey,
   validateAddress: open,
   getAccounts: open,
-  createAccount: own,
-  labelAccount: own,
-  getAccountTags: open,
-  tagAccounts: own,
-  untagAccounts: own,
-  setAccountTagDescription: own,
+  createAccount: ownKey,
+  labelAccount: ownKey,
+  getAccountTags: openKey,
+  tagAccounts: ownKey,
+  untagAccounts: ownKey,
+  setAccountTagDescription: ownKey,
   getHeight: open,
   transfer: pays,
   transferSplit: pays,
   sweepDust: pays,
   sweepAll: pays,
-  sweepSingle: own,
+  sweepSingle: ownKey,
   relayTx: own,
   store: own,
   estimateTxSizeAndWeight: open,
   getDefaultFeePriority: open,
-  signTransfer: { ...own, "view-only": notByViewOnly },
+  signTransfer: { ...ownKey, "view-only": notByViewOnly },
   submitTransfer: own,
-  describeTransfer: { ...own, "view-only": notByViewOnly },
-  exportOutputs: own,
-  importOutputs: own,
+  describeTransfer: { ...ownKey, "view-only": notByViewOnly },
+  exportOutputs: ownKey,
+  importOutputs: ownKey,
   exportKeyImages: {
-    ...own,
+    ...ownKey,
     "view-only": refused(-29, "The wallet is watch-only. Cannot make key images."),
   },
-  importKeyImages: { ...own, "untrusted node": untrusted },
+  importKeyImages: { ...ownKey, "untrusted node": untrusted },
   getPayments: open,
   getBulkPayments: open,
   incomingTransfers: open,
   getTransfers: own,
   getTransferByTxid: own,
-  setTxNotes: own,
+  setTxNotes: ownKey,
   getTxNotes: open,
-  freeze: own,
-  thaw: own,
-  frozen: open,
+  freeze: ownKey,
+  thaw: ownKey,
+  frozen: openKey,
   queryKey: {
-    ...own,
+    ...ownKey,
     "view-only": refused(-29, "The wallet is watch-only. Cannot retrieve seed."),
     "multisig, not ready": notFinalized,
   },
   makeIntegratedAddress: open,
   splitIntegratedAddress: open,
-  setAttribute: own,
+  setAttribute: ownKey,
   getAttribute: own,
-  getTxKey: open,
+  getTxKey: openKey,
   checkTxKey: { ...open, offline: refused(-1, "Failed to connect to daemon: 127.0.0.1:1") },
   makeUri: open,
   parseUri: open,
-  getTxProof: { ...open, offline: noTransaction },
+  getTxProof: { ...openKey, offline: noTransaction },
   checkTxProof: { ...open, offline: noTransaction },
   getSpendProof: {
     ...open,
@@ -130,14 +156,14 @@ const refusals: { readonly [K in MethodKey]: Refusals } = {
   },
   checkSpendProof: { ...open, offline: noNodeForProof },
   getReserveProof: {
-    ...open,
+    ...openKey,
     "view-only": noReserve,
     "multisig, not ready": noReserve,
     "multisig, ready": noReserve,
   },
   checkReserveProof: open,
   sign: {
-    ...own,
+    ...ownKey,
     "view-only": refused(-29, "The wallet is watch-only. It has no key that signs this."),
     "multisig, not ready": noSignature,
     "multisig, ready": noSignature,
@@ -155,24 +181,33 @@ const refusals: { readonly [K in MethodKey]: Refusals } = {
   importMultisigInfo: ofReadySigners,
   signMultisig: ofReadySigners,
   submitMultisig: ofReadySigners,
-  getAddressBook: open,
-  addAddressBook: own,
-  editAddressBook: own,
-  deleteAddressBook: own,
+  getAddressBook: openKey,
+  addAddressBook: ownKey,
+  editAddressBook: ownKey,
+  deleteAddressBook: ownKey,
   getLanguages: always,
   createWallet: makes,
   openWallet: makes,
   closeWallet: own,
-  changeWalletPassword: own,
-  setSubaddressLookahead: own,
+  changeWalletPassword: ownKey,
+  setSubaddressLookahead: ownKey,
+  setupBackgroundSync: { ...backgrounds, "background syncing": isSetUp, "background wallet": isSetUp },
+  startBackgroundSync: {
+    ...setUp,
+    "background wallet": refused(
+      -1,
+      "Can't start background syncing from a background wallet (it is always background syncing)",
+    ),
+  },
+  stopBackgroundSync: { ...setUp, "background wallet": refused(-22, "Invalid password.") },
   generateFromKeys: makes,
   restoreDeterministicWallet: makes,
   setDaemon: own,
   refresh: { ...own, offline: noNode },
   autoRefresh: unrestricted,
-  scanTx: { ...own, offline: noTransaction },
-  rescanSpent: { ...own, "untrusted node": untrusted },
-  rescanBlockchain: { ...own, offline: noNode },
+  scanTx: { ...ownKey, offline: noTransaction },
+  rescanSpent: { ...ownKey, "untrusted node": untrusted },
+  rescanBlockchain: { ...ownKey, offline: noNode },
   startMining: {
     ...own,
     offline: refused(-1, "Couldn't start mining due to unknown error."),

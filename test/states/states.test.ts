@@ -22,7 +22,7 @@ after(() => endAll(endings));
 /** Those that would take the wallet away under the others, or leave files behind, are tried where they are refused. */
 const upheaving: ReadonlySet<MethodKey> = new Set([
   ...["createWallet", "openWallet", "generateFromKeys", "restoreDeterministicWallet"],
-  ...["closeWallet", "changeWalletPassword", "stopWallet", "setDaemon"],
+  ...["closeWallet", "changeWalletPassword", "stopWallet", "setDaemon", "stopBackgroundSync"],
 ] as const);
 
 async function refuses(service: Service, state: StateName, dialect: Dialect): Promise<number> {

@@ -38,6 +38,8 @@ export const stateNames = [
   "offline",
   "untrusted node",
   "restricted",
+  "background syncing",
+  "background wallet",
 ] as const;
 export type StateName = (typeof stateNames)[number];
 
@@ -117,6 +119,24 @@ const enter: { readonly [S in StateName]: (start: Start) => Promise<Service> } =
   "untrusted node": async (start) => {
     const service = await scanned(await start({}));
     await call(service.url, "set_daemon", { address: service.node, trusted: false });
+    return service;
+  },
+  "background syncing": async (start) => {
+    const service = await scanned(await start({}));
+    const setup = { background_sync_type: "reuse-wallet-password", wallet_password: file.password };
+    await call(service.url, "setup_background_sync", setup);
+    await call(service.url, "start_background_sync");
+    return service;
+  },
+  "background wallet": async (start) => {
+    const service = await scanned(await start({}));
+    await call(service.url, "setup_background_sync", {
+      background_sync_type: "custom-background-password",
+      wallet_password: file.password,
+      background_cache_password: "b",
+    });
+    await call(service.url, "close_wallet");
+    await call(service.url, "open_wallet", { filename: `${file.filename}.background`, password: "b" });
     return service;
   },
   restricted: async (start) => {

@@ -91,6 +91,14 @@ const apply: Apply = {
   },
   takenOver: applyTakenOver,
   settings: ({ state }, { settings }) => void Object.assign(state.settings, settings),
+  backgroundBegins({ state }, { settings }) {
+    state.background = { fromHeight: state.height, transactions: [], settings };
+  },
+  backgroundEnds(ledger) {
+    const { background } = ledger.state;
+    if (background !== undefined) detachFrom(ledger, background.fromHeight);
+    ledger.state.background = undefined;
+  },
 };
 
 /** Changes of what the original program may have changed as well, in its cache. */

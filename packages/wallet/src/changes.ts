@@ -8,6 +8,7 @@ import type {
   OutgoingState,
   OwnedOutput,
   PoolPayment,
+  ScanSettings,
   SignerInfo,
   SinceCache,
   SubaddressIndex,
@@ -144,7 +145,11 @@ export type WalletChange =
   | { readonly kind: "rings"; readonly rings: readonly (readonly [string, readonly number[]])[] }
   /** What stood only in the original program's cache of this wallet; what is known already stays as it is. */
   | ({ readonly kind: "takenOver" } & TakenOver)
-  | { readonly kind: "settings"; readonly settings: WalletSettings };
+  | { readonly kind: "settings"; readonly settings: WalletSettings }
+  /** From now on the spend secret is away. */
+  | { readonly kind: "backgroundBegins"; readonly settings: ScanSettings }
+  /** It is back: what was scanned without it is undone, and what was found follows as blocks. */
+  | { readonly kind: "backgroundEnds" };
 
 type Locked = { readonly unlockTime: bigint };
 

@@ -35,6 +35,7 @@ export function createLedger(network: NetworkName, settings: WalletSettings): Le
     frozenBefore: [],
     takenOverCache: "",
     sinceCache: "nothing",
+    background: undefined,
     lastBlockReward: 0n,
   };
   return { state, byKeyImage: new Map(), byOneTimeKey: new Map() };

@@ -168,6 +168,8 @@ export class WalletService {
       isMet: (need) => {
         if (need === "openWallet") return this.#opened !== undefined;
         if (need === "unrestrictedService") return !restricted;
+        if (need === "mainWallet") return this.#opened?.background.isWallet !== true;
+        if (need === "spendKey") return this.#opened?.wallet.isBackgroundSyncing !== true;
         return this.#opened?.wallet.daemon.isTrusted === true;
       },
     });

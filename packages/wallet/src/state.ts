@@ -1,6 +1,7 @@
 /** What an open wallet knows, as plain data. Every change to it goes through `applyChange` (apply-change.ts). */
 
 import type { NoncePoints } from "@anulo/crypto";
+import type { ScannedTransaction } from "./changes.ts";
 import type { MultisigAccount } from "./multisig/key-exchange.ts";
 
 export type NetworkName = "mainnet" | "stagenet" | "testnet" | "regtest";
@@ -123,6 +124,8 @@ export type OutgoingPayment = {
   timestamp: number;
   /** Height of the containing block; 0 while unconfirmed. */
   height: number;
+  /** It was in a block that a reorganisation has undone, and is in none since. */
+  isUndone?: boolean;
 };
 
 export type AddressLabel = { label: string };
@@ -154,6 +157,24 @@ export type SignerInfo = {
 };
 
 export type SinceCache = "nothing" | "chain" | "edits";
+
+/** What is scanned while the spend secret is away, to be judged again once it is back. */
+export type BackgroundScan = {
+  /** No block from here on was scanned with the spend secret. */
+  fromHeight: number;
+  /** What of these blocks pays the wallet, spends from it, or names an output without key image in a ring; in order. */
+  readonly transactions: ScannedTransaction[];
+  /** The settings under which it began. */
+  readonly settings: ScanSettings;
+};
+
+/** Settings that decide what a scan finds. */
+export type ScanSettings = {
+  readonly refreshFromHeight: number;
+  readonly accounts: number;
+  readonly addresses: number;
+  readonly skipsCoinbase: boolean;
+};
 
 export type WalletState = {
   readonly network: NetworkName;
@@ -197,6 +218,8 @@ export type WalletState = {
   takenOverCache: string;
   /** What has changed since that cache was taken over or written here; `edits`: what the chain does not tell. */
   sinceCache: SinceCache;
+  /** Undefined while scans have the spend secret, and in a wallet that can only look. */
+  background: BackgroundScan | undefined;
   /** Reward of the newest scanned block, atomic units. */
   lastBlockReward: bigint;
 };

@@ -12,15 +12,18 @@ import type { MultisigAccount } from "./multisig/key-exchange.ts";
 import { DEFAULT_PREFERENCES, type Preferences } from "./preferences.ts";
 import { refuseUnwritten, WalletRefusal } from "./refusal.ts";
 import { incomingFromPool, outgoingFromPool, ownInPool, spendsFromPool } from "./scan/apply-pool.ts";
+import { blocksOfBackground, type FoundInBackground } from "./scan/background.ts";
 import { shortHistory, trimKnown } from "./scan/history.ts";
 import type { BlocksChange, PoolPicture, ScanTask, SingleTransaction } from "./scan/messages.ts";
 import { ProgressMeter, type ScanProgress } from "./scan/progress.ts";
 import { Scanner } from "./scan/scanner.ts";
 import { DEFAULT_LOOKAHEAD, type Lookahead } from "./scan/subaddress-table.ts";
+import { type WatchedOutputs, watch } from "./scan/watched-outputs.ts";
 import type {
   NetworkName,
   OutgoingPayment,
   OwnedOutput,
+  ScanSettings,
   SubaddressIndex,
   WalletKeys,
   WalletState,
@@ -54,10 +57,15 @@ export type RefreshResult = { readonly blocksFetched: number; readonly receivedM
 /** Source: wallet2.cpp m_max_reorg_depth, ORPHANED_BLOCKS_MAX_COUNT. */
 const MAX_REORG_DEPTH = 100;
 
+function watchedOutputs(outputs: readonly OwnedOutput[]): WatchedOutputs {
+  const watched: WatchedOutputs = new Map();
+  for (const output of outputs) if (output.keyImage === undefined) watch(watched, output);
+  return watched;
+}
+
 const scansEnded = () => new WalletRefusal("NOT_OPEN", "The service is stopping");
 
 export class Wallet {
-  readonly keys: WalletKeys;
   readonly preferences: Preferences;
   /** The node; a transfer asks it for decoys and gives it transactions. */
   daemon: Daemon;
@@ -67,7 +75,8 @@ export class Wallet {
   readonly #maxReorgDepth: number;
   readonly #onReceived: (txid: string) => void;
   readonly #addresses: AddressCache;
-  readonly #scanner: Scanner;
+  #keys: WalletKeys;
+  #scanner: Scanner;
   readonly #spending = new TaskQueue();
   readonly #scans = new TaskQueue();
   #blocksFetched = 0;
@@ -85,7 +94,7 @@ export class Wallet {
 
   constructor(parts: WalletParts) {
     const { keys, ledger, log, daemon, clock, maxReorgDepth, onReceived } = parts;
-    this.keys = keys;
+    this.#keys = keys;
     this.preferences = parts.preferences ?? DEFAULT_PREFERENCES;
     this.daemon = daemon;
     this.#ledger = ledger;
@@ -95,18 +104,28 @@ export class Wallet {
     this.#onReceived = onReceived ?? (() => undefined);
     this.#addresses = new AddressCache(keys, ledger.state.network);
     this.#isTimed = itemsOfState(ledger.state).some(waitsForTime);
-    const { accounts, outputs, coldKeyImages } = ledger.state;
-    this.#scanner = new Scanner({
-      keys: scanningKeys(keys),
-      lookahead: parts.lookahead ?? DEFAULT_LOOKAHEAD,
+    this.#scanner = this.#startScanner(parts.lookahead ?? DEFAULT_LOOKAHEAD);
+  }
+
+  #startScanner(lookahead: Lookahead): Scanner {
+    const { accounts, outputs, coldKeyImages, background } = this.#ledger.state;
+    return new Scanner({
+      keys: scanningKeys(this.#keys),
+      lookahead,
       skipsCoinbase: this.preferences.skipsCoinbase,
       used: accounts.map(({ addresses }, major) => ({ major, minor: addresses.length - 1 })),
       keyImages: [
         ...outputs.flatMap(({ keyImage }) => (keyImage === undefined ? [] : [keyImage])),
         ...coldKeyImages.values(),
       ],
+      watched: background && watchedOutputs(outputs),
       keep: (change, from) => this.#keep(change, from),
     });
+  }
+
+  /** Its spend secret is absent while the wallet scans in the background. */
+  get keys(): WalletKeys {
+    return this.#keys;
   }
 
   get state(): ReadonlyState {
@@ -133,7 +152,22 @@ export class Wallet {
   }
 
   get isViewOnly(): boolean {
-    return this.keys.spendSecret === undefined;
+    return this.keys.spendSecret === undefined && !this.isBackgroundSyncing;
+  }
+
+  /** Whether the spend secret is away: spends of outputs found meanwhile are recognised once it is back. */
+  get isBackgroundSyncing(): boolean {
+    return this.state.background !== undefined;
+  }
+
+  /** The settings that decide what a scan finds. */
+  get scanSettings(): ScanSettings {
+    const { refreshFromHeight } = this.state.settings;
+    return {
+      refreshFromHeight,
+      skipsCoinbase: this.preferences.skipsCoinbase,
+      ...this.#scanner.table.lookahead,
+    };
   }
 
   /** This signer's side of a wallet that several share; undefined in an ordinary one. */
@@ -298,6 +332,68 @@ export class Wallet {
     this.#scanner.learn(kind === "keyImages" ? change.keyImages : change.images.map((it) => it.keyImage));
   }
 
+  /** Wipes the spend secret and goes on with the view secret alone. */
+  beginBackgroundSync(): Promise<void> {
+    return this.whileUnchanged(async () => {
+      await this.commit({ kind: "backgroundBegins", settings: this.scanSettings });
+      this.#keys.spendSecret?.fill(0);
+      await this.#takeKeys({ ...this.#keys, spendSecret: undefined });
+    });
+  }
+
+  /**
+   * Goes on with the spend secret (32 bytes, which the wallet keeps and wipes), and makes the key images of what was
+   * found without it.
+   */
+  endBackgroundSync(spendSecret: Uint8Array): Promise<void> {
+    return this.whileUnchanged(async () => {
+      const { background } = this.state;
+      if (background === undefined) return;
+      const keys = { ...this.#keys, spendSecret };
+      const runs = await blocksOfBackground({ ...this.state, background }, keys);
+      try {
+        await this.commit({ kind: "backgroundEnds" });
+        await this.#scanFound(runs);
+      } finally {
+        await this.#takeKeys(keys);
+      }
+    });
+  }
+
+  /** Takes over what a copy of this wallet without the spend secret has scanned since it was made of this one. */
+  learnFromBackground(copy: FoundInBackground): Promise<void> {
+    return this.whileUnchanged(async () => {
+      const { spendSecret } = this.#keys;
+      if (spendSecret === undefined) return;
+      await this.#scanFound(await blocksOfBackground(copy, { ...this.#keys, spendSecret }));
+      await this.#takeKeys(this.#keys);
+    });
+  }
+
+  /**
+   * What a reorganisation has undone meanwhile is given up, as nobody looked at the pool: the next look takes it back if
+   * it waits there.
+   */
+  async #scanFound(runs: readonly BlocksChange[]): Promise<void> {
+    for (const run of runs) await this.commit(run);
+    for (const [txHash, { isUndone, state }] of this.state.outgoing)
+      if (isUndone === true && state === "pending")
+        await this.commit({ kind: "outgoingState", txHash, state: "failed" });
+  }
+
+  /** Runs a task while nothing is scanned and nothing is spent. */
+  whileUnchanged<T>(task: () => Promise<T>): Promise<T> {
+    return this.#scanInTurn(() => this.exclusively(task));
+  }
+
+  /** Scans with these keys from now on: a thread that had others forgets them. */
+  async #takeKeys(keys: WalletKeys): Promise<void> {
+    const { lookahead } = this.#scanner.table;
+    await this.#scanner.stop();
+    this.#keys = keys;
+    this.#scanner = this.#startScanner(lookahead);
+  }
+
   /** Scans the new blocks and the pool. Calls take turns. Throws `WalletRefusal` when the node doesn't answer. */
   refresh(startHeight = 0): Promise<RefreshResult> {
     return this.#scanInTurn(() => this.#refresh(startHeight));
@@ -336,7 +432,7 @@ export class Wallet {
    * seen stays: history can be read at any time.
    */
   async refreshPool(): Promise<void> {
-    if (this.#isScanning) return;
+    if (this.#isScanning || this.isBackgroundSyncing) return;
     try {
       const picture = await this.#scanner.lookAtPool(this.daemon.address, ownInPool(this.state));
       if (picture !== undefined) await this.#receiveFromPool(picture);
@@ -363,6 +459,7 @@ export class Wallet {
     try {
       const picture = await this.#scanner.scan(this.#scanTask(startHeight));
       if (picture !== undefined) await this.#applyPool(picture);
+      else await this.#forgetMined();
     } finally {
       this.#isScanning = false;
       this.#meter.end();
@@ -409,6 +506,15 @@ export class Wallet {
       if (received.length > 0) this.#onReceived(toHex(txHash));
   }
 
+  /** Drops payments of the pool that are in blocks by now, where the pool is not looked at. */
+  async #forgetMined(): Promise<void> {
+    const { pool, incoming } = this.state;
+    if (pool.length === 0) return;
+    const mined = new Set(incoming.map(({ txHash }) => toHex(txHash)));
+    const payments = pool.filter(({ txHash }) => !mined.has(toHex(txHash)));
+    if (payments.length < pool.length) await this.commit({ kind: "pool", payments });
+  }
+
   async #applyPool(picture: PoolPicture): Promise<void> {
     await this.#receiveFromPool(picture);
     for (const change of outgoingFromPool(this.#ledger, picture, this.now().seconds))
@@ -440,7 +546,7 @@ export class Wallet {
     await this.#spending.whenIdle();
     this.#closed = true;
     await this.#log.close();
-    wipeKeys(this.keys);
+    wipeKeys(this.#keys);
     for (const secrets of [this.state.txKeys, this.state.multisigNonces])
       for (const list of secrets.values()) for (const secret of list) secret.fill(0);
   }

@@ -41,8 +41,17 @@ export type Rules<Context> = {
 const unmet: Readonly<Record<Need, { code: number; message: string }>> = {
   openWallet: { code: -13, message: "No wallet file" },
   unrestrictedService: { code: -7, message: "Command unavailable in restricted mode." },
+  mainWallet: { code: -51, message: "This command is disabled for background wallets." },
+  spendKey: {
+    code: -52,
+    message:
+      "This command is disabled while background syncing. Stop background syncing to use this command.",
+  },
   trustedDaemon: { code: -1, message: "This command requires a trusted daemon." },
 };
+
+/** What a call is answered while a need is not met. */
+export const unmetNeed = (need: Need): RpcError => errorOf(unmet[need]);
 
 export function errorOf({ code, message }: { code: number; message: string }): RpcError {
   return new RpcError(code, message);
@@ -107,7 +116,7 @@ export function runHandler<Context>(
   rules.log?.info("call", { call: call.name, from: request.remoteAddress });
   return whenReady(rules.context(request), (context) => {
     for (const need of call.needs) {
-      if (rules.isMet?.(need, context) === false) throw errorOf(unmet[need]);
+      if (rules.isMet?.(need, context) === false) throw unmetNeed(need);
     }
     if (handler === undefined) throw errorOf(protocolErrors.notImplemented);
     return (handler as Handler<Call, Context>)(params as never, context);

@@ -2,7 +2,7 @@ import { costs } from "../costs.ts";
 import { filled, list, object, optional, or, zero } from "../schema/composites.ts";
 import { flag, text, u64, uint, uint32 } from "../schema/scalars.ts";
 import { switched, wireForm } from "../schema/switched.ts";
-import { nothing, onOpenWallet, subaddressIndex, walletMethod } from "./fields.ts";
+import { nothing, onOpenWallet, onOwnSpendKey, onSpendKey, subaddressIndex, walletMethod } from "./fields.ts";
 
 const addressBalance = object({
   account_index: uint32,
@@ -84,6 +84,7 @@ export const accounts = {
   }),
   createAddress: walletMethod({
     name: "create_address",
+    needs: onOwnSpendKey,
     cost: costs.large,
     summary: "Makes new addresses in an account.",
     params: object({ account_index: zero(uint32), label: zero(text), count: or(uint32, 1) }),
@@ -96,6 +97,7 @@ export const accounts = {
   }),
   labelAddress: walletMethod({
     name: "label_address",
+    needs: onOwnSpendKey,
     summary: "Names an address.",
     params: object({ index: subaddressIndex, label: text }),
     result: nothing,
@@ -130,12 +132,14 @@ export const accounts = {
   }),
   createAccount: walletMethod({
     name: "create_account",
+    needs: onOwnSpendKey,
     summary: "Makes a new account.",
     params: object({ label: zero(text) }),
     result: object({ account_index: uint32, address: text }),
   }),
   labelAccount: walletMethod({
     name: "label_account",
+    needs: onOwnSpendKey,
     summary: "Names an account.",
     params: object({ account_index: zero(uint32), label: text }),
     result: nothing,
@@ -144,7 +148,7 @@ export const accounts = {
     name: "get_account_tags",
     cost: costs.medium,
     reads: true,
-    needs: onOpenWallet,
+    needs: onSpendKey,
     summary: "Tags and the accounts that carry them.",
     params: nothing,
     result: object({
@@ -153,6 +157,7 @@ export const accounts = {
   }),
   tagAccounts: walletMethod({
     name: "tag_accounts",
+    needs: onOwnSpendKey,
     cost: costs.bulky,
     summary: "Puts a tag on accounts.",
     params: object({ tag: text, accounts: list(uint32) }),
@@ -160,12 +165,14 @@ export const accounts = {
   }),
   untagAccounts: walletMethod({
     name: "untag_accounts",
+    needs: onOwnSpendKey,
     summary: "Takes the tags off accounts.",
     params: object({ accounts: list(uint32) }),
     result: nothing,
   }),
   setAccountTagDescription: walletMethod({
     name: "set_account_tag_description",
+    needs: onOwnSpendKey,
     summary: "Describes a tag.",
     params: object({ tag: text, description: text }),
     result: nothing,

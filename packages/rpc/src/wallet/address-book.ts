@@ -1,7 +1,7 @@
 import { costs } from "../costs.ts";
 import { list, object, zero } from "../schema/composites.ts";
 import { flag, text, uint } from "../schema/scalars.ts";
-import { nothing, onOpenWallet, walletMethod } from "./fields.ts";
+import { nothing, onOwnSpendKey, onSpendKey, walletMethod } from "./fields.ts";
 
 /** Addresses kept with a description. */
 export const addressBook = {
@@ -9,7 +9,7 @@ export const addressBook = {
     name: "get_address_book",
     cost: costs.large,
     reads: true,
-    needs: onOpenWallet,
+    needs: onSpendKey,
     summary: "Entries of the address book, by index; all of them when none is named.",
     params: object({ entries: zero(list(uint)) }),
     result: object({
@@ -18,12 +18,14 @@ export const addressBook = {
   }),
   addAddressBook: walletMethod({
     name: "add_address_book",
+    needs: onOwnSpendKey,
     summary: "Adds an entry.",
     params: object({ address: text, payment_id: zero(text), description: zero(text) }),
     result: object({ index: uint }),
   }),
   editAddressBook: walletMethod({
     name: "edit_address_book",
+    needs: onOwnSpendKey,
     summary: "Changes the parts of an entry whose flag is set.",
     params: object({
       index: uint,
@@ -38,6 +40,7 @@ export const addressBook = {
   }),
   deleteAddressBook: walletMethod({
     name: "delete_address_book",
+    needs: onOwnSpendKey,
     summary: "Removes an entry.",
     params: object({ index: uint }),
     result: nothing,

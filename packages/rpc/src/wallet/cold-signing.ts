@@ -1,7 +1,7 @@
 import { costs } from "../costs.ts";
 import { filled, list, object, optional, or, zero } from "../schema/composites.ts";
 import { flag, hash, hex, text, u64, uint, uint32 } from "../schema/scalars.ts";
-import { onOwnWallet, walletMethod } from "./fields.ts";
+import { onOwnSpendKey, walletMethod } from "./fields.ts";
 
 const recipients = list(object({ address: text, amount: u64 }));
 
@@ -22,6 +22,7 @@ const signedKeyImage = object({ key_image: hash, signature: hex });
 export const coldSigning = {
   signTransfer: walletMethod({
     name: "sign_transfer",
+    needs: onOwnSpendKey,
     cost: costs.bulky,
     summary: "Signs a set of transactions a view-only wallet built.",
     params: object({ unsigned_txset: hex, export_raw: or(flag, false), get_tx_keys: or(flag, false) }),
@@ -41,6 +42,7 @@ export const coldSigning = {
   }),
   describeTransfer: walletMethod({
     name: "describe_transfer",
+    needs: onOwnSpendKey,
     cost: costs.bulky,
     reads: true,
     summary: "What an unsigned or multisig set of transactions would do.",
@@ -63,6 +65,7 @@ export const coldSigning = {
   }),
   exportOutputs: walletMethod({
     name: "export_outputs",
+    needs: onOwnSpendKey,
     cost: costs.large,
     reads: true,
     summary: "Outputs for the wallet that holds the spend key: those it was not given yet, or a part of all.",
@@ -71,6 +74,7 @@ export const coldSigning = {
   }),
   importOutputs: walletMethod({
     name: "import_outputs",
+    needs: onOwnSpendKey,
     cost: costs.bulky,
     summary: "Takes the outputs a view-only wallet exported.",
     params: object({ outputs_data_hex: hex }),
@@ -78,6 +82,7 @@ export const coldSigning = {
   }),
   exportKeyImages: walletMethod({
     name: "export_key_images",
+    needs: onOwnSpendKey,
     cost: costs.large,
     reads: true,
     summary: "Signed key images for a view-only wallet.",
@@ -87,7 +92,7 @@ export const coldSigning = {
   importKeyImages: walletMethod({
     name: "import_key_images",
     cost: costs.bulky,
-    needs: [...onOwnWallet, "trustedDaemon"],
+    needs: [...onOwnSpendKey, "trustedDaemon"],
     summary: "Takes signed key images; answers what is spent and unspent, in atomic units.",
     params: object({ offset: or(uint32, 0), signed_key_images: list(signedKeyImage) }),
     result: object({ height: uint, spent: u64, unspent: u64 }),

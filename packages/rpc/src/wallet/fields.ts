@@ -12,6 +12,11 @@ export const onOwnService = ["unrestrictedService"] as const;
 /** Needs both: a wallet, and a service that is not restricted, of which it hears first. */
 export const onOwnWallet = [...onOwnService, "openWallet"] as const;
 
+/** Needs a wallet that is no background wallet, and does not scan in the background. */
+export const onSpendKey = [...onOpenWallet, "mainWallet", "spendKey"] as const;
+/** The same, and a service that is not restricted, of which it hears first. */
+export const onOwnSpendKey = [...onOwnService, ...onSpendKey] as const;
+
 /**
  * Declares a method of the wallet service. What does not say otherwise needs a wallet, and is denied where the service
  * is restricted.

@@ -1,6 +1,6 @@
 import { filled, list, object, or, zero } from "../schema/composites.ts";
 import { flag, text, uint, uint32 } from "../schema/scalars.ts";
-import { nothing, onOwnService, walletMethod } from "./fields.ts";
+import { nothing, onOwnService, onOwnSpendKey, walletMethod } from "./fields.ts";
 
 const autosave = { autosave_current: or(flag, true) };
 
@@ -36,12 +36,14 @@ export const files = {
   }),
   changeWalletPassword: walletMethod({
     name: "change_wallet_password",
+    needs: onOwnSpendKey,
     summary: "Changes the password of the wallet file.",
     params: object({ old_password: zero(text), new_password: zero(text) }),
     result: nothing,
   }),
   setSubaddressLookahead: walletMethod({
     name: "set_subaddress_lookahead",
+    needs: onOwnSpendKey,
     summary: "Sets how many accounts and addresses beyond those in use are recognised, in the keys file too.",
     params: object({ password: zero(text), major_idx: zero(uint32), minor_idx: zero(uint32) }),
     result: nothing,

@@ -3,7 +3,15 @@ import { costs } from "../costs.ts";
 import { contractZero, filled, list, object, optional, or, zero } from "../schema/composites.ts";
 import { flag, hash, text, u64, uint, uint32 } from "../schema/scalars.ts";
 import { switched, wireForm } from "../schema/switched.ts";
-import { destination, nothing, onOpenWallet, subaddressIndex, walletMethod } from "./fields.ts";
+import {
+  destination,
+  nothing,
+  onOpenWallet,
+  onOwnSpendKey,
+  onSpendKey,
+  subaddressIndex,
+  walletMethod,
+} from "./fields.ts";
 
 const payment = object({
   address: text,
@@ -145,6 +153,7 @@ export const history = {
   }),
   setTxNotes: walletMethod({
     name: "set_tx_notes",
+    needs: onOwnSpendKey,
     cost: costs.bulky,
     summary: "Attaches notes to transactions.",
     params: object({ txids: list(hash), notes: list(text) }),
@@ -161,12 +170,14 @@ export const history = {
   }),
   freeze: walletMethod({
     name: "freeze",
+    needs: onOwnSpendKey,
     summary: "Keeps an output, named by its key image, from being spent.",
     params: keyImageParams,
     result: nothing,
   }),
   thaw: walletMethod({
     name: "thaw",
+    needs: onOwnSpendKey,
     summary: "Lets a frozen output be spent again.",
     params: keyImageParams,
     result: nothing,
@@ -174,7 +185,7 @@ export const history = {
   frozen: walletMethod({
     name: "frozen",
     reads: true,
-    needs: onOpenWallet,
+    needs: onSpendKey,
     summary: "Whether an output is frozen.",
     params: keyImageParams,
     result: object({ frozen: flag }),

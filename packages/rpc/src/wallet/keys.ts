@@ -1,7 +1,7 @@
 import { costs } from "../costs.ts";
 import { filled, list, object, or, zero } from "../schema/composites.ts";
 import { flag, hash, text, u64, uint } from "../schema/scalars.ts";
-import { maybeText, nothing, onOpenWallet, walletMethod } from "./fields.ts";
+import { maybeText, nothing, onOpenWallet, onOwnSpendKey, onSpendKey, walletMethod } from "./fields.ts";
 
 /** Parts of a payment request; the amount is in atomic units. */
 const uriParts = {
@@ -39,6 +39,7 @@ export const keys = {
   }),
   setAttribute: walletMethod({
     name: "set_attribute",
+    needs: onOwnSpendKey,
     cost: costs.bulky,
     summary: "Stores a text under a name in the wallet.",
     params: object({ key: text, value: text }),
@@ -55,7 +56,7 @@ export const keys = {
   getTxKey: walletMethod({
     name: "get_tx_key",
     reads: true,
-    needs: onOpenWallet,
+    needs: onSpendKey,
     summary: "Secret key of a transaction this wallet sent.",
     params: object({ txid: hash }),
     result: object({ tx_key: text }),

@@ -1,7 +1,7 @@
 import { costs } from "../costs.ts";
 import { list, object, or, zero } from "../schema/composites.ts";
 import { flag, hash, hex, text, uint, uint32 } from "../schema/scalars.ts";
-import { nothing, onOpenWallet, walletMethod } from "./fields.ts";
+import { nothing, onOpenWallet, onOwnSpendKey, walletMethod } from "./fields.ts";
 
 const keyExchange = { address: text, multisig_info: text };
 
@@ -17,12 +17,14 @@ export const multisig = {
   }),
   prepareMultisig: walletMethod({
     name: "prepare_multisig",
+    needs: onOwnSpendKey,
     summary: "The first string to give to the other signers.",
     params: object({ enable_multisig_experimental: or(flag, false) }),
     result: object({ multisig_info: text }),
   }),
   makeMultisig: walletMethod({
     name: "make_multisig",
+    needs: onOwnSpendKey,
     cost: costs.bulky,
     summary: "Makes the wallet multisig with the other signers' strings.",
     params: object({ multisig_info: list(text), threshold: uint32, password: zero(text) }),

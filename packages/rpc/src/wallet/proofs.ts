@@ -1,7 +1,7 @@
 import { costs } from "../costs.ts";
 import { object, or, zero } from "../schema/composites.ts";
 import { flag, hash, text, u64, uint, uint32 } from "../schema/scalars.ts";
-import { onOpenWallet, walletMethod } from "./fields.ts";
+import { onOpenWallet, onOwnSpendKey, onSpendKey, walletMethod } from "./fields.ts";
 
 const signature = object({ signature: text });
 
@@ -11,7 +11,7 @@ export const proofs = {
     name: "get_tx_proof",
     cost: costs.medium,
     reads: true,
-    needs: onOpenWallet,
+    needs: onSpendKey,
     summary: "Proves that a transaction paid an address.",
     params: object({ txid: hash, address: text, message: zero(text) }),
     result: signature,
@@ -46,7 +46,7 @@ export const proofs = {
     name: "get_reserve_proof",
     cost: costs.large,
     reads: true,
-    needs: onOpenWallet,
+    needs: onSpendKey,
     summary: "Proves that the wallet holds an amount, or all it has.",
     params: object({
       all: zero(flag),
@@ -67,6 +67,7 @@ export const proofs = {
   }),
   sign: walletMethod({
     name: "sign",
+    needs: onOwnSpendKey,
     cost: costs.bulky,
     reads: true,
     summary: "Signs a text with the keys of an address.",

@@ -1,7 +1,7 @@
 import { costs } from "../costs.ts";
 import { list, object, optional, or, zero } from "../schema/composites.ts";
 import { flag, hash, int8, text, uint, uint32 } from "../schema/scalars.ts";
-import { nothing, onOwnService, onOwnWallet, walletMethod } from "./fields.ts";
+import { nothing, onOwnService, onOwnSpendKey, onOwnWallet, walletMethod } from "./fields.ts";
 
 /** Scanning, the node behind the wallet, mining there, and the service itself. */
 export const service = {
@@ -38,6 +38,7 @@ export const service = {
   }),
   scanTx: walletMethod({
     name: "scan_tx",
+    needs: onOwnSpendKey,
     cost: costs.bulky,
     summary: "Scans single transactions.",
     params: object({ txids: zero(list(hash)) }),
@@ -45,13 +46,14 @@ export const service = {
   }),
   rescanSpent: walletMethod({
     name: "rescan_spent",
-    needs: [...onOwnWallet, "trustedDaemon"],
+    needs: [...onOwnSpendKey, "trustedDaemon"],
     summary: "Asks the node again which outputs are spent.",
     params: nothing,
     result: nothing,
   }),
   rescanBlockchain: walletMethod({
     name: "rescan_blockchain",
+    needs: onOwnSpendKey,
     summary: "Scans again from the start; what the chain does not hold is lost.",
     params: object({ hard: optional(flag) }),
     result: nothing,

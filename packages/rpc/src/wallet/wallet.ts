@@ -1,5 +1,6 @@
 import { accounts } from "./accounts.ts";
 import { addressBook } from "./address-book.ts";
+import { background } from "./background.ts";
 import { coldSigning } from "./cold-signing.ts";
 import { files } from "./files.ts";
 import { history } from "./history.ts";
@@ -20,6 +21,7 @@ export const wallet = {
   multisig,
   addressBook,
   files,
+  background,
   service,
 };
 
@@ -34,5 +36,6 @@ export const walletMethods = {
   ...multisig,
   ...addressBook,
   ...files,
+  ...background,
   ...service,
 };

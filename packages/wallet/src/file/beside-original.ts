@@ -120,7 +120,8 @@ export class CacheBeside {
   async #store(wallet: Wallet, isAsked: boolean): Promise<void> {
     const { paths, isWritten, log } = this.#options;
     const { state } = wallet;
-    if (!isWritten) return;
+    // It has no place for what is found without the spend secret: the original goes on from before.
+    if (!isWritten || wallet.isBackgroundSyncing) return;
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
       const whose = await whoseCache(paths, state);
       if (whose === "foreign") {

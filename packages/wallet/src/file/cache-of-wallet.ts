@@ -1,5 +1,6 @@
 /**
- * What a wallet knows, as the original program's cache of version 0, which every 0.18 reads.
+ * What a wallet knows, as the original program's cache: of version 0, which every 0.18 reads, or for a background wallet
+ * of version 2.
  * Source: wallet2.h `transfer_details`, `payment_details`, `confirmed_transfer_details`; wallet2.cpp
  * `process_new_transaction`, `import_outputs`.
  */
@@ -19,6 +20,7 @@ import {
 } from "@anulo/protocol";
 import type {
   AddressBookEntry,
+  BackgroundScan,
   IncomingPayment,
   NetworkName,
   OutgoingPayment,
@@ -71,6 +73,8 @@ export type CacheOwner = {
   readonly viewPublic: Uint8Array;
   /** Index of every address that is recognised, by hex spend public key. */
   readonly subaddresses: ReadonlyMap<string, SubaddressIndex>;
+  /** Of a background wallet that begins at this height, with these settings; left out of other wallets. */
+  readonly background?: BackgroundScan | undefined;
 };
 
 /** Whether the newest blocks scanned are known by their ids, without which the original could not go on from them. */
@@ -164,6 +168,25 @@ export async function cacheOfWallet(owner: CacheOwner, id: string): Promise<Cach
     coldKeyImages: entriesOf(state.coldKeyImages, (key, image) => pair(fromHex(key), image)),
     // The original makes a new one whenever it opens a wallet that was not told to keep it.
     rpcClientKey: NOTHING,
+    ...backgroundOf(owner),
+  };
+}
+
+/** What a background wallet's cache has besides, which version 2 of it brought. */
+function backgroundOf({ background }: CacheOwner) {
+  if (background === undefined) return {};
+  const { fromHeight, settings } = background;
+  return {
+    version: 2,
+    refreshedFromNode: 0,
+    background: { version: 0, isRefreshed: 0, height: BigInt(fromHeight) },
+    backgroundTransactions: [],
+    backgroundSettings: {
+      refreshFromHeight: BigInt(settings.refreshFromHeight),
+      lookaheadMajor: BigInt(settings.accounts),
+      lookaheadMinor: BigInt(settings.addresses),
+      refreshType: settings.skipsCoinbase ? 2n : 1n,
+    },
   };
 }
 

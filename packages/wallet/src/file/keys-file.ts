@@ -29,12 +29,14 @@ import type { MultisigPart, NetworkName, WalletKeys } from "../state.ts";
 import { workThreads } from "../threads/work-threads.ts";
 import { type EncryptedFile, encryptedFile, IV_BYTES } from "./encrypted-file.ts";
 import { formatMultisigSettings, multisigOfSettings } from "./multisig-settings.ts";
-import { cacheKeyOf } from "./original-cache.ts";
+import { backgroundCacheKeyOf, cacheKeyOf, keyFrom } from "./original-cache.ts";
 
 /** A keys file holds a few kilobytes. */
 const MAX_FILE_BYTES = 1 << 20;
 /** Appended to the file's key for the inner layer. Source: cryptonote_config.h HASH_KEY_MEMORY. */
 const MEMORY_KEY_TAIL = "k".charCodeAt(0);
+/** Appended to the password's key for a background wallet's. Source: cryptonote_config.h HASH_KEY_BACKGROUND_KEYS_FILE. */
+const BACKGROUND_KEY_TAIL = 0x8f;
 
 /** `key_data`. Source: account.h `account_base`, `account_keys`. */
 const account = record({
@@ -54,6 +56,8 @@ export type KeysFile = {
   /** Seconds since 1970. */
   readonly createdAt: bigint;
   readonly settings: ReadonlyMap<string, Json>;
+  /** Of a background wallet: it has no spend secret, and is a copy of one that has. */
+  readonly isBackground?: boolean;
 };
 
 export type KeysFileOptions = {
@@ -90,16 +94,46 @@ export async function readKeysFile(
   if (file.length > MAX_FILE_BYTES) throw new WrongPassword();
   const { iv, encrypted } = readFrame(file);
   const fileKey = await fileKeyOf(password, kdfRounds);
+  const backgroundKey = keyFrom(fileKey, BACKGROUND_KEY_TAIL);
   try {
     const settings = openJson(encrypted, fileKey, iv);
+    if (settings === undefined) return await readBackgroundKeysFile(file, backgroundKey);
     const { keys, createdAt } = await openAccount(settings, fileKey);
-    if (mismatch(keys) !== undefined) throw new WrongPassword();
-    checkMultisig(keys);
-    settings.delete("key_data");
-    return { keys, createdAt, settings, cacheKey: cacheKeyOf(fileKey) };
+    return { ...checked({ keys, createdAt, settings }), cacheKey: cacheKeyOf(fileKey) };
+  } finally {
+    fileKey.fill(0);
+    backgroundKey.fill(0);
+  }
+}
+
+/** Reads the keys file of a background wallet under its key (32 bytes). Throws `WrongPassword`. */
+export async function readBackgroundKeysFile(file: Uint8Array, key: Uint8Array): Promise<ReadKeysFile> {
+  const { iv, encrypted } = readFrame(file);
+  const settings = parseObject(chacha20(encrypted, key, iv));
+  if (settings === undefined) throw new WrongPassword();
+  const { keys, createdAt } = await openAccount(settings, key);
+  keys.spendSecret?.fill(0);
+  const read = checked({ keys: { ...keys, spendSecret: undefined }, createdAt, settings });
+  return { ...read, isBackground: true, cacheKey: backgroundCacheKeyOf(key) };
+}
+
+/** The key (32 bytes, wiped by the caller) of a background wallet's keys file, from its password. */
+export async function backgroundKeyOf(password: string, kdfRounds?: number): Promise<Uint8Array> {
+  const fileKey = await fileKeyOf(password, kdfRounds);
+  try {
+    return keyFrom(fileKey, BACKGROUND_KEY_TAIL);
   } finally {
     fileKey.fill(0);
   }
+}
+
+type Opened = Pick<KeysFile, "keys" | "createdAt"> & { readonly settings: Map<string, Json> };
+
+function checked({ keys, createdAt, settings }: Opened): KeysFile {
+  if (mismatch(keys) !== undefined) throw new WrongPassword();
+  checkMultisig(keys);
+  settings.delete("key_data");
+  return { keys, createdAt, settings };
 }
 
 function checkMultisig(keys: WalletKeys): void {
@@ -195,21 +229,31 @@ export async function sealKeysFile(
 ): Promise<SealedKeysFile> {
   const fileKey = await fileKeyOf(password, kdfRounds);
   try {
-    const json = new Map<string, Json>([
-      ["key_data", await sealedAccount(file, fileKey, random)],
-      ...file.settings,
-      ...formatMultisigSettings(file.keys.multisig),
-    ]);
-    json.set("watch_only", file.keys.spendSecret === undefined ? 1 : 0);
-    json.set("encrypted_secret_keys", 1);
-    const text = Buffer.from(formatObject(json), "latin1");
-    const iv = random(IV_BYTES);
-    const encrypted = chacha20(text, fileKey, iv);
-    text.fill(0);
-    return { image: encode(encryptedFile, { iv, encrypted }), cacheKey: cacheKeyOf(fileKey) };
+    return { image: await sealUnder(fileKey, file, random), cacheKey: cacheKeyOf(fileKey) };
   } finally {
     fileKey.fill(0);
   }
+}
+
+/** Writes a keys file under its key (32 bytes). */
+export async function sealUnder(
+  fileKey: Uint8Array,
+  file: KeysFile,
+  random: KeysFileOptions["random"],
+): Promise<Uint8Array> {
+  const json = new Map<string, Json>([
+    ["key_data", await sealedAccount(file, fileKey, random)],
+    ...file.settings,
+    ...formatMultisigSettings(file.keys.multisig),
+  ]);
+  const isViewOnly = file.keys.spendSecret === undefined && file.isBackground !== true;
+  json.set("watch_only", isViewOnly ? 1 : 0);
+  json.set("encrypted_secret_keys", 1);
+  const text = Buffer.from(formatObject(json), "latin1");
+  const iv = random(IV_BYTES);
+  const encrypted = chacha20(text, fileKey, iv);
+  text.fill(0);
+  return encode(encryptedFile, { iv, encrypted });
 }
 
 /** Raw bytes as text, a character a byte. */
@@ -261,16 +305,14 @@ function readFrame(file: Uint8Array): EncryptedFile {
 }
 
 /** Files of the first years used 8 rounds. */
-function openJson(encrypted: Uint8Array, key: Uint8Array, iv: Uint8Array): Map<string, Json> {
-  const object = parseObject(chacha20(encrypted, key, iv)) ?? parseObject(chacha8(encrypted, key, iv));
-  if (object === undefined) throw new WrongPassword();
-  return new Map(Object.entries(object));
+function openJson(encrypted: Uint8Array, key: Uint8Array, iv: Uint8Array): Map<string, Json> | undefined {
+  return parseObject(chacha20(encrypted, key, iv)) ?? parseObject(chacha8(encrypted, key, iv));
 }
 
-function parseObject(bytes: Uint8Array): JsonObject | undefined {
+function parseObject(bytes: Uint8Array): Map<string, Json> | undefined {
   if (bytes[0] !== 0x7b) return undefined;
   try {
-    return parseJson(Buffer.from(bytes).toString("latin1"));
+    return new Map(Object.entries(parseJson(Buffer.from(bytes).toString("latin1")) as JsonObject));
   } catch (error) {
     if (error instanceof BadJson) return undefined;
     throw error;

@@ -11,6 +11,14 @@ import { failedToOpen, refuseUnwritten, WalletRefusal } from "../refusal.ts";
 import { checkLookahead } from "../scan/subaddress-table.ts";
 import type { NetworkName, WalletKeys, WalletSettings } from "../state.ts";
 import { Wallet } from "../wallet.ts";
+import {
+  BackgroundBeside,
+  backgroundKeyIn,
+  backgroundPaths,
+  type SyncType,
+  syncTypeOf,
+  takeBackgroundLock,
+} from "./background-beside.ts";
 import { CacheBeside } from "./beside-original.ts";
 import { DamagedJournal } from "./journal.ts";
 import {
@@ -28,9 +36,9 @@ import {
   noChangeLog,
   openStore,
   prepareNextStore,
-  type StoreOptions,
   settleNextStore,
 } from "./store.ts";
+import { withStore } from "./store-secret.ts";
 import {
   exists,
   putCacheAside,
@@ -51,11 +59,25 @@ export type OpenWallet = {
   readonly paths: WalletPaths | undefined;
   /** The keys file, sealed with the password. */
   keysImage: Uint8Array;
-  /** The original program's cache; undefined without files. */
+  /** The original program's cache; undefined without files, and of a background wallet. */
   readonly cache: CacheBeside | undefined;
+  readonly background: BackgroundPart;
   /** Leaves behind all that other programs may read. Throws a refusal where that can't be written. */
   readonly store: () => Promise<void>;
   readonly close: () => Promise<void>;
+};
+
+/** How a wallet scans without its spend secret. */
+export type BackgroundPart = {
+  type: SyncType;
+  /** A background wallet, opened by its name. */
+  readonly isWallet: boolean;
+  /** The background wallet of this one; undefined where it has none, or another service has it open. */
+  beside: BackgroundBeside | undefined;
+  /** The wallet that scans as its background wallet until its password is given: that one's own files. */
+  readonly main?: Pick<UnlockedKeys, "paths" | "keysImage"> | undefined;
+  /** Of a wallet in memory only: its keys file without the spend secret. */
+  lockedImage?: Uint8Array | undefined;
 };
 
 export type OpenOptions = {
@@ -119,7 +141,7 @@ export async function createWallet(
   }
 }
 
-function keysOptions(password: string, { kdfRounds }: OpenOptions) {
+export function keysOptions(password: string, { kdfRounds }: OpenOptions) {
   return { password, random: randomBytes, ...(kdfRounds === undefined ? {} : { kdfRounds }) };
 }
 
@@ -169,17 +191,37 @@ function checkSupported({ settings }: KeysFile, network: NetworkName): void {
   if ((settings.get("key_on_device") ?? 0) !== 0) refuse("its keys are on a device");
 }
 
-/** Opens a wallet whose keys have been read. */
-export async function openUnlocked(keys: UnlockedKeys, options: OpenOptions): Promise<OpenWallet> {
-  const unlock = await takeLock(keys.paths.lock);
+/** Opens a wallet whose keys have been read; `main`: as the one that is scanned for. */
+export async function openUnlocked(
+  keys: UnlockedKeys,
+  options: OpenOptions,
+  main?: BackgroundPart["main"],
+): Promise<OpenWallet> {
+  const unlock = await takeLocks(main === undefined ? [keys.paths] : [main.paths, keys.paths]);
   try {
-    return await openWith({ ...keys, cacheKey: keys.file.cacheKey, unlock }, options);
+    return await openWith({ ...keys, cacheKey: keys.file.cacheKey, unlock, main }, options);
   } catch (error) {
     await unlock();
     if (error instanceof DamagedJournal) throw failedToOpen(error.message);
     refuseUnwritten(error);
   } finally {
     keys.file.cacheKey.fill(0);
+  }
+}
+
+/** Takes the locks of these files, or none; what is given gives them back. */
+async function takeLocks([first, ...others]: readonly WalletPaths[]): Promise<() => Promise<void>> {
+  if (first === undefined) return async () => undefined;
+  const unlock = await takeLock(first.lock);
+  try {
+    const unlockOthers = await takeLocks(others);
+    return async () => {
+      await unlockOthers();
+      await unlock();
+    };
+  } catch (error) {
+    await unlock();
+    throw error;
   }
 }
 
@@ -190,14 +232,16 @@ type Opening = {
   readonly unlock: () => Promise<void>;
   /** Opens the original's cache. */
   readonly cacheKey: Uint8Array;
+  readonly main?: BackgroundPart["main"];
 };
 
 async function openWith(
-  { paths, file, keysImage, unlock, cacheKey }: Opening,
+  { paths, file, keysImage, unlock, cacheKey, main }: Opening,
   options: OpenOptions,
 ): Promise<OpenWallet> {
   const { ledger, log } = await openLedger(paths, file, options.network);
-  const cache = paths === undefined ? undefined : openCache(paths, cacheKey, options);
+  const hasCache = paths !== undefined && file.isBackground !== true;
+  const cache = hasCache ? openCache(paths, cacheKey, options) : undefined;
   await cache?.removeUnfinished();
   await cache?.takeOver({
     state: ledger.state,
@@ -225,6 +269,12 @@ async function openWith(
       options.onReceived?.(txid);
     },
   });
+  const background: BackgroundPart = {
+    type: syncTypeOf(file.settings),
+    isWallet: file.isBackground === true && main === undefined,
+    beside: undefined,
+    main,
+  };
   const store = async () => {
     // Between two payments: an output that one spends is written with that payment.
     await wallet
@@ -233,6 +283,7 @@ async function openWith(
   };
   const close = async () => {
     await wallet.settle();
+    await leaveBackground(wallet, background, options);
     await cache?.store(wallet, { isAsked: false }).catch((error: Error) => {
       const reason = error.message;
       options.log?.warn("the original program's cache can't be written; the wallet is whole without", {
@@ -243,7 +294,65 @@ async function openWith(
     await wallet.close();
     await unlock();
   };
-  return { wallet, paths, keysImage, cache, store, close };
+  const opened: OpenWallet = { wallet, paths, keysImage, cache, background, store, close };
+  try {
+    await joinBackground(opened, file, options);
+  } catch (error) {
+    await background.beside?.close();
+    await cache?.close();
+    await wallet.close();
+    throw error;
+  }
+  return opened;
+}
+
+/**
+ * Settles what was scanned without the spend secret, now that it is here; or without it, begins to scan so. A background
+ * wallet that another service has open is left alone.
+ */
+async function joinBackground(opened: OpenWallet, file: KeysFile, options: OpenOptions): Promise<void> {
+  const { wallet, paths, background } = opened;
+  if (file.isBackground === true) {
+    if (!wallet.isBackgroundSyncing) await wallet.beginBackgroundSync();
+    return;
+  }
+  const { spendSecret } = file.keys;
+  if (wallet.isBackgroundSyncing && spendSecret !== undefined) await wallet.endBackgroundSync(spendSecret);
+  const key = backgroundKeyIn(file.settings);
+  if (paths === undefined || background.type !== "custom-background-password" || key === undefined) return;
+  try {
+    background.beside = await besideOf(paths, key, options);
+    await background.beside.join(wallet, file);
+  } catch (error) {
+    if (!(error instanceof WalletRefusal)) throw error;
+    options.log?.warn("the background wallet is left alone", { reason: error.message });
+  } finally {
+    key.fill(0);
+  }
+}
+
+/** The background wallet of the wallet with these files, under this key. Throws `WalletRefusal` where it is open elsewhere. */
+export async function besideOf(
+  main: WalletPaths,
+  key: Uint8Array,
+  { network, log }: OpenOptions,
+): Promise<BackgroundBeside> {
+  const paths = backgroundPaths(main);
+  return new BackgroundBeside({ paths, unlock: await takeBackgroundLock(paths), key, network, log });
+}
+
+/** Has the background wallet go on from where the wallet is. */
+async function leaveBackground(
+  wallet: Wallet,
+  { beside }: BackgroundPart,
+  { log }: OpenOptions,
+): Promise<void> {
+  await beside?.update(wallet).catch((error: Error) => {
+    log?.warn("the background wallet's files can't be written; it goes on from where it was", {
+      reason: error.message,
+    });
+  });
+  await beside?.close();
 }
 
 function openCache(paths: WalletPaths, key: Uint8Array, options: OpenOptions): CacheBeside {
@@ -251,18 +360,15 @@ function openCache(paths: WalletPaths, key: Uint8Array, options: OpenOptions): C
   return new CacheBeside({ paths, key, network, isWritten, log });
 }
 
-function storeOf(paths: WalletPaths, { viewSecret }: WalletKeys, network: NetworkName): StoreOptions {
-  return { path: paths.store, secret: viewSecret, network };
-}
-
 async function openLedger(paths: WalletPaths | undefined, file: KeysFile, network: NetworkName) {
   const settings = walletSettings(file.settings);
   const fresh = createLedger(network, settings);
   if (paths === undefined) return { ledger: fresh, log: noChangeLog satisfies ChangeLog };
-  const store = storeOf(paths, file.keys, network);
-  await settleNextStore(store);
-  if (await exists(paths.store)) return await openStore(store, settings);
-  return { ledger: fresh, log: await createStore(store, fresh) };
+  return await withStore(paths, file.keys, network, async (store) => {
+    await settleNextStore(store);
+    if (await exists(paths.store)) return await openStore(store, settings);
+    return { ledger: fresh, log: await createStore(store, fresh) };
+  });
 }
 
 function walletSettings(settings: ReadonlyMap<string, Json>): WalletSettings {
@@ -272,6 +378,14 @@ function walletSettings(settings: ReadonlyMap<string, Json>): WalletSettings {
     seedLanguage: typeof language === "string" ? Buffer.from(language, "latin1").toString("utf8") : "",
     refreshFromHeight: typeof height === "number" ? height : 0,
   };
+}
+
+/** Whether an open wallet keeps others from these files: they are its own, or its background wallet's. */
+export function holdsFiles(
+  { paths, background: { main, beside } }: OpenWallet,
+  { keys }: WalletPaths,
+): boolean {
+  return [paths, main?.paths, beside?.paths].some((own) => own?.keys === keys);
 }
 
 /** Seals the keys file with another password. Throws a refusal when the old one is wrong. */
@@ -313,14 +427,16 @@ export async function changeSettings(
     sealed.cacheKey.fill(0);
     await writeKeysImage(paths, sealed.image).catch(refuseUnwritten);
     opened.keysImage = sealed.image;
+    await opened.background.beside?.writeKeys({ ...file, settings }).catch(refuseUnwritten);
   } finally {
     wipeKeys(file.keys);
     file.cacheKey.fill(0);
   }
 }
 
-async function readWith(
-  opened: OpenWallet,
+/** Throws a refusal when the password is wrong. */
+export async function readWith(
+  opened: Pick<OpenWallet, "keysImage">,
   password: string,
   options: OpenOptions,
   ifWrong = "Invalid original password.",
@@ -363,7 +479,7 @@ export async function changeKeys(
       if (!equalBytes(keys.spendPublic, file.keys.spendPublic)) {
         const ledger = createLedger(options.network, walletSettings(settings));
         for (const [key, value] of opened.wallet.state.attributes) ledger.state.attributes.set(key, value);
-        await prepareNextStore(storeOf(paths, keys, options.network), ledger);
+        await withStore(paths, keys, options.network, (store) => prepareNextStore(store, ledger));
         await putCacheAside(paths);
       }
       await writeKeysImage(paths, keysImage);

@@ -45,13 +45,25 @@ const ITEMS_A_PIECE = 25;
 const PIECE_BYTES = 16 * 1024;
 /** Source: cryptonote_config.h HASH_KEY_WALLET_CACHE. */
 const CACHE_KEY_TAIL = 0x8d;
+/** Of a background wallet. Source: cryptonote_config.h HASH_KEY_BACKGROUND_CACHE. */
+const BACKGROUND_CACHE_KEY_TAIL = 0x8e;
 
 /** The key of the cache beside a keys file, 32 bytes; `fileKey`: that of the keys file. */
 export function cacheKeyOf(fileKey: Uint8Array): Uint8Array {
-  const seed = concatBytes(fileKey, Uint8Array.of(CACHE_KEY_TAIL));
-  const key = keccak256(seed);
+  return keyFrom(fileKey, CACHE_KEY_TAIL);
+}
+
+/** Key of the cache beside a background wallet's keys file, from the key of that. */
+export function backgroundCacheKeyOf(fileKey: Uint8Array): Uint8Array {
+  return keyFrom(fileKey, BACKGROUND_CACHE_KEY_TAIL);
+}
+
+/** One key from another, by a byte that says what for. Source: wallet2.cpp `derive_cache_key`. */
+export function keyFrom(key: Uint8Array, purpose: number): Uint8Array {
+  const seed = concatBytes(key, Uint8Array.of(purpose));
+  const made = keccak256(seed);
   seed.fill(0);
-  return key;
+  return made;
 }
 
 /** The original writes a pair as an array of two. */

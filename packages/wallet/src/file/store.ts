@@ -29,10 +29,15 @@ const BYTES_BETWEEN_PAUSES = 64 * 1024;
 /** A journal with this much more of changes than of the picture it begins with is written anew when it is opened. */
 const COMPACTION_SLACK_BYTES = 256 * 1024;
 
-/** `secret`: 32 bytes known to every holder of the keys file. */
-export type StoreOptions = { path: string; secret: Uint8Array; network: NetworkName };
+/** `secret`: 32 bytes that every holder of the keys file can make; `formerSecret` is one that earlier versions used. */
+export type StoreOptions = {
+  path: string;
+  secret: Uint8Array;
+  formerSecret?: Uint8Array | undefined;
+  network: NetworkName;
+};
 
-type ListName = "outputs" | "incoming" | "outgoing";
+type ListName = "outputs" | "incoming" | "outgoing" | "background";
 type Picture =
   | { readonly kind: "state"; readonly version: number; readonly state: Partial<WalletState> }
   | { readonly kind: "items"; readonly of: ListName; readonly items: readonly Plain[] };
@@ -52,7 +57,7 @@ export async function prepareNextStore(options: StoreOptions, ledger: Ledger): P
 export async function settleNextStore(options: StoreOptions): Promise<void> {
   const next = nextOf(options);
   try {
-    const { journal } = await Journal.open(next, options.secret);
+    const { journal } = await openJournal(next, options);
     await journal.close();
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return;
@@ -63,18 +68,32 @@ export async function settleNextStore(options: StoreOptions): Promise<void> {
   await syncDirectory(dirname(options.path));
 }
 
+/** One under the former secret is to be written anew. Throws `DamagedJournal`. */
+async function openJournal(path: string, { secret, formerSecret }: StoreOptions) {
+  try {
+    return { ...(await Journal.open(path, secret)), isFormer: false };
+  } catch (error) {
+    if (formerSecret === undefined || !(error instanceof DamagedJournal)) throw error;
+    try {
+      return { ...(await Journal.open(path, formerSecret)), isFormer: true };
+    } catch (second) {
+      throw second instanceof DamagedJournal ? error : second;
+    }
+  }
+}
+
 /** Reads the store back. Throws `DamagedJournal`. */
 export async function openStore(
   options: StoreOptions,
   settings: WalletSettings,
 ): Promise<{ ledger: Ledger; log: ChangeLog }> {
-  const { journal, records, wasCut } = await Journal.open(options.path, options.secret);
+  const { journal, records, wasCut, isFormer } = await openJournal(options.path, options);
   const ledger = createLedger(options.network, settings);
   const sizes = await replay(ledger, records);
   if (ledger.state.network !== options.network)
     throw new DamagedJournal("the wallet store is of another network");
   const isShort = sizes.changes < sizes.picture + COMPACTION_SLACK_BYTES;
-  if (!wasCut && isShort) return { ledger, log: logOf(journal) };
+  if (!wasCut && !isFormer && isShort) return { ledger, log: logOf(journal) };
   try {
     const fresh = await createStore(options, ledger);
     await journal.close();
@@ -142,16 +161,19 @@ function restoreState(
 function restoreItems(state: WalletState, { of, items }: Extract<Picture, { kind: "items" }>): void {
   if (of === "outgoing") {
     for (const [id, payment] of items as unknown as [string, never][]) state.outgoing.set(id, payment);
-  } else append(state[of] as unknown[], items);
+  } else if (of === "background") append((state.background?.transactions ?? []) as unknown[], items);
+  else append(state[of] as unknown[], items);
 }
 
 async function picture(state: WalletState): Promise<Uint8Array[]> {
-  const { outputs, incoming, outgoing, ...rest } = state;
+  const { outputs, incoming, outgoing, background, ...others } = state;
+  const rest = { ...others, background: background && { ...background, transactions: [] } };
   const records = [writePicture({ kind: "state", version: FORMAT_VERSION, state: rest })];
   const lists: [ListName, readonly unknown[]][] = [
     ["outputs", outputs],
     ["incoming", incoming],
     ["outgoing", [...outgoing]],
+    ["background", background?.transactions ?? []],
   ];
   for (const [of, list] of lists) {
     for (let at = 0; at < list.length; at += ITEMS_PER_RECORD) {

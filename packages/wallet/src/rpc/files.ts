@@ -18,6 +18,7 @@ import {
   changePassword,
   changeSettings,
   createWallet,
+  holdsFiles,
   type NewWallet,
   openUnlocked,
   unlockKeys,
@@ -129,6 +130,16 @@ function decodeSeed(text: string) {
   }
 }
 
+/** The keys a seed stands for, to be wiped. Throws the refusal callers know. */
+export function keysOfWords(words: string, offset: string): WalletKeys {
+  const { key } = decodeSeed(words);
+  try {
+    return keysOfSeed(offset === "" ? key : removeSeedOffset(key, offset));
+  } finally {
+    key.fill(0);
+  }
+}
+
 export const fileHandlers = implementFor<WalletContext>()(declared.files, {
   getLanguages: () => ({
     languages: languages.map(({ englishName }) => englishName),
@@ -159,7 +170,7 @@ export const fileHandlers = implementFor<WalletContext>()(declared.files, {
       const options = service.openOptions;
       const keys = await unlockKeys(paths, password, options);
       // Its files can be open only once.
-      if (service.opened?.paths?.keys === paths.keys) await service.replace(undefined);
+      if (service.opened !== undefined && holdsFiles(service.opened, paths)) await service.replace(undefined);
       await service.replace(await openUnlocked(keys, options));
       return {};
     }),

@@ -3,6 +3,7 @@ import type { Implemented } from "@anulo/rpc";
 import type { WalletContext } from "../service.ts";
 import { accountHandlers } from "./accounts.ts";
 import { addressBookHandlers } from "./address-book.ts";
+import { backgroundHandlers } from "./background.ts";
 import { coldSigningHandlers } from "./cold-signing.ts";
 import { fileHandlers } from "./files.ts";
 import { historyHandlers } from "./history.ts";
@@ -22,5 +23,6 @@ export const walletHandlers: readonly Implemented<WalletContext>[] = [
   ...multisigHandlers,
   ...addressBookHandlers,
   ...fileHandlers,
+  ...backgroundHandlers,
   ...serviceHandlers,
 ];

@@ -10,7 +10,8 @@ import {
   parseAddress,
   toHex,
 } from "@anulo/protocol";
-import { type Dialect, wallet as declared, implementFor } from "@anulo/rpc";
+import { type Dialect, wallet as declared, implementFor, unmetNeed } from "@anulo/rpc";
+import type { OpenWallet } from "../file/open-wallet.ts";
 import { formatPaymentUri, type PaymentUriRules, parsePaymentUri } from "../keys/payment-uri.ts";
 import { isDeterministic } from "../keys/wallet-keys.ts";
 import type { MultisigAccount } from "../multisig/key-exchange.ts";
@@ -32,12 +33,19 @@ function multisigSeedOf(account: MultisigAccount): string {
   return [new Uint8Array(counts.buffer), ...keys].map(toHex).join("");
 }
 
-function mnemonicOf(wallet: Wallet, dialect: Dialect): string {
+type Asked = Pick<WalletContext, "opened" | "dialect">;
+
+function withoutSpendKey({ background }: OpenWallet) {
+  return unmetNeed(background.isWallet ? "mainWallet" : "spendKey");
+}
+
+function mnemonicOf({ opened, dialect }: Asked): string {
+  const { wallet } = opened;
   if (wallet.multisig !== undefined) return multisigSeedOf(readyAccountOf(wallet, dialect));
   const { spendSecret } = wallet.keys;
-  if (spendSecret === undefined) {
+  if (wallet.isViewOnly)
     throw new WalletRefusal("WATCH_ONLY", "The wallet is watch-only. Cannot retrieve seed.");
-  }
+  if (spendSecret === undefined) throw withoutSpendKey(opened);
   if (!isDeterministic(wallet.keys)) {
     throw new WalletRefusal("NON_DETERMINISTIC", "The wallet is non-deterministic. Cannot display seed.");
   }
@@ -52,14 +60,16 @@ const uriRules = ({ network }: Wallet, dialect: Dialect): PaymentUriRules => ({
   takesPaymentIds: dialect === "contract",
 });
 
-function secretOf({ wallet, dialect }: { wallet: Wallet; dialect: Dialect }, keyType: string): string {
-  if (keyType === "mnemonic") return mnemonicOf(wallet, dialect);
+function secretOf(asked: Asked, keyType: string): string {
+  const { opened } = asked;
+  const { wallet } = opened;
+  if (keyType === "mnemonic") return mnemonicOf(asked);
   if (keyType === "view_key") return toHex(wallet.keys.viewSecret);
   if (keyType !== "spend_key") throw new WalletRefusal("NONE", `key_type ${keyType} not found`);
   const { spendSecret } = wallet.keys;
-  if (spendSecret === undefined) {
+  if (wallet.isViewOnly)
     throw new WalletRefusal("WATCH_ONLY", "The wallet is watch-only. Cannot retrieve spend key.");
-  }
+  if (spendSecret === undefined) throw withoutSpendKey(opened);
   return toHex(spendSecret);
 }
 
@@ -82,9 +92,7 @@ function standardAddress(wallet: Wallet, text: string): Address {
 }
 
 export const keyHandlers = implementFor<WalletContext>()(declared.keys, {
-  queryKey: ({ key_type }, { opened: { wallet }, dialect }) => ({
-    key: secretOf({ wallet, dialect }, key_type),
-  }),
+  queryKey: ({ key_type }, { opened, dialect }) => ({ key: secretOf({ opened, dialect }, key_type) }),
   makeIntegratedAddress({ standard_address, payment_id }, { opened: { wallet } }) {
     if (payment_id !== "" && !/^[0-9a-f]{16}$/i.test(payment_id)) {
       throw new WalletRefusal("WRONG_PAYMENT_ID", "Invalid payment ID");

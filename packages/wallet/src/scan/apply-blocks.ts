@@ -23,7 +23,10 @@ type Blocks = Extract<WalletChange, { kind: "blocks" }>;
 export function applyBlocks(ledger: Ledger, blocks: Blocks): void {
   const { state } = ledger;
   if (blocks.fromHeight < state.height) detachFrom(ledger, blocks.fromHeight);
-  for (const transaction of blocks.transactions) applyTransaction(ledger, transaction);
+  for (const transaction of blocks.transactions) {
+    applyTransaction(ledger, transaction);
+    state.background?.transactions.push(transaction);
+  }
   appendRecent(state.recent, blocks);
   state.height = blocks.fromHeight + blocks.count;
   if (blocks.count > 0) state.lastBlockReward = blocks.lastBlockReward;
@@ -291,7 +294,8 @@ function confirmOutgoing(
   const id = toHex(transaction.txHash);
   let change = 0n;
   for (const { index, amount } of receipts.values()) if (index.major === spent.account) change += amount;
-  const payment = state.outgoing.get(id) ?? { ...paymentSeen(transaction, spent, change), createdAt: 0 };
+  const known = state.outgoing.get(id) ?? { ...paymentSeen(transaction, spent, change), createdAt: 0 };
+  const { isUndone: _, ...payment } = known;
   const { height, timestamp } = transaction;
   // All of it came back to the account that paid: shown as a payment of nothing rather than of everything.
   const all = spent.amount === change + feeOf(transaction, spent);
@@ -305,7 +309,14 @@ export function detachFrom(ledger: Ledger, height: number): void {
   keepWhere(state.incoming, (payment) => payment.height < height);
   detachOutgoing(ledger, height);
   detachRecent(state.recent, height);
+  detachBackground(state, height);
   state.height = Math.min(state.height, Math.max(1, height));
+}
+
+function detachBackground({ background }: WalletState, height: number): void {
+  if (background === undefined) return;
+  keepWhere(background.transactions, (transaction) => transaction.height < height);
+  background.fromHeight = Math.min(background.fromHeight, Math.max(1, height));
 }
 
 function detachRecent(recent: RecentBlocks, height: number): void {
@@ -351,7 +362,7 @@ function detachOutgoing(ledger: Ledger, height: number): void {
       state.outgoing.delete(id); // not made here: the chain is all that tells of it
       continue;
     }
-    Object.assign(payment, { state: "pending", height: 0, timestamp: payment.createdAt });
+    Object.assign(payment, { state: "pending", height: 0, timestamp: payment.createdAt, isUndone: true });
     for (const image of payment.keyImages) {
       const output = byKeyImage.get(toHex(image));
       if (output !== undefined) output.pendingSpend = id;

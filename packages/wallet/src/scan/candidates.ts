@@ -5,12 +5,15 @@ import { type Candidate, type Finder, findOutputs } from "./find-outputs.ts";
 import { type RawTransaction, sizeOf, transactionOf } from "./raw-transaction.ts";
 import { cryptPaymentId, publicAmountOut } from "./scan-transaction.ts";
 import { type KeyedTransaction, type Sifted, sift, withKeys } from "./sift.ts";
+import { namesWatched, type WatchedOutputs, watch } from "./watched-outputs.ts";
 
 export type ScanContext = Finder & {
   /** Hex key images of every output found so far. */
   readonly knownImages: Set<string>;
   /** Whether rewards of blocks are left out. */
   readonly skipsCoinbase: boolean;
+  /** While the spend secret is away: outputs without key image. What may spend one of them concerns the wallet too. */
+  readonly watched?: WatchedOutputs | undefined;
 };
 
 /** Readable payment ids mean nothing from this hard fork on. Source: wallet2.cpp IGNORE_LONG_PAYMENT_ID_FROM_BLOCK_VERSION. */
@@ -73,11 +76,13 @@ export function pickOwn(
   let image = 0;
   for (let place = 0; place < transactions.length; place++) {
     const found = received.get(place) ?? [];
-    learnImages(context, found);
+    learnFound(context, found);
     const end = image + imageCounts[place]!;
     let concerns = found.length > 0;
     for (; image < end; image++)
       concerns ||= context.knownImages.has(images.slice(64 * image, 64 * image + 64));
+    if (!concerns && context.watched !== undefined && imageCounts[place]! > 0)
+      concerns = namesWatched(context.watched, candidateAt(place).transaction);
     if (concerns) scanned.push(describeCandidate(candidateAt(place), found));
   }
   return scanned;
@@ -92,8 +97,11 @@ function startsOf(counts: Uint32Array): Uint32Array {
   });
 }
 
-function learnImages({ knownImages }: ScanContext, received: readonly ScannedOutput[]): void {
-  for (const { keyImage } of received) if (keyImage !== undefined) knownImages.add(toHex(keyImage));
+function learnFound({ knownImages, watched }: ScanContext, received: readonly ScannedOutput[]): void {
+  for (const output of received) {
+    if (output.keyImage !== undefined) knownImages.add(toHex(output.keyImage));
+    else if (watched !== undefined) watch(watched, output);
+  }
 }
 
 function describeCandidate(candidate: Prepared, received: readonly ScannedOutput[]): ScannedTransaction {

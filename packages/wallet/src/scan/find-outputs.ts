@@ -204,7 +204,12 @@ type Fresh = {
   readonly amountKey: Uint8Array;
 };
 
-function makeKeyImages(keyImages: Map<string, Uint8Array>, keys: SpendKeys, fresh: readonly Fresh[]): void {
+/** Adds key images by hex one-time key, for the outputs whose secret is the key's. */
+export function makeKeyImages(
+  keyImages: Map<string, Uint8Array>,
+  keys: SpendKeys,
+  fresh: readonly Fresh[],
+): void {
   if (fresh.length === 0) return;
   const ofAddress = addressSecrets(keys, fresh);
   const secretKeys = new Uint8Array(32 * fresh.length);
@@ -230,7 +235,7 @@ function makeKeyImages(keyImages: Map<string, Uint8Array>, keys: SpendKeys, fres
   }
 }
 
-type SpendKeys = ScanKeys & { readonly spendSecret: Uint8Array };
+export type SpendKeys = ScanKeys & { readonly spendSecret: Uint8Array };
 
 const keyOf = ({ major, minor }: SubaddressIndex): string => `${major}/${minor}`;
 

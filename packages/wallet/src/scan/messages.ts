@@ -7,6 +7,7 @@ import type { PackedTransactions, RawTransaction } from "./raw-transaction.ts";
 import type { ScanKeys } from "./scan-transaction.ts";
 import type { Sifted } from "./sift.ts";
 import type { KeyRange, Lookahead } from "./subaddress-table.ts";
+import type { WatchedOutputs } from "./watched-outputs.ts";
 
 export type BlocksChange = Extract<WalletChange, { kind: "blocks" }>;
 
@@ -43,6 +44,8 @@ export type ToWorker =
       readonly lookahead: Lookahead;
       readonly skipsCoinbase: boolean;
       readonly keyImages: readonly Uint8Array[];
+      /** While the spend secret is away: outputs without key image. The pool is left alone then. */
+      readonly watched?: WatchedOutputs | undefined;
     }
   /** Key images (32 bytes) learnt otherwise than by scanning. */
   | { readonly kind: "learn"; readonly keyImages: readonly Uint8Array[] }

@@ -77,7 +77,7 @@ async function scan(task: ScanTask, count: number) {
   const node = daemonAt(task.daemon);
   const threads = count > 1 ? { count, sift: siftElsewhere } : undefined;
   // The pool comes first, so that a transaction mined in between is missed in neither.
-  const picture = await pool.look(node, task.own);
+  const picture = context.watched === undefined ? await pool.look(node, task.own) : undefined;
   for await (const { change, targetHeight } of scanBlocks({ context, task, daemon: node, threads })) {
     const bytes = encodeChange(change);
     const message: FromWorker = { kind: "blocks", change: bytes, targetHeight };
@@ -87,7 +87,7 @@ async function scan(task: ScanTask, count: number) {
     if (cancelled) return undefined;
   }
   while (unkept > 0) await new Promise<void>((resolve) => (wake = resolve));
-  return pool.heedFound(picture);
+  return picture && pool.heedFound(picture);
 }
 
 async function look({ daemon: address, own }: Extract<ToWorker, { kind: "pool" }>) {
@@ -119,10 +119,10 @@ async function answer(id: number, task: () => Promise<FromWorker & { kind: "done
 }
 
 function open(message: Extract<ToWorker, { kind: "open" }>): void {
-  const { keys, skipsCoinbase } = message;
+  const { keys, skipsCoinbase, watched } = message;
   const knownImages = new Set(message.keyImages.map(toHex));
   const table = createSubaddressTable(message.lookahead);
-  const parts = { keys, table, skipsCoinbase };
+  const parts = { keys, table, skipsCoinbase, watched };
   context = { ...parts, knownImages, cover: (index) => cover(parts, index), keyImages: new Map() };
   pool = new PoolScan(context);
   for (const index of message.used) cover(parts, index);

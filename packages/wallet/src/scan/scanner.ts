@@ -17,6 +17,7 @@ import type {
 } from "./messages.ts";
 import type { ScanKeys } from "./scan-transaction.ts";
 import { addRange, createSubaddressTable, type Lookahead, type SubaddressTable } from "./subaddress-table.ts";
+import type { WatchedOutputs } from "./watched-outputs.ts";
 
 export type ScannerParts = {
   readonly keys: ScanKeys;
@@ -27,6 +28,8 @@ export type ScannerParts = {
   readonly skipsCoinbase: boolean;
   /** Key images (32 bytes) of the outputs already known. */
   readonly keyImages: readonly Uint8Array[];
+  /** While the spend secret is away: outputs without key image. The pool is left alone then. */
+  readonly watched: WatchedOutputs | undefined;
   /** Keeps one batch; batches come in order and the next waits for this one. */
   readonly keep: (change: BlocksChange, from: { encoded: Uint8Array; targetHeight: number }) => Promise<void>;
 };

@@ -78,7 +78,8 @@ export function sift(viewSecret: Uint8Array, transactions: readonly KeyedTransac
   return { outputCounts, keyCounts, imageCounts, derivations, keyImages: packedKeys(images), ...passed };
 }
 
-function derive(viewSecret: Uint8Array, keys: readonly Uint8Array[]): Uint8Array {
+/** The derivation of each key, 32 bytes. */
+export function derive(viewSecret: Uint8Array, keys: readonly Uint8Array[]): Uint8Array {
   const { derivations, valid } = deriveBatch({ viewSecret, publicKeys: packedKeys(keys) });
   for (let i = 0; i < keys.length; i++) if (valid[i] !== 1) derivations.set(NO_DERIVATION, 32 * i);
   return derivations;

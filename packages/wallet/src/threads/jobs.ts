@@ -1,6 +1,7 @@
 /** Every job done off the event loop, declared once: what it is given, what it gives, which bytes are wiped after it. */
 import { randomBytes } from "node:crypto";
 import { areInMainSubgroup, type ClsagFrame, cnSlowHash, verifyClsag } from "@anulo/crypto";
+import type { ScannedTransaction } from "../changes.ts";
 import { checkKeyImage, type SignedKeyImage, signKeyImage } from "../cold-signing/key-images.ts";
 import { accountOfKeys } from "../multisig/account-keys.ts";
 import { addToAttempt } from "../multisig/attempts.ts";
@@ -16,6 +17,8 @@ import { buildProposal, type Proposer } from "../multisig/propose.ts";
 import { type Checking, checkEntries, type EntryToCheck } from "../proofs/check-reserve.ts";
 import { type Proving, proveOutputs } from "../proofs/reserve-proof.ts";
 import { WalletRefusal } from "../refusal.ts";
+import { withKeyImages } from "../scan/background-images.ts";
+import type { SpendKeys } from "../scan/find-outputs.ts";
 import { type PackedTransactions, transactionOf, unpackTransactions } from "../scan/raw-transaction.ts";
 import { sift, withKeys } from "../scan/sift.ts";
 import type { OwnedOutput, WalletKeys } from "../state.ts";
@@ -109,6 +112,11 @@ export const jobs = {
   signKeyImages: each(
     (output: OwnedOutput, { keys }: { readonly keys: WalletKeys }) => signKeyImage(output, { keys }),
     ({ keys }) => secretsOf(keys),
+  ),
+  findKeyImages: share(
+    (transactions: readonly ScannedTransaction[], { keys }: { readonly keys: SpendKeys }) =>
+      withKeyImages(transactions, keys),
+    ({ keys }) => [keys.viewSecret, keys.spendSecret],
   ),
   checkKeyImages: each(
     ({ image, output, place }: KeyImageToCheck, _: object) => checkKeyImage(image, output, place),

@@ -1,0 +1,109 @@
+/** What a background wallet is given of the wallet it belongs to, and what is taken back from it. Pure. */
+import { isDeepStrictEqual } from "node:util";
+import type { ScannedTransaction } from "../changes.ts";
+import { createAccount } from "../ledger.ts";
+import type { FoundInBackground } from "../scan/background.ts";
+import type { OutgoingPayment, ScanSettings, WalletState } from "../state.ts";
+
+/**
+ * The state without what its owner alone knows: transaction keys, destinations, notes, labels, what is frozen.
+ * Source: wallet2.cpp `clear_user_data`.
+ */
+export function backgroundCopy(state: Readonly<WalletState>, settings: ScanSettings): WalletState {
+  const { height, accounts, outgoing } = state;
+  return {
+    ...state,
+    recent: { ...state.recent },
+    outputs: state.outputs.map((output) => (output.frozen ? { ...output, frozen: false } : output)),
+    outgoing: new Map(
+      [...outgoing].map(([id, payment]): [string, OutgoingPayment] => [id, withoutOwn(payment)]),
+    ),
+    accounts: accounts.map(({ addresses }, major) => ({
+      ...createAccount(major === 0 ? "Primary account" : "Untitled account"),
+      addresses: addresses.map((_, minor) => ({
+        label: minor > 0 ? "" : major === 0 ? "Primary account" : "Untitled account",
+      })),
+    })),
+    txKeys: new Map(),
+    accountTags: new Map(),
+    notes: new Map(),
+    attributes: new Map(),
+    addressBook: [],
+    coldKeyImages: new Map(),
+    rings: new Map(),
+    frozenBefore: [],
+    takenOverCache: "",
+    background: { fromHeight: height, transactions: [], settings },
+  };
+}
+
+const withoutOwn = (payment: OutgoingPayment): OutgoingPayment => ({
+  ...payment,
+  blob: undefined,
+  destinations: [],
+});
+
+/**
+ * What a background wallet has found for a wallet; undefined where that has scanned as far, or from where it stands
+ * nobody has, or under other settings. Source: wallet2.cpp `process_background_cache`.
+ */
+export function foundFor(
+  { height, recent }: Readonly<WalletState>,
+  settings: ScanSettings,
+  state: Readonly<WalletState>,
+): FoundInBackground | undefined {
+  const { background } = state;
+  if (background === undefined || !isWhole(state)) return undefined;
+  if (state.height < height || background.fromHeight > height) return undefined;
+  if (state.height === height && isDeepStrictEqual(state.recent.ids.at(-1), recent.ids.at(-1)))
+    return undefined;
+  const before = background.settings;
+  const isSame =
+    before.refreshFromHeight === settings.refreshFromHeight &&
+    before.accounts === settings.accounts &&
+    before.addresses === settings.addresses &&
+    before.skipsCoinbase === settings.skipsCoinbase;
+  return isSame ? { ...state, background } : undefined;
+}
+
+/** Whoever has the background wallet's password can write its files: what comes from them has to be what we write. */
+function isWhole({ height, recent, lastBlockReward, background }: Readonly<WalletState>): boolean {
+  const { fromHeight, transactions } = background!;
+  let last = fromHeight;
+  const isNext = (transaction: ScannedTransaction) => {
+    const isLater = isCount(transaction.height) && transaction.height >= last && transaction.height < height;
+    last = transaction.height;
+    return isLater && isTransaction(transaction);
+  };
+  return (
+    [height, fromHeight, recent.offset].every(isCount) &&
+    recent.offset + recent.ids.length === height &&
+    recent.ids.every(isKey) &&
+    isAmount(lastBlockReward) &&
+    transactions.every(isNext)
+  );
+}
+
+const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && (value as number) >= 0;
+const isKey = (value: unknown): boolean => value instanceof Uint8Array && value.length === 32;
+const isAmount = (value: unknown): boolean => typeof value === "bigint" && value >= 0n && value < 1n << 64n;
+
+function isTransaction(it: ScannedTransaction): boolean {
+  return (
+    isKey(it.txHash) &&
+    isKey(it.paymentId) &&
+    [it.timestamp, it.txSize].every(isCount) &&
+    [it.unlockTime, it.publicAmountOut].every(isAmount) &&
+    (it.fee === undefined || isAmount(it.fee)) &&
+    typeof it.coinbase === "boolean" &&
+    it.inputs.every(({ keyImage, amount }) => isKey(keyImage) && isAmount(amount)) &&
+    it.received.every(
+      (output) =>
+        [output.oneTimeKey, output.txPublicKey, output.mask].every(isKey) &&
+        (output.keyImage === undefined || isKey(output.keyImage)) &&
+        [output.amount, output.globalIndex].every(isAmount) &&
+        [output.outputIndex, output.subaddress.major, output.subaddress.minor].every(isCount) &&
+        typeof output.rct === "boolean",
+    )
+  );
+}

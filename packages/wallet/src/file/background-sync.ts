@@ -1,0 +1,213 @@
+/** Scanning without the spend secret: turned on and off, begun and ended. Source: wallet2.cpp `setup_background_sync`, `start_background_sync`, `stop_background_sync`. */
+import { publicKeyOf } from "@anulo/crypto";
+import { equalBytes } from "@anulo/protocol";
+import { wipeKeys } from "../multisig/account-keys.ts";
+import { failedToOpen, refuseUnwritten, WalletRefusal } from "../refusal.ts";
+import {
+  backgroundPaths,
+  removeBackground,
+  type SyncType,
+  takeBackgroundLock,
+  withSyncType,
+} from "./background-beside.ts";
+import {
+  backgroundKeyOf,
+  type KeysFile,
+  type ReadKeysFile,
+  readBackgroundKeysFile,
+  sealKeysFile,
+  WrongPassword,
+} from "./keys-file.ts";
+import {
+  besideOf,
+  keysOptions,
+  type OpenOptions,
+  type OpenWallet,
+  openUnlocked,
+  readWith,
+} from "./open-wallet.ts";
+import { readKeysImage, type WalletPaths, writeKeysImage } from "./wallet-files.ts";
+
+const WRONG_PASSWORD = "Invalid password.";
+
+function refuse(message: string): never {
+  throw new WalletRefusal("UNKNOWN_ERROR", message);
+}
+
+function wipeFile({ keys, cacheKey }: ReadKeysFile): void {
+  wipeKeys(keys);
+  cacheKey.fill(0);
+}
+
+export type SyncSetup = {
+  readonly type: SyncType;
+  readonly password: string;
+  /** Of the background wallet; heeded where the type says that it has its own. */
+  readonly backgroundPassword: string;
+};
+
+/** Turns background sync on or off, in the keys file too, and makes the background wallet's files. Throws `WalletRefusal`. */
+export async function setupBackgroundSync(
+  opened: OpenWallet,
+  { type, password, backgroundPassword }: SyncSetup,
+  options: OpenOptions,
+): Promise<void> {
+  const { background } = opened;
+  if (opened.wallet.isBackgroundSyncing)
+    refuse("Can't set background sync type from an existing background cache");
+  const file = await readWith(opened, password, options, WRONG_PASSWORD);
+  try {
+    const isCustom = type === "custom-background-password";
+    if (isCustom && password === backgroundPassword)
+      refuse("custom background password must be different than wallet password");
+    if (type === background.type && !isCustom) return;
+    const key = isCustom ? await backgroundKeyOf(backgroundPassword, options.kdfRounds) : undefined;
+    try {
+      await keepType(opened, { file, type, key, password }, options).catch(refuseUnwritten);
+    } finally {
+      key?.fill(0);
+    }
+    background.type = type;
+  } finally {
+    wipeFile(file);
+  }
+}
+
+type Keeping = {
+  readonly file: KeysFile;
+  readonly type: SyncType;
+  readonly key: Uint8Array | undefined;
+  readonly password: string;
+};
+
+async function keepType(
+  opened: OpenWallet,
+  { file, type, key, password }: Keeping,
+  options: OpenOptions,
+): Promise<void> {
+  const { paths, background } = opened;
+  const settings = withSyncType(file.settings, type, key);
+  const changed = { keys: file.keys, createdAt: file.createdAt, settings };
+  const { image, cacheKey } = await sealKeysFile(changed, keysOptions(password, options));
+  cacheKey.fill(0);
+  if (paths === undefined) {
+    const keys = { ...file.keys, spendSecret: undefined };
+    const locked = await sealKeysFile({ ...changed, keys }, keysOptions(password, options));
+    locked.cacheKey.fill(0);
+    background.lockedImage = locked.image;
+  } else {
+    await dropBackground(opened, paths);
+    if (key !== undefined) {
+      const beside = await besideOf(paths, key, options);
+      background.beside = beside;
+      await opened.wallet.whileUnchanged(() => beside.write(opened.wallet, changed));
+    }
+    await writeKeysImage(paths, image);
+  }
+  opened.keysImage = image;
+}
+
+/** Deletes the files of a background wallet there may be. Throws `WalletRefusal` where it is open elsewhere. */
+async function dropBackground({ background }: OpenWallet, main: WalletPaths): Promise<void> {
+  const paths = backgroundPaths(main);
+  const unlock = background.beside === undefined ? await takeBackgroundLock(paths) : undefined;
+  try {
+    await removeBackground(paths);
+  } finally {
+    await background.beside?.close();
+    background.beside = undefined;
+    await unlock?.();
+  }
+}
+
+/** Has one wallet closed and another opened in its place. */
+export type Replace = (open: () => Promise<OpenWallet>) => Promise<void>;
+
+/**
+ * Wipes the spend secret and scans on without it. Where the background wallet has a password of its own, and files, that
+ * one is opened in the place of this. Throws `WalletRefusal`.
+ */
+export async function startBackgroundSync(
+  opened: OpenWallet,
+  options: OpenOptions,
+  replace: Replace,
+): Promise<void> {
+  const { wallet, background, paths, keysImage } = opened;
+  if (background.type === "off") refuse("must setup background sync first before using background sync");
+  if (background.isWallet)
+    refuse("Can't start background syncing from a background wallet (it is always background syncing)");
+  if (wallet.isBackgroundSyncing) return;
+  if (paths === undefined || background.type === "reuse-wallet-password") {
+    await wallet.beginBackgroundSync();
+    if (paths !== undefined) return;
+    keysImage.fill(0);
+    opened.keysImage = background.lockedImage ?? keysImage;
+    return;
+  }
+  const { beside } = background;
+  if (beside === undefined)
+    refuse(`background wallet ${backgroundPaths(paths).base} is already opened by another wallet program`);
+  const { key } = beside;
+  await replace(async () => {
+    try {
+      const image = await readKeysImage(beside.paths);
+      if (image === undefined) throw failedToOpen(`file not found "${beside.paths.keys}"`);
+      const file = await readBackgroundKeysFile(image, key);
+      return await openUnlocked({ paths: beside.paths, file, keysImage: image }, options, {
+        paths,
+        keysImage,
+      });
+    } catch (error) {
+      if (error instanceof WrongPassword) throw failedToOpen(WRONG_PASSWORD);
+      throw error;
+    } finally {
+      key.fill(0);
+    }
+  });
+}
+
+export type SyncEnd = {
+  readonly password: string;
+  /** From the wallet's seed, wiped by the caller; undefined where none was given. */
+  readonly spendSecret: Uint8Array | undefined;
+};
+
+/**
+ * Takes the spend secret, from the keys file or as it is given, and settles what was found without it. Throws
+ * `WalletRefusal`.
+ */
+export async function stopBackgroundSync(
+  opened: OpenWallet,
+  { password, spendSecret }: SyncEnd,
+  options: OpenOptions,
+  replace: Replace,
+): Promise<void> {
+  const { wallet, background, paths } = opened;
+  const { main } = background;
+  const keysImage = main?.keysImage ?? opened.keysImage;
+  const file = await readWith({ keysImage }, password, options, WRONG_PASSWORD);
+  let isKept = false;
+  try {
+    // Nothing but the seed holds the key of a wallet in memory.
+    const own = paths === undefined ? spendSecret : file.keys.spendSecret;
+    const taken = spendSecret ?? own;
+    const isOwn = own !== undefined && taken !== undefined && equalBytes(own, taken);
+    if (!isOwn || !equalBytes(publicKeyOf(taken), wallet.keys.spendPublic)) refuse("invalid spend key");
+    if (background.type === "off") refuse("must setup background sync first before using background sync");
+    if (background.isWallet) refuse("Can't stop background syncing from a background wallet");
+    if (!wallet.isBackgroundSyncing) return;
+    if (main !== undefined) {
+      isKept = true;
+      return await replace(() => openUnlocked({ paths: main.paths, file, keysImage }, options));
+    }
+    if (paths === undefined) {
+      const keys = { ...file.keys, spendSecret: taken };
+      const sealed = await sealKeysFile({ ...file, keys }, keysOptions(password, options));
+      sealed.cacheKey.fill(0);
+      opened.keysImage = sealed.image;
+    }
+    await wallet.endBackgroundSync(taken.slice());
+  } finally {
+    if (!isKept) wipeFile(file);
+  }
+}

@@ -1,0 +1,47 @@
+/** Key images of outputs that were found without the spend secret. Runs in a thread. */
+import { derivationScalarBatch } from "@anulo/crypto";
+import { toHex } from "@anulo/protocol";
+import type { ScannedOutput, ScannedTransaction } from "../changes.ts";
+import { makeKeyImages, type SpendKeys } from "./find-outputs.ts";
+import { derive } from "./sift.ts";
+
+/** The transactions with the key images of the outputs they brought; none where the secret isn't the key's. */
+export function withKeyImages(
+  transactions: readonly ScannedTransaction[],
+  keys: SpendKeys,
+): ScannedTransaction[] {
+  const images = keyImagesOf(
+    transactions.flatMap(({ received }) => received.filter(({ keyImage }) => keyImage === undefined)),
+    keys,
+  );
+  return transactions.map((transaction) => ({
+    ...transaction,
+    received: transaction.received.map((output) => ({
+      ...output,
+      keyImage: output.keyImage ?? images.get(toHex(output.oneTimeKey)),
+    })),
+  }));
+}
+
+function keyImagesOf(outputs: readonly ScannedOutput[], keys: SpendKeys): Map<string, Uint8Array> {
+  const derivations = derive(
+    keys.viewSecret,
+    outputs.map(({ txPublicKey }) => txPublicKey),
+  );
+  const scalars = derivationScalarBatch(
+    derivations,
+    Uint32Array.from(outputs, ({ outputIndex }) => outputIndex),
+  );
+  const images = new Map<string, Uint8Array>();
+  try {
+    const fresh = outputs.map(({ oneTimeKey, subaddress }, i) => {
+      const amountKey = scalars.subarray(32 * i, 32 * i + 32);
+      return { name: toHex(oneTimeKey), oneTimeKey, subaddress, amountKey };
+    });
+    makeKeyImages(images, keys, fresh);
+  } finally {
+    scalars.fill(0);
+    derivations.fill(0);
+  }
+  return images;
+}

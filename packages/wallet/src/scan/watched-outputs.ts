@@ -1,0 +1,31 @@
+/** Outputs whose spending cannot be recognised, by the places at which a ring would name them. */
+import type { Transaction } from "@anulo/protocol";
+import type { ScannedOutput } from "../changes.ts";
+
+/** Global indices by amount, which is 0 for RingCT. */
+export type WatchedOutputs = Map<bigint, Set<bigint>>;
+
+type Placed = Pick<ScannedOutput, "rct" | "amount" | "globalIndex">;
+
+/** Adds an output. */
+export function watch(watched: WatchedOutputs, { rct, amount, globalIndex }: Placed): void {
+  const key = rct ? 0n : amount;
+  const places = watched.get(key);
+  if (places === undefined) watched.set(key, new Set([globalIndex]));
+  else places.add(globalIndex);
+}
+
+/** Whether a ring of the transaction names one of the outputs. Source: wallet2.cpp `process_new_transaction`. */
+export function namesWatched(watched: WatchedOutputs, { prefix }: Transaction): boolean {
+  for (const input of prefix.inputs) {
+    if (input.type !== "key") continue;
+    const places = watched.get(input.amount);
+    if (places === undefined) continue;
+    let place = 0n;
+    for (const offset of input.keyOffsets) {
+      place += offset;
+      if (places.has(place)) return true;
+    }
+  }
+  return false;
+}
