@@ -11,14 +11,19 @@ import { accountOfKeys, scanningKeys, wipeKeys } from "./multisig/account-keys.t
 import type { MultisigAccount } from "./multisig/key-exchange.ts";
 import { DEFAULT_PREFERENCES, type Preferences } from "./preferences.ts";
 import { refuseUnwritten, WalletRefusal } from "./refusal.ts";
-import { incomingFromPool, outgoingFromPool, ownInPool, spendsFromPool } from "./scan/apply-pool.ts";
-import { blocksOfBackground, type FoundInBackground } from "./scan/background.ts";
+import {
+  incomingFromPool,
+  outgoingFromPool,
+  ownInPool,
+  spendsFromPool,
+  withoutMined,
+} from "./scan/apply-pool.ts";
 import { shortHistory, trimKnown } from "./scan/history.ts";
 import type { BlocksChange, PoolPicture, ScanTask, SingleTransaction } from "./scan/messages.ts";
 import { ProgressMeter, type ScanProgress } from "./scan/progress.ts";
 import { Scanner } from "./scan/scanner.ts";
 import { DEFAULT_LOOKAHEAD, type Lookahead } from "./scan/subaddress-table.ts";
-import { type WatchedOutputs, watch } from "./scan/watched-outputs.ts";
+import { watchedOutputs } from "./scan/watched-outputs.ts";
 import type {
   NetworkName,
   OutgoingPayment,
@@ -56,12 +61,6 @@ export type RefreshResult = { readonly blocksFetched: number; readonly receivedM
 
 /** Source: wallet2.cpp m_max_reorg_depth, ORPHANED_BLOCKS_MAX_COUNT. */
 const MAX_REORG_DEPTH = 100;
-
-function watchedOutputs(outputs: readonly OwnedOutput[]): WatchedOutputs {
-  const watched: WatchedOutputs = new Map();
-  for (const output of outputs) if (output.keyImage === undefined) watch(watched, output);
-  return watched;
-}
 
 const scansEnded = () => new WalletRefusal("NOT_OPEN", "The service is stopping");
 
@@ -332,62 +331,13 @@ export class Wallet {
     this.#scanner.learn(kind === "keyImages" ? change.keyImages : change.images.map((it) => it.keyImage));
   }
 
-  /** Wipes the spend secret and goes on with the view secret alone. */
-  beginBackgroundSync(): Promise<void> {
-    return this.whileUnchanged(async () => {
-      await this.commit({ kind: "backgroundBegins", settings: this.scanSettings });
-      this.#keys.spendSecret?.fill(0);
-      await this.#takeKeys({ ...this.#keys, spendSecret: undefined });
-    });
-  }
-
-  /**
-   * Goes on with the spend secret (32 bytes, which the wallet keeps and wipes), and makes the key images of what was
-   * found without it.
-   */
-  endBackgroundSync(spendSecret: Uint8Array): Promise<void> {
-    return this.whileUnchanged(async () => {
-      const { background } = this.state;
-      if (background === undefined) return;
-      const keys = { ...this.#keys, spendSecret };
-      const runs = await blocksOfBackground({ ...this.state, background }, keys);
-      try {
-        await this.commit({ kind: "backgroundEnds" });
-        await this.#scanFound(runs);
-      } finally {
-        await this.#takeKeys(keys);
-      }
-    });
-  }
-
-  /** Takes over what a copy of this wallet without the spend secret has scanned since it was made of this one. */
-  learnFromBackground(copy: FoundInBackground): Promise<void> {
-    return this.whileUnchanged(async () => {
-      const { spendSecret } = this.#keys;
-      if (spendSecret === undefined) return;
-      await this.#scanFound(await blocksOfBackground(copy, { ...this.#keys, spendSecret }));
-      await this.#takeKeys(this.#keys);
-    });
-  }
-
-  /**
-   * What a reorganisation has undone meanwhile is given up, as nobody looked at the pool: the next look takes it back if
-   * it waits there.
-   */
-  async #scanFound(runs: readonly BlocksChange[]): Promise<void> {
-    for (const run of runs) await this.commit(run);
-    for (const [txHash, { isUndone, state }] of this.state.outgoing)
-      if (isUndone === true && state === "pending")
-        await this.commit({ kind: "outgoingState", txHash, state: "failed" });
-  }
-
   /** Runs a task while nothing is scanned and nothing is spent. */
   whileUnchanged<T>(task: () => Promise<T>): Promise<T> {
     return this.#scanInTurn(() => this.exclusively(task));
   }
 
-  /** Scans with these keys from now on: a thread that had others forgets them. */
-  async #takeKeys(keys: WalletKeys): Promise<void> {
+  /** Scans with these keys from now on, wiped when the wallet closes: the thread that had others forgets them. */
+  async scanWith(keys: WalletKeys): Promise<void> {
     const { lookahead } = this.#scanner.table;
     await this.#scanner.stop();
     this.#keys = keys;
@@ -459,7 +409,7 @@ export class Wallet {
     try {
       const picture = await this.#scanner.scan(this.#scanTask(startHeight));
       if (picture !== undefined) await this.#applyPool(picture);
-      else await this.#forgetMined();
+      else for (const change of withoutMined(this.state)) await this.commit(change);
     } finally {
       this.#isScanning = false;
       this.#meter.end();
@@ -504,15 +454,6 @@ export class Wallet {
     this.#meter.advance(change.fromHeight, end, targetHeight);
     for (const { txHash, received } of change.transactions)
       if (received.length > 0) this.#onReceived(toHex(txHash));
-  }
-
-  /** Drops payments of the pool that are in blocks by now, where the pool is not looked at. */
-  async #forgetMined(): Promise<void> {
-    const { pool, incoming } = this.state;
-    if (pool.length === 0) return;
-    const mined = new Set(incoming.map(({ txHash }) => toHex(txHash)));
-    const payments = pool.filter(({ txHash }) => !mined.has(toHex(txHash)));
-    if (payments.length < pool.length) await this.commit({ kind: "pool", payments });
   }
 
   async #applyPool(picture: PoolPicture): Promise<void> {

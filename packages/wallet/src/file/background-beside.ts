@@ -8,6 +8,7 @@ import { rm } from "node:fs/promises";
 import type { Json, Logger } from "@anulo/rpc";
 import { createLedger } from "../ledger.ts";
 import { WalletRefusal } from "../refusal.ts";
+import { learnFromBackground } from "../scan/background.ts";
 import type { NetworkName } from "../state.ts";
 import type { Wallet } from "../wallet.ts";
 import { backgroundCopy, foundFor } from "./background-copy.ts";
@@ -127,7 +128,7 @@ export class BackgroundBeside {
     await log.close();
     const found = foundFor(state, scanSettings, ledger.state);
     if (found === undefined) return ledger.state.height !== wallet.height;
-    await wallet.learnFromBackground(found);
+    await learnFromBackground(wallet, found);
     this.#parts.log?.info("took over what was found in the background", {
       transactions: found.background.transactions.length,
     });

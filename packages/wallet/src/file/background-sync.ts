@@ -3,6 +3,7 @@ import { publicKeyOf } from "@anulo/crypto";
 import { equalBytes } from "@anulo/protocol";
 import { wipeKeys } from "../multisig/account-keys.ts";
 import { failedToOpen, refuseUnwritten, WalletRefusal } from "../refusal.ts";
+import { beginBackgroundSync, endBackgroundSync } from "../scan/background.ts";
 import {
   backgroundPaths,
   removeBackground,
@@ -138,7 +139,7 @@ export async function startBackgroundSync(
     refuse("Can't start background syncing from a background wallet (it is always background syncing)");
   if (wallet.isBackgroundSyncing) return;
   if (paths === undefined || background.type === "reuse-wallet-password") {
-    await wallet.beginBackgroundSync();
+    await beginBackgroundSync(wallet);
     if (paths !== undefined) return;
     keysImage.fill(0);
     opened.keysImage = background.lockedImage ?? keysImage;
@@ -206,7 +207,7 @@ export async function stopBackgroundSync(
       sealed.cacheKey.fill(0);
       opened.keysImage = sealed.image;
     }
-    await wallet.endBackgroundSync(taken.slice());
+    await endBackgroundSync(wallet, taken.slice());
   } finally {
     if (!isKept) wipeFile(file);
   }

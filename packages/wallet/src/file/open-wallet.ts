@@ -8,6 +8,7 @@ import { createLedger } from "../ledger.ts";
 import { wipeKeys } from "../multisig/account-keys.ts";
 import { preferencesOf } from "../preferences.ts";
 import { failedToOpen, refuseUnwritten, WalletRefusal } from "../refusal.ts";
+import { beginBackgroundSync, endBackgroundSync } from "../scan/background.ts";
 import { checkLookahead } from "../scan/subaddress-table.ts";
 import type { NetworkName, WalletKeys, WalletSettings } from "../state.ts";
 import { Wallet } from "../wallet.ts";
@@ -313,11 +314,11 @@ async function openWith(
 async function joinBackground(opened: OpenWallet, file: KeysFile, options: OpenOptions): Promise<void> {
   const { wallet, paths, background } = opened;
   if (file.isBackground === true) {
-    if (!wallet.isBackgroundSyncing) await wallet.beginBackgroundSync();
+    if (!wallet.isBackgroundSyncing) await beginBackgroundSync(wallet);
     return;
   }
   const { spendSecret } = file.keys;
-  if (wallet.isBackgroundSyncing && spendSecret !== undefined) await wallet.endBackgroundSync(spendSecret);
+  if (wallet.isBackgroundSyncing && spendSecret !== undefined) await endBackgroundSync(wallet, spendSecret);
   const key = backgroundKeyIn(file.settings);
   if (paths === undefined || background.type !== "custom-background-password" || key === undefined) return;
   try {

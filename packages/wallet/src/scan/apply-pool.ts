@@ -75,3 +75,11 @@ function nextState(
   // `signed`: about to be sent, or the service died before it could be.
   return isLate && state !== "failed" ? "failed" : state;
 }
+
+/** Drops payments of the pool that are in blocks by now, where nobody looks at the pool. */
+export function withoutMined({ pool, incoming }: Readonly<WalletState>): WalletChange[] {
+  if (pool.length === 0) return [];
+  const mined = new Set(incoming.map(({ txHash }) => toHex(txHash)));
+  const payments = pool.filter(({ txHash }) => !mined.has(toHex(txHash)));
+  return payments.length < pool.length ? [{ kind: "pool", payments }] : [];
+}

@@ -1,11 +1,12 @@
 /**
- * What a wallet found without its spend secret, once that is back. Each transaction is kept as it was found, with the
- * key images of its inputs, so that its spends are recognised then without a question to the node: which outputs are
- * spent is not told to it. Source: wallet2.cpp `process_background_cache`.
+ * Scanning without the spend secret. Each transaction that pays the wallet, or may spend from it, is kept as it was
+ * found, with the key images of its inputs, so that its spends are recognised once the secret is back without a question
+ * to the node, which would learn whose they are. Source: wallet2.cpp `process_background_cache`.
  */
 import type { ScannedTransaction } from "../changes.ts";
 import type { BackgroundScan, WalletState } from "../state.ts";
 import { workThreads } from "../threads/work-threads.ts";
+import type { Wallet } from "../wallet.ts";
 import type { SpendKeys } from "./find-outputs.ts";
 import type { BlocksChange } from "./messages.ts";
 
@@ -17,8 +18,58 @@ export type FoundInBackground = Pick<WalletState, "height" | "recent" | "lastBlo
 /** Of one change: some 10 ms of work. */
 const TRANSACTIONS_PER_CHANGE = 500;
 
+/** Wipes the spend secret and goes on with the view secret alone. */
+export function beginBackgroundSync(wallet: Wallet): Promise<void> {
+  return wallet.whileUnchanged(async () => {
+    await wallet.commit({ kind: "backgroundBegins", settings: wallet.scanSettings });
+    wallet.keys.spendSecret?.fill(0);
+    await wallet.scanWith({ ...wallet.keys, spendSecret: undefined });
+  });
+}
+
+/**
+ * Goes on with the spend secret (32 bytes, which the wallet keeps and wipes), and settles what was found without it.
+ * What was is undone first: after a crash in between these blocks are scanned once more.
+ */
+export function endBackgroundSync(wallet: Wallet, spendSecret: Uint8Array): Promise<void> {
+  return wallet.whileUnchanged(async () => {
+    const { background } = wallet.state;
+    if (background === undefined) return;
+    const keys = { ...wallet.keys, spendSecret };
+    const runs = await blocksOfBackground({ ...wallet.state, background }, keys);
+    try {
+      await wallet.commit({ kind: "backgroundEnds" });
+      await settle(wallet, runs);
+    } finally {
+      await wallet.scanWith(keys);
+    }
+  });
+}
+
+/** Takes over what a copy of this wallet without the spend secret has scanned since it was made of this one. */
+export function learnFromBackground(wallet: Wallet, copy: FoundInBackground): Promise<void> {
+  return wallet.whileUnchanged(async () => {
+    const { keys } = wallet;
+    const { spendSecret } = keys;
+    if (spendSecret === undefined) return;
+    await settle(wallet, await blocksOfBackground(copy, { ...keys, spendSecret }));
+    await wallet.scanWith(keys);
+  });
+}
+
+/**
+ * What a reorganisation has undone meanwhile is given up, as nobody looked at the pool: the next look takes it back if
+ * it waits there.
+ */
+async function settle(wallet: Wallet, runs: readonly BlocksChange[]): Promise<void> {
+  for (const run of runs) await wallet.commit(run);
+  for (const [txHash, { isUndone, state }] of wallet.state.outgoing)
+    if (isUndone === true && state === "pending")
+      await wallet.commit({ kind: "outgoingState", txHash, state: "failed" });
+}
+
 /** The blocks that were scanned, as they would have been found with the spend secret. */
-export async function blocksOfBackground(
+async function blocksOfBackground(
   { height, recent, lastBlockReward, background }: FoundInBackground,
   keys: SpendKeys,
 ): Promise<BlocksChange[]> {

@@ -1,6 +1,7 @@
 /** Outputs whose spending cannot be recognised, by the places at which a ring would name them. */
 import type { Transaction } from "@anulo/protocol";
 import type { ScannedOutput } from "../changes.ts";
+import type { OwnedOutput } from "../state.ts";
 
 /** Global indices by amount, which is 0 for RingCT. */
 export type WatchedOutputs = Map<bigint, Set<bigint>>;
@@ -13,6 +14,13 @@ export function watch(watched: WatchedOutputs, { rct, amount, globalIndex }: Pla
   const places = watched.get(key);
   if (places === undefined) watched.set(key, new Set([globalIndex]));
   else places.add(globalIndex);
+}
+
+/** Those of a wallet whose key images are not known. */
+export function watchedOutputs(outputs: readonly OwnedOutput[]): WatchedOutputs {
+  const watched: WatchedOutputs = new Map();
+  for (const output of outputs) if (output.keyImage === undefined) watch(watched, output);
+  return watched;
 }
 
 /** Whether a ring of the transaction names one of the outputs. Source: wallet2.cpp `process_new_transaction`. */
