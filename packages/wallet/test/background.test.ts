@@ -130,6 +130,24 @@ for (const type of types) {
   });
 }
 
+test("a wallet killed as it takes its key back scans these blocks once more", async (t) => {
+  const node = await nodeFor(t);
+  const expected = await truth(node.url, t);
+  const service = await startTestService({ node: node.url }, t);
+  const { call } = service;
+  await restore(service);
+  await call.setupBackgroundSync(setup("reuse-wallet-password"));
+  await call.startBackgroundSync();
+  await call.refresh({});
+  // The first of what is written as the key comes back, and nothing after it.
+  await service.service.opened!.wallet.commit({ kind: "backgroundEnds" });
+  await call.closeWallet({});
+  await call.openWallet(passwords);
+  assert.equal((await told(service)).height, 1);
+  await call.refresh({});
+  assert.deepEqual(await told(service), expected);
+});
+
 test("a background wallet has its own password, and neither key nor notes of the other", async (t) => {
   const node = await nodeFor(t);
   const expected = await truth(node.url, t);

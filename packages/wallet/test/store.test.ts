@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { after, test } from "node:test";
 import { applyChange } from "../src/apply-change.ts";
 import type { WalletChange } from "../src/changes.ts";
+import { DamagedJournal } from "../src/file/journal.ts";
 import { createStore, openStore } from "../src/file/store.ts";
 import { createLedger } from "../src/ledger.ts";
 
@@ -55,6 +56,26 @@ test("a payment costs the same bytes in a wallet of 10,000 payments as in an emp
   const [few, many] = [await grownBy(0), await grownBy(10_000)];
   assert.ok(Math.abs(many - few) < 16, `${few} bytes, then ${many}`);
   assert.ok(many < 4096, `${many} bytes`);
+});
+
+test("a store under the secret of earlier versions is written anew under the one of today", async () => {
+  const path = join(folder, "former");
+  const [former, today] = [secret, new Uint8Array(32).fill(8)];
+  const log = await createStore(
+    { path, secret: former, network: "regtest" },
+    createLedger("regtest", settings),
+  );
+  await log.append({ kind: "attribute", key: "k", value: "kept" });
+  await log.close();
+  const options = { path, secret: today, formerSecret: former, network: "regtest" } as const;
+  for (let times = 0; times < 2; times++) {
+    const opened = await openStore(options, settings);
+    assert.equal(opened.ledger.state.attributes.get("k"), "kept");
+    await opened.log.close();
+    await assert.rejects(openStore({ ...options, secret: former }, settings), DamagedJournal);
+  }
+  const stranger = { ...options, secret: new Uint8Array(32), formerSecret: new Uint8Array(32).fill(1) };
+  await assert.rejects(openStore(stranger, settings), DamagedJournal);
 });
 
 test("after a record that was cut short the store gets another key: its nonce has been used", async () => {

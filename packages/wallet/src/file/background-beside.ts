@@ -152,7 +152,12 @@ export class BackgroundBeside {
     await this.#writeState(wallet);
   }
 
-  /** The same where the wallet has changed since. */
+  /** The same of a wallet that is in use. */
+  writeFor(wallet: Wallet, file: KeysFile): Promise<void> {
+    return wallet.whileUnchanged(() => this.write(wallet, file));
+  }
+
+  /** Writes what it knows where the wallet has changed since. */
   async update(wallet: Wallet): Promise<void> {
     if (wallet.changes !== this.#changesWritten) await this.#writeState(wallet);
   }

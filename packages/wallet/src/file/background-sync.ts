@@ -98,12 +98,15 @@ async function keepType(
     background.lockedImage = locked.image;
   } else {
     await dropBackground(opened, paths);
-    if (key !== undefined) {
-      const beside = await besideOf(paths, key, options);
-      background.beside = beside;
-      await opened.wallet.whileUnchanged(() => beside.write(opened.wallet, changed));
+    const beside = key && (await besideOf(paths, key, options));
+    try {
+      await beside?.writeFor(opened.wallet, changed);
+      await writeKeysImage(paths, image);
+    } catch (error) {
+      await beside?.close();
+      throw error;
     }
-    await writeKeysImage(paths, image);
+    background.beside = beside;
   }
   opened.keysImage = image;
 }
@@ -198,8 +201,9 @@ export async function stopBackgroundSync(
     if (background.isWallet) refuse("Can't stop background syncing from a background wallet");
     if (!wallet.isBackgroundSyncing) return;
     if (main !== undefined) {
+      await replace(() => openUnlocked({ paths: main.paths, file, keysImage }, options));
       isKept = true;
-      return await replace(() => openUnlocked({ paths: main.paths, file, keysImage }, options));
+      return;
     }
     if (paths === undefined) {
       const keys = { ...file.keys, spendSecret: taken };
