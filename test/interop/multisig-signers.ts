@@ -34,8 +34,19 @@ async function eachWithOthers(
   return answers;
 }
 
+/** As few strings as two of three signers need, one of them again in place of that of the signer who is missing. */
+async function exchangeForced(signer: Ask, others: readonly string[]): Promise<ExactObject> {
+  const params = { multisig_info: others.map(() => others[0]!), password: "secret" };
+  await refuses(signer, "exchange_multisig_keys", params);
+  return await signer("exchange_multisig_keys", { ...params, force_update_use_with_caution: true });
+}
+
 /** Rounds of the key exchange until all say the address; answers it. */
-async function agreeOnAddress(signers: readonly Ask[], threshold: number): Promise<string> {
+async function agreeOnAddress(
+  signers: readonly Ask[],
+  threshold: number,
+  isForced: boolean,
+): Promise<string> {
   const password = "secret";
   const prepared: ExactObject[] = [];
   for (const signer of signers)
@@ -45,7 +56,9 @@ async function agreeOnAddress(signers: readonly Ask[], threshold: number): Promi
   );
   for (let rounds = signers.length - threshold + 1; rounds > 0; rounds--) {
     round = await eachWithOthers(signers, field(round, "multisig_info"), (signer, others) =>
-      signer("exchange_multisig_keys", { multisig_info: others, password }),
+      isForced
+        ? exchangeForced(signer, others)
+        : signer("exchange_multisig_keys", { multisig_info: others, password }),
     );
   }
   const [address, ...more] = field(round, "address");
@@ -59,15 +72,15 @@ async function agreeOnAddress(signers: readonly Ask[], threshold: number): Promi
   return address!;
 }
 
-/** All signers scan and tell each other what a payment needs. */
-export async function prepareToSign(signers: readonly Ask[]): Promise<void> {
+/** All signers scan and tell each other what a payment needs; `how` goes with the import. */
+export async function prepareToSign(signers: readonly Ask[], how: ExactObject = {}): Promise<void> {
   const told: ExactObject[] = [];
   for (const signer of signers) {
     await signer("refresh");
     told.push(await signer("export_multisig_info"));
   }
   await eachWithOthers(signers, field(told, "info"), (signer, info) =>
-    signer("import_multisig_info", { info }),
+    signer("import_multisig_info", { info, ...how }),
   );
 }
 
@@ -94,7 +107,12 @@ async function refuses(ask: Ask, method: string, params: ExactObject): Promise<v
   await assert.rejects(ask(method, params), CallFailed);
 }
 
-export async function fundTogether(stage: Stage, sides: readonly Side[], threshold: number) {
+export async function fundTogether(
+  stage: Stage,
+  sides: readonly Side[],
+  threshold: number,
+  { isForced = false }: { readonly isForced?: boolean } = {},
+) {
   const daemon = await stage.daemon("ours", "upstream");
   const bob = await stage.wallet("ours", { mnemonic: words.bob, daemonPort: daemon.port });
   const signers: Ask[] = [];
@@ -103,7 +121,7 @@ export async function fundTogether(stage: Stage, sides: readonly Side[], thresho
     const trusts = side === "real" || i % 2 === 0;
     signers.push(await openSigner(stage, side, { daemonPort: daemon.port, trusts }));
   }
-  const address = await agreeOnAddress(signers, threshold);
+  const address = await agreeOnAddress(signers, threshold, isForced);
   await mine(daemon, 4, address);
   await mine(daemon, 90, bob.address);
   return { daemon, bob, signers, address };

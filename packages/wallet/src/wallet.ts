@@ -370,11 +370,19 @@ export class Wallet {
   /** Undoes every block from `height` on and scans them again. Throws `WalletRefusal` when the node doesn't answer. */
   scanAgain(height: number): Promise<RefreshResult> {
     return this.#scanInTurn(async () => {
-      const { lastBlockReward } = this.state;
-      const nothing = { count: 0, ids: [], lastBlockReward, transactions: [] };
-      await this.commit({ kind: "blocks", fromHeight: height, ...nothing });
+      await this.#undoBlocks(height);
       return await this.#refresh(0);
     });
+  }
+
+  /** Undoes every block from `height` on, for the next scan to look at again. */
+  undoBlocks(height: number): Promise<void> {
+    return this.#scanInTurn(() => this.#undoBlocks(height));
+  }
+
+  #undoBlocks(fromHeight: number): Promise<void> {
+    const { lastBlockReward } = this.state;
+    return this.commit({ kind: "blocks", fromHeight, count: 0, ids: [], lastBlockReward, transactions: [] });
   }
 
   /**

@@ -103,6 +103,58 @@ test("strings of another round, of a stranger, twice or too few are refused", ()
   assert.throws(() => startKeyExchange(secretsOf(0), [], 1), KeyExchangeRefused);
 });
 
+for (const [threshold, count] of [
+  [2, 3],
+  [3, 4],
+  [2, 4],
+  [2, 5],
+] as const) {
+  test(`a forced round of ${threshold} of ${count} does with the strings of as many as name every key`, () => {
+    let accounts = started(threshold, count);
+    while (!accounts.every(hasAddress)) {
+      const { roundsComplete } = accounts[0]!;
+      const needed = count - 1 - roundsComplete;
+      const texts = accounts.map(nextMessage);
+      const whole = accounts.map((account, own) => continueKeyExchange(account, texts.toSpliced(own, 1)));
+      for (const [own, account] of accounts.entries()) {
+        const others = texts.toSpliced(own, 1);
+        const few = others.slice(own % 2, (own % 2) + needed);
+        assert.throws(() => continueKeyExchange(account, few), KeyExchangeRefused);
+        assert.throws(
+          () => continueKeyExchange(account, few.slice(1), { isForced: true }),
+          KeyExchangeRefused,
+        );
+        assert.deepEqual(continueKeyExchange(account, few, { isForced: true }), whole[own]);
+      }
+      accounts = whole;
+    }
+    const [own, other] = accounts as [MultisigAccount, MultisigAccount];
+    assert.throws(() => continueKeyExchange(own, [nextMessage(other)]), KeyExchangeRefused);
+    assert.ok(isConfirmed(continueKeyExchange(own, [nextMessage(other)], { isForced: true })));
+    assert.ok(isConfirmed(continueKeyExchange(own, [nextMessage(own)], { isForced: true })));
+  });
+}
+
+test("a forced round still refuses strangers, keys that are missing, and another address", () => {
+  const accounts = started(2, 4);
+  const [own, second, third] = accounts as [MultisigAccount, MultisigAccount, MultisigAccount];
+  const texts = accounts.map(nextMessage);
+  const refused = (account: MultisigAccount, given: readonly string[]) =>
+    assert.throws(() => continueKeyExchange(account, given, { isForced: true }), KeyExchangeRefused);
+  refused(own, []);
+  refused(own, [texts[0]!, texts[0]!]);
+  refused(own, [texts[1]!, texts[1]!, texts[1]!]);
+  refused(own, [texts[1]!, texts[2]!, nextMessage(started(2, 5)[4]!)]);
+  const poorer = { ...third, roundKeys: third.roundKeys.slice(1) };
+  refused(own, [nextMessage(second), nextMessage(poorer)]);
+  let finished = accounts;
+  while (!finished.every(hasAddress)) finished = exchanged(finished);
+  const [first, liar] = finished as [MultisigAccount, MultisigAccount];
+  const elsewhere = publicKeyOf(hashToScalar(Uint8Array.of(9)));
+  refused(first, [nextMessage({ ...liar, spendPublic: elsewhere })]);
+  refused(first, [nextMessage(liar), nextMessage({ ...finished[2]!, viewPublic: elsewhere })]);
+});
+
 test("an address that others do not confirm is not confirmed", () => {
   const accounts = started(2, 2);
   const [own, other] = accounts as [MultisigAccount, MultisigAccount];

@@ -29,20 +29,33 @@ function importing() {
       return { blocksFetched: 0, receivedMoney: false };
     },
   };
-  return { wallet: Object.assign(wallet, parts, { height: 5000 }), scans };
+  const undone: number[] = [];
+  const undoBlocks = async (height: number) => void undone.push(height);
+  return { wallet: Object.assign(wallet, parts, { height: 5000, undoBlocks }), scans, undone };
 }
 
 test("a node that isn't trusted is told no key image: the blocks since the first output are looked at again", async () => {
   const sealed = [await exportInfo(walletOf(second), second, 1)];
   const { wallet, scans } = importing();
-  assert.equal(await importInfo(wallet, first, { sealed, kdfRounds: 1 }), 2);
+  assert.equal(await importInfo(wallet, first, { sealed, kdfRounds: 1, isLookedUp: true }), 2);
   assert.deepEqual(scans, [1000]);
   assert.deepEqual(
     wallet.state.outputs.map(({ keyImage }) => keyImage),
     outputs.map(({ keyImage }) => keyImage),
   );
-  await importInfo(wallet, first, { sealed, kdfRounds: 1 });
+  await importInfo(wallet, first, { sealed, kdfRounds: 1, isLookedUp: true });
   assert.deepEqual(scans, [1000], "nothing new, nothing to look for");
+});
+
+test("spends that are not to be looked up now are left to the next refresh, whoever the node is", async () => {
+  const sealed = [await exportInfo(walletOf(second), second, 1)];
+  for (const isTrusted of [false, true]) {
+    const { wallet, scans, undone } = importing();
+    Object.assign(wallet, { daemon: { isTrusted } });
+    assert.equal(await importInfo(wallet, first, { sealed, kdfRounds: 1, isLookedUp: false }), 2);
+    assert.deepEqual({ scans, undone }, { scans: [], undone: [1000] });
+    assert.equal(wallet.state.coldKeyImages.size, 2);
+  }
 });
 
 test("a signer who tells more than he has, or of more outputs than there are, makes nobody compute it", async () => {
@@ -65,7 +78,7 @@ test("a signer who tells more than he has, or of more outputs than there are, ma
     return seal(magicOf("Monero multisig export", 1), plain, { keys, random: randomBytes });
   };
   const take = async (info: Partial<SignerInfo>, more = 0) =>
-    importInfo(wallet, first, { sealed: [await infoWith(info, more)], kdfRounds: 1 });
+    importInfo(wallet, first, { sealed: [await infoWith(info, more)], kdfRounds: 1, isLookedUp: true });
   await assert.rejects(take({ nonces: Array(3).fill({ L: G, R: G }) }), /more than a signer has/);
   await assert.rejects(take({ partialKeyImages: [G, G] }), /more than a signer has/);
   // Beyond the outputs there are nothing is looked at, be it no point.

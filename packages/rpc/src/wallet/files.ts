@@ -75,6 +75,7 @@ export const files = {
       seed_offset: zero(text),
       password: zero(text),
       language: zero(text),
+      enable_multisig_experimental: or(flag, false),
       ...autosave,
     }),
     result: object({ address: text, info: text, seed: text, was_deprecated: flag }),

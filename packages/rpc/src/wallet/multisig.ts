@@ -41,7 +41,11 @@ export const multisig = {
     name: "exchange_multisig_keys",
     cost: costs.bulky,
     summary: "One round of the key exchange.",
-    params: object({ multisig_info: list(text), password: zero(text) }),
+    params: object({
+      multisig_info: list(text),
+      password: zero(text),
+      force_update_use_with_caution: or(flag, false),
+    }),
     result: object(keyExchange),
   }),
   exportMultisigInfo: walletMethod({
@@ -55,7 +59,7 @@ export const multisig = {
     name: "import_multisig_info",
     cost: costs.bulky,
     summary: "Takes what the other signers exported.",
-    params: object({ info: list(hex) }),
+    params: object({ info: list(hex), refresh_after_import: or(flag, true) }),
     result: object({ n_outputs: uint }),
   }),
   signMultisig: walletMethod({

@@ -112,6 +112,7 @@ export async function createWallet(
 ): Promise<OpenWallet> {
   const { keys, seedLanguage, refreshFromHeight } = made;
   const settings = newSettings({ network: options.network, seedLanguage, refreshHeight: refreshFromHeight });
+  if (keys.multisig !== undefined) settings.set("enable_multisig", 1);
   const file: KeysFile = { keys, createdAt: made.createdAt, settings };
   const sealed = await sealKeysFile(file, keysOptions(made.password, options));
   const keysImage = sealed.image;

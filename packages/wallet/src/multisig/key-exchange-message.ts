@@ -118,7 +118,10 @@ function readMessage(text: string): KeyExchangeMessage & { signature: Uint8Array
 }
 
 function checkKey(key: Uint8Array, role: string): void {
-  if (equalBytes(key, IDENTITY) || !isPoint(key) || !isInMainSubgroup(key)) {
-    throw new BadKeyExchangeMessage(`${role} is not one`);
-  }
+  if (!isPublicKey(key)) throw new BadKeyExchangeMessage(`${role} is not one`);
+}
+
+/** Whether 32 bytes are a point that some secret other than zero stands for. */
+export function isPublicKey(key: Uint8Array): boolean {
+  return !equalBytes(key, IDENTITY) && isPoint(key) && isInMainSubgroup(key);
 }

@@ -7,7 +7,6 @@ import {
   generateKeyDerivation,
   hashToScalar,
   IDENTITY,
-  isInMainSubgroup,
   pointSum,
   publicKeyOf,
   scalarMult,
@@ -18,6 +17,7 @@ import { compareBytes, equalBytes, toHex } from "@anulo/protocol";
 import {
   claimOfMessage,
   formatKeyExchangeMessage,
+  isPublicKey,
   type KeyExchangeMessage,
   parseKeyExchangeMessage,
 } from "./key-exchange-message.ts";
@@ -26,7 +26,7 @@ import {
 export interface MultisigAccount {
   /** Signers needed to spend. */
   readonly threshold: number;
-  /** Public base keys of all signers, sorted. */
+  /** Public base keys of all signers. */
   readonly signers: readonly Uint8Array[];
   /** Rounds done, the last of which only confirms. */
   readonly roundsComplete: number;
@@ -47,7 +47,7 @@ export class KeyExchangeRefused extends Error {
   override name = "KeyExchangeRefused";
 }
 
-const MAX_SIGNERS = 16;
+export const MAX_SIGNERS = 16;
 const baseSalt = salt("Multisig");
 const aggregationSalt = salt("Multisig_key_agg");
 
@@ -151,11 +151,19 @@ export function startKeyExchange(
       viewPublic: publicKeyOf(commonSecret),
     },
     messages,
+    false,
   );
 }
 
-/** Does the next round with the others' strings of it; throws KeyExchangeRefused or BadKeyExchangeMessage. */
-export function continueKeyExchange(account: MultisigAccount, texts: readonly string[]): MultisigAccount {
+/**
+ * Does the next round with the others' strings of it; throws KeyExchangeRefused or BadKeyExchangeMessage. A forced
+ * round does with strings of so many signers that every key is named at least once; then nobody checks what they say.
+ */
+export function continueKeyExchange(
+  account: MultisigAccount,
+  texts: readonly string[],
+  { isForced = false }: { readonly isForced?: boolean } = {},
+): MultisigAccount {
   demand(!isConfirmed(account), "multisig account: tried to update kex, but kex is already complete.");
   checkCount(texts);
   // Cheap questions first: every key costs a multiplication to check.
@@ -169,7 +177,7 @@ export function continueKeyExchange(account: MultisigAccount, texts: readonly st
     claims.every(({ keyCount }) => keyCount <= most),
     `A multisig string has more than ${most} keys.`,
   );
-  return advance(account, texts.map(parseKeyExchangeMessage));
+  return advance(account, texts.map(parseKeyExchangeMessage), isForced);
 }
 
 /** The round all messages are of, which must be the next one. */
@@ -196,16 +204,20 @@ function commonSecretOf(parts: readonly Uint8Array[]): Uint8Array {
   return hashToScalar(...[...parts].sort(compareBytes));
 }
 
-function advance(account: MultisigAccount, messages: readonly KeyExchangeMessage[]): MultisigAccount {
+function advance(
+  account: MultisigAccount,
+  messages: readonly KeyExchangeMessage[],
+  isForced: boolean,
+): MultisigAccount {
   const round = checkRound(
     messages.map((message) => message.round),
     account,
   );
   const required = roundsRequired(account);
-  if (round > required) return confirm(account, messages);
+  if (round > required) return confirm(account, messages, isForced);
   // Where one signer is enough, all share the key of the last round: nothing new is sent.
   const isShared = account.threshold === 1 && round === required;
-  const keys = isShared ? [] : recommendedKeys(account, messages, round);
+  const keys = isShared ? [] : recommendedKeys(account, messages, { round, isForced });
   const next = { ...account, roundsComplete: round };
   return round === required ? aggregate(next, keys) : exchange(next, keys);
 }
@@ -231,22 +243,24 @@ function recommendations(
   return found;
 }
 
-/** The keys of a round, each sent by exactly as many signers as must share it. */
+/** The keys of a round, each sent by exactly as many signers as must share it; in a forced one by one of them. */
 function recommendedKeys(
   account: MultisigAccount,
   messages: readonly KeyExchangeMessage[],
-  round: number,
+  { round, isForced }: { readonly round: number; readonly isForced: boolean },
 ): Uint8Array[] {
   const { signers, roundKeys } = account;
   const found = [...recommendations(account, messages, roundKeys).values()];
   demand(
-    found.every(({ by }) => by.size === round),
+    found.length === choose(signers.length - 1, round) &&
+      found.every(({ by }) => (isForced ? by.size <= round : by.size === round)),
     "A pubkey recommended by multisig kex messages had an unexpected number of recommendations.",
   );
   const countOf = new Map<string, number>();
   for (const { by } of found) for (const name of by) countOf.set(name, (countOf.get(name) ?? 0) + 1);
+  const missing = signers.length - 1 - countOf.size;
   demand(
-    countOf.size === signers.length - 1,
+    missing === 0 || (isForced && missing > 0 && missing < round),
     "Number of unique other signers does not equal number of other signers that recommended pubkeys.",
   );
   const known = new Set(signers.map(toHex));
@@ -286,30 +300,44 @@ function aggregate(account: MultisigAccount, others: readonly Uint8Array[]): Mul
   const ownKeys = account.shares.map(publicKeyOf);
   const all = [...others, ...ownKeys].sort(compareBytes);
   demand(new Set(all.map(toHex)).size === all.length, "Unexpected duplicate found in input list.");
-  const weightOf = (key: Uint8Array) => hashToScalar(key, ...all, aggregationSalt);
-  return {
-    ...account,
-    shares: account.shares.map((share, i) => scMul(weightOf(ownKeys[i]!), share)),
-    spendPublic: pointSum(all.map((key) => scalarMult(weightOf(key), key))),
-    roundKeys: [],
-  };
+  const weighted = account.shares.map((share, i) => scMul(weightIn(all, ownKeys[i]!), share));
+  return { ...account, shares: weighted, spendPublic: pointSum(weightedKeys(all)), roundKeys: [] };
 }
 
-/** Whether all others computed the same address. */
-function confirm(account: MultisigAccount, messages: readonly KeyExchangeMessage[]): MultisigAccount {
+/** What a key of a sorted set is multiplied by, so that no signer can choose a key that cancels others out. */
+function weightIn(sorted: readonly Uint8Array[], key: Uint8Array): Uint8Array {
+  return hashToScalar(key, ...sorted, aggregationSalt);
+}
+
+/** The keys of a sorted set as they are summed up to an address's spend key. */
+export function weightedKeys(sorted: readonly Uint8Array[]): Uint8Array[] {
+  return sorted.map((key) => scalarMult(weightIn(sorted, key), key));
+}
+
+/** Whether all others computed the same address; in a forced round, whether those who say so did. */
+function confirm(
+  account: MultisigAccount,
+  messages: readonly KeyExchangeMessage[],
+  isForced: boolean,
+): MultisigAccount {
   const { signers, spendPublic, viewPublic, roundsComplete, baseSecret } = account;
   const found = recommendations(account, messages, []);
   const own = toHex(publicKeyOf(baseSecret));
   const others = signers.map(toHex).filter((name) => name !== own);
   for (const key of [spendPublic, viewPublic]) {
-    const by = found.get(toHex(key))?.by;
-    demand(by !== undefined, "the other signers have come to another address");
-    demand(
-      by.size === others.length && others.every((name) => by.has(name)),
-      "not all other signers have confirmed the address",
-    );
+    const by = found.get(toHex(key))?.by ?? new Set();
+    demand(by.size > 0 || found.size === 0, "the other signers have come to another address");
+    const isUnanimous = by.size === others.length && others.every((name) => by.has(name));
+    demand(isForced || isUnanimous, "not all other signers have confirmed the address");
   }
-  demand(found.size === 2, "the other signers' strings confirm more than the address");
+  const voices = [...found.values()];
+  demand(
+    voices.every(
+      ({ by }) => by.size === voices[0]!.by.size && [...by].every((name) => others.includes(name)),
+    ),
+    "not all keys of the address are confirmed by the same signers",
+  );
+  demand(found.size <= 2, "the other signers' strings confirm more than the address");
   return { ...account, roundsComplete: roundsComplete + 1 };
 }
 
@@ -326,7 +354,7 @@ export function checkAccount(account: MultisigAccount): void {
     signers.length >= 2 && signers.length <= MAX_SIGNERS,
     "multisig account: tried to set invalid number of signers.",
   );
-  demand(signers.every(isInMainSubgroup), "multisig account: a signer's key is none");
+  demand(signers.every(isPublicKey), "multisig account: a signer's key is none");
   demand(
     signers.some((key) => equalBytes(key, own)),
     "multisig account: the own key is not among the signers'",

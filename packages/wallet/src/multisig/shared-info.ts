@@ -158,30 +158,36 @@ function compositeKeyImage(
 
 /**
  * Takes key images without naming them to a node that isn't trusted, which would know every spend of this wallet by
- * them: the blocks since the first output that had none are looked at again. Source: wallet2.cpp `import_multisig`.
+ * them: the blocks since the first output that had none have to be looked at again. Answers its height, undefined
+ * where every key image was known. Source: wallet2.cpp `import_multisig`.
  */
-async function learnByScanning(
+async function learnUnasked(
   wallet: Wallet,
   outputs: readonly OwnedOutput[],
   keyImages: readonly Uint8Array[],
-): Promise<void> {
+): Promise<number | undefined> {
   const fresh = outputs.flatMap(({ oneTimeKey, keyImage: known, height }, n) => {
     const keyImage = keyImages[n]!;
     return known !== undefined && equalBytes(known, keyImage) ? [] : [{ oneTimeKey, keyImage, height }];
   });
-  if (fresh.length === 0) return;
+  if (fresh.length === 0) return undefined;
   const images = fresh.map(({ oneTimeKey, keyImage }) => ({ oneTimeKey, keyImage }));
   await wallet.learnKeyImages({ kind: "coldKeyImages", images });
-  await wallet.scanAgain(fresh.reduce((lowest, { height }) => Math.min(lowest, height), wallet.height));
+  return fresh.reduce((lowest, { height }) => Math.min(lowest, height), wallet.height);
 }
 
-export type ImportedInfo = { readonly sealed: readonly Uint8Array[]; readonly kdfRounds: number | undefined };
+export type ImportedInfo = {
+  readonly sealed: readonly Uint8Array[];
+  readonly kdfRounds: number | undefined;
+  /** Whether spends are looked up now; if not, the next refresh finds them. */
+  readonly isLookedUp: boolean;
+};
 
 /** Imports what the other signers exported; answers for how many outputs all of them did. Throws `WalletRefusal`. */
 export async function importInfo(
   wallet: Wallet,
   account: MultisigAccount,
-  { sealed, kdfRounds }: ImportedInfo,
+  { sealed, kdfRounds, isLookedUp }: ImportedInfo,
 ): Promise<number> {
   const bySigner = new Map<string, readonly SignerInfo[]>();
   for (const each of sealed) {
@@ -210,7 +216,12 @@ export async function importInfo(
     kind: "multisigInfos",
     infos: entries.map(([n, { oneTimeKey }]) => [toHex(oneTimeKey), infos[n]!]),
   });
-  if (wallet.daemon.isTrusted) await learnKeyImagesOf(wallet, keyImages, 0);
-  else await learnByScanning(wallet, shared, keyImages);
+  if (isLookedUp && wallet.daemon.isTrusted) {
+    await learnKeyImagesOf(wallet, keyImages, 0);
+    return count;
+  }
+  const height = await learnUnasked(wallet, shared, keyImages);
+  if (height === undefined) return count;
+  await (isLookedUp ? wallet.scanAgain(height) : wallet.undoBlocks(height));
   return count;
 }

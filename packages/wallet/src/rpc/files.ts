@@ -2,6 +2,7 @@
 import {
   type Address,
   BadAddress,
+  BadHex,
   BadMnemonic,
   decodeMnemonic,
   encodeMnemonic,
@@ -31,6 +32,8 @@ import {
   createKeys,
   keysOfSeed,
 } from "../keys/wallet-keys.ts";
+import { keysOfAccount } from "../multisig/account-keys.ts";
+import { BadMultisigSeed, parseMultisigSeed } from "../multisig/seed.ts";
 import { WalletRefusal } from "../refusal.ts";
 import { demandLookahead, settingsOf } from "../scan/subaddress-table.ts";
 import type { WalletContext, WalletService } from "../service.ts";
@@ -132,11 +135,49 @@ function decodeSeed(text: string) {
 
 /** The keys a seed stands for, to be wiped. Throws the refusal callers know. */
 export function keysOfWords(words: string, offset: string): WalletKeys {
-  const { key } = decodeSeed(words);
+  return keysOfKey(decodeSeed(words).key, offset);
+}
+
+/** The same for the key (32 bytes, wiped) that the words are. */
+function keysOfKey(key: Uint8Array, offset: string): WalletKeys {
   try {
     return keysOfSeed(offset === "" ? key : removeSeedOffset(key, offset));
   } finally {
     key.fill(0);
+  }
+}
+
+type Restored = {
+  readonly keys: WalletKeys;
+  readonly seedLanguage: string;
+  /** The seed as it is written today; empty where no words are. */
+  readonly words: string;
+  readonly isDeprecated: boolean;
+};
+
+type SeedToRestore = { readonly seed: string; readonly seed_offset: string; readonly language: string };
+
+/** An ordinary wallet's keys; throws the refusal callers know. */
+function restoreFromWords({ seed: text, seed_offset, language: wanted }: SeedToRestore): Restored {
+  const { key, language, hasCheckWord } = decodeSeed(text);
+  const seedLanguage = languageToWrite(language, wanted);
+  const keys = keysOfKey(key, seed_offset);
+  const words = encodeMnemonic(keys.spendSecret!, seedLanguage);
+  return { keys, seedLanguage, words, isDeprecated: !hasCheckWord || language === oldEnglish };
+}
+
+/** A signer's keys, which no words stand for; throws the refusal callers know. */
+function restoreSigner({ seed, seed_offset }: SeedToRestore): Restored {
+  const refuse = (message: string) => new WalletRefusal("UNKNOWN_ERROR", message);
+  if (seed_offset !== "") throw refuse("Multisig seeds are not compatible with seed offsets");
+  try {
+    // The original takes a text without check word for one of its first years.
+    const made = { seedLanguage: "", words: "", isDeprecated: true };
+    return { keys: keysOfAccount(parseMultisigSeed(seed)), ...made };
+  } catch (error) {
+    if (error instanceof BadHex) throw refuse("Multisig seed not represented as hexadecimal string");
+    if (error instanceof BadMultisigSeed) throw refuse(error.message);
+    throw error;
   }
 }
 
@@ -230,24 +271,19 @@ export const fileHandlers = implementFor<WalletContext>()(declared.files, {
       );
       const paths = pathsOf(service, params.filename);
       await checkFree(paths, alreadyExists());
-      const { key, language, hasCheckWord } = decodeSeed(params.seed);
-      const seedLanguage = languageToWrite(language, params.language);
-      const seed = params.seed_offset === "" ? key : removeSeedOffset(key, params.seed_offset);
-      const keys = keysOfSeed(seed);
-      key.fill(0);
-      const words = encodeMnemonic(keys.spendSecret!, seedLanguage);
+      const restored = (params.enable_multisig_experimental ? restoreSigner : restoreFromWords)(params);
       const address = await makeAndOpen(service, paths, {
-        keys,
+        keys: restored.keys,
         password: params.password,
-        seedLanguage,
+        seedLanguage: restored.seedLanguage,
         refreshFromHeight: params.restore_height,
         createdAt: CREATED_FROM_SEED,
       });
       return {
         address,
         info: "Wallet has been restored successfully.",
-        seed: words,
-        was_deprecated: !hasCheckWord || language === oldEnglish,
+        seed: restored.words,
+        was_deprecated: restored.isDeprecated,
       };
     }),
 });

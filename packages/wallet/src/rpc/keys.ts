@@ -14,7 +14,7 @@ import { type Dialect, wallet as declared, implementFor, unmetNeed } from "@anul
 import type { OpenWallet } from "../file/open-wallet.ts";
 import { formatPaymentUri, type PaymentUriRules, parsePaymentUri } from "../keys/payment-uri.ts";
 import { isDeterministic } from "../keys/wallet-keys.ts";
-import type { MultisigAccount } from "../multisig/key-exchange.ts";
+import { formatMultisigSeed } from "../multisig/seed.ts";
 import { WalletRefusal } from "../refusal.ts";
 import type { WalletContext } from "../service.ts";
 import { isKeptElsewhere } from "../transfer/unknown-tx-key.ts";
@@ -22,16 +22,6 @@ import type { Wallet } from "../wallet.ts";
 import { readyAccountOf } from "./multisig.ts";
 import { parseTxHash } from "./parse-hex.ts";
 import { checkTxKey } from "./proofs.ts";
-
-/** All that a signer needs to have his wallet back, in hexadecimal. Source: wallet2.cpp `get_multisig_seed`. */
-function multisigSeedOf(account: MultisigAccount): string {
-  const { threshold, signers, baseSecret, spendPublic, commonSecret, viewPublic, shares } = account;
-  const counts = new DataView(new ArrayBuffer(8));
-  counts.setUint32(0, threshold, true);
-  counts.setUint32(4, signers.length, true);
-  const keys = [baseSecret, spendPublic, commonSecret, viewPublic, ...shares, ...signers];
-  return [new Uint8Array(counts.buffer), ...keys].map(toHex).join("");
-}
 
 type Asked = Pick<WalletContext, "opened" | "dialect">;
 
@@ -41,7 +31,7 @@ function withoutSpendKey({ background }: OpenWallet) {
 
 function mnemonicOf({ opened, dialect }: Asked): string {
   const { wallet } = opened;
-  if (wallet.multisig !== undefined) return multisigSeedOf(readyAccountOf(wallet, dialect));
+  if (wallet.multisig !== undefined) return formatMultisigSeed(readyAccountOf(wallet, dialect));
   const { spendSecret } = wallet.keys;
   if (wallet.isViewOnly)
     throw new WalletRefusal("WATCH_ONLY", "The wallet is watch-only. Cannot retrieve seed.");

@@ -69,13 +69,18 @@ const primary = { major: 0, minor: 0 } as const;
 async function nextRound(
   part: Part & { readonly dialect: Dialect },
   account: MultisigAccount,
-  given: { readonly multisig_info: readonly string[]; readonly password: string },
+  given: {
+    readonly multisig_info: readonly string[];
+    readonly password: string;
+    readonly force_update_use_with_caution?: boolean;
+  },
 ): Promise<{ wallet: Wallet; account: MultisigAccount }> {
   if (given.multisig_info.length + 1 < account.signers.length)
     throw new WalletRefusal("THRESHOLD_NOT_REACHED", "Needs multisig info from more participants");
   const next = await workThreads.run("continueKeyExchange", {
     account,
     texts: given.multisig_info,
+    isForced: given.force_update_use_with_caution ?? false,
     prefix: "Error calling exchange_multisig_info: ",
   });
   await keepAccount(part, next, given.password);
@@ -178,15 +183,15 @@ export const multisigHandlers = implementFor<WalletContext>()(declared.multisig,
       const account = readyAccountOf(wallet, dialect);
       return { info: toHex(await exportInfo(wallet, account, service.options.kdfRounds)) };
     }),
-  importMultisigInfo: ({ info }, { opened: { wallet }, service, dialect }) =>
+  importMultisigInfo: ({ info, refresh_after_import }, { opened: { wallet }, service, dialect }) =>
     wallet.exclusively(async () => {
       const account = readyAccountOf(wallet, dialect);
       if (info.length < account.threshold - 1)
         throw new WalletRefusal("THRESHOLD_NOT_REACHED", "Needs multisig export info from more participants");
       const sealed = info.map(parseHex);
-      return {
-        n_outputs: await importInfo(wallet, account, { sealed, kdfRounds: service.options.kdfRounds }),
-      };
+      const { kdfRounds } = service.options;
+      const given = { sealed, kdfRounds, isLookedUp: refresh_after_import };
+      return { n_outputs: await importInfo(wallet, account, given) };
     }),
   signMultisig: ({ tx_data_hex }, { opened: { wallet }, service, dialect }) =>
     wallet.exclusively(async () => {

@@ -138,7 +138,8 @@ export const jobs = {
     secretsOfAccount,
   ),
   continueKeyExchange: job(
-    ({ account, texts, prefix }: NextRound) => exchanging(() => continueKeyExchange(account, texts), prefix),
+    ({ account, texts, isForced, prefix }: NextRound) =>
+      exchanging(() => continueKeyExchange(account, texts, { isForced }), prefix),
     ({ account }) => secretsOfAccount(account),
     secretsOfAccount,
   ),
@@ -186,6 +187,8 @@ type FirstRound = {
 type NextRound = {
   readonly account: MultisigAccount;
   readonly texts: readonly string[];
+  /** Whether strings of some signers may be missing. */
+  readonly isForced: boolean;
   /** Of the text of a refusal. */
   readonly prefix: string;
 };
