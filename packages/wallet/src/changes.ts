@@ -151,6 +151,14 @@ export type WalletChange =
   /** It is back: what was scanned without it is undone, and what was found follows as blocks. */
   | { readonly kind: "backgroundEnds" };
 
+/** A change that undoes every block from a height on, and brings none. */
+export function undoneFrom(
+  fromHeight: number,
+  { lastBlockReward }: Pick<WalletState, "lastBlockReward">,
+): WalletChange {
+  return { kind: "blocks", fromHeight, count: 0, ids: [], lastBlockReward, transactions: [] };
+}
+
 type Locked = { readonly unlockTime: bigint };
 
 /** All of a wallet's state that has an unlock time. */

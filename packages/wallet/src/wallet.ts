@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { blockId, equalBytes, genesisBlock, networks, toHex } from "@anulo/protocol";
 import { applyChange } from "./apply-change.ts";
-import { itemsOfChange, itemsOfState, type WalletChange } from "./changes.ts";
+import { itemsOfChange, itemsOfState, undoneFrom, type WalletChange } from "./changes.ts";
 import type { Daemon } from "./daemon.ts";
 import type { ChangeLog } from "./file/store.ts";
 import { AddressCache } from "./keys/addresses.ts";
@@ -370,19 +370,14 @@ export class Wallet {
   /** Undoes every block from `height` on and scans them again. Throws `WalletRefusal` when the node doesn't answer. */
   scanAgain(height: number): Promise<RefreshResult> {
     return this.#scanInTurn(async () => {
-      await this.#undoBlocks(height);
+      await this.commit(undoneFrom(height, this.state));
       return await this.#refresh(0);
     });
   }
 
   /** Undoes every block from `height` on, for the next scan to look at again. */
   undoBlocks(height: number): Promise<void> {
-    return this.#scanInTurn(() => this.#undoBlocks(height));
-  }
-
-  #undoBlocks(fromHeight: number): Promise<void> {
-    const { lastBlockReward } = this.state;
-    return this.commit({ kind: "blocks", fromHeight, count: 0, ids: [], lastBlockReward, transactions: [] });
+    return this.#scanInTurn(() => this.commit(undoneFrom(height, this.state)));
   }
 
   /**
