@@ -330,6 +330,7 @@ function confirm(
     const isUnanimous = by.size === others.length && others.every((name) => by.has(name));
     demand(isForced || isUnanimous, "not all other signers have confirmed the address");
   }
+  demand(found.size <= 2, "the other signers' strings confirm more than the address");
   const voices = [...found.values()];
   demand(
     voices.every(
@@ -337,7 +338,6 @@ function confirm(
     ),
     "not all keys of the address are confirmed by the same signers",
   );
-  demand(found.size <= 2, "the other signers' strings confirm more than the address");
   return { ...account, roundsComplete: roundsComplete + 1 };
 }
 
