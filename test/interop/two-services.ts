@@ -40,7 +40,7 @@ export async function withServices(
 
 /** A keys file of the original with some settings changed, as its command line wallet would. */
 export async function changeSettings(
-  service: RunningWallet,
+  service: Pick<RunningWallet, "walletDir">,
   filename: string,
   changes: Record<string, Json>,
 ) {

@@ -17,6 +17,7 @@ const passedOver: { readonly [S in StateName]?: readonly MethodKey[] } = {
   "view-only": ["exportKeyImages", "sign"],
   "multisig, not ready": ["sign"],
   "multisig, ready": ["exchangeMultisigKeys", "sign"],
+  "multisig, disabled": ["sign"],
 };
 
 for (const state of stateNames) {

@@ -34,6 +34,11 @@ const noBackgroundOfViewOnly = refused(-29, "Watch-only wallet cannot enable bac
 const noBackgroundOfMultisig = refused(-1, "Multisig wallet cannot enable background sync");
 const isSetUp = refused(-1, "Can't set background sync type from an existing background cache");
 
+const multisigDisabled = refused(
+  -48,
+  "This wallet is multisig, and multisig is disabled. Multisig is an experimental feature and may have bugs. Things that could go wrong include: funds sent to a multisig wallet can't be spent at all, can only be spent with the participation of a malicious group member, or can be stolen by a malicious group member. You can enable it by running this once in monero-wallet-cli: set enable-multisig-experimental 1",
+);
+
 type Refusals = { readonly [S in StateName]?: Refusal };
 
 /** Needs a wallet; answered by a restricted service too. */
@@ -51,6 +56,7 @@ const backgrounds: Refusals = {
   "view-only": noBackgroundOfViewOnly,
   "multisig, not ready": noBackgroundOfMultisig,
   "multisig, ready": noBackgroundOfMultisig,
+  "multisig, disabled": noBackgroundOfMultisig,
 };
 /** Needs one that was told how. */
 const setUp: Refusals = { ...backgrounds, ordinary: noSetup, offline: noSetup, "untrusted node": noSetup };
@@ -66,6 +72,7 @@ const ofOneSigner: Refusals = {
   "view-only": noMultisigOfViewOnly,
   "multisig, not ready": alreadyMultisig,
   "multisig, ready": alreadyMultisig,
+  "multisig, disabled": alreadyMultisig,
 };
 /** Needs a wallet of several signers. */
 const ofSigners: Refusals = {
@@ -77,12 +84,15 @@ const ofSigners: Refusals = {
   offline: notMultisig,
   "untrusted node": notMultisig,
 };
+/** Multisig is an experiment that the owner of a wallet of several signers must have enabled. */
+const enabled: Refusals = { "multisig, disabled": multisigDisabled };
 /** Needs a wallet that several signers have made. */
-const ofReadySigners: Refusals = { ...ofSigners, "multisig, not ready": notFinalized };
-const pays: Refusals = { ...ownKey, offline: noHeight };
+const ofReadySigners: Refusals = { ...ofSigners, ...enabled, "multisig, not ready": notFinalized };
+const pays: Refusals = { ...ownKey, ...enabled, offline: noHeight };
 
 const finalizes: Refusals = {
   ...ofSigners,
+  ...enabled,
   "multisig, ready": refused(-28, "This wallet is multisig, and already finalized"),
 };
 
@@ -106,12 +116,12 @@ const refusals: { readonly [K in MethodKey]: Refusals } = {
   transferSplit: pays,
   sweepDust: pays,
   sweepAll: pays,
-  sweepSingle: ownKey,
+  sweepSingle: { ...ownKey, ...enabled },
   relayTx: own,
   store: own,
   estimateTxSizeAndWeight: open,
   getDefaultFeePriority: open,
-  signTransfer: { ...ownKey, "view-only": notByViewOnly },
+  signTransfer: { ...ownKey, ...enabled, "view-only": notByViewOnly },
   submitTransfer: own,
   describeTransfer: { ...ownKey, "view-only": notByViewOnly },
   exportOutputs: ownKey,
@@ -160,6 +170,7 @@ const refusals: { readonly [K in MethodKey]: Refusals } = {
     "view-only": noReserve,
     "multisig, not ready": noReserve,
     "multisig, ready": noReserve,
+    "multisig, disabled": noReserve,
   },
   checkReserveProof: open,
   sign: {
@@ -167,6 +178,7 @@ const refusals: { readonly [K in MethodKey]: Refusals } = {
     "view-only": refused(-29, "The wallet is watch-only. It has no key that signs this."),
     "multisig, not ready": noSignature,
     "multisig, ready": noSignature,
+    "multisig, disabled": noSignature,
   },
   verify: own,
   isMultisig: open,
@@ -175,6 +187,7 @@ const refusals: { readonly [K in MethodKey]: Refusals } = {
   finalizeMultisig: finalizes,
   exchangeMultisigKeys: {
     ...ofSigners,
+    ...enabled,
     "multisig, ready": refused(-28, "This wallet is multisig, and already finalized"),
   },
   exportMultisigInfo: ofReadySigners,

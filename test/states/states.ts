@@ -4,6 +4,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Dialect } from "@anulo/rpc";
 import { CallFailed, call, type ExactObject, formatExact, loadChain } from "@anulo/testkit";
+import { changeSettings } from "../interop/two-services.ts";
 
 /** A wallet service that runs. */
 export type Service = {
@@ -35,6 +36,7 @@ export const stateNames = [
   "view-only",
   "multisig, not ready",
   "multisig, ready",
+  "multisig, disabled",
   "offline",
   "untrusted node",
   "restricted",
@@ -104,15 +106,24 @@ async function prepare({ url }: Service): Promise<string> {
   return String((await call(url, "prepare_multisig", experiment)).multisig_info);
 }
 
+async function ready(start: Start): Promise<Service> {
+  const { service, told } = await joined(start, 1);
+  await call(service.url, "exchange_multisig_keys", { multisig_info: told, password: "" });
+  return service;
+}
+
 const enter: { readonly [S in StateName]: (start: Start) => Promise<Service> } = {
   "no wallet": (start) => start({}),
   "no wallet directory": (start) => start({ hasDirectory: false }),
   ordinary: async (start) => scanned(await start({})),
   "view-only": async (start) => viewOnly(await start({})),
   "multisig, not ready": async (start) => (await joined(start, 2)).service,
-  "multisig, ready": async (start) => {
-    const { service, told } = await joined(start, 1);
-    await call(service.url, "exchange_multisig_keys", { multisig_info: told, password: "" });
+  "multisig, ready": ready,
+  "multisig, disabled": async (start) => {
+    const service = await ready(start);
+    await call(service.url, "close_wallet");
+    await changeSettings(service, file.filename, { enable_multisig: 0 });
+    await call(service.url, "open_wallet", file);
     return service;
   },
   offline: async (start) => furnished(await start({ isOffline: true })),

@@ -11,7 +11,13 @@ import type { AnySchema, Fields, InputOf, TypeOf } from "./schema/schema.ts";
 export type Access = "restricted-ok" | "unrestricted";
 
 /** What must hold before a wallet handler runs; the dispatcher refuses with the code of each condition. */
-export type Need = "openWallet" | "trustedDaemon" | "unrestrictedService" | "mainWallet" | "spendKey";
+export type Need =
+  | "openWallet"
+  | "trustedDaemon"
+  | "unrestrictedService"
+  | "mainWallet"
+  | "spendKey"
+  | "enabledMultisig";
 
 /** What a declaration says besides name, params and result. */
 export type Declared = {

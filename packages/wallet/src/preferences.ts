@@ -20,6 +20,8 @@ export type Preferences = {
   readonly choosesPriority: boolean;
   /** Rewards of blocks are not looked at. */
   readonly skipsCoinbase: boolean;
+  /** A wallet that several signers share pays and signs. */
+  readonly allowsMultisig: boolean;
 };
 
 /** Source: wallet2.cpp DEFAULT_MIN_OUTPUT_VALUE, DEFAULT_MIN_OUTPUT_COUNT. */
@@ -35,6 +37,7 @@ export const DEFAULT_PREFERENCES: Preferences = {
   keepsTxInfo: true,
   choosesPriority: true,
   skipsCoinbase: false,
+  allowsMultisig: false,
 };
 
 /** Source: wallet2.h `RefreshNoCoinbase`. */
@@ -59,5 +62,6 @@ export function preferencesOf(settings: ReadonlyMap<string, Json>): Preferences 
     keepsTxInfo: flag(settings.has("store_tx_info") ? "store_tx_info" : "store_tx_keys", true),
     choosesPriority: number("default_priority", 0n) === 0n && flag("auto_low_priority", true),
     skipsCoinbase: number("refresh_type", 1n) === NO_COINBASE,
+    allowsMultisig: flag("enable_multisig", false),
   };
 }

@@ -6,6 +6,7 @@ import {
   type Log,
   type Logger,
   type Login,
+  type Need,
   type RpcServer,
   type RpcServerOptions,
   unreadLog,
@@ -166,11 +167,8 @@ export class WalletService {
         return isOpen ? context : over.then(() => context);
       },
       isMet: (need) => {
-        if (need === "openWallet") return this.#opened !== undefined;
         if (need === "unrestrictedService") return !restricted;
-        if (need === "mainWallet") return this.#opened?.background.isWallet !== true;
-        if (need === "spendKey") return this.#opened?.wallet.isBackgroundSyncing !== true;
-        return this.#opened?.wallet.daemon.isTrusted === true;
+        return this.#opened !== undefined && isMetBy[need](this.#opened);
       },
     });
     this.#timer = setInterval(() => void this.#tick(), 1000);
@@ -260,6 +258,15 @@ export class WalletService {
     }
   }
 }
+
+/** Which open wallets meet what a method needs. */
+const isMetBy: { readonly [N in Exclude<Need, "unrestrictedService">]: (opened: OpenWallet) => boolean } = {
+  openWallet: () => true,
+  trustedDaemon: ({ wallet }) => wallet.daemon.isTrusted,
+  mainWallet: ({ background }) => !background.isWallet,
+  spendKey: ({ wallet }) => !wallet.isBackgroundSyncing,
+  enabledMultisig: ({ wallet }) => wallet.multisig === undefined || wallet.preferences.allowsMultisig,
+};
 
 function contextOf(service: WalletService, dialect: Dialect): WalletContext {
   return {

@@ -47,6 +47,11 @@ const unmet: Readonly<Record<Need, { code: number; message: string }>> = {
     message:
       "This command is disabled while background syncing. Stop background syncing to use this command.",
   },
+  enabledMultisig: {
+    code: -48,
+    message:
+      "This wallet is multisig, and multisig is disabled. Multisig is an experimental feature and may have bugs. Things that could go wrong include: funds sent to a multisig wallet can't be spent at all, can only be spent with the participation of a malicious group member, or can be stolen by a malicious group member. You can enable it by running this once in monero-wallet-cli: set enable-multisig-experimental 1",
+  },
   trustedDaemon: { code: -1, message: "This command requires a trusted daemon." },
 };
 

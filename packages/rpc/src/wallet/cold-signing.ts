@@ -1,7 +1,7 @@
 import { costs } from "../costs.ts";
 import { filled, list, object, optional, or, zero } from "../schema/composites.ts";
 import { flag, hash, hex, text, u64, uint, uint32 } from "../schema/scalars.ts";
-import { onOwnSpendKey, walletMethod } from "./fields.ts";
+import { onOwnSpendKey, onOwnSpendKeySigner, walletMethod } from "./fields.ts";
 
 const recipients = list(object({ address: text, amount: u64 }));
 
@@ -22,7 +22,7 @@ const signedKeyImage = object({ key_image: hash, signature: hex });
 export const coldSigning = {
   signTransfer: walletMethod({
     name: "sign_transfer",
-    needs: onOwnSpendKey,
+    needs: onOwnSpendKeySigner,
     cost: costs.bulky,
     summary: "Signs a set of transactions a view-only wallet built.",
     params: object({ unsigned_txset: hex, export_raw: or(flag, false), get_tx_keys: or(flag, false) }),

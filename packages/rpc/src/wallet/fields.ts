@@ -17,6 +17,11 @@ export const onSpendKey = [...onOpenWallet, "mainWallet", "spendKey"] as const;
 /** The same, and a service that is not restricted, of which it hears first. */
 export const onOwnSpendKey = [...onOwnService, ...onSpendKey] as const;
 
+/** Needs a wallet whose owner has enabled multisig, if several signers share it. */
+export const onOwnSigner = [...onOwnWallet, "enabledMultisig"] as const;
+/** The same, and one that neither is a background wallet nor scans in the background. */
+export const onOwnSpendKeySigner = [...onOwnSpendKey, "enabledMultisig"] as const;
+
 /**
  * Declares a method of the wallet service. What does not say otherwise needs a wallet, and is denied where the service
  * is restricted.

@@ -1,7 +1,7 @@
 import { costs } from "../costs.ts";
 import { list, object, or, zero } from "../schema/composites.ts";
 import { flag, hash, hex, text, uint, uint32 } from "../schema/scalars.ts";
-import { nothing, onOpenWallet, onOwnSpendKey, walletMethod } from "./fields.ts";
+import { nothing, onOpenWallet, onOwnSigner, onOwnSpendKey, walletMethod } from "./fields.ts";
 
 const keyExchange = { address: text, multisig_info: text };
 
@@ -33,12 +33,14 @@ export const multisig = {
   finalizeMultisig: walletMethod({
     name: "finalize_multisig",
     dialect: "contract",
+    needs: onOwnSigner,
     summary: "Ends the key exchange of an N-1 of N wallet.",
     params: object({ multisig_info: zero(list(text)), password: zero(text) }),
     result: object({ address: text }),
   }),
   exchangeMultisigKeys: walletMethod({
     name: "exchange_multisig_keys",
+    needs: onOwnSigner,
     cost: costs.bulky,
     summary: "One round of the key exchange.",
     params: object({
@@ -50,6 +52,7 @@ export const multisig = {
   }),
   exportMultisigInfo: walletMethod({
     name: "export_multisig_info",
+    needs: onOwnSigner,
     cost: costs.large,
     summary: "What the other signers need before a transfer.",
     params: nothing,
@@ -57,6 +60,7 @@ export const multisig = {
   }),
   importMultisigInfo: walletMethod({
     name: "import_multisig_info",
+    needs: onOwnSigner,
     cost: costs.bulky,
     summary: "Takes what the other signers exported.",
     params: object({ info: list(hex), refresh_after_import: or(flag, true) }),
@@ -64,6 +68,7 @@ export const multisig = {
   }),
   signMultisig: walletMethod({
     name: "sign_multisig",
+    needs: onOwnSigner,
     cost: costs.bulky,
     summary: "Adds this signer's part to a set of transactions.",
     params: object({ tx_data_hex: hex }),
@@ -71,6 +76,7 @@ export const multisig = {
   }),
   submitMultisig: walletMethod({
     name: "submit_multisig",
+    needs: onOwnSigner,
     cost: costs.bulky,
     summary: "Sends a set of transactions that enough signers have signed.",
     params: object({ tx_data_hex: hex }),

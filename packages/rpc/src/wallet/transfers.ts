@@ -1,7 +1,14 @@
 import { costs } from "../costs.ts";
 import { filled, list, object, optional, or, zero } from "../schema/composites.ts";
 import { flag, hash, hex, text, u64, uint, uint32 } from "../schema/scalars.ts";
-import { destination, maybeText, nothing, onOpenWallet, onOwnSpendKey, walletMethod } from "./fields.ts";
+import {
+  destination,
+  maybeText,
+  nothing,
+  onOpenWallet,
+  onOwnSpendKeySigner,
+  walletMethod,
+} from "./fields.ts";
 
 const keyImages = object({ key_images: filled(list(hash)) });
 
@@ -74,7 +81,7 @@ const sweepChoice = {
 export const transfers = {
   transfer: walletMethod({
     name: "transfer",
-    needs: onOwnSpendKey,
+    needs: onOwnSpendKeySigner,
     cost: costs.medium,
     summary: "Sends to destinations in one transaction.",
     params: object({
@@ -88,7 +95,7 @@ export const transfers = {
   }),
   transferSplit: walletMethod({
     name: "transfer_split",
-    needs: onOwnSpendKey,
+    needs: onOwnSpendKeySigner,
     cost: costs.large,
     summary: "Sends to destinations, in several transactions if one is too small.",
     params: object({
@@ -102,7 +109,7 @@ export const transfers = {
   }),
   sweepDust: walletMethod({
     name: "sweep_dust",
-    needs: onOwnSpendKey,
+    needs: onOwnSpendKeySigner,
     cost: costs.large,
     aliases: ["sweep_unmixable"],
     summary: "Spends the outputs that rings cannot hide.",
@@ -120,7 +127,7 @@ export const transfers = {
   }),
   sweepAll: walletMethod({
     name: "sweep_all",
-    needs: onOwnSpendKey,
+    needs: onOwnSpendKeySigner,
     cost: costs.large,
     summary: "Sends everything an account can spend to one address.",
     params: object({ ...sweepChoice, subaddr_indices_all: or(flag, false) }),
@@ -128,7 +135,7 @@ export const transfers = {
   }),
   sweepSingle: walletMethod({
     name: "sweep_single",
-    needs: onOwnSpendKey,
+    needs: onOwnSpendKeySigner,
     cost: costs.medium,
     summary: "Sends one output, named by its key image, to one address.",
     params: object({ ...sweepChoice, key_image: zero(hash), get_tx_key: zero(flag) }),
