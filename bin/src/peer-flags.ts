@@ -10,7 +10,7 @@ import {
   type PeerAddress,
   type PeerStorage,
   parseEndpoint,
-  seedNodes,
+  seedNodesOf,
 } from "@anulo/p2p";
 import { type NetworkName, networks } from "@anulo/protocol";
 import { BadUsage, type FlagTable, throwUsage, type Values } from "./flags.ts";
@@ -138,7 +138,7 @@ function fileStorage(path: string): PeerStorage {
 
 async function nodesOf(flags: PeerFlags, network: NetworkName): Promise<PeerOptions["nodes"]> {
   const { p2p: port } = networks[network].ports;
-  const { addresses, names } = seedNodes[network];
+  const { addresses, names } = seedNodesOf(network);
   return {
     add: await addressesOf(flags, "add-peer", port),
     priority: await addressesOf(flags, "add-priority-node", port),

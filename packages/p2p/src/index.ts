@@ -42,6 +42,6 @@ export { type Blame, type CoreSyncData, type Peer, PeerFault, type Traffic } fro
 export type { KnownPeer } from "./peer-lists.ts";
 export type { NetStats, PeerLists, PeerNetwork } from "./peer-network.ts";
 export { ipv4Number, ipv4Text } from "./records.ts";
-export { type SeedNodes, seedNodes } from "./seed-nodes.ts";
+export { type SeedNodes, seedNodesOf } from "./seed-nodes.ts";
 export { sharedLimits } from "./shared-limits.ts";
 export { networkDefaults } from "./zone-options.ts";
