@@ -43,6 +43,10 @@ export const daemonFlags = {
   proxy: { kind: "text", value: "[ADDRESS:]PORT", help: "SOCKS proxy to reach the node through" },
   "trusted-daemon": { kind: "switch", help: "the node is ours (so on this machine)" },
   "untrusted-daemon": { kind: "switch", help: "the node is not ours, wherever it is" },
+  "allow-mismatched-daemon-version": {
+    kind: "switch",
+    help: "take blocks of other hard forks than the network has at their height",
+  },
   offline: { kind: "switch", help: "ask no node, nor DNS" },
 } as const satisfies FlagTable;
 
@@ -121,6 +125,7 @@ export function daemonOf(
       ...tlsOf(flags, url),
       ...(login !== undefined && { login: parseLogin(login, "daemon-login") }),
       ...(proxy !== undefined && { proxy }),
+      takesOtherForks: flags["allow-mismatched-daemon-version"],
     },
     trustedDaemon: flags["trusted-daemon"] || (!flags["untrusted-daemon"] && isLoopback(url.hostname)),
   };

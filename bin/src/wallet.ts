@@ -49,10 +49,6 @@ export const walletFlags = {
     value: "KEY",
     help: "checked, but no node is paid for its answers yet",
   },
-  "allow-mismatched-daemon-version": {
-    kind: "switch",
-    noEffect: "the hard forks that a node tells of are not held against a table",
-  },
   "shared-ringdb-dir": { kind: "text", value: "FOLDER", noEffect: "rings are kept with their wallet" },
   "disable-rpc-ban": { kind: "switch", noEffect: "a wallet service shuts nobody out" },
   "rpc-restricted-bind-ip": { kind: "text", value: "ADDRESS", noEffect: "only nodes have such a port" },

@@ -1,9 +1,8 @@
 import assert from "node:assert/strict";
-import { createServer, request } from "node:http";
-import type { AddressInfo } from "node:net";
 import { test } from "node:test";
 import { call } from "@anulo/testkit";
 import { mine, needsRealPrograms, onStage, type Side } from "../actors.ts";
+import { type Exchange, lyingProxy } from "./lying-proxy.ts";
 
 /** What a node says of pool and blocks, where it shall say something else than it would. */
 type Lie = { backlog?: string; blockWeight?: number };
@@ -17,37 +16,8 @@ function packedEntry(weight: bigint, fee: bigint): string {
   return bytes.toString("latin1");
 }
 
-/** Stands before a node and passes everything on, but for what it lies about. */
-async function lyingProxy(port: number, lie: Lie) {
-  const server = createServer((asked, answer) => {
-    const parts: Buffer[] = [];
-    asked.on("data", (part: Buffer) => parts.push(part));
-    asked.on("end", () => {
-      const body = Buffer.concat(parts);
-      const target = { host: "127.0.0.1", port, path: asked.url, method: asked.method };
-      const onward = request({ ...target, headers: asked.headers }, (reply) => {
-        const got: Buffer[] = [];
-        reply.on("data", (part: Buffer) => got.push(part));
-        reply.on("end", () => {
-          const truth = Buffer.concat(got);
-          const told = asked.url === "/json_rpc" ? distort(body.toString(), truth, lie) : truth;
-          const { "transfer-encoding": _, ...headers } = reply.headers;
-          answer.writeHead(reply.statusCode ?? 500, { ...headers, "content-length": told.length });
-          answer.end(told);
-        });
-      });
-      onward.end(body);
-    });
-  });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const stop = () => {
-    server.close();
-    server.closeAllConnections();
-  };
-  return { port: (server.address() as AddressInfo).port, stop };
-}
-
-function distort(asked: string, truth: Buffer, { backlog, blockWeight }: Lie): Buffer {
+function distort({ path, asked, truth }: Exchange, { backlog, blockWeight }: Lie): Buffer {
+  if (path !== "/json_rpc") return truth;
   const { method } = JSON.parse(asked) as { method: string };
   const isBacklog = method === "get_txpool_backlog" && backlog !== undefined;
   const isHeaders = /^get_?block_?headers_?range$/.test(method) && blockWeight !== undefined;
@@ -64,7 +34,7 @@ test("a payment without priority gets the one today's wallet gives it", needsRea
   onStage(async (stage) => {
     const daemon = await stage.daemon("ours", "upstream");
     const lie: Lie = {};
-    const proxy = await lyingProxy(daemon.port, lie);
+    const proxy = await lyingProxy(daemon.port, (exchange) => distort(exchange, lie));
     t.after(proxy.stop);
     const url: Record<Side, string> = {
       ours: (await stage.service("ours", proxy.port)).url,

@@ -23,6 +23,8 @@ export type DaemonAddress = {
   readonly tls?: ServerTls;
   /** SOCKS. */
   readonly proxy?: SocksProxy;
+  /** Its blocks are taken whatever hard forks they are of. */
+  readonly takesOtherForks?: boolean;
 };
 
 type DaemonClient = Client<typeof daemonMethods>;

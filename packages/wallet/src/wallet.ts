@@ -430,6 +430,7 @@ export class Wallet {
     const isFresh = recent.ids.length === 0 || startHeight > height;
     return {
       daemon: this.daemon.address,
+      network: this.network,
       history: shortHistory(recent, genesis),
       // Ids of some blocks below are fetched too, so that a fork near the start can be undone.
       startHeight: isFresh ? Math.max(0, fromHeight - this.#maxReorgDepth) : 0,

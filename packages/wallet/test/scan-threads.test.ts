@@ -127,7 +127,7 @@ function daemonOf(chain: readonly Entry[], silentFrom = chain.length): Daemon {
       })),
     };
   };
-  return { getBlocks } as unknown as Daemon;
+  return { getBlocks, address: { url: "" } } as unknown as Daemon;
 }
 
 function createContext(): ScanContext {
@@ -155,7 +155,14 @@ type Scanned = {
 
 /** Changes in the bytes of the journal, and the error the scan ended with. */
 async function scan(daemon: Daemon, threads?: SiftThreads): Promise<Scanned> {
-  const task = { daemon: { url: "" }, history: [honest[0]!.id], startHeight: 0, fromHeight: 0, own: [] };
+  const task = {
+    daemon: { url: "" },
+    network: "regtest" as const,
+    history: [honest[0]!.id],
+    startHeight: 0,
+    fromHeight: 0,
+    own: [],
+  };
   const changes: string[] = [];
   let [found, spent, error] = [0, 0, ""];
   try {

@@ -74,6 +74,8 @@ export type WalletOptions = {
   readonly daemonTls?: readonly string[];
   readonly extra?: readonly string[];
   readonly walletDir?: string;
+  /** Today's program is not told to take the forks of a private chain. */
+  readonly checksForks?: boolean;
   /** Flags in place of `--wallet-dir`. */
   readonly first?: readonly string[];
   readonly port?: number;
@@ -191,7 +193,7 @@ export async function startWallet(maker: Maker, options: WalletOptions = {}): Pr
     ...(options.env !== undefined && { env: options.env }),
     args: [
       ...args,
-      ...anyForks(maker),
+      ...(options.checksForks ? [] : anyForks(maker)),
       ...(options.first ?? ["--wallet-dir", folder.path]),
       ...["--rpc-bind-ip", "127.0.0.1", "--rpc-bind-port", `${port}`],
       ...["--rpc-ssl", "disabled", "--no-dns", "--non-interactive"],

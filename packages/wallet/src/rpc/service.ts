@@ -83,7 +83,14 @@ export const serviceHandlers = implementFor<WalletContext>()(declared.service, {
     const tls = tlsOf(params, url);
     const login = { user: params.username, password: params.password };
     const hasLogin = params.username !== "" || params.password !== "";
-    const address = { url, tls, ...(hasLogin ? { login } : {}), ...(proxy !== undefined && { proxy }) };
+    const { takesOtherForks = false } = service.options.daemon;
+    const address = {
+      url,
+      tls,
+      takesOtherForks,
+      ...(hasLogin && { login }),
+      ...(proxy !== undefined && { proxy }),
+    };
     wallet.daemon.close();
     wallet.daemon = connectDaemon(address, { trusted: params.trusted });
     return {};

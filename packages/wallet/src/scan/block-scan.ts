@@ -4,6 +4,7 @@ import type { Daemon } from "../daemon.ts";
 import { WalletRefusal } from "../refusal.ts";
 import { RECENT_BLOCKS } from "./apply-blocks.ts";
 import { pickOwn, type ScanContext, siftHere } from "./candidates.ts";
+import { createForkCheck } from "./check-forks.ts";
 import type { BlocksChange, ScanTask } from "./messages.ts";
 import { checkPlaces, type Position } from "./places.ts";
 import { type PackedTransactions, packTransactions, type RawTransaction } from "./raw-transaction.ts";
@@ -53,14 +54,15 @@ export async function* scanBlocks(scan: Scan): AsyncGenerator<ScannedBlocks> {
   const genesis = task.history.at(-1)!;
   const start = await startHeight(task, daemon);
   const line = new Line(scan);
-  let asked = ask(daemon, { history: task.history, startHeight: start }, undefined);
+  const source = { daemon, checkForks: createForkCheck(task.network, daemon) };
+  let asked = ask(source, { history: task.history, startHeight: start }, undefined);
   let lastHeight = -1;
   for (;;) {
     while (!line.isEmpty && !asked.isHere) yield await line.finish();
     const batch = await asked.batch;
     const last = batch.blocks.at(-1);
     const more = last !== undefined && last.height + 1 < batch.answer.current_height;
-    if (more) asked = ask(daemon, { history: historyOf(batch, genesis), startHeight: 0 }, last.id);
+    if (more) asked = ask(source, { history: historyOf(batch, genesis), startHeight: 0 }, last.id);
     line.measure(batch);
     for (const piece of piecesOf(batch)) {
       line.begin(piece);
@@ -141,11 +143,23 @@ function piecesOf(batch: Batch): Batch[] {
 /** A question to the node. */
 type Asked = { readonly batch: Promise<Batch>; isHere: boolean };
 
-/** `lastId` (32 bytes): of the last block that is here. */
-function ask(daemon: Daemon, position: Position, lastId: Uint8Array | undefined): Asked {
+type Source = { readonly daemon: Daemon; readonly checkForks: ReturnType<typeof createForkCheck> };
+
+async function fetchBatch(
+  { daemon, checkForks }: Source,
+  position: Position,
+  lastId: Uint8Array | undefined,
+) {
   const { history, startHeight } = position;
-  const answer = daemon.getBlocks({ block_ids: [...history], start_height: startHeight, prune: true });
-  const asked: Asked = { batch: answer.then((each) => readBatch(each, position, lastId)), isHere: false };
+  const asked = { block_ids: [...history], start_height: startHeight, prune: true };
+  const batch = readBatch(await daemon.getBlocks(asked), position, lastId);
+  await checkForks(batch.blocks);
+  return batch;
+}
+
+/** `lastId` (32 bytes): of the last block that is here. */
+function ask(source: Source, position: Position, lastId: Uint8Array | undefined): Asked {
+  const asked: Asked = { batch: fetchBatch(source, position, lastId), isHere: false };
   asked.batch.then(
     () => (asked.isHere = true),
     () => undefined, // whoever awaits it hears of it

@@ -2,7 +2,7 @@
 import type { ScannedTransaction, WalletChange } from "../changes.ts";
 import type { DaemonAddress } from "../daemon.ts";
 import type { RefusalKind } from "../refusal.ts";
-import type { SubaddressIndex } from "../state.ts";
+import type { NetworkName, SubaddressIndex } from "../state.ts";
 import type { PackedTransactions, RawTransaction } from "./raw-transaction.ts";
 import type { ScanKeys } from "./scan-transaction.ts";
 import type { Sifted } from "./sift.ts";
@@ -17,6 +17,7 @@ export type OwnTransaction = { readonly id: string; readonly blob: Uint8Array };
 /** One scan, from a point both sides know to the newest block of the node, then the pool. */
 export type ScanTask = {
   readonly daemon: DaemonAddress;
+  readonly network: NetworkName;
   /** Ids (32 bytes) of known blocks, newest first and ever sparser, the genesis block last. */
   readonly history: readonly Uint8Array[];
   /** Height to begin at when nothing but the genesis block is known; 0 to go by `history`. */
