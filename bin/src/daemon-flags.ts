@@ -1,5 +1,5 @@
 import { networks } from "@anulo/protocol";
-import { parseSocksProxy, type SocksProxy } from "@anulo/rpc";
+import { parseSocksProxy, type SocksProxy } from "@anulo/socks";
 import {
   BadTlsSettings,
   type DaemonAddress,
@@ -40,7 +40,11 @@ export const daemonFlags = {
     kind: "switch",
     noEffect: "chains to the authorities are always taken",
   },
-  proxy: { kind: "text", value: "[ADDRESS:]PORT", help: "SOCKS proxy to reach the node through" },
+  proxy: {
+    kind: "text",
+    value: "[socks5://[USER:PASSWORD@]][ADDRESS:]PORT",
+    help: "SOCKS proxy to reach the node through",
+  },
   "trusted-daemon": { kind: "switch", help: "the node is ours (so on this machine)" },
   "untrusted-daemon": { kind: "switch", help: "the node is not ours, wherever it is" },
   "allow-mismatched-daemon-version": {

@@ -9,10 +9,10 @@ import {
   findAddresses,
   type PeerAddress,
   type PeerStorage,
-  parseEndpoint,
   seedNodesOf,
 } from "@anulo/p2p";
 import { type NetworkName, networks } from "@anulo/protocol";
+import { parseSocksProxy, type SocksProxy } from "@anulo/socks";
 import { BadUsage, type FlagTable, throwUsage, type Values } from "./flags.ts";
 import { checkPort } from "./service-flags.ts";
 import { readTextFile } from "./text-file.ts";
@@ -44,11 +44,15 @@ export const peerFlags = {
     kind: "switch",
     help: "shut out addresses that most publishers of a list in DNS agree on (mainnet)",
   },
-  proxy: { kind: "text", value: "ADDRESS:PORT", help: "SOCKS proxy to reach peers through" },
+  proxy: {
+    kind: "text",
+    value: "[socks5://[USER:PASSWORD@]]ADDRESS:PORT",
+    help: "SOCKS proxy to reach peers through",
+  },
   "proxy-allow-dns-leaks": { kind: "switch", help: "look names up outside the proxy" },
   "tx-proxy": {
     kind: "each",
-    value: "tor|i2p,ADDRESS:PORT[,N][,disable_noise]",
+    value: "tor|i2p,[socks5://[USER:PASSWORD@]]ADDRESS:PORT[,N][,disable_noise]",
     help: "SOCKS proxy for own transactions",
   },
   "anonymous-inbound": {
@@ -162,6 +166,13 @@ interface PeerSurroundings {
 }
 
 /** What the flags say about peers. Throws BadUsage. */
+/** Its text is not told: it may hold a password. */
+function proxyOf(text: string): SocksProxy {
+  const proxy = parseSocksProxy(text);
+  if (proxy === undefined) throw new BadUsage("--proxy must be [socks5://[USER:PASSWORD@]]ADDRESS:PORT");
+  return proxy;
+}
+
 export async function peerOptionsOf(
   flags: PeerFlags,
   { network, listsFile, restrictedPort }: PeerSurroundings,
@@ -182,7 +193,7 @@ export async function peerOptionsOf(
     limitUp: countOf(flags, "limit-rate-up") ?? rate,
     limitDown: countOf(flags, "limit-rate-down") ?? rate,
     nodes: await nodesOf(flags, network),
-    proxy: proxy === undefined ? undefined : await ofFlag("proxy", () => parseEndpoint(proxy)),
+    proxy: proxy === undefined ? undefined : proxyOf(proxy),
     canLookUp: mayLookUp(flags),
     zones: await ofFlag("tx-proxy", parseZones),
     banList: banList === undefined ? undefined : readTextFile("ban-list", banList),

@@ -1,3 +1,4 @@
+import { parseSocksProxy, type SocksProxy } from "@anulo/socks";
 import { BadAddress, ipAddress, parsePeerAddress, splitHostPort } from "./address.ts";
 import type { AnonymityZone, Endpoint } from "./options.ts";
 
@@ -9,6 +10,13 @@ export function parseEndpoint(text: string): Endpoint {
   return { host: address.host, port };
 }
 
+/** Its text is not told: it may hold a password. */
+function parseProxy(text: string): SocksProxy {
+  const proxy = parseSocksProxy(text);
+  if (proxy === undefined) throw new BadAddress("not a SOCKS proxy");
+  return proxy;
+}
+
 function parseCount(text: string): number {
   const count = /^\d{1,9}$/.test(text) ? Number(text) : 0;
   if (count === 0) throw new BadAddress(`not a number of connections: ${text}`);
@@ -18,12 +26,12 @@ function parseCount(text: string): number {
 /** `tor|i2p,ip:port[,max_connections][,disable_noise]`. Throws BadAddress. Source: net_node.cpp `get_proxies`. */
 function parseTxProxy(text: string): AnonymityZone {
   const [zone, proxy = "", ...more] = text.split(",");
-  if (zone !== "tor" && zone !== "i2p") throw new BadAddress(`neither tor nor i2p: ${text}`);
-  if (more.length > 2) throw new BadAddress(`too many commas: ${text}`);
+  if (zone !== "tor" && zone !== "i2p") throw new BadAddress(`neither tor nor i2p: ${zone}`);
+  if (more.length > 2) throw new BadAddress(`too many commas after the proxy of ${zone}`);
   const counts = more.filter((word) => word !== "disable_noise").map(parseCount);
   return {
     zone,
-    proxy: parseEndpoint(proxy),
+    proxy: parseProxy(proxy),
     noise: !more.includes("disable_noise"),
     ...(counts.length > 0 && { maxOut: counts.at(-1)! }),
   };

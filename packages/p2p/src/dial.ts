@@ -1,10 +1,9 @@
+import { PROXY_TIMEOUT_MS, type SocksProxy } from "@anulo/socks";
 import type { PeerAddress } from "./address.ts";
 import type { Clock } from "./clock.ts";
-import { SOCKS_TIMEOUT_MS } from "./connection/socks.ts";
 import { DialFailed } from "./connection/tcp.ts";
 import type { Transport } from "./connection/transport.ts";
 import type { Wires } from "./connection/wires.ts";
-import type { Endpoint } from "./options.ts";
 
 /** Source: cryptonote_config.h `P2P_DEFAULT_CONNECTION_TIMEOUT`. */
 const CONNECT_TIMEOUT_MS = 5000;
@@ -13,11 +12,11 @@ const CONNECT_TIMEOUT_MS = 5000;
 export function createDial(parts: {
   wires: Wires;
   clock: Clock;
-  proxy: Endpoint | undefined;
+  proxy: SocksProxy | undefined;
   stopped: AbortSignal;
 }) {
   const { wires, clock, proxy, stopped } = parts;
-  const usual = proxy === undefined ? CONNECT_TIMEOUT_MS : SOCKS_TIMEOUT_MS;
+  const usual = proxy === undefined ? CONNECT_TIMEOUT_MS : PROXY_TIMEOUT_MS;
   return async ({ host, port }: PeerAddress, timeoutMs: number = usual): Promise<Transport> => {
     if (stopped.aborted) throw new DialFailed("the node stops");
     const late = new AbortController();

@@ -15,7 +15,6 @@ export { anonymityZones, parseEndpoint } from "./anonymity.ts";
 export { type Ban, type Bans, createBans, FOR_GOOD } from "./bans.ts";
 export { type Clock, systemClock } from "./clock.ts";
 export * as peerCommands from "./commands.ts";
-export { dialSocks } from "./connection/socks.ts";
 export { blocklistNames } from "./dns-blocklist.ts";
 export { findAddresses } from "./find-addresses.ts";
 export {

@@ -1,3 +1,4 @@
+import type { SocksProxy } from "@anulo/socks";
 import type { PeerAddress } from "./address.ts";
 import type { Clock } from "./clock.ts";
 import type { NotificationHandler } from "./messages.ts";
@@ -19,7 +20,7 @@ export interface ListenEndpoint extends Endpoint {
 export interface AnonymityZone {
   readonly zone: "tor" | "i2p";
   /** SOCKS proxy through which nodes of the zone are reached; left out: only they reach us. */
-  readonly proxy?: Endpoint;
+  readonly proxy?: SocksProxy;
   readonly maxOut?: number;
   /** Constant-rate cover traffic on outgoing connections. */
   readonly noise?: boolean;
@@ -72,7 +73,7 @@ export interface PeerNetworkOptions {
       }
     | undefined;
   /** SOCKS proxy for the public network. */
-  readonly proxy?: Endpoint | undefined;
+  readonly proxy?: SocksProxy | undefined;
   /** Whether names of seed nodes may be looked up; by default not where there is a proxy. */
   readonly canLookUp?: boolean | undefined;
   readonly zones?: readonly AnonymityZone[] | undefined;

@@ -1,7 +1,8 @@
+import type { SocksProxy } from "@anulo/socks";
 import type { PeerAddress } from "./address.ts";
 import { OUR_SUPPORT_FLAGS } from "./commands.ts";
 import type { Transport } from "./connection/transport.ts";
-import type { AnonymityZone, Endpoint, PeerNetworkOptions } from "./options.ts";
+import type { AnonymityZone, PeerNetworkOptions } from "./options.ts";
 import type { ZoneOptions } from "./zone.ts";
 
 /** Source: cryptonote_config.h `P2P_DEFAULT_CONNECTIONS_COUNT`, `P2P_DEFAULT_LIMIT_RATE_UP`, `..._DOWN` (kB per second). */
@@ -21,7 +22,9 @@ export interface ZoneParts {
   readonly peerId: bigint;
   /** The port peers are accepted on, once it is open. */
   port(): number | undefined;
-  dialThrough(proxy: Endpoint | undefined): (address: PeerAddress, timeoutMs?: number) => Promise<Transport>;
+  dialThrough(
+    proxy: SocksProxy | undefined,
+  ): (address: PeerAddress, timeoutMs?: number) => Promise<Transport>;
 }
 
 /** The public network, as the options want it. */

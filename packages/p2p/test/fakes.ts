@@ -1,3 +1,4 @@
+import type { SocksProxy } from "@anulo/socks";
 import type { PeerAddress } from "../src/address.ts";
 import { ipAddress } from "../src/address.ts";
 import type { Clock } from "../src/clock.ts";
@@ -163,7 +164,7 @@ export class FakeInternet {
     };
   }
 
-  #dial(ip: string, target: Endpoint, via: Endpoint | undefined): Transport {
+  #dial(ip: string, target: Endpoint, via: SocksProxy | undefined): Transport {
     const key = `${target.host}:${target.port}`;
     this.dialed.push(via === undefined ? key : `${key} via ${via.port}`);
     const accept = this.#listeners.get(key);

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import { createServer, type Server, type Socket } from "node:net";
+import { createServer, type Server } from "node:net";
 import { test } from "node:test";
-import { dialSocks } from "../src/connection/socks.ts";
-import { DialFailed, dialTcp, listenTcp, socketTransport } from "../src/connection/tcp.ts";
+import { DialFailed, dialTcp, listenTcp } from "../src/connection/tcp.ts";
+import type { Transport } from "../src/connection/transport.ts";
 import { systemWires } from "../src/connection/wires.ts";
 
 const never = new AbortController().signal;
@@ -27,8 +27,7 @@ function createProxy(asked: string[], granted: boolean): Server {
   });
 }
 
-async function echo(socket: Socket, text: string): Promise<string> {
-  const transport = socketTransport(socket);
+async function echo(transport: Transport, text: string): Promise<string> {
   const answer = await new Promise<string>((resolve) => {
     transport.start({
       received: (bytes) => resolve(Buffer.from(bytes).toString()),
@@ -44,31 +43,31 @@ async function echo(socket: Socket, text: string): Promise<string> {
 test("connections go through a SOCKS proxy, which looks hidden names up itself", async () => {
   const asked: string[] = [];
   const proxy = createProxy(asked, true);
-  const port = await listening(proxy);
-  const via = { host: "127.0.0.1", port };
-  assert.equal(await echo(await dialSocks(via, { host: "x.onion", port: 18083 }, never), "hello"), "hello");
-  assert.equal(await echo(await dialSocks(via, { host: "1.2.3.4", port: 80 }, never), "you"), "you");
+  const via = { host: "127.0.0.1", port: await listening(proxy) };
+  const dial = (host: string, port: number) => systemWires.dial({ host, port }, via, never);
+  assert.equal(await echo(await dial("x.onion", 18083), "hello"), "hello");
+  assert.equal(await echo(await dial("1.2.3.4", 80), "you"), "you");
   assert.deepEqual(asked, ["18083 x.onion", "80 1.2.3.4"]);
   proxy.close();
 });
 
 test("a proxy that refuses or is not there fails the call", async () => {
   const proxy = createProxy([], false);
-  const port = await listening(proxy);
+  const via = { host: "127.0.0.1", port: await listening(proxy) };
   const target = { host: "x.onion", port: 1 };
-  await assert.rejects(dialSocks({ host: "127.0.0.1", port }, target, never), DialFailed);
+  await assert.rejects(systemWires.dial(target, via, never), DialFailed);
   await new Promise((resolve) => proxy.close(resolve));
-  await assert.rejects(dialSocks({ host: "127.0.0.1", port }, target, never), DialFailed);
+  await assert.rejects(systemWires.dial(target, via, never), DialFailed);
 });
 
 test("a call that takes too long is given up", async () => {
   const silent = createServer(() => {});
-  const port = await listening(silent);
+  const via = { host: "127.0.0.1", port: await listening(silent) };
   const late = new AbortController();
-  const calling = dialSocks({ host: "127.0.0.1", port }, { host: "x.onion", port: 1 }, late.signal);
+  const calling = systemWires.dial({ host: "x.onion", port: 1 }, via, late.signal);
   setImmediate(() => late.abort());
   await assert.rejects(calling, DialFailed);
-  await assert.rejects(dialTcp({ host: "127.0.0.1", port }, AbortSignal.abort()), DialFailed);
+  await assert.rejects(dialTcp(via, AbortSignal.abort()), DialFailed);
   silent.close();
 });
 

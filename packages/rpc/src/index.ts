@@ -5,7 +5,6 @@ export { lookUpTexts, type NameServer } from "./client/dns/name-servers.ts";
 export { isDomainName } from "./client/dns/text-message.ts";
 export type { ClientOptions } from "./client/http-client.ts";
 export { checkTls, type ServerTls, type ServerTrust } from "./client/server-tls.ts";
-export { parseSocksProxy, type SocksProxy, throughProxy } from "./client/socks.ts";
 export { isExpensive } from "./costs.ts";
 export { daemon, daemonMethods } from "./daemon/daemon.ts";
 export type { OutputDistribution, SerializedDistribution } from "./daemon/output-distribution.ts";

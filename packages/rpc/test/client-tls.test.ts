@@ -2,8 +2,10 @@ import assert from "node:assert/strict";
 import { createHash, X509Certificate } from "node:crypto";
 import { connect, createServer, type Socket } from "node:net";
 import { describe, it, type TestContext } from "node:test";
+import { connectThrough } from "@anulo/socks";
 import {
   type ClientOptions,
+  type Connect,
   ConnectionFailed,
   createClient,
   createRpcServer,
@@ -11,7 +13,6 @@ import {
   implementFor,
   type RpcServerOptions,
   type ServerTls,
-  throughProxy,
 } from "../src/index.ts";
 import { createIdentity } from "../src/server/tls/self-signed.ts";
 
@@ -118,7 +119,8 @@ describe("client with TLS", () => {
     const { port: target } = new URL(url);
     const asked: string[] = [];
     const proxy = createServer((socket) => answerSocks(socket, Number(target), asked));
-    const connectBy = throughProxy({ host: "127.0.0.1", port: await listening(t, proxy) });
+    const address = { host: "127.0.0.1", port: await listening(t, proxy) };
+    const connectBy: Connect = (target, signal) => connectThrough(address, target, signal);
     const pinned = trusting({ fingerprints: [digestOf("sha256")] });
     assert.equal(await heightAt("https://node.onion:18081", { ...pinned, connect: connectBy }), 7);
     assert.deepEqual(asked, ["node.onion"]);

@@ -9,9 +9,8 @@ import {
   type Login,
   RemoteError,
   type ServerTls,
-  type SocksProxy,
-  throughProxy,
 } from "@anulo/rpc";
+import { connectThrough, type SocksProxy } from "@anulo/socks";
 import { WalletRefusal } from "./refusal.ts";
 
 /** Where the node is. Survives structured cloning. */
@@ -21,7 +20,6 @@ export type DaemonAddress = {
   readonly login?: Login;
   /** Left out: as the address says. */
   readonly tls?: ServerTls;
-  /** SOCKS. */
   readonly proxy?: SocksProxy;
   /** Its blocks are taken whatever hard forks they are of. */
   readonly takesOtherForks?: boolean;
@@ -84,7 +82,7 @@ export function connectDaemon(
     maxAnswerBytes,
     ...(login !== undefined && { login }),
     ...(tls !== undefined && { tls }),
-    ...(proxy !== undefined && { connect: throughProxy(proxy) }),
+    ...(proxy !== undefined && { connect: connectThrough.bind(undefined, proxy) }),
   });
   return {
     address,

@@ -1,6 +1,7 @@
 /** Addresses that have names in DNS. Source: dns_utils.cpp `addresses_from_url`, openalias.org. */
 import { BadAddress, type NetworkName, parseAddress } from "@anulo/protocol";
-import { isDomainName, lookUpTexts, type NameServer, type SocksProxy, throughProxy } from "@anulo/rpc";
+import { isDomainName, lookUpTexts, type NameServer } from "@anulo/rpc";
+import { connectThrough, type SocksProxy } from "@anulo/socks";
 import { WalletRefusal } from "./refusal.ts";
 import type { WalletService } from "./service.ts";
 
@@ -57,7 +58,7 @@ export async function findAlias(
   const found = await lookUpTexts(name, {
     signal,
     ...(servers !== undefined && { servers }),
-    ...(proxy !== undefined && { connect: throughProxy(proxy) }),
+    ...(proxy !== undefined && { connect: connectThrough.bind(undefined, proxy) }),
   });
   const address = found?.texts.map(addressInRecord).find((each) => each !== undefined);
   if (found === undefined || address === undefined) return undefined;

@@ -98,7 +98,7 @@ test("set_daemon goes through the proxy it names, unless the service has one", a
   await call.createWallet({ filename: "w", language: "English" });
   const plain = { address: node, ssl_support: "disabled" };
   const hasCode = (code: number) => (error: unknown) => (error as { code?: number }).code === code;
-  for (const text of ["nowhere", "127.0.0.1:0", "socks5://user:secret@127.0.0.1:9050"]) {
+  for (const text of ["nowhere", "127.0.0.1:0", "socks4://user:secret@127.0.0.1:9050"]) {
     await assert.rejects(call.setDaemon({ ...plain, proxy: text }), hasCode(-38));
   }
   await call.setDaemon({ ...plain, proxy: `127.0.0.1:${port}` });

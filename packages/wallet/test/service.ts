@@ -3,7 +3,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
-import { type Client, createClient, type Dialect, type SocksProxy, walletMethods } from "@anulo/rpc";
+import { type Client, createClient, type Dialect, walletMethods } from "@anulo/rpc";
+import type { SocksProxy } from "@anulo/socks";
 import { createWalletService, type WalletService } from "../src/service.ts";
 
 export type TestService = {

@@ -1,12 +1,13 @@
-import { BadAddress, type Endpoint, parseEndpoint } from "@anulo/p2p";
+import type { Endpoint } from "@anulo/p2p";
 import type { Login, ServerTls } from "@anulo/rpc";
+import { parseSocksProxy, type SocksProxy } from "@anulo/socks";
 
 /** Which node to ask while this one is behind. */
 export interface BootstrapChoice {
   /** `host:port`, also as an http or https address; "auto": public nodes of the peer lists; "": none. */
   readonly address: string;
   readonly login?: Login | undefined;
-  /** `ip:port` of a SOCKS proxy; "" for none. */
+  /** A SOCKS proxy, as `parseSocksProxy` reads it; "" for none. */
   readonly proxy?: string | undefined;
 }
 
@@ -20,7 +21,7 @@ export interface ReadChoice {
   /** The one node to ask; undefined: public nodes. */
   readonly node: Endpoint | undefined;
   readonly login: Login | undefined;
-  readonly proxy: Endpoint | undefined;
+  readonly proxy: SocksProxy | undefined;
   readonly tls: ServerTls;
 }
 
@@ -56,13 +57,11 @@ function readAddress(text: string): Endpoint {
   return { host, port };
 }
 
-function readProxy(text: string): Endpoint | undefined {
+function readProxy(text: string): SocksProxy | undefined {
   if (text === "") return undefined;
-  try {
-    return parseEndpoint(text);
-  } catch (error) {
-    throw error instanceof BadAddress ? new BadBootstrap(error.message) : error;
-  }
+  const proxy = parseSocksProxy(text);
+  if (proxy === undefined) throw new BadBootstrap("not a SOCKS proxy");
+  return proxy;
 }
 
 /** `host:port`, IPv6 in brackets. */

@@ -1,4 +1,4 @@
-import { dialSocks, type Endpoint } from "@anulo/p2p";
+import type { Endpoint } from "@anulo/p2p";
 import {
   BadAnswer,
   type CallOptions,
@@ -9,6 +9,7 @@ import {
   type Logger,
   RemoteError,
 } from "@anulo/rpc";
+import { connectThrough, type SocksProxy } from "@anulo/socks";
 import { type BootstrapChoice, endpointText, type ReadChoice, readChoice } from "./bootstrap-choice.ts";
 import { type PublicNodes, pickPublicNode } from "./public-nodes.ts";
 
@@ -43,7 +44,7 @@ export interface BootstrapOptions {
   readonly noSync: boolean;
   readonly publicNodes: () => PublicNodes;
   /** Goes before the proxy of a choice. Source: core_rpc_server.cpp `set_bootstrap_daemon`. */
-  readonly proxy: Endpoint | undefined;
+  readonly proxy: SocksProxy | undefined;
   readonly log: Logger;
   /** Milliseconds of a clock that never goes back; left out, the machine's. */
   readonly clockMs?: (() => number) | undefined;
@@ -79,14 +80,14 @@ interface Chosen extends ReadChoice {
   isCaughtUp: boolean;
 }
 
-function openNode(endpoint: Endpoint, { login, tls }: ReadChoice, proxy: Endpoint | undefined): Asked {
+function openNode(endpoint: Endpoint, { login, tls }: ReadChoice, proxy: SocksProxy | undefined): Asked {
   const client = createClient(daemonMethods, `http://${endpointText(endpoint)}`, {
     timeoutMs: ASK_TIMEOUT_MS,
     maxAnswerBytes: () => MAX_ANSWER_BYTES,
     connections: CONNECTIONS,
     tls,
     ...(login !== undefined && { login }),
-    ...(proxy !== undefined && { connect: (target, signal) => dialSocks(proxy, target, signal) }),
+    ...(proxy !== undefined && { connect: connectThrough.bind(undefined, proxy) }),
   });
   return { endpoint, client, closed: new AbortController(), lookedAt: 0, standing: undefined };
 }

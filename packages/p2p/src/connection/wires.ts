@@ -1,15 +1,16 @@
 import { Resolver } from "node:dns/promises";
+import type { Socket } from "node:net";
+import { connectThrough, SocksFailed, type SocksProxy } from "@anulo/socks";
 import type { PeerAddress } from "../address.ts";
 import type { Endpoint } from "../options.ts";
-import { dialSocks } from "./socks.ts";
-import { dialTcp, listenTcp, type OpenPort, socketTransport } from "./tcp.ts";
+import { DialFailed, dialTcp, listenTcp, type OpenPort, socketTransport } from "./tcp.ts";
 import type { Transport } from "./transport.ts";
 
 /** How connections are made: sockets, or something in their place. */
 export interface Wires {
   listen(endpoint: Endpoint, accept: (transport: Transport, from: PeerAddress) => void): Promise<OpenPort>;
   /** Through the proxy `via`, if any. Throws DialFailed; `signal` gives up. */
-  dial(target: Endpoint, via: Endpoint | undefined, signal: AbortSignal): Promise<Transport>;
+  dial(target: Endpoint, via: SocksProxy | undefined, signal: AbortSignal): Promise<Transport>;
   /** IPv4 addresses of a name; none where it has none or nobody answers. */
   lookUp(name: string): Promise<string[]>;
   /** Texts of a name; none where it has none or nobody answers. */
@@ -18,12 +19,20 @@ export interface Wires {
 
 const LOOK_UP_MS = 5000;
 
+async function dialSocks(proxy: SocksProxy, target: Endpoint, signal: AbortSignal): Promise<Socket> {
+  try {
+    return await connectThrough(proxy, target, signal);
+  } catch (error) {
+    throw error instanceof SocksFailed ? new DialFailed(error.message) : error;
+  }
+}
+
 /** Sockets of this machine. */
 export const systemWires: Wires = {
   listen: listenTcp,
   async dial(target, via, signal) {
-    const socket = via === undefined ? await dialTcp(target, signal) : await dialSocks(via, target, signal);
-    return socketTransport(socket);
+    const socket = via === undefined ? dialTcp(target, signal) : dialSocks(via, target, signal);
+    return socketTransport(await socket);
   },
   async lookUp(name) {
     try {

@@ -5,10 +5,9 @@ import {
   wallet as declared,
   implementFor,
   type ParamsOf,
-  parseSocksProxy,
   type ServerTls,
-  type SocksProxy,
 } from "@anulo/rpc";
+import { parseSocksProxy, type SocksProxy } from "@anulo/socks";
 import { rescanSpent } from "../cold-signing/exchange.ts";
 import { checked, connectDaemon, daemonUrl } from "../daemon.ts";
 import { BadTlsSettings, readDaemonTls } from "../daemon-tls.ts";

@@ -1,0 +1,2 @@
+export { connectThrough, PROXY_TIMEOUT_MS, SocksFailed, type Target } from "./connect.ts";
+export { parseSocksProxy, type SocksProxy } from "./proxy.ts";

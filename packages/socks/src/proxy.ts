@@ -1,0 +1,45 @@
+import { isIP } from "node:net";
+
+/** A SOCKS proxy, at an IP address. */
+export type SocksProxy = {
+  readonly host: string;
+  readonly port: number;
+  /** Version 5 only is spoken; left out: 4a, and 5 where that cannot name the target. */
+  readonly version?: 5;
+  /** At most 255 bytes each. Only version 5 asks for it. */
+  readonly login?: { readonly user: string; readonly password: string };
+};
+
+/** Version 4 is spoken as 4a, which says the same for IPv4. */
+const schemes = new Set(["", "socks", "socks4", "socks4a", "socks5"]);
+/** One byte tells the length of a name or a password. Source: RFC 1929. */
+const MAX_LOGIN_BYTES = 255;
+
+function loginOf(text: string): SocksProxy["login"] | undefined {
+  const colon = text.indexOf(":");
+  const parts = colon === -1 ? [text, ""] : [text.slice(0, colon), text.slice(colon + 1)];
+  try {
+    const [user = "", password = ""] = parts.map(decodeURIComponent);
+    const isShort = [user, password].every((part) => Buffer.byteLength(part) <= MAX_LOGIN_BYTES);
+    return isShort ? { user, password } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Reads `[scheme://][user[:password]@][address:]port`: an IP address, this machine's when left out; a login, with
+ * percent encoding, only with `socks5`. Undefined for anything else. Source: net/parse.cpp `socks::endpoint::get`.
+ */
+export function parseSocksProxy(text: string): SocksProxy | undefined {
+  const [, scheme = "", loginText, address, digits] =
+    /^(?:(\w*):\/\/)?(?:([^@/]*)@)?(?:([^@/]+):)?(\d{1,5})(?:\/.*)?$/s.exec(text) ?? [];
+  const host = address?.replace(/^\[(.*)\]$/, "$1") ?? "127.0.0.1";
+  const port = Number(digits);
+  if (!schemes.has(scheme) || isIP(host) === 0 || !(port > 0 && port <= 65535)) return undefined;
+  const login = loginOf(loginText ?? "");
+  if (login === undefined) return undefined;
+  const hasLogin = login.user !== "" || login.password !== "";
+  if (scheme === "socks5") return { host, port, version: 5, ...(hasLogin && { login }) };
+  return hasLogin ? undefined : { host, port };
+}
