@@ -77,7 +77,7 @@ function packageOf(file) {
   return first === "packages" ? second : first;
 }
 
-/** Import specifiers of a file: {name, typeOnly}, and the global names it uses. */
+/** Names a file imports, types included, and the global names it uses. */
 function parse(file) {
   const text = readFileSync(join(root, file), "utf8");
   const source = ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true);
@@ -86,13 +86,10 @@ function parse(file) {
   const visit = (node) => {
     const specifier = node.moduleSpecifier;
     if ((ts.isImportDeclaration(node) || ts.isExportDeclaration(node)) && specifier) {
-      const typeOnly = ts.isImportDeclaration(node)
-        ? node.importClause?.isTypeOnly === true
-        : node.isTypeOnly;
-      imports.push({ name: specifier.text, typeOnly });
+      imports.push(specifier.text);
     } else if (ts.isCallExpression(node) && node.expression.kind === ts.SyntaxKind.ImportKeyword) {
       const [target] = node.arguments;
-      if (target && ts.isStringLiteralLike(target)) imports.push({ name: target.text, typeOnly: false });
+      if (target && ts.isStringLiteralLike(target)) imports.push(target.text);
     } else if (ts.isIdentifier(node) && isFreeName(node)) globals.add(node.text);
     ts.forEachChild(node, visit);
   };
@@ -137,7 +134,7 @@ function checkPowers(file, { imports, globals }) {
   if (isTest(file)) return;
   for (const { what, modules = [], globals: names = [], only } of powers) {
     if (only.some((prefix) => file.startsWith(prefix))) continue;
-    const used = imports.map(({ name }) => name.replace(/^node:/, "")).find((name) => modules.includes(name));
+    const used = imports.map((name) => name.replace(/^node:/, "")).find((name) => modules.includes(name));
     const named = names.find((name) => globals.has(name));
     if (used ?? named) complain(file, `may not touch ${what} (${used ?? named})`);
   }
@@ -155,7 +152,7 @@ function relativeTarget(file, name, owner) {
   return target;
 }
 
-/** Each cycle once, as the list of its files. Type-only imports vanish when compiled and do not count. */
+/** Each cycle once, as the list of its files. Types count: who reads one file of a cycle must read them all. */
 function cycles(graph) {
   const state = new Map();
   const found = [];
@@ -177,10 +174,9 @@ function checkFile(file, graph) {
   const owner = packageOf(file);
   const parsed = parse(file);
   const targets = [];
-  for (const { name, typeOnly } of parsed.imports) {
+  for (const name of parsed.imports) {
     if (name.startsWith(".")) {
-      const target = relativeTarget(file, name, owner);
-      if (!typeOnly) targets.push(target);
+      targets.push(relativeTarget(file, name, owner));
     } else if (name.startsWith("@anulo/")) checkPackageImport(file, name, owner);
     else if (!isBuiltin(name)) checkOutsideImport(file, name, owner);
     else if (!name.startsWith("node:")) complain(file, `write node:${name}`);

@@ -1,5 +1,10 @@
 import type { Checkpoint } from "./checkpoints.ts";
-import type { SeedSchedule } from "./proof-of-work.ts";
+
+/** How often RandomX changes its seed, and how long a seed block must be settled; both in blocks. */
+export interface SeedSchedule {
+  readonly epochBlocks: number;
+  readonly lagBlocks: number;
+}
 
 /**
  * What the rules need to know about the chain below the block or transaction they judge.

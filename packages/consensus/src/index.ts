@@ -9,7 +9,7 @@ export {
   templateTimestamp,
 } from "./block-template.ts";
 export { chainContext } from "./chain-context.ts";
-export type { ChainOutput, ChainView, PoolView } from "./chain-view.ts";
+export type { ChainOutput, ChainView, PoolView, SeedSchedule } from "./chain-view.ts";
 export {
   type BlockFacts,
   type ChainWindow,
@@ -102,7 +102,6 @@ export {
   RANDOMX_VERSIONS,
   randomXVersionOf,
   SEED_SCHEDULE,
-  type SeedSchedule,
   seedHeight,
 } from "./proof-of-work.ts";
 export { createRollingMedian, type RollingMedian } from "./rolling-median.ts";

@@ -1,18 +1,12 @@
 import type { RandomXVersion } from "@anulo/crypto";
 import { fromHex } from "@anulo/protocol";
-import type { ChainView } from "./chain-view.ts";
+import type { ChainView, SeedSchedule } from "./chain-view.ts";
 import { hardFork } from "./constants.ts";
 import type { PowHashObligation } from "./obligations.ts";
 import { RuleViolation } from "./violations.ts";
 
 /** How a block is hashed: a variant of CryptoNight (4 is CryptoNight-R, which needs the height), or RandomX of any version. */
 export type PowVariant = 0 | 1 | 2 | 4 | "randomx";
-
-/** How often RandomX changes its seed, and how long a seed block must be settled; both in blocks. */
-export interface SeedSchedule {
-  readonly epochBlocks: number;
-  readonly lagBlocks: number;
-}
 
 /** The schedule every node uses; a shorter one is for tests. Source: rx-slow-hash.c. */
 export const SEED_SCHEDULE: SeedSchedule = { epochBlocks: 2048, lagBlocks: 64 };

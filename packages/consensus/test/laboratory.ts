@@ -1,14 +1,9 @@
 import { type Block, writeBlock, writeTransaction } from "@anulo/protocol";
 import type { TransactionCandidate } from "../src/index.ts";
-import { type Coin, candidate, createForge, type Forge } from "./forge.ts";
+import type { Bench, Case, ChainSpend } from "./bench.ts";
+import { type Coin, candidate, createForge } from "./forge.ts";
 import { mutatedBlocks } from "./mutated-blocks.ts";
 import { mutatedTransactions } from "./mutated-transactions.ts";
-
-/** Bytes to try on a chain: what no honest program would send, beside what one would. */
-export interface Case {
-  name: string;
-  blob: Uint8Array;
-}
 
 /** A chain of our own and what to try on top of it; the same every time. */
 export interface Laboratory {
@@ -17,23 +12,6 @@ export interface Laboratory {
   poolTransaction: Uint8Array;
   transactions: Case[];
   blockCases: Case[];
-}
-
-/** What the cases are made of. */
-export interface Bench {
-  forge: Forge;
-  /** The reward of each block, that of block 1 first; the first two are spent, the third is in the pool. */
-  coins: readonly Coin[];
-  /** The transactions on the chain. */
-  oldSpend: ChainSpend;
-  youngSpend: ChainSpend;
-  height: number;
-}
-
-export interface ChainSpend {
-  candidate: TransactionCandidate;
-  /** Global index of its first output. */
-  firstOutput: bigint;
 }
 
 const BLOCKS = 90;

@@ -1,6 +1,6 @@
 import { type Block, type Transaction, type TxInput, transactionHash, writeBlock } from "@anulo/protocol";
+import type { Bench, Case } from "./bench.ts";
 import { tagged } from "./forge.ts";
-import type { Bench, Case } from "./laboratory.ts";
 import { NO_POINT, TORSION_POINT } from "./mutated-transactions.ts";
 
 type Named = [name: string, block: Block];

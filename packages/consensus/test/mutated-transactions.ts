@@ -7,8 +7,8 @@ import {
   type TxOutput,
   writeTransaction,
 } from "@anulo/protocol";
+import type { Bench, Case } from "./bench.ts";
 import { type Coin, candidate, type Forge, type SpendPlan, seededRandom, tagged } from "./forge.ts";
-import type { Bench, Case } from "./laboratory.ts";
 
 type Named = [name: string, transaction: Transaction];
 type Options = Omit<SpendPlan, "inputs">;

@@ -6,9 +6,10 @@ import type { PoolTransaction } from "@anulo/storage";
 import type { ChainParts } from "../src/chain/parts.ts";
 import type { PeerLink } from "../src/peers/link.ts";
 import { createServer } from "../src/peers/serve.ts";
+import type { PoolEntry } from "../src/pool/entry.ts";
 import { dropFromPool } from "../src/pool/maintain.ts";
 import { transact } from "../src/pool/parts.ts";
-import { createPool, type PoolEntry } from "../src/pool/pool.ts";
+import { createPool } from "../src/pool/pool.ts";
 import { emptyChain } from "./chain-fixture.ts";
 import { goldenState } from "./recorded-chains.ts";
 

@@ -7,8 +7,8 @@ import { messages } from "../src/peers/messages.ts";
 import { createStemMap } from "../src/peers/stem-map.ts";
 import { transactionsMessage } from "../src/peers/transactions-message.ts";
 import { admit } from "../src/pool/admit.ts";
+import { isPublic } from "../src/pool/entry.ts";
 import { dropStale, release } from "../src/pool/maintain.ts";
-import { isPublic } from "../src/pool/relay-phase.ts";
 import { emptyChain, emptyChainWithPool, loadBlocks, now } from "./chain-fixture.ts";
 import {
   meetStranger,

@@ -23,12 +23,12 @@ export {
   encodeNotification,
   fragmentMessage,
   handle,
-  type Notification,
   type NotificationHandler,
   noiseMessage,
   notification,
 } from "./messages.ts";
 export { createPeerNetwork } from "./network.ts";
+export type { Notification } from "./notification.ts";
 export type {
   AnonymityZone,
   Endpoint,

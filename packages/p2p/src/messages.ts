@@ -1,16 +1,8 @@
 import type { CostLimits } from "@anulo/limits";
 import { BadBytes, openPortable, peerLimits, type RecordField, writeRecord } from "@anulo/protocol";
 import { fragmentedFrames, noiseFrame, notificationFrame } from "./levin/frame.ts";
+import type { Notification } from "./notification.ts";
 import { type Peer, PeerFault } from "./peer.ts";
-
-/** A message that is not answered, declared once. */
-export interface Notification<T> {
-  readonly id: number;
-  readonly name: string;
-  readonly payload: RecordField<T>;
-  /** What one may cost; a longer payload closes the connection before it is read. */
-  readonly cost: CostLimits;
-}
 
 /** A request with its answer, declared once. */
 export interface Command<Q, A> {

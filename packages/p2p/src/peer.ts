@@ -1,6 +1,6 @@
 import type { ByteReservation, SliceOptions } from "@anulo/limits";
 import type { PeerAddress, Zone } from "./address.ts";
-import type { Notification } from "./messages.ts";
+import type { Notification } from "./notification.ts";
 
 /** What nodes tell each other about their chains, in handshakes and timed syncs. */
 export interface CoreSyncData {

@@ -10,11 +10,11 @@ import { BadFrame, type Frame, type FrameHeader, responseFrame, returnCodes } fr
 import {
   type Command,
   encodeNotification,
-  type Notification,
   type NotificationHandler,
   readRequest,
   readResponse,
 } from "./messages.ts";
+import type { Notification } from "./notification.ts";
 import type { Log } from "./options.ts";
 import { type Blame, type CoreSyncData, type Peer, PeerFault, type Traffic } from "./peer.ts";
 import type { NodeData, PeerEntry } from "./records.ts";

@@ -5,7 +5,8 @@ import { describe, it } from "node:test";
 import { defaultLimits, type Limits } from "../src/index.ts";
 import { type Caller, CallerShare } from "../src/server/caller-share.ts";
 import { BadFraming, createBodyReader } from "../src/server/http/body-reader.ts";
-import { type HttpAnswer, HttpConnection, type HttpService } from "../src/server/http/connection.ts";
+import { HttpConnection, type HttpService } from "../src/server/http/connection.ts";
+import type { HttpAnswer } from "../src/server/http/http-answer.ts";
 import { parseRequestHead, type RequestHead } from "../src/server/http/request-head.ts";
 
 const head = (...lines: string[]): RequestHead | undefined => parseRequestHead(lines.join("\r\n"));

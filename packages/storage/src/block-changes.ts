@@ -1,7 +1,7 @@
 import { DamagedDatabase } from "./damage.ts";
 import type { Tables } from "./environment.ts";
 
-import { readPruning } from "./prune.ts";
+import { readPruning } from "./pruning-state.ts";
 import { type BlockInfo, type OutputInfo, WEIGHTS_PER_ROW } from "./tables.ts";
 
 /** An output to index: its amount as on the chain (0 for RingCT), one-time key and commitment (32 bytes each). */

@@ -5,9 +5,9 @@ import {
   nextPrunedBlock,
   PRUNING_TIP_BLOCKS,
 } from "@anulo/protocol";
-import type { Transaction as Snapshot } from "lmdb";
 import { DamagedDatabase } from "./damage.ts";
 import type { Tables } from "./environment.ts";
+import { heightName, seedName } from "./pruning-state.ts";
 import type { ChainReader } from "./reader.ts";
 
 /** How far pruning has come. */
@@ -19,9 +19,6 @@ export interface PruneStep {
   /** Transactions whose prunable part was dropped. */
   readonly dropped: number;
 }
-
-const seedName = "pruningSeed";
-const heightName = "prunedHeight";
 
 function uint32(value: number): Buffer {
   const bytes = Buffer.alloc(4);
@@ -37,14 +34,6 @@ export function startPruning(tables: Tables, read: ChainReader, seed: number): v
   if (known !== 0) throw new RangeError("the database is pruned by another seed");
   tables.properties.put(seedName, uint32(seed));
   tables.properties.put(heightName, uint32(0));
-}
-
-/** A number kept among the properties; 0 where there is none. */
-export function readPruning(tables: Tables, name: "seed" | "height", at?: Snapshot): number {
-  const bytes = tables.properties.get(name === "seed" ? seedName : heightName, at);
-  if (bytes === undefined) return 0;
-  if (bytes.length !== 4) throw new DamagedDatabase("a property about pruning is not a number");
-  return Buffer.from(bytes.buffer, bytes.byteOffset, 4).readUInt32BE();
 }
 
 /** Transactions of version 1 are kept whole: all of their hash is over the prunable part. */

@@ -1,7 +1,7 @@
 import type { Transaction as Snapshot } from "lmdb";
 import type { Tables } from "./environment.ts";
 import type { OutputBatch, OutputName } from "./output-batch.ts";
-import { readPruning } from "./prune.ts";
+import { readPruning } from "./pruning-state.ts";
 import type { AlternativeBlock, BlockInfo, OutputInfo, PoolTransaction, TransactionInfo } from "./tables.ts";
 import { blockInfoColumn, outputHeightColumn, transactionHashColumn, WEIGHTS_PER_ROW } from "./tables.ts";
 

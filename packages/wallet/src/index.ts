@@ -1,4 +1,5 @@
-export type { ScannedOutput, ScannedTransaction, WalletChange } from "./changes.ts";
+export type { WalletChange } from "./changes.ts";
+export { createWalletService } from "./create-service.ts";
 export { checked, connectDaemon, type Daemon, type DaemonAddress, daemonUrl, reached } from "./daemon.ts";
 export { BadTlsSettings, type DaemonTlsSettings, readDaemonTls } from "./daemon-tls.ts";
 export { type KeysFile, readKeysFile, WrongPassword, writeKeysFile } from "./file/keys-file.ts";
@@ -6,12 +7,7 @@ export { readPem } from "./file/pem-file.ts";
 export type { FirstWallet } from "./first-wallet.ts";
 export type { AliasOptions } from "./open-alias.ts";
 export { WalletRefusal } from "./refusal.ts";
-export {
-  createWalletService,
-  type WalletContext,
-  WalletService,
-  type WalletServiceOptions,
-} from "./service.ts";
+export { type WalletContext, WalletService, type WalletServiceOptions } from "./service.ts";
 export type {
   Account,
   AddressBookEntry,
@@ -22,6 +18,8 @@ export type {
   OwnedOutput,
   PaymentDestination,
   PoolPayment,
+  ScannedOutput,
+  ScannedTransaction,
   SubaddressIndex,
   WalletKeys,
   WalletSettings,

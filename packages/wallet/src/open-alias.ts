@@ -2,14 +2,25 @@
 import { BadAddress, type NetworkName, parseAddress } from "@anulo/protocol";
 import { isDomainName, lookUpTexts, type NameServer } from "@anulo/rpc";
 import { connectThrough, type SocksProxy } from "@anulo/socks";
+import type { DaemonAddress } from "./daemon.ts";
+import type { OpenWallet } from "./file/open-wallet.ts";
 import { WalletRefusal } from "./refusal.ts";
-import type { WalletService } from "./service.ts";
 
 export type AliasOptions = {
   /** This machine's unless given. */
   readonly servers?: readonly NameServer[];
   /** Whether they are believed when they say that they have checked the signatures of an answer (DNSSEC). */
   readonly trustServers: boolean;
+};
+
+/** What of a service decides how names are looked up. */
+type Surroundings = {
+  readonly opened: Pick<OpenWallet, "wallet"> | undefined;
+  readonly options: {
+    readonly aliases?: AliasOptions;
+    readonly network?: NetworkName;
+    readonly daemon: DaemonAddress;
+  };
 };
 
 /** What a name was found to stand for. */
@@ -39,14 +50,14 @@ export function addressInRecord(record: string): string | undefined {
 }
 
 /** Who reaches his node through a proxy does not want to be seen asking elsewhere: only servers he named, through it. */
-function proxyOf({ opened, options }: WalletService): SocksProxy | undefined {
+function proxyOf({ opened, options }: Surroundings): SocksProxy | undefined {
   return opened?.wallet.daemon.address.proxy ?? options.daemon.proxy;
 }
 
 /** The address DNS gives for a name; undefined for a text that is no name, without DNS, and where DNS knows no address. */
 export async function findAlias(
   text: string,
-  service: WalletService,
+  service: Surroundings,
   signal = AbortSignal.timeout(LOOK_UP_MS),
 ): Promise<Alias | undefined> {
   const name = aliasNameOf(text);
@@ -82,7 +93,7 @@ function isAddress(text: string, network: NetworkName): boolean {
  */
 export async function resolveAddress(
   text: string,
-  service: WalletService,
+  service: Surroundings,
   signal?: AbortSignal,
 ): Promise<string> {
   const { network = "mainnet" } = service.options;
@@ -96,7 +107,7 @@ export async function resolveAddress(
 /** The same for several, one after another up to the first name that stands for nothing; each is asked for once. */
 export async function resolveAddresses<T extends { readonly address: string }>(
   wanted: readonly T[],
-  service: WalletService,
+  service: Surroundings,
 ): Promise<T[]> {
   const known = new Map<string, string>();
   const signal = AbortSignal.timeout(LOOK_UP_MS);

@@ -13,10 +13,9 @@ import {
 } from "@anulo/rpc";
 import { connectDaemon, type Daemon, type DaemonAddress } from "./daemon.ts";
 import type { OpenOptions, OpenWallet } from "./file/open-wallet.ts";
-import { type FirstWallet, unlockFirst } from "./first-wallet.ts";
+import type { FirstWallet } from "./first-wallet.ts";
 import type { AliasOptions } from "./open-alias.ts";
 import { WalletRefusal } from "./refusal.ts";
-import { walletHandlers } from "./rpc/handlers.ts";
 import type { NetworkName } from "./state.ts";
 import { workThreads } from "./threads/work-threads.ts";
 import { TaskQueue } from "./turns.ts";
@@ -57,6 +56,9 @@ export type WalletContext = {
   readonly opened: OpenWallet;
 };
 
+/** The methods with their handlers. */
+export type WalletCalls = RpcServerOptions<WalletContext>["calls"];
+
 /** Source: wallet_rpc_server.cpp DEFAULT_AUTO_REFRESH_PERIOD. */
 const REFRESH_PERIOD_SECONDS = 20;
 /** Between two lines of the log about the progress of a scan. */
@@ -87,6 +89,7 @@ function pause(ms: number): Promise<void> {
 
 export class WalletService {
   readonly options: WalletServiceOptions;
+  readonly #calls: WalletCalls;
   readonly log: Log;
   readonly #log: Logger;
   #server: RpcServer | undefined;
@@ -103,8 +106,9 @@ export class WalletService {
   /** Settles once the service has stopped, for whatever reason. */
   readonly ended: Promise<void>;
 
-  constructor(options: WalletServiceOptions) {
+  constructor(options: WalletServiceOptions, calls: WalletCalls) {
     this.options = options;
+    this.#calls = calls;
     if (options.concurrency !== undefined) workThreads.most = options.concurrency;
     this.log = options.log ?? unreadLog();
     this.#log = this.log.in("wallet.wallet2");
@@ -154,7 +158,7 @@ export class WalletService {
         isOpen = true;
       });
     this.#server = await createRpcServer<WalletContext>({
-      calls: walletHandlers,
+      calls: this.#calls,
       listen,
       dialect,
       ...(login === undefined ? {} : { login }),
@@ -278,21 +282,4 @@ function contextOf(service: WalletService, dialect: Dialect): WalletContext {
       return opened;
     },
   };
-}
-
-/** Builds the service and starts it, with its first wallet open. Throws WalletRefusal where that one cannot be had. */
-export async function createWalletService(options: WalletServiceOptions): Promise<WalletService> {
-  const service = new WalletService(options);
-  const { first } = options;
-  try {
-    if (first !== undefined) {
-      const open = await unlockFirst(first, service.openOptions);
-      const opening = service.inTurn(async () => service.replace(await open()));
-      await Promise.all([opening, service.start(opening)]);
-    } else await service.start();
-  } catch (error) {
-    await service.stop();
-    throw error;
-  }
-  return service;
 }

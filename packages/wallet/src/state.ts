@@ -1,7 +1,6 @@
 /** What an open wallet knows, as plain data. Every change to it goes through `applyChange` (apply-change.ts). */
 
 import type { NoncePoints } from "@anulo/crypto";
-import type { ScannedTransaction } from "./changes.ts";
 import type { MultisigAccount } from "./multisig/key-exchange.ts";
 
 export type NetworkName = "mainnet" | "stagenet" | "testnet" | "regtest";
@@ -157,6 +156,38 @@ export type SignerInfo = {
 };
 
 export type SinceCache = "nothing" | "chain" | "edits";
+
+/** An output found by the scanner. */
+export type ScannedOutput = {
+  readonly outputIndex: number;
+  readonly globalIndex: bigint;
+  readonly amount: bigint;
+  readonly mask: Uint8Array;
+  readonly rct: boolean;
+  readonly oneTimeKey: Uint8Array;
+  readonly txPublicKey: Uint8Array;
+  readonly keyImage: Uint8Array | undefined;
+  readonly subaddress: SubaddressIndex;
+};
+
+/** A transaction that pays the wallet or spends from it, as far as the wallet cares. */
+export type ScannedTransaction = {
+  readonly txHash: Uint8Array;
+  readonly coinbase: boolean;
+  readonly height: number;
+  readonly timestamp: number;
+  readonly unlockTime: bigint;
+  /** Fee of a version 2 transaction; 0 for coinbase; undefined for version 1, where it follows from the inputs. */
+  readonly fee: bigint | undefined;
+  /** Sum of the public output amounts. */
+  readonly publicAmountOut: bigint;
+  readonly txSize: number;
+  /** 32 bytes, decrypted; zero when there is none. */
+  readonly paymentId: Uint8Array;
+  readonly received: readonly ScannedOutput[];
+  /** Key images of all inputs, in order, with the public amount of each (0 for RingCT). */
+  readonly inputs: readonly { readonly keyImage: Uint8Array; readonly amount: bigint }[];
+};
 
 /** What is scanned while the spend secret is away, to be judged again once it is back. */
 export type BackgroundScan = {

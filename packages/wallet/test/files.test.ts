@@ -6,8 +6,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { createClient, walletMethods } from "@anulo/rpc";
+import { createWalletService } from "../src/create-service.ts";
 import { readKeysFile, writeKeysFile } from "../src/file/keys-file.ts";
-import { createWalletService } from "../src/service.ts";
 import { type RecordedNode, recorded, startRecordedNode } from "./recorded-node.ts";
 import { startTestService } from "./service.ts";
 

@@ -3,6 +3,7 @@ import { test } from "node:test";
 import { hashToScalar, keyImageOf, publicKeyOf, randomScalar } from "@anulo/crypto";
 import { toHex } from "@anulo/protocol";
 import { createKeys } from "../src/keys/wallet-keys.ts";
+import { signerKeyOf } from "../src/multisig/account-keys.ts";
 import { SigningRefused } from "../src/multisig/attempts.ts";
 import { cosign } from "../src/multisig/cosign.ts";
 import {
@@ -13,7 +14,6 @@ import {
 } from "../src/multisig/key-exchange.ts";
 import { BadKeyExchangeMessage, formatKeyExchangeMessage } from "../src/multisig/key-exchange-message.ts";
 import { proposeTransaction } from "../src/multisig/propose.ts";
-import { signerKeyOf } from "../src/multisig/shared-info.ts";
 import { sealMultisigSet, unsealMultisigSet } from "../src/multisig/tx-set.ts";
 import type { OwnedOutput } from "../src/state.ts";
 import type { PendingTransaction } from "../src/transfer/metadata.ts";

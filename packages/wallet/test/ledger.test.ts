@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { toHex } from "@anulo/protocol";
 import { applyChange } from "../src/apply-change.ts";
-import type { ScannedOutput, ScannedTransaction } from "../src/changes.ts";
 import { accountBalance } from "../src/history/balance.ts";
 import {
   type HistoryContext,
@@ -13,7 +12,7 @@ import {
 } from "../src/history/transfers.ts";
 import { createLedger, type Ledger } from "../src/ledger.ts";
 import { incomingFromPool, outgoingFromPool, spendsFromPool } from "../src/scan/apply-pool.ts";
-import type { OutgoingPayment } from "../src/state.ts";
+import type { OutgoingPayment, ScannedOutput, ScannedTransaction } from "../src/state.ts";
 
 const bytes = (value: number) => new Uint8Array(32).fill(value);
 const NOTHING = new Uint8Array(32);

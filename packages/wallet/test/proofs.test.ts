@@ -5,7 +5,8 @@ import { decodeMnemonic, encodeBase58, fromHex, parseAddress, toHex, transaction
 import { keysOfSeed } from "../src/keys/wallet-keys.ts";
 import { signMessage, verifyMessage } from "../src/proofs/message.ts";
 import { checkPaymentProof, checkTxKeys, proveReceived } from "../src/proofs/payment-proof.ts";
-import { chooseReserve, parseReserveProof } from "../src/proofs/reserve-proof.ts";
+import { chooseReserve } from "../src/proofs/prove-reserve.ts";
+import { parseReserveProof } from "../src/proofs/reserve-proof.ts";
 import { bytesOfText } from "../src/proofs/text.ts";
 import { WalletRefusal } from "../src/refusal.ts";
 import type { OwnedOutput } from "../src/state.ts";

@@ -14,7 +14,8 @@ import {
 } from "@anulo/protocol";
 import type { Daemon } from "../src/daemon.ts";
 import { createKeys } from "../src/keys/wallet-keys.ts";
-import { parseReserveProof, proveReserve } from "../src/proofs/reserve-proof.ts";
+import { proveReserve } from "../src/proofs/prove-reserve.ts";
+import { parseReserveProof } from "../src/proofs/reserve-proof.ts";
 import { bytesOfText } from "../src/proofs/text.ts";
 import { TRANSACTIONS_PER_CALL } from "../src/proofs/transactions.ts";
 import { verifyReserve } from "../src/proofs/verify-reserve.ts";

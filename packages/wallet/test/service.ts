@@ -5,7 +5,8 @@ import { join } from "node:path";
 import type { TestContext } from "node:test";
 import { type Client, createClient, type Dialect, walletMethods } from "@anulo/rpc";
 import type { SocksProxy } from "@anulo/socks";
-import { createWalletService, type WalletService } from "../src/service.ts";
+import { createWalletService } from "../src/create-service.ts";
+import type { WalletService } from "../src/service.ts";
 
 export type TestService = {
   readonly service: WalletService;

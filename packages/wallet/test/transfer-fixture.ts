@@ -14,9 +14,8 @@ import { createKeys } from "../src/keys/wallet-keys.ts";
 import { oneTimeSecret } from "../src/scan/scan-transaction.ts";
 import type { OwnedOutput, SubaddressIndex, WalletKeys } from "../src/state.ts";
 import type { NodeOutput, OutputSource } from "../src/transfer/rings.ts";
-import type { Destination, Ring } from "../src/transfer/stages.ts";
+import type { Destination, Receiver, Ring } from "../src/transfer/stages.ts";
 import { RING_SIZE } from "../src/transfer/stages.ts";
-import type { Receiver } from "../src/transfer/tx-keys.ts";
 
 /** Repeatable bytes: SHA-256 of a seed and a counter. */
 export function seededRandom(seed: string): RandomSource {

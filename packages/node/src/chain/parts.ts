@@ -1,8 +1,9 @@
 import type { ChainView, RuleViolation, TransactionCandidate } from "@anulo/consensus";
 import type { Network } from "@anulo/protocol";
 import type { ChainWriter } from "@anulo/storage";
+import type { PoolEntry } from "../pool/entry.ts";
 import type { PoolParts } from "../pool/parts.ts";
-import type { PoolChanges, PoolDraft, PoolEntry } from "../pool/pool.ts";
+import type { PoolChanges, PoolDraft } from "../pool/pool.ts";
 import type { SetAside } from "../pool/set-aside.ts";
 import type { ChainState } from "./chain-state.ts";
 import type { ConfirmedBlocks } from "./confirmed-blocks.ts";

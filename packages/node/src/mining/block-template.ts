@@ -21,7 +21,7 @@ import {
 import type { PoolTransaction } from "@anulo/storage";
 import { type BranchBlocks, branchView, findBranch } from "../chain/branch.ts";
 import type { ChainParts } from "../chain/parts.ts";
-import { isPublic } from "../pool/relay-phase.ts";
+import { isPublic } from "../pool/entry.ts";
 import { type MinerKeys, minerTransactionBuilder } from "./miner-transaction.ts";
 import { createReadiness } from "./readiness.ts";
 

@@ -9,8 +9,8 @@ import {
 import { equalBytes } from "@anulo/protocol";
 import type { ChainParts } from "../chain/parts.ts";
 import { candidateOf } from "../pool/candidate.ts";
+import type { PoolEntry } from "../pool/entry.ts";
 import { transact } from "../pool/parts.ts";
-import type { PoolEntry } from "../pool/pool.ts";
 
 /** Decides for one template which pool transactions may go into it. */
 export interface Readiness {

@@ -5,7 +5,7 @@ import { BadBytes, toHex } from "@anulo/protocol";
 import { acceptBlock, type BlockOutcome, type HeaderStanding, proveHeader } from "../chain/chain.ts";
 import { type IncomingBlock, readIncomingBlock, withTransactions } from "../chain/incoming-block.ts";
 import type { ChainParts } from "../chain/parts.ts";
-import { isPublic } from "../pool/relay-phase.ts";
+import { isPublic } from "../pool/entry.ts";
 import type { ChainSync } from "./chain-sync.ts";
 import type { PeerLink } from "./link.ts";
 import { messages, type PayloadOf } from "./messages.ts";

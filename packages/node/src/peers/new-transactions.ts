@@ -6,7 +6,7 @@ import { readTransaction, toHex, transactionHash } from "@anulo/protocol";
 import type { ChainParts } from "../chain/parts.ts";
 import { FailedProof } from "../chain/proofs.ts";
 import { admitFromStranger, type Submission } from "../pool/admit.ts";
-import type { PoolEntry } from "../pool/pool.ts";
+import type { PoolEntry } from "../pool/entry.ts";
 import { poisson } from "./chance.ts";
 import type { PeerLink } from "./link.ts";
 import type { PayloadOf } from "./messages.ts";

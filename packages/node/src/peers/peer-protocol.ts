@@ -13,7 +13,7 @@ import { hardForkAt, toHex } from "@anulo/protocol";
 import { type Logger, unreadLog } from "@anulo/rpc";
 import type { ChainEvent, Events } from "../chain/events.ts";
 import type { ChainParts } from "../chain/parts.ts";
-import { isPublic } from "../pool/relay-phase.ts";
+import { isPublic } from "../pool/entry.ts";
 import { ChainSync } from "./chain-sync.ts";
 import { checkSyncData } from "./check-sync-data.ts";
 import { createLink, type LinkState, type PeerLink } from "./link.ts";

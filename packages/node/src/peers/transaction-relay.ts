@@ -2,7 +2,7 @@ import type { RandomSource } from "@anulo/crypto";
 import type { Clock } from "@anulo/p2p";
 import type { RelayPhase } from "@anulo/storage";
 import type { ChainParts } from "../chain/parts.ts";
-import type { PoolEntry } from "../pool/pool.ts";
+import type { PoolEntry } from "../pool/entry.ts";
 import { dueTransactions, markTold } from "../pool/relay-phase.ts";
 import { poisson, randomBelow } from "./chance.ts";
 import { createFluffQueue } from "./fluff-queue.ts";

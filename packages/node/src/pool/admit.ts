@@ -17,11 +17,11 @@ import {
   transactionWeight,
 } from "@anulo/protocol";
 import type { PoolTransaction, RelayPhase } from "@anulo/storage";
+import { NEVER } from "./entry.ts";
 import { dropFromPool } from "./maintain.ts";
 import { createOnce, type Once } from "./once.ts";
 import { type PoolParts, transact } from "./parts.ts";
 import { promote } from "./relay-phase.ts";
-import { NEVER } from "./return-to-pool.ts";
 
 /** A transaction somebody sends. */
 export interface Submission {

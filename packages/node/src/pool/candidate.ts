@@ -1,6 +1,6 @@
 import type { TransactionCandidate } from "@anulo/consensus";
 import { readTransaction } from "@anulo/protocol";
-import type { PoolEntry } from "./pool.ts";
+import type { PoolEntry } from "./entry.ts";
 
 /** A pool entry as the rules judge it. */
 export function candidateOf({ id, row }: PoolEntry): TransactionCandidate {

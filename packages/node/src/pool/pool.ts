@@ -1,21 +1,10 @@
 import type { PoolView } from "@anulo/consensus";
 import { keyImagesOf, readTransactionPrefix, type TransactionPrefix, toHex } from "@anulo/protocol";
 import type { ChainReader, ChainWriter, PoolTransaction } from "@anulo/storage";
+import { isPublic, type PoolEntry } from "./entry.ts";
 import { createPoolHistory, type PoolHistory } from "./pool-history.ts";
-import { isPublic } from "./relay-phase.ts";
 import { createSortedList, type SortedList } from "./sorted-list.ts";
 import { compareTableOrder } from "./table-order.ts";
-
-/** A transaction waiting for a block. */
-export interface PoolEntry {
-  /** 32 bytes. */
-  readonly id: Uint8Array;
-  /** The id in hexadecimal. */
-  readonly key: string;
-  readonly row: PoolTransaction;
-  /** Key images it spends, in hexadecimal, in the order of its inputs. */
-  readonly keyImages: readonly string[];
-}
 
 /** What a change of the chain does to the pool. */
 export interface PoolChanges {

@@ -1,15 +1,9 @@
 import type { PoolTransaction, RelayPhase } from "@anulo/storage";
+import { isPublic, NEVER, type PoolEntry } from "./entry.ts";
 import { type PoolParts, transact } from "./parts.ts";
-import type { PoolEntry } from "./pool.ts";
-import { NEVER } from "./return-to-pool.ts";
 
 /** From what nobody knows to what everybody may know. Source: cryptonote_protocol/enums.h `relay_method`. */
 const phases: readonly RelayPhase[] = ["local", "forward", "stem", "fluff"];
-
-/** Whether everybody may know a transaction: it is told to all, or was in a block. */
-export function isPublic({ keptByBlock, doNotRelay, phase }: PoolTransaction): boolean {
-  return keptByBlock || (!doNotRelay && phase === "fluff");
-}
 
 /** What the next phase is when a transaction of the pool comes in again; undefined: nothing new. */
 function nextPhase(row: PoolTransaction, coming: RelayPhase): RelayPhase | undefined {

@@ -1,10 +1,8 @@
 import { chainContext, feeOf, readmitTransaction, type TransactionCandidate } from "@anulo/consensus";
 import { NULL_HASH, toHex, writeTransaction } from "@anulo/protocol";
 import type { ChainWriter, PoolTransaction } from "@anulo/storage";
+import { NEVER } from "./entry.ts";
 import type { PoolChangeParts } from "./parts.ts";
-
-/** A `lastRelayedTime` that stands for never. */
-export const NEVER = 2n ** 64n - 1n;
 
 /** What is remembered of the newest ring member: nothing where the inputs do not fit, as they may again later. */
 function usedBlock({ state }: PoolChangeParts, newestRingMember: number) {

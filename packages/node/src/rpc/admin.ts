@@ -1,5 +1,3 @@
-import { adjustedTime, difficultyOfNextBlock, weightLimits } from "@anulo/consensus";
-import { secondsPerBlock, toHex } from "@anulo/protocol";
 import {
   categoriesOfLevel,
   daemon,
@@ -8,69 +6,11 @@ import {
   implementFor,
   lasting,
 } from "@anulo/rpc";
-import { isPublic } from "../pool/relay-phase.ts";
 import type { NodeContext } from "./context.ts";
-import { cumulativeDifficultyFields, difficultyFields } from "./wide-number.ts";
+import { describeState, type StateInfo } from "./state-info.ts";
 
 /** Version of the interface, major 3 minor 16: the original's wallets insist on the major. */
 const INTERFACE_VERSION = (3 << 16) | 16;
-/** The original version this program stands in for; upstream with the build mark of the Debian package. */
-const VERSION = { contract: "0.18.5.3-anulo", upstream: "0.18.5.3-unknown" } as const;
-/** A restricted port tells the size of the database in steps of 5 GiB. */
-const SIZE_STEP = 5 * 1024 ** 3;
-const UNKNOWN_SPACE = 2n ** 64n - 1n;
-
-/** What the chain itself tells. */
-function chainInfo({ parts }: NodeContext) {
-  const { network, store, pool } = parts;
-  const view = parts.state.view();
-  const limits = weightLimits(view);
-  const top = store.read.blockInfo(view.height - 1)!;
-  return {
-    adjusted_time: adjustedTime(view, parts.now()),
-    block_size_limit: limits.blockLimit,
-    block_size_median: limits.effectiveMedian,
-    block_weight_limit: limits.blockLimit,
-    block_weight_median: limits.effectiveMedian,
-    ...cumulativeDifficultyFields(view.cumulativeDifficulty),
-    ...difficultyFields(difficultyOfNextBlock(view)),
-    height: view.height,
-    mainnet: network.name === "mainnet",
-    nettype: network.rpcName,
-    stagenet: network.name === "stagenet",
-    target: secondsPerBlock(view.hardForkVersion),
-    testnet: network.name === "testnet",
-    top_block_hash: toHex(view.topId),
-    tx_count: top.firstTransactionId + top.transactionCount - view.height,
-    tx_pool_size: pool.size,
-  };
-}
-
-/** What only the full port tells. */
-function privateInfo({ parts, startTime, restricted, dialect }: NodeContext) {
-  const { store, pool } = parts;
-  const size = store.fileSize();
-  if (restricted) {
-    return {
-      alt_blocks_count: 0,
-      database_size: Math.ceil(size / SIZE_STEP) * SIZE_STEP,
-      free_space: UNKNOWN_SPACE,
-      height_without_bootstrap: 0,
-      start_time: 0,
-      tx_pool_size: pool.entries().filter(({ row }) => isPublic(row)).length,
-      version: "",
-    };
-  }
-  return {
-    alt_blocks_count: parts.sideBlocks.count,
-    database_size: size,
-    free_space: store.freeSpace(),
-    height_without_bootstrap: store.read.height(),
-    start_time: startTime,
-    version: VERSION[dialect],
-  };
-}
-
 /** Connections and known peers of the public network; a restricted port tells of none. */
 function peerCounts({ network, restricted }: NodeContext) {
   const peers = restricted ? [] : network.peers().filter(({ zone }) => zone === "public");
@@ -84,13 +24,11 @@ function peerCounts({ network, restricted }: NodeContext) {
   };
 }
 
-export type StateInfo = ReturnType<typeof chainInfo> & ReturnType<typeof privateInfo>;
-
 /** What stays while chain, pool and second do. */
 function stateInfo(context: NodeContext): StateInfo {
   const { parts, memory, restricted } = context;
   const facts = [parts.state.view(), parts.pool.cookie, parts.now(), context.changes()];
-  return memory.info.get(restricted)!(facts, () => ({ ...chainInfo(context), ...privateInfo(context) }));
+  return memory.info.get(restricted)!(facts, () => describeState(context));
 }
 
 function info(context: NodeContext) {

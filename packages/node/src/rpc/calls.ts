@@ -3,12 +3,12 @@ import { accessHandlers } from "./access.ts";
 import { adminHandlers } from "./admin.ts";
 import { blockHandlers } from "./blocks.ts";
 import { bootstrapped } from "./bootstrap-calls.ts";
-import { tracked } from "./call-tracking.ts";
 import type { NodeContext } from "./context.ts";
 import { miningHandlers } from "./mining.ts";
 import { networkHandlers } from "./network.ts";
 import { outputHandlers } from "./outputs.ts";
 import { poolHandlers } from "./pool.ts";
+import { tracked } from "./tracked-calls.ts";
 import { transactionHandlers } from "./transactions.ts";
 
 /** Every call of the node service with the function that answers it. */

@@ -3,9 +3,9 @@ import { equalBytes } from "@anulo/protocol";
 import type { Lasting, SerializedDistribution } from "@anulo/rpc";
 import type { ChainParts } from "../chain/parts.ts";
 import { createOnce, type Once } from "../pool/once.ts";
-import type { StateInfo } from "./admin.ts";
 import { createRingCtCounts, type RingCtCounts } from "./ringct-counts.ts";
-import type { TransactionText } from "./transaction-entry.ts";
+import type { StateInfo } from "./state-info.ts";
+import type { TransactionText } from "./transaction-text.ts";
 
 /** What was made of facts, the least recently made forgotten first. */
 export interface Memory<K, V> {

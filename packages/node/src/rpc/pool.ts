@@ -1,7 +1,7 @@
 import { describeTransaction, readTransaction, toHex } from "@anulo/protocol";
 import { daemon, type Implemented, implementFor, RpcError } from "@anulo/rpc";
+import type { PoolEntry } from "../pool/entry.ts";
 import { dropFromPool, release } from "../pool/maintain.ts";
-import type { PoolEntry } from "../pool/pool.ts";
 import { poolStatistics } from "../pool/pool-statistics.ts";
 import { errorCodes, type NodeContext } from "./context.ts";
 import { feeEstimate } from "./fee-estimate.ts";

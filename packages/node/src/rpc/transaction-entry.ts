@@ -9,11 +9,12 @@ import {
   toHex,
   writePrunedTransaction,
 } from "@anulo/protocol";
-import { lasting, type Quoted, quoted } from "@anulo/rpc";
+import { lasting, quoted } from "@anulo/rpc";
 import type { ChainReader, StoredTransaction } from "@anulo/storage";
-import type { PoolEntry } from "../pool/pool.ts";
-import { isPublic } from "../pool/relay-phase.ts";
+import type { PoolEntry } from "../pool/entry.ts";
+import { isPublic } from "../pool/entry.ts";
 import type { NodeContext } from "./context.ts";
+import type { TransactionText } from "./transaction-text.ts";
 
 /** Where a transaction was found. */
 export type TransactionPlace = { readonly stored: StoredTransaction } | { readonly waiting: PoolEntry };
@@ -68,21 +69,6 @@ interface EntryOptions {
   readonly decode_as_json: boolean;
   readonly prune: boolean;
   readonly split: boolean;
-}
-
-/** The fields of an entry that follow from the transaction alone, ready to be sent. */
-export interface TransactionText {
-  readonly isRemembered: boolean;
-  /** Memory they take, about. */
-  readonly bytes: number;
-  readonly fields: {
-    readonly as_hex: Uint8Array;
-    readonly as_json: Quoted;
-    readonly pruned_as_hex: Uint8Array;
-    readonly prunable_as_hex: Uint8Array;
-    readonly prunable_hash: Uint8Array;
-    readonly tx_hash: string;
-  };
 }
 
 /** Whole in `as_hex`, or in two parts where asked for or where nothing is prunable. */

@@ -1,7 +1,7 @@
 import { whenReady } from "@anulo/limits";
 import { toHex } from "@anulo/protocol";
 import { daemon, type Implemented, implementFor } from "@anulo/rpc";
-import { isPublic } from "../pool/relay-phase.ts";
+import { isPublic } from "../pool/entry.ts";
 import type { NodeContext } from "./context.ts";
 import { bytesOfHex } from "./hex-params.ts";
 import { mapInTurns } from "./in-turns.ts";

@@ -1,7 +1,7 @@
 import type { Answer } from "./answer.ts";
 import type { ResponseHold } from "./caller-share.ts";
 import type { PageFault } from "./foreign-page.ts";
-import type { HttpAnswer } from "./http/connection.ts";
+import type { HttpAnswer } from "./http/http-answer.ts";
 import type { RequestHead } from "./http/request-head.ts";
 
 /** Reasons as the original programs spell them. */

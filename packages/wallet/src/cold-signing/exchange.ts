@@ -1,12 +1,12 @@
 /** Exchange with the other wallet of a cold-signing pair: outputs in one direction, key images in the other. */
 import { randomBytes } from "node:crypto";
 import { BadBytes, concatBytes, decode, encode, equalBytes, keyInputs, toHex } from "@anulo/protocol";
-import type { ScannedTransaction, SpentStatus } from "../changes.ts";
+import type { SpentStatus } from "../changes.ts";
 import { checked } from "../daemon.ts";
 import { fetchTransactions } from "../proofs/transactions.ts";
 import { WalletRefusal } from "../refusal.ts";
 import { publicAmountOut } from "../scan/scan-transaction.ts";
-import type { OwnedOutput } from "../state.ts";
+import type { OwnedOutput, ScannedTransaction } from "../state.ts";
 import { workThreads } from "../threads/work-threads.ts";
 import { mapPatiently } from "../turns.ts";
 import { isUnspent } from "../unlock.ts";

@@ -25,13 +25,14 @@ import { absurdFee, type SeenChain } from "../transfer/fee-limits.ts";
 import type { ConstructionData, DestinationValue, PendingTransaction } from "../transfer/metadata.ts";
 import {
   type Destination,
+  type Receiver,
   RING_SIZE,
   type Ring,
   type RingedTransaction,
   type SignedTransaction,
 } from "../transfer/stages.ts";
 import { signTransaction } from "../transfer/transfers.ts";
-import { isSameReceiver, type Receiver } from "../transfer/tx-keys.ts";
+import { isSameReceiver } from "../transfer/tx-keys.ts";
 import { UNKNOWN_TX_KEY } from "../transfer/unknown-tx-key.ts";
 import type { Wallet } from "../wallet.ts";
 import { importOutputs } from "./exchange.ts";

@@ -1,9 +1,8 @@
 /** What a background wallet is given of the wallet it belongs to, and what is taken back from it. Pure. */
 import { isDeepStrictEqual } from "node:util";
-import type { ScannedTransaction } from "../changes.ts";
 import { createAccount } from "../ledger.ts";
 import type { FoundInBackground } from "../scan/background.ts";
-import type { OutgoingPayment, ScanSettings, WalletState } from "../state.ts";
+import type { OutgoingPayment, ScannedTransaction, ScanSettings, WalletState } from "../state.ts";
 
 /**
  * The state without what its owner alone knows: transaction keys, destinations, notes, labels, what is frozen.

@@ -1,4 +1,4 @@
-import { generateKeyDerivation, scAdd } from "@anulo/crypto";
+import { generateKeyDerivation, publicKeyOf, scAdd } from "@anulo/crypto";
 import { oneTimeSecret } from "../scan/scan-transaction.ts";
 import type { OwnedOutput, WalletKeys } from "../state.ts";
 import type { MultisigAccount } from "./key-exchange.ts";
@@ -14,6 +14,11 @@ export function accountOfKeys(keys: WalletKeys): MultisigAccount | undefined {
 export function keysOfAccount(account: MultisigAccount): WalletKeys {
   const { baseSecret, commonSecret, spendPublic, viewPublic, ...multisig } = account;
   return { spendSecret: baseSecret, viewSecret: commonSecret, spendPublic, viewPublic, multisig };
+}
+
+/** The own base key, by which others know this signer (32 bytes). */
+export function signerKeyOf({ baseSecret }: MultisigAccount): Uint8Array {
+  return publicKeyOf(baseSecret);
 }
 
 /** The keys for scanning: in a multisig wallet without the spend secret, since no signer alone can make key images. */

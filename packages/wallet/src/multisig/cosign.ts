@@ -7,7 +7,7 @@ import type { PendingTransaction, SigningAttempt } from "../transfer/metadata.ts
 import type { Wallet } from "../wallet.ts";
 import { SigningRefused, takeOwnNonces } from "./attempts.ts";
 import type { MultisigAccount } from "./key-exchange.ts";
-import { withAttempt } from "./propose.ts";
+import { withAttempt } from "./proposal.ts";
 import { type ReconstructedInput, reconstruct } from "./reconstruct.ts";
 import type { MultisigSet } from "./tx-set.ts";
 

@@ -1,26 +1,5 @@
-/** Builds a transaction for several signers, and signs it for the first of them. Source: multisig_tx_builder_ringct.cpp. */
-import { randomBytes } from "node:crypto";
-import {
-  commit,
-  commitmentImage,
-  commitmentMask,
-  encodeAmount,
-  proveBulletproofPlus,
-  randomScalar,
-  scSub,
-} from "@anulo/crypto";
-import {
-  type Clsag,
-  equalBytes,
-  ringCtMessage,
-  type Transaction,
-  toHex,
-  transactionHash,
-  transactionWeight,
-  writeTransaction,
-} from "@anulo/protocol";
-import { WalletRefusal } from "../refusal.ts";
-import type { SignerInfo, WalletKeys } from "../state.ts";
+/** A transaction for several signers, built in a worker thread and told as a value to pass on to the next signer. */
+import { equalBytes, toHex } from "@anulo/protocol";
 import { workThreads } from "../threads/work-threads.ts";
 import {
   destinationValue,
@@ -28,149 +7,16 @@ import {
   pendingOf,
   type SigningAttempt,
 } from "../transfer/metadata.ts";
-import { extraOf, nobody, outputsOf } from "../transfer/outputs.ts";
-import { shuffled } from "../transfer/random.ts";
-import { type Input, prefixOf, pseudoMasks, sortedInputs } from "../transfer/sign.ts";
-import type { RingedTransaction, SignedTransaction } from "../transfer/stages.ts";
-import { type OutputPlan, outputKeys, type Receiver, txPublicKeys } from "../transfer/tx-keys.ts";
+import type { Receiver, RingedTransaction, SignedTransaction } from "../transfer/stages.ts";
+import type { OutputPlan } from "../transfer/tx-keys.ts";
 import type { Wallet } from "../wallet.ts";
-import { accountOfKeys } from "./account-keys.ts";
-import { ignoreSets, type ProposedInput, proposeAttempt, SigningRefused } from "./attempts.ts";
-import type { MultisigAccount } from "./key-exchange.ts";
-import { signerKeyOf } from "./shared-info.ts";
-import { txSecretsOf } from "./tx-secrets.ts";
 
 export interface Proposal {
   readonly signed: SignedTransaction;
   readonly pending: PendingTransaction;
 }
 
-/** Everything but the responses of the real members. */
-function build(ringed: RingedTransaction, { keys: walletKeys, change }: Proposer) {
-  const random = randomBytes;
-  const dummy = nobody(random);
-  const outputs = shuffled(outputsOf(ringed, { change, dummy }), random);
-  const inputs = sortedInputs(ringed);
-  const entropy = randomScalar(random);
-  const secrets = txSecretsOf(
-    outputs,
-    entropy,
-    inputs.map(({ output }) => output.keyImage!),
-  );
-  const publicKeys = txPublicKeys(outputs, secrets);
-  const context = { secrets, publicKeys, viewSecret: walletKeys.viewSecret };
-  const keys = outputs.map((output, i) => outputKeys(output, i, context));
-  const prefix = prefixOf(ringed, inputs, {
-    keys,
-    extra: extraOf(ringed, outputs, { change, secrets, publicKeys }),
-  });
-  const masks = keys.map(({ amountKey }) => commitmentMask(amountKey));
-  const amounts = outputs.map(({ amount }) => amount);
-  const { proof, commitments } = proveBulletproofPlus(amounts, masks, random);
-  const inputMasks = pseudoMasks(inputs.length, masks, random);
-  const base = {
-    type: 6 as const,
-    fee: ringed.fee,
-    outputCommitments: commitments,
-    pseudoOuts: inputs.map(({ output }, i) => commit(inputMasks[i]!, output.amount)),
-    ecdhInfo: keys.map(({ amountKey }, i) => ({ amount: encodeAmount(amounts[i]!, amountKey) })),
-  };
-  const unsigned = {
-    rangeSigs: [],
-    bulletproofs: [],
-    bulletproofsPlus: [proof],
-    mgs: [],
-    clsags: [] as Clsag[],
-  };
-  const message = ringCtMessage({ prefix, signatures: [], ringct: { ...base, prunable: unsigned } });
-  const proposed = inputs.map((input, i) =>
-    frameOf(input, {
-      message,
-      pseudoOut: base.pseudoOuts[i]!,
-      secretMask: scSub(input.output.mask, inputMasks[i]!),
-    }),
-  );
-  // Whoever knows them knows which members of the rings are spent, and all amounts.
-  for (const secret of [...masks, ...inputMasks, ...keys.map(({ amountKey }) => amountKey)]) secret.fill(0);
-  unsigned.clsags.push(...proposed.map(({ frame }) => frame.proof));
-  const transaction: Transaction = { prefix, signatures: [], ringct: { ...base, prunable: unsigned } };
-  return { transaction, inputs, outputs, secrets, entropy, proposed };
-}
-
-/** One input with decoys' responses chosen, as all signers will have it. */
-function frameOf(
-  { output, ring }: Input,
-  { message, pseudoOut, secretMask }: { message: Uint8Array; pseudoOut: Uint8Array; secretMask: Uint8Array },
-): ProposedInput {
-  const { members, realIndex } = ring;
-  const s = members.map((_, i) => (i === realIndex ? new Uint8Array(32) : randomScalar()));
-  const proof = { s, c1: new Uint8Array(32), D: commitmentImage(output.oneTimeKey, secretMask) };
-  const frame = { message, ring: members, pseudoOut, keyImage: output.keyImage!, proof, realIndex };
-  return { frame, output, secretMask };
-}
-
-/** Who proposes, in a multisig wallet. */
-export interface Proposer {
-  readonly keys: WalletKeys;
-  readonly change: Receiver;
-  /** What the other signers exported, by hex one-time key of the inputs. */
-  readonly infos: ReadonlyMap<string, readonly SignerInfo[]>;
-}
-
-/** An attempt for every group of signers whose nonces are known. Throws `WalletRefusal`. */
-function attemptsOf(
-  proposed: readonly ProposedInput[],
-  account: MultisigAccount,
-  told: Proposer["infos"],
-): SigningAttempt[] {
-  const infos = proposed.map(({ output }) => told.get(toHex(output.oneTimeKey)) ?? []);
-  const own = signerKeyOf(account);
-  const others = infos[0]!.map(({ signer }) => signer).filter((signer) => !equalBytes(signer, own));
-  if (others.length + 1 < account.threshold)
-    throw new WalletRefusal("UNKNOWN_ERROR", "multisig data from other participants is needed first");
-  const used = new Set<string>();
-  try {
-    return ignoreSets(others, account.threshold).map((ignored) =>
-      proposeAttempt(proposed, { account, infos }, { ignored, used }),
-    );
-  } catch (error) {
-    if (error instanceof SigningRefused) throw new WalletRefusal("UNKNOWN_ERROR", error.message);
-    throw error;
-  }
-}
-
-/** What a proposal is made of, before the indices of its inputs in the wallet are filled in. */
-export interface Proposed {
-  readonly signed: SignedTransaction;
-  readonly outputs: readonly OutputPlan[];
-  readonly entropy: Uint8Array;
-  readonly attempts: SigningAttempt[];
-}
-
-/** A transaction as the first signer passes it on; with a threshold of one it is finished. Throws `WalletRefusal`. */
-export function buildProposal(ringed: RingedTransaction, proposer: Proposer): Proposed {
-  const account = accountOfKeys(proposer.keys);
-  if (account === undefined) throw new Error("a wallet of one signer proposes nothing");
-  const { inputs, outputs, secrets, entropy, proposed, ...built } = build(ringed, proposer);
-  const attempts = attemptsOf(proposed, account, proposer.infos);
-  for (const { secretMask } of proposed) secretMask.fill(0);
-  const transaction =
-    account.threshold === 1 ? withAttempt(built.transaction, proposed, attempts[0]!) : built.transaction;
-  const blob = writeTransaction(transaction);
-  const signed: SignedTransaction = {
-    ...ringed,
-    inputs: inputs.map(({ output }) => output),
-    rings: inputs.map(({ ring }) => ring),
-    transaction,
-    blob,
-    txHash: transactionHash(transaction),
-    weight: transactionWeight(transaction, blob.length),
-    txKeys: [secrets.main, ...secrets.additional],
-  };
-  return { signed, outputs, entropy, attempts };
-}
-
-/** The same, built in a worker thread, as a value to pass on to the next signer. Throws `WalletRefusal`. */
+/** The transaction and what the next signer needs of it. Throws `WalletRefusal`. */
 export async function proposeTransaction(
   ringed: RingedTransaction,
   { wallet, change }: { readonly wallet: Wallet; readonly change: Receiver },
@@ -189,22 +35,6 @@ export async function proposeTransaction(
     wallet.state.outputs.findIndex((known) => equalBytes(known.oneTimeKey, oneTimeKey));
   const pending = pendingOf(signed, { change, indexOf });
   return { signed, pending: withSigners(pending, made) };
-}
-
-/** The finished transaction: each real member's response and the first challenge of an attempt. */
-export function withAttempt(
-  transaction: Transaction,
-  inputs: readonly { readonly frame: { readonly realIndex: number } }[],
-  { c1, s }: SigningAttempt,
-): Transaction {
-  const { ringct } = transaction;
-  if (ringct === undefined || ringct.type === 0 || ringct.prunable === undefined) return transaction;
-  const clsags = ringct.prunable.clsags.map((proof, i) => ({
-    D: proof.D,
-    c1: c1[i]!,
-    s: proof.s.with(inputs[i]!.frame.realIndex, s[i]!),
-  }));
-  return { ...transaction, ringct: { ...ringct, prunable: { ...ringct.prunable, clsags } } };
 }
 
 /** What only sets for several signers have: outputs in their final order, and key images beside the sources. */

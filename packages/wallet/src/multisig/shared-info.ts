@@ -24,7 +24,7 @@ import type { OwnedOutput, SignerInfo } from "../state.ts";
 import { workThreads } from "../threads/work-threads.ts";
 import { mapPatiently } from "../turns.ts";
 import type { Wallet } from "../wallet.ts";
-import { ownOneTimeSecret } from "./account-keys.ts";
+import { ownOneTimeSecret, signerKeyOf } from "./account-keys.ts";
 import { choose, type MultisigAccount } from "./key-exchange.ts";
 
 const MAGIC = magicOf("Monero multisig export", 1);
@@ -40,11 +40,6 @@ export const signerInfos: Codec<SignerInfo[]> = list(signerInfo);
 
 function refusal(message: string): WalletRefusal {
   return new WalletRefusal("UNKNOWN_ERROR", `Error calling import_multisig: ${message}`);
-}
-
-/** The own base key, by which others know this signer (32 bytes). */
-export function signerKeyOf({ baseSecret }: MultisigAccount): Uint8Array {
-  return publicKeyOf(baseSecret);
 }
 
 /** Nonces for one attempt by each group of signers this one is in. */

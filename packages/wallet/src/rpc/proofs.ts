@@ -14,7 +14,8 @@ import { wallet as declared, implementFor } from "@anulo/rpc";
 import { resolveAddress } from "../open-alias.ts";
 import { type SigningKey, signMessage, verifyMessage } from "../proofs/message.ts";
 import { checkPaymentProof, checkTxKeys, proveReceived, proveSent } from "../proofs/payment-proof.ts";
-import { chooseReserve, parseReserveProof, proveReserve } from "../proofs/reserve-proof.ts";
+import { chooseReserve, proveReserve } from "../proofs/prove-reserve.ts";
+import { parseReserveProof } from "../proofs/reserve-proof.ts";
 import {
   checkSpendHeader,
   checkSpendProof,

@@ -11,7 +11,7 @@ import {
 } from "@anulo/protocol";
 import { wallet as declared, implementFor, type ParamsOf } from "@anulo/rpc";
 import { unsignedSetOf } from "../cold-signing/handover.ts";
-import { signerKeyOf } from "../multisig/shared-info.ts";
+import { signerKeyOf } from "../multisig/account-keys.ts";
 import { resolveAddress, resolveAddresses } from "../open-alias.ts";
 import { WalletRefusal } from "../refusal.ts";
 import type { WalletContext } from "../service.ts";

@@ -1,8 +1,9 @@
 /** Writes what the scanner found into the ledger, and takes it back when the chain is reorganised. */
 import { equalBytes, toHex } from "@anulo/protocol";
-import type { ScannedOutput, ScannedTransaction, WalletChange } from "../changes.ts";
+import type { WalletChange } from "../changes.ts";
 import type { Ledger } from "../ledger.ts";
 import { keepWhere } from "../lists.ts";
+import type { ScannedOutput, ScannedTransaction } from "../state.ts";
 import {
   type OutgoingPayment,
   type OwnedOutput,

@@ -1,7 +1,7 @@
 /** Key images of outputs that were found without the spend secret. Runs in a thread. */
 import { derivationScalarBatch } from "@anulo/crypto";
 import { toHex } from "@anulo/protocol";
-import type { ScannedOutput, ScannedTransaction } from "../changes.ts";
+import type { ScannedOutput, ScannedTransaction } from "../state.ts";
 import { makeKeyImages, type SpendKeys } from "./find-outputs.ts";
 import { derive } from "./sift.ts";
 

@@ -3,8 +3,7 @@
  * found, with the key images of its inputs, so that its spends are recognised once the secret is back without a question
  * to the node, which would learn whose they are. Source: wallet2.cpp `process_background_cache`.
  */
-import type { ScannedTransaction } from "../changes.ts";
-import type { BackgroundScan, WalletState } from "../state.ts";
+import type { BackgroundScan, ScannedTransaction, WalletState } from "../state.ts";
 import { workThreads } from "../threads/work-threads.ts";
 import type { Wallet } from "../wallet.ts";
 import type { SpendKeys } from "./find-outputs.ts";

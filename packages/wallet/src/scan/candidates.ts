@@ -1,6 +1,6 @@
 /** Turns transactions into what the wallet keeps of them. */
 import { type ExtraField, encryptedPaymentId, longPaymentId, type Transaction, toHex } from "@anulo/protocol";
-import type { ScannedOutput, ScannedTransaction } from "../changes.ts";
+import type { ScannedOutput, ScannedTransaction } from "../state.ts";
 import { type Candidate, type Finder, findOutputs } from "./find-outputs.ts";
 import { type RawTransaction, sizeOf, transactionOf } from "./raw-transaction.ts";
 import { cryptPaymentId, publicAmountOut } from "./scan-transaction.ts";

@@ -13,8 +13,7 @@ import {
   subaddressSecretKey,
 } from "@anulo/crypto";
 import { equalBytes, type RingCt, type Transaction, toHex } from "@anulo/protocol";
-import type { ScannedOutput } from "../changes.ts";
-import type { SubaddressIndex } from "../state.ts";
+import type { ScannedOutput, SubaddressIndex } from "../state.ts";
 import type { RawTransaction } from "./raw-transaction.ts";
 import { PUBLIC_MASK, type ScanKeys } from "./scan-transaction.ts";
 import { packedKeys, type Sifted, targetOf } from "./sift.ts";

@@ -1,8 +1,8 @@
 /** What the wallet and its scan worker tell each other; all of it survives structured cloning. */
-import type { ScannedTransaction, WalletChange } from "../changes.ts";
+import type { WalletChange } from "../changes.ts";
 import type { DaemonAddress } from "../daemon.ts";
 import type { RefusalKind } from "../refusal.ts";
-import type { NetworkName, SubaddressIndex } from "../state.ts";
+import type { NetworkName, ScannedTransaction, SubaddressIndex } from "../state.ts";
 import type { PackedTransactions, RawTransaction } from "./raw-transaction.ts";
 import type { ScanKeys } from "./scan-transaction.ts";
 import type { Sifted } from "./sift.ts";

@@ -1,10 +1,9 @@
 /** The wallet's side of the scan worker: one thread for one open wallet. */
 import { Worker } from "node:worker_threads";
-import type { ScannedTransaction } from "../changes.ts";
 import type { DaemonAddress } from "../daemon.ts";
 import { decodeChange } from "../file/store.ts";
 import { type RefusalKind, WalletRefusal } from "../refusal.ts";
-import type { SubaddressIndex } from "../state.ts";
+import type { ScannedTransaction, SubaddressIndex } from "../state.ts";
 import { workThreads } from "../threads/work-threads.ts";
 import type {
   BlocksChange,

@@ -1,7 +1,6 @@
 /** Outputs whose spending cannot be recognised, by the places at which a ring would name them. */
 import type { Transaction } from "@anulo/protocol";
-import type { ScannedOutput } from "../changes.ts";
-import type { OwnedOutput } from "../state.ts";
+import type { OwnedOutput, ScannedOutput } from "../state.ts";
 
 /** Global indices by amount, which is 0 for RingCT. */
 export type WatchedOutputs = Map<bigint, Set<bigint>>;

@@ -1,7 +1,6 @@
 /** Every job done off the event loop, declared once: what it is given, what it gives, which bytes are wiped after it. */
 import { randomBytes } from "node:crypto";
 import { areInMainSubgroup, type ClsagFrame, cnSlowHash, verifyClsag } from "@anulo/crypto";
-import type { ScannedTransaction } from "../changes.ts";
 import { checkKeyImage, type SignedKeyImage, signKeyImage } from "../cold-signing/key-images.ts";
 import { accountOfKeys } from "../multisig/account-keys.ts";
 import { addToAttempt } from "../multisig/attempts.ts";
@@ -13,7 +12,7 @@ import {
   startKeyExchange,
 } from "../multisig/key-exchange.ts";
 import { BadKeyExchangeMessage } from "../multisig/key-exchange-message.ts";
-import { buildProposal, type Proposer } from "../multisig/propose.ts";
+import { buildProposal, type Proposer } from "../multisig/proposal.ts";
 import { type Checking, checkEntries, type EntryToCheck } from "../proofs/check-reserve.ts";
 import { type Proving, proveOutputs } from "../proofs/reserve-proof.ts";
 import { WalletRefusal } from "../refusal.ts";
@@ -21,11 +20,11 @@ import { withKeyImages } from "../scan/background-images.ts";
 import type { SpendKeys } from "../scan/find-outputs.ts";
 import { type PackedTransactions, transactionOf, unpackTransactions } from "../scan/raw-transaction.ts";
 import { sift, withKeys } from "../scan/sift.ts";
-import type { OwnedOutput, WalletKeys } from "../state.ts";
+import type { OwnedOutput, ScannedTransaction, WalletKeys } from "../state.ts";
 import { matchingTags } from "../tag-pattern.ts";
 import type { SigningAttempt } from "../transfer/metadata.ts";
-import { type Signer, sign } from "../transfer/sign.ts";
-import type { RingedTransaction } from "../transfer/stages.ts";
+import { sign } from "../transfer/sign.ts";
+import type { RingedTransaction, Signer } from "../transfer/stages.ts";
 
 type Secrets = readonly (Uint8Array | undefined)[];
 

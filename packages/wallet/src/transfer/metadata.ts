@@ -25,8 +25,7 @@ import {
 } from "@anulo/protocol";
 import type { OwnedOutput } from "../state.ts";
 import { outputsOf } from "./outputs.ts";
-import type { Destination, Ring, SignedTransaction } from "./stages.ts";
-import type { Receiver } from "./tx-keys.ts";
+import type { Destination, Receiver, Ring, SignedTransaction } from "./stages.ts";
 
 /** Eight bytes, lowest first. */
 export const uint64: Codec<bigint> = {

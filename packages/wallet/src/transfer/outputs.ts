@@ -3,14 +3,13 @@ import type { RandomSource } from "@anulo/crypto";
 import { type ExtraField, paymentIdNonce, writeExtra } from "@anulo/protocol";
 import { createKeys } from "../keys/wallet-keys.ts";
 import { WalletRefusal } from "../refusal.ts";
-import type { PlannedTransaction, RingedTransaction } from "./stages.ts";
+import type { PlannedTransaction, Receiver, RingedTransaction } from "./stages.ts";
 import {
   cryptPaymentId,
   isSameReceiver,
   needsAdditionalKeys,
   type OutputPlan,
   paymentIdReceiver,
-  type Receiver,
   type TxPublicKeys,
   type TxSecrets,
 } from "./tx-keys.ts";

@@ -18,6 +18,7 @@ import { planPayment } from "./plan-payment.ts";
 import { planSweep } from "./plan-sweep.ts";
 import { randomIndex } from "./random.ts";
 import { createRings, type OutputSource, type RingMemory } from "./rings.ts";
+import type { Receiver } from "./stages.ts";
 import {
   type Destination,
   type FeeRate,
@@ -26,7 +27,6 @@ import {
   type Ring,
   type RingedTransaction,
 } from "./stages.ts";
-import type { Receiver } from "./tx-keys.ts";
 import { weightOf } from "./weigh.ts";
 
 /** What preparing needs besides the wallet. `feeRate` is for the priority asked for. */

@@ -13,7 +13,7 @@ import {
   spendableOutputCount,
 } from "./decoys.ts";
 import { agreesWith, type OutputCounts } from "./output-counts.ts";
-import { RING_SIZE, type Ring, type RingMember } from "./stages.ts";
+import { listedAmount, RING_SIZE, type Ring, type RingMember } from "./stages.ts";
 
 /** One and a half rings; for RingCT as many more as there may be young coinbase outputs, which are locked for longer. */
 const VISIBLE_CANDIDATES = Math.floor(RING_SIZE * 1.5 + 1);
@@ -60,8 +60,6 @@ export type RingRequest = {
 type Candidates = { readonly input: OwnedOutput; readonly indices: readonly number[] };
 
 const realIndexOf = (input: OwnedOutput): number => Number(input.globalIndex);
-/** The amount by which the chain lists an output. */
-export const listedAmount = ({ rct, amount }: OwnedOutput): bigint => (rct ? 0n : amount);
 
 type Answers = (amount: bigint, globalIndex: number) => NodeOutput | undefined;
 

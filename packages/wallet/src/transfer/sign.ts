@@ -25,22 +25,17 @@ import {
   writeTransaction,
 } from "@anulo/protocol";
 import { oneTimeSecret } from "../scan/scan-transaction.ts";
-import type { OwnedOutput, WalletKeys } from "../state.ts";
 import { extraOf, nobody, outputsOf } from "./outputs.ts";
 import { shuffled } from "./random.ts";
-import { listedAmount } from "./rings.ts";
-import type { Ring, RingedTransaction, SignedTransaction } from "./stages.ts";
-import { createTxSecrets, type OutputKeys, outputKeys, type Receiver, txPublicKeys } from "./tx-keys.ts";
+import {
+  type Input,
+  listedAmount,
+  type RingedTransaction,
+  type SignedTransaction,
+  type Signer,
+} from "./stages.ts";
+import { createTxSecrets, type OutputKeys, outputKeys, txPublicKeys } from "./tx-keys.ts";
 import { withRingSignatures } from "./visible.ts";
-
-/** Who signs. `change`: address 0 of the paying account. */
-export type Signer = {
-  readonly keys: WalletKeys;
-  readonly change: Receiver;
-  readonly random: RandomSource;
-};
-
-export type Input = { readonly output: OwnedOutput; readonly ring: Ring };
 
 /** Inputs descend by key image. Source: blockchain.cpp, hard fork 7. */
 export function sortedInputs({ inputs, rings }: RingedTransaction): Input[] {

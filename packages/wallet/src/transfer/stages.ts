@@ -2,8 +2,9 @@
  * A transfer is a value that goes through stages: planned (what is spent and paid), ringed (with decoys from the
  * node), signed (bytes to relay). Each stage is plain data, so it can wait, travel or be inspected.
  */
+import type { RandomSource } from "@anulo/crypto";
 import type { Transaction } from "@anulo/protocol";
-import type { OwnedOutput } from "../state.ts";
+import type { OwnedOutput, WalletKeys } from "../state.ts";
 
 /** Members of every ring, the real output included. Source: blockchain.cpp, hard fork 15 on. */
 export const RING_SIZE = 16;
@@ -15,13 +16,17 @@ export type FeeRate = {
   readonly quantizationMask: bigint;
 };
 
-/** Someone who is paid. Keys are 32 bytes. */
-export type Destination = {
-  /** The text the caller gave. */
-  readonly address: string;
+/** Public keys (32 bytes each) that money goes to. */
+export type Receiver = {
   readonly spendPublic: Uint8Array;
   readonly viewPublic: Uint8Array;
   readonly isSubaddress: boolean;
+};
+
+/** Someone who is paid. */
+export type Destination = Receiver & {
+  /** The text the caller gave. */
+  readonly address: string;
   /** 8 bytes of an integrated address. */
   readonly paymentId: Uint8Array | undefined;
   /** Atomic units. */
@@ -49,6 +54,19 @@ export type RingMember = {
 
 /** Members ascend by global index; `realIndex` is the place of the output that is spent. */
 export type Ring = { readonly members: readonly RingMember[]; readonly realIndex: number };
+
+/** An output to spend, and what hides it. */
+export type Input = { readonly output: OwnedOutput; readonly ring: Ring };
+
+/** The amount by which the chain lists an output: 0 for RingCT. */
+export const listedAmount = ({ rct, amount }: OwnedOutput): bigint => (rct ? 0n : amount);
+
+/** Who signs. `change`: address 0 of the paying account. */
+export type Signer = {
+  readonly keys: WalletKeys;
+  readonly change: Receiver;
+  readonly random: RandomSource;
+};
 
 /** `rings[i]` hides `inputs[i]`. */
 export type RingedTransaction = PlannedTransaction & {

@@ -23,10 +23,8 @@ import {
 import { adjustPriority } from "./priority.ts";
 import { inBulk } from "./random.ts";
 import type { RingMemory } from "./rings.ts";
-import type { Signer } from "./sign.ts";
-import type { RingedTransaction, SignedTransaction } from "./stages.ts";
+import type { Receiver, RingedTransaction, SignedTransaction, Signer } from "./stages.ts";
 import { submitEach } from "./submit.ts";
-import type { Receiver } from "./tx-keys.ts";
 
 const random: RandomSource = randomBytes;
 

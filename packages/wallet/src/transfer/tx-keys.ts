@@ -11,14 +11,12 @@ import {
   scalarMult,
 } from "@anulo/crypto";
 import { equalBytes } from "@anulo/protocol";
-import type { Destination } from "./stages.ts";
+import type { Receiver } from "./stages.ts";
 
 /** Domain byte of payment id encryption. Source: cryptonote_config.h HASH_KEY_ENCRYPTED_PAYMENT_ID. */
 const ENCRYPTED_PAYMENT_ID_DOMAIN = Uint8Array.of(0x8d);
 
-/** Public keys (32 bytes each) that money goes to. */
-export type Receiver = Pick<Destination, "spendPublic" | "viewPublic" | "isSubaddress">;
-type AddressKeys = Pick<Destination, "spendPublic" | "viewPublic">;
+type AddressKeys = Pick<Receiver, "spendPublic" | "viewPublic">;
 /** An output to be made. `amount` in atomic units; `isChange`: it comes back to the sender. */
 export type OutputPlan = Receiver & { readonly amount: bigint; readonly isChange: boolean };
 

@@ -11,9 +11,8 @@ import {
   transactionPrefixHash,
 } from "@anulo/protocol";
 import { oneTimeSecret } from "../scan/scan-transaction.ts";
-import type { Input, Signer } from "./sign.ts";
-import type { PlannedTransaction } from "./stages.ts";
-import { isSameReceiver, type OutputPlan, type Receiver } from "./tx-keys.ts";
+import type { Input, PlannedTransaction, Receiver, Signer } from "./stages.ts";
+import { isSameReceiver, type OutputPlan } from "./tx-keys.ts";
 
 /** Parts of the change not above this many atomic units go to the fee. Source: cryptonote_config.h DEFAULT_DUST_THRESHOLD. */
 const DUST_THRESHOLD = 2_000_000_000n;

@@ -6,9 +6,9 @@ import {
   transactionWeight,
 } from "@anulo/protocol";
 import { blankExtra, outputsOf } from "./outputs.ts";
-import { listedAmount } from "./rings.ts";
-import { RING_SIZE, type RingedTransaction } from "./stages.ts";
-import type { OutputPlan, Receiver } from "./tx-keys.ts";
+import type { Receiver } from "./stages.ts";
+import { listedAmount, RING_SIZE, type RingedTransaction } from "./stages.ts";
+import type { OutputPlan } from "./tx-keys.ts";
 
 const blank = (): Uint8Array => new Uint8Array(32);
 const blanks = (count: number): Uint8Array[] => Array.from({ length: count }, blank);

@@ -1,21 +1,11 @@
 import type { Socket } from "node:net";
 import { type MaybePromise, TimeSlice, whenReady } from "@anulo/limits";
-import type { Caller, ResponseHold } from "../caller-share.ts";
+import type { Caller } from "../caller-share.ts";
 import type { Limits } from "../limits.ts";
 import { BadFraming, type BodyReader, createBodyReader } from "./body-reader.ts";
+import type { HttpAnswer } from "./http-answer.ts";
 import { Outgoing } from "./outgoing.ts";
 import { parseRequestHead, type RequestHead } from "./request-head.ts";
-
-/** What goes back: the head with its empty line as a byte string, and the body. */
-export type HttpAnswer = {
-  readonly head: string;
-  /** A byte string or bytes. */
-  readonly body: string | Buffer;
-  /** Nothing follows this answer on its connection. */
-  readonly closes: boolean;
-  /** The memory the body takes; shrinks as bytes leave. */
-  readonly hold?: ResponseHold | undefined;
-};
 
 /** The bounds one connection keeps. */
 export type ConnectionLimits = Pick<

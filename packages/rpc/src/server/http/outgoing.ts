@@ -1,5 +1,5 @@
 import type { Socket } from "node:net";
-import type { HttpAnswer } from "./connection.ts";
+import type { HttpAnswer } from "./http-answer.ts";
 
 /** Bodies up to this size are sent with their head in one piece. */
 const SMALL_BODY = 64 * 1024;

@@ -1,0 +1,70 @@
+/** Chooses what a proof of funds is about, and makes it, many outputs in threads. Source: wallet2.cpp `get_reserve_proof`. */
+import { randomBytes } from "node:crypto";
+import type { OwnedOutput, SubaddressIndex } from "../state.ts";
+import { workThreads } from "../threads/work-threads.ts";
+import { inBulk } from "../transfer/random.ts";
+import { mapPatiently } from "../turns.ts";
+import {
+  formatReserveProof,
+  type ProvingKeys,
+  prefixHashOf,
+  proveOutputs,
+  proveSpendKey,
+} from "./reserve-proof.ts";
+
+/** So few outputs are proven in less time than it takes to hand them to a thread. */
+const FEW = 16;
+
+/** The primary address is always among them: it names the wallet. */
+function addressesOf(outputs: readonly OwnedOutput[]): SubaddressIndex[] {
+  const primary = { major: 0, minor: 0 };
+  const indices = [primary, ...outputs.map(({ subaddress }) => subaddress)];
+  return [...new Map(indices.map((index) => [`${index.major}/${index.minor}`, index])).values()];
+}
+
+/** Proof text for outputs with known key images. */
+export async function proveReserve(
+  outputs: readonly OwnedOutput[],
+  { keys, message }: { keys: ProvingKeys; message: Uint8Array },
+): Promise<string> {
+  const images = outputs.map(({ keyImage }) => ({ keyImage: keyImage! }));
+  const proving = { keys, prefixHash: prefixHashOf(message, keys, images) };
+  const addresses = addressesOf(outputs);
+  const random = inBulk(randomBytes, 32 * (2 * Math.min(outputs.length, FEW) + addresses.length));
+  const entries =
+    outputs.length <= FEW
+      ? proveOutputs(outputs, proving, random)
+      : await workThreads.map("proveReserve", outputs, proving);
+  const spendKeys = await mapPatiently(addresses, (index) => proveSpendKey(index, proving, random));
+  return formatReserveProof({ entries, spendKeys });
+}
+
+/** The fewest of the greatest outputs that reach an amount (atomic units), none greater than needed. */
+export function chooseReserve(outputs: readonly OwnedOutput[], amount: bigint): OwnedOutput[] {
+  let enough: OwnedOutput | undefined;
+  /** Of those seen so far, from the greatest down, and their sum. */
+  const chosen: OwnedOutput[] = [];
+  let total = 0n;
+  for (const output of outputs) {
+    if (output.amount >= amount) {
+      if (enough === undefined || output.amount <= enough.amount) enough = output;
+      continue;
+    }
+    if (total >= amount && output.amount <= chosen.at(-1)!.amount) continue;
+    chosen.splice(placeOf(output, chosen), 0, output);
+    total += output.amount;
+    while (total - chosen.at(-1)!.amount >= amount) total -= chosen.pop()!.amount;
+  }
+  return enough === undefined ? chosen : [enough];
+}
+
+/** Behind all that are as great. */
+function placeOf({ amount }: OwnedOutput, descending: readonly OwnedOutput[]): number {
+  let low = 0;
+  for (let high = descending.length; low < high; ) {
+    const middle = (low + high) >> 1;
+    if (descending[middle]!.amount >= amount) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
