@@ -58,7 +58,7 @@ const refusals: { readonly [title: string]: { readonly args: readonly string[]; 
   },
   "half a hidden service": {
     args: ["node", "--regtest", "--tx-proxy=tor,127.0.0.1"],
-    says: /--tx-proxy: not an address and port: 127.0.0.1/,
+    says: /--tx-proxy: not a SOCKS proxy/,
   },
   "a ban list that is not there": {
     args: ["node", "--regtest", `--ban-list=${join(scratch, "none")}`],
