@@ -90,6 +90,8 @@ function parse(file) {
     } else if (ts.isCallExpression(node) && node.expression.kind === ts.SyntaxKind.ImportKeyword) {
       const [target] = node.arguments;
       if (target && ts.isStringLiteralLike(target)) imports.push(target.text);
+    } else if (ts.isImportTypeNode(node) && ts.isLiteralTypeNode(node.argument)) {
+      imports.push(node.argument.literal.text);
     } else if (ts.isIdentifier(node) && isFreeName(node)) globals.add(node.text);
     ts.forEachChild(node, visit);
   };

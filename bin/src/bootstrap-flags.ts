@@ -12,7 +12,7 @@ export const bootstrapFlags = {
   "bootstrap-daemon-login": { kind: "text", value: "USER:PASSWORD", help: "its HTTP digest login" },
   "bootstrap-daemon-proxy": {
     kind: "text",
-    value: "ADDRESS:PORT",
+    value: "[socks5://[USER:PASSWORD@]]ADDRESS:PORT",
     help: "SOCKS proxy to reach it through; --proxy goes before it",
   },
 } as const satisfies FlagTable;

@@ -42,7 +42,7 @@ export const daemonFlags = {
   },
   proxy: {
     kind: "text",
-    value: "[socks5://[USER:PASSWORD@]][ADDRESS:]PORT",
+    value: "[socks5://[USER:PASSWORD@]]ADDRESS:PORT",
     help: "SOCKS proxy to reach the node through",
   },
   "trusted-daemon": { kind: "switch", help: "the node is ours (so on this machine)" },

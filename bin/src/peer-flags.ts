@@ -53,7 +53,7 @@ export const peerFlags = {
   "tx-proxy": {
     kind: "each",
     value: "tor|i2p,[socks5://[USER:PASSWORD@]]ADDRESS:PORT[,N][,disable_noise]",
-    help: "SOCKS proxy for own transactions",
+    help: "SOCKS proxy for own transactions; a comma in its login is written %2C",
   },
   "anonymous-inbound": {
     kind: "each",
@@ -165,7 +165,6 @@ interface PeerSurroundings {
   readonly restrictedPort: number | undefined;
 }
 
-/** What the flags say about peers. Throws BadUsage. */
 /** Its text is not told: it may hold a password. */
 function proxyOf(text: string): SocksProxy {
   const proxy = parseSocksProxy(text);
@@ -173,6 +172,7 @@ function proxyOf(text: string): SocksProxy {
   return proxy;
 }
 
+/** What the flags say about peers. Throws BadUsage. */
 export async function peerOptionsOf(
   flags: PeerFlags,
   { network, listsFile, restrictedPort }: PeerSurroundings,

@@ -97,6 +97,14 @@ test("what cannot be obeyed is refused", async () => {
   assert.match(await refusal("--add-peer=1.2.3.400"), /--add-peer: not an address: 1.2.3.400/);
 });
 
+test("a login of a proxy is not told where the flag cannot be obeyed", async () => {
+  const proxy = "socks5://user:secret@127.0.0.1:0";
+  for (const flag of [`--proxy=${proxy}`, `--tx-proxy=${proxy}`, `--tx-proxy=tor,${proxy}`])
+    assert.doesNotMatch(await refusal(flag), /secret/, flag);
+  const comma = "--tx-proxy=tor,socks5://user:a,secret@127.0.0.1:1,5,5";
+  assert.doesNotMatch(await refusal(comma), /secret/);
+});
+
 test("the peer lists are kept in a file, all or nothing", async () => {
   const { storage } = await options([]);
   storage!.save(Uint8Array.of(1, 2, 3));

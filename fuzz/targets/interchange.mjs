@@ -211,7 +211,10 @@ export const targets = {
     refusals: [BadBytes, WalletRefusal],
     run(input) {
       const { transactions } = decode(unsignedKind.codec, input);
-      describeSet(transactions, "mainnet");
+      describeSet(
+        transactions.map((data) => ({ data })),
+        "mainnet",
+      );
       for (const data of transactions) {
         checkForm(data, unknownChain);
         for (const source of data.sources) ringOf(source);

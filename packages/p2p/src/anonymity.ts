@@ -19,14 +19,14 @@ function parseProxy(text: string): SocksProxy {
 
 function parseCount(text: string): number {
   const count = /^\d{1,9}$/.test(text) ? Number(text) : 0;
-  if (count === 0) throw new BadAddress(`not a number of connections: ${text}`);
+  if (count === 0) throw new BadAddress("not a number of connections");
   return count;
 }
 
-/** `tor|i2p,ip:port[,max_connections][,disable_noise]`. Throws BadAddress. Source: net_node.cpp `get_proxies`. */
+/** `tor|i2p,proxy[,max_connections][,disable_noise]`, the proxy as `parseSocksProxy` reads it. Throws BadAddress. Source: net_node.cpp `get_proxies`. */
 function parseTxProxy(text: string): AnonymityZone {
   const [zone, proxy = "", ...more] = text.split(",");
-  if (zone !== "tor" && zone !== "i2p") throw new BadAddress(`neither tor nor i2p: ${zone}`);
+  if (zone !== "tor" && zone !== "i2p") throw new BadAddress("neither tor nor i2p before the first comma");
   if (more.length > 2) throw new BadAddress(`too many commas after the proxy of ${zone}`);
   const counts = more.filter((word) => word !== "disable_noise").map(parseCount);
   return {

@@ -19,6 +19,7 @@ function dial({ host, port }: SocksProxy, signal: AbortSignal): Promise<Socket> 
   return new Promise((resolve, reject) => {
     const socket = connect({ host, port });
     const fail = (reason: string) => {
+      signal.removeEventListener("abort", giveUp);
       socket.destroy();
       reject(new SocksFailed(reason));
     };
@@ -34,8 +35,9 @@ function dial({ host, port }: SocksProxy, signal: AbortSignal): Promise<Socket> 
 }
 
 /**
- * Opens a connection through a SOCKS proxy, which looks names up itself. The socket is paused. Rejects with SocksFailed,
- * also where `signal` gives up. Source: net/socks.cpp.
+ * Opens a connection through a SOCKS proxy, which looks names up itself. What the target says early is lost
+ * unless the socket is read from in the turn of the event loop in which this resolves. Rejects with SocksFailed, also
+ * where `signal` gives up. Source: net/socks.cpp.
  */
 export async function connectThrough(
   proxy: SocksProxy,
@@ -64,6 +66,7 @@ export async function connectThrough(
     return socket;
   } catch (error) {
     toProxy.destroy();
+    if (signal.aborted) throw new SocksFailed("gave up");
     throw new SocksFailed(error instanceof Error ? error.message : "no connection through the proxy");
   } finally {
     signal.removeEventListener("abort", giveUp);

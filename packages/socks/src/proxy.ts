@@ -28,16 +28,17 @@ function loginOf(text: string): SocksProxy["login"] | undefined {
 }
 
 /**
- * Reads `[scheme://][user[:password]@][address:]port`: an IP address, this machine's when left out; a login, with
- * percent encoding, only with `socks5`. Undefined for anything else. Source: net/parse.cpp `socks::endpoint::get`.
+ * Reads `[scheme://][user[:password]@]address:port`: an IP address, version 6 in brackets; a login, with percent
+ * encoding, only with `socks5`. Undefined for anything else. Source: net/parse.cpp `socks::endpoint::get`.
  */
 export function parseSocksProxy(text: string): SocksProxy | undefined {
-  const [, scheme = "", loginText, address, digits] =
-    /^(?:(\w*):\/\/)?(?:([^@/]*)@)?(?:([^@/]+):)?(\d{1,5})(?:\/.*)?$/s.exec(text) ?? [];
-  const host = address?.replace(/^\[(.*)\]$/, "$1") ?? "127.0.0.1";
+  const [, scheme = "", loginText = "", bracketed, plain, digits] =
+    /^(?:(\w*):\/\/)?(?:([^@/]*)@)?(?:\[([^@/[\]]+)\]|([^@/:[\]]+)):(\d{1,5})(?:\/.*)?$/s.exec(text) ?? [];
+  const host = bracketed ?? plain ?? "";
   const port = Number(digits);
-  if (!schemes.has(scheme) || isIP(host) === 0 || !(port > 0 && port <= 65535)) return undefined;
-  const login = loginOf(loginText ?? "");
+  const isAddress = isIP(host) === (bracketed === undefined ? 4 : 6);
+  if (!schemes.has(scheme) || !isAddress || !(port > 0 && port <= 65535)) return undefined;
+  const login = loginOf(loginText);
   if (login === undefined) return undefined;
   const hasLogin = login.user !== "" || login.password !== "";
   if (scheme === "socks5") return { host, port, version: 5, ...(hasLogin && { login }) };

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { once } from "node:events";
+import { getEventListeners, once } from "node:events";
 import { createServer, type Socket } from "node:net";
 import { type TestContext, test } from "node:test";
 import { connectThrough, SocksFailed } from "../src/index.ts";
@@ -38,8 +38,7 @@ function wanting(user: string, password: string, asked: string[]) {
     if (!isRight) return;
     const request = await next(socket);
     asked.push(`${request.toString("latin1", 5, 5 + request[4]!)} ${request.readUInt16BE(5 + request[4]!)}`);
-    socket.write(Buffer.from([5, 0, 0, 1, 0, 0, 0, 0, 0, 0]));
-    socket.write("welcome");
+    socket.write(Buffer.concat([Buffer.from([5, 0, 0, 1, 0, 0, 0, 0, 0, 0]), Buffer.from("welcome")]));
   };
 }
 
@@ -49,7 +48,7 @@ test("a login is told to a proxy of version 5, and a name is left to it", async 
   const login = { user: "us:er", password: "é" };
   const target = { host: "node.onion", port: 18081 };
   const socket = await connectThrough({ ...proxy, version: 5, login }, target, never);
-  assert.equal((await next(socket.resume())).toString(), "welcome");
+  assert.equal((await next(socket)).toString(), "welcome");
   assert.deepEqual(asked, ["node.onion 18081"]);
   socket.destroy();
   for (const wrong of [{ user: "us", password: "é" }, { user: "us:er", password: "" }, undefined]) {
@@ -72,6 +71,14 @@ test("version 4a is spoken unless version 5 is asked for or the target needs it"
   for (const host of ["1.2.3.4", "name.onion", "::1"]) await assert.rejects(dial(host), SocksFailed);
   await assert.rejects(dial("1.2.3.4", 5), SocksFailed);
   assert.deepEqual(versions, [4, 4, 5, 5]);
+});
+
+test("no listener is left on a signal by what fails", async () => {
+  const { signal } = new AbortController();
+  const unreachable = { host: "127.0.0.1", port: 1 };
+  for (let i = 0; i < 3; i++)
+    await assert.rejects(connectThrough(unreachable, { host: "x", port: 1 }, signal), SocksFailed);
+  assert.equal(getEventListeners(signal, "abort").length, 0);
 });
 
 test("a proxy that is silent or not there is given up", async (t) => {

@@ -5,13 +5,12 @@ import { parseSocksProxy } from "../src/index.ts";
 const port = 9050;
 const here = { host: "127.0.0.1", port };
 
-test("a proxy is a port, an address and port, or a URL with either", () => {
+test("a proxy is an address and port, or a URL of them", () => {
   for (const text of [
-    "9050",
     "127.0.0.1:9050",
     "socks://127.0.0.1:9050",
-    "socks4://9050",
-    "socks4a://9050/x",
+    "socks4://127.0.0.1:9050",
+    "socks4a://127.0.0.1:9050/x",
   ])
     assert.deepEqual(parseSocksProxy(text), here, text);
   assert.deepEqual(parseSocksProxy("socks5://127.0.0.1:9050"), { ...here, version: 5 });
@@ -41,19 +40,29 @@ test("what names no proxy is refused", () => {
     "127.0.0.1",
     "127.0.0.1:0",
     "localhost:9050",
+    "9050",
+    "socks5://9050",
+    "::1:9050",
+    "[127.0.0.1]:9050",
+    "[::1]",
     "1.2.3:9050",
     "::1:9050:",
     ":",
   ];
-  const schemes = ["http://127.0.0.1:9050", "SOCKS5://127.0.0.1:9050", "socks6://9050", "socks5:9050"];
-  const logins = [
-    "user@9050",
-    "socks4://u:p@9050",
-    "socks://u@9050",
-    "socks5://%:p@9050",
-    "socks5://%FF@9050",
+  const schemes = [
+    "http://127.0.0.1:9050",
+    "SOCKS5://127.0.0.1:9050",
+    "socks6://127.0.0.1:9050",
+    "socks5:127.0.0.1:9050",
   ];
-  const long = [`socks5://${"u".repeat(256)}@9050`, `socks5://u:${"é".repeat(128)}@9050`];
+  const logins = [
+    "user@127.0.0.1:9050",
+    "socks4://u:p@127.0.0.1:9050",
+    "socks://u@127.0.0.1:9050",
+    "socks5://%:p@127.0.0.1:9050",
+    "socks5://%FF@127.0.0.1:9050",
+  ];
+  const long = [`socks5://${"u".repeat(256)}@127.0.0.1:9050`, `socks5://u:${"é".repeat(128)}@127.0.0.1:9050`];
   for (const text of [...none, ...schemes, ...logins, ...long])
     assert.equal(parseSocksProxy(text), undefined, text);
 });

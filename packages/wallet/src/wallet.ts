@@ -65,7 +65,7 @@ const MAX_REORG_DEPTH = 100;
 const scansEnded = () => new WalletRefusal("NOT_OPEN", "The service is stopping");
 
 export class Wallet {
-  readonly preferences: Preferences;
+  preferences: Preferences;
   /** The node; a transfer asks it for decoys and gives it transactions. */
   daemon: Daemon;
   readonly #ledger: Ledger;

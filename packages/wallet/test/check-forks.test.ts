@@ -58,8 +58,17 @@ test("a block of a fork that no table names yet tells of a wallet that is too ol
 });
 
 test("a private chain has the forks its owner likes, of which the node is asked once", async () => {
-  assert.equal(await check("mainnet", { nettype: "fakechain" }, [1, 16], [2, 16], [3, 17]), 1);
+  const node = { nettype: "fakechain" };
+  assert.equal(await check("mainnet", node, [1, 16], [2, 16], [3, 14]), 1);
   assert.equal(await check("regtest", {}, [1, 16], [2, 16]), 0);
+  for (const places of [
+    [[1, 17]],
+    [
+      [1, 16],
+      [2, 17],
+    ],
+  ] as const)
+    await assert.rejects(check("mainnet", node, ...places), /v17 at height \d\. Make sure your wallet/);
 });
 
 test("who takes other forks asks nothing", async () => {

@@ -10,8 +10,7 @@ import {
 } from "@anulo/consensus";
 import { equalBytes, fromHex, keyImagesOf, toHex } from "@anulo/protocol";
 import { candidateOf } from "../pool/candidate.ts";
-import type { PoolEntry } from "../pool/entry.ts";
-import { isPublic } from "../pool/entry.ts";
+import { isPublic, type PoolEntry } from "../pool/entry.ts";
 
 /** A transaction that a miner may put into the next block. Weight in bytes, fee in atomic units. */
 export interface BacklogTransaction {

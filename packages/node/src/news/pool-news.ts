@@ -2,8 +2,7 @@ import { feeOf, type TransactionCandidate } from "@anulo/consensus";
 import { readTransaction, type Transaction, toHex } from "@anulo/protocol";
 import type { PoolTransaction } from "@anulo/storage";
 import type { AppendedBlock } from "../chain/parts.ts";
-import type { PoolEntry } from "../pool/entry.ts";
-import { isPublic } from "../pool/entry.ts";
+import { isPublic, type PoolEntry } from "../pool/entry.ts";
 import type { PoolNews } from "./topics.ts";
 
 /** The same with the transaction itself, which is read when it is needed. */

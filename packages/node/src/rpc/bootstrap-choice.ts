@@ -52,7 +52,8 @@ function readAddress(text: string): Endpoint {
   const host = bracketed ?? named;
   const port = Number(digits);
   if (host === undefined || port === 0 || port > 65535) {
-    throw new BadBootstrap(`not host:port of a node: ${text}`);
+    // Not shown: it may hold a login.
+    throw new BadBootstrap("not host:port of a node");
   }
   return { host, port };
 }

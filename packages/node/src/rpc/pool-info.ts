@@ -1,7 +1,6 @@
 import { readTransaction, writePrunedTransaction } from "@anulo/protocol";
 import { drawn } from "@anulo/rpc";
-import type { PoolEntry } from "../pool/entry.ts";
-import { isPublic } from "../pool/entry.ts";
+import { isPublic, type PoolEntry } from "../pool/entry.ts";
 import type { NodeContext } from "./context.ts";
 
 /** What `requested_info` asks for. Source: core_rpc_server_commands_defs.h `COMMAND_RPC_GET_BLOCKS_FAST`. */

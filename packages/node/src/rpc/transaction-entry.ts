@@ -11,8 +11,7 @@ import {
 } from "@anulo/protocol";
 import { lasting, quoted } from "@anulo/rpc";
 import type { ChainReader, StoredTransaction } from "@anulo/storage";
-import type { PoolEntry } from "../pool/entry.ts";
-import { isPublic } from "../pool/entry.ts";
+import { isPublic, type PoolEntry } from "../pool/entry.ts";
 import type { NodeContext } from "./context.ts";
 import type { TransactionText } from "./transaction-text.ts";
 

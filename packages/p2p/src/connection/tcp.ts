@@ -32,6 +32,7 @@ export function dialTcp({ host, port }: Endpoint, signal: AbortSignal): Promise<
   return new Promise((resolve, reject) => {
     const socket = connect({ host, port });
     const fail = (reason: string) => {
+      signal.removeEventListener("abort", giveUp);
       socket.destroy();
       reject(new DialFailed(reason));
     };

@@ -23,10 +23,14 @@ export const overTcp: Connect = ({ host, port }, signal) =>
     const socket = connectTcp({ host, port, noDelay: true });
     const giveUp = () => void socket.destroy(new Error("gave up"));
     signal.addEventListener("abort", giveUp, { once: true });
-    socket.once("error", reject);
+    const fail = (error: Error) => {
+      signal.removeEventListener("abort", giveUp);
+      reject(error);
+    };
+    socket.once("error", fail);
     socket.once("connect", () => {
       signal.removeEventListener("abort", giveUp);
-      socket.removeListener("error", reject);
+      socket.removeListener("error", fail);
       resolve(socket);
     });
     if (signal.aborted) giveUp();

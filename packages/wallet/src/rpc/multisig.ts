@@ -47,17 +47,19 @@ function refuseMultisigOrViewOnly({ multisig, isViewOnly }: Wallet): void {
   if (isViewOnly) throw new WalletRefusal("WATCH_ONLY", "wallet is watch-only and cannot be made multisig");
 }
 
-type Part = Pick<WalletContext, "service" | "opened">;
+type Part = Pick<WalletContext, "service" | "opened" | "dialect">;
 
 /** Keeps a step of the key exchange: in the files first, then in the wallet that is open. */
-async function keepAccount({ service, opened }: Part, account: MultisigAccount, password: string) {
+async function keepAccount({ service, opened, dialect }: Part, account: MultisigAccount, password: string) {
   // The same node over another connection: the wallet closes the one it has.
   const { address, isTrusted } = opened.wallet.daemon;
   const options = { ...service.openOptions, daemon: connectDaemon(address, { trusted: isTrusted }) };
+  const isEnabled = dialect === "contract" || opened.wallet.preferences.allowsMultisig;
   const change = {
     password,
     keys: keysOfAccount(structuredClone(account)),
-    settings: [["enable_multisig", 1]] as const,
+    // By the interface document nobody need enable it.
+    settings: [["enable_multisig", isEnabled ? 1 : 0]] as const,
     close: () => service.replace(undefined),
   };
   await service.replace(await changeKeys(opened, change, options));
@@ -67,7 +69,7 @@ const primary = { major: 0, minor: 0 } as const;
 
 /** The next round with the other signers' strings; the wallet then open. */
 async function nextRound(
-  part: Part & { readonly dialect: Dialect },
+  part: Part,
   account: MultisigAccount,
   given: {
     readonly multisig_info: readonly string[];
@@ -144,8 +146,9 @@ export const multisigHandlers = implementFor<WalletContext>()(declared.multisig,
     const { threshold, signers } = multisig;
     return { multisig: true, ready: isReady(multisig, dialect), threshold, total: signers.length };
   },
-  prepareMultisig(_, { opened: { wallet } }) {
+  prepareMultisig({ enable_multisig_experimental: enables }, { opened: { wallet } }) {
     refuseMultisigOrViewOnly(wallet);
+    if (enables) wallet.preferences = { ...wallet.preferences, allowsMultisig: true };
     const { spendSecret, viewSecret } = wallet.keys;
     return { multisig_info: firstMessage({ spendSecret: spendSecret!, viewSecret }) };
   },
@@ -160,7 +163,7 @@ export const multisigHandlers = implementFor<WalletContext>()(declared.multisig,
         threshold,
       });
       const told = isReady(account, dialect) ? "" : nextMessage(account);
-      await keepAccount({ service, opened }, account, password);
+      await keepAccount({ service, opened, dialect }, account, password);
       return { address: service.opened!.wallet.addressOf(primary), multisig_info: told };
     }),
   finalizeMultisig: (params, { service, opened, dialect }) =>

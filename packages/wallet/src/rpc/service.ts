@@ -53,7 +53,7 @@ function proxyOf(asked: string, { options }: WalletService): SocksProxy | undefi
   if (proxy !== undefined) return proxy;
   throw new WalletRefusal(
     "NO_DAEMON_CONNECTION",
-    "Unable to set daemon: proxy must be [IP:]PORT of a SOCKS proxy",
+    "Unable to set daemon: proxy must be [socks5://[USER:PASSWORD@]]ADDRESS:PORT of a SOCKS proxy",
   );
 }
 

@@ -3,11 +3,12 @@ import { equalBytes, toHex } from "@anulo/protocol";
 import type { WalletChange } from "../changes.ts";
 import type { Ledger } from "../ledger.ts";
 import { keepWhere } from "../lists.ts";
-import type { ScannedOutput, ScannedTransaction } from "../state.ts";
 import {
   type OutgoingPayment,
   type OwnedOutput,
   type RecentBlocks,
+  type ScannedOutput,
+  type ScannedTransaction,
   SOMEBODY,
   type SubaddressIndex,
   type WalletState,

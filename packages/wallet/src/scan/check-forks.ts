@@ -22,22 +22,28 @@ function refusalOf(network: NetworkName, { block, height }: PlacedBlock): Wallet
 
 /**
  * A check of the blocks of one scan, which rejects with WalletRefusal at a block of another hard fork than the network
- * has at its height: what it holds could be read wrongly. The node is asked of its network before the first refusal.
+ * has at its height: what it holds could be read wrongly. A fork that is not known yet is refused whatever the node
+ * says; known ones at other heights are taken from a node that says its chain is a private one.
  * Source: wallet2.cpp `check_block_hard_fork_version`.
  */
 export function createForkCheck(
   network: NetworkName,
   { address, client }: Pick<Daemon, "address" | "client">,
 ): (blocks: readonly PlacedBlock[]) => Promise<void> {
-  let isTaken = address.takesOtherForks === true;
+  const { hardForks } = networks[network];
+  const newest = hardForks.at(-1)!.version;
+  let isPrivate = false;
   return async (blocks) => {
-    if (isTaken) return;
+    if (address.takesOtherForks === true) return;
+    const unknown = blocks.find(({ block }) => block.header.majorVersion > newest);
+    if (unknown !== undefined) throw refusalOf(network, unknown);
+    if (isPrivate) return;
     const odd = blocks.find(
-      ({ block, height }) => block.header.majorVersion !== hardForkAt(networks[network], height),
+      ({ block, height }) => block.header.majorVersion !== hardForkAt({ hardForks }, height),
     );
     if (odd === undefined) return;
     const { nettype } = await checked(client.getInfo());
     if (nettype !== PRIVATE_CHAIN) throw refusalOf(network, odd);
-    isTaken = true;
+    isPrivate = true;
   };
 }

@@ -18,11 +18,11 @@ import { planPayment } from "./plan-payment.ts";
 import { planSweep } from "./plan-sweep.ts";
 import { randomIndex } from "./random.ts";
 import { createRings, type OutputSource, type RingMemory } from "./rings.ts";
-import type { Receiver } from "./stages.ts";
 import {
   type Destination,
   type FeeRate,
   type PlannedTransaction,
+  type Receiver,
   RING_SIZE,
   type Ring,
   type RingedTransaction,

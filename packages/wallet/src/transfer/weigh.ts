@@ -6,8 +6,7 @@ import {
   transactionWeight,
 } from "@anulo/protocol";
 import { blankExtra, outputsOf } from "./outputs.ts";
-import type { Receiver } from "./stages.ts";
-import { listedAmount, RING_SIZE, type RingedTransaction } from "./stages.ts";
+import { listedAmount, type Receiver, RING_SIZE, type RingedTransaction } from "./stages.ts";
 import type { OutputPlan } from "./tx-keys.ts";
 
 const blank = (): Uint8Array => new Uint8Array(32);
