@@ -59,6 +59,15 @@ function facts(answer: PortableObject): Record<string, unknown> {
   return { ...rest, daemon_time: daemon_time?.[0] };
 }
 
+/** The original tells strangers of a payment some time after it has taken it. */
+async function untilPublic({ restrictedUrl }: RunningDaemon, id: string): Promise<void> {
+  for (;;) {
+    const { tx_hashes: told = [] } = await post(`${restrictedUrl}/get_transaction_pool_hashes`);
+    if ((told as string[]).includes(id)) return;
+    await delay(20);
+  }
+}
+
 const timeOf = (answer: PortableObject) => (answer.get("daemon_time") as { readonly value: bigint }).value;
 
 /** The two nodes, to which the same is done. */
@@ -105,7 +114,11 @@ test("both nodes tell the same of blocks and pool in one answer", needsRealProgr
     const [first, second] = ids as [string, string];
     const since = (moment: number | bigint) => pair.agree({ requested_info: 2, pool_info_since: moment });
     const flush = (id: string) => pair.each(({ url }) => call(url, "flush_txpool", { txids: [id] }));
-    const send = (hex: string) => pair.each(({ url }) => sendTransaction(url, hex));
+    const send = (hex: string) =>
+      pair.each(async (node) => {
+        await sendTransaction(node.url, hex);
+        await untilPublic(node, ids[pool.indexOf(hex)]!);
+      });
 
     const fresh = await since(await pair.moment());
     assert.deepEqual(fresh.pool_info_extent, ["uint8", "2"], "nothing has left yet");

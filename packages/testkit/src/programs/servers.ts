@@ -74,7 +74,7 @@ export type WalletOptions = {
   readonly daemonTls?: readonly string[];
   readonly extra?: readonly string[];
   readonly walletDir?: string;
-  /** Today's program is not told to take the forks of a private chain. */
+  /** Programs that check hard forks are not told to take those of a private chain. */
   readonly checksForks?: boolean;
   /** Flags in place of `--wallet-dir`. */
   readonly first?: readonly string[];
@@ -175,10 +175,10 @@ export async function startDaemon(maker: Maker, options: DaemonOptions = {}): Pr
   };
 }
 
-/** Today's takes the node of a private chain for one that missed hard forks, and scans nothing unless told to. */
+/** Wallets of today take the node of a private chain for one that missed hard forks, and scan nothing unless told to. */
 function anyForks(maker: Maker): string[] {
-  const isToday = maker.kind === "real" && maker.release === "today";
-  return isToday ? ["--allow-mismatched-daemon-version"] : [];
+  const knowsForks = maker.kind === "ours" || maker.release === "today";
+  return knowsForks ? ["--allow-mismatched-daemon-version"] : [];
 }
 
 /** Starts a wallet service on a free port of 127.0.0.1. */
