@@ -157,18 +157,21 @@ export type SignerInfo = {
 
 export type SinceCache = "nothing" | "chain" | "edits";
 
-/** An output found by the scanner. */
-export type ScannedOutput = {
-  readonly outputIndex: number;
-  readonly globalIndex: bigint;
-  readonly amount: bigint;
-  readonly mask: Uint8Array;
-  readonly rct: boolean;
-  readonly oneTimeKey: Uint8Array;
-  readonly txPublicKey: Uint8Array;
-  readonly keyImage: Uint8Array | undefined;
-  readonly subaddress: SubaddressIndex;
-};
+/** An output found by the scanner: what of it its transaction does not tell for all. */
+export type ScannedOutput = Readonly<
+  Pick<
+    OwnedOutput,
+    | "outputIndex"
+    | "globalIndex"
+    | "amount"
+    | "mask"
+    | "rct"
+    | "oneTimeKey"
+    | "txPublicKey"
+    | "keyImage"
+    | "subaddress"
+  >
+>;
 
 /** A transaction that pays the wallet or spends from it, as far as the wallet cares. */
 export type ScannedTransaction = {
