@@ -1,5 +1,5 @@
 export { ByteBudget, type ByteReservation } from "./byte-budget.ts";
 export type { CostLimits } from "./cost-limits.ts";
-export { type MaybePromise, whenFailed, whenReady } from "./maybe-promise.ts";
+export { type MaybePromise, whenFailed, whenOver, whenReady } from "./maybe-promise.ts";
 export { forEachSliced, mapSliced, runSliced, SLICE_MS, type SliceOptions, TimeSlice } from "./time-slice.ts";
 export { WorkBudget, type WorkBudgetOptions } from "./work-budget.ts";

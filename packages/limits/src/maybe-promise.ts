@@ -21,3 +21,17 @@ export function whenFailed<T>(
     return onError(error);
   }
 }
+
+/** What `work` gives; `end` is called once it is over, however it ends. */
+export function whenOver<T>(work: () => MaybePromise<T>, end: () => void): MaybePromise<T> {
+  let value: MaybePromise<T>;
+  try {
+    value = work();
+  } catch (error) {
+    end();
+    throw error;
+  }
+  if (value instanceof Promise) return value.finally(end);
+  end();
+  return value;
+}

@@ -38,18 +38,26 @@ export const discover = method({
 
 /**
  * OpenRPC document of a service. Plain and binary paths, which OpenRPC does not know, are under `x-paths`; what
- * answers that it is not implemented has `x-not-implemented`.
+ * answers that it is not implemented has `x-not-implemented`. `x-named-path` is where the same calls are answered for
+ * one of the things a service has.
  * Source: https://spec.open-rpc.org, version 1.3.2.
  */
 export function openRpcDocument(
   calls: readonly Pick<Implemented<never>, "call" | "handler">[],
   info: ServiceInfo,
+  prefix?: string,
 ): { [key: string]: Json } {
   const described = (jsonRpc: boolean): Json[] =>
     calls
       .filter(({ call }) => (call.transport === "jsonRpc") === jsonRpc)
       .map(({ call, handler }) => describeCall(call, handler !== undefined) as Json);
-  return { openrpc: "1.3.2", info: { ...info }, methods: described(true), "x-paths": described(false) };
+  return {
+    openrpc: "1.3.2",
+    info: { ...info },
+    methods: described(true),
+    "x-paths": described(false),
+    ...(prefix !== undefined && { "x-named-path": `${prefix}/{name}/json_rpc` }),
+  };
 }
 
 function describeCall(call: Call, isImplemented: boolean): object {

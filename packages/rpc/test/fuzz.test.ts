@@ -71,7 +71,10 @@ describe("any request", () => {
     answer: (request: Request) => MaybePromise<T>,
   ): Promise<T> {
     const budget = new RequestBudget(caller, 0);
-    const request = { dialect: of, restricted: false, mayAct: true, remoteAddress: "", caller, budget };
+    const request = {
+      ...{ dialect: of, restricted: false, mayAct: true, remoteAddress: "", name: undefined },
+      ...{ caller, budget },
+    };
     const result = await answer(request);
     budget.end();
     caller.request.resize(0);

@@ -1,4 +1,4 @@
-import { type MaybePromise, whenReady } from "@anulo/limits";
+import { type MaybePromise, whenOver, whenReady } from "@anulo/limits";
 import type { Call, Handler, Implemented, Need } from "../define.ts";
 import type { Dialect } from "../dialect.ts";
 import { BadRequest, protocolErrors, RpcError } from "../errors.ts";
@@ -15,6 +15,8 @@ export type RequestInfo = {
   readonly mayAct: boolean;
   /** IP address of the caller. */
   readonly remoteAddress: string;
+  /** What a named path names, decoded; undefined on the service's own paths. */
+  readonly name: string | undefined;
   /** Who sent it: the same object for each request of a connection. */
   readonly caller: RequestCaller;
   readonly budget: RequestBudget;
@@ -30,10 +32,12 @@ export interface RequestCaller {
 
 /** What handlers are given and what must hold before they run. */
 export type Rules<Context> = {
-  /** Handlers wait for it. */
+  /** Handlers wait for it; what it throws refuses the call. */
   readonly context: (request: RequestInfo) => MaybePromise<Context>;
-  /** Whether a need of a declaration is met; left out, every need is. */
-  readonly isMet?: (need: Need, context: Context) => boolean;
+  /** Whether a need of a declaration is met, or now can be; left out, every need is. What it throws refuses the call. */
+  readonly isMet?: (need: Need, context: Context) => MaybePromise<boolean>;
+  /** Told once a call has ended, however it did. */
+  readonly release?: (context: Context) => void;
   readonly log?: Logger;
 };
 
@@ -113,18 +117,36 @@ export function readParams(call: Call, params: Json): unknown {
 
 /** Runs a handler with params already read; throws RpcError for every refusal the caller may see. */
 export function runHandler<Context>(
-  { call, handler }: Implemented<Context>,
+  found: Implemented<Context>,
   params: unknown,
   request: RequestInfo,
   rules: Rules<Context>,
 ): MaybePromise<unknown> {
-  rules.log?.info("call", { call: call.name, from: request.remoteAddress });
-  return whenReady(rules.context(request), (context) => {
-    for (const need of call.needs) {
-      if (rules.isMet?.(need, context) === false) throw unmetNeed(need);
-    }
-    if (handler === undefined) throw errorOf(protocolErrors.notImplemented);
-    return (handler as Handler<Call, Context>)(params as never, context);
+  rules.log?.info("call", { call: found.call.name, from: request.remoteAddress });
+  return whenReady(rules.context(request), (context) =>
+    whenOver(
+      () => whenMet(found.call.needs, { context, rules }, () => runMet(found, params, context)),
+      () => rules.release?.(context),
+    ),
+  );
+}
+
+function runMet<Context>({ handler }: Implemented<Context>, params: unknown, context: Context): unknown {
+  if (handler === undefined) throw errorOf(protocolErrors.notImplemented);
+  return (handler as Handler<Call, Context>)(params as never, context);
+}
+
+/** Goes on once every need is met, in order; throws the refusal of the first that is not. */
+function whenMet<Context>(
+  needs: readonly Need[],
+  { context, rules }: { readonly context: Context; readonly rules: Rules<Context> },
+  next: () => unknown,
+): MaybePromise<unknown> {
+  const [need, ...others] = needs;
+  if (need === undefined || rules.isMet === undefined) return next();
+  return whenReady(rules.isMet(need, context), (isMet) => {
+    if (!isMet) throw unmetNeed(need);
+    return whenMet(others, { context, rules }, next);
   });
 }
 

@@ -16,6 +16,8 @@ export type Listener = { readonly host: string; readonly port: number; readonly 
 
 export type RpcServerOptions<Context> = Rules<Context> & {
   readonly calls: readonly Implemented<Context>[];
+  /** Every path is also answered below `PREFIX/NAME`, for the name that the context is then made of; left out, none is. */
+  readonly prefix?: `/${string}`;
   readonly listen: readonly Listener[];
   readonly dialect?: Dialect;
   readonly login?: Login;
@@ -77,13 +79,14 @@ function urlOf({ address, family, port }: AddressInfo, scheme: "http" | "https")
 }
 
 function createService<Context>(options: RpcServerOptions<Context>): Service {
-  const { calls, login, info = { title: "Anulo", version: "" } } = options;
+  const { calls, login, prefix, info = { title: "Anulo", version: "" } } = options;
   const whole = { ...defaultLimits, ...options.limits };
   const hasStrangers = options.listen.some(({ restricted }) => restricted);
   const limits = hasStrangers ? divideLimits(whole) : { owner: whole, strangers: whole };
   return {
-    answerer: createAnswerer(calls, { rules: options, info, limits }),
+    answerer: createAnswerer(calls, { rules: options, info, limits, prefix }),
     auth: login === undefined ? undefined : createDigestAuth(login),
+    prefix,
     dialect: options.dialect ?? "contract",
     isShutOut: options.isShutOut ?? (() => false),
     log: options.log ?? silent,

@@ -14,6 +14,7 @@ import type { HttpAnswer } from "./http/http-answer.ts";
 import type { RequestHead } from "./http/request-head.ts";
 import { answerJsonRpc } from "./json-rpc.ts";
 import type { Limits } from "./limits.ts";
+import { askedOf } from "./named-path.ts";
 import { answerPlainPath } from "./plain-path.ts";
 import { CallerLeft, OverBudget, RequestBudget } from "./request-budget.ts";
 import { challengeAnswer, forbiddenAnswer, httpAnswer, type Origins, optionsAnswer } from "./response.ts";
@@ -28,6 +29,8 @@ export interface Answerer {
 type AnswererOptions<Context> = {
   readonly rules: Rules<Context>;
   readonly info: ServiceInfo;
+  /** Before the name in named paths; left out, there are none. */
+  readonly prefix?: string | undefined;
   /** Limits of the owner's ports, and of those for strangers. */
   readonly limits: { readonly owner: Limits; readonly strangers: Limits };
 };
@@ -35,9 +38,9 @@ type AnswererOptions<Context> = {
 /** Finds the call a request asks for and answers it. */
 export function createAnswerer<Context>(
   calls: readonly Implemented<Context>[],
-  { rules, info, limits }: AnswererOptions<Context>,
+  { rules, info, limits, prefix }: AnswererOptions<Context>,
 ): Answerer {
-  const document = openRpcDocument(calls, info);
+  const document = openRpcDocument(calls, info, prefix);
   const all: Implemented<Context>[] = [...calls, { call: discover, handler: () => document }];
   const byName = indexCalls(all, ({ transport }) => transport === "jsonRpc");
   const paths = indexCalls(calls, ({ transport }) => transport !== "jsonRpc");
@@ -76,6 +79,8 @@ function isBinary(call: Call, body: Uint8Array): boolean {
 export type Service = {
   readonly answerer: Answerer;
   readonly auth: DigestAuth | undefined;
+  /** Before the name in named paths; undefined: there are none. */
+  readonly prefix: string | undefined;
   readonly dialect: Dialect;
   readonly isShutOut: (remoteAddress: string) => boolean;
   readonly log: Logger;
@@ -90,13 +95,14 @@ const noBody = new Uint8Array(0);
 
 /** The HTTP face of a service on one port. */
 export function createHttpService(service: Service, restricted: boolean): Omit<HttpService, "closed"> {
-  const { origins, auth, dialect } = service;
+  const { origins, auth, dialect, prefix } = service;
   const share = restricted ? service.strangers : service.owner;
   const { limits } = share;
   return {
     limits,
     open: (remoteAddress) => share.open(remoteAddress),
-    requestBytesOf: ({ target }) => Math.min(limits.requestBytes, service.answerer.requestBytesOf(target)),
+    requestBytesOf: ({ target }) =>
+      Math.min(limits.requestBytes, service.answerer.requestBytesOf(askedOf(target, prefix)?.path ?? "")),
     screen(head, { remoteAddress }) {
       const { method, target, authorization } = head;
       if (!methods.has(method) || service.isShutOut(remoteAddress)) return "cut";
@@ -112,17 +118,21 @@ export function createHttpService(service: Service, restricted: boolean): Omit<H
       if (body === "too large") return isContract ? httpAnswer(head, tooLarge, origins) : undefined;
       // The original does not know chunks: to it such a request has no body.
       const known = head.length !== undefined || isContract ? body : noBody;
+      const asked = askedOf(head.target, prefix);
+      if (asked === undefined) return httpAnswer(head, notFound, origins);
+      const { path, name } = asked;
       const budget = new RequestBudget(caller, known.length);
       const mayAct = head.method === "POST" || auth !== undefined;
       const { remoteAddress } = caller;
-      const request = { dialect, restricted, mayAct, remoteAddress, caller, budget };
-      return answerWithin(service, { head, body: known, request, share, caller });
+      const request = { dialect, restricted, mayAct, remoteAddress, name, caller, budget };
+      return answerWithin(service, { head, path, body: known, request, share, caller });
     },
   };
 }
 
-type Asked = {
+type Admission = {
   readonly head: RequestHead;
+  readonly path: string;
   readonly body: Uint8Array;
   readonly request: RequestInfo;
   readonly share: CallerShare;
@@ -130,7 +140,7 @@ type Asked = {
 };
 
 /** The answer with the memory it takes, or undefined when the caller is to be cut off. */
-function answerWithin(service: Service, asked: Asked): MaybePromise<HttpAnswer | undefined> {
+function answerWithin(service: Service, asked: Admission): MaybePromise<HttpAnswer | undefined> {
   const { head, request, share, caller } = asked;
   if (!share.begin(caller)) return httpAnswer(head, overloaded, service.origins);
   const answer = whenFailed(
@@ -146,10 +156,10 @@ function answerWithin(service: Service, asked: Asked): MaybePromise<HttpAnswer |
 
 function answerAdmitted(
   { answerer, origins }: Service,
-  { head, body, request, caller }: Asked,
+  { head, path, body, request, caller }: Admission,
 ): MaybePromise<HttpAnswer | undefined> {
   if (caller.hasLeft) return undefined;
-  return whenReady(answerer.answer(head.target, body, request), (answer) => {
+  return whenReady(answerer.answer(path, body, request), (answer) => {
     const hold = request.budget.settle(answer.body.length);
     return httpAnswer(head, answer, origins, hold);
   });
