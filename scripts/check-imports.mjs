@@ -1,5 +1,5 @@
 // Checks who imports whom: the direction between packages, who may touch files, sockets, the database and
-// WebAssembly, undeclared dependencies, and cycles between files. `--graph` prints the packages' graph (mermaid).
+// WebAssembly, undeclared dependencies, cycles between files, and the floors of a package. `--graph` prints the packages' graph (mermaid).
 import { readFileSync } from "node:fs";
 import { isBuiltin } from "node:module";
 import { dirname, join, normalize } from "node:path";
@@ -39,6 +39,49 @@ const allowed = {
 /** Folders of a package that may not import others of it, not even types: what is below knows nothing of what is above. */
 const below = [{ folder: "packages/node/src/pool/", above: "packages/node/src/chain/" }];
 
+/**
+ * Floors of a package, lowest first: a file may import its own floor and those below, not even types from above. Names
+ * that end in / are folders. Every file stands on one floor.
+ */
+const floors = [
+  {
+    of: "packages/wallet/src/",
+    floors: [
+      {
+        name: "steps",
+        holds: [
+          "scan/",
+          "transfer/",
+          "proofs/",
+          "multisig/",
+          "cold-signing/",
+          "keys/",
+          "history/",
+          // What they work with.
+          "threads/",
+          "state.ts",
+          "changes.ts",
+          "encode-change.ts",
+          "cbor.ts",
+          "refusal.ts",
+          "preferences.ts",
+          "daemon.ts",
+          "daemon-tls.ts",
+          "unlock.ts",
+          "turns.ts",
+          "lists.ts",
+          "tag-pattern.ts",
+        ],
+      },
+      { name: "the living wallet", holds: ["wallet.ts", "ledger/", "actions/", "file/"] },
+      {
+        name: "the service",
+        holds: ["index.ts", "service.ts", "create-service.ts", "first-wallet.ts", "open-alias.ts", "rpc/"],
+      },
+    ],
+  },
+];
+
 /** Powers that only some sources may have; the rest of the code gets them by parameter or not at all. */
 const powers = [
   { what: "the database", modules: ["lmdb"], only: ["packages/storage/src/"] },
@@ -69,6 +112,7 @@ const powers = [
 ];
 
 const problems = [];
+let arrowsUpwards = 0;
 const complain = (file, text) => problems.push(`${file}: ${text}`);
 
 /** The package a file belongs to: "crypto", .., "bin", or "test" for the scenarios at the root. */
@@ -142,6 +186,27 @@ function checkPowers(file, { imports, globals }) {
   }
 }
 
+/** The floor a file stands on, as its place in the list of its package; undefined where the package has none. */
+function floorOf(file) {
+  const house = floors.find(({ of }) => file.startsWith(of));
+  if (house === undefined) return undefined;
+  const path = file.slice(house.of.length);
+  const at = house.floors.findIndex(({ holds }) =>
+    holds.some((name) => (name.endsWith("/") ? path.startsWith(name) : path === name)),
+  );
+  if (at === -1) complain(file, "stands on no floor of its package");
+  return { house, at };
+}
+
+function checkFloors(file, target) {
+  const from = floorOf(file);
+  const to = floorOf(target);
+  if (from === undefined || from.house !== to?.house || to.at <= from.at) return;
+  arrowsUpwards += 1;
+  const [here, there] = [from, to].map(({ house, at }) => house.floors[at]?.name ?? "no floor");
+  complain(file, `${here} may not import ${there}: ${target}`);
+}
+
 /** The file a relative import names, or undefined after a complaint. */
 function relativeTarget(file, name, owner) {
   const target = normalize(join(dirname(file), name));
@@ -151,6 +216,7 @@ function relativeTarget(file, name, owner) {
     if (file.startsWith(folder) && target.startsWith(above))
       complain(file, `imports what is above it: ${name}`);
   }
+  checkFloors(file, target);
   return target;
 }
 
@@ -197,8 +263,10 @@ if (process.argv.includes("--graph")) {
   );
   const checked = files.filter((file) => !file.startsWith("packages/crypto/assembly/"));
   for (const file of checked) checkFile(file, graph);
-  for (const cycle of cycles(graph)) problems.push(`cycle: ${cycle.join(" -> ")}`);
-  for (const problem of problems) console.error(problem);
-  console.log(`imports: ${checked.length} files, ${problems.length} problems`);
+  const circles = cycles(graph);
+  for (const cycle of circles) problems.push(`cycle: ${cycle.join(" -> ")}`);
+  for (const problem of new Set(problems)) console.error(problem);
+  console.log(`imports: ${checked.length} files, ${arrowsUpwards} arrows upwards, ${circles.length} circles`);
+  console.log(`imports: ${problems.length} problems`);
   process.exit(problems.length === 0 ? 0 : 1);
 }

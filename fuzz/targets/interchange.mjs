@@ -10,9 +10,9 @@ import {
   readTransaction,
   Writer,
 } from "../../packages/protocol/dist/src/index.js";
-import { applyChange } from "../../packages/wallet/dist/src/apply-change.js";
+import { signerInfos } from "../../packages/wallet/dist/src/actions/multisig-info.js";
+import { checkForm, ringOf } from "../../packages/wallet/dist/src/cold-signing/construction.js";
 import { describeSet } from "../../packages/wallet/dist/src/cold-signing/describe-set.js";
-import { checkForm, ringOf } from "../../packages/wallet/dist/src/cold-signing/sign-set.js";
 import { unsignedKind } from "../../packages/wallet/dist/src/cold-signing/tx-sets.js";
 import {
   newSettings,
@@ -28,8 +28,8 @@ import {
 } from "../../packages/wallet/dist/src/file/original-cache.js";
 import { takeOver } from "../../packages/wallet/dist/src/file/take-over.js";
 import { readWalletJson } from "../../packages/wallet/dist/src/keys/wallet-json.js";
-import { createLedger } from "../../packages/wallet/dist/src/ledger.js";
-import { signerInfos } from "../../packages/wallet/dist/src/multisig/shared-info.js";
+import { applyChange } from "../../packages/wallet/dist/src/ledger/apply-change.js";
+import { createLedger } from "../../packages/wallet/dist/src/ledger/ledger.js";
 import { multisigKind } from "../../packages/wallet/dist/src/multisig/tx-set.js";
 import { checkPaymentProof } from "../../packages/wallet/dist/src/proofs/payment-proof.js";
 import { checkSpendProof } from "../../packages/wallet/dist/src/proofs/spend-proof.js";

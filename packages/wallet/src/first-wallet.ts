@@ -3,7 +3,6 @@
 import { WrongPassword } from "./file/keys-file.ts";
 import {
   createWallet,
-  type NewWallet,
   type OpenOptions,
   type OpenWallet,
   openUnlocked,
@@ -11,6 +10,7 @@ import {
 } from "./file/open-wallet.ts";
 import { pathsOfFile, readKeysImage, walletExists } from "./file/wallet-files.ts";
 import { readWalletJson } from "./keys/wallet-json.ts";
+import type { NewWallet } from "./keys/wallet-keys.ts";
 import { WalletRefusal } from "./refusal.ts";
 
 export type FirstWallet =

@@ -1,23 +1,23 @@
 /** One open wallet: its state, the order in which it changes, its keys while it is open, and the node behind it. */
 import { isDeepStrictEqual } from "node:util";
 import { blockId, equalBytes, genesisBlock, networks, toHex } from "@anulo/protocol";
-import { applyChange } from "./apply-change.ts";
 import { itemsOfChange, itemsOfState, undoneFrom, type WalletChange } from "./changes.ts";
 import type { Daemon } from "./daemon.ts";
 import type { ChangeLog } from "./file/store.ts";
 import { AddressCache } from "./keys/addresses.ts";
-import type { Ledger } from "./ledger.ts";
-import { accountOfKeys, scanningKeys, wipeKeys } from "./multisig/account-keys.ts";
-import type { MultisigAccount } from "./multisig/key-exchange.ts";
-import { DEFAULT_PREFERENCES, type Preferences } from "./preferences.ts";
-import { refuseUnwritten, WalletRefusal } from "./refusal.ts";
+import { applyChange } from "./ledger/apply-change.ts";
 import {
   incomingFromPool,
   outgoingFromPool,
   ownInPool,
   spendsFromPool,
   withoutMined,
-} from "./scan/apply-pool.ts";
+} from "./ledger/apply-pool.ts";
+import type { Ledger } from "./ledger/ledger.ts";
+import { accountOfKeys, scanningKeys, wipeKeys } from "./multisig/account-keys.ts";
+import type { MultisigAccount } from "./multisig/key-exchange.ts";
+import { DEFAULT_PREFERENCES, type Preferences } from "./preferences.ts";
+import { refuseUnwritten, WalletRefusal } from "./refusal.ts";
 import { shortHistory, trimKnown } from "./scan/history.ts";
 import type { BlocksChange, PoolPicture, ScanTask, SingleTransaction } from "./scan/messages.ts";
 import { ProgressMeter, type ScanProgress } from "./scan/progress.ts";

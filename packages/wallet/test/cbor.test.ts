@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { BadCbor, type Plain, readCbor, writeCbor } from "../src/file/cbor.ts";
+import { BadCbor, type Plain, readCbor, writeCbor } from "../src/cbor.ts";
 
 const { plain } = fc.letrec<{ plain: Plain }>((tie) => ({
   plain: fc.oneof(

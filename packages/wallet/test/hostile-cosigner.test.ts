@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { hashToScalar, keyImageOf, publicKeyOf, randomScalar } from "@anulo/crypto";
 import { toHex } from "@anulo/protocol";
+import { cosign } from "../src/actions/cosign.ts";
 import { createKeys } from "../src/keys/wallet-keys.ts";
 import { signerKeyOf } from "../src/multisig/account-keys.ts";
 import { SigningRefused } from "../src/multisig/attempts.ts";
-import { cosign } from "../src/multisig/cosign.ts";
 import {
   continueKeyExchange,
   firstMessage,

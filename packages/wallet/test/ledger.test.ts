@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { toHex } from "@anulo/protocol";
-import { applyChange } from "../src/apply-change.ts";
 import { accountBalance } from "../src/history/balance.ts";
 import {
   type HistoryContext,
@@ -10,8 +9,9 @@ import {
   listUnconfirmed,
   transferOf,
 } from "../src/history/transfers.ts";
-import { createLedger, type Ledger } from "../src/ledger.ts";
-import { incomingFromPool, outgoingFromPool, spendsFromPool } from "../src/scan/apply-pool.ts";
+import { applyChange } from "../src/ledger/apply-change.ts";
+import { incomingFromPool, outgoingFromPool, spendsFromPool } from "../src/ledger/apply-pool.ts";
+import { createLedger, type Ledger } from "../src/ledger/ledger.ts";
 import type { OutgoingPayment, ScannedOutput, ScannedTransaction } from "../src/state.ts";
 
 const bytes = (value: number) => new Uint8Array(32).fill(value);

@@ -1,8 +1,8 @@
 /** Two signers who share a wallet, without any node. */
 import { hashToScalar, scAdd } from "@anulo/crypto";
 import { toHex } from "@anulo/protocol";
-import { applyChange } from "../src/apply-change.ts";
-import { createLedger } from "../src/ledger.ts";
+import { applyChange } from "../src/ledger/apply-change.ts";
+import { createLedger } from "../src/ledger/ledger.ts";
 import { keysOfAccount } from "../src/multisig/account-keys.ts";
 import {
   continueKeyExchange,

@@ -4,8 +4,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { BadBytes, encode, formatAddress, parseAddress, toHex, varint } from "@anulo/protocol";
-import { applyChange } from "../src/apply-change.ts";
-import { applyTakenOver } from "../src/file/apply-taken-over.ts";
 import { writeUnderPassword } from "../src/file/beside-original.ts";
 import { newSettings, readKeysFile, sealKeysFile, writeKeysFile } from "../src/file/keys-file.ts";
 import {
@@ -18,7 +16,9 @@ import {
 import { takeOver } from "../src/file/take-over.ts";
 import { putCacheAside, walletPaths } from "../src/file/wallet-files.ts";
 import { createKeys } from "../src/keys/wallet-keys.ts";
-import { createLedger } from "../src/ledger.ts";
+import { applyChange } from "../src/ledger/apply-change.ts";
+import { applyTakenOver } from "../src/ledger/apply-taken-over.ts";
+import { createLedger } from "../src/ledger/ledger.ts";
 import { cacheImage } from "./cache-image.ts";
 
 const filled = (byte: number, size = 32) => new Uint8Array(size).fill(byte);

@@ -23,7 +23,7 @@ import {
   writePrunedTransaction,
 } from "@anulo/protocol";
 import type { Daemon } from "../src/daemon.ts";
-import { encodeChange } from "../src/file/store.ts";
+import { encodeChange } from "../src/encode-change.ts";
 import { createKeys } from "../src/keys/wallet-keys.ts";
 import { type SiftThreads, scanBlocks } from "../src/scan/block-scan.ts";
 import type { ScanContext } from "../src/scan/candidates.ts";

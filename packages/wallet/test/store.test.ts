@@ -3,11 +3,11 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync }
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import { applyChange } from "../src/apply-change.ts";
 import type { WalletChange } from "../src/changes.ts";
 import { DamagedJournal } from "../src/file/journal.ts";
 import { createStore, openStore } from "../src/file/store.ts";
-import { createLedger } from "../src/ledger.ts";
+import { applyChange } from "../src/ledger/apply-change.ts";
+import { createLedger } from "../src/ledger/ledger.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "anulo-store-"));
 after(() => rmSync(folder, { recursive: true }));

@@ -2,15 +2,15 @@ import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { setImmediate } from "node:timers/promises";
 import { sumAmounts, toHex } from "@anulo/protocol";
+import { submit, submitEach } from "../src/actions/submit.ts";
 import type { WalletChange } from "../src/changes.ts";
 import type { Daemon } from "../src/daemon.ts";
 import type { ChangeLog } from "../src/file/store.ts";
 import { createKeys } from "../src/keys/wallet-keys.ts";
-import { createLedger } from "../src/ledger.ts";
+import { createLedger } from "../src/ledger/ledger.ts";
 import { WalletRefusal } from "../src/refusal.ts";
 import { pendingOf } from "../src/transfer/metadata.ts";
 import { sign } from "../src/transfer/sign.ts";
-import { submit, submitEach } from "../src/transfer/submit.ts";
 import { Wallet } from "../src/wallet.ts";
 import { destinationOf, receive, receiverOf, ringAround, seededRandom } from "./transfer-fixture.ts";
 

@@ -9,7 +9,7 @@ import { setImmediate } from "node:timers/promises";
 import { Journal } from "../src/file/journal.ts";
 import { prepareNextStore, settleNextStore } from "../src/file/store.ts";
 import { walletPaths, writeKeysAndCache, writeKeysImage } from "../src/file/wallet-files.ts";
-import { createLedger } from "../src/ledger.ts";
+import { createLedger } from "../src/ledger/ledger.ts";
 
 // Closes a class of losses: a file that took another's place by a name which the disk has not kept.
 

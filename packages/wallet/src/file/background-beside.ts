@@ -6,9 +6,9 @@
 import { randomBytes } from "node:crypto";
 import { rm } from "node:fs/promises";
 import type { Json, Logger } from "@anulo/rpc";
-import { createLedger } from "../ledger.ts";
+import { learnFromBackground } from "../actions/background-scan.ts";
+import { createLedger } from "../ledger/ledger.ts";
 import { WalletRefusal } from "../refusal.ts";
-import { learnFromBackground } from "../scan/background.ts";
 import type { NetworkName } from "../state.ts";
 import type { Wallet } from "../wallet.ts";
 import { backgroundCopy, foundFor } from "./background-copy.ts";

@@ -1,7 +1,7 @@
 /** What a background wallet is given of the wallet it belongs to, and what is taken back from it. Pure. */
 import { isDeepStrictEqual } from "node:util";
-import { createAccount } from "../ledger.ts";
-import type { FoundInBackground } from "../scan/background.ts";
+import type { FoundInBackground } from "../actions/background-scan.ts";
+import { createAccount } from "../ledger/ledger.ts";
 import type { OutgoingPayment, ScannedTransaction, ScanSettings, WalletState } from "../state.ts";
 
 /**

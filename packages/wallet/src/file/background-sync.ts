@@ -1,9 +1,9 @@
 /** Scanning without the spend secret: turned on and off, begun and ended. Source: wallet2.cpp `setup_background_sync`, `start_background_sync`, `stop_background_sync`. */
 import { publicKeyOf } from "@anulo/crypto";
 import { equalBytes } from "@anulo/protocol";
+import { beginBackgroundSync, endBackgroundSync } from "../actions/background-scan.ts";
 import { wipeKeys } from "../multisig/account-keys.ts";
 import { failedToOpen, refuseUnwritten, WalletRefusal } from "../refusal.ts";
-import { beginBackgroundSync, endBackgroundSync } from "../scan/background.ts";
 import {
   backgroundPaths,
   removeBackground,

@@ -2,13 +2,14 @@
 import { randomBytes } from "node:crypto";
 import { equalBytes } from "@anulo/protocol";
 import type { Json, Logger } from "@anulo/rpc";
-import { applyChange } from "../apply-change.ts";
+import { beginBackgroundSync, endBackgroundSync } from "../actions/background-scan.ts";
 import type { Daemon } from "../daemon.ts";
-import { createLedger } from "../ledger.ts";
+import type { NewWallet } from "../keys/wallet-keys.ts";
+import { applyChange } from "../ledger/apply-change.ts";
+import { createLedger } from "../ledger/ledger.ts";
 import { wipeKeys } from "../multisig/account-keys.ts";
 import { preferencesOf } from "../preferences.ts";
 import { failedToOpen, refuseUnwritten, WalletRefusal } from "../refusal.ts";
-import { beginBackgroundSync, endBackgroundSync } from "../scan/background.ts";
 import { checkLookahead } from "../scan/subaddress-table.ts";
 import type { NetworkName, WalletKeys, WalletSettings } from "../state.ts";
 import { Wallet } from "../wallet.ts";
@@ -90,18 +91,6 @@ export type OpenOptions = {
   /** Whether a cache of the original's is left behind; it is unless this is false. */
   readonly writesOriginalCache?: boolean;
   readonly log?: Logger;
-};
-
-export type NewWallet = {
-  readonly keys: WalletKeys;
-  readonly password: string;
-  /** English name; empty for keys that no mnemonic stands for. */
-  readonly seedLanguage: string;
-  readonly refreshFromHeight: number;
-  /** Seconds since 1970. */
-  readonly createdAt: bigint;
-  /** The address is also written to a text file, as it always is on test networks. */
-  readonly addressFile?: boolean;
 };
 
 /** Creates the files (none without `paths`) and opens the wallet. */

@@ -3,12 +3,13 @@
 import { rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
 import { setImmediate } from "node:timers/promises";
-import { applyChange } from "../apply-change.ts";
+import { type Plain, readCbor, writeCbor } from "../cbor.ts";
 import type { WalletChange } from "../changes.ts";
-import { createLedger, indexLedger, type Ledger } from "../ledger.ts";
+import { encodeChange } from "../encode-change.ts";
+import { applyChange } from "../ledger/apply-change.ts";
+import { createLedger, indexLedger, type Ledger } from "../ledger/ledger.ts";
 import { append } from "../lists.ts";
 import type { NetworkName, WalletSettings, WalletState } from "../state.ts";
-import { type Plain, readCbor, writeCbor } from "./cbor.ts";
 import { DamagedJournal, Journal, syncDirectory } from "./journal.ts";
 
 /** Where changes go before they are acknowledged. */
@@ -105,16 +106,6 @@ export async function openStore(
   }
 }
 
-/** A change as the journal has it, before it is sealed. */
-export function encodeChange(change: WalletChange): Uint8Array {
-  return writeCbor(change as unknown as Plain);
-}
-
-/** What `encodeChange` wrote. */
-export function decodeChange(encoded: Uint8Array): WalletChange {
-  return readCbor(encoded) as unknown as WalletChange;
-}
-
 function logOf(journal: Journal): ChangeLog {
   return {
     append: (change, encoded = encodeChange(change)) => journal.append(encoded),
@@ -128,6 +119,7 @@ async function replay(
   records: readonly Uint8Array[],
 ): Promise<{ picture: number; changes: number }> {
   const sizes = { picture: 0, changes: 0 };
+  const names = new Map<number, string>();
   let indexed = false;
   let unpaused = 0;
   for (const record of records) {
@@ -136,7 +128,7 @@ async function replay(
       await setImmediate();
       unpaused = 0;
     }
-    const value = readCbor(record) as unknown as Picture | WalletChange;
+    const value = readCbor(record, names) as unknown as Picture | WalletChange;
     sizes[value.kind === "state" || value.kind === "items" ? "picture" : "changes"] += record.length;
     if (value.kind === "state") restoreState(ledger.state, value);
     else if (value.kind === "items") restoreItems(ledger.state, value);

@@ -10,10 +10,9 @@ import {
   parseAddress,
   removeSeedOffset,
 } from "@anulo/protocol";
-import type { NewWallet } from "../file/open-wallet.ts";
 import { WalletRefusal } from "../refusal.ts";
 import type { NetworkName, WalletKeys } from "../state.ts";
-import { CREATED_FROM_KEYS, CREATED_FROM_SEED, keysOfSeed } from "./wallet-keys.ts";
+import { CREATED_FROM_KEYS, CREATED_FROM_SEED, keysOfSeed, type NewWallet } from "./wallet-keys.ts";
 
 const NEWEST_VERSION = 1;
 

@@ -16,6 +16,19 @@ import type { WalletKeys } from "../state.ts";
 export const CREATED_FROM_SEED = BigInt(Date.UTC(2014, 5, 8) / 1000);
 export const CREATED_FROM_KEYS = BigInt(Date.UTC(2014, 3, 15) / 1000);
 
+/** What a wallet to be created is given. */
+export type NewWallet = {
+  readonly keys: WalletKeys;
+  readonly password: string;
+  /** English name; empty for keys that no mnemonic stands for. */
+  readonly seedLanguage: string;
+  readonly refreshFromHeight: number;
+  /** Seconds since 1970. */
+  readonly createdAt: bigint;
+  /** The address is also written to a text file, as it always is on test networks. */
+  readonly addressFile?: boolean;
+};
+
 /** A wallet nobody has yet. */
 export function createKeys(random?: RandomSource): WalletKeys {
   return keysOfSeed(randomScalar(random));

@@ -1,5 +1,6 @@
 /** A transaction for several signers, built in a worker thread and told as a value to pass on to the next signer. */
 import { equalBytes, toHex } from "@anulo/protocol";
+import type { WalletKeys, WalletState } from "../state.ts";
 import { workThreads } from "../threads/work-threads.ts";
 import {
   destinationValue,
@@ -9,7 +10,12 @@ import {
 } from "../transfer/metadata.ts";
 import type { Receiver, RingedTransaction, SignedTransaction } from "../transfer/stages.ts";
 import type { OutputPlan } from "../transfer/tx-keys.ts";
-import type { Wallet } from "../wallet.ts";
+
+/** What a proposal takes of the wallet. */
+export interface ProposingWallet {
+  readonly keys: WalletKeys;
+  readonly state: Pick<WalletState, "outputs" | "multisigInfos">;
+}
 
 export interface Proposal {
   readonly signed: SignedTransaction;
@@ -19,7 +25,7 @@ export interface Proposal {
 /** The transaction and what the next signer needs of it. Throws `WalletRefusal`. */
 export async function proposeTransaction(
   ringed: RingedTransaction,
-  { wallet, change }: { readonly wallet: Wallet; readonly change: Receiver },
+  { wallet, change }: { readonly wallet: ProposingWallet; readonly change: Receiver },
 ): Promise<Proposal> {
   const infos = new Map(
     ringed.inputs.map(({ oneTimeKey }) => {

@@ -25,9 +25,11 @@ import {
   toHex,
   writeExtra,
 } from "@anulo/protocol";
-import { checkForm, ringOf } from "../cold-signing/sign-set.ts";
+import { checkForm, ringOf } from "../cold-signing/construction.ts";
+import type { Finder } from "../cold-signing/exported-outputs.ts";
 import { WalletRefusal } from "../refusal.ts";
-import type { OwnedOutput } from "../state.ts";
+import type { OwnedOutput, WalletState } from "../state.ts";
+import type { SeenChain } from "../transfer/fee-limits.ts";
 import type { ConstructionData, PendingTransaction } from "../transfer/metadata.ts";
 import {
   cryptPaymentId,
@@ -38,7 +40,6 @@ import {
   txPublicKeys,
 } from "../transfer/tx-keys.ts";
 import { mapPatiently } from "../turns.ts";
-import type { Wallet } from "../wallet.ts";
 import { SigningRefused } from "./attempts.ts";
 import { txSecretsOf } from "./tx-secrets.ts";
 
@@ -47,6 +48,9 @@ export interface ReconstructedInput {
   readonly frame: ClsagFrame;
   readonly output: OwnedOutput;
 }
+
+/** What a check takes of the signer's own wallet. */
+export type SigningWallet = Finder & { readonly state: SeenChain & Pick<WalletState, "outputs"> };
 
 function demand(holds: boolean, message: string): asserts holds {
   if (!holds) throw new SigningRefused(message);
@@ -71,7 +75,10 @@ const OUTPUTS_AT_ONCE = 4096;
 const INPUTS_AT_ONCE = 32;
 
 /** The outputs of this wallet that have one of the sources' keys, by it (hex). */
-async function outputsOf(sources: readonly Source[], wallet: Wallet): Promise<Map<string, OwnedOutput>> {
+async function outputsOf(
+  sources: readonly Source[],
+  wallet: SigningWallet,
+): Promise<Map<string, OwnedOutput>> {
   const wanted = new Set(sources.flatMap((source) => realOf(source)?.key ?? []).map(toHex));
   const found = new Map<string, OwnedOutput>();
   const step = (output: OwnedOutput) => {
@@ -95,7 +102,7 @@ function ownOutput(source: Source, own: ReadonlyMap<string, OwnedOutput>): Owned
 }
 
 /** The outputs of this wallet that the sources name, in the order of the inputs. */
-async function ownInputs(data: ConstructionData, transaction: Transaction, wallet: Wallet) {
+async function ownInputs(data: ConstructionData, transaction: Transaction, wallet: SigningWallet) {
   const own = await outputsOf(data.sources, wallet);
   const bySource = await mapPatiently(
     data.sources,
@@ -119,7 +126,11 @@ async function ownInputs(data: ConstructionData, transaction: Transaction, walle
 }
 
 /** Transaction keys, one-time keys, `extra` and hidden amounts are those the construction data lead to. */
-function checkOutputs(pending: PendingTransaction, keyImages: readonly Uint8Array[], wallet: Wallet): void {
+function checkOutputs(
+  pending: PendingTransaction,
+  keyImages: readonly Uint8Array[],
+  wallet: SigningWallet,
+): void {
   const { constructionData: data, transaction, txKey, additionalTxKeys, multisigEntropy } = pending;
   const { prefix, ringct } = transaction;
   demand(ringct !== undefined && ringct.type === 6, "it is no transaction of today's kind");
@@ -186,7 +197,7 @@ function checkAmounts({ constructionData, transaction, fee }: PendingTransaction
 }
 
 /** What is said to be change is no payment to anybody else: it must come back to this wallet. */
-function checkChange({ change }: ConstructionData, wallet: Wallet): void {
+function checkChange({ change }: ConstructionData, wallet: SigningWallet): void {
   const isOwn = change.amount === 0n || wallet.indexOfSpendKey(change.spendPublic) !== undefined;
   demand(isOwn, "the change goes to an address that is not of this wallet");
 }
@@ -197,7 +208,7 @@ function checkChange({ change }: ConstructionData, wallet: Wallet): void {
  */
 export async function reconstruct(
   pending: PendingTransaction,
-  wallet: Wallet,
+  wallet: SigningWallet,
 ): Promise<ReconstructedInput[]> {
   const { constructionData: data, transaction } = pending;
   try {

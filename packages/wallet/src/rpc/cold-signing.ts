@@ -1,15 +1,15 @@
 /** Signing away from the network. Declarations: @anulo/rpc wallet/cold-signing. */
 import { BadBytes, fromHex, toHex, transactionWeight } from "@anulo/protocol";
 import { wallet as declared, implementFor } from "@anulo/rpc";
-import { describeSet } from "../cold-signing/describe-set.ts";
 import {
   exportKeyImages,
   exportSealedOutputs,
   importKeyImages,
   importSealedOutputs,
-} from "../cold-signing/exchange.ts";
-import { submitSet } from "../cold-signing/handover.ts";
-import { signSet } from "../cold-signing/sign-set.ts";
+} from "../actions/cold-exchange.ts";
+import { submitSet } from "../actions/handover.ts";
+import { signSet } from "../actions/sign-set.ts";
+import { describeSet } from "../cold-signing/describe-set.ts";
 import { sealSet, signedKind, type UnsignedSet, unsealSet, unsignedKind } from "../cold-signing/tx-sets.ts";
 import { unsealMultisigSet } from "../multisig/tx-set.ts";
 import { WalletRefusal } from "../refusal.ts";

@@ -20,7 +20,6 @@ import {
   changeSettings,
   createWallet,
   holdsFiles,
-  type NewWallet,
   openUnlocked,
   unlockKeys,
 } from "../file/open-wallet.ts";
@@ -31,6 +30,7 @@ import {
   checkKeysFit,
   createKeys,
   keysOfSeed,
+  type NewWallet,
 } from "../keys/wallet-keys.ts";
 import { keysOfAccount } from "../multisig/account-keys.ts";
 import { BadMultisigSeed, parseMultisigSeed } from "../multisig/seed.ts";

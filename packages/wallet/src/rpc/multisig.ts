@@ -2,11 +2,13 @@
 
 import { keyImagesOf, toHex, transactionHash } from "@anulo/protocol";
 import { type Dialect, wallet as declared, implementFor } from "@anulo/rpc";
+import { cosign, isFullySigned } from "../actions/cosign.ts";
+import { exportInfo, importInfo } from "../actions/multisig-info.ts";
+import { submitPending } from "../actions/transfers.ts";
 import { connectDaemon } from "../daemon.ts";
 import { changeKeys } from "../file/open-wallet.ts";
 import { keysOfAccount } from "../multisig/account-keys.ts";
 import { SigningRefused } from "../multisig/attempts.ts";
-import { cosign, isFullySigned } from "../multisig/cosign.ts";
 import {
   firstMessage,
   hasAddress,
@@ -14,12 +16,10 @@ import {
   type MultisigAccount,
   nextMessage,
 } from "../multisig/key-exchange.ts";
-import { exportInfo, importInfo } from "../multisig/shared-info.ts";
 import { type MultisigSet, sealMultisigSet, unsealMultisigSet } from "../multisig/tx-set.ts";
 import { WalletRefusal } from "../refusal.ts";
 import type { WalletContext } from "../service.ts";
 import { workThreads } from "../threads/work-threads.ts";
-import { submitPending } from "../transfer/transfers.ts";
 import type { Wallet } from "../wallet.ts";
 import { parseHex } from "./parse-hex.ts";
 

@@ -8,7 +8,7 @@ import {
   type ServerTls,
 } from "@anulo/rpc";
 import { parseSocksProxy, type SocksProxy } from "@anulo/socks";
-import { rescanSpent } from "../cold-signing/exchange.ts";
+import { rescanSpent } from "../actions/cold-exchange.ts";
 import { checked, connectDaemon, daemonUrl } from "../daemon.ts";
 import { BadTlsSettings, readDaemonTls } from "../daemon-tls.ts";
 import { readPem } from "../file/pem-file.ts";

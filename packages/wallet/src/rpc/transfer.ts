@@ -10,7 +10,14 @@ import {
   toHex,
 } from "@anulo/protocol";
 import { wallet as declared, implementFor, type ParamsOf } from "@anulo/rpc";
-import { unsignedSetOf } from "../cold-signing/handover.ts";
+import { unsignedSetOf } from "../actions/handover.ts";
+import {
+  type Made,
+  makePayment,
+  makeSweep,
+  makeUnmixableSweep,
+  submitPending,
+} from "../actions/transfers.ts";
 import { signerKeyOf } from "../multisig/account-keys.ts";
 import { resolveAddress, resolveAddresses } from "../open-alias.ts";
 import { WalletRefusal } from "../refusal.ts";
@@ -20,13 +27,6 @@ import { type PendingTransaction, readMetadata, writeMetadata } from "../transfe
 import type { Sweep } from "../transfer/prepare.ts";
 import { adjustPriority } from "../transfer/priority.ts";
 import { RING_SIZE } from "../transfer/stages.ts";
-import {
-  type Made,
-  makePayment,
-  makeSweep,
-  makeUnmixableSweep,
-  submitPending,
-} from "../transfer/transfers.ts";
 import type { Wallet } from "../wallet.ts";
 import { handOn } from "./multisig.ts";
 import { parseKeyImage } from "./parse-hex.ts";

@@ -2,9 +2,9 @@
 import { type Block, equalBytes, type IdentifiedBlock, readIdentifiedBlock } from "@anulo/protocol";
 import type { Daemon } from "../daemon.ts";
 import { WalletRefusal } from "../refusal.ts";
-import { RECENT_BLOCKS } from "./apply-blocks.ts";
 import { pickOwn, type ScanContext, siftHere } from "./candidates.ts";
 import { createForkCheck } from "./check-forks.ts";
+import { RECENT_BLOCKS } from "./history.ts";
 import type { BlocksChange, ScanTask } from "./messages.ts";
 import { checkPlaces, type Position } from "./places.ts";
 import { type PackedTransactions, packTransactions, type RawTransaction } from "./raw-transaction.ts";

@@ -3,6 +3,9 @@ import { equalBytes } from "@anulo/protocol";
 import type { RecentBlocks } from "../state.ts";
 import type { BlocksChange } from "./messages.ts";
 
+/** Ids kept for finding the point where two chains part; a deeper reorganisation needs a rescan. */
+export const RECENT_BLOCKS = 20_000;
+
 /** Newest ids without gaps, before they become sparse. Source: wallet2.cpp `get_short_chain_history`. */
 const DENSE = 10;
 

@@ -5,7 +5,7 @@ import { parentPort } from "node:worker_threads";
 import { subaddressSpendPublicKeys } from "@anulo/crypto";
 import { BadBytes, BadHex, isMinerTransaction, toHex } from "@anulo/protocol";
 import { connectDaemon, type Daemon, type DaemonAddress } from "../daemon.ts";
-import { encodeChange } from "../file/store.ts";
+import { encodeChange } from "../encode-change.ts";
 import { WalletRefusal } from "../refusal.ts";
 import type { SubaddressIndex } from "../state.ts";
 import { scanBlocks } from "./block-scan.ts";

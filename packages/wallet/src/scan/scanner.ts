@@ -1,7 +1,7 @@
 /** The wallet's side of the scan worker: one thread for one open wallet. */
 import { Worker } from "node:worker_threads";
 import type { DaemonAddress } from "../daemon.ts";
-import { decodeChange } from "../file/store.ts";
+import { decodeChange } from "../encode-change.ts";
 import { type RefusalKind, WalletRefusal } from "../refusal.ts";
 import type { ScannedTransaction, SubaddressIndex } from "../state.ts";
 import { workThreads } from "../threads/work-threads.ts";

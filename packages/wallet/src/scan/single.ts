@@ -1,16 +1,20 @@
 /** Single transactions of the chain, fetched to be scanned. Source: wallet2.cpp `scan_tx`. */
 import { fromHex, hardForkAt, networks } from "@anulo/protocol";
+import type { Daemon } from "../daemon.ts";
 import { checkAnswer, FAILED, orSay, TRANSACTIONS_PER_CALL } from "../proofs/transactions.ts";
 import { WalletRefusal } from "../refusal.ts";
-import type { Wallet } from "../wallet.ts";
+import type { NetworkName } from "../state.ts";
 import type { SingleTransaction } from "./messages.ts";
 
 /** Those of the transactions (hex ids) that a block holds, lowest first. Throws `WalletRefusal`. */
-export async function fetchSingles(wallet: Wallet, ids: readonly string[]): Promise<SingleTransaction[]> {
+export async function fetchSingles(
+  { daemon, network }: { readonly daemon: Daemon; readonly network: NetworkName },
+  ids: readonly string[],
+): Promise<SingleTransaction[]> {
   const singles: SingleTransaction[] = [];
   for (let at = 0; at < ids.length; at += TRANSACTIONS_PER_CALL) {
     const txs_hashes = ids.slice(at, at + TRANSACTIONS_PER_CALL);
-    const { txs } = await orSay(wallet.daemon.getTransactions({ txs_hashes, prune: true }), FAILED);
+    const { txs } = await orSay(daemon.getTransactions({ txs_hashes, prune: true }), FAILED);
     if (txs.length !== txs_hashes.length) throw new WalletRefusal("UNKNOWN_ERROR", FAILED);
     for (const [i, entry] of txs.entries()) {
       const txHash = fromHex(txs_hashes[i]!);
@@ -25,7 +29,7 @@ export async function fetchSingles(wallet: Wallet, ids: readonly string[]): Prom
         height,
         timestamp: entry.block_timestamp ?? 0,
         globalIndices: entry.output_indices ?? [],
-        blockVersion: hardForkAt(networks[wallet.network], height),
+        blockVersion: hardForkAt(networks[network], height),
       });
     }
   }

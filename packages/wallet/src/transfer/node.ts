@@ -7,7 +7,6 @@ import { FEE_TOLERANCE, feeLimits, type SeenChain } from "./fee-limits.ts";
 import { KeptOutputCounts, type OutputCounts, type ToldCounts } from "./output-counts.ts";
 import type { OutputSource } from "./rings.ts";
 import { type FeeRate, RING_SIZE } from "./stages.ts";
-import type { Relay } from "./submit.ts";
 
 /** A fee holds for this many blocks to come. Source: wallet2.cpp FEE_ESTIMATE_GRACE_BLOCKS. */
 const GRACE_BLOCKS = 10;
@@ -102,6 +101,9 @@ const reasons = [
   ["sanity_check_failed", "tx sanity check failed"],
   ["not_relayed", "tx was not relayed"],
 ] as const;
+
+/** The node's verdict; `reason` may be empty. Throws when the node can't be asked. */
+export type Relay = (blob: Uint8Array) => Promise<{ readonly accepted: boolean; readonly reason: string }>;
 
 /** Gives transactions to the node. */
 export function relayOf(daemon: Daemon): Relay {

@@ -9,9 +9,9 @@ import {
   toHex,
 } from "@anulo/protocol";
 import type { AccountBalance } from "../history/balance.ts";
+import type { Preferences } from "../preferences.ts";
 import { WalletRefusal } from "../refusal.ts";
 import type { OwnedOutput } from "../state.ts";
-import type { Wallet } from "../wallet.ts";
 import { knownExtraSize } from "./destinations.ts";
 import { fractionalThreshold, type PlanContext, sum } from "./plan.ts";
 import { planPayment } from "./plan-payment.ts";
@@ -29,9 +29,12 @@ import {
 } from "./stages.ts";
 import { weightOf } from "./weigh.ts";
 
-/** What preparing needs besides the wallet. `feeRate` is for the priority asked for. */
+/** What pays, and what preparing needs besides. `feeRate` is for the priority asked for. */
 export type PrepareParts = {
-  readonly wallet: Wallet;
+  readonly wallet: {
+    readonly preferences: Preferences;
+    readonly spendableOutputs: () => readonly OwnedOutput[];
+  };
   readonly balanceOf: (account: number) => AccountBalance;
   readonly source: OutputSource;
   readonly memory: RingMemory;

@@ -47,17 +47,19 @@ export function writeCbor(value: Plain): Uint8Array {
   return writer.bytes();
 }
 
-/** Reads what `writeCbor` wrote; anything else throws `BadCbor`. */
-export function readCbor(bytes: Uint8Array): Plain {
-  const reader = new Reader(bytes);
+/** Names of fields read, by a hash of their bytes; emptied when there are too many to be ours. */
+export type NamesRead = Map<number, string>;
+
+/** Reads what `writeCbor` wrote; anything else throws `BadCbor`. Many records of one kind are read faster with the same `names`. */
+export function readCbor(bytes: Uint8Array, names: NamesRead = new Map()): Plain {
+  const reader = new Reader(bytes, names);
   const value = reader.value(0);
   if (reader.at !== bytes.length) throw new BadCbor("trailing bytes");
   return value;
 }
 
-const names = new Map<string, Uint8Array>();
-
 class Writer {
+  readonly #names = new Map<string, Uint8Array>();
   #buffer = Buffer.allocUnsafe(4096);
   #at = 0;
 
@@ -95,10 +97,10 @@ class Writer {
 
   /** Names of fields are few, and each is written thousands of times. */
   #name(name: string): void {
-    let bytes = names.get(name);
+    let bytes = this.#names.get(name);
     if (bytes === undefined) {
       bytes = Buffer.from(name, "utf8");
-      names.set(name, bytes);
+      this.#names.set(name, bytes);
     }
     this.#raw(TEXT, bytes);
   }
@@ -163,16 +165,16 @@ function isList(value: object): value is readonly Plain[] {
   return Array.isArray(value);
 }
 
-/** Names of fields read, by a hash of their bytes; emptied when there are too many to be ours. */
-const namesRead = new Map<number, string>();
 const MOST_NAMES = 1024;
 
 class Reader {
   at = 0;
   readonly #bytes: Uint8Array;
   readonly #view: DataView;
+  readonly #names: NamesRead;
 
-  constructor(bytes: Uint8Array) {
+  constructor(bytes: Uint8Array, names: NamesRead) {
+    this.#names = names;
     this.#bytes = new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   }
@@ -230,12 +232,12 @@ class Reader {
     const from = this.#take(length);
     let hash = length;
     for (let i = from; i < from + length; i++) hash = (Math.imul(hash, 31) + this.#bytes[i]!) | 0;
-    const known = namesRead.get(hash);
+    const known = this.#names.get(hash);
     if (known !== undefined && this.#isAt(known, from, length)) return known;
     this.at = from;
     const name = this.#text(length);
-    if (namesRead.size >= MOST_NAMES) namesRead.clear();
-    namesRead.set(hash, name);
+    if (this.#names.size >= MOST_NAMES) this.#names.clear();
+    this.#names.set(hash, name);
     return name;
   }
 

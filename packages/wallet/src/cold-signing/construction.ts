@@ -1,10 +1,9 @@
-/** Signs a set a view-only wallet built. Source: wallet2.cpp `sign_tx`. */
+/** Reads what a view-only wallet asks to have signed, and says what came of it. Source: wallet2.cpp `sign_tx`. */
 import {
   commit,
   deriveSubaddressPublicKey,
   deriveViewTag,
   generateKeyDerivation,
-  InvalidPoint,
   isPoint,
   keyImageOf,
 } from "@anulo/crypto";
@@ -31,17 +30,15 @@ import {
   type RingedTransaction,
   type SignedTransaction,
 } from "../transfer/stages.ts";
-import { signTransaction } from "../transfer/transfers.ts";
 import { isSameReceiver } from "../transfer/tx-keys.ts";
 import { UNKNOWN_TX_KEY } from "../transfer/unknown-tx-key.ts";
-import type { Wallet } from "../wallet.ts";
-import { importOutputs } from "./exchange.ts";
 import { type Finder, importOutput } from "./exported-outputs.ts";
-import type { SignedSet, UnsignedSet } from "./tx-sets.ts";
+import type { SignedSet } from "./tx-sets.ts";
 
 type Source = ConstructionData["sources"][number];
 
-function refusal(message: string): WalletRefusal {
+/** A set that is not signed, and why. */
+export function signingRefusal(message: string): WalletRefusal {
   return new WalletRefusal("SIGN_UNSIGNED", `Failed to sign unsigned tx: ${message}`);
 }
 
@@ -59,33 +56,34 @@ const MAX_OUTPUT_INDEX = 65_535n;
 /** Throws `WalletRefusal` for a transaction of a kind that is not made any more, or that pays an absurd fee. */
 export function checkForm(data: ConstructionData, seen: SeenChain): void {
   const { sources, splitDestinations, flags, rangeProofType, bulletproofVersion } = data;
-  if (sources.length === 0) throw refusal("Empty sources");
-  if (sources.length > MAX_INPUTS) throw refusal(`it has more than ${MAX_INPUTS} inputs`);
+  if (sources.length === 0) throw signingRefusal("Empty sources");
+  if (sources.length > MAX_INPUTS) throw signingRefusal(`it has more than ${MAX_INPUTS} inputs`);
   const isNewest =
     flags === FLAGS &&
     NEWEST.rangeProofType.includes(rangeProofType) &&
     NEWEST.bulletproofVersion.includes(bulletproofVersion);
-  if (!isNewest) throw refusal("it asks for a kind of transaction the network no longer takes");
-  if (splitDestinations.length > MAX_OUTPUTS) throw refusal(`it has more than ${MAX_OUTPUTS} outputs`);
+  if (!isNewest) throw signingRefusal("it asks for a kind of transaction the network no longer takes");
+  if (splitDestinations.length > MAX_OUTPUTS) throw signingRefusal(`it has more than ${MAX_OUTPUTS} outputs`);
   if (sources.some(({ outputs }) => outputs.length !== RING_SIZE))
-    throw refusal(`every ring must have ${RING_SIZE} outputs`);
+    throw signingRefusal(`every ring must have ${RING_SIZE} outputs`);
   const absurd = absurdFee(data, seen);
-  if (absurd !== undefined) throw refusal(absurd);
+  if (absurd !== undefined) throw signingRefusal(absurd);
 }
 
 /** The output a source spends, as one of ours; its mask must open its commitment. */
 function inputOf(source: Source, finder: Finder): OwnedOutput {
   const member = source.outputs[Number(source.realOutput)];
-  if (member === undefined) throw refusal("the real output is not in its ring");
+  if (member === undefined) throw signingRefusal("the real output is not in its ring");
   const { txPublicKey, additionalTxPublicKeys, amount, mask } = source;
-  if (source.outputIndex > MAX_OUTPUT_INDEX) throw refusal("an output index is too large");
+  if (source.outputIndex > MAX_OUTPUT_INDEX) throw signingRefusal("an output index is too large");
   const outputIndex = Number(source.outputIndex);
   const exported = { oneTimeKey: member.key, outputIndex, txPublicKey, additionalTxPublicKeys };
   const owned = importOutput({ ...exported, globalIndex: member.globalIndex, flags: 0, amount }, finder);
   if (!equalBytes(commit(mask, amount), member.commitment))
-    throw refusal("an amount does not open its commitment");
+    throw signingRefusal("an amount does not open its commitment");
   const rct = source.rct === 1;
-  if (!rct && !equalBytes(mask, PUBLIC_MASK)) throw refusal("an output from before RingCT has no mask");
+  if (!rct && !equalBytes(mask, PUBLIC_MASK))
+    throw signingRefusal("an output from before RingCT has no mask");
   return { ...owned, rct, mask };
 }
 
@@ -95,9 +93,9 @@ export function ringOf({ outputs, realOutput }: Source): Ring {
     return { globalIndex: Number(globalIndex), key, commitment };
   });
   if (members.some(({ globalIndex }, i) => i > 0 && globalIndex <= members[i - 1]!.globalIndex))
-    throw refusal("the members of a ring are not in order");
+    throw signingRefusal("the members of a ring are not in order");
   if (!members.every(({ key, commitment }) => isPoint(key) && isPoint(commitment)))
-    throw refusal("a member of a ring is no point");
+    throw signingRefusal("a member of a ring is no point");
   return { members, realIndex: Number(realOutput) };
 }
 
@@ -106,7 +104,7 @@ function paidEntries({ splitDestinations, change }: ConstructionData): Destinati
   const at = splitDestinations.findIndex(
     (entry) => isSameReceiver(entry, change) && entry.amount === change.amount,
   );
-  if (at === -1 && change.amount > 0n) throw refusal("the change is not among the outputs");
+  if (at === -1 && change.amount > 0n) throw signingRefusal("the change is not among the outputs");
   const paid = splitDestinations.filter((_, i) => i !== at);
   // The zero-amount output beside a single payment is a dummy: signing makes a new one.
   return paid.length > 1 || change.amount > 0n ? paid : paid.filter(({ amount }) => amount > 0n);
@@ -121,7 +119,7 @@ function destinationOf({
   isSubaddress,
   amount,
 }: DestinationValue): Destination {
-  if (!isPoint(spendPublic) || !isPoint(viewPublic)) throw refusal("a destination's key is no point");
+  if (!isPoint(spendPublic) || !isPoint(viewPublic)) throw signingRefusal("a destination's key is no point");
   const address = utf8.decode(original);
   return { address, spendPublic, viewPublic, isSubaddress: isSubaddress === 1, amount, paymentId: undefined };
 }
@@ -138,7 +136,7 @@ function changeReceiver({ change }: ConstructionData, finder: Finder): Receiver 
   const { spendPublic, viewPublic } = change;
   const index = change.amount === 0n ? undefined : finder.indexOfSpendKey(spendPublic);
   if (change.amount > 0n && index === undefined)
-    throw refusal("the change goes to an address that is not of this wallet");
+    throw signingRefusal("the change goes to an address that is not of this wallet");
   return { spendPublic, viewPublic, isSubaddress: change.isSubaddress === 1 };
 }
 
@@ -149,13 +147,13 @@ export function readConstruction(
   seen: SeenChain,
 ): { ringed: RingedTransaction; change: Receiver } {
   checkForm(data, seen);
-  if (data.unlockTime !== 0n) throw refusal("transaction cannot have non-zero unlock time");
+  if (data.unlockTime !== 0n) throw signingRefusal("transaction cannot have non-zero unlock time");
   const inputs = data.sources.map((source) => inputOf(source, finder));
   if (new Set(inputs.map(({ oneTimeKey }) => toHex(oneTimeKey))).size !== inputs.length)
-    throw refusal("an output is spent twice");
+    throw signingRefusal("an output is spent twice");
   const amountIn = sumAmounts(inputs);
   const amountOut = sumAmounts(data.splitDestinations);
-  if (amountOut > amountIn) throw refusal("it pays more than it spends");
+  if (amountOut > amountIn) throw signingRefusal("it pays more than it spends");
   const destinations = withPaymentId(paidEntries(data).map(destinationOf), data.extra);
   const ringed = {
     inputs,
@@ -190,7 +188,7 @@ function ownKeyImage(
 }
 
 /** Key images of a transaction's outputs that are ours, so that the view-only wallet can spend them at once. */
-function ownOutputsOf({ prefix }: Transaction, finder: Finder): SignedSet["ownOutputs"] {
+export function ownOutputsOf({ prefix }: Transaction, finder: Finder): SignedSet["ownOutputs"] {
   const fields = parseExtra(prefix.extra);
   const additional = additionalPublicKeys(fields);
   return prefix.outputs.flatMap(({ target }, outputIndex) => {
@@ -204,7 +202,7 @@ function ownOutputsOf({ prefix }: Transaction, finder: Finder): SignedSet["ownOu
 }
 
 /** The signed transaction as the view-only wallet gets it: without the transaction's secret keys. */
-function pendingFor(data: ConstructionData, signed: SignedTransaction): PendingTransaction {
+export function pendingFor(data: ConstructionData, signed: SignedTransaction): PendingTransaction {
   const { transaction } = signed;
   const images = transaction.prefix.inputs.map((input) =>
     input.type === "key" ? `<${toHex(input.keyImage)}> ` : "",
@@ -225,45 +223,4 @@ function pendingFor(data: ConstructionData, signed: SignedTransaction): PendingT
     multisigSignatures: [],
     multisigEntropy: new Uint8Array(32),
   };
-}
-
-export type SigningResult = { readonly set: SignedSet; readonly signed: readonly SignedTransaction[] };
-
-async function signAll(wallet: Wallet, set: UnsignedSet, finder: Finder): Promise<SigningResult> {
-  // A wallet that scans knows its outputs better than the set could tell.
-  if (set.newOutputs.outputs.length > 0 && !wallet.hasScanned) await importOutputs(wallet, set.newOutputs);
-  const signed: SignedTransaction[] = [];
-  for (const data of set.transactions) {
-    const { ringed, change } = readConstruction(data, finder, wallet.state);
-    if (ringed.inputs.some(({ keyImage }) => keyImage && wallet.outputOf(keyImage)?.frozen))
-      throw refusal("it spends a frozen output");
-    const each = await signTransaction(ringed, { keys: wallet.keys, change });
-    await wallet.commit({ kind: "txKeys", txHash: toHex(each.txHash), txKeys: each.txKeys });
-    signed.push(each);
-  }
-  return {
-    signed,
-    set: {
-      version: 0,
-      transactions: signed.map((each, i) => pendingFor(set.transactions[i]!, each)),
-      keyImages: wallet.state.outputs.map(({ keyImage }) => keyImage ?? new Uint8Array(32)),
-      ownOutputs: signed.flatMap(({ transaction }) => ownOutputsOf(transaction, finder)),
-    },
-  };
-}
-
-/** Takes the set's outputs, keeps the transactions' keys, signs. Throws `WalletRefusal`. */
-export async function signSet(wallet: Wallet, set: UnsignedSet): Promise<SigningResult> {
-  await wallet.whenReady();
-  const finder = {
-    keys: wallet.keys,
-    indexOfSpendKey: (spendPublic: Uint8Array) => wallet.indexOfSpendKey(spendPublic),
-  };
-  try {
-    return await signAll(wallet, set, finder);
-  } catch (error) {
-    if (error instanceof WalletRefusal && error.kind !== "SIGN_UNSIGNED") throw refusal(error.message);
-    if (error instanceof InvalidPoint) throw refusal(error.message);
-    throw error;
-  }
 }

@@ -1,10 +1,10 @@
 /** Brings the wallet's unconfirmed payments in line with what waits in the node's pool. */
 import { sumAmounts, toHex } from "@anulo/protocol";
 import type { WalletChange } from "../changes.ts";
-import type { Ledger } from "../ledger.ts";
+import type { OwnTransaction, PoolPicture } from "../scan/messages.ts";
 import type { OutgoingState, PoolPayment, WalletState } from "../state.ts";
 import { paymentSeen, poolPayments, spentBy } from "./apply-blocks.ts";
-import type { OwnTransaction, PoolPicture } from "./messages.ts";
+import type { Ledger } from "./ledger.ts";
 
 /**
  * Seconds a transaction may take to reach the pool before it counts as lost.

@@ -2,6 +2,15 @@
 import { randomBytes } from "node:crypto";
 import { BadBytes, concatBytes, decode, encode, equalBytes, keyInputs, toHex } from "@anulo/protocol";
 import type { SpentStatus } from "../changes.ts";
+import {
+  type ExportedOutputs,
+  exportedOutputs,
+  exportOutputs,
+  importOutput,
+  isImported,
+} from "../cold-signing/exported-outputs.ts";
+import type { SignedKeyImage } from "../cold-signing/key-images.ts";
+import { hasMagic, magicOf, seal, unseal } from "../cold-signing/sealed.ts";
 import { checked } from "../daemon.ts";
 import { fetchTransactions } from "../proofs/transactions.ts";
 import { WalletRefusal } from "../refusal.ts";
@@ -11,15 +20,6 @@ import { workThreads } from "../threads/work-threads.ts";
 import { mapPatiently } from "../turns.ts";
 import { isUnspent } from "../unlock.ts";
 import type { Wallet } from "../wallet.ts";
-import {
-  type ExportedOutputs,
-  exportedOutputs,
-  exportOutputs,
-  importOutput,
-  isImported,
-} from "./exported-outputs.ts";
-import type { SignedKeyImage } from "./key-images.ts";
-import { hasMagic, magicOf, seal, unseal } from "./sealed.ts";
 
 const OUTPUTS_MAGIC = magicOf("Monero output export", 4);
 /** Key images asked about in one call. */

@@ -1,17 +1,17 @@
 /** How each change moves a wallet's ledger. Pure: no clock, no I/O. */
 import { toHex } from "@anulo/protocol";
-import type { WalletChange } from "./changes.ts";
+import type { WalletChange } from "../changes.ts";
+import { replaceItems } from "../lists.ts";
+import type { OutgoingPayment, WalletState } from "../state.ts";
+import { applyBlocks, applyTransaction, detachFrom, pendingSpender } from "./apply-blocks.ts";
 import {
   applyColdKeyImages,
   applyImportedOutputs,
   applyKeyImages,
   applySpent,
-} from "./cold-signing/apply.ts";
-import { applyTakenOver } from "./file/apply-taken-over.ts";
+} from "./apply-cold-signing.ts";
+import { applyTakenOver } from "./apply-taken-over.ts";
 import { createAccount, type Ledger } from "./ledger.ts";
-import { replaceItems } from "./lists.ts";
-import { applyBlocks, applyTransaction, detachFrom, pendingSpender } from "./scan/apply-blocks.ts";
-import type { OutgoingPayment, WalletState } from "./state.ts";
 
 type Apply = {
   readonly [K in WalletChange["kind"]]: (ledger: Ledger, change: Extract<WalletChange, { kind: K }>) => void;

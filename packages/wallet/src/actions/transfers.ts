@@ -8,10 +8,9 @@ import { proposeTransaction } from "../multisig/propose.ts";
 import { WalletRefusal } from "../refusal.ts";
 import type { OwnedOutput } from "../state.ts";
 import { workThreads } from "../threads/work-threads.ts";
-import type { Wallet } from "../wallet.ts";
-import { parseDestinations } from "./destinations.ts";
-import { type PendingTransaction, pendingOf } from "./metadata.ts";
-import { feeRateOf, isUnmixable, outputSourceOf, relayOf } from "./node.ts";
+import { parseDestinations } from "../transfer/destinations.ts";
+import { type PendingTransaction, pendingOf } from "../transfer/metadata.ts";
+import { feeRateOf, isUnmixable, outputSourceOf, relayOf } from "../transfer/node.ts";
 import {
   type Payment,
   type PrepareParts,
@@ -19,11 +18,12 @@ import {
   prepareSweep,
   prepareUnmixable,
   type Sweep,
-} from "./prepare.ts";
-import { adjustPriority } from "./priority.ts";
-import { inBulk } from "./random.ts";
-import type { RingMemory } from "./rings.ts";
-import type { Receiver, RingedTransaction, SignedTransaction, Signer } from "./stages.ts";
+} from "../transfer/prepare.ts";
+import { adjustPriority } from "../transfer/priority.ts";
+import { inBulk } from "../transfer/random.ts";
+import type { RingMemory } from "../transfer/rings.ts";
+import type { Receiver, RingedTransaction, SignedTransaction, Signer } from "../transfer/stages.ts";
+import type { Wallet } from "../wallet.ts";
 import { submitEach } from "./submit.ts";
 
 const random: RandomSource = randomBytes;

@@ -17,15 +17,15 @@ import {
   struct,
   toHex,
 } from "@anulo/protocol";
-import { learnKeyImagesOf } from "../cold-signing/exchange.ts";
 import { magicOf, seal, unseal } from "../cold-signing/sealed.ts";
+import { ownOneTimeSecret, signerKeyOf } from "../multisig/account-keys.ts";
+import { choose, type MultisigAccount } from "../multisig/key-exchange.ts";
 import { WalletRefusal } from "../refusal.ts";
 import type { OwnedOutput, SignerInfo } from "../state.ts";
 import { workThreads } from "../threads/work-threads.ts";
 import { mapPatiently } from "../turns.ts";
 import type { Wallet } from "../wallet.ts";
-import { ownOneTimeSecret, signerKeyOf } from "./account-keys.ts";
-import { choose, type MultisigAccount } from "./key-exchange.ts";
+import { learnKeyImagesOf } from "./cold-exchange.ts";
 
 const MAGIC = magicOf("Monero multisig export", 1);
 const HEADER_BYTES = 96;

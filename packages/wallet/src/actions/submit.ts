@@ -10,13 +10,11 @@ import {
 } from "@anulo/protocol";
 import { WalletRefusal } from "../refusal.ts";
 import type { OutgoingPayment } from "../state.ts";
+import type { PendingTransaction } from "../transfer/metadata.ts";
+import type { Relay } from "../transfer/node.ts";
+import { cryptPaymentId } from "../transfer/tx-keys.ts";
+import { isKeptElsewhere } from "../transfer/unknown-tx-key.ts";
 import type { Wallet } from "../wallet.ts";
-import type { PendingTransaction } from "./metadata.ts";
-import { cryptPaymentId } from "./tx-keys.ts";
-import { isKeptElsewhere } from "./unknown-tx-key.ts";
-
-/** The node's verdict; `reason` may be empty. Throws when the node can't be asked. */
-export type Relay = (blob: Uint8Array) => Promise<{ readonly accepted: boolean; readonly reason: string }>;
 
 export type SubmitParts = {
   readonly wallet: Wallet;

@@ -1,6 +1,6 @@
 /** The state of a wallet with its look-up tables. */
 import { toHex } from "@anulo/protocol";
-import type { Account, NetworkName, OwnedOutput, WalletSettings, WalletState } from "./state.ts";
+import type { Account, NetworkName, OwnedOutput, WalletSettings, WalletState } from "../state.ts";
 
 export type Ledger = {
   readonly state: WalletState;

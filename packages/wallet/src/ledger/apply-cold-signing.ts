@@ -1,10 +1,10 @@
 /** How imported outputs and key images change the ledger. Pure. */
 import { equalBytes, toHex } from "@anulo/protocol";
 import type { SpentStatus, WalletChange } from "../changes.ts";
-import type { Ledger } from "../ledger.ts";
-import { applyLearnt, coverSubaddress, indexOutput } from "../scan/apply-blocks.ts";
+import { isImported } from "../cold-signing/exported-outputs.ts";
 import { type OwnedOutput, SOMEBODY } from "../state.ts";
-import { isImported } from "./exported-outputs.ts";
+import { applyLearnt, coverSubaddress, indexOutput } from "./apply-blocks.ts";
+import type { Ledger } from "./ledger.ts";
 
 type Change<K extends WalletChange["kind"]> = Extract<WalletChange, { kind: K }>;
 

@@ -1,9 +1,9 @@
 /** How the ledger takes what stood in the original program's cache: what it knows already wins, unless that is newer. Pure. */
 import { fromHex, toHex } from "@anulo/protocol";
 import type { TakenOver } from "../changes.ts";
-import type { Ledger } from "../ledger.ts";
-import { coverSubaddress, indexOutput } from "../scan/apply-blocks.ts";
 import type { AddressBookEntry, OutgoingPayment, WalletState } from "../state.ts";
+import { coverSubaddress, indexOutput } from "./apply-blocks.ts";
+import type { Ledger } from "./ledger.ts";
 
 /** Labels that nobody has chosen. */
 const GIVEN_LABELS: readonly string[] = ["", "Primary account", "Untitled account"];

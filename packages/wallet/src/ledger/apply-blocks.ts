@@ -1,8 +1,8 @@
 /** Writes what the scanner found into the ledger, and takes it back when the chain is reorganised. */
 import { equalBytes, toHex } from "@anulo/protocol";
 import type { WalletChange } from "../changes.ts";
-import type { Ledger } from "../ledger.ts";
 import { keepWhere } from "../lists.ts";
+import { RECENT_BLOCKS } from "../scan/history.ts";
 import {
   type OutgoingPayment,
   type OwnedOutput,
@@ -13,9 +13,7 @@ import {
   type SubaddressIndex,
   type WalletState,
 } from "../state.ts";
-
-/** Ids kept for finding the point where two chains part; a deeper reorganisation needs a rescan. */
-export const RECENT_BLOCKS = 20_000;
+import type { Ledger } from "./ledger.ts";
 
 /** Confirmations after which a payment counts as final. Source: cryptonote_config.h ORPHANED_BLOCKS_MAX_COUNT. */
 const DEEP = 100;

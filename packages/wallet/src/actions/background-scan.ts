@@ -3,11 +3,12 @@
  * found, with the key images of its inputs, so that its spends are recognised once the secret is back without a question
  * to the node, which would learn whose they are. Source: wallet2.cpp `process_background_cache`.
  */
+
+import type { SpendKeys } from "../scan/find-outputs.ts";
+import type { BlocksChange } from "../scan/messages.ts";
 import type { BackgroundScan, ScannedTransaction, WalletState } from "../state.ts";
 import { workThreads } from "../threads/work-threads.ts";
 import type { Wallet } from "../wallet.ts";
-import type { SpendKeys } from "./find-outputs.ts";
-import type { BlocksChange } from "./messages.ts";
 
 /** The state of a wallet that scanned without its spend secret. */
 export type FoundInBackground = Pick<WalletState, "height" | "recent" | "lastBlockReward"> & {

@@ -1,15 +1,15 @@
 /** Adds one signer's part to a set, and finishes it where he is the last. Source: wallet2.cpp `sign_multisig_tx`. */
 import { publicKeyOf } from "@anulo/crypto";
 import { equalBytes, toHex, transactionHash } from "@anulo/protocol";
+import { SigningRefused, takeOwnNonces } from "../multisig/attempts.ts";
+import type { MultisigAccount } from "../multisig/key-exchange.ts";
+import { withAttempt } from "../multisig/proposal.ts";
+import { type ReconstructedInput, reconstruct } from "../multisig/reconstruct.ts";
+import type { MultisigSet } from "../multisig/tx-set.ts";
 import type { WalletKeys } from "../state.ts";
 import { workThreads } from "../threads/work-threads.ts";
 import type { PendingTransaction, SigningAttempt } from "../transfer/metadata.ts";
 import type { Wallet } from "../wallet.ts";
-import { SigningRefused, takeOwnNonces } from "./attempts.ts";
-import type { MultisigAccount } from "./key-exchange.ts";
-import { withAttempt } from "./proposal.ts";
-import { type ReconstructedInput, reconstruct } from "./reconstruct.ts";
-import type { MultisigSet } from "./tx-set.ts";
 
 const has = (keys: readonly Uint8Array[], key: Uint8Array) => keys.some((each) => equalBytes(each, key));
 

@@ -1,11 +1,12 @@
 /** The set a view-only wallet exports for signing, and its submission once it is signed. */
+
+import { forSigner } from "../cold-signing/prepare-unsigned.ts";
+import { sealSet, signedKind, unsealSet, unsignedKind } from "../cold-signing/tx-sets.ts";
 import { WalletRefusal } from "../refusal.ts";
 import type { PendingTransaction } from "../transfer/metadata.ts";
-import { submitPending } from "../transfer/transfers.ts";
 import type { Wallet } from "../wallet.ts";
-import { outputsToExport } from "./exchange.ts";
-import { forSigner } from "./prepare-unsigned.ts";
-import { sealSet, signedKind, unsealSet, unsignedKind } from "./tx-sets.ts";
+import { outputsToExport } from "./cold-exchange.ts";
+import { submitPending } from "./transfers.ts";
 
 type Rounds = number | undefined;
 
