@@ -16,6 +16,7 @@ import {
 import { ringCtTypes } from "./ringct.ts";
 import { type Transaction, transaction } from "./transaction.ts";
 import { NULL_HASH, transactionHash } from "./transaction-hash.ts";
+import { TransactionPlaces } from "./transaction-places.ts";
 import { treeHash } from "./tree-hash.ts";
 
 /** Heights stay below it; as an unlock time, what is not below it is a time. Source: cryptonote_config.h `CRYPTONOTE_MAX_BLOCK_NUMBER`. */
@@ -101,14 +102,61 @@ export function readIdentifiedBlock(blob: Uint8Array): IdentifiedBlock {
   return { block: read, id, minerTransactionHash, blob: whole };
 }
 
+/** What a scan needs of a block beside its transactions. */
+export type BlockOutline = Omit<IdentifiedBlock, "block" | "blob"> &
+  Pick<Block, "header" | "transactionHashes"> & {
+    /** Height that its miner's transaction claims; undefined where it is not a miner's. */
+    readonly minerHeight: number | undefined;
+    /** What its miner's transaction pays out, in atomic units. */
+    readonly reward: bigint;
+  };
+
+/** The outline of a block of exactly these bytes, to which it refers. Throws `BadBytes`. */
+export function outlineBlock(blob: Uint8Array): BlockOutline {
+  const reader = new Reader(blob);
+  const header = blockHeader.read(reader);
+  const headerEnd = reader.position;
+  const miner = new TransactionPlaces();
+  miner.find(reader);
+  const { version, minerHeight, amountOut: reward } = miner;
+  const prefixBytes = blob.subarray(headerEnd, reader.position);
+  const isPlain = version === 2 && reader.remaining > 0 && reader.readByte() === ringCtTypes.none;
+  const isOrdinary = isPlain && minerHeight !== undefined && minerHeight !== wronglyHashed.height;
+  if (!isOrdinary) return outlineOf(readIdentifiedBlock(blob), { minerHeight, reward });
+  const transactionHashes = namesOfTransactions.read(reader);
+  if (reader.remaining !== 0) throw reader.bad(`${reader.remaining} bytes left over`);
+  const minerTransactionHash = plainMinerHash(prefixBytes);
+  const root = treeHash([minerTransactionHash, ...transactionHashes]);
+  const id = hashOfHashingBlob(hashingBlob(blob.subarray(0, headerEnd), root, transactionHashes));
+  return { header, transactionHashes, minerTransactionHash, id, minerHeight, reward };
+}
+
+function outlineOf(
+  { block: { header, transactionHashes }, id, minerTransactionHash }: IdentifiedBlock,
+  found: Pick<BlockOutline, "minerHeight" | "reward">,
+): BlockOutline {
+  return { header, transactionHashes, id, minerTransactionHash, ...found };
+}
+
+/** Offset of the miner's transaction in a block's bytes. Throws `BadBytes`. */
+export function minerTransactionStart(blob: Uint8Array): number {
+  const reader = new Reader(blob);
+  blockHeader.read(reader);
+  return reader.position;
+}
+
 /** Hash of RingCT type 0: a single byte. */
 const PLAIN_BASE_HASH = keccak256(Uint8Array.of(ringCtTypes.none));
 
 function minerHash(miner: Transaction, bytes: Uint8Array): Uint8Array {
   const { prefix, ringct } = miner;
   if (prefix.version !== 2 || ringct?.type !== ringCtTypes.none) return transactionHash(miner);
-  const prefixHash = keccak256(bytes.subarray(0, bytes.length - 1));
-  return keccak256(prefixHash, PLAIN_BASE_HASH, NULL_HASH);
+  return plainMinerHash(bytes.subarray(0, bytes.length - 1));
+}
+
+/** Of version 2 and RingCT type 0, by the bytes of its prefix. */
+function plainMinerHash(prefixBytes: Uint8Array): Uint8Array {
+  return keccak256(keccak256(prefixBytes), PLAIN_BASE_HASH, NULL_HASH);
 }
 
 /** Root (32 bytes) of the tree of the ids of a block's transactions, the miner's first. */
@@ -156,7 +204,10 @@ function idOf(value: Block, hashingBlobOf: () => Uint8Array): Uint8Array {
   if (maybeWronglyHashed && equalBytes(keccak256(writeBlock(value)), wronglyHashed.hashOfBytes)) {
     return wronglyHashed.id.slice();
   }
-  const hashed = hashingBlobOf();
+  return hashOfHashingBlob(hashingBlobOf());
+}
+
+function hashOfHashingBlob(hashed: Uint8Array): Uint8Array {
   const writer = new Writer(128);
   writer.writeVarint(hashed.length);
   writer.writeBytes(hashed);

@@ -90,6 +90,49 @@ export function parseExtra(extra: Uint8Array): ExtraField[] {
   return splitExtra(extra).fields;
 }
 
+/** Offsets of the public keys (32 bytes each) of an extra. */
+type ExtraKeys = { readonly publicKeys: number[]; readonly additionalKeys: number[] };
+
+/** Tags of the fields that nearly every transaction has. */
+const PUBLIC_KEY_TAG = 0x01;
+const NONCE_TAG = 0x02;
+
+/**
+ * Adds where the transaction public keys and the additional ones stand, of the bytes from `start` to `end`: those that
+ * `txPublicKeys` and `additionalPublicKeys` give of the fields that `parseExtra` reads. Never throws.
+ */
+export function findExtraKeys(
+  bytes: Uint8Array,
+  { start, end }: { readonly start: number; readonly end: number },
+  found: ExtraKeys,
+): void {
+  let hasAdditional = false;
+  for (let at = start; at < end; ) {
+    // These two are read here: a scan goes over very many.
+    const next =
+      bytes[at] === PUBLIC_KEY_TAG ? at + 33 : bytes[at] === NONCE_TAG ? nonceEnd(bytes, at) : undefined;
+    if (next !== undefined && next <= end) {
+      if (bytes[at] === PUBLIC_KEY_TAG) found.publicKeys.push(at + 1);
+      at = next;
+      continue;
+    }
+    const reader = new ByteReader(bytes.subarray(at, end));
+    const field = readField(reader);
+    if (field === undefined) return;
+    at += reader.position;
+    if (field.type !== "additionalPublicKeys" || hasAdditional) continue;
+    hasAdditional = true;
+    const first = at - 32 * field.keys.length;
+    for (let i = 0; i < field.keys.length; i++) found.additionalKeys.push(first + 32 * i);
+  }
+}
+
+/** Where a nonce ends whose length is one byte; undefined for others. */
+function nonceEnd(bytes: Uint8Array, at: number): number | undefined {
+  const length = bytes[at + 1];
+  return length === undefined || length >= 0x80 ? undefined : at + 2 + length;
+}
+
 const order: readonly ExtraField["type"][] = [
   "publicKey",
   "additionalPublicKeys",

@@ -14,11 +14,14 @@ export {
 export {
   type Block,
   type BlockHeader,
+  type BlockOutline,
   blockHashingBlob,
   blockId,
   claimedHeight,
   type IdentifiedBlock,
   MAX_BLOCK_NUMBER,
+  minerTransactionStart,
+  outlineBlock,
   readBlock,
   readBlockHeader,
   readBlockTop,
@@ -200,6 +203,7 @@ export {
   transactionPrefixHash,
   writePrunablePart,
 } from "./transaction-hash.ts";
+export { NO_KEY, NO_VIEW_TAG, TransactionPlaces } from "./transaction-places.ts";
 export { treeHash } from "./tree-hash.ts";
 export {
   estimateTransactionSize,

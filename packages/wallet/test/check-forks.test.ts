@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type Block, type NetworkName, networks } from "@anulo/protocol";
+import { type BlockHeader, type NetworkName, networks } from "@anulo/protocol";
 import type { Daemon } from "../src/daemon.ts";
 import { WalletRefusal } from "../src/refusal.ts";
 import { createForkCheck } from "../src/scan/check-forks.ts";
@@ -19,7 +19,7 @@ async function check(network: NetworkName, node: Node, ...places: readonly (read
   const daemon = { address: { url: "", takesOtherForks: node.takesOtherForks === true }, client };
   const checkForks = createForkCheck(network, daemon as unknown as Daemon);
   for (const [height, majorVersion] of places)
-    await checkForks([{ height, block: { header: { majorVersion } } as unknown as Block }]);
+    await checkForks([{ height, header: { majorVersion } as BlockHeader }]);
   return questions;
 }
 

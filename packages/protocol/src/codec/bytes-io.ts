@@ -68,6 +68,11 @@ export class Reader {
     return value;
   }
 
+  /** Goes past a varint of 64 bits, with the same checks. */
+  skipVarint(): void {
+    if (this.#readVarintLow() < 0) this.#readVarintHigh();
+  }
+
   /** The first seven bytes (49 bits); `-1 - value` says that more follow. */
   #readVarintLow(): number {
     const first = this.readByte();

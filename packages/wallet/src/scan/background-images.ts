@@ -3,6 +3,7 @@ import { derivationScalarBatch } from "@anulo/crypto";
 import { toHex } from "@anulo/protocol";
 import type { ScannedOutput, ScannedTransaction } from "../state.ts";
 import { makeKeyImages, type SpendKeys } from "./find-outputs.ts";
+import { packedKeys } from "./packed-lists.ts";
 import { derive } from "./sift.ts";
 
 /** The transactions with the key images of the outputs they brought; none where the secret isn't the key's. */
@@ -24,10 +25,7 @@ export function withKeyImages(
 }
 
 function keyImagesOf(outputs: readonly ScannedOutput[], keys: SpendKeys): Map<string, Uint8Array> {
-  const derivations = derive(
-    keys.viewSecret,
-    outputs.map(({ txPublicKey }) => txPublicKey),
-  );
+  const derivations = derive(keys.viewSecret, packedKeys(outputs.map(({ txPublicKey }) => txPublicKey)));
   const scalars = derivationScalarBatch(
     derivations,
     Uint32Array.from(outputs, ({ outputIndex }) => outputIndex),

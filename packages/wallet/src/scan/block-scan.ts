@@ -1,17 +1,17 @@
 /** Walks the node's chain from the last block both sides know to the newest one. Runs in the scan worker. */
-import { type Block, equalBytes, type IdentifiedBlock, readIdentifiedBlock } from "@anulo/protocol";
+import { type BlockOutline, equalBytes, outlineBlock } from "@anulo/protocol";
 import type { Daemon } from "../daemon.ts";
 import { WalletRefusal } from "../refusal.ts";
-import { pickOwn, type ScanContext, siftHere } from "./candidates.ts";
+import { pickOwn, type ScanContext } from "./candidates.ts";
 import { createForkCheck } from "./check-forks.ts";
 import { RECENT_BLOCKS } from "./history.ts";
 import type { BlocksChange, ScanTask } from "./messages.ts";
 import { checkPlaces, type Position } from "./places.ts";
 import { type PackedTransactions, packTransactions, type RawTransaction } from "./raw-transaction.ts";
-import type { Sifted } from "./sift.ts";
+import { type Sifted, sift } from "./sift.ts";
 
 type Answer = Awaited<ReturnType<Daemon["getBlocks"]>>;
-type ReadBlock = Omit<IdentifiedBlock, "blob"> & { readonly height: number };
+type ReadBlock = BlockOutline & { readonly height: number };
 /** Blocks that follow one another; the first stands at place `skipped` in the answer. */
 type Batch = { readonly blocks: readonly ReadBlock[]; readonly answer: Answer; readonly skipped: number };
 
@@ -99,7 +99,7 @@ class Line {
   /** Takes threads once the scan, as far as this batch tells, has much before it. */
   measure({ blocks, answer }: Batch): void {
     if (blocks.length === 0) return;
-    const here = blocks.reduce((sum, { block }) => sum + block.transactionHashes.length, 0);
+    const here = blocks.reduce((sum, { transactionHashes }) => sum + transactionHashes.length, 0);
     const ahead = (here / blocks.length) * (answer.current_height - blocks[0]!.height);
     if (ahead >= LONG_SCAN) this.#threads = this.#scan.threads;
   }
@@ -129,8 +129,8 @@ function piecesOf(batch: Batch): Batch[] {
   const pieces: Batch[] = [];
   let from = 0;
   let count = 0;
-  for (const [i, { block }] of batch.blocks.entries()) {
-    count += 1 + block.transactionHashes.length;
+  for (const [i, { transactionHashes }] of batch.blocks.entries()) {
+    count += 1 + transactionHashes.length;
     const end = i + 1;
     const isLast = end === batch.blocks.length;
     if (!isLast && end - from < BLOCKS_PER_CHANGE && count < TRANSACTIONS_PER_CHANGE) continue;
@@ -184,12 +184,9 @@ function historyOf({ blocks }: Batch, genesis: Uint8Array): Uint8Array[] {
 function readBatch(answer: Answer, position: Position, lastId: Uint8Array | undefined): Batch {
   const { blocks: entries, start_height: first, output_indices: indices } = answer;
   if (entries.length !== indices.length) throw nonsense("blocks and output indices differ in number");
-  const all = entries.map(({ block: blob }, i): ReadBlock => {
-    const { block, id, minerTransactionHash } = readIdentifiedBlock(blob);
-    return { height: first + i, id, block, minerTransactionHash };
-  });
+  const all = entries.map(({ block: blob }, i): ReadBlock => ({ ...outlineBlock(blob), height: first + i }));
   for (let i = 1; i < all.length; i++) {
-    if (!equalBytes(all[i]!.block.header.previousId, all[i - 1]!.id))
+    if (!equalBytes(all[i]!.header.previousId, all[i - 1]!.id))
       throw nonsense("blocks that don't follow one another");
   }
   checkPlaces(all, position);
@@ -219,10 +216,10 @@ function scanPiece(
   { blocks, answer }: Batch,
   { transactions, sifted }: { transactions: readonly RawTransaction[]; sifted: Sifted | undefined },
 ): BlocksChange {
+  const found = sifted ?? sift(context.keys.viewSecret, transactions);
   const last = blocks.at(-1)!;
   const isFarBehind = answer.current_height - last.height > RECENT_BLOCKS;
-  const sifting = sifted === undefined ? siftHere(context, transactions) : { sifted };
-  const { outputCounts } = sifting.sifted;
+  const { outputCounts } = found;
   if (transactions.some(({ globalIndices }, i) => globalIndices.length !== outputCounts[i]))
     throw nonsense("a transaction without all of its output indices");
   return {
@@ -230,20 +227,15 @@ function scanPiece(
     fromHeight: blocks[0]!.height,
     count: blocks.length,
     ids: (isFarBehind ? [last] : blocks).map(({ id }) => id),
-    lastBlockReward: rewardOf(last.block),
-    transactions: pickOwn(context, transactions, sifting),
+    lastBlockReward: last.reward,
+    transactions: pickOwn(context, transactions, found),
   };
 }
 
-function rewardOf({ minerTransaction }: Block): bigint {
-  return minerTransaction.prefix.outputs.reduce((sum, { amount }) => sum + amount, 0n);
-}
-
 function transactionsOf(read: ReadBlock, answer: Answer, entry: number): RawTransaction[] {
-  const { block, height, minerTransactionHash } = read;
+  const { height, minerTransactionHash, transactionHashes, header } = read;
   const { block: blockBlob, txs: blobs, pruned } = answer.blocks[entry]!;
   const indices = answer.output_indices[entry]!.indices;
-  const { minerTransaction, transactionHashes, header } = block;
   if (blobs.length !== transactionHashes.length || indices.length !== blobs.length + 1) {
     throw nonsense("a block without all of its transactions");
   }
@@ -252,7 +244,7 @@ function transactionsOf(read: ReadBlock, answer: Answer, entry: number): RawTran
     {
       form: "miner",
       blob: blockBlob,
-      read: minerTransaction,
+      read: undefined,
       txHash: minerTransactionHash,
       globalIndices: indices[0]!.indices,
       coinbase: true,

@@ -27,23 +27,14 @@ export function scanTransactions(
   transactions: readonly RawTransaction[],
 ): ScannedTransaction[] {
   const looked = context.skipsCoinbase ? transactions.filter(({ coinbase }) => !coinbase) : transactions;
-  return pickOwn(context, looked, siftHere(context, looked));
-}
-
-/** The first half of scanning as it comes to the second: `read` are the transactions, where they had to be read here. */
-export type Sifting = { readonly sifted: Sifted; readonly read?: readonly KeyedTransaction[] };
-
-/** The first half of scanning, done in this thread. */
-export function siftHere({ keys }: ScanContext, transactions: readonly RawTransaction[]): Sifting {
-  const read = transactions.map((raw) => withKeys(transactionOf(raw)));
-  return { read, sifted: sift(keys.viewSecret, read) };
+  return pickOwn(context, looked, sift(context.keys.viewSecret, looked));
 }
 
 /** The second half of scanning, in order of the chain: those of the sifted transactions that concern the wallet. */
 export function pickOwn(
   context: ScanContext,
   transactions: readonly RawTransaction[],
-  { sifted, read }: Sifting,
+  sifted: Sifted,
 ): ScannedTransaction[] {
   const { keyCounts, imageCounts, derivations } = sifted;
   const firstDerivations = startsOf(keyCounts);
@@ -51,7 +42,7 @@ export function pickOwn(
     const raw = transactions[place]!;
     const firstDerivation = firstDerivations[place]!;
     const end = firstDerivation + keyCounts[place]!;
-    const { transaction, fields, keys, mains } = read?.[place] ?? withKeys(transactionOf(raw));
+    const { transaction, fields, keys, mains } = withKeys(transactionOf(raw));
     return {
       raw,
       transaction,

@@ -3,13 +3,13 @@ import { type Block, hardForkAt, type NetworkName, networks } from "@anulo/proto
 import { checked, type Daemon } from "../daemon.ts";
 import { WalletRefusal } from "../refusal.ts";
 
-type PlacedBlock = { readonly block: Block; readonly height: number };
+type PlacedBlock = Pick<Block, "header"> & { readonly height: number };
 
 /** How a node names the network of a chain that is nobody else's: its forks are as its owner likes. */
 const PRIVATE_CHAIN = networks.regtest.rpcName;
 
-function refusalOf(network: NetworkName, { block, height }: PlacedBlock): WalletRefusal {
-  const { majorVersion } = block.header;
+function refusalOf(network: NetworkName, { header, height }: PlacedBlock): WalletRefusal {
+  const { majorVersion } = header;
   const isNewer = majorVersion > networks[network].hardForks.at(-1)!.version;
   const advice = isNewer
     ? "Make sure your wallet is up to date"
@@ -35,11 +35,11 @@ export function createForkCheck(
   let isPrivate = false;
   return async (blocks) => {
     if (address.takesOtherForks === true) return;
-    const unknown = blocks.find(({ block }) => block.header.majorVersion > newest);
+    const unknown = blocks.find(({ header }) => header.majorVersion > newest);
     if (unknown !== undefined) throw refusalOf(network, unknown);
     if (isPrivate) return;
     const odd = blocks.find(
-      ({ block, height }) => block.header.majorVersion !== hardForkAt({ hardForks }, height),
+      ({ header, height }) => header.majorVersion !== hardForkAt({ hardForks }, height),
     );
     if (odd === undefined) return;
     const { nettype } = await checked(client.getInfo());

@@ -14,9 +14,10 @@ import {
 } from "@anulo/crypto";
 import { equalBytes, type RingCt, type Transaction, toHex } from "@anulo/protocol";
 import type { ScannedOutput, SubaddressIndex } from "../state.ts";
+import { packedKeys } from "./packed-lists.ts";
 import type { RawTransaction } from "./raw-transaction.ts";
 import { PUBLIC_MASK, type ScanKeys } from "./scan-transaction.ts";
-import { packedKeys, type Sifted, targetOf } from "./sift.ts";
+import { type Sifted, targetOf } from "./sift.ts";
 import type { SubaddressTable } from "./subaddress-table.ts";
 
 export type Finder = {

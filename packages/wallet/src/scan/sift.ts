@@ -6,10 +6,17 @@ import { deriveBatch, IDENTITY, outputSpendKeyBatch, viewTagBatch } from "@anulo
 import {
   additionalPublicKeys,
   type ExtraField,
+  minerTransactionStart,
+  NO_KEY,
+  NO_VIEW_TAG,
   parseExtra,
+  Reader,
   type Transaction,
+  TransactionPlaces,
   txPublicKeys,
 } from "@anulo/protocol";
+import { KeyList, NumberList, pickKeys } from "./packed-lists.ts";
+import type { TransactionBytes } from "./raw-transaction.ts";
 
 /** Lists of all transactions end to end, each of 32 bytes a key. Survives structured cloning. */
 export type Sifted = {
@@ -57,60 +64,75 @@ export function withKeys(transaction: Transaction): KeyedTransaction {
   return { transaction, fields, keys: [...mains, ...additional], mains: mains.length };
 }
 
-export function sift(viewSecret: Uint8Array, transactions: readonly KeyedTransaction[]): Sifted {
-  const outputCounts = new Uint32Array(transactions.length);
-  const keyCounts = new Uint32Array(transactions.length);
-  const imageCounts = new Uint32Array(transactions.length);
-  const keys: Uint8Array[] = [];
-  const images: Uint8Array[] = [];
-  for (let i = 0; i < transactions.length; i++) {
-    const { transaction, keys: own } = transactions[i]!;
-    const { inputs, outputs } = transaction.prefix;
-    for (const key of own) keys.push(key);
-    keyCounts[i] = own.length;
-    outputCounts[i] = outputs.length;
-    const before = images.length;
-    for (const input of inputs) if (input.type === "key") images.push(input.keyImage);
-    imageCounts[i] = images.length - before;
+/** Reads the bytes in one pass, without making values of the transactions. Throws `BadBytes`. */
+export function sift(viewSecret: Uint8Array, transactions: readonly TransactionBytes[]): Sifted {
+  const lists = new SiftedLists(transactions.length);
+  for (let i = 0; i < transactions.length; i++) lists.add(i, transactions[i]!);
+  const { outputCounts, keyCounts, imageCounts, keyImages } = lists;
+  const derivations = derive(viewSecret, lists.keys.packed);
+  const passed = passing(lists, derivations);
+  return { outputCounts, keyCounts, imageCounts, derivations, keyImages: keyImages.packed, ...passed };
+}
+
+/** What is read of transactions, end to end. */
+class SiftedLists {
+  readonly outputCounts: Uint32Array;
+  readonly keyCounts: Uint32Array;
+  readonly imageCounts: Uint32Array;
+  /** The keys that are tried: by transaction the main ones, then an additional one for each output. */
+  readonly keys = new KeyList();
+  readonly keyImages = new KeyList();
+  /** By trial, as in `Trials`; and the key and view tag of its output. */
+  readonly of = new NumberList();
+  readonly outputIndices = new NumberList();
+  readonly derivations = new NumberList();
+  readonly outputKeys = new KeyList();
+  readonly viewTags = new NumberList();
+  readonly #places = new TransactionPlaces();
+
+  constructor(count: number) {
+    this.outputCounts = new Uint32Array(count);
+    this.keyCounts = new Uint32Array(count);
+    this.imageCounts = new Uint32Array(count);
   }
-  const derivations = derive(viewSecret, keys);
-  const passed = passing(transactions, trialsOf(transactions), derivations);
-  return { outputCounts, keyCounts, imageCounts, derivations, keyImages: packedKeys(images), ...passed };
-}
 
-/** The derivation of each key, 32 bytes. */
-export function derive(viewSecret: Uint8Array, keys: readonly Uint8Array[]): Uint8Array {
-  const { derivations, valid } = deriveBatch({ viewSecret, publicKeys: packedKeys(keys) });
-  for (let i = 0; i < keys.length; i++) if (valid[i] !== 1) derivations.set(NO_DERIVATION, 32 * i);
-  return derivations;
-}
-
-/** The main keys come first, then each output's own additional key. Source: cryptonote_format_utils.cpp `is_out_to_acc_precomp`. */
-function trialsOf(transactions: readonly KeyedTransaction[]): Trials {
-  const of: number[] = [];
-  const outputIndices: number[] = [];
-  const derivations: number[] = [];
-  let first = 0;
-  for (let i = 0; i < transactions.length; i++) {
-    const { transaction, keys, mains } = transactions[i]!;
-    const { outputs } = transaction.prefix;
-    for (let outputIndex = 0; outputIndex < outputs.length; outputIndex++) {
-      if (targetOf(transaction, outputIndex) === undefined) continue;
-      for (let main = 0; main <= mains; main++) {
-        const key = main < mains ? main : mains + outputIndex;
-        if (key >= keys.length) continue;
-        of.push(i);
-        outputIndices.push(outputIndex);
-        derivations.push(first + key);
-      }
+  add(of: number, { form, blob }: TransactionBytes): void {
+    const places = this.#places;
+    places.find(new Reader(blob, form === "miner" ? minerTransactionStart(blob) : 0));
+    const { keyImages, outputKeys, publicKeys, additionalKeys } = places;
+    const firstKey = this.keys.count;
+    for (const at of publicKeys) this.keys.push(blob, at);
+    const mains = publicKeys.length;
+    // Without a main key the original doesn't look at the additional ones either.
+    const additional = mains === 0 ? 0 : Math.min(additionalKeys.length, outputKeys.length);
+    for (let i = 0; i < additional; i++) this.keys.push(blob, additionalKeys[i]!);
+    for (const at of keyImages) this.keyImages.push(blob, at);
+    this.outputCounts[of] = outputKeys.length;
+    this.keyCounts[of] = mains + additional;
+    this.imageCounts[of] = keyImages.length;
+    for (let output = 0; output < outputKeys.length; output++) {
+      if (outputKeys[output] === NO_KEY) continue;
+      for (let main = 0; main < mains; main++) this.#try(of, { output, key: firstKey + main, blob });
+      if (output < additional) this.#try(of, { output, key: firstKey + mains + output, blob });
     }
-    first += keys.length;
   }
-  return {
-    of: Uint32Array.from(of),
-    outputIndices: Uint32Array.from(outputIndices),
-    derivations: Uint32Array.from(derivations),
-  };
+
+  /** The main keys come first, then each output's own additional key. Source: cryptonote_format_utils.cpp `is_out_to_acc_precomp`. */
+  #try(of: number, { output, key, blob }: { output: number; key: number; blob: Uint8Array }): void {
+    const { outputKeys, viewTags } = this.#places;
+    this.of.push(of);
+    this.outputIndices.push(output);
+    this.derivations.push(key);
+    this.outputKeys.push(blob, outputKeys[output]!);
+    this.viewTags.push(viewTags[output]!);
+  }
+}
+
+/** The derivation of each key; 32 bytes of each, end to end. */
+export function derive(viewSecret: Uint8Array, publicKeys: Uint8Array): Uint8Array {
+  const { derivations, valid } = deriveBatch({ viewSecret, publicKeys });
+  for (let i = 0; i < valid.length; i++) if (valid[i] !== 1) derivations.set(NO_DERIVATION, 32 * i);
+  return derivations;
 }
 
 /** One-time key and view tag of an output; undefined for kinds that can't be ours. */
@@ -121,44 +143,28 @@ export function targetOf({ prefix }: Transaction, outputIndex: number) {
 }
 
 /** The trials whose view tag is right, or that have none, and what they lead to. */
-function passing(transactions: readonly KeyedTransaction[], trials: Trials, derivations: Uint8Array) {
-  const tags = viewTagBatch(derivationsOf(trials, derivations), trials.outputIndices);
-  const tagged: number[] = [];
-  const outputKeys: Uint8Array[] = [];
-  for (let i = 0; i < trials.of.length; i++) {
-    const { key, viewTag } = targetOf(transactions[trials.of[i]!]!.transaction, trials.outputIndices[i]!)!;
-    if (viewTag !== undefined && viewTag !== tags[i]) continue;
-    tagged.push(i);
-    outputKeys.push(key);
-  }
+function passing(lists: SiftedLists, derivations: Uint8Array): Pick<Sifted, "trials" | "spendKeys"> {
+  const trials: Trials = {
+    of: lists.of.packed,
+    outputIndices: lists.outputIndices.packed,
+    derivations: lists.derivations.packed,
+  };
+  const viewTags = lists.viewTags.packed;
+  const made = viewTagBatch(pickKeys(derivations, trials.derivations), trials.outputIndices);
+  const tagged = trials.of
+    .map((_, i) => i)
+    .filter((i) => viewTags[i] === NO_VIEW_TAG || viewTags[i] === made[i]);
   const left = pick(trials, tagged);
   const { points, valid } = outputSpendKeyBatch({
-    outputKeys: packedKeys(outputKeys),
-    derivations: derivationsOf(left, derivations),
+    outputKeys: pickKeys(lists.outputKeys.packed, tagged),
+    derivations: pickKeys(derivations, left.derivations),
     outputIndices: left.outputIndices,
   });
   const places = tagged.map((_, i) => i).filter((i) => valid[i] === 1);
-  const spendKeys = packedKeys(places.map((i) => points.subarray(32 * i, 32 * i + 32)));
-  return { trials: pick(left, places), spendKeys };
+  return { trials: pick(left, places), spendKeys: pickKeys(points, places) };
 }
 
-function derivationsOf({ derivations: places }: Trials, derivations: Uint8Array): Uint8Array {
-  const packed = new Uint8Array(32 * places.length);
-  for (let i = 0; i < places.length; i++) {
-    const from = 32 * places[i]!;
-    packed.set(derivations.subarray(from, from + 32), 32 * i);
-  }
-  return packed;
-}
-
-function pick({ of, outputIndices, derivations }: Trials, places: readonly number[]): Trials {
-  const picked = (list: Uint32Array) => Uint32Array.from(places.map((place) => list[place]!));
+function pick({ of, outputIndices, derivations }: Trials, places: Uint32Array): Trials {
+  const picked = (list: Uint32Array) => places.map((place) => list[place]!);
   return { of: picked(of), outputIndices: picked(outputIndices), derivations: picked(derivations) };
-}
-
-/** Keys of 32 bytes end to end. */
-export function packedKeys(keys: readonly Uint8Array[]): Uint8Array {
-  const packed = new Uint8Array(32 * keys.length);
-  for (let i = 0; i < keys.length; i++) packed.set(keys[i]!, 32 * i);
-  return packed;
 }

@@ -18,8 +18,8 @@ import { type Proving, proveOutputs } from "../proofs/reserve-proof.ts";
 import { WalletRefusal } from "../refusal.ts";
 import { withKeyImages } from "../scan/background-images.ts";
 import type { SpendKeys } from "../scan/find-outputs.ts";
-import { type PackedTransactions, transactionOf, unpackTransactions } from "../scan/raw-transaction.ts";
-import { sift, withKeys } from "../scan/sift.ts";
+import { type PackedTransactions, unpackTransactions } from "../scan/raw-transaction.ts";
+import { sift } from "../scan/sift.ts";
 import type { OwnedOutput, ScannedTransaction, WalletKeys } from "../state.ts";
 import { matchingTags } from "../tag-pattern.ts";
 import type { SigningAttempt } from "../transfer/metadata.ts";
@@ -101,11 +101,7 @@ export const jobs = {
   ),
   /** The first half of scanning. */
   sift: job(
-    ({ viewSecret, transactions }: ToSift) =>
-      sift(
-        viewSecret,
-        unpackTransactions(transactions).map((each) => withKeys(transactionOf(each))),
-      ),
+    ({ viewSecret, transactions }: ToSift) => sift(viewSecret, unpackTransactions(transactions)),
     ({ viewSecret }) => [viewSecret],
   ),
   signKeyImages: each(
