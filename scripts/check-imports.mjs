@@ -13,6 +13,7 @@ const everything = [
   "socks",
   "consensus",
   "storage",
+  "store",
   "rpc",
   "p2p",
   "node",
@@ -28,6 +29,7 @@ const allowed = {
   socks: [],
   consensus: ["protocol", "crypto"],
   storage: ["protocol", "limits"],
+  store: ["storage", "limits"],
   rpc: ["protocol", "limits"],
   p2p: ["protocol", "limits", "socks"],
   node: ["rpc", "p2p", "storage", "consensus", "protocol", "crypto", "limits", "socks"],
@@ -84,7 +86,7 @@ const floors = [
 
 /** Powers that only some sources may have; the rest of the code gets them by parameter or not at all. */
 const powers = [
-  { what: "the database", modules: ["lmdb"], only: ["packages/storage/src/"] },
+  { what: "the database", modules: ["lmdb"], only: ["packages/storage/src/", "packages/store/src/"] },
   {
     what: "sockets",
     modules: ["http", "https", "http2", "net", "tls", "dgram", "dns"],
@@ -94,10 +96,11 @@ const powers = [
   {
     what: "the file system",
     modules: ["fs", "fs/promises"],
-    // Beside the wallet's files: the database's folder, and the compiled kernels.
+    // Beside the wallet's files: the databases' folders, and the compiled kernels.
     only: [
       "packages/wallet/src/file/",
       "packages/storage/src/",
+      "packages/store/src/",
       "packages/crypto/src/",
       "packages/testkit/src/",
       "bin/src/",

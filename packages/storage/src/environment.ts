@@ -139,10 +139,16 @@ function tableHandle<K, V>(named: NamedTable<K, V>): TableHandle<K, V> {
 const MAP_BYTES = process.platform === "win32" ? undefined : 2 ** 40;
 
 /**
- * Options the binding reads but does not declare. The system shall not read pages ahead: rows are all over the file.
- * Each commit reads the list of free pages anew and only so many entries of it (docs/database.md, "Free pages").
+ * How every LMDB file of ours is opened, some by options the binding reads but does not declare. The system shall not
+ * read pages ahead: rows are all over the file. Each commit reads the list of free pages anew and only so many entries
+ * of it (docs/database.md, "Free pages").
  */
-const unlisted = { noReadAhead: true, maxFreeSpaceToRetain: 0, maxFreeSpaceToLoad: 1000 };
+export const lmdbOptions = {
+  noReadAhead: true,
+  maxFreeSpaceToRetain: 0,
+  maxFreeSpaceToLoad: 1000,
+  ...(MAP_BYTES !== undefined && { mapSize: MAP_BYTES }),
+};
 
 export interface EnvironmentOptions {
   readonly readOnly?: boolean;
@@ -164,8 +170,7 @@ export function openEnvironment(path: string, options: EnvironmentOptions = {}):
     readOnly,
     noSync: true,
     overlappingSync: false,
-    ...unlisted,
-    ...(MAP_BYTES !== undefined && { mapSize: MAP_BYTES }),
+    ...lmdbOptions,
     encoding: "binary",
     keyEncoding: "binary",
   });

@@ -3,9 +3,11 @@ export type { ChainSnapshot, ChainStore, ChainWriter } from "./chain-store.ts";
 export { openReader } from "./chain-store.ts";
 export type { BlockFacts, ChainCheck, FactReader, StoredParts } from "./check-chain.ts";
 export { DamagedDatabase, DatabaseInUse, WriteFailed, WrongDatabase } from "./damage.ts";
+export { lmdbOptions } from "./environment.ts";
 export { openStore, type StoreOptions } from "./open-store.ts";
 export { OutputBatch, type OutputName } from "./output-batch.ts";
 export { isPrunedRight, type PruneStep } from "./prune.ts";
+export { syncFolder } from "./put-in-place.ts";
 export type { ChainReader, StoredTransaction, WithHash } from "./reader.ts";
 export type { Recovery } from "./recover.ts";
 export {

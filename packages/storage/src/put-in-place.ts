@@ -2,7 +2,7 @@ import { closeSync, fsyncSync, openSync, renameSync } from "node:fs";
 import { dirname } from "node:path";
 
 /** A name in a folder survives a loss of power once the folder is synced. Source: fsync(2). */
-function syncFolder(path: string): void {
+export function syncFolder(path: string): void {
   // Windows opens no folders as files, and keeps names by itself.
   if (process.platform === "win32") return;
   const folder = openSync(path, "r");

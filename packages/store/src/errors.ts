@@ -1,0 +1,38 @@
+/** The writer does not own the wallet, as a rule since another has taken it: nothing was applied. */
+export class Fenced extends Error {
+  override readonly name = "Fenced";
+  /** The epoch of the refused writer, and that of the owner; 0 where the wallet was never fenced. */
+  readonly epoch: number;
+  readonly current: number;
+
+  constructor(epoch: number, current: number) {
+    super(`the wallet's owner has epoch ${current}, not ${epoch}`);
+    this.epoch = epoch;
+    this.current = current;
+  }
+}
+
+/** A change, or a row of it, is above the limits; nothing was applied. */
+export class ChangeTooLarge extends Error {
+  override readonly name = "ChangeTooLarge";
+}
+
+/** The engine could not do it, or is closed: nothing was applied. */
+export class StoreUnavailable extends Error {
+  override readonly name = "StoreUnavailable";
+}
+
+/** Whether the change was applied could not be learnt: its writer has to open the wallet again and look. */
+export class OutcomeUnknown extends Error {
+  override readonly name = "OutcomeUnknown";
+}
+
+/** A row, or the store's own record, is not what was written there. */
+export class DamagedStore extends Error {
+  override readonly name = "DamagedStore";
+}
+
+/** The wrapping key does not open this wallet's store. */
+export class WrongStoreKey extends Error {
+  override readonly name = "WrongStoreKey";
+}

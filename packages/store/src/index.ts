@@ -1,0 +1,30 @@
+export type {
+  Change,
+  Engine,
+  KeyRange,
+  Mark,
+  NewRow,
+  Page,
+  Row,
+  RowKey,
+  TableNumber,
+  WalletId,
+} from "./engine.ts";
+export {
+  ChangeTooLarge,
+  DamagedStore,
+  Fenced,
+  OutcomeUnknown,
+  StoreUnavailable,
+  WrongStoreKey,
+} from "./errors.ts";
+export { openLmdbEngine } from "./lmdb-engine.ts";
+export { createMemoryEngine } from "./memory-engine.ts";
+export { rangeOf } from "./range.ts";
+export {
+  type OpenedWalletStore,
+  openWalletStore,
+  type WalletStoreOptions,
+} from "./sealed/open-wallet-store.ts";
+export type { Table } from "./sealed/tables.ts";
+export type { WalletChange, WalletKey, WalletRow, WalletStore } from "./sealed/wallet-store.ts";

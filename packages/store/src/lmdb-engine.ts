@@ -1,0 +1,164 @@
+import { mkdirSync } from "node:fs";
+import { dirname } from "node:path";
+import { lmdbOptions, syncFolder } from "@anulo/storage";
+import { type Database, open, type RootDatabase } from "lmdb";
+import { checkRowKey, checkWallet } from "./check-change.ts";
+import type { Engine, KeyRange, Mark, Row, RowKey, TableNumber, WalletId } from "./engine.ts";
+import { DamagedStore, Fenced, OutcomeUnknown, StoreUnavailable } from "./errors.ts";
+import { GroupCommit, type Outcome, type Waiting } from "./group-commit.ts";
+import { pageOf } from "./page.ts";
+
+type Bytes = Database<Buffer, Buffer>;
+
+interface Tables {
+  readonly root: RootDatabase<Buffer, Buffer>;
+  /** Rows of all wallets, by wallet, table and key. */
+  readonly rows: Bytes;
+  /** Epoch and sequence of each wallet. */
+  readonly owners: Bytes;
+}
+
+const MARK_BYTES = 16;
+
+function writeMark({ epoch, sequence }: Mark): Buffer {
+  const bytes = Buffer.alloc(MARK_BYTES);
+  bytes.writeBigUInt64BE(BigInt(epoch));
+  bytes.writeBigUInt64BE(BigInt(sequence), 8);
+  return bytes;
+}
+
+function readMark(bytes: Buffer): Mark {
+  if (bytes.length !== MARK_BYTES) throw new DamagedStore("the owner of a wallet is not what was written");
+  return { epoch: Number(bytes.readBigUInt64BE()), sequence: Number(bytes.readBigUInt64BE(8)) };
+}
+
+const keyOf = (wallet: WalletId, { table, key }: RowKey): Buffer =>
+  Buffer.concat([wallet, Uint8Array.of(table), key]);
+
+/** Where a table begins; the end of one is where the next begins. */
+const startOf = (wallet: WalletId, table: TableNumber): Buffer =>
+  Buffer.concat([wallet, Uint8Array.of(table)]);
+
+function markIn({ owners }: Tables, wallet: WalletId): Mark | undefined {
+  const bytes = owners.getBinary(Buffer.from(wallet));
+  return bytes === undefined ? undefined : readMark(bytes);
+}
+
+/** Writes a change into the open transaction. */
+function applyChange(tables: Tables, { wallet, change }: Waiting): Outcome {
+  const mark = markIn(tables, wallet);
+  if (mark?.epoch !== change.epoch) return new Fenced(change.epoch, mark?.epoch ?? 0);
+  const sequence = mark.sequence + 1;
+  for (const row of change.deletes) tables.rows.removeSync(keyOf(wallet, row));
+  for (const row of change.puts) tables.rows.putSync(keyOf(wallet, row), Buffer.from(row.value));
+  tables.owners.putSync(Buffer.from(wallet), writeMark({ epoch: change.epoch, sequence }));
+  return sequence;
+}
+
+/** The last change of each wallet that these outcomes say was written. */
+function lastOf(group: readonly Waiting[], outcomes: readonly Outcome[]) {
+  return group.flatMap(({ wallet }, i) => {
+    const outcome = outcomes[i];
+    return typeof outcome === "number" ? [{ wallet, sequence: outcome }] : [];
+  });
+}
+
+function* walk({ rows }: Tables, wallet: WalletId, range: KeyRange & { table: TableNumber }): Generator<Row> {
+  const { table, from, to, reverse = false } = range;
+  const first = startOf(wallet, table);
+  const low = from === undefined ? first : Buffer.concat([first, from]);
+  const high = to === undefined ? startOf(wallet, table + 1) : Buffer.concat([first, to]);
+  if (Buffer.compare(low, high) >= 0) return;
+  const options = reverse
+    ? { start: high, end: low, reverse, exclusiveStart: true, inclusiveEnd: true }
+    : { start: low, end: high };
+  for (const { key, value } of rows.getRange(options)) {
+    yield { key: key.subarray(first.length), value };
+  }
+}
+
+function openTables(path: string): Tables {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  const root = open<Buffer, Buffer>({
+    ...lmdbOptions,
+    path,
+    noSubdir: true,
+    maxDbs: 3,
+    // A commit is on disk before it is told: its pages first, then the root page that makes them count.
+    overlappingSync: false,
+    // The binding would make a promise for each turn that nobody can catch when a commit fails.
+    eventTurnBatching: false,
+    encoding: "binary",
+    keyEncoding: "binary",
+  });
+  syncFolder(dirname(path));
+  const openTable = (name: string) =>
+    root.openDB<Buffer, Buffer>({ name, encoding: "binary", keyEncoding: "binary" });
+  return { root, rows: openTable("rows"), owners: openTable("owners") };
+}
+
+/**
+ * The rows of many wallets in the LMDB file at `path`, which is created where it is missing, with its folder. Several
+ * processes of one machine may have it open: the engine orders their transactions.
+ */
+export function openLmdbEngine(path: string): Engine {
+  const tables = openTables(path);
+  const { root } = tables;
+  /** In a transaction of its own inside that of the group: what throws leaves nothing behind. */
+  const write = async <T>(step: () => T): Promise<T> => await root.childTransaction(step);
+  /** After a commit that failed: nothing of it counts, unless its root page can be read. */
+  const failureOf = (group: readonly Waiting[], outcomes: readonly Outcome[], cause: unknown): Error => {
+    const isSeen = lastOf(group, outcomes).some(({ wallet, sequence }) => {
+      const mark = markIn(tables, wallet);
+      return mark !== undefined && mark.sequence >= sequence;
+    });
+    return isSeen
+      ? new OutcomeUnknown("a change was written, but may not be on disk", { cause })
+      : new StoreUnavailable("the store could not be written", { cause });
+  };
+  const commit = async (group: readonly Waiting[]): Promise<readonly Outcome[]> => {
+    let outcomes: readonly Outcome[] = [];
+    try {
+      await write(() => {
+        outcomes = group.map((waiting) => applyChange(tables, waiting));
+      });
+      return outcomes;
+    } catch (error) {
+      // The binding says why in a promise beside its error, which nobody else catches.
+      (error as { commitError?: Promise<never> }).commitError?.catch(() => {});
+      throw failureOf(group, outcomes, error);
+    }
+  };
+  const changes = new GroupCommit(commit);
+  return {
+    async fence(wallet, above = 0) {
+      checkWallet(wallet);
+      changes.checkOpen();
+      return await write(() => {
+        const { epoch, sequence } = markIn(tables, wallet) ?? { epoch: 0, sequence: 0 };
+        const mark = { epoch: Math.max(epoch, above) + 1, sequence };
+        tables.owners.putSync(Buffer.from(wallet), writeMark(mark));
+        return mark;
+      });
+    },
+    async markOf(wallet) {
+      checkWallet(wallet);
+      changes.checkOpen();
+      return markIn(tables, wallet);
+    },
+    apply: (wallet, change) => changes.submit(wallet, change),
+    async read(wallet, row) {
+      checkRowKey(row);
+      changes.checkOpen();
+      return tables.rows.getBinary(keyOf(wallet, row));
+    },
+    async page(wallet, table, range) {
+      changes.checkOpen();
+      return pageOf(walk(tables, wallet, { ...range, table }), range.limit);
+    },
+    async close() {
+      await changes.close();
+      await root.close();
+    },
+  };
+}

@@ -1,0 +1,31 @@
+import { setImmediate } from "node:timers/promises";
+import type { Engine, KeyRange, Row, TableNumber, WalletId } from "./engine.ts";
+
+/** The smallest key above all that begin as `key` does and are as long. */
+const successor = (key: Uint8Array): Uint8Array => Buffer.concat([key, Buffer.alloc(1)]);
+
+/**
+ * Walks a range page by page, in order of the keys. Each row comes once, as it is when its page is read: rows that
+ * change meanwhile may come in either form.
+ */
+export async function* rangeOf(
+  engine: Engine,
+  wallet: WalletId,
+  { table, ...range }: KeyRange & { readonly table: TableNumber },
+): AsyncGenerator<Row, void> {
+  let rest: KeyRange = range;
+  let left = range.limit ?? Number.POSITIVE_INFINITY;
+  while (left > 0) {
+    const { rows, isLast } = await engine.page(wallet, table, {
+      ...rest,
+      ...(left !== Number.POSITIVE_INFINITY && { limit: left }),
+    });
+    yield* rows;
+    const last = rows.at(-1);
+    if (isLast || last === undefined) return;
+    // An engine may answer in the same turn: others have theirs between two pages.
+    await setImmediate();
+    left -= rows.length;
+    rest = range.reverse === true ? { ...rest, to: last.key } : { ...rest, from: successor(last.key) };
+  }
+}

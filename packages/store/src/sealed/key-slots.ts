@@ -1,0 +1,177 @@
+import { randomBytes } from "node:crypto";
+import { type FileHandle, open } from "node:fs/promises";
+import { dirname } from "node:path";
+import { syncFolder } from "@anulo/storage";
+
+/** Names a slot, and what was written there: a slot that was erased or used anew has another id. */
+export interface SlotReference {
+  readonly index: number;
+  /** 8 random bytes. */
+  readonly id: Uint8Array;
+}
+
+export interface KeySlot {
+  readonly reference: SlotReference;
+  /** 32 random bytes. */
+  readonly rowKey: Buffer;
+}
+
+const ID_BYTES = 8;
+const ROW_KEY_BYTES = 32;
+/** A power of two, so that no slot lies on two sectors of a disk. */
+const SLOT_BYTES = 64;
+const SLOTS_PER_READ = 1024;
+/** 64 MiB of slots; what is deleted belongs here, not what is kept. */
+const MAX_SLOTS = 2 ** 20;
+
+const isFree = (slot: Buffer): boolean => slot.subarray(0, ID_BYTES).every((byte) => byte === 0);
+
+/**
+ * A file with a random key for each row of a wallet's secret tables. Engines keep old bytes (LMDB in free pages,
+ * PostgreSQL in dead tuples, its log and its backups), so what must be destroyed is this key, without which the row
+ * does not open: its slot never moves, and is overwritten and synced before a deletion settles. That holds as far as
+ * the file system overwrites in place (ext4, xfs; not btrfs, zfs or a snapshot) and the disk keeps no copy of its own.
+ */
+export class KeySlots {
+  readonly #path: string;
+  #file: FileHandle | undefined;
+  /** A byte a slot: 1 where it is taken. */
+  #taken: Buffer;
+
+  private constructor(path: string, file: FileHandle | undefined, taken: Buffer) {
+    this.#path = path;
+    this.#file = file;
+    this.#taken = taken;
+  }
+
+  /** The slots of the file at `path`, which is created with the first of them. */
+  static async open(path: string): Promise<KeySlots> {
+    const file = await openExisting(path);
+    return new KeySlots(path, file, file === undefined ? Buffer.alloc(0) : await takenIn(file));
+  }
+
+  get isEmpty(): boolean {
+    return !this.#taken.includes(1);
+  }
+
+  /** New random keys, on disk when this resolves. Throws a RangeError where the file has its most. */
+  async take(count: number): Promise<KeySlot[]> {
+    if (count === 0) return [];
+    this.#file ??= await createLasting(this.#path);
+    const slots = this.#nextFree(count).map((index) => {
+      const reference = { index, id: randomBytes(ID_BYTES) };
+      return { reference, rowKey: randomBytes(ROW_KEY_BYTES) };
+    });
+    for (const { reference, rowKey } of slots) {
+      this.#taken[reference.index] = 1;
+      await this.#write(reference.index, [reference.id, rowKey]);
+    }
+    await this.#file.datasync();
+    return slots;
+  }
+
+  /** The key in a slot; undefined once it is destroyed. */
+  async read({ index, id }: SlotReference): Promise<Buffer | undefined> {
+    if (this.#taken[index] !== 1 || this.#file === undefined) return undefined;
+    const slot = Buffer.alloc(SLOT_BYTES);
+    await this.#file.read(slot, 0, SLOT_BYTES, index * SLOT_BYTES);
+    if (!slot.subarray(0, ID_BYTES).equals(id)) return undefined;
+    const rowKey = Buffer.from(slot.subarray(ID_BYTES, ID_BYTES + ROW_KEY_BYTES));
+    slot.fill(0);
+    return rowKey;
+  }
+
+  /** Destroys these keys: nothing of them is on disk when this resolves. Ids that are others' are left alone. */
+  async destroy(references: readonly SlotReference[]): Promise<void> {
+    const here: number[] = [];
+    for (const reference of references) {
+      if (await this.#holds(reference)) here.push(reference.index);
+    }
+    await this.#erase(here);
+  }
+
+  /** Destroys every key but these. */
+  async keepOnly(references: AsyncIterable<SlotReference>): Promise<void> {
+    const kept = new Set<number>();
+    for await (const reference of references) {
+      if (await this.#holds(reference)) kept.add(reference.index);
+    }
+    const others: number[] = [];
+    for (let at = this.#taken.indexOf(1); at !== -1; at = this.#taken.indexOf(1, at + 1)) {
+      if (!kept.has(at)) others.push(at);
+    }
+    await this.#erase(others);
+  }
+
+  async close(): Promise<void> {
+    await this.#file?.close();
+  }
+
+  async #holds(reference: SlotReference): Promise<boolean> {
+    const rowKey = await this.read(reference);
+    rowKey?.fill(0);
+    return rowKey !== undefined;
+  }
+
+  async #erase(indices: readonly number[]): Promise<void> {
+    if (indices.length === 0 || this.#file === undefined) return;
+    for (const index of indices) await this.#write(index, []);
+    await this.#file.datasync();
+    for (const index of indices) this.#taken[index] = 0;
+  }
+
+  async #write(index: number, parts: readonly Uint8Array[]): Promise<void> {
+    const slot = Buffer.alloc(SLOT_BYTES);
+    let at = 0;
+    for (const part of parts) {
+      slot.set(part, at);
+      at += part.length;
+    }
+    const { bytesWritten } = await this.#file!.write(slot, 0, SLOT_BYTES, index * SLOT_BYTES);
+    slot.fill(0);
+    if (bytesWritten !== SLOT_BYTES) throw new Error("a slot was written in part");
+  }
+
+  #nextFree(count: number): number[] {
+    const found: number[] = [];
+    let at = this.#taken.indexOf(0);
+    while (at !== -1 && found.length < count) {
+      found.push(at);
+      at = this.#taken.indexOf(0, at + 1);
+    }
+    if (found.length === count) return found;
+    const size = this.#taken.length + Math.max(count, SLOTS_PER_READ);
+    if (size > MAX_SLOTS) throw new RangeError(`the wallet has ${MAX_SLOTS} secret rows`);
+    this.#taken = Buffer.concat([this.#taken], size);
+    return this.#nextFree(count);
+  }
+}
+
+async function openExisting(path: string): Promise<FileHandle | undefined> {
+  return await open(path, "r+").catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT") return undefined;
+    throw error;
+  });
+}
+
+/** Creates an empty file whose name lasts, readable by its owner only. */
+async function createLasting(path: string): Promise<FileHandle> {
+  const file = await open(path, "wx+", 0o600);
+  syncFolder(dirname(path));
+  return file;
+}
+
+async function takenIn(file: FileHandle): Promise<Buffer> {
+  const count = Math.min(Math.ceil((await file.stat()).size / SLOT_BYTES), MAX_SLOTS);
+  const taken = Buffer.alloc(count);
+  const chunk = Buffer.alloc(SLOTS_PER_READ * SLOT_BYTES);
+  for (let first = 0; first < count; first += SLOTS_PER_READ) {
+    chunk.fill(0);
+    await file.read(chunk, 0, chunk.length, first * SLOT_BYTES);
+    for (let i = 0; i < SLOTS_PER_READ && first + i < count; i++) {
+      taken[first + i] = isFree(chunk.subarray(i * SLOT_BYTES, (i + 1) * SLOT_BYTES)) ? 0 : 1;
+    }
+  }
+  chunk.fill(0);
+  return taken;
+}

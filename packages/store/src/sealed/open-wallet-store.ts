@@ -1,0 +1,99 @@
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { checkWallet } from "../check-change.ts";
+import type { Engine, Mark, WalletId } from "../engine.ts";
+import { rangeOf } from "../range.ts";
+import { createDataKey, readDataKey, wrapDataKey } from "./data-key.ts";
+import { KeySlots, type SlotReference } from "./key-slots.ts";
+import { slotOf } from "./rows.ts";
+import { checkTables, type Table } from "./tables.ts";
+import { WalletStore } from "./wallet-store.ts";
+import { isBehind, Witness } from "./witness.ts";
+
+export interface WalletStoreOptions {
+  readonly engine: Engine;
+  readonly wallet: WalletId;
+  /** All tables of the wallet. */
+  readonly tables: readonly Table[];
+  /** 32 bytes, made of the wallet's password or a service's key; stays the caller's. */
+  readonly wrappingKey: Uint8Array;
+  /**
+   * Folder of this process, outside the engine, created where it is missing: the keys of secret rows
+   * (`<wallet>.slots`) and how far the store had come (`<wallet>.witness`).
+   */
+  readonly folder: string;
+}
+
+/**
+ * A wallet's store as it was found: `new`; `continued`; `unwitnessed` where the folder has nothing about a store that
+ * was used before, so nobody can say whether it is an older copy; or `rolledBack`, an older copy than the folder has
+ * seen, which is opened only once somebody accepts that.
+ */
+export type OpenedWalletStore =
+  | { readonly kind: "new" | "continued" | "unwitnessed"; readonly store: WalletStore }
+  | {
+      readonly kind: "rolledBack";
+      readonly found: Mark;
+      readonly witnessed: Mark;
+      /** Opens it all the same, and destroys the secrets of what is lost. */
+      accept(): Promise<WalletStore>;
+    };
+
+const NEVER: Mark = { epoch: 0, sequence: 0 };
+
+/**
+ * Takes ownership of a wallet and opens its store, or creates it: earlier owners are fenced. Throws `WrongStoreKey`
+ * before it takes anything, and `DamagedStore`.
+ */
+export async function openWalletStore(options: WalletStoreOptions): Promise<OpenedWalletStore> {
+  const { engine, wallet, tables, folder } = options;
+  checkWallet(wallet);
+  checkTables(tables);
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const witness = new Witness(pathOf(options, "witness"));
+  const witnessed = witness.read();
+  const found = (await engine.markOf(wallet)) ?? NEVER;
+  const isNew = found.epoch === 0;
+  if (!isNew) (await readDataKey(options, found))?.fill(0);
+  const take = () => takeOwnership(options, { witness, above: witnessed?.epoch ?? 0 });
+  if (witnessed === undefined) return { kind: isNew ? "new" : "unwitnessed", store: await take() };
+  if (isBehind(found, witnessed)) return { kind: "rolledBack", found, witnessed, accept: take };
+  return { kind: "continued", store: await take() };
+}
+
+function pathOf(
+  { folder, wallet }: Pick<WalletStoreOptions, "folder" | "wallet">,
+  extension: string,
+): string {
+  return join(folder, `${Buffer.from(wallet).toString("hex")}.${extension}`);
+}
+
+async function takeOwnership(
+  options: WalletStoreOptions,
+  { witness, above }: { witness: Witness; above: number },
+): Promise<WalletStore> {
+  const { engine, wallet, wrappingKey } = options;
+  let mark = await engine.fence(wallet, above);
+  let dataKey = await readDataKey(options, mark);
+  if (dataKey === undefined) {
+    dataKey = createDataKey();
+    const puts = [wrapDataKey(dataKey, { key: wrappingKey, wallet })];
+    mark = { ...mark, sequence: await engine.apply(wallet, { epoch: mark.epoch, puts, deletes: [] }) };
+  }
+  await witness.keep(mark);
+  const slots = await KeySlots.open(pathOf(options, "slots"));
+  if (!slots.isEmpty) await slots.keepOnly(slotsInUse(options));
+  return new WalletStore({ engine, wallet, mark, dataKey, slots, witness });
+}
+
+/** Slots that rows of secret tables name: others are of changes that a crash cut short. */
+async function* slotsInUse({
+  engine,
+  wallet,
+  tables,
+}: WalletStoreOptions): AsyncGenerator<SlotReference, void> {
+  for (const { number: table, isSecret } of tables) {
+    if (isSecret !== true) continue;
+    for await (const { value } of rangeOf(engine, wallet, { table })) yield slotOf(value);
+  }
+}

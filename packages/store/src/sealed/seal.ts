@@ -1,0 +1,64 @@
+import { createCipheriv, createDecipheriv, createHmac, randomBytes } from "node:crypto";
+
+const SALT_BYTES = 32;
+const TAG_BYTES = 16;
+
+/** Every key is used for one message only, so they can all have the same nonce. */
+const NONCE = Buffer.alloc(12);
+const CIPHER = "chacha20-poly1305";
+const OPTIONS = { authTagLength: TAG_BYTES } as const;
+
+/** HMAC-SHA256 of all parts, 32 bytes. The parts before the last must have lengths known to both sides. */
+export function keyedHash(key: Uint8Array, ...parts: readonly (Uint8Array | string)[]): Buffer {
+  const hmac = createHmac("sha256", key);
+  for (const part of parts) hmac.update(part);
+  return hmac.digest();
+}
+
+/** What a sealed message is bound to. */
+export interface SealContext {
+  /** 32 bytes, secret. */
+  readonly key: Uint8Array;
+  /** What the message is and where it belongs; it opens nowhere else. */
+  readonly place: Uint8Array;
+  /** More secret bytes without which it does not open, always of one length for one kind of place. */
+  readonly rowKey?: Uint8Array;
+}
+
+function messageKey({ key, place, rowKey = new Uint8Array() }: SealContext, salt: Uint8Array): Buffer {
+  return keyedHash(key, salt, rowKey, place);
+}
+
+/**
+ * Encrypts and authenticates a message: 32 random bytes, the ciphertext, a tag of 16 bytes. Its key is a hash of the
+ * context's key, those bytes and the place, so no key serves twice, whatever copy of a store is restored.
+ * Source: RFC 8439 (ChaCha20-Poly1305), RFC 2104 (HMAC).
+ */
+export function seal(context: SealContext, message: Uint8Array): Buffer {
+  const salt = randomBytes(SALT_BYTES);
+  const key = messageKey(context, salt);
+  const cipher = createCipheriv(CIPHER, key, NONCE, OPTIONS);
+  cipher.setAAD(context.place, { plaintextLength: message.length });
+  const sealed = Buffer.concat([salt, cipher.update(message), cipher.final(), cipher.getAuthTag()]);
+  key.fill(0);
+  return sealed;
+}
+
+/** The message, or undefined where these bytes are not what `seal` made for this context. */
+export function unseal(context: SealContext, sealed: Uint8Array): Buffer | undefined {
+  if (sealed.length < SALT_BYTES + TAG_BYTES) return undefined;
+  const end = sealed.length - TAG_BYTES;
+  const key = messageKey(context, sealed.subarray(0, SALT_BYTES));
+  const decipher = createDecipheriv(CIPHER, key, NONCE, OPTIONS);
+  key.fill(0);
+  decipher.setAAD(context.place, { plaintextLength: end - SALT_BYTES });
+  decipher.setAuthTag(sealed.subarray(end));
+  const message = decipher.update(sealed.subarray(SALT_BYTES, end));
+  try {
+    decipher.final();
+    return message;
+  } catch {
+    message.fill(0);
+    return undefined;
+  }
+}

@@ -1,0 +1,221 @@
+import { mapSliced } from "@anulo/limits";
+import type { Change, Engine, KeyRange, Mark, Row, WalletId } from "../engine.ts";
+import { Fenced, OutcomeUnknown, StoreUnavailable } from "../errors.ts";
+import { rangeOf } from "../range.ts";
+import { wrapDataKey } from "./data-key.ts";
+import type { KeySlot, KeySlots, SlotReference } from "./key-slots.ts";
+import { RowSealer, slotOf } from "./rows.ts";
+import { keyedHash } from "./seal.ts";
+import { RowKeys, type Table } from "./tables.ts";
+import type { Witness } from "./witness.ts";
+
+/** Where a row of a wallet is. */
+export interface WalletKey {
+  readonly table: Table;
+  readonly key: Uint8Array;
+}
+
+/** A row for a wallet. */
+export interface WalletRow extends WalletKey {
+  readonly value: Uint8Array;
+}
+
+/** What becomes of a wallet's rows in one step: first the deletes, then the puts. A missing row may be deleted. */
+export interface WalletChange {
+  readonly puts?: readonly WalletRow[];
+  readonly deletes?: readonly WalletKey[];
+}
+
+export interface WalletStoreParts {
+  readonly engine: Engine;
+  readonly wallet: WalletId;
+  /** Of this ownership. */
+  readonly mark: Mark;
+  /** 32 bytes; wiped when the store is closed. */
+  readonly dataKey: Buffer;
+  readonly slots: KeySlots;
+  readonly witness: Witness;
+}
+
+/**
+ * The rows of one wallet, for its owner: sealed on their way into the engine, so that who has only the engine sees
+ * what docs/store.md says and no more.
+ */
+export class WalletStore {
+  readonly #parts: WalletStoreParts;
+  readonly #subkeys: { readonly values: Buffer; readonly keys: Buffer };
+  readonly #keys: RowKeys;
+  readonly #sealer: RowSealer;
+  #mark: Mark;
+  #last: Promise<void> = Promise.resolve();
+  #ended: Error | undefined;
+  #isClosed = false;
+
+  constructor(parts: WalletStoreParts) {
+    this.#parts = parts;
+    this.#mark = parts.mark;
+    this.#subkeys = {
+      values: keyedHash(parts.dataKey, "values"),
+      keys: keyedHash(parts.dataKey, "row keys"),
+    };
+    this.#keys = new RowKeys(this.#subkeys.keys);
+    this.#sealer = new RowSealer({ wallet: parts.wallet, key: this.#subkeys.values, keys: this.#keys });
+  }
+
+  /** Epoch of this ownership, and number of the last change. */
+  get mark(): Mark {
+    return this.#mark;
+  }
+
+  /**
+   * Applies a change, all of it or nothing; once this resolves it survives a loss of power, and what it deleted from
+   * secret tables, or wrote anew there, is destroyed. Changes are applied one after another. One that fails takes
+   * along those that wait behind it. Throws `Fenced`, `ChangeTooLarge`, `StoreUnavailable` (nothing was applied) or
+   * `OutcomeUnknown`; after that and `Fenced` the store has to be opened again.
+   */
+  async apply(change: WalletChange): Promise<void> {
+    await this.#inTurn(() => this.#apply(change));
+  }
+
+  /** The value of a row; undefined where there is none. Throws `DamagedStore`. */
+  async read(table: Table, key: Uint8Array): Promise<Uint8Array | undefined> {
+    this.#checkOpen();
+    const hidden = this.#keys.hide(table, key);
+    const value = await this.#parts.engine.read(this.#parts.wallet, { table: table.number, key: hidden });
+    if (value === undefined) return undefined;
+    return (await this.#unseal(table, { key: hidden, value }))?.value;
+  }
+
+  /**
+   * Walks a range of a table, some hundred rows at a time, each as it is when it is read: in order of the bytes that
+   * the table keeps in order, which alone may bound it, within one group. Throws a RangeError for other bounds, and
+   * `DamagedStore`.
+   */
+  async *range(table: Table, range: KeyRange = {}): AsyncGenerator<Row, void> {
+    this.#checkOpen();
+    const { engine, wallet } = this.#parts;
+    const hidden = { ...this.#keys.hideRange(table, range), table: table.number };
+    for await (const row of rangeOf(engine, wallet, hidden)) {
+      const unsealed = await this.#unseal(table, row);
+      if (unsealed !== undefined) yield unsealed;
+    }
+  }
+
+  /**
+   * Wraps the data key by another key (32 bytes) from now on. Engines keep old bytes for a while: who has the former
+   * key and a copy of those can still unwrap it.
+   */
+  async wrapBy(key: Uint8Array): Promise<void> {
+    const { dataKey, wallet } = this.#parts;
+    await this.#inTurn(async () => {
+      await this.#write({ puts: [wrapDataKey(dataKey, { key, wallet })], deletes: [] });
+      this.#parts.witness.note(this.#mark);
+    });
+  }
+
+  /** Waits for the changes under way and forgets the keys. The engine stays open. */
+  async close(): Promise<void> {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    await this.#last.catch(() => {});
+    if (this.#ended === undefined) await this.#parts.witness.keep(this.#mark);
+    this.#ended ??= new StoreUnavailable("the wallet's store is closed");
+    for (const key of [this.#parts.dataKey, this.#subkeys.values, this.#subkeys.keys]) key.fill(0);
+    await this.#parts.slots.close();
+  }
+
+  async #inTurn(step: () => Promise<void>): Promise<void> {
+    if (this.#isClosed) throw new StoreUnavailable("the wallet's store is closed");
+    const attempt = this.#last.then(step, (cause: unknown) => {
+      throw this.#ended ?? new StoreUnavailable("a change before it failed", { cause });
+    });
+    this.#last = attempt;
+    try {
+      await attempt;
+    } finally {
+      if (this.#last === attempt) this.#last = Promise.resolve();
+    }
+  }
+
+  #checkOpen(): void {
+    if (this.#ended !== undefined) throw this.#ended;
+  }
+
+  /** Undefined for a row whose key was destroyed: it counts as deleted. */
+  async #unseal(table: Table, row: Row): Promise<Row | undefined> {
+    // It may have been closed while the row was read, and its keys wiped.
+    this.#checkOpen();
+    if (table.isSecret !== true) return this.#sealer.unseal(table, row);
+    const rowKey = await this.#parts.slots.read(slotOf(row.value));
+    if (rowKey === undefined) return undefined;
+    try {
+      this.#checkOpen();
+      return this.#sealer.unseal(table, row, rowKey);
+    } finally {
+      rowKey.fill(0);
+    }
+  }
+
+  async #apply({ puts = [], deletes = [] }: WalletChange): Promise<void> {
+    this.#checkOpen();
+    const { slots, witness } = this.#parts;
+    const former = await this.#slotsUnder([...puts, ...deletes]);
+    const taken = await slots.take(puts.filter(({ table }) => table.isSecret).length);
+    try {
+      await this.#write({ puts: await this.#seal(puts, taken), deletes: this.#hide(deletes) });
+    } catch (error) {
+      // Where the outcome is unknown the rows may need them; the next opening destroys those that none needs.
+      if (!(error instanceof OutcomeUnknown)) await slots.destroy(taken.map(({ reference }) => reference));
+      throw error;
+    }
+    await this.#destroy(former);
+    witness.note(this.#mark);
+  }
+
+  async #write(change: Omit<Change, "epoch">): Promise<void> {
+    const { engine, wallet } = this.#parts;
+    const { epoch } = this.#mark;
+    try {
+      this.#mark = { epoch, sequence: await engine.apply(wallet, { ...change, epoch }) };
+    } catch (error) {
+      if (error instanceof Fenced || error instanceof OutcomeUnknown) this.#ended = error;
+      throw error;
+    }
+  }
+
+  /** The slots of the secret rows that a change deletes or replaces. */
+  async #slotsUnder(keys: readonly WalletKey[]): Promise<SlotReference[]> {
+    const found: SlotReference[] = [];
+    for (const { table, key } of keys) {
+      if (table.isSecret !== true) continue;
+      const row = { table: table.number, key: this.#keys.hide(table, key) };
+      const value = await this.#parts.engine.read(this.#parts.wallet, row);
+      if (value !== undefined) found.push(slotOf(value));
+    }
+    return found;
+  }
+
+  async #destroy(former: readonly SlotReference[]): Promise<void> {
+    try {
+      await this.#parts.slots.destroy(former);
+    } catch (cause) {
+      this.#ended = new OutcomeUnknown("what was deleted may still be on disk", { cause });
+      throw this.#ended;
+    }
+  }
+
+  async #seal(puts: readonly WalletRow[], taken: readonly KeySlot[]) {
+    const { epoch } = this.#mark;
+    let used = 0;
+    return await mapSliced(puts, ({ table, ...row }) => {
+      const slot = table.isSecret === true ? taken[used++] : undefined;
+      const sealed = this.#sealer.seal(table, row, { epoch, slot });
+      slot?.rowKey.fill(0);
+      return sealed;
+    });
+  }
+
+  #hide(deletes: readonly WalletKey[]) {
+    return deletes.map(({ table, key }) => ({ table: table.number, key: this.#keys.hide(table, key) }));
+  }
+}

@@ -1,0 +1,74 @@
+import { closeSync, constants, openSync, readFileSync, writeSync } from "node:fs";
+import { open } from "node:fs/promises";
+import { dirname } from "node:path";
+import { crc32 } from "node:zlib";
+import { syncFolder } from "@anulo/storage";
+import type { Mark } from "../engine.ts";
+
+const MARK_BYTES = 16;
+const WITNESS_BYTES = MARK_BYTES + 4;
+const FLAGS = constants.O_WRONLY | constants.O_CREAT;
+const FILE_MODE = 0o600;
+
+function writeWitness({ epoch, sequence }: Mark): Buffer {
+  const bytes = Buffer.alloc(WITNESS_BYTES);
+  bytes.writeBigUInt64BE(BigInt(epoch));
+  bytes.writeBigUInt64BE(BigInt(sequence), 8);
+  bytes.writeUInt32BE(crc32(bytes.subarray(0, MARK_BYTES)), MARK_BYTES);
+  return bytes;
+}
+
+/**
+ * A file beside the store, and apart from it, that has seen how far a wallet's history had come: a store that is
+ * behind it is an older copy. It is written after each change, for the system to keep, and synced when the wallet is
+ * opened and closed: a loss of power may take it back, never forward.
+ */
+export class Witness {
+  readonly #path: string;
+
+  constructor(path: string) {
+    this.#path = path;
+  }
+
+  /** What it has seen last; undefined where there is none, or none that is whole. */
+  read(): Mark | undefined {
+    let bytes: Buffer;
+    try {
+      bytes = readFileSync(this.#path);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+      throw error;
+    }
+    if (bytes.length !== WITNESS_BYTES) return undefined;
+    if (crc32(bytes.subarray(0, MARK_BYTES)) !== bytes.readUInt32BE(MARK_BYTES)) return undefined;
+    return { epoch: Number(bytes.readBigUInt64BE()), sequence: Number(bytes.readBigUInt64BE(8)) };
+  }
+
+  /** Takes note, without waiting for the disk. No file stays open: there may be thousands of wallets. */
+  note(mark: Mark): void {
+    const file = openSync(this.#path, FLAGS, FILE_MODE);
+    try {
+      writeSync(file, writeWitness(mark), 0, WITNESS_BYTES, 0);
+    } finally {
+      closeSync(file);
+    }
+  }
+
+  /** Takes note for good. */
+  async keep(mark: Mark): Promise<void> {
+    const file = await open(this.#path, FLAGS, FILE_MODE);
+    try {
+      await file.write(writeWitness(mark), 0, WITNESS_BYTES, 0);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    syncFolder(dirname(this.#path));
+  }
+}
+
+/** Whether a store at `found` has not come as far as was seen. */
+export function isBehind(found: Mark, witnessed: Mark): boolean {
+  if (found.epoch !== witnessed.epoch) return found.epoch < witnessed.epoch;
+  return found.sequence < witnessed.sequence;
+}
