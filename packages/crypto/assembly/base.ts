@@ -1,5 +1,5 @@
 /**
- * Multiples of the base point from tables of affine summands j·2^(bits·w)·G, no doublings. Two tables, built when
+ * Multiples of one point from tables of affine summands j·2^(bits·w)·P, no doublings. Two of the base point, built when
  * first needed: radix 16 (61 KB) is scanned with masks, for secrets; radix 256 (480 KB) is indexed, for public scalars.
  */
 import { FE, pairLimbs } from "./fe";
@@ -11,6 +11,8 @@ import { normalizeBatch, storeSummands } from "./affine";
 import { DIGIT_MASKS, radix16, radix256, writeDigitMasks } from "./digits";
 import { alloc, arenaMark, arenaRewind } from "./arena";
 
+/** Bytes of a table in radix 16: 64 windows of eight entries. */
+export const TABLE_16_BYTES: usize = 64 * 8 * 120;
 const TABLE_16: usize = memory.data(64 * 8 * 120, 16);
 /** Bytes of the eight entries of a window. */
 const WINDOW_16: usize = 8 * AFFINE1;
@@ -26,20 +28,28 @@ const POWER: usize = memory.data(4 * 160, 16), NEXT: usize = memory.data(4 * 160
  * `point`. Lane 0 builds even windows, lane 1 odd ones.
  */
 export function buildTable(table: usize, point: usize, windows: i32, entries: i32, bits: i32): void {
-  const mark = arenaMark(), multiples = alloc(PT * entries);
+  const pairs = windows >> 1, mark = arenaMark(), multiples = alloc(PT * entries * pairs);
   copyPoint(POWER, point);
   dblTimes(NEXT, point, bits);
   gatherPairs(POWER, POWER, NEXT);
-  for (let w = 0; w < windows; w += 2) {
+  for (let w = 0; w < pairs; ++w) {
+    const row = multiples + PT * entries * w;
     toCached(STEP, POWER);
-    copyPoint(multiples, POWER);
-    for (let j = 1; j < entries; ++j) addCached(multiples + PT * j, multiples + PT * (j - 1), STEP, true);
-    const even = table + AFFINE1 * w * entries, odd = even + AFFINE1 * entries;
-    normalizeBatch(multiples, entries);
-    storeSummands(even, odd, AFFINE1, multiples, entries);
-    if (w + 2 < windows) dblTimes(POWER, POWER, 2 * bits);
+    copyPoint(row, POWER);
+    for (let j = 1; j < entries; ++j) addCached(row + PT * j, row + PT * (j - 1), STEP, true);
+    if (w + 1 < pairs) dblTimes(POWER, POWER, 2 * bits);
+  }
+  normalizeBatch(multiples, entries * pairs);
+  for (let w = 0; w < pairs; ++w) {
+    const even = table + 2 * AFFINE1 * entries * w, odd = even + AFFINE1 * entries;
+    storeSummands(even, odd, AFFINE1, multiples + PT * entries * w, entries);
   }
   arenaRewind(mark);
+}
+
+/** The table in radix 16 of P, for P in both lanes of `point`. */
+export function buildTable16(table: usize, point: usize): void {
+  buildTable(table, point, 64, 8, 4);
 }
 
 const DIGITS: usize = memory.data(128, 16);
@@ -47,7 +57,7 @@ const ENTRY: usize = memory.data(3 * 160, 16);
 
 @inline function prepareTable16(): void {
   if (ready16) return;
-  buildTable(TABLE_16, BASE, 64, 8, 4);
+  buildTable16(TABLE_16, BASE);
   ready16 = true;
 }
 
@@ -56,10 +66,15 @@ export function baseMult(o: usize, s: usize, t: usize): void {
   prepareTable16();
   radix16(DIGITS, s);
   radix16(DIGITS + 64, t);
+  multByTable16(o, TABLE_16, DIGITS, DIGITS + 64);
+}
+
+/** o = s·P (lane 0), t·P (lane 1), extended, of the point of a table in radix 16, by the digits of s and t. As secret. */
+export function multByTable16(o: usize, table: usize, s: usize, t: usize): void {
   setIdentity(o);
   for (let w: usize = 0; w < 64; ++w) {
-    const entries = TABLE_16 + WINDOW_16 * w;
-    addScanned(o, entries, entries, <i32>load<i8>(DIGITS + w), <i32>load<i8>(DIGITS + w, 64));
+    const entries = table + WINDOW_16 * w;
+    addScanned(o, entries, entries, <i32>load<i8>(s + w), <i32>load<i8>(t + w));
   }
 }
 

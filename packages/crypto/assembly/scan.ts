@@ -1,6 +1,7 @@
 /** What a wallet does to every output of the chain, in batches. Element i is at 32·i; a second lane beyond the end repeats the last. */
 import { PT, addCached, copyPoint, decompress, encodeBatch, mulBy8, subCached, toCached } from "./point";
-import { baseMult, baseMultVartime } from "./base";
+import { TABLE_16_BYTES, baseMult, baseMultVartime, buildTable16, multByTable16 } from "./base";
+import { radix16 } from "./digits";
 import { multByDigits, prepareDigits } from "./mult";
 import { hashToScalar, keccak256 } from "./keccak";
 import { alloc, arenaMark, arenaRewind } from "./arena";
@@ -47,6 +48,36 @@ function deriveGroup(out: usize, valid: usize, top: i32, keys: usize, n: i32): v
   }
   encodeBatch(out, products, (n + 1) >> 1);
   blankInvalid(out, valid, n);
+  arenaRewind(mark);
+}
+
+/**
+ * out_(m·i + j) = 8·s_j·R_i for m secrets and n keys, `out` of 32·(m·n + 1) bytes; valid: n bytes. The multiples of each
+ * key are made once for all secrets; time and addresses do not depend on these.
+ */
+export function deriveForMany(out: usize, valid: usize, secrets: usize, m: i32, keys: usize, n: i32): void {
+  const mark = arenaMark(), digits = alloc(64 * m), table = alloc(TABLE_16_BYTES);
+  for (let j = 0; j < m; ++j) radix16(digits + 64 * j, secrets + 32 * j);
+  for (let i = 0; i < n; ++i) {
+    const key = keys + 32 * i, row = out + 32 * m * i;
+    const isPoint = decompress(POINT, key, key) != 0;
+    store<u8>(valid + i, u8(isPoint));
+    if (!isPoint) {
+      memory.fill(row, 0, 32 * m);
+      continue;
+    }
+    mulBy8(POINT, POINT, true);
+    buildTable16(table, POINT);
+    for (let j = 0; j < m; j += GROUP) multiplyGroup(row + 32 * j, table, digits + 64 * j, min(m - j, GROUP));
+  }
+  arenaRewind(mark);
+}
+
+/** out_j = s_j·P of the point of the table, `out` of 32·(n + n mod 2) bytes. */
+function multiplyGroup(out: usize, table: usize, digits: usize, n: i32): void {
+  const mark = arenaMark(), products = alloc(PT * ((n + 1) >> 1));
+  for (let j = 0; j < n; j += 2) multByTable16(products + PT * (j >> 1), table, digits + 64 * j, digits + 64 * second(j, n));
+  encodeBatch(out, products, (n + 1) >> 1);
   arenaRewind(mark);
 }
 

@@ -66,6 +66,8 @@ export type Backend = {
    * An invalid R_i gives `valid[i] = 0` and 32 zero bytes, and leaves its neighbours untouched.
    */
   deriveBatch(secret: Uint8Array, publicKeys: Uint8Array): DeriveBatchResult;
+  /** 8·s_j·R_i for m secrets and n keys, constant time in the secrets: 32·m·n bytes, key by key; `valid` n bytes. */
+  deriveForMany(secrets: Uint8Array, publicKeys: Uint8Array): DeriveBatchResult;
   /** First byte of keccak256("view_tag" ‖ D_i ‖ varint(index_i)): n bytes. Source: crypto.cpp `derive_view_tag`. */
   viewTags(derivations: Uint8Array, outputIndices: Uint32Array): Uint8Array;
   /** keccak256(D_i ‖ varint(index_i)) mod ℓ: 32·n bytes. Source: crypto.cpp `derivation_to_scalar`. */

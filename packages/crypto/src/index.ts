@@ -127,6 +127,7 @@ export {
 export {
   derivationScalarBatch,
   deriveBatch,
+  deriveForMany,
   keyImageBatch,
   mulBy8Batch,
   outputSpendKeyBatch,

@@ -13,6 +13,18 @@ export function deriveBatch(request: { viewSecret: Uint8Array; publicKeys: Uint8
   return backend.deriveBatch(request.viewSecret, request.publicKeys);
 }
 
+/**
+ * 8·a_j·R_i for m view secrets (32·m bytes) and n transaction keys (32·n bytes): 32·m·n bytes, key by key, and `valid` n
+ * bytes. A key that is no point gives `valid` 0 and zeros. The multiples of each key are made once for all secrets, which
+ * pays from some ten of these on; time does not depend on them. Throws `RangeError` for more than 64 MiB.
+ */
+export function deriveForMany(request: {
+  viewSecrets: Uint8Array;
+  publicKeys: Uint8Array;
+}): DeriveBatchResult {
+  return backend.deriveForMany(request.viewSecrets, request.publicKeys);
+}
+
 /** 8·P for n points (32·n bytes). What is no point gives `valid` 0 and zeros. */
 export function mulBy8Batch(points: Uint8Array): DeriveBatchResult {
   return backend.deriveBatch(ONE, points);

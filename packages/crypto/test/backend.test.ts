@@ -301,6 +301,17 @@ function scanSuite(engine: Backend): void {
     compare(engine, single(wideFactors), (on, secret) => on.deriveBatch(secret, keys));
     compare(engine, [[G], [new Uint8Array()]], (on, one) => on.deriveBatch(randomScalars[0]!, one));
   });
+  test("derivations for many secrets at once, an invalid key leaving its neighbours untouched", () => {
+    const secrets = Buffer.concat(wideFactors);
+    for (const m of [0, 1, 2, 3, wideFactors.length]) {
+      const some = new Uint8Array(secrets.subarray(0, 32 * m));
+      compare(engine, single([some]), (on, of) => on.deriveForMany(of, keys));
+      compare(engine, single([some]), (on, of) => on.deriveForMany(of, keys.subarray(0, 32)));
+    }
+    compare(engine, single([new Uint8Array(0)]), (on, none) =>
+      on.deriveForMany(new Uint8Array(secrets), none),
+    );
+  });
   test("view tags, scalars and spend keys of outputs", () => {
     for (const n of [0, 1, 2, 7, candidates.length]) {
       const [some, at] = [keys.subarray(0, 32 * n), indices.subarray(0, n)];

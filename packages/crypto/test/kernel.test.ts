@@ -64,6 +64,7 @@ function checkTraces(backend: Backend, kernel: Kernel): void {
     () => backend.commitTwice(a, point),
     () => backend.multiexp({ scalars: concatBytes(a, b), points: concatBytes(point, point) }),
     () => backend.deriveBatch(a, point).derivations,
+    () => backend.deriveForMany(concatBytes(a, b, c), point).derivations,
     () => backend.viewTags(a, indices),
     () => backend.derivationScalars(a, indices),
     () => backend.outputSpendKeys(point, a, indices).points,

@@ -8,7 +8,12 @@ import { readScalar, scalar } from "./scalar.ts";
 
 type DerivationFunctions = Pick<
   Backend,
-  "deriveBatch" | "viewTags" | "derivationScalars" | "outputSpendKeys" | "subaddressSpendKeys"
+  | "deriveBatch"
+  | "deriveForMany"
+  | "viewTags"
+  | "derivationScalars"
+  | "outputSpendKeys"
+  | "subaddressSpendKeys"
 >;
 
 /** Every derivation with its output index. */
@@ -67,6 +72,16 @@ export const derivation: DerivationFunctions = {
     });
     const { points: derivations, valid } = encodeValid(shared);
     return { derivations, valid };
+  },
+  deriveForMany(secrets, publicKeys) {
+    countElements("secrets", secrets);
+    const byWallet = elementsOf(secrets).map((secret) => derivation.deriveBatch(secret, publicKeys));
+    const n = countElements("public keys", publicKeys);
+    const rows = Array.from({ length: n }, (_, i) =>
+      byWallet.map(({ derivations }) => derivations.subarray(32 * i, 32 * i + 32)),
+    );
+    const valid = elementsOf(publicKeys).map((key) => (decodePoint(key) === undefined ? 0 : 1));
+    return { derivations: concatBytes(...rows.flat()), valid: Uint8Array.from(valid) };
   },
   viewTags: (derivations, outputIndices) =>
     Uint8Array.from(

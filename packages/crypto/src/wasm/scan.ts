@@ -6,7 +6,12 @@ import { checkFactors, pairedLength } from "./points.ts";
 
 type ScanFunctions = Pick<
   Backend,
-  "deriveBatch" | "viewTags" | "derivationScalars" | "outputSpendKeys" | "subaddressSpendKeys"
+  | "deriveBatch"
+  | "deriveForMany"
+  | "viewTags"
+  | "derivationScalars"
+  | "outputSpendKeys"
+  | "subaddressSpendKeys"
 >;
 
 /** Whether a number is one of the 2^32 indices of accounts and addresses. */
@@ -40,6 +45,16 @@ export function createScanFunctions(kernel: Kernel, memory: Memory): ScanFunctio
         const [out, valid] = [memory.room(pairedLength(n)), memory.room(n)];
         kernel.deriveBatch(out, valid, memory.put(secret), memory.put(publicKeys), n);
         return { derivations: memory.read(out, 32 * n), valid: memory.read(valid, n) };
+      });
+    },
+    deriveForMany(secrets, publicKeys) {
+      const m = countElements("secrets", secrets);
+      checkFactors(secrets);
+      const n = countElements("public keys", publicKeys);
+      return wiping(() => {
+        const [out, valid] = [memory.room(32 * (m * n + 1)), memory.room(n)];
+        kernel.deriveForMany(out, valid, memory.put(secrets), m, memory.put(publicKeys), n);
+        return { derivations: memory.read(out, 32 * m * n), valid: memory.read(valid, n) };
       });
     },
     viewTags(derivations, outputIndices) {
