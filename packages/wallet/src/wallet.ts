@@ -22,7 +22,7 @@ import { shortHistory, trimKnown } from "./scan/history.ts";
 import type { BlocksChange, PoolPicture, ScanTask, SingleTransaction } from "./scan/messages.ts";
 import { ProgressMeter, type ScanProgress } from "./scan/progress.ts";
 import { Scanner } from "./scan/scanner.ts";
-import { DEFAULT_LOOKAHEAD, type Lookahead } from "./scan/subaddress-table.ts";
+import { DEFAULT_LOOKAHEAD, type Lookahead, type SubaddressTable } from "./scan/subaddress-table.ts";
 import { watchedOutputs } from "./scan/watched-outputs.ts";
 import type {
   NetworkName,
@@ -197,7 +197,7 @@ export class Wallet {
 
   /** How many addresses the wallet recognises, its look-ahead included: never fewer than before. */
   get reach(): number {
-    return this.#scanner.table.byKey.size;
+    return this.#scanner.table.size;
   }
 
   /** Computes many addresses ahead of calls of `addressOf`, letting others run in between. */
@@ -212,7 +212,7 @@ export class Wallet {
   }
 
   indexOfSpendKey(spendPublic: Uint8Array): SubaddressIndex | undefined {
-    return this.#scanner.table.byKey.get(toHex(spendPublic));
+    return this.#scanner.table.indexOf(spendPublic);
   }
 
   /** How many changes were made since the wallet was opened. */
@@ -220,9 +220,9 @@ export class Wallet {
     return this.#changes;
   }
 
-  /** Index of every address that is recognised, by hex spend public key; whole once the wallet is ready. */
-  get subaddresses(): ReadonlyMap<string, SubaddressIndex> {
-    return this.#scanner.table.byKey;
+  /** Every address that is recognised; whole once the wallet is ready. */
+  get subaddresses(): SubaddressTable {
+    return this.#scanner.table;
   }
 
   /** Settles once every address in use, and the look-ahead, can be recognised. */

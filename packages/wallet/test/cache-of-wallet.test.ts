@@ -12,6 +12,7 @@ import { writeCache } from "../src/file/write-cache.ts";
 import { createKeys } from "../src/keys/wallet-keys.ts";
 import { applyChange } from "../src/ledger/apply-change.ts";
 import { createLedger, type Ledger } from "../src/ledger/ledger.ts";
+import { SubaddressTable } from "../src/scan/subaddress-table.ts";
 import type { OutgoingState, OwnedOutput } from "../src/state.ts";
 import { SOMEBODY } from "../src/state.ts";
 import { cacheImage } from "./cache-image.ts";
@@ -90,13 +91,16 @@ function full(): Ledger {
   return ledger;
 }
 
+const subaddresses = new SubaddressTable();
+subaddresses.add({ major: 0, fromMinor: 0, keys: spendPublic });
+
 const ownerOf = ({ state }: Ledger) => ({
   state,
   isViewOnly: false,
   isMultisig: false,
   spendPublic,
   viewPublic,
-  subaddresses: new Map([[toHex(spendPublic), { major: 0, minor: 0 }]]),
+  subaddresses,
 });
 const readBack = async (ledger: Ledger, id = "00") =>
   readOriginalCache(cacheImage(await cacheOfWallet(ownerOf(ledger), id), key, iv), key);

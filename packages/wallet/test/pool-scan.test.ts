@@ -5,7 +5,7 @@ import type { Daemon } from "../src/daemon.ts";
 import { createKeys } from "../src/keys/wallet-keys.ts";
 import type { ScanContext } from "../src/scan/candidates.ts";
 import { PoolScan } from "../src/scan/pool-scan.ts";
-import { createSubaddressTable } from "../src/scan/subaddress-table.ts";
+import { SubaddressTable } from "../src/scan/subaddress-table.ts";
 import { recordedPool } from "./recorded-node.ts";
 import { seededRandom } from "./transfer-fixture.ts";
 
@@ -14,7 +14,7 @@ const ids = recordedPool.map((tx) => toHex(transactionHash(tx)));
 
 /** A wallet that nothing of the pool concerns. */
 function createContext(): ScanContext {
-  const table = createSubaddressTable({ accounts: 1, addresses: 1 });
+  const table = new SubaddressTable({ accounts: 1, addresses: 1 });
   const rest = { cover: () => undefined, keyImages: new Map(), skipsCoinbase: false };
   return { keys, table, knownImages: new Set(), ...rest };
 }

@@ -30,7 +30,7 @@ import type { ScanContext } from "../src/scan/candidates.ts";
 import type { PackedTransactions } from "../src/scan/raw-transaction.ts";
 import { oneTimeSecret } from "../src/scan/scan-transaction.ts";
 import type { Sifted } from "../src/scan/sift.ts";
-import { addRange, createSubaddressTable, missingFor } from "../src/scan/subaddress-table.ts";
+import { SubaddressTable } from "../src/scan/subaddress-table.ts";
 import type { SubaddressIndex } from "../src/state.ts";
 import { WorkThreads } from "../src/threads/work-threads.ts";
 import { recordedChain } from "./recorded-node.ts";
@@ -131,11 +131,11 @@ function daemonOf(chain: readonly Entry[], silentFrom = chain.length): Daemon {
 }
 
 function createContext(): ScanContext {
-  const table = createSubaddressTable(lookahead);
+  const table = new SubaddressTable(lookahead);
   const cover = (index: SubaddressIndex) => {
-    for (const { major, fromMinor, toMinor } of missingFor(table, index)) {
+    for (const { major, fromMinor, toMinor } of table.missingFor(index)) {
       const count = toMinor - fromMinor;
-      addRange(table, {
+      table.add({
         major,
         fromMinor,
         keys: subaddressSpendPublicKeys({ keys, major, fromMinor, count }),

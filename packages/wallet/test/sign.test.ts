@@ -22,7 +22,7 @@ import {
 } from "@anulo/protocol";
 import { createKeys } from "../src/keys/wallet-keys.ts";
 import { scanTransactions } from "../src/scan/candidates.ts";
-import { addRange, createSubaddressTable } from "../src/scan/subaddress-table.ts";
+import { SubaddressTable } from "../src/scan/subaddress-table.ts";
 import type { WalletKeys } from "../src/state.ts";
 import { pendingOf, readMetadata, writeMetadata } from "../src/transfer/metadata.ts";
 import { sign } from "../src/transfer/sign.ts";
@@ -76,10 +76,10 @@ function checkProofs({ transaction, inputs: spent, rings, blob, txHash }: Signed
 
 /** Amounts a wallet finds in a transaction, by subaddress. */
 function found(keys: WalletKeys, { blob, txHash }: SignedTransaction): string[] {
-  const table = createSubaddressTable();
+  const table = new SubaddressTable();
   for (const major of [0, 1]) {
     const spendKeys = Array.from({ length: 5 }, (_, minor) => receiverOf(keys, { major, minor }).spendPublic);
-    addRange(table, { major, fromMinor: 0, keys: concatBytes(...spendKeys) });
+    table.add({ major, fromMinor: 0, keys: concatBytes(...spendKeys) });
   }
   const finder = { keys, table, cover: () => undefined, keyImages: new Map() };
   const [scanned] = scanTransactions({ ...finder, knownImages: new Set(), skipsCoinbase: false }, [

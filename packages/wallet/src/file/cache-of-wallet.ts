@@ -18,6 +18,7 @@ import {
   type TransactionPrefix,
   type TxOutput,
 } from "@anulo/protocol";
+import type { SubaddressTable } from "../scan/subaddress-table.ts";
 import type {
   AddressBookEntry,
   BackgroundScan,
@@ -27,7 +28,6 @@ import type {
   OutgoingState,
   OwnedOutput,
   PoolPayment,
-  SubaddressIndex,
   WalletState,
 } from "../state.ts";
 import { SOMEBODY } from "../state.ts";
@@ -65,6 +65,20 @@ function each<T, R>(list: readonly T[], make: (item: T, index: number) => R): It
   };
 }
 
+/** The addresses that are recognised now, by their spend keys; others may be added meanwhile. */
+function recognised(table: SubaddressTable) {
+  const length = table.size;
+  return {
+    length,
+    *[Symbol.iterator]() {
+      for (let place = 0; place < length; place++) {
+        const { key, index } = table.entryAt(place);
+        yield pair(key, index);
+      }
+    },
+  };
+}
+
 export type CacheOwner = {
   readonly state: Readonly<WalletState>;
   readonly isViewOnly: boolean;
@@ -72,7 +86,7 @@ export type CacheOwner = {
   readonly spendPublic: Uint8Array;
   readonly viewPublic: Uint8Array;
   /** Index of every address that is recognised, by hex spend public key. */
-  readonly subaddresses: ReadonlyMap<string, SubaddressIndex>;
+  readonly subaddresses: SubaddressTable;
   /** Of a background wallet that begins at this height, with these settings; left out of other wallets. */
   readonly background?: BackgroundScan | undefined;
 };
@@ -148,7 +162,7 @@ export async function cacheOfWallet(owner: CacheOwner, id: string): Promise<Cach
     addressBook: bookRows(state.addressBook, network),
     seenInPool: [],
     seenInPoolBefore: [],
-    subaddresses: entriesOf(owner.subaddresses, (key, index) => pair(fromHex(key), index)),
+    subaddresses: recognised(owner.subaddresses),
     labels: each(
       state.accounts.map(({ addresses }) => addresses.map(({ label }) => label)),
       (labels) => labels.map(bytesOf),

@@ -99,10 +99,9 @@ function matchesOf(
   { trials, spendKeys }: Sifted,
   candidateAt: (of: number) => Candidate,
 ): Match[] {
-  const names = toHex(spendKeys);
   const matches: Match[] = [];
   for (let i = 0; i < trials.of.length; i++) {
-    const subaddress = table.byKey.get(names.slice(64 * i, 64 * i + 64));
+    const subaddress = table.indexOf(spendKeys, 32 * i);
     if (subaddress === undefined) continue;
     const of = trials.of[i]!;
     const outputIndex = trials.outputIndices[i]!;

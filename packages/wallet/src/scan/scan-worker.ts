@@ -14,7 +14,7 @@ import type { FromWorker, PoolFind, ScanTask, SingleTransaction, ToWorker } from
 import { PoolScan } from "./pool-scan.ts";
 import { type PackedTransactions, type RawTransaction, transactionOf } from "./raw-transaction.ts";
 import type { Sifted } from "./sift.ts";
-import { addRange, createSubaddressTable, missingFor } from "./subaddress-table.ts";
+import { SubaddressTable } from "./subaddress-table.ts";
 
 /** Batches on their way to the wallet's thread before the worker waits: bounds memory on a fast node. */
 const BATCHES_AHEAD = 2;
@@ -47,12 +47,12 @@ function send(message: FromWorker): void {
 }
 
 function cover({ keys, table }: Pick<ScanContext, "keys" | "table">, index: SubaddressIndex): void {
-  for (const { major, fromMinor, toMinor } of missingFor(table, index)) {
+  for (const { major, fromMinor, toMinor } of table.missingFor(index)) {
     for (let minor = fromMinor; minor < toMinor; minor += KEYS_PER_RANGE) {
       const count = Math.min(KEYS_PER_RANGE, toMinor - minor);
       const made = subaddressSpendPublicKeys({ keys, major, fromMinor: minor, count });
       const range = { major, fromMinor: minor, keys: made };
-      addRange(table, range);
+      table.add(range);
       send({ kind: "range", range });
     }
   }
@@ -121,7 +121,7 @@ async function answer(id: number, task: () => Promise<FromWorker & { kind: "done
 function open(message: Extract<ToWorker, { kind: "open" }>): void {
   const { keys, skipsCoinbase, watched } = message;
   const knownImages = new Set(message.keyImages.map(toHex));
-  const table = createSubaddressTable(message.lookahead);
+  const table = new SubaddressTable(message.lookahead);
   const parts = { keys, table, skipsCoinbase, watched };
   context = { ...parts, knownImages, cover: (index) => cover(parts, index), keyImages: new Map() };
   pool = new PoolScan(context);

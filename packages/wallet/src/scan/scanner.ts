@@ -15,7 +15,7 @@ import type {
   ToWorker,
 } from "./messages.ts";
 import type { ScanKeys } from "./scan-transaction.ts";
-import { addRange, createSubaddressTable, type Lookahead, type SubaddressTable } from "./subaddress-table.ts";
+import { type Lookahead, SubaddressTable } from "./subaddress-table.ts";
 import type { WatchedOutputs } from "./watched-outputs.ts";
 
 export type ScannerParts = {
@@ -60,7 +60,7 @@ export class Scanner {
   #refusedBatch: Error | undefined;
 
   constructor({ keep, ...parts }: ScannerParts) {
-    this.table = createSubaddressTable(parts.lookahead);
+    this.table = new SubaddressTable(parts.lookahead);
     this.#keep = keep;
     this.#viewSecret = parts.keys.viewSecret;
     this.#worker = spare ?? new Worker(new URL("./scan-worker.js", import.meta.url));
@@ -157,7 +157,7 @@ export class Scanner {
   }
 
   #receive(message: FromWorker): void {
-    if (message.kind === "range") addRange(this.table, message.range);
+    if (message.kind === "range") this.table.add(message.range);
     else if (message.kind === "sift") void this.#sift(message);
     else if (message.kind === "blocks") void this.#keepBatch(message);
     else this.#settle(message);

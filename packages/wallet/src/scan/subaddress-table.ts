@@ -2,7 +2,6 @@
  * Which spend public keys are ours. The table reaches some accounts and addresses beyond those in use (the
  * look-ahead), so that money sent to an address another copy of the wallet handed out is still found.
  */
-import { toHex } from "@anulo/protocol";
 import { WalletRefusal } from "../refusal.ts";
 import type { SubaddressIndex } from "../state.ts";
 
@@ -11,7 +10,7 @@ export type Lookahead = { readonly accounts: number; readonly addresses: number 
 
 /** Source: wallet2.h SUBADDRESS_LOOKAHEAD_MAJOR, SUBADDRESS_LOOKAHEAD_MINOR. */
 export const DEFAULT_LOOKAHEAD: Lookahead = { accounts: 50, addresses: 200 };
-/** Entries of a table: some 300 bytes each. */
+/** Entries of a table: some 50 bytes each. */
 const MAX_LOOKAHEAD_KEYS = 2_000_000;
 
 /** A look-ahead that is wished for, as far as memory goes; `undefined` where it is none. */
@@ -51,41 +50,124 @@ export type KeyRange = { readonly major: number; readonly fromMinor: number; rea
 /** Addresses `fromMinor ≤ minor < toMinor` of one account that the table lacks. */
 export type MissingRange = { readonly major: number; readonly fromMinor: number; readonly toMinor: number };
 
-export type SubaddressTable = {
-  /** Index by hex spend public key. */
-  readonly byKey: Map<string, SubaddressIndex>;
-  /** Number of addresses covered, by account. */
-  readonly covered: number[];
-  lookahead: Lookahead;
-};
+/** A run of entries: addresses of one account that follow one another. */
+type Run = { readonly first: number; readonly major: number; readonly fromMinor: number };
 
-export function createSubaddressTable(lookahead: Lookahead = DEFAULT_LOOKAHEAD): SubaddressTable {
-  return { byKey: new Map(), covered: [], lookahead };
+const KEY_BYTES = 32;
+const LEAST_SLOTS = 64;
+/** Slots for each entry at least: then few lie beside one another. */
+const SLOTS_PER_ENTRY = 2;
+
+/** Spend public keys with their indices, packed: a service has a table for each of its wallets, twice. */
+export class SubaddressTable {
+  lookahead: Lookahead;
+  /** Number of addresses covered, by account. */
+  readonly #covered: number[] = [];
+  /** Keys of all entries, end to end. */
+  #keys = new Uint8Array(0);
+  #count = 0;
+  /** Entries by the first bytes of their keys: 1 and the place, 0 where the slot is free. */
+  #slots = new Uint32Array(LEAST_SLOTS);
+  readonly #runs: Run[] = [];
+
+  constructor(lookahead: Lookahead = DEFAULT_LOOKAHEAD) {
+    this.lookahead = lookahead;
+  }
+
+  /** Number of entries. */
+  get size(): number {
+    return this.#count;
+  }
+
+  /** Index of the address with the spend public key (32 bytes) that stands at an offset; undefined for no own one. */
+  indexOf(keys: Uint8Array, at = 0): SubaddressIndex | undefined {
+    const slots = this.#slots;
+    for (let slot = slotOf(keys, at, slots); slots[slot] !== 0; slot = (slot + 1) & (slots.length - 1)) {
+      const place = slots[slot]! - 1;
+      if (this.#isAt(place, keys, at)) return this.#indexAt(place);
+    }
+    return undefined;
+  }
+
+  /** The spend public key (32 bytes) and the index of an entry, by its place in the order they were added. */
+  entryAt(place: number): { readonly key: Uint8Array; readonly index: SubaddressIndex } {
+    const key = this.#keys.slice(KEY_BYTES * place, KEY_BYTES * (place + 1));
+    return { key, index: this.#indexAt(place) };
+  }
+
+  /** What must be added for `index` to be in use with the whole look-ahead beyond it. */
+  missingFor(index: SubaddressIndex): MissingRange[] {
+    const missing: MissingRange[] = [];
+    const accounts = Math.max(this.#covered.length, clamp(index.major + this.lookahead.accounts));
+    for (let major = 0; major < accounts; major++) {
+      const fromMinor = this.#covered[major] ?? 0;
+      const used = major === index.major ? index.minor : 0;
+      const toMinor = clamp(used + this.lookahead.addresses);
+      if (fromMinor < toMinor) missing.push({ major, fromMinor, toMinor });
+    }
+    return missing;
+  }
+
+  /** Ranges must join: an account's next range begins where its last ended. */
+  add({ major, fromMinor, keys }: KeyRange): void {
+    const count = keys.length / KEY_BYTES;
+    const first = this.#count;
+    this.#reserve(first + count);
+    this.#keys.set(keys, KEY_BYTES * first);
+    this.#count += count;
+    for (let place = first; place < this.#count; place++) this.#enter(place);
+    const last = this.#runs.at(-1);
+    const isNext = last?.major === major && last.fromMinor + (first - last.first) === fromMinor;
+    if (!isNext) this.#runs.push({ first, major, fromMinor });
+    this.#covered[major] = Math.max(this.#covered[major] ?? 0, fromMinor + count);
+  }
+
+  #reserve(count: number): void {
+    if (KEY_BYTES * count > this.#keys.length) {
+      const longer = new Uint8Array(KEY_BYTES * Math.max(count, Math.ceil(1.125 * this.#count)));
+      longer.set(this.#keys);
+      this.#keys = longer;
+    }
+    let slots = this.#slots.length;
+    while (slots < SLOTS_PER_ENTRY * count) slots *= 2;
+    if (slots === this.#slots.length) return;
+    this.#slots = new Uint32Array(slots);
+    for (let place = 0; place < this.#count; place++) this.#enter(place);
+  }
+
+  #enter(place: number): void {
+    const slots = this.#slots;
+    let slot = slotOf(this.#keys, KEY_BYTES * place, slots);
+    while (slots[slot] !== 0) slot = (slot + 1) & (slots.length - 1);
+    slots[slot] = place + 1;
+  }
+
+  #isAt(place: number, keys: Uint8Array, at: number): boolean {
+    const own = this.#keys;
+    const from = KEY_BYTES * place;
+    for (let i = 0; i < KEY_BYTES; i++) if (own[from + i] !== keys[at + i]) return false;
+    return true;
+  }
+
+  #indexAt(place: number): SubaddressIndex {
+    let low = 0;
+    let high = this.#runs.length - 1;
+    while (low < high) {
+      const middle = Math.ceil((low + high) / 2);
+      if (this.#runs[middle]!.first <= place) low = middle;
+      else high = middle - 1;
+    }
+    const { major, first, fromMinor } = this.#runs[low]!;
+    return { major, minor: fromMinor + (place - first) };
+  }
 }
 
-/** What must be added for `index` to be in use with the whole look-ahead beyond it. */
-export function missingFor(table: SubaddressTable, index: SubaddressIndex): MissingRange[] {
-  const missing: MissingRange[] = [];
-  const accounts = Math.max(table.covered.length, clamp(index.major + table.lookahead.accounts));
-  for (let major = 0; major < accounts; major++) {
-    const fromMinor = table.covered[major] ?? 0;
-    const used = major === index.major ? index.minor : 0;
-    const toMinor = clamp(used + table.lookahead.addresses);
-    if (fromMinor < toMinor) missing.push({ major, fromMinor, toMinor });
-  }
-  return missing;
+/** Keys are points, so any of their bytes are as good as a hash. */
+function slotOf(keys: Uint8Array, at: number, slots: Uint32Array): number {
+  const word = keys[at]! | (keys[at + 1]! << 8) | (keys[at + 2]! << 16) | (keys[at + 3]! << 24);
+  return (word >>> 0) & (slots.length - 1);
 }
 
 function clamp(count: number): number {
   return Math.min(count, 0xffff_ffff);
-}
-
-/** Ranges must join: an account's next range begins where its last ended. */
-export function addRange(table: SubaddressTable, { major, fromMinor, keys }: KeyRange): void {
-  const count = keys.length / 32;
-  const names = toHex(keys);
-  for (let i = 0; i < count; i++) {
-    table.byKey.set(names.slice(64 * i, 64 * i + 64), { major, minor: fromMinor + i });
-  }
-  table.covered[major] = Math.max(table.covered[major] ?? 0, fromMinor + count);
 }
