@@ -87,6 +87,7 @@ const floors = [
 /** Powers that only some sources may have; the rest of the code gets them by parameter or not at all. */
 const powers = [
   { what: "the database", modules: ["lmdb"], only: ["packages/storage/src/", "packages/store/src/"] },
+  { what: "PostgreSQL", modules: ["pg"], only: ["packages/store/src/postgres/"] },
   {
     what: "sockets",
     modules: ["http", "https", "http2", "net", "tls", "dgram", "dns"],

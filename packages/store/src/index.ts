@@ -20,6 +20,7 @@ export {
 } from "./errors.ts";
 export { openLmdbEngine } from "./lmdb-engine.ts";
 export { createMemoryEngine } from "./memory-engine.ts";
+export { openPostgresEngine, type PostgresOptions } from "./postgres/postgres-engine.ts";
 export { rangeOf } from "./range.ts";
 export {
   type OpenedWalletStore,

@@ -43,8 +43,18 @@ export function walletSuite(name: string, start: () => Promise<Harness>): void {
     let harness: Harness;
     let engine: Engine;
     let wallets = 0;
-    const open = (wallet: WalletId, key: Uint8Array = wrappingKey) =>
-      openWalletStore({ engine, wallet, tables, wrappingKey: key, folder: harness.folder });
+    const stores: WalletStore[] = [];
+    const open = async (wallet: WalletId, key: Uint8Array = wrappingKey) => {
+      const opened = await openWalletStore({
+        engine,
+        wallet,
+        tables,
+        wrappingKey: key,
+        folder: harness.folder,
+      });
+      if (opened.kind !== "rolledBack") stores.push(opened.store);
+      return opened;
+    };
     const fresh = async () => {
       const wallet = walletId(++wallets);
       return { wallet, store: storeOf(await open(wallet)) };
@@ -53,7 +63,10 @@ export function walletSuite(name: string, start: () => Promise<Harness>): void {
       harness = await start();
       engine = await harness.open();
     });
-    after(() => harness?.stop());
+    after(async () => {
+      for (const store of stores) await store.close();
+      await harness?.stop();
+    });
 
     it("gives back what was put, by key and in ranges of what is ordered", async () => {
       const { store } = await fresh();
