@@ -67,6 +67,7 @@ const floors = [
           "cbor.ts",
           "refusal.ts",
           "preferences.ts",
+          "runtime.ts",
           "daemon.ts",
           "daemon-tls.ts",
           "unlock.ts",
@@ -75,7 +76,10 @@ const floors = [
           "tag-pattern.ts",
         ],
       },
-      { name: "the living wallet", holds: ["wallet.ts", "ledger/", "actions/", "file/"] },
+      {
+        name: "the living wallet",
+        holds: ["wallet.ts", "wallet-scans.ts", "cached-facts.ts", "ledger/", "actions/", "file/"],
+      },
       {
         name: "the service",
         holds: ["index.ts", "service.ts", "create-service.ts", "first-wallet.ts", "open-alias.ts", "rpc/"],

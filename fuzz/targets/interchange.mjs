@@ -34,9 +34,11 @@ import { multisigKind } from "../../packages/wallet/dist/src/multisig/tx-set.js"
 import { checkPaymentProof } from "../../packages/wallet/dist/src/proofs/payment-proof.js";
 import { checkSpendProof } from "../../packages/wallet/dist/src/proofs/spend-proof.js";
 import { WalletRefusal } from "../../packages/wallet/dist/src/refusal.js";
+import { createRuntime } from "../../packages/wallet/dist/src/runtime.js";
 import { keysOf, recordedTransactions, text, wallets } from "../corpus.mjs";
 import { targets as wallet } from "./wallet.mjs";
 
+const runtime = createRuntime({ kdfRounds: 0, random: (size) => new Uint8Array(size) });
 /** As many letters as a key has bytes: without a round of hashing, a password is the file's key. */
 const password = "a password of just thirty-two !!";
 const key = new TextEncoder().encode(password);
@@ -162,7 +164,7 @@ export const targets = {
         shares: [keys.spendSecret],
         roundKeys: [],
       };
-      const options = { password, kdfRounds: 0, random: (size) => new Uint8Array(size) };
+      const options = { ...runtime, password };
       const files = [
         { keys, createdAt: 1n, settings: new Map() },
         { keys: { ...keys, spendSecret: undefined }, createdAt: 1n, settings },
@@ -173,7 +175,7 @@ export const targets = {
       );
     },
     refusals: [WrongPassword],
-    run: (input) => readKeysFile(sealed(input), { password, kdfRounds: 0 }),
+    run: (input) => readKeysFile(sealed(input), { ...runtime, password }),
   },
   "original-cache": {
     seeds: () => [Buffer.concat(Array.from(piecesOfCache(cache), (piece) => Buffer.from(piece)))],

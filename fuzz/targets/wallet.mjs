@@ -14,9 +14,11 @@ import * as exchange from "../../packages/wallet/dist/src/multisig/key-exchange-
 import { verifyMessage } from "../../packages/wallet/dist/src/proofs/message.js";
 import { parseReserveProof } from "../../packages/wallet/dist/src/proofs/reserve-proof.js";
 import { WalletRefusal } from "../../packages/wallet/dist/src/refusal.js";
+import { createRuntime } from "../../packages/wallet/dist/src/runtime.js";
 import { pendingTransaction, readMetadata } from "../../packages/wallet/dist/src/transfer/metadata.js";
 import { debianCorpus, keysOf, text, wallets } from "../corpus.mjs";
 
+const runtime = createRuntime({ random: (size) => new Uint8Array(size) });
 const address = parseAddress(wallets.a.address);
 
 /** Values of a field anywhere in the recorded answers of a group. */
@@ -40,7 +42,7 @@ async function unsealed(group, name, { magic }) {
   const plain = [];
   for (const it of recorded(group, name)) {
     for (const wallet of [wallets.a, wallets.b]) {
-      const bytes = await unseal(magic, fromHex(it), { ...keysOf(wallet), kdfRounds: 1 }).catch(
+      const bytes = await unseal(magic, fromHex(it), { keys: keysOf(wallet), runtime }).catch(
         () => undefined,
       );
       if (bytes !== undefined) plain.push(bytes);
@@ -69,12 +71,10 @@ export const targets = {
     async seeds() {
       const keys = keysOf(wallets.a);
       const file = { keys, createdAt: 1n, settings: new Map([["seed_language", "English"]]) };
-      return [
-        await writeKeysFile(file, { password: "", kdfRounds: 1, random: (size) => new Uint8Array(size) }),
-      ];
+      return [await writeKeysFile(file, { ...runtime, password: "" })];
     },
     refusals: [WrongPassword],
-    run: (input) => readKeysFile(new Uint8Array(input), { password: "", kdfRounds: 1 }),
+    run: (input) => readKeysFile(new Uint8Array(input), { ...runtime, password: "" }),
   },
   "wallet-journal": {
     async seeds() {

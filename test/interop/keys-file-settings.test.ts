@@ -5,11 +5,12 @@ import { test } from "node:test";
 import { publicKeyOf } from "@anulo/crypto";
 import { ATOMIC_UNITS_PER_COIN as coin, formatAddress, fromHex } from "@anulo/protocol";
 import { CallFailed, type ExactObject, loadChain, type RunningWallet } from "@anulo/testkit";
-import { readKeysFile } from "@anulo/wallet";
+import { createRuntime, readKeysFile } from "@anulo/wallet";
 import { bigintOf, listOf, mine, needsRealPrograms, onStage, otherSide, type Side } from "../actors.ts";
 import { type Ask, asking, carry, changeSettings, sides, withServices } from "./two-services.ts";
 import { words } from "./words.ts";
 
+const runtime = createRuntime();
 const { alice, bob } = loadChain().wallets;
 test("seeds in every language cross in keys files, both ways", needsRealPrograms, async (t) => {
   await withServices({}, async (services) => {
@@ -107,8 +108,8 @@ test(
         await asking(services[from])("close_wallet");
         // With another number of rounds the same password is another.
         const image = readFileSync(join(services[from].walletDir, `${filename}.keys`));
-        await assert.rejects(readKeysFile(image, { password, kdfRounds: 2 }));
-        assert.ok((await readKeysFile(image, { password, kdfRounds: 3 })).keys.spendSecret);
+        await assert.rejects(readKeysFile(image, { ...runtime, password, kdfRounds: 2 }));
+        assert.ok((await readKeysFile(image, { ...runtime, password, kdfRounds: 3 })).keys.spendSecret);
       }
     });
   },
@@ -125,7 +126,7 @@ test(
         await asking(services[side])("restore_deterministic_wallet", order);
         await asking(services[side])("close_wallet");
         const image = readFileSync(join(services[side].walletDir, "same.keys"));
-        const { settings, createdAt } = await readKeysFile(image, { password: "" });
+        const { settings, createdAt } = await readKeysFile(image, { ...runtime, password: "" });
         assert.equal(settings.get("refresh_height"), 1234);
         made.push({ settings: [...settings], createdAt });
       }

@@ -3,7 +3,7 @@ import { copyFileSync, existsSync, readFileSync, rmSync, writeFileSync } from "n
 import { join } from "node:path";
 import type { Json } from "@anulo/rpc";
 import { call, type ExactObject, type RunningWallet, startWallet } from "@anulo/testkit";
-import { readKeysFile, writeKeysFile } from "@anulo/wallet";
+import { createRuntime, readKeysFile, writeKeysFile } from "@anulo/wallet";
 import { makerOf, type Side } from "../actors.ts";
 
 export const sides = ["ours", "real"] as const satisfies Side[];
@@ -14,7 +14,7 @@ export const asking =
   (method, params = {}) =>
     call(url, method, params);
 
-const random = (size: number) => crypto.getRandomValues(new Uint8Array(size));
+const runtime = createRuntime();
 
 /** Takes a wallet's keys file along, and the original's cache as it stands beside it. */
 export function carry(from: RunningWallet, to: RunningWallet, filename: string): void {
@@ -45,7 +45,7 @@ export async function changeSettings(
   changes: Record<string, Json>,
 ) {
   const path = join(service.walletDir, `${filename}.keys`);
-  const { cacheKey: _, ...file } = await readKeysFile(readFileSync(path), { password: "" });
+  const { cacheKey: _, ...file } = await readKeysFile(readFileSync(path), { ...runtime, password: "" });
   const settings = new Map([...file.settings, ...Object.entries(changes)]);
-  writeFileSync(path, await writeKeysFile({ ...file, settings }, { password: "", random }));
+  writeFileSync(path, await writeKeysFile({ ...file, settings }, { ...runtime, password: "" }));
 }

@@ -6,7 +6,13 @@ import { scReduce32 } from "@anulo/crypto";
 import { createNode, type Node } from "@anulo/node";
 import { encodeMnemonic } from "@anulo/protocol";
 import type { Dialect } from "@anulo/rpc";
-import { createWalletService, type WalletService } from "@anulo/wallet";
+import {
+  closeRuntime,
+  createRuntime,
+  createWalletService,
+  type Runtime,
+  type WalletService,
+} from "@anulo/wallet";
 import type { Exact, ExactObject } from "./exact-json.ts";
 import { call } from "./http/call.ts";
 
@@ -61,7 +67,9 @@ export async function startDevnet(options: DevnetOptions = {}): Promise<Devnet> 
     await node.start();
     stops.push(() => node.stop());
     const nodeUrl = node.urls[0]!;
-    const open = (name: "alice" | "bob") => openWallet({ name, folder, nodeUrl, options, stops });
+    const runtime = createRuntime();
+    stops.push(() => closeRuntime(runtime));
+    const open = (name: "alice" | "bob") => openWallet({ name, folder, nodeUrl, options, runtime, stops });
     const wallets = { alice: await open("alice"), bob: await open("bob") };
     const mine = async (blocks: number, address = wallets.alice.address) => {
       const { height } = await call(nodeUrl, "generateblocks", {
@@ -89,15 +97,17 @@ type Place = {
   readonly folder: string;
   readonly nodeUrl: string;
   readonly options: DevnetOptions;
+  readonly runtime: Runtime;
   readonly stops: (() => Promise<void>)[];
 };
 
-async function openWallet({ name, folder, nodeUrl, options, stops }: Place): Promise<DevnetWallet> {
+async function openWallet({ name, folder, nodeUrl, options, runtime, stops }: Place): Promise<DevnetWallet> {
   const service = await createWalletService({
     listen: [{ host: "127.0.0.1", port: options.ports?.[name] ?? 0 }],
     walletDirectory: folder,
     daemon: { url: nodeUrl },
     trustedDaemon: true,
+    runtime,
     ...(options.dialect !== undefined && { dialect: options.dialect }),
   });
   stops.push(() => service.stop());

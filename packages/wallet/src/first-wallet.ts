@@ -1,13 +1,8 @@
 /** The wallet a service begins with: a file, or a description of one to be made. */
 
 import { WrongPassword } from "./file/keys-file.ts";
-import {
-  createWallet,
-  type OpenOptions,
-  type OpenWallet,
-  openUnlocked,
-  unlockImage,
-} from "./file/open-wallet.ts";
+import { createWallet, type OpenOptions, type OpenWallet, openUnlocked } from "./file/open-wallet.ts";
+import { unlockImage } from "./file/unlock-keys.ts";
 import { pathsOfFile, readKeysImage, walletExists } from "./file/wallet-files.ts";
 import { readWalletJson } from "./keys/wallet-json.ts";
 import type { NewWallet } from "./keys/wallet-keys.ts";

@@ -7,6 +7,7 @@ export { readPem } from "./file/pem-file.ts";
 export type { FirstWallet } from "./first-wallet.ts";
 export type { AliasOptions } from "./open-alias.ts";
 export { WalletRefusal } from "./refusal.ts";
+export { closeRuntime, createRuntime, type Runtime } from "./runtime.ts";
 export { type WalletContext, WalletService, type WalletServiceOptions } from "./service.ts";
 export type {
   Account,

@@ -16,8 +16,8 @@ import type { OpenOptions, OpenWallet } from "./file/open-wallet.ts";
 import type { FirstWallet } from "./first-wallet.ts";
 import type { AliasOptions } from "./open-alias.ts";
 import { WalletRefusal } from "./refusal.ts";
+import { closeRuntime, createRuntime, type Runtime } from "./runtime.ts";
 import type { NetworkName } from "./state.ts";
-import { workThreads } from "./threads/work-threads.ts";
 import { TaskQueue } from "./turns.ts";
 import type { Wallet } from "./wallet.ts";
 
@@ -46,6 +46,8 @@ export type WalletServiceOptions = Pick<RpcServerOptions<never>, "limits" | "ori
   readonly log?: Log;
   /** Threads for signing, proofs and passwords; one a processor unless given. */
   readonly concurrency?: number;
+  /** Threads, clock and randomness that others use too, who end it; its own, of `concurrency` and `kdfRounds`, unless given. */
+  readonly runtime?: Runtime;
 };
 
 /** What a handler works with. */
@@ -89,6 +91,7 @@ function pause(ms: number): Promise<void> {
 
 export class WalletService {
   readonly options: WalletServiceOptions;
+  readonly runtime: Runtime;
   readonly #calls: WalletCalls;
   readonly log: Log;
   readonly #log: Logger;
@@ -109,7 +112,7 @@ export class WalletService {
   constructor(options: WalletServiceOptions, calls: WalletCalls) {
     this.options = options;
     this.#calls = calls;
-    if (options.concurrency !== undefined) workThreads.most = options.concurrency;
+    this.runtime = options.runtime ?? createRuntime(options);
     this.log = options.log ?? unreadLog();
     this.#log = this.log.in("wallet.wallet2");
     this.#refreshPeriod = options.refreshPeriod ?? REFRESH_PERIOD_SECONDS;
@@ -132,12 +135,12 @@ export class WalletService {
   }
 
   get openOptions(): OpenOptions {
-    const { network = "mainnet", kdfRounds, onReceived, writesOriginalCache } = this.options;
+    const { network = "mainnet", onReceived, writesOriginalCache } = this.options;
     return {
       network,
       daemon: this.connect(),
       log: this.#log,
-      ...(kdfRounds === undefined ? {} : { kdfRounds }),
+      runtime: this.runtime,
       ...(writesOriginalCache === undefined ? {} : { writesOriginalCache }),
       ...(onReceived === undefined ? {} : { onReceived }),
     };
@@ -198,6 +201,7 @@ export class WalletService {
     const closing = this.inTurn(() => this.replace(undefined));
     const isClosed = await Promise.race([closing.then(() => true), pause(CLOSING_MS).then(() => false)]);
     this.#isOver = true;
+    if (this.options.runtime === undefined) await closeRuntime(this.runtime);
     if (!isClosed) this.#log.warn("stopped before everything under way had ended");
     this.#stopped();
   }

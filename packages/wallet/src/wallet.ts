@@ -1,29 +1,20 @@
 /** One open wallet: its state, the order in which it changes, its keys while it is open, and the node behind it. */
-import { isDeepStrictEqual } from "node:util";
-import { blockId, equalBytes, genesisBlock, networks, toHex } from "@anulo/protocol";
+import { toHex } from "@anulo/protocol";
+import { CachedFacts } from "./cached-facts.ts";
 import { itemsOfChange, itemsOfState, undoneFrom, type WalletChange } from "./changes.ts";
 import type { Daemon } from "./daemon.ts";
 import type { ChangeLog } from "./file/store.ts";
 import { AddressCache } from "./keys/addresses.ts";
 import { applyChange } from "./ledger/apply-change.ts";
-import {
-  incomingFromPool,
-  outgoingFromPool,
-  ownInPool,
-  spendsFromPool,
-  withoutMined,
-} from "./ledger/apply-pool.ts";
 import type { Ledger } from "./ledger/ledger.ts";
-import { accountOfKeys, scanningKeys, wipeKeys } from "./multisig/account-keys.ts";
+import { accountOfKeys, wipeKeys } from "./multisig/account-keys.ts";
 import type { MultisigAccount } from "./multisig/key-exchange.ts";
 import { DEFAULT_PREFERENCES, type Preferences } from "./preferences.ts";
 import { refuseUnwritten, WalletRefusal } from "./refusal.ts";
-import { shortHistory, trimKnown } from "./scan/history.ts";
-import type { BlocksChange, PoolPicture, ScanTask, SingleTransaction } from "./scan/messages.ts";
-import { ProgressMeter, type ScanProgress } from "./scan/progress.ts";
-import { Scanner } from "./scan/scanner.ts";
-import { DEFAULT_LOOKAHEAD, type Lookahead, type SubaddressTable } from "./scan/subaddress-table.ts";
-import { watchedOutputs } from "./scan/watched-outputs.ts";
+import type { Runtime } from "./runtime.ts";
+import type { SingleTransaction } from "./scan/messages.ts";
+import type { ScanProgress } from "./scan/progress.ts";
+import type { Lookahead, SubaddressTable } from "./scan/subaddress-table.ts";
 import type {
   NetworkName,
   OutgoingPayment,
@@ -33,22 +24,17 @@ import type {
   WalletKeys,
   WalletState,
 } from "./state.ts";
+import { KeptOutputCounts } from "./transfer/output-counts.ts";
 import { TaskQueue } from "./turns.ts";
 import { isUnlocked, isUnspent, type Now, waitsForTime } from "./unlock.ts";
+import { type RefreshResult, type ScanOptions, WalletScans } from "./wallet-scans.ts";
 
-export type WalletParts = {
+export type WalletParts = ScanOptions & {
   readonly keys: WalletKeys;
-  readonly ledger: Ledger;
   readonly log: ChangeLog;
   readonly daemon: Daemon;
-  /** Seconds since 1970. */
-  readonly clock?: () => number;
-  /** A reorganisation that undoes more blocks is refused. */
-  readonly maxReorgDepth?: number;
-  readonly lookahead?: Lookahead;
+  readonly runtime: Runtime;
   readonly preferences?: Preferences;
-  /** Called with the id (hex) of each transaction that pays the wallet, once in the pool and once in a block. */
-  readonly onReceived?: (txid: string) => void;
 };
 
 /** What readers see besides the state. */
@@ -57,33 +43,20 @@ type Moment = { readonly seconds: number };
 /** State as everybody but `commit` sees it. */
 export type ReadonlyState = Readonly<WalletState>;
 
-export type RefreshResult = { readonly blocksFetched: number; readonly receivedMoney: boolean };
-
-/** Source: wallet2.cpp m_max_reorg_depth, ORPHANED_BLOCKS_MAX_COUNT. */
-const MAX_REORG_DEPTH = 100;
-
-const scansEnded = () => new WalletRefusal("NOT_OPEN", "The service is stopping");
-
 export class Wallet {
   preferences: Preferences;
-  /** The node; a transfer asks it for decoys and gives it transactions. */
-  daemon: Daemon;
+  /** What is made of its state for those who read it. */
+  readonly facts: CachedFacts = new CachedFacts(() => this.moment);
+  /** Threads, clock and randomness, lent by whoever opened it. */
+  readonly runtime: Runtime;
+  #daemon: Daemon;
+  #outputCounts = new KeptOutputCounts();
   readonly #ledger: Ledger;
   readonly #log: ChangeLog;
-  readonly #clock: () => number;
-  readonly #maxReorgDepth: number;
-  readonly #onReceived: (txid: string) => void;
   readonly #addresses: AddressCache;
   #keys: WalletKeys;
-  #scanner: Scanner;
   readonly #spending = new TaskQueue();
-  readonly #scans = new TaskQueue();
-  #blocksFetched = 0;
-  /** Height from which the scan under way looks at transactions. */
-  #scannedFrom = 0;
-  #isScanning = false;
-  #scansEnd: WalletRefusal | undefined;
-  readonly #meter = new ProgressMeter();
+  readonly #scans: WalletScans;
   #closed = false;
   #moment: Moment = { seconds: 0 };
   #hasChanged = true;
@@ -92,39 +65,38 @@ export class Wallet {
   #isTimed: boolean;
 
   constructor(parts: WalletParts) {
-    const { keys, ledger, log, daemon, clock, maxReorgDepth, onReceived } = parts;
+    const { keys, ledger, log, daemon } = parts;
     this.#keys = keys;
     this.preferences = parts.preferences ?? DEFAULT_PREFERENCES;
-    this.daemon = daemon;
+    this.#daemon = daemon;
+    this.runtime = parts.runtime;
     this.#ledger = ledger;
     this.#log = log;
-    this.#clock = clock ?? (() => Math.floor(Date.now() / 1000));
-    this.#maxReorgDepth = maxReorgDepth ?? MAX_REORG_DEPTH;
-    this.#onReceived = onReceived ?? (() => undefined);
     this.#addresses = new AddressCache(keys, ledger.state.network);
     this.#isTimed = itemsOfState(ledger.state).some(waitsForTime);
-    this.#scanner = this.#startScanner(parts.lookahead ?? DEFAULT_LOOKAHEAD);
-  }
-
-  #startScanner(lookahead: Lookahead): Scanner {
-    const { accounts, outputs, coldKeyImages, background } = this.#ledger.state;
-    return new Scanner({
-      keys: scanningKeys(this.#keys),
-      lookahead,
-      skipsCoinbase: this.preferences.skipsCoinbase,
-      used: accounts.map(({ addresses }, major) => ({ major, minor: addresses.length - 1 })),
-      keyImages: [
-        ...outputs.flatMap(({ keyImage }) => (keyImage === undefined ? [] : [keyImage])),
-        ...coldKeyImages.values(),
-      ],
-      watched: background && watchedOutputs(outputs),
-      keep: (change, from) => this.#keep(change, from),
-    });
+    this.#scans = new WalletScans(this, parts);
   }
 
   /** Its spend secret is absent while the wallet scans in the background. */
   get keys(): WalletKeys {
     return this.#keys;
+  }
+
+  /** The node; a transfer asks it for decoys and gives it transactions. */
+  get daemon(): Daemon {
+    return this.#daemon;
+  }
+
+  /** How many outputs the blocks of this node's chain brought, kept for the next transfer. */
+  get outputCounts(): KeptOutputCounts {
+    return this.#outputCounts;
+  }
+
+  /** Goes on with another node, or another connection; the one before is closed. */
+  useDaemon(daemon: Daemon): void {
+    this.#daemon.close();
+    this.#daemon = daemon;
+    this.#outputCounts = new KeptOutputCounts();
   }
 
   get state(): ReadonlyState {
@@ -142,7 +114,7 @@ export class Wallet {
 
   /** Progress of the scan under way, once it can be estimated. */
   get progress(): ScanProgress | undefined {
-    return this.#meter.progress;
+    return this.#scans.progress;
   }
 
   /** Whether any block has been scanned: what the wallet owns is then known from the chain. */
@@ -165,7 +137,7 @@ export class Wallet {
     return {
       refreshFromHeight,
       skipsCoinbase: this.preferences.skipsCoinbase,
-      ...this.#scanner.table.lookahead,
+      ...this.#scans.table.lookahead,
     };
   }
 
@@ -176,7 +148,7 @@ export class Wallet {
 
   /** Network, height and time, as the unlock rules need them. */
   now(): Now {
-    return { network: this.network, height: this.height, seconds: this.#clock() };
+    return { network: this.network, height: this.height, seconds: this.runtime.clock() };
   }
 
   /**
@@ -184,7 +156,7 @@ export class Wallet {
    * changed, another one afterwards.
    */
   get moment(): object {
-    const seconds = this.#isTimed ? this.#clock() : 0;
+    const seconds = this.#isTimed ? this.runtime.clock() : 0;
     if (this.#hasChanged || seconds !== this.#moment.seconds) this.#moment = { seconds };
     this.#hasChanged = false;
     return this.#moment;
@@ -197,7 +169,7 @@ export class Wallet {
 
   /** How many addresses the wallet recognises, its look-ahead included: never fewer than before. */
   get reach(): number {
-    return this.#scanner.table.size;
+    return this.#scans.table.size;
   }
 
   /** Computes many addresses ahead of calls of `addressOf`, letting others run in between. */
@@ -212,7 +184,7 @@ export class Wallet {
   }
 
   indexOfSpendKey(spendPublic: Uint8Array): SubaddressIndex | undefined {
-    return this.#scanner.table.indexOf(spendPublic);
+    return this.#scans.table.indexOf(spendPublic);
   }
 
   /** How many changes were made since the wallet was opened. */
@@ -222,12 +194,12 @@ export class Wallet {
 
   /** Every address that is recognised; whole once the wallet is ready. */
   get subaddresses(): SubaddressTable {
-    return this.#scanner.table;
+    return this.#scans.table;
   }
 
   /** Settles once every address in use, and the look-ahead, can be recognised. */
   async whenReady(): Promise<void> {
-    await this.#scanner.ready;
+    await this.#scans.ready;
   }
 
   /** The owned output with this key image (32 bytes). */
@@ -285,7 +257,7 @@ export class Wallet {
   async createAccount(label: string): Promise<number> {
     const major = this.state.accounts.length;
     await this.commit({ kind: "newAccount", label });
-    await this.#scanner.cover({ major, minor: 0 });
+    await this.#scans.cover({ major, minor: 0 });
     return major;
   }
 
@@ -293,7 +265,7 @@ export class Wallet {
   async createAddresses(account: number, label: string, count: number): Promise<number[]> {
     const first = this.state.accounts[account]!.addresses.length;
     await this.commit({ kind: "newAddress", account, label, count });
-    await this.#scanner.cover({ major: account, minor: first + count - 1 });
+    await this.#scans.cover({ major: account, minor: first + count - 1 });
     return Array.from({ length: count }, (_, i) => first + i);
   }
 
@@ -301,24 +273,24 @@ export class Wallet {
   async importOutputs(change: Extract<WalletChange, { kind: "importedOutputs" }>): Promise<void> {
     await this.commit(change);
     const images = change.outputs.flatMap(({ keyImage }) => (keyImage === undefined ? [] : [keyImage]));
-    this.#scanner.learn(images);
+    this.#scans.learn(images);
     const last = new Map<number, SubaddressIndex>();
     for (const { subaddress } of change.outputs) {
       if (subaddress.minor >= (last.get(subaddress.major)?.minor ?? 0))
         last.set(subaddress.major, subaddress);
     }
-    for (const index of last.values()) await this.#scanner.cover(index);
+    for (const index of last.values()) await this.#scans.cover(index);
   }
 
   /** Has money found that is sent to any address in use, whoever has brought it in use. */
   async coverAll(): Promise<void> {
     for (const [major, { addresses }] of this.state.accounts.entries())
-      await this.#scanner.cover({ major, minor: addresses.length - 1 });
+      await this.#scans.cover({ major, minor: addresses.length - 1 });
   }
 
   /** Has money found that is sent so far beyond the addresses in use; what was recognised before stays so. */
   async setLookahead(lookahead: Lookahead): Promise<void> {
-    await this.#scanner.cover({ major: 0, minor: 0 }, lookahead);
+    await this.#scans.cover({ major: 0, minor: 0 }, lookahead);
     await this.coverAll();
   }
 
@@ -328,56 +300,55 @@ export class Wallet {
   ): Promise<void> {
     await this.commit(change);
     const { kind } = change;
-    this.#scanner.learn(kind === "keyImages" ? change.keyImages : change.images.map((it) => it.keyImage));
+    this.#scans.learn(kind === "keyImages" ? change.keyImages : change.images.map((it) => it.keyImage));
   }
 
   /** Runs a task while nothing is scanned and nothing is spent. */
   whileUnchanged<T>(task: () => Promise<T>): Promise<T> {
-    return this.#scanInTurn(() => this.exclusively(task));
+    return this.#scans.inTurn(() => this.exclusively(task));
   }
 
   /** Scans with these keys from now on, wiped when the wallet closes: the thread that had others forgets them. */
-  async scanWith(keys: WalletKeys): Promise<void> {
-    const { lookahead } = this.#scanner.table;
-    await this.#scanner.stop();
-    this.#keys = keys;
-    this.#scanner = this.#startScanner(lookahead);
+  scanWith(keys: WalletKeys): Promise<void> {
+    return this.#scans.restart(() => {
+      this.#keys = keys;
+    });
   }
 
   /** Scans the new blocks and the pool. Calls take turns. Throws `WalletRefusal` when the node doesn't answer. */
   refresh(startHeight = 0): Promise<RefreshResult> {
-    return this.#scanInTurn(() => this.#refresh(startHeight));
+    return this.#scans.inTurn(() => this.#scans.refresh(startHeight));
   }
 
   /** Looks at single transactions of the chain, and at the pool. */
   scanTransactions(entries: readonly SingleTransaction[]): Promise<void> {
-    return this.#scanInTurn(async () => {
-      const transactions = await this.#scanner.look(entries);
+    return this.#scans.inTurn(async () => {
+      const transactions = await this.#scans.look(entries);
       if (transactions.length > 0) await this.commit({ kind: "transactions", transactions });
     });
   }
 
   /** Forgets what came from the chain and scans again; `hard` also forgets transaction keys and, unless they are kept, notes. */
   rescan(options: { readonly hard: boolean; readonly keepsNotes: boolean }): Promise<RefreshResult> {
-    return this.#scanInTurn(async () => {
+    return this.#scans.inTurn(async () => {
       // What is forgotten can only be fetched again from a node that answers.
       await this.daemon.getHeight();
       await this.commit({ kind: "reset", ...options });
-      return await this.#refresh(0);
+      return await this.#scans.refresh(0);
     });
   }
 
   /** Undoes every block from `height` on and scans them again. Throws `WalletRefusal` when the node doesn't answer. */
   scanAgain(height: number): Promise<RefreshResult> {
-    return this.#scanInTurn(async () => {
+    return this.#scans.inTurn(async () => {
       await this.commit(undoneFrom(height, this.state));
-      return await this.#refresh(0);
+      return await this.#scans.refresh(0);
     });
   }
 
   /** Undoes every block from `height` on, for the next scan to look at again. */
   undoBlocks(height: number): Promise<void> {
-    return this.#scanInTurn(() => this.commit(undoneFrom(height, this.state)));
+    return this.#scans.inTurn(() => this.commit(undoneFrom(height, this.state)));
   }
 
   /**
@@ -385,96 +356,12 @@ export class Wallet {
    * seen stays: history can be read at any time.
    */
   async refreshPool(): Promise<void> {
-    if (this.#isScanning || this.isBackgroundSyncing) return;
-    try {
-      const picture = await this.#scanner.lookAtPool(this.daemon.address, ownInPool(this.state));
-      if (picture !== undefined) await this.#receiveFromPool(picture);
-    } catch (error) {
-      if (!(error instanceof WalletRefusal)) throw error;
-    }
+    if (!this.isBackgroundSyncing) await this.#scans.refreshPool();
   }
 
   /** Refuses the scan under way and those to come; what has been scanned is kept. */
-  endScans(reason: WalletRefusal = scansEnded()): void {
-    this.#scansEnd ??= reason;
-    this.#scanner.endScan(reason);
-  }
-
-  #scanInTurn<T>(task: () => Promise<T>): Promise<T> {
-    return this.#scans.run(() => (this.#scansEnd === undefined ? task() : Promise.reject(this.#scansEnd)));
-  }
-
-  async #refresh(startHeight: number): Promise<RefreshResult> {
-    this.#blocksFetched = 0;
-    const newest = this.state.outputs.at(-1)?.txHash;
-    this.#isScanning = true;
-    this.#meter.begin();
-    try {
-      const picture = await this.#scanner.scan(this.#scanTask(startHeight));
-      if (picture !== undefined) await this.#applyPool(picture);
-      else for (const change of withoutMined(this.state)) await this.commit(change);
-    } finally {
-      this.#isScanning = false;
-      this.#meter.end();
-    }
-    const last = this.state.outputs.at(-1)?.txHash;
-    const receivedMoney = last !== undefined && (newest === undefined || !equalBytes(last, newest));
-    return { blocksFetched: this.#blocksFetched, receivedMoney };
-  }
-
-  #scanTask(startHeight: number): ScanTask {
-    const { recent, settings, height } = this.state;
-    const genesis = blockId(genesisBlock(networks[this.network]));
-    const fromHeight = Math.max(startHeight, settings.refreshFromHeight);
-    this.#scannedFrom = fromHeight;
-    const isFresh = recent.ids.length === 0 || startHeight > height;
-    return {
-      daemon: this.daemon.address,
-      network: this.network,
-      history: shortHistory(recent, genesis),
-      // Ids of some blocks below are fetched too, so that a fork near the start can be undone.
-      startHeight: isFresh ? Math.max(0, fromHeight - this.#maxReorgDepth) : 0,
-      fromHeight,
-      own: ownInPool(this.state),
-    };
-  }
-
-  async #keep(
-    batch: BlocksChange,
-    { encoded, targetHeight }: { encoded: Uint8Array; targetHeight: number },
-  ): Promise<void> {
-    const change = trimKnown(this.state.recent, batch);
-    if (change.count === 0) return;
-    const undone = this.height - change.fromHeight;
-    if (undone > this.#maxReorgDepth) {
-      throw new WalletRefusal(
-        "UNKNOWN_ERROR",
-        `reorg exceeds maximum allowed depth: ${undone} blocks, at most ${this.#maxReorgDepth}`,
-      );
-    }
-    const end = change.fromHeight + change.count;
-    this.#blocksFetched += Math.max(0, end - Math.max(change.fromHeight, this.#scannedFrom));
-    await this.commit(change, change === batch ? encoded : undefined);
-    this.#meter.advance(change.fromHeight, end, targetHeight);
-    for (const { txHash, received } of change.transactions)
-      if (received.length > 0) this.#onReceived(toHex(txHash));
-  }
-
-  async #applyPool(picture: PoolPicture): Promise<void> {
-    await this.#receiveFromPool(picture);
-    for (const change of outgoingFromPool(this.#ledger, picture, this.now().seconds))
-      await this.commit(change);
-  }
-
-  async #receiveFromPool(picture: PoolPicture): Promise<void> {
-    for (const change of spendsFromPool(this.#ledger, picture, this.now().seconds)) await this.commit(change);
-    const payments = incomingFromPool(this.#ledger, picture, this.now().seconds);
-    const before = this.state.pool;
-    if (isDeepStrictEqual(payments, before)) return;
-    await this.commit({ kind: "pool", payments });
-    const known = new Set(before.map(({ txHash }) => toHex(txHash)));
-    const added = new Set(payments.map(({ txHash }) => toHex(txHash)).filter((id) => !known.has(id)));
-    for (const id of added) this.#onReceived(id);
+  endScans(reason?: WalletRefusal): void {
+    this.#scans.end(reason);
   }
 
   /** Ends the scan under way and waits for that and for payments. Nothing more is scanned. */
@@ -486,7 +373,7 @@ export class Wallet {
 
   /** Waits for what is under way, closes the files, wipes the secrets. */
   async close(): Promise<void> {
-    await this.#scanner.stop();
+    await this.#scans.stop();
     await this.#scans.whenIdle();
     await this.#spending.whenIdle();
     this.#closed = true;

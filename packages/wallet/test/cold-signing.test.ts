@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import { randomBytes } from "node:crypto";
 import { test } from "node:test";
 import { decode, decodeMnemonic, encode, equalBytes, fromHex, toHex } from "@anulo/protocol";
 import { exportedOutputs, exportOutputs, importOutput } from "../src/cold-signing/exported-outputs.ts";
@@ -9,8 +8,11 @@ import { keysOfSeed } from "../src/keys/wallet-keys.ts";
 import { applyChange } from "../src/ledger/apply-change.ts";
 import { createLedger } from "../src/ledger/ledger.ts";
 import { WalletRefusal } from "../src/refusal.ts";
+import { createRuntime } from "../src/runtime.ts";
 import type { OwnedOutput, WalletKeys } from "../src/state.ts";
 import { recorded, recordedSteps, recordedWallets } from "./recorded-node.ts";
+
+const runtime = createRuntime();
 
 const magic = magicOf("Monero output export", 4);
 const keysOf = (name: string) => ({ ...keysOfSeed(decodeMnemonic(recorded.wallets[name]!.mnemonic).key) });
@@ -22,7 +24,7 @@ function answerOf(id: string, release?: "0.18.5"): { outputs_data_hex: string } 
 
 async function recordedOutputs(keys: WalletKeys = keysOf("b"), release?: "0.18.5") {
   const sealed = fromHex(answerOf("export_outputs:all", release).outputs_data_hex);
-  const plain = (await unseal(magic, sealed, { ...keys, kdfRounds: undefined }))!;
+  const plain = (await unseal(magic, sealed, { keys, runtime }))!;
   return { plain: plain.subarray(64), exported: decode(exportedOutputs, plain.subarray(64)) };
 }
 
@@ -105,17 +107,17 @@ test("an output in a place no chain has is not imported: nothing that lists outp
 });
 
 test("what is sealed opens with the same view key only, and not once a byte has changed", async () => {
-  const keys = { ...keysOf("a"), kdfRounds: 1 };
-  const sealed = await seal(magic, Uint8Array.of(1, 2, 3), { keys, random: randomBytes });
-  assert.deepEqual(await unseal(magic, sealed, keys), Uint8Array.of(1, 2, 3));
-  assert.equal(await unseal(magic, sealed, { ...keysOf("b"), kdfRounds: 1 }), undefined);
+  const sealer = { keys: keysOf("a"), runtime };
+  const sealed = await seal(magic, Uint8Array.of(1, 2, 3), sealer);
+  assert.deepEqual(await unseal(magic, sealed, sealer), Uint8Array.of(1, 2, 3));
+  assert.equal(await unseal(magic, sealed, { keys: keysOf("b"), runtime }), undefined);
   for (let at = 0; at < sealed.length; at++) {
     const changed = sealed.slice();
     changed[at]! ^= 1;
-    assert.equal(await unseal(magic, changed, keys), undefined, `byte ${at}`);
+    assert.equal(await unseal(magic, changed, sealer), undefined, `byte ${at}`);
   }
   for (const length of [0, 20, magic.length + 71, sealed.length - 1])
-    assert.equal(await unseal(magic, sealed.subarray(0, length), keys), undefined);
+    assert.equal(await unseal(magic, sealed.subarray(0, length), sealer), undefined);
 });
 
 test("a signed key image is taken for its output alone", async () => {

@@ -8,8 +8,11 @@ import { after, before, test } from "node:test";
 import { createClient, walletMethods } from "@anulo/rpc";
 import { createWalletService } from "../src/create-service.ts";
 import { readKeysFile, writeKeysFile } from "../src/file/keys-file.ts";
+import { createRuntime } from "../src/runtime.ts";
 import { type RecordedNode, recorded, startRecordedNode } from "./recorded-node.ts";
 import { startTestService } from "./service.ts";
+
+const runtime = createRuntime();
 
 let node: RecordedNode;
 before(async () => {
@@ -339,11 +342,10 @@ test("a seed whose language is none that is written is not told", async (t) => {
   await call.createWallet({ filename: "w", language: "English" });
   await call.closeWallet({});
   const path = join(folder, "w.keys");
-  const { cacheKey: _, ...file } = await readKeysFile(readFileSync(path), { password: "" });
-  const random = (size: number) => crypto.getRandomValues(new Uint8Array(size));
+  const { cacheKey: _, ...file } = await readKeysFile(readFileSync(path), { ...runtime, password: "" });
   for (const language of ["EnglishOld", "Klingon", ""]) {
     const settings = new Map([...file.settings, ["seed_language", language] as const]);
-    writeFileSync(path, await writeKeysFile({ ...file, settings }, { password: "", random }));
+    writeFileSync(path, await writeKeysFile({ ...file, settings }, { ...runtime, password: "" }));
     rmSync(join(folder, "w.anulo"));
     await call.openWallet({ filename: "w" });
     await assert.rejects(call.queryKey({ key_type: "mnemonic" }), {

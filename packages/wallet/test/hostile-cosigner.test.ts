@@ -52,9 +52,9 @@ async function proposed(change = receiverOf(whole)) {
   // As it is handed on: the payment id is readable in it.
   const handedOn = await sealMultisigSet(
     { transactions: [pending], signers: [signerKeyOf(first)] },
-    { ...proposer.keys, kdfRounds: 1 },
+    proposer,
   );
-  const set = (await unsealMultisigSet(handedOn, { ...cosigner.keys, kdfRounds: 1 }))!;
+  const set = (await unsealMultisigSet(handedOn, cosigner))!;
   return { set, pending: set.transactions[0]!, cosigner };
 }
 

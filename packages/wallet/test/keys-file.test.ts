@@ -1,15 +1,17 @@
 import assert from "node:assert/strict";
-import { randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { toHex } from "@anulo/protocol";
 import { newSettings, readKeysFile, WrongPassword, writeKeysFile } from "../src/file/keys-file.ts";
 import { createKeys, isDeterministic } from "../src/keys/wallet-keys.ts";
+import { createRuntime } from "../src/runtime.ts";
+
+const runtime = createRuntime();
 
 const original = readFileSync(new URL("../../test/fixtures/alice.keys", import.meta.url));
 
 test("reads the file the original program wrote", async () => {
-  const { keys, settings } = await readKeysFile(original, { password: "" });
+  const { keys, settings } = await readKeysFile(original, { ...runtime, password: "" });
   assert.equal(toHex(keys.spendSecret!), "c4e86001680ee6c34cdb78a83a86b9980b16424b768256129fcf8d4460838f0f");
   assert.equal(toHex(keys.viewSecret), "665306676a76046e858f188d06a4e4df6f8966b05a65246f5e0469a42ec9a801");
   assert.ok(isDeterministic(keys));
@@ -21,7 +23,7 @@ test("reads the file the original program wrote", async () => {
 const later = ["skip_to_height", "background_sync_type"];
 
 test("new wallets get the settings, and their order, that the original writes", async () => {
-  const { settings } = await readKeysFile(original, { password: "" });
+  const { settings } = await readKeysFile(original, { ...runtime, password: "" });
   const ours = newSettings({ network: "regtest", seedLanguage: "English", refreshHeight: 1 });
   assert.deepEqual(
     [...ours].filter(([name]) => !later.includes(name)),
@@ -31,23 +33,20 @@ test("new wallets get the settings, and their order, that the original writes", 
 });
 
 test("writes what it reads, under any password", async () => {
-  const { cacheKey: _, ...file } = await readKeysFile(original, { password: "" });
+  const { cacheKey: _, ...file } = await readKeysFile(original, { ...runtime, password: "" });
   for (const password of ["", "p", "päss wörd €"]) {
-    const image = await writeKeysFile(file, { password, random: randomBytes });
-    const { cacheKey: __, ...again } = await readKeysFile(image, { password });
+    const image = await writeKeysFile(file, { ...runtime, password });
+    const { cacheKey: __, ...again } = await readKeysFile(image, { ...runtime, password });
     assert.deepEqual(again, file);
-    await assert.rejects(readKeysFile(image, { password: `${password}x` }), WrongPassword);
+    await assert.rejects(readKeysFile(image, { ...runtime, password: `${password}x` }), WrongPassword);
   }
 });
 
 test("a view-only wallet keeps no spend secret", async () => {
   const keys = { ...createKeys(), spendSecret: undefined };
   const settings = newSettings({ network: "mainnet", seedLanguage: "", refreshHeight: 0 });
-  const image = await writeKeysFile(
-    { keys, createdAt: 1n, settings },
-    { password: "p", random: randomBytes },
-  );
-  const read = await readKeysFile(image, { password: "p" });
+  const image = await writeKeysFile({ keys, createdAt: 1n, settings }, { ...runtime, password: "p" });
+  const read = await readKeysFile(image, { ...runtime, password: "p" });
   assert.equal(read.keys.spendSecret, undefined);
   assert.equal(read.settings.get("watch_only"), 1);
   assert.deepEqual(read.keys.viewSecret, keys.viewSecret);
@@ -58,9 +57,9 @@ test("no change of a byte opens, whatever it hits", async () => {
     const changed = Uint8Array.from(original);
     changed[at]! ^= 0x55;
     // A change beyond the keys can leave them readable; it must still never crash.
-    await readKeysFile(changed, { password: "" }).catch((error) =>
+    await readKeysFile(changed, { ...runtime, password: "" }).catch((error) =>
       assert.ok(error instanceof WrongPassword, String(error)),
     );
   }
-  await assert.rejects(readKeysFile(new Uint8Array(0), { password: "" }), WrongPassword);
+  await assert.rejects(readKeysFile(new Uint8Array(0), { ...runtime, password: "" }), WrongPassword);
 });

@@ -2,10 +2,13 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Daemon } from "../src/daemon.ts";
 import { createKeys } from "../src/keys/wallet-keys.ts";
-import { feeRateOf, outputSourceOf } from "../src/transfer/node.ts";
-import { agreesWith } from "../src/transfer/output-counts.ts";
+import { createRuntime } from "../src/runtime.ts";
+import { type CountingNode, feeRateOf, outputSourceOf } from "../src/transfer/node.ts";
+import { agreesWith, KeptOutputCounts } from "../src/transfer/output-counts.ts";
 import { createRings, type OutputSource, type RingMemory } from "../src/transfer/rings.ts";
 import { createChain, receive, seededRandom } from "./transfer-fixture.ts";
+
+const runtime = createRuntime();
 
 type Distribution = { start_height: number; base: number; distribution: number[] };
 
@@ -23,10 +26,11 @@ function nodeWith(counts: () => readonly number[], lie = (honest: Distribution):
       return { status: "OK", distributions: [{ amount: 0n, ...lie(honest) }] };
     },
   };
-  return { asked, daemon: { client } as unknown as Daemon };
+  const daemon = { client } as unknown as Daemon;
+  return { asked, node: { daemon, outputCounts: new KeptOutputCounts(), clock: runtime.clock } };
 }
 
-const countsOf = (daemon: Daemon, height: number) => outputSourceOf(daemon, height).hiddenCounts();
+const countsOf = (node: CountingNode, height: number) => outputSourceOf(node, height).hiddenCounts();
 const totals = (counts: readonly number[]) => {
   let total = 0;
   return counts.map((count) => {
@@ -37,24 +41,24 @@ const totals = (counts: readonly number[]) => {
 
 test("numbers of outputs are asked for once, then only those of the newest blocks", async () => {
   const chain = Array.from({ length: 500 }, (_, i) => i % 7);
-  const { daemon, asked } = nodeWith(() => chain);
-  assert.deepEqual((await countsOf(daemon, 500)).cumulative, totals(chain));
+  const { node, asked } = nodeWith(() => chain);
+  assert.deepEqual((await countsOf(node, 500)).cumulative, totals(chain));
   chain.push(3, 4, 5);
-  assert.deepEqual((await countsOf(daemon, 503)).cumulative, totals(chain));
-  assert.deepEqual((await countsOf(daemon, 503)).cumulative, totals(chain));
+  assert.deepEqual((await countsOf(node, 503)).cumulative, totals(chain));
+  assert.deepEqual((await countsOf(node, 503)).cumulative, totals(chain));
   assert.deepEqual(asked, [0, 400, 403]);
 });
 
 test("numbers of outputs follow a reorganisation, however deep", async () => {
   let chain = Array.from({ length: 500 }, (_, i) => i % 7);
-  const { daemon, asked } = nodeWith(() => chain);
-  await countsOf(daemon, 500);
+  const { node, asked } = nodeWith(() => chain);
+  await countsOf(node, 500);
   chain = [...chain.slice(0, 450), ...Array.from({ length: 60 }, () => 9)];
-  assert.deepEqual((await countsOf(daemon, 500)).cumulative, totals(chain));
+  assert.deepEqual((await countsOf(node, 500)).cumulative, totals(chain));
   chain = [...chain.slice(0, 300), ...Array.from({ length: 300 }, () => 2)];
-  assert.deepEqual((await countsOf(daemon, 500)).cumulative, totals(chain));
+  assert.deepEqual((await countsOf(node, 500)).cumulative, totals(chain));
   chain = chain.slice(0, 420);
-  assert.deepEqual((await countsOf(daemon, 420)).cumulative, totals(chain));
+  assert.deepEqual((await countsOf(node, 420)).cumulative, totals(chain));
   assert.deepEqual(asked, [0, 400, 410, 0, 500, 0]);
 });
 
@@ -66,8 +70,8 @@ test("numbers of outputs that cannot be are refused", async () => {
     ["more outputs", (honest) => ({ ...honest, base: 2 ** 50 })],
   ];
   for (const [complaint, lie] of lies) {
-    const { daemon } = nodeWith(() => Array.from({ length: 500 }, () => 3), lie);
-    await assert.rejects(countsOf(daemon, 500), new RegExp(complaint));
+    const { node } = nodeWith(() => Array.from({ length: 500 }, () => 3), lie);
+    await assert.rejects(countsOf(node, 500), new RegExp(complaint));
   }
 });
 
@@ -84,7 +88,7 @@ const owned = receive(keys, { amount: 5n, globalIndex: 4000, height: 200 }, rand
 const memory: RingMemory = { ringOf: () => undefined, remember: async () => undefined };
 const honest = createChain(1000, 20, [owned]);
 const ringFrom = (lies: Partial<OutputSource>) =>
-  createRings({ inputs: [owned], source: { ...honest, ...lies }, memory, random });
+  createRings({ inputs: [owned], source: { ...honest, ...lies }, memory, random, threads: runtime.threads });
 
 test("a node that misplaces our output is noticed", async () => {
   const shifted = createChain(1000, 19, []).hiddenCounts;

@@ -12,9 +12,12 @@ import {
   nextMessage,
   startKeyExchange,
 } from "../src/multisig/key-exchange.ts";
+import { createRuntime } from "../src/runtime.ts";
 import type { WalletKeys } from "../src/state.ts";
 import type { Wallet } from "../src/wallet.ts";
 import { receive, seededRandom } from "./transfer-fixture.ts";
+
+const runtime = createRuntime();
 
 const random = seededRandom("two signers");
 
@@ -51,6 +54,7 @@ export function walletOf(account: MultisigAccount): Wallet {
   const part = {
     keys: keysOfAccount(account),
     state: ledger.state,
+    runtime,
     whenReady: async () => undefined,
     indexOfSpendKey: (key: Uint8Array) =>
       toHex(key) === toHex(whole.spendPublic) ? { major: 0, minor: 0 } : undefined,

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { RemoteError } from "@anulo/rpc";
-import { workThreads } from "../src/threads/work-threads.ts";
+import { WorkThreads } from "../src/threads/work-threads.ts";
 import { startTestService, type TestServiceOptions } from "./service.ts";
 
 /** Services with an ordinary wallet each, and the strings their wallets begin with. */
@@ -93,7 +93,7 @@ test("a signer's wallet is closed and opened again between the rounds, with its 
 
 test("every round of a key exchange is worked out by a thread, not by the event loop", async (t) => {
   const { calls, strings } = await signers(3, "upstream", t);
-  const { mock } = t.mock.method(workThreads, "run");
+  const { mock } = t.mock.method(WorkThreads.prototype, "run");
   const rounds = () =>
     mock.calls.map(({ arguments: [name] }) => name).filter((name) => name.endsWith("KeyExchange"));
   const made = { threshold: 2, password: "p" };

@@ -19,7 +19,10 @@ import { createKeys } from "../src/keys/wallet-keys.ts";
 import { applyChange } from "../src/ledger/apply-change.ts";
 import { applyTakenOver } from "../src/ledger/apply-taken-over.ts";
 import { createLedger } from "../src/ledger/ledger.ts";
+import { createRuntime } from "../src/runtime.ts";
 import { cacheImage } from "./cache-image.ts";
+
+const runtime = createRuntime();
 
 const filled = (byte: number, size = 32) => new Uint8Array(size).fill(byte);
 const utf8 = (text: string) => new TextEncoder().encode(text);
@@ -244,10 +247,10 @@ test("a new password opens the cache as well; a cache it does not fit stays as i
     const settings = newSettings({ network: "mainnet", seedLanguage: "English", refreshHeight: 0 });
     const file = { keys: createKeys(), createdAt: 1n, settings };
     const random = (size: number) => new Uint8Array(size);
-    const old = await writeKeysFile(file, { password: "old", random });
-    const opened = await readKeysFile(old, { password: "old" });
+    const old = await writeKeysFile(file, { ...runtime, password: "old", random });
+    const opened = await readKeysFile(old, { ...runtime, password: "old" });
     writeFileSync(paths.base, cacheImage(cache, opened.cacheKey, iv));
-    const changed = await sealKeysFile(file, { password: "new", random });
+    const changed = await sealKeysFile(file, { ...runtime, password: "new", random });
     await writeUnderPassword(paths, opened, changed);
     assert.deepEqual(await readOriginalCache(readFileSync(paths.base), changed.cacheKey), cache);
     assert.deepEqual(new Uint8Array(readFileSync(paths.keys)), changed.image);

@@ -20,9 +20,11 @@ import { bytesOfText } from "../src/proofs/text.ts";
 import { TRANSACTIONS_PER_CALL } from "../src/proofs/transactions.ts";
 import { verifyReserve } from "../src/proofs/verify-reserve.ts";
 import { WalletRefusal } from "../src/refusal.ts";
+import { createRuntime } from "../src/runtime.ts";
 import type { OwnedOutput } from "../src/state.ts";
-import { workThreads } from "../src/threads/work-threads.ts";
 import { receive, seededRandom } from "./transfer-fixture.ts";
+
+const runtime = createRuntime();
 
 const random = seededRandom("reserve");
 const { spendSecret, ...keys } = createKeys(random);
@@ -91,7 +93,7 @@ function nodeOf({ blobs }: Funds, { spent = [], inPool, swapped }: Lies = {}) {
 
 async function verdictOf(text: string, daemon: Daemon, said = message) {
   const proof = await parseReserveProof(text, prover);
-  return verifyReserve(proof, { daemon, address: prover, message: said });
+  return verifyReserve(proof, { daemon, address: prover, message: said, threads: runtime.threads });
 }
 
 const HEADER = "ReserveProofV2";
@@ -128,16 +130,16 @@ describe("proofs of funds", () => {
 
   test("of many outputs, made and checked in threads, show all of them, and what is spent since", async () => {
     const funds = fundsOf(250);
-    const text = await proveReserve(funds.outputs, { keys: prover, message });
+    const text = await proveReserve(funds.outputs, { keys: prover, message, runtime });
     const { daemon, asked } = nodeOf(funds, { spent: [0, 249] });
     assert.deepEqual(await verdictOf(text, daemon), { total: (250n * 251n) / 2n, spent: 251n });
     assert.deepEqual(asked, { transactions: [100, 100, 50], keyImages: [250] });
-    workThreads.most = 1;
+    runtime.threads.most = 1;
     assert.deepEqual(await verdictOf(text, daemon), { total: (250n * 251n) / 2n, spent: 251n });
   });
 
   test("prove nothing with one byte changed in any part of any entry", async () => {
-    const text = await proveReserve(few.outputs, { keys: prover, message });
+    const text = await proveReserve(few.outputs, { keys: prover, message, runtime });
     const { daemon } = nodeOf(few);
     assert.equal((await verdictOf(text, daemon))?.total, 78n);
     const parts = [20, 33 + 5, KEY_IMAGE + 5, KEY_IMAGE + 40, KEY_IMAGE + 70, KEY_IMAGE + 100, ENTRY - 20];
@@ -162,16 +164,16 @@ describe("proofs of funds", () => {
       return checkKeyImageProofs([{ prefixHash, publicKey: output!.oneTimeKey, keyImage, proof }])[0]!;
     };
     let text = "";
-    do text = await proveReserve([{ ...output!, keyImage }], { keys: prover, message });
+    do text = await proveReserve([{ ...output!, keyImage }], { keys: prover, message, runtime });
     while (!(await holds(text)));
     assert.equal(await verdictOf(text, nodeOf(few).daemon), undefined);
   });
 
   test("have the node asked nothing when they are not signed, or name an output twice", async () => {
     const { daemon, asked } = nodeOf(few);
-    const text = await proveReserve(few.outputs, { keys: prover, message });
+    const text = await proveReserve(few.outputs, { keys: prover, message, runtime });
     assert.equal(await verdictOf(text, daemon, bytesOfText("other")), undefined);
-    const twice = await proveReserve([few.outputs[0]!, few.outputs[0]!], { keys: prover, message });
+    const twice = await proveReserve([few.outputs[0]!, few.outputs[0]!], { keys: prover, message, runtime });
     assert.equal(await verdictOf(twice, daemon), undefined);
     assert.deepEqual(asked, { transactions: [], keyImages: [] });
   });
@@ -194,7 +196,7 @@ describe("proofs of funds", () => {
 
   test("are refused where an output was sent to an address they don't sign for", async () => {
     const bytes = decodeBase58(
-      (await proveReserve(few.outputs, { keys: prover, message })).slice(HEADER.length),
+      (await proveReserve(few.outputs, { keys: prover, message, runtime })).slice(HEADER.length),
     );
     const shorter = bytes.slice(0, -SPEND_KEY);
     shorter[1 + ENTRY * 12]!--;
@@ -203,7 +205,7 @@ describe("proofs of funds", () => {
   });
 
   test("are refused for the first entry that is wrong, as its node tells", async () => {
-    const text = await proveReserve(few.outputs, { keys: prover, message });
+    const text = await proveReserve(few.outputs, { keys: prover, message, runtime });
     const ids = [...few.blobs.keys()];
     const refusal = (lies: Lies, funds = few) => verdictOf(text, nodeOf(funds, lies).daemon);
     await assert.rejects(refusal({ inPool: ids[3]! }), /Tx is unconfirmed/);

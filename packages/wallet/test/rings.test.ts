@@ -9,11 +9,14 @@ import { createStore, openStore } from "../src/file/store.ts";
 import { createKeys } from "../src/keys/wallet-keys.ts";
 import { applyChange } from "../src/ledger/apply-change.ts";
 import { createLedger, type Ledger } from "../src/ledger/ledger.ts";
+import { createRuntime } from "../src/runtime.ts";
 import type { OutgoingPayment, OwnedOutput } from "../src/state.ts";
 import { pickCandidates } from "../src/transfer/decoys.ts";
 import { createRings, type OutputSource, type RingMemory } from "../src/transfer/rings.ts";
 import { RING_SIZE, type Ring } from "../src/transfer/stages.ts";
 import { createChain, receive, seededRandom } from "./transfer-fixture.ts";
+
+const { threads } = createRuntime();
 
 const random = seededRandom("rings");
 const keys = createKeys(random);
@@ -41,7 +44,7 @@ async function ringFor(
   output: OwnedOutput = owned,
   source: OutputSource = createChain(1000, 20, [output]),
 ): Promise<Ring> {
-  const [ring] = await createRings({ inputs: [output], source, memory: memoryOf(ledger), random });
+  const [ring] = await createRings({ inputs: [output], source, memory: memoryOf(ledger), random, threads });
   return ring!;
 }
 
@@ -85,7 +88,13 @@ test("a ring takes what was picked first, and the node is not told the order", a
   };
   const source = { ...chain, outputs };
   const memory: RingMemory = { ringOf: () => undefined, remember: async () => undefined };
-  const [ring] = await createRings({ inputs: [owned], source, memory, random: seededRandom("order") });
+  const [ring] = await createRings({
+    inputs: [owned],
+    source,
+    memory,
+    random: seededRandom("order"),
+    threads,
+  });
   const first = picked.filter((index) => !locked.has(index)).slice(0, RING_SIZE);
   const ascending = (indices: readonly number[]) => [...indices].sort((a, b) => a - b);
   assert.deepEqual(indicesOf(ring!), ascending(first));
@@ -103,7 +112,7 @@ test("rings survive closing the wallet", async () => {
       remember: (rings) => log.append({ kind: "rings", rings }),
     };
     const chain = createChain(1000, 20, [owned]);
-    const [ring] = await createRings({ inputs: [owned], source: chain, memory, random });
+    const [ring] = await createRings({ inputs: [owned], source: chain, memory, random, threads });
     await log.close();
     let opened = await openStore(options, settings);
     assert.deepEqual(opened.ledger.state.rings.get(toHex(owned.oneTimeKey)), indicesOf(ring!));

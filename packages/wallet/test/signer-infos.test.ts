@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import { randomBytes } from "node:crypto";
 import { test } from "node:test";
 import { keyImageOf, publicKeyOf } from "@anulo/crypto";
 import { concatBytes, encode, toHex } from "@anulo/protocol";
@@ -36,24 +35,24 @@ function importing() {
 }
 
 test("a node that isn't trusted is told no key image: the blocks since the first output are looked at again", async () => {
-  const sealed = [await exportInfo(walletOf(second), second, 1)];
+  const sealed = [await exportInfo(walletOf(second), second)];
   const { wallet, scans } = importing();
-  assert.equal(await importInfo(wallet, first, { sealed, kdfRounds: 1, isLookedUp: true }), 2);
+  assert.equal(await importInfo(wallet, first, { sealed, isLookedUp: true }), 2);
   assert.deepEqual(scans, [1000]);
   assert.deepEqual(
     wallet.state.outputs.map(({ keyImage }) => keyImage),
     outputs.map(({ keyImage }) => keyImage),
   );
-  await importInfo(wallet, first, { sealed, kdfRounds: 1, isLookedUp: true });
+  await importInfo(wallet, first, { sealed, isLookedUp: true });
   assert.deepEqual(scans, [1000], "nothing new, nothing to look for");
 });
 
 test("spends that are not to be looked up now are left to the next refresh, whoever the node is", async () => {
-  const sealed = [await exportInfo(walletOf(second), second, 1)];
+  const sealed = [await exportInfo(walletOf(second), second)];
   for (const isTrusted of [false, true]) {
     const { wallet, scans, undone } = importing();
     Object.assign(wallet, { daemon: { isTrusted } });
-    assert.equal(await importInfo(wallet, first, { sealed, kdfRounds: 1, isLookedUp: false }), 2);
+    assert.equal(await importInfo(wallet, first, { sealed, isLookedUp: false }), 2);
     assert.deepEqual({ scans, undone }, { scans: [], undone: [1000] });
     assert.equal(wallet.state.coldKeyImages.size, 2);
   }
@@ -75,11 +74,10 @@ test("a signer who tells more than he has, or of more outputs than there are, ma
       ...Array<SignerInfo>(count).fill({ ...told[0]!, partialKeyImages: [new Uint8Array(32).fill(2)] }),
     ];
     const plain = concatBytes(spendPublic, viewPublic, signerKeyOf(second), encode(signerInfos, infos));
-    const keys = { ...wallet.keys, kdfRounds: 1 };
-    return seal(magicOf("Monero multisig export", 1), plain, { keys, random: randomBytes });
+    return seal(magicOf("Monero multisig export", 1), plain, wallet);
   };
   const take = async (info: Partial<SignerInfo>, more = 0) =>
-    importInfo(wallet, first, { sealed: [await infoWith(info, more)], kdfRounds: 1, isLookedUp: true });
+    importInfo(wallet, first, { sealed: [await infoWith(info, more)], isLookedUp: true });
   await assert.rejects(take({ nonces: Array(3).fill({ L: G, R: G }) }), /more than a signer has/);
   await assert.rejects(take({ partialKeyImages: [G, G] }), /more than a signer has/);
   // Beyond the outputs there are nothing is looked at, be it no point.

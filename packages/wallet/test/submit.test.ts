@@ -9,6 +9,7 @@ import type { ChangeLog } from "../src/file/store.ts";
 import { createKeys } from "../src/keys/wallet-keys.ts";
 import { createLedger } from "../src/ledger/ledger.ts";
 import { WalletRefusal } from "../src/refusal.ts";
+import { createRuntime } from "../src/runtime.ts";
 import { pendingOf } from "../src/transfer/metadata.ts";
 import { sign } from "../src/transfer/sign.ts";
 import { Wallet } from "../src/wallet.ts";
@@ -50,7 +51,7 @@ after(() => Promise.all(wallets.map((wallet) => wallet.close())));
 function stage(verdict: () => Promise<{ accepted: boolean; reason: string }>) {
   const disk = slowLog();
   const ledger = createLedger("regtest", { seedLanguage: "English", refreshFromHeight: 0 });
-  const wallet = new Wallet({ keys, ledger, log: disk.log, daemon: {} as Daemon });
+  const wallet = new Wallet({ keys, ledger, log: disk.log, daemon: {} as Daemon, runtime: createRuntime() });
   wallets.push(wallet);
   const send = () => {
     const relay = async () => {

@@ -7,7 +7,7 @@
 import type { SpendKeys } from "../scan/find-outputs.ts";
 import type { BlocksChange } from "../scan/messages.ts";
 import type { BackgroundScan, ScannedTransaction, WalletState } from "../state.ts";
-import { workThreads } from "../threads/work-threads.ts";
+import type { WorkThreads } from "../threads/work-threads.ts";
 import type { Wallet } from "../wallet.ts";
 
 /** The state of a wallet that scanned without its spend secret. */
@@ -36,7 +36,7 @@ export function endBackgroundSync(wallet: Wallet, spendSecret: Uint8Array): Prom
     const { background } = wallet.state;
     if (background === undefined) return;
     const keys = { ...wallet.keys, spendSecret };
-    const runs = await blocksOfBackground({ ...wallet.state, background }, keys);
+    const runs = await blocksOfBackground({ ...wallet.state, background }, keys, wallet.runtime.threads);
     try {
       await wallet.commit({ kind: "backgroundEnds" });
       await settle(wallet, runs);
@@ -52,7 +52,7 @@ export function learnFromBackground(wallet: Wallet, copy: FoundInBackground): Pr
     const { keys } = wallet;
     const { spendSecret } = keys;
     if (spendSecret === undefined) return;
-    await settle(wallet, await blocksOfBackground(copy, { ...keys, spendSecret }));
+    await settle(wallet, await blocksOfBackground(copy, { ...keys, spendSecret }, wallet.runtime.threads));
     await wallet.scanWith(keys);
   });
 }
@@ -72,9 +72,10 @@ async function settle(wallet: Wallet, runs: readonly BlocksChange[]): Promise<vo
 async function blocksOfBackground(
   { height, recent, lastBlockReward, background }: FoundInBackground,
   keys: SpendKeys,
+  threads: WorkThreads,
 ): Promise<BlocksChange[]> {
   const { fromHeight } = background;
-  const transactions = await workThreads.map("findKeyImages", background.transactions, { keys });
+  const transactions = await threads.map("findKeyImages", background.transactions, { keys });
   const changes: BlocksChange[] = [];
   for (let at = 0, from = fromHeight; from < height; ) {
     const end = endOfRun(transactions, at);

@@ -1,5 +1,4 @@
 /** Exchange with the other wallet of a cold-signing pair: outputs in one direction, key images in the other. */
-import { randomBytes } from "node:crypto";
 import { BadBytes, concatBytes, decode, encode, equalBytes, keyInputs, toHex } from "@anulo/protocol";
 import type { SpentStatus } from "../changes.ts";
 import {
@@ -16,7 +15,6 @@ import { fetchTransactions } from "../proofs/transactions.ts";
 import { WalletRefusal } from "../refusal.ts";
 import { publicAmountOut } from "../scan/scan-transaction.ts";
 import type { OwnedOutput, ScannedTransaction } from "../state.ts";
-import { workThreads } from "../threads/work-threads.ts";
 import { mapPatiently } from "../turns.ts";
 import { isUnspent } from "../unlock.ts";
 import type { Wallet } from "../wallet.ts";
@@ -48,7 +46,6 @@ export type ExportOrder = {
   readonly all: boolean;
   readonly start: number;
   readonly count: number;
-  readonly kdfRounds: number | undefined;
 };
 
 /**
@@ -57,14 +54,14 @@ export type ExportOrder = {
  */
 export async function exportSealedOutputs(
   wallet: Wallet,
-  { all, start, count, kdfRounds }: ExportOrder,
+  { all, start, count }: ExportOrder,
 ): Promise<Uint8Array> {
   if (count === 0) throw refusal("Nothing requested");
   if (!all && start > 0) throw refusal("Incremental mode is incompatible with non-zero start");
   const { spendPublic, viewPublic } = wallet.keys;
   const exported = outputsToExport(wallet, all ? { start, count } : { count });
   const plain = concatBytes(spendPublic, viewPublic, encode(exportedOutputs, exported));
-  return seal(OUTPUTS_MAGIC, plain, { keys: { ...wallet.keys, kdfRounds }, random: randomBytes });
+  return seal(OUTPUTS_MAGIC, plain, wallet);
 }
 
 /**
@@ -95,13 +92,9 @@ export async function importOutputs(wallet: Wallet, exported: ExportedOutputs): 
 }
 
 /** Takes outputs as `export_outputs` gave them. Throws `WalletRefusal`. */
-export async function importSealedOutputs(
-  wallet: Wallet,
-  sealed: Uint8Array,
-  kdfRounds: number | undefined,
-): Promise<number> {
+export async function importSealedOutputs(wallet: Wallet, sealed: Uint8Array): Promise<number> {
   if (!hasMagic(OUTPUTS_MAGIC, sealed)) throw refusal("Bad magic from outputs");
-  const plain = await unseal(OUTPUTS_MAGIC, sealed, { ...wallet.keys, kdfRounds });
+  const plain = await unseal(OUTPUTS_MAGIC, sealed, wallet);
   if (plain === undefined) throw refusal("Failed to decrypt outputs: Failed to authenticate ciphertext");
   if (plain.length < 64) throw refusal("Bad data size for outputs");
   const { spendPublic, viewPublic } = wallet.keys;
@@ -123,9 +116,9 @@ export async function exportKeyImages(
   if (wallet.isViewOnly)
     throw new WalletRefusal("WATCH_ONLY", "The wallet is watch-only. Cannot make key images.");
   const offset = all ? 0 : firstRequested(wallet);
-  const { keys } = wallet;
+  const { keys, runtime } = wallet;
   const outputs = wallet.state.outputs.slice(offset);
-  return { offset, images: await workThreads.map("signKeyImages", outputs, { keys }) };
+  return { offset, images: await runtime.threads.map("signKeyImages", outputs, { keys }) };
 }
 
 /** Source: core_rpc_server_commands_defs.h COMMAND_RPC_IS_KEY_IMAGE_SPENT. */
@@ -210,7 +203,7 @@ export async function importKeyImages(
   const toCheck = images.map((image, i) => {
     return { image, output: outputs[offset + i]!, place: `${offset + i}/${images.length}` };
   });
-  await workThreads.map("checkKeyImages", toCheck, {});
+  await wallet.runtime.threads.map("checkKeyImages", toCheck, {});
   const keyImages = images.map(({ keyImage }) => keyImage);
   const status = await learnKeyImagesOf(wallet, keyImages, offset);
   return { height: outputs[offset + images.length - 1]!.height, ...sums(wallet, { offset, status }) };

@@ -7,7 +7,7 @@ import { withAttempt } from "../multisig/proposal.ts";
 import { type ReconstructedInput, reconstruct } from "../multisig/reconstruct.ts";
 import type { MultisigSet } from "../multisig/tx-set.ts";
 import type { WalletKeys } from "../state.ts";
-import { workThreads } from "../threads/work-threads.ts";
+import type { WorkThreads } from "../threads/work-threads.ts";
 import type { PendingTransaction, SigningAttempt } from "../transfer/metadata.ts";
 import type { Wallet } from "../wallet.ts";
 
@@ -97,12 +97,13 @@ async function signAll(
     signings.push({ inputs, pending, nonces: new Map(attempts.map((attempt) => [attempt, take(attempt)])) });
   }
   await wallet.commit({ kind: "multisigNonces", nonces: stock.spentKeys().map((key) => [key, []]) });
+  const { threads } = wallet.runtime;
   const isLast = set.signers.length + 1 >= account.threshold;
   const transactions: PendingTransaction[] = [];
   for (const signing of signings) {
-    const pending = await signEach(signing, wallet.keys);
+    const pending = await signEach(signing, wallet.keys, threads);
     const signers = { signers: set.signers, own };
-    transactions.push(isLast ? await finish(pending, signing.inputs, signers) : pending);
+    transactions.push(isLast ? await finish(pending, signing.inputs, { ...signers, threads }) : pending);
   }
   const signed = { transactions, signers: [...set.signers, own] };
   return {
@@ -111,14 +112,18 @@ async function signAll(
   };
 }
 
-async function signEach({ inputs, pending, nonces }: Signing, keys: WalletKeys): Promise<PendingTransaction> {
+async function signEach(
+  { inputs, pending, nonces }: Signing,
+  keys: WalletKeys,
+  threads: WorkThreads,
+): Promise<PendingTransaction> {
   const frames = inputs.map(({ frame }) => frame);
   const multisigSignatures = await Promise.all(
     pending.multisigSignatures.map((attempt) => {
       const own = nonces.get(attempt);
       return own === undefined
         ? attempt
-        : workThreads.run("addToAttempt", { attempt, frames, keys, nonces: own });
+        : threads.run("addToAttempt", { attempt, frames, keys, nonces: own });
     }),
   );
   return { ...pending, multisigSignatures };
@@ -128,7 +133,11 @@ async function signEach({ inputs, pending, nonces }: Signing, keys: WalletKeys):
 async function finish(
   pending: PendingTransaction,
   inputs: readonly ReconstructedInput[],
-  { signers, own }: { readonly signers: readonly Uint8Array[]; readonly own: Uint8Array },
+  {
+    signers,
+    own,
+    threads,
+  }: { readonly signers: readonly Uint8Array[]; readonly own: Uint8Array; readonly threads: WorkThreads },
 ): Promise<PendingTransaction> {
   const done = pending.multisigSignatures.filter(
     ({ ignoredSigners }) =>
@@ -141,7 +150,7 @@ async function finish(
   const { ringct } = transaction;
   const proofs = ringct === undefined || ringct.type === 0 ? [] : (ringct.prunable?.clsags ?? []);
   const finished = inputs.map(({ frame }, i) => ({ ...frame, proof: proofs[i]! }));
-  if ((await workThreads.map("verifyRings", finished, {})).includes(false))
+  if ((await threads.map("verifyRings", finished, {})).includes(false))
     throw new SigningRefused("the finished signature does not hold: a signer's part is wrong");
   return { ...pending, transaction };
 }

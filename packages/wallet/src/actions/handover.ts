@@ -8,25 +8,19 @@ import type { Wallet } from "../wallet.ts";
 import { outputsToExport } from "./cold-exchange.ts";
 import { submitPending } from "./transfers.ts";
 
-type Rounds = number | undefined;
-
 /** A sealed set of transactions to be signed, with the outputs the signer may not know yet. */
-export function unsignedSetOf(
-  wallet: Wallet,
-  pending: readonly PendingTransaction[],
-  kdfRounds: Rounds,
-): Promise<Uint8Array> {
+export function unsignedSetOf(wallet: Wallet, pending: readonly PendingTransaction[]): Promise<Uint8Array> {
   const set = {
     version: 2,
     transactions: pending.map(forSigner),
     newOutputs: outputsToExport(wallet),
   };
-  return sealSet(unsignedKind, set, { ...wallet.keys, kdfRounds });
+  return sealSet(unsignedKind, set, wallet);
 }
 
 /** Takes the key images of a signed set and sends its transactions; answers their ids. Throws `WalletRefusal`. */
-export async function submitSet(wallet: Wallet, sealed: Uint8Array, kdfRounds: Rounds): Promise<string[]> {
-  const set = await unsealSet(signedKind, sealed, { ...wallet.keys, kdfRounds });
+export async function submitSet(wallet: Wallet, sealed: Uint8Array): Promise<string[]> {
+  const set = await unsealSet(signedKind, sealed, wallet);
   if (set === undefined || set.keyImages.length > wallet.state.outputs.length)
     throw new WalletRefusal("BAD_SIGNED_TX_DATA", "Failed to parse signed tx data.");
   const { keyImages, ownOutputs, transactions } = set;

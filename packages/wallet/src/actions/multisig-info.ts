@@ -2,7 +2,6 @@
  * What signers exchange before a payment: partial key images, and nonces for one signature of each group.
  * Source: wallet2.cpp `export_multisig`, `import_multisig`.
  */
-import { randomBytes } from "node:crypto";
 import { keyImageOf, NONCES_PER_SIGNATURE, pointAdd, publicKeyOf, randomScalar } from "@anulo/crypto";
 import {
   BadBytes,
@@ -21,8 +20,8 @@ import { magicOf, seal, unseal } from "../cold-signing/sealed.ts";
 import { ownOneTimeSecret, signerKeyOf } from "../multisig/account-keys.ts";
 import { choose, type MultisigAccount } from "../multisig/key-exchange.ts";
 import { WalletRefusal } from "../refusal.ts";
+import type { Runtime } from "../runtime.ts";
 import type { OwnedOutput, SignerInfo } from "../state.ts";
-import { workThreads } from "../threads/work-threads.ts";
 import { mapPatiently } from "../turns.ts";
 import type { Wallet } from "../wallet.ts";
 import { learnKeyImagesOf } from "./cold-exchange.ts";
@@ -57,14 +56,10 @@ function infoOf(output: OwnedOutput, account: MultisigAccount, nonces: readonly 
 }
 
 /** The sealed export for the other signers. New nonces replace those exported before. */
-export async function exportInfo(
-  wallet: Wallet,
-  account: MultisigAccount,
-  kdfRounds: number | undefined,
-): Promise<Uint8Array> {
+export async function exportInfo(wallet: Wallet, account: MultisigAccount): Promise<Uint8Array> {
   const { spendPublic, viewPublic } = wallet.keys;
   const made = await mapPatiently(wallet.state.outputs, (output) => {
-    const nonces = Array.from({ length: nonceCount(account) }, () => randomScalar());
+    const nonces = Array.from({ length: nonceCount(account) }, () => randomScalar(wallet.runtime.random));
     return { key: toHex(output.oneTimeKey), nonces, info: infoOf(output, account, nonces) };
   });
   // Kept before anybody can rely on them.
@@ -74,7 +69,7 @@ export async function exportInfo(
     made.map(({ info }) => info),
   );
   const plain = concatBytes(spendPublic, viewPublic, signerKeyOf(account), body);
-  return seal(MAGIC, plain, { keys: { ...wallet.keys, kdfRounds }, random: randomBytes });
+  return seal(MAGIC, plain, wallet);
 }
 
 /** The most one signer can export about one output: a part for each of his shares, and their nonces. */
@@ -87,12 +82,12 @@ function checkCounts(infos: readonly SignerInfo[], account: MultisigAccount): vo
   if (!isBounded) throw refusal("Multisig info tells more than a signer has");
 }
 
-async function checkPoints(infos: readonly SignerInfo[]): Promise<void> {
+async function checkPoints(infos: readonly SignerInfo[], { threads }: Runtime): Promise<void> {
   const points = infos.flatMap(({ nonces, partialKeyImages }) => [
     ...nonces.flatMap(({ L, R }) => [L, R]),
     ...partialKeyImages,
   ]);
-  if ((await workThreads.map("arePoints", points, {})).includes(false))
+  if ((await threads.map("arePoints", points, {})).includes(false))
     throw refusal("Multisig value is not in the main subgroup");
 }
 
@@ -100,10 +95,10 @@ async function checkPoints(infos: readonly SignerInfo[]): Promise<void> {
 async function openInfo(
   wallet: Wallet,
   account: MultisigAccount,
-  { sealed, kdfRounds }: { sealed: Uint8Array; kdfRounds: number | undefined },
+  sealed: Uint8Array,
 ): Promise<SignerInfo[] | undefined> {
   if (!equalBytes(sealed.subarray(0, MAGIC.length), MAGIC)) throw refusal("Bad multisig info file magic in ");
-  const plain = await unseal(MAGIC, sealed, { ...wallet.keys, kdfRounds });
+  const plain = await unseal(MAGIC, sealed, wallet);
   if (plain === undefined) throw refusal("Failed to authenticate ciphertext");
   if (plain.length < HEADER_BYTES) throw refusal("Bad data size");
   const { spendPublic, viewPublic } = wallet.keys;
@@ -173,7 +168,6 @@ async function learnUnasked(
 
 export type ImportedInfo = {
   readonly sealed: readonly Uint8Array[];
-  readonly kdfRounds: number | undefined;
   /** Whether spends are looked up now; if not, the next refresh finds them. */
   readonly isLookedUp: boolean;
 };
@@ -182,11 +176,11 @@ export type ImportedInfo = {
 export async function importInfo(
   wallet: Wallet,
   account: MultisigAccount,
-  { sealed, kdfRounds, isLookedUp }: ImportedInfo,
+  { sealed, isLookedUp }: ImportedInfo,
 ): Promise<number> {
   const bySigner = new Map<string, readonly SignerInfo[]>();
   for (const each of sealed) {
-    const infos = await openInfo(wallet, account, { sealed: each, kdfRounds });
+    const infos = await openInfo(wallet, account, each);
     const [first] = infos ?? [];
     if (infos !== undefined && first !== undefined && !bySigner.has(toHex(first.signer)))
       bySigner.set(toHex(first.signer), infos);
@@ -199,7 +193,7 @@ export async function importInfo(
   for (const infos of told) {
     const wanted = infos.slice(0, count);
     checkCounts(wanted, account);
-    await checkPoints(wanted);
+    await checkPoints(wanted, wallet.runtime);
   }
   const shared = outputs.slice(0, count);
   const infos = shared.map((_, n) => told.map((each) => each[n]!));

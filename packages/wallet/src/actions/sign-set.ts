@@ -20,7 +20,7 @@ async function signAll(wallet: Wallet, set: UnsignedSet, finder: Finder): Promis
     const { ringed, change } = readConstruction(data, finder, wallet.state);
     if (ringed.inputs.some(({ keyImage }) => keyImage && wallet.outputOf(keyImage)?.frozen))
       throw signingRefusal("it spends a frozen output");
-    const each = await signTransaction(ringed, { keys: wallet.keys, change });
+    const each = await signTransaction(ringed, { keys: wallet.keys, change }, wallet.runtime.threads);
     await wallet.commit({ kind: "txKeys", txHash: toHex(each.txHash), txKeys: each.txKeys });
     signed.push(each);
   }

@@ -1,13 +1,11 @@
 /** Transfers of one open wallet: prepare, sign, submit. */
-import { randomBytes } from "node:crypto";
-import type { RandomSource } from "@anulo/crypto";
 import { formatAddress, parseAddress } from "@anulo/protocol";
 import { previewOf } from "../cold-signing/prepare-unsigned.ts";
 import { accountBalance } from "../history/balance.ts";
 import { proposeTransaction } from "../multisig/propose.ts";
 import { WalletRefusal } from "../refusal.ts";
 import type { OwnedOutput } from "../state.ts";
-import { workThreads } from "../threads/work-threads.ts";
+import type { WorkThreads } from "../threads/work-threads.ts";
 import { parseDestinations } from "../transfer/destinations.ts";
 import { type PendingTransaction, pendingOf } from "../transfer/metadata.ts";
 import { feeRateOf, isUnmixable, outputSourceOf, relayOf } from "../transfer/node.ts";
@@ -26,8 +24,6 @@ import type { Receiver, RingedTransaction, SignedTransaction, Signer } from "../
 import type { Wallet } from "../wallet.ts";
 import { submitEach } from "./submit.ts";
 
-const random: RandomSource = randomBytes;
-
 function ringMemoryOf(wallet: Wallet): RingMemory {
   return {
     ringOf: (oneTimeKey) => wallet.state.rings.get(oneTimeKey),
@@ -42,12 +38,15 @@ function changeReceiver(wallet: Wallet, account: number): Receiver {
 }
 
 async function partsOf(wallet: Wallet, account: number, priority: number): Promise<PrepareParts> {
+  const { daemon, outputCounts, runtime } = wallet;
+  const { random, threads, clock } = runtime;
   return {
     wallet,
     random: inBulk(random),
+    threads,
     memory: ringMemoryOf(wallet),
-    source: outputSourceOf(wallet.daemon, wallet.height),
-    feeRate: await feeRateOf(wallet.daemon, await adjustPriority(wallet, priority), wallet.state),
+    source: outputSourceOf({ daemon, outputCounts, clock }, wallet.height),
+    feeRate: await feeRateOf(daemon, await adjustPriority(wallet, priority), wallet.state),
     change: changeReceiver(wallet, account),
     balanceOf: (of) =>
       accountBalance(wallet.state, {
@@ -66,8 +65,9 @@ export type Made = { readonly signed: SignedTransaction; readonly pending: Pendi
 export function signTransaction(
   ringed: RingedTransaction,
   signer: Omit<Signer, "random">,
+  threads: WorkThreads,
 ): Promise<SignedTransaction> {
-  return workThreads.run("sign", { ringed, signer });
+  return threads.run("sign", { ringed, signer });
 }
 
 /** A view-only wallet makes previews: everything but the signatures, which the wallet with the spend key makes. */
@@ -85,8 +85,9 @@ async function signAll(
 }
 
 async function signOne(wallet: Wallet, ringed: RingedTransaction, change: Receiver): Promise<Made> {
-  const job = wallet.isViewOnly ? previewOf(ringed, wallet.keys, random) : { ringed, keys: wallet.keys };
-  const signed = await signTransaction(job.ringed, { keys: job.keys, change });
+  const { keys, runtime } = wallet;
+  const job = wallet.isViewOnly ? previewOf(ringed, keys, runtime.random) : { ringed, keys };
+  const signed = await signTransaction(job.ringed, { keys: job.keys, change }, runtime.threads);
   const indexOf = (output: OwnedOutput): number =>
     wallet.state.outputs.findIndex(({ oneTimeKey }) => oneTimeKey === output.oneTimeKey);
   return {
@@ -136,7 +137,11 @@ export async function makeUnmixableSweep(wallet: Wallet): Promise<Made[]> {
   for (const account of new Set(unmixable.map(({ subaddress }) => subaddress.major))) {
     const inputs = unmixable.filter(({ subaddress }) => subaddress.major === account);
     const change = changeReceiver(wallet, account);
-    const ringed = await prepareUnmixable({ feeRate, change, random }, inputs, destination!);
+    const ringed = await prepareUnmixable(
+      { feeRate, change, random: wallet.runtime.random },
+      inputs,
+      destination!,
+    );
     made.push(...(await signAll(wallet, ringed, change)));
   }
   return made;

@@ -2,17 +2,18 @@
  * What a view-only wallet and the wallet with the spend key exchange, readable and writable by holders of the
  * view key alone: magic · iv (8) · chacha20 · signature (64). Source: wallet2.cpp `encrypt`, `decrypt`.
  */
-import { chacha20, checkSignature, keccak256, type RandomSource, signMessageHash } from "@anulo/crypto";
+import { chacha20, checkSignature, keccak256, signMessageHash } from "@anulo/crypto";
 import { concatBytes, equalBytes } from "@anulo/protocol";
+import type { Runtime } from "../runtime.ts";
 import type { WalletKeys } from "../state.ts";
-import { workThreads } from "../threads/work-threads.ts";
 
 const IV_BYTES = 8;
 const SIGNATURE_BYTES = 64;
 
-export type SealKeys = Pick<WalletKeys, "viewSecret" | "viewPublic"> & {
-  /** Rounds of CryptoNight that make the key; 1 if undefined. Both sides must use the same. */
-  readonly kdfRounds: number | undefined;
+/** What seals: a wallet's view key, hashed in as many rounds as on the other side. */
+export type Sealer = {
+  readonly keys: Pick<WalletKeys, "viewSecret" | "viewPublic">;
+  readonly runtime: Pick<Runtime, "threads" | "random" | "kdfRounds">;
 };
 
 /** The kind of what is sealed: its first bytes, the version last. */
@@ -24,21 +25,18 @@ export function magicOf(text: string, version: number): Magic {
 }
 
 /** 32 bytes, wiped by the caller. About 40 ms a round. */
-async function sealingKey({ viewSecret, kdfRounds = 1 }: SealKeys): Promise<Uint8Array> {
-  return await workThreads.run("slowHash", { bytes: viewSecret, rounds: kdfRounds });
+async function sealingKey({ keys, runtime: { threads, kdfRounds = 1 } }: Sealer): Promise<Uint8Array> {
+  return await threads.run("slowHash", { bytes: keys.viewSecret, rounds: kdfRounds });
 }
 
 /** Encrypts and signs. */
-export async function seal(
-  magic: Magic,
-  plain: Uint8Array,
-  { keys, random }: { keys: SealKeys; random: RandomSource },
-): Promise<Uint8Array> {
-  const key = await sealingKey(keys);
+export async function seal(magic: Magic, plain: Uint8Array, sealer: Sealer): Promise<Uint8Array> {
+  const { keys, runtime } = sealer;
+  const key = await sealingKey(sealer);
   try {
-    const iv = random(IV_BYTES);
+    const iv = runtime.random(IV_BYTES);
     const body = concatBytes(iv, chacha20(plain, key, iv));
-    const signature = signMessageHash(keccak256(body), keys.viewPublic, keys.viewSecret, random);
+    const signature = signMessageHash(keccak256(body), keys.viewPublic, keys.viewSecret, runtime.random);
     return concatBytes(magic, body, signature);
   } finally {
     key.fill(0);
@@ -54,14 +52,14 @@ export function hasMagic(magic: Magic, sealed: Uint8Array): boolean {
 export async function unseal(
   magic: Magic,
   sealed: Uint8Array,
-  keys: SealKeys,
+  sealer: Sealer,
 ): Promise<Uint8Array | undefined> {
   if (!hasMagic(magic, sealed)) return undefined;
   const body = sealed.subarray(magic.length, -SIGNATURE_BYTES);
   const signature = sealed.subarray(magic.length + body.length);
   if (sealed.length < magic.length + IV_BYTES + SIGNATURE_BYTES) return undefined;
-  if (!checkSignature(keccak256(body), keys.viewPublic, signature)) return undefined;
-  const key = await sealingKey(keys);
+  if (!checkSignature(keccak256(body), sealer.keys.viewPublic, signature)) return undefined;
+  const key = await sealingKey(sealer);
   try {
     return chacha20(body.subarray(IV_BYTES), key, body.subarray(0, IV_BYTES));
   } finally {

@@ -2,7 +2,6 @@
  * The two sets of transactions that travel between a view-only wallet and the one that signs.
  * Source: wallet2.h `unsigned_tx_set`, `signed_tx_set`; wallet2.cpp `dump_tx_to_str`, `sign_tx_dump_to_str`.
  */
-import { randomBytes } from "node:crypto";
 import {
   BadBytes,
   bytes32,
@@ -17,7 +16,7 @@ import {
 } from "@anulo/protocol";
 import { constructionData, pendingTransaction } from "../transfer/metadata.ts";
 import { exportedOutputs } from "./exported-outputs.ts";
-import { magicOf, type SealKeys, seal, unseal } from "./sealed.ts";
+import { magicOf, type Sealer, seal, unseal } from "./sealed.ts";
 
 const exactly = (value: number, reason: string) => refine(varint, (read) => read === value, reason);
 
@@ -53,17 +52,17 @@ export const unsignedKind: Kind<UnsignedSet> = {
 };
 export const signedKind: Kind<SignedSet> = { magic: magicOf("Monero signed tx set", 5), codec: signedSet };
 
-export function sealSet<T>({ magic, codec }: Kind<T>, set: T, keys: SealKeys): Promise<Uint8Array> {
-  return seal(magic, encode(codec, set), { keys, random: randomBytes });
+export function sealSet<T>({ magic, codec }: Kind<T>, set: T, sealer: Sealer): Promise<Uint8Array> {
+  return seal(magic, encode(codec, set), sealer);
 }
 
 /** Undefined for what isn't such a set of this wallet. */
 export async function unsealSet<T>(
   { magic, codec }: Kind<T>,
   sealed: Uint8Array,
-  keys: SealKeys,
+  sealer: Sealer,
 ): Promise<T | undefined> {
-  const plain = await unseal(magic, sealed, keys);
+  const plain = await unseal(magic, sealed, sealer);
   if (plain === undefined) return undefined;
   try {
     return decode(codec, plain);

@@ -3,12 +3,12 @@
  * and scans for the other while that is closed. Its files are written whenever that closes, and what it has found is
  * taken back when that opens.
  */
-import { randomBytes } from "node:crypto";
 import { rm } from "node:fs/promises";
 import type { Json, Logger } from "@anulo/rpc";
 import { learnFromBackground } from "../actions/background-scan.ts";
 import { createLedger } from "../ledger/ledger.ts";
 import { WalletRefusal } from "../refusal.ts";
+import type { Runtime } from "../runtime.ts";
 import type { NetworkName } from "../state.ts";
 import type { Wallet } from "../wallet.ts";
 import { backgroundCopy, foundFor } from "./background-copy.ts";
@@ -80,6 +80,7 @@ type Parts = {
   /** Of its keys file; copied. */
   readonly key: Uint8Array;
   readonly network: NetworkName;
+  readonly runtime: Runtime;
   readonly log?: Logger | undefined;
 };
 
@@ -141,7 +142,7 @@ export class BackgroundBeside {
     const own = new Map(settings);
     own.delete(KEY_SETTING);
     const file = { keys: spendless, createdAt, settings: own, isBackground: true };
-    await writeKeysImage(this.paths, await sealUnder(this.#key, file, randomBytes));
+    await writeKeysImage(this.paths, await sealUnder(this.#key, file, this.#parts.runtime));
   }
 
   /** Writes all its files, as copies of the wallet's, which must not change meanwhile. */

@@ -19,14 +19,8 @@ import {
   sealKeysFile,
   WrongPassword,
 } from "./keys-file.ts";
-import {
-  besideOf,
-  keysOptions,
-  type OpenOptions,
-  type OpenWallet,
-  openUnlocked,
-  readWith,
-} from "./open-wallet.ts";
+import { besideOf, type OpenOptions, type OpenWallet, openUnlocked } from "./open-wallet.ts";
+import { keysOptions, readWith } from "./unlock-keys.ts";
 import { readKeysImage, type WalletPaths, writeKeysImage } from "./wallet-files.ts";
 
 const WRONG_PASSWORD = "Invalid password.";
@@ -62,7 +56,7 @@ export async function setupBackgroundSync(
     if (isCustom && password === backgroundPassword)
       refuse("custom background password must be different than wallet password");
     if (type === background.type && !isCustom) return;
-    const key = isCustom ? await backgroundKeyOf(backgroundPassword, options.kdfRounds) : undefined;
+    const key = isCustom ? await backgroundKeyOf(backgroundPassword, options.runtime) : undefined;
     try {
       await keepType(opened, { file, type, key, password }, options).catch(refuseUnwritten);
     } finally {
@@ -156,7 +150,7 @@ export async function startBackgroundSync(
     try {
       const image = await readKeysImage(beside.paths);
       if (image === undefined) throw failedToOpen(`file not found "${beside.paths.keys}"`);
-      const file = await readBackgroundKeysFile(image, key);
+      const file = await readBackgroundKeysFile(image, key, options.runtime.threads);
       return await openUnlocked({ paths: beside.paths, file, keysImage: image }, options, {
         paths,
         keysImage,

@@ -7,7 +7,7 @@
  * more under a key made of the file's key. The file's key is the password through CryptoNight.
  * Source: wallet2.cpp `get_keys_file_data`, `load_keys_buf`; account.cpp `xor_with_key_stream`.
  */
-import { chacha8, chacha20 } from "@anulo/crypto";
+import { chacha8, chacha20, type RandomSource } from "@anulo/crypto";
 import {
   BadBytes,
   concatBytes,
@@ -26,7 +26,7 @@ import { mismatch } from "../keys/wallet-keys.ts";
 import { accountOfKeys } from "../multisig/account-keys.ts";
 import { checkAccount, KeyExchangeRefused } from "../multisig/key-exchange.ts";
 import type { MultisigPart, NetworkName, WalletKeys } from "../state.ts";
-import { workThreads } from "../threads/work-threads.ts";
+import type { WorkThreads } from "../threads/work-threads.ts";
 import { type EncryptedFile, encryptedFile, IV_BYTES } from "./encrypted-file.ts";
 import { formatMultisigSettings, multisigOfSettings } from "./multisig-settings.ts";
 import { backgroundCacheKeyOf, cacheKeyOf, keyFrom } from "./original-cache.ts";
@@ -60,10 +60,12 @@ export type KeysFile = {
   readonly isBackground?: boolean;
 };
 
-export type KeysFileOptions = {
+/** How slowly the key of a file is made of its password, and by whom. */
+export type Hashing = { readonly threads: WorkThreads; readonly kdfRounds?: number | undefined };
+
+export type KeysFileOptions = Hashing & {
   readonly password: string;
-  readonly kdfRounds?: number;
-  readonly random: (size: number) => Uint8Array;
+  readonly random: RandomSource;
 };
 
 /** A keys file that has been read. `cacheKey` opens the original's cache beside it; both are wiped by the caller. */
@@ -78,27 +80,23 @@ export class WrongPassword extends Error {
 }
 
 /** The file's key: 32 bytes, wiped by the caller. */
-function fileKeyOf(password: string, rounds = 1): Promise<Uint8Array> {
-  return slowHash(new TextEncoder().encode(password), rounds);
-}
-
-function slowHash(bytes: Uint8Array, rounds = 1): Promise<Uint8Array> {
-  return workThreads.run("slowHash", { bytes, rounds });
+function fileKeyOf(password: string, { threads, kdfRounds: rounds = 1 }: Hashing): Promise<Uint8Array> {
+  return threads.run("slowHash", { bytes: new TextEncoder().encode(password), rounds });
 }
 
 /** Reads a keys file. Throws `WrongPassword`, also for a damaged file: the format cannot distinguish the two. */
 export async function readKeysFile(
   file: Uint8Array,
-  { password, kdfRounds }: Omit<KeysFileOptions, "random">,
+  { password, ...hashing }: Omit<KeysFileOptions, "random">,
 ): Promise<ReadKeysFile> {
   if (file.length > MAX_FILE_BYTES) throw new WrongPassword();
   const { iv, encrypted } = readFrame(file);
-  const fileKey = await fileKeyOf(password, kdfRounds);
+  const fileKey = await fileKeyOf(password, hashing);
   const backgroundKey = keyFrom(fileKey, BACKGROUND_KEY_TAIL);
   try {
     const settings = openJson(encrypted, fileKey, iv);
-    if (settings === undefined) return await readBackgroundKeysFile(file, backgroundKey);
-    const { keys, createdAt } = await openAccount(settings, fileKey);
+    if (settings === undefined) return await readBackgroundKeysFile(file, backgroundKey, hashing.threads);
+    const { keys, createdAt } = await openAccount(settings, fileKey, hashing.threads);
     return { ...checked({ keys, createdAt, settings }), cacheKey: cacheKeyOf(fileKey) };
   } finally {
     fileKey.fill(0);
@@ -107,19 +105,23 @@ export async function readKeysFile(
 }
 
 /** Reads the keys file of a background wallet under its key (32 bytes). Throws `WrongPassword`. */
-export async function readBackgroundKeysFile(file: Uint8Array, key: Uint8Array): Promise<ReadKeysFile> {
+export async function readBackgroundKeysFile(
+  file: Uint8Array,
+  key: Uint8Array,
+  threads: WorkThreads,
+): Promise<ReadKeysFile> {
   const { iv, encrypted } = readFrame(file);
   const settings = parseObject(chacha20(encrypted, key, iv));
   if (settings === undefined) throw new WrongPassword();
-  const { keys, createdAt } = await openAccount(settings, key);
+  const { keys, createdAt } = await openAccount(settings, key, threads);
   keys.spendSecret?.fill(0);
   const read = checked({ keys: { ...keys, spendSecret: undefined }, createdAt, settings });
   return { ...read, isBackground: true, cacheKey: backgroundCacheKeyOf(key) };
 }
 
 /** The key (32 bytes, wiped by the caller) of a background wallet's keys file, from its password. */
-export async function backgroundKeyOf(password: string, kdfRounds?: number): Promise<Uint8Array> {
-  const fileKey = await fileKeyOf(password, kdfRounds);
+export async function backgroundKeyOf(password: string, hashing: Hashing): Promise<Uint8Array> {
+  const fileKey = await fileKeyOf(password, hashing);
   try {
     return keyFrom(fileKey, BACKGROUND_KEY_TAIL);
   } finally {
@@ -150,6 +152,7 @@ function checkMultisig(keys: WalletKeys): void {
 async function openAccount(
   json: ReadonlyMap<string, Json>,
   fileKey: Uint8Array,
+  threads: WorkThreads,
 ): Promise<{ keys: WalletKeys; createdAt: bigint }> {
   const keyData = json.get("key_data");
   if (typeof keyData !== "string") throw new WrongPassword();
@@ -159,7 +162,7 @@ async function openAccount(
   const shares = kept.m_multisig_keys ?? [];
   if (json.get("encrypted_secret_keys") === 1) {
     const iv = kept.m_encryption_iv ?? new Uint8Array(IV_BYTES);
-    await hideSecrets({ fileKey, iv }, [spendSecret, viewSecret, ...shares]);
+    await hideSecrets({ fileKey, iv, threads }, [spendSecret, viewSecret, ...shares]);
   }
   const isViewOnly = json.get("watch_only") === 1;
   if (isViewOnly) spendSecret.fill(0);
@@ -200,11 +203,11 @@ function readAccount(keyData: Uint8Array) {
 
 /** The inner layer: hides or shows the secrets in place, in this order; the same step does both. */
 async function hideSecrets(
-  { fileKey, iv }: { fileKey: Uint8Array; iv: Uint8Array },
+  { fileKey, iv, threads }: { fileKey: Uint8Array; iv: Uint8Array; threads: WorkThreads },
   secrets: readonly Uint8Array[],
 ): Promise<void> {
   const seed = concatBytes(fileKey, Uint8Array.of(MEMORY_KEY_TAIL));
-  const key = await slowHash(seed);
+  const key = await threads.run("slowHash", { bytes: seed, rounds: 1 });
   const stream = chacha20(new Uint8Array(32 * secrets.length), key, iv);
   for (const [n, secret] of secrets.entries()) {
     for (let i = 0; i < 32; i++) secret[i]! ^= stream[32 * n + i]!;
@@ -225,11 +228,14 @@ export async function writeKeysFile(file: KeysFile, options: KeysFileOptions): P
 /** As `writeKeysFile`, with the key of the cache. */
 export async function sealKeysFile(
   file: KeysFile,
-  { password, kdfRounds, random }: KeysFileOptions,
+  { password, random, ...hashing }: KeysFileOptions,
 ): Promise<SealedKeysFile> {
-  const fileKey = await fileKeyOf(password, kdfRounds);
+  const fileKey = await fileKeyOf(password, hashing);
   try {
-    return { image: await sealUnder(fileKey, file, random), cacheKey: cacheKeyOf(fileKey) };
+    return {
+      image: await sealUnder(fileKey, file, { random, threads: hashing.threads }),
+      cacheKey: cacheKeyOf(fileKey),
+    };
   } finally {
     fileKey.fill(0);
   }
@@ -239,10 +245,10 @@ export async function sealKeysFile(
 export async function sealUnder(
   fileKey: Uint8Array,
   file: KeysFile,
-  random: KeysFileOptions["random"],
+  sealing: Pick<KeysFileOptions, "random" | "threads">,
 ): Promise<Uint8Array> {
   const json = new Map<string, Json>([
-    ["key_data", await sealedAccount(file, fileKey, random)],
+    ["key_data", await sealedAccount(file, fileKey, sealing)],
     ...file.settings,
     ...formatMultisigSettings(file.keys.multisig),
   ]);
@@ -250,7 +256,7 @@ export async function sealUnder(
   json.set("watch_only", isViewOnly ? 1 : 0);
   json.set("encrypted_secret_keys", 1);
   const text = Buffer.from(formatObject(json), "latin1");
-  const iv = random(IV_BYTES);
+  const iv = sealing.random(IV_BYTES);
   const encrypted = chacha20(text, fileKey, iv);
   text.fill(0);
   return encode(encryptedFile, { iv, encrypted });
@@ -260,13 +266,13 @@ export async function sealUnder(
 async function sealedAccount(
   { keys, createdAt }: KeysFile,
   fileKey: Uint8Array,
-  random: (size: number) => Uint8Array,
+  { random, threads }: Pick<KeysFileOptions, "random" | "threads">,
 ): Promise<string> {
   const iv = random(IV_BYTES);
   const spendSecret = keys.spendSecret?.slice() ?? new Uint8Array(32);
   const viewSecret = keys.viewSecret.slice();
   const shares = keys.multisig?.shares.map((share) => share.slice()) ?? [];
-  await hideSecrets({ fileKey, iv }, [spendSecret, viewSecret, ...shares]);
+  await hideSecrets({ fileKey, iv, threads }, [spendSecret, viewSecret, ...shares]);
   const bytes = writeRecord(account, {
     m_creation_timestamp: createdAt,
     m_keys: {

@@ -1,17 +1,15 @@
 /** Makes wallets from their files, and files from wallets. */
-import { randomBytes } from "node:crypto";
-import { equalBytes } from "@anulo/protocol";
 import type { Json, Logger } from "@anulo/rpc";
 import { beginBackgroundSync, endBackgroundSync } from "../actions/background-scan.ts";
 import type { Daemon } from "../daemon.ts";
 import type { NewWallet } from "../keys/wallet-keys.ts";
 import { applyChange } from "../ledger/apply-change.ts";
-import { createLedger } from "../ledger/ledger.ts";
-import { wipeKeys } from "../multisig/account-keys.ts";
+import { createLedger, type Ledger } from "../ledger/ledger.ts";
 import { preferencesOf } from "../preferences.ts";
 import { failedToOpen, refuseUnwritten, WalletRefusal } from "../refusal.ts";
+import type { Runtime } from "../runtime.ts";
 import { checkLookahead } from "../scan/subaddress-table.ts";
-import type { NetworkName, WalletKeys, WalletSettings } from "../state.ts";
+import type { NetworkName, WalletSettings } from "../state.ts";
 import { Wallet } from "../wallet.ts";
 import {
   BackgroundBeside,
@@ -23,29 +21,13 @@ import {
 } from "./background-beside.ts";
 import { CacheBeside } from "./beside-original.ts";
 import { DamagedJournal } from "./journal.ts";
-import {
-  type KeysFile,
-  networkNumbers,
-  newSettings,
-  type ReadKeysFile,
-  readKeysFile,
-  sealKeysFile,
-  WrongPassword,
-} from "./keys-file.ts";
-import {
-  type ChangeLog,
-  createStore,
-  noChangeLog,
-  openStore,
-  prepareNextStore,
-  settleNextStore,
-} from "./store.ts";
+import { type KeysFile, networkNumbers, newSettings, sealKeysFile } from "./keys-file.ts";
+import { type ChangeLog, createStore, noChangeLog, openStore, settleNextStore } from "./store.ts";
 import { withStore } from "./store-secret.ts";
+import { keysOptions, type UnlockedKeys } from "./unlock-keys.ts";
 import {
   exists,
-  putCacheAside,
   putStoreAside,
-  readKeysImage,
   removeFiles,
   type WalletPaths,
   walletExists,
@@ -87,7 +69,7 @@ export type OpenOptions = {
   readonly daemon: Daemon;
   /** Told the id (hex) of each transaction that pays the wallet, once in the pool and once in a block. */
   readonly onReceived?: (txid: string) => void;
-  readonly kdfRounds?: number;
+  readonly runtime: Runtime;
   /** Whether a cache of the original's is left behind; it is unless this is false. */
   readonly writesOriginalCache?: boolean;
   readonly log?: Logger;
@@ -132,56 +114,6 @@ export async function createWallet(
   }
 }
 
-export function keysOptions(password: string, { kdfRounds }: OpenOptions) {
-  return { password, random: randomBytes, ...(kdfRounds === undefined ? {} : { kdfRounds }) };
-}
-
-export type UnlockedKeys = {
-  readonly paths: WalletPaths;
-  readonly file: ReadKeysFile;
-  readonly keysImage: Uint8Array;
-};
-
-/** Reads the keys file; throws the refusal callers know, whatever is wrong. */
-export async function unlockKeys(
-  paths: WalletPaths,
-  password: string,
-  options: OpenOptions,
-): Promise<UnlockedKeys> {
-  const keysImage = await readKeysImage(paths);
-  if (keysImage === undefined) throw failedToOpen(`file not found "${paths.keys}"`);
-  try {
-    return await unlockImage({ paths, keysImage, password }, options);
-  } catch (error) {
-    if (error instanceof WrongPassword) throw failedToOpen("Invalid password.");
-    throw error;
-  }
-}
-
-/** Opens a sealed keys file. Throws WrongPassword, or a refusal for what this service cannot work with. */
-export async function unlockImage(
-  {
-    paths,
-    keysImage,
-    password,
-  }: { readonly paths: WalletPaths; readonly keysImage: Uint8Array; readonly password: string },
-  options: OpenOptions,
-): Promise<UnlockedKeys> {
-  const file = await readKeysFile(keysImage, keysOptions(password, options));
-  checkSupported(file, options.network);
-  return { paths, file, keysImage };
-}
-
-function checkSupported({ settings }: KeysFile, network: NetworkName): void {
-  const refuse = (why: string) => {
-    throw failedToOpen(why);
-  };
-  if ((settings.get("nettype") ?? networkNumbers[network]) !== networkNumbers[network]) {
-    refuse(`it is not a wallet of ${network}`);
-  }
-  if ((settings.get("key_on_device") ?? 0) !== 0) refuse("its keys are on a device");
-}
-
 /** Opens a wallet whose keys have been read; `main`: as the one that is scanned for. */
 export async function openUnlocked(
   keys: UnlockedKeys,
@@ -216,7 +148,7 @@ async function takeLocks([first, ...others]: readonly WalletPaths[]): Promise<()
   }
 }
 
-type Opening = {
+export type Opening = {
   readonly paths: WalletPaths | undefined;
   readonly file: KeysFile;
   readonly keysImage: Uint8Array;
@@ -226,35 +158,17 @@ type Opening = {
   readonly main?: BackgroundPart["main"];
 };
 
-async function openWith(
-  { paths, file, keysImage, unlock, cacheKey, main }: Opening,
-  options: OpenOptions,
-): Promise<OpenWallet> {
+export async function openWith(opening: Opening, options: OpenOptions): Promise<OpenWallet> {
+  const { paths, file, keysImage, main } = opening;
   const { ledger, log } = await openLedger(paths, file, options.network);
-  const hasCache = paths !== undefined && file.isBackground !== true;
-  const cache = hasCache ? openCache(paths, cacheKey, options) : undefined;
-  await cache?.removeUnfinished();
-  await cache?.takeOver({
-    state: ledger.state,
-    keys: file.keys,
-    commit: (change) => {
-      applyChange(ledger, change);
-      return log.append(change);
-    },
-  });
-  const maxReorgDepth = file.settings.get("max_reorg_depth");
-  const lookahead = checkLookahead(
-    file.settings.get("subaddress_lookahead_major"),
-    file.settings.get("subaddress_lookahead_minor"),
-  );
+  const cache = await takeOverCache(opening, { ledger, log }, options);
   const wallet = new Wallet({
     keys: file.keys,
     ledger,
     log,
     daemon: options.daemon,
-    preferences: preferencesOf(file.settings),
-    ...(typeof maxReorgDepth === "number" ? { maxReorgDepth } : {}),
-    ...(lookahead === undefined ? {} : { lookahead }),
+    runtime: options.runtime,
+    ...wishesOf(file.settings),
     onReceived: (txid) => {
       options.log?.info("received", { txid });
       options.onReceived?.(txid);
@@ -272,19 +186,7 @@ async function openWith(
       .exclusively(async () => await cache?.store(wallet, { isAsked: true }))
       .catch(refuseUnwritten);
   };
-  const close = async () => {
-    await wallet.settle();
-    await leaveBackground(wallet, background, options);
-    await cache?.store(wallet, { isAsked: false }).catch((error: Error) => {
-      const reason = error.message;
-      options.log?.warn("the original program's cache can't be written; the wallet is whole without", {
-        reason,
-      });
-    });
-    await cache?.close();
-    await wallet.close();
-    await unlock();
-  };
+  const close = () => closeWallet(opened, opening, options);
   const opened: OpenWallet = { wallet, paths, keysImage, cache, background, store, close };
   try {
     await joinBackground(opened, file, options);
@@ -295,6 +197,58 @@ async function openWith(
     throw error;
   }
   return opened;
+}
+
+/** The original's cache, what stands only there taken over; undefined without files, and of a background wallet. */
+async function takeOverCache(
+  { paths, file, cacheKey }: Opening,
+  { ledger, log }: { readonly ledger: Ledger; readonly log: ChangeLog },
+  options: OpenOptions,
+): Promise<CacheBeside | undefined> {
+  if (paths === undefined || file.isBackground === true) return undefined;
+  const cache = openCache(paths, cacheKey, options);
+  await cache.removeUnfinished();
+  await cache.takeOver({
+    state: ledger.state,
+    keys: file.keys,
+    commit: (change) => {
+      applyChange(ledger, change);
+      return log.append(change);
+    },
+  });
+  return cache;
+}
+
+/** What the settings of a keys file say of how its wallet works. */
+function wishesOf(settings: ReadonlyMap<string, Json>) {
+  const maxReorgDepth = settings.get("max_reorg_depth");
+  const lookahead = checkLookahead(
+    settings.get("subaddress_lookahead_major"),
+    settings.get("subaddress_lookahead_minor"),
+  );
+  return {
+    preferences: preferencesOf(settings),
+    ...(typeof maxReorgDepth === "number" ? { maxReorgDepth } : {}),
+    ...(lookahead === undefined ? {} : { lookahead }),
+  };
+}
+
+async function closeWallet(
+  { wallet, background, cache }: OpenWallet,
+  { unlock }: Opening,
+  options: OpenOptions,
+): Promise<void> {
+  await wallet.settle();
+  await leaveBackground(wallet, background, options);
+  await cache?.store(wallet, { isAsked: false }).catch((error: Error) => {
+    const reason = error.message;
+    options.log?.warn("the original program's cache can't be written; the wallet is whole without", {
+      reason,
+    });
+  });
+  await cache?.close();
+  await wallet.close();
+  await unlock();
 }
 
 /**
@@ -326,10 +280,10 @@ async function joinBackground(opened: OpenWallet, file: KeysFile, options: OpenO
 export async function besideOf(
   main: WalletPaths,
   key: Uint8Array,
-  { network, log }: OpenOptions,
+  { network, log, runtime }: OpenOptions,
 ): Promise<BackgroundBeside> {
   const paths = backgroundPaths(main);
-  return new BackgroundBeside({ paths, unlock: await takeBackgroundLock(paths), key, network, log });
+  return new BackgroundBeside({ paths, unlock: await takeBackgroundLock(paths), key, network, log, runtime });
 }
 
 /** Has the background wallet go on from where the wallet is. */
@@ -362,7 +316,8 @@ async function openLedger(paths: WalletPaths | undefined, file: KeysFile, networ
   });
 }
 
-function walletSettings(settings: ReadonlyMap<string, Json>): WalletSettings {
+/** What a wallet's state keeps of the settings of its keys file. */
+export function walletSettings(settings: ReadonlyMap<string, Json>): WalletSettings {
   const language = settings.get("seed_language");
   const height = settings.get("refresh_height");
   return {
@@ -377,110 +332,4 @@ export function holdsFiles(
   { keys }: WalletPaths,
 ): boolean {
   return [paths, main?.paths, beside?.paths].some((own) => own?.keys === keys);
-}
-
-/** Seals the keys file with another password. Throws a refusal when the old one is wrong. */
-export async function changePassword(
-  opened: OpenWallet,
-  passwords: { readonly old: string; readonly new: string },
-  options: OpenOptions,
-): Promise<void> {
-  const file = await readWith(opened, passwords.old, options);
-  try {
-    const sealed = await sealKeysFile(file, keysOptions(passwords.new, options));
-    try {
-      await opened.cache?.changePassword(file, sealed).catch(refuseUnwritten);
-    } finally {
-      sealed.cacheKey.fill(0);
-    }
-    opened.keysImage = sealed.image;
-  } finally {
-    wipeKeys(file.keys);
-    file.cacheKey.fill(0);
-  }
-}
-
-/**
- * Changes settings in the keys file, which are made once the password is found right; of a wallet without files
- * nobody asks one. Throws a refusal when it is wrong, and what making the settings throws.
- */
-export async function changeSettings(
-  opened: OpenWallet,
-  change: { readonly password: string; readonly settings: () => Iterable<readonly [string, Json]> },
-  options: OpenOptions,
-): Promise<void> {
-  const { paths } = opened;
-  if (paths === undefined) return void change.settings();
-  const file = await readWith(opened, change.password, options, "Invalid password.");
-  try {
-    const settings = new Map([...file.settings, ...change.settings()]);
-    const sealed = await sealKeysFile({ ...file, settings }, keysOptions(change.password, options));
-    sealed.cacheKey.fill(0);
-    await writeKeysImage(paths, sealed.image).catch(refuseUnwritten);
-    opened.keysImage = sealed.image;
-    await opened.background.beside?.writeKeys({ ...file, settings }).catch(refuseUnwritten);
-  } finally {
-    wipeKeys(file.keys);
-    file.cacheKey.fill(0);
-  }
-}
-
-/** Throws a refusal when the password is wrong. */
-export async function readWith(
-  opened: Pick<OpenWallet, "keysImage">,
-  password: string,
-  options: OpenOptions,
-  ifWrong = "Invalid original password.",
-): Promise<ReadKeysFile> {
-  try {
-    return await readKeysFile(opened.keysImage, keysOptions(password, options));
-  } catch (error) {
-    if (error instanceof WrongPassword) throw new WalletRefusal("INVALID_PASSWORD", ifWrong);
-    throw error;
-  }
-}
-
-/**
- * Gives a closed wallet other keys, in the same files, and opens it again. What it knew is forgotten when its
- * address changes, but for its attributes. Throws a refusal, before anything is written, when the password is wrong.
- */
-export async function changeKeys(
-  opened: OpenWallet,
-  change: {
-    readonly password: string;
-    /** Of their own, since those of the open wallet are wiped. */
-    readonly keys: WalletKeys;
-    readonly settings: readonly (readonly [string, Json])[];
-    readonly close: () => Promise<void>;
-  },
-  options: OpenOptions,
-): Promise<OpenWallet> {
-  const file = await readWith(opened, change.password, options);
-  wipeKeys(file.keys);
-  file.cacheKey.fill(0);
-  const { keys } = change;
-  const settings = new Map([...file.settings, ...change.settings]);
-  const sealed = await sealKeysFile({ ...file, keys, settings }, keysOptions(change.password, options));
-  const keysImage = sealed.image;
-  await change.close();
-  const { paths } = opened;
-  const unlock = paths === undefined ? async () => undefined : await takeLock(paths.lock);
-  try {
-    if (paths !== undefined) {
-      if (!equalBytes(keys.spendPublic, file.keys.spendPublic)) {
-        const ledger = createLedger(options.network, walletSettings(settings));
-        for (const [key, value] of opened.wallet.state.attributes) ledger.state.attributes.set(key, value);
-        await withStore(paths, keys, options.network, (store) => prepareNextStore(store, ledger));
-        await putCacheAside(paths);
-      }
-      await writeKeysImage(paths, keysImage);
-    }
-    const { cacheKey } = sealed;
-    return await openWith({ paths, file: { ...file, keys, settings }, keysImage, cacheKey, unlock }, options);
-  } catch (error) {
-    await unlock();
-    refuseUnwritten(error);
-  } finally {
-    sealed.cacheKey.fill(0);
-  }
 }

@@ -3,6 +3,7 @@
  * see each other, we ask the system whether the holder is alive. Elsewhere (another container, another machine with the
  * same folder) the holder shows that it is alive by touching the file.
  */
+import { createHash, randomUUID } from "node:crypto";
 import { open, readFile, readlink, rm, stat, utimes } from "node:fs/promises";
 import { hostname } from "node:os";
 import { setTimeout as delay } from "node:timers/promises";
@@ -13,11 +14,21 @@ const TOUCH_MS = 1000;
 /** A lock untouched for this long counts as abandoned where its holder's process cannot be seen. */
 const WATCH_MS = 3500;
 
-/** Locks held by this process, which may run several services. */
-const heldHere = new Set<string>();
+/** Tells this process, which may run several services, from one that had its number before. */
+const THIS_PROCESS = randomUUID();
 
-/** Who holds a lock: a process, when it began, and among which processes its number counts. */
-type Holder = { readonly pid: number; readonly start: string; readonly scope: string };
+/** How this process names itself in a lock; in a copy of the file elsewhere the name means nothing. */
+function nameIn(lock: string): string {
+  return createHash("sha256").update(THIS_PROCESS).update(lock).digest("hex");
+}
+
+/** Who holds a lock: a process, when it began, among which processes its number counts, and its name for itself. */
+type Holder = {
+  readonly pid: number;
+  readonly start: string;
+  readonly scope: string;
+  readonly name: string | undefined;
+};
 
 /** When a process started, where the system says so: its number may be given to another process later. */
 async function startOf(pid: number): Promise<string> {
@@ -38,9 +49,9 @@ async function read(lock: string): Promise<string> {
 }
 
 function holderOf(text: string): Holder | undefined {
-  const [number, start = "", scope = ""] = text.split(" ");
+  const [number, start = "", scope = "", name] = text.split(" ");
   const pid = Number(number);
-  return Number.isSafeInteger(pid) && pid > 0 && scope !== "" ? { pid, start, scope } : undefined;
+  return Number.isSafeInteger(pid) && pid > 0 && scope !== "" ? { pid, start, scope, name } : undefined;
 }
 
 async function isAlive({ pid, start }: Holder): Promise<boolean> {
@@ -72,8 +83,8 @@ async function isTouched(lock: string, watchMs: number): Promise<boolean> {
 }
 
 async function isHeld(lock: string, text: string, watchMs: number): Promise<boolean> {
-  if (heldHere.has(lock)) return true;
   const holder = holderOf(text);
+  if (holder?.name === nameIn(lock)) return true;
   // One that says nothing has just been made, or its maker was killed before it was written.
   if (holder?.scope === (await scopeHere())) return await isAlive(holder);
   return await isTouched(lock, watchMs);
@@ -81,7 +92,6 @@ async function isHeld(lock: string, text: string, watchMs: number): Promise<bool
 
 /** The lock is ours; what is given gives it back. */
 function hold(lock: string): () => Promise<void> {
-  heldHere.add(lock);
   const timer = setInterval(() => {
     const now = new Date();
     // A folder that has become read-only still keeps the lock from those who see us.
@@ -89,7 +99,6 @@ function hold(lock: string): () => Promise<void> {
   }, TOUCH_MS).unref();
   return async () => {
     clearInterval(timer);
-    heldHere.delete(lock);
     await rm(lock, { force: true });
   };
 }
@@ -99,7 +108,7 @@ export async function takeLock(lock: string, watchMs = WATCH_MS): Promise<() => 
   for (let attempt = 0; attempt < 2; attempt++) {
     try {
       const file = await open(lock, "wx", 0o600);
-      const holder = `${process.pid} ${await startOf(process.pid)} ${await scopeHere()}`;
+      const holder = `${process.pid} ${await startOf(process.pid)} ${await scopeHere()} ${nameIn(lock)}`;
       await file.writeFile(holder).finally(() => file.close());
       return hold(lock);
     } catch (error) {

@@ -1,7 +1,7 @@
 /** A transaction for several signers, built in a worker thread and told as a value to pass on to the next signer. */
 import { equalBytes, toHex } from "@anulo/protocol";
 import type { WalletKeys, WalletState } from "../state.ts";
-import { workThreads } from "../threads/work-threads.ts";
+import type { WorkThreads } from "../threads/work-threads.ts";
 import {
   destinationValue,
   type PendingTransaction,
@@ -15,6 +15,7 @@ import type { OutputPlan } from "../transfer/tx-keys.ts";
 export interface ProposingWallet {
   readonly keys: WalletKeys;
   readonly state: Pick<WalletState, "outputs" | "multisigInfos">;
+  readonly runtime: { readonly threads: WorkThreads };
 }
 
 export interface Proposal {
@@ -33,7 +34,7 @@ export async function proposeTransaction(
       return [key, wallet.state.multisigInfos.get(key) ?? []] as const;
     }),
   );
-  const { signed, ...made } = await workThreads.run("propose", {
+  const { signed, ...made } = await wallet.runtime.threads.run("propose", {
     ringed,
     proposer: { keys: wallet.keys, change, infos },
   });

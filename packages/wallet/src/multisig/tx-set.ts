@@ -1,7 +1,7 @@
 /** Sets of transactions that signers hand on until enough have signed. Source: wallet2.h `multisig_tx_set`. */
 import { bytes32, list, struct, type TypeOf } from "@anulo/protocol";
 import { forSigner } from "../cold-signing/prepare-unsigned.ts";
-import { magicOf, type SealKeys } from "../cold-signing/sealed.ts";
+import { magicOf, type Sealer } from "../cold-signing/sealed.ts";
 import { type Kind, sealSet, unsealSet } from "../cold-signing/tx-sets.ts";
 import { pendingTransaction } from "../transfer/metadata.ts";
 
@@ -16,21 +16,21 @@ export const multisigKind: Kind<MultisigSet> = {
 };
 
 /** The set as it is handed on: payment ids are readable in it. */
-export async function sealMultisigSet(set: MultisigSet, keys: SealKeys): Promise<Uint8Array> {
+export async function sealMultisigSet(set: MultisigSet, sealer: Sealer): Promise<Uint8Array> {
   const transactions = set.transactions.map((pending) => {
     const { constructionData, transaction } = pending;
     const current = { ...constructionData, extra: transaction.prefix.extra };
     return { ...pending, constructionData: forSigner({ ...pending, constructionData: current }) };
   });
-  return sealSet(multisigKind, { ...set, transactions }, keys);
+  return sealSet(multisigKind, { ...set, transactions }, sealer);
 }
 
 /** Undefined for what isn't such a set of this wallet. */
 export async function unsealMultisigSet(
   sealed: Uint8Array,
-  keys: SealKeys,
+  sealer: Sealer,
 ): Promise<MultisigSet | undefined> {
-  const set = await unsealSet(multisigKind, sealed, keys);
+  const set = await unsealSet(multisigKind, sealed, sealer);
   const isWhole = set?.transactions.every(({ transaction, selectedTransfers, constructionData }) => {
     const counts = [selectedTransfers, constructionData.selectedTransfers, constructionData.sources];
     return counts.every(({ length }) => length === transaction.prefix.inputs.length);

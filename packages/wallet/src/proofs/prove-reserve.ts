@@ -1,7 +1,6 @@
 /** Chooses what a proof of funds is about, and makes it, many outputs in threads. Source: wallet2.cpp `get_reserve_proof`. */
-import { randomBytes } from "node:crypto";
+import type { Runtime } from "../runtime.ts";
 import type { OwnedOutput, SubaddressIndex } from "../state.ts";
-import { workThreads } from "../threads/work-threads.ts";
 import { inBulk } from "../transfer/random.ts";
 import { mapPatiently } from "../turns.ts";
 import {
@@ -25,16 +24,20 @@ function addressesOf(outputs: readonly OwnedOutput[]): SubaddressIndex[] {
 /** Proof text for outputs with known key images. */
 export async function proveReserve(
   outputs: readonly OwnedOutput[],
-  { keys, message }: { keys: ProvingKeys; message: Uint8Array },
+  {
+    keys,
+    message,
+    runtime,
+  }: { keys: ProvingKeys; message: Uint8Array; runtime: Pick<Runtime, "threads" | "random"> },
 ): Promise<string> {
   const images = outputs.map(({ keyImage }) => ({ keyImage: keyImage! }));
   const proving = { keys, prefixHash: prefixHashOf(message, keys, images) };
   const addresses = addressesOf(outputs);
-  const random = inBulk(randomBytes, 32 * (2 * Math.min(outputs.length, FEW) + addresses.length));
+  const random = inBulk(runtime.random, 32 * (2 * Math.min(outputs.length, FEW) + addresses.length));
   const entries =
     outputs.length <= FEW
       ? proveOutputs(outputs, proving, random)
-      : await workThreads.map("proveReserve", outputs, proving);
+      : await runtime.threads.map("proveReserve", outputs, proving);
   const spendKeys = await mapPatiently(addresses, (index) => proveSpendKey(index, proving, random));
   return formatReserveProof({ entries, spendKeys });
 }

@@ -6,7 +6,7 @@
 import { checkSignatures } from "@anulo/crypto";
 import { toHex } from "@anulo/protocol";
 import { checked, type Daemon } from "../daemon.ts";
-import { workThreads } from "../threads/work-threads.ts";
+import type { WorkThreads } from "../threads/work-threads.ts";
 import type { Checking, EntryToCheck } from "./check-reserve.ts";
 import { type AddressKeys, type Entry, prefixHashOf, type ReserveProof } from "./reserve-proof.ts";
 import { proofRefusal } from "./text.ts";
@@ -62,7 +62,7 @@ function amountsOf(verdicts: readonly Verdict[]): bigint[] | undefined {
 
 /** Atomic units each entry proves; undefined when one proves nothing. The next part is asked for while one is checked. */
 async function checkAll(
-  daemon: Daemon,
+  { daemon, threads }: Pick<ReserveQuestion, "daemon" | "threads">,
   entries: readonly Entry[],
   checking: Checking,
 ): Promise<bigint[] | undefined> {
@@ -73,7 +73,7 @@ async function checkAll(
     const byHash = new Map(txHashes.map((txHash, i) => [txHash, answers[i]!]));
     const items = part.map((entry): EntryToCheck => ({ entry, answer: byHash.get(toHex(entry.txHash))! }));
     const before = underWay;
-    underWay = Promise.allSettled(workThreads.share("checkReserve", items, checking));
+    underWay = Promise.allSettled(threads.share("checkReserve", items, checking));
     const amounts = amountsOf(await before);
     if (amounts === undefined) return undefined;
     all.push(amounts);
@@ -99,6 +99,7 @@ export type ReserveQuestion = {
   readonly daemon: Daemon;
   readonly address: AddressKeys;
   readonly message: Uint8Array;
+  readonly threads: WorkThreads;
 };
 
 /**
@@ -107,14 +108,14 @@ export type ReserveQuestion = {
  */
 export async function verifyReserve(
   proof: ReserveProof,
-  { daemon, address, message }: ReserveQuestion,
+  { daemon, address, message, threads }: ReserveQuestion,
 ): Promise<{ total: bigint; spent: bigint } | undefined> {
   const { entries, headerVersion: version } = proof;
   const prefixHash = prefixHashOf(message, address, entries);
   if (!(await isSigned(proof, prefixHash))) return undefined;
   const spendKeys = new Set(proof.spendKeys.map(({ key }) => toHex(key)));
   const checking = { prefixHash, viewPublic: address.viewPublic, version, spendKeys };
-  const amounts = await checkAll(daemon, entries, checking);
+  const amounts = await checkAll({ daemon, threads }, entries, checking);
   if (amounts === undefined) return undefined;
   const areGone = await areSpent(
     daemon,

@@ -7,7 +7,6 @@ import { findAlias } from "../open-alias.ts";
 import { WalletRefusal } from "../refusal.ts";
 import type { WalletContext } from "../service.ts";
 import type { SubaddressIndex } from "../state.ts";
-import { workThreads } from "../threads/work-threads.ts";
 import type { Wallet } from "../wallet.ts";
 import { rememberedPatiently } from "./remembered.ts";
 
@@ -181,9 +180,9 @@ function rememberedAddresses(wallet: Wallet, params: AddressParams) {
 }
 
 /** Tags of accounts that a pattern fits; undefined when it is none. */
-function tagsThatFit({ state }: Wallet, pattern: string): Promise<ReadonlySet<string> | undefined> {
+function tagsThatFit({ state, runtime }: Wallet, pattern: string): Promise<ReadonlySet<string> | undefined> {
   const tags = [...new Set(state.accounts.map((account) => account.tag))];
-  return workThreads.run("matchTags", { pattern, tags });
+  return runtime.threads.run("matchTags", { pattern, tags });
 }
 
 export const accountHandlers = implementFor<WalletContext>()(declared.accounts, {

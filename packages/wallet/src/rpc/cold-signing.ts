@@ -13,7 +13,7 @@ import { describeSet } from "../cold-signing/describe-set.ts";
 import { sealSet, signedKind, type UnsignedSet, unsealSet, unsignedKind } from "../cold-signing/tx-sets.ts";
 import { unsealMultisigSet } from "../multisig/tx-set.ts";
 import { WalletRefusal } from "../refusal.ts";
-import type { WalletContext, WalletService } from "../service.ts";
+import type { WalletContext } from "../service.ts";
 import type { Wallet } from "../wallet.ts";
 import { parseHex, parseKeyImage } from "./parse-hex.ts";
 
@@ -28,16 +28,14 @@ function refuseViewOnly({ isViewOnly }: Wallet): void {
   if (isViewOnly) throw new WalletRefusal("WATCH_ONLY", "command not supported by watch-only wallet");
 }
 
-async function openUnsigned(wallet: Wallet, hex: string, { options }: WalletService): Promise<UnsignedSet> {
-  const keys = { ...wallet.keys, kdfRounds: options.kdfRounds };
-  const set = await unsealSet(unsignedKind, parseHex(hex), keys);
+async function openUnsigned(wallet: Wallet, hex: string): Promise<UnsignedSet> {
+  const set = await unsealSet(unsignedKind, parseHex(hex), wallet);
   if (set === undefined) throw new WalletRefusal("BAD_UNSIGNED_TX_DATA", "cannot load unsigned_txset");
   return set;
 }
 
-async function describeMultisig(wallet: Wallet, hex: string, { options }: WalletService) {
-  const keys = { ...wallet.keys, kdfRounds: options.kdfRounds };
-  const set = await unsealMultisigSet(parseHex(hex), keys);
+async function describeMultisig(wallet: Wallet, hex: string) {
+  const set = await unsealMultisigSet(parseHex(hex), wallet);
   const unreadable = () => new WalletRefusal("BAD_MULTISIG_TX_DATA", "cannot load multisig_txset");
   if (set === undefined) throw unreadable();
   try {
@@ -52,43 +50,41 @@ async function describeMultisig(wallet: Wallet, hex: string, { options }: Wallet
 }
 
 export const coldSigningHandlers = implementFor<WalletContext>()(declared.coldSigning, {
-  signTransfer: ({ unsigned_txset, export_raw, get_tx_keys }, { opened: { wallet }, service }) =>
+  signTransfer: ({ unsigned_txset, export_raw, get_tx_keys }, { opened: { wallet } }) =>
     wallet.exclusively(async () => {
       refuseViewOnly(wallet);
-      const unsigned = await openUnsigned(wallet, unsigned_txset, service);
+      const unsigned = await openUnsigned(wallet, unsigned_txset);
       const { set, signed } = await signSet(wallet, unsigned);
-      const keys = { ...wallet.keys, kdfRounds: service.options.kdfRounds };
       return {
-        signed_txset: toHex(await sealSet(signedKind, set, keys)),
+        signed_txset: toHex(await sealSet(signedKind, set, wallet)),
         tx_hash_list: signed.map(({ txHash }) => toHex(txHash)),
         tx_key_list: get_tx_keys ? signed.map(({ txKeys }) => txKeys.map(toHex).join("")) : [],
         tx_raw_list: export_raw ? signed.map(({ blob }) => toHex(blob)) : [],
       };
     }),
-  submitTransfer: ({ tx_data_hex }, { opened: { wallet }, service }) =>
+  submitTransfer: ({ tx_data_hex }, { opened: { wallet } }) =>
     wallet.exclusively(async () => {
       const sealed = parseHex(tx_data_hex);
-      return { tx_hash_list: await submitSet(wallet, sealed, service.options.kdfRounds) };
+      return { tx_hash_list: await submitSet(wallet, sealed) };
     }),
-  async describeTransfer({ unsigned_txset, multisig_txset }, { opened: { wallet }, service }) {
+  async describeTransfer({ unsigned_txset, multisig_txset }, { opened: { wallet } }) {
     refuseViewOnly(wallet);
     if (unsigned_txset === "" && multisig_txset === "")
       throw new WalletRefusal("UNKNOWN_ERROR", "no txset provided");
-    if (unsigned_txset === "") return describeMultisig(wallet, multisig_txset, service);
-    const { transactions } = await openUnsigned(wallet, unsigned_txset, service);
+    if (unsigned_txset === "") return describeMultisig(wallet, multisig_txset);
+    const { transactions } = await openUnsigned(wallet, unsigned_txset);
     return describeSet(
       transactions.map((data) => ({ data })),
       wallet.network,
     );
   },
-  async exportOutputs(part, { opened: { wallet }, service }) {
-    const { kdfRounds } = service.options;
-    return { outputs_data_hex: toHex(await exportSealedOutputs(wallet, { ...part, kdfRounds })) };
+  async exportOutputs(part, { opened: { wallet } }) {
+    return { outputs_data_hex: toHex(await exportSealedOutputs(wallet, part)) };
   },
-  importOutputs: ({ outputs_data_hex }, { opened: { wallet }, service }) =>
+  importOutputs: ({ outputs_data_hex }, { opened: { wallet } }) =>
     wallet.exclusively(async () => {
       const sealed = parseHex(outputs_data_hex);
-      return { num_imported: await importSealedOutputs(wallet, sealed, service.options.kdfRounds) };
+      return { num_imported: await importSealedOutputs(wallet, sealed) };
     }),
   async exportKeyImages({ all }, { opened: { wallet } }) {
     const { offset, images } = await exportKeyImages(wallet, all);

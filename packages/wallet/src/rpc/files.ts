@@ -15,14 +15,9 @@ import {
   removeSeedOffset,
 } from "@anulo/protocol";
 import { wallet as declared, implementFor } from "@anulo/rpc";
-import {
-  changePassword,
-  changeSettings,
-  createWallet,
-  holdsFiles,
-  openUnlocked,
-  unlockKeys,
-} from "../file/open-wallet.ts";
+import { changePassword, changeSettings } from "../file/change-wallet.ts";
+import { createWallet, holdsFiles, openUnlocked } from "../file/open-wallet.ts";
+import { unlockKeys } from "../file/unlock-keys.ts";
 import { type WalletPaths, walletExists, walletPaths } from "../file/wallet-files.ts";
 import {
   CREATED_FROM_KEYS,
@@ -195,9 +190,9 @@ export const fileHandlers = implementFor<WalletContext>()(declared.files, {
         new WalletRefusal("WALLET_ALREADY_EXISTS", "Cannot create wallet. Already exists."),
       );
       const refreshFromHeight = await currentHeight(service);
-      const createdAt = BigInt(Math.floor(Date.now() / 1000));
+      const createdAt = BigInt(service.runtime.clock());
       await makeAndOpen(service, paths, {
-        keys: createKeys(),
+        keys: createKeys(service.runtime.random),
         password,
         seedLanguage,
         refreshFromHeight,

@@ -1,5 +1,4 @@
 /** Secrets, integrated addresses, attributes, payment URIs. Declarations: @anulo/rpc wallet/keys. */
-import { randomBytes } from "node:crypto";
 import {
   type Address,
   BadAddress,
@@ -87,7 +86,7 @@ export const keyHandlers = implementFor<WalletContext>()(declared.keys, {
     if (payment_id !== "" && !/^[0-9a-f]{16}$/i.test(payment_id)) {
       throw new WalletRefusal("WRONG_PAYMENT_ID", "Invalid payment ID");
     }
-    const paymentId = payment_id === "" ? new Uint8Array(randomBytes(8)) : fromHex(payment_id);
+    const paymentId = payment_id === "" ? new Uint8Array(wallet.runtime.random(8)) : fromHex(payment_id);
     const { spendPublic, viewPublic } = standardAddress(wallet, standard_address);
     const integrated = { kind: "integrated", spendPublic, viewPublic, paymentId } as const;
     return { integrated_address: formatAddress(integrated, wallet.network), payment_id: toHex(paymentId) };

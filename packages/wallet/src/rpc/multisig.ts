@@ -6,7 +6,7 @@ import { cosign, isFullySigned } from "../actions/cosign.ts";
 import { exportInfo, importInfo } from "../actions/multisig-info.ts";
 import { submitPending } from "../actions/transfers.ts";
 import { connectDaemon } from "../daemon.ts";
-import { changeKeys } from "../file/open-wallet.ts";
+import { changeKeys } from "../file/change-wallet.ts";
 import { keysOfAccount } from "../multisig/account-keys.ts";
 import { SigningRefused } from "../multisig/attempts.ts";
 import {
@@ -19,7 +19,6 @@ import {
 import { type MultisigSet, sealMultisigSet, unsealMultisigSet } from "../multisig/tx-set.ts";
 import { WalletRefusal } from "../refusal.ts";
 import type { WalletContext } from "../service.ts";
-import { workThreads } from "../threads/work-threads.ts";
 import type { Wallet } from "../wallet.ts";
 import { parseHex } from "./parse-hex.ts";
 
@@ -79,7 +78,7 @@ async function nextRound(
 ): Promise<{ wallet: Wallet; account: MultisigAccount }> {
   if (given.multisig_info.length + 1 < account.signers.length)
     throw new WalletRefusal("THRESHOLD_NOT_REACHED", "Needs multisig info from more participants");
-  const next = await workThreads.run("continueKeyExchange", {
+  const next = await part.service.runtime.threads.run("continueKeyExchange", {
     account,
     texts: given.multisig_info,
     isForced: given.force_update_use_with_caution ?? false,
@@ -94,8 +93,8 @@ const finalized = () =>
   new WalletRefusal("ALREADY_MULTISIG", "This wallet is multisig, and already finalized");
 
 /** The set that a caller hands over; throws the refusal callers know for what is none of this wallet. */
-async function openSet(wallet: Wallet, hex: string, kdfRounds: number | undefined): Promise<MultisigSet> {
-  const set = await unsealMultisigSet(parseHex(hex), { ...wallet.keys, kdfRounds });
+async function openSet(wallet: Wallet, hex: string): Promise<MultisigSet> {
+  const set = await unsealMultisigSet(parseHex(hex), wallet);
   if (set === undefined) throw new WalletRefusal("BAD_MULTISIG_TX_DATA", "Failed to parse multisig tx data.");
   return set;
 }
@@ -104,14 +103,14 @@ async function openSet(wallet: Wallet, hex: string, kdfRounds: number | undefine
  * The set for the next signer. Our exported nonces for the outputs it spends are deleted: they must not be used again.
  * Source: wallet2.cpp `save_multisig_tx`.
  */
-export async function handOn(wallet: Wallet, set: MultisigSet, kdfRounds: number | undefined) {
+export async function handOn(wallet: Wallet, set: MultisigSet) {
   const spent = set.transactions.flatMap(({ transaction: { prefix } }) =>
     keyImagesOf(prefix).map((keyImage) => wallet.outputOf(keyImage)),
   );
   const keys = spent.flatMap((output) => (output === undefined ? [] : [toHex(output.oneTimeKey)]));
   const told = keys.filter((key) => wallet.state.multisigNonces.has(key));
   if (told.length > 0) await wallet.commit({ kind: "multisigNonces", nonces: told.map((key) => [key, []]) });
-  return sealMultisigSet(set, { ...wallet.keys, kdfRounds });
+  return sealMultisigSet(set, wallet);
 }
 
 async function signing<T>(task: () => Promise<T>): Promise<T> {
@@ -157,7 +156,7 @@ export const multisigHandlers = implementFor<WalletContext>()(declared.multisig,
       refuseMultisigOrViewOnly(opened.wallet);
       const { spendSecret, viewSecret } = opened.wallet.keys;
       const secrets = { spendSecret: spendSecret!, viewSecret };
-      const account = await workThreads.run("startKeyExchange", {
+      const account = await service.runtime.threads.run("startKeyExchange", {
         secrets,
         texts: multisig_info,
         threshold,
@@ -181,37 +180,35 @@ export const multisigHandlers = implementFor<WalletContext>()(declared.multisig,
       const address = isReady(next.account, dialect) ? next.wallet.addressOf(primary) : "";
       return { address, multisig_info: nextMessage(next.account) };
     }),
-  exportMultisigInfo: (_, { opened: { wallet }, service, dialect }) =>
+  exportMultisigInfo: (_, { opened: { wallet }, dialect }) =>
     wallet.exclusively(async () => {
       const account = readyAccountOf(wallet, dialect);
-      return { info: toHex(await exportInfo(wallet, account, service.options.kdfRounds)) };
+      return { info: toHex(await exportInfo(wallet, account)) };
     }),
-  importMultisigInfo: ({ info, refresh_after_import }, { opened: { wallet }, service, dialect }) =>
+  importMultisigInfo: ({ info, refresh_after_import }, { opened: { wallet }, dialect }) =>
     wallet.exclusively(async () => {
       const account = readyAccountOf(wallet, dialect);
       if (info.length < account.threshold - 1)
         throw new WalletRefusal("THRESHOLD_NOT_REACHED", "Needs multisig export info from more participants");
       const sealed = info.map(parseHex);
-      const { kdfRounds } = service.options;
-      const given = { sealed, kdfRounds, isLookedUp: refresh_after_import };
+      const given = { sealed, isLookedUp: refresh_after_import };
       return { n_outputs: await importInfo(wallet, account, given) };
     }),
-  signMultisig: ({ tx_data_hex }, { opened: { wallet }, service, dialect }) =>
+  signMultisig: ({ tx_data_hex }, { opened: { wallet }, dialect }) =>
     wallet.exclusively(async () => {
       const account = readyAccountOf(wallet, dialect);
-      const { kdfRounds } = service.options;
-      const given = await openSet(wallet, tx_data_hex, kdfRounds);
+      const given = await openSet(wallet, tx_data_hex);
       const { set, txHashes } = await signing(() => cosign(wallet, account, given));
       if (isFullySigned(set, account)) await keepTxKeys(wallet, set);
       return {
-        tx_data_hex: toHex(await handOn(wallet, set, kdfRounds)),
+        tx_data_hex: toHex(await handOn(wallet, set)),
         tx_hash_list: txHashes.map(toHex),
       };
     }),
-  submitMultisig: ({ tx_data_hex }, { opened: { wallet }, service, dialect }) =>
+  submitMultisig: ({ tx_data_hex }, { opened: { wallet }, dialect }) =>
     wallet.exclusively(async () => {
       const account = readyAccountOf(wallet, dialect);
-      const set = await openSet(wallet, tx_data_hex, service.options.kdfRounds);
+      const set = await openSet(wallet, tx_data_hex);
       if (!isFullySigned(set, account))
         throw new WalletRefusal("THRESHOLD_NOT_REACHED", "Not enough signers signed this transaction.");
       return { tx_hash_list: await submitAll(wallet, set) };

@@ -90,8 +90,7 @@ export const serviceHandlers = implementFor<WalletContext>()(declared.service, {
       ...(hasLogin && { login }),
       ...(proxy !== undefined && { proxy }),
     };
-    wallet.daemon.close();
-    wallet.daemon = connectDaemon(address, { trusted: params.trusted });
+    wallet.useDaemon(connectDaemon(address, { trusted: params.trusted }));
     return {};
   },
   async refresh({ start_height }, { opened: { wallet } }) {

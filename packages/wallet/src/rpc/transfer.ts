@@ -60,11 +60,7 @@ function checkPaymentId(paymentId: string): void {
  * Relays what was made unless the caller wants to do it, and describes it: texts not asked for are "". A view-only
  * wallet hands out the set to be signed instead.
  */
-async function finish(
-  { wallet, service }: Pick<WalletContext, "service"> & { readonly wallet: Wallet },
-  made: readonly Made[],
-  choice: Choice,
-) {
+async function finish(wallet: Wallet, made: readonly Made[], choice: Choice) {
   const described = made.map(({ signed, pending }) => ({
     amount: sumAmounts(signed.destinations),
     amounts_by_dest: { amounts: inOrder(signed.destinations).map(({ amount }) => amount) },
@@ -79,14 +75,14 @@ async function finish(
   if (wallet.multisig !== undefined) {
     const signers = [signerKeyOf(wallet.multisig)];
     const set = { transactions: made.map(({ pending }) => pending), signers };
-    const sealed = await handOn(wallet, set, service.options.kdfRounds);
+    const sealed = await handOn(wallet, set);
     // Unfinished as it is, it has no id yet.
     const untold = described.map((each) => ({ ...each, tx_hash: "", tx_blob: "", tx_metadata: "" }));
     return { described: untold, sets: { ...noSets, multisig_txset: toHex(sealed) } };
   }
   if (wallet.isViewOnly) {
     const pending = made.map((each) => each.pending);
-    const set = await unsignedSetOf(wallet, pending, service.options.kdfRounds);
+    const set = await unsignedSetOf(wallet, pending);
     return { described, sets: { ...noSets, unsigned_txset: toHex(set) } };
   }
   if (!choice.do_not_relay)
@@ -208,7 +204,7 @@ export const transferHandlers = implementFor<WalletContext>()(declared.transfers
     return await wallet.exclusively(async () => {
       const made = await pay(wallet, { ...params, destinations }, true);
       const choice = { ...params, keys: params.get_tx_key };
-      const { described, sets } = await finish({ wallet, service }, made, choice);
+      const { described, sets } = await finish(wallet, made, choice);
       return { ...described[0]!, ...sets };
     });
   },
@@ -217,14 +213,14 @@ export const transferHandlers = implementFor<WalletContext>()(declared.transfers
     const destinations = await resolveAddresses(params.destinations, service);
     return await wallet.exclusively(async () => {
       const made = await pay(wallet, { ...params, destinations }, false);
-      return asLists(await finish({ wallet, service }, made, { ...params, keys: params.get_tx_keys }));
+      return asLists(await finish(wallet, made, { ...params, keys: params.get_tx_keys }));
     });
   },
-  sweepDust: (params, { opened: { wallet }, service }) =>
+  sweepDust: (params, { opened: { wallet } }) =>
     wallet.exclusively(async () => {
       const made = await makeUnmixableSweep(wallet);
       if (made.length === 0) return { ...noSets, ...noLists };
-      return asLists(await finish({ wallet, service }, made, { ...params, keys: params.get_tx_keys }));
+      return asLists(await finish(wallet, made, { ...params, keys: params.get_tx_keys }));
     }),
   async sweepAll(params, { opened: { wallet }, service }) {
     checkUnlockTime(params);
@@ -234,7 +230,7 @@ export const transferHandlers = implementFor<WalletContext>()(declared.transfers
       const addresses = wallet.state.accounts[sweep.account]?.addresses ?? [];
       const minors = params.subaddr_indices_all ? [...addresses.keys()] : sweep.minors;
       const made = await makeSweep(wallet, { ...sweep, minors });
-      return asLists(await finish({ wallet, service }, made, { ...params, keys: params.get_tx_keys }));
+      return asLists(await finish(wallet, made, { ...params, keys: params.get_tx_keys }));
     });
   },
   async sweepSingle(params, { opened: { wallet }, service }) {
@@ -245,7 +241,7 @@ export const transferHandlers = implementFor<WalletContext>()(declared.transfers
       const output = namedOutput(wallet, params.key_image);
       const { major } = output.subaddress;
       const made = await makeSweep(wallet, { ...sweep, account: major }, [output]);
-      const finished = await finish({ wallet, service }, made, {
+      const finished = await finish(wallet, made, {
         ...params,
         keys: params.get_tx_key || params.get_tx_keys,
       });

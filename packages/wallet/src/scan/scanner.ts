@@ -1,10 +1,10 @@
 /** The wallet's side of the scan worker: one thread for one open wallet. */
-import { Worker } from "node:worker_threads";
+import type { Worker } from "node:worker_threads";
 import type { DaemonAddress } from "../daemon.ts";
 import { decodeChange } from "../encode-change.ts";
 import { type RefusalKind, WalletRefusal } from "../refusal.ts";
 import type { ScannedTransaction, SubaddressIndex } from "../state.ts";
-import { workThreads } from "../threads/work-threads.ts";
+import type { WorkThreads } from "../threads/work-threads.ts";
 import type {
   BlocksChange,
   FromWorker,
@@ -14,11 +14,13 @@ import type {
   SingleTransaction,
   ToWorker,
 } from "./messages.ts";
+import type { ScanThreads } from "./scan-threads.ts";
 import type { ScanKeys } from "./scan-transaction.ts";
 import { type Lookahead, SubaddressTable } from "./subaddress-table.ts";
 import type { WatchedOutputs } from "./watched-outputs.ts";
 
 export type ScannerParts = {
+  readonly runtime: { readonly threads: WorkThreads; readonly scanThreads: ScanThreads };
   readonly keys: ScanKeys;
   /** The last address in use of every account. */
   readonly used: readonly SubaddressIndex[];
@@ -38,19 +40,14 @@ type Waiting = { resolve: (pool: PoolPicture | undefined) => void; reject: (erro
 /** Id of the answer that says the first table is complete. */
 const OPENING = 0;
 
-/** A thread whose wallet was closed, kept for the next: starting one takes a tenth of a second. */
-let spare: Worker | undefined;
-
-function loseSpare(): void {
-  spare = undefined;
-}
-
 export class Scanner {
   /** Spend public keys of this wallet, look-ahead included. */
   readonly table: SubaddressTable;
   /** Settles once the table is complete for the addresses in use. */
   readonly ready: Promise<unknown>;
   readonly #worker: Worker;
+  readonly #threads: WorkThreads;
+  readonly #scanThreads: ScanThreads;
   readonly #keep: ScannerParts["keep"];
   readonly #viewSecret: Uint8Array;
   readonly #waiting = new Map<number, Waiting>();
@@ -59,14 +56,13 @@ export class Scanner {
   #stopped: Error | undefined;
   #refusedBatch: Error | undefined;
 
-  constructor({ keep, ...parts }: ScannerParts) {
+  constructor({ keep, runtime, ...parts }: ScannerParts) {
     this.table = new SubaddressTable(parts.lookahead);
     this.#keep = keep;
     this.#viewSecret = parts.keys.viewSecret;
-    this.#worker = spare ?? new Worker(new URL("./scan-worker.js", import.meta.url));
-    spare = undefined;
-    this.#worker.removeAllListeners();
-    this.#worker.ref();
+    this.#threads = runtime.threads;
+    this.#scanThreads = runtime.scanThreads;
+    this.#worker = this.#scanThreads.acquire();
     this.#worker.on("message", (message: FromWorker) => this.#receive(message));
     this.#worker.on("error", (error) => this.#end(error));
     this.#worker.on("exit", () => this.#end(new Error("the scan worker ended")));
@@ -95,7 +91,7 @@ export class Scanner {
     const id = this.#nextId++;
     this.#scanId = id;
     const done = this.#wait(id);
-    this.#send({ kind: "scan", id, task, threads: workThreads.most });
+    this.#send({ kind: "scan", id, task, threads: this.#threads.most });
     const picture = await done;
     if (this.#refusedBatch !== undefined) throw this.#refusedBatch;
     return picture;
@@ -130,19 +126,12 @@ export class Scanner {
   }
 
   async stop(): Promise<void> {
-    const isIdle = this.#stopped === undefined && this.#waiting.size === 0 && spare === undefined;
+    const isIdle = this.#stopped === undefined && this.#waiting.size === 0;
     if (isIdle) this.#send({ kind: "close" });
     this.#end(new WalletRefusal("NOT_OPEN", "No wallet file"));
-    if (!isIdle) {
-      await this.#worker.terminate();
-      return;
-    }
-    // It has answered all it was asked, so nothing of this wallet is on its way.
-    this.#worker.removeAllListeners();
-    this.#worker.on("error", loseSpare);
-    this.#worker.on("exit", loseSpare);
-    this.#worker.unref();
-    spare = this.#worker;
+    // One that is idle has answered all it was asked, so nothing of this wallet is on its way.
+    if (isIdle) await this.#scanThreads.release(this.#worker);
+    else await this.#worker.terminate();
   }
 
   #send(message: ToWorker): void {
@@ -179,7 +168,7 @@ export class Scanner {
   /** What no thread can do the worker does itself, and hears what is wrong with it. */
   async #sift({ id, transactions }: Extract<FromWorker, { kind: "sift" }>): Promise<void> {
     const input = { viewSecret: this.#viewSecret, transactions };
-    const sifted = await workThreads
+    const sifted = await this.#threads
       .runLast("sift", input, [transactions.bytes.buffer])
       .catch(() => undefined);
     this.#send({ kind: "sifted", id, sifted });

@@ -33,7 +33,7 @@ type ResultOf<K extends ListJob> = JobOutput<K> extends readonly (infer R)[] ? R
 /** Milliseconds without a job after which a thread ends that is not the last: it costs 20 MiB, a new one 100 ms. */
 const IDLE_MS = 30_000;
 
-/** Threads started when first needed: each takes the next job when it has done one. */
+/** Threads started when first needed: each takes the next job when it has done one, and keeps nothing of it. */
 export class WorkThreads {
   /** At most so many threads. */
   most = availableParallelism();
@@ -46,6 +46,7 @@ export class WorkThreads {
   readonly #idleMs: number;
   #rest: NodeJS.Timeout | undefined;
   readonly #busy = new Map<Worker, Waiting>();
+  #isClosed = false;
 
   constructor(idleMs: number = IDLE_MS) {
     this.#idleMs = idleMs;
@@ -100,6 +101,13 @@ export class WorkThreads {
     return (await Promise.all(this.share(name, items, common))).flat() as ResultOf<K>[];
   }
 
+  /** Ends the threads, once they have done the jobs they were given. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    clearTimeout(this.#rest);
+    await Promise.all(this.#idle.splice(0).map((worker) => worker.terminate()));
+  }
+
   #hand(): void {
     for (;;) {
       const queue = this.#queue.length > 0 ? this.#queue : this.#lastQueue;
@@ -123,7 +131,8 @@ export class WorkThreads {
       if ("output" in answer) waiting?.resolve(answer.output as never);
       else waiting?.reject(errorOf(answer.failure));
       this.#hand();
-      this.#letRest();
+      if (this.#isClosed) void this.close();
+      else this.#letRest();
     });
     worker.on("error", (error) => this.#lose(worker, error));
     worker.on("exit", () => this.#lose(worker, new Error("a working thread ended")));
@@ -150,6 +159,3 @@ export class WorkThreads {
     this.#hand();
   }
 }
-
-/** One set for all wallets of the process; it keeps nothing between two jobs. */
-export const workThreads: WorkThreads = new WorkThreads();

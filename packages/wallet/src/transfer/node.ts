@@ -4,7 +4,7 @@ import { checked, type Daemon, reached } from "../daemon.ts";
 import { WalletRefusal } from "../refusal.ts";
 import { RECENT_OUTPUT_SECONDS } from "./decoys.ts";
 import { FEE_TOLERANCE, feeLimits, type SeenChain } from "./fee-limits.ts";
-import { KeptOutputCounts, type OutputCounts, type ToldCounts } from "./output-counts.ts";
+import type { KeptOutputCounts, OutputCounts, ToldCounts } from "./output-counts.ts";
 import type { OutputSource } from "./rings.ts";
 import { type FeeRate, RING_SIZE } from "./stages.ts";
 
@@ -49,28 +49,29 @@ async function askCounts(daemon: Daemon, fromHeight: number): Promise<ToldCounts
   return { startHeight: only.start_height, base: only.base, counts: only.distribution };
 }
 
-/** Answers of each node, kept as long as a wallet is connected to it. */
-const keptCounts = new WeakMap<Daemon, KeptOutputCounts>();
-
-function keptCountsOf(daemon: Daemon): KeptOutputCounts {
-  const kept = keptCounts.get(daemon) ?? new KeptOutputCounts();
-  keptCounts.set(daemon, kept);
-  return kept;
-}
+/** A node, the counts kept of its chain, and a clock (seconds since 1970). */
+export type CountingNode = {
+  readonly daemon: Daemon;
+  readonly outputCounts: KeptOutputCounts;
+  readonly clock: () => number;
+};
 
 /**
  * Outputs and output counts as the node answers them, for one transfer: counts are asked for once.
  * `walletHeight`: blocks the wallet has scanned. Source: wallet2.cpp `get_rct_distribution`, `get_outs`.
  */
-export function outputSourceOf(daemon: Daemon, walletHeight: number): OutputSource {
+export function outputSourceOf(
+  { daemon, outputCounts, clock }: CountingNode,
+  walletHeight: number,
+): OutputSource {
   let hidden: Promise<OutputCounts> | undefined;
   return {
     hiddenCounts: () => {
-      hidden ??= keptCountsOf(daemon).update((fromHeight) => askCounts(daemon, fromHeight), walletHeight);
+      hidden ??= outputCounts.update((fromHeight) => askCounts(daemon, fromHeight), walletHeight);
       return hidden;
     },
     visibleCounts: async (amounts) => {
-      const recent_cutoff = Math.floor(Date.now() / 1000 - RECENT_OUTPUT_SECONDS);
+      const recent_cutoff = Math.floor(clock() - RECENT_OUTPUT_SECONDS);
       const question = { amounts: [...amounts], unlocked: true, recent_cutoff };
       const { histogram } = await checked(daemon.client.getOutputHistogram(question));
       return new Map(

@@ -15,7 +15,13 @@ import {
   withFee,
   withFeeSubtracted,
 } from "./plan.ts";
-import { pickPreferredInputs, pickRandomInput, pickSmallestInput, relatedness } from "./select.ts";
+import {
+  type Chosen,
+  pickPreferredInputs,
+  pickRandomInput,
+  pickSmallestInput,
+  relatedness,
+} from "./select.ts";
 import type { Destination, PlannedTransaction } from "./stages.ts";
 import { isSameReceiver } from "./tx-keys.ts";
 
@@ -33,7 +39,11 @@ export type PaymentRequest = {
 };
 
 /** A transaction being planned: `inputs` pay `destinations`, the last of which may be paid in part only. */
-type Draft = { inputs: OwnedOutput[]; destinations: Destination[]; planned: PlannedTransaction | undefined };
+type Draft = Chosen & {
+  readonly inputs: OwnedOutput[];
+  readonly destinations: Destination[];
+  planned: PlannedTransaction | undefined;
+};
 
 type Progress = Pick<PaymentRequest, "random" | "preferences"> & {
   readonly context: PlanContext;
@@ -53,7 +63,12 @@ type Progress = Pick<PaymentRequest, "random" | "preferences"> & {
   neededFee: bigint;
 };
 
-const emptyDraft = (): Draft => ({ inputs: [], destinations: [], planned: undefined });
+const emptyDraft = (): Draft => ({
+  inputs: [],
+  relatedness: new Map(),
+  destinations: [],
+  planned: undefined,
+});
 const currentDraft = (progress: Progress): Draft => progress.drafts.at(-1)!;
 
 /** The last one takes the place of one that is taken, which decides between equal ones. Source: wallet2.cpp `pop_index`. */
@@ -76,14 +91,14 @@ const hiddenOf = (outputs: readonly OwnedOutput[]): OwnedOutput[] => outputs.fil
  */
 function pickUnneededInput(progress: Progress): OwnedOutput | undefined {
   const unused = progress.groups[0]!;
-  const { inputs } = currentDraft(progress);
+  const draft = currentDraft(progress);
   const { keptValue, keptCount } = progress.preferences;
-  const output = pickSmallestInput(hiddenOf(unused), inputs);
+  const output = pickSmallestInput(hiddenOf(unused), draft);
   if (output.amount >= keptValue) {
     const large = unused.filter((other) => other.amount >= keptValue).length;
     if (large < keptCount) return undefined;
   }
-  return relatedness(output, inputs[0]!) > 0 ? undefined : output;
+  return relatedness(output, draft.inputs[0]!) > 0 ? undefined : output;
 }
 
 function pickInput(progress: Progress): OwnedOutput | undefined {
@@ -93,7 +108,7 @@ function pickInput(progress: Progress): OwnedOutput | undefined {
   if (preferred !== undefined) return preferred;
   if (progress.unpaid.length === 0 && !progress.isShortOfFee) return pickUnneededInput(progress);
   const candidates = unused.length > 0 ? unused : dust;
-  return pickRandomInput(candidates, currentDraft(progress).inputs, progress.random);
+  return pickRandomInput(candidates, currentDraft(progress), progress.random);
 }
 
 /** Index of the output of the current draft that already pays the next destination; -1 where it gets a new one. */

@@ -12,7 +12,7 @@ import {
   settleFee,
   withFee,
 } from "./plan.ts";
-import { pickRandomInput } from "./select.ts";
+import { type Chosen, pickRandomInput } from "./select.ts";
 import type { Destination, PlannedTransaction } from "./stages.ts";
 
 /** Nothing goes back as change. */
@@ -64,14 +64,20 @@ async function planOne(
 /** Alternates dust and other inputs, so that no transaction is left with dust alone; `gathered` in atomic units. */
 function nextInput(
   { inputs, dust }: Pick<SweepRequest, "inputs" | "dust">,
-  chosen: readonly OwnedOutput[],
+  chosen: Chosen,
   { gathered, context, random }: { gathered: bigint; context: PlanContext; random: RandomSource },
 ): OwnedOutput {
   if (inputs.length === 0 || dust.length === 0)
     return pickRandomInput(inputs.length === 0 ? dust : inputs, chosen, random);
-  const isDustsTurn = chosen.length % 2 === 1 || gathered > estimatedFee(chosen.length + 1, 1, context);
+  const count = chosen.inputs.length;
+  const isDustsTurn = count % 2 === 1 || gathered > estimatedFee(count + 1, 1, context);
   return pickRandomInput(isDustsTurn ? dust : inputs, chosen, random);
 }
+
+const noneChosen = (): Chosen & { readonly inputs: OwnedOutput[] } => ({
+  inputs: [],
+  relatedness: new Map(),
+});
 
 /** Plans transactions that together spend every input. Throws `WalletRefusal` when one can't pay its own fee. */
 export async function planSweep(request: SweepRequest, context: PlanContext): Promise<PlannedTransaction[]> {
@@ -80,17 +86,17 @@ export async function planSweep(request: SweepRequest, context: PlanContext): Pr
   const { random } = request;
   const done: PlannedTransaction[] = [];
   let { inputs, dust } = request;
-  let chosen: OwnedOutput[] = [];
+  let chosen = noneChosen();
   let gathered = 0n;
   while (inputs.length + dust.length > 0) {
     const input = nextInput({ inputs, dust }, chosen, { gathered, context, random });
     inputs = inputs.filter((other) => other !== input);
     dust = dust.filter((other) => other !== input);
-    chosen.push(input);
+    chosen.inputs.push(input);
     gathered += input.amount;
-    if (inputs.length + dust.length > 0 && !isFull(chosen.length, 2, context)) continue;
-    done.push(await planOne(chosen, request, context));
-    chosen = [];
+    if (inputs.length + dust.length > 0 && !isFull(chosen.inputs.length, 2, context)) continue;
+    done.push(await planOne(chosen.inputs, request, context));
+    chosen = noneChosen();
   }
   return done;
 }

@@ -12,6 +12,7 @@ import type { AccountBalance } from "../history/balance.ts";
 import type { Preferences } from "../preferences.ts";
 import { WalletRefusal } from "../refusal.ts";
 import type { OwnedOutput } from "../state.ts";
+import type { WorkThreads } from "../threads/work-threads.ts";
 import { knownExtraSize } from "./destinations.ts";
 import { fractionalThreshold, type PlanContext, sum } from "./plan.ts";
 import { planPayment } from "./plan-payment.ts";
@@ -41,6 +42,7 @@ export type PrepareParts = {
   readonly feeRate: FeeRate;
   readonly change: Receiver;
   readonly random: RandomSource;
+  readonly threads: WorkThreads;
 };
 
 type Common = {
@@ -59,11 +61,11 @@ export type Sweep = Common & {
 
 /** The context of planning, and the rings that weighing has fetched. */
 function createContext(parts: PrepareParts, destinations: readonly Destination[]) {
-  const { source, memory, random, change, feeRate } = parts;
+  const { source, memory, random, threads, change, feeRate } = parts;
   const fetched = new Map<string, Promise<Ring[]>>();
   const ringsOf = (inputs: readonly OwnedOutput[]): Promise<Ring[]> => {
     const id = inputs.map(({ oneTimeKey }) => toHex(oneTimeKey)).join();
-    const rings = fetched.get(id) ?? createRings({ inputs, source, memory, random });
+    const rings = fetched.get(id) ?? createRings({ inputs, source, memory, random, threads });
     fetched.set(id, rings);
     return rings;
   };

@@ -3,7 +3,7 @@ import { commit, isInMainSubgroup, type RandomSource } from "@anulo/crypto";
 import { equalBytes, toHex } from "@anulo/protocol";
 import { WalletRefusal } from "../refusal.ts";
 import type { OwnedOutput } from "../state.ts";
-import { workThreads } from "../threads/work-threads.ts";
+import type { WorkThreads } from "../threads/work-threads.ts";
 import { mapPatiently } from "../turns.ts";
 import {
   type AmountCount,
@@ -54,6 +54,7 @@ export type RingRequest = {
   readonly source: OutputSource;
   readonly memory: RingMemory;
   readonly random: RandomSource;
+  readonly threads: WorkThreads;
 };
 
 /** `indices`: the real output and those that may hide it, in the order in which they were picked. */
@@ -92,10 +93,10 @@ function checkRealOutput(input: OwnedOutput, answer: NodeOutput | undefined): Ri
 type IsUsable = (output: NodeOutput) => boolean;
 
 /** Whether outputs may be ring members; those likely to be asked about are checked beforehand, in threads. */
-async function usabilityOf(likely: readonly NodeOutput[]): Promise<IsUsable> {
+async function usabilityOf(likely: readonly NodeOutput[], threads: WorkThreads): Promise<IsUsable> {
   const unlocked = [...new Set(likely)].filter((output) => output.unlocked);
   const points = unlocked.flatMap(({ key, commitment }) => [key, commitment]);
-  const arePoints = await workThreads.map("arePoints", points, {});
+  const arePoints = await threads.map("arePoints", points, {});
   const known = new Map(unlocked.map((output, i) => [output, arePoints[2 * i]! && arePoints[2 * i + 1]!]));
   return (output) =>
     known.get(output) ??
@@ -174,7 +175,7 @@ async function drawRings(request: RingRequest, surroundings: Surroundings): Prom
     const answers = othersOf(each).flatMap((index) => answerOf(listedAmount(each.input), index) ?? []);
     return answers.filter(({ unlocked }) => unlocked).slice(0, RING_SIZE - 1);
   });
-  const isUsable = await usabilityOf(likely);
+  const isUsable = await usabilityOf(likely, request.threads);
   return mapPatiently(candidates, (each) => chooseMembers(each, answerOf, isUsable));
 }
 

@@ -33,28 +33,29 @@ export function pickPreferredInputs(spendable: readonly OwnedOutput[], needed: b
 
 /** How related an output is to the first `count` of a list that only grows. */
 type Known = { readonly count: number; readonly related: number };
-/** By the list of those already chosen: looking at all of them again for each one more would take the square of it. */
-const knownOf = new WeakMap<readonly OwnedOutput[], Map<OwnedOutput, Known>>();
 
-function greatestRelatedness(
-  output: OwnedOutput,
-  chosen: readonly OwnedOutput[],
-  known: Map<OwnedOutput, Known>,
-): number {
+/**
+ * Inputs chosen for one transaction, which only become more, and what is known of how related others are to them:
+ * looking at all of them again for each one more would take the square of it.
+ */
+export type Chosen = {
+  readonly inputs: readonly OwnedOutput[];
+  readonly relatedness: Map<OwnedOutput, Known>;
+};
+
+function greatestRelatedness(output: OwnedOutput, { inputs, relatedness: known }: Chosen): number {
   let { count, related } = known.get(output) ?? { count: 0, related: 0 };
-  for (; count < chosen.length; count++) related = Math.max(related, relatedness(output, chosen[count]!));
+  for (; count < inputs.length; count++) related = Math.max(related, relatedness(output, inputs[count]!));
   known.set(output, { count, related });
   return related;
 }
 
-/** The outputs least related to those already chosen, a list that only grows. */
-function leastRelated(unused: readonly OwnedOutput[], chosen: readonly OwnedOutput[]): OwnedOutput[] {
-  const known = knownOf.get(chosen) ?? new Map<OwnedOutput, Known>();
-  knownOf.set(chosen, known);
+/** The outputs least related to those already chosen. */
+function leastRelated(unused: readonly OwnedOutput[], chosen: Chosen): OwnedOutput[] {
   let best = 1;
   let candidates: OwnedOutput[] = [];
   for (const output of unused) {
-    const related = greatestRelatedness(output, chosen, known);
+    const related = greatestRelatedness(output, chosen);
     if (related < best) {
       best = related;
       candidates = [];
@@ -67,7 +68,7 @@ function leastRelated(unused: readonly OwnedOutput[], chosen: readonly OwnedOutp
 /** A random one of the outputs least related to those already chosen. `unused` must not be empty. */
 export function pickRandomInput(
   unused: readonly OwnedOutput[],
-  chosen: readonly OwnedOutput[],
+  chosen: Chosen,
   random: RandomSource,
 ): OwnedOutput {
   const candidates = leastRelated(unused, chosen);
@@ -75,10 +76,7 @@ export function pickRandomInput(
 }
 
 /** The smallest of the outputs least related to those already chosen. `unused` must not be empty. */
-export function pickSmallestInput(
-  unused: readonly OwnedOutput[],
-  chosen: readonly OwnedOutput[],
-): OwnedOutput {
+export function pickSmallestInput(unused: readonly OwnedOutput[], chosen: Chosen): OwnedOutput {
   return leastRelated(unused, chosen).reduce((least, output) =>
     output.amount < least.amount ? output : least,
   );

@@ -1,0 +1,105 @@
+/** Changes what the files of an open wallet say of it: its password, its settings, its keys. */
+import { equalBytes } from "@anulo/protocol";
+import type { Json } from "@anulo/rpc";
+import { createLedger } from "../ledger/ledger.ts";
+import { wipeKeys } from "../multisig/account-keys.ts";
+import { refuseUnwritten } from "../refusal.ts";
+import type { WalletKeys } from "../state.ts";
+import { sealKeysFile } from "./keys-file.ts";
+import { type OpenOptions, type OpenWallet, openWith, walletSettings } from "./open-wallet.ts";
+import { prepareNextStore } from "./store.ts";
+import { withStore } from "./store-secret.ts";
+import { keysOptions, readWith } from "./unlock-keys.ts";
+import { putCacheAside, writeKeysImage } from "./wallet-files.ts";
+import { takeLock } from "./wallet-lock.ts";
+
+/** Seals the keys file with another password. Throws a refusal when the old one is wrong. */
+export async function changePassword(
+  opened: OpenWallet,
+  passwords: { readonly old: string; readonly new: string },
+  options: OpenOptions,
+): Promise<void> {
+  const file = await readWith(opened, passwords.old, options);
+  try {
+    const sealed = await sealKeysFile(file, keysOptions(passwords.new, options));
+    try {
+      await opened.cache?.changePassword(file, sealed).catch(refuseUnwritten);
+    } finally {
+      sealed.cacheKey.fill(0);
+    }
+    opened.keysImage = sealed.image;
+  } finally {
+    wipeKeys(file.keys);
+    file.cacheKey.fill(0);
+  }
+}
+
+/**
+ * Changes settings in the keys file, which are made once the password is found right; of a wallet without files
+ * nobody asks one. Throws a refusal when it is wrong, and what making the settings throws.
+ */
+export async function changeSettings(
+  opened: OpenWallet,
+  change: { readonly password: string; readonly settings: () => Iterable<readonly [string, Json]> },
+  options: OpenOptions,
+): Promise<void> {
+  const { paths } = opened;
+  if (paths === undefined) return void change.settings();
+  const file = await readWith(opened, change.password, options, "Invalid password.");
+  try {
+    const settings = new Map([...file.settings, ...change.settings()]);
+    const sealed = await sealKeysFile({ ...file, settings }, keysOptions(change.password, options));
+    sealed.cacheKey.fill(0);
+    await writeKeysImage(paths, sealed.image).catch(refuseUnwritten);
+    opened.keysImage = sealed.image;
+    await opened.background.beside?.writeKeys({ ...file, settings }).catch(refuseUnwritten);
+  } finally {
+    wipeKeys(file.keys);
+    file.cacheKey.fill(0);
+  }
+}
+
+/**
+ * Gives a closed wallet other keys, in the same files, and opens it again. What it knew is forgotten when its
+ * address changes, but for its attributes. Throws a refusal, before anything is written, when the password is wrong.
+ */
+export async function changeKeys(
+  opened: OpenWallet,
+  change: {
+    readonly password: string;
+    /** Of their own, since those of the open wallet are wiped. */
+    readonly keys: WalletKeys;
+    readonly settings: readonly (readonly [string, Json])[];
+    readonly close: () => Promise<void>;
+  },
+  options: OpenOptions,
+): Promise<OpenWallet> {
+  const file = await readWith(opened, change.password, options);
+  wipeKeys(file.keys);
+  file.cacheKey.fill(0);
+  const { keys } = change;
+  const settings = new Map([...file.settings, ...change.settings]);
+  const sealed = await sealKeysFile({ ...file, keys, settings }, keysOptions(change.password, options));
+  const keysImage = sealed.image;
+  await change.close();
+  const { paths } = opened;
+  const unlock = paths === undefined ? async () => undefined : await takeLock(paths.lock);
+  try {
+    if (paths !== undefined) {
+      if (!equalBytes(keys.spendPublic, file.keys.spendPublic)) {
+        const ledger = createLedger(options.network, walletSettings(settings));
+        for (const [key, value] of opened.wallet.state.attributes) ledger.state.attributes.set(key, value);
+        await withStore(paths, keys, options.network, (store) => prepareNextStore(store, ledger));
+        await putCacheAside(paths);
+      }
+      await writeKeysImage(paths, keysImage);
+    }
+    const { cacheKey } = sealed;
+    return await openWith({ paths, file: { ...file, keys, settings }, keysImage, cacheKey, unlock }, options);
+  } catch (error) {
+    await unlock();
+    refuseUnwritten(error);
+  } finally {
+    sealed.cacheKey.fill(0);
+  }
+}

@@ -1,0 +1,239 @@
+/** The scans of one open wallet: its thread, the turns they take, and how what they find gets into the ledger. */
+import { isDeepStrictEqual } from "node:util";
+import { blockId, equalBytes, genesisBlock, networks, toHex } from "@anulo/protocol";
+import type { WalletChange } from "./changes.ts";
+import type { Daemon } from "./daemon.ts";
+import {
+  incomingFromPool,
+  outgoingFromPool,
+  ownInPool,
+  spendsFromPool,
+  withoutMined,
+} from "./ledger/apply-pool.ts";
+import type { Ledger } from "./ledger/ledger.ts";
+import { scanningKeys } from "./multisig/account-keys.ts";
+import type { Preferences } from "./preferences.ts";
+import { WalletRefusal } from "./refusal.ts";
+import type { Runtime } from "./runtime.ts";
+import { shortHistory, trimKnown } from "./scan/history.ts";
+import type { BlocksChange, PoolPicture, ScanTask, SingleTransaction } from "./scan/messages.ts";
+import { ProgressMeter, type ScanProgress } from "./scan/progress.ts";
+import { Scanner } from "./scan/scanner.ts";
+import { DEFAULT_LOOKAHEAD, type Lookahead, type SubaddressTable } from "./scan/subaddress-table.ts";
+import { watchedOutputs } from "./scan/watched-outputs.ts";
+import type { ScannedTransaction, SubaddressIndex, WalletKeys } from "./state.ts";
+import { TaskQueue } from "./turns.ts";
+
+/** What scans take of their wallet, as it is at the moment. */
+export type ScannedWallet = {
+  readonly keys: WalletKeys;
+  readonly daemon: Daemon;
+  readonly preferences: Pick<Preferences, "skipsCoinbase">;
+  readonly runtime: Runtime;
+  /** Makes a change and answers once it survives a crash. */
+  commit(change: WalletChange, encoded?: Uint8Array): Promise<void>;
+};
+
+export type ScanOptions = {
+  readonly ledger: Ledger;
+  /** A reorganisation that undoes more blocks is refused. */
+  readonly maxReorgDepth?: number;
+  readonly lookahead?: Lookahead;
+  /** Called with the id (hex) of each transaction that pays the wallet, once in the pool and once in a block. */
+  readonly onReceived?: (txid: string) => void;
+};
+
+export type RefreshResult = { readonly blocksFetched: number; readonly receivedMoney: boolean };
+
+/** Source: wallet2.cpp m_max_reorg_depth, ORPHANED_BLOCKS_MAX_COUNT. */
+const MAX_REORG_DEPTH = 100;
+
+export class WalletScans {
+  readonly #wallet: ScannedWallet;
+  readonly #ledger: Ledger;
+  readonly #maxReorgDepth: number;
+  readonly #onReceived: (txid: string) => void;
+  #scanner: Scanner;
+  readonly #turns = new TaskQueue();
+  #blocksFetched = 0;
+  /** Height from which the scan under way looks at transactions. */
+  #scannedFrom = 0;
+  #isScanning = false;
+  #end: WalletRefusal | undefined;
+  readonly #meter = new ProgressMeter();
+
+  constructor(wallet: ScannedWallet, options: ScanOptions) {
+    this.#wallet = wallet;
+    this.#ledger = options.ledger;
+    this.#maxReorgDepth = options.maxReorgDepth ?? MAX_REORG_DEPTH;
+    this.#onReceived = options.onReceived ?? (() => undefined);
+    this.#scanner = this.#startScanner(options.lookahead ?? DEFAULT_LOOKAHEAD);
+  }
+
+  #startScanner(lookahead: Lookahead): Scanner {
+    const { keys, preferences, runtime } = this.#wallet;
+    const { accounts, outputs, coldKeyImages, background } = this.#ledger.state;
+    return new Scanner({
+      runtime,
+      keys: scanningKeys(keys),
+      lookahead,
+      skipsCoinbase: preferences.skipsCoinbase,
+      used: accounts.map(({ addresses }, major) => ({ major, minor: addresses.length - 1 })),
+      keyImages: [
+        ...outputs.flatMap(({ keyImage }) => (keyImage === undefined ? [] : [keyImage])),
+        ...coldKeyImages.values(),
+      ],
+      watched: background && watchedOutputs(outputs),
+      keep: (change, from) => this.#keep(change, from),
+    });
+  }
+
+  /** Spend public keys of the wallet, look-ahead included. */
+  get table(): SubaddressTable {
+    return this.#scanner.table;
+  }
+
+  /** Settles once the table is complete for the addresses in use. */
+  get ready(): Promise<unknown> {
+    return this.#scanner.ready;
+  }
+
+  /** Progress of the scan under way, once it can be estimated. */
+  get progress(): ScanProgress | undefined {
+    return this.#meter.progress;
+  }
+
+  /** Makes sure money sent to `index`, and to the look-ahead beyond it, is found; that may be another from now on. */
+  cover(index: SubaddressIndex, lookahead?: Lookahead): Promise<void> {
+    return this.#scanner.cover(index, lookahead);
+  }
+
+  /** Spends of these key images (32 bytes) are recognised from now on. */
+  learn(keyImages: readonly Uint8Array[]): void {
+    this.#scanner.learn(keyImages);
+  }
+
+  /** Runs a task while nothing is scanned. */
+  inTurn<T>(task: () => Promise<T>): Promise<T> {
+    return this.#turns.run(() => (this.#end === undefined ? task() : Promise.reject(this.#end)));
+  }
+
+  /** Has the thread forget the keys it has, and begins again after `change` gave the wallet others. */
+  async restart(change: () => void): Promise<void> {
+    const { lookahead } = this.#scanner.table;
+    await this.#scanner.stop();
+    change();
+    this.#scanner = this.#startScanner(lookahead);
+  }
+
+  /** Refuses the scan under way and those to come; what has been scanned is kept. */
+  end(reason: WalletRefusal = new WalletRefusal("NOT_OPEN", "The service is stopping")): void {
+    this.#end ??= reason;
+    this.#scanner.endScan(reason);
+  }
+
+  async stop(): Promise<void> {
+    await this.#scanner.stop();
+  }
+
+  /** Settles once every task that was given so far has ended. */
+  whenIdle(): Promise<void> {
+    return this.#turns.whenIdle();
+  }
+
+  /** What single transactions bring the wallet. */
+  look(entries: readonly SingleTransaction[]): Promise<ScannedTransaction[]> {
+    return this.#scanner.look(entries);
+  }
+
+  /** Scans the new blocks and the pool; in its turn. Throws `WalletRefusal` when the node doesn't answer. */
+  async refresh(startHeight: number): Promise<RefreshResult> {
+    const { state } = this.#ledger;
+    this.#blocksFetched = 0;
+    const newest = state.outputs.at(-1)?.txHash;
+    this.#isScanning = true;
+    this.#meter.begin();
+    try {
+      const picture = await this.#scanner.scan(this.#scanTask(startHeight));
+      if (picture !== undefined) await this.#applyPool(picture);
+      else for (const change of withoutMined(state)) await this.#wallet.commit(change);
+    } finally {
+      this.#isScanning = false;
+      this.#meter.end();
+    }
+    const last = state.outputs.at(-1)?.txHash;
+    const receivedMoney = last !== undefined && (newest === undefined || !equalBytes(last, newest));
+    return { blocksFetched: this.#blocksFetched, receivedMoney };
+  }
+
+  #scanTask(startHeight: number): ScanTask {
+    const { state } = this.#ledger;
+    const { recent, settings, height, network } = state;
+    const genesis = blockId(genesisBlock(networks[network]));
+    const fromHeight = Math.max(startHeight, settings.refreshFromHeight);
+    this.#scannedFrom = fromHeight;
+    const isFresh = recent.ids.length === 0 || startHeight > height;
+    return {
+      daemon: this.#wallet.daemon.address,
+      network,
+      history: shortHistory(recent, genesis),
+      // Ids of some blocks below are fetched too, so that a fork near the start can be undone.
+      startHeight: isFresh ? Math.max(0, fromHeight - this.#maxReorgDepth) : 0,
+      fromHeight,
+      own: ownInPool(state),
+    };
+  }
+
+  async #keep(
+    batch: BlocksChange,
+    { encoded, targetHeight }: { encoded: Uint8Array; targetHeight: number },
+  ): Promise<void> {
+    const { recent, height } = this.#ledger.state;
+    const change = trimKnown(recent, batch);
+    if (change.count === 0) return;
+    const undone = height - change.fromHeight;
+    if (undone > this.#maxReorgDepth) {
+      throw new WalletRefusal(
+        "UNKNOWN_ERROR",
+        `reorg exceeds maximum allowed depth: ${undone} blocks, at most ${this.#maxReorgDepth}`,
+      );
+    }
+    const end = change.fromHeight + change.count;
+    this.#blocksFetched += Math.max(0, end - Math.max(change.fromHeight, this.#scannedFrom));
+    await this.#wallet.commit(change, change === batch ? encoded : undefined);
+    this.#meter.advance(change.fromHeight, end, targetHeight);
+    for (const { txHash, received } of change.transactions)
+      if (received.length > 0) this.#onReceived(toHex(txHash));
+  }
+
+  /** Looks at the pool alone, unless a scan does or the node doesn't answer. */
+  async refreshPool(): Promise<void> {
+    if (this.#isScanning) return;
+    try {
+      const { daemon } = this.#wallet;
+      const picture = await this.#scanner.lookAtPool(daemon.address, ownInPool(this.#ledger.state));
+      if (picture !== undefined) await this.#receiveFromPool(picture);
+    } catch (error) {
+      if (!(error instanceof WalletRefusal)) throw error;
+    }
+  }
+
+  async #applyPool(picture: PoolPicture): Promise<void> {
+    await this.#receiveFromPool(picture);
+    for (const change of outgoingFromPool(this.#ledger, picture, this.#wallet.runtime.clock()))
+      await this.#wallet.commit(change);
+  }
+
+  async #receiveFromPool(picture: PoolPicture): Promise<void> {
+    const wallet = this.#wallet;
+    const seconds = () => wallet.runtime.clock();
+    for (const change of spendsFromPool(this.#ledger, picture, seconds())) await wallet.commit(change);
+    const payments = incomingFromPool(this.#ledger, picture, seconds());
+    const before = this.#ledger.state.pool;
+    if (isDeepStrictEqual(payments, before)) return;
+    await wallet.commit({ kind: "pool", payments });
+    const known = new Set(before.map(({ txHash }) => toHex(txHash)));
+    const added = new Set(payments.map(({ txHash }) => toHex(txHash)).filter((id) => !known.has(id)));
+    for (const id of added) this.#onReceived(id);
+  }
+}
