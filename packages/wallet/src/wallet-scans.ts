@@ -229,7 +229,8 @@ export class WalletScans {
     const seconds = () => wallet.runtime.clock();
     for (const change of spendsFromPool(this.#ledger, picture, seconds())) await wallet.commit(change);
     const payments = incomingFromPool(this.#ledger, picture, seconds());
-    const before = this.#ledger.state.pool;
+    // A copy: the ledger keeps its list and changes what is in it.
+    const before = [...this.#ledger.state.pool];
     if (isDeepStrictEqual(payments, before)) return;
     await wallet.commit({ kind: "pool", payments });
     const known = new Set(before.map(({ txHash }) => toHex(txHash)));
