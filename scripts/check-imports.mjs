@@ -78,7 +78,15 @@ const floors = [
       },
       {
         name: "the living wallet",
-        holds: ["wallet.ts", "wallet-scans.ts", "cached-facts.ts", "ledger/", "actions/", "file/"],
+        holds: [
+          "wallet.ts",
+          "wallet-scans.ts",
+          "cached-facts.ts",
+          "ledger/",
+          "actions/",
+          "intents/",
+          "file/",
+        ],
       },
       {
         name: "the service",

@@ -118,6 +118,8 @@ const refusals: { readonly [K in MethodKey]: Refusals } = {
   sweepAll: pays,
   sweepSingle: { ...ownKey, ...enabled },
   relayTx: own,
+  getIntent: own,
+  listIntents: own,
   store: own,
   estimateTxSizeAndWeight: open,
   getDefaultFeePriority: open,

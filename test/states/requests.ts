@@ -37,6 +37,8 @@ export const requests: { readonly [K in MethodKey]: ExactObject } = {
   sweepAll: { address, do_not_relay: true },
   sweepSingle: { address, key_image, do_not_relay: true },
   relayTx: { hex: data_hex },
+  getIntent: { idempotency_key: "never" },
+  listIntents: {},
   store: {},
   estimateTxSizeAndWeight: { n_inputs: 1, n_outputs: 2 },
   getDefaultFeePriority: {},

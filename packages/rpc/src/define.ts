@@ -109,6 +109,13 @@ export type Group = Readonly<Record<string, Call>>;
 /** What a handler of `C` is given. */
 export type ParamsOf<C extends Call> = TypeOf<C["params"]>;
 
+/** The params that may be left out of a call, with what they are then. */
+export function usualParams({ params }: Call): Readonly<Record<string, unknown>> {
+  const { fields = {} } = params as Partial<RecordSchema<Fields>>;
+  const omittable = Object.entries(fields).filter(([, schema]) => schema.omittable);
+  return Object.fromEntries(omittable.map(([name, schema]) => [name, schema.absent()]));
+}
+
 /** What a handler of `C` returns. */
 export type ResultOf<C extends Call> = InputOf<C["result"]>;
 

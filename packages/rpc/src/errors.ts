@@ -1,11 +1,16 @@
-/** A refusal the caller sees: a JSON-RPC error object with this code and message (HTTP 200). */
+import type { JsonObject } from "./json.ts";
+
+/** A refusal the caller sees: a JSON-RPC error object with this code, message and data (HTTP 200). */
 export class RpcError extends Error {
   readonly code: number;
+  /** What programs read of it; left out where the message says all. */
+  readonly data: JsonObject | undefined;
 
-  constructor(code: number, message: string) {
+  constructor(code: number, message: string, data?: JsonObject) {
     super(message);
     this.name = "RpcError";
     this.code = code;
+    this.data = data;
   }
 }
 

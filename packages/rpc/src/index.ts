@@ -28,6 +28,7 @@ export {
   type Path,
   path,
   type ResultOf,
+  usualParams,
 } from "./define.ts";
 export type { Dialect } from "./dialect.ts";
 export type { Login } from "./digest-auth.ts";
@@ -71,6 +72,7 @@ export {
 export { createIdentity } from "./server/tls/self-signed.ts";
 export type { TlsOptions } from "./server/tls/tls-opener.ts";
 export type { TransferType } from "./wallet/history.ts";
+export type { IntentState } from "./wallet/intents.ts";
 export { wallet, walletMethods } from "./wallet/wallet.ts";
 export { BadEndpoint, parseZmqEndpoint, type ZmqEndpoint } from "./zmq/endpoint.ts";
 export { startZmqPublisher, type ZmqPublisher } from "./zmq/publisher.ts";

@@ -20,6 +20,7 @@ describe("request head", () => {
       "Origin: http://a.b",
       "Content-type: text/plain",
       "Sec-Fetch-Site: Cross-Site",
+      "idempotency-key:  one ",
       "expect:100-continue",
     );
     assert.deepEqual(facts, {
@@ -34,6 +35,7 @@ describe("request head", () => {
       contentType: "text/plain",
       host: "x",
       fetchSite: "cross-site",
+      idempotencyKey: "one",
     });
     assert.equal(head("GET / HTTP/1.1")?.length, 0);
     assert.equal(head("GET / HTTP/1.1", "Connection: keep-alive, Close")?.saysClose, true);
@@ -52,6 +54,7 @@ describe("request head", () => {
       [""],
       ["POST / HTTP/1.1", "Content-Length: 1", "Content-Length: 1"],
       ["POST / HTTP/1.1", "Content-Length: -1"],
+      ["POST / HTTP/1.1", "Idempotency-Key: a", "Idempotency-Key: a"],
       ["POST / HTTP/1.1", "Content-Length: 1, 1"],
       ["POST / HTTP/1.1", "Content-Length: 0x10"],
       ["POST / HTTP/1.1", "Content-Length: 9999999999999999"],

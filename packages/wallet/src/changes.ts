@@ -4,6 +4,8 @@
  */
 import type {
   AddressBookEntry,
+  IntentHead,
+  IntentOutcome,
   OutgoingPayment,
   OutgoingState,
   OwnedOutput,
@@ -45,6 +47,9 @@ export type TakenOver = {
   readonly keyImages?: readonly (readonly [string, Uint8Array])[];
 };
 
+/** A transaction to be sent, and its secret keys. */
+export type KeptPayment = { readonly payment: OutgoingPayment; readonly txKeys: readonly Uint8Array[] };
+
 export type WalletChange =
   /** `count` blocks from `fromHeight` on; whatever was known from that height on is undone first. */
   | {
@@ -61,7 +66,23 @@ export type WalletChange =
   /** Forget what came from the chain, to scan again; `hard` forgets transaction keys, and notes unless they are kept, as well. */
   | { readonly kind: "reset"; readonly hard: boolean; readonly keepsNotes?: boolean }
   | { readonly kind: "outgoing"; readonly payment: OutgoingPayment; readonly txKeys: readonly Uint8Array[] }
-  | { readonly kind: "outgoingState"; readonly txHash: string; readonly state: OutgoingState }
+  | {
+      readonly kind: "outgoingState";
+      readonly txHash: string;
+      readonly state: OutgoingState;
+      readonly isSeen?: boolean;
+    }
+  /**
+   * How far a call that spends has come: without outcome, as it is about to sign; then with what it signed, which is
+   * kept in the same step; or refused, which takes back what was never sent (ids in hex).
+   */
+  | {
+      readonly kind: "intent";
+      readonly intent: IntentHead;
+      readonly outcome?: IntentOutcome;
+      readonly payments?: readonly KeptPayment[];
+      readonly unsent?: readonly string[];
+    }
   /** Secret keys of a transaction signed here for somebody else to send. */
   | { readonly kind: "txKeys"; readonly txHash: string; readonly txKeys: readonly Uint8Array[] }
   /** The node refused it: it never existed. */
@@ -141,5 +162,6 @@ export function itemsOfChange(change: WalletChange): readonly Locked[] {
     return change.transactions;
   if (change.kind === "pool") return change.payments;
   if (change.kind === "outgoing") return [change.payment];
+  if (change.kind === "intent") return (change.payments ?? []).map(({ payment }) => payment);
   return change.kind === "importedOutputs" ? change.outputs : [];
 }

@@ -56,6 +56,9 @@ export const refusalCodes = {
   NONZERO_UNLOCK_TIME: -50,
   IS_BACKGROUND_WALLET: -51,
   IS_BACKGROUND_SYNCING: -52,
+  /** Ours, by the HTTP codes that say the same: the original's codes are -1 to -53. */
+  NO_SUCH_INTENT: -404,
+  IDEMPOTENCY_KEY_REUSED: -422,
 } as const;
 
 export type RefusalKind = keyof typeof refusalCodes;
@@ -64,8 +67,8 @@ export type RefusalKind = keyof typeof refusalCodes;
 export class WalletRefusal extends RpcError {
   readonly kind: RefusalKind;
 
-  constructor(kind: RefusalKind, message: string) {
-    super(refusalCodes[kind], message);
+  constructor(kind: RefusalKind, message: string, data?: RpcError["data"]) {
+    super(refusalCodes[kind], message, data);
     this.name = "WalletRefusal";
     this.kind = kind;
   }

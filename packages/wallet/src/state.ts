@@ -2,6 +2,7 @@
 
 import type { NoncePoints } from "@anulo/crypto";
 import type { MultisigAccount } from "./multisig/key-exchange.ts";
+import type { RefusalKind } from "./refusal.ts";
 
 export type NetworkName = "mainnet" | "stagenet" | "testnet" | "regtest";
 
@@ -125,7 +126,42 @@ export type OutgoingPayment = {
   height: number;
   /** It was in a block that a reorganisation has undone, and is in none since. */
   isUndone?: boolean;
+  /** It was made here and has been in the node's pool. */
+  isSeen?: boolean;
 };
+
+/** A call that spends, by the key of its caller. */
+export type IntentHead = {
+  /** Made up here where the caller gave none. */
+  readonly key: string;
+  /** SHA-256 of the call's name and params, 32 bytes; empty where the caller gave no key, so that nothing repeats it. */
+  readonly asked: Uint8Array;
+  /** The call's name. */
+  readonly method: string;
+  /** Seconds since 1970. */
+  readonly createdAt: number;
+};
+
+/**
+ * What came of it. `sending`: signed and kept, and sent until it is final · `handedOut`: the caller has it, to sign or
+ * to send it · `refused`: the node did not take it, and never gets it from here. `txHashes`: ids (32 bytes) of what is
+ * signed, or of a refused call what may be on its way all the same. `answer`: packed, where the caller gave a key.
+ */
+export type IntentOutcome =
+  | {
+      readonly kind: "sending" | "handedOut";
+      readonly txHashes: readonly Uint8Array[];
+      readonly answer: Uint8Array | undefined;
+    }
+  | {
+      readonly kind: "refused";
+      readonly txHashes: readonly Uint8Array[];
+      readonly refusal: RefusalKind;
+      readonly message: string;
+    };
+
+/** `outcome` is undefined while nothing is signed. */
+export type Intent = IntentHead & { outcome: IntentOutcome | undefined };
 
 export type AddressLabel = { label: string };
 /** One account; `addresses[i]` is the address with minor index i. */
@@ -220,6 +256,8 @@ export type WalletState = {
   readonly pool: PoolPayment[];
   /** By hex transaction id; see OutgoingState. */
   readonly outgoing: Map<string, OutgoingPayment>;
+  /** In the order they were first recorded. */
+  readonly intents: Intent[];
   /** By hex transaction id: the secret transaction key r (32 bytes), then the additional ones. */
   readonly txKeys: Map<string, readonly Uint8Array[]>;
   readonly accounts: Account[];

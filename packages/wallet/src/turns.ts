@@ -4,12 +4,22 @@ import { setImmediate } from "node:timers/promises";
 /** Runs tasks one after the other, in the order they came; a task that fails does not stop the next. */
 export class TaskQueue {
   #last: Promise<unknown> = Promise.resolve();
+  /** Tasks that run or wait. */
+  #count = 0;
 
   /** What the task answers, once those before it have ended. */
   run<T>(task: () => Promise<T>): Promise<T> {
-    const mine = this.#last.then(task);
+    this.#count++;
+    const mine = this.#last.then(task).finally(() => {
+      this.#count--;
+    });
     this.#last = mine.catch(() => undefined);
     return mine;
+  }
+
+  /** The same where no other runs or waits; else the task is left out. */
+  async runIfIdle(task: () => Promise<void>): Promise<void> {
+    if (this.#count === 0) await this.run(task);
   }
 
   /** Settles once every task that was given so far has ended. */

@@ -1,9 +1,11 @@
 /** One open wallet: its state, the order in which it changes, its keys while it is open, and the node behind it. */
 import { toHex } from "@anulo/protocol";
+import { sendUnseen } from "./actions/send-again.ts";
 import { CachedFacts } from "./cached-facts.ts";
 import { itemsOfChange, itemsOfState, undoneFrom, type WalletChange } from "./changes.ts";
 import type { Daemon } from "./daemon.ts";
 import type { ChangeLog } from "./file/store.ts";
+import { IntentBook } from "./intents/book.ts";
 import { AddressCache } from "./keys/addresses.ts";
 import { applyChange } from "./ledger/apply-change.ts";
 import type { Ledger } from "./ledger/ledger.ts";
@@ -17,7 +19,6 @@ import type { ScanProgress } from "./scan/progress.ts";
 import type { Lookahead, SubaddressTable } from "./scan/subaddress-table.ts";
 import type {
   NetworkName,
-  OutgoingPayment,
   OwnedOutput,
   ScanSettings,
   SubaddressIndex,
@@ -49,6 +50,7 @@ export class Wallet {
   readonly facts: CachedFacts = new CachedFacts(() => this.moment);
   /** Threads, clock and randomness, lent by whoever opened it. */
   readonly runtime: Runtime;
+  readonly intents: IntentBook;
   #daemon: Daemon;
   #outputCounts = new KeptOutputCounts();
   readonly #ledger: Ledger;
@@ -71,6 +73,7 @@ export class Wallet {
     this.#daemon = daemon;
     this.runtime = parts.runtime;
     this.#ledger = ledger;
+    this.intents = new IntentBook(ledger);
     this.#log = log;
     this.#addresses = new AddressCache(keys, ledger.state.network);
     this.#isTimed = itemsOfState(ledger.state).some(waitsForTime);
@@ -238,19 +241,9 @@ export class Wallet {
     return this.#spending.run(task);
   }
 
-  /** Keeps a signed transaction and its secret keys, before any byte of it leaves; its inputs count as spent from now on. */
-  recordOutgoing(payment: OutgoingPayment, txKeys: readonly Uint8Array[]): Promise<void> {
-    return this.commit({ kind: "outgoing", payment, txKeys });
-  }
-
   /** The node took it. */
   markRelayed(txHash: Uint8Array): Promise<void> {
     return this.commit({ kind: "outgoingState", txHash: toHex(txHash), state: "pending" });
-  }
-
-  /** The node refused it: its inputs are free again and the record is gone. */
-  discardOutgoing(txHash: Uint8Array): Promise<void> {
-    return this.commit({ kind: "discardOutgoing", txHash: toHex(txHash) });
   }
 
   /** A new account; answers its index once money sent there is found. */
@@ -315,9 +308,14 @@ export class Wallet {
     });
   }
 
-  /** Scans the new blocks and the pool. Calls take turns. Throws `WalletRefusal` when the node doesn't answer. */
-  refresh(startHeight = 0): Promise<RefreshResult> {
-    return this.#scans.inTurn(() => this.#scans.refresh(startHeight));
+  /**
+   * Scans the new blocks and the pool, then sends again what the node may not have. Calls take turns. Throws
+   * `WalletRefusal` when the node doesn't answer.
+   */
+  async refresh(startHeight = 0): Promise<RefreshResult> {
+    const result = await this.#scans.inTurn(() => this.#scans.refresh(startHeight));
+    await sendUnseen(this, this.#spending);
+    return result;
   }
 
   /** Looks at single transactions of the chain, and at the pool. */
@@ -381,5 +379,8 @@ export class Wallet {
     wipeKeys(this.#keys);
     for (const secrets of [this.state.txKeys, this.state.multisigNonces])
       for (const list of secrets.values()) for (const secret of list) secret.fill(0);
+    // Answers tell keys of transactions where they were asked for.
+    for (const { outcome } of this.state.intents)
+      if (outcome !== undefined && "answer" in outcome) outcome.answer?.fill(0);
   }
 }

@@ -200,12 +200,12 @@ test("a payment that a reorganisation takes out of the chain waits again, with i
   assert.equal(ledger.state.txKeys.size, 1);
 });
 
-test("a payment is given up once it has been missing for some minutes, and found again in the pool it lives on", () => {
+test("a payment of another copy is given up once it has been missing for some minutes, one that can be sent again is not", () => {
   const ledger = newLedger();
   mine(ledger, 5, transaction(1, 5, { received: [output({ key: 1, amount: 100n })] }));
   applyChange(ledger, {
     kind: "outgoing",
-    payment: payment(9, { state: "pending", createdAt: 1000 }),
+    payment: payment(9, { state: "pending", createdAt: 1000, blob: undefined }),
     txKeys: [],
   });
   const look = (ids: string[], seconds: number) => {
@@ -218,6 +218,10 @@ test("a payment is given up once it has been missing for some minutes, and found
   assert.equal(look([], 1501), "failed");
   assert.deepEqual(balance(ledger, 50), { balance: 100n, unlocked: 100n });
   assert.equal(look([toHex(bytes(9))], 1600), "pending");
+  assert.deepEqual(balance(ledger, 50), { balance: 60n, unlocked: 0n });
+  ledger.state.outgoing.get(toHex(bytes(9)))!.blob = bytes(1);
+  assert.equal(look([], 1700), "missing");
+  assert.equal(look([], 2_000_000), "missing");
   assert.deepEqual(balance(ledger, 50), { balance: 60n, unlocked: 0n });
 });
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { setImmediate } from "node:timers/promises";
 import { sumAmounts, toHex } from "@anulo/protocol";
-import { submit, submitEach } from "../src/actions/submit.ts";
+import { type Submission, submitEach } from "../src/actions/submit.ts";
 import type { WalletChange } from "../src/changes.ts";
 import type { Daemon } from "../src/daemon.ts";
 import type { ChangeLog } from "../src/file/store.ts";
@@ -31,6 +31,12 @@ const signed = sign(
 const pending = pendingOf(signed, { change: receiverOf(keys), indexOf: () => 0 });
 const txid = toHex(signed.txHash);
 
+/** Of a caller who gave no key. */
+const submission: Submission = {
+  intent: { key: "made up", asked: new Uint8Array(0), method: "transfer", createdAt: 0 },
+  answer: undefined,
+};
+
 /** A disk that takes a change only when it is told to. */
 function slowLog() {
   const events: string[] = [];
@@ -58,7 +64,7 @@ function stage(verdict: () => Promise<{ accepted: boolean; reason: string }>) {
       disk.events.push("relay");
       return await verdict();
     };
-    return submit(pending, { wallet, relay, addressOf: () => "an address" }).then(
+    return submitEach([pending], { wallet, relay, addressOf: () => "an address" }, submission).then(
       () => void disk.events.push("answer"),
       (error: Error) => void disk.events.push(`refusal: ${error.message}`),
     );
@@ -77,10 +83,10 @@ test("a payment is relayed once it is on disk, and answered once that it was tak
   const { events, next, send, wallet } = stage(accepted);
   const sending = send();
   await settle();
-  assert.deepEqual(events, ["write outgoing"]);
+  assert.deepEqual(events, ["write intent"]);
   next().resolve();
   await settle();
-  assert.deepEqual(events, ["write outgoing", "relay", "write outgoingState"]);
+  assert.deepEqual(events, ["write intent", "relay", "write outgoingState"]);
   next().resolve();
   await sending;
   assert.equal(events.at(-1), "answer");
@@ -103,7 +109,7 @@ test("a refusal is answered once the payment is off the disk", async () => {
   await settle();
   next().resolve();
   await settle();
-  assert.deepEqual(events, ["write outgoing", "relay", "write discardOutgoing"]);
+  assert.deepEqual(events, ["write intent", "relay", "write intent"]);
   next().resolve();
   await sending;
   assert.equal(events.at(-1), "refusal: transaction was rejected by daemon (double spend)");
@@ -121,9 +127,9 @@ test("where the node's answer is lost the payment stays, and is sent again witho
   next().resolve();
   await sending;
   assert.deepEqual(events, [
-    "write outgoing",
+    "write intent",
     "relay",
-    `refusal: connection lost; transaction ${txid} may have been sent, and is kept`,
+    `refusal: connection lost; transaction ${txid} may have been sent, is kept and will be sent again`,
   ]);
   assert.equal(wallet.state.outgoing.get(txid)?.state, "signed");
   isLost = false;
@@ -154,10 +160,11 @@ test("of several payments, those that were sent before one is refused are named"
   const verdict = async () => ({ accepted: asked++ === 0, reason: "" });
   const { wallet, events, next } = stage(accepted);
   const parts = { wallet, relay: verdict, addressOf: () => "an address" };
-  const sending = assert.rejects(submitEach([pending, pending], parts), {
+  const sending = assert.rejects(submitEach([pending, pending], parts, submission), {
     message: `transaction was rejected by daemon; sent before it: ${txid}`,
+    data: { tx_hash_list: [txid, txid] },
   });
-  for (const written of ["outgoing", "outgoingState"]) {
+  for (const written of ["intent", "outgoingState"]) {
     await settle();
     assert.equal(events.at(-1), `write ${written}`);
     next().resolve();

@@ -227,6 +227,22 @@ function hexLike(kind: string, describe: JsonSchema): Schema<string, string | Qu
 
 /** Text; bytes that are not UTF-8 survive as lone surrogates. */
 export const text = textLike("text", { type: "string" });
+
+/** 1 to `longest` visible ASCII characters, which mean nothing but themselves. */
+export function printable(longest: number): Schema<string, string | Quoted, false> {
+  const pattern = `^[!-~]{1,${longest}}$`;
+  const isName = new RegExp(pattern);
+  const asText = textLike("printable", { type: "string", pattern });
+  return {
+    ...asText,
+    read: (value, reading) => {
+      const given = asText.read(value, reading);
+      if (!isName.test(given)) throw new BadRequest(`not 1 to ${longest} visible characters`);
+      return given;
+    },
+  };
+}
+
 /** Hex digits, or the bytes to write in them. The handler checks them, because each method refuses bad ones with its own code. */
 export const hex = hexLike("hex", { type: "string", pattern: "^([0-9a-fA-F]{2})*$" });
 /** 32 bytes in hex, or "" where there is none. The handler checks it, as with `hex`. */

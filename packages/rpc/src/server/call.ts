@@ -13,6 +13,8 @@ export type RequestInfo = {
   readonly restricted: boolean;
   /** False where any web page can have sent it: by GET, without a login. */
   readonly mayAct: boolean;
+  /** The header Idempotency-Key, as it was sent. */
+  readonly idempotencyKey?: string | undefined;
   /** IP address of the caller. */
   readonly remoteAddress: string;
   /** What a named path names, decoded; undefined on the service's own paths. */

@@ -18,6 +18,7 @@ import {
   runHandler,
   visibleError,
 } from "./call.ts";
+import { hasHeaderFor, headerOfBatch, withHeader } from "./idempotency-key.ts";
 import { batchCost, type Limits } from "./limits.ts";
 import { writeLongLists } from "./long-answer.ts";
 import { CallerLeft, OverBudget } from "./request-budget.ts";
@@ -49,6 +50,8 @@ export function answerJsonRpc<Context>(
   const { items, values, isBatch } = parsed;
   if (items.length > limits.batch) return jsonAnswer(errorText(0, errorOf(protocolErrors.invalidRequest)));
   const messages = items.map((item) => readMessage(calls.byName, item, request));
+  if (isBatch && messages.some((message) => "found" in message && hasHeaderFor(message.found.call, request)))
+    return jsonAnswer(errorText(0, headerOfBatch()));
   const found = messages.flatMap((message) => ("found" in message ? [message.found.call] : []));
   if (!found.every((call) => isAllowed(call, request))) return notAllowed;
   const declared = found.map(({ cost }) => cost);
@@ -63,6 +66,8 @@ export function answerJsonRpc<Context>(
 
 /** Of a result, as part of its message. */
 const INDENT = "  ";
+/** Of what an error tells. */
+const ERROR_INDENT = "    ";
 
 /** Room in a batch's response for refusing one of its requests. */
 const REFUSAL_BYTES = 200;
@@ -143,7 +148,8 @@ function answerMessage<Context>(
   if ("error" in message) return errorText(id, message.error);
   const { call } = message.found;
   const answer = () => {
-    const result = runHandler(message.found, readParams(call, message.params), request, rules);
+    const given = withHeader(call, message.params, request);
+    const result = runHandler(message.found, readParams(call, given), request, rules);
     const form = { dialect: request.dialect, indent: INDENT };
     const written = whenReady(result, (value) => writeLongLists(call.result, value, { form, request }));
     return whenReady(written, (value) => resultText(id, call, { value, dialect: form.dialect }));
@@ -171,7 +177,8 @@ function resultText(id: Json, call: Call, result: { readonly value: unknown; dia
   });
 }
 
-function errorText(id: Json, { code, message }: RpcError): string {
-  const error = `{\r\n    "code": ${code},\r\n    "message": ${quote(message)}\r\n  }`;
+function errorText(id: Json, { code, message, data }: RpcError): string {
+  const more = data === undefined ? "" : `\r\n    "data": ${formatJson(data, ERROR_INDENT)},`;
+  const error = `{\r\n    "code": ${code},${more}\r\n    "message": ${quote(message)}\r\n  }`;
   return `{\r\n  "error": ${error},\r\n  "id": ${formatJson(id, INDENT)},\r\n  "jsonrpc": "2.0"\r\n}`;
 }

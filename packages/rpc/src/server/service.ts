@@ -124,7 +124,8 @@ export function createHttpService(service: Service, restricted: boolean): Omit<H
       const budget = new RequestBudget(caller, known.length);
       const mayAct = head.method === "POST" || auth !== undefined;
       const { remoteAddress } = caller;
-      const request = { dialect, restricted, mayAct, remoteAddress, name, caller, budget };
+      const { idempotencyKey } = head;
+      const request = { dialect, restricted, mayAct, remoteAddress, name, idempotencyKey, caller, budget };
       return answerWithin(service, { head, path, body: known, request, share, caller });
     },
   };

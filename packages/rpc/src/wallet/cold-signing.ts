@@ -1,7 +1,7 @@
 import { costs } from "../costs.ts";
 import { filled, list, object, optional, or, zero } from "../schema/composites.ts";
 import { flag, hash, hex, text, u64, uint, uint32 } from "../schema/scalars.ts";
-import { onOwnSpendKey, onOwnSpendKeySigner, walletMethod } from "./fields.ts";
+import { onOwnSpendKey, onOwnSpendKeySigner, payingOnce, walletMethod } from "./fields.ts";
 
 const recipients = list(object({ address: text, amount: u64 }));
 
@@ -37,7 +37,7 @@ export const coldSigning = {
     name: "submit_transfer",
     cost: costs.bulky,
     summary: "Sends a signed set of transactions.",
-    params: object({ tx_data_hex: hex }),
+    params: object({ tx_data_hex: hex, ...payingOnce }),
     result: object({ tx_hash_list: list(hash) }),
   }),
   describeTransfer: walletMethod({

@@ -1,6 +1,6 @@
 import { type Declared, type Method, method } from "../define.ts";
-import { object, or, zero } from "../schema/composites.ts";
-import { text, u64, uint32 } from "../schema/scalars.ts";
+import { object, optional, or, zero } from "../schema/composites.ts";
+import { printable, text, u64, uint32 } from "../schema/scalars.ts";
 import type { AnySchema } from "../schema/schema.ts";
 
 export const nothing = object({});
@@ -36,5 +36,11 @@ export const subaddressIndex = object({ major: zero(uint32), minor: zero(uint32)
 
 /** Amount in atomic units and the address it goes to. */
 export const destination = object({ amount: zero(u64), address: zero(text) });
+
+/**
+ * Names a payment: repeated with the same key and params, a call pays no second time and has the same answer. Also
+ * given as the header Idempotency-Key.
+ */
+export const payingOnce = { idempotency_key: optional(printable(128)) };
 
 export const maybeText = or(text, "");

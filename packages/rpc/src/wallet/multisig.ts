@@ -1,7 +1,7 @@
 import { costs } from "../costs.ts";
 import { list, object, or, zero } from "../schema/composites.ts";
 import { flag, hash, hex, text, uint, uint32 } from "../schema/scalars.ts";
-import { nothing, onOpenWallet, onOwnSigner, onOwnSpendKey, walletMethod } from "./fields.ts";
+import { nothing, onOpenWallet, onOwnSigner, onOwnSpendKey, payingOnce, walletMethod } from "./fields.ts";
 
 const keyExchange = { address: text, multisig_info: text };
 
@@ -79,7 +79,7 @@ export const multisig = {
     needs: onOwnSigner,
     cost: costs.bulky,
     summary: "Sends a set of transactions that enough signers have signed.",
-    params: object({ tx_data_hex: hex }),
+    params: object({ tx_data_hex: hex, ...payingOnce }),
     result: object({ tx_hash_list: list(hash) }),
   }),
 };

@@ -7,6 +7,7 @@ import {
   nothing,
   onOpenWallet,
   onOwnSpendKeySigner,
+  payingOnce,
   walletMethod,
 } from "./fields.ts";
 
@@ -17,6 +18,7 @@ const amounts = object({ amounts: filled(list(u64)) });
 
 /** What becomes of a transaction besides being sent. */
 const relayChoice = {
+  ...payingOnce,
   do_not_relay: or(flag, false),
   get_tx_hex: or(flag, false),
   get_tx_metadata: or(flag, false),
@@ -145,7 +147,7 @@ export const transfers = {
     name: "relay_tx",
     cost: costs.bulky,
     summary: "Sends a transaction that was built with do_not_relay, from its metadata.",
-    params: object({ hex }),
+    params: object({ hex, ...payingOnce }),
     result: object({ tx_hash: hash }),
   }),
   store: walletMethod({

@@ -4,6 +4,7 @@ import { background } from "./background.ts";
 import { coldSigning } from "./cold-signing.ts";
 import { files } from "./files.ts";
 import { history } from "./history.ts";
+import { intents } from "./intents.ts";
 import { keys } from "./keys.ts";
 import { multisig } from "./multisig.ts";
 import { proofs } from "./proofs.ts";
@@ -14,6 +15,7 @@ import { transfers } from "./transfers.ts";
 export const wallet = {
   accounts,
   transfers,
+  intents,
   coldSigning,
   history,
   keys,
@@ -29,6 +31,7 @@ export const wallet = {
 export const walletMethods = {
   ...accounts,
   ...transfers,
+  ...intents,
   ...coldSigning,
   ...history,
   ...keys,

@@ -6,20 +6,22 @@ export class CallFailed extends Error {
   readonly code: number;
   /** The error object's message. */
   readonly reason: string;
+  /** The error object's data, empty where it has none. */
+  readonly data: ExactObject;
 
-  constructor(method: string, code: number, message: string) {
-    super(`${method}: ${message} (${code})`);
+  constructor(method: string, { code, message, data }: ExactObject) {
+    super(`${method}: ${String(message)} (${String(code)})`);
     this.name = "CallFailed";
-    this.code = code;
-    this.reason = message;
+    this.code = Number(code);
+    this.reason = String(message);
+    this.data = isExactObject(data) ? data : {};
   }
 }
 
 /** Calls a JSON-RPC method and returns its result, integers exact. Throws CallFailed on an error object. */
 export async function call(url: string, method: string, params: Exact = {}): Promise<ExactObject> {
   const body = await post(`${url}/json_rpc`, { jsonrpc: "2.0", id: "0", method, params });
-  if (isExactObject(body.error))
-    throw new CallFailed(method, Number(body.error.code), String(body.error.message));
+  if (isExactObject(body.error)) throw new CallFailed(method, body.error);
   if (!isExactObject(body.result))
     throw new Error(`${method}: neither result nor error: ${formatExact(body)}`);
   return body.result;

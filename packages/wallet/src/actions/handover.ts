@@ -1,4 +1,4 @@
-/** The set a view-only wallet exports for signing, and its submission once it is signed. */
+/** The set a view-only wallet exports for signing, and what it takes of it once it is signed. */
 
 import { forSigner } from "../cold-signing/prepare-unsigned.ts";
 import { sealSet, signedKind, unsealSet, unsignedKind } from "../cold-signing/tx-sets.ts";
@@ -6,7 +6,6 @@ import { WalletRefusal } from "../refusal.ts";
 import type { PendingTransaction } from "../transfer/metadata.ts";
 import type { Wallet } from "../wallet.ts";
 import { outputsToExport } from "./cold-exchange.ts";
-import { submitPending } from "./transfers.ts";
 
 /** A sealed set of transactions to be signed, with the outputs the signer may not know yet. */
 export function unsignedSetOf(wallet: Wallet, pending: readonly PendingTransaction[]): Promise<Uint8Array> {
@@ -18,8 +17,8 @@ export function unsignedSetOf(wallet: Wallet, pending: readonly PendingTransacti
   return sealSet(unsignedKind, set, wallet);
 }
 
-/** Takes the key images of a signed set and sends its transactions; answers their ids. Throws `WalletRefusal`. */
-export async function submitSet(wallet: Wallet, sealed: Uint8Array): Promise<string[]> {
+/** The transactions of a signed set, whose key images are taken. Throws `WalletRefusal`. */
+export async function takeSigned(wallet: Wallet, sealed: Uint8Array): Promise<readonly PendingTransaction[]> {
   const set = await unsealSet(signedKind, sealed, wallet);
   if (set === undefined || set.keyImages.length > wallet.state.outputs.length)
     throw new WalletRefusal("BAD_SIGNED_TX_DATA", "Failed to parse signed tx data.");
@@ -30,10 +29,5 @@ export async function submitSet(wallet: Wallet, sealed: Uint8Array): Promise<str
     const images = ownOutputs.map(({ oneTimeKey, keyImage }) => ({ oneTimeKey, keyImage }));
     await wallet.learnKeyImages({ kind: "coldKeyImages", images });
   }
-  try {
-    return await submitPending(wallet, transactions);
-  } catch (error) {
-    if (!(error instanceof WalletRefusal)) throw error;
-    throw new WalletRefusal("SIGNED_SUBMISSION", `Failed to submit signed tx: ${error.message}`);
-  }
+  return transactions;
 }

@@ -1,4 +1,4 @@
-/** Keeps a transaction, then gives it to the node. */
+/** Keeps transactions, then gives them to the node. */
 import {
   encryptedPaymentId,
   keyImagesOf,
@@ -8,13 +8,15 @@ import {
   transactionHash,
   writeTransaction,
 } from "@anulo/protocol";
+import type { KeptPayment } from "../changes.ts";
 import { WalletRefusal } from "../refusal.ts";
-import type { OutgoingPayment } from "../state.ts";
+import type { IntentHead, OutgoingPayment } from "../state.ts";
 import type { PendingTransaction } from "../transfer/metadata.ts";
 import type { Relay } from "../transfer/node.ts";
 import { cryptPaymentId } from "../transfer/tx-keys.ts";
 import { isKeptElsewhere } from "../transfer/unknown-tx-key.ts";
 import type { Wallet } from "../wallet.ts";
+import { rejected } from "./send-again.ts";
 
 export type SubmitParts = {
   readonly wallet: Wallet;
@@ -61,46 +63,94 @@ function paymentOf(pending: PendingTransaction, { wallet, addressOf }: SubmitPar
   };
 }
 
-/** A refusal that also says what has left, or may have, so that nobody pays again without a look. */
-function alsoSaying(error: unknown, what: string): unknown {
-  return error instanceof WalletRefusal ? new WalletRefusal(error.kind, `${error.message}; ${what}`) : error;
+/** What is asked for, and what comes of it. */
+export type Submission = {
+  readonly intent: IntentHead;
+  /** What is answered once all of it is sent, packed; undefined where nobody can repeat it. */
+  readonly answer: Uint8Array | undefined;
+  /** How the call words a refusal by the node, and that it can't be asked; left out: as they are. */
+  readonly refuseAs?: ((refusal: WalletRefusal) => WalletRefusal) | undefined;
+};
+
+/** A refusal that also says, in words and for programs, what has left, or may have, so that nobody pays again without a look. */
+export function alsoSaying(refusal: WalletRefusal, ids: readonly string[], what: string): WalletRefusal {
+  if (ids.length === 0) return refusal;
+  const text = what === "" ? refusal.message : `${refusal.message}; ${what}`;
+  return new WalletRefusal(refusal.kind, text, { tx_hash_list: [...ids] });
 }
+
+/** What may be on its way when the node's answer to one of them is lost. */
+function mayBeSent(ids: readonly string[]): string {
+  if (ids.length === 1) return `transaction ${ids[0]} may have been sent, is kept and will be sent again`;
+  return `transactions ${ids.join(", ")} may have been sent, are kept and will be sent again`;
+}
+
+const sentBefore = (ids: readonly string[]): string =>
+  ids.length === 0 ? "" : `sent before it: ${ids.join(", ")}`;
 
 /**
- * Keeps the transaction and its keys durably, then relays it: a crash in between loses nothing. A refusal by the node
- * forgets it again; where the node's answer is unknown it stays kept, and the refusal names it. Throws `WalletRefusal`.
+ * Keeps the transactions, their keys and the answer durably, in one step, then relays them one after the other: a crash
+ * in between loses nothing. What a node refuses that was never sent before is forgotten, with those after it; where its
+ * answer is unknown all stay kept. Answers their ids (hexadecimal). Throws `WalletRefusal`, which names what may be on
+ * its way.
  */
-export async function submit(pending: PendingTransaction, parts: SubmitParts): Promise<Uint8Array> {
-  const { wallet, relay } = parts;
-  const payment = paymentOf(pending, parts);
-  const { txHash } = payment;
-  const isNew = !wallet.state.outgoing.has(toHex(txHash));
-  const txKeys = wallet.preferences.keepsTxInfo ? [pending.txKey, ...pending.additionalTxKeys] : [];
-  if (isNew) await wallet.recordOutgoing(payment, txKeys);
-  const { accepted, reason } = await relay(writeTransaction(pending.transaction)).catch((error: unknown) => {
-    throw alsoSaying(error, `transaction ${toHex(txHash)} may have been sent, and is kept`);
-  });
-  if (accepted) {
-    await wallet.markRelayed(txHash);
-    return txHash;
-  }
-  if (isNew) await wallet.discardOutgoing(txHash);
-  const because = reason === "" ? "" : ` (${reason})`;
-  throw new WalletRefusal("GENERIC_TRANSFER_ERROR", `transaction was rejected by daemon${because}`);
-}
-
-/** Submits one after the other; answers their ids (hexadecimal). Throws `WalletRefusal`, which names those sent before. */
 export async function submitEach(
   pending: readonly PendingTransaction[],
   parts: SubmitParts,
+  submission: Submission,
 ): Promise<string[]> {
-  const ids: string[] = [];
-  for (const each of pending) {
-    try {
-      ids.push(toHex(await submit(each, parts)));
-    } catch (error) {
-      throw ids.length === 0 ? error : alsoSaying(error, `sent before it: ${ids.join(", ")}`);
-    }
+  const { wallet } = parts;
+  const { intent, answer } = submission;
+  const all = pending.map((each) => keptOf(each, parts));
+  const fresh = new Map(
+    all.filter(({ id }) => !wallet.state.outgoing.has(id)).map((each) => [each.id, each]),
+  );
+  const outcome = { kind: "sending", txHashes: all.map(({ payment }) => payment.txHash), answer } as const;
+  if (fresh.size > 0 || answer !== undefined)
+    await wallet.commit({ kind: "intent", intent, outcome, payments: [...fresh.values()].map(keptPart) });
+  for (const [place, each] of all.entries()) await giveTo(parts, submission, { all, fresh, place, each });
+  return all.map(({ id }) => id);
+}
+
+type Kept = KeptPayment & { readonly id: string };
+type Giving = {
+  readonly all: readonly Kept[];
+  /** Those that no call had kept before. */
+  readonly fresh: ReadonlyMap<string, Kept>;
+  readonly place: number;
+  readonly each: Kept;
+};
+
+/** Relays one of several transactions, those before it being sent. */
+async function giveTo(
+  { wallet, relay }: SubmitParts,
+  { intent, refuseAs = (refusal) => refusal }: Submission,
+  { all, fresh, place, each }: Giving,
+): Promise<void> {
+  const ids = all.map(({ id }) => id);
+  const sent = ids.slice(0, place);
+  const verdict = await relay(each.payment.blob!).catch((error: unknown) => {
+    throw error instanceof WalletRefusal ? refuseAs(alsoSaying(error, ids, mayBeSent(ids))) : error;
+  });
+  if (verdict.accepted) return await wallet.markRelayed(each.payment.txHash);
+  const wasKept = !fresh.has(each.id) || sent.includes(each.id);
+  // What was kept before, by whatever call, may be on its way all the same.
+  const refusal = refuseAs(alsoSaying(rejected(verdict.reason), wasKept ? ids : sent, sentBefore(sent)));
+  if (!wasKept) {
+    const { kind, message } = refusal;
+    const txHashes = all.slice(0, place).map(({ payment }) => payment.txHash);
+    const unsent = ids.slice(place).filter((id) => fresh.has(id) && !sent.includes(id));
+    const outcome = { kind: "refused", txHashes, refusal: kind, message } as const;
+    await wallet.commit({ kind: "intent", intent, outcome, unsent });
   }
-  return ids;
+  throw refusal;
+}
+
+const keptPart = ({ payment, txKeys }: Kept): KeptPayment => ({ payment, txKeys });
+
+function keptOf(pending: PendingTransaction, parts: SubmitParts): Kept {
+  const keepsKeys = parts.wallet.preferences.keepsTxInfo;
+  const txKeys = keepsKeys ? [pending.txKey, ...pending.additionalTxKeys] : [];
+  const payment = paymentOf(pending, parts);
+  return { id: toHex(payment.txHash), payment, txKeys };
 }

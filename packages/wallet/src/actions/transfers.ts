@@ -1,5 +1,5 @@
 /** Transfers of one open wallet: prepare, sign, submit. */
-import { formatAddress, parseAddress } from "@anulo/protocol";
+import { formatAddress, parseAddress, toHex, transactionHash } from "@anulo/protocol";
 import { previewOf } from "../cold-signing/prepare-unsigned.ts";
 import { accountBalance } from "../history/balance.ts";
 import { proposeTransaction } from "../multisig/propose.ts";
@@ -22,7 +22,7 @@ import { inBulk } from "../transfer/random.ts";
 import type { RingMemory } from "../transfer/rings.ts";
 import type { Receiver, RingedTransaction, SignedTransaction, Signer } from "../transfer/stages.ts";
 import type { Wallet } from "../wallet.ts";
-import { submitEach } from "./submit.ts";
+import { type Submission, type SubmitParts, submitEach } from "./submit.ts";
 
 function ringMemoryOf(wallet: Wallet): RingMemory {
   return {
@@ -70,12 +70,16 @@ export function signTransaction(
   return threads.run("sign", { ringed, signer });
 }
 
+/** Told, before anything is signed, how many transactions will be. */
+export type Planned = (transactions: number) => Promise<void>;
+
 /** A view-only wallet makes previews: everything but the signatures, which the wallet with the spend key makes. */
 async function signAll(
   wallet: Wallet,
   ringed: readonly RingedTransaction[],
-  change: Receiver,
+  { change, plan }: { readonly change: Receiver; readonly plan: Planned },
 ): Promise<Made[]> {
+  await plan(ringed.length);
   const isShared = wallet.multisig !== undefined;
   return Promise.all(
     ringed.map((each) =>
@@ -97,26 +101,30 @@ async function signOne(wallet: Wallet, ringed: RingedTransaction, change: Receiv
 }
 
 /** Signed transactions that pay every destination; nothing is kept or relayed. Throws `WalletRefusal`. */
-export async function makePayment(wallet: Wallet, payment: Payment & { priority: number }): Promise<Made[]> {
+export async function makePayment(
+  wallet: Wallet,
+  payment: Payment & { priority: number },
+  plan: Planned,
+): Promise<Made[]> {
   const parts = await partsOf(wallet, payment.account, payment.priority);
-  return signAll(wallet, await preparePayment(parts, payment), parts.change);
+  return signAll(wallet, await preparePayment(parts, payment), { change: parts.change, plan });
 }
 
 /** Signed transactions that spend `inputs`, or all that the sweep's addresses hold. Throws `WalletRefusal`. */
 export async function makeSweep(
   wallet: Wallet,
   sweep: Sweep & { priority: number },
-  inputs?: readonly OwnedOutput[],
+  { plan, inputs }: { readonly plan: Planned; readonly inputs?: readonly OwnedOutput[] },
 ): Promise<Made[]> {
   const parts = await partsOf(wallet, sweep.account, sweep.priority);
-  return signAll(wallet, await prepareSweep(parts, sweep, inputs), parts.change);
+  return signAll(wallet, await prepareSweep(parts, sweep, inputs), { change: parts.change, plan });
 }
 
 /**
  * Signed transactions that send the outputs no ring can hide back to the wallet, each account by itself; none if
  * there is no such output. Throws `WalletRefusal`.
  */
-export async function makeUnmixableSweep(wallet: Wallet): Promise<Made[]> {
+export async function makeUnmixableSweep(wallet: Wallet, plan: Planned): Promise<Made[]> {
   const feeRate = await feeRateOf(wallet.daemon, 1, wallet.state);
   const visible = wallet.spendableOutputs().filter(({ rct }) => !rct);
   const isRare = await isUnmixable(
@@ -137,20 +145,26 @@ export async function makeUnmixableSweep(wallet: Wallet): Promise<Made[]> {
   for (const account of new Set(unmixable.map(({ subaddress }) => subaddress.major))) {
     const inputs = unmixable.filter(({ subaddress }) => subaddress.major === account);
     const change = changeReceiver(wallet, account);
-    const ringed = await prepareUnmixable(
-      { feeRate, change, random: wallet.runtime.random },
-      inputs,
-      destination!,
-    );
-    made.push(...(await signAll(wallet, ringed, change)));
+    const { random } = wallet.runtime;
+    const ringed = await prepareUnmixable({ feeRate, change, random }, inputs, destination!);
+    made.push(...(await signAll(wallet, ringed, { change, plan })));
   }
   return made;
 }
 
-/** Keeps and relays transactions, one after the other; answers their ids (hexadecimal). Throws `WalletRefusal`. */
-export function submitPending(wallet: Wallet, pending: readonly PendingTransaction[]): Promise<string[]> {
+/** Their ids, in hexadecimal. */
+export function idsOf(pending: readonly PendingTransaction[]): string[] {
+  return pending.map(({ transaction }) => toHex(transactionHash(transaction)));
+}
+
+/** Keeps transactions, then relays them one after the other; answers their ids (hexadecimal). Throws `WalletRefusal`. */
+export function submitPending(
+  wallet: Wallet,
+  pending: readonly PendingTransaction[],
+  submission: Submission,
+): Promise<string[]> {
   const utf8 = new TextDecoder();
-  return submitEach(pending, {
+  const parts: SubmitParts = {
     wallet,
     relay: relayOf(wallet.daemon),
     addressOf: ({ original, isSubaddress, spendPublic, viewPublic }) => {
@@ -158,5 +172,6 @@ export function submitPending(wallet: Wallet, pending: readonly PendingTransacti
       const kind = isSubaddress === 1 ? "subaddress" : "standard";
       return formatAddress({ kind, spendPublic, viewPublic }, wallet.network);
     },
-  });
+  };
+  return submitEach(pending, parts, submission);
 }

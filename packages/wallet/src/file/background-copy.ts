@@ -23,6 +23,7 @@ export function backgroundCopy(state: Readonly<WalletState>, settings: ScanSetti
         label: minor > 0 ? "" : major === 0 ? "Primary account" : "Untitled account",
       })),
     })),
+    intents: [],
     txKeys: new Map(),
     accountTags: new Map(),
     notes: new Map(),

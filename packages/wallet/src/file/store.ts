@@ -6,7 +6,7 @@ import { setImmediate } from "node:timers/promises";
 import { type Plain, readCbor, writeCbor } from "../cbor.ts";
 import type { WalletChange } from "../changes.ts";
 import { encodeChange } from "../encode-change.ts";
-import { applyChange } from "../ledger/apply-change.ts";
+import { applyChange, isKnownChange } from "../ledger/apply-change.ts";
 import { createLedger, indexLedger, type Ledger } from "../ledger/ledger.ts";
 import { append } from "../lists.ts";
 import type { NetworkName, WalletSettings, WalletState } from "../state.ts";
@@ -22,7 +22,8 @@ export interface ChangeLog {
 /** For wallets without a file. */
 export const noChangeLog: ChangeLog = { append: async () => undefined, close: async () => undefined };
 
-const FORMAT_VERSION = 1;
+/** 2: with intents. */
+const FORMAT_VERSION = 2;
 /** Items of one record: a few hundred bytes each, so that no single step takes long. */
 const ITEMS_PER_RECORD = 200;
 /** What takes a few milliseconds to read. */
@@ -38,7 +39,7 @@ export type StoreOptions = {
   network: NetworkName;
 };
 
-type ListName = "outputs" | "incoming" | "outgoing" | "background";
+type ListName = "outputs" | "incoming" | "outgoing" | "intents" | "background";
 type Picture =
   | { readonly kind: "state"; readonly version: number; readonly state: Partial<WalletState> }
   | { readonly kind: "items"; readonly of: ListName; readonly items: readonly Plain[] };
@@ -90,11 +91,14 @@ export async function openStore(
 ): Promise<{ ledger: Ledger; log: ChangeLog }> {
   const { journal, records, wasCut, isFormer } = await openJournal(options.path, options);
   const ledger = createLedger(options.network, settings);
-  const sizes = await replay(ledger, records);
-  if (ledger.state.network !== options.network)
-    throw new DamagedJournal("the wallet store is of another network");
+  const sizes = await replay(ledger, records, options).catch(async (error: unknown) => {
+    await journal.close();
+    throw error;
+  });
   const isShort = sizes.changes < sizes.picture + COMPACTION_SLACK_BYTES;
-  if (!wasCut && !isFormer && isShort) return { ledger, log: logOf(journal) };
+  // Written on, one of an earlier version would hold what the programs of that version can't read.
+  const isOfNow = sizes.version === FORMAT_VERSION;
+  if (!wasCut && !isFormer && isShort && isOfNow) return { ledger, log: logOf(journal) };
   try {
     const fresh = await createStore(options, ledger);
     await journal.close();
@@ -113,12 +117,13 @@ function logOf(journal: Journal): ChangeLog {
   };
 }
 
-/** Answers how many bytes the picture and the changes since have. */
+/** Answers how many bytes the picture and the changes since have, and the picture's version. */
 async function replay(
   ledger: Ledger,
   records: readonly Uint8Array[],
-): Promise<{ picture: number; changes: number }> {
-  const sizes = { picture: 0, changes: 0 };
+  { network }: Pick<StoreOptions, "network">,
+): Promise<{ picture: number; changes: number; version: number }> {
+  const sizes = { picture: 0, changes: 0, version: FORMAT_VERSION };
   const names = new Map<number, string>();
   let indexed = false;
   let unpaused = 0;
@@ -130,15 +135,20 @@ async function replay(
     }
     const value = readCbor(record, names) as unknown as Picture | WalletChange;
     sizes[value.kind === "state" || value.kind === "items" ? "picture" : "changes"] += record.length;
-    if (value.kind === "state") restoreState(ledger.state, value);
-    else if (value.kind === "items") restoreItems(ledger.state, value);
+    if (value.kind === "state") {
+      restoreState(ledger.state, value);
+      sizes.version = value.version;
+    } else if (value.kind === "items") restoreItems(ledger.state, value);
     else {
       if (!indexed) indexLedger(ledger);
       indexed = true;
+      if (!isKnownChange(value.kind))
+        throw new DamagedJournal(`the wallet store has a change that is not known: ${value.kind}`);
       applyChange(ledger, value);
     }
   }
   if (!indexed) indexLedger(ledger);
+  if (ledger.state.network !== network) throw new DamagedJournal("the wallet store is of another network");
   return sizes;
 }
 
@@ -146,7 +156,8 @@ function restoreState(
   state: WalletState,
   { version, state: saved }: Extract<Picture, { kind: "state" }>,
 ): void {
-  if (version !== FORMAT_VERSION) throw new DamagedJournal(`wallet store version ${version} is not known`);
+  if (version < 1 || version > FORMAT_VERSION)
+    throw new DamagedJournal(`wallet store version ${version} is not known`);
   Object.assign(state, saved);
 }
 
@@ -158,13 +169,14 @@ function restoreItems(state: WalletState, { of, items }: Extract<Picture, { kind
 }
 
 async function picture(state: WalletState): Promise<Uint8Array[]> {
-  const { outputs, incoming, outgoing, background, ...others } = state;
+  const { outputs, incoming, outgoing, intents, background, ...others } = state;
   const rest = { ...others, background: background && { ...background, transactions: [] } };
   const records = [writePicture({ kind: "state", version: FORMAT_VERSION, state: rest })];
   const lists: [ListName, readonly unknown[]][] = [
     ["outputs", outputs],
     ["incoming", incoming],
     ["outgoing", [...outgoing]],
+    ["intents", intents],
     ["background", background?.transactions ?? []],
   ];
   for (const [of, list] of lists) {

@@ -15,8 +15,11 @@ import {
 } from "../state.ts";
 import type { Ledger } from "./ledger.ts";
 
-/** Confirmations after which a payment counts as final. Source: cryptonote_config.h ORPHANED_BLOCKS_MAX_COUNT. */
-const DEEP = 100;
+/**
+ * Confirmations after which a payment counts as final: no deeper reorganisation is followed without being told to.
+ * Source: cryptonote_config.h ORPHANED_BLOCKS_MAX_COUNT.
+ */
+export const DEEP = 100;
 
 type Blocks = Extract<WalletChange, { kind: "blocks" }>;
 
@@ -358,8 +361,9 @@ function detachOutgoing(ledger: Ledger, height: number): void {
   const { state, byKeyImage } = ledger;
   for (const [id, payment] of state.outgoing) {
     if (payment.state !== "confirmed" || payment.height < height) continue;
-    if (!state.txKeys.has(id) && payment.destinations.length === 0) {
-      state.outgoing.delete(id); // not made here: the chain is all that tells of it
+    const isMadeHere = payment.blob !== undefined || state.txKeys.has(id) || payment.destinations.length > 0;
+    if (!isMadeHere) {
+      state.outgoing.delete(id); // the chain is all that tells of it
       continue;
     }
     Object.assign(payment, { state: "pending", height: 0, timestamp: payment.createdAt, isUndone: true });

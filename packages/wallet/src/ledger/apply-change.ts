@@ -1,8 +1,8 @@
 /** How each change moves a wallet's ledger. Pure: no clock, no I/O. */
 import { toHex } from "@anulo/protocol";
-import type { WalletChange } from "../changes.ts";
+import type { KeptPayment, WalletChange } from "../changes.ts";
 import { replaceItems } from "../lists.ts";
-import type { OutgoingPayment, WalletState } from "../state.ts";
+import type { Intent, OutgoingPayment, WalletState } from "../state.ts";
 import { applyBlocks, applyTransaction, detachFrom, pendingSpender } from "./apply-blocks.ts";
 import {
   applyColdKeyImages,
@@ -23,27 +23,21 @@ const apply: Apply = {
     for (const transaction of transactions) applyTransaction(ledger, transaction);
   },
   reset: (ledger, change) => reset(ledger, change),
-  outgoing(ledger, { payment, txKeys }) {
-    const id = toHex(payment.txHash);
-    ledger.state.outgoing.set(id, { ...payment });
-    // Known keys are kept: metadata handed in to be relayed may name any.
-    if (txKeys.length > 0 && !ledger.state.txKeys.has(id)) ledger.state.txKeys.set(id, txKeys);
-    reserveInputs(ledger, payment);
+  outgoing: keepPayment,
+  intent(ledger, { intent, outcome, payments = [], unsent = [] }) {
+    recordIntent(ledger, { ...intent, outcome });
+    for (const kept of payments) keepPayment(ledger, kept);
+    for (const id of unsent) discard(ledger, id);
   },
-  outgoingState(ledger, { txHash, state }) {
+  outgoingState(ledger, { txHash, state, isSeen }) {
     const payment = ledger.state.outgoing.get(txHash);
     if (payment === undefined || payment.state === "confirmed") return;
     payment.state = state;
+    if (isSeen === true) payment.isSeen = true;
     if (state === "failed") releaseInputs(ledger, payment);
     else reserveInputs(ledger, payment);
   },
-  discardOutgoing(ledger, { txHash }) {
-    const payment = ledger.state.outgoing.get(txHash);
-    if (payment === undefined || payment.state === "confirmed") return;
-    releaseInputs(ledger, payment);
-    // Its keys stay: a node that says it refused may have passed it on, and only they prove who was paid.
-    ledger.state.outgoing.delete(txHash);
-  },
+  discardOutgoing: (ledger, { txHash }) => discard(ledger, txHash),
   txKeys: ({ state }, { txHash, txKeys }) => void state.txKeys.set(txHash, txKeys),
   pool: ({ state }, { payments }) => replaceItems(state.pool, payments),
   newAccount: ({ state }, { label }) => void state.accounts.push(createAccount(label)),
@@ -115,6 +109,9 @@ const edits: ReadonlySet<WalletChange["kind"]> = new Set<WalletChange["kind"]>([
   "reset",
 ]);
 
+/** Whether a kind of change is known: later versions of the program may write others. */
+export const isKnownChange = (kind: string): boolean => Object.hasOwn(apply, kind);
+
 /** Moves the ledger by one change. */
 export function applyChange(ledger: Ledger, change: WalletChange): void {
   (apply[change.kind] as (ledger: Ledger, change: WalletChange) => void)(ledger, change);
@@ -128,6 +125,28 @@ function dropUnusedTags(state: WalletState): void {
   for (const tag of state.accountTags.keys()) {
     if (!state.accounts.some((account) => account.tag === tag)) state.accountTags.delete(tag);
   }
+}
+
+/** Known keys are kept: metadata handed in to be relayed may name any. */
+function keepPayment(ledger: Ledger, { payment, txKeys }: KeptPayment): void {
+  const id = toHex(payment.txHash);
+  ledger.state.outgoing.set(id, { ...payment });
+  if (txKeys.length > 0 && !ledger.state.txKeys.has(id)) ledger.state.txKeys.set(id, txKeys);
+  reserveInputs(ledger, payment);
+}
+
+/** Its keys stay: a node that says it refused may have passed it on, and only they prove who was paid. */
+function discard(ledger: Ledger, id: string): void {
+  const payment = ledger.state.outgoing.get(id);
+  if (payment === undefined || payment.state === "confirmed") return;
+  releaseInputs(ledger, payment);
+  ledger.state.outgoing.delete(id);
+}
+
+function recordIntent({ state, intentPlaces }: Ledger, intent: Intent): void {
+  const place = intentPlaces.get(intent.key) ?? state.intents.length;
+  state.intents[place] = intent;
+  intentPlaces.set(intent.key, place);
 }
 
 function reserveInputs({ byKeyImage }: Ledger, payment: OutgoingPayment): void {

@@ -2,7 +2,7 @@
 import { sumAmounts, toHex } from "@anulo/protocol";
 import type { WalletChange } from "../changes.ts";
 import type { OwnTransaction, PoolPicture } from "../scan/messages.ts";
-import type { OutgoingState, PoolPayment, WalletState } from "../state.ts";
+import type { OutgoingPayment, OutgoingState, PoolPayment, WalletState } from "../state.ts";
 import { paymentSeen, poolPayments, spentBy } from "./apply-blocks.ts";
 import type { Ledger } from "./ledger.ts";
 
@@ -57,23 +57,34 @@ export function outgoingFromPool(ledger: Ledger, picture: PoolPicture, seconds: 
   const ids = new Set(picture.ids);
   const changes: WalletChange[] = [];
   for (const [id, payment] of ledger.state.outgoing) {
-    const isLate = seconds > payment.createdAt + PROPAGATION_SECONDS;
-    const next = nextState(payment.state, { isInPool: ids.has(id), isLate });
-    if (next !== payment.state) changes.push({ kind: "outgoingState", txHash: id, state: next });
+    const isInPool = ids.has(id);
+    const isOwn = payment.blob !== undefined;
+    const next = nextState(payment.state, { isInPool, mayBeLost: !isOwn && isLate(payment, seconds) });
+    const isNews = isOwn && isInPool && payment.state !== "confirmed" && payment.isSeen !== true;
+    if (next === payment.state && !isNews) continue;
+    changes.push({ kind: "outgoingState", txHash: id, state: next, ...(isNews && { isSeen: true }) });
   }
   return changes;
 }
 
-/** A payment is given up the second time it is missing, so that one just mined is not mistaken for lost. */
+/** Whether a transaction has had the time it takes to reach the pool; `seconds` since 1970. */
+export function isLate({ createdAt }: Pick<OutgoingPayment, "createdAt">, seconds: number): boolean {
+  return seconds > createdAt + PROPAGATION_SECONDS;
+}
+
+/**
+ * A payment is given up the second time it is missing, so that one just mined is not mistaken for lost; one that can be
+ * sent again is not given up here.
+ */
 function nextState(
   state: OutgoingState,
-  { isInPool, isLate }: { isInPool: boolean; isLate: boolean },
+  { isInPool, mayBeLost }: { isInPool: boolean; mayBeLost: boolean },
 ): OutgoingState {
   if (state === "confirmed") return state;
   if (isInPool) return "pending";
   if (state === "pending") return "missing";
   // `signed`: about to be sent, or the service died before it could be.
-  return isLate && state !== "failed" ? "failed" : state;
+  return mayBeLost && state !== "failed" ? "failed" : state;
 }
 
 /** Drops payments of the pool that are in blocks by now, where nobody looks at the pool. */

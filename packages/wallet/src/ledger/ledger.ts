@@ -8,6 +8,8 @@ export type Ledger = {
   readonly byKeyImage: Map<string, OwnedOutput>;
   /** Owned outputs by hex one-time key. */
   readonly byOneTimeKey: Map<string, OwnedOutput>;
+  /** Places in `state.intents` by key. */
+  readonly intentPlaces: Map<string, number>;
 };
 
 /** An empty wallet that will scan from `settings.refreshFromHeight`. */
@@ -20,6 +22,7 @@ export function createLedger(network: NetworkName, settings: WalletSettings): Le
     incoming: [],
     pool: [],
     outgoing: new Map(),
+    intents: [],
     txKeys: new Map(),
     accounts: [createAccount("Primary account")],
     accountTags: new Map(),
@@ -38,7 +41,7 @@ export function createLedger(network: NetworkName, settings: WalletSettings): Le
     background: undefined,
     lastBlockReward: 0n,
   };
-  return { state, byKeyImage: new Map(), byOneTimeKey: new Map() };
+  return { state, byKeyImage: new Map(), byOneTimeKey: new Map(), intentPlaces: new Map() };
 }
 
 /** An account with its first address, which gets the label. */
@@ -47,11 +50,13 @@ export function createAccount(label: string): Account {
 }
 
 /** Builds the look-up tables anew from the state. */
-export function indexLedger({ state, byKeyImage, byOneTimeKey }: Ledger): void {
+export function indexLedger({ state, byKeyImage, byOneTimeKey, intentPlaces }: Ledger): void {
   byKeyImage.clear();
   byOneTimeKey.clear();
   for (const output of state.outputs) {
     byOneTimeKey.set(toHex(output.oneTimeKey), output);
     if (output.keyImage !== undefined) byKeyImage.set(toHex(output.keyImage), output);
   }
+  intentPlaces.clear();
+  for (const [place, { key }] of state.intents.entries()) intentPlaces.set(key, place);
 }

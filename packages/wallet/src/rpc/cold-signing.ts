@@ -7,10 +7,13 @@ import {
   importKeyImages,
   importSealedOutputs,
 } from "../actions/cold-exchange.ts";
-import { submitSet } from "../actions/handover.ts";
+import { takeSigned } from "../actions/handover.ts";
 import { signSet } from "../actions/sign-set.ts";
+import { idsOf, submitPending } from "../actions/transfers.ts";
 import { describeSet } from "../cold-signing/describe-set.ts";
 import { sealSet, signedKind, type UnsignedSet, unsealSet, unsignedKind } from "../cold-signing/tx-sets.ts";
+import { askedBy } from "../intents/asked.ts";
+import { payOnce } from "../intents/once.ts";
 import { unsealMultisigSet } from "../multisig/tx-set.ts";
 import { WalletRefusal } from "../refusal.ts";
 import type { WalletContext } from "../service.ts";
@@ -49,6 +52,9 @@ async function describeMultisig(wallet: Wallet, hex: string) {
   }
 }
 
+const submissionRefused = ({ message, data }: WalletRefusal) =>
+  new WalletRefusal("SIGNED_SUBMISSION", `Failed to submit signed tx: ${message}`, data);
+
 export const coldSigningHandlers = implementFor<WalletContext>()(declared.coldSigning, {
   signTransfer: ({ unsigned_txset, export_raw, get_tx_keys }, { opened: { wallet } }) =>
     wallet.exclusively(async () => {
@@ -62,10 +68,15 @@ export const coldSigningHandlers = implementFor<WalletContext>()(declared.coldSi
         tx_raw_list: export_raw ? signed.map(({ blob }) => toHex(blob)) : [],
       };
     }),
-  submitTransfer: ({ tx_data_hex }, { opened: { wallet } }) =>
-    wallet.exclusively(async () => {
-      const sealed = parseHex(tx_data_hex);
-      return { tx_hash_list: await submitSet(wallet, sealed) };
+  submitTransfer: (params, { opened: { wallet } }) =>
+    payOnce(wallet, askedBy(declared.coldSigning.submitTransfer, params), {
+      perform: async (_, intent) => {
+        const sealed = parseHex(params.tx_data_hex);
+        const signed = await takeSigned(wallet, sealed);
+        const answer = { tx_hash_list: idsOf(signed) };
+        await submitPending(wallet, signed, await intent.submission(answer, submissionRefused));
+        return answer;
+      },
     }),
   async describeTransfer({ unsigned_txset, multisig_txset }, { opened: { wallet } }) {
     refuseViewOnly(wallet);

@@ -7,6 +7,7 @@ import { backgroundHandlers } from "./background.ts";
 import { coldSigningHandlers } from "./cold-signing.ts";
 import { fileHandlers } from "./files.ts";
 import { historyHandlers } from "./history.ts";
+import { intentHandlers } from "./intents.ts";
 import { keyHandlers } from "./keys.ts";
 import { multisigHandlers } from "./multisig.ts";
 import { proofHandlers } from "./proofs.ts";
@@ -16,6 +17,7 @@ import { transferHandlers } from "./transfer.ts";
 export const walletHandlers: readonly Implemented<WalletContext>[] = [
   ...accountHandlers,
   ...transferHandlers,
+  ...intentHandlers,
   ...coldSigningHandlers,
   ...historyHandlers,
   ...keyHandlers,

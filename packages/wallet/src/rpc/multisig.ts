@@ -4,9 +4,11 @@ import { keyImagesOf, toHex, transactionHash } from "@anulo/protocol";
 import { type Dialect, wallet as declared, implementFor } from "@anulo/rpc";
 import { cosign, isFullySigned } from "../actions/cosign.ts";
 import { exportInfo, importInfo } from "../actions/multisig-info.ts";
-import { submitPending } from "../actions/transfers.ts";
+import { idsOf, submitPending } from "../actions/transfers.ts";
 import { connectDaemon } from "../daemon.ts";
 import { changeKeys } from "../file/change-wallet.ts";
+import { askedBy } from "../intents/asked.ts";
+import { payOnce } from "../intents/once.ts";
 import { keysOfAccount } from "../multisig/account-keys.ts";
 import { SigningRefused } from "../multisig/attempts.ts";
 import {
@@ -129,14 +131,8 @@ async function keepTxKeys(wallet: Wallet, { transactions }: MultisigSet): Promis
   }
 }
 
-async function submitAll(wallet: Wallet, { transactions }: MultisigSet): Promise<string[]> {
-  try {
-    return await submitPending(wallet, transactions);
-  } catch (error) {
-    if (!(error instanceof WalletRefusal)) throw error;
-    throw new WalletRefusal("MULTISIG_SUBMISSION", `Failed to submit multisig tx: ${error.message}`);
-  }
-}
+const submissionRefused = ({ message, data }: WalletRefusal) =>
+  new WalletRefusal("MULTISIG_SUBMISSION", `Failed to submit multisig tx: ${message}`, data);
 
 export const multisigHandlers = implementFor<WalletContext>()(declared.multisig, {
   isMultisig(_, { opened: { wallet }, dialect }) {
@@ -205,12 +201,16 @@ export const multisigHandlers = implementFor<WalletContext>()(declared.multisig,
         tx_hash_list: txHashes.map(toHex),
       };
     }),
-  submitMultisig: ({ tx_data_hex }, { opened: { wallet }, dialect }) =>
-    wallet.exclusively(async () => {
-      const account = readyAccountOf(wallet, dialect);
-      const set = await openSet(wallet, tx_data_hex);
-      if (!isFullySigned(set, account))
-        throw new WalletRefusal("THRESHOLD_NOT_REACHED", "Not enough signers signed this transaction.");
-      return { tx_hash_list: await submitAll(wallet, set) };
+  submitMultisig: (params, { opened: { wallet }, dialect }) =>
+    payOnce(wallet, askedBy(declared.multisig.submitMultisig, params), {
+      perform: async (_, intent) => {
+        const account = readyAccountOf(wallet, dialect);
+        const set = await openSet(wallet, params.tx_data_hex);
+        if (!isFullySigned(set, account))
+          throw new WalletRefusal("THRESHOLD_NOT_REACHED", "Not enough signers signed this transaction.");
+        const answer = { tx_hash_list: idsOf(set.transactions) };
+        await submitPending(wallet, set.transactions, await intent.submission(answer, submissionRefused));
+        return answer;
+      },
     }),
 });

@@ -12,12 +12,15 @@ import {
 import { wallet as declared, implementFor, type ParamsOf } from "@anulo/rpc";
 import { unsignedSetOf } from "../actions/handover.ts";
 import {
+  idsOf,
   type Made,
   makePayment,
   makeSweep,
   makeUnmixableSweep,
   submitPending,
 } from "../actions/transfers.ts";
+import { askedBy } from "../intents/asked.ts";
+import { type OpenIntent, payOnce } from "../intents/once.ts";
 import { signerKeyOf } from "../multisig/account-keys.ts";
 import { resolveAddress, resolveAddresses } from "../open-alias.ts";
 import { WalletRefusal } from "../refusal.ts";
@@ -56,11 +59,36 @@ function checkPaymentId(paymentId: string): void {
   );
 }
 
+/** A spend, and how its answer is put. */
+type Finish<R> = {
+  readonly choice: Choice;
+  readonly intent: OpenIntent;
+  readonly answerWith: (finished: Finished) => R;
+};
+
 /**
- * Relays what was made unless the caller wants to do it, and describes it: texts not asked for are "". A view-only
- * wallet hands out the set to be signed instead.
+ * Answers what was made: texts not asked for are "". It is relayed unless the caller wants to do that; the answer is
+ * kept with it for whoever repeats the call.
  */
-async function finish(wallet: Wallet, made: readonly Made[], choice: Choice) {
+async function finish<R extends object>(
+  wallet: Wallet,
+  made: readonly Made[],
+  { choice, intent, answerWith }: Finish<R>,
+): Promise<R> {
+  const answer = answerWith(await describe(wallet, made, choice));
+  const pending = made.map((each) => each.pending);
+  if (wallet.multisig !== undefined || wallet.isViewOnly) await intent.handOut(answer, []);
+  else if (choice.do_not_relay)
+    await intent.handOut(
+      answer,
+      made.map(({ signed }) => signed.txHash),
+    );
+  else await submitPending(wallet, pending, await intent.submission(answer));
+  return answer;
+}
+
+/** What callers are told of transactions. A view-only wallet hands out the set to be signed, a signer one for the others. */
+async function describe(wallet: Wallet, made: readonly Made[], choice: Choice) {
   const described = made.map(({ signed, pending }) => ({
     amount: sumAmounts(signed.destinations),
     amounts_by_dest: { amounts: inOrder(signed.destinations).map(({ amount }) => amount) },
@@ -85,11 +113,6 @@ async function finish(wallet: Wallet, made: readonly Made[], choice: Choice) {
     const set = await unsignedSetOf(wallet, pending);
     return { described, sets: { ...noSets, unsigned_txset: toHex(set) } };
   }
-  if (!choice.do_not_relay)
-    await submitPending(
-      wallet,
-      made.map(({ pending }) => pending),
-    );
   return { described, sets: noSets };
 }
 
@@ -98,7 +121,7 @@ function inOrder(destinations: Made["signed"]["destinations"]): Made["signed"]["
   return [...destinations].sort((a, b) => (a.place ?? 0) - (b.place ?? 0));
 }
 
-type Finished = Awaited<ReturnType<typeof finish>>;
+type Finished = Awaited<ReturnType<typeof describe>>;
 const noSets = { multisig_txset: "", unsigned_txset: "" };
 
 const noLists = { amounts_by_dest_list: [], spent_key_images_list: [], weight_list: [] };
@@ -127,17 +150,18 @@ type Destinations = ParamsOf<typeof declared.transfers.transfer>["destinations"]
 async function pay(
   wallet: Wallet,
   params: Build & { destinations: Destinations; subtract_fee_from_outputs?: readonly number[] },
-  single: boolean,
+  { single, intent }: { readonly single: boolean; readonly intent: OpenIntent },
 ): Promise<Made[]> {
   const parsed = parseDestinations(params.destinations, wallet.network);
   const destinations = withFeePayers(parsed, params.subtract_fee_from_outputs ?? []);
   checkPaymentId(params.payment_id);
   const { account_index: account, subaddr_indices: minors, priority } = params;
-  const made = await makePayment(wallet, { destinations, account, minors, priority });
-  if (made.length === 0) throw new WalletRefusal("TX_NOT_POSSIBLE", "No transaction created");
-  if (single && made.length > 1)
-    throw new WalletRefusal("TX_TOO_LARGE", "Transaction would be too large.  try /transfer_split.");
-  return made;
+  return await makePayment(wallet, { destinations, account, minors, priority }, async (transactions) => {
+    if (transactions === 0) throw new WalletRefusal("TX_NOT_POSSIBLE", "No transaction created");
+    if (single && transactions > 1)
+      throw new WalletRefusal("TX_TOO_LARGE", "Transaction would be too large.  try /transfer_split.");
+    await intent.plan();
+  });
 }
 
 function sweepOf(
@@ -200,59 +224,74 @@ export const transferHandlers = implementFor<WalletContext>()(declared.transfers
   },
   async transfer(params, { opened: { wallet }, service }) {
     checkUnlockTime(params);
-    const destinations = await resolveAddresses(params.destinations, service);
-    return await wallet.exclusively(async () => {
-      const made = await pay(wallet, { ...params, destinations }, true);
-      const choice = { ...params, keys: params.get_tx_key };
-      const { described, sets } = await finish(wallet, made, choice);
-      return { ...described[0]!, ...sets };
+    return await payOnce(wallet, askedBy(declared.transfers.transfer, params), {
+      prepare: () => resolveAddresses(params.destinations, service),
+      perform: async (destinations, intent) => {
+        const made = await pay(wallet, { ...params, destinations }, { single: true, intent });
+        const choice = { ...params, keys: params.get_tx_key };
+        const answerWith = ({ described, sets }: Finished) => ({ ...described[0]!, ...sets });
+        return await finish(wallet, made, { choice, intent, answerWith });
+      },
     });
   },
   async transferSplit(params, { opened: { wallet }, service }) {
     checkUnlockTime(params);
-    const destinations = await resolveAddresses(params.destinations, service);
-    return await wallet.exclusively(async () => {
-      const made = await pay(wallet, { ...params, destinations }, false);
-      return asLists(await finish(wallet, made, { ...params, keys: params.get_tx_keys }));
+    return await payOnce(wallet, askedBy(declared.transfers.transferSplit, params), {
+      prepare: () => resolveAddresses(params.destinations, service),
+      perform: async (destinations, intent) => {
+        const made = await pay(wallet, { ...params, destinations }, { single: false, intent });
+        const choice = { ...params, keys: params.get_tx_keys };
+        return await finish(wallet, made, { choice, intent, answerWith: asLists });
+      },
     });
   },
   sweepDust: (params, { opened: { wallet } }) =>
-    wallet.exclusively(async () => {
-      const made = await makeUnmixableSweep(wallet);
-      if (made.length === 0) return { ...noSets, ...noLists };
-      return asLists(await finish(wallet, made, { ...params, keys: params.get_tx_keys }));
+    payOnce(wallet, askedBy(declared.transfers.sweepDust, params), {
+      perform: async (_, intent) => {
+        const made = await makeUnmixableSweep(wallet, intent.plan);
+        if (made.length === 0) return { ...noSets, ...noLists };
+        const choice = { ...params, keys: params.get_tx_keys };
+        return await finish(wallet, made, { choice, intent, answerWith: asLists });
+      },
     }),
   async sweepAll(params, { opened: { wallet }, service }) {
     checkUnlockTime(params);
-    const address = await resolveAddress(params.address, service);
-    return await wallet.exclusively(async () => {
-      const sweep = sweepOf(wallet, { ...params, address });
-      const addresses = wallet.state.accounts[sweep.account]?.addresses ?? [];
-      const minors = params.subaddr_indices_all ? [...addresses.keys()] : sweep.minors;
-      const made = await makeSweep(wallet, { ...sweep, minors });
-      return asLists(await finish(wallet, made, { ...params, keys: params.get_tx_keys }));
+    return await payOnce(wallet, askedBy(declared.transfers.sweepAll, params), {
+      prepare: () => resolveAddress(params.address, service),
+      perform: async (address, intent) => {
+        const sweep = sweepOf(wallet, { ...params, address });
+        const addresses = wallet.state.accounts[sweep.account]?.addresses ?? [];
+        const minors = params.subaddr_indices_all ? [...addresses.keys()] : sweep.minors;
+        const made = await makeSweep(wallet, { ...sweep, minors }, intent);
+        const choice = { ...params, keys: params.get_tx_keys };
+        return await finish(wallet, made, { choice, intent, answerWith: asLists });
+      },
     });
   },
   async sweepSingle(params, { opened: { wallet }, service }) {
     checkUnlockTime(params);
-    const address = await resolveAddress(params.address, service);
-    return await wallet.exclusively(async () => {
-      const sweep = sweepOf(wallet, { ...params, address });
-      const output = namedOutput(wallet, params.key_image);
-      const { major } = output.subaddress;
-      const made = await makeSweep(wallet, { ...sweep, account: major }, [output]);
-      const finished = await finish(wallet, made, {
-        ...params,
-        keys: params.get_tx_key || params.get_tx_keys,
-      });
-      return { ...finished.described[0]!, ...asLists(finished) };
+    return await payOnce(wallet, askedBy(declared.transfers.sweepSingle, params), {
+      prepare: () => resolveAddress(params.address, service),
+      perform: async (address, intent) => {
+        const sweep = sweepOf(wallet, { ...params, address });
+        const output = namedOutput(wallet, params.key_image);
+        const { major } = output.subaddress;
+        const from = { plan: intent.plan, inputs: [output] };
+        const made = await makeSweep(wallet, { ...sweep, account: major }, from);
+        const choice = { ...params, keys: params.get_tx_key || params.get_tx_keys };
+        const answerWith = (finished: Finished) => ({ ...finished.described[0]!, ...asLists(finished) });
+        return await finish(wallet, made, { choice, intent, answerWith });
+      },
     });
   },
-  relayTx: ({ hex }, { opened: { wallet } }) =>
-    wallet.exclusively(async () => {
-      const pending = parseMetadata(hex);
-      const [tx_hash] = await submitPending(wallet, [pending]);
-      return { tx_hash: tx_hash! };
+  relayTx: (params, { opened: { wallet } }) =>
+    payOnce(wallet, askedBy(declared.transfers.relayTx, params), {
+      perform: async (_, intent) => {
+        const pending = [parseMetadata(params.hex)];
+        const answer = { tx_hash: idsOf(pending)[0]! };
+        await submitPending(wallet, pending, await intent.submission(answer));
+        return answer;
+      },
     }),
   async getDefaultFeePriority(_, { opened: { wallet } }) {
     const priority = await adjustPriority(wallet, 0);

@@ -116,6 +116,12 @@ export function relayOf(daemon: Daemon): Relay {
   };
 }
 
+/** Whether the node has a transaction (id in hex), in its pool or in a block. */
+export async function isKnownTo(daemon: Daemon, id: string): Promise<boolean> {
+  const { txs } = await checked(daemon.client.getTransactions({ txs_hashes: [id], prune: true }));
+  return txs.some(({ tx_hash }) => tx_hash === id);
+}
+
 /**
  * Visible amounts of which there are too few outputs for a ring. A node that isn't trusted is asked for all amounts,
  * so that it doesn't learn ours. Source: wallet2.cpp `select_available_outputs_from_histogram`.

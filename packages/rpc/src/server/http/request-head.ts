@@ -16,6 +16,7 @@ export type RequestHead = {
   readonly host: string | undefined;
   /** Where the page is from that a browser sends this for, as against us. */
   readonly fetchSite: string | undefined;
+  readonly idempotencyKey: string | undefined;
 };
 
 const REQUEST_LINE = /^([A-Z]+) ([!-~\x80-\xff]+) HTTP\/1\.([01])$/;
@@ -33,6 +34,7 @@ type Known = {
   contentType?: string;
   host?: string;
   fetchSite?: string;
+  idempotencyKey?: string;
 };
 
 /**
@@ -62,6 +64,7 @@ export function parseRequestHead(text: string): RequestHead | undefined {
     contentType: known.contentType,
     host: known.host,
     fetchSite: known.fetchSite,
+    idempotencyKey: known.idempotencyKey,
   };
 }
 
@@ -79,7 +82,10 @@ function readHeaders(lines: string, known: Known): boolean {
   return true;
 }
 
-/** False where a header that decides about the body, or whom it is for, comes twice. Most names are told apart by their length. */
+/**
+ * False where a header that decides about the body, whom it is for, or whether it was sent before, comes twice. Most
+ * names are told apart by their length.
+ */
 function readHeader(name: string, value: string, known: Known): boolean {
   switch (name.length) {
     case 4:
@@ -105,6 +111,11 @@ function readHeader(name: string, value: string, known: Known): boolean {
       if (!/^content-length$/i.test(name)) return true;
       if (known.length !== undefined) return false;
       known.length = LENGTH.test(value.trim()) ? Number(value) : "bad";
+      return true;
+    case 15:
+      if (!/^idempotency-key$/i.test(name)) return true;
+      if (known.idempotencyKey !== undefined) return false;
+      known.idempotencyKey = value.trim();
       return true;
     case 17:
       if (!/^transfer-encoding$/i.test(name)) return true;

@@ -35,7 +35,7 @@ function sending(opened: "alice" | "view" | "shared", method: string, intent: Om
     work: (stage) => stage.ask(method, handedOut),
     async check(stage) {
       await stage.open(opened);
-      await settle(stage, { ...intent, isSame: true, again: () => stage.ask(method, handedOut) });
+      await settle(stage, { ...intent, again: () => stage.ask(method, handedOut) });
     },
   });
 }

@@ -1,9 +1,6 @@
 import type { ExactObject } from "../../exact-json.ts";
 import { demand, listOf, type Stage } from "./stage.ts";
 
-/** Beyond the time after which a wallet gives up a transaction that never came to the pool. */
-const LONG_SECONDS = 600;
-
 const everything = { in: true, out: true, pending: true, failed: true, pool: true };
 
 async function entriesOf(stage: Stage, amount: bigint): Promise<ExactObject[]> {
@@ -24,27 +21,20 @@ async function receivedOf({ world }: Stage, amount: bigint): Promise<string[]> {
 export type Intent = {
   /** What a client does who finds that nothing came of it. */
   readonly again: () => Promise<unknown>;
-  /** Whether asking again sends the same transaction, so that it can be done at once. */
-  readonly isSame?: boolean;
   /** Whether this wallet keeps the transaction's key. */
   readonly keepsKey?: boolean;
 };
 
 /**
  * A client who has lost the answer looks whether the wallet knows of the payment, and asks again if not; what the
- * wallet only kept, it gives up by itself. In the end the amount was paid once, and its key is there.
+ * wallet only kept, it sends by itself. In the end the amount was paid once, and its key is there.
  */
-export async function settle(
-  stage: Stage,
-  { again, isSame = false, keepsKey = true }: Intent,
-): Promise<void> {
+export async function settle(stage: Stage, { again, keepsKey = true }: Intent): Promise<void> {
   const { amount, world } = stage;
-  if (isSame || (await entriesOf(stage, amount)).length === 0) {
-    if ((await receivedOf(stage, amount)).length === 0) await again();
-  } else if ((await receivedOf(stage, amount)).length === 0) {
-    await giveUp(stage);
-    await again();
-  }
+  const isPaid = (await receivedOf(stage, amount)).length > 0;
+  const isKnown = (await entriesOf(stage, amount)).length > 0;
+  demand(isPaid || !isKnown, "a payment that was kept was not sent when the wallet was opened");
+  if (!isPaid) await again();
   await stage.mine();
   await stage.ask("refresh");
   const paid = await receivedOf(stage, amount);
@@ -59,15 +49,4 @@ export async function settle(
   const claim = { txid: paid[0]!, tx_key: String(tx_key), address: world.bob.address };
   const { received } = await world.bob.ask("check_tx_key", claim);
   demand(BigInt(String(received)) === amount, `the key of ${paid[0]} is not the right one`);
-}
-
-/** A transaction that was kept and never sent holds its inputs for a while, then no more. */
-async function giveUp(stage: Stage): Promise<void> {
-  const [kept] = await entriesOf(stage, stage.amount);
-  demand(kept?.type === "pending", `a payment the node doesn't know is ${kept?.type}`);
-  await stage.ask("get_tx_key", { txid: String(kept.txid) });
-  await stage.later(LONG_SECONDS);
-  await stage.ask("refresh");
-  const [lost] = await entriesOf(stage, stage.amount);
-  demand(lost?.type === "failed", `a payment that was given up is ${lost?.type}`);
 }

@@ -35,7 +35,7 @@ const submitMultisig = sending("shared", "submit_multisig", {})(signTogether);
 async function payTogether(stage: Stage): Promise<void> {
   await stage.open("shared");
   const again = async () => stage.ask("submit_multisig", await signTogether(stage));
-  await settle(stage, { again, isSame: true });
+  await settle(stage, { again });
 }
 
 const propose: Act = {

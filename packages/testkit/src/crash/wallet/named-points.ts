@@ -1,6 +1,7 @@
 import { type Act, acts } from "./acts.ts";
 import type { RelayPoint } from "./go-between.ts";
 import { multisigActs } from "./multisig-acts.ts";
+import { onceActs } from "./once-acts.ts";
 import type { FilePoint } from "./points.ts";
 
 /** Around a file operation, around a transaction's way to the node, or as soon as the answer is there. */
@@ -23,17 +24,52 @@ const { make, exportInfo, importInfo, propose, sign, submitMultisig } = multisig
 
 /** Where a wallet service is killed. */
 export const namedPoints: { readonly [name: string]: { readonly act: Act; readonly place: Place } } = {
-  "transfer: signed, nothing kept": { act: transfer, place: at("write", journal, "before") },
-  "transfer: half of it written": { act: transfer, place: at("write", journal, "half") },
-  "transfer: written, not flushed": { act: transfer, place: at("sync", journal, "before") },
+  "transfer: its rings half written": { act: transfer, place: at("write", journal, "half", 2) },
+  "transfer: signed, nothing kept": { act: transfer, place: at("write", journal, "before", 3) },
+  "transfer: half of it written": { act: transfer, place: at("write", journal, "half", 4) },
+  "transfer: written, not flushed": { act: transfer, place: at("sync", journal, "before", 2) },
   "transfer: kept, not sent": { act: transfer, place: beforeRelay },
   "transfer: sent, the node's answer not heard": { act: transfer, place: afterRelay },
   "transfer: taken by the node, not kept as such": {
     act: transfer,
-    place: at("write", journal, "before", 2),
+    place: at("write", journal, "before", 5),
   },
-  "transfer: all kept, not answered": { act: transfer, place: at("sync", journal, "after", 2) },
+  "transfer: all kept, not answered": { act: transfer, place: at("sync", journal, "after", 3) },
   "transfer: answered": { act: transfer, place: "answered" },
+  "transfer with a key: not planned": { act: onceActs.transfer, place: at("write", journal, "before", 3) },
+  "transfer with a key: half planned": { act: onceActs.transfer, place: at("write", journal, "half", 4) },
+  "transfer with a key: planned, not signed": {
+    act: onceActs.transfer,
+    place: at("sync", journal, "after", 2),
+  },
+  "transfer with a key: signed, nothing kept": {
+    act: onceActs.transfer,
+    place: at("write", journal, "before", 5),
+  },
+  "transfer with a key: signed, half written": {
+    act: onceActs.transfer,
+    place: at("write", journal, "half", 6),
+  },
+  "transfer with a key: kept, not sent": { act: onceActs.transfer, place: beforeRelay },
+  "transfer with a key: sent, the node's answer not heard": { act: onceActs.transfer, place: afterRelay },
+  "transfer with a key: taken by the node, not kept as such": {
+    act: onceActs.transfer,
+    place: at("write", journal, "before", 7),
+  },
+  "transfer with a key: all kept, not answered": {
+    act: onceActs.transfer,
+    place: at("sync", journal, "after", 4),
+  },
+  "transfer with a key: answered": { act: onceActs.transfer, place: "answered" },
+  "transfer_split with a key: kept, none sent": { act: onceActs.transferSplit, place: beforeRelay },
+  "transfer_split with a key: one sent, its answer not heard": {
+    act: onceActs.transferSplit,
+    place: afterRelay,
+  },
+  "transfer_split with a key: one taken, the other not sent": {
+    act: onceActs.transferSplit,
+    place: at("sync", journal, "after", 4),
+  },
   "relay_tx: kept, not sent": { act: relayTx, place: beforeRelay },
   "relay_tx: sent, the node's answer not heard": { act: relayTx, place: afterRelay },
   "submit_transfer: kept, not sent": { act: submitTransfer, place: beforeRelay },

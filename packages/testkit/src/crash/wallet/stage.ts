@@ -16,8 +16,6 @@ export class Stage {
   /** Of alice's wallet. */
   password = "";
   #victim: Victim | undefined;
-  /** Seconds. */
-  #passed = 0;
 
   constructor(world: World, addresses: Stage["addresses"]) {
     this.world = world;
@@ -33,13 +31,6 @@ export class Stage {
   async revive(): Promise<void> {
     if (this.#victim !== undefined && !this.#victim.isDead) return;
     this.#victim = await Victim.start(this.world.walletDir, this.world.goBetween.url);
-    if (this.#passed > 0) await this.#victim.later(this.#passed);
-  }
-
-  /** Lets time pass for the service, and for those that come after it. */
-  async later(seconds: number): Promise<void> {
-    this.#passed += seconds;
-    await this.victim.later(seconds);
   }
 
   readonly ask: Ask = (method: string, params: Exact = {}) => this.victim.ask(method, params);

@@ -3,10 +3,7 @@ import { createWalletService } from "@anulo/wallet";
 import { arm, type FilePoint, placePoints } from "./points.ts";
 
 /** What the parent says. */
-export type Order =
-  | { readonly kind: "arm"; readonly point: FilePoint }
-  /** Seconds that pass at once. */
-  | { readonly kind: "later"; readonly seconds: number };
+export type Order = { readonly kind: "arm"; readonly point: FilePoint };
 
 const [walletDirectory, nodeUrl] = process.argv.slice(2) as [string, string];
 
@@ -20,13 +17,8 @@ const service = await createWalletService({
   refreshPeriod: 0,
 });
 
-const now = Date.now;
-let passed = 0;
-Date.now = () => now() + passed;
-
 process.on("message", (order: Order) => {
-  if (order.kind === "arm") arm(order.point);
-  else passed += 1000 * order.seconds;
+  arm(order.point);
   process.send?.({ done: true });
 });
 process.on("disconnect", () => process.exit());

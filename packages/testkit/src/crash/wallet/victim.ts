@@ -28,6 +28,10 @@ export class Victim {
     return new Victim(child, (said[0] as { url: string }).url, ended);
   }
 
+  get url(): string {
+    return this.#url;
+  }
+
   get isDead(): boolean {
     return this.#child.exitCode !== null || this.#child.signalCode !== null;
   }
@@ -38,11 +42,6 @@ export class Victim {
 
   arm(point: FilePoint): Promise<void> {
     return this.#tell({ kind: "arm", point });
-  }
-
-  /** Lets time pass for it. */
-  later(seconds: number): Promise<void> {
-    return this.#tell({ kind: "later", seconds });
   }
 
   async #tell(order: Order): Promise<void> {

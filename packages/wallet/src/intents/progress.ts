@@ -1,0 +1,51 @@
+/** How far a payment has come, by what the wallet knows of its transactions. */
+import { toHex } from "@anulo/protocol";
+import type { IntentState } from "@anulo/rpc";
+import { DEEP } from "../ledger/apply-blocks.ts";
+import type { Intent, OutgoingPayment, OwnedOutput, WalletState } from "../state.ts";
+
+/** What is looked at. */
+export type Seen = {
+  readonly state: Readonly<Pick<WalletState, "outgoing" | "height">>;
+  outputOf(keyImage: Uint8Array): OwnedOutput | undefined;
+};
+
+/** `height`: of the containing block, 0 while there is none. */
+export type TransactionProgress = {
+  readonly txHash: Uint8Array;
+  readonly state: IntentState;
+  readonly height: number;
+};
+
+/** From what has come least far; what can't be mined any more comes first. */
+const order = ["abandoned", "signed", "sent", "seen", "mined", "final"] as const;
+
+/** The state of a payment is that of the transaction that has come least far. */
+export function progressOf(
+  { outcome }: Intent,
+  seen: Seen,
+): { readonly state: IntentState; readonly transactions: readonly TransactionProgress[] } {
+  if (outcome === undefined) return { state: "planned", transactions: [] };
+  const unknown = outcome.kind === "handedOut" ? "signed" : "sent";
+  const transactions = outcome.txHashes.map((txHash): TransactionProgress => {
+    const payment = seen.state.outgoing.get(toHex(txHash));
+    if (payment === undefined) return { txHash, state: unknown, height: 0 };
+    return { txHash, state: stateOf(payment, seen), height: payment.height };
+  });
+  if (outcome.kind === "refused") return { state: "failed", transactions };
+  const states = new Set<IntentState>(transactions.map(({ state }) => state));
+  return { state: order.find((state) => states.has(state)) ?? "planned", transactions };
+}
+
+function stateOf(payment: OutgoingPayment, seen: Seen): IntentState {
+  const { height } = seen.state;
+  if (payment.state === "confirmed") return payment.height + DEEP <= height ? "final" : "mined";
+  if (payment.keyImages.some((image) => isSpentForGood(seen.outputOf(image), height))) return "abandoned";
+  if (payment.state === "pending") return payment.isSeen === true ? "seen" : "sent";
+  return payment.state === "signed" ? "signed" : "sent";
+}
+
+/** Spent by a block that no reorganisation undoes: nothing else that spends it can be mined. */
+function isSpentForGood(output: OwnedOutput | undefined, height: number): boolean {
+  return output?.spentHeight !== undefined && output.spentHeight + DEEP <= height;
+}
