@@ -1,4 +1,5 @@
 export { type DiskCutsOptions, runDiskCuts } from "./crash/disk/rounds.ts";
+export { type PayerOptions, type PayerReport, runPayerRounds } from "./crash/payer/rounds.ts";
 export { type CrashOptions, type CrashReport, type RoundReport, runCrashRounds } from "./crash/rounds.ts";
 export {
   runWalletCrashRounds,

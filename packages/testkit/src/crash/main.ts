@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { runDiskCuts } from "./disk/rounds.ts";
+import { runPayerRounds } from "./payer/rounds.ts";
 import { type RoundReport, runCrashRounds } from "./rounds.ts";
 import { runWalletCrashRounds } from "./wallet/rounds.ts";
 
@@ -7,6 +8,8 @@ const usage = `npm run crash [-- [--rounds N] [--seed TEXT]]
   kills the node at N random moments (200); each time it must open again by itself and have lost nothing
 npm run crash -- wallet [--rounds N] [--only TEXT]
   kills the wallet service at every named point, or those whose name has TEXT in it, N times each (20)
+npm run crash -- payer [--rounds N] [--seed TEXT]
+  N payments (1000) of a payer who repeats until answered, while service, node and the lines between them break
 npm run crash -- disk [--service node|wallet] [--cuts N] [--seed TEXT]
   stops both services, or one, at N moments each (2000) on a disk that forgets what was not synced, and opens the rest
 `;
@@ -14,6 +17,7 @@ npm run crash -- disk [--service node|wallet] [--cuts N] [--seed TEXT]
 const DEFAULT_ROUNDS = 200;
 const DEFAULT_ROUNDS_OF_POINT = 20;
 const DEFAULT_CUTS = 2000;
+const DEFAULT_PAYMENTS = 1000;
 const CUTS_PER_LINE = 100;
 const ROUNDS_PER_LINE = 10;
 const SLOW_MS = 4000;
@@ -44,6 +48,24 @@ async function killWallets(args: readonly string[]): Promise<void> {
   print(`crash: ${points} points, ${kills} kills, nothing lost or paid twice; ${seconds()} s`);
 }
 
+async function disturbPayer(args: readonly string[]): Promise<void> {
+  const rounds = roundsOf(args, DEFAULT_PAYMENTS);
+  const seed = valueAfter(args, "--seed") ?? randomBytes(4).toString("hex");
+  print(`crash: ${rounds} payments, seed ${seed}`);
+  const begin = performance.now();
+  const seconds = () => Math.round((performance.now() - begin) / 1000);
+  const onRound = (round: number) => {
+    if (round % ROUNDS_PER_LINE === 0)
+      print(`crash: ${round} of ${rounds} payments made once, ${seconds()} s`);
+  };
+  const { payments, transactions, attempts, mishaps } = await runPayerRounds({ rounds, seed, onRound });
+  for (const [name, count] of [...mishaps].sort()) print(`crash: ${name}: ${count} times`);
+  print(
+    `crash: ${payments} payments in ${transactions} transactions, asked for ${attempts} times, each made once, ` +
+      `every id told; ${seconds()} s`,
+  );
+}
+
 async function cutPower(args: readonly string[]): Promise<void> {
   const cuts = roundsOf(args, DEFAULT_CUTS, "--cuts");
   const seed = valueAfter(args, "--seed") ?? randomBytes(4).toString("hex");
@@ -65,6 +87,7 @@ async function cutPower(args: readonly string[]): Promise<void> {
 async function main(args: readonly string[]): Promise<void> {
   if (args.includes("--help")) return print(usage);
   if (args[0] === "wallet") return await killWallets(args);
+  if (args[0] === "payer") return await disturbPayer(args);
   if (args[0] === "disk") return await cutPower(args);
   const rounds = roundsOf(args, DEFAULT_ROUNDS);
   const seed = valueAfter(args, "--seed") ?? randomBytes(4).toString("hex");

@@ -1,0 +1,157 @@
+import { type ExactObject, formatExact } from "../../exact-json.ts";
+import { type Chance, createChance } from "../chance.ts";
+import { demand, listOf } from "../wallet/stage.ts";
+import { payUntilAnswered } from "./payer.ts";
+import { PayerWorld } from "./world.ts";
+
+export type PayerOptions = {
+  readonly rounds: number;
+  readonly seed: string;
+  /** Told after every round. */
+  readonly onRound?: (round: number, attempts: number) => void;
+};
+
+export type PayerReport = {
+  readonly payments: number;
+  readonly transactions: number;
+  /** Calls, the answered ones included. */
+  readonly attempts: number;
+  /** How often each thing went wrong. */
+  readonly mishaps: ReadonlyMap<string, number>;
+};
+
+/** One payment to an address of its own. */
+type Plan = {
+  readonly round: number;
+  readonly address: string;
+  readonly minor: number;
+  readonly chance: Chance;
+};
+type Outcome = {
+  readonly ids: readonly string[];
+  readonly attempts: number;
+  readonly mishaps: readonly string[];
+};
+
+const AMOUNT = 1_000_000_000n;
+/** More than one transaction has room for. */
+const MANY = 17;
+
+const idsOf = ({ tx_hash, tx_hash_list }: ExactObject): string[] =>
+  tx_hash_list === undefined ? [String(tx_hash)] : (tx_hash_list as string[]);
+
+const destinationsOf = (address: string, count: number) =>
+  Array.from({ length: count }, () => ({ address, amount: AMOUNT }));
+
+/** Repeated once it was answered, a call has the same answer. */
+async function checkRepeated(world: PayerWorld, method: string, params: ExactObject, answer: ExactObject) {
+  await world.revive();
+  const again = formatExact(await world.ask(method, params));
+  demand(again === formatExact(answer), `${method} was answered\n${formatExact(answer)}\nthen\n${again}`);
+}
+
+/** Pays in one of the ways there are; answers what was paid as well. */
+async function pay(world: PayerWorld, { round, address, chance }: Plan): Promise<Outcome & { paid: bigint }> {
+  const way = chance.pick(["transfer", "transfer", "transfer_split", "relay_tx"] as const);
+  const count = way === "transfer_split" ? MANY : 1;
+  const params = { destinations: destinationsOf(address, count) };
+  const paid = AMOUNT * BigInt(count);
+  const key = `round-${round}`;
+  if (way !== "relay_tx") {
+    const { answer, ...told } = await payUntilAnswered(world, { key, method: way, params }, chance);
+    await checkRepeated(world, way, { ...params, idempotency_key: key }, answer);
+    return { ids: idsOf(answer), paid, ...told };
+  }
+  const held = { ...params, do_not_relay: true, get_tx_metadata: true };
+  const made = await payUntilAnswered(
+    world,
+    { key: `${key}-made`, method: "transfer", params: held },
+    chance,
+  );
+  const relayed = { hex: String(made.answer.tx_metadata) };
+  const { answer, ...told } = await payUntilAnswered(world, { key, method: way, params: relayed }, chance);
+  demand(idsOf(answer).join() === idsOf(made.answer).join(), "another transaction was relayed than was made");
+  await checkRepeated(world, way, { ...relayed, idempotency_key: key }, answer);
+  const attempts = made.attempts + told.attempts;
+  return { ids: idsOf(answer), paid, attempts, mishaps: [...made.mishaps, ...told.mishaps] };
+}
+
+/** What an address was paid: the ids, and the sum. */
+async function received(world: PayerWorld, minor: number): Promise<{ ids: string[]; sum: bigint }> {
+  await world.receiver("refresh");
+  const filter = { in: true, pool: true, account_index: 0, subaddr_indices: [minor] };
+  const { in: mined, pool } = await world.receiver("get_transfers", filter);
+  const entries = [mined, pool].flatMap(listOf);
+  return {
+    ids: entries.map(({ txid }) => String(txid)).sort(),
+    sum: entries.reduce((sum, { amount }) => sum + BigInt(String(amount)), 0n),
+  };
+}
+
+async function playRound(world: PayerWorld, round: number, chance: Chance): Promise<Outcome> {
+  await world.revive();
+  await world.ask("refresh");
+  const { address, address_index } = await world.receiver("create_address", { account_index: 0 });
+  const minor = Number(address_index);
+  const { paid, ...outcome } = await pay(world, { round, address: String(address), minor, chance });
+  await world.revive();
+  await world.ask("refresh");
+  await world.mine();
+  await world.ask("refresh");
+  const told = await received(world, minor);
+  const expected = [...outcome.ids].sort();
+  demand(
+    told.ids.join() === expected.join() && told.sum === paid,
+    `${paid} was asked for and answered with ${expected}, received was ${told.sum} with ${told.ids}`,
+  );
+  const { state } = await world.ask("get_intent", { idempotency_key: `round-${round}` });
+  demand(state === "mined", `a payment that was mined is ${state}`);
+  return outcome;
+}
+
+/** Nothing was paid that no round asked for, however late it came. */
+async function checkTotals(world: PayerWorld, transactions: number): Promise<void> {
+  await world.mine(10);
+  await world.ask("refresh");
+  await world.receiver("refresh");
+  const { in: mined, pool } = await world.receiver("get_transfers", { in: true, pool: true });
+  const ids = new Set([mined, pool].flatMap(listOf).map(({ txid }) => String(txid)));
+  demand(ids.size === transactions, `${ids.size} transactions were received, ${transactions} answered`);
+  const { out, pending, failed } = await world.ask("get_transfers", {
+    out: true,
+    pending: true,
+    failed: true,
+  });
+  const [sent, waiting, lost] = [out, pending, failed].map((list) => listOf(list).length);
+  demand(
+    sent === transactions && waiting === 0 && lost === 0,
+    `the wallet lists ${sent} payments sent, ${waiting} pending and ${lost} failed, of ${transactions}`,
+  );
+}
+
+/**
+ * A payer who repeats every call until it is answered, while service, node and the lines between them break at random
+ * moments and bytes: each payment is made once, every answer and refusal names its transactions. Rejects at the first
+ * failure.
+ */
+export async function runPayerRounds({ rounds, seed, onRound }: PayerOptions): Promise<PayerReport> {
+  const world = await PayerWorld.create();
+  const mishaps = new Map<string, number>();
+  let [transactions, attempts] = [0, 0];
+  try {
+    for (let round = 1; round <= rounds; round++) {
+      const chance = createChance(`${seed} ${round}`);
+      const outcome = await playRound(world, round, chance).catch((error: unknown) => {
+        throw new Error(`round ${round}: ${String(error)}`, { cause: error });
+      });
+      transactions += outcome.ids.length;
+      attempts += outcome.attempts;
+      for (const name of outcome.mishaps) mishaps.set(name, (mishaps.get(name) ?? 0) + 1);
+      onRound?.(round, outcome.attempts);
+    }
+    await checkTotals(world, transactions);
+    return { payments: rounds, transactions, attempts, mishaps };
+  } finally {
+    await world.stop();
+  }
+}
