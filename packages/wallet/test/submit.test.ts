@@ -66,10 +66,14 @@ function stage(verdict: () => Promise<{ accepted: boolean; reason: string }>) {
     };
     return submitEach([pending], { wallet, relay, addressOf: () => "an address" }, submission).then(
       () => void disk.events.push("answer"),
-      (error: Error) => void disk.events.push(`refusal: ${error.message}`),
+      (error: WalletRefusal) => {
+        disk.events.push(`refusal: ${error.message}`);
+        refusal = error;
+      },
     );
   };
-  return { ...disk, wallet, send };
+  let refusal: WalletRefusal | undefined;
+  return { ...disk, wallet, send, named: () => refusal?.data?.tx_hash_list };
 }
 
 /** Lets everything that does not wait for the disk happen. */
@@ -93,14 +97,15 @@ test("a payment is relayed once it is on disk, and answered once that it was tak
   assert.equal(wallet.state.outgoing.get(txid)?.state, "pending");
 });
 
-test("a payment that can't be kept is never relayed", async () => {
-  const { events, next, send } = stage(accepted);
+test("a payment that can't be kept is never relayed, and named where it may be on disk all the same", async () => {
+  const { events, next, send, named } = stage(accepted);
   const sending = send();
   await settle();
-  next().reject(new Error("no space left"));
+  next().reject(Object.assign(new Error("no space left"), { code: "ENOSPC" }));
   await sending;
   assert.ok(!events.includes("relay"));
-  assert.match(events.at(-1)!, /^refusal: /);
+  assert.match(events.at(-1)!, /^refusal: The wallet's files cannot be written/);
+  assert.deepEqual(named(), [txid]);
 });
 
 test("a refusal is answered once the payment is off the disk", async () => {
@@ -118,7 +123,7 @@ test("a refusal is answered once the payment is off the disk", async () => {
 
 test("where the node's answer is lost the payment stays, and is sent again without a second record", async () => {
   let isLost = true;
-  const { events, next, send, wallet } = stage(async () => {
+  const { events, next, send, wallet, named } = stage(async () => {
     if (isLost) throw new WalletRefusal("NO_DAEMON_CONNECTION", "connection lost");
     return { accepted: true, reason: "" };
   });
@@ -126,6 +131,7 @@ test("where the node's answer is lost the payment stays, and is sent again witho
   await settle();
   next().resolve();
   await sending;
+  assert.deepEqual(named(), [txid]);
   assert.deepEqual(events, [
     "write intent",
     "relay",

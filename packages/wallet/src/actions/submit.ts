@@ -105,12 +105,21 @@ export async function submitEach(
   const fresh = new Map(
     all.filter(({ id }) => !wallet.state.outgoing.has(id)).map((each) => [each.id, each]),
   );
+  const ids = all.map(({ id }) => id);
   const outcome = { kind: "sending", txHashes: all.map(({ payment }) => payment.txHash), answer } as const;
+  const payments = [...fresh.values()].map(keptPart);
   if (fresh.size > 0 || answer !== undefined)
-    await wallet.commit({ kind: "intent", intent, outcome, payments: [...fresh.values()].map(keptPart) });
+    await wallet.commit({ kind: "intent", intent, outcome, payments }).catch(namingAll(ids));
   for (const [place, each] of all.entries()) await giveTo(parts, submission, { all, fresh, place, each });
-  return all.map(({ id }) => id);
+  return ids;
 }
+
+/** After a write that failed nobody knows what is on disk, and will be sent once the wallet is opened again. */
+const namingAll =
+  (ids: readonly string[]) =>
+  (error: unknown): never => {
+    throw error instanceof WalletRefusal ? alsoSaying(error, ids, "") : error;
+  };
 
 type Kept = KeptPayment & { readonly id: string };
 type Giving = {
@@ -132,7 +141,7 @@ async function giveTo(
   const verdict = await relay(each.payment.blob!).catch((error: unknown) => {
     throw error instanceof WalletRefusal ? refuseAs(alsoSaying(error, ids, mayBeSent(ids))) : error;
   });
-  if (verdict.accepted) return await wallet.markRelayed(each.payment.txHash);
+  if (verdict.accepted) return await wallet.markRelayed(each.payment.txHash).catch(namingAll(ids));
   const wasKept = !fresh.has(each.id) || sent.includes(each.id);
   // What was kept before, by whatever call, may be on its way all the same.
   const refusal = refuseAs(alsoSaying(rejected(verdict.reason), wasKept ? ids : sent, sentBefore(sent)));
@@ -141,7 +150,7 @@ async function giveTo(
     const txHashes = all.slice(0, place).map(({ payment }) => payment.txHash);
     const unsent = ids.slice(place).filter((id) => fresh.has(id) && !sent.includes(id));
     const outcome = { kind: "refused", txHashes, refusal: kind, message } as const;
-    await wallet.commit({ kind: "intent", intent, outcome, unsent });
+    await wallet.commit({ kind: "intent", intent, outcome, unsent }).catch(namingAll(ids));
   }
   throw refusal;
 }
