@@ -11,6 +11,10 @@ import { temporaryFolder } from "./harness.ts";
 const DEBIAN_FOLDER = "/usr/lib/postgresql";
 const START_PAUSE_MS = 50;
 const START_PAUSES = 600;
+const CONNECT_TIMEOUT_MS = 10_000;
+
+const hasEnded = ({ exitCode, signalCode }: ChildProcess): boolean =>
+  exitCode !== null || signalCode !== null;
 
 function isProgram(path: string): boolean {
   try {
@@ -97,7 +101,10 @@ export async function startPostgres(): Promise<PostgresServer> {
   let databases = 0;
 
   const isReady = async () => {
-    const client = new pg.Client({ connectionString: addressOf("postgres") });
+    const client = new pg.Client({
+      connectionString: addressOf("postgres"),
+      connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    });
     client.on("error", () => {});
     try {
       await client.connect();
@@ -111,7 +118,7 @@ export async function startPostgres(): Promise<PostgresServer> {
   const start = async () => {
     let said = "";
     for (let pause = 0; pause < START_PAUSES; pause++) {
-      if (server === undefined || server.exitCode !== null) {
+      if (server === undefined || hasEnded(server)) {
         server = run("postgres", ["-D", data, "-k", folder, "-h", "", "-c", "max_connections=50"]);
         server.stderr?.on("data", (text: Buffer) => {
           said = text.toString();
@@ -124,7 +131,7 @@ export async function startPostgres(): Promise<PostgresServer> {
   };
   const end = async (signal: NodeJS.Signals) => {
     if (server === undefined) return;
-    const ended = server.exitCode === null ? once(server, "exit") : undefined;
+    const ended = hasEnded(server) ? undefined : once(server, "exit");
     server.kill(signal);
     await ended;
     server = undefined;

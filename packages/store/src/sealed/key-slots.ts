@@ -58,13 +58,15 @@ export class KeySlots {
   async take(count: number): Promise<KeySlot[]> {
     if (count === 0) return [];
     this.#file ??= await createLasting(this.#path);
-    const slots = this.#nextFree(count).map((index) => {
-      const reference = { index, id: randomBytes(ID_BYTES) };
-      return { reference, rowKey: randomBytes(ROW_KEY_BYTES) };
-    });
-    for (const { reference, rowKey } of slots) {
-      this.#taken[reference.index] = 1;
-      await this.#write(reference.index, [reference.id, rowKey]);
+    const slots: KeySlot[] = [];
+    while (slots.length < count) {
+      const index = this.#nextFree();
+      this.#taken[index] = 1;
+      // A former owner who does not know yet that it is one may have taken it since.
+      if (!(await this.#isErased(index))) continue;
+      const slot = { reference: { index, id: randomBytes(ID_BYTES) }, rowKey: randomBytes(ROW_KEY_BYTES) };
+      await this.#write(index, [slot.reference.id, slot.rowKey]);
+      slots.push(slot);
     }
     await this.#file.datasync();
     return slots;
@@ -132,18 +134,21 @@ export class KeySlots {
     if (bytesWritten !== SLOT_BYTES) throw new Error("a slot was written in part");
   }
 
-  #nextFree(count: number): number[] {
-    const found: number[] = [];
-    let at = this.#taken.indexOf(0);
-    while (at !== -1 && found.length < count) {
-      found.push(at);
-      at = this.#taken.indexOf(0, at + 1);
-    }
-    if (found.length === count) return found;
-    const size = this.#taken.length + Math.max(count, SLOTS_PER_READ);
-    if (size > MAX_SLOTS) throw new RangeError(`the wallet has ${MAX_SLOTS} secret rows`);
-    this.#taken = Buffer.concat([this.#taken], size);
-    return this.#nextFree(count);
+  async #isErased(index: number): Promise<boolean> {
+    const slot = Buffer.alloc(SLOT_BYTES);
+    await this.#file!.read(slot, 0, SLOT_BYTES, index * SLOT_BYTES);
+    const isErased = isFree(slot);
+    slot.fill(0);
+    return isErased;
+  }
+
+  #nextFree(): number {
+    const at = this.#taken.indexOf(0);
+    if (at !== -1) return at;
+    const { length } = this.#taken;
+    if (length + SLOTS_PER_READ > MAX_SLOTS) throw new RangeError(`the wallet has ${length} secret rows`);
+    this.#taken = Buffer.concat([this.#taken], length + SLOTS_PER_READ);
+    return length;
   }
 }
 

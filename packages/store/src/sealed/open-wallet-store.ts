@@ -82,7 +82,13 @@ async function takeOwnership(
   }
   await witness.keep(mark);
   const slots = await KeySlots.open(pathOf(options, "slots"));
-  if (!slots.isEmpty) await slots.keepOnly(slotsInUse(options));
+  try {
+    if (!slots.isEmpty) await slots.keepOnly(slotsInUse(options));
+  } catch (error) {
+    dataKey.fill(0);
+    await slots.close();
+    throw error;
+  }
   return new WalletStore({ engine, wallet, mark, dataKey, slots, witness });
 }
 

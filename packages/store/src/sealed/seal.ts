@@ -1,18 +1,39 @@
-import { createCipheriv, createDecipheriv, createHmac, randomBytes } from "node:crypto";
+import { createCipheriv, createDecipheriv, createHmac, randomFillSync } from "node:crypto";
 
 const SALT_BYTES = 32;
 const TAG_BYTES = 16;
 
 /** Every key is used for one message only, so they can all have the same nonce. */
 const NONCE = Buffer.alloc(12);
-const CIPHER = "chacha20-poly1305";
-const OPTIONS = { authTagLength: TAG_BYTES } as const;
+const CIPHER = "aes-256-gcm";
+const OPTIONS = { authTagLength: TAG_BYTES };
 
 /** HMAC-SHA256 of all parts, 32 bytes. The parts before the last must have lengths known to both sides. */
 export function keyedHash(key: Uint8Array, ...parts: readonly (Uint8Array | string)[]): Buffer {
   const hmac = createHmac("sha256", key);
   for (const part of parts) hmac.update(part);
   return hmac.digest();
+}
+
+/** Random bytes, none of which is given out twice: many at a time cost little more than one. */
+export class Salts {
+  readonly #bytes: Buffer;
+  #at: number;
+
+  constructor(count: number) {
+    this.#bytes = Buffer.alloc(count * SALT_BYTES);
+    this.#at = this.#bytes.length;
+  }
+
+  /** 32 of them, to be used before the next are asked for. */
+  next(): Buffer {
+    if (this.#at === this.#bytes.length) {
+      randomFillSync(this.#bytes);
+      this.#at = 0;
+    }
+    this.#at += SALT_BYTES;
+    return this.#bytes.subarray(this.#at - SALT_BYTES, this.#at);
+  }
 }
 
 /** What a sealed message is bound to. */
@@ -30,12 +51,12 @@ function messageKey({ key, place, rowKey = new Uint8Array() }: SealContext, salt
 }
 
 /**
- * Encrypts and authenticates a message: 32 random bytes, the ciphertext, a tag of 16 bytes. Its key is a hash of the
+ * Encrypts and authenticates a message: 32 random bytes (a salt), the ciphertext, a tag of 16 bytes. Its key is a hash of the
  * context's key, those bytes and the place, so no key serves twice, whatever copy of a store is restored.
- * Source: RFC 8439 (ChaCha20-Poly1305), RFC 2104 (HMAC).
+ * Source: NIST SP 800-38D (AES-256-GCM), RFC 2104 (HMAC-SHA256).
  */
-export function seal(context: SealContext, message: Uint8Array): Buffer {
-  const salt = randomBytes(SALT_BYTES);
+export function seal(context: SealContext, message: Uint8Array, salts = new Salts(1)): Buffer {
+  const salt = salts.next();
   const key = messageKey(context, salt);
   const cipher = createCipheriv(CIPHER, key, NONCE, OPTIONS);
   cipher.setAAD(context.place, { plaintextLength: message.length });

@@ -1,6 +1,6 @@
 import { mapSliced } from "@anulo/limits";
 import type { Change, Engine, KeyRange, Mark, Row, WalletId } from "../engine.ts";
-import { Fenced, OutcomeUnknown, StoreUnavailable } from "../errors.ts";
+import { DamagedStore, Fenced, OutcomeUnknown, StoreUnavailable } from "../errors.ts";
 import { rangeOf } from "../range.ts";
 import { wrapDataKey } from "./data-key.ts";
 import type { KeySlot, KeySlots, SlotReference } from "./key-slots.ts";
@@ -83,7 +83,11 @@ export class WalletStore {
     const hidden = this.#keys.hide(table, key);
     const value = await this.#parts.engine.read(this.#parts.wallet, { table: table.number, key: hidden });
     if (value === undefined) return undefined;
-    return (await this.#unseal(table, { key: hidden, value }))?.value;
+    const row = await this.#unseal(table, { key: hidden, value });
+    // Two keys with one hash.
+    if (row !== undefined && Buffer.compare(row.key, key) !== 0)
+      throw new DamagedStore("a row has another's key");
+    return row?.value;
   }
 
   /**
