@@ -132,7 +132,9 @@ async function bundleAll(esbuild) {
 }
 
 /** What is found by its place must be in the folder; any other use of the place would be a mistake. */
-function checkReferences(text, names) {
+function checkReferences(written, names) {
+  // A name may have been cut in two where a line became too long.
+  const text = written.replaceAll("\\\n", "");
   const missing = [...text.matchAll(reference)]
     .map(([, name]) => name)
     .find((name) => !names.has(name.slice(2)));

@@ -25,7 +25,7 @@ export function createRuntime({ concurrency, clock, random, kdfRounds }: Runtime
   if (concurrency !== undefined) threads.most = concurrency;
   return {
     threads,
-    scanThreads: new ScanThreads(),
+    scanThreads: new ScanThreads(concurrency),
     clock: clock ?? (() => Math.floor(Date.now() / 1000)),
     random: random ?? randomBytes,
     kdfRounds,

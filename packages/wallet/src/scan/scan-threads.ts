@@ -1,38 +1,68 @@
-/** The threads that scan. */
-import { Worker } from "node:worker_threads";
+/** The threads that scan, each for many wallets. */
+import { availableParallelism } from "node:os";
+import { MessageChannel, type MessagePort, Worker } from "node:worker_threads";
 
-/** One thread for one open wallet; that of a closed one is kept for the next: starting one takes a tenth of a second. */
+/** Told once, when a thread ends that a port leads to. */
+type OnEnd = (error: Error) => void;
+
+type Thread = {
+  readonly worker: Worker;
+  /** Of the wallets it scans for. */
+  readonly ports: Map<MessagePort, OnEnd>;
+};
+
+/** Threads start when they are first needed: a new one takes a tenth of a second and some 15 MiB. */
 export class ScanThreads {
-  #spare: Worker | undefined;
-  #isClosed = false;
+  readonly #most: number;
+  readonly #threads = new Set<Thread>();
 
-  acquire(): Worker {
-    const worker = this.#spare ?? new Worker(new URL("./scan-worker.js", import.meta.url));
-    this.#spare = undefined;
-    worker.removeAllListeners();
-    worker.ref();
-    return worker;
+  /** At most so many threads, however many wallets there are. */
+  constructor(most: number = availableParallelism()) {
+    this.#most = most;
   }
 
-  /** Takes back a thread that has forgotten its wallet and has nothing to do. */
-  async release(worker: Worker): Promise<void> {
-    worker.removeAllListeners();
-    if (this.#isClosed || this.#spare !== undefined) {
-      await worker.terminate();
-      return;
-    }
-    const lose = () => {
-      if (this.#spare === worker) this.#spare = undefined;
-    };
-    worker.on("error", lose);
-    worker.on("exit", lose);
+  /** A port to the thread that scans for the fewest, until it is given back. */
+  open(onEnd: OnEnd): MessagePort {
+    const thread = this.#choose();
+    const { port1: own, port2: other } = new MessageChannel();
+    thread.ports.set(own, onEnd);
+    thread.worker.postMessage(other, [other]);
+    return own;
+  }
+
+  #choose(): Thread {
+    const [least] = [...this.#threads].sort((a, b) => a.ports.size - b.ports.size);
+    const isFull = this.#threads.size >= this.#most;
+    return least !== undefined && (isFull || least.ports.size === 0) ? least : this.#start();
+  }
+
+  #start(): Thread {
+    const worker = new Worker(new URL("./scan-worker.js", import.meta.url));
+    const thread: Thread = { worker, ports: new Map() };
+    let failure = new Error("the scan thread ended");
+    worker.on("error", (error: Error) => {
+      failure = error;
+    });
+    worker.on("exit", () => {
+      this.#threads.delete(thread);
+      for (const onEnd of thread.ports.values()) onEnd(failure);
+      thread.ports.clear();
+    });
+    // The ports of open wallets keep the process going.
     worker.unref();
-    this.#spare = worker;
+    this.#threads.add(thread);
+    return thread;
   }
 
-  /** Ends the spare thread; those of open wallets end with these. */
+  /** Takes back a port that the thread has closed. One thread without wallets is kept for the next. */
+  release(port: MessagePort): void {
+    for (const { ports } of this.#threads) ports.delete(port);
+    const idle = [...this.#threads].filter(({ ports }) => ports.size === 0);
+    for (const { worker } of idle.slice(1)) void worker.terminate();
+  }
+
+  /** Ends them. */
   async close(): Promise<void> {
-    this.#isClosed = true;
-    await this.#spare?.terminate();
+    await Promise.all([...this.#threads].map(({ worker }) => worker.terminate()));
   }
 }

@@ -1,5 +1,5 @@
-/** The wallet's side of the scan worker: one thread for one open wallet. */
-import type { Worker } from "node:worker_threads";
+/** The wallet's side of the thread that scans for it. */
+import type { MessagePort } from "node:worker_threads";
 import type { DaemonAddress } from "../daemon.ts";
 import { decodeChange } from "../encode-change.ts";
 import { type RefusalKind, WalletRefusal } from "../refusal.ts";
@@ -45,9 +45,10 @@ export class Scanner {
   readonly table: SubaddressTable;
   /** Settles once the table is complete for the addresses in use. */
   readonly ready: Promise<unknown>;
-  readonly #worker: Worker;
-  readonly #threads: WorkThreads;
   readonly #scanThreads: ScanThreads;
+  readonly #port: MessagePort;
+  readonly #closed: Promise<void>;
+  readonly #threads: WorkThreads;
   readonly #keep: ScannerParts["keep"];
   readonly #viewSecret: Uint8Array;
   readonly #waiting = new Map<number, Waiting>();
@@ -62,10 +63,9 @@ export class Scanner {
     this.#viewSecret = parts.keys.viewSecret;
     this.#threads = runtime.threads;
     this.#scanThreads = runtime.scanThreads;
-    this.#worker = this.#scanThreads.acquire();
-    this.#worker.on("message", (message: FromWorker) => this.#receive(message));
-    this.#worker.on("error", (error) => this.#end(error));
-    this.#worker.on("exit", () => this.#end(new Error("the scan worker ended")));
+    this.#port = this.#scanThreads.open((error) => this.#end(error));
+    this.#port.on("message", (message: FromWorker) => this.#receive(message));
+    this.#closed = new Promise((resolve) => this.#port.once("close", () => resolve()));
     this.ready = this.#wait(OPENING);
     this.ready.catch(() => undefined); // whoever needs the table hears of it there
     this.#send({ kind: "open", ...parts });
@@ -125,17 +125,16 @@ export class Scanner {
     if (this.#scanId !== undefined) this.#waiting.get(this.#scanId)?.reject(error);
   }
 
+  /** Resolves once the thread has forgotten the wallet's secrets. */
   async stop(): Promise<void> {
-    const isIdle = this.#stopped === undefined && this.#waiting.size === 0;
-    if (isIdle) this.#send({ kind: "close" });
+    this.#send({ kind: "close" });
     this.#end(new WalletRefusal("NOT_OPEN", "No wallet file"));
-    // One that is idle has answered all it was asked, so nothing of this wallet is on its way.
-    if (isIdle) await this.#scanThreads.release(this.#worker);
-    else await this.#worker.terminate();
+    await this.#closed;
+    this.#scanThreads.release(this.#port);
   }
 
   #send(message: ToWorker): void {
-    if (this.#stopped === undefined) this.#worker.postMessage(message);
+    if (this.#stopped === undefined) this.#port.postMessage(message);
   }
 
   #wait(id: number): Promise<PoolPicture | undefined> {

@@ -1,0 +1,194 @@
+/** What a scan thread does for one wallet, of the many it may have: everything slow about scanning. */
+
+import { isDeepStrictEqual } from "node:util";
+import type { MessagePort } from "node:worker_threads";
+import { subaddressSpendPublicKeys } from "@anulo/crypto";
+import { BadBytes, BadHex, isMinerTransaction, toHex } from "@anulo/protocol";
+import { connectDaemon, type Daemon, type DaemonAddress } from "../daemon.ts";
+import { encodeChange } from "../encode-change.ts";
+import { WalletRefusal } from "../refusal.ts";
+import type { SubaddressIndex } from "../state.ts";
+import { scanBlocks } from "./block-scan.ts";
+import { type ScanContext, scanTransactions } from "./candidates.ts";
+import type { FromWorker, PoolFind, PoolPicture, ScanTask, SingleTransaction, ToWorker } from "./messages.ts";
+import { PoolScan } from "./pool-scan.ts";
+import { type PackedTransactions, type RawTransaction, transactionOf } from "./raw-transaction.ts";
+import type { Sifted } from "./sift.ts";
+import { SubaddressTable } from "./subaddress-table.ts";
+
+/** Batches on their way to the wallet's thread before the worker waits: bounds memory on a fast node. */
+const BATCHES_AHEAD = 2;
+/** Keys made between two looks at the mail. */
+const KEYS_PER_RANGE = 1000;
+
+/** Messages that are answered. */
+type Asking = Extract<ToWorker, { kind: "open" | "cover" | "scan" | "single" | "pool" }>;
+
+export class WalletScan {
+  readonly #port: MessagePort;
+  #context: ScanContext | undefined;
+  #pool: PoolScan | undefined;
+  #daemon: Daemon | undefined;
+  #isCancelled = false;
+  #unkept = 0;
+  #wake: (() => void) | undefined;
+  #lastSiftId = 0;
+  /** Who waits for what other threads sift. */
+  readonly #sifting = new Map<number, (sifted: Sifted | undefined) => void>();
+
+  constructor(port: MessagePort) {
+    this.#port = port;
+  }
+
+  receive(message: ToWorker): void {
+    if (message.kind === "learn") this.#learn(message.keyImages);
+    else if (message.kind === "close") this.close();
+    else if (message.kind === "sifted") this.#receiveSifted(message);
+    else if (message.kind === "kept") this.#resume({ unkept: this.#unkept - 1 });
+    else if (message.kind === "cancel") this.#resume({ isCancelled: true });
+    else void this.#answer(message);
+  }
+
+  async #answer(message: Asking): Promise<void> {
+    const id = message.kind === "open" ? 0 : message.id;
+    try {
+      this.#send({ kind: "done", id, pool: await this.#do(message) });
+    } catch (error) {
+      const text = error instanceof Error ? error.message : String(error);
+      if (error instanceof WalletRefusal)
+        this.#send({ kind: "failed", id, refusal: error.kind, message: text });
+      else if (error instanceof BadBytes || error instanceof BadHex) {
+        const told = `the node answered with bytes that can't be read: ${text}`;
+        this.#send({ kind: "failed", id, refusal: "UNKNOWN_ERROR", message: told });
+      } else this.#send({ kind: "failed", id, refusal: undefined, message: text });
+    }
+  }
+
+  async #do(message: Asking): Promise<PoolPicture | undefined> {
+    if (message.kind === "open") return this.#open(message);
+    if (message.kind === "cover") return this.#coverMore(message);
+    if (message.kind === "scan") return await this.#scan(message.task, message.threads);
+    if (message.kind === "single") return { ids: [], found: this.#lookAt(message.entries) };
+    return await this.#look(message);
+  }
+
+  #open(message: Extract<ToWorker, { kind: "open" }>): undefined {
+    const { keys, skipsCoinbase, watched } = message;
+    const knownImages = new Set(message.keyImages.map(toHex));
+    const table = new SubaddressTable(message.lookahead);
+    const parts = { keys, table, skipsCoinbase, watched };
+    const cover = (index: SubaddressIndex) => this.#cover(parts, index);
+    this.#context = { ...parts, knownImages, cover, keyImages: new Map() };
+    this.#pool = new PoolScan(this.#context);
+    for (const index of message.used) cover(index);
+  }
+
+  #coverMore({ index, lookahead }: Extract<ToWorker, { kind: "cover" }>): undefined {
+    if (this.#context !== undefined && lookahead !== undefined) this.#context.table.lookahead = lookahead;
+    this.#context?.cover(index);
+  }
+
+  #cover({ keys, table }: Pick<ScanContext, "keys" | "table">, index: SubaddressIndex): void {
+    for (const { major, fromMinor, toMinor } of table.missingFor(index)) {
+      for (let minor = fromMinor; minor < toMinor; minor += KEYS_PER_RANGE) {
+        const count = Math.min(KEYS_PER_RANGE, toMinor - minor);
+        const made = subaddressSpendPublicKeys({ keys, major, fromMinor: minor, count });
+        const range = { major, fromMinor: minor, keys: made };
+        table.add(range);
+        this.#send({ kind: "range", range });
+      }
+    }
+  }
+
+  #learn(keyImages: readonly Uint8Array[]): void {
+    for (const keyImage of keyImages) this.#context?.knownImages.add(toHex(keyImage));
+    this.#pool?.forgetStrangers();
+  }
+
+  async #scan(task: ScanTask, count: number): Promise<PoolPicture | undefined> {
+    const [context, pool] = [this.#context, this.#pool];
+    if (context === undefined || pool === undefined) throw new Error("scan before open");
+    this.#isCancelled = false;
+    const daemon = this.#daemonAt(task.daemon);
+    const sift = (transactions: PackedTransactions) => this.#siftElsewhere(transactions);
+    const threads = count > 1 ? { count, sift } : undefined;
+    // The pool comes first, so that a transaction mined in between is missed in neither.
+    const picture = context.watched === undefined ? await pool.look(daemon, task.own) : undefined;
+    for await (const { change, targetHeight } of scanBlocks({ context, task, daemon, threads })) {
+      const bytes = encodeChange(change);
+      this.#send({ kind: "blocks", change: bytes, targetHeight }, [bytes.buffer as ArrayBuffer]);
+      this.#unkept += 1;
+      await this.#untilKept(BATCHES_AHEAD);
+      if (this.#isCancelled || this.#context !== context) return undefined;
+    }
+    await this.#untilKept(1);
+    return picture && pool.heedFound(picture);
+  }
+
+  /** Waits until fewer batches than these are on their way. */
+  async #untilKept(count: number): Promise<void> {
+    while (this.#unkept >= count)
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+  }
+
+  #resume({ unkept = this.#unkept, isCancelled = this.#isCancelled }): void {
+    this.#unkept = unkept;
+    this.#isCancelled = isCancelled;
+    this.#wake?.();
+  }
+
+  async #look({ daemon, own }: Extract<ToWorker, { kind: "pool" }>): Promise<PoolPicture | undefined> {
+    if (this.#pool === undefined) throw new Error("pool before open");
+    return await this.#pool.look(this.#daemonAt(daemon), own);
+  }
+
+  #lookAt(entries: readonly SingleTransaction[]): PoolFind[] {
+    if (this.#context === undefined) throw new Error("single before open");
+    const raw = entries.map((entry): RawTransaction => {
+      const read = transactionOf(entry);
+      return { ...entry, read, coinbase: isMinerTransaction(read) };
+    });
+    const found = scanTransactions(this.#context, raw);
+    return found.map((transaction) => ({ transaction, doubleSpendSeen: false }));
+  }
+
+  /** Hands transactions to the wallet's thread, which has others to sift them. */
+  #siftElsewhere(transactions: PackedTransactions): Promise<Sifted | undefined> {
+    const id = ++this.#lastSiftId;
+    this.#send({ kind: "sift", id, transactions }, [transactions.bytes.buffer]);
+    return new Promise((resolve) => this.#sifting.set(id, resolve));
+  }
+
+  #receiveSifted({ id, sifted }: Extract<ToWorker, { kind: "sifted" }>): void {
+    this.#sifting.get(id)?.(sifted);
+    this.#sifting.delete(id);
+  }
+
+  /** The connections stay open from one scan to the next. */
+  #daemonAt(address: DaemonAddress): Daemon {
+    if (this.#daemon !== undefined && isDeepStrictEqual(this.#daemon.address, address)) return this.#daemon;
+    this.#daemon?.close();
+    this.#daemon = connectDaemon(address);
+    return this.#daemon;
+  }
+
+  /** Forgets the wallet; what is under way for it ends, unanswered. */
+  close(): void {
+    this.#resume({ isCancelled: true, unkept: 0 });
+    this.#context?.keys.viewSecret.fill(0);
+    this.#context?.keys.spendSecret?.fill(0);
+    this.#context = undefined;
+    this.#pool = undefined;
+    this.#daemon?.close();
+    this.#daemon = undefined;
+    for (const settle of this.#sifting.values()) settle(undefined);
+    this.#sifting.clear();
+    this.#port.close();
+  }
+
+  #send(message: FromWorker, transfer: readonly ArrayBuffer[] = []): void {
+    this.#port.postMessage(message, transfer);
+  }
+}
