@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { createKeys } from "../src/keys/wallet-keys.ts";
 import { ScanThreads } from "../src/scan/scan-threads.ts";
 import { Scanner } from "../src/scan/scanner.ts";
 import { WorkThreads } from "../src/threads/work-threads.ts";
-import { createKeys } from "../src/keys/wallet-keys.ts";
 import { seededRandom } from "./transfer-fixture.ts";
 
 const lookahead = { accounts: 2, addresses: 3 };
