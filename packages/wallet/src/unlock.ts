@@ -35,6 +35,11 @@ export function isUnlocked(item: { unlockTime: bigint; height: number }, now: No
   return isUnlockTimePassed(item.unlockTime, item.height, now) && item.height + SPENDABLE_AGE <= now.height;
 }
 
+/** Height of the block that spends it; undefined while none does, and where only the node says so and no block was seen. */
+export function spendingHeight({ spentHeight }: Pick<OwnedOutput, "spentHeight">): number | undefined {
+  return spentHeight === 0 ? undefined : spentHeight;
+}
+
 /** True while nothing, in a block or waiting, spends the output. */
 export function isUnspent(output: OwnedOutput): boolean {
   return output.spentHeight === undefined && output.pendingSpend === undefined;

@@ -60,6 +60,8 @@ export class Wallet {
   readonly #spending = new TaskQueue();
   readonly #scans: WalletScans;
   #closed = false;
+  /** Why a change could not be kept. */
+  #unwritten: { readonly error: unknown } | undefined;
   #moment: Moment = { seconds: 0 };
   #hasChanged = true;
   #changes = 0;
@@ -229,11 +231,22 @@ export class Wallet {
    */
   async commit(change: WalletChange, encoded?: Uint8Array): Promise<void> {
     if (this.#closed) throw new WalletRefusal("NOT_OPEN", "No wallet file");
+    this.checkWritten();
     applyChange(this.#ledger, change);
     this.#hasChanged = true;
     this.#changes += 1;
     this.#isTimed ||= itemsOfChange(change).some(waitsForTime);
-    await this.#log.append(change, encoded).catch(refuseUnwritten);
+    try {
+      await this.#log.append(change, encoded).catch(refuseUnwritten);
+    } catch (error) {
+      this.#unwritten ??= { error };
+      throw error;
+    }
+  }
+
+  /** Throws where a change could not be kept: nothing may leave that rests on what is in memory alone. */
+  checkWritten(): void {
+    if (this.#unwritten !== undefined) throw this.#unwritten.error;
   }
 
   /** Changes that must not interleave (choosing outputs and recording their spending) take turns here. */

@@ -200,6 +200,13 @@ test("a payment is abandoned once what it spends is spent otherwise, for good", 
   assert.equal(state(), "abandoned");
 });
 
+test("what a node alone says is spent abandons nothing", () => {
+  const { ledger, state } = paying();
+  blocks(ledger, 2, 150);
+  applyChange(ledger, { kind: "spent", status: [[toHex(id(200)), "chain"]] });
+  assert.equal(state(), "signed");
+});
+
 test("an undone payment made here stays, whether or not its keys and destinations are kept", () => {
   const ledger = createLedger("regtest", settings);
   blocks(ledger, 1, 1);

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { fromHex, toHex } from "@anulo/protocol";
-import { ConnectionFailed } from "@anulo/rpc";
+import { ConnectionFailed, RemoteError } from "@anulo/rpc";
 import { sendUnseen, sendUntaken } from "../src/actions/send-again.ts";
 import type { Daemon } from "../src/daemon.ts";
 import { applyChange } from "../src/ledger/apply-change.ts";
@@ -43,12 +43,20 @@ function stage(payments: readonly OutgoingPayment[]) {
   const ledger = createLedger("regtest", { seedLanguage: "English", refreshFromHeight: 0 });
   for (const each of payments) applyChange(ledger, { kind: "outgoing", payment: each, txKeys: [] });
   const given: string[] = [];
-  const node = { takes: true, isThere: true, knows: [] as string[] };
+  const node = {
+    takes: true,
+    isThere: true,
+    isWritten: true,
+    status: "Failed",
+    failsAt: "",
+    knows: [] as string[],
+  };
   const client = {
     sendRawTransaction: async ({ tx_as_hex }: { tx_as_hex: string }) => {
       if (!node.isThere) throw new ConnectionFailed("sendRawTransaction", "nobody there");
+      if (node.failsAt === tx_as_hex) throw new RemoteError("sendRawTransaction", -32603, "a bug there");
       given.push(tx_as_hex);
-      return { status: node.takes ? "OK" : "Failed", reason: "no" };
+      return { status: node.takes ? "OK" : node.status, reason: "no" };
     },
     getTransactions: async ({ txs_hashes }: { txs_hashes: string[] }) => ({
       status: "OK",
@@ -61,6 +69,9 @@ function stage(payments: readonly OutgoingPayment[]) {
     now: () => ({ seconds: NOW }),
     outputOf: (image: Uint8Array) => ledger.byKeyImage.get(toHex(image)),
     commit: async (change: Parameters<typeof applyChange>[1]) => applyChange(ledger, change),
+    checkWritten: () => {
+      if (!node.isWritten) throw new Error("not written");
+    },
   };
   const stateOf = (number: number) => ledger.state.outgoing.get(toHex(id(number)))?.state;
   return { ledger, given, node, sender, stateOf, spending: new TaskQueue() };
@@ -186,4 +197,49 @@ test("a repeated call is refused while the node does not take what it signed", a
   node.knows.push(...names(1));
   await sendUntaken(sender, [id(1)]);
   assert.equal(stateOf(1), "pending");
+});
+
+test("nothing leaves that could not be written, whoever asks", async () => {
+  const { given, node, sender, spending } = stage([payment(1, "signed", OLD)]);
+  node.isWritten = false;
+  await assert.rejects(sendUnseen(sender, spending), /not written/);
+  await assert.rejects(sendUntaken(sender, [id(1)]), /not written/);
+  assert.deepEqual(given, []);
+});
+
+test("a node that is busy gives no verdict, and is asked again later", async () => {
+  const { node, sender, spending, stateOf } = stage([payment(1, "signed", OLD)]);
+  Object.assign(node, { takes: false, status: "BUSY" });
+  await sendUnseen(sender, spending);
+  assert.equal(stateOf(1), "signed");
+  await assert.rejects(sendUntaken(sender, [id(1)]), /daemon is busy/);
+  assert.equal(stateOf(1), "signed");
+});
+
+test("a transaction at which the node fails keeps no other from being sent", async () => {
+  const { given, node, sender, spending, stateOf } = stage([
+    payment(1, "signed", OLD),
+    payment(2, "signed", OLD),
+  ]);
+  node.failsAt = names(1)[0]!;
+  await sendUnseen(sender, spending);
+  assert.deepEqual(given, names(2));
+  assert.deepEqual([1, 2].map(stateOf), ["signed", "pending"]);
+});
+
+test("what a node had taken is answered as taken, whether or not it takes it once more", async () => {
+  const { given, node, sender, stateOf } = stage([payment(1, "missing", NOW)]);
+  node.takes = false;
+  await sendUntaken(sender, [id(1)]);
+  node.isThere = false;
+  await sendUntaken(sender, [id(1)]);
+  assert.deepEqual(given, names(1));
+  assert.equal(stateOf(1), "missing");
+});
+
+test("of a transaction that was forgotten the node is asked, and nothing is said that it does not know", async () => {
+  const { node, sender } = stage([]);
+  await assert.rejects(sendUntaken(sender, [id(1)]), /is not known any more/);
+  node.knows.push(...names(1));
+  await sendUntaken(sender, [id(1)]);
 });

@@ -98,7 +98,7 @@ test("a payment is relayed once it is on disk, and answered once that it was tak
 });
 
 test("a payment that can't be kept is never relayed, and named where it may be on disk all the same", async () => {
-  const { events, next, send, named } = stage(accepted);
+  const { events, next, send, named, wallet } = stage(accepted);
   const sending = send();
   await settle();
   next().reject(Object.assign(new Error("no space left"), { code: "ENOSPC" }));
@@ -106,6 +106,15 @@ test("a payment that can't be kept is never relayed, and named where it may be o
   assert.ok(!events.includes("relay"));
   assert.match(events.at(-1)!, /^refusal: The wallet's files cannot be written/);
   assert.deepEqual(named(), [txid]);
+  // It is in memory, from where it would be lost: neither a repeated call sends it, nor is anything else begun.
+  await send();
+  assert.ok(!events.includes("relay"));
+  await assert.rejects(wallet.commit({ kind: "newAccount", label: "" }), /cannot be written/);
+  assert.equal(wallet.state.accounts.length, 1);
+  assert.deepEqual(
+    events.filter((event) => event.startsWith("write")),
+    ["write intent"],
+  );
 });
 
 test("a refusal is answered once the payment is off the disk", async () => {

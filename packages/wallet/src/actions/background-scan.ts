@@ -58,14 +58,18 @@ export function learnFromBackground(wallet: Wallet, copy: FoundInBackground): Pr
 }
 
 /**
- * What a reorganisation has undone meanwhile is given up, as nobody looked at the pool: the next look takes it back if
- * it waits there.
+ * What a reorganisation has undone meanwhile counts as missing, as nobody looked at the pool, and is given up where it
+ * can't be sent again: the next look takes it back if it waits there.
  */
 async function settle(wallet: Wallet, runs: readonly BlocksChange[]): Promise<void> {
   for (const run of runs) await wallet.commit(run);
-  for (const [txHash, { isUndone, state }] of wallet.state.outgoing)
+  for (const [txHash, { isUndone, state, blob }] of wallet.state.outgoing)
     if (isUndone === true && state === "pending")
-      await wallet.commit({ kind: "outgoingState", txHash, state: "failed" });
+      await wallet.commit({
+        kind: "outgoingState",
+        txHash,
+        state: blob === undefined ? "failed" : "missing",
+      });
 }
 
 /** The blocks that were scanned, as they would have been found with the spend secret. */

@@ -138,6 +138,7 @@ async function giveTo(
 ): Promise<void> {
   const ids = all.map(({ id }) => id);
   const sent = ids.slice(0, place);
+  wallet.checkWritten();
   const verdict = await relay(each.payment.blob!).catch((error: unknown) => {
     throw error instanceof WalletRefusal ? refuseAs(alsoSaying(error, ids, mayBeSent(ids))) : error;
   });

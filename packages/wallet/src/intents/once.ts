@@ -38,6 +38,7 @@ export async function payOnce<R extends object, P = undefined>(
   const isMade = madeBefore(wallet, asked)?.outcome !== undefined;
   const prepared = isMade ? undefined : await prepare?.();
   return await wallet.exclusively(async () => {
+    wallet.checkWritten();
     const known = madeBefore(wallet, asked);
     if (known?.outcome !== undefined) return (await answerAgain(wallet, known.outcome)) as R;
     return await perform(prepared as P, openIntent(wallet, asked, known));

@@ -3,6 +3,7 @@ import { toHex } from "@anulo/protocol";
 import type { IntentState } from "@anulo/rpc";
 import { DEEP } from "../ledger/apply-blocks.ts";
 import type { Intent, OutgoingPayment, OwnedOutput, WalletState } from "../state.ts";
+import { spendingHeight } from "../unlock.ts";
 
 /** What is looked at. */
 export type Seen = {
@@ -47,5 +48,6 @@ function stateOf(payment: OutgoingPayment, seen: Seen): IntentState {
 
 /** Spent by a block that no reorganisation undoes: nothing else that spends it can be mined. */
 function isSpentForGood(output: OwnedOutput | undefined, height: number): boolean {
-  return output?.spentHeight !== undefined && output.spentHeight + DEEP <= height;
+  const spentAt = output && spendingHeight(output);
+  return spentAt !== undefined && spentAt + DEEP <= height;
 }

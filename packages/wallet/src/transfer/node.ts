@@ -106,11 +106,16 @@ const reasons = [
 /** The node's verdict; `reason` may be empty. Throws when the node can't be asked. */
 export type Relay = (blob: Uint8Array) => Promise<{ readonly accepted: boolean; readonly reason: string }>;
 
-/** Gives transactions to the node. */
+/** Status with a verdict. Source: core_rpc_server.cpp `on_send_raw_tx`. */
+const REFUSED = "Failed";
+
+/** Gives transactions to the node; throws `WalletRefusal` where it gives no verdict. */
 export function relayOf(daemon: Daemon): Relay {
   return async (blob) => {
     const answer = await reached(daemon.client.sendRawTransaction({ tx_as_hex: toHex(blob) }));
     if (answer.status === "OK") return { accepted: true, reason: "" };
+    // Any other status, such as that it is busy, is no verdict.
+    if (answer.status !== REFUSED) await checked(Promise.resolve(answer));
     const flags = reasons.filter(([flag]) => answer[flag]).map(([, text]) => text);
     return { accepted: false, reason: answer.reason || flags.join(", ") };
   };
