@@ -90,7 +90,16 @@ const floors = [
       },
       {
         name: "the service",
-        holds: ["index.ts", "service.ts", "create-service.ts", "first-wallet.ts", "open-alias.ts", "rpc/"],
+        holds: [
+          "index.ts",
+          "service.ts",
+          "service-options.ts",
+          "create-service.ts",
+          "first-wallet.ts",
+          "open-alias.ts",
+          "many/",
+          "rpc/",
+        ],
       },
     ],
   },

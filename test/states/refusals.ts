@@ -203,6 +203,7 @@ const refusals: { readonly [K in MethodKey]: Refusals } = {
   getLanguages: always,
   createWallet: makes,
   openWallet: makes,
+  listWallets: makes,
   closeWallet: own,
   changeWalletPassword: ownKey,
   setSubaddressLookahead: ownKey,

@@ -92,6 +92,7 @@ export const requests: { readonly [K in MethodKey]: ExactObject } = {
   getLanguages: {},
   createWallet: { ...newFile, language: "English" },
   openWallet: { ...newFile },
+  listWallets: {},
   closeWallet: {},
   changeWalletPassword: { old_password: "", new_password: "new" },
   setSubaddressLookahead: { password: "", major_idx: 2, minor_idx: 3 },

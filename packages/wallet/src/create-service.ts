@@ -1,6 +1,7 @@
 import { unlockFirst } from "./first-wallet.ts";
 import { walletHandlers } from "./rpc/handlers.ts";
-import { WalletService, type WalletServiceOptions } from "./service.ts";
+import { WalletService } from "./service.ts";
+import type { WalletServiceOptions } from "./service-options.ts";
 
 /** Builds the service and starts it, with its first wallet open. Throws WalletRefusal where that one cannot be had. */
 export async function createWalletService(options: WalletServiceOptions): Promise<WalletService> {
@@ -9,7 +10,7 @@ export async function createWalletService(options: WalletServiceOptions): Promis
   try {
     if (first !== undefined) {
       const open = await unlockFirst(first, service.openOptions);
-      const opening = service.inTurn(async () => service.replace(await open()));
+      const opening = service.unnamed.openFirst(open);
       await Promise.all([opening, service.start(opening)]);
     } else await service.start();
   } catch (error) {

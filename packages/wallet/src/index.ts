@@ -8,7 +8,8 @@ export type { FirstWallet } from "./first-wallet.ts";
 export type { AliasOptions } from "./open-alias.ts";
 export { WalletRefusal } from "./refusal.ts";
 export { closeRuntime, createRuntime, type Runtime } from "./runtime.ts";
-export { type WalletContext, WalletService, type WalletServiceOptions } from "./service.ts";
+export { type WalletContext, WalletService } from "./service.ts";
+export type { WalletServiceOptions } from "./service-options.ts";
 export type {
   Account,
   AddressBookEntry,

@@ -1,58 +1,28 @@
-/** The wallet service: one wallet open at a time, its own refreshing, and the RPC in front of it. */
+/** The wallet service: its wallets, their own refreshing, and the RPC in front of them. */
 import {
   createRpcServer,
   type Dialect,
-  type Listener,
   type Log,
   type Logger,
-  type Login,
   type Need,
+  type RequestInfo,
   type RpcServer,
   type RpcServerOptions,
   unreadLog,
 } from "@anulo/rpc";
-import { connectDaemon, type Daemon, type DaemonAddress } from "./daemon.ts";
+import { connectDaemon, type Daemon } from "./daemon.ts";
 import type { OpenOptions, OpenWallet } from "./file/open-wallet.ts";
-import type { FirstWallet } from "./first-wallet.ts";
-import type { AliasOptions } from "./open-alias.ts";
-import { WalletRefusal } from "./refusal.ts";
 import { closeRuntime, createRuntime, type Runtime } from "./runtime.ts";
-import type { NetworkName } from "./state.ts";
-import { TaskQueue } from "./turns.ts";
-import type { Wallet } from "./wallet.ts";
-
-export type WalletServiceOptions = Pick<RpcServerOptions<never>, "limits" | "origins" | "tls"> & {
-  readonly listen: readonly Listener[];
-  /** Where wallets are kept; without it none can be made or opened. */
-  readonly walletDirectory?: string;
-  readonly daemon: DaemonAddress;
-  readonly trustedDaemon?: boolean;
-  readonly network?: NetworkName;
-  /** How names in place of addresses are looked up; left out, they are not. */
-  readonly aliases?: AliasOptions;
-  /** Only commands that can't spend or show secrets. */
-  readonly restricted?: boolean;
-  readonly dialect?: Dialect;
-  readonly login?: Login;
-  readonly kdfRounds?: number;
-  /** Whether wallets are left behind with a cache for the original program; they are unless this is false. */
-  readonly writesOriginalCache?: boolean;
-  /** The wallet to begin with. */
-  readonly first?: FirstWallet;
-  /** Told the id (hex) of each transaction that pays a wallet, once in the pool and once in a block. */
-  readonly onReceived?: (txid: string) => void;
-  /** Seconds between two automatic refreshes; 0 for none. */
-  readonly refreshPeriod?: number;
-  readonly log?: Log;
-  /** Threads for signing, proofs and passwords; one a processor unless given. */
-  readonly concurrency?: number;
-  /** Threads, clock and randomness that others use too, who end it; its own, of `concurrency` and `kdfRounds`, unless given. */
-  readonly runtime?: Runtime;
-};
+import { type Common, notOpen } from "./many/common.ts";
+import { OpenWallets } from "./many/open-wallets.ts";
+import { Refresher } from "./many/refresher.ts";
+import { NamedSlot, type SlotParts, UnnamedSlot, type WalletSlot } from "./many/slots.ts";
+import type { WalletServiceOptions } from "./service-options.ts";
 
 /** What a handler works with. */
 export type WalletContext = {
-  readonly service: WalletService;
+  /** The wallet the call is about, and what it shares with the others. */
+  readonly service: WalletSlot;
   readonly dialect: Dialect;
   /** The open wallet; throws the refusal "No wallet file". */
   readonly opened: OpenWallet;
@@ -61,18 +31,11 @@ export type WalletContext = {
 /** The methods with their handlers. */
 export type WalletCalls = RpcServerOptions<WalletContext>["calls"];
 
-/** Source: wallet_rpc_server.cpp DEFAULT_AUTO_REFRESH_PERIOD. */
-const REFRESH_PERIOD_SECONDS = 20;
-/** Between two lines of the log about the progress of a scan. */
-const PROGRESS_LOG_SECONDS = 10;
-/** How long after opening a wallet is not refreshed automatically, so that a caller can do it first. */
-const FIRST_REFRESH_SECONDS = 2;
-
 /** Exported outputs and sets of transactions run to megabytes. */
 const MAX_REQUEST_BYTES = 64 * 1024 * 1024;
 
-/** Nobody can ask a restricted service to refresh, so opening a wallet there waits a moment for the first scan. */
-const RESTRICTED_WAIT_MS = 3000;
+/** Before the name in the path of a wallet. */
+const NAMED_WALLETS = "/wallets";
 
 /**
  * A stop takes no more than ten seconds. Running calls may finish meanwhile: those that wait for the node for
@@ -89,22 +52,20 @@ function pause(ms: number): Promise<void> {
   });
 }
 
-export class WalletService {
+export class WalletService implements Common {
   readonly options: WalletServiceOptions;
   readonly runtime: Runtime;
   readonly #calls: WalletCalls;
   readonly log: Log;
   readonly #log: Logger;
   #server: RpcServer | undefined;
-  #opened: OpenWallet | undefined;
-  readonly #openings = new TaskQueue();
-  #refreshPeriod: number;
-  #nextRefresh = 0;
-  #nextProgressLog = 0;
+  readonly #wallets: OpenWallets;
+  readonly #refresher: Refresher;
+  readonly #slots: SlotParts;
+  /** The wallet that is open on the path without a name. */
+  readonly unnamed: UnnamedSlot;
   #timer: NodeJS.Timeout | undefined;
-  #isRefreshing = false;
   #stopping: Promise<void> | undefined;
-  #isOver = false;
   #stopped: () => void = () => undefined;
   /** Settles once the service has stopped, for whatever reason. */
   readonly ended: Promise<void>;
@@ -115,7 +76,10 @@ export class WalletService {
     this.runtime = options.runtime ?? createRuntime(options);
     this.log = options.log ?? unreadLog();
     this.#log = this.log.in("wallet.wallet2");
-    this.#refreshPeriod = options.refreshPeriod ?? REFRESH_PERIOD_SECONDS;
+    this.#wallets = new OpenWallets(this);
+    this.#refresher = new Refresher(this, this.#wallets);
+    this.#slots = { common: this, wallets: this.#wallets, refresher: this.#refresher };
+    this.unnamed = new UnnamedSlot(this.#slots);
     this.ended = new Promise((resolve) => {
       this.#stopped = resolve;
     });
@@ -130,8 +94,9 @@ export class WalletService {
     return this.urls[0] ?? "";
   }
 
+  /** The wallet that is open on the path without a name. */
   get opened(): OpenWallet | undefined {
-    return this.#opened;
+    return this.unnamed.opened;
   }
 
   get openOptions(): OpenOptions {
@@ -169,20 +134,35 @@ export class WalletService {
       limits: { requestBytes: MAX_REQUEST_BYTES, ...limits },
       ...(origins !== undefined && { origins }),
       ...(tls !== undefined && { tls }),
-      context: () => {
-        const context = contextOf(this, dialect);
+      prefix: NAMED_WALLETS,
+      context: ({ name }) => {
+        const context = contextOf(this.#slotOf(name), dialect);
         return isOpen ? context : over.then(() => context);
       },
-      isMet: (need) => {
+      isMet: (need, { service }) => {
         if (need === "unrestrictedService") return !restricted;
-        return this.#opened !== undefined && isMetBy[need](this.#opened);
+        if (need === "openWallet") return service.whenOpen();
+        return service.opened !== undefined && isMetBy[need](service.opened);
       },
+      release: ({ service }) => service.release(),
     });
-    this.#timer = setInterval(() => void this.#tick(), 1000);
+    this.#timer = setInterval(() => {
+      this.#refresher.tick();
+      void this.closeIdle();
+    }, 1000);
     this.#timer.unref();
   }
 
-  /** Stops answering, closes the wallet, wipes its secrets. */
+  /** Closes the wallets that nobody has used for a while, as far as they open by themselves. */
+  closeIdle(): Promise<void> {
+    return this.#wallets.closeIdle();
+  }
+
+  #slotOf(name: RequestInfo["name"]): WalletSlot {
+    return name === undefined ? this.unnamed : new NamedSlot(this.#slots, name);
+  }
+
+  /** Stops answering, closes the wallets, wipes their secrets. */
   stop(): Promise<void> {
     this.#stopping ??= this.#stop();
     return this.#stopping;
@@ -190,99 +170,40 @@ export class WalletService {
 
   async #stop(): Promise<void> {
     clearInterval(this.#timer);
-    this.#refreshPeriod = 0;
-    this.#opened?.wallet.endScans();
+    for (const { opened } of this.#wallets.open) opened?.wallet.endScans();
     // Calls that still wait for the node are given up; a spend is on disk before it is sent.
-    const silence = () => this.#opened?.wallet.daemon.close();
+    const silence = () => {
+      for (const { opened } of this.#wallets.open) opened?.wallet.daemon.close();
+    };
     const patience = setTimeout(silence, ASKING_MS);
     await this.#server?.stop(ANSWERING_MS);
     clearTimeout(patience);
     silence();
-    const closing = this.inTurn(() => this.replace(undefined));
+    const closing = this.#wallets.closeAll();
     const isClosed = await Promise.race([closing.then(() => true), pause(CLOSING_MS).then(() => false)]);
-    this.#isOver = true;
     if (this.options.runtime === undefined) await closeRuntime(this.runtime);
     if (!isClosed) this.#log.warn("stopped before everything under way had ended");
     this.#stopped();
   }
-
-  /** Opening and closing take turns. */
-  inTurn<T>(task: () => Promise<T>): Promise<T> {
-    return this.#openings.run(task);
-  }
-
-  /** Closes the wallet that is open and puts another in its place. */
-  async replace(opened: OpenWallet | undefined): Promise<void> {
-    const old = this.#opened;
-    if (this.#isOver && opened !== undefined) {
-      await opened.close();
-      throw new WalletRefusal("NOT_OPEN", "No wallet file");
-    }
-    this.#opened = opened;
-    this.#nextRefresh = Date.now() + 1000 * Math.min(FIRST_REFRESH_SECONDS, this.#refreshPeriod);
-    await old?.close();
-    this.#log.info(opened === undefined ? "no wallet is open" : "opened a wallet", {
-      file: opened?.paths?.base,
-    });
-    if (opened !== undefined && this.options.restricted === true && this.#refreshPeriod > 0) {
-      await Promise.race([this.#refresh(opened.wallet), pause(RESTRICTED_WAIT_MS)]);
-    }
-  }
-
-  /** Seconds between two refreshes; 0 turns them off, `undefined` means the usual period. */
-  setRefreshPeriod(seconds: number | undefined): void {
-    this.#refreshPeriod = seconds ?? REFRESH_PERIOD_SECONDS;
-    this.#nextRefresh = Date.now() + 1000 * this.#refreshPeriod;
-  }
-
-  /** Logs the progress of a long scan now and then. */
-  #logProgress(wallet: Wallet | undefined): void {
-    const { progress } = wallet ?? {};
-    if (progress === undefined || Date.now() < this.#nextProgressLog) return;
-    this.#nextProgressLog = Date.now() + 1000 * PROGRESS_LOG_SECONDS;
-    this.log.in("global").info("scanning", progress);
-  }
-
-  async #tick(): Promise<void> {
-    const wallet = this.#opened?.wallet;
-    this.#logProgress(wallet);
-    if (wallet === undefined || this.#refreshPeriod === 0 || this.#isRefreshing) return;
-    if (Date.now() < this.#nextRefresh) return;
-    await this.#refresh(wallet);
-  }
-
-  async #refresh(wallet: Wallet): Promise<void> {
-    this.#isRefreshing = true;
-    try {
-      await wallet.refresh();
-    } catch (error) {
-      if (!(error instanceof WalletRefusal)) this.#log.error("refresh failed", { error });
-      // An unreachable node is no news; a full disk or a reorganisation that is too deep is.
-      else if (error.kind === "UNKNOWN_ERROR") this.#log.warn("refresh refused", { reason: error.message });
-      else this.#log.debug("refresh refused", { code: error.code });
-    } finally {
-      this.#isRefreshing = false;
-      this.#nextRefresh = Date.now() + 1000 * this.#refreshPeriod;
-    }
-  }
 }
 
 /** Which open wallets meet what a method needs. */
-const isMetBy: { readonly [N in Exclude<Need, "unrestrictedService">]: (opened: OpenWallet) => boolean } = {
-  openWallet: () => true,
+const isMetBy: {
+  readonly [N in Exclude<Need, "unrestrictedService" | "openWallet">]: (opened: OpenWallet) => boolean;
+} = {
   trustedDaemon: ({ wallet }) => wallet.daemon.isTrusted,
   mainWallet: ({ background }) => !background.isWallet,
   spendKey: ({ wallet }) => !wallet.isBackgroundSyncing,
   enabledMultisig: ({ wallet }) => wallet.multisig === undefined || wallet.preferences.allowsMultisig,
 };
 
-function contextOf(service: WalletService, dialect: Dialect): WalletContext {
+function contextOf(service: WalletSlot, dialect: Dialect): WalletContext {
   return {
     service,
     dialect,
     get opened(): OpenWallet {
       const { opened } = service;
-      if (opened === undefined) throw new WalletRefusal("NOT_OPEN", "No wallet file");
+      if (opened === undefined) throw notOpen();
       return opened;
     },
   };

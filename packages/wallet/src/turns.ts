@@ -28,6 +28,28 @@ export class TaskQueue {
   }
 }
 
+/** Lets so many tasks run at once; the others wait, in the order they came. */
+export class Permits {
+  #free: number;
+  readonly #waiting: (() => void)[] = [];
+
+  constructor(count: number) {
+    this.#free = count;
+  }
+
+  async run<T>(task: () => Promise<T>): Promise<T> {
+    if (this.#free > 0) this.#free -= 1;
+    else await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    try {
+      return await task();
+    } finally {
+      const next = this.#waiting.shift();
+      if (next === undefined) this.#free += 1;
+      else next();
+    }
+  }
+}
+
 const STEPS_AT_ONCE = 16;
 
 /** Maps in order, letting others run after every 16 steps or as many as are said. */

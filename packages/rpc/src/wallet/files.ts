@@ -1,4 +1,5 @@
-import { filled, list, object, or, zero } from "../schema/composites.ts";
+import { costs } from "../costs.ts";
+import { always, filled, list, object, or, zero } from "../schema/composites.ts";
 import { flag, text, uint, uint32 } from "../schema/scalars.ts";
 import { nothing, onOwnService, onOwnSpendKey, walletMethod } from "./fields.ts";
 
@@ -33,6 +34,15 @@ export const files = {
     summary: "Saves and closes the wallet.",
     params: object(autosave),
     result: nothing,
+  }),
+  listWallets: walletMethod({
+    name: "list_wallets",
+    reads: true,
+    needs: onOwnService,
+    cost: costs.medium,
+    summary: "Names of the wallets in the wallet directory, in order, and which are open (not in the original).",
+    params: object({ after: or(text, ""), limit: or(uint32, 100) }),
+    result: object({ wallets: always(list(object({ name: text, open: flag }))), more: flag }),
   }),
   changeWalletPassword: walletMethod({
     name: "change_wallet_password",

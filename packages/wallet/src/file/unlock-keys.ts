@@ -10,7 +10,7 @@ import {
   readKeysFile,
   WrongPassword,
 } from "./keys-file.ts";
-import { readKeysImage, type WalletPaths } from "./wallet-files.ts";
+import { missingFile, readKeysImage, type WalletPaths } from "./wallet-files.ts";
 
 type UnlockOptions = { readonly network: NetworkName; readonly runtime: Runtime };
 
@@ -31,7 +31,7 @@ export async function unlockKeys(
   options: UnlockOptions,
 ): Promise<UnlockedKeys> {
   const keysImage = await readKeysImage(paths);
-  if (keysImage === undefined) throw failedToOpen(`file not found "${paths.keys}"`);
+  if (keysImage === undefined) throw missingFile(paths);
   try {
     return await unlockImage({ paths, keysImage, password }, options);
   } catch (error) {

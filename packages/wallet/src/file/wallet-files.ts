@@ -3,10 +3,10 @@
  * store), `<name>.anulo.lock` while a service has it open (wallet-lock.ts). The original's own cache `<name>` is read
  * and left behind (beside-original.ts), `<name>.anulo.cache` while it is written.
  */
-import { access, open, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { access, open, opendir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { toHex } from "@anulo/protocol";
-import { WalletRefusal } from "../refusal.ts";
+import { failedToOpen, WalletRefusal } from "../refusal.ts";
 import { IV_BYTES } from "./encrypted-file.ts";
 import { syncDirectory } from "./journal.ts";
 
@@ -57,6 +57,39 @@ export async function walletExists(paths: WalletPaths): Promise<boolean> {
   return (await exists(paths.base)) || (await exists(paths.keys));
 }
 
+/** Entries of a folder that are read at once. */
+const ENTRIES_AT_ONCE = 256;
+
+/**
+ * Names of the wallets in a folder, in order of their UTF-16 code units: the first `limit` of those after `after`. The
+ * folder is read through, but only so many names are held.
+ */
+export async function walletNames(
+  directory: string,
+  { after, limit }: { readonly after: string; readonly limit: number },
+): Promise<string[]> {
+  const names: string[] = [];
+  for await (const { name: file } of await opendir(directory, { bufferSize: ENTRIES_AT_ONCE })) {
+    if (!file.endsWith(".keys") || OWN_ENDING.test(file)) continue;
+    const name = file.slice(0, -".keys".length);
+    if (name === "" || name <= after || (names.length === limit && name > names.at(-1)!)) continue;
+    names.splice(placeOf(names, name), 0, name);
+    if (names.length > limit) names.pop();
+  }
+  return names;
+}
+
+/** Where a name belongs among others in order. */
+function placeOf(names: readonly string[], name: string): number {
+  let [from, to] = [0, names.length];
+  while (from < to) {
+    const middle = (from + to) >>> 1;
+    if (names[middle]! < name) from = middle + 1;
+    else to = middle;
+  }
+  return from;
+}
+
 export async function exists(path: string): Promise<boolean> {
   try {
     await access(path);
@@ -70,6 +103,8 @@ export async function exists(path: string): Promise<boolean> {
 export async function removeFiles({ base, keys, store }: WalletPaths): Promise<void> {
   for (const path of [keys, store, `${base}.address.txt`]) await rm(path, { force: true });
 }
+
+export const missingFile = ({ keys }: WalletPaths) => failedToOpen(`file not found "${keys}"`);
 
 /** Undefined when there is no such file. */
 export function readKeysImage(paths: WalletPaths): Promise<Uint8Array | undefined> {

@@ -10,7 +10,8 @@ import {
 } from "../file/background-sync.ts";
 import { wipeKeys } from "../multisig/account-keys.ts";
 import { WalletRefusal } from "../refusal.ts";
-import type { WalletContext, WalletService } from "../service.ts";
+import type { WalletSlot } from "../many/slots.ts";
+import type { WalletContext } from "../service.ts";
 import type { Wallet } from "../wallet.ts";
 import { keysOfWords } from "./files.ts";
 
@@ -27,14 +28,14 @@ function refuseOthers({ multisig, isViewOnly }: Wallet): void {
 }
 
 const replaceIn =
-  (service: WalletService): Replace =>
+  (service: WalletSlot): Replace =>
   async (open) => {
     await service.replace(undefined);
     await service.replace(await open());
   };
 
 /** The same node over another connection: a wallet that is closed closes the one it has. */
-function optionsFor(service: WalletService, { daemon }: Wallet) {
+function optionsFor(service: WalletSlot, { daemon }: Wallet) {
   const { address, isTrusted } = daemon;
   return { ...service.openOptions, daemon: connectDaemon(address, { trusted: isTrusted }) };
 }

@@ -16,9 +16,7 @@ import {
 } from "@anulo/protocol";
 import { wallet as declared, implementFor } from "@anulo/rpc";
 import { changePassword, changeSettings } from "../file/change-wallet.ts";
-import { createWallet, holdsFiles, openUnlocked } from "../file/open-wallet.ts";
-import { unlockKeys } from "../file/unlock-keys.ts";
-import { type WalletPaths, walletExists, walletPaths } from "../file/wallet-files.ts";
+import { type WalletPaths, walletExists, walletNames, walletPaths } from "../file/wallet-files.ts";
 import {
   CREATED_FROM_KEYS,
   CREATED_FROM_SEED,
@@ -31,22 +29,14 @@ import { keysOfAccount } from "../multisig/account-keys.ts";
 import { BadMultisigSeed, parseMultisigSeed } from "../multisig/seed.ts";
 import { WalletRefusal } from "../refusal.ts";
 import { demandLookahead, settingsOf } from "../scan/subaddress-table.ts";
-import type { WalletContext, WalletService } from "../service.ts";
+import { directoryOf } from "../many/common.ts";
+import type { WalletSlot } from "../many/slots.ts";
+import type { WalletContext } from "../service.ts";
 import type { WalletKeys } from "../state.ts";
 import { isHash } from "./parse-hex.ts";
 
-function directoryOf({ options }: WalletService): string {
-  if (options.walletDirectory === undefined) {
-    throw new WalletRefusal("NO_WALLET_DIR", "No wallet dir configured");
-  }
-  return options.walletDirectory;
-}
-
-/** A wallet without a name is kept in memory only. */
-function pathsOf(service: WalletService, filename: string): WalletPaths | undefined {
-  const paths = walletPaths(directoryOf(service), filename);
-  return filename === "" ? undefined : paths;
-}
+/** Of one answer of `list_wallets`. */
+const MOST_NAMES = 1000;
 
 async function checkFree(paths: WalletPaths | undefined, refusal: WalletRefusal): Promise<void> {
   if (paths !== undefined && (await walletExists(paths))) throw refusal;
@@ -61,17 +51,16 @@ function checkLanguage(name: string): string {
 }
 
 async function makeAndOpen(
-  service: WalletService,
+  service: WalletSlot,
   paths: WalletPaths | undefined,
   made: NewWallet,
 ): Promise<string> {
-  const opened = await createWallet(paths, made, service.openOptions);
-  await service.replace(opened);
-  return opened.wallet.addressOf({ major: 0, minor: 0 });
+  const { wallet } = await service.create(paths, made);
+  return wallet.addressOf({ major: 0, minor: 0 });
 }
 
 /** A new wallet can't have been paid yet, so it starts at the node's newest block. */
-async function currentHeight(service: WalletService): Promise<number> {
+async function currentHeight(service: WalletSlot): Promise<number> {
   const daemon = service.connect();
   try {
     return (await daemon.getHeight()).height;
@@ -88,7 +77,7 @@ function checkSecret(text: string, which: string): Uint8Array {
   return fromHex(text);
 }
 
-function checkAddress(text: string, service: WalletService): Address {
+function checkAddress(text: string, service: WalletSlot): Address {
   try {
     return parseAddress(text, service.openOptions.network);
   } catch (error) {
@@ -182,8 +171,8 @@ export const fileHandlers = implementFor<WalletContext>()(declared.files, {
     languages_local: languages.map(({ name }) => name),
   }),
   createWallet: ({ filename, password, language }, { service }) =>
-    service.inTurn(async () => {
-      const paths = pathsOf(service, filename);
+    service.makingInTurn(async () => {
+      const paths = service.pathsOf(filename);
       const seedLanguage = checkLanguage(language);
       await checkFree(
         paths,
@@ -200,25 +189,29 @@ export const fileHandlers = implementFor<WalletContext>()(declared.files, {
       });
       return {};
     }),
-  openWallet: ({ filename, password }, { service }) =>
-    service.inTurn(async () => {
-      const paths = walletPaths(directoryOf(service), filename);
-      const options = service.openOptions;
-      const keys = await unlockKeys(paths, password, options);
-      // Its files can be open only once.
-      if (service.opened !== undefined && holdsFiles(service.opened, paths)) await service.replace(undefined);
-      await service.replace(await openUnlocked(keys, options));
-      return {};
-    }),
-  closeWallet: (_, { service }) =>
-    service.inTurn(async () => {
-      if (service.opened === undefined) throw new WalletRefusal("NOT_OPEN", "No wallet file");
-      await service.replace(undefined);
-      return {};
-    }),
+  async openWallet({ filename, password }, { service }) {
+    await service.open(filename, password);
+    return {};
+  },
+  async closeWallet(_, { service }) {
+    await service.close();
+    return {};
+  },
+  async listWallets({ after, limit }, { service }) {
+    const directory = directoryOf(service);
+    if (limit < 1 || limit > MOST_NAMES)
+      throw new WalletRefusal("UNKNOWN_ERROR", `limit must be from 1 to ${MOST_NAMES}`);
+    const names = await walletNames(directory, { after, limit: limit + 1 });
+    const wallets = names.slice(0, limit).map((name) => {
+      const entry = service.wallets.at(walletPaths(directory, name));
+      return { name, open: entry?.opened !== undefined };
+    });
+    return { wallets, more: names.length > limit };
+  },
   changeWalletPassword: ({ old_password, new_password }, { service, opened }) =>
     service.inTurn(async () => {
       await changePassword(opened, { old: old_password, new: new_password }, service.openOptions);
+      service.keepOpen();
       return {};
     }),
   setSubaddressLookahead: ({ password, major_idx, minor_idx }, { service, opened }) =>
@@ -229,14 +222,14 @@ export const fileHandlers = implementFor<WalletContext>()(declared.files, {
       return {};
     }),
   generateFromKeys: (params, { service }) =>
-    service.inTurn(async () => {
+    service.makingInTurn(async () => {
       directoryOf(service);
       checkMandatory(
         params.viewkey,
         "field 'viewkey' is mandatory. Please provide a view key you want to restore from.",
       );
       checkMandatory(params.address, "field 'address' is mandatory. Please provide a public address.");
-      const paths = pathsOf(service, params.filename);
+      const paths = service.pathsOf(params.filename);
       await checkFree(paths, alreadyExists());
       const { spendPublic, viewPublic } = checkAddress(params.address, service);
       const viewSecret = checkSecret(params.viewkey, "view");
@@ -258,13 +251,13 @@ export const fileHandlers = implementFor<WalletContext>()(declared.files, {
       return { address, info: `${kind} has been generated successfully.` };
     }),
   restoreDeterministicWallet: (params, { service }) =>
-    service.inTurn(async () => {
+    service.makingInTurn(async () => {
       directoryOf(service);
       checkMandatory(
         params.seed,
         "field 'seed' is mandatory. Please provide a seed you want to restore from.",
       );
-      const paths = pathsOf(service, params.filename);
+      const paths = service.pathsOf(params.filename);
       await checkFree(paths, alreadyExists());
       const restored = (params.enable_multisig_experimental ? restoreSigner : restoreFromWords)(params);
       const address = await makeAndOpen(service, paths, {

@@ -14,7 +14,8 @@ import { BadTlsSettings, readDaemonTls } from "../daemon-tls.ts";
 import { readPem } from "../file/pem-file.ts";
 import { WalletRefusal } from "../refusal.ts";
 import { fetchSingles } from "../scan/single.ts";
-import type { WalletContext, WalletService } from "../service.ts";
+import type { WalletSlot } from "../many/slots.ts";
+import type { WalletContext } from "../service.ts";
 import { parseTxHash } from "./parse-hex.ts";
 
 /** The interface described is 1.3; the original, 0.18.5.3, says 1.32. */
@@ -40,7 +41,7 @@ function tlsOf(params: ParamsOf<typeof declared.service.setDaemon>, url: string)
 }
 
 /** The proxy the service was started with, or else the one that is asked for. */
-function proxyOf(asked: string, { options }: WalletService): SocksProxy | undefined {
+function proxyOf(asked: string, { options }: WalletSlot): SocksProxy | undefined {
   const own = options.daemon.proxy;
   if (asked === "") return own;
   if (own !== undefined) {
@@ -58,7 +59,7 @@ function proxyOf(asked: string, { options }: WalletService): SocksProxy | undefi
 }
 
 /** The answer must leave before the service does. */
-function stopSoon(service: WalletService): void {
+function stopSoon(service: WalletSlot): void {
   setTimeout(() => void service.stop(), 100);
 }
 
@@ -91,6 +92,7 @@ export const serviceHandlers = implementFor<WalletContext>()(declared.service, {
       ...(proxy !== undefined && { proxy }),
     };
     wallet.useDaemon(connectDaemon(address, { trusted: params.trusted }));
+    service.keepOpen();
     return {};
   },
   async refresh({ start_height }, { opened: { wallet } }) {
@@ -121,6 +123,8 @@ export const serviceHandlers = implementFor<WalletContext>()(declared.service, {
     return {};
   },
   stopWallet(_, { service }) {
+    if (service.name !== undefined)
+      throw new WalletRefusal("DENIED", "This path is of one wallet: close_wallet closes it");
     stopSoon(service);
     return {};
   },

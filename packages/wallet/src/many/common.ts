@@ -1,0 +1,29 @@
+/** What all wallets of a service share. */
+import type { Log } from "@anulo/rpc";
+import type { Daemon } from "../daemon.ts";
+import type { OpenOptions } from "../file/open-wallet.ts";
+import { WalletRefusal } from "../refusal.ts";
+import type { Runtime } from "../runtime.ts";
+import type { WalletServiceOptions } from "../service-options.ts";
+
+export interface Common {
+  readonly options: WalletServiceOptions;
+  readonly log: Log;
+  readonly runtime: Runtime;
+  /** For a wallet that is opened now: with a connection of its own. */
+  readonly openOptions: OpenOptions;
+  /** A connection to the node the service was started with. */
+  connect(): Daemon;
+  /** Stops the service. */
+  stop(): Promise<void>;
+}
+
+/** Throws the refusal of a service without a folder. */
+export function directoryOf({ options }: Pick<Common, "options">): string {
+  if (options.walletDirectory === undefined) {
+    throw new WalletRefusal("NO_WALLET_DIR", "No wallet dir configured");
+  }
+  return options.walletDirectory;
+}
+
+export const notOpen = () => new WalletRefusal("NOT_OPEN", "No wallet file");

@@ -1,0 +1,203 @@
+/**
+ * The wallets that a service has open, each file once, whoever asked for it. A wallet that is open by the unnamed path
+ * and by its name is closed once both have closed it.
+ */
+import { resolve } from "node:path";
+import type { Logger } from "@anulo/rpc";
+import { WrongPassword } from "../file/keys-file.ts";
+import { createWallet, type OpenWallet, openUnlocked } from "../file/open-wallet.ts";
+import { type UnlockedKeys, unlockImage, unlockKeys } from "../file/unlock-keys.ts";
+import { missingFile, readKeysImage, type WalletPaths } from "../file/wallet-files.ts";
+import type { NewWallet } from "../keys/wallet-keys.ts";
+import { wipeKeys } from "../multisig/account-keys.ts";
+import { failedToOpen, WalletRefusal } from "../refusal.ts";
+import { Permits } from "../turns.ts";
+import { type Common, notOpen } from "./common.ts";
+import { WalletEntry } from "./wallet-entry.ts";
+
+const MOST_OPEN = 1000;
+const IDLE_SECONDS = 600;
+/** Wallets that are opened at once, or closed: each reads or writes its files whole. */
+const AT_ONCE = 8;
+/** Wallets remembered that were found to have a password: to try one is costly. */
+const MOST_LOCKED = 10_000;
+
+const locked = () => new WalletRefusal("NOT_OPEN", "The wallet has a password: open it with open_wallet first");
+
+/** A wallet with files. */
+export type FiledEntry = WalletEntry & { readonly paths: WalletPaths };
+
+export class OpenWallets {
+  readonly #common: Common;
+  readonly #log: Logger;
+  readonly #clock: () => number;
+  readonly #entries = new Set<WalletEntry>();
+  readonly #byFile = new Map<string, FiledEntry>();
+  readonly #permits = new Permits(AT_ONCE);
+  readonly #locked = new Set<string>();
+  #isOver = false;
+
+  constructor(common: Common) {
+    this.#common = common;
+    this.#log = common.log.in("wallet.wallet2");
+    this.#clock = common.options.clock ?? Date.now;
+  }
+
+  /** Those that are open. */
+  get open(): WalletEntry[] {
+    return [...this.#entries].filter(({ opened }) => opened !== undefined);
+  }
+
+  /** The wallet of these files; undefined where it is neither open nor about to be. */
+  at(paths: WalletPaths): FiledEntry | undefined {
+    return this.#byFile.get(resolve(paths.keys));
+  }
+
+  /** Runs a task with the wallet of these files in its turn. */
+  async within<T>(paths: WalletPaths, task: (entry: FiledEntry) => Promise<T>): Promise<T> {
+    const entry = this.at(paths) ?? (new WalletEntry(paths) as FiledEntry);
+    this.#byFile.set(resolve(paths.keys), entry);
+    return await this.inTurn(entry, () => task(entry));
+  }
+
+  /** Whatever opens a wallet, closes it or changes its files takes turns. */
+  async inTurn<T>(entry: WalletEntry, task: () => Promise<T>): Promise<T> {
+    this.#entries.add(entry);
+    try {
+      return await entry.inTurn(task);
+    } finally {
+      if (entry.isOver) {
+        this.#entries.delete(entry);
+        if (entry.paths !== undefined) this.#byFile.delete(resolve(entry.paths.keys));
+      }
+    }
+  }
+
+  /** A call by the wallet's name begins: until `end` it is not closed for being idle. */
+  begin(entry: WalletEntry): void {
+    entry.calls += 1;
+    entry.lastUsed = this.#clock();
+  }
+
+  end(entry: WalletEntry): void {
+    entry.calls -= 1;
+    entry.lastUsed = this.#clock();
+  }
+
+  /** Makes a wallet, in its turn. Throws `WalletRefusal`. */
+  async create(entry: WalletEntry, made: NewWallet): Promise<void> {
+    const { openOptions } = this.#common;
+    await this.put(entry, await this.#permits.run(() => createWallet(entry.paths, made, openOptions)));
+    this.#forgetLock(entry);
+  }
+
+  /** Reads a wallet's keys, in its turn; `undefined` where `isOpen`: then only the password is checked. Throws `WalletRefusal`. */
+  async unlock(
+    { paths }: FiledEntry,
+    { password, isOpen }: { readonly password: string; readonly isOpen: boolean },
+  ): Promise<UnlockedKeys | undefined> {
+    const keys = await unlockKeys(paths, password, this.#common.openOptions);
+    if (!isOpen) return keys;
+    wipeKeys(keys.file.keys);
+    keys.file.cacheKey.fill(0);
+    return undefined;
+  }
+
+  /** Opens a wallet whose keys were read, in its turn. Throws `WalletRefusal`. */
+  async openUnlocked(entry: FiledEntry, keys: UnlockedKeys): Promise<void> {
+    const { openOptions } = this.#common;
+    await this.put(entry, await this.#permits.run(() => openUnlocked(keys, openOptions)));
+    this.#forgetLock(entry);
+  }
+
+  /** Opens a wallet that has no password, in its turn, for as long as it is used. Throws `WalletRefusal`. */
+  async openOnDemand(entry: FiledEntry): Promise<void> {
+    const { paths } = entry;
+    if (entry.opened !== undefined) return;
+    const keysImage = await readKeysImage(paths);
+    if (keysImage === undefined) throw missingFile(paths);
+    if (this.#locked.has(paths.keys)) throw locked();
+    try {
+      const keys = await unlockImage({ paths, keysImage, password: "" }, this.#common.openOptions);
+      await this.makeRoom();
+      await this.openUnlocked(entry, keys);
+    } catch (error) {
+      if (!(error instanceof WrongPassword)) throw error;
+      if (this.#locked.size >= MOST_LOCKED) this.#locked.clear();
+      this.#locked.add(paths.keys);
+      throw locked();
+    }
+    entry.named = "demand";
+  }
+
+  #forgetLock({ paths }: WalletEntry): void {
+    if (paths !== undefined) this.#locked.delete(paths.keys);
+  }
+
+  /** Puts an open wallet in its place, or none, in its turn; closes the one that was there. */
+  async put(entry: WalletEntry, opened: OpenWallet | undefined): Promise<void> {
+    const old = entry.opened;
+    if (this.#isOver && opened !== undefined) {
+      await opened.close();
+      throw notOpen();
+    }
+    entry.opened = opened;
+    await old?.close();
+    if (opened === undefined && old === undefined) return;
+    this.#log.info(opened === undefined ? "closed a wallet" : "opened a wallet", {
+      file: entry.paths?.base,
+    });
+  }
+
+  /** Closes a wallet for the unnamed path, or for callers by its name: whoever else has it open keeps it. */
+  async leave(entry: WalletEntry, whose: "unnamed" | "named"): Promise<void> {
+    await this.inTurn(entry, async () => {
+      if (whose === "unnamed") entry.isUnnamed = false;
+      else entry.named = "none";
+      if (!entry.isHeld) await this.put(entry, undefined);
+    });
+  }
+
+  /** Closes those that have been idle for long enough. */
+  async closeIdle(): Promise<void> {
+    const idleMs = 1000 * (this.#common.options.idleSeconds ?? IDLE_SECONDS);
+    const before = this.#clock() - idleMs;
+    const idle = [...this.#entries].filter(
+      ({ isIdle, isRefreshing, lastUsed }) => isIdle && !isRefreshing && lastUsed <= before,
+    );
+    await Promise.all(idle.map((entry) => this.#closeIfIdle(entry)));
+  }
+
+  async #closeIfIdle(entry: WalletEntry): Promise<void> {
+    await this.inTurn(entry, async () => {
+      if (!entry.isIdle) return;
+      entry.named = "none";
+      await this.put(entry, undefined);
+    }).catch((error) => this.#log.error("an idle wallet can't be closed", { error }));
+  }
+
+  /** Closes the wallet that has been idle for longest where one more would be too many. Throws `WalletRefusal`. */
+  async makeRoom(): Promise<void> {
+    const { mostOpen = MOST_OPEN } = this.#common.options;
+    while (this.open.length >= mostOpen) {
+      const [oldest] = this.open.filter(({ isIdle }) => isIdle).sort((a, b) => a.lastUsed - b.lastUsed);
+      if (oldest === undefined) throw failedToOpen(`${mostOpen} wallets are open, which is the most`);
+      await this.#closeIfIdle(oldest);
+    }
+  }
+
+  /** Closes all; what is being opened is closed as soon as it is open. */
+  async closeAll(): Promise<void> {
+    this.#isOver = true;
+    const all = [...this.#entries].map((entry) =>
+      this.inTurn(entry, () =>
+        this.#permits.run(async () => {
+          entry.isUnnamed = false;
+          await this.put(entry, undefined);
+        }),
+      ),
+    );
+    for (const { status, ...closed } of await Promise.allSettled(all))
+      if (status === "rejected") this.#log.error("a wallet can't be closed", closed);
+  }
+}

@@ -1,0 +1,327 @@
+/** The wallet that calls are about: the one that is open on the unnamed path, or the one that a path names. */
+import type { MaybePromise } from "@anulo/limits";
+import { holdsFiles, type OpenWallet } from "../file/open-wallet.ts";
+import { type WalletPaths, walletPaths } from "../file/wallet-files.ts";
+import type { NewWallet } from "../keys/wallet-keys.ts";
+import { WalletRefusal } from "../refusal.ts";
+import { TaskQueue } from "../turns.ts";
+import { type Common, directoryOf, notOpen } from "./common.ts";
+import type { FiledEntry, OpenWallets } from "./open-wallets.ts";
+import { REFRESH_PERIOD_SECONDS, type Refresher } from "./refresher.ts";
+import { WalletEntry } from "./wallet-entry.ts";
+
+export interface WalletSlot extends Common {
+  /** Undefined on the unnamed path. */
+  readonly name: string | undefined;
+  readonly wallets: OpenWallets;
+  readonly opened: OpenWallet | undefined;
+  /** Opens the wallet if nothing is needed for it; false where none is open. Throws `WalletRefusal`. */
+  whenOpen(): MaybePromise<boolean>;
+  /** The call that was given this slot has ended. */
+  release(): void;
+  /** The files of a wallet that is to be made; undefined for one in memory only. Throws `WalletRefusal`. */
+  pathsOf(filename: string): WalletPaths | undefined;
+  /** What makes wallets takes turns. */
+  makingInTurn<T>(task: () => Promise<T>): Promise<T>;
+  /** Makes a wallet, in such a turn, and opens it here. Throws `WalletRefusal`. */
+  create(paths: WalletPaths | undefined, made: NewWallet): Promise<OpenWallet>;
+  /** Opens a wallet here. Throws `WalletRefusal`. */
+  open(filename: string, password: string): Promise<void>;
+  /** Closes the wallet here; it stays open for whoever else has it open. Throws `WalletRefusal`. */
+  close(): Promise<void>;
+  /** What changes the files of the open wallet takes turns with what opens and closes it. */
+  inTurn<T>(task: () => Promise<T>): Promise<T>;
+  /** In such a turn: closes the wallet that is open and puts another object in its place, for all who have it open. */
+  replace(opened: OpenWallet | undefined): Promise<void>;
+  /** Seconds between two refreshes; 0 turns them off, `undefined` means the usual period. */
+  setRefreshPeriod(seconds: number | undefined): void;
+  /** The wallet is not closed for being idle: closing would lose what a caller has set. */
+  keepOpen(): void;
+}
+
+export type SlotParts = {
+  readonly common: Common;
+  readonly wallets: OpenWallets;
+  readonly refresher: Refresher;
+};
+
+/** Nobody can ask a restricted service to refresh, so opening a wallet there waits a moment for the first scan. */
+const RESTRICTED_WAIT_MS = 3000;
+
+abstract class Slot {
+  readonly #parts: SlotParts;
+
+  constructor(parts: SlotParts) {
+    this.#parts = parts;
+  }
+
+  get wallets(): OpenWallets {
+    return this.#parts.wallets;
+  }
+  get options(): Common["options"] {
+    return this.#parts.common.options;
+  }
+  get openOptions(): Common["openOptions"] {
+    return this.#parts.common.openOptions;
+  }
+  get log(): Common["log"] {
+    return this.#parts.common.log;
+  }
+  get runtime(): Common["runtime"] {
+    return this.#parts.common.runtime;
+  }
+  connect(): ReturnType<Common["connect"]> {
+    return this.#parts.common.connect();
+  }
+  stop(): Promise<void> {
+    return this.#parts.common.stop();
+  }
+
+  protected get usualPeriod(): number {
+    return this.options.refreshPeriod ?? REFRESH_PERIOD_SECONDS;
+  }
+
+  protected plan(entry: WalletEntry, period: number): void {
+    this.#parts.refresher.plan(entry, period, false);
+  }
+
+  /** Has a wallet that was opened just now scanned on its own. */
+  protected async begin(entry: WalletEntry, period: number): Promise<void> {
+    const { refresher } = this.#parts;
+    refresher.plan(entry, period, true);
+    if (this.options.restricted !== true || period === 0) return;
+    await Promise.race([refresher.refresh(entry), pause(RESTRICTED_WAIT_MS)]);
+  }
+}
+
+/** Where one wallet is open at a time, as in the original. */
+export class UnnamedSlot extends Slot implements WalletSlot {
+  readonly name = undefined;
+  readonly #turns = new TaskQueue();
+  #entry: WalletEntry | undefined;
+  #period = this.usualPeriod;
+
+  get opened(): OpenWallet | undefined {
+    return this.#entry?.opened;
+  }
+
+  whenOpen(): boolean {
+    return this.opened !== undefined;
+  }
+
+  release(): void {}
+
+  /** A wallet without a name is kept in memory only. */
+  pathsOf(filename: string): WalletPaths | undefined {
+    const paths = walletPaths(directoryOf(this), filename);
+    return filename === "" ? undefined : paths;
+  }
+
+  makingInTurn<T>(task: () => Promise<T>): Promise<T> {
+    return this.#turns.run(task);
+  }
+
+  async create(paths: WalletPaths | undefined, made: NewWallet): Promise<OpenWallet> {
+    return await this.#enter(paths, (entry) => this.wallets.create(entry, made));
+  }
+
+  /** Opens the wallet to begin with. */
+  async openFirst(open: () => Promise<OpenWallet>): Promise<void> {
+    await this.#turns.run(async () => {
+      const opened = await open();
+      await this.#enter(opened.paths, (entry) => this.wallets.put(entry, opened));
+    });
+  }
+
+  open(filename: string, password: string): Promise<void> {
+    return this.#turns.run(async () => {
+      const paths = walletPaths(directoryOf(this), filename);
+      await this.#enter(paths, (entry) => this.#openWith(entry as FiledEntry, password));
+    });
+  }
+
+  async #openWith(entry: FiledEntry, password: string): Promise<void> {
+    const { wallets } = this;
+    const isOpen = entry.opened !== undefined && entry.named !== "none";
+    const keys = await wallets.unlock(entry, { password, isOpen });
+    if (keys === undefined) return;
+    // Its files can be open only once.
+    if (entry.opened !== undefined) await wallets.put(entry, undefined);
+    else if (this.opened !== undefined && holdsFiles(this.opened, entry.paths)) await this.#leave();
+    await wallets.openUnlocked(entry, keys);
+  }
+
+  /** Has a wallet opened and takes it in place of the one that was open. */
+  async #enter(
+    paths: WalletPaths | undefined,
+    open: (entry: WalletEntry) => Promise<void>,
+  ): Promise<OpenWallet> {
+    const { wallets } = this;
+    const old = this.#entry;
+    const enter = async (entry: WalletEntry) => {
+      const before = entry.opened;
+      await open(entry);
+      entry.isUnnamed = true;
+      this.#entry = entry;
+      if (entry.opened !== before) await this.begin(entry, this.#period);
+    };
+    if (paths === undefined) {
+      const entry = new WalletEntry();
+      await wallets.inTurn(entry, () => enter(entry));
+    } else await wallets.within(paths, enter);
+    if (old !== undefined && old !== this.#entry) await wallets.leave(old, "unnamed");
+    return this.#entry!.opened!;
+  }
+
+  async #leave(): Promise<void> {
+    const entry = this.#entry;
+    this.#entry = undefined;
+    if (entry !== undefined) await this.wallets.leave(entry, "unnamed");
+  }
+
+  close(): Promise<void> {
+    return this.#turns.run(async () => {
+      if (this.opened === undefined) throw notOpen();
+      await this.#leave();
+    });
+  }
+
+  inTurn<T>(task: () => Promise<T>): Promise<T> {
+    return this.#turns.run(() =>
+      this.#entry === undefined ? task() : this.wallets.inTurn(this.#entry, task),
+    );
+  }
+
+  async replace(opened: OpenWallet | undefined): Promise<void> {
+    if (this.#entry === undefined) throw notOpen();
+    await this.wallets.put(this.#entry, opened);
+    if (opened !== undefined) await this.begin(this.#entry, this.#entry.refreshPeriod);
+  }
+
+  setRefreshPeriod(seconds = this.usualPeriod): void {
+    this.#period = seconds;
+    if (this.#entry !== undefined) this.plan(this.#entry, seconds);
+  }
+
+  keepOpen(): void {}
+}
+
+/** A wallet of the folder by its name, for one call. */
+export class NamedSlot extends Slot implements WalletSlot {
+  readonly name: string;
+  readonly #paths: WalletPaths;
+  /** Kept open for this call. */
+  #used: WalletEntry | undefined;
+
+  /** Throws the refusals of a service without a folder, and of a name that no file in it can have. */
+  constructor(parts: SlotParts, name: string) {
+    super(parts);
+    this.name = name;
+    this.#paths = walletPaths(directoryOf(this), name);
+  }
+
+  get #entry(): FiledEntry | undefined {
+    return this.wallets.at(this.#paths);
+  }
+
+  get opened(): OpenWallet | undefined {
+    return this.#entry?.opened;
+  }
+
+  whenOpen(): MaybePromise<boolean> {
+    const entry = this.#entry;
+    if (entry?.opened === undefined) return this.#openOnDemand();
+    this.#use(entry);
+    return true;
+  }
+
+  async #openOnDemand(): Promise<boolean> {
+    const { wallets } = this;
+    await wallets.within(this.#paths, async (entry) => {
+      this.#use(entry);
+      if (entry.opened !== undefined) return;
+      await wallets.openOnDemand(entry);
+      await this.begin(entry, this.usualPeriod);
+    });
+    return true;
+  }
+
+  #use(entry: WalletEntry): void {
+    this.#used = entry;
+    this.wallets.begin(entry);
+  }
+
+  release(): void {
+    if (this.#used !== undefined) this.wallets.end(this.#used);
+    this.#used = undefined;
+  }
+
+  pathsOf(filename: string): WalletPaths {
+    if (filename === "" || filename === this.name) return this.#paths;
+    throw new WalletRefusal("UNKNOWN_ERROR", "Invalid filename: this path is for the wallet it names");
+  }
+
+  makingInTurn<T>(task: () => Promise<T>): Promise<T> {
+    return task();
+  }
+
+  async create(_: WalletPaths | undefined, made: NewWallet): Promise<OpenWallet> {
+    return await this.#enter((entry) => this.wallets.create(entry, made));
+  }
+
+  async open(filename: string, password: string): Promise<void> {
+    this.pathsOf(filename);
+    await this.#enter(async (entry) => {
+      const isOpen = entry.opened !== undefined;
+      const keys = await this.wallets.unlock(entry, { password, isOpen });
+      if (keys !== undefined) await this.wallets.openUnlocked(entry, keys);
+    });
+  }
+
+  async #enter(open: (entry: FiledEntry) => Promise<void>): Promise<OpenWallet> {
+    const { wallets } = this;
+    return await wallets.within(this.#paths, async (entry) => {
+      const before = entry.opened;
+      if (before === undefined) await wallets.makeRoom();
+      await open(entry);
+      entry.named = "asked";
+      if (entry.opened !== before) await this.begin(entry, this.usualPeriod);
+      if (entry.opened === undefined) throw notOpen();
+      return entry.opened;
+    });
+  }
+
+  async close(): Promise<void> {
+    const entry = this.#entry;
+    if (entry?.opened === undefined) throw notOpen();
+    await this.wallets.leave(entry, "named");
+  }
+
+  inTurn<T>(task: () => Promise<T>): Promise<T> {
+    return this.wallets.within(this.#paths, task);
+  }
+
+  async replace(opened: OpenWallet | undefined): Promise<void> {
+    const entry = this.#entry;
+    if (entry === undefined) throw notOpen();
+    await this.wallets.put(entry, opened);
+    if (opened === undefined) return;
+    this.keepOpen();
+    await this.begin(entry, entry.refreshPeriod);
+  }
+
+  setRefreshPeriod(seconds = this.usualPeriod): void {
+    if (this.#entry !== undefined) this.plan(this.#entry, seconds);
+    this.keepOpen();
+  }
+
+  keepOpen(): void {
+    if (this.#entry?.named === "demand") this.#entry.named = "asked";
+  }
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    setTimeout(resolve, ms).unref();
+  });
+}

@@ -1,0 +1,42 @@
+/** How a wallet service is started. */
+import type { Dialect, Listener, Log, Login, RpcServerOptions } from "@anulo/rpc";
+import type { DaemonAddress } from "./daemon.ts";
+import type { FirstWallet } from "./first-wallet.ts";
+import type { AliasOptions } from "./open-alias.ts";
+import type { Runtime } from "./runtime.ts";
+import type { NetworkName } from "./state.ts";
+
+export type WalletServiceOptions = Pick<RpcServerOptions<never>, "limits" | "origins" | "tls"> & {
+  readonly listen: readonly Listener[];
+  /** Where wallets are kept; without it none can be made or opened. */
+  readonly walletDirectory?: string;
+  readonly daemon: DaemonAddress;
+  readonly trustedDaemon?: boolean;
+  readonly network?: NetworkName;
+  /** How names in place of addresses are looked up; left out, they are not. */
+  readonly aliases?: AliasOptions;
+  /** Only commands that can't spend or show secrets. */
+  readonly restricted?: boolean;
+  readonly dialect?: Dialect;
+  readonly login?: Login;
+  readonly kdfRounds?: number;
+  /** Whether wallets are left behind with a cache for the original program; they are unless this is false. */
+  readonly writesOriginalCache?: boolean;
+  /** The wallet to begin with. */
+  readonly first?: FirstWallet;
+  /** Told the id (hex) of each transaction that pays a wallet, once in the pool and once in a block. */
+  readonly onReceived?: (txid: string) => void;
+  /** Seconds between two automatic refreshes; 0 for none. */
+  readonly refreshPeriod?: number;
+  readonly log?: Log;
+  /** Threads for signing, proofs and passwords; one a processor unless given. */
+  readonly concurrency?: number;
+  /** Threads, clock and randomness that others use too, who end it; its own, of `concurrency` and `kdfRounds`, unless given. */
+  readonly runtime?: Runtime;
+  /** At most so many wallets are open at once by their names; 1,000 unless given. */
+  readonly mostOpen?: number;
+  /** Seconds without a call after which a wallet that no caller opened is closed; 600 unless given. */
+  readonly idleSeconds?: number;
+  /** Milliseconds, for what is closed when idle. */
+  readonly clock?: () => number;
+};
