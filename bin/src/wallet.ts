@@ -42,6 +42,16 @@ export const walletFlags = {
     kind: "switch",
     help: "leave no wallet cache for the original programs beside our files",
   },
+  "max-open-wallets": {
+    kind: "number",
+    value: "N",
+    help: "most wallets open at once by their names, /wallets/NAME/json_rpc (100)",
+  },
+  "close-idle-wallets": {
+    kind: "number",
+    value: "SECONDS",
+    help: "close a wallet that a call by its name opened once none has come for so long (600)",
+  },
   "kdf-rounds": { kind: "number", value: "N", help: "rounds that make a key of a password (1)" },
   "extra-entropy": { kind: "text", value: "FILE", help: "read, but the system's randomness needs none" },
   "rpc-client-secret-key": {
@@ -77,6 +87,7 @@ function checkFlags(flags: Flags): void {
   const { "extra-entropy": entropy, "rpc-client-secret-key": clientKey } = flags;
   if (flags.testnet && flags.stagenet)
     throw new BadUsage("Can't specify more than one of --testnet and --stagenet");
+  if (flags["max-open-wallets"] === 0) throw new BadUsage("--max-open-wallets must not be 0");
   if (flags["kdf-rounds"] === 0) throw new BadUsage("KDF rounds must not be 0");
   if (entropy !== undefined)
     readTextFile("extra-entropy", entropy, `Failed to load extra entropy from ${entropy}`);
@@ -95,7 +106,7 @@ async function optionsOf(flags: Flags): Promise<WalletServiceOptions & { readonl
   const daemon = daemonOf(flags, network);
   const aliases = aliasesOf(flags, process.env);
   const log = logOf(flags);
-  const notify = flags["tx-notify"];
+  const { "tx-notify": notify, "max-open-wallets": mostOpen, "close-idle-wallets": idleSeconds } = flags;
   const onReceived = notify === undefined ? undefined : createTxNotifier(notify, log.in("notify"));
   const first = await firstWalletOf(flags);
   makeWalletFolder(walletDirectory);
@@ -106,6 +117,8 @@ async function optionsOf(flags: Flags): Promise<WalletServiceOptions & { readonl
     ...(walletDirectory !== undefined && { walletDirectory }),
     ...(first !== undefined && { first }),
     ...(kdfRounds !== undefined && { kdfRounds }),
+    ...(mostOpen !== undefined && { mostOpen }),
+    ...(idleSeconds !== undefined && { idleSeconds }),
     writesOriginalCache: !flags["no-original-cache"],
     ...(onReceived !== undefined && { onReceived }),
     ...daemon,

@@ -19,7 +19,12 @@ class Refused extends Error {
 }
 
 /** Asks a service; without a name by the path that has none. */
-async function ask(url: string, name: string | undefined, method: string, params: object = {}): Promise<Told> {
+async function ask(
+  url: string,
+  name: string | undefined,
+  method: string,
+  params: object = {},
+): Promise<Told> {
   const path = name === undefined ? "" : `/wallets/${encodeURIComponent(name)}`;
   const body = JSON.stringify({ jsonrpc: "2.0", id: "0", method, params });
   const response = await fetch(`${url}${path}/json_rpc`, { method: "POST", body });
@@ -100,7 +105,10 @@ test("names that are none are refused as filenames are, and leave nothing behind
     for (const method of ["get_address", "create_wallet", "get_version", "close_wallet"])
       await assert.rejects(ask(name, method, english), { code: -1, message: "Invalid filename" }, name);
   await assert.rejects(addressOf(ask, "w%2e"), { code: -1 }, "decoded once");
-  await assert.rejects(ask("w", "open_wallet", { filename: "v" }), { code: -1, message: /^Invalid filename/ });
+  await assert.rejects(ask("w", "open_wallet", { filename: "v" }), {
+    code: -1,
+    message: /^Invalid filename/,
+  });
   await assert.rejects(ask("v", "create_wallet", { ...english, filename: "w" }), { code: -1 });
   await assert.rejects(ask("w", "create_wallet", english), { code: -21 });
   assert.deepEqual(await openNames(ask), ["w"]);

@@ -40,7 +40,8 @@ export const files = {
     reads: true,
     needs: onOwnService,
     cost: costs.medium,
-    summary: "Names of the wallets in the wallet directory, in order, and which are open (not in the original).",
+    summary:
+      "Names of the wallets in the wallet directory, in order, and which are open (not in the original).",
     params: object({ after: or(text, ""), limit: or(uint32, 100) }),
     result: object({ wallets: always(list(object({ name: text, open: flag }))), more: flag }),
   }),

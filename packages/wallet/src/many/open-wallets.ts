@@ -15,14 +15,16 @@ import { Permits } from "../turns.ts";
 import { type Common, notOpen } from "./common.ts";
 import { WalletEntry } from "./wallet-entry.ts";
 
-const MOST_OPEN = 1000;
+/** Each has a thread that scans for it. */
+const MOST_OPEN = 100;
 const IDLE_SECONDS = 600;
 /** Wallets that are opened at once, or closed: each reads or writes its files whole. */
 const AT_ONCE = 8;
 /** Wallets remembered that were found to have a password: to try one is costly. */
 const MOST_LOCKED = 10_000;
 
-const locked = () => new WalletRefusal("NOT_OPEN", "The wallet has a password: open it with open_wallet first");
+const locked = () =>
+  new WalletRefusal("NOT_OPEN", "The wallet has a password: open it with open_wallet first");
 
 /** A wallet with files. */
 export type FiledEntry = WalletEntry & { readonly paths: WalletPaths };

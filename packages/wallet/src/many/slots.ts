@@ -1,5 +1,4 @@
 /** The wallet that calls are about: the one that is open on the unnamed path, or the one that a path names. */
-import type { MaybePromise } from "@anulo/limits";
 import { holdsFiles, type OpenWallet } from "../file/open-wallet.ts";
 import { type WalletPaths, walletPaths } from "../file/wallet-files.ts";
 import type { NewWallet } from "../keys/wallet-keys.ts";
@@ -16,7 +15,7 @@ export interface WalletSlot extends Common {
   readonly wallets: OpenWallets;
   readonly opened: OpenWallet | undefined;
   /** Opens the wallet if nothing is needed for it; false where none is open. Throws `WalletRefusal`. */
-  whenOpen(): MaybePromise<boolean>;
+  whenOpen(): boolean | Promise<boolean>;
   /** The call that was given this slot has ended. */
   release(): void;
   /** The files of a wallet that is to be made; undefined for one in memory only. Throws `WalletRefusal`. */
@@ -228,7 +227,7 @@ export class NamedSlot extends Slot implements WalletSlot {
     return this.#entry?.opened;
   }
 
-  whenOpen(): MaybePromise<boolean> {
+  whenOpen(): boolean | Promise<boolean> {
     const entry = this.#entry;
     if (entry?.opened === undefined) return this.#openOnDemand();
     this.#use(entry);

@@ -8,9 +8,9 @@ import {
   startBackgroundSync,
   stopBackgroundSync,
 } from "../file/background-sync.ts";
+import type { WalletSlot } from "../many/slots.ts";
 import { wipeKeys } from "../multisig/account-keys.ts";
 import { WalletRefusal } from "../refusal.ts";
-import type { WalletSlot } from "../many/slots.ts";
 import type { WalletContext } from "../service.ts";
 import type { Wallet } from "../wallet.ts";
 import { keysOfWords } from "./files.ts";

@@ -25,12 +25,12 @@ import {
   keysOfSeed,
   type NewWallet,
 } from "../keys/wallet-keys.ts";
+import { directoryOf } from "../many/common.ts";
+import type { WalletSlot } from "../many/slots.ts";
 import { keysOfAccount } from "../multisig/account-keys.ts";
 import { BadMultisigSeed, parseMultisigSeed } from "../multisig/seed.ts";
 import { WalletRefusal } from "../refusal.ts";
 import { demandLookahead, settingsOf } from "../scan/subaddress-table.ts";
-import { directoryOf } from "../many/common.ts";
-import type { WalletSlot } from "../many/slots.ts";
 import type { WalletContext } from "../service.ts";
 import type { WalletKeys } from "../state.ts";
 import { isHash } from "./parse-hex.ts";

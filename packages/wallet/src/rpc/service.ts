@@ -12,9 +12,9 @@ import { rescanSpent } from "../actions/cold-exchange.ts";
 import { checked, connectDaemon, daemonUrl } from "../daemon.ts";
 import { BadTlsSettings, readDaemonTls } from "../daemon-tls.ts";
 import { readPem } from "../file/pem-file.ts";
+import type { WalletSlot } from "../many/slots.ts";
 import { WalletRefusal } from "../refusal.ts";
 import { fetchSingles } from "../scan/single.ts";
-import type { WalletSlot } from "../many/slots.ts";
 import type { WalletContext } from "../service.ts";
 import { parseTxHash } from "./parse-hex.ts";
 
