@@ -45,7 +45,7 @@ export const walletFlags = {
   "max-open-wallets": {
     kind: "number",
     value: "N",
-    help: "most wallets open at once by their names, /wallets/NAME/json_rpc (100)",
+    help: "most wallets open at once by their names, /wallets/NAME/json_rpc (1000)",
   },
   "close-idle-wallets": {
     kind: "number",

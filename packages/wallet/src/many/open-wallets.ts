@@ -15,8 +15,8 @@ import { Permits } from "../turns.ts";
 import { type Common, notOpen } from "./common.ts";
 import { WalletEntry } from "./wallet-entry.ts";
 
-/** Each has a thread that scans for it. */
-const MOST_OPEN = 100;
+/** Some 2 MiB each, and 2 ms of a processor for each look at the chain that finds nothing new. */
+const MOST_OPEN = 1000;
 const IDLE_SECONDS = 600;
 /** Wallets that are opened at once, or closed: each reads or writes its files whole. */
 const AT_ONCE = 8;
