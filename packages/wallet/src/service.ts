@@ -12,11 +12,11 @@ import {
 } from "@anulo/rpc";
 import { connectDaemon, type Daemon } from "./daemon.ts";
 import type { OpenOptions, OpenWallet } from "./file/open-wallet.ts";
-import { closeRuntime, createRuntime, type Runtime } from "./runtime.ts";
 import { type Common, notOpen } from "./many/common.ts";
 import { OpenWallets } from "./many/open-wallets.ts";
 import { Refresher } from "./many/refresher.ts";
 import { NamedSlot, type SlotParts, UnnamedSlot, type WalletSlot } from "./many/slots.ts";
+import { closeRuntime, createRuntime, type Runtime } from "./runtime.ts";
 import type { WalletServiceOptions } from "./service-options.ts";
 
 /** What a handler works with. */
