@@ -99,6 +99,8 @@ class Writer {
   #name(name: string): void {
     let bytes = this.#names.get(name);
     if (bytes === undefined) {
+      // Read back it would be the object's prototype.
+      if (name === "__proto__") throw new TypeError("not plain data");
       bytes = Buffer.from(name, "utf8");
       this.#names.set(name, bytes);
     }

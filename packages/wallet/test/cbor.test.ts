@@ -14,7 +14,11 @@ const { plain } = fc.letrec<{ plain: Plain }>((tie) => ({
     fc.string({ unit: "grapheme" }),
     fc.uint8Array({ maxLength: 300 }),
     fc.array(tie("plain"), { maxLength: 5 }),
-    fc.dictionary(fc.string(), tie("plain"), { maxKeys: 5, noNullPrototype: true }),
+    fc.dictionary(
+      fc.string().filter((name) => name !== "__proto__"),
+      tie("plain"),
+      { maxKeys: 5, noNullPrototype: true },
+    ),
     fc.array(fc.tuple(fc.string(), tie("plain")), { maxLength: 5 }).map((entries) => new Map(entries)),
   ),
 }));
@@ -50,4 +54,5 @@ test("any other bytes are refused as such, never with another error", () => {
 test("a class instance or an amount beyond 64 bits is not written", () => {
   assert.throws(() => writeCbor(new Date() as unknown as Plain), TypeError);
   assert.throws(() => writeCbor(1n << 64n), TypeError);
+  assert.throws(() => writeCbor(JSON.parse('{"__proto__": 1}') as Plain), TypeError);
 });
