@@ -44,10 +44,11 @@ export class Victim {
     return this.#tell({ kind: "arm", point });
   }
 
+  /** Resolves as well where it ends before it has heard. */
   async #tell(order: Order): Promise<void> {
     const heard = once(this.#child, "message");
-    this.#child.send(order);
-    await heard;
+    this.#child.send(order, () => undefined);
+    await Promise.race([heard, this.#ended]);
   }
 
   /** SIGKILL; also good for one that is dead. */
