@@ -136,6 +136,10 @@ export type WalletChange =
   /** What stood only in the original program's cache of this wallet; what is known already stays as it is. */
   | ({ readonly kind: "takenOver" } & TakenOver)
   | { readonly kind: "settings"; readonly settings: WalletSettings }
+  /** From here on the changes count for an event log under this name, 16 random bytes. */
+  | { readonly kind: "eventSource"; readonly source: Uint8Array }
+  /** So many seconds since 1970 have passed. */
+  | { readonly kind: "time"; readonly seconds: number }
   /** From now on the spend secret is away. */
   | { readonly kind: "backgroundBegins"; readonly settings: ScanSettings }
   /** It is back: what was scanned without it is undone, and what was found follows as blocks. */

@@ -287,7 +287,7 @@ test("a journal from before intents opens, and is no longer one of that version 
   await log.close();
   const { journal, records } = await Journal.open(options.path, secret);
   await journal.close();
-  assert.equal((readCbor(records[0]!) as { version: unknown }).version, 2);
+  assert.equal((readCbor(records[0]!) as { version: unknown }).version, 3);
   const again = await openStore(options, settings);
   assert.equal(again.ledger.intentPlaces.get("new"), 0);
   await again.log.close();
@@ -299,7 +299,7 @@ test("a change or picture of a later version is an error", async () => {
   await log.append({ kind: "toString" } as never);
   await log.close();
   await assert.rejects(openStore(options, settings), DamagedJournal);
-  const picture = writeCbor({ kind: "state", version: 3, state: {} } as unknown as Plain);
+  const picture = writeCbor({ kind: "state", version: 4, state: {} } as unknown as Plain);
   await (await Journal.create(options.path, secret, [picture])).close();
   await assert.rejects(openStore(options, settings), DamagedJournal);
 });

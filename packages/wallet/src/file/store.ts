@@ -22,8 +22,8 @@ export interface ChangeLog {
 /** For wallets without a file. */
 export const noChangeLog: ChangeLog = { append: async () => undefined, close: async () => undefined };
 
-/** 2: with intents. */
-const FORMAT_VERSION = 2;
+/** 2: with intents; 3: with changes for an event log. */
+const FORMAT_VERSION = 3;
 /** Items of one record: a few hundred bytes each, so that no single step takes long. */
 const ITEMS_PER_RECORD = 200;
 /** What takes a few milliseconds to read. */

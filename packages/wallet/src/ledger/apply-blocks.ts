@@ -25,13 +25,15 @@ type Blocks = Extract<WalletChange, { kind: "blocks" }>;
 
 export function applyBlocks(ledger: Ledger, blocks: Blocks): void {
   const { state } = ledger;
-  if (blocks.fromHeight < state.height) detachFrom(ledger, blocks.fromHeight);
+  if (blocks.fromHeight < state.height)
+    (blocks.count === 0 ? detachAgain : detachFrom)(ledger, blocks.fromHeight);
   for (const transaction of blocks.transactions) {
     applyTransaction(ledger, transaction);
     state.background?.transactions.push(transaction);
   }
   appendRecent(state.recent, blocks);
   state.height = blocks.fromHeight + blocks.count;
+  if (state.height >= state.rescanTo) state.rescanTo = 0;
   if (blocks.count > 0) state.lastBlockReward = blocks.lastBlockReward;
   forgetDeep(ledger);
 }
@@ -305,8 +307,15 @@ function confirmOutgoing(
   state.outgoing.set(id, { ...payment, state: "confirmed", height, timestamp, ...(all ? { change } : {}) });
 }
 
+/** Undoes blocks that are to be scanned again, which is no reorganisation of the chain. */
+export function detachAgain(ledger: Ledger, height: number): void {
+  const { state } = ledger;
+  state.rescanTo = Math.max(state.rescanTo, state.height);
+  detachFrom(ledger, height);
+}
+
 /** Undoes every block from `height` on. What only this wallet knows (transaction keys, destinations) stays. */
-export function detachFrom(ledger: Ledger, height: number): void {
+function detachFrom(ledger: Ledger, height: number): void {
   const { state } = ledger;
   detachOutputs(ledger, height);
   keepWhere(state.incoming, (payment) => payment.height < height);

@@ -3,7 +3,7 @@ import { toHex } from "@anulo/protocol";
 import type { KeptPayment, WalletChange } from "../changes.ts";
 import { replaceItems } from "../lists.ts";
 import type { Intent, OutgoingPayment, WalletState } from "../state.ts";
-import { applyBlocks, applyTransaction, detachFrom, pendingSpender } from "./apply-blocks.ts";
+import { applyBlocks, applyTransaction, detachAgain, pendingSpender } from "./apply-blocks.ts";
 import {
   applyColdKeyImages,
   applyImportedOutputs,
@@ -85,12 +85,18 @@ const apply: Apply = {
   },
   takenOver: applyTakenOver,
   settings: ({ state }, { settings }) => void Object.assign(state.settings, settings),
+  eventSource({ state }, { source }) {
+    state.eventSource = source;
+  },
+  time({ state }, { seconds }) {
+    state.passedSeconds = Math.max(state.passedSeconds, seconds);
+  },
   backgroundBegins({ state }, { settings }) {
     state.background = { fromHeight: state.height, transactions: [], settings };
   },
   backgroundEnds(ledger) {
     const { background } = ledger.state;
-    if (background !== undefined) detachFrom(ledger, background.fromHeight);
+    if (background !== undefined) detachAgain(ledger, background.fromHeight);
     ledger.state.background = undefined;
   },
 };
@@ -109,6 +115,9 @@ const edits: ReadonlySet<WalletChange["kind"]> = new Set<WalletChange["kind"]>([
   "reset",
 ]);
 
+/** Changes of nothing that is in such a cache. */
+const ours: ReadonlySet<WalletChange["kind"]> = new Set(["takenOver", "eventSource", "time"]);
+
 /** Whether a kind of change is known: later versions of the program may write others. */
 export const isKnownChange = (kind: string): boolean => Object.hasOwn(apply, kind);
 
@@ -116,8 +125,9 @@ export const isKnownChange = (kind: string): boolean => Object.hasOwn(apply, kin
 export function applyChange(ledger: Ledger, change: WalletChange): void {
   (apply[change.kind] as (ledger: Ledger, change: WalletChange) => void)(ledger, change);
   const { state } = ledger;
+  state.changeCount += 1;
   if (edits.has(change.kind)) state.sinceCache = "edits";
-  else if (change.kind !== "takenOver" && state.sinceCache === "nothing") state.sinceCache = "chain";
+  else if (!ours.has(change.kind) && state.sinceCache === "nothing") state.sinceCache = "chain";
 }
 
 /** An account's tag lives as long as an account carries it. Source: wallet2.cpp `set_account_tag`. */
@@ -175,7 +185,7 @@ function reset(ledger: Ledger, { hard, keepsNotes = false }: Extract<WalletChang
     if (isOver || payment.blob === undefined) state.outgoing.delete(id);
     else state.outgoing.set(id, { ...payment, state: "forgotten", destinations: [] });
   }
-  detachFrom(ledger, 0);
+  detachAgain(ledger, 0);
   state.lastBlockReward = 0n;
   state.pool.length = 0;
   if (hard) {

@@ -16,6 +16,10 @@ export type Ledger = {
 export function createLedger(network: NetworkName, settings: WalletSettings): Ledger {
   const state: WalletState = {
     network,
+    changeCount: 0,
+    eventSource: new Uint8Array(0),
+    passedSeconds: 0,
+    rescanTo: 0,
     height: 1,
     recent: { offset: 1, ids: [] },
     outputs: [],
