@@ -1,0 +1,86 @@
+import { forEachSliced } from "@anulo/limits";
+import type { WalletStore } from "@anulo/store";
+import { encodeEvent, type NewEvent } from "./event.ts";
+import type { WriteStep } from "./gathered-writes.ts";
+import { sequenceKey, tables } from "./tables.ts";
+
+/** What happened in a wallet with one of its changes. */
+export interface SourceEntry {
+  /** 16 bytes that stay the same for a wallet's file for ever. */
+  readonly source: Uint8Array;
+  /** Its name in the events. */
+  readonly wallet: string;
+  /** Number of the change: a source's changes come in order. */
+  readonly change: number;
+  readonly events: readonly NewEvent[];
+}
+
+/** How far a source has come: its last whole change, and how many events of `partial` are in the log beside it. */
+export interface SourceCursor {
+  readonly change: number | undefined;
+  readonly partial: { readonly change: number; readonly count: number } | undefined;
+}
+
+const SOURCE_BYTES = 16;
+/** Stands for no change: their numbers are safe integers. */
+const NO_CHANGE = 2n ** 64n - 1n;
+const NO_CURSOR: SourceCursor = { change: undefined, partial: undefined };
+
+function encodeCursor({ change, partial }: SourceCursor): Buffer {
+  const bytes = Buffer.alloc(20);
+  bytes.writeBigUInt64BE(change === undefined ? NO_CHANGE : BigInt(change));
+  bytes.writeBigUInt64BE(partial === undefined ? NO_CHANGE : BigInt(partial.change), 8);
+  bytes.writeUInt32BE(partial?.count ?? 0, 16);
+  return bytes;
+}
+
+function decodeCursor(value: Uint8Array): SourceCursor {
+  const bytes = Buffer.from(value);
+  const [change, next] = [bytes.readBigUInt64BE(), bytes.readBigUInt64BE(8)];
+  return {
+    change: change === NO_CHANGE ? undefined : Number(change),
+    partial: next === NO_CHANGE ? undefined : { change: Number(next), count: bytes.readUInt32BE(16) },
+  };
+}
+
+/** Undefined for a source never seen. */
+export async function readCursor(store: WalletStore, source: Uint8Array): Promise<SourceCursor | undefined> {
+  if (source.length !== SOURCE_BYTES) throw new RangeError(`a source has ${SOURCE_BYTES} bytes`);
+  const value = await store.read(tables.sources, source);
+  return value === undefined ? undefined : decodeCursor(value);
+}
+
+export interface AppendContext {
+  readonly store: WalletStore;
+  /** Seconds since 1970. */
+  readonly time: number;
+  nextSequence(): number;
+}
+
+/** The step that adds an entry. Throws a RangeError for one that cannot be added. */
+export function appendStep(entry: SourceEntry, { store, time, nextSequence }: AppendContext): WriteStep {
+  const { source, wallet, change, events } = entry;
+  if (!Number.isSafeInteger(change) || change < 0) throw new RangeError(`${change} numbers no change`);
+  const place = { wallet, time };
+  const key = { table: tables.sources, key: source };
+  return async (rows) => {
+    const pending = rows.valueOf(key);
+    const cursor = pending ? decodeCursor(pending) : ((await readCursor(store, source)) ?? NO_CURSOR);
+    if (cursor.change !== undefined && change <= cursor.change) return true;
+    let count = cursor.partial?.change === change ? cursor.partial.count : 0;
+    // All of them are checked before the first is added.
+    if (count === 0) await forEachSliced(events, (event) => void encodeEvent(event, place));
+    for (; count < events.length && !rows.isFull; count++) {
+      const value = encodeEvent(events[count]!, place);
+      rows.put({ table: tables.events, key: sequenceKey(nextSequence()), value });
+    }
+    const isDone = count >= events.length;
+    rows.put({
+      ...key,
+      value: encodeCursor(
+        isDone ? { change, partial: undefined } : { change: cursor.change, partial: { change, count } },
+      ),
+    });
+    return isDone;
+  };
+}

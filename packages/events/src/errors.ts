@@ -1,0 +1,17 @@
+/** Another process, or another log of this one, has the log open. */
+export class EventLogInUse extends Error {
+  override readonly name = "EventLogInUse";
+
+  constructor() {
+    super("another service has the event log open");
+  }
+}
+
+/** The store is an older copy than this folder has seen: numbers that were used would be used again. */
+export class EventLogRolledBack extends Error {
+  override readonly name = "EventLogRolledBack";
+
+  constructor() {
+    super("the event log is an older copy of itself");
+  }
+}

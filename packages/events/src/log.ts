@@ -1,0 +1,303 @@
+import { createHash, randomBytes } from "node:crypto";
+import { type Engine, openWalletStore, StoreUnavailable, type WalletStore } from "@anulo/store";
+import { appendStep, readCursor, type SourceEntry } from "./append.ts";
+import { type Clock, systemClock } from "./clock.ts";
+import { EventLogRolledBack } from "./errors.ts";
+import { decodeEvent, type LoggedEvent } from "./event.ts";
+import { GatheredWrites, type WriteStep } from "./gathered-writes.ts";
+import { Lease } from "./lease.ts";
+import { type LogState, readState, writeState } from "./log-state.ts";
+import { sequenceKey, sequenceOf, tables } from "./tables.ts";
+
+/** The log among the wallets of its engine. */
+const logId = createHash("sha256").update("anulo event log").digest().subarray(0, 16);
+const ID_BYTES = 16;
+const LEASE_MS = 6_000;
+/** Of one read. */
+const MAX_EVENTS_READ = 1_000;
+const MAX_ROWS_WALKED = 4_096;
+const MAX_BYTES_READ = 1024 * 1024;
+const ROWS_PER_PRUNING = 512;
+const PRUNING_MS = 600_000;
+
+export interface EventQuery {
+  /** Sequence number; 0 for all. */
+  readonly after: number;
+  readonly limit: number;
+  readonly wallet?: string;
+  readonly types?: ReadonlySet<string>;
+}
+
+export interface EventPage {
+  readonly events: LoggedEvent[];
+  /** Sequence number to read after next, also where the filter left all out. */
+  readonly next: number;
+  /** Number of the oldest event there is, `last + 1` where there is none: what a reader asks for below it was pruned. */
+  readonly oldest: number;
+}
+
+/** One ordered, durable list of what happened in many wallets. */
+export interface EventLog {
+  /** 32 hexadecimal digits of this log, other ones after it was rolled back: with a sequence number they name an event for ever. */
+  readonly id: string;
+  /** Number of the last event, 0 where there was none. */
+  readonly last: number;
+  /** Number of the oldest event that was not pruned. */
+  readonly oldest: number;
+  /** Aborts when the log is closed, or when it is lost to another process or to a failure of the store (its reason). */
+  readonly ended: AbortSignal;
+  /** Number of the last change of this source (16 bytes, for ever the same) whose events are in the log; undefined for one never seen. */
+  cursorOf(source: Uint8Array): Promise<number | undefined>;
+  /**
+   * Adds events and moves the source's cursor to `change`: once this resolves they survive a loss of power. Calls that
+   * come together share a write. A change at or below the cursor adds nothing. More events than a group holds are added
+   * in several: cut short in between, the same change with the same events goes on where it was. Throws a RangeError
+   * for what is no event, and what the store throws.
+   */
+  append(entry: SourceEntry): Promise<void>;
+  /** Events after a sequence number, oldest first, `limit` at most; fewer where they are large or the filter leaves out many. */
+  read(query: EventQuery): Promise<EventPage>;
+  /** Resolves once there are events after this sequence number, or once the signal aborts. Rejects when the log has ended. */
+  beyond(after: number, signal: AbortSignal): Promise<void>;
+  /** Rows of the deliveries, in the same store. */
+  readonly rows: DeliveryRows;
+  /** Waits for what is being written. The engine stays open. */
+  close(): Promise<void>;
+}
+
+/** Where deliveries keep their state. */
+export interface DeliveryRows extends Pick<WalletStore, "read" | "range"> {
+  /** Resolves once the step's rows are durable; steps that come together share a write. */
+  write(step: WriteStep): Promise<void>;
+}
+
+export interface EventLogOptions {
+  readonly engine: Engine;
+  /** 32 bytes; stays the caller's. */
+  readonly key: Uint8Array;
+  /** Folder of this service, outside the engine, which notices an older copy of the store. */
+  readonly folder: string;
+  readonly clock?: Clock;
+  /** Events older than this are removed; by default none is. */
+  readonly keepSeconds?: number;
+  /** How long a service that has vanished keeps the log from others. */
+  readonly leaseMs?: number;
+  /** Opens a store that is an older copy, under a new `id`. */
+  readonly acceptRolledBack?: boolean;
+}
+
+/** Opens the log of an engine, or creates it. Throws `EventLogInUse`, `EventLogRolledBack`, and what the store throws. */
+export async function openEventLog(options: EventLogOptions): Promise<EventLog> {
+  const { engine, clock = systemClock, leaseMs = LEASE_MS } = options;
+  const ending = new AbortController();
+  const lease = await Lease.take({ engine, clock, leaseMs }, (error) => ending.abort(error));
+  let store: WalletStore | undefined;
+  try {
+    const opened = await openStore(options);
+    store = opened.store;
+    const found = await readState(store);
+    const state =
+      found === undefined || opened.isRolledBack ? { oldest: 1, last: 0, ...found, id: newId() } : found;
+    const log = new StoredEventLog({ store, state, clock, lease, ending, keepSeconds: options.keepSeconds });
+    await log.start();
+    return log;
+  } catch (error) {
+    await store?.close();
+    await lease.release();
+    throw error;
+  }
+}
+
+const newId = (): string => randomBytes(ID_BYTES).toString("hex");
+
+async function openStore({ engine, key, folder, acceptRolledBack }: EventLogOptions) {
+  const options = { engine, wallet: logId, tables: Object.values(tables), wrappingKey: key, folder };
+  const opened = await openWalletStore(options);
+  if (opened.kind !== "rolledBack") return { store: opened.store, isRolledBack: false };
+  if (acceptRolledBack !== true) throw new EventLogRolledBack();
+  return { store: await opened.accept(), isRolledBack: true };
+}
+
+interface LogParts {
+  readonly store: WalletStore;
+  readonly state: LogState;
+  readonly clock: Clock;
+  readonly lease: Lease;
+  readonly ending: AbortController;
+  readonly keepSeconds: number | undefined;
+}
+
+class StoredEventLog implements EventLog {
+  readonly rows: DeliveryRows;
+  readonly #parts: LogParts;
+  readonly #writes: GatheredWrites;
+  /** As it is on disk, and as it will be after the group that is being written. */
+  #state: LogState;
+  #next: LogState;
+  readonly #waiting = new Set<() => void>();
+  #pruning: Promise<void> = Promise.resolve();
+
+  constructor(parts: LogParts) {
+    const { store } = parts;
+    this.#parts = parts;
+    this.#state = parts.state;
+    this.#next = parts.state;
+    this.#writes = new GatheredWrites({
+      store,
+      begin: () => {
+        this.#next = this.#state;
+      },
+      seal: (rows) => {
+        if (this.#next !== this.#state) rows.put(writeState(this.#next));
+      },
+      settle: (isWritten) => {
+        if (isWritten) this.#move();
+      },
+    });
+    this.rows = {
+      read: (table, key) => store.read(table, key),
+      range: (table, range) => store.range(table, range),
+      write: (step) => this.#submit(step),
+    };
+    this.ended.addEventListener("abort", () => this.#wake());
+  }
+
+  /** Writes the record of a new log, and begins to prune. */
+  async start(): Promise<void> {
+    await this.#parts.store.apply({ puts: [writeState(this.#state)] });
+    this.#pruning = this.#prune();
+  }
+
+  get id(): string {
+    return this.#state.id;
+  }
+
+  get last(): number {
+    return this.#state.last;
+  }
+
+  get oldest(): number {
+    return this.#state.oldest;
+  }
+
+  get ended(): AbortSignal {
+    return this.#parts.ending.signal;
+  }
+
+  async cursorOf(source: Uint8Array): Promise<number | undefined> {
+    this.ended.throwIfAborted();
+    return (await readCursor(this.#parts.store, source))?.change;
+  }
+
+  async append(entry: SourceEntry): Promise<void> {
+    const { store, clock } = this.#parts;
+    const time = Math.floor(clock.now() / 1000);
+    const step = appendStep(entry, {
+      store,
+      time,
+      nextSequence: () => {
+        this.#next = { ...this.#next, last: this.#next.last + 1 };
+        return this.#next.last;
+      },
+    });
+    await this.#submit(step);
+  }
+
+  async read({ after, limit, wallet, types }: EventQuery): Promise<EventPage> {
+    this.ended.throwIfAborted();
+    const { store } = this.#parts;
+    const { last, oldest } = this.#state;
+    const events: LoggedEvent[] = [];
+    let next = Math.min(Math.max(after, oldest - 1), last);
+    const range = { from: sequenceKey(next + 1), to: sequenceKey(last + 1), limit: MAX_ROWS_WALKED };
+    const most = Math.min(limit, MAX_EVENTS_READ);
+    let bytes = 0;
+    if (next >= last || most <= 0) return { events, next, oldest };
+    for await (const { key, value } of store.range(tables.events, range)) {
+      const event = decodeEvent(sequenceOf(key), value);
+      next = event.sequence;
+      if (wallet !== undefined && event.wallet !== wallet) continue;
+      if (types !== undefined && !types.has(event.type)) continue;
+      events.push(event);
+      bytes += value.length;
+      if (events.length >= most || bytes >= MAX_BYTES_READ) break;
+    }
+    return { events, next, oldest };
+  }
+
+  async beyond(after: number, signal: AbortSignal): Promise<void> {
+    while (this.last <= after && !signal.aborted) {
+      this.ended.throwIfAborted();
+      await new Promise<void>((resolve) => {
+        const wake = () => {
+          signal.removeEventListener("abort", wake);
+          this.#waiting.delete(wake);
+          resolve();
+        };
+        signal.addEventListener("abort", wake);
+        this.#waiting.add(wake);
+      });
+    }
+  }
+
+  async close(): Promise<void> {
+    const { ending, store, lease } = this.#parts;
+    ending.abort(new StoreUnavailable("the event log is closed"));
+    await this.#pruning;
+    await this.#writes.settled();
+    await store.close();
+    await lease.release();
+  }
+
+  async #submit(step: WriteStep): Promise<void> {
+    this.ended.throwIfAborted();
+    try {
+      await this.#writes.submit(step);
+    } catch (error) {
+      if (isFinal(error)) this.#parts.ending.abort(error);
+      throw error;
+    }
+  }
+
+  #move(): void {
+    const hasGrown = this.#next.last > this.#state.last;
+    this.#state = this.#next;
+    if (hasGrown) this.#wake();
+  }
+
+  #wake(): void {
+    for (const wake of [...this.#waiting]) wake();
+  }
+
+  async #prune(): Promise<void> {
+    const { clock, keepSeconds } = this.#parts;
+    if (keepSeconds === undefined) return;
+    while (!this.ended.aborted) {
+      const isDone = await this.#pruneStep(Math.floor(clock.now() / 1000) - keepSeconds).catch(() => true);
+      if (isDone) await clock.delay(PRUNING_MS, this.ended);
+    }
+  }
+
+  /** Removes the first events that are older than `before`; returns whether that were all. */
+  async #pruneStep(before: number): Promise<boolean> {
+    const { store } = this.#parts;
+    const keys: Uint8Array[] = [];
+    for await (const { key, value } of store.range(tables.events, { limit: ROWS_PER_PRUNING })) {
+      if (decodeEvent(sequenceOf(key), value).time >= before) break;
+      keys.push(key);
+    }
+    const last = keys.at(-1);
+    if (last === undefined) return true;
+    await this.#submit(async (rows) => {
+      for (const key of keys) rows.delete({ table: tables.events, key });
+      this.#next = { ...this.#next, oldest: sequenceOf(last) + 1 };
+      return true;
+    });
+    return keys.length < ROWS_PER_PRUNING;
+  }
+}
+
+/** After these nothing can be written until the log is opened again. */
+function isFinal(error: unknown): boolean {
+  return error instanceof Error && (error.name === "Fenced" || error.name === "OutcomeUnknown");
+}

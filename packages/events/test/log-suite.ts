@@ -1,0 +1,230 @@
+import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
+import { rmSync } from "node:fs";
+import { describe, test } from "node:test";
+import { Fenced, WrongStoreKey } from "@anulo/store";
+import { EventLogInUse, EventLogRolledBack, formatJson, openEventLog } from "../src/index.ts";
+import {
+  addEvents,
+  allEvents,
+  key,
+  type MakePlace,
+  openLog,
+  type Place,
+  START_MS,
+  source,
+  TestClock,
+  until,
+} from "./harness.ts";
+
+/** The log among the wallets of its engine. */
+const logWallet = createHash("sha256").update("anulo event log").digest().subarray(0, 16);
+const DAY = 86_400;
+const numbersOf = (events: readonly { sequence: number }[]) => events.map(({ sequence }) => sequence);
+const upTo = (last: number, first = 1) => Array.from({ length: last - first + 1 }, (_, i) => first + i);
+
+/** What an event log promises, whatever engine is below. */
+export function logSuite(name: string, makePlace: MakePlace): void {
+  const at = (title: string, check: (place: Place) => Promise<void>) =>
+    test(title, async () => {
+      const place = makePlace();
+      try {
+        await check(place);
+      } finally {
+        await place.stop();
+      }
+    });
+
+  describe(`event log on ${name}`, () => {
+    at("gives events back as they were told, numbered from 1, with wallet and time", async (place) => {
+      const log = await openLog(place, { clock: new TestClock() });
+      const event = {
+        type: "received",
+        amount: 18_446_744_073_709_551_615n,
+        small: 5n,
+        text: "n5",
+        list: [1, "s", null, true],
+      };
+      await log.append({ source: source(1), wallet: "alice", change: 3, events: [event, { type: "spent" }] });
+      const { events, next, oldest } = await log.read({ after: 0, limit: 10 });
+      const place1 = { wallet: "alice", time: START_MS / 1000 };
+      assert.deepEqual(events, [
+        { sequence: 1, ...place1, ...event },
+        { sequence: 2, ...place1, type: "spent" },
+      ]);
+      assert.deepEqual({ next, oldest, last: log.last }, { next: 2, oldest: 1, last: 2 });
+      assert.match(formatJson(events[0]!), /"amount":18446744073709551615,"small":5,"text":"n5"/);
+      assert.equal(await log.cursorOf(source(1)), 3);
+      assert.equal(await log.cursorOf(source(2)), undefined);
+      await log.close();
+    });
+
+    at("tells nothing twice: a change at or below the cursor adds nothing", async (place) => {
+      const log = await openLog(place);
+      const entry = { source: source(1), wallet: "a", change: 5, events: [{ type: "x" }] };
+      await Promise.all([log.append(entry), log.append(entry), log.append({ ...entry, change: 4 })]);
+      await log.append({ ...entry, change: 6, events: [] });
+      assert.equal(log.last, 1);
+      assert.equal(await log.cursorOf(source(1)), 6);
+      await log.append({ ...entry, source: source(2) });
+      assert.equal(log.last, 2);
+      await log.close();
+    });
+
+    at("goes on with its numbers, its id and its cursors when it is opened again", async (place) => {
+      const first = await openLog(place);
+      await addEvents(first, 3);
+      const { id } = first;
+      await first.close();
+      const second = await openLog(place);
+      await addEvents(second, 2);
+      assert.deepEqual(numbersOf(await allEvents(second)), [1, 2, 3, 4, 5]);
+      assert.equal(second.id, id);
+      await second.close();
+    });
+
+    at("calls that come together share a write", async (place) => {
+      const log = await openLog(place);
+      const before = (await place.engine().markOf(logWallet))?.sequence ?? 0;
+      await addEvents(log, 500);
+      const after = (await place.engine().markOf(logWallet))?.sequence ?? 0;
+      assert.equal(log.last, 500);
+      assert.ok(after - before < 10, `${after - before} writes`);
+      await log.close();
+    });
+
+    at("adds more events than a write holds, and goes on where it was cut short", async (place) => {
+      const log = await openLog(place);
+      const events = Array.from({ length: 5_000 }, (_, i) => ({ type: "x", i }));
+      const entry = { source: source(1), wallet: "a", change: 1, events };
+      await Promise.all([log.append(entry), log.append({ ...entry, change: 2, events: [{ type: "y" }] })]);
+      const found = await allEvents(log);
+      assert.deepEqual(numbersOf(found), upTo(5_001));
+      assert.deepEqual(
+        found.slice(0, -1).map(({ i }) => i),
+        upTo(4_999, 0),
+      );
+      assert.equal(found.at(-1)?.type, "y");
+      await log.close();
+    });
+
+    at("filters by wallet and types, and says where to go on where nothing is left", async (place) => {
+      const log = await openLog(place);
+      await addEvents(log, 3, "alice");
+      await addEvents(log, 2, "bo");
+      const bo = await log.read({ after: 0, limit: 1, wallet: "bo" });
+      assert.deepEqual([numbersOf(bo.events), bo.next], [[4], 4]);
+      const none = await log.read({ after: 0, limit: 10, types: new Set(["spent"]) });
+      assert.deepEqual([none.events, none.next], [[], 5]);
+      const beyond = await log.read({ after: 99, limit: 10 });
+      assert.deepEqual([beyond.events, beyond.next], [[], 5]);
+      await log.close();
+    });
+
+    at("refuses what is no event, and adds nothing of its change", async (place) => {
+      const log = await openLog(place);
+      const entry = { source: source(1), wallet: "a", change: 1 };
+      const bad = [
+        { type: "" },
+        { type: "a b" },
+        { type: "x", sequence: 1 },
+        { type: "x", text: "a".repeat(70_000) },
+        { type: "x".repeat(65) },
+      ];
+      for (const event of bad) {
+        await assert.rejects(log.append({ ...entry, events: [{ type: "ok" }, event] }), RangeError);
+      }
+      await assert.rejects(log.append({ ...entry, source: new Uint8Array(3), events: [] }), RangeError);
+      await assert.rejects(log.append({ ...entry, change: -1, events: [] }), RangeError);
+      assert.equal(log.last, 0);
+      assert.equal(await log.cursorOf(source(1)), undefined);
+      await log.close();
+    });
+
+    at("wakes who waits for an event, or whose patience ends, or when it is closed", async (place) => {
+      const log = await openLog(place);
+      const never = new AbortController();
+      const waiting = log.beyond(0, never.signal);
+      const impatient = new AbortController();
+      const given = log.beyond(5, impatient.signal);
+      const left = log.beyond(7, never.signal);
+      await addEvents(log, 1);
+      await waiting;
+      impatient.abort();
+      await given;
+      const closed = assert.rejects(left, { name: "StoreUnavailable" });
+      await log.close();
+      await closed;
+      await assert.rejects(log.append({ source: source(1), wallet: "a", change: 1, events: [] }), {
+        name: "StoreUnavailable",
+      });
+    });
+
+    at("prunes what is older than it is to keep, and says so to readers", async (place) => {
+      const clock = new TestClock();
+      const log = await openLog(place, { clock, keepSeconds: 2 * DAY, leaseMs: 8 * DAY * 1000 });
+      await addEvents(log, 1_200);
+      await clock.pass(DAY * 1000);
+      await addEvents(log, 2);
+      await clock.pass(1.2 * DAY * 1000);
+      await until(() => log.oldest === 1_201);
+      const { events, oldest } = await log.read({ after: 3, limit: 10 });
+      assert.deepEqual([numbersOf(events), oldest], [[1_201, 1_202], 1_201]);
+      await clock.pass(DAY * 1000);
+      await until(() => log.oldest === 1_203);
+      assert.deepEqual(await log.read({ after: 0, limit: 10 }), { events: [], next: 1_202, oldest: 1_203 });
+      await addEvents(log, 1);
+      assert.deepEqual(numbersOf(await allEvents(log)), [1_203]);
+      await log.close();
+    });
+
+    at("is opened by one at a time", async (place) => {
+      const log = await openLog(place);
+      await assert.rejects(openLog(place), EventLogInUse);
+      await addEvents(log, 1);
+      assert.equal(log.last, 1);
+      await log.close();
+      const [first, second] = await Promise.allSettled([openLog(place), openLog(place)]);
+      const opened = [first, second].filter(({ status }) => status === "fulfilled");
+      assert.ok(opened.length <= 1, "both opened it");
+      for (const result of [first, second]) {
+        if (result.status === "rejected") assert.ok(result.reason instanceof EventLogInUse);
+        else await result.value.close();
+      }
+    });
+
+    at("a holder that was silent for longer than its lease cannot write any more", async (place) => {
+      // Its clock stands still, so it does not say that it is there.
+      const silent = await openLog(place, { clock: new TestClock() });
+      const log = await openLog(place);
+      await assert.rejects(addEvents(silent, 1), Fenced);
+      assert.ok(silent.ended.aborted);
+      await addEvents(log, 1);
+      assert.deepEqual(numbersOf(await allEvents(log)), [1]);
+      await log.close();
+      await silent.close();
+    });
+
+    at("does not open with another key", async (place) => {
+      await (await openLog(place)).close();
+      await assert.rejects(openLog(place, { key: new Uint8Array(32).fill(8) }), WrongStoreKey);
+      await (await openLog(place)).close();
+    });
+
+    at("an older copy opens only where that is accepted, under another id", async (place) => {
+      const log = await openLog(place);
+      await addEvents(log, 2);
+      await log.close();
+      // The folder has seen a later store than this empty one.
+      const older = makePlace();
+      const options = { engine: older.engine(), folder: place.folder, key, leaseMs: 400 };
+      await assert.rejects(openEventLog(options), EventLogRolledBack);
+      const accepted = await openEventLog({ ...options, acceptRolledBack: true });
+      assert.notEqual(accepted.id, log.id);
+      assert.equal(accepted.last, 0);
+      await accepted.close();
+      await older.stop();
+      rmSync(place.folder, { recursive: true, force: true });
+    });
+  });
+}
