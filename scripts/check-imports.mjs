@@ -115,7 +115,13 @@ const powers = [
     what: "sockets",
     modules: ["http", "https", "http2", "net", "tls", "dgram", "dns"],
     globals: ["fetch", "WebSocket", "XMLHttpRequest"],
-    only: ["packages/rpc/src/", "packages/p2p/src/", "packages/socks/src/", "packages/testkit/src/"],
+    only: [
+      "packages/rpc/src/",
+      "packages/p2p/src/",
+      "packages/socks/src/",
+      "packages/events/src/webhooks/",
+      "packages/testkit/src/",
+    ],
   },
   {
     what: "the file system",

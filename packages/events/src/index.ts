@@ -11,3 +11,12 @@ export {
   type EventQuery,
   openEventLog,
 } from "./log.ts";
+export type { DeadLetter } from "./webhooks/hook.ts";
+export type { Resolve } from "./webhooks/post.ts";
+export {
+  type NewWebhook,
+  openWebhooks,
+  type WebhookStatus,
+  type Webhooks,
+  type WebhooksOptions,
+} from "./webhooks/webhooks.ts";

@@ -1,0 +1,95 @@
+import { lookup } from "node:dns/promises";
+import { type ClientRequest, type IncomingMessage, request as plain, type RequestOptions } from "node:http";
+import { request as secure } from "node:https";
+import { isIP } from "node:net";
+import { isPublicAddress } from "./public-address.ts";
+
+/** The addresses of a name. */
+export type Resolve = (hostname: string) => Promise<readonly string[]>;
+
+export const systemResolve: Resolve = async (hostname) =>
+  (await lookup(hostname, { all: true, verbatim: true })).map(({ address }) => address);
+
+export interface PostOptions {
+  readonly url: URL;
+  readonly body: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly resolve: Resolve;
+  readonly allowsPrivate: boolean;
+  /** Ends the attempt. */
+  readonly signal: AbortSignal;
+}
+
+const MAX_HEADER_BYTES = 16 * 1024;
+
+/** Why an attempt was not made at all; for whoever set up the hook. */
+export class RefusedTarget extends Error {
+  override readonly name = "RefusedTarget";
+}
+
+/**
+ * Sends a body and returns the status of the response: of that nothing but the status is read, and redirects are not
+ * followed. It connects to the very address that was checked. Rejects where no response comes, `RefusedTarget` for a
+ * name whose addresses are not public.
+ */
+export async function post(options: PostOptions): Promise<number> {
+  const { url, body, headers, signal } = options;
+  const address = await addressOf(options);
+  signal.throwIfAborted();
+  const hostname = bareHostname(url);
+  const settings: RequestOptions & { servername?: string } = {
+    method: "POST",
+    host: address,
+    port: url.port,
+    path: url.pathname + url.search,
+    // A connection of its own: one that is kept would outlive the check of its address.
+    agent: false,
+    maxHeaderSize: MAX_HEADER_BYTES,
+    signal,
+    headers: {
+      ...headers,
+      host: url.host,
+      "content-type": "application/json",
+      "content-length": Buffer.byteLength(body),
+    },
+    ...(url.protocol === "https:" && isIP(hostname) === 0 && { servername: hostname }),
+  };
+  const request = (url.protocol === "https:" ? secure : plain)(settings);
+  return await statusOf(request, body);
+}
+
+/** The first of the name's addresses, all of which have to be public. */
+async function addressOf({ url, resolve, allowsPrivate, signal }: PostOptions): Promise<string> {
+  const hostname = bareHostname(url);
+  const found = isIP(hostname) === 0 ? await unlessAborted(resolve(hostname), signal) : [hostname];
+  const [first] = found;
+  if (first === undefined) throw new RefusedTarget("the host has no address");
+  if (!allowsPrivate && !found.every(isPublicAddress)) {
+    throw new RefusedTarget("the host is not on the public Internet");
+  }
+  return first;
+}
+
+/** Without the brackets around IPv6. */
+const bareHostname = ({ hostname }: URL): string => hostname.replace(/^\[|\]$/g, "");
+
+async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  signal.throwIfAborted();
+  return await new Promise<T>((resolve, reject) => {
+    const abort = () => reject(signal.reason);
+    signal.addEventListener("abort", abort, { once: true });
+    promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", abort));
+  });
+}
+
+async function statusOf(request: ClientRequest, body: string): Promise<number> {
+  return await new Promise<number>((resolve, reject) => {
+    request.on("error", reject);
+    request.on("response", (response: IncomingMessage) => {
+      response.on("error", () => {});
+      resolve(response.statusCode ?? 0);
+      request.destroy();
+    });
+    request.end(body);
+  });
+}

@@ -1,0 +1,232 @@
+import type { Clock } from "../clock.ts";
+import type { LoggedEvent } from "../event.ts";
+import { formatJson } from "../json.ts";
+import type { EventLog } from "../log.ts";
+import { DeadLetters } from "./dead-letters.ts";
+import { type Hook, type HookProgress, hookRow, progressRow, startAt } from "./hook.ts";
+import { type PostOptions, RefusedTarget } from "./post.ts";
+import { signedHeaders } from "./signature.ts";
+import { matchesPattern } from "./wallet-pattern.ts";
+
+/** What all hooks share. */
+export interface SenderContext {
+  readonly log: EventLog;
+  readonly clock: Clock;
+  /** From 0 to 1, below 1. */
+  readonly random: () => number;
+  readonly post: (options: Pick<PostOptions, "url" | "body" | "headers" | "signal">) => Promise<number>;
+}
+
+const EVENTS_PER_READ = 64;
+/** A progress over events that were left out is written this seldom. */
+const EVENTS_PER_NOTE = 1_000;
+const ATTEMPT_MS = 15_000;
+const FIRST_PAUSE_MS = 5_000;
+const MAX_PAUSE_MS = 6 * 3_600_000;
+const GIVE_UP_MS = 3 * 86_400_000;
+const STORE_PAUSE_MS = 1_000;
+const GONE = 410;
+
+/** Before the next attempt, after so many: twice as long each time, half of it by chance. */
+function pauseAfter(attempts: number, random: number): number {
+  const most = Math.min(FIRST_PAUSE_MS * 2 ** (attempts - 1), MAX_PAUSE_MS);
+  return Math.round(most * (0.5 + random / 2));
+}
+
+/** Sends the events of the log to one hook, in order, one at a time, and keeps how far it has come. */
+export class HookSender {
+  readonly #context: SenderContext;
+  readonly #stop = new AbortController();
+  readonly deadLetters: DeadLetters;
+  #hook: Hook;
+  #progress: HookProgress;
+  #noted: number;
+  #running: Promise<void> = Promise.resolve();
+  #enabling: Promise<void> | undefined;
+
+  constructor(context: SenderContext, hook: Hook, progress: HookProgress) {
+    this.#context = context;
+    this.#hook = hook;
+    this.#progress = progress;
+    this.#noted = progress.sequence;
+    this.deadLetters = new DeadLetters(context.log.rows, hook.id);
+  }
+
+  get hook(): Hook {
+    return this.#hook;
+  }
+
+  get progress(): HookProgress {
+    return this.#progress;
+  }
+
+  start(): void {
+    this.#running = this.#run();
+  }
+
+  async stop(): Promise<void> {
+    this.#stop.abort();
+    await this.#running;
+  }
+
+  /** Goes on where it stopped, after the hook was disabled. */
+  async enable(): Promise<void> {
+    this.#enabling ??= this.#enable().finally(() => {
+      this.#enabling = undefined;
+    });
+    await this.#enabling;
+  }
+
+  /** Sends dead letters once more, oldest first, `limit` at most; those that arrive are removed. */
+  async replay(limit: number): Promise<{ delivered: number; failed: number }> {
+    let [delivered, failed] = [0, 0];
+    for await (const { event } of this.deadLetters.after(0, limit)) {
+      if (this.#stop.signal.aborted) break;
+      if ((await this.#attempt(event)) !== undefined) {
+        failed++;
+        continue;
+      }
+      await this.deadLetters.remove(event.sequence);
+      delivered++;
+    }
+    return { delivered, failed };
+  }
+
+  async #enable(): Promise<void> {
+    if (this.#hook.disabled === "") return;
+    await this.#running;
+    await this.#save({ hook: { ...this.#hook, disabled: "" }, progress: this.#restarted() });
+    if (!this.#stop.signal.aborted) this.start();
+  }
+
+  #restarted(): HookProgress {
+    return startAt(this.#progress.sequence, this.#progress.missed);
+  }
+
+  async #run(): Promise<void> {
+    const { log, clock } = this.#context;
+    const { signal } = this.#stop;
+    while (!signal.aborted && !log.ended.aborted && this.#hook.disabled === "") {
+      try {
+        await this.#sendPage();
+      } catch {
+        // The store cannot be read or written now: what was sent and not noted is sent again, under the same id.
+        if (!log.ended.aborted) await clock.delay(STORE_PAUSE_MS, signal);
+      }
+    }
+  }
+
+  async #sendPage(): Promise<void> {
+    const { log } = this.#context;
+    const { signal } = this.#stop;
+    await log.beyond(this.#progress.sequence, signal);
+    const after = this.#progress.sequence;
+    const types = this.#hook.types.length > 0 ? { types: new Set(this.#hook.types) } : {};
+    const { events, next, oldest } = await log.read({ after, limit: EVENTS_PER_READ, ...types });
+    if (oldest > after + 1) {
+      this.#progress = startAt(oldest - 1, this.#progress.missed + oldest - 1 - after);
+    }
+    for (const event of events) {
+      if (signal.aborted) return;
+      if (this.#isFor(event)) await this.#sendUntilOver(event);
+      else this.#skipTo(event.sequence);
+      if (this.#hook.disabled !== "") return;
+    }
+    if (signal.aborted) return;
+    this.#skipTo(next);
+    if (next - this.#noted >= EVENTS_PER_NOTE) await this.#save({ progress: this.#progress });
+  }
+
+  #isFor({ wallet }: LoggedEvent): boolean {
+    const { wallets } = this.#hook;
+    return wallets.length === 0 || wallets.some((pattern) => matchesPattern(wallet, pattern));
+  }
+
+  #skipTo(sequence: number): void {
+    if (sequence > this.#progress.sequence) this.#progress = startAt(sequence, this.#progress.missed);
+  }
+
+  /** Until it has arrived, was given up, or is not to be sent any more. */
+  async #sendUntilOver(event: LoggedEvent): Promise<void> {
+    const { clock, random } = this.#context;
+    const { signal } = this.#stop;
+    for (;;) {
+      const pause = this.#progress.next - clock.now();
+      if (pause > 0) await clock.delay(pause, signal);
+      if (signal.aborted) return;
+      const failure = await this.#attempt(event);
+      if (signal.aborted) return;
+      const done = startAt(event.sequence, this.#progress.missed);
+      if (failure === undefined) return await this.#save({ progress: done });
+      if (failure === GONE) {
+        return await this.#save({
+          hook: { ...this.#hook, disabled: "410 Gone" },
+          progress: this.#restarted(),
+        });
+      }
+      const now = clock.now();
+      const attempts = this.#progress.attempts + 1;
+      const since = this.#progress.since || now;
+      if (now - since >= GIVE_UP_MS) {
+        const letter = { time: Math.floor(now / 1000), attempts, reason: String(failure) };
+        return await this.#save({ progress: done }, { event, letter });
+      }
+      const next = now + pauseAfter(attempts, random());
+      await this.#save({ progress: { ...this.#progress, attempts, since, next } });
+    }
+  }
+
+  /** Undefined where it arrived; else the status of the response, or why there is none. */
+  async #attempt(event: LoggedEvent): Promise<number | string | undefined> {
+    const { log, clock, post } = this.#context;
+    const over = new AbortController();
+    const end = () => over.abort(new Error("stopped"));
+    this.#stop.signal.addEventListener("abort", end);
+    void clock
+      .delay(ATTEMPT_MS, over.signal)
+      .then(() => over.abort(new Error(`no response within ${ATTEMPT_MS / 1000} seconds`)));
+    const message = {
+      id: `${log.id}_${event.sequence}`,
+      timestamp: Math.floor(clock.now() / 1000),
+      body: formatJson(event),
+    };
+    try {
+      const status = await post({
+        url: new URL(this.#hook.url),
+        body: message.body,
+        headers: signedHeaders(message, this.#hook.secret),
+        signal: over.signal,
+      });
+      return status >= 200 && status < 300 ? undefined : status;
+    } catch (error) {
+      return reasonOf(error, over.signal);
+    } finally {
+      end();
+      this.#stop.signal.removeEventListener("abort", end);
+    }
+  }
+
+  async #save(
+    { hook, progress }: { hook?: Hook; progress: HookProgress },
+    dead?: { event: LoggedEvent; letter: { time: number; attempts: number; reason: string } },
+  ): Promise<void> {
+    const { id } = this.#hook;
+    await this.#context.log.rows.write(async (rows) => {
+      if (dead !== undefined) await this.deadLetters.add(rows, dead.event, dead.letter);
+      if (hook !== undefined) rows.put(hookRow(hook));
+      rows.put(progressRow(id, progress));
+      return true;
+    });
+    this.#hook = hook ?? this.#hook;
+    this.#progress = progress;
+    this.#noted = progress.sequence;
+  }
+}
+
+/** In words that repeat nothing of the address but what its owner knows: a code of the system, or our own. */
+function reasonOf(error: unknown, signal: AbortSignal): string {
+  if (error instanceof RefusedTarget) return error.message;
+  if (signal.aborted) return (signal.reason as Error).message;
+  const code = (error as { code?: unknown }).code;
+  return typeof code === "string" ? code : "the connection failed";
+}

@@ -1,0 +1,174 @@
+import { randomBytes } from "node:crypto";
+import type { Clock } from "../clock.ts";
+import { systemClock } from "../clock.ts";
+import type { EventLog } from "../log.ts";
+import {
+  type DeadLetter,
+  type Hook,
+  hookKey,
+  hookRow,
+  progressKey,
+  progressRow,
+  readHooks,
+  startAt,
+} from "./hook.ts";
+import { post, type Resolve, systemResolve } from "./post.ts";
+import { HookSender, type SenderContext } from "./sender.ts";
+import { NEW_SECRET_BYTES, secretBytes, secretText } from "./signature.ts";
+
+const MAX_HOOKS = 256;
+const MAX_URL_LENGTH = 2_048;
+const MAX_FILTERS = 64;
+const MAX_FILTER_LENGTH = 255;
+const MAX_REPLAYED = 100;
+const MAX_LETTERS_LISTED = 100;
+const ID_BYTES = 16;
+
+export interface NewWebhook {
+  readonly url: string;
+  /** Names of wallets, where * stands for any characters; all wallets where there are none. */
+  readonly wallets?: readonly string[];
+  /** Types of events; all where there are none. */
+  readonly types?: readonly string[];
+  /** `whsec_…`; by default a new one. */
+  readonly secret?: string;
+  /** It is sent the events after this sequence number; by default those that come after it was added. */
+  readonly after?: number;
+}
+
+/** A webhook as it is listed, without its secret. */
+export interface WebhookStatus extends Omit<Hook, "secret"> {
+  /** Number of the last event that it was sent, or that was not for it. */
+  readonly sequence: number;
+  /** Attempts of the next event that failed. */
+  readonly attempts: number;
+  /** When it is tried next, in seconds since 1970; 0 where no attempt has failed. */
+  readonly nextAttempt: number;
+  /** How many events were pruned from the log before their turn came. */
+  readonly missed: number;
+}
+
+/** Sends events to addresses by the Standard Webhooks convention. Source: https://www.standardwebhooks.com. */
+export interface Webhooks {
+  /** Adds a webhook; its secret is never given out again. Throws a RangeError for what is none, or one too many. */
+  add(webhook: NewWebhook): Promise<{ id: string; secret: string }>;
+  list(): WebhookStatus[];
+  /** Removes a webhook with its dead letters; returns whether there was one. */
+  remove(id: string): Promise<boolean>;
+  /** Goes on with a webhook that was disabled. Throws a RangeError where there is none. */
+  enable(id: string): Promise<void>;
+  /** What was given up, oldest first, 100 at most, after a sequence number. Throws a RangeError where there is no such webhook. */
+  deadLetters(id: string, after?: number): Promise<DeadLetter[]>;
+  /** Sends the 100 oldest dead letters once more; those that arrive are removed. Throws a RangeError where there is no such webhook. */
+  replay(id: string): Promise<{ delivered: number; failed: number }>;
+  /** Ends what is being sent. The log stays open. */
+  close(): Promise<void>;
+}
+
+export interface WebhooksOptions {
+  readonly log: EventLog;
+  readonly clock?: Clock;
+  /** From 0 to 1, below 1. */
+  readonly random?: () => number;
+  readonly resolve?: Resolve;
+  /** Also sends to addresses that are not of the public Internet. */
+  readonly allowsPrivate?: boolean;
+}
+
+/** Goes on with the webhooks of a log. */
+export async function openWebhooks(options: WebhooksOptions): Promise<Webhooks> {
+  const { log, clock = systemClock, random = Math.random } = options;
+  const { resolve = systemResolve, allowsPrivate = false } = options;
+  const context: SenderContext = {
+    log,
+    clock,
+    random,
+    post: (attempt) => post({ ...attempt, resolve, allowsPrivate }),
+  };
+  const senders = new Map<string, HookSender>();
+  /** Those being added count too. */
+  let adding = 0;
+  const run = (sender: HookSender) => {
+    senders.set(sender.hook.id, sender);
+    sender.start();
+  };
+  const senderOf = (id: string): HookSender => {
+    const sender = senders.get(id);
+    if (sender === undefined) throw new RangeError("there is no such webhook");
+    return sender;
+  };
+  for (const { hook, progress } of await readHooks(log.rows)) run(new HookSender(context, hook, progress));
+  return {
+    async add({ after = log.last, ...webhook }) {
+      if (senders.size + adding >= MAX_HOOKS) throw new RangeError(`there are ${MAX_HOOKS} webhooks already`);
+      if (!Number.isSafeInteger(after) || after < 0) throw new RangeError(`${after} numbers no event`);
+      const hook = hookOf(webhook);
+      const progress = startAt(Math.min(after, log.last));
+      adding++;
+      try {
+        await log.rows.write(async (rows) => {
+          rows.put(hookRow(hook));
+          rows.put(progressRow(hook.id, progress));
+          return true;
+        });
+      } finally {
+        adding--;
+      }
+      run(new HookSender(context, hook, progress));
+      return { id: hook.id, secret: hook.secret };
+    },
+    list: () => [...senders.values()].map(statusOf),
+    async remove(id) {
+      const sender = senders.get(id);
+      if (sender === undefined) return false;
+      senders.delete(id);
+      await sender.stop();
+      await log.rows.write(async (rows) => {
+        rows.delete(hookKey(id));
+        rows.delete(progressKey(id));
+        await sender.deadLetters.clear(rows);
+        return true;
+      });
+      return true;
+    },
+    enable: async (id) => await senderOf(id).enable(),
+    async deadLetters(id, after = 0) {
+      const found: DeadLetter[] = [];
+      for await (const { event: _, ...letter } of senderOf(id).deadLetters.after(after, MAX_LETTERS_LISTED)) {
+        found.push(letter);
+      }
+      return found;
+    },
+    replay: async (id) => await senderOf(id).replay(MAX_REPLAYED),
+    async close() {
+      await Promise.all([...senders.values()].map((sender) => sender.stop()));
+    },
+  };
+}
+
+function statusOf({ hook: { secret: _, ...hook }, progress }: HookSender): WebhookStatus {
+  const { sequence, attempts, next, missed } = progress;
+  return { ...hook, sequence, attempts, nextAttempt: Math.ceil(next / 1000), missed };
+}
+
+function hookOf({ url, wallets = [], types = [], secret }: Omit<NewWebhook, "after">): Hook {
+  const isGoodUrl = url.length <= MAX_URL_LENGTH && URL.canParse(url) && isTarget(new URL(url));
+  if (!isGoodUrl) throw new RangeError("a webhook's address is http:// or https://, without a password");
+  for (const filters of [wallets, types]) {
+    const isBounded = filters.every(({ length }) => length > 0 && length <= MAX_FILTER_LENGTH);
+    if (filters.length > MAX_FILTERS || !isBounded)
+      throw new RangeError("a webhook's filters are too many or too long");
+  }
+  if (secret !== undefined) secretBytes(secret).fill(0);
+  return {
+    id: randomBytes(ID_BYTES).toString("hex"),
+    url: new URL(url).href,
+    wallets: [...wallets],
+    types: [...types],
+    secret: secret ?? secretText(randomBytes(NEW_SECRET_BYTES)),
+    disabled: "",
+  };
+}
+
+const isTarget = ({ protocol, username, password }: URL): boolean =>
+  (protocol === "http:" || protocol === "https:") && username === "" && password === "";
