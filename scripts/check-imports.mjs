@@ -112,6 +112,11 @@ const powers = [
   { what: "the database", modules: ["lmdb"], only: ["packages/storage/src/", "packages/store/src/"] },
   { what: "PostgreSQL", modules: ["pg"], only: ["packages/store/src/postgres/"] },
   {
+    what: "NATS",
+    modules: ["@nats-io/jetstream", "@nats-io/transport-node"],
+    only: ["packages/events/src/nats/"],
+  },
+  {
     what: "sockets",
     modules: ["http", "https", "http2", "net", "tls", "dgram", "dns"],
     globals: ["fetch", "WebSocket", "XMLHttpRequest"],

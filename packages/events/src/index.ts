@@ -11,6 +11,7 @@ export {
   type EventQuery,
   openEventLog,
 } from "./log.ts";
+export { type NatsSink, type NatsSinkOptions, openNatsSink } from "./nats/nats-sink.ts";
 export type { DeadLetter } from "./webhooks/hook.ts";
 export type { Resolve } from "./webhooks/post.ts";
 export {

@@ -1,0 +1,98 @@
+import querystring from "node:querystring";
+import {
+  JetStreamApiCodes,
+  JetStreamApiError,
+  type JetStreamClient,
+  type JetStreamManager,
+  jetstream,
+  jetstreamManager,
+} from "@nats-io/jetstream";
+import { type ConnectionOptions, connect, type NatsConnection } from "@nats-io/transport-node";
+
+/** Names in NATS. */
+export interface NatsNames {
+  readonly stream: string;
+  /** What all subjects begin with. */
+  readonly prefix: string;
+}
+
+const TIMEOUT_MS = 10_000;
+
+/** Where a `nats://` or `tls://` address leads, without repeating it in errors: it may have a password. Throws a RangeError. */
+export function connectionOptions(address: string): ConnectionOptions {
+  const url = URL.canParse(address) ? new URL(address) : undefined;
+  if (url === undefined || (url.protocol !== "nats:" && url.protocol !== "tls:") || url.hostname === "") {
+    throw new RangeError("an address of NATS is nats://host:port or tls://host:port");
+  }
+  const [user, pass] = [url.username, url.password].map((part) => querystring.unescape(part));
+  const credentials = pass ? { user: user ?? "", pass } : user ? { token: user } : {};
+  return {
+    servers: url.host,
+    // Whoever connects anew looks first what the stream has: the library would send what it had queued.
+    reconnect: false,
+    timeout: TIMEOUT_MS,
+    ...credentials,
+    ...(url.protocol === "tls:" && { tls: {} }),
+  };
+}
+
+/** A connection to a stream that exists. */
+export class StreamConnection {
+  readonly #names: NatsNames;
+  readonly #connection: NatsConnection;
+  readonly #client: JetStreamClient;
+  readonly #manager: JetStreamManager;
+
+  private constructor(names: NatsNames, connection: NatsConnection, manager: JetStreamManager) {
+    this.#names = names;
+    this.#connection = connection;
+    this.#client = jetstream(connection, { timeout: TIMEOUT_MS });
+    this.#manager = manager;
+  }
+
+  /** Connects, and creates the stream where it is missing. */
+  static async open(options: ConnectionOptions, names: NatsNames): Promise<StreamConnection> {
+    const connection = await connect(options);
+    try {
+      const manager = await jetstreamManager(connection, { timeout: TIMEOUT_MS });
+      const opened = new StreamConnection(names, connection, manager);
+      await opened.#ensureStream();
+      return opened;
+    } catch (error) {
+      await connection.close();
+      throw error;
+    }
+  }
+
+  /** Resolves once the connection is lost or closed. */
+  get closed(): Promise<unknown> {
+    return this.#connection.closed();
+  }
+
+  /** The id of the last message under our subjects; undefined where there is none. */
+  async lastMessageId(): Promise<string | undefined> {
+    const { stream, prefix } = this.#names;
+    const message = await this.#manager.streams.getMessage(stream, { last_by_subj: `${prefix}.>` });
+    return message?.header.get("Nats-Msg-Id");
+  }
+
+  /** Resolves once the stream has the message. */
+  async publish(subject: string, body: string, id: string): Promise<void> {
+    await this.#client.publish(subject, body, { msgID: id, expect: { streamName: this.#names.stream } });
+  }
+
+  async close(): Promise<void> {
+    await this.#connection.close();
+  }
+
+  async #ensureStream(): Promise<void> {
+    const { stream, prefix } = this.#names;
+    try {
+      await this.#manager.streams.info(stream);
+    } catch (error) {
+      if (!(error instanceof JetStreamApiError) || error.code !== JetStreamApiCodes.StreamNotFound)
+        throw error;
+      await this.#manager.streams.add({ name: stream, subjects: [`${prefix}.>`] });
+    }
+  }
+}

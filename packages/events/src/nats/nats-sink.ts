@@ -1,0 +1,168 @@
+import { type Clock, systemClock } from "../clock.ts";
+import { formatJson, packJson, unpackJson } from "../json.ts";
+import type { EventLog } from "../log.ts";
+import { tables } from "../tables.ts";
+import { connectionOptions, type NatsNames, StreamConnection } from "./connection.ts";
+import { subjectToken } from "./subject.ts";
+
+const FIRST_PAUSE_MS = 500;
+const MAX_PAUSE_MS = 60_000;
+const EVENTS_PER_READ = 256;
+const NAME = /^[A-Za-z0-9_-]{1,64}$/;
+const PREFIX = /^[A-Za-z0-9_-]{1,64}(\.[A-Za-z0-9_-]{1,64}){0,7}$/;
+
+export interface NatsSinkOptions {
+  readonly log: EventLog;
+  /** `nats://host:port` or `tls://host:port`, with a user and a password or a token in it where they are wanted. */
+  readonly address: string;
+  /** By default `ANULO_EVENTS`. */
+  readonly stream?: string;
+  /** What subjects begin with; by default `anulo.events`. Each log needs one of its own. */
+  readonly prefix?: string;
+  readonly clock?: Clock;
+  /** From 0 to 1, below 1. */
+  readonly random?: () => number;
+}
+
+/** Publishes the events of a log to a stream of NATS JetStream: each once and in order. */
+export interface NatsSink {
+  /** Number of the last event the stream is known to have. */
+  readonly sequence: number;
+  readonly isConnected: boolean;
+  /** Why the last connection ended, in words without credentials; empty before any has. */
+  readonly failure: string;
+  /** Ends what is being sent. The log stays open. */
+  close(): Promise<void>;
+}
+
+/** Goes on where this stream and prefix had come. Throws a RangeError for an address or names that are none. */
+export async function openNatsSink(options: NatsSinkOptions): Promise<NatsSink> {
+  const { stream = "ANULO_EVENTS", prefix = "anulo.events", log } = options;
+  if (!NAME.test(stream) || !PREFIX.test(prefix)) throw new RangeError("a stream or a prefix is not safe");
+  const target = connectionOptions(options.address);
+  const key = Buffer.from(`nats:${stream}:${prefix}`);
+  const stored = await log.rows.read(tables.cursors, key);
+  const sequence = stored === undefined ? 0 : Number(unpackJson(Buffer.from(stored).toString()));
+  const { clock = systemClock, random = Math.random } = options;
+  const open = () => StreamConnection.open(target, { stream, prefix });
+  const publisher = new Publisher({ log, clock, random, names: { stream, prefix }, open, key }, sequence);
+  publisher.start();
+  return publisher;
+}
+
+interface PublisherContext {
+  readonly log: EventLog;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly names: NatsNames;
+  readonly open: () => Promise<StreamConnection>;
+  /** Of its row. */
+  readonly key: Uint8Array;
+}
+
+class Publisher implements NatsSink {
+  readonly #context: PublisherContext;
+  readonly #stop = new AbortController();
+  #sequence: number;
+  #isConnected = false;
+  #failure = "";
+  #running: Promise<void> = Promise.resolve();
+
+  constructor(context: PublisherContext, sequence: number) {
+    this.#context = context;
+    this.#sequence = sequence;
+  }
+
+  get sequence(): number {
+    return this.#sequence;
+  }
+
+  get isConnected(): boolean {
+    return this.#isConnected;
+  }
+
+  get failure(): string {
+    return this.#failure;
+  }
+
+  start(): void {
+    this.#running = this.#run();
+  }
+
+  async close(): Promise<void> {
+    this.#stop.abort();
+    await this.#running;
+  }
+
+  async #run(): Promise<void> {
+    const { log, clock, random } = this.#context;
+    const { signal } = this.#stop;
+    for (let failures = 0; !signal.aborted && !log.ended.aborted; failures++) {
+      const before = this.#sequence;
+      await this.#publishUntilLost().catch((error: unknown) => {
+        this.#failure = error instanceof Error ? error.message : "the connection failed";
+      });
+      if (this.#sequence > before) failures = 0;
+      const most = Math.min(FIRST_PAUSE_MS * 2 ** failures, MAX_PAUSE_MS);
+      if (!log.ended.aborted) await clock.delay(most * (0.5 + random() / 2), signal);
+    }
+  }
+
+  /** Publishes over one connection, until it fails in whatever way. */
+  async #publishUntilLost(): Promise<void> {
+    const connection = await this.#context.open();
+    const lost = new AbortController();
+    const end = () => lost.abort();
+    this.#stop.signal.addEventListener("abort", end);
+    void connection.closed.then(end, end);
+    try {
+      this.#isConnected = true;
+      await this.#takeOver(await connection.lastMessageId());
+      while (!lost.signal.aborted && !this.#stop.signal.aborted)
+        await this.#publishPage(connection, lost.signal);
+    } finally {
+      this.#isConnected = false;
+      this.#stop.signal.removeEventListener("abort", end);
+      await connection.close();
+    }
+  }
+
+  /** What was sent and not acknowledged may have arrived all the same: the stream knows. */
+  async #takeOver(id: string | undefined): Promise<void> {
+    const { log } = this.#context;
+    if (id === undefined || !id.startsWith(`${log.id}_`)) return;
+    const sequence = Number(id.slice(log.id.length + 1));
+    if (Number.isSafeInteger(sequence) && sequence > this.#sequence && sequence <= log.last) {
+      await this.#save(sequence);
+    }
+  }
+
+  /** One event after another: the next is sent once the stream has the one before. */
+  async #publishPage(connection: StreamConnection, signal: AbortSignal): Promise<void> {
+    const { log, names } = this.#context;
+    await log.beyond(this.#sequence, signal);
+    if (signal.aborted) return;
+    const { events, next } = await log.read({ after: this.#sequence, limit: EVENTS_PER_READ });
+    let sent = this.#sequence;
+    try {
+      for (const event of events) {
+        if (signal.aborted) return;
+        const subject = `${names.prefix}.${subjectToken(event.wallet)}.${subjectToken(event.type)}`;
+        await connection.publish(subject, formatJson(event), `${log.id}_${event.sequence}`);
+        sent = event.sequence;
+      }
+      sent = next;
+    } finally {
+      if (sent > this.#sequence) await this.#save(sent);
+    }
+  }
+
+  async #save(sequence: number): Promise<void> {
+    const { log, key } = this.#context;
+    await log.rows.write(async (rows) => {
+      rows.put({ table: tables.cursors, key, value: Buffer.from(packJson(sequence)) });
+      return true;
+    });
+    this.#sequence = sequence;
+  }
+}
