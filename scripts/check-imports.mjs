@@ -35,7 +35,7 @@ const allowed = {
   rpc: ["protocol", "limits"],
   p2p: ["protocol", "limits", "socks"],
   node: ["rpc", "p2p", "storage", "consensus", "protocol", "crypto", "limits", "socks"],
-  wallet: ["rpc", "protocol", "crypto", "limits", "socks"],
+  wallet: ["rpc", "protocol", "crypto", "limits", "socks", "store"],
   testkit: everything,
   bin: everything,
 };

@@ -14,6 +14,7 @@ import { aliasesOf, dnsFlags } from "./dns-flags.ts";
 import { firstWalletFlags, firstWalletOf, makeWalletFolder } from "./first-wallet-flags.ts";
 import { BadUsage, type FlagTable, type Values } from "./flags.ts";
 import { leaveMemoryOutOfCoreDumps } from "./last-words.ts";
+import { ledgerStoreFlags, ledgerStoreOf } from "./ledger-store-flags.ts";
 import { makeLogin } from "./login-file.ts";
 import { createTxNotifier } from "./notify.ts";
 import { listenersOf, rpcAccessOf } from "./rpc-flags.ts";
@@ -28,6 +29,7 @@ export const walletFlags = {
   testnet: { kind: "switch", help: "addresses of testnet" },
   stagenet: { kind: "switch", help: "addresses of stagenet" },
   ...firstWalletFlags,
+  ...ledgerStoreFlags,
   "rpc-bind-port": { kind: "number", value: "PORT", help: "port of RPC (needed)" },
   "disable-rpc-login": { kind: "switch", help: "ask for no login" },
   "restricted-rpc": { kind: "switch", help: "only what can neither spend nor show secrets" },
@@ -111,11 +113,13 @@ async function optionsOf(flags: Flags): Promise<WalletServiceOptions & { readonl
   const first = await firstWalletOf(flags);
   makeWalletFolder(walletDirectory);
   const login = loginOf(flags, port);
+  const store = ledgerStoreOf(flags);
   return {
     listen,
     ...rpcAccessOf(flags),
     ...(walletDirectory !== undefined && { walletDirectory }),
     ...(first !== undefined && { first }),
+    ...(store !== undefined && { store }),
     ...(kdfRounds !== undefined && { kdfRounds }),
     ...(mostOpen !== undefined && { mostOpen }),
     ...(idleSeconds !== undefined && { idleSeconds }),

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Dialect } from "@anulo/rpc";
-import { type Maker, type RunningDaemon, startWallet } from "@anulo/testkit";
+import { type Maker, type RunningDaemon, startWallet, testStore } from "@anulo/testkit";
 import { createWalletService } from "@anulo/wallet";
 import { file, type Start } from "./states.ts";
 
@@ -33,6 +33,7 @@ export function startOurs(node: string, spoken: Dialect, endings: Endings): Star
     const service = await createWalletService({
       listen: [{ host: "127.0.0.1", port: 0 }],
       ...(hasDirectory && { walletDirectory: folder }),
+      ...testStore(folder),
       daemon: { url: `http://${isOffline ? NOBODY : node}` },
       trustedDaemon: true,
       network: "regtest",

@@ -196,7 +196,10 @@ export async function observe(service: Service): Promise<string> {
   for (const [method, params] of questions) {
     answers.push(`${method} ${formatExact((await ask(service, method, params)) as ExactObject)}`);
   }
-  const names = readdirSync(service.walletDir).filter((name) => !name.startsWith("service.log"));
+  // In folders is what a service keeps of all its wallets.
+  const names = readdirSync(service.walletDir, { withFileTypes: true })
+    .filter((entry) => entry.isFile() && !entry.name.startsWith("service.log"))
+    .map(({ name }) => name);
   const files = names.sort().map((name) => {
     const bytes = readFileSync(join(service.walletDir, name));
     return `${name} ${createHash("sha256").update(bytes).digest("hex")}`;

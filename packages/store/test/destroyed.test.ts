@@ -59,7 +59,7 @@ for (const how of ["deleted", "written anew"]) {
       const secret = randomBytes(64);
       await store.apply({ puts: [{ table: secrets, key: bytes("nonce"), value: secret }] });
       const [row] = (await collect(rangeOf(engine, wallet, { table: 1 }))) as [Row];
-      const dataKey = (await readDataKey({ engine, wallet, wrappingKey }, store.mark))!;
+      const dataKey = (await readDataKey({ engine, wallet, wrappingKey }, store.mark))!.dataKey;
       const keys = new RowKeys(keyedHash(dataKey, "row keys"));
       const sealer = new RowSealer({ wallet, key: keyedHash(dataKey, "values"), keys });
       const slots = join(folder, `${Buffer.from(wallet).toString("hex")}.slots`);

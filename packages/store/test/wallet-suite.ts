@@ -137,6 +137,31 @@ export function walletSuite(name: string, start: () => Promise<Harness>): void {
       await wrapped.close();
     });
 
+    it("opens by either key while one takes the other's place, and by one once it is opened", async () => {
+      const [next, stranger] = [randomBytes(32), randomBytes(32)];
+      for (const key of [wrappingKey, next]) {
+        const { wallet, store } = await fresh();
+        await store.wrapAlsoBy(next);
+        await store.close();
+        await assert.rejects(open(wallet, stranger), WrongStoreKey);
+        await storeOf(await open(wallet, key)).close();
+        await assert.rejects(open(wallet, key === next ? wrappingKey : next), WrongStoreKey);
+        await storeOf(await open(wallet, key)).close();
+      }
+    });
+
+    it("is taken over by another key where the former one is told", async () => {
+      const { wallet, store } = await fresh();
+      await store.close();
+      const key = randomBytes(32);
+      const options = { engine, wallet, tables, wrappingKey: key, folder: harness.folder };
+      await storeOf(
+        await openWalletStore({ ...options, formerKeys: [randomBytes(32), wrappingKey] }),
+      ).close();
+      await assert.rejects(open(wallet), WrongStoreKey);
+      await storeOf(await openWalletStore(options)).close();
+    });
+
     it("is closed to its former owner once another has opened it", async () => {
       const { wallet, store } = await fresh();
       const put = (value: string) => ({ puts: [{ table: nonces, key: bytes("n"), value: bytes(value) }] });

@@ -38,6 +38,7 @@ export type {
   WalletOptions,
 } from "./programs/servers.ts";
 export { startDaemon, startWallet } from "./programs/servers.ts";
+export { testStore } from "./programs/test-store.ts";
 export { subscribe, type ZmqClient, zmqClientMissing } from "./programs/zmq-client.ts";
 export { attacks as siegeAttacks } from "./siege/attacks/catalogue.ts";
 export { openSiege } from "./siege/run.ts";

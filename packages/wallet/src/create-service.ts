@@ -1,11 +1,13 @@
+import { openLedgerStore } from "./file/ledger-store.ts";
 import { unlockFirst } from "./first-wallet.ts";
 import { walletHandlers } from "./rpc/handlers.ts";
 import { WalletService } from "./service.ts";
 import type { WalletServiceOptions } from "./service-options.ts";
 
-/** Builds the service and starts it, with its first wallet open. Throws WalletRefusal where that one cannot be had. */
+/** Builds the service and starts it, with its first wallet open. Throws WalletRefusal where that one, or the store of the ledgers, cannot be had. */
 export async function createWalletService(options: WalletServiceOptions): Promise<WalletService> {
-  const service = new WalletService(options, walletHandlers);
+  const store = options.store && (await openLedgerStore(options.store));
+  const service = new WalletService(options, walletHandlers, store);
   const { first } = options;
   try {
     if (first !== undefined) {

@@ -1,6 +1,7 @@
 /** How a wallet service is started. */
 import type { Dialect, Listener, Log, Login, RpcServerOptions } from "@anulo/rpc";
 import type { DaemonAddress } from "./daemon.ts";
+import type { LedgerStoreOptions } from "./file/ledger-store.ts";
 import type { FirstWallet } from "./first-wallet.ts";
 import type { AliasOptions } from "./open-alias.ts";
 import type { Runtime } from "./runtime.ts";
@@ -10,6 +11,8 @@ export type WalletServiceOptions = Pick<RpcServerOptions<never>, "limits" | "ori
   readonly listen: readonly Listener[];
   /** Where wallets are kept; without it none can be made or opened. */
   readonly walletDirectory?: string;
+  /** Where the wallets' ledgers are kept; in a journal beside each wallet's keys unless given. */
+  readonly store?: LedgerStoreOptions;
   readonly daemon: DaemonAddress;
   readonly trustedDaemon?: boolean;
   readonly network?: NetworkName;

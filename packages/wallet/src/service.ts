@@ -11,7 +11,9 @@ import {
   unreadLog,
 } from "@anulo/rpc";
 import { connectDaemon, type Daemon } from "./daemon.ts";
+import { closeLedgerStore } from "./file/ledger-store.ts";
 import type { OpenOptions, OpenWallet } from "./file/open-wallet.ts";
+import type { LedgerStore } from "./file/stored-ledger.ts";
 import { type Common, notOpen } from "./many/common.ts";
 import { OpenWallets } from "./many/open-wallets.ts";
 import { Refresher } from "./many/refresher.ts";
@@ -56,6 +58,7 @@ export class WalletService implements Common {
   readonly options: WalletServiceOptions;
   readonly runtime: Runtime;
   readonly #calls: WalletCalls;
+  readonly #store: LedgerStore | undefined;
   readonly log: Log;
   readonly #log: Logger;
   #server: RpcServer | undefined;
@@ -70,9 +73,11 @@ export class WalletService implements Common {
   /** Settles once the service has stopped, for whatever reason. */
   readonly ended: Promise<void>;
 
-  constructor(options: WalletServiceOptions, calls: WalletCalls) {
+  /** `store` is closed with the service. */
+  constructor(options: WalletServiceOptions, calls: WalletCalls, store?: LedgerStore) {
     this.options = options;
     this.#calls = calls;
+    this.#store = store;
     this.runtime = options.runtime ?? createRuntime(options);
     this.log = options.log ?? unreadLog();
     this.#log = this.log.in("wallet.wallet2");
@@ -108,6 +113,7 @@ export class WalletService implements Common {
       runtime: this.runtime,
       ...(writesOriginalCache === undefined ? {} : { writesOriginalCache }),
       ...(onReceived === undefined ? {} : { onReceived }),
+      ...(this.#store !== undefined && { store: this.#store }),
     };
   }
 
@@ -181,6 +187,7 @@ export class WalletService implements Common {
     silence();
     const closing = this.#wallets.closeAll();
     const isClosed = await Promise.race([closing.then(() => true), pause(CLOSING_MS).then(() => false)]);
+    if (this.#store !== undefined) await closeLedgerStore(this.#store);
     if (this.options.runtime === undefined) await closeRuntime(this.runtime);
     if (!isClosed) this.#log.warn("stopped before everything under way had ended");
     this.#stopped();

@@ -8,7 +8,7 @@ import type { ChangeLog } from "./file/store.ts";
 import { IntentBook } from "./intents/book.ts";
 import { AddressCache } from "./keys/addresses.ts";
 import { applyChange } from "./ledger/apply-change.ts";
-import type { Ledger } from "./ledger/ledger.ts";
+import { type Ledger, outputWithImage } from "./ledger/ledger.ts";
 import { accountOfKeys, wipeKeys } from "./multisig/account-keys.ts";
 import type { MultisigAccount } from "./multisig/key-exchange.ts";
 import { DEFAULT_PREFERENCES, type Preferences } from "./preferences.ts";
@@ -209,7 +209,7 @@ export class Wallet {
 
   /** The owned output with this key image (32 bytes). */
   outputOf(keyImage: Uint8Array): OwnedOutput | undefined {
-    return this.#ledger.byKeyImage.get(toHex(keyImage));
+    return outputWithImage(this.#ledger, toHex(keyImage));
   }
 
   /** Outputs that can be spent now: unspent, unlocked, not frozen, and (unless view-only) with a known key image. */

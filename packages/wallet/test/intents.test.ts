@@ -14,7 +14,7 @@ import { askedBy } from "../src/intents/asked.ts";
 import { packAnswer, unpackAnswer } from "../src/intents/packed.ts";
 import { progressOf } from "../src/intents/progress.ts";
 import { applyChange } from "../src/ledger/apply-change.ts";
-import { createLedger, type Ledger } from "../src/ledger/ledger.ts";
+import { createLedger, type Ledger, outputWithImage } from "../src/ledger/ledger.ts";
 import type { IntentHead, OutgoingPayment, ScannedTransaction } from "../src/state.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "anulo-intents-"));
@@ -151,7 +151,7 @@ function paying(): { ledger: Ledger; state: () => string; heights: () => number[
   const progress = () =>
     progressOf(ledger.state.intents[0]!, {
       state: ledger.state,
-      outputOf: (image) => ledger.byKeyImage.get(toHex(image)),
+      outputOf: (image) => outputWithImage(ledger, toHex(image)),
     });
   return {
     ledger,

@@ -131,7 +131,7 @@ test("rings survive closing the wallet", async () => {
 test("a ring is forgotten once its output is spent for good", async () => {
   const ledger = emptyLedger();
   ledger.state.outputs.push({ ...owned });
-  ledger.byKeyImage.set(toHex(owned.keyImage!), owned);
+  ledger.byKeyImage.set(toHex(owned.keyImage!), 0);
   await ringFor(ledger);
   const txHash = random(32);
   const payment: OutgoingPayment = {

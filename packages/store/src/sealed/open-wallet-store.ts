@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { checkWallet } from "../check-change.ts";
 import type { Engine, Mark, WalletId } from "../engine.ts";
 import { rangeOf } from "../range.ts";
-import { createDataKey, readDataKey, wrapDataKey } from "./data-key.ts";
+import { createDataKey, nextDataKeyRow, readDataKey, wrapDataKey } from "./data-key.ts";
 import { KeySlots, type SlotReference } from "./key-slots.ts";
 import { slotOf } from "./rows.ts";
 import { checkTables, type Table } from "./tables.ts";
@@ -17,6 +17,8 @@ export interface WalletStoreOptions {
   readonly tables: readonly Table[];
   /** 32 bytes, made of the wallet's password or a service's key; stays the caller's. */
   readonly wrappingKey: Uint8Array;
+  /** Keys that may have wrapped it before: a store that one of them opens is wrapped by `wrappingKey` from then on. */
+  readonly formerKeys?: readonly Uint8Array[];
   /**
    * Folder of this process, outside the engine, created where it is missing: the keys of secret rows
    * (`<wallet>.slots`) and how far the store had come (`<wallet>.witness`).
@@ -54,7 +56,7 @@ export async function openWalletStore(options: WalletStoreOptions): Promise<Open
   const witnessed = witness.read();
   const found = (await engine.markOf(wallet)) ?? NEVER;
   const isNew = found.epoch === 0;
-  if (!isNew) (await readDataKey(options, found))?.fill(0);
+  if (!isNew) (await readDataKey(options, found))?.dataKey.fill(0);
   const take = () => takeOwnership(options, { witness, above: witnessed?.epoch ?? 0 });
   if (witnessed === undefined) return { kind: isNew ? "new" : "unwitnessed", store: await take() };
   if (isBehind(found, witnessed)) return { kind: "rolledBack", found, witnessed, accept: take };
@@ -74,11 +76,14 @@ async function takeOwnership(
 ): Promise<WalletStore> {
   const { engine, wallet, wrappingKey } = options;
   let mark = await engine.fence(wallet, above);
-  let dataKey = await readDataKey(options, mark);
-  if (dataKey === undefined) {
-    dataKey = createDataKey();
-    const puts = [wrapDataKey(dataKey, { key: wrappingKey, wallet })];
-    mark = { ...mark, sequence: await engine.apply(wallet, { epoch: mark.epoch, puts, deletes: [] }) };
+  const found = await readDataKey(options, mark);
+  const dataKey = found?.dataKey ?? createDataKey();
+  if (found?.isSettled !== true) {
+    const change = {
+      puts: [wrapDataKey(dataKey, { key: wrappingKey, wallet })],
+      deletes: [nextDataKeyRow],
+    };
+    mark = { ...mark, sequence: await engine.apply(wallet, { epoch: mark.epoch, ...change }) };
   }
   await witness.keep(mark);
   const slots = await KeySlots.open(pathOf(options, "slots"));

@@ -2,7 +2,7 @@ import { mapSliced } from "@anulo/limits";
 import type { Change, Engine, KeyRange, Mark, Row, WalletId } from "../engine.ts";
 import { DamagedStore, Fenced, OutcomeUnknown, StoreUnavailable } from "../errors.ts";
 import { rangeOf } from "../range.ts";
-import { wrapDataKey } from "./data-key.ts";
+import { nextDataKeyRow, wrapDataKey } from "./data-key.ts";
 import type { KeySlot, KeySlots, SlotReference } from "./key-slots.ts";
 import { RowSealer, slotOf } from "./rows.ts";
 import { keyedHash } from "./seal.ts";
@@ -110,9 +110,22 @@ export class WalletStore {
    * key and a copy of those can still unwrap it.
    */
   async wrapBy(key: Uint8Array): Promise<void> {
+    await this.#wrap(key, { isNext: false });
+  }
+
+  /**
+   * Has another key (32 bytes) open the store as well, until `wrapBy` or the next opening ends that: what the key is
+   * made of may change elsewhere in between, and a crash leaves a store that opens by what is there.
+   */
+  async wrapAlsoBy(key: Uint8Array): Promise<void> {
+    await this.#wrap(key, { isNext: true });
+  }
+
+  async #wrap(key: Uint8Array, { isNext }: { readonly isNext: boolean }): Promise<void> {
     const { dataKey, wallet } = this.#parts;
     await this.#inTurn(async () => {
-      await this.#write({ puts: [wrapDataKey(dataKey, { key, wallet })], deletes: [] });
+      const deletes = isNext ? [] : [nextDataKeyRow];
+      await this.#write({ puts: [wrapDataKey(dataKey, { key, wallet, isNext })], deletes });
       this.#parts.witness.note(this.#mark);
     });
   }

@@ -2,6 +2,7 @@ import { createNode } from "@anulo/node";
 import { createWalletService } from "@anulo/wallet";
 import type { Exact, ExactObject } from "../exact-json.ts";
 import { call } from "../http/call.ts";
+import { testStore } from "../programs/test-store.ts";
 
 /** Calls a method of a wallet service. */
 export type Ask = (method: string, params?: Exact) => Promise<ExactObject>;
@@ -29,6 +30,7 @@ export async function startWalletsInProcess(
   const service = await createWalletService({
     listen,
     walletDirectory,
+    ...testStore(walletDirectory),
     daemon: { url: nodeUrl },
     trustedDaemon: true,
     network: "regtest",

@@ -1,7 +1,7 @@
 /** Changes what the files of an open wallet say of it: its password, its settings, its keys. */
 import { equalBytes } from "@anulo/protocol";
 import type { Json } from "@anulo/rpc";
-import { createLedger } from "../ledger/ledger.ts";
+import { createLedger, type Ledger } from "../ledger/ledger.ts";
 import { wipeKeys } from "../multisig/account-keys.ts";
 import { refuseUnwritten } from "../refusal.ts";
 import type { WalletKeys } from "../state.ts";
@@ -9,6 +9,7 @@ import { sealKeysFile } from "./keys-file.ts";
 import { type OpenOptions, type OpenWallet, openWith, walletSettings } from "./open-wallet.ts";
 import { prepareNextStore } from "./store.ts";
 import { withStore } from "./store-secret.ts";
+import { prepareNextStoredLedger, type StoredWallet } from "./stored-ledger.ts";
 import { keysOptions, readWith } from "./unlock-keys.ts";
 import { putCacheAside, writeKeysImage } from "./wallet-files.ts";
 import { takeLock } from "./wallet-lock.ts";
@@ -23,7 +24,8 @@ export async function changePassword(
   try {
     const sealed = await sealKeysFile(file, keysOptions(passwords.new, options));
     try {
-      await opened.cache?.changePassword(file, sealed).catch(refuseUnwritten);
+      const write = async () => opened.cache?.changePassword(file, sealed);
+      await opened.changeKey(sealed.cacheKey, write).catch(refuseUnwritten);
     } finally {
       sealed.cacheKey.fill(0);
     }
@@ -89,7 +91,7 @@ export async function changeKeys(
       if (!equalBytes(keys.spendPublic, file.keys.spendPublic)) {
         const ledger = createLedger(options.network, walletSettings(settings));
         for (const [key, value] of opened.wallet.state.attributes) ledger.state.attributes.set(key, value);
-        await withStore(paths, keys, options.network, (store) => prepareNextStore(store, ledger));
+        await prepareNext({ paths, keys, cacheKey: sealed.cacheKey }, ledger, options);
         await putCacheAside(paths);
       }
       await writeKeysImage(paths, keysImage);
@@ -102,4 +104,16 @@ export async function changeKeys(
   } finally {
     sealed.cacheKey.fill(0);
   }
+}
+
+/** Makes the ledger of a wallet whose keys file comes next. */
+async function prepareNext(
+  { paths, keys, cacheKey }: Pick<StoredWallet, "paths" | "keys" | "cacheKey">,
+  ledger: Ledger,
+  { network, store }: OpenOptions,
+): Promise<void> {
+  const { settings } = ledger.state;
+  if (store === undefined)
+    await withStore(paths, keys, network, (options) => prepareNextStore(options, ledger));
+  else await prepareNextStoredLedger({ paths, keys, cacheKey, network, settings }, store, ledger);
 }

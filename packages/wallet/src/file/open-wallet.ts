@@ -24,6 +24,7 @@ import { DamagedJournal } from "./journal.ts";
 import { type KeysFile, networkNumbers, newSettings, sealKeysFile } from "./keys-file.ts";
 import { type ChangeLog, createStore, noChangeLog, openStore, settleNextStore } from "./store.ts";
 import { withStore } from "./store-secret.ts";
+import { type LedgerStore, type OpenLedger, openStoredLedger, refuseStored } from "./stored-ledger.ts";
 import { keysOptions, type UnlockedKeys } from "./unlock-keys.ts";
 import {
   exists,
@@ -46,6 +47,7 @@ export type OpenWallet = {
   /** The original program's cache; undefined without files, and of a background wallet. */
   readonly cache: CacheBeside | undefined;
   readonly background: BackgroundPart;
+  readonly changeKey: OpenLedger["changeKey"];
   /** Leaves behind all that other programs may read. Throws a refusal where that can't be written. */
   readonly store: () => Promise<void>;
   readonly close: () => Promise<void>;
@@ -72,6 +74,8 @@ export type OpenOptions = {
   readonly runtime: Runtime;
   /** Whether a cache of the original's is left behind; it is unless this is false. */
   readonly writesOriginalCache?: boolean;
+  /** Where ledgers are kept; in a journal beside each wallet's keys unless given. */
+  readonly store?: LedgerStore;
   readonly log?: Logger;
 };
 
@@ -160,7 +164,7 @@ export type Opening = {
 
 export async function openWith(opening: Opening, options: OpenOptions): Promise<OpenWallet> {
   const { paths, file, keysImage, main } = opening;
-  const { ledger, log } = await openLedger(paths, file, options.network);
+  const { ledger, log, changeKey } = await openLedger(opening, options);
   const cache = await takeOverCache(opening, { ledger, log }, options);
   const wallet = new Wallet({
     keys: file.keys,
@@ -187,7 +191,7 @@ export async function openWith(opening: Opening, options: OpenOptions): Promise<
       .catch(refuseUnwritten);
   };
   const close = () => closeWallet(opened, opening, options);
-  const opened: OpenWallet = { wallet, paths, keysImage, cache, background, store, close };
+  const opened: OpenWallet = { wallet, paths, keysImage, cache, background, changeKey, store, close };
   try {
     await joinBackground(opened, file, options);
   } catch (error) {
@@ -305,14 +309,23 @@ function openCache(paths: WalletPaths, key: Uint8Array, options: OpenOptions): C
   return new CacheBeside({ paths, key, network, isWritten, log });
 }
 
-async function openLedger(paths: WalletPaths | undefined, file: KeysFile, network: NetworkName) {
+async function openLedger(
+  { paths, file, cacheKey }: Opening,
+  { network, store: ledgers, log }: OpenOptions,
+): Promise<OpenLedger> {
   const settings = walletSettings(file.settings);
   const fresh = createLedger(network, settings);
-  if (paths === undefined) return { ledger: fresh, log: noChangeLog satisfies ChangeLog };
-  return await withStore(paths, file.keys, network, async (store) => {
+  const changeKey: OpenLedger["changeKey"] = (_, write) => write();
+  if (paths === undefined) return { ledger: fresh, log: noChangeLog, changeKey };
+  const { keys } = file;
+  // A background wallet's files are written anew by the wallet it belongs to.
+  if (ledgers !== undefined && file.isBackground !== true)
+    return await openStoredLedger({ paths, keys, cacheKey, network, settings, log }, ledgers);
+  await refuseStored(paths);
+  return await withStore(paths, keys, network, async (store) => {
     await settleNextStore(store);
-    if (await exists(paths.store)) return await openStore(store, settings);
-    return { ledger: fresh, log: await createStore(store, fresh) };
+    if (await exists(paths.store)) return { ...(await openStore(store, settings)), changeKey };
+    return { ledger: fresh, log: await createStore(store, fresh), changeKey };
   });
 }
 

@@ -1,9 +1,10 @@
-/** Writes what the scanner found into the ledger, and takes it back when the chain is reorganised. */
+/** Writes what the scanner found into the ledger. */
 import { equalBytes, toHex } from "@anulo/protocol";
 import type { WalletChange } from "../changes.ts";
 import { keepWhere } from "../lists.ts";
 import { RECENT_BLOCKS } from "../scan/history.ts";
 import {
+  type IncomingPayment,
   type OutgoingPayment,
   type OwnedOutput,
   type RecentBlocks,
@@ -13,7 +14,8 @@ import {
   type SubaddressIndex,
   type WalletState,
 } from "../state.ts";
-import type { Ledger } from "./ledger.ts";
+import { detachAgain, detachFrom } from "./detach-blocks.ts";
+import { indexOutput, type Ledger, outputWithImage, touchOutput } from "./ledger.ts";
 
 /**
  * Confirmations after which a payment counts as final: no deeper reorganisation is followed without being told to.
@@ -24,14 +26,16 @@ export const DEEP = 100;
 type Blocks = Extract<WalletChange, { kind: "blocks" }>;
 
 export function applyBlocks(ledger: Ledger, blocks: Blocks): void {
-  const { state } = ledger;
+  const { state, touched } = ledger;
   if (blocks.fromHeight < state.height)
     (blocks.count === 0 ? detachAgain : detachFrom)(ledger, blocks.fromHeight);
   for (const transaction of blocks.transactions) {
     applyTransaction(ledger, transaction);
-    state.background?.transactions.push(transaction);
+    if (state.background === undefined) continue;
+    touched.item("backgroundTransactions", state.background.transactions.length);
+    state.background.transactions.push(transaction);
   }
-  appendRecent(state.recent, blocks);
+  appendRecent(ledger, blocks);
   state.height = blocks.fromHeight + blocks.count;
   if (state.height >= state.rescanTo) state.rescanTo = 0;
   if (blocks.count > 0) state.lastBlockReward = blocks.lastBlockReward;
@@ -39,25 +43,33 @@ export function applyBlocks(ledger: Ledger, blocks: Blocks): void {
 }
 
 /** A transaction this deep won't have to be sent again, nor will its inputs be spent otherwise. */
-function forgetDeep({ state, byKeyImage }: Ledger): void {
-  for (const payment of state.outgoing.values()) {
+function forgetDeep(ledger: Ledger): void {
+  const { state, touched } = ledger;
+  for (const [id, payment] of state.outgoing) {
     if (payment.blob === undefined || payment.state !== "confirmed") continue;
     if (payment.height + DEEP > state.height) continue;
     payment.blob = undefined;
+    touched.key("outgoing", id);
     for (const image of payment.keyImages) {
-      const output = byKeyImage.get(toHex(image));
-      if (output !== undefined) state.rings.delete(toHex(output.oneTimeKey));
+      const output = outputWithImage(ledger, toHex(image));
+      if (output === undefined) continue;
+      const key = toHex(output.oneTimeKey);
+      if (state.rings.delete(key)) touched.delete("rings", key);
     }
   }
 }
 
 /** Keeps `recent` an unbroken run that ends with the newest block. */
-function appendRecent(recent: RecentBlocks, blocks: Pick<Blocks, "fromHeight" | "count" | "ids">): void {
+function appendRecent(
+  { state: { recent }, touched }: Ledger,
+  blocks: Pick<Blocks, "fromHeight" | "count" | "ids">,
+): void {
   const first = blocks.fromHeight + blocks.count - blocks.ids.length;
   if (first !== recent.offset + recent.ids.length) {
     recent.ids.length = 0;
     recent.offset = first;
   }
+  touched.recent(first);
   for (const id of blocks.ids) recent.ids.push(id);
   trimRecent(recent);
 }
@@ -81,24 +93,30 @@ export function applyTransaction(ledger: Ledger, transaction: ScannedTransaction
 
 /** What becomes of the receipts: of a transaction that spends they are change, else income. */
 function settle(ledger: Ledger, transaction: ScannedTransaction, receipts: Map<string, Receipt>): void {
+  const { state, touched } = ledger;
   const spent = spentBy(ledger, transaction);
   for (const output of spent.outputs) {
+    touchOutput(ledger, toHex(output.keyImage!));
     output.spentHeight = transaction.height;
     output.pendingSpend = undefined;
   }
   const fee = feeOf(transaction, spent);
-  if (spent.amount > 0n) confirmOutgoing(ledger.state, { transaction, spent, receipts });
+  if (spent.amount > 0n) confirmOutgoing(ledger, { transaction, spent, receipts });
   // History is read newest first; inside a transaction the first output then still comes first.
   for (const receipt of [...receipts.values()].reverse()) {
     if (receipt.index.major === spent.account) continue; // change, or a payment inside the account
-    ledger.state.incoming.push(paymentOf(transaction, receipt, fee));
+    touched.item("incoming", state.incoming.length);
+    state.incoming.push(paymentOf(transaction, receipt, fee));
   }
 }
 
 /** A known transaction again, once a key image tells that it spends: what looked like income was change. */
 export function applyLearnt(ledger: Ledger, transaction: ScannedTransaction): void {
-  const { incoming } = ledger.state;
-  keepWhere(incoming, ({ txHash }) => !equalBytes(txHash, transaction.txHash));
+  const { state, touched } = ledger;
+  const isOther = ({ txHash }: IncomingPayment) => !equalBytes(txHash, transaction.txHash);
+  const first = state.incoming.findIndex((payment) => !isOther(payment));
+  if (first !== -1) touched.from("incoming", first);
+  keepWhere(state.incoming, isOther);
   const receipts = new Map<string, Receipt>();
   for (const output of transaction.received) addReceipt(receipts, output, output.amount);
   settle(ledger, transaction, receipts);
@@ -116,7 +134,8 @@ export function poolPayments(
   const receipts = new Map<string, Receipt>();
   for (const output of transaction.received) {
     const name = toHex(output.oneTimeKey);
-    const known = ledger.byOneTimeKey.get(name);
+    const place = ledger.byOneTimeKey.get(name);
+    const known = place === undefined ? undefined : ledger.state.outputs[place];
     const before = counted.get(name) ?? known?.amount ?? 0n;
     const isCounted = known !== undefined || counted.has(name);
     if (known?.spentHeight !== undefined || (isCounted && before >= output.amount)) continue;
@@ -125,7 +144,7 @@ export function poolPayments(
   }
   let account: number | undefined;
   for (const { keyImage } of transaction.inputs) {
-    const output = ledger.byKeyImage.get(toHex(keyImage));
+    const output = outputWithImage(ledger, toHex(keyImage));
     // What somebody spends is gone from the balance already, so the change has to come in again.
     if (output !== undefined && output.pendingSpend !== SOMEBODY) account = output.subaddress.major;
   }
@@ -159,16 +178,18 @@ function receive(
   const { transaction, output, receipts } = found;
   const { state } = ledger;
   const name = toHex(output.oneTimeKey);
-  const known = ledger.byOneTimeKey.get(name);
+  const knownAt = ledger.byOneTimeKey.get(name);
+  const known = knownAt === undefined ? undefined : state.outputs[knownAt];
   if (known !== undefined && (known.spentHeight !== undefined || known.amount >= output.amount)) return;
   const keyImage = output.keyImage ?? state.coldKeyImages.get(name) ?? known?.keyImage;
   const owned = ownedOutput(transaction, output, { keyImage, replaces: known });
-  if (known === undefined) state.outputs.push(owned);
-  else state.outputs[state.outputs.indexOf(known)] = owned;
-  indexOutput(ledger, owned, name);
+  const place = knownAt ?? state.outputs.length;
+  state.outputs[place] = owned;
+  ledger.touched.item("outputs", place);
+  indexOutput(ledger, owned, place);
   owned.pendingSpend = known?.pendingSpend ?? pendingSpender(state, owned.keyImage);
-  owned.frozen = known?.frozen === true || wasFrozen(state, owned);
-  coverSubaddress(state, output.subaddress);
+  owned.frozen = known?.frozen === true || wasFrozen(ledger, owned);
+  coverSubaddress(ledger, output.subaddress);
   addReceipt(receipts, output, output.amount - (known?.amount ?? 0n));
 }
 
@@ -208,18 +229,13 @@ function ownedOutput(
   };
 }
 
-/** Makes an output findable by its key (`name` in hex) and key image. */
-export function indexOutput(ledger: Ledger, output: OwnedOutput, name = toHex(output.oneTimeKey)): void {
-  ledger.byOneTimeKey.set(name, output);
-  if (output.keyImage !== undefined) ledger.byKeyImage.set(toHex(output.keyImage), output);
-}
-
 /** Frozen before it was found, or found again; told once. */
-function wasFrozen({ frozenBefore }: WalletState, { keyImage }: OwnedOutput): boolean {
+function wasFrozen({ state: { frozenBefore }, touched }: Ledger, { keyImage }: OwnedOutput): boolean {
   if (keyImage === undefined || frozenBefore.length === 0) return false;
   const at = frozenBefore.indexOf(toHex(keyImage));
   if (at === -1) return false;
   frozenBefore.splice(at, 1);
+  touched.from("frozenBefore", at);
   return true;
 }
 
@@ -238,19 +254,26 @@ export function pendingSpender(
 }
 
 /** Money at an address nobody has asked for yet makes it (and those before it) known. Source: wallet2.cpp `expand_subaddresses`. */
-export function coverSubaddress({ accounts }: WalletState, { major, minor }: SubaddressIndex): void {
-  while (accounts.length <= major) accounts.push({ tag: "", addresses: [{ label: "Untitled account" }] });
+export function coverSubaddress(
+  { state: { accounts }, touched }: Ledger,
+  { major, minor }: SubaddressIndex,
+): void {
+  while (accounts.length <= major) {
+    touched.addresses(accounts.length, 0, 1);
+    accounts.push({ tag: "", addresses: [{ label: "Untitled account" }] });
+  }
   const { addresses } = accounts[major]!;
+  touched.addresses(major, addresses.length, minor + 1);
   while (addresses.length <= minor) addresses.push({ label: "" });
 }
 
 type Spent = { amount: bigint; account: number | undefined; minors: number[]; outputs: OwnedOutput[] };
 
 /** What a transaction takes from the wallet, as far as its key images are known. */
-export function spentBy({ byKeyImage }: Ledger, { inputs }: ScannedTransaction): Spent {
+export function spentBy(ledger: Ledger, { inputs }: ScannedTransaction): Spent {
   const spent: Spent = { amount: 0n, account: undefined, minors: [], outputs: [] };
   for (const input of inputs) {
-    const output = byKeyImage.get(toHex(input.keyImage));
+    const output = outputWithImage(ledger, toHex(input.keyImage));
     if (output === undefined) continue;
     spent.outputs.push(output);
     spent.amount += input.amount > 0n ? input.amount : output.amount;
@@ -292,7 +315,7 @@ export function paymentSeen(transaction: ScannedTransaction, spent: Spent, chang
 
 /** Source: wallet2.cpp `process_unconfirmed`, `process_outgoing`. */
 function confirmOutgoing(
-  state: WalletState,
+  { state, touched }: Ledger,
   seen: { transaction: ScannedTransaction; spent: Spent; receipts: Map<string, Receipt> },
 ): void {
   const { transaction, spent, receipts } = seen;
@@ -304,81 +327,6 @@ function confirmOutgoing(
   const { height, timestamp } = transaction;
   // All of it came back to the account that paid: shown as a payment of nothing rather than of everything.
   const all = spent.amount === change + feeOf(transaction, spent);
+  touched.key("outgoing", id);
   state.outgoing.set(id, { ...payment, state: "confirmed", height, timestamp, ...(all ? { change } : {}) });
-}
-
-/** Undoes blocks that are to be scanned again, which is no reorganisation of the chain. */
-export function detachAgain(ledger: Ledger, height: number): void {
-  const { state } = ledger;
-  state.rescanTo = Math.max(state.rescanTo, state.height);
-  detachFrom(ledger, height);
-}
-
-/** Undoes every block from `height` on. What only this wallet knows (transaction keys, destinations) stays. */
-function detachFrom(ledger: Ledger, height: number): void {
-  const { state } = ledger;
-  detachOutputs(ledger, height);
-  keepWhere(state.incoming, (payment) => payment.height < height);
-  detachOutgoing(ledger, height);
-  detachRecent(state.recent, height);
-  detachBackground(state, height);
-  state.height = Math.min(state.height, Math.max(1, height));
-}
-
-function detachBackground({ background }: WalletState, height: number): void {
-  if (background === undefined) return;
-  keepWhere(background.transactions, (transaction) => transaction.height < height);
-  background.fromHeight = Math.min(background.fromHeight, Math.max(1, height));
-}
-
-function detachRecent(recent: RecentBlocks, height: number): void {
-  if (height <= recent.offset) {
-    recent.ids.length = 0;
-    recent.offset = Math.max(1, height);
-  } else if (height < recent.offset + recent.ids.length) recent.ids.length = height - recent.offset;
-}
-
-function detachOutputs(ledger: Ledger, height: number): void {
-  const { outputs, frozenBefore } = ledger.state;
-  const kept: OwnedOutput[] = [];
-  for (const newest of outputs) {
-    let output: OwnedOutput | undefined = newest;
-    while (output !== undefined && output.height >= height) output = output.replaces;
-    if (output === undefined) {
-      // What its owner wants left alone stays so when it is found again.
-      if (newest.frozen && newest.keyImage !== undefined) frozenBefore.push(toHex(newest.keyImage));
-      continue;
-    }
-    if (output.spentHeight !== undefined && output.spentHeight >= height) {
-      output.spentHeight = undefined;
-      output.frozen = false;
-    }
-    kept.push(output);
-  }
-  outputs.splice(0, outputs.length);
-  const { requestedFrom } = ledger.state;
-  if (requestedFrom !== undefined) ledger.state.requestedFrom = Math.min(requestedFrom, kept.length);
-  ledger.byKeyImage.clear();
-  ledger.byOneTimeKey.clear();
-  for (const output of kept) {
-    outputs.push(output);
-    indexOutput(ledger, output);
-  }
-}
-
-function detachOutgoing(ledger: Ledger, height: number): void {
-  const { state, byKeyImage } = ledger;
-  for (const [id, payment] of state.outgoing) {
-    if (payment.state !== "confirmed" || payment.height < height) continue;
-    const isMadeHere = payment.blob !== undefined || state.txKeys.has(id) || payment.destinations.length > 0;
-    if (!isMadeHere) {
-      state.outgoing.delete(id); // the chain is all that tells of it
-      continue;
-    }
-    Object.assign(payment, { state: "pending", height: 0, timestamp: payment.createdAt, isUndone: true });
-    for (const image of payment.keyImages) {
-      const output = byKeyImage.get(toHex(image));
-      if (output !== undefined) output.pendingSpend = id;
-    }
-  }
 }

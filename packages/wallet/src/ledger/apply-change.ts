@@ -2,8 +2,8 @@
 import { toHex } from "@anulo/protocol";
 import type { KeptPayment, WalletChange } from "../changes.ts";
 import { replaceItems } from "../lists.ts";
-import type { Intent, OutgoingPayment, WalletState } from "../state.ts";
-import { applyBlocks, applyTransaction, detachAgain, pendingSpender } from "./apply-blocks.ts";
+import type { Intent, OutgoingPayment } from "../state.ts";
+import { applyBlocks, applyTransaction, pendingSpender } from "./apply-blocks.ts";
 import {
   applyColdKeyImages,
   applyImportedOutputs,
@@ -11,7 +11,9 @@ import {
   applySpent,
 } from "./apply-cold-signing.ts";
 import { applyTakenOver } from "./apply-taken-over.ts";
-import { createAccount, type Ledger } from "./ledger.ts";
+import { detachAgain } from "./detach-blocks.ts";
+import { createAccount, type Ledger, put, touchOutput } from "./ledger.ts";
+import type { MapName } from "./touched.ts";
 
 type Apply = {
   readonly [K in WalletChange["kind"]]: (ledger: Ledger, change: Extract<WalletChange, { kind: K }>) => void;
@@ -32,52 +34,63 @@ const apply: Apply = {
   outgoingState(ledger, { txHash, state, isSeen }) {
     const payment = ledger.state.outgoing.get(txHash);
     if (payment === undefined || payment.state === "confirmed") return;
+    ledger.touched.key("outgoing", txHash);
     payment.state = state;
     if (isSeen === true) payment.isSeen = true;
     if (state === "failed") releaseInputs(ledger, payment);
     else reserveInputs(ledger, payment);
   },
   discardOutgoing: (ledger, { txHash }) => discard(ledger, txHash),
-  txKeys: ({ state }, { txHash, txKeys }) => void state.txKeys.set(txHash, txKeys),
-  pool: ({ state }, { payments }) => replaceItems(state.pool, payments),
-  newAccount: ({ state }, { label }) => void state.accounts.push(createAccount(label)),
-  newAddress({ state }, { account, label, count = 1 }) {
+  txKeys: (ledger, { txHash, txKeys }) => put(ledger, "txKeys", [[txHash, txKeys]]),
+  pool({ state, touched }, { payments }) {
+    touched.from("pool", 0);
+    replaceItems(state.pool, payments);
+  },
+  newAccount({ state, touched }, { label }) {
+    touched.addresses(state.accounts.length, 0, 1);
+    state.accounts.push(createAccount(label));
+  },
+  newAddress({ state, touched }, { account, label, count = 1 }) {
     const { addresses } = state.accounts[account]!;
+    touched.addresses(account, addresses.length, addresses.length + count);
     for (let i = 0; i < count; i++) addresses.push({ label });
   },
-  label({ state }, { index, label }) {
+  label({ state, touched }, { index, label }) {
+    touched.addresses(index.major, index.minor, index.minor + 1);
     state.accounts[index.major]!.addresses[index.minor]!.label = label;
   },
-  tag({ state }, { accounts, tag }) {
-    for (const account of accounts) state.accounts[account]!.tag = tag;
-    if (tag !== "" && !state.accountTags.has(tag)) state.accountTags.set(tag, "");
-    dropUnusedTags(state);
+  tag(ledger, { accounts, tag }) {
+    const { state, touched } = ledger;
+    for (const account of accounts) {
+      touched.account(account);
+      state.accounts[account]!.tag = tag;
+    }
+    if (tag !== "" && !state.accountTags.has(tag)) put(ledger, "accountTags", [[tag, ""]]);
+    dropUnusedTags(ledger);
   },
-  tagDescription: ({ state }, { tag, description }) => void state.accountTags.set(tag, description),
-  note: ({ state }, { txHash, note }) => void state.notes.set(txHash, note),
-  attribute: ({ state }, { key, value }) => void state.attributes.set(key, value),
-  frozen({ byKeyImage }, { keyImage, frozen }) {
-    const output = byKeyImage.get(keyImage);
+  tagDescription: (ledger, { tag, description }) => put(ledger, "accountTags", [[tag, description]]),
+  note: (ledger, { txHash, note }) => put(ledger, "notes", [[txHash, note]]),
+  attribute: (ledger, { key, value }) => put(ledger, "attributes", [[key, value]]),
+  frozen(ledger, { keyImage, frozen }) {
+    const output = touchOutput(ledger, keyImage);
     if (output !== undefined) output.frozen = frozen;
   },
   importedOutputs: applyImportedOutputs,
   keyImages: applyKeyImages,
   spent: applySpent,
   coldKeyImages: applyColdKeyImages,
-  multisigNonces({ state }, { nonces }) {
+  multisigNonces(ledger, { nonces }) {
+    const { state, touched } = ledger;
     for (const [key, left] of nonces) {
       for (const nonce of state.multisigNonces.get(key) ?? []) nonce.fill(0);
-      if (left.length === 0) state.multisigNonces.delete(key);
-      else state.multisigNonces.set(key, left);
+      if (left.length > 0) put(ledger, "multisigNonces", [[key, left]]);
+      else if (state.multisigNonces.delete(key)) touched.delete("multisigNonces", key);
     }
   },
-  multisigInfos({ state }, { infos }) {
-    for (const [key, told] of infos) state.multisigInfos.set(key, told);
-  },
-  rings({ state }, { rings }) {
-    for (const [key, ring] of rings) state.rings.set(key, ring);
-  },
-  addressBook({ state }, { entries }) {
+  multisigInfos: (ledger, { infos }) => put(ledger, "multisigInfos", infos),
+  rings: (ledger, { rings }) => put(ledger, "rings", rings),
+  addressBook({ state, touched }, { entries }) {
+    touched.from("addressBook", 0);
     replaceItems(
       state.addressBook,
       entries.map((entry) => ({ ...entry })),
@@ -91,12 +104,14 @@ const apply: Apply = {
   time({ state }, { seconds }) {
     state.passedSeconds = Math.max(state.passedSeconds, seconds);
   },
-  backgroundBegins({ state }, { settings }) {
+  backgroundBegins({ state, touched }, { settings }) {
+    touched.from("backgroundTransactions", 0);
     state.background = { fromHeight: state.height, transactions: [], settings };
   },
   backgroundEnds(ledger) {
     const { background } = ledger.state;
     if (background !== undefined) detachAgain(ledger, background.fromHeight);
+    ledger.touched.from("backgroundTransactions", 0);
     ledger.state.background = undefined;
   },
 };
@@ -131,17 +146,19 @@ export function applyChange(ledger: Ledger, change: WalletChange): void {
 }
 
 /** An account's tag lives as long as an account carries it. Source: wallet2.cpp `set_account_tag`. */
-function dropUnusedTags(state: WalletState): void {
+function dropUnusedTags({ state, touched }: Ledger): void {
   for (const tag of state.accountTags.keys()) {
-    if (!state.accounts.some((account) => account.tag === tag)) state.accountTags.delete(tag);
+    if (state.accounts.some((account) => account.tag === tag)) continue;
+    touched.delete("accountTags", tag);
+    state.accountTags.delete(tag);
   }
 }
 
 /** Known keys are kept: metadata handed in to be relayed may name any. */
 function keepPayment(ledger: Ledger, { payment, txKeys }: KeptPayment): void {
   const id = toHex(payment.txHash);
-  ledger.state.outgoing.set(id, { ...payment });
-  if (txKeys.length > 0 && !ledger.state.txKeys.has(id)) ledger.state.txKeys.set(id, txKeys);
+  put(ledger, "outgoing", [[id, { ...payment }]]);
+  if (txKeys.length > 0 && !ledger.state.txKeys.has(id)) put(ledger, "txKeys", [[id, txKeys]]);
   reserveInputs(ledger, payment);
 }
 
@@ -150,46 +167,52 @@ function discard(ledger: Ledger, id: string): void {
   const payment = ledger.state.outgoing.get(id);
   if (payment === undefined || payment.state === "confirmed") return;
   releaseInputs(ledger, payment);
+  ledger.touched.delete("outgoing", id);
   ledger.state.outgoing.delete(id);
 }
 
-function recordIntent({ state, intentPlaces }: Ledger, intent: Intent): void {
+function recordIntent({ state, intentPlaces, touched }: Ledger, intent: Intent): void {
   const place = intentPlaces.get(intent.key) ?? state.intents.length;
+  touched.item("intents", place);
   state.intents[place] = intent;
   intentPlaces.set(intent.key, place);
 }
 
-function reserveInputs({ byKeyImage }: Ledger, payment: OutgoingPayment): void {
+function reserveInputs(ledger: Ledger, payment: OutgoingPayment): void {
   const id = toHex(payment.txHash);
   for (const image of payment.keyImages) {
-    const output = byKeyImage.get(toHex(image));
+    const output = touchOutput(ledger, toHex(image));
     if (output !== undefined) output.pendingSpend = id;
   }
 }
 
 /** What another payment under way spends as well stays with that one. */
-function releaseInputs({ state, byKeyImage }: Ledger, payment: OutgoingPayment): void {
+function releaseInputs(ledger: Ledger, payment: OutgoingPayment): void {
   const id = toHex(payment.txHash);
   for (const image of payment.keyImages) {
-    const output = byKeyImage.get(toHex(image));
-    if (output?.pendingSpend === id) output.pendingSpend = pendingSpender(state, image, id);
+    const output = touchOutput(ledger, toHex(image));
+    if (output?.pendingSpend === id) output.pendingSpend = pendingSpender(ledger.state, image, id);
   }
 }
 
 /** Like the original, a reset loses destinations; what still waits holds its inputs, unseen until the pool shows it. */
 function reset(ledger: Ledger, { hard, keepsNotes = false }: Extract<WalletChange, { kind: "reset" }>): void {
-  const { state } = ledger;
+  const { state, touched } = ledger;
   for (const [id, payment] of state.outgoing) {
     const isOver = payment.state === "confirmed" || payment.state === "failed";
     // What was not made here is seen again where it still waits.
-    if (isOver || payment.blob === undefined) state.outgoing.delete(id);
-    else state.outgoing.set(id, { ...payment, state: "forgotten", destinations: [] });
+    if (isOver || payment.blob === undefined) {
+      touched.delete("outgoing", id);
+      state.outgoing.delete(id);
+    } else put(ledger, "outgoing", [[id, { ...payment, state: "forgotten", destinations: [] }]]);
   }
   detachAgain(ledger, 0);
   state.lastBlockReward = 0n;
+  touched.from("pool", 0);
   state.pool.length = 0;
-  if (hard) {
-    state.txKeys.clear();
-    if (!keepsNotes) state.notes.clear();
+  const emptied: MapName[] = hard ? ["txKeys", ...(keepsNotes ? [] : ["notes" as const])] : [];
+  for (const map of emptied) {
+    touched.emptiedMap(map);
+    state[map].clear();
   }
 }

@@ -1,32 +1,38 @@
 /** How the ledger takes what stood in the original program's cache: what it knows already wins, unless that is newer. Pure. */
 import { fromHex, toHex } from "@anulo/protocol";
 import type { TakenOver } from "../changes.ts";
-import type { AddressBookEntry, OutgoingPayment, WalletState } from "../state.ts";
-import { coverSubaddress, indexOutput } from "./apply-blocks.ts";
-import type { Ledger } from "./ledger.ts";
+import type { AddressBookEntry, OutgoingPayment } from "../state.ts";
+import { coverSubaddress } from "./apply-blocks.ts";
+import { indexOutput, type Ledger, put, touchOutput } from "./ledger.ts";
 
 /** Labels that nobody has chosen. */
 const GIVEN_LABELS: readonly string[] = ["", "Primary account", "Untitled account"];
 
 export function applyTakenOver(ledger: Ledger, change: TakenOver): void {
-  const { state } = ledger;
+  const { state, touched } = ledger;
   const { isNewer = false } = change;
-  addMissing(state.txKeys, change.txKeys);
-  const take = isNewer ? setAll : addMissing;
-  take(state.notes, change.notes);
-  take(state.attributes, change.attributes);
+  putMissing(ledger, "txKeys", change.txKeys ?? []);
+  const take = isNewer ? put : putMissing;
+  take(ledger, "notes", change.notes ?? []);
+  take(ledger, "attributes", change.attributes ?? []);
   for (const payment of change.payments ?? []) takePayment(ledger, payment);
-  if (change.addressBook !== undefined) takeAddressBook(state.addressBook, change.addressBook, isNewer);
-  takeLabels(state, change.labels ?? [], isNewer);
-  takeTags(state, change);
+  if (change.addressBook !== undefined) {
+    touched.from("addressBook", 0);
+    takeAddressBook(state.addressBook, change.addressBook, isNewer);
+  }
+  takeLabels(ledger, change.labels ?? [], isNewer);
+  takeTags(ledger, change);
   for (const [key, image] of change.keyImages ?? []) takeKeyImage(ledger, key, image);
   for (const image of change.frozen ?? []) {
-    const output = ledger.byKeyImage.get(image);
+    const output = touchOutput(ledger, image);
     if (output !== undefined) output.frozen = true;
-    else if (!state.frozenBefore.includes(image)) state.frozenBefore.push(image);
+    else if (!state.frozenBefore.includes(image)) {
+      touched.item("frozenBefore", state.frozenBefore.length);
+      state.frozenBefore.push(image);
+    }
   }
   for (const image of change.thawed ?? []) {
-    const output = ledger.byKeyImage.get(image);
+    const output = touchOutput(ledger, image);
     if (output !== undefined) output.frozen = false;
   }
   if (change.cacheId === undefined) return;
@@ -34,26 +40,23 @@ export function applyTakenOver(ledger: Ledger, change: TakenOver): void {
   state.sinceCache = change.since ?? "chain";
 }
 
-function setAll<V>(known: Map<string, V>, told: readonly (readonly [string, V])[] = []): void {
-  for (const [key, value] of told) known.set(key, value);
-}
-
-function addMissing<V>(known: Map<string, V>, told: readonly (readonly [string, V])[] = []): void {
-  for (const [key, value] of told) if (!known.has(key)) known.set(key, value);
-}
+const putMissing: typeof put = (ledger, map, entries) => {
+  for (const entry of entries) if (!ledger.state[map].has(entry[0])) put(ledger, map, [entry]);
+};
 
 /** What a scan has found of a payment made there is completed by what only the cache knows. */
-function takePayment({ state, byKeyImage }: Ledger, told: OutgoingPayment): void {
+function takePayment(ledger: Ledger, told: OutgoingPayment): void {
+  const { state } = ledger;
   const id = toHex(told.txHash);
   const known = state.outgoing.get(id);
-  if (known === undefined) state.outgoing.set(id, { ...told });
+  if (known === undefined) put(ledger, "outgoing", [[id, { ...told }]]);
   else if (known.destinations.length === 0) {
     const { destinations, paymentId, createdAt } = told;
-    state.outgoing.set(id, { ...known, destinations, paymentId, createdAt });
+    put(ledger, "outgoing", [[id, { ...known, destinations, paymentId, createdAt }]]);
   }
   if (known !== undefined || told.state === "confirmed" || told.state === "failed") return;
   for (const image of told.keyImages) {
-    const output = byKeyImage.get(toHex(image));
+    const output = touchOutput(ledger, toHex(image));
     if (output?.spentHeight === undefined && output !== undefined) output.pendingSpend ??= id;
   }
 }
@@ -73,10 +76,12 @@ function takeAddressBook(
   } else for (const entry of told) if (!before.has(nameOf(entry))) known.push({ ...entry });
 }
 
-function takeLabels(state: WalletState, labels: readonly (readonly string[])[], isNewer: boolean): void {
+function takeLabels(ledger: Ledger, labels: readonly (readonly string[])[], isNewer: boolean): void {
+  const { state, touched } = ledger;
   for (const [major, ofAccount] of labels.entries()) {
     if (ofAccount.length === 0) continue;
-    coverSubaddress(state, { major, minor: ofAccount.length - 1 });
+    coverSubaddress(ledger, { major, minor: ofAccount.length - 1 });
+    touched.addresses(major, 0, ofAccount.length);
     for (const [minor, label] of ofAccount.entries()) {
       const known = state.accounts[major]!.addresses[minor]!;
       if (isNewer || GIVEN_LABELS.includes(known.label)) known.label = label;
@@ -84,13 +89,19 @@ function takeLabels(state: WalletState, labels: readonly (readonly string[])[], 
   }
 }
 
-function takeTags(state: WalletState, { tags = [], tagDescriptions = [], isNewer }: TakenOver): void {
+function takeTags(ledger: Ledger, { tags = [], tagDescriptions = [], isNewer }: TakenOver): void {
+  const { state, touched } = ledger;
   if (isNewer === true && tags.length > 0) {
-    for (const [major, account] of state.accounts.entries()) account.tag = tags[major] ?? "";
+    for (const [major, account] of state.accounts.entries()) {
+      touched.account(major);
+      account.tag = tags[major] ?? "";
+    }
+    touched.emptiedMap("accountTags");
     state.accountTags.clear();
     const used = new Set(tags);
-    setAll(
-      state.accountTags,
+    put(
+      ledger,
+      "accountTags",
       tagDescriptions.filter(([tag]) => used.has(tag)),
     );
     return;
@@ -98,18 +109,20 @@ function takeTags(state: WalletState, { tags = [], tagDescriptions = [], isNewer
   for (const [major, tag] of tags.entries()) {
     const account = state.accounts[major];
     if (account === undefined || account.tag !== "" || tag === "") continue;
+    touched.account(major);
     account.tag = tag;
-    if (!state.accountTags.has(tag)) state.accountTags.set(tag, "");
+    if (!state.accountTags.has(tag)) put(ledger, "accountTags", [[tag, ""]]);
   }
   for (const [tag, description] of tagDescriptions)
-    if (state.accountTags.get(tag) === "") state.accountTags.set(tag, description);
+    if (state.accountTags.get(tag) === "") put(ledger, "accountTags", [[tag, description]]);
 }
 
 function takeKeyImage(ledger: Ledger, oneTimeKey: string, keyImage: Uint8Array): void {
-  const { coldKeyImages } = ledger.state;
-  if (!coldKeyImages.has(oneTimeKey)) coldKeyImages.set(oneTimeKey, keyImage);
-  const output = ledger.byOneTimeKey.get(toHex(fromHex(oneTimeKey)));
-  if (output === undefined || output.keyImage !== undefined) return;
+  putMissing(ledger, "coldKeyImages", [[oneTimeKey, keyImage]]);
+  const place = ledger.byOneTimeKey.get(toHex(fromHex(oneTimeKey)));
+  const output = place === undefined ? undefined : ledger.state.outputs[place];
+  if (place === undefined || output === undefined || output.keyImage !== undefined) return;
   output.keyImage = keyImage;
-  indexOutput(ledger, output);
+  ledger.touched.item("outputs", place);
+  indexOutput(ledger, output, place);
 }

@@ -1,15 +1,18 @@
 /** The state of a wallet with its look-up tables. */
 import { toHex } from "@anulo/protocol";
 import type { Account, NetworkName, OwnedOutput, WalletSettings, WalletState } from "../state.ts";
+import { type MapName, Touched } from "./touched.ts";
 
 export type Ledger = {
   readonly state: WalletState;
-  /** Owned outputs by hex key image. */
-  readonly byKeyImage: Map<string, OwnedOutput>;
-  /** Owned outputs by hex one-time key. */
-  readonly byOneTimeKey: Map<string, OwnedOutput>;
+  /** Places in `state.outputs` by hex key image. */
+  readonly byKeyImage: Map<string, number>;
+  /** Places in `state.outputs` by hex one-time key. */
+  readonly byOneTimeKey: Map<string, number>;
   /** Places in `state.intents` by key. */
   readonly intentPlaces: Map<string, number>;
+  /** What is to be written where the state is kept in rows. */
+  readonly touched: Touched;
 };
 
 /** An empty wallet that will scan from `settings.refreshFromHeight`. */
@@ -45,7 +48,13 @@ export function createLedger(network: NetworkName, settings: WalletSettings): Le
     background: undefined,
     lastBlockReward: 0n,
   };
-  return { state, byKeyImage: new Map(), byOneTimeKey: new Map(), intentPlaces: new Map() };
+  return {
+    state,
+    byKeyImage: new Map(),
+    byOneTimeKey: new Map(),
+    intentPlaces: new Map(),
+    touched: new Touched(),
+  };
 }
 
 /** An account with its first address, which gets the label. */
@@ -53,14 +62,62 @@ export function createAccount(label: string): Account {
   return { tag: "", addresses: [{ label }] };
 }
 
+/** Makes the output at a place findable by its one-time key and key image. */
+export function indexOutput(
+  { byKeyImage, byOneTimeKey }: Pick<Ledger, "byKeyImage" | "byOneTimeKey">,
+  { oneTimeKey, keyImage }: OwnedOutput,
+  place: number,
+): void {
+  byOneTimeKey.set(toHex(oneTimeKey), place);
+  if (keyImage !== undefined) byKeyImage.set(toHex(keyImage), place);
+}
+
+/** Takes back what `indexOutput` did, as far as no other output has taken its place. */
+export function unindexOutput(
+  { byKeyImage, byOneTimeKey }: Pick<Ledger, "byKeyImage" | "byOneTimeKey">,
+  { oneTimeKey, keyImage }: OwnedOutput,
+  place: number,
+): void {
+  const [key, image] = [toHex(oneTimeKey), keyImage === undefined ? "" : toHex(keyImage)];
+  if (byOneTimeKey.get(key) === place) byOneTimeKey.delete(key);
+  if (byKeyImage.get(image) === place) byKeyImage.delete(image);
+}
+
+/** The owned output with a key image (hex). */
+export function outputWithImage({ state, byKeyImage }: Ledger, keyImage: string): OwnedOutput | undefined {
+  const place = byKeyImage.get(keyImage);
+  return place === undefined ? undefined : state.outputs[place];
+}
+
+/** The same, to be changed. */
+export function touchOutput(ledger: Ledger, keyImage: string): OwnedOutput | undefined {
+  const place = ledger.byKeyImage.get(keyImage);
+  if (place === undefined) return undefined;
+  ledger.touched.item("outputs", place);
+  return ledger.state.outputs[place];
+}
+
 /** Builds the look-up tables anew from the state. */
 export function indexLedger({ state, byKeyImage, byOneTimeKey, intentPlaces }: Ledger): void {
   byKeyImage.clear();
   byOneTimeKey.clear();
-  for (const output of state.outputs) {
-    byOneTimeKey.set(toHex(output.oneTimeKey), output);
-    if (output.keyImage !== undefined) byKeyImage.set(toHex(output.keyImage), output);
-  }
+  for (const [place, output] of state.outputs.entries())
+    indexOutput({ byKeyImage, byOneTimeKey }, output, place);
   intentPlaces.clear();
   for (const [place, { key }] of state.intents.entries()) intentPlaces.set(key, place);
+}
+
+type EntryOf<M extends MapName> = WalletState[M] extends Map<string, infer V> ? V : never;
+
+/** Puts entries into one of the state's maps. */
+export function put<M extends MapName>(
+  { state, touched }: Ledger,
+  map: M,
+  entries: Iterable<readonly [string, EntryOf<M>]>,
+): void {
+  const held = state[map] as Map<string, EntryOf<M>>;
+  for (const [key, value] of entries) {
+    touched.key(map, key);
+    held.set(key, value);
+  }
 }

@@ -1,5 +1,6 @@
 /** A wallet service that is told, over the channel to its parent, where to kill itself. */
 import { createWalletService } from "@anulo/wallet";
+import { testStore } from "../../programs/test-store.ts";
 import { arm, type FilePoint, placePoints } from "./points.ts";
 
 /** What the parent says. */
@@ -11,6 +12,7 @@ await placePoints();
 const service = await createWalletService({
   listen: [{ host: "127.0.0.1", port: 0 }],
   walletDirectory,
+  ...testStore(walletDirectory),
   daemon: { url: nodeUrl },
   trustedDaemon: true,
   network: "regtest",

@@ -1,0 +1,43 @@
+import { dirname, join, resolve } from "node:path";
+import type { WalletServiceOptions } from "@anulo/wallet";
+import { BadUsage, type FlagTable, type Values } from "./flags.ts";
+
+/** Flags about where the wallets' ledgers are kept. */
+export const ledgerStoreFlags = {
+  store: {
+    kind: "text",
+    value: "LOCATION",
+    help: "keep what wallets know in a database: postgres://.. or an LMDB file",
+  },
+  "service-key-file": {
+    kind: "text",
+    value: "FILE",
+    help: "key that opens all wallets in --store, made where missing (their passwords do)",
+  },
+  "accept-older-store": {
+    kind: "switch",
+    help: "open wallets whose --store is an older copy than this service has written",
+  },
+} as const satisfies FlagTable;
+
+type Flags = Values<typeof ledgerStoreFlags> & {
+  readonly "wallet-dir"?: string | undefined;
+  readonly "wallet-file"?: string | undefined;
+};
+
+/** Beside the wallets: what must not lie in the database. */
+const SECRETS_FOLDER = ".anulo-store";
+
+/** What the flags say; undefined where ledgers are kept in journals. Throws BadUsage. */
+export function ledgerStoreOf(flags: Flags): WalletServiceOptions["store"] {
+  const { store: location, "service-key-file": serviceKeyFile, "accept-older-store": acceptsOlder } = flags;
+  if (location === undefined) {
+    if (serviceKeyFile !== undefined || acceptsOlder)
+      throw new BadUsage("--service-key-file and --accept-older-store go with --store");
+    return undefined;
+  }
+  if (location === "") throw new BadUsage("--store needs a location");
+  const { "wallet-dir": folder, "wallet-file": file } = flags;
+  const beside = folder ?? (file === undefined ? "." : dirname(file));
+  return { location, folder: join(resolve(beside), SECRETS_FOLDER), serviceKeyFile, acceptsOlder };
+}

@@ -1,0 +1,16 @@
+import { join } from "node:path";
+import type { WalletServiceOptions } from "@anulo/wallet";
+
+/** `lmdb`, for a file in each folder of wallets, or the address of a PostgreSQL database. */
+const CHOICE = "ANULO_TEST_STORE";
+
+/** As the program names it. */
+const FOLDER = ".anulo-store";
+
+/** Where a service under test keeps the ledgers of the wallets in a folder; in journals unless the environment says otherwise. */
+export function testStore(walletFolder: string): Pick<WalletServiceOptions, "store"> {
+  const choice = process.env[CHOICE];
+  if (choice === undefined || choice === "") return {};
+  const location = choice === "lmdb" ? join(walletFolder, FOLDER, "wallets.mdb") : choice;
+  return { store: { location, folder: join(walletFolder, FOLDER) } };
+}

@@ -1,0 +1,272 @@
+/** A wallet's ledger as the rows of a store: which of them a change of it rewrites, and the ledger that they make. */
+import type { WalletStore } from "@anulo/store";
+import { type NamesRead, type Plain, readCbor, writeCbor } from "../cbor.ts";
+import { createLedger, indexLedger, type Ledger } from "../ledger/ledger.ts";
+import type { ListName, MapName } from "../ledger/touched.ts";
+import { append } from "../lists.ts";
+import type { Account, NetworkName, WalletSettings, WalletState } from "../state.ts";
+import { Cells, type RowChange } from "./cells.ts";
+import { DamagedJournal } from "./journal.ts";
+import {
+  accountTable,
+  headTable,
+  IDS_PER_ROW,
+  itemsPerRow,
+  LABELS_PER_ROW,
+  labelTable,
+  listTables,
+  mapTables,
+  recentTable,
+} from "./ledger-tables.ts";
+
+const FORMAT_VERSION = 1;
+const ID_BYTES = 32;
+
+const listNames = Object.keys(listTables) as ListName[];
+const mapNames = Object.keys(mapTables) as MapName[];
+
+/** The list of the state with a name; none while nothing is scanned in the background. */
+function listOf(state: WalletState, name: ListName): unknown[] {
+  if (name === "backgroundTransactions") return state.background?.transactions ?? [];
+  return state[name];
+}
+
+/** All of a state that no list, map or account holds. */
+function headOf(state: WalletState) {
+  const { recent, background, outputs, incoming, intents, pool, addressBook, frozenBefore, ...others } =
+    state;
+  const { accounts, outgoing, txKeys, accountTags, notes, attributes, ...others2 } = others;
+  const { coldKeyImages, rings, multisigNonces, multisigInfos, ...head } = others2;
+  return {
+    ...head,
+    version: FORMAT_VERSION,
+    recentOffset: recent.offset,
+    recentCount: recent.ids.length,
+    background: background && { ...background, transactions: [] },
+  };
+}
+
+type Head = ReturnType<typeof headOf>;
+
+export class LedgerRows {
+  readonly #ledger: Ledger;
+  readonly #cells: Cells;
+  /** Rows that each list has in the store. */
+  readonly #rowsOf = new Map<ListName, number>();
+  /** Number of each entry of a map, and the next one. */
+  readonly #numbers = new Map<MapName, Map<string, number>>();
+  readonly #next = new Map<MapName, number>();
+  /** First and last row of the ids of recent blocks; none where the first is above the last. */
+  #recent = { first: 0, last: -1 };
+
+  private constructor(ledger: Ledger, cells: Cells) {
+    this.#ledger = ledger;
+    this.#cells = cells;
+    for (const map of mapNames) this.#numbers.set(map, new Map());
+    ledger.touched.begin();
+  }
+
+  /** For a ledger of which nothing is in the store yet: all of it is to be written. */
+  static of(ledger: Ledger): LedgerRows {
+    const rows = new LedgerRows(ledger, new Cells());
+    const { state, touched } = ledger;
+    for (const list of listNames) touched.from(list, 0);
+    for (const map of mapNames) for (const key of state[map].keys()) touched.key(map, key);
+    for (const [major, { addresses }] of state.accounts.entries())
+      touched.addresses(major, 0, addresses.length);
+    touched.recent(0);
+    return rows;
+  }
+
+  /** The ledger that a store holds; undefined where it was never finished. Throws `DamagedJournal`. */
+  static async load(
+    store: WalletStore,
+    { network, settings }: { readonly network: NetworkName; readonly settings: WalletSettings },
+  ): Promise<{ ledger: Ledger; rows: LedgerRows } | undefined> {
+    const cells = new Cells();
+    const names: NamesRead = new Map();
+    const ledger = createLedger(network, settings);
+    const head = await readHead(store, cells);
+    if (head === undefined) return undefined;
+    if (head.network !== network) throw new DamagedJournal("the wallet's store is of another network");
+    const { version: _, recentOffset, recentCount, ...rest } = head;
+    Object.assign(ledger.state, rest);
+    const rows = new LedgerRows(ledger, cells);
+    for (const list of listNames) await rows.#loadList(store, list, names);
+    for (const map of mapNames) await rows.#loadMap(store, map, names);
+    await rows.#loadAccounts(store, names);
+    await rows.#loadRecent(store, { offset: recentOffset, count: recentCount });
+    indexLedger(ledger);
+    return { ledger, rows };
+  }
+
+  async #loadList(store: WalletStore, name: ListName, names: NamesRead): Promise<void> {
+    const list = listOf(this.#ledger.state, name);
+    for await (const { places, value } of this.#cells.read(store, listTables[name])) {
+      if (list.length !== places[0]! * itemsPerRow[name]) throw missing(name);
+      append(list, readCbor(value, names) as unknown[]);
+      this.#rowsOf.set(name, places[0]! + 1);
+    }
+  }
+
+  async #loadMap(store: WalletStore, name: MapName, names: NamesRead): Promise<void> {
+    const map = this.#ledger.state[name] as Map<string, unknown>;
+    for await (const { places, value } of this.#cells.read(store, mapTables[name])) {
+      const [key, entry] = readCbor(value, names) as [string, Plain];
+      map.set(key, entry);
+      this.#numbers.get(name)!.set(key, places[0]!);
+      this.#next.set(name, places[0]! + 1);
+    }
+  }
+
+  async #loadAccounts(store: WalletStore, names: NamesRead): Promise<void> {
+    const accounts: Account[] = [];
+    const counts: number[] = [];
+    for await (const { value } of this.#cells.read(store, accountTable)) {
+      const { tag, addresses } = readCbor(value, names) as { tag: string; addresses: number };
+      accounts.push({ tag, addresses: [] });
+      counts.push(addresses);
+    }
+    for await (const { places, value } of this.#cells.read(store, labelTable)) {
+      const addresses = accounts[places[0]!]?.addresses;
+      if (addresses?.length !== places[1]! * LABELS_PER_ROW) throw missing("addresses");
+      for (const label of readCbor(value, names) as string[]) addresses.push({ label });
+    }
+    if (accounts.some(({ addresses }, major) => addresses.length !== counts[major]))
+      throw missing("addresses");
+    this.#ledger.state.accounts.length = 0;
+    append(this.#ledger.state.accounts, accounts);
+  }
+
+  async #loadRecent(
+    store: WalletStore,
+    { offset, count }: { readonly offset: number; readonly count: number },
+  ): Promise<void> {
+    const { recent } = this.#ledger.state;
+    recent.offset = offset;
+    this.#recent = { first: rowOfHeight(offset), last: rowOfHeight(offset) - 1 };
+    for await (const { places, value } of this.#cells.read(store, recentTable)) {
+      const [row] = places as [number];
+      if (row < this.#recent.first) continue;
+      let height = new DataView(value.buffer, value.byteOffset).getUint32(0);
+      for (let at = 4; at < value.length; at += ID_BYTES, height++) {
+        // Of blocks that were dropped at either end, since rows are written for what is new.
+        if (height < offset || height >= offset + count) continue;
+        if (height !== offset + recent.ids.length) throw missing("recent blocks");
+        recent.ids.push(value.slice(at, at + ID_BYTES));
+      }
+      this.#recent.last = row;
+    }
+    if (recent.ids.length !== count) throw missing("recent blocks");
+  }
+
+  /** The rows that bring the store to the ledger's present state; the marks are taken for written. */
+  take(): RowChange {
+    const { state, touched } = this.#ledger;
+    this.#cells.put(headTable, [0], writeCbor(headOf(state) as unknown as Plain));
+    for (const list of listNames) this.#takeList(list);
+    for (const map of mapNames) this.#takeMap(map);
+    this.#takeAccounts();
+    this.#takeRecent();
+    touched.clear();
+    return this.#cells.take();
+  }
+
+  #takeList(name: ListName): void {
+    const { state, touched } = this.#ledger;
+    const [items, tail] = [touched.items.get(name), touched.tails.get(name)];
+    if (items === undefined && tail === undefined) return;
+    const list = listOf(state, name);
+    const perRow = itemsPerRow[name];
+    const count = Math.ceil(list.length / perRow);
+    const before = this.#rowsOf.get(name) ?? 0;
+    const changed = new Set<number>();
+    for (const place of items ?? []) if (place < list.length) changed.add(Math.floor(place / perRow));
+    if (tail !== undefined) for (let row = Math.floor(tail / perRow); row < count; row++) changed.add(row);
+    for (const row of changed) {
+      const part = list.slice(row * perRow, (row + 1) * perRow);
+      this.#cells.put(listTables[name], [row], writeCbor(part as Plain));
+    }
+    for (let row = count; row < before; row++) this.#cells.delete(listTables[name], [row]);
+    this.#rowsOf.set(name, count);
+  }
+
+  #takeMap(name: MapName): void {
+    const { state, touched } = this.#ledger;
+    const map = state[name] as Map<string, Plain>;
+    const numbers = this.#numbers.get(name)!;
+    const isEmptied = touched.emptied.has(name);
+    if (isEmptied) {
+      for (const number of numbers.values()) this.#cells.delete(mapTables[name], [number]);
+      numbers.clear();
+    }
+    for (const key of touched.deleted.get(name) ?? []) {
+      const number = numbers.get(key);
+      if (number !== undefined) this.#cells.delete(mapTables[name], [number]);
+      numbers.delete(key);
+    }
+    for (const key of isEmptied ? map.keys() : (touched.keys.get(name) ?? [])) {
+      const value = map.get(key);
+      if (value === undefined) continue;
+      let number = numbers.get(key);
+      if (number === undefined) {
+        number = this.#next.get(name) ?? 0;
+        this.#next.set(name, number + 1);
+        numbers.set(key, number);
+      }
+      this.#cells.put(mapTables[name], [number], writeCbor([key, value]));
+    }
+  }
+
+  #takeAccounts(): void {
+    const { state, touched } = this.#ledger;
+    for (const major of touched.accounts) {
+      const { tag, addresses } = state.accounts[major]!;
+      this.#cells.put(accountTable, [major], writeCbor({ tag, addresses: addresses.length }));
+    }
+    const rows = new Map<string, [number, number]>();
+    for (const { major, from, to } of touched.labels) {
+      const last = Math.floor((to - 1) / LABELS_PER_ROW);
+      for (let row = Math.floor(from / LABELS_PER_ROW); row <= last; row++)
+        rows.set(`${major}/${row}`, [major, row]);
+    }
+    for (const [major, row] of rows.values()) {
+      const labels = state.accounts[major]!.addresses.slice(row * LABELS_PER_ROW, (row + 1) * LABELS_PER_ROW);
+      this.#cells.put(labelTable, [major, row], writeCbor(labels.map(({ label }) => label)));
+    }
+  }
+
+  #takeRecent(): void {
+    const { state, touched } = this.#ledger;
+    const { offset, ids } = state.recent;
+    const end = offset + ids.length;
+    const first = rowOfHeight(offset);
+    const last = ids.length === 0 ? first - 1 : rowOfHeight(end - 1);
+    const before = this.#recent;
+    for (let row = before.first; row <= before.last; row++)
+      if (row < first || row > last) this.#cells.delete(recentTable, [row]);
+    this.#recent = { first, last };
+    if (touched.recentFrom >= end) return;
+    for (let row = rowOfHeight(Math.max(offset, touched.recentFrom)); row <= last; row++) {
+      const from = Math.max(offset, row * IDS_PER_ROW);
+      const part = ids.slice(from - offset, (row + 1) * IDS_PER_ROW - offset);
+      const value = Buffer.alloc(4 + ID_BYTES * part.length);
+      value.writeUInt32BE(from);
+      for (const [i, id] of part.entries()) value.set(id, 4 + ID_BYTES * i);
+      this.#cells.put(recentTable, [row], value);
+    }
+  }
+}
+
+const rowOfHeight = (height: number): number => Math.floor(height / IDS_PER_ROW);
+
+const missing = (what: string) => new DamagedJournal(`rows of the wallet's store are missing: ${what}`);
+
+async function readHead(store: WalletStore, cells: Cells): Promise<Head | undefined> {
+  for await (const { value } of cells.read(store, headTable)) {
+    const head = readCbor(value) as unknown as Head;
+    if (head.version === FORMAT_VERSION) return head;
+    throw new DamagedJournal(`wallet store version ${head.version} is not known`);
+  }
+  return undefined;
+}

@@ -1,0 +1,86 @@
+/** The tables in which a store keeps a wallet's ledger. */
+import type { Table } from "@anulo/store";
+import type { ListName, MapName } from "../ledger/touched.ts";
+
+/** Of the place of a row: what is kept is numbered, and read in that order. */
+const PLACE_BYTES = 4;
+/** Of a row's part, behind its place: a value longer than a row may be stands in several. */
+const PART_BYTES = 2;
+
+const inOrder = (number: number, places = 1): Table => ({
+  number,
+  orderedBytes: places * PLACE_BYTES + PART_BYTES,
+});
+
+/** What is neither a list nor a map: one row. */
+export const headTable = inOrder(1);
+/** Numbers and lists of the state, each row some items. */
+export const listTables: { readonly [L in ListName]: Table } = {
+  outputs: inOrder(2),
+  incoming: inOrder(3),
+  intents: inOrder(4),
+  pool: inOrder(5),
+  addressBook: inOrder(6),
+  frozenBefore: inOrder(7),
+  backgroundTransactions: inOrder(8),
+};
+/** Items of a row: a row is written whole when one of them changes. */
+export const itemsPerRow: { readonly [L in ListName]: number } = {
+  outputs: 16,
+  incoming: 16,
+  intents: 1,
+  pool: 64,
+  addressBook: 16,
+  frozenBefore: 64,
+  backgroundTransactions: 16,
+};
+/** Maps of the state, an entry a row, numbered in the order in which the map holds them. */
+export const mapTables: { readonly [M in MapName]: Table } = {
+  outgoing: inOrder(20),
+  txKeys: inOrder(21),
+  accountTags: inOrder(22),
+  notes: inOrder(23),
+  attributes: inOrder(24),
+  coldKeyImages: inOrder(25),
+  rings: inOrder(26),
+  // A nonce that has signed and can be read again gives the spend key away.
+  multisigNonces: { ...inOrder(27), isSecret: true },
+  multisigInfos: inOrder(28),
+};
+/** Tags of accounts, and how many addresses each has: a row an account. */
+export const accountTable = inOrder(40);
+/** Labels of addresses, some a row, by account and then by place. */
+export const labelTable = inOrder(41, 2);
+export const LABELS_PER_ROW = 64;
+/** Ids of recent blocks, some a row, by height. */
+export const recentTable = inOrder(42);
+export const IDS_PER_ROW = 128;
+/** Rows of a change that is too large for one, until all of them are written. */
+export const unfinishedTable = inOrder(60);
+
+export const ledgerTables: readonly Table[] = [
+  headTable,
+  ...Object.values(listTables),
+  ...Object.values(mapTables),
+  accountTable,
+  labelTable,
+  recentTable,
+  unfinishedTable,
+];
+
+/** The key of a part of the row at these places. */
+export function rowKey(places: readonly number[], part = 0): Buffer {
+  const key = Buffer.alloc(PLACE_BYTES * places.length + PART_BYTES);
+  for (const [i, place] of places.entries()) key.writeUInt32BE(place, PLACE_BYTES * i);
+  key.writeUInt16BE(part, PLACE_BYTES * places.length);
+  return key;
+}
+
+/** The places and the part that a key says. */
+export function placesOf(key: Uint8Array): { readonly places: number[]; readonly part: number } {
+  const view = new DataView(key.buffer, key.byteOffset, key.byteLength);
+  const places: number[] = [];
+  for (let at = 0; at + PLACE_BYTES + PART_BYTES <= key.length; at += PLACE_BYTES)
+    places.push(view.getUint32(at));
+  return { places, part: view.getUint16(key.length - PART_BYTES) };
+}

@@ -1,0 +1,153 @@
+/** Keeps a wallet's ledger in the rows of a store. */
+import { StoreUnavailable, type WalletKey, type WalletRow, type WalletStore } from "@anulo/store";
+import { type Plain, readCbor, writeCbor } from "../cbor.ts";
+import { WalletRefusal } from "../refusal.ts";
+import type { RowChange } from "./cells.ts";
+import type { LedgerRows } from "./ledger-rows.ts";
+import { ledgerTables, rowKey, unfinishedTable } from "./ledger-tables.ts";
+import type { ChangeLog } from "./store.ts";
+
+/** Of one step: below what an engine takes, and, written down as one value, below what a row may be. */
+const STEP_ROWS = 4000;
+const STEP_BYTES = 2 * 1024 * 1024;
+/** The row that says that the rows of an unfinished change are all there. */
+const COMPLETE_KEY = rowKey([0]);
+
+const isPut = (row: WalletRow | WalletKey): row is WalletRow => "value" in row;
+const bytesOf = (row: WalletRow | WalletKey): number => (isPut(row) ? row.value.length : 0);
+const isSecret = ({ table }: WalletKey): boolean => table.isSecret === true;
+
+/** The rows of a change, deletes first, in groups that a step can take. */
+function stepsOf({ puts, deletes }: RowChange): RowChange[] {
+  let step: RowChange = { puts: [], deletes: [] };
+  const steps = [step];
+  let bytes = 0;
+  for (const row of [...deletes, ...puts]) {
+    const size = bytesOf(row);
+    if (step.puts.length + step.deletes.length === STEP_ROWS || bytes + size > STEP_BYTES) {
+      step = { puts: [], deletes: [] };
+      steps.push(step);
+      bytes = 0;
+    }
+    bytes += size;
+    if (isPut(row)) step.puts.push(row);
+    else step.deletes.push(row);
+  }
+  return steps;
+}
+
+/**
+ * Writes what a change touches, all of it or nothing. One that is too large for a step of the store is written down
+ * first, as the rows it makes, then marked as complete, then done: whoever opens the store goes on where it ended.
+ */
+export async function writeRows(store: WalletStore, change: RowChange): Promise<void> {
+  if (stepsOf(change).length === 1) return await store.apply(change);
+  const isPlain = (row: WalletKey) => !isSecret(row);
+  const plain = { puts: change.puts.filter(isPlain), deletes: change.deletes.filter(isPlain) };
+  for (const [i, step] of stepsOf(plain).entries()) {
+    const value = packStep(step);
+    await store.apply({ puts: [{ table: unfinishedTable, key: rowKey([i + 1]), value }] });
+  }
+  // Secrets go into their own table only.
+  const complete = { table: unfinishedTable, key: COMPLETE_KEY, value: new Uint8Array() };
+  await store.apply({
+    puts: [...change.puts.filter(isSecret), complete],
+    deletes: change.deletes.filter(isSecret),
+  });
+  await finishRows(store);
+}
+
+/** Does what a large change has left undone, or forgets one that was not written down to its end. */
+export async function finishRows(store: WalletStore): Promise<void> {
+  const left: WalletKey[] = [];
+  let isComplete = false;
+  for await (const { key, value } of store.range(unfinishedTable)) {
+    const row = { table: unfinishedTable, key };
+    if (Buffer.compare(key, COMPLETE_KEY) === 0) isComplete = true;
+    else if (isComplete) await store.apply(unpackStep(value));
+    left.push(row);
+  }
+  // In one step as a rule; the mark goes first, so that what is left without it is forgotten.
+  for (const step of stepsOf({ puts: [], deletes: left }))
+    if (step.deletes.length > 0) await store.apply(step);
+}
+
+function packStep({ puts, deletes }: RowChange): Uint8Array {
+  return writeCbor({
+    puts: puts.map(({ table, key, value }): Plain => [table.number, key, value]),
+    deletes: deletes.map(({ table, key }): Plain => [table.number, key]),
+  });
+}
+
+function unpackStep(value: Uint8Array): RowChange {
+  const tables = new Map(ledgerTables.map((table) => [table.number, table]));
+  const { puts, deletes } = readCbor(value) as unknown as {
+    puts: [number, Uint8Array, Uint8Array][];
+    deletes: [number, Uint8Array][];
+  };
+  return {
+    puts: puts.map(([number, key, bytes]) => ({ table: tables.get(number)!, key, value: bytes })),
+    deletes: deletes.map(([number, key]) => ({ table: tables.get(number)!, key })),
+  };
+}
+
+/** Changes of a ledger, into a store: those that come while one is being written share the next step. */
+export class RowLog implements ChangeLog {
+  readonly #store: WalletStore;
+  readonly #rows: LedgerRows;
+  #writing: Promise<void> | undefined;
+  #waiting: { done: () => void; failed: (error: unknown) => void }[] = [];
+  #broken: unknown;
+
+  constructor(store: WalletStore, rows: LedgerRows) {
+    this.#store = store;
+    this.#rows = rows;
+  }
+
+  append(): Promise<void> {
+    return new Promise((done, failed) => {
+      this.#waiting.push({ done, failed });
+      this.#writing ??= this.#drain();
+    });
+  }
+
+  async #drain(): Promise<void> {
+    await Promise.resolve();
+    while (this.#waiting.length > 0) {
+      const waiting = this.#waiting;
+      this.#waiting = [];
+      try {
+        if (this.#broken !== undefined) throw this.#broken;
+        await writeRows(this.#store, this.#rows.take());
+        for (const { done } of waiting) done();
+      } catch (error) {
+        // What the rows are now may be unknown: only opening the wallet again tells.
+        this.#broken ??= refusalOf(error);
+        for (const { failed } of waiting) failed(this.#broken);
+      }
+    }
+    this.#writing = undefined;
+  }
+
+  async close(): Promise<void> {
+    while (this.#writing !== undefined) await this.#writing;
+    this.#broken ??= new StoreUnavailable("the wallet's store is closed");
+    await this.#store.close();
+  }
+}
+
+/** What callers are told of a store that takes no change. */
+function refusalOf(error: unknown): unknown {
+  const why = storeFailures[error instanceof Error ? error.name : ""];
+  if (why === undefined) return error;
+  return new WalletRefusal(
+    "UNKNOWN_ERROR",
+    `The wallet's store cannot be written: ${why}. Nothing more is kept until the wallet is opened again`,
+  );
+}
+
+const storeFailures: Readonly<Record<string, string | undefined>> = {
+  Fenced: "another service has opened the wallet",
+  StoreUnavailable: "it is out of reach, or full",
+  OutcomeUnknown: "whether the last change was kept is not known",
+};

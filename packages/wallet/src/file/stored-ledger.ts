@@ -1,0 +1,241 @@
+/**
+ * Wallets whose ledgers are in a store (@anulo/store): in the place of a journal stands a file that names the wallet
+ * there. A journal is taken over when its wallet is opened with a store.
+ */
+import { hkdfSync, randomBytes } from "node:crypto";
+import { open, rename, rm } from "node:fs/promises";
+import { dirname } from "node:path";
+import type { Logger } from "@anulo/rpc";
+import {
+  DamagedStore,
+  type Engine,
+  openWalletStore,
+  type WalletId,
+  type WalletStore,
+  WrongStoreKey,
+} from "@anulo/store";
+import { createLedger, type Ledger } from "../ledger/ledger.ts";
+import { failedToOpen } from "../refusal.ts";
+import type { NetworkName, WalletKeys, WalletSettings } from "../state.ts";
+import { DamagedJournal, syncDirectory } from "./journal.ts";
+import { LedgerRows } from "./ledger-rows.ts";
+import { ledgerTables } from "./ledger-tables.ts";
+import { finishRows, RowLog, writeRows } from "./row-log.ts";
+import { type ChangeLog, openStore, settleNextStore } from "./store.ts";
+import { withStore } from "./store-secret.ts";
+import { exists, type WalletPaths } from "./wallet-files.ts";
+
+const MAGIC = Buffer.from("ANULOID\x01", "latin1");
+const ID_BYTES = 16;
+const KEY_PURPOSE = "anulo wallet store of a password";
+
+/** Where the ledgers of a service's wallets are. */
+export type LedgerStore = {
+  readonly engine: Engine;
+  /** Outside the engine: the keys of secret rows, and how far each wallet had come. */
+  readonly folder: string;
+  /** 32 bytes that open the stores of all wallets; undefined where the password of each does. */
+  readonly serviceKey: Uint8Array | undefined;
+  /** Whether a wallet whose store is an older copy is opened all the same. */
+  readonly acceptsOlder: boolean;
+};
+
+/** A wallet with files, as far as its store goes. */
+export type StoredWallet = {
+  readonly paths: WalletPaths;
+  readonly keys: WalletKeys;
+  /** Made of the wallet's password, 32 bytes. */
+  readonly cacheKey: Uint8Array;
+  readonly network: NetworkName;
+  readonly settings: WalletSettings;
+  readonly log?: Logger | undefined;
+};
+
+export type OpenLedger = {
+  readonly ledger: Ledger;
+  readonly log: ChangeLog;
+  /** Has `write` put a keys file in place whose password makes another key (32 bytes); a crash leaves one that opens. */
+  readonly changeKey: (cacheKey: Uint8Array, write: () => Promise<void>) => Promise<void>;
+};
+
+const nextOf = ({ store }: WalletPaths): string => `${store}.next`;
+
+/** The wallet that a file names; undefined where there is none, or something else. */
+async function readName(path: string): Promise<WalletId | undefined> {
+  const file = await open(path, "r").catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT") return undefined;
+    throw error;
+  });
+  if (file === undefined) return undefined;
+  try {
+    const bytes = new Uint8Array(MAGIC.length + ID_BYTES + 1);
+    const { bytesRead } = await file.read(bytes, 0, bytes.length, 0);
+    const isName = bytesRead === MAGIC.length + ID_BYTES && MAGIC.equals(bytes.subarray(0, MAGIC.length));
+    return isName ? bytes.slice(MAGIC.length, bytesRead) : undefined;
+  } finally {
+    await file.close();
+  }
+}
+
+async function writeName(path: string, wallet: WalletId): Promise<void> {
+  const file = await open(`${path}.new`, "w", 0o600);
+  try {
+    await file.writeFile(Buffer.concat([MAGIC, wallet]));
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+  await rename(`${path}.new`, path);
+  await syncDirectory(dirname(path));
+}
+
+/** Throws the refusal of a wallet that a service without a store cannot open. */
+export async function refuseStored(paths: WalletPaths): Promise<void> {
+  for (const path of [paths.store, nextOf(paths)])
+    if ((await readName(path)) !== undefined)
+      throw failedToOpen("its history is in a store: start the service with the --store it was opened with");
+}
+
+/** The ledger of a wallet in a store: made, continued, or taken over from its journal. Throws `WalletRefusal`, `DamagedJournal`. */
+export async function openStoredLedger(wallet: StoredWallet, store: LedgerStore): Promise<OpenLedger> {
+  const { paths, keys, network, settings } = wallet;
+  await settleNextName(wallet, store);
+  const id = await readName(paths.store);
+  if (id !== undefined) return await continueLedger(wallet, { store, id });
+  const ledger = (await exists(paths.store))
+    ? await withStore(paths, keys, network, async (options) => {
+        await settleNextStore(options);
+        const journal = await openStore(options, settings);
+        await journal.log.close();
+        return journal.ledger;
+      })
+    : createLedger(network, settings);
+  return await createStoredLedger(wallet, { store, ledger, path: paths.store });
+}
+
+/** Makes the ledger that takes the place of the wallet's once a keys file with these keys is there. */
+export async function prepareNextStoredLedger(
+  wallet: StoredWallet,
+  store: LedgerStore,
+  ledger: Ledger,
+): Promise<void> {
+  const next = await createStoredLedger(wallet, { store, ledger, path: nextOf(wallet.paths) });
+  await next.log.close();
+}
+
+/** Puts the next ledger in its place if it belongs to these keys; else a crash came before they did, and it goes. */
+async function settleNextName(wallet: StoredWallet, store: LedgerStore): Promise<void> {
+  const path = nextOf(wallet.paths);
+  const id = await readName(path);
+  if (id === undefined) return;
+  try {
+    await (await openRows(wallet, { store, id })).close();
+  } catch (error) {
+    if (!(error instanceof WrongStoreKey)) throw error;
+    return await rm(path, { force: true });
+  }
+  await rename(path, wallet.paths.store);
+  await syncDirectory(dirname(path));
+}
+
+async function createStoredLedger(
+  wallet: StoredWallet,
+  { store, ledger, path }: { readonly store: LedgerStore; readonly ledger: Ledger; readonly path: string },
+): Promise<OpenLedger> {
+  const id = randomBytes(ID_BYTES);
+  const opened = await openRows(wallet, { store, id });
+  try {
+    const rows = LedgerRows.of(ledger);
+    await writeRows(opened, rows.take());
+    await writeName(path, id);
+    return openLedgerOf(wallet, { store, id, opened, ledger, rows });
+  } catch (error) {
+    await opened.close();
+    throw error;
+  }
+}
+
+async function continueLedger(
+  wallet: StoredWallet,
+  { store, id }: { readonly store: LedgerStore; readonly id: WalletId },
+): Promise<OpenLedger> {
+  const opened = await openRows(wallet, { store, id }).catch((error: Error) => {
+    if (!(error instanceof WrongStoreKey)) throw error;
+    throw failedToOpen("its store opens with another key: it was last opened with a --service-key-file");
+  });
+  try {
+    await finishRows(opened);
+    const loaded = await LedgerRows.load(opened, wallet);
+    if (loaded === undefined) throw new DamagedJournal("the wallet's store is empty");
+    return openLedgerOf(wallet, { store, id, opened, ...loaded });
+  } catch (error) {
+    await opened.close();
+    throw error instanceof DamagedStore ? new DamagedJournal(error.message) : error;
+  }
+}
+
+function openLedgerOf(
+  wallet: StoredWallet,
+  parts: {
+    readonly store: LedgerStore;
+    readonly id: WalletId;
+    readonly opened: WalletStore;
+    readonly ledger: Ledger;
+    readonly rows: LedgerRows;
+  },
+): OpenLedger {
+  const { store, id, opened, ledger, rows } = parts;
+  return {
+    ledger,
+    log: new RowLog(opened, rows),
+    changeKey: async (cacheKey, write) => {
+      if (store.serviceKey !== undefined) return await write();
+      const key = wrappingKey(cacheKey, id, wallet);
+      try {
+        await opened.wrapAlsoBy(key);
+        await write();
+        await opened.wrapBy(key);
+      } finally {
+        key.fill(0);
+      }
+    },
+  };
+}
+
+/** What wraps the data key of a wallet: of other keys it is another, so that no ledger is taken for theirs. */
+function wrappingKey(secret: Uint8Array, id: WalletId, { keys }: Pick<StoredWallet, "keys">): Uint8Array {
+  const info = Buffer.concat([Buffer.from(KEY_PURPOSE), keys.spendPublic]);
+  return new Uint8Array(hkdfSync("sha256", secret, id, info, 32));
+}
+
+async function openRows(
+  wallet: StoredWallet,
+  { store, id }: { readonly store: LedgerStore; readonly id: WalletId },
+): Promise<WalletStore> {
+  const { engine, folder, serviceKey } = store;
+  const ofPassword = wrappingKey(wallet.cacheKey, id, wallet);
+  const ofService = serviceKey === undefined ? undefined : wrappingKey(serviceKey, id, wallet);
+  try {
+    const found = await openWalletStore({
+      engine,
+      wallet: id,
+      tables: ledgerTables,
+      folder,
+      wrappingKey: ofService ?? ofPassword,
+      ...(ofService !== undefined && { formerKeys: [ofPassword] }),
+    });
+    if (found.kind !== "rolledBack") return found.store;
+    const { found: there, witnessed } = found;
+    const age = { epoch: there.epoch, sequence: there.sequence, seen: witnessed };
+    if (!store.acceptsOlder) {
+      throw failedToOpen(
+        "its store is an older copy than the one this service has written: --accept-older-store opens it all the same",
+      );
+    }
+    wallet.log?.warn("opened an older copy of a wallet's store", age);
+    return await found.accept();
+  } finally {
+    ofPassword.fill(0);
+    ofService?.fill(0);
+  }
+}
