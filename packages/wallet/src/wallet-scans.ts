@@ -177,6 +177,7 @@ export class WalletScans {
       daemon: this.#wallet.daemon.address,
       network,
       history: shortHistory(recent, genesis),
+      height,
       // Ids of some blocks below are fetched too, so that a fork near the start can be undone.
       startHeight: isFresh ? Math.max(0, fromHeight - this.#maxReorgDepth) : 0,
       fromHeight,
@@ -210,8 +211,13 @@ export class WalletScans {
   async refreshPool(): Promise<void> {
     if (this.#isScanning) return;
     try {
-      const { daemon } = this.#wallet;
-      const picture = await this.#scanner.lookAtPool(daemon.address, ownInPool(this.#ledger.state));
+      const { state } = this.#ledger;
+      const { address: daemon } = this.#wallet.daemon;
+      const picture = await this.#scanner.lookAtPool({
+        daemon,
+        network: state.network,
+        own: ownInPool(state),
+      });
       if (picture !== undefined) await this.#receiveFromPool(picture);
     } catch (error) {
       if (!(error instanceof WalletRefusal)) throw error;

@@ -25,8 +25,10 @@ import {
 import type { Daemon } from "../src/daemon.ts";
 import { encodeChange } from "../src/encode-change.ts";
 import { createKeys } from "../src/keys/wallet-keys.ts";
-import { type SiftThreads, scanBlocks } from "../src/scan/block-scan.ts";
+import { BlockWalk } from "../src/scan/block-walk.ts";
 import type { ScanContext } from "../src/scan/candidates.ts";
+import { createForkCheck } from "../src/scan/check-forks.ts";
+import type { Follower, SiftThreads } from "../src/scan/followers.ts";
 import type { PackedTransactions } from "../src/scan/raw-transaction.ts";
 import { oneTimeSecret } from "../src/scan/scan-transaction.ts";
 import type { Sifted } from "../src/scan/sift.ts";
@@ -155,22 +157,25 @@ type Scanned = {
 
 /** Changes in the bytes of the journal, and the error the scan ended with. */
 async function scan(daemon: Daemon, threads?: SiftThreads): Promise<Scanned> {
-  const task = {
-    daemon: { url: "" },
-    network: "regtest" as const,
-    history: [honest[0]!.id],
-    startHeight: 0,
-    fromHeight: 0,
-    own: [],
-  };
   const changes: string[] = [];
   let [found, spent, error] = [0, 0, ""];
-  try {
-    for await (const { change } of scanBlocks({ context: createContext(), task, daemon, threads })) {
+  const follower: Follower = {
+    context: createContext(),
+    task: { history: [honest[0]!.id], height: 1, startHeight: 0, fromHeight: 0 },
+    threads,
+    isGone: false,
+    whenReady: () => undefined,
+    take: ({ change }) => {
       changes.push(toHex(encodeChange(change)));
       found += change.transactions.filter(({ received }) => received.length > 0).length;
       spent += change.transactions.filter(({ received }) => received.length === 0).length;
-    }
+    },
+  };
+  try {
+    await new Promise<unknown>((end, fail) => {
+      const source = { daemon, checkForks: createForkCheck("regtest", daemon) };
+      void new BlockWalk(source, { follower, end, fail }).run();
+    });
   } catch (thrown) {
     error = String(thrown);
   }
@@ -188,11 +193,11 @@ function threadsInReverse(count: number) {
     asked = [];
     for (const answer of now) await answer();
   };
-  const sift = (transactions: PackedTransactions) =>
-    new Promise<Sifted | undefined>((resolve) => {
+  const sift = (transactions: PackedTransactions, viewSecrets: Uint8Array<ArrayBuffer>) =>
+    new Promise<readonly Sifted[] | undefined>((resolve) => {
       pieces += 1;
       if (asked.length === 0) setImmediate(() => void answerAll());
-      const input = { viewSecret: keys.viewSecret, transactions };
+      const input = { viewSecrets, transactions };
       asked.push(() =>
         work
           .runLast("sift", input, [transactions.bytes.buffer])

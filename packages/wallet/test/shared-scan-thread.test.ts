@@ -53,6 +53,7 @@ test("a wallet closed in the middle of a scan keeps no other of its thread from 
     daemon: { url: "http://127.0.0.1:0" },
     network: "regtest",
     history: [new Uint8Array(32)],
+    height: 1,
     startHeight: 0,
     fromHeight: 0,
     own: [],

@@ -4,7 +4,7 @@ import type { ScannedOutput, ScannedTransaction } from "../state.ts";
 import { type Candidate, type Finder, findOutputs } from "./find-outputs.ts";
 import { type RawTransaction, sizeOf, transactionOf } from "./raw-transaction.ts";
 import { cryptPaymentId, publicAmountOut } from "./scan-transaction.ts";
-import { type KeyedTransaction, type Sifted, sift, withKeys } from "./sift.ts";
+import { type KeyedTransaction, readKeys, type Sifted, siftKeys, withKeys } from "./sift.ts";
 import { namesWatched, type WatchedOutputs, watch } from "./watched-outputs.ts";
 
 export type ScanContext = Finder & {
@@ -27,14 +27,25 @@ export function scanTransactions(
   transactions: readonly RawTransaction[],
 ): ScannedTransaction[] {
   const looked = context.skipsCoinbase ? transactions.filter(({ coinbase }) => !coinbase) : transactions;
-  return pickOwn(context, looked, sift(context.keys.viewSecret, looked));
+  const [sifted] = siftKeys(context.keys.viewSecret, readKeys(looked));
+  return pickOwn(context, looked, sifted!, imageNames(sifted!.keyImages));
 }
 
-/** The second half of scanning, in order of the chain: those of the sifted transactions that concern the wallet. */
+/** Key images in hex, of bytes end to end. */
+export function imageNames(keyImages: Uint8Array): string[] {
+  const hex = toHex(keyImages);
+  return Array.from({ length: keyImages.length / 32 }, (_, i) => hex.slice(64 * i, 64 * i + 64));
+}
+
+/**
+ * The second half of scanning, in order of the chain: those of the sifted transactions that concern the wallet;
+ * `images`: their key images in hex.
+ */
 export function pickOwn(
   context: ScanContext,
   transactions: readonly RawTransaction[],
   sifted: Sifted,
+  images: readonly string[],
 ): ScannedTransaction[] {
   const { keyCounts, imageCounts, derivations } = sifted;
   const firstDerivations = startsOf(keyCounts);
@@ -62,7 +73,6 @@ export function pickOwn(
     return candidate;
   };
   const received = findOutputs(context, sifted, candidateAt);
-  const images = toHex(sifted.keyImages);
   const scanned: ScannedTransaction[] = [];
   let image = 0;
   for (let place = 0; place < transactions.length; place++) {
@@ -71,7 +81,7 @@ export function pickOwn(
     const end = image + imageCounts[place]!;
     let concerns = found.length > 0;
     for (; image < end; image++)
-      concerns ||= context.knownImages.has(images.slice(64 * image, 64 * image + 64));
+      concerns ||= context.knownImages.has(images[image]!);
     if (!concerns && context.watched !== undefined && imageCounts[place]! > 0)
       concerns = namesWatched(context.watched, candidateAt(place).transaction);
     if (concerns) scanned.push(describeCandidate(candidateAt(place), found));

@@ -20,6 +20,8 @@ export type ScanTask = {
   readonly network: NetworkName;
   /** Ids (32 bytes) of known blocks, newest first and ever sparser, the genesis block last. */
   readonly history: readonly Uint8Array[];
+  /** Of the next block, as far as the wallet knows. */
+  readonly height: number;
   /** Height to begin at when nothing but the genesis block is known; 0 to go by `history`. */
   readonly startHeight: number;
   /** Transactions of lower blocks are not looked at. */
@@ -64,12 +66,13 @@ export type ToWorker =
       readonly kind: "pool";
       readonly id: number;
       readonly daemon: DaemonAddress;
+      readonly network: NetworkName;
       readonly own: readonly OwnTransaction[];
     }
   /** The wallet is closed: forget it. The thread may serve another. */
   | { readonly kind: "close" }
   /** Undefined where the thread failed. */
-  | { readonly kind: "sifted"; readonly id: number; readonly sifted: Sifted | undefined }
+  | { readonly kind: "sifted"; readonly id: number; readonly sifted: readonly Sifted[] | undefined }
   /** One batch of `scan` has been kept. */
   | { readonly kind: "kept" }
   | { readonly kind: "cancel" };
@@ -77,8 +80,13 @@ export type ToWorker =
 export type FromWorker =
   /** The table grew. */
   | { readonly kind: "range"; readonly range: KeyRange }
-  /** To be sifted in another thread. */
-  | { readonly kind: "sift"; readonly id: number; readonly transactions: PackedTransactions }
+  /** To be sifted in another thread, for each view secret (32 bytes each, end to end). */
+  | {
+      readonly kind: "sift";
+      readonly id: number;
+      readonly transactions: PackedTransactions;
+      readonly viewSecrets: Uint8Array<ArrayBuffer>;
+    }
   /** What a run of blocks changes, as the journal writes it: handed over rather than copied. */
   | { readonly kind: "blocks"; readonly change: Uint8Array; readonly targetHeight: number }
   /** `open`, `cover`, `scan`, `single` or `pool` is finished; `single` finds as `pool` does. */

@@ -1,6 +1,5 @@
 /** The wallet's side of the thread that scans for it. */
 import type { MessagePort } from "node:worker_threads";
-import type { DaemonAddress } from "../daemon.ts";
 import { decodeChange } from "../encode-change.ts";
 import { type RefusalKind, WalletRefusal } from "../refusal.ts";
 import type { ScannedTransaction, SubaddressIndex } from "../state.ts";
@@ -8,7 +7,6 @@ import type { WorkThreads } from "../threads/work-threads.ts";
 import type {
   BlocksChange,
   FromWorker,
-  OwnTransaction,
   PoolPicture,
   ScanTask,
   SingleTransaction,
@@ -50,7 +48,6 @@ export class Scanner {
   readonly #closed: Promise<void>;
   readonly #threads: WorkThreads;
   readonly #keep: ScannerParts["keep"];
-  readonly #viewSecret: Uint8Array;
   readonly #waiting = new Map<number, Waiting>();
   #nextId = OPENING + 1;
   #scanId: number | undefined;
@@ -60,7 +57,6 @@ export class Scanner {
   constructor({ keep, runtime, ...parts }: ScannerParts) {
     this.table = new SubaddressTable(parts.lookahead);
     this.#keep = keep;
-    this.#viewSecret = parts.keys.viewSecret;
     this.#threads = runtime.threads;
     this.#scanThreads = runtime.scanThreads;
     this.#port = this.#scanThreads.open((error) => this.#end(error));
@@ -106,10 +102,12 @@ export class Scanner {
   }
 
   /** What the node's pool holds now. */
-  async lookAtPool(daemon: DaemonAddress, own: readonly OwnTransaction[]): Promise<PoolPicture | undefined> {
+  async lookAtPool(
+    node: Pick<ScanTask, "daemon" | "network" | "own">,
+  ): Promise<PoolPicture | undefined> {
     const id = this.#nextId++;
     const done = this.#wait(id);
-    this.#send({ kind: "pool", id, daemon, own });
+    this.#send({ kind: "pool", id, ...node });
     return await done;
   }
 
@@ -165,10 +163,9 @@ export class Scanner {
   }
 
   /** What no thread can do the worker does itself, and hears what is wrong with it. */
-  async #sift({ id, transactions }: Extract<FromWorker, { kind: "sift" }>): Promise<void> {
-    const input = { viewSecret: this.#viewSecret, transactions };
+  async #sift({ id, ...input }: Extract<FromWorker, { kind: "sift" }>): Promise<void> {
     const sifted = await this.#threads
-      .runLast("sift", input, [transactions.bytes.buffer])
+      .runLast("sift", input, [input.transactions.bytes.buffer, input.viewSecrets.buffer])
       .catch(() => undefined);
     this.#send({ kind: "sifted", id, sifted });
   }

@@ -1,8 +1,8 @@
 /**
- * The first half of scanning: what the view key alone tells of transactions. It is nearly all of the work, and knows
- * nothing of the wallet's addresses and outputs, so that any thread can do it for any blocks at any time.
+ * The first half of scanning: what view keys alone tell of transactions. It is nearly all of the work, and knows
+ * nothing of a wallet's addresses and outputs, so that any thread can do it for any wallets and blocks at any time.
  */
-import { deriveBatch, IDENTITY, outputSpendKeyBatch, viewTagBatch } from "@anulo/crypto";
+import { deriveBatch, deriveForMany, IDENTITY, outputSpendKeyBatch, viewTagBatch } from "@anulo/crypto";
 import {
   additionalPublicKeys,
   type ExtraField,
@@ -18,14 +18,17 @@ import {
 import { KeyList, NumberList, pickKeys } from "./packed-lists.ts";
 import type { TransactionBytes } from "./raw-transaction.ts";
 
-/** Lists of all transactions end to end, each of 32 bytes a key. Survives structured cloning. */
-export type Sifted = {
-  /** By transaction. */
+/** Counts by transaction, the same for every wallet. */
+type Counts = {
   readonly outputCounts: Uint32Array;
-  /** Of its derivations, by transaction. */
+  /** Of its public keys that are tried. */
   readonly keyCounts: Uint32Array;
-  /** Of its key images, by transaction. */
+  /** Of its key images. */
   readonly imageCounts: Uint32Array;
+};
+
+/** What one view key tells. Lists of all transactions end to end, each of 32 bytes a key. Survives structured cloning. */
+export type Sifted = Counts & {
   readonly derivations: Uint8Array;
   readonly keyImages: Uint8Array;
   /** Outputs with a derivation they may have been made with, in the order in which they are tried. */
@@ -42,6 +45,17 @@ type Trials = {
   readonly derivations: Uint32Array;
 };
 
+/** What is read of transactions, end to end, before any view key is tried. */
+export type TransactionKeys = Counts & {
+  /** Those that are tried: by transaction the main ones, then an additional one for each output. */
+  readonly publicKeys: Uint8Array;
+  readonly keyImages: Uint8Array;
+  readonly trials: Trials;
+  /** By trial: the key and the view tag of its output. */
+  readonly outputKeys: Uint8Array;
+  readonly viewTags: Uint32Array;
+};
+
 /** A transaction with its public keys that are tried. */
 export type KeyedTransaction = {
   readonly transaction: Transaction;
@@ -55,6 +69,11 @@ export type KeyedTransaction = {
 /** What replaces a derivation that can't be made. Source: wallet2.cpp `process_new_transaction`. */
 const NO_DERIVATION: Uint8Array = IDENTITY;
 
+/** A key's multiples, made once for all view secrets, cost as much as this many single derivations save. */
+const SECRETS_WORTH_MULTIPLES = 12;
+/** Derivations of one step, some 100 ms. */
+const DERIVATIONS_PER_STEP = 12_000;
+
 export function withKeys(transaction: Transaction): KeyedTransaction {
   const { outputs, extra } = transaction.prefix;
   const fields = outputs.length === 0 ? [] : parseExtra(extra);
@@ -65,51 +84,128 @@ export function withKeys(transaction: Transaction): KeyedTransaction {
 }
 
 /** Reads the bytes in one pass, without making values of the transactions. Throws `BadBytes`. */
-export function sift(viewSecret: Uint8Array, transactions: readonly TransactionBytes[]): Sifted {
-  const lists = new SiftedLists(transactions.length);
+export function readKeys(transactions: readonly TransactionBytes[]): TransactionKeys {
+  const lists = new KeyLists(transactions.length);
   for (let i = 0; i < transactions.length; i++) lists.add(i, transactions[i]!);
-  const { outputCounts, keyCounts, imageCounts, keyImages } = lists;
-  const derivations = derive(viewSecret, lists.keys.packed);
-  const passed = passing(lists, derivations);
-  return { outputCounts, keyCounts, imageCounts, derivations, keyImages: keyImages.packed, ...passed };
+  return lists.packed;
 }
 
-/** What is read of transactions, end to end. */
-class SiftedLists {
-  readonly outputCounts: Uint32Array;
-  readonly keyCounts: Uint32Array;
-  readonly imageCounts: Uint32Array;
-  /** The keys that are tried: by transaction the main ones, then an additional one for each output. */
-  readonly keys = new KeyList();
-  readonly keyImages = new KeyList();
-  /** By trial, as in `Trials`; and the key and view tag of its output. */
-  readonly of = new NumberList();
-  readonly outputIndices = new NumberList();
-  readonly derivations = new NumberList();
-  readonly outputKeys = new KeyList();
-  readonly viewTags = new NumberList();
+/** What each of the view secrets (32 bytes each, end to end) tells of the transactions. */
+export function siftKeys(viewSecrets: Uint8Array, keys: TransactionKeys): Sifted[] {
+  const steps = siftInSteps(viewSecrets, keys);
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done) return value;
+  }
+}
+
+/** The same in steps of some 100 ms. */
+export function* siftInSteps(
+  viewSecrets: Uint8Array,
+  keys: TransactionKeys,
+): Generator<undefined, Sifted[]> {
+  const count = viewSecrets.length / 32;
+  const derived =
+    count < SECRETS_WORTH_MULTIPLES
+      ? yield* deriveOneByOne(viewSecrets, keys.publicKeys)
+      : yield* deriveTogether(viewSecrets, keys.publicKeys);
+  const sifted: Sifted[] = [];
+  const perStep = Math.ceil(DERIVATIONS_PER_STEP / (1 + keys.viewTags.length));
+  for (const derivations of derived) {
+    if (sifted.length % perStep === perStep - 1) yield;
+    const { outputCounts, keyCounts, imageCounts, keyImages } = keys;
+    const passed = passing(keys, derivations);
+    sifted.push({ outputCounts, keyCounts, imageCounts, keyImages, derivations, ...passed });
+  }
+  return sifted;
+}
+
+function* deriveOneByOne(
+  viewSecrets: Uint8Array,
+  publicKeys: Uint8Array,
+): Generator<undefined, Uint8Array[]> {
+  const derived: Uint8Array[] = [];
+  for (let at = 0; at < viewSecrets.length; at += 32) {
+    if (at > 0) yield;
+    derived.push(derive(viewSecrets.subarray(at, at + 32), publicKeys));
+  }
+  return derived;
+}
+
+/** By view secret, from lists that come by key. */
+function* deriveTogether(
+  viewSecrets: Uint8Array,
+  publicKeys: Uint8Array,
+): Generator<undefined, Uint8Array[]> {
+  const count = viewSecrets.length / 32;
+  const derived = Array.from({ length: count }, () => new Uint8Array(publicKeys.length));
+  const bytesPerStep = 32 * Math.ceil(DERIVATIONS_PER_STEP / count);
+  for (let from = 0; from < publicKeys.length; from += bytesPerStep) {
+    if (from > 0) yield;
+    const some = publicKeys.subarray(from, from + bytesPerStep);
+    const { derivations, valid } = deriveForMany({ viewSecrets, publicKeys: some });
+    for (let key = 0; key < valid.length; key++) {
+      for (let secret = 0; secret < count; secret++) {
+        const at = 32 * (key * count + secret);
+        const derivation = valid[key] === 1 ? derivations.subarray(at, at + 32) : NO_DERIVATION;
+        derived[secret]!.set(derivation, from + 32 * key);
+      }
+    }
+    derivations.fill(0);
+  }
+  return derived;
+}
+
+class KeyLists {
+  readonly #outputCounts: Uint32Array;
+  readonly #keyCounts: Uint32Array;
+  readonly #imageCounts: Uint32Array;
+  readonly #publicKeys = new KeyList();
+  readonly #keyImages = new KeyList();
+  readonly #of = new NumberList();
+  readonly #outputIndices = new NumberList();
+  readonly #derivations = new NumberList();
+  readonly #outputKeys = new KeyList();
+  readonly #viewTags = new NumberList();
   readonly #places = new TransactionPlaces();
 
   constructor(count: number) {
-    this.outputCounts = new Uint32Array(count);
-    this.keyCounts = new Uint32Array(count);
-    this.imageCounts = new Uint32Array(count);
+    this.#outputCounts = new Uint32Array(count);
+    this.#keyCounts = new Uint32Array(count);
+    this.#imageCounts = new Uint32Array(count);
+  }
+
+  get packed(): TransactionKeys {
+    return {
+      outputCounts: this.#outputCounts,
+      keyCounts: this.#keyCounts,
+      imageCounts: this.#imageCounts,
+      publicKeys: this.#publicKeys.packed,
+      keyImages: this.#keyImages.packed,
+      trials: {
+        of: this.#of.packed,
+        outputIndices: this.#outputIndices.packed,
+        derivations: this.#derivations.packed,
+      },
+      outputKeys: this.#outputKeys.packed,
+      viewTags: this.#viewTags.packed,
+    };
   }
 
   add(of: number, { form, blob }: TransactionBytes): void {
     const places = this.#places;
     places.find(new Reader(blob, form === "miner" ? minerTransactionStart(blob) : 0));
     const { keyImages, outputKeys, publicKeys, additionalKeys } = places;
-    const firstKey = this.keys.count;
-    for (const at of publicKeys) this.keys.push(blob, at);
+    const firstKey = this.#publicKeys.count;
+    for (const at of publicKeys) this.#publicKeys.push(blob, at);
     const mains = publicKeys.length;
     // Without a main key the original doesn't look at the additional ones either.
     const additional = mains === 0 ? 0 : Math.min(additionalKeys.length, outputKeys.length);
-    for (let i = 0; i < additional; i++) this.keys.push(blob, additionalKeys[i]!);
-    for (const at of keyImages) this.keyImages.push(blob, at);
-    this.outputCounts[of] = outputKeys.length;
-    this.keyCounts[of] = mains + additional;
-    this.imageCounts[of] = keyImages.length;
+    for (let i = 0; i < additional; i++) this.#publicKeys.push(blob, additionalKeys[i]!);
+    for (const at of keyImages) this.#keyImages.push(blob, at);
+    this.#outputCounts[of] = outputKeys.length;
+    this.#keyCounts[of] = mains + additional;
+    this.#imageCounts[of] = keyImages.length;
     for (let output = 0; output < outputKeys.length; output++) {
       if (outputKeys[output] === NO_KEY) continue;
       for (let main = 0; main < mains; main++) this.#try(of, { output, key: firstKey + main, blob });
@@ -120,11 +216,11 @@ class SiftedLists {
   /** The main keys come first, then each output's own additional key. Source: cryptonote_format_utils.cpp `is_out_to_acc_precomp`. */
   #try(of: number, { output, key, blob }: { output: number; key: number; blob: Uint8Array }): void {
     const { outputKeys, viewTags } = this.#places;
-    this.of.push(of);
-    this.outputIndices.push(output);
-    this.derivations.push(key);
-    this.outputKeys.push(blob, outputKeys[output]!);
-    this.viewTags.push(viewTags[output]!);
+    this.#of.push(of);
+    this.#outputIndices.push(output);
+    this.#derivations.push(key);
+    this.#outputKeys.push(blob, outputKeys[output]!);
+    this.#viewTags.push(viewTags[output]!);
   }
 }
 
@@ -143,25 +239,24 @@ export function targetOf({ prefix }: Transaction, outputIndex: number) {
 }
 
 /** The trials whose view tag is right, or that have none, and what they lead to. */
-function passing(lists: SiftedLists, derivations: Uint8Array): Pick<Sifted, "trials" | "spendKeys"> {
-  const trials: Trials = {
-    of: lists.of.packed,
-    outputIndices: lists.outputIndices.packed,
-    derivations: lists.derivations.packed,
-  };
-  const viewTags = lists.viewTags.packed;
+function passing(keys: TransactionKeys, derivations: Uint8Array): Pick<Sifted, "trials" | "spendKeys"> {
+  const { trials, viewTags, outputKeys } = keys;
   const made = viewTagBatch(pickKeys(derivations, trials.derivations), trials.outputIndices);
-  const tagged = trials.of
-    .map((_, i) => i)
-    .filter((i) => viewTags[i] === NO_VIEW_TAG || viewTags[i] === made[i]);
+  const tagged = placesWhere(made.length, (i) => viewTags[i] === NO_VIEW_TAG || viewTags[i] === made[i]);
   const left = pick(trials, tagged);
   const { points, valid } = outputSpendKeyBatch({
-    outputKeys: pickKeys(lists.outputKeys.packed, tagged),
+    outputKeys: pickKeys(outputKeys, tagged),
     derivations: pickKeys(derivations, left.derivations),
     outputIndices: left.outputIndices,
   });
-  const places = tagged.map((_, i) => i).filter((i) => valid[i] === 1);
+  const places = placesWhere(tagged.length, (i) => valid[i] === 1);
   return { trials: pick(left, places), spendKeys: pickKeys(points, places) };
+}
+
+function placesWhere(count: number, isWanted: (place: number) => boolean): Uint32Array {
+  const places = new NumberList();
+  for (let i = 0; i < count; i++) if (isWanted(i)) places.push(i);
+  return places.packed;
 }
 
 function pick({ of, outputIndices, derivations }: Trials, places: Uint32Array): Trials {

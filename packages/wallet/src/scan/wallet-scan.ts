@@ -1,16 +1,17 @@
 /** What a scan thread does for one wallet, of the many it may have: everything slow about scanning. */
 
-import { isDeepStrictEqual } from "node:util";
 import type { MessagePort } from "node:worker_threads";
 import { subaddressSpendPublicKeys } from "@anulo/crypto";
 import { BadBytes, BadHex, isMinerTransaction, toHex } from "@anulo/protocol";
-import { connectDaemon, type Daemon, type DaemonAddress } from "../daemon.ts";
+import type { DaemonAddress } from "../daemon.ts";
 import { encodeChange } from "../encode-change.ts";
 import { WalletRefusal } from "../refusal.ts";
-import type { SubaddressIndex } from "../state.ts";
-import { scanBlocks } from "./block-scan.ts";
+import type { NetworkName, SubaddressIndex } from "../state.ts";
 import { type ScanContext, scanTransactions } from "./candidates.ts";
+import { historyOf } from "./fetch-blocks.ts";
+import type { Follower, ScannedBlocks, SiftThreads } from "./followers.ts";
 import type { FromWorker, PoolFind, PoolPicture, ScanTask, SingleTransaction, ToWorker } from "./messages.ts";
+import type { NodeFeed, NodeFeeds } from "./node-feed.ts";
 import { PoolScan } from "./pool-scan.ts";
 import { type PackedTransactions, type RawTransaction, transactionOf } from "./raw-transaction.ts";
 import type { Sifted } from "./sift.ts";
@@ -26,26 +27,29 @@ type Asking = Extract<ToWorker, { kind: "open" | "cover" | "scan" | "single" | "
 
 export class WalletScan {
   readonly #port: MessagePort;
+  readonly #feeds: NodeFeeds;
   #context: ScanContext | undefined;
   #pool: PoolScan | undefined;
-  #daemon: Daemon | undefined;
-  #isCancelled = false;
+  #feed: NodeFeed | undefined;
+  /** The scan under way. */
+  #following: { isGone: boolean } | undefined;
   #unkept = 0;
-  #wake: (() => void) | undefined;
+  #wake: (() => void)[] = [];
   #lastSiftId = 0;
   /** Who waits for what other threads sift. */
-  readonly #sifting = new Map<number, (sifted: Sifted | undefined) => void>();
+  readonly #sifting = new Map<number, (sifted: readonly Sifted[] | undefined) => void>();
 
-  constructor(port: MessagePort) {
+  constructor(port: MessagePort, feeds: NodeFeeds) {
     this.#port = port;
+    this.#feeds = feeds;
   }
 
   receive(message: ToWorker): void {
     if (message.kind === "learn") this.#learn(message.keyImages);
     else if (message.kind === "close") this.close();
     else if (message.kind === "sifted") this.#receiveSifted(message);
-    else if (message.kind === "kept") this.#resume({ unkept: this.#unkept - 1 });
-    else if (message.kind === "cancel") this.#resume({ isCancelled: true });
+    else if (message.kind === "kept") this.#resume(this.#unkept - 1);
+    else if (message.kind === "cancel") this.#cancel();
     else void this.#answer(message);
   }
 
@@ -108,40 +112,67 @@ export class WalletScan {
   async #scan(task: ScanTask, count: number): Promise<PoolPicture | undefined> {
     const [context, pool] = [this.#context, this.#pool];
     if (context === undefined || pool === undefined) throw new Error("scan before open");
-    this.#isCancelled = false;
-    const daemon = this.#daemonAt(task.daemon);
-    const sift = (transactions: PackedTransactions) => this.#siftElsewhere(transactions);
-    const threads = count > 1 ? { count, sift } : undefined;
+    const feed = this.#feedOf(task.daemon, task.network);
+    const follower = this.#follower(context, task, count);
+    this.#following = follower;
     // The pool comes first, so that a transaction mined in between is missed in neither.
-    const picture = context.watched === undefined ? await pool.look(daemon, task.own) : undefined;
-    for await (const { change, targetHeight } of scanBlocks({ context, task, daemon, threads })) {
-      const bytes = encodeChange(change);
-      this.#send({ kind: "blocks", change: bytes, targetHeight }, [bytes.buffer as ArrayBuffer]);
-      this.#unkept += 1;
-      await this.#untilKept(BATCHES_AHEAD);
-      if (this.#isCancelled || this.#context !== context) return undefined;
-    }
-    await this.#untilKept(1);
-    return picture && pool.heedFound(picture);
+    const picture = context.watched === undefined ? await pool.look(feed.daemon, task.own) : undefined;
+    if (!follower.isGone) await feed.follow(follower);
+    while (this.#unkept > 0 && !follower.isGone) await this.#whenKept();
+    return follower.isGone ? undefined : picture && pool.heedFound(picture);
   }
 
-  /** Waits until fewer batches than these are on their way. */
-  async #untilKept(count: number): Promise<void> {
-    while (this.#unkept >= count)
-      await new Promise<void>((resolve) => {
-        this.#wake = resolve;
-      });
+  #follower(context: ScanContext, first: ScanTask, count: number): Follower & { isGone: boolean } {
+    const sift: SiftThreads["sift"] = (transactions, secrets) => this.#siftElsewhere(transactions, secrets);
+    let task: Follower["task"] = first;
+    const genesis = first.history.at(-1)!;
+    return {
+      context,
+      get task() {
+        return task;
+      },
+      threads: count > 1 ? { count, sift } : undefined,
+      isGone: false,
+      whenReady: () => (this.#unkept < BATCHES_AHEAD ? undefined : this.#whenKept()),
+      take: (scanned) => {
+        this.#takeBlocks(scanned);
+        const { ids, fromHeight, count: blocks } = scanned.change;
+        const position = { history: historyOf(ids, genesis), startHeight: 0 };
+        task = { ...task, ...position, height: fromHeight + blocks };
+      },
+    };
   }
 
-  #resume({ unkept = this.#unkept, isCancelled = this.#isCancelled }): void {
+  #takeBlocks({ change, targetHeight }: ScannedBlocks): void {
+    const bytes = encodeChange(change);
+    this.#send({ kind: "blocks", change: bytes, targetHeight }, [bytes.buffer as ArrayBuffer]);
+    this.#unkept += 1;
+  }
+
+  /** Until one more batch was kept, or the wallet takes none any more. */
+  #whenKept(): Promise<void> {
+    return new Promise((resolve) => this.#wake.push(resolve));
+  }
+
+  #resume(unkept: number): void {
     this.#unkept = unkept;
-    this.#isCancelled = isCancelled;
-    this.#wake?.();
+    const waiting = this.#wake;
+    this.#wake = [];
+    for (const wake of waiting) wake();
   }
 
-  async #look({ daemon, own }: Extract<ToWorker, { kind: "pool" }>): Promise<PoolPicture | undefined> {
+  #cancel(): void {
+    if (this.#following !== undefined) this.#following.isGone = true;
+    this.#resume(this.#unkept);
+  }
+
+  async #look({
+    daemon,
+    network,
+    own,
+  }: Extract<ToWorker, { kind: "pool" }>): Promise<PoolPicture | undefined> {
     if (this.#pool === undefined) throw new Error("pool before open");
-    return await this.#pool.look(this.#daemonAt(daemon), own);
+    return await this.#pool.look(this.#feedOf(daemon, network).daemon, own);
   }
 
   #lookAt(entries: readonly SingleTransaction[]): PoolFind[] {
@@ -155,9 +186,13 @@ export class WalletScan {
   }
 
   /** Hands transactions to the wallet's thread, which has others to sift them. */
-  #siftElsewhere(transactions: PackedTransactions): Promise<Sifted | undefined> {
+  #siftElsewhere(
+    transactions: PackedTransactions,
+    viewSecrets: Uint8Array<ArrayBuffer>,
+  ): Promise<readonly Sifted[] | undefined> {
     const id = ++this.#lastSiftId;
-    this.#send({ kind: "sift", id, transactions }, [transactions.bytes.buffer]);
+    const transfer = [transactions.bytes.buffer, viewSecrets.buffer];
+    this.#send({ kind: "sift", id, transactions, viewSecrets }, transfer);
     return new Promise((resolve) => this.#sifting.set(id, resolve));
   }
 
@@ -166,23 +201,23 @@ export class WalletScan {
     this.#sifting.delete(id);
   }
 
-  /** The connections stay open from one scan to the next. */
-  #daemonAt(address: DaemonAddress): Daemon {
-    if (this.#daemon !== undefined && isDeepStrictEqual(this.#daemon.address, address)) return this.#daemon;
-    this.#daemon?.close();
-    this.#daemon = connectDaemon(address);
-    return this.#daemon;
+  #feedOf(address: DaemonAddress, network: NetworkName): NodeFeed {
+    const feed = this.#feeds.take(address, network);
+    if (this.#feed !== undefined) this.#feeds.giveBack(this.#feed);
+    this.#feed = feed;
+    return feed;
   }
 
   /** Forgets the wallet; what is under way for it ends, unanswered. */
   close(): void {
-    this.#resume({ isCancelled: true, unkept: 0 });
+    this.#cancel();
+    this.#resume(0);
     this.#context?.keys.viewSecret.fill(0);
     this.#context?.keys.spendSecret?.fill(0);
     this.#context = undefined;
     this.#pool = undefined;
-    this.#daemon?.close();
-    this.#daemon = undefined;
+    if (this.#feed !== undefined) this.#feeds.giveBack(this.#feed);
+    this.#feed = undefined;
     for (const settle of this.#sifting.values()) settle(undefined);
     this.#sifting.clear();
     this.#port.close();

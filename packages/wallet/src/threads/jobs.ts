@@ -19,7 +19,7 @@ import { WalletRefusal } from "../refusal.ts";
 import { withKeyImages } from "../scan/background-images.ts";
 import type { SpendKeys } from "../scan/find-outputs.ts";
 import { type PackedTransactions, unpackTransactions } from "../scan/raw-transaction.ts";
-import { sift } from "../scan/sift.ts";
+import { readKeys, siftKeys } from "../scan/sift.ts";
 import type { OwnedOutput, ScannedTransaction, WalletKeys } from "../state.ts";
 import { matchingTags } from "../tag-pattern.ts";
 import type { SigningAttempt } from "../transfer/metadata.ts";
@@ -101,8 +101,9 @@ export const jobs = {
   ),
   /** The first half of scanning. */
   sift: job(
-    ({ viewSecret, transactions }: ToSift) => sift(viewSecret, unpackTransactions(transactions)),
-    ({ viewSecret }) => [viewSecret],
+    ({ viewSecrets, transactions }: ToSift) =>
+      siftKeys(viewSecrets, readKeys(unpackTransactions(transactions))),
+    ({ viewSecrets }) => [viewSecrets],
   ),
   signKeyImages: each(
     (output: OwnedOutput, { keys }: { readonly keys: WalletKeys }) => signKeyImage(output, { keys }),
@@ -170,7 +171,7 @@ export const jobs = {
   ),
 } as const;
 
-type ToSift = { readonly viewSecret: Uint8Array; readonly transactions: PackedTransactions };
+type ToSift = { readonly viewSecrets: Uint8Array; readonly transactions: PackedTransactions };
 
 /** `texts`: the other signers' strings. */
 type FirstRound = {

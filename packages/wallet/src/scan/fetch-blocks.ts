@@ -1,0 +1,148 @@
+/** Blocks as a node answers them: asked for, checked, cut into pieces. Runs in a scan thread. */
+import { type BlockOutline, equalBytes, outlineBlock } from "@anulo/protocol";
+import type { Daemon } from "../daemon.ts";
+import { WalletRefusal } from "../refusal.ts";
+import type { createForkCheck } from "./check-forks.ts";
+import { checkPlaces, type Position } from "./places.ts";
+import type { RawTransaction } from "./raw-transaction.ts";
+
+type Answer = Awaited<ReturnType<Daemon["getBlocks"]>>;
+type ReadBlock = BlockOutline & { readonly height: number };
+
+/** Blocks that follow one another; the first stands at place `skipped` in the answer. */
+export type Batch = {
+  readonly blocks: readonly ReadBlock[];
+  readonly answer: Answer;
+  readonly skipped: number;
+  /** Those of the whole answer, a first one that was known already included. */
+  readonly all: readonly ReadBlock[];
+};
+
+/** The most of one change, so that the wallet's thread keeps each without making its callers wait. */
+const BLOCKS_PER_CHANGE = 100;
+/** Some 40 ms of work. */
+const TRANSACTIONS_PER_CHANGE = 1000;
+
+/** Runs of blocks, each one change. */
+export function piecesOf(batch: Batch): Batch[] {
+  const pieces: Batch[] = [];
+  let from = 0;
+  let count = 0;
+  for (const [i, { transactionHashes }] of batch.blocks.entries()) {
+    count += 1 + transactionHashes.length;
+    const end = i + 1;
+    const isLast = end === batch.blocks.length;
+    if (!isLast && end - from < BLOCKS_PER_CHANGE && count < TRANSACTIONS_PER_CHANGE) continue;
+    pieces.push({ ...batch, blocks: batch.blocks.slice(from, end), skipped: batch.skipped + from });
+    [from, count] = [end, 0];
+  }
+  return pieces;
+}
+
+/** A question to the node. */
+export type Asked = { readonly batch: Promise<Batch>; isHere: boolean };
+
+export type Source = { readonly daemon: Daemon; readonly checkForks: ReturnType<typeof createForkCheck> };
+
+/** `lastId` (32 bytes): of the last block that is here. */
+export function ask(source: Source, position: Position, lastId: Uint8Array | undefined): Asked {
+  const asked: Asked = { batch: fetchBatch(source, position, lastId), isHere: false };
+  asked.batch.then(
+    () => (asked.isHere = true),
+    () => undefined, // whoever awaits it hears of it
+  );
+  return asked;
+}
+
+async function fetchBatch(
+  { daemon, checkForks }: Source,
+  { history, startHeight: wanted }: Position,
+  lastId: Uint8Array | undefined,
+): Promise<Batch> {
+  const position = { history, startHeight: await startHeight(wanted, daemon) };
+  const asked = { block_ids: [...history], start_height: position.startHeight, prune: true };
+  const batch = readBatch(await daemon.getBlocks(asked), position, lastId);
+  await checkForks(batch.blocks);
+  return batch;
+}
+
+/** The node refuses a height beyond its newest block. */
+async function startHeight(wanted: number, daemon: Daemon): Promise<number> {
+  if (wanted <= 1) return 0;
+  const { height } = await daemon.getHeight();
+  return Math.max(0, Math.min(wanted, height - 1));
+}
+
+/** Ids of the newest blocks of a batch, newest first, then the genesis block. */
+export function historyOf(ids: readonly Uint8Array[], genesis: Uint8Array): Uint8Array[] {
+  return [...ids.slice(-10).reverse(), genesis];
+}
+
+/** Reads the answer, without the genesis block and without a first block that the answer before ended with. */
+function readBatch(answer: Answer, position: Position, lastId: Uint8Array | undefined): Batch {
+  const { blocks: entries, start_height: first, output_indices: indices } = answer;
+  if (entries.length !== indices.length) throw nonsense("blocks and output indices differ in number");
+  const all = entries.map(({ block: blob }, i): ReadBlock => ({ ...outlineBlock(blob), height: first + i }));
+  for (let i = 1; i < all.length; i++) {
+    if (!equalBytes(all[i]!.header.previousId, all[i - 1]!.id))
+      throw nonsense("blocks that don't follow one another");
+  }
+  checkPlaces(all, position);
+  const repeats =
+    all[0]?.height === 0 || (lastId !== undefined && all[0] !== undefined && equalBytes(all[0].id, lastId));
+  const skipped = repeats ? 1 : 0;
+  return { blocks: all.slice(skipped), answer, skipped, all };
+}
+
+export function nonsense(what: string): WalletRefusal {
+  return new WalletRefusal("UNKNOWN_ERROR", `the node answered with ${what}`);
+}
+
+/** Transactions of the blocks from a height on, miners' own included unless they are left out. */
+export function transactionsFrom(
+  { blocks, answer, skipped }: Batch,
+  fromHeight: number,
+  { skipsCoinbase }: { readonly skipsCoinbase: boolean },
+): RawTransaction[] {
+  const all = blocks.flatMap((block, i) =>
+    block.height < fromHeight ? [] : transactionsOf(block, answer, skipped + i),
+  );
+  return skipsCoinbase ? all.filter(({ coinbase }) => !coinbase) : all;
+}
+
+function transactionsOf(read: ReadBlock, answer: Answer, entry: number): RawTransaction[] {
+  const { height, minerTransactionHash, transactionHashes, header } = read;
+  const { block: blockBlob, txs: blobs, pruned } = answer.blocks[entry]!;
+  const indices = answer.output_indices[entry]!.indices;
+  if (blobs.length !== transactionHashes.length || indices.length !== blobs.length + 1) {
+    throw nonsense("a block without all of its transactions");
+  }
+  const { timestamp, majorVersion: blockVersion } = header;
+  const all: RawTransaction[] = [
+    {
+      form: "miner",
+      blob: blockBlob,
+      read: undefined,
+      txHash: minerTransactionHash,
+      globalIndices: indices[0]!.indices,
+      coinbase: true,
+      height,
+      timestamp,
+      blockVersion,
+    },
+  ];
+  for (let i = 0; i < transactionHashes.length; i++) {
+    all.push({
+      form: pruned ? "pruned" : "whole",
+      blob: blobs[i]!.blob,
+      read: undefined,
+      txHash: transactionHashes[i]!,
+      globalIndices: indices[i + 1]!.indices,
+      coinbase: false,
+      height,
+      timestamp,
+      blockVersion,
+    });
+  }
+  return all;
+}

@@ -1,0 +1,200 @@
+/** Wallets of a scan thread that look at the same blocks. */
+import { setImmediate } from "node:timers/promises";
+import { imageNames, pickOwn, type ScanContext } from "./candidates.ts";
+import { type Batch, nonsense, transactionsFrom } from "./fetch-blocks.ts";
+import { RECENT_BLOCKS } from "./history.ts";
+import type { BlocksChange, ScanTask } from "./messages.ts";
+import { type PackedTransactions, packTransactions, type RawTransaction } from "./raw-transaction.ts";
+import { readKeys, type Sifted, siftInSteps, type TransactionKeys } from "./sift.ts";
+
+export type ScannedBlocks = {
+  readonly change: BlocksChange;
+  /** Number of blocks the node has. */
+  readonly targetHeight: number;
+};
+
+/** Threads that sift. */
+export type SiftThreads = {
+  readonly count: number;
+  /** For each view secret (32 bytes each, end to end); undefined when it could not be done there. */
+  readonly sift: (
+    transactions: PackedTransactions,
+    viewSecrets: Uint8Array<ArrayBuffer>,
+  ) => Promise<readonly Sifted[] | undefined>;
+};
+
+/** A wallet that scans. */
+export interface Follower {
+  readonly context: ScanContext;
+  readonly task: Pick<ScanTask, "history" | "startHeight" | "fromHeight" | "height">;
+  /** Left out: everything is done here. */
+  readonly threads?: SiftThreads | undefined;
+  /** It takes nothing any more. */
+  readonly isGone: boolean;
+  /** Settles once it takes more; undefined where it does at once. */
+  whenReady(): Promise<void> | undefined;
+  take(scanned: ScannedBlocks): void;
+}
+
+/** A follower on its way: it takes the blocks from a height on. */
+export type Seat = { readonly follower: Follower; readonly from: number };
+
+/** Wallets whose derivations are made at once: memory is 32 bytes for each of them and each key. */
+const SECRETS_AT_ONCE = 256;
+/** From so many on a walk has work for a thread without help: the other threads have wallets of their own. */
+const FEW = 8;
+
+/** What of a piece the same followers look at. */
+type View = { readonly fromHeight: number; readonly skipsCoinbase: boolean; readonly seats: Seat[] };
+
+/** A view's transactions, read once. */
+class ReadView {
+  readonly transactions: readonly RawTransaction[];
+  #keys: TransactionKeys | undefined;
+  #images: readonly string[] | undefined;
+
+  constructor(piece: Batch, { fromHeight, skipsCoinbase }: View) {
+    this.transactions = transactionsFrom(piece, fromHeight, { skipsCoinbase });
+  }
+
+  /** Throws `BadBytes`. */
+  get keys(): TransactionKeys {
+    this.#keys ??= readKeys(this.transactions);
+    return this.#keys;
+  }
+
+  /** Throws where the node told of other outputs than there are. */
+  check({ outputCounts }: Pick<Sifted, "outputCounts">): void {
+    if (this.transactions.some(({ globalIndices }, i) => globalIndices.length !== outputCounts[i]))
+      throw nonsense("a transaction without all of its output indices");
+  }
+
+  /** Key images in hex, one after the other. */
+  imagesOf({ keyImages }: Pick<Sifted, "keyImages">): readonly string[] {
+    this.#images ??= imageNames(keyImages);
+    return this.#images;
+  }
+}
+
+/** A piece of which the first half is done elsewhere, or will be done here. */
+export class Begun {
+  readonly piece: Batch;
+  readonly #views = new Map<string, ReadView>();
+  readonly #sifted: Promise<Map<Follower, Sifted>>;
+
+  constructor(piece: Batch, seats: readonly Seat[], threads: SiftThreads | undefined) {
+    this.piece = piece;
+    this.#sifted = this.#begin(seats, threads);
+    this.#sifted.catch(() => undefined); // told when its turn has come
+  }
+
+  async #begin(
+    seats: readonly Seat[],
+    threads: SiftThreads | undefined,
+  ): Promise<Map<Follower, Sifted>> {
+    const sifted = new Map<Follower, Sifted>();
+    const views = viewsOf(this.piece, seats);
+    for (const view of views) this.#read(view);
+    if (threads === undefined || seats.length > FEW) return sifted;
+    await Promise.all(
+      views.map(async (view) => {
+        const packed = packTransactions(this.#read(view).transactions);
+        const some = await threads.sift(packed, secretsOf(view.seats));
+        for (const [i, { follower }] of view.seats.entries())
+          if (some?.[i] !== undefined) sifted.set(follower, some[i]);
+      }),
+    );
+    return sifted;
+  }
+
+  #read(view: View): ReadView {
+    const name = `${view.fromHeight} ${view.skipsCoinbase}`;
+    const read = this.#views.get(name) ?? new ReadView(this.piece, view);
+    this.#views.set(name, read);
+    return read;
+  }
+
+  /** Gives each its change; `fail` hears what is wrong with one alone. Throws what is wrong for all. */
+  async finish(seats: readonly Seat[], fail: (seat: Seat, error: unknown) => void): Promise<void> {
+    const early = await this.#sifted;
+    for (const view of viewsOf(this.piece, seats)) {
+      const read = this.#read(view);
+      const late = view.seats.filter(({ follower }) => !early.has(follower));
+      const give = (seat: Seat, sifted: Sifted) => {
+        if (seat.follower.isGone) return;
+        try {
+          seat.follower.take(this.#scannedBy(seat, read, sifted));
+        } catch (error) {
+          fail(seat, error);
+        }
+      };
+      for (const seat of view.seats) {
+        const sifted = early.get(seat.follower);
+        if (sifted === undefined) continue;
+        read.check(sifted);
+        give(seat, sifted);
+      }
+      for (let at = 0; at < late.length; at += SECRETS_AT_ONCE) {
+        const some = late.slice(at, at + SECRETS_AT_ONCE).filter(({ follower }) => !follower.isGone);
+        if (at > 0) await setImmediate();
+        read.check(read.keys);
+        const sifted = await siftHere(some, read.keys);
+        for (const [i, seat] of some.entries()) give(seat, sifted[i]!);
+      }
+    }
+  }
+
+  #scannedBy({ follower, from }: Seat, read: ReadView, sifted: Sifted): ScannedBlocks {
+    const { answer } = this.piece;
+    const blocks = this.piece.blocks.filter(({ height }) => height >= from);
+    const last = blocks.at(-1)!;
+    const isFarBehind = answer.current_height - last.height > RECENT_BLOCKS;
+    const change: BlocksChange = {
+      kind: "blocks",
+      fromHeight: blocks[0]!.height,
+      count: blocks.length,
+      ids: (isFarBehind ? [last] : blocks).map(({ id }) => id),
+      lastBlockReward: last.reward,
+      transactions: pickOwn(follower.context, read.transactions, sifted, read.imagesOf(sifted)),
+    };
+    return { change, targetHeight: answer.current_height };
+  }
+}
+
+async function siftHere(seats: readonly Seat[], keys: TransactionKeys): Promise<Sifted[]> {
+  const secrets = secretsOf(seats);
+  try {
+    const steps = siftInSteps(secrets, keys);
+    for (;;) {
+      const { done, value } = steps.next();
+      if (done) return value;
+      await setImmediate();
+    }
+  } finally {
+    secrets.fill(0);
+  }
+}
+
+/** View secrets, 32 bytes each; whoever asks wipes them. */
+function secretsOf(seats: readonly Seat[]): Uint8Array<ArrayBuffer> {
+  const secrets = new Uint8Array(32 * seats.length);
+  for (const [i, { follower }] of seats.entries()) secrets.set(follower.context.keys.viewSecret, 32 * i);
+  return secrets;
+}
+
+/** Most look at the same: all there is, or nothing yet. */
+function viewsOf(piece: Batch, seats: readonly Seat[]): View[] {
+  const [first, last] = [piece.blocks[0]!.height, piece.blocks.at(-1)!.height];
+  const views = new Map<string, View>();
+  for (const seat of seats) {
+    if (seat.follower.isGone || seat.from > last) continue;
+    const { skipsCoinbase } = seat.follower.context;
+    const wanted = Math.max(seat.from, seat.follower.task.fromHeight);
+    const fromHeight = Math.min(Math.max(first, wanted), last + 1);
+    const name = `${fromHeight} ${skipsCoinbase}`;
+    const view = views.get(name) ?? { fromHeight, skipsCoinbase, seats: [] };
+    view.seats.push(seat);
+    views.set(name, view);
+  }
+  return [...views.values()];
+}

@@ -1,0 +1,124 @@
+/** What a scan thread asks one node, once for all wallets of the thread that follow it. */
+import { isDeepStrictEqual } from "node:util";
+import { connectDaemon, type Daemon, type DaemonAddress } from "../daemon.ts";
+import type { NetworkName } from "../state.ts";
+import { BlockWalk, beginOf, type Outcome, type Rider } from "./block-walk.ts";
+import { createForkCheck } from "./check-forks.ts";
+import type { Follower } from "./followers.ts";
+
+/** How long the first to ask waits for the other wallets of the node. */
+const GATHER_MS = 10;
+
+/** Those who ask at about the same time, as one list. */
+class Gathering<T> {
+  readonly #most: () => number;
+  readonly #begin: (all: T[]) => void;
+  #asking: T[] = [];
+  #isWaiting = false;
+
+  /** `most`: as many as can ask; nobody waits for more. */
+  constructor(most: () => number, begin: (all: T[]) => void) {
+    this.#most = most;
+    this.#begin = begin;
+  }
+
+  add(one: T): void {
+    this.#asking.push(one);
+    if (this.#asking.length >= this.#most()) this.#go();
+    else if (!this.#isWaiting) {
+      this.#isWaiting = true;
+      setTimeout(() => this.#go(), GATHER_MS);
+    }
+  }
+
+  #go(): void {
+    this.#isWaiting = false;
+    const all = this.#asking;
+    this.#asking = [];
+    if (all.length > 0) this.#begin(all);
+  }
+}
+
+export class NodeFeed {
+  readonly address: DaemonAddress;
+  readonly network: NetworkName;
+  /** Wallets that follow the node. */
+  users = 0;
+  readonly daemon: Daemon;
+  readonly #walks = new Set<BlockWalk>();
+  readonly #gathering = new Gathering<Rider>(
+    () => this.users,
+    (riders) => this.#begin(riders),
+  );
+
+  constructor(address: DaemonAddress, network: NetworkName) {
+    this.address = address;
+    this.network = network;
+    this.daemon = connectDaemon(address);
+  }
+
+  /** Scans to the newest block. Throws what the node, or the wallet, makes wrong. */
+  async follow(follower: Follower): Promise<void> {
+    let outcome = await this.#ride(follower, (rider) => {
+      for (const walk of this.#walks) if (walk.join(rider)) return;
+      this.#gathering.add(rider);
+    });
+    while (outcome !== "done") {
+      await follower.whenReady();
+      if (follower.isGone) return;
+      const isLate = outcome === "late";
+      outcome = await this.#ride(follower, (rider) => {
+        if (isLate) this.#gathering.add(rider);
+        else this.#start(this.#walkOf(rider));
+      });
+    }
+  }
+
+  #ride(follower: Follower, begin: (rider: Rider) => void): Promise<Outcome> {
+    return new Promise((end, fail) => begin({ follower, end, fail }));
+  }
+
+  /** One walk for those of about one height, from the lowest of them on. */
+  #begin(riders: readonly Rider[]): void {
+    const begun: BlockWalk[] = [];
+    for (const rider of riders.toSorted((a, b) => beginOf(a.follower) - beginOf(b.follower))) {
+      if (begun.some((walk) => walk.join(rider, false))) continue;
+      begun.push(this.#walkOf(rider));
+    }
+    for (const walk of begun) this.#start(walk);
+  }
+
+  #walkOf(leader: Rider): BlockWalk {
+    const { daemon, network } = this;
+    return new BlockWalk({ daemon, checkForks: createForkCheck(network, daemon) }, leader);
+  }
+
+  #start(walk: BlockWalk): void {
+    this.#walks.add(walk);
+    void walk.run().finally(() => this.#walks.delete(walk));
+  }
+}
+
+/** The feeds of one scan thread. */
+export class NodeFeeds {
+  readonly #feeds = new Set<NodeFeed>();
+
+  /** The feed of a node, until it is given back. */
+  take(address: DaemonAddress, network: NetworkName): NodeFeed {
+    let found: NodeFeed | undefined;
+    for (const feed of this.#feeds)
+      if (feed.network === network && isDeepStrictEqual(feed.address, address)) found = feed;
+    const feed = found ?? new NodeFeed(address, network);
+    this.#feeds.add(feed);
+    feed.users += 1;
+    return feed;
+  }
+
+  /** The connections stay open from one scan to the next, until nobody follows the node any more. */
+  giveBack(feed: NodeFeed): void {
+    feed.users -= 1;
+    if (feed.users > 0) return;
+    this.#feeds.delete(feed);
+    feed.daemon.close();
+  }
+}
