@@ -1,4 +1,5 @@
 /** Work that must not run at once, or must not keep others waiting. */
+import { setImmediate as setNextTurn } from "node:timers";
 import { setImmediate } from "node:timers/promises";
 
 /** Runs tasks one after the other, in the order they came; a task that fails does not stop the next. */
@@ -47,6 +48,36 @@ export class Permits {
       if (next === undefined) this.#free += 1;
       else next();
     }
+  }
+}
+
+/** So long tasks of one turn may take. */
+const TURN_MS = 8;
+
+/** Runs short tasks in the order they came, so many in a turn of the event loop that none takes long. */
+export class Turns {
+  #tasks: (() => void)[] = [];
+  #isPlanned = false;
+
+  /** `task` must not throw. */
+  add(task: () => void): void {
+    this.#tasks.push(task);
+    this.#plan();
+  }
+
+  #plan(): void {
+    if (this.#isPlanned) return;
+    this.#isPlanned = true;
+    setNextTurn(() => this.#run());
+  }
+
+  #run(): void {
+    const end = performance.now() + TURN_MS;
+    let done = 0;
+    while (done < this.#tasks.length && performance.now() < end) this.#tasks[done++]!();
+    this.#tasks = this.#tasks.slice(done);
+    this.#isPlanned = false;
+    if (this.#tasks.length > 0) this.#plan();
   }
 }
 

@@ -13,6 +13,7 @@ import { accountOfKeys, wipeKeys } from "./multisig/account-keys.ts";
 import type { MultisigAccount } from "./multisig/key-exchange.ts";
 import { DEFAULT_PREFERENCES, type Preferences } from "./preferences.ts";
 import { refuseUnwritten, WalletRefusal } from "./refusal.ts";
+import { QuietBlocks } from "./quiet-blocks.ts";
 import type { Runtime } from "./runtime.ts";
 import type { SingleTransaction } from "./scan/messages.ts";
 import type { ScanProgress } from "./scan/progress.ts";
@@ -76,7 +77,7 @@ export class Wallet {
     this.runtime = parts.runtime;
     this.#ledger = ledger;
     this.intents = new IntentBook(ledger);
-    this.#log = log;
+    this.#log = new QuietBlocks(log, ledger);
     this.#addresses = new AddressCache(keys, ledger.state.network);
     this.#isTimed = itemsOfState(ledger.state).some(waitsForTime);
     this.#scans = new WalletScans(this, parts);

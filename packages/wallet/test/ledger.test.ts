@@ -12,6 +12,7 @@ import {
 import { applyChange } from "../src/ledger/apply-change.ts";
 import { incomingFromPool, outgoingFromPool, spendsFromPool } from "../src/ledger/apply-pool.ts";
 import { createLedger, type Ledger } from "../src/ledger/ledger.ts";
+import { packedKeys } from "../src/scan/packed-lists.ts";
 import type { OutgoingPayment, ScannedOutput, ScannedTransaction } from "../src/state.ts";
 
 const bytes = (value: number) => new Uint8Array(32).fill(value);
@@ -208,16 +209,17 @@ test("a payment of another copy is given up once it has been missing for some mi
     payment: payment(9, { state: "pending", createdAt: 1000, blob: undefined }),
     txKeys: [],
   });
-  const look = (ids: string[], seconds: number) => {
-    for (const change of outgoingFromPool(ledger, { ids, found: [] }, seconds)) applyChange(ledger, change);
+  const look = (ids: Uint8Array[], seconds: number) => {
+    const picture = { ids: packedKeys(ids), found: [] };
+    for (const change of outgoingFromPool(ledger, picture, seconds)) applyChange(ledger, change);
     return ledger.state.outgoing.get(toHex(bytes(9)))?.state;
   };
-  assert.equal(look([toHex(bytes(9))], 1001), "pending");
+  assert.equal(look([bytes(9)], 1001), "pending");
   assert.equal(look([], 1100), "missing");
   assert.equal(look([], 1400), "missing");
   assert.equal(look([], 1501), "failed");
   assert.deepEqual(balance(ledger, 50), { balance: 100n, unlocked: 100n });
-  assert.equal(look([toHex(bytes(9))], 1600), "pending");
+  assert.equal(look([bytes(9)], 1600), "pending");
   assert.deepEqual(balance(ledger, 50), { balance: 60n, unlocked: 0n });
   ledger.state.outgoing.get(toHex(bytes(9)))!.blob = bytes(1);
   assert.equal(look([], 1700), "missing");
@@ -228,7 +230,7 @@ test("a payment of another copy is given up once it has been missing for some mi
 /** What the pool shows the ledger, as the wallet takes it. */
 function lookAtPool(ledger: Ledger, waiting: readonly ScannedTransaction[], seconds = 2_000_000): void {
   const found = waiting.map((each) => ({ transaction: each, doubleSpendSeen: false }));
-  const picture = { ids: waiting.map(({ txHash }) => toHex(txHash)), found };
+  const picture = { ids: packedKeys(waiting.map(({ txHash }) => txHash)), found };
   for (const change of spendsFromPool(ledger, picture, seconds)) applyChange(ledger, change);
   applyChange(ledger, { kind: "pool", payments: incomingFromPool(ledger, picture, seconds) });
   for (const change of outgoingFromPool(ledger, picture, seconds)) applyChange(ledger, change);

@@ -4,6 +4,7 @@ import { fromHex, toHex, transactionHash, writePrunedTransaction } from "@anulo/
 import type { Daemon } from "../src/daemon.ts";
 import { createKeys } from "../src/keys/wallet-keys.ts";
 import type { ScanContext } from "../src/scan/candidates.ts";
+import { lookTogether } from "../src/scan/pool-look.ts";
 import { PoolScan } from "../src/scan/pool-scan.ts";
 import { SubaddressTable } from "../src/scan/subaddress-table.ts";
 import { recordedPool } from "./recorded-node.ts";
@@ -45,6 +46,13 @@ function createNode() {
   return { ...node, node, daemon: daemon as unknown as Daemon };
 }
 
+async function look(daemon: Daemon, pool: PoolScan) {
+  const [picture] = await lookTogether(daemon, [{ pool, own: [] }]);
+  return picture!();
+}
+
+const bytesOf = (all: readonly string[]) => fromHex(all.join(""));
+
 function imageOf(place: number): string {
   const [input] = recordedPool[place]!.prefix.inputs;
   if (input?.type !== "key") throw new Error("no key image");
@@ -55,14 +63,14 @@ test("what spends an output that the blocks bring is found without asking the no
   const context = createContext();
   const pool = new PoolScan(context);
   const { daemon, asked } = createNode();
-  const picture = await pool.look(daemon, []);
-  assert.deepEqual(picture, { ids, found: [] });
+  const picture = await look(daemon, pool);
+  assert.deepEqual([new Uint8Array(picture.ids), picture.found], [bytesOf(ids), []]);
   context.knownImages.add(imageOf(1)); // as a scan of blocks does for each output it finds
   const [find, ...others] = pool.heedFound(picture).found;
   assert.equal(toHex(find!.transaction.txHash), ids[1]);
   assert.equal(toHex(find!.transaction.inputs[0]!.keyImage), imageOf(1));
   assert.deepEqual(others, []);
-  assert.deepEqual((await pool.look(daemon, [])).found, [find], "and stays found");
+  assert.deepEqual((await look(daemon, pool)).found, [find], "and stays found");
   assert.deepEqual(asked.toSorted(), ids.toSorted(), "each was asked for once");
 });
 
@@ -70,24 +78,24 @@ test("strangers are kept for one scan of blocks, and no longer than they wait", 
   const context = createContext();
   const pool = new PoolScan(context);
   const { daemon, node } = createNode();
-  pool.heedFound(await pool.look(daemon, []));
+  pool.heedFound(await look(daemon, pool));
   context.knownImages.add(imageOf(0));
-  assert.deepEqual(pool.heedFound(await pool.look(daemon, [])).found, [], "it was there before the blocks");
+  assert.deepEqual(pool.heedFound(await look(daemon, pool)).found, [], "it was there before the blocks");
   const other = new PoolScan(context);
-  await other.look(daemon, []);
+  await look(daemon, other);
   context.knownImages.add(imageOf(1));
   node.waiting = [];
-  assert.deepEqual(other.heedFound(await other.look(daemon, [])), { ids: [], found: [] });
+  assert.deepEqual(other.heedFound(await look(daemon, other)), { ids: new Uint8Array(), found: [] });
 });
 
 test("key images that came from elsewhere have all strangers asked for again, not those they concern", async () => {
   const context = createContext();
   const pool = new PoolScan(context);
   const { daemon, asked } = createNode();
-  pool.heedFound(await pool.look(daemon, []));
+  pool.heedFound(await look(daemon, pool));
   context.knownImages.add(imageOf(1));
   pool.forgetStrangers();
-  const { found } = await pool.look(daemon, []);
+  const { found } = await look(daemon, pool);
   assert.deepEqual(
     found.map(({ transaction }) => toHex(transaction.txHash)),
     [ids[1]],

@@ -14,6 +14,7 @@ const PROPAGATION_SECONDS = 500;
 
 /** The payments the pool would bring; `seconds` since 1970 is when new ones are first seen. */
 export function incomingFromPool(ledger: Ledger, picture: PoolPicture, seconds: number): PoolPayment[] {
+  if (picture.found.length === 0) return [];
   const seen = new Map(ledger.state.pool.map((payment) => [toHex(payment.txHash), payment.timestamp]));
   const confirmed = new Set(ledger.state.incoming.map(({ txHash }) => toHex(txHash)));
   const counted = new Map<string, bigint>();
@@ -54,17 +55,27 @@ export function spendsFromPool(ledger: Ledger, { found }: PoolPicture, seconds: 
 
 /** How the pool moves the wallet's own unconfirmed payments. Only after the newest block has been scanned. */
 export function outgoingFromPool(ledger: Ledger, picture: PoolPicture, seconds: number): WalletChange[] {
-  const ids = new Set(picture.ids);
   const changes: WalletChange[] = [];
+  let ids: ReadonlySet<string> | undefined;
   for (const [id, payment] of ledger.state.outgoing) {
+    if (payment.state === "confirmed") continue;
+    ids ??= idsOf(picture);
     const isInPool = ids.has(id);
     const isOwn = payment.blob !== undefined;
     const next = nextState(payment.state, { isInPool, mayBeLost: !isOwn && isLate(payment, seconds) });
-    const isNews = isOwn && isInPool && payment.state !== "confirmed" && payment.isSeen !== true;
+    const isNews = isOwn && isInPool && payment.isSeen !== true;
     if (next === payment.state && !isNews) continue;
     changes.push({ kind: "outgoingState", txHash: id, state: next, ...(isNews && { isSeen: true }) });
   }
   return changes;
+}
+
+/** All that waits in the pool, in hex. */
+function idsOf({ ids }: PoolPicture): Set<string> {
+  const hex = toHex(ids);
+  const all = new Set<string>();
+  for (let at = 0; at < hex.length; at += 64) all.add(hex.slice(at, at + 64));
+  return all;
 }
 
 /** Whether a transaction has had the time it takes to reach the pool; `seconds` since 1970. */

@@ -1,4 +1,5 @@
 /** Has every open wallet scan what is new, each when it is due. */
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Logger } from "@anulo/rpc";
 import { WalletRefusal } from "../refusal.ts";
 import type { Common } from "./common.ts";
@@ -12,14 +13,21 @@ const FIRST_REFRESH_SECONDS = 2;
 /** Between two lines of the log about the progress of a scan. */
 const PROGRESS_LOG_SECONDS = 10;
 
-/** Wallets of one node that begin to scan at once: the next begins when one is done, or has taken its time. */
+/**
+ * Wallets of one node and of about one height scan the same blocks together: they begin at once. So many such groups of
+ * a node do: the next begins when one is done, or has taken its time.
+ */
 const AT_ONCE = 4;
+/** Heights of one group. */
+const GROUP_BLOCKS = 100;
 /** A scan that takes longer, because it is long or its node silent, keeps no other from beginning. */
 const SHORT_MS = 3000;
-/** Scans under way in all. */
+/** Groups under way in all. */
 const MOST = 100;
+/** Wallets that begin in one turn: some milliseconds. */
+const PER_TURN = 32;
 
-type UnderWay = { readonly node: string; readonly since: number };
+type UnderWay = { readonly node: string; readonly group: string; readonly since: number };
 
 export class Refresher {
   readonly #wallets: OpenWallets;
@@ -27,6 +35,7 @@ export class Refresher {
   readonly #progressLog: Logger;
   readonly #underWay = new Map<WalletEntry, UnderWay>();
   #nextProgressLog = 0;
+  #isBeginning = false;
 
   constructor({ log }: Common, wallets: OpenWallets) {
     this.#wallets = wallets;
@@ -37,7 +46,7 @@ export class Refresher {
   /** To be called every second. */
   tick(): void {
     this.#logProgress();
-    this.#beginDue();
+    this.#beginSoon();
   }
 
   /** The wallet was opened just now, or is to be refreshed every so many seconds from now on. */
@@ -47,29 +56,53 @@ export class Refresher {
     entry.nextRefresh = Date.now() + 1000 * wait;
   }
 
-  /** Those that wait longest come first. */
-  #beginDue(): void {
+  /** Has those begin that are due, in a turn to come: when many end at once it looks once. */
+  #beginSoon(): void {
+    if (this.#isBeginning) return;
+    this.#isBeginning = true;
+    setImmediate(async () => {
+      await this.#beginDue();
+      this.#isBeginning = false;
+    });
+  }
+
+  /** Those that wait longest come first, and have the others of their group begin with them. */
+  async #beginDue(): Promise<void> {
     const now = Date.now();
-    const due = this.#wallets.open
-      .filter((entry) => entry.refreshPeriod > 0 && !entry.isRefreshing && entry.nextRefresh <= now)
-      .sort((a, b) => a.nextRefresh - b.nextRefresh);
-    for (const entry of due) {
-      if (this.#underWay.size >= MOST) return;
-      if (this.#shortAt(nodeOf(entry), now) < AT_ONCE) void this.refresh(entry);
+    const resting = this.#wallets.open.filter((entry) => entry.refreshPeriod > 0 && !entry.isRefreshing);
+    const due = resting.filter((entry) => entry.nextRefresh <= now);
+    if (due.length === 0) return;
+    const room = new Map<string, boolean>();
+    for (const entry of due.sort((a, b) => a.nextRefresh - b.nextRefresh)) {
+      const group = groupOf(entry);
+      if (!room.has(group)) room.set(group, this.#hasRoom(entry, room, now));
+    }
+    const begun = resting.filter((entry) => room.get(groupOf(entry)) === true && isNearlyDue(entry, now));
+    for (const [i, entry] of begun.entries()) {
+      if (i % PER_TURN === PER_TURN - 1) await nextTurn();
+      if (!entry.isRefreshing) void this.refresh(entry);
     }
   }
 
-  #shortAt(node: string, now: number): number {
-    let count = 0;
-    for (const scan of this.#underWay.values())
-      if (scan.node === node && now - scan.since < SHORT_MS) count += 1;
-    return count;
+  /** Whether one more group may begin, beside those that are about to. */
+  #hasRoom(entry: WalletEntry, room: ReadonlyMap<string, boolean>, now: number): boolean {
+    const [node, group] = [nodeOf(entry), groupOf(entry)];
+    const all = new Set<string>();
+    const short = new Set<string>();
+    for (const scan of this.#underWay.values()) {
+      all.add(scan.group);
+      if (scan.node === node && now - scan.since < SHORT_MS) short.add(scan.group);
+    }
+    if (short.has(group)) return true;
+    const begun = [...room].flatMap(([name, begins]) => (begins && !all.has(name) ? name : []));
+    const here = begun.filter((name) => name.startsWith(`${node} `));
+    return all.size + begun.length < MOST && short.size + here.length < AT_ONCE;
   }
 
   async refresh(entry: WalletEntry): Promise<void> {
     if (entry.opened === undefined) return;
     entry.isRefreshing = true;
-    this.#underWay.set(entry, { node: nodeOf(entry), since: Date.now() });
+    this.#underWay.set(entry, { node: nodeOf(entry), group: groupOf(entry), since: Date.now() });
     try {
       await entry.opened.wallet.refresh();
     } catch (error) {
@@ -82,7 +115,7 @@ export class Refresher {
       entry.isRefreshing = false;
       entry.nextRefresh = Date.now() + 1000 * entry.refreshPeriod;
     }
-    this.#beginDue();
+    this.#beginSoon();
   }
 
   /** Logs the progress of long scans now and then. */
@@ -99,4 +132,14 @@ export class Refresher {
 
 function nodeOf({ opened }: WalletEntry): string {
   return opened?.wallet.daemon.address.url ?? "";
+}
+
+function groupOf(entry: WalletEntry): string {
+  const height = entry.opened?.wallet.height ?? 0;
+  return `${nodeOf(entry)} ${Math.floor(height / GROUP_BLOCKS)}`;
+}
+
+/** Due, or soon: those who come to wait for each other take turns together from then on. */
+function isNearlyDue({ nextRefresh, refreshPeriod }: WalletEntry, now: number): boolean {
+  return nextRefresh - now <= 500 * refreshPeriod;
 }

@@ -39,8 +39,11 @@ export interface Follower {
 /** A follower on its way: it takes the blocks from a height on. */
 export type Seat = { readonly follower: Follower; readonly from: number };
 
+/** A wallet with its view secret. */
+type Secretive = { readonly context: Pick<ScanContext, "keys"> };
+
 /** Wallets whose derivations are made at once: memory is 32 bytes for each of them and each key. */
-const SECRETS_AT_ONCE = 256;
+export const SECRETS_AT_ONCE = 256;
 /** From so many on a walk has work for a thread without help: the other threads have wallets of their own. */
 const FEW = 8;
 
@@ -99,7 +102,7 @@ export class Begun {
     await Promise.all(
       views.map(async (view) => {
         const packed = packTransactions(this.#read(view).transactions);
-        const some = await threads.sift(packed, secretsOf(view.seats));
+        const some = await threads.sift(packed, secretsOf(followersOf(view.seats)));
         for (const [i, { follower }] of view.seats.entries())
           if (some?.[i] !== undefined) sifted.set(follower, some[i]);
       }),
@@ -138,7 +141,7 @@ export class Begun {
         const some = late.slice(at, at + SECRETS_AT_ONCE).filter(({ follower }) => !follower.isGone);
         if (at > 0) await setImmediate();
         read.check(read.keys);
-        const sifted = await siftHere(some, read.keys);
+        const sifted = await siftHere(followersOf(some), read.keys);
         for (const [i, seat] of some.entries()) give(seat, sifted[i]!);
       }
     }
@@ -161,8 +164,9 @@ export class Begun {
   }
 }
 
-async function siftHere(seats: readonly Seat[], keys: TransactionKeys): Promise<Sifted[]> {
-  const secrets = secretsOf(seats);
+/** What each tells of the transactions, in steps between which others run. */
+export async function siftHere(wallets: readonly Secretive[], keys: TransactionKeys): Promise<Sifted[]> {
+  const secrets = secretsOf(wallets);
   try {
     const steps = siftInSteps(secrets, keys);
     for (;;) {
@@ -176,11 +180,13 @@ async function siftHere(seats: readonly Seat[], keys: TransactionKeys): Promise<
 }
 
 /** View secrets, 32 bytes each; whoever asks wipes them. */
-function secretsOf(seats: readonly Seat[]): Uint8Array<ArrayBuffer> {
-  const secrets = new Uint8Array(32 * seats.length);
-  for (const [i, { follower }] of seats.entries()) secrets.set(follower.context.keys.viewSecret, 32 * i);
+function secretsOf(wallets: readonly Secretive[]): Uint8Array<ArrayBuffer> {
+  const secrets = new Uint8Array(32 * wallets.length);
+  for (const [i, { context }] of wallets.entries()) secrets.set(context.keys.viewSecret, 32 * i);
   return secrets;
 }
+
+const followersOf = (seats: readonly Seat[]): Follower[] => seats.map(({ follower }) => follower);
 
 /** Most look at the same: all there is, or nothing yet. */
 function viewsOf(piece: Batch, seats: readonly Seat[]): View[] {

@@ -32,8 +32,11 @@ export type ScanTask = {
 /** A pool transaction that concerns the wallet. */
 export type PoolFind = { readonly transaction: ScannedTransaction; readonly doubleSpendSeen: boolean };
 
-/** The node's pool: ids of everything in it (hex), and what of it concerns the wallet. */
-export type PoolPicture = { readonly ids: readonly string[]; readonly found: readonly PoolFind[] };
+/**
+ * The node's pool: ids of everything in it (32 bytes each, end to end, in memory that all who looked share), and what
+ * of it concerns the wallet.
+ */
+export type PoolPicture = { readonly ids: Uint8Array; readonly found: readonly PoolFind[] };
 
 /** A transaction of the chain, as a node gives it alone. */
 export type SingleTransaction = Omit<RawTransaction, "read" | "coinbase">;

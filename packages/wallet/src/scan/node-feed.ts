@@ -5,6 +5,8 @@ import type { NetworkName } from "../state.ts";
 import { BlockWalk, beginOf, type Outcome, type Rider } from "./block-walk.ts";
 import { createForkCheck } from "./check-forks.ts";
 import type { Follower } from "./followers.ts";
+import type { PoolPicture } from "./messages.ts";
+import { type Looker, lookTogether } from "./pool-look.ts";
 
 /** How long the first to ask waits for the other wallets of the node. */
 const GATHER_MS = 10;
@@ -39,6 +41,12 @@ class Gathering<T> {
   }
 }
 
+type Asking = {
+  readonly looker: Looker;
+  readonly resolve: (picture: PoolPicture) => void;
+  readonly reject: (error: unknown) => void;
+};
+
 export class NodeFeed {
   readonly address: DaemonAddress;
   readonly network: NetworkName;
@@ -46,6 +54,10 @@ export class NodeFeed {
   users = 0;
   readonly daemon: Daemon;
   readonly #walks = new Set<BlockWalk>();
+  readonly #looking = new Gathering<Asking>(
+    () => this.users,
+    (asking) => void lookFor(this.daemon, asking),
+  );
   readonly #gathering = new Gathering<Rider>(
     () => this.users,
     (riders) => this.#begin(riders),
@@ -55,6 +67,11 @@ export class NodeFeed {
     this.address = address;
     this.network = network;
     this.daemon = connectDaemon(address);
+  }
+
+  /** What the pool holds now. Throws what the node, or the wallet, makes wrong. */
+  look(looker: Looker): Promise<PoolPicture> {
+    return new Promise((resolve, reject) => this.#looking.add({ looker, resolve, reject }));
   }
 
   /** Scans to the newest block. Throws what the node, or the wallet, makes wrong. */
@@ -97,6 +114,15 @@ export class NodeFeed {
     this.#walks.add(walk);
     void walk.run().finally(() => this.#walks.delete(walk));
   }
+}
+
+async function lookFor(daemon: Daemon, asking: readonly Asking[]): Promise<void> {
+  const pictures = lookTogether(
+    daemon,
+    asking.map(({ looker }) => looker),
+  );
+  for (const [i, { resolve, reject }] of asking.entries())
+    pictures.then((all) => resolve(all[i]!())).catch(reject);
 }
 
 /** The feeds of one scan thread. */

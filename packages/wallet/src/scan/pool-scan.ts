@@ -1,18 +1,17 @@
 /** Looks for the wallet's transactions among those that wait in the node's pool. Runs in the scan worker. */
 import { fromHex, toHex } from "@anulo/protocol";
-import { checked, type Daemon } from "../daemon.ts";
-import { describeUnpaid, type ScanContext, scanTransactions } from "./candidates.ts";
+import { describeUnpaid, pickOwn, type ScanContext, scanTransactions } from "./candidates.ts";
 import type { OwnTransaction, PoolFind, PoolPicture } from "./messages.ts";
 import { type RawTransaction, transactionOf } from "./raw-transaction.ts";
+import type { Sifted } from "./sift.ts";
 
-/** What a restricted node gives in one answer. Source: core_rpc_server.cpp RESTRICTED_TRANSACTIONS_COUNT. */
-const TRANSACTIONS_PER_QUESTION = 100;
 /** Pool transactions are of the newest kind, in which readable payment ids mean nothing. */
 const NEWEST_BLOCK_VERSION = 255;
 /** Inputs of strangers kept from one scan to the next, some 300 bytes each; a usual pool has some thousands. */
 const MOST_INPUTS_KEPT = 50_000;
 
-type Entry = Awaited<ReturnType<Daemon["getTransactions"]>>["txs"][number];
+/** A transaction of the pool. */
+export type PoolEntry = { readonly id: string; readonly raw: RawTransaction; readonly doubleSpendSeen: boolean };
 
 export class PoolScan {
   readonly #context: ScanContext;
@@ -30,19 +29,49 @@ export class PoolScan {
     this.#context = context;
   }
 
+  /** The view key it looks with. */
+  get context(): ScanContext {
+    return this.#context;
+  }
+
   /**
-   * What the pool holds. The node is asked for all transactions that are new in it, whoever they concern, and never
-   * for the wallet's own by name: asking again for one alone would show that it concerns the wallet.
+   * A look begins: the pool holds these (hex), of which the node has seen so many contradicted. Which ones are
+   * contradicted is told with each: where their number changes, all are looked at again.
    */
-  async look(daemon: Daemon, own: readonly OwnTransaction[]): Promise<PoolPicture> {
-    const ids = (await daemon.getPoolHashes()).map(toHex);
-    const present = new Set(ids);
+  begin(present: ReadonlySet<string>, contradicted: number | undefined, own: readonly OwnTransaction[]): void {
     this.#own = new Set(own.map(({ id }) => id));
-    if (ids.length > 0) await this.#heedContradictions(daemon);
+    if (contradicted !== undefined && contradicted !== this.#contradicted) {
+      this.#contradicted = contradicted;
+      for (const id of this.#seen.keys()) if (!this.#own.has(id)) this.#seen.delete(id);
+    }
     for (const id of this.#seen.keys()) if (!present.has(id)) this.#seen.delete(id);
     for (const id of this.#strangers.keys()) if (!present.has(id)) this.#dropStranger(id);
     for (const each of own) if (present.has(each.id) && !this.#seen.has(each.id)) this.#lookAtOwn(each);
-    return this.#fill(daemon, ids);
+  }
+
+  /** Whether a transaction (hex) is yet to be looked at. */
+  wants(id: string): boolean {
+    return !this.#seen.has(id);
+  }
+
+  /** Looks at those it wants. */
+  take(entries: readonly PoolEntry[], sifted: Sifted, images: readonly string[]): void {
+    const raw = entries.map((entry) => entry.raw);
+    const found = pickOwn(this.#context, raw, sifted, images);
+    const byId = new Map(found.map((transaction) => [toHex(transaction.txHash), transaction]));
+    for (const { id, raw: each, doubleSpendSeen } of entries) {
+      if (!this.wants(id)) continue;
+      const transaction = byId.get(id);
+      this.#seen.set(id, transaction && { transaction, doubleSpendSeen });
+      if (transaction === undefined)
+        this.#keepStranger(id, { transaction: describeUnpaid(each), doubleSpendSeen });
+    }
+  }
+
+  /** What was found of the pool, in the node's order; `ids`: of 32 bytes each, end to end. */
+  picture(ids: Uint8Array): PoolPicture {
+    const seen = [...this.#seen].flatMap(([id, find]) => (find === undefined ? [] : [[id, find] as const]));
+    return { ids, found: seen.length > 1 ? inOrder(new Map(seen), ids) : seen.map(([, find]) => find) };
   }
 
   /**
@@ -55,7 +84,7 @@ export class PoolScan {
       if (find.transaction.inputs.some(({ keyImage }) => knownImages.has(toHex(keyImage))))
         this.#seen.set(id, find);
     for (const id of this.#strangers.keys()) this.#dropStranger(id);
-    return this.#picture(ids);
+    return this.picture(ids);
   }
 
   /** Has the next look include what did not concern the wallet, since key images came from elsewhere. */
@@ -68,34 +97,6 @@ export class PoolScan {
     this.#strangers.delete(id);
   }
 
-  async #fill(daemon: Daemon, ids: readonly string[]): Promise<PoolPicture> {
-    const wanted = ids.filter((id) => !this.#seen.has(id));
-    for (let at = 0; at < wanted.length; at += TRANSACTIONS_PER_QUESTION) {
-      const txs_hashes = wanted.slice(at, at + TRANSACTIONS_PER_QUESTION);
-      const { txs } = await daemon.getTransactions({ txs_hashes, prune: true });
-      for (const entry of txs) if (entry.in_pool) this.#lookAt(entry);
-    }
-    return this.#picture(ids);
-  }
-
-  #picture(ids: readonly string[]): PoolPicture {
-    return { ids, found: ids.flatMap((id) => this.#seen.get(id) ?? []) };
-  }
-
-  #lookAt({
-    tx_hash: id,
-    double_spend_seen: doubleSpendSeen,
-    pruned_as_hex: pruned,
-    as_hex: whole,
-  }: Entry): void {
-    const form = pruned === "" ? "whole" : "pruned";
-    const raw = waiting({ id, form, blob: fromHex(form === "whole" ? whole : pruned) });
-    const [transaction] = scanTransactions(this.#context, [raw]);
-    this.#seen.set(id, transaction && { transaction, doubleSpendSeen });
-    if (transaction === undefined)
-      this.#keepStranger(id, { transaction: describeUnpaid(raw), doubleSpendSeen });
-  }
-
   #keepStranger(id: string, find: PoolFind): void {
     this.#dropStranger(id);
     const inputs = find.transaction.inputs.length;
@@ -104,24 +105,26 @@ export class PoolScan {
     this.#strangers.set(id, find);
   }
 
-  /** Which ones are contradicted is told with each: where their number changes, all are looked at again. */
-  async #heedContradictions(daemon: Daemon): Promise<void> {
-    const { pool_stats } = await checked(daemon.client.getTransactionPoolStats());
-    if (pool_stats.num_double_spends === this.#contradicted) return;
-    this.#contradicted = pool_stats.num_double_spends;
-    for (const id of this.#seen.keys()) if (!this.#own.has(id)) this.#seen.delete(id);
-  }
-
   #lookAtOwn({ id, blob }: OwnTransaction): void {
     const [transaction] = scanTransactions(this.#context, [waiting({ id, form: "whole", blob })]);
     this.#seen.set(id, transaction && { transaction, doubleSpendSeen: false });
   }
 }
 
+function inOrder(finds: ReadonlyMap<string, PoolFind>, ids: Uint8Array): PoolFind[] {
+  const hex = toHex(ids);
+  const ordered: PoolFind[] = [];
+  for (let at = 0; at < hex.length; at += 64) {
+    const find = finds.get(hex.slice(at, at + 64));
+    if (find !== undefined) ordered.push(find);
+  }
+  return ordered;
+}
+
 type Waiting = { readonly id: string } & Pick<RawTransaction, "form" | "blob">;
 
-/** A transaction of the pool, read. */
-function waiting({ id, form, blob }: Waiting): RawTransaction {
+/** A transaction of the pool, read. Throws `BadBytes`. */
+export function waiting({ id, form, blob }: Waiting): RawTransaction {
   return {
     form,
     blob,

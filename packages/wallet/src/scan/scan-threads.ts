@@ -1,6 +1,7 @@
 /** The threads that scan, each for many wallets. */
 import { availableParallelism } from "node:os";
 import { MessageChannel, type MessagePort, Worker } from "node:worker_threads";
+import { Turns } from "../turns.ts";
 
 /** Told once, when a thread ends that a port leads to. */
 type OnEnd = (error: Error) => void;
@@ -11,10 +12,18 @@ type Thread = {
   readonly ports: Map<MessagePort, OnEnd>;
 };
 
+/**
+ * Wallets of a thread before another is started: those of one thread share what they ask the node and make of blocks,
+ * and beyond these there is little left to share.
+ */
+const WALLETS_PER_THREAD = 32;
+
 /** Threads start when they are first needed: a new one takes a tenth of a second and some 15 MiB. */
 export class ScanThreads {
   readonly #most: number;
   readonly #threads = new Set<Thread>();
+  /** In which wallets hear of their threads: a block reaches all wallets at once. */
+  readonly turns = new Turns();
 
   /** At most so many threads, however many wallets there are. */
   constructor(most: number = availableParallelism()) {
@@ -33,7 +42,7 @@ export class ScanThreads {
   #choose(): Thread {
     const [least] = [...this.#threads].sort((a, b) => a.ports.size - b.ports.size);
     const isFull = this.#threads.size >= this.#most;
-    return least !== undefined && (isFull || least.ports.size === 0) ? least : this.#start();
+    return least !== undefined && (isFull || least.ports.size < WALLETS_PER_THREAD) ? least : this.#start();
   }
 
   #start(): Thread {

@@ -145,8 +145,13 @@ export class Scanner {
   #receive(message: FromWorker): void {
     if (message.kind === "range") this.table.add(message.range);
     else if (message.kind === "sift") void this.#sift(message);
-    else if (message.kind === "blocks") void this.#keepBatch(message);
-    else this.#settle(message);
+    else this.#scanThreads.turns.add(() => this.#hear(message));
+  }
+
+  /** What a scan brings, and then its end. */
+  #hear(message: Extract<FromWorker, { kind: "blocks" | "done" | "failed" }>): void {
+    if (message.kind !== "blocks") this.#settle(message);
+    else if (this.#stopped === undefined) void this.#keepBatch(message);
   }
 
   /** A batch that can't be kept ends the scan; what the worker sends until it hears of it is dropped. */

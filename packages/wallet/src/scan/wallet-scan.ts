@@ -22,6 +22,8 @@ const BATCHES_AHEAD = 2;
 /** Keys made between two looks at the mail. */
 const KEYS_PER_RANGE = 1000;
 
+const NO_IDS = new Uint8Array();
+
 /** Messages that are answered. */
 type Asking = Extract<ToWorker, { kind: "open" | "cover" | "scan" | "single" | "pool" }>;
 
@@ -72,7 +74,7 @@ export class WalletScan {
     if (message.kind === "open") return this.#open(message);
     if (message.kind === "cover") return this.#coverMore(message);
     if (message.kind === "scan") return await this.#scan(message.task, message.threads);
-    if (message.kind === "single") return { ids: [], found: this.#lookAt(message.entries) };
+    if (message.kind === "single") return { ids: NO_IDS, found: this.#lookAt(message.entries) };
     return await this.#look(message);
   }
 
@@ -116,7 +118,7 @@ export class WalletScan {
     const follower = this.#follower(context, task, count);
     this.#following = follower;
     // The pool comes first, so that a transaction mined in between is missed in neither.
-    const picture = context.watched === undefined ? await pool.look(feed.daemon, task.own) : undefined;
+    const picture = context.watched === undefined ? await feed.look({ pool, own: task.own }) : undefined;
     if (!follower.isGone) await feed.follow(follower);
     while (this.#unkept > 0 && !follower.isGone) await this.#whenKept();
     return follower.isGone ? undefined : picture && pool.heedFound(picture);
@@ -171,8 +173,9 @@ export class WalletScan {
     network,
     own,
   }: Extract<ToWorker, { kind: "pool" }>): Promise<PoolPicture | undefined> {
-    if (this.#pool === undefined) throw new Error("pool before open");
-    return await this.#pool.look(this.#feedOf(daemon, network).daemon, own);
+    const pool = this.#pool;
+    if (pool === undefined) throw new Error("pool before open");
+    return await this.#feedOf(daemon, network).look({ pool, own });
   }
 
   #lookAt(entries: readonly SingleTransaction[]): PoolFind[] {
