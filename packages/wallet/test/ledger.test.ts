@@ -204,14 +204,11 @@ test("a payment that a reorganisation takes out of the chain waits again, with i
 test("a payment of another copy is given up once it has been missing for some minutes, one that can be sent again is not", () => {
   const ledger = newLedger();
   mine(ledger, 5, transaction(1, 5, { received: [output({ key: 1, amount: 100n })] }));
-  applyChange(ledger, {
-    kind: "outgoing",
-    payment: payment(9, { state: "pending", createdAt: 1000, blob: undefined }),
-    txKeys: [],
-  });
-  const look = (ids: Uint8Array[], seconds: number) => {
-    const picture = { ids: packedKeys(ids), found: [] };
-    for (const change of outgoingFromPool(ledger, picture, seconds)) applyChange(ledger, change);
+  const pending = payment(9, { state: "pending", createdAt: 1000, blob: undefined });
+  applyChange(ledger, { kind: "outgoing", payment: pending, txKeys: [] });
+  const look = (waiting: Uint8Array[], seconds: number) => {
+    const picture = { ids: packedKeys(waiting), found: [] };
+    outgoingFromPool(ledger, picture, seconds).forEach((change) => applyChange(ledger, change));
     return ledger.state.outgoing.get(toHex(bytes(9)))?.state;
   };
   assert.equal(look([bytes(9)], 1001), "pending");

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import type { WalletChange } from "../src/changes.ts";
 import { applyChange } from "../src/ledger/apply-change.ts";
 import { createLedger } from "../src/ledger/ledger.ts";
-import { QuietBlocks } from "../src/quiet-blocks.ts";
+import { QuietBlocks } from "../src/ledger/quiet-blocks.ts";
 
 const settings = { refreshFromHeight: 0 } as Parameters<typeof createLedger>[1];
 const note: WalletChange = { kind: "note", txHash: "aa", note: "n" };

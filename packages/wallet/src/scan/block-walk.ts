@@ -1,6 +1,6 @@
 /** Walks the node's chain to its newest block, for all wallets of about one height at once. Runs in a scan thread. */
 import { equalBytes } from "@anulo/protocol";
-import { ask, type Asked, type Batch, historyOf, nonsense, piecesOf, type Source } from "./fetch-blocks.ts";
+import { type Asked, ask, type Batch, historyOf, nonsense, piecesOf, type Source } from "./fetch-blocks.ts";
 import { Begun, type Follower, type Seat, type SiftThreads } from "./followers.ts";
 import { checkPlaces } from "./places.ts";
 

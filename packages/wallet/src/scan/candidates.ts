@@ -80,8 +80,7 @@ export function pickOwn(
     learnFound(context, found);
     const end = image + imageCounts[place]!;
     let concerns = found.length > 0;
-    for (; image < end; image++)
-      concerns ||= context.knownImages.has(images[image]!);
+    for (; image < end; image++) concerns ||= context.knownImages.has(images[image]!);
     if (!concerns && context.watched !== undefined && imageCounts[place]! > 0)
       concerns = namesWatched(context.watched, candidateAt(place).transaction);
     if (concerns) scanned.push(describeCandidate(candidateAt(place), found));

@@ -91,10 +91,7 @@ export class Begun {
     this.#sifted.catch(() => undefined); // told when its turn has come
   }
 
-  async #begin(
-    seats: readonly Seat[],
-    threads: SiftThreads | undefined,
-  ): Promise<Map<Follower, Sifted>> {
+  async #begin(seats: readonly Seat[], threads: SiftThreads | undefined): Promise<Map<Follower, Sifted>> {
     const sifted = new Map<Follower, Sifted>();
     const views = viewsOf(this.piece, seats);
     for (const view of views) this.#read(view);

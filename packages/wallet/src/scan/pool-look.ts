@@ -20,7 +20,10 @@ export type Looker = { readonly pool: PoolScan; readonly own: readonly OwnTransa
  * concern, and never for a wallet's own by name: asking again for one alone would show that it concerns the wallet.
  * Throws what the node makes wrong.
  */
-export async function lookTogether(daemon: Daemon, lookers: readonly Looker[]): Promise<(() => PoolPicture)[]> {
+export async function lookTogether(
+  daemon: Daemon,
+  lookers: readonly Looker[],
+): Promise<(() => PoolPicture)[]> {
   const failed = new Map<Looker, unknown>();
   const hashes = await daemon.getPoolHashes();
   const ids = hashes.map(toHex);

@@ -11,7 +11,11 @@ const NEWEST_BLOCK_VERSION = 255;
 const MOST_INPUTS_KEPT = 50_000;
 
 /** A transaction of the pool. */
-export type PoolEntry = { readonly id: string; readonly raw: RawTransaction; readonly doubleSpendSeen: boolean };
+export type PoolEntry = {
+  readonly id: string;
+  readonly raw: RawTransaction;
+  readonly doubleSpendSeen: boolean;
+};
 
 export class PoolScan {
   readonly #context: ScanContext;
@@ -38,7 +42,11 @@ export class PoolScan {
    * A look begins: the pool holds these (hex), of which the node has seen so many contradicted. Which ones are
    * contradicted is told with each: where their number changes, all are looked at again.
    */
-  begin(present: ReadonlySet<string>, contradicted: number | undefined, own: readonly OwnTransaction[]): void {
+  begin(
+    present: ReadonlySet<string>,
+    contradicted: number | undefined,
+    own: readonly OwnTransaction[],
+  ): void {
     this.#own = new Set(own.map(({ id }) => id));
     if (contradicted !== undefined && contradicted !== this.#contradicted) {
       this.#contradicted = contradicted;

@@ -102,9 +102,7 @@ export class Scanner {
   }
 
   /** What the node's pool holds now. */
-  async lookAtPool(
-    node: Pick<ScanTask, "daemon" | "network" | "own">,
-  ): Promise<PoolPicture | undefined> {
+  async lookAtPool(node: Pick<ScanTask, "daemon" | "network" | "own">): Promise<PoolPicture | undefined> {
     const id = this.#nextId++;
     const done = this.#wait(id);
     this.#send({ kind: "pool", id, ...node });

@@ -100,10 +100,7 @@ export function siftKeys(viewSecrets: Uint8Array, keys: TransactionKeys): Sifted
 }
 
 /** The same in steps of some 100 ms. */
-export function* siftInSteps(
-  viewSecrets: Uint8Array,
-  keys: TransactionKeys,
-): Generator<undefined, Sifted[]> {
+export function* siftInSteps(viewSecrets: Uint8Array, keys: TransactionKeys): Generator<undefined, Sifted[]> {
   const count = viewSecrets.length / 32;
   const derived =
     count < SECRETS_WORTH_MULTIPLES

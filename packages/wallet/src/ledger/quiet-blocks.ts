@@ -4,9 +4,9 @@
  * nothing again; all else is durable before `append` answers, and stands in the order in which it happened. Where an
  * event log counts the wallet's changes nothing waits: a number that was told must not come again for another change.
  */
-import type { WalletChange } from "./changes.ts";
-import type { ChangeLog } from "./file/store.ts";
-import type { Ledger } from "./ledger/ledger.ts";
+import type { WalletChange } from "../changes.ts";
+import type { ChangeLog } from "../file/store.ts";
+import type { Ledger } from "./ledger.ts";
 
 type Waiting = { readonly change: WalletChange; readonly encoded: Uint8Array | undefined };
 
