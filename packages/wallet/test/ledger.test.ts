@@ -208,7 +208,7 @@ test("a payment of another copy is given up once it has been missing for some mi
   applyChange(ledger, { kind: "outgoing", payment: pending, txKeys: [] });
   const look = (waiting: Uint8Array[], seconds: number) => {
     const picture = { ids: packedKeys(waiting), found: [] };
-    outgoingFromPool(ledger, picture, seconds).forEach((change) => applyChange(ledger, change));
+    for (const change of outgoingFromPool(ledger, picture, seconds)) applyChange(ledger, change);
     return ledger.state.outgoing.get(toHex(bytes(9)))?.state;
   };
   assert.equal(look([bytes(9)], 1001), "pending");
