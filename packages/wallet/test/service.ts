@@ -6,6 +6,7 @@ import type { TestContext } from "node:test";
 import { type Client, createClient, type Dialect, walletMethods } from "@anulo/rpc";
 import type { SocksProxy } from "@anulo/socks";
 import { createWalletService } from "../src/create-service.ts";
+import type { LedgerStoreOptions } from "../src/file/ledger-store.ts";
 import type { WalletService } from "../src/service.ts";
 
 export type TestService = {
@@ -21,10 +22,11 @@ export type TestServiceOptions = {
   readonly proxy?: SocksProxy;
   readonly dialect?: Dialect;
   readonly folder?: string;
+  readonly store?: LedgerStoreOptions;
 };
 
 export async function startTestService(
-  { node = "", proxy, dialect = "upstream", folder }: TestServiceOptions = {},
+  { node = "", proxy, dialect = "upstream", folder, store }: TestServiceOptions = {},
   test?: TestContext,
 ): Promise<TestService> {
   const directory = folder ?? mkdtempSync(join(tmpdir(), "anulo-wallet-"));
@@ -36,6 +38,7 @@ export async function startTestService(
     network: "regtest",
     refreshPeriod: 0,
     dialect,
+    ...(store !== undefined && { store }),
   });
   const call = createClient(walletMethods, service.url);
   const stop = async () => {
