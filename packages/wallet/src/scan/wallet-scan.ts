@@ -1,5 +1,6 @@
 /** What a scan thread does for one wallet, of the many it may have: everything slow about scanning. */
 
+import { setImmediate } from "node:timers/promises";
 import type { MessagePort } from "node:worker_threads";
 import { subaddressSpendPublicKeys } from "@anulo/crypto";
 import { BadBytes, BadHex, isMinerTransaction, toHex } from "@anulo/protocol";
@@ -15,7 +16,7 @@ import type { NodeFeed, NodeFeeds } from "./node-feed.ts";
 import { PoolScan } from "./pool-scan.ts";
 import { type PackedTransactions, type RawTransaction, transactionOf } from "./raw-transaction.ts";
 import type { Sifted } from "./sift.ts";
-import { SubaddressTable } from "./subaddress-table.ts";
+import { type MissingRange, SubaddressTable } from "./subaddress-table.ts";
 
 /** Batches on their way to the wallet's thread before the worker waits: bounds memory on a fast node. */
 const BATCHES_AHEAD = 2;
@@ -23,6 +24,15 @@ const BATCHES_AHEAD = 2;
 const KEYS_PER_RANGE = 1000;
 
 const NO_IDS = new Uint8Array();
+
+type CountedRange = { readonly major: number; readonly fromMinor: number; readonly count: number };
+
+/** The same keys, at most `KEYS_PER_RANGE` at once. */
+function* rangesOf(missing: readonly MissingRange[]): Generator<CountedRange> {
+  for (const { major, fromMinor, toMinor } of missing)
+    for (let minor = fromMinor; minor < toMinor; minor += KEYS_PER_RANGE)
+      yield { major, fromMinor: minor, count: Math.min(KEYS_PER_RANGE, toMinor - minor) };
+}
 
 /** Messages that are answered. */
 type Asking = Extract<ToWorker, { kind: "open" | "cover" | "scan" | "single" | "pool" }>;
@@ -32,6 +42,8 @@ export class WalletScan {
   readonly #feeds: NodeFeeds;
   #context: ScanContext | undefined;
   #pool: PoolScan | undefined;
+  /** Settles once the table is whole for the addresses in use. */
+  #ready: Promise<void> = Promise.resolve();
   #feed: NodeFeed | undefined;
   /** The scan under way. */
   #following: { isGone: boolean } | undefined;
@@ -71,14 +83,15 @@ export class WalletScan {
   }
 
   async #do(message: Asking): Promise<PoolPicture | undefined> {
-    if (message.kind === "open") return this.#open(message);
-    if (message.kind === "cover") return this.#coverMore(message);
+    if (message.kind === "open") return await this.#open(message);
     if (message.kind === "scan") return await this.#scan(message.task, message.threads);
+    await this.#ready;
+    if (message.kind === "cover") return this.#coverMore(message);
     if (message.kind === "single") return { ids: NO_IDS, found: this.#lookAt(message.entries) };
     return await this.#look(message);
   }
 
-  #open(message: Extract<ToWorker, { kind: "open" }>): undefined {
+  async #open(message: Extract<ToWorker, { kind: "open" }>): Promise<undefined> {
     const { keys, skipsCoinbase, watched } = message;
     const knownImages = new Set(message.keyImages.map(toHex));
     const table = new SubaddressTable(message.lookahead);
@@ -86,7 +99,19 @@ export class WalletScan {
     const cover = (index: SubaddressIndex) => this.#cover(parts, index);
     this.#context = { ...parts, knownImages, cover, keyImages: new Map() };
     this.#pool = new PoolScan(this.#context);
-    for (const index of message.used) cover(index);
+    this.#ready = this.#coverInTurns(this.#context, message.used);
+    await this.#ready;
+  }
+
+  /** Many keys, between which other wallets of the thread have their turns, and this one may be closed. */
+  async #coverInTurns(context: ScanContext, used: readonly SubaddressIndex[]): Promise<void> {
+    for (const index of used) {
+      for (const range of rangesOf(context.table.missingFor(index))) {
+        if (this.#context !== context) return;
+        this.#addRange(context, range);
+        await setImmediate();
+      }
+    }
   }
 
   #coverMore({ index, lookahead }: Extract<ToWorker, { kind: "cover" }>): undefined {
@@ -95,15 +120,14 @@ export class WalletScan {
   }
 
   #cover({ keys, table }: Pick<ScanContext, "keys" | "table">, index: SubaddressIndex): void {
-    for (const { major, fromMinor, toMinor } of table.missingFor(index)) {
-      for (let minor = fromMinor; minor < toMinor; minor += KEYS_PER_RANGE) {
-        const count = Math.min(KEYS_PER_RANGE, toMinor - minor);
-        const made = subaddressSpendPublicKeys({ keys, major, fromMinor: minor, count });
-        const range = { major, fromMinor: minor, keys: made };
-        table.add(range);
-        this.#send({ kind: "range", range });
-      }
-    }
+    for (const range of rangesOf(table.missingFor(index))) this.#addRange({ keys, table }, range);
+  }
+
+  #addRange({ keys, table }: Pick<ScanContext, "keys" | "table">, { major, fromMinor, count }: CountedRange) {
+    const made = subaddressSpendPublicKeys({ keys, major, fromMinor, count });
+    const range = { major, fromMinor, keys: made };
+    table.add(range);
+    this.#send({ kind: "range", range });
   }
 
   #learn(keyImages: readonly Uint8Array[]): void {
@@ -117,6 +141,8 @@ export class WalletScan {
     const feed = this.#feedOf(task.daemon, task.network);
     const follower = this.#follower(context, task, count);
     this.#following = follower;
+    await this.#ready;
+    if (this.#context !== context) return undefined;
     // The pool comes first, so that a transaction mined in between is missed in neither.
     const picture = context.watched === undefined ? await feed.look({ pool, own: task.own }) : undefined;
     if (!follower.isGone) await feed.follow(follower);
