@@ -39,9 +39,21 @@ export { categoriesOfLevel, documentedCategories } from "./log/categories.ts";
 export { createLog, type Log, type LogLine, unreadLog } from "./log/log.ts";
 export { type Logger, silent } from "./log/logger.ts";
 export { openRpcDocument, type ServiceInfo } from "./openrpc.ts";
+export {
+  HttpError,
+  type ImplementedResource,
+  implementResourcesFor,
+  type Resource,
+  type ResourceAnswer,
+  type ResourceHandler,
+  type ResourceRequest,
+  resource,
+  type ServerEvent,
+} from "./resource.ts";
 export { type Column, type Columns, columns } from "./schema/columns.ts";
 export { always, contractZero, filled, list, object, optional, or, zero } from "./schema/composites.ts";
 export { type Lasting, lasting } from "./schema/lasting.ts";
+export { type QueryFields, type QueryOf, type QueryValue, queryNumber, queryText } from "./schema/query.ts";
 export { type Quoted, quoted } from "./schema/quoted.ts";
 export {
   flag,

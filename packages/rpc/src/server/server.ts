@@ -4,6 +4,7 @@ import type { Dialect } from "../dialect.ts";
 import { createDigestAuth, type Login } from "../digest-auth.ts";
 import { silent } from "../log/logger.ts";
 import type { ServiceInfo } from "../openrpc.ts";
+import type { ImplementedResource } from "../resource.ts";
 import type { Rules } from "./call.ts";
 import { CallerShare } from "./caller-share.ts";
 import { type HttpListener, startListener } from "./http/listener.ts";
@@ -16,6 +17,8 @@ export type Listener = { readonly host: string; readonly port: number; readonly 
 
 export type RpcServerOptions<Context> = Rules<Context> & {
   readonly calls: readonly Implemented<Context>[];
+  /** What is read by GET; a context is made for them as for calls, and released when their answer or stream has ended. */
+  readonly resources?: readonly ImplementedResource<Context>[];
   /** Every path is also answered below `PREFIX/NAME`, for the name that the context is then made of; left out, none is. */
   readonly prefix?: `/${string}`;
   readonly listen: readonly Listener[];

@@ -1,0 +1,104 @@
+/** What is read by GET at a path of its own, beside the calls: it changes nothing. */
+import type { CostLimits, MaybePromise } from "@anulo/limits";
+import { costs } from "./costs.ts";
+import type { Access, Need } from "./define.ts";
+import { RpcError } from "./errors.ts";
+import type { Json, JsonObject } from "./json.ts";
+import type { QueryFields, QueryOf } from "./schema/query.ts";
+
+/** A resource: its path, what may be asked of it, and what that may cost. */
+export type Resource<Query extends QueryFields = QueryFields> = {
+  /** Begins with a slash; where the server has a prefix it is also answered below `PREFIX/NAME`. */
+  readonly path: `/${string}`;
+  readonly query: Query;
+  readonly access: Access;
+  readonly needs: readonly Need[];
+  /** Of an answer, and of one event of a stream. */
+  readonly cost: CostLimits;
+  readonly summary: string;
+};
+
+/** Declares a resource. */
+export function resource<const Query extends QueryFields>(declaration: {
+  readonly path: `/${string}`;
+  /** What a query may hold; left out: nothing. */
+  readonly query?: Query;
+  readonly access?: Access;
+  readonly needs?: readonly Need[];
+  /** The most it may cost; left out: `small`. */
+  readonly cost?: CostLimits;
+  /** One sentence. */
+  readonly summary: string;
+}): Resource<Query> {
+  const { query = {} as Query, access = "restricted-ok", needs = [], cost = costs.small } = declaration;
+  return { ...declaration, query, access, needs, cost };
+}
+
+/** What a handler is told of a request beside its query. */
+export type ResourceRequest = {
+  /** The header Accept as it was sent. */
+  readonly accept: string | undefined;
+  /** The header Last-Event-ID as it was sent: the last id that the reader of a stream has seen. */
+  readonly lastEventId: string | undefined;
+  /** Aborted when the caller leaves, and when a stream has ended, however it did. */
+  readonly signal: AbortSignal;
+};
+
+/** One event of a stream. Source: HTML Standard, section 9.2, "Server-sent events". */
+export type ServerEvent = {
+  /** Comes back in Last-Event-ID; visible ASCII characters. */
+  readonly id?: string;
+  /** Visible ASCII characters; left out, readers take it for `message`. */
+  readonly event?: string;
+  /** Any text; its lines are sent as lines of data. */
+  readonly data: string;
+};
+
+/** What a handler answers. */
+export type ResourceAnswer =
+  | { readonly status?: 200 | 503; readonly json: Json }
+  | {
+      readonly status?: 200 | 503;
+      readonly text: string;
+      readonly type: "application/json" | "text/plain" | "text/plain; version=0.0.4";
+    }
+  /**
+   * A stream, drawn one event at a time as its reader takes them. When it ends early the request's signal is aborted
+   * and `return` of the iterator is called; the reader's connection is closed when the iterator is done or throws.
+   */
+  | { readonly events: AsyncIterable<ServerEvent> };
+
+/** A handler; RpcError and HttpError refuse the request, anything else is a failure (500). */
+export type ResourceHandler<R extends Resource, Context> = (
+  context: Context,
+  query: QueryOf<R["query"]>,
+  request: ResourceRequest,
+) => MaybePromise<ResourceAnswer>;
+
+/** Refuses a request to a resource with a status of HTTP; a plain RpcError does so with 400. */
+export class HttpError extends RpcError {
+  readonly status: 400 | 404 | 409 | 410 | 503;
+
+  constructor(status: HttpError["status"], refusal: { code: number; message: string; data?: JsonObject }) {
+    super(refusal.code, refusal.message, refusal.data);
+    this.name = "HttpError";
+    this.status = status;
+  }
+}
+
+/** A declaration with the function that answers it. */
+export type ImplementedResource<Context> = {
+  readonly resource: Resource;
+  readonly handler: ResourceHandler<Resource, Context>;
+};
+
+/** Gives the function that binds handlers to resources: a missing or misspelt one does not compile. */
+export function implementResourcesFor<Context>() {
+  return <G extends Readonly<Record<string, Resource>>>(
+    group: G,
+    handlers: { readonly [K in keyof G]: ResourceHandler<G[K], Context> },
+  ): ImplementedResource<Context>[] => {
+    const known = handlers as Readonly<Record<string, ResourceHandler<Resource, Context>>>;
+    return Object.entries(group).map(([key, declared]) => ({ resource: declared, handler: known[key]! }));
+  };
+}
