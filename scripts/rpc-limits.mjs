@@ -37,6 +37,10 @@ const limits = {
   slowMs: ["Time to send a request, and to wait for a turn", seconds],
   leastRate: ["Slowest rate at which a response is taken, on average over that time, a second", bytes],
   halfClosedMs: ["A call that reads ends this long after its caller has closed its side", seconds],
+  streams: ["Open streams of events", number],
+  streamsPerAddress: ["The same of one IP address", number],
+  streamBytes: ["An event of a stream, and what waits for its reader", bytes],
+  heartbeatMs: ["The reader of a silent stream is sent a comment after", seconds],
   keepAliveMs: ["A connection without requests", seconds],
 };
 

@@ -1,6 +1,7 @@
 import { costs } from "./costs.ts";
 import { type Call, type Implemented, method } from "./define.ts";
 import { formatJson, type Json } from "./json.ts";
+import type { Resource } from "./resource.ts";
 import { object } from "./schema/composites.ts";
 import type { JsonSchema, Schema } from "./schema/schema.ts";
 
@@ -38,14 +39,17 @@ export const discover = method({
 
 /**
  * OpenRPC document of a service. Plain and binary paths, which OpenRPC does not know, are under `x-paths`; what
- * answers that it is not implemented has `x-not-implemented`. `x-named-path` is where the same calls are answered for
+ * answers that it is not implemented has `x-not-implemented`. What is read by GET is under `x-resources`. `x-named-path` is where the same calls are answered for
  * one of the things a service has.
  * Source: https://spec.open-rpc.org, version 1.3.2.
  */
 export function openRpcDocument(
   calls: readonly Pick<Implemented<never>, "call" | "handler">[],
   info: ServiceInfo,
-  prefix?: string,
+  {
+    prefix,
+    resources = [],
+  }: { readonly prefix?: string | undefined; readonly resources?: readonly Resource[] } = {},
 ): { [key: string]: Json } {
   const described = (jsonRpc: boolean): Json[] =>
     calls
@@ -56,7 +60,18 @@ export function openRpcDocument(
     info: { ...info },
     methods: described(true),
     "x-paths": described(false),
+    ...(resources.length > 0 && { "x-resources": resources.map(describeResource) }),
     ...(prefix !== undefined && { "x-named-path": `${prefix}/{name}/json_rpc` }),
+  };
+}
+
+function describeResource({ path, summary, access, needs, query }: Resource): { [key: string]: Json } {
+  return {
+    path,
+    summary,
+    query: Object.entries(query).map(([name, value]) => ({ name, schema: plain(value.describe()) })),
+    ...(access === "unrestricted" && { "x-unrestricted": true }),
+    ...(needs.length > 0 && { "x-needs": [...needs] }),
   };
 }
 

@@ -64,7 +64,7 @@ export type ResourceAnswer =
     }
   /**
    * A stream, drawn one event at a time as its reader takes them. When it ends early the request's signal is aborted
-   * and `return` of the iterator is called; the reader's connection is closed when the iterator is done or throws.
+   * and `return` of the iterator is called, if it was drawn from; the reader's connection is closed when the iterator is done or throws.
    */
   | { readonly events: AsyncIterable<ServerEvent> };
 

@@ -21,6 +21,9 @@ describe("request head", () => {
       "Content-type: text/plain",
       "Sec-Fetch-Site: Cross-Site",
       "idempotency-key:  one ",
+      "Accept: text/event-stream",
+      "accept: application/json;q=0.5",
+      "last-event-id: abc_7",
       "expect:100-continue",
     );
     assert.deepEqual(facts, {
@@ -36,6 +39,8 @@ describe("request head", () => {
       host: "x",
       fetchSite: "cross-site",
       idempotencyKey: "one",
+      accept: "text/event-stream,application/json;q=0.5",
+      lastEventId: "abc_7",
     });
     assert.equal(head("GET / HTTP/1.1")?.length, 0);
     assert.equal(head("GET / HTTP/1.1", "Connection: keep-alive, Close")?.saysClose, true);
@@ -55,6 +60,7 @@ describe("request head", () => {
       ["POST / HTTP/1.1", "Content-Length: 1", "Content-Length: 1"],
       ["POST / HTTP/1.1", "Content-Length: -1"],
       ["POST / HTTP/1.1", "Idempotency-Key: a", "Idempotency-Key: a"],
+      ["GET / HTTP/1.1", "Last-Event-ID: 1", "Last-Event-ID: 2"],
       ["POST / HTTP/1.1", "Content-Length: 1, 1"],
       ["POST / HTTP/1.1", "Content-Length: 0x10"],
       ["POST / HTTP/1.1", "Content-Length: 9999999999999999"],

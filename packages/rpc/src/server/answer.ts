@@ -1,9 +1,11 @@
 /** What goes back to the caller, before it is HTTP. */
 export type Answer = {
-  readonly status: 200 | 400 | 404 | 405 | 413 | 500 | 503;
-  readonly type: "application/json" | "application/octet-stream" | "text/plain";
+  readonly status: 200 | 400 | 404 | 405 | 409 | 410 | 413 | 500 | 503;
+  readonly type: "application/json" | "application/octet-stream" | "text/plain" | "text/plain; version=0.0.4";
   /** A byte string (each character is one byte) or bytes. */
   readonly body: string | Buffer;
+  /** Lines beside those of every answer, each with its end. */
+  readonly headers?: string;
 };
 
 /** JSON given as a byte string or bytes. */
@@ -22,6 +24,7 @@ export const notAllowed: Answer = {
   status: 405,
   type: "text/plain",
   body: "What changes something needs POST, or a login\n",
+  headers: "Allow: POST\r\n",
 };
 export const tooLarge: Answer = { status: 413, type: "text/plain", body: "" };
 export const failed: Answer = { status: 500, type: "text/plain", body: "" };

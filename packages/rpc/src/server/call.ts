@@ -139,11 +139,11 @@ function runMet<Context>({ handler }: Implemented<Context>, params: unknown, con
 }
 
 /** Goes on once every need is met, in order; throws the refusal of the first that is not. */
-function whenMet<Context>(
+export function whenMet<Context, T>(
   needs: readonly Need[],
   { context, rules }: { readonly context: Context; readonly rules: Rules<Context> },
-  next: () => unknown,
-): MaybePromise<unknown> {
+  next: () => MaybePromise<T>,
+): MaybePromise<T> {
   const [need, ...others] = needs;
   if (need === undefined || rules.isMet === undefined) return next();
   return whenReady(rules.isMet(need, context), (isMet) => {
@@ -158,7 +158,7 @@ function whenMet<Context>(
  */
 export function visibleError(
   error: unknown,
-  { name }: Call,
+  { name }: Pick<Call, "name">,
   { request, log = silent }: { readonly request: RequestInfo; readonly log: Logger | undefined },
 ): RpcError {
   if (error instanceof OverBudget) throw error;

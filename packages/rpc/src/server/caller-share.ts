@@ -19,6 +19,7 @@ type AddressUse = {
   readonly responseBytes: ByteBudget;
   connections: number;
   requests: number;
+  streams: number;
 };
 
 /** A response's memory, from before it is made until its last byte is sent. */
@@ -104,6 +105,7 @@ export class CallerShare {
   readonly #uses = new Map<string, AddressUse>();
   #waiting: Waiting[] = [];
   #requests = 0;
+  #streams = 0;
   #expensive = 0;
   /** Of this turn of the event loop, from the first request in it on. */
   #turn: TimeSlice | undefined;
@@ -134,6 +136,7 @@ export class CallerShare {
       responseBytes: new ByteBudget(heldBytesPerAddress, this.#responseBytes),
       connections: 0,
       requests: 0,
+      streams: 0,
     };
     use.connections++;
     this.#uses.set(remoteAddress, use);
@@ -161,6 +164,19 @@ export class CallerShare {
     this.#requests--;
     caller.use.requests--;
     this.#forget(caller);
+  }
+
+  /** Counts an open stream, of a request that goes on as long; false where too many are open. */
+  beginStream({ use }: Caller): boolean {
+    if (this.#streams >= this.limits.streams || use.streams >= this.limits.streamsPerAddress) return false;
+    this.#streams++;
+    use.streams++;
+    return true;
+  }
+
+  endStream({ use }: Caller): void {
+    this.#streams--;
+    use.streams--;
   }
 
   #forget({ remoteAddress, use }: Caller): void {

@@ -35,6 +35,13 @@ export type Limits = {
   /** Milliseconds for which a call goes on whose caller has closed its side of the connection. */
   readonly halfClosedMs: number;
   readonly keepAliveMs: number;
+  /** Open streams of all callers, and of one IP address. */
+  readonly streams: number;
+  readonly streamsPerAddress: number;
+  /** Bytes of an event of a stream, and of what waits for its reader. */
+  readonly streamBytes: number;
+  /** Milliseconds after which the reader of a silent stream is sent a comment. */
+  readonly heartbeatMs: number;
 };
 
 const KiB = 1024;
@@ -61,6 +68,10 @@ export const defaultLimits: Limits = {
   leastRate: KiB,
   halfClosedMs: 2000,
   keepAliveMs: 65_000,
+  streams: 64,
+  streamsPerAddress: Number.POSITIVE_INFINITY,
+  streamBytes: 256 * KiB,
+  heartbeatMs: 15_000,
 };
 
 /** What strangers get of the memory of a service that has a port for them; never more than what is named here. */
@@ -76,6 +87,8 @@ const strangers = {
   batch: 20,
   batchBytes: 4 * MiB,
   heldBytesPerAddress: 64 * MiB,
+  streams: 32,
+  streamsPerAddress: 4,
 } as const satisfies Partial<Limits>;
 
 /** Divides the limits of a service: what strangers take is never the owner's. */

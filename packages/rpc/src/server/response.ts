@@ -1,7 +1,7 @@
 import type { Answer } from "./answer.ts";
 import type { ResponseHold } from "./caller-share.ts";
 import type { PageFault } from "./foreign-page.ts";
-import type { HttpAnswer } from "./http/http-answer.ts";
+import type { ByteStream, HttpAnswer } from "./http/http-answer.ts";
 import type { RequestHead } from "./http/request-head.ts";
 
 /** Reasons as the original programs spell them. */
@@ -10,6 +10,8 @@ const reasons: Readonly<Record<Answer["status"], string>> = {
   400: "Bad request",
   404: "Not found",
   405: "Method Not Allowed",
+  409: "Conflict",
+  410: "Gone",
   413: "Content Too Large",
   500: "Internal Server Error",
   503: "Service Unavailable",
@@ -23,7 +25,8 @@ export type Origins = ReadonlySet<string>;
 
 type Heading = {
   readonly status: string;
-  readonly length: number;
+  /** Left out: until the connection ends. */
+  readonly length?: number;
   readonly type?: string;
   readonly closes: boolean;
   readonly origins: Origins;
@@ -33,9 +36,10 @@ type Heading = {
 /** Headers of every answer, in the order of the original programs. Source: recordings `node_http`. */
 function heading(head: RequestHead, { status, length, type, closes, origins, more = "" }: Heading): string {
   const typed = type === undefined ? "" : `Content-Type: ${type}\r\n`;
+  const counted = length === undefined ? "" : `Content-Length: ${length}\r\n`;
   const close = closes ? "Connection: close\r\n" : "";
   const shared = head.origin === undefined ? "" : sharing(head, head.origin, origins);
-  return `HTTP/1.1 ${status}\r\nServer: Epee-based\r\nContent-Length: ${length}\r\n${typed}Last-Modified: ${dateNow()}\r\nAccept-Ranges: bytes\r\n${close}${shared}${more}\r\n`;
+  return `HTTP/1.1 ${status}\r\nServer: Epee-based\r\n${counted}${typed}Last-Modified: ${dateNow()}\r\nAccept-Ranges: bytes\r\n${close}${shared}${more}\r\n`;
 }
 
 /** What lets a script of an allowed origin read the answer. Source: http_protocol_handler.inl. */
@@ -67,15 +71,21 @@ function dateNow(): string {
 /** An answer as HTTP, with what holds its memory. */
 export function httpAnswer(
   head: RequestHead,
-  { status, type, body }: Answer,
+  { status, type, body, headers: more = "" }: Answer,
   origins: Origins,
   hold?: ResponseHold,
 ): HttpAnswer {
   const closes = head.saysClose || status === 413;
   const line = `${status} ${reasons[status]}`;
-  const more = status === 405 ? "Allow: POST\r\n" : "";
   const facts = { status: line, length: body.length, type, closes, origins, more };
   return { head: heading(head, facts), body, closes, hold };
+}
+
+/** A stream of events as HTTP: unbuffered by what stands in between, and sent until the connection ends. */
+export function streamAnswer(head: RequestHead, stream: ByteStream, origins: Origins): HttpAnswer {
+  const more = "Cache-Control: no-store\r\nX-Accel-Buffering: no\r\n";
+  const facts = { status: `200 ${reasons[200]}`, type: "text/event-stream", closes: true, origins, more };
+  return { head: heading(head, facts), body: "", closes: true, stream };
 }
 
 /** What a browser asks before a request of another origin. */

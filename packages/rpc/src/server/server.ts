@@ -82,12 +82,12 @@ function urlOf({ address, family, port }: AddressInfo, scheme: "http" | "https")
 }
 
 function createService<Context>(options: RpcServerOptions<Context>): Service {
-  const { calls, login, prefix, info = { title: "Anulo", version: "" } } = options;
+  const { calls, resources = [], login, prefix, info = { title: "Anulo", version: "" } } = options;
   const whole = { ...defaultLimits, ...options.limits };
   const hasStrangers = options.listen.some(({ restricted }) => restricted);
   const limits = hasStrangers ? divideLimits(whole) : { owner: whole, strangers: whole };
   return {
-    answerer: createAnswerer(calls, { rules: options, info, limits, prefix }),
+    answerer: createAnswerer({ calls, resources }, { rules: options, info, limits, prefix }),
     auth: login === undefined ? undefined : createDigestAuth(login),
     prefix,
     dialect: options.dialect ?? "contract",

@@ -2,12 +2,15 @@ import { type MaybePromise, whenFailed, whenReady } from "@anulo/limits";
 import type { Call, Implemented } from "../define.ts";
 import type { Dialect } from "../dialect.ts";
 import type { DigestAuth } from "../digest-auth.ts";
+import { protocolErrors } from "../errors.ts";
 import type { Logger } from "../log/logger.ts";
 import { discover, openRpcDocument, type ServiceInfo } from "../openrpc.ts";
+import type { ImplementedResource } from "../resource.ts";
 import { type Answer, failed, notAllowed, notFound, overloaded, tooLarge } from "./answer.ts";
 import { answerBinaryPath, isBinaryBody } from "./binary-path.ts";
-import { findCall, indexCalls, isAllowed, type RequestInfo, type Rules } from "./call.ts";
+import { errorOf, findCall, indexCalls, isAllowed, type RequestInfo, type Rules } from "./call.ts";
 import type { Caller, CallerShare } from "./caller-share.ts";
+import { EventStream, type StreamAnswer } from "./event-stream.ts";
 import { pageFaultOf } from "./foreign-page.ts";
 import type { HttpService } from "./http/connection.ts";
 import type { HttpAnswer } from "./http/http-answer.ts";
@@ -17,14 +20,38 @@ import type { Limits } from "./limits.ts";
 import { askedOf } from "./named-path.ts";
 import { answerPlainPath } from "./plain-path.ts";
 import { CallerLeft, OverBudget, RequestBudget } from "./request-budget.ts";
-import { challengeAnswer, forbiddenAnswer, httpAnswer, type Origins, optionsAnswer } from "./response.ts";
+import { answerResource, findResource, indexResources, refusalAnswer } from "./resource-path.ts";
+import {
+  challengeAnswer,
+  forbiddenAnswer,
+  httpAnswer,
+  type Origins,
+  optionsAnswer,
+  streamAnswer,
+} from "./response.ts";
 
 /** Answers requests to the paths of a service. */
 export interface Answerer {
   answer(path: string, body: Uint8Array, request: RequestInfo): MaybePromise<Answer>;
   /** Longest body of a request to a path. */
   requestBytesOf(path: string): number;
+  /** The resource that a target asks for on this kind of port, or undefined. */
+  findResource(target: string, restricted: boolean): FoundResource | undefined;
 }
+
+/** A resource that a request asks for. */
+type FoundResource = {
+  /** What its path names. */
+  readonly name: string | undefined;
+  readonly requestBytes: number;
+  answer(head: RequestHead, request: RequestInfo): MaybePromise<Answer | StreamAnswer>;
+};
+
+/** What a service answers. */
+type Declared<Context> = {
+  readonly calls: readonly Implemented<Context>[];
+  readonly resources: readonly ImplementedResource<Context>[];
+};
 
 type AnswererOptions<Context> = {
   readonly rules: Rules<Context>;
@@ -35,19 +62,33 @@ type AnswererOptions<Context> = {
   readonly limits: { readonly owner: Limits; readonly strangers: Limits };
 };
 
-/** Finds the call a request asks for and answers it. */
+/** Finds the call or resource a request asks for and answers it. */
 export function createAnswerer<Context>(
-  calls: readonly Implemented<Context>[],
+  { calls, resources }: Declared<Context>,
   { rules, info, limits, prefix }: AnswererOptions<Context>,
 ): Answerer {
-  const document = openRpcDocument(calls, info, prefix);
+  const document = openRpcDocument(calls, info, {
+    prefix,
+    resources: resources.map(({ resource }) => resource),
+  });
   const all: Implemented<Context>[] = [...calls, { call: discover, handler: () => document }];
   const byName = indexCalls(all, ({ transport }) => transport === "jsonRpc");
   const paths = indexCalls(calls, ({ transport }) => transport !== "jsonRpc");
+  const atPath = indexResources(resources);
+  for (const path of atPath.keys()) if (paths.has(path)) throw new Error(`declared twice: ${path}`);
   const owners = { byName, memoryBytes: memoryOf(byName, false), limits: limits.owner };
   const strangers = { byName, memoryBytes: memoryOf(byName, true), limits: limits.strangers };
   return {
     requestBytesOf: (path) => paths.get(path)?.call.cost.requestBytes ?? Number.POSITIVE_INFINITY,
+    findResource(target, restricted) {
+      const asked = findResource(atPath, target, { prefix, restricted });
+      if (asked === undefined) return undefined;
+      return {
+        name: asked.name,
+        requestBytes: asked.resource.cost.requestBytes,
+        answer: (head, request) => answerResource(asked, { head, request }, rules),
+      };
+    },
     answer(path, body, request) {
       if (path === "/json_rpc") {
         return answerJsonRpc(request.restricted ? strangers : owners, body, request, rules);
@@ -95,14 +136,18 @@ const noBody = new Uint8Array(0);
 
 /** The HTTP face of a service on one port. */
 export function createHttpService(service: Service, restricted: boolean): Omit<HttpService, "closed"> {
-  const { origins, auth, dialect, prefix } = service;
+  const { answerer, origins, auth, dialect, prefix } = service;
   const share = restricted ? service.strangers : service.owner;
   const { limits } = share;
   return {
     limits,
     open: (remoteAddress) => share.open(remoteAddress),
-    requestBytesOf: ({ target }) =>
-      Math.min(limits.requestBytes, service.answerer.requestBytesOf(askedOf(target, prefix)?.path ?? "")),
+    requestBytesOf({ target }) {
+      const most =
+        answerer.findResource(target, restricted)?.requestBytes ??
+        answerer.requestBytesOf(askedOf(target, prefix)?.path ?? "");
+      return Math.min(limits.requestBytes, most);
+    },
     screen(head, { remoteAddress }) {
       const { method, target, authorization } = head;
       if (!methods.has(method) || service.isShutOut(remoteAddress)) return "cut";
@@ -118,23 +163,25 @@ export function createHttpService(service: Service, restricted: boolean): Omit<H
       if (body === "too large") return isContract ? httpAnswer(head, tooLarge, origins) : undefined;
       // The original does not know chunks: to it such a request has no body.
       const known = head.length !== undefined || isContract ? body : noBody;
-      const asked = askedOf(head.target, prefix);
-      if (asked === undefined) return httpAnswer(head, notFound, origins);
-      const { path, name } = asked;
+      const resource = answerer.findResource(head.target, restricted);
+      const named = resource === undefined ? askedOf(head.target, prefix) : undefined;
+      const found = resource ?? named;
+      if (found === undefined) return httpAnswer(head, notFound, origins);
+      const { name } = found;
       const budget = new RequestBudget(caller, known.length);
       const mayAct = head.method === "POST" || auth !== undefined;
       const { remoteAddress } = caller;
       const { idempotencyKey } = head;
       const request = { dialect, restricted, mayAct, remoteAddress, name, idempotencyKey, caller, budget };
-      return answerWithin(service, { head, path, body: known, request, share, caller });
+      const answer = () => resource?.answer(head, request) ?? answerer.answer(named!.path, known, request);
+      return answerWithin(service, { head, answer, request, share, caller });
     },
   };
 }
 
 type Admission = {
   readonly head: RequestHead;
-  readonly path: string;
-  readonly body: Uint8Array;
+  readonly answer: () => MaybePromise<Answer | StreamAnswer>;
   readonly request: RequestInfo;
   readonly share: CallerShare;
   readonly caller: Caller;
@@ -150,20 +197,42 @@ function answerWithin(service: Service, asked: Admission): MaybePromise<HttpAnsw
   );
   return whenReady(answer, (made) => {
     request.budget.end();
-    share.end(caller);
+    // A stream is a request that goes on until it ends.
+    if (made?.stream === undefined) share.end(caller);
     return made;
   });
 }
 
-function answerAdmitted(
-  { answerer, origins }: Service,
-  { head, path, body, request, caller }: Admission,
-): MaybePromise<HttpAnswer | undefined> {
-  if (caller.hasLeft) return undefined;
-  return whenReady(answerer.answer(path, body, request), (answer) => {
+function answerAdmitted({ origins }: Service, asked: Admission): MaybePromise<HttpAnswer | undefined> {
+  const { head, request } = asked;
+  if (asked.caller.hasLeft) return undefined;
+  return whenReady(asked.answer(), (answer) => {
+    if ("events" in answer) return streamAdmitted(answer, asked, origins);
     const hold = request.budget.settle(answer.body.length);
     return httpAnswer(head, answer, origins, hold);
   });
+}
+
+function streamAdmitted(answer: StreamAnswer, asked: Admission, origins: Origins): HttpAnswer {
+  const { head, request, share, caller } = asked;
+  if (!share.beginStream(caller)) {
+    answer.onEnd();
+    return httpAnswer(head, tooManyStreams, origins);
+  }
+  try {
+    const mostWaiting = Math.min(answer.longest, share.limits.streamBytes, share.limits.answerBytes);
+    const hold = request.budget.settle(mostWaiting);
+    const onEnd = () => {
+      hold?.release();
+      share.endStream(caller);
+      share.end(caller);
+    };
+    return streamAnswer(head, new EventStream(answer, { mostWaiting, onEnd }), origins);
+  } catch (error) {
+    share.endStream(caller);
+    answer.onEnd();
+    throw error;
+  }
 }
 
 /** Undefined when the caller is to be cut off. */
@@ -176,6 +245,10 @@ function answerToError({ log, origins }: Service, head: RequestHead, error: unkn
   return undefined;
 }
 
+const tooManyStreams = refusalAnswer(
+  503,
+  errorOf({ ...protocolErrors.limitExceeded, message: "Too many streams are open" }),
+);
 const unaffordable: Readonly<Record<OverBudget["of"], Answer>> = {
   request: tooLarge,
   response: failed,

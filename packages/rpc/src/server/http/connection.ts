@@ -3,14 +3,15 @@ import { type MaybePromise, TimeSlice, whenReady } from "@anulo/limits";
 import type { Caller } from "../caller-share.ts";
 import type { Limits } from "../limits.ts";
 import { BadFraming, type BodyReader, createBodyReader } from "./body-reader.ts";
-import type { HttpAnswer } from "./http-answer.ts";
+import type { ByteStream, HttpAnswer } from "./http-answer.ts";
 import { Outgoing } from "./outgoing.ts";
 import { parseRequestHead, type RequestHead } from "./request-head.ts";
+import { Streaming } from "./streaming.ts";
 
 /** The bounds one connection keeps. */
 export type ConnectionLimits = Pick<
   Limits,
-  "headerBytes" | "slowMs" | "leastRate" | "halfClosedMs" | "keepAliveMs"
+  "headerBytes" | "slowMs" | "leastRate" | "halfClosedMs" | "keepAliveMs" | "heartbeatMs"
 >;
 
 /** Who answers. */
@@ -25,6 +26,12 @@ export interface HttpService {
   /** Answers a whole request; undefined cuts the caller off. Never throws nor rejects. */
   answer(head: RequestHead, body: Buffer | "too large", caller: Caller): MaybePromise<HttpAnswer | undefined>;
   closed(connection: HttpConnection): void;
+}
+
+/** Gives back what an answer holds that nobody waits for. */
+function drop(answer: HttpAnswer | undefined): void {
+  answer?.hold?.release();
+  answer?.stream?.end();
 }
 
 const none = Buffer.alloc(0);
@@ -44,9 +51,9 @@ const TLS_HANDSHAKE = 0x16;
 
 /**
  * idle: between requests; head, body: part of a request is there; answering: a handler runs or its answer is
- * being sent; draining: the last answer is sent, what still comes is dropped.
+ * being sent; streaming: a stream is, and what still comes is dropped; draining: the last answer is sent, and so.
  */
-type State = "idle" | "head" | "body" | "answering" | "draining" | "closed";
+type State = "idle" | "head" | "body" | "answering" | "streaming" | "draining" | "closed";
 
 /** One connection: requests are taken one after another, each once the answer before it is sent. */
 export class HttpConnection {
@@ -63,6 +70,9 @@ export class HttpConnection {
   #reader: BodyReader | undefined;
   /** The answer on its way out. */
   #sending: Outgoing | undefined;
+  /** The stream on its way out, and bytes that came meanwhile. */
+  #streaming: Streaming | undefined;
+  #dropped = 0;
   #hasEnded = false;
   /** While a handler runs. */
   #isAwaited = false;
@@ -90,6 +100,8 @@ export class HttpConnection {
     this.#state = "closed";
     this.#sending?.end();
     this.#sending = undefined;
+    this.#streaming?.end();
+    this.#streaming = undefined;
     this.#input = none;
     this.#reader = undefined;
     this.#socket.destroy();
@@ -100,6 +112,7 @@ export class HttpConnection {
   /** Ends the connection as soon as nothing is being answered; a request on its way is still taken. */
   stop(): void {
     this.#isStopping = true;
+    if (this.#state === "streaming") return void this.#stopStream();
     if (this.#state === "answering") return;
     setTimeout(() => {
       if (this.#state !== "answering") this.cut();
@@ -116,8 +129,14 @@ export class HttpConnection {
 
   /** Cuts off a caller who takes too long; to be called now and then. */
   checkTime(now: number): void {
-    const { slowMs, leastRate, halfClosedMs, keepAliveMs } = this.#service.limits;
+    const { slowMs, leastRate, halfClosedMs, keepAliveMs, heartbeatMs } = this.#service.limits;
     const waited = now - this.#since;
+    if (this.#streaming !== undefined) {
+      const hasLeft = this.#hasEnded && waited > halfClosedMs;
+      if (hasLeft || this.#streaming.isStuck(now, slowMs)) this.cut();
+      else this.#streaming.beat(now, heartbeatMs);
+      return;
+    }
     if (this.#state === "answering") {
       // Who has closed its side and hears nothing for so long has probably left: callers leave in this way, too.
       if (this.#isAwaited && this.#hasEnded && waited > halfClosedMs) this.#caller.abandon();
@@ -162,6 +181,10 @@ export class HttpConnection {
       case "answering":
         this.#input = this.#input.length === 0 ? bytes : Buffer.concat([this.#input, bytes]);
         if (this.#input.length > MAX_WAITING_BYTES) this.#socket.pause();
+        return;
+      case "streaming":
+        this.#dropped += bytes.length;
+        if (this.#dropped > MAX_WAITING_BYTES) this.cut();
         return;
       default:
         return;
@@ -216,7 +239,7 @@ export class HttpConnection {
     if (early !== undefined) return void this.#send(early, head, body === "too large");
     this.#isAwaited = true;
     void whenReady(this.#service.answer(head, body, this.#caller), (answer) => {
-      if (this.#state === "closed" || !this.#isAwaited) return void answer?.hold?.release();
+      if (this.#state === "closed" || !this.#isAwaited) return void drop(answer);
       this.#isAwaited = false;
       this.#caller.request.resize(0);
       if (answer === undefined) this.cut();
@@ -225,6 +248,9 @@ export class HttpConnection {
   }
 
   #send(answer: HttpAnswer, head: RequestHead, isUnread: boolean): void {
+    if (answer.stream !== undefined && head.method !== "HEAD")
+      return void this.#stream(answer, answer.stream);
+    answer.stream?.end();
     const isLast = answer.closes || head.isLast || isUnread || this.#isStopping;
     const sending = new Outgoing(this.#socket, head.method === "HEAD" ? { ...answer, body: "" } : answer);
     if (sending.start()) return void this.#sent(isLast);
@@ -236,6 +262,30 @@ export class HttpConnection {
       this.#sending = undefined;
       this.#sent(isLast);
     };
+  }
+
+  #stream(answer: HttpAnswer, stream: ByteStream): void {
+    const streaming = new Streaming(this.#socket, stream);
+    this.#streaming = streaming;
+    this.#input = none;
+    this.#enter("streaming");
+    // Where too much came behind the request nothing is read any more, not even that the caller leaves.
+    this.#socket.resume();
+    void streaming.send(answer.head).then((isSent) => {
+      if (!isSent || this.#state !== "streaming") return;
+      this.#streaming = undefined;
+      this.#sent(true);
+    });
+    if (this.#isStopping) this.#stopStream();
+  }
+
+  /** Nobody waits for the end of a stream that has none: what its reader has not taken is dropped. */
+  #stopStream(): void {
+    this.#streaming?.end();
+    this.#streaming = undefined;
+    if (this.#socket.writableLength > 0) return void this.cut();
+    this.#enter("draining");
+    this.#socket.end(() => this.cut());
   }
 
   #sent(isLast: boolean): void {

@@ -30,8 +30,9 @@ export interface HttpListener {
   cut(): void;
 }
 
-/** How often connections are looked at for callers who take too long. */
-const checkEveryMs = (slowMs: number): number => Math.max(10, Math.min(1000, slowMs / 4));
+/** How often connections are looked at for callers who take too long, and for streams that are silent. */
+const checkEveryMs = ({ slowMs, heartbeatMs }: HttpService["limits"]): number =>
+  Math.max(10, Math.min(1000, slowMs / 4, heartbeatMs / 4));
 
 /** Starts listening; rejects when it cannot. */
 export async function startListener(options: ListenerOptions): Promise<HttpListener> {
@@ -74,7 +75,7 @@ export async function startListener(options: ListenerOptions): Promise<HttpListe
   server.on("error", onError);
   const timer = setInterval(() => {
     for (const connection of connections) connection.checkTime(performance.now());
-  }, checkEveryMs(service.limits.slowMs)).unref();
+  }, checkEveryMs(service.limits)).unref();
   return {
     address: server.address() as AddressInfo,
     connectionCount: () => sockets.size,

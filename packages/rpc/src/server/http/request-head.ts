@@ -17,6 +17,8 @@ export type RequestHead = {
   /** Where the page is from that a browser sends this for, as against us. */
   readonly fetchSite: string | undefined;
   readonly idempotencyKey: string | undefined;
+  readonly accept: string | undefined;
+  readonly lastEventId: string | undefined;
 };
 
 const REQUEST_LINE = /^([A-Z]+) ([!-~\x80-\xff]+) HTTP\/1\.([01])$/;
@@ -35,6 +37,8 @@ type Known = {
   host?: string;
   fetchSite?: string;
   idempotencyKey?: string;
+  accept?: string;
+  lastEventId?: string;
 };
 
 /**
@@ -65,6 +69,8 @@ export function parseRequestHead(text: string): RequestHead | undefined {
     host: known.host,
     fetchSite: known.fetchSite,
     idempotencyKey: known.idempotencyKey,
+    accept: known.accept,
+    lastEventId: known.lastEventId,
   };
 }
 
@@ -83,8 +89,8 @@ function readHeaders(lines: string, known: Known): boolean {
 }
 
 /**
- * False where a header that decides about the body, whom it is for, or whether it was sent before, comes twice. Most
- * names are told apart by their length.
+ * False where a header that decides about the body, whom it is for, or what was sent before, comes twice. Most names
+ * are told apart by their length.
  */
 function readHeader(name: string, value: string, known: Known): boolean {
   switch (name.length) {
@@ -96,6 +102,7 @@ function readHeader(name: string, value: string, known: Known): boolean {
     case 6:
       if (/^origin$/i.test(name)) known.origin = value.trim();
       else if (/^expect$/i.test(name)) known.expect = value.trim();
+      else if (/^accept$/i.test(name)) known.accept = joined(known.accept, value.trim());
       return true;
     case 10:
       if (/^connection$/i.test(name)) known.connection = joined(known.connection, value.trim());
@@ -105,6 +112,9 @@ function readHeader(name: string, value: string, known: Known): boolean {
       return true;
     case 13:
       if (/^authorization$/i.test(name)) known.authorization ??= value.trim();
+      if (!/^last-event-id$/i.test(name)) return true;
+      if (known.lastEventId !== undefined) return false;
+      known.lastEventId = value.trim();
       return true;
     case 14:
       if (/^sec-fetch-site$/i.test(name)) known.fetchSite = value.trim().toLowerCase();

@@ -1,0 +1,76 @@
+import type { Socket } from "node:net";
+import { TimeSlice } from "@anulo/limits";
+import type { ByteStream } from "./http-answer.ts";
+
+/** A comment, which readers of event streams skip. Source: HTML Standard, section 9.2.7. */
+const HEARTBEAT = ":\n\n";
+
+/** A stream on its way to a reader who may take it slowly, and who hears something even where nothing happens. */
+export class Streaming {
+  readonly #socket: Socket;
+  readonly #stream: ByteStream;
+  #wroteAt = performance.now();
+  /** When something was last taken, or began to wait. */
+  #takenAt = performance.now();
+  #isOver = false;
+  #onTaken: () => void = () => {};
+
+  constructor(socket: Socket, stream: ByteStream) {
+    this.#socket = socket;
+    this.#stream = stream;
+  }
+
+  /** Sends the head and all there is; true once the reader has taken it, false when it was ended before. */
+  async send(head: string): Promise<boolean> {
+    this.#write(Buffer.from(head, "latin1"));
+    const slice = new TimeSlice();
+    while (!this.#isOver) {
+      const bytes = await this.#stream.next();
+      if (bytes === undefined) break;
+      await this.#untilWaiting(this.#stream.mostWaiting - bytes.length);
+      if (!this.#isOver) this.#write(bytes);
+      if (slice.isOver) await slice.yield();
+    }
+    await this.#untilWaiting(0);
+    if (this.#isOver) return false;
+    this.end();
+    return true;
+  }
+
+  /** Draws nothing more of the stream. */
+  end(): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#stream.end();
+    this.#onTaken();
+  }
+
+  /** Whether what waits has not become less for so long. */
+  isStuck(now: number, slowMs: number): boolean {
+    return this.#socket.writableLength > 0 && now - this.#takenAt > slowMs;
+  }
+
+  /** Lets the reader know that the stream goes on, where nothing was sent for so long. */
+  beat(now: number, heartbeatMs: number): void {
+    if (this.#isOver || this.#socket.writableLength > 0 || now - this.#wroteAt < heartbeatMs) return;
+    this.#write(Buffer.from(HEARTBEAT));
+  }
+
+  #write(bytes: Buffer): void {
+    this.#wroteAt = performance.now();
+    if (this.#socket.writableLength === 0) this.#takenAt = this.#wroteAt;
+    this.#socket.write(bytes, () => {
+      this.#takenAt = performance.now();
+      this.#onTaken();
+    });
+  }
+
+  /** Resolves once at most so many bytes wait for the reader, or it is over. */
+  async #untilWaiting(bytes: number): Promise<void> {
+    while (!this.#isOver && this.#socket.writableLength > Math.max(0, bytes)) {
+      await new Promise<void>((resolve) => {
+        this.#onTaken = resolve;
+      });
+    }
+  }
+}

@@ -1,0 +1,143 @@
+import { type MaybePromise, whenFailed, whenReady } from "@anulo/limits";
+import { BadRequest, protocolErrors, type RpcError } from "../errors.ts";
+import { formatJson } from "../json.ts";
+import { HttpError, type ImplementedResource, type ResourceAnswer } from "../resource.ts";
+import type { Answer } from "./answer.ts";
+import { errorOf, type RequestInfo, type Rules, visibleError, whenMet } from "./call.ts";
+import type { StreamAnswer } from "./event-stream.ts";
+import type { RequestHead } from "./http/request-head.ts";
+import { askedOf } from "./named-path.ts";
+import { readQuery } from "./query-string.ts";
+
+/** A resource that a request asks for. */
+export type AskedResource<Context> = ImplementedResource<Context> & {
+  /** What its path names; undefined on the service's own paths. */
+  readonly name: string | undefined;
+  /** What follows the question mark, as it was sent. */
+  readonly query: string;
+};
+
+/** Resources by their paths; a path declared twice is a mistake in the declarations. */
+export function indexResources<Context>(
+  resources: readonly ImplementedResource<Context>[],
+): ReadonlyMap<string, ImplementedResource<Context>> {
+  const index = new Map<string, ImplementedResource<Context>>();
+  for (const implemented of resources) {
+    const { path } = implemented.resource;
+    if (index.has(path)) throw new Error(`declared twice: ${path}`);
+    index.set(path, implemented);
+  }
+  return index;
+}
+
+/** Finds what a target asks for on this kind of port, or undefined. */
+export function findResource<Context>(
+  index: ReadonlyMap<string, ImplementedResource<Context>>,
+  target: string,
+  { prefix, restricted }: { readonly prefix: string | undefined; readonly restricted: boolean },
+): AskedResource<Context> | undefined {
+  if (index.size === 0) return undefined;
+  const [path = "", ...query] = target.split("?");
+  const asked = askedOf(path, prefix);
+  const found = asked && index.get(asked.path);
+  if (found === undefined || (restricted && found.resource.access === "unrestricted")) return undefined;
+  return { ...found, name: asked?.name, query: query.join("?") };
+}
+
+const NO_STORE = "Cache-Control: no-store\r\n";
+
+/** A refusal as JSON. */
+export function refusalAnswer(status: Answer["status"], refusal: Omit<RpcError, "name">): Answer {
+  const { code, message, data } = refusal;
+  const body = formatJson({ error: { code, message, ...(data !== undefined && { data }) } });
+  return { status, type: "application/json", body, headers: NO_STORE };
+}
+
+const badMethod: Answer = {
+  ...refusalAnswer(405, errorOf({ ...protocolErrors.invalidRequest, message: "This is read by GET" })),
+  headers: "Allow: GET, HEAD\r\n",
+};
+
+/** Answers a request to a resource. Throws what ends the request. */
+export function answerResource<Context>(
+  asked: AskedResource<Context>,
+  { head, request }: { readonly head: RequestHead; readonly request: RequestInfo },
+  rules: Rules<Context>,
+): MaybePromise<Answer | StreamAnswer> {
+  const { cost, path, query } = asked.resource;
+  if (head.method !== "GET" && head.method !== "HEAD") return badMethod;
+  const answer = () => {
+    const values = readQuery(asked.query, query);
+    request.budget.checkRequest(cost, 0);
+    return whenReady(request.budget.admit(cost), () => {
+      rules.log?.info("call", { call: path, from: request.remoteAddress });
+      return whenReady(rules.context(request), (context) =>
+        runHandler(asked, { head, request, values, context }, rules),
+      );
+    });
+  };
+  return whenFailed<Answer | StreamAnswer>(answer, (error) => refused(asked, { error, request }, rules));
+}
+
+type Asking<Context> = {
+  readonly head: RequestHead;
+  readonly request: RequestInfo;
+  readonly values: Record<string, unknown>;
+  readonly context: Context;
+};
+
+function runHandler<Context>(
+  { resource, handler }: AskedResource<Context>,
+  { head: { accept, lastEventId }, request, values, context }: Asking<Context>,
+  rules: Rules<Context>,
+): MaybePromise<Answer | StreamAnswer> {
+  const ended = new AbortController();
+  const signal = AbortSignal.any([request.caller.signal, ended.signal]);
+  const release = () => rules.release?.(context);
+  const answer = whenFailed<ResourceAnswer>(
+    () =>
+      whenMet(resource.needs, { context, rules }, () =>
+        handler(context, values, { accept, lastEventId, signal }),
+      ),
+    (error) => {
+      release();
+      throw error;
+    },
+  );
+  return whenReady(answer, (made): Answer | StreamAnswer => {
+    if (!("events" in made)) {
+      release();
+      return plainAnswer(made);
+    }
+    return {
+      events: made.events,
+      longest: resource.cost.responseBytes,
+      onFailure: (error) => rules.log?.error("rpc stream failed", { call: resource.path, error }),
+      onEnd: () => {
+        ended.abort();
+        release();
+      },
+    };
+  });
+}
+
+function plainAnswer(made: Exclude<ResourceAnswer, { readonly events: unknown }>): Answer {
+  const { status = 200 } = made;
+  if ("json" in made)
+    return { status, type: "application/json", body: formatJson(made.json), headers: NO_STORE };
+  return { status, type: made.type, body: Buffer.from(made.text, "utf8"), headers: NO_STORE };
+}
+
+function refused<Context>(
+  { resource: { path } }: AskedResource<Context>,
+  { error, request }: { readonly error: unknown; readonly request: RequestInfo },
+  { log }: Rules<Context>,
+): Answer {
+  if (error instanceof BadRequest) {
+    const { code } = protocolErrors.invalidParams;
+    return refusalAnswer(400, errorOf({ code, message: [...error.path, error.message].join(": ") }));
+  }
+  const refusal = visibleError(error, { name: path }, { request, log });
+  if (refusal !== error) return refusalAnswer(500, refusal);
+  return refusalAnswer(refusal instanceof HttpError ? refusal.status : 400, refusal);
+}
