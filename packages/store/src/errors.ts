@@ -20,6 +20,13 @@ export class ChangeTooLarge extends Error {
 /** The engine could not do it, or is closed: nothing was applied. */
 export class StoreUnavailable extends Error {
   override readonly name = "StoreUnavailable";
+  /** Whether the engine may do it when it is asked again: its server was out of reach. */
+  readonly mayPass: boolean;
+
+  constructor(message: string, { mayPass = false, ...options }: ErrorOptions & { mayPass?: boolean } = {}) {
+    super(message, options);
+    this.mayPass = mayPass;
+  }
 }
 
 /** Whether the change was applied could not be learnt: its writer has to open the wallet again and look. */

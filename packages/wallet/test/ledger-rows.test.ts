@@ -5,7 +5,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { toHex } from "@anulo/protocol";
-import { createMemoryEngine, type Engine, openWalletStore, type WalletStore } from "@anulo/store";
+import {
+  createMemoryEngine,
+  type Engine,
+  openWalletStore,
+  StoreUnavailable,
+  type WalletStore,
+} from "@anulo/store";
 import type { WalletChange } from "../src/changes.ts";
 import { LedgerRows } from "../src/file/ledger-rows.ts";
 import { ledgerTables } from "../src/file/ledger-tables.ts";
@@ -371,6 +377,34 @@ for (const seed of ["a", "b", "c", "d"]) {
     assert.ok(made.size > 25, `${made.size} kinds of changes`);
   });
 }
+
+test("a change waits for a store that is out of reach, and is written once", async () => {
+  const [engine, wallet] = [createMemoryEngine(), nextId()];
+  let [failures, tried] = [0, 0];
+  const flaky: Engine = {
+    ...engine,
+    fence: (...args) => engine.fence(...args),
+    apply: async (id, change) => {
+      tried += 1;
+      if (failures-- > 0) throw new StoreUnavailable("away", { mayPass: true });
+      return await engine.apply(id, change);
+    },
+  };
+  const ledger = createLedger(network, settings);
+  const rows = LedgerRows.of(ledger);
+  const store = await open(flaky, wallet);
+  await writeRows(store, rows.take());
+  const log = new RowLog(store, rows);
+  const before = (await engine.markOf(wallet))!.sequence;
+  [failures, tried] = [2, 0];
+  applyChange(ledger, { kind: "attribute", key: "a", value: "1" });
+  await log.append();
+  assert.deepEqual([tried, (await engine.markOf(wallet))!.sequence], [3, before + 1]);
+  await log.close();
+  const again = await reload(engine, wallet);
+  assert.equal(again.ledger.state.attributes.get("a"), "1");
+  await again.log.close();
+});
 
 const orderOf = ({ state }: Ledger) =>
   Object.entries(state).map(([name, value]) => [name, value instanceof Map ? [...value.keys()] : ""]);

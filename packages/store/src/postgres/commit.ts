@@ -2,7 +2,7 @@ import { setTimeout } from "node:timers/promises";
 import type { Mark } from "../engine.ts";
 import { OutcomeUnknown, StoreUnavailable } from "../errors.ts";
 import type { Outcome, Waiting } from "../group-commit.ts";
-import { type Connection, codeOf, type Database, query } from "./database.ts";
+import { type Connection, codeOf, type Database, isConnectionLost, query } from "./database.ts";
 import { type GroupWrite, lockMarks, planGroup, writeGroup } from "./group.ts";
 
 export interface CommitOptions {
@@ -36,7 +36,7 @@ export async function commitGroup(
 
 function asUnavailable(cause: unknown): Error {
   if (cause instanceof OutcomeUnknown || cause instanceof StoreUnavailable) return cause;
-  return new StoreUnavailable("the change was not applied", { cause });
+  return new StoreUnavailable("the change was not applied", { cause, mayPass: isConnectionLost(cause) });
 }
 
 async function commitOnce(options: CommitOptions, group: readonly Waiting[]): Promise<readonly Outcome[]> {

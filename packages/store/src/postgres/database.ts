@@ -55,8 +55,17 @@ export async function ask<Row extends Columns>(
   try {
     return await query(database, text, values);
   } catch (cause) {
-    throw new StoreUnavailable("the database does not answer", { cause });
+    throw new StoreUnavailable("the database does not answer", { cause, mayPass: isConnectionLost(cause) });
   }
+}
+
+/**
+ * Whether it was the way to the server, not what it was asked: no answer of its own, or one that it is starting,
+ * stopping or full. Source: PostgreSQL, appendix A, classes 08, 53 and 57P.
+ */
+export function isConnectionLost(error: unknown): boolean {
+  const code = codeOf(error);
+  return code === undefined || /^(?:08|53300|57P)/.test(code);
 }
 
 /** The code of an error that the server gave; undefined for others, as of connections. Source: PostgreSQL, appendix A. */

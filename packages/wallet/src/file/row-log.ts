@@ -1,4 +1,5 @@
 /** Keeps a wallet's ledger in the rows of a store. */
+import { setTimeout as delay } from "node:timers/promises";
 import { StoreUnavailable, type WalletKey, type WalletRow, type WalletStore } from "@anulo/store";
 import { type Plain, readCbor, writeCbor } from "../cbor.ts";
 import { WalletRefusal } from "../refusal.ts";
@@ -6,6 +7,10 @@ import type { RowChange } from "./cells.ts";
 import type { LedgerRows } from "./ledger-rows.ts";
 import { ledgerTables, rowKey, unfinishedTable } from "./ledger-tables.ts";
 import type { ChangeLog } from "./store.ts";
+
+/** How long a change waits for a store that is out of reach, and how long until it is tried again. */
+const PATIENCE_MS = 30_000;
+const RETRY_MS = 250;
 
 /** Of one step: below what an engine takes, and, written down as one value, below what a row may be. */
 const STEP_ROWS = 4000;
@@ -98,6 +103,7 @@ export class RowLog implements ChangeLog {
   #writing: Promise<void> | undefined;
   #waiting: { done: () => void; failed: (error: unknown) => void }[] = [];
   #broken: unknown;
+  #isClosing = false;
 
   constructor(store: WalletStore, rows: LedgerRows) {
     this.#store = store;
@@ -118,7 +124,7 @@ export class RowLog implements ChangeLog {
       this.#waiting = [];
       try {
         if (this.#broken !== undefined) throw this.#broken;
-        await writeRows(this.#store, this.#rows.take());
+        await this.#write(this.#rows.take());
         for (const { done } of waiting) done();
       } catch (error) {
         // What the rows are now may be unknown: only opening the wallet again tells.
@@ -129,7 +135,21 @@ export class RowLog implements ChangeLog {
     this.#writing = undefined;
   }
 
+  /** Where the store is out of reach nothing was applied, and the same change can be tried again. */
+  async #write(change: RowChange): Promise<void> {
+    for (let waitedMs = 0; ; waitedMs += RETRY_MS) {
+      try {
+        return await writeRows(this.#store, change);
+      } catch (error) {
+        const mayPass = error instanceof StoreUnavailable && error.mayPass;
+        if (!mayPass || this.#isClosing || waitedMs >= PATIENCE_MS) throw error;
+      }
+      await delay(RETRY_MS);
+    }
+  }
+
   async close(): Promise<void> {
+    this.#isClosing = true;
     while (this.#writing !== undefined) await this.#writing;
     this.#broken ??= new StoreUnavailable("the wallet's store is closed");
     await this.#store.close();
