@@ -187,7 +187,7 @@ export class WalletService implements Common {
     silence();
     const closing = this.#wallets.closeAll();
     const isClosed = await Promise.race([closing.then(() => true), pause(CLOSING_MS).then(() => false)]);
-    if (this.#store !== undefined) await closeLedgerStore(this.#store);
+    if (this.#store !== undefined) await Promise.race([closeLedgerStore(this.#store), pause(CLOSING_MS)]);
     if (this.options.runtime === undefined) await closeRuntime(this.runtime);
     if (!isClosed) this.#log.warn("stopped before everything under way had ended");
     this.#stopped();

@@ -8,7 +8,7 @@ import type { ChangeLog } from "./file/store.ts";
 import { IntentBook } from "./intents/book.ts";
 import { AddressCache } from "./keys/addresses.ts";
 import { applyChange } from "./ledger/apply-change.ts";
-import { type Ledger, outputWithImage } from "./ledger/ledger.ts";
+import { type Ledger, outputWithImage, wipeSecrets } from "./ledger/ledger.ts";
 import { QuietBlocks } from "./ledger/quiet-blocks.ts";
 import { accountOfKeys, wipeKeys } from "./multisig/account-keys.ts";
 import type { MultisigAccount } from "./multisig/key-exchange.ts";
@@ -389,12 +389,11 @@ export class Wallet {
     await this.#scans.whenIdle();
     await this.#spending.whenIdle();
     this.#closed = true;
-    await this.#log.close();
-    wipeKeys(this.#keys);
-    for (const secrets of [this.state.txKeys, this.state.multisigNonces])
-      for (const list of secrets.values()) for (const secret of list) secret.fill(0);
-    // Answers tell keys of transactions where they were asked for.
-    for (const { outcome } of this.state.intents)
-      if (outcome !== undefined && "answer" in outcome) outcome.answer?.fill(0);
+    try {
+      await this.#log.close();
+    } finally {
+      wipeKeys(this.#keys);
+      wipeSecrets(this.#ledger);
+    }
   }
 }

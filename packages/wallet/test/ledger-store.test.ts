@@ -188,6 +188,16 @@ test("other keys in the same files have a ledger of their own, with the attribut
   assert.ok(!readdirSync(folder).some((name) => name.endsWith(".next")));
 });
 
+test("another database than the wallet's is no older copy of it, and nothing is made of it", async (t) => {
+  const { during, folder, location } = world(t);
+  await during({}, (call) => call.createWallet(created));
+  const other = { location: join(folder, "store", "other.mdb"), acceptsOlder: true };
+  await during(other, (call) => assert.rejects(call.openWallet(named), /not in this --store/));
+  await during({ location }, async (call) => {
+    await call.openWallet(named);
+  });
+});
+
 test("a store that can't be had is said at once", async (t) => {
   const { during, folder } = world(t);
   writeFileSync(join(folder, "text"), "no database");

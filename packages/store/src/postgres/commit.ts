@@ -74,14 +74,15 @@ async function commit(connection: Connection): Promise<void> {
  * changed all of its wallets since.
  */
 async function wasApplied({ database, patienceMs }: CommitOptions, { marks }: GroupWrite): Promise<boolean> {
-  for (let waitedMs = 0; ; waitedMs += RETRY_MS) {
+  const begin = performance.now();
+  for (;;) {
     try {
       const outcome = isAppliedIn(await readLocked(database, marks), marks);
       if (outcome !== undefined) return outcome;
       throw new OutcomeUnknown("another owner has changed the wallet since");
     } catch (cause) {
       if (cause instanceof OutcomeUnknown) throw cause;
-      if (waitedMs >= patienceMs) {
+      if (performance.now() - begin >= patienceMs) {
         throw new OutcomeUnknown("the connection was lost in a commit", { cause });
       }
     }

@@ -126,7 +126,7 @@ export class WalletStore {
     await this.#inTurn(async () => {
       const deletes = isNext ? [] : [nextDataKeyRow];
       await this.#write({ puts: [wrapDataKey(dataKey, { key, wallet, isNext })], deletes });
-      this.#parts.witness.note(this.#mark);
+      this.#note();
     });
   }
 
@@ -135,10 +135,22 @@ export class WalletStore {
     if (this.#isClosed) return;
     this.#isClosed = true;
     await this.#last.catch(() => {});
-    if (this.#ended === undefined) await this.#parts.witness.keep(this.#mark);
-    this.#ended ??= new StoreUnavailable("the wallet's store is closed");
-    for (const key of [this.#parts.dataKey, this.#subkeys.values, this.#subkeys.keys]) key.fill(0);
-    await this.#parts.slots.close();
+    try {
+      if (this.#ended === undefined) await this.#parts.witness.keep(this.#mark);
+    } finally {
+      this.#ended ??= new StoreUnavailable("the wallet's store is closed");
+      for (const key of [this.#parts.dataKey, this.#subkeys.values, this.#subkeys.keys]) key.fill(0);
+      await this.#parts.slots.close();
+    }
+  }
+
+  /** What was applied is applied: a witness that can't be written lags behind. */
+  #note(): void {
+    try {
+      this.#parts.witness.note(this.#mark);
+    } catch {
+      // It is written at the next change, or when the store is closed.
+    }
   }
 
   async #inTurn(step: () => Promise<void>): Promise<void> {
@@ -175,7 +187,7 @@ export class WalletStore {
 
   async #apply({ puts = [], deletes = [] }: WalletChange): Promise<void> {
     this.#checkOpen();
-    const { slots, witness } = this.#parts;
+    const { slots } = this.#parts;
     const former = await this.#slotsUnder([...puts, ...deletes]);
     const taken = await slots.take(puts.filter(({ table }) => table.isSecret).length);
     try {
@@ -186,7 +198,7 @@ export class WalletStore {
       throw error;
     }
     await this.#destroy(former);
-    witness.note(this.#mark);
+    this.#note();
   }
 
   async #write(change: Omit<Change, "epoch">): Promise<void> {

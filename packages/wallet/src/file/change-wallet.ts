@@ -25,7 +25,7 @@ export async function changePassword(
     const sealed = await sealKeysFile(file, keysOptions(passwords.new, options));
     try {
       const write = async () => opened.cache?.changePassword(file, sealed);
-      await opened.changeKey(sealed.cacheKey, write).catch(refuseUnwritten);
+      await opened.changeKey({ keys: file.keys, cacheKey: sealed.cacheKey }, write).catch(refuseUnwritten);
     } finally {
       sealed.cacheKey.fill(0);
     }

@@ -4,7 +4,7 @@ import { type NamesRead, type Plain, readCbor, writeCbor } from "../cbor.ts";
 import { createLedger, indexLedger, type Ledger } from "../ledger/ledger.ts";
 import type { ListName, MapName } from "../ledger/touched.ts";
 import { append } from "../lists.ts";
-import type { Account, NetworkName, WalletSettings, WalletState } from "../state.ts";
+import type { Account, NetworkName, OwnedOutput, WalletSettings, WalletState } from "../state.ts";
 import { Cells, type RowChange } from "./cells.ts";
 import { DamagedJournal } from "./journal.ts";
 import {
@@ -18,6 +18,7 @@ import {
   mapTables,
   recentTable,
 } from "./ledger-tables.ts";
+import { outputOf, recordOf } from "./output-record.ts";
 
 const FORMAT_VERSION = 1;
 const ID_BYTES = 32;
@@ -104,7 +105,8 @@ export class LedgerRows {
     const list = listOf(this.#ledger.state, name);
     for await (const { places, value } of this.#cells.read(store, listTables[name])) {
       if (list.length !== places[0]! * itemsPerRow[name]) throw missing(name);
-      append(list, readCbor(value, names) as unknown[]);
+      const items = readCbor(value, names) as unknown[];
+      append(list, name === "outputs" ? items.map(outputOf) : items);
       this.#rowsOf.set(name, places[0]! + 1);
     }
   }
@@ -185,7 +187,8 @@ export class LedgerRows {
     if (tail !== undefined) for (let row = Math.floor(tail / perRow); row < count; row++) changed.add(row);
     for (const row of changed) {
       const part = list.slice(row * perRow, (row + 1) * perRow);
-      this.#cells.put(listTables[name], [row], writeCbor(part as Plain));
+      const items = name === "outputs" ? (part as OwnedOutput[]).map(recordOf) : part;
+      this.#cells.put(listTables[name], [row], writeCbor(items as Plain));
     }
     for (let row = count; row < before; row++) this.#cells.delete(listTables[name], [row]);
     this.#rowsOf.set(name, count);

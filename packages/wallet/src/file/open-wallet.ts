@@ -250,9 +250,12 @@ async function closeWallet(
       reason,
     });
   });
-  await cache?.close();
-  await wallet.close();
-  await unlock();
+  try {
+    await cache?.close();
+    await wallet.close();
+  } finally {
+    await unlock();
+  }
 }
 
 /**

@@ -53,12 +53,10 @@ export async function writeRows(store: WalletStore, change: RowChange): Promise<
     const value = packStep(step);
     await store.apply({ puts: [{ table: unfinishedTable, key: rowKey([i + 1]), value }] });
   }
-  // Secrets go into their own table only.
-  const complete = { table: unfinishedTable, key: COMPLETE_KEY, value: new Uint8Array() };
-  await store.apply({
-    puts: [...change.puts.filter(isSecret), complete],
-    deletes: change.deletes.filter(isSecret),
-  });
+  // Secrets go into their own table only. One that is there too early, or gone, is of no use to anybody.
+  const secret = { puts: change.puts.filter(isSecret), deletes: change.deletes.filter(isSecret) };
+  for (const step of stepsOf(secret)) await store.apply(step);
+  await store.apply({ puts: [{ table: unfinishedTable, key: COMPLETE_KEY, value: new Uint8Array() }] });
   await finishRows(store);
 }
 

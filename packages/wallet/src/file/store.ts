@@ -11,6 +11,7 @@ import { createLedger, indexLedger, type Ledger } from "../ledger/ledger.ts";
 import { append } from "../lists.ts";
 import type { NetworkName, WalletSettings, WalletState } from "../state.ts";
 import { DamagedJournal, Journal, syncDirectory } from "./journal.ts";
+import { outputOf, recordOf } from "./output-record.ts";
 
 /** Where changes go before they are acknowledged. */
 export interface ChangeLog {
@@ -164,7 +165,8 @@ function restoreState(
 function restoreItems(state: WalletState, { of, items }: Extract<Picture, { kind: "items" }>): void {
   if (of === "outgoing") {
     for (const [id, payment] of items as unknown as [string, never][]) state.outgoing.set(id, payment);
-  } else if (of === "background") append((state.background?.transactions ?? []) as unknown[], items);
+  } else if (of === "outputs") append(state.outputs, items.map(outputOf));
+  else if (of === "background") append((state.background?.transactions ?? []) as unknown[], items);
   else append(state[of] as unknown[], items);
 }
 
@@ -173,7 +175,7 @@ async function picture(state: WalletState): Promise<Uint8Array[]> {
   const rest = { ...others, background: background && { ...background, transactions: [] } };
   const records = [writePicture({ kind: "state", version: FORMAT_VERSION, state: rest })];
   const lists: [ListName, readonly unknown[]][] = [
-    ["outputs", outputs],
+    ["outputs", outputs.map(recordOf)],
     ["incoming", incoming],
     ["outgoing", [...outgoing]],
     ["intents", intents],

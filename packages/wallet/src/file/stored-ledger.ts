@@ -51,11 +51,14 @@ export type StoredWallet = {
   readonly log?: Logger | undefined;
 };
 
+/** What opens a wallet's store. */
+export type StoreSecrets = Pick<StoredWallet, "keys" | "cacheKey">;
+
 export type OpenLedger = {
   readonly ledger: Ledger;
   readonly log: ChangeLog;
-  /** Has `write` put a keys file in place whose password makes another key (32 bytes); a crash leaves one that opens. */
-  readonly changeKey: (cacheKey: Uint8Array, write: () => Promise<void>) => Promise<void>;
+  /** Has `write` put a keys file in place whose password makes another key; a crash leaves one that opens. */
+  readonly changeKey: (to: StoreSecrets, write: () => Promise<void>) => Promise<void>;
 };
 
 const nextOf = ({ store }: WalletPaths): string => `${store}.next`;
@@ -129,9 +132,12 @@ async function settleNextName(wallet: StoredWallet, store: LedgerStore): Promise
   const id = await readName(path);
   if (id === undefined) return;
   try {
-    await (await openRows(wallet, { store, id })).close();
+    await (await openRows(wallet, { store, id, isNamed: true })).close();
   } catch (error) {
     if (!(error instanceof WrongStoreKey)) throw error;
+    // Gone only where the one in its place opens: else it is the key of the service that is not the same.
+    const current = await readName(wallet.paths.store);
+    if (current !== undefined) await (await openNamed(wallet, { store, id: current })).close();
     return await rm(path, { force: true });
   }
   await rename(path, wallet.paths.store);
@@ -143,7 +149,7 @@ async function createStoredLedger(
   { store, ledger, path }: { readonly store: LedgerStore; readonly ledger: Ledger; readonly path: string },
 ): Promise<OpenLedger> {
   const id = randomBytes(ID_BYTES);
-  const opened = await openRows(wallet, { store, id });
+  const opened = await openRows(wallet, { store, id, isNamed: false });
   try {
     const rows = LedgerRows.of(ledger);
     await writeRows(opened, rows.take());
@@ -159,10 +165,7 @@ async function continueLedger(
   wallet: StoredWallet,
   { store, id }: { readonly store: LedgerStore; readonly id: WalletId },
 ): Promise<OpenLedger> {
-  const opened = await openRows(wallet, { store, id }).catch((error: Error) => {
-    if (!(error instanceof WrongStoreKey)) throw error;
-    throw failedToOpen("its store opens with another key: it was last opened with a --service-key-file");
-  });
+  const opened = await openNamed(wallet, { store, id });
   try {
     await finishRows(opened);
     const loaded = await LedgerRows.load(opened, wallet);
@@ -188,13 +191,18 @@ function openLedgerOf(
   return {
     ledger,
     log: new RowLog(opened, rows),
-    changeKey: async (cacheKey, write) => {
+    changeKey: async (to, write) => {
       if (store.serviceKey !== undefined) return await write();
-      const key = wrappingKey(cacheKey, id, wallet);
+      const key = wrappingKey(to.cacheKey, id, to);
       try {
         await opened.wrapAlsoBy(key);
         await write();
-        await opened.wrapBy(key);
+        // The password is another one from here on; the next opening does what could not be done.
+        await opened.wrapBy(key).catch((error: Error) => {
+          wallet.log?.warn("the former password opens a wallet's store until that is opened again", {
+            reason: error.message,
+          });
+        });
       } finally {
         key.fill(0);
       }
@@ -202,17 +210,39 @@ function openLedgerOf(
   };
 }
 
-/** What wraps the data key of a wallet: of other keys it is another, so that no ledger is taken for theirs. */
+/**
+ * What wraps the data key of a wallet: of other keys it is another, so that no ledger is taken for theirs. The view
+ * secret is in it since a password may be empty, and id and public key are known to whoever reads the database.
+ */
 function wrappingKey(secret: Uint8Array, id: WalletId, { keys }: Pick<StoredWallet, "keys">): Uint8Array {
   const info = Buffer.concat([Buffer.from(KEY_PURPOSE), keys.spendPublic]);
-  return new Uint8Array(hkdfSync("sha256", secret, id, info, 32));
+  const secrets = Buffer.concat([secret, keys.viewSecret]);
+  try {
+    return new Uint8Array(hkdfSync("sha256", secrets, id, info, 32));
+  } finally {
+    secrets.fill(0);
+  }
 }
 
-async function openRows(
+/** Throws the refusal of a store that another key opens. */
+async function openNamed(
   wallet: StoredWallet,
   { store, id }: { readonly store: LedgerStore; readonly id: WalletId },
 ): Promise<WalletStore> {
+  return await openRows(wallet, { store, id, isNamed: true }).catch((error: Error) => {
+    if (!(error instanceof WrongStoreKey)) throw error;
+    throw failedToOpen("its store opens with another key: it was last opened with a --service-key-file");
+  });
+}
+
+/** `isNamed`: a file names it, so that it has to be there. */
+async function openRows(
+  wallet: StoredWallet,
+  { store, id, isNamed }: { readonly store: LedgerStore; readonly id: WalletId; readonly isNamed: boolean },
+): Promise<WalletStore> {
   const { engine, folder, serviceKey } = store;
+  if (isNamed && (await engine.markOf(id)) === undefined)
+    throw failedToOpen("it is not in this --store: is that the one it was last opened with?");
   const ofPassword = wrappingKey(wallet.cacheKey, id, wallet);
   const ofService = serviceKey === undefined ? undefined : wrappingKey(serviceKey, id, wallet);
   try {
@@ -224,6 +254,10 @@ async function openRows(
       wrappingKey: ofService ?? ofPassword,
       ...(ofService !== undefined && { formerKeys: [ofPassword] }),
     });
+    if (found.kind === "unwitnessed")
+      wallet.log?.warn(
+        "whether a wallet's store is an older copy can't be known: nothing here has seen it before",
+      );
     if (found.kind !== "rolledBack") return found.store;
     const { found: there, witnessed } = found;
     const age = { epoch: there.epoch, sequence: there.sequence, seen: witnessed };

@@ -121,3 +121,12 @@ export function put<M extends MapName>(
     held.set(key, value);
   }
 }
+
+/** Overwrites the secrets of a ledger that nobody uses any more. */
+export function wipeSecrets({ state }: Ledger): void {
+  for (const secrets of [state.txKeys, state.multisigNonces])
+    for (const list of secrets.values()) for (const secret of list) secret.fill(0);
+  // Answers tell keys of transactions where they were asked for.
+  for (const { outcome } of state.intents)
+    if (outcome !== undefined && "answer" in outcome) outcome.answer?.fill(0);
+}

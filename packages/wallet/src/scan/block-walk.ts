@@ -89,6 +89,11 @@ export class BlockWalk {
       while (!line.isEmpty && !asked.isHere) await line.finish();
       const batch = await asked.batch;
       if (lastHeight === -1) this.#checkStart(batch);
+      else if (batch.blocks[0] !== undefined && batch.blocks[0].height <= lastHeight) {
+        // The chain was reorganised: those who joined above that place have to go back as well.
+        while (!line.isEmpty) await line.finish();
+        for (const rider of this.#riders.keys()) this.#riders.set(rider, 0);
+      }
       this.#takeAlong(batch);
       const last = batch.blocks.at(-1);
       const more = last !== undefined && last.height + 1 < batch.answer.current_height;

@@ -42,8 +42,14 @@ export type Seat = { readonly follower: Follower; readonly from: number };
 /** A wallet with its view secret. */
 type Secretive = { readonly context: Pick<ScanContext, "keys"> };
 
-/** Wallets whose derivations are made at once: memory is 32 bytes for each of them and each key. */
-export const SECRETS_AT_ONCE = 256;
+/** Wallets whose derivations are made at once, as far as these are no more bytes: 32 for each of them and each key. */
+const SECRETS_AT_ONCE = 256;
+const DERIVED_BYTES = 64 * 1024 * 1024;
+
+/** How many wallets' derivations of these keys are made at once. */
+export function secretsAtOnce({ publicKeys }: TransactionKeys): number {
+  return Math.max(1, Math.min(SECRETS_AT_ONCE, Math.floor(DERIVED_BYTES / Math.max(1, publicKeys.length))));
+}
 /** From so many on a walk has work for a thread without help: the other threads have wallets of their own. */
 const FEW = 8;
 
@@ -134,8 +140,9 @@ export class Begun {
         read.check(sifted);
         give(seat, sifted);
       }
-      for (let at = 0; at < late.length; at += SECRETS_AT_ONCE) {
-        const some = late.slice(at, at + SECRETS_AT_ONCE).filter(({ follower }) => !follower.isGone);
+      const atOnce = late.length === 0 ? 1 : secretsAtOnce(read.keys);
+      for (let at = 0; at < late.length; at += atOnce) {
+        const some = late.slice(at, at + atOnce).filter(({ follower }) => !follower.isGone);
         if (at > 0) await setImmediate();
         read.check(read.keys);
         const sifted = await siftHere(followersOf(some), read.keys);

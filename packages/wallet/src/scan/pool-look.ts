@@ -2,7 +2,7 @@
 import { fromHex, toHex } from "@anulo/protocol";
 import { checked, type Daemon } from "../daemon.ts";
 import { imageNames } from "./candidates.ts";
-import { SECRETS_AT_ONCE, siftHere } from "./followers.ts";
+import { secretsAtOnce, siftHere } from "./followers.ts";
 import type { OwnTransaction, PoolPicture } from "./messages.ts";
 import { type PoolEntry, type PoolScan, waiting } from "./pool-scan.ts";
 import { readKeys, type Sifted } from "./sift.ts";
@@ -81,8 +81,9 @@ async function siftFor(
   const keys = readKeys(entries.map(({ raw }) => raw));
   const images = imageNames(keys.keyImages);
   const wanting = lookers.filter(({ pool }) => entries.some(({ id }) => pool.wants(id)));
-  for (let at = 0; at < wanting.length; at += SECRETS_AT_ONCE) {
-    const some = wanting.slice(at, at + SECRETS_AT_ONCE);
+  const atOnce = secretsAtOnce(keys);
+  for (let at = 0; at < wanting.length; at += atOnce) {
+    const some = wanting.slice(at, at + atOnce);
     const pools = some.map(({ pool }) => pool);
     give(some, await siftHere(pools, keys), images);
   }

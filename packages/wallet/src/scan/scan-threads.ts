@@ -67,7 +67,10 @@ export class ScanThreads {
   release(port: MessagePort): void {
     for (const { ports } of this.#threads) ports.delete(port);
     const idle = [...this.#threads].filter(({ ports }) => ports.size === 0);
-    for (const { worker } of idle.slice(1)) void worker.terminate();
+    for (const thread of idle.slice(1)) {
+      this.#threads.delete(thread);
+      void thread.worker.terminate();
+    }
   }
 
   /** Ends them. */

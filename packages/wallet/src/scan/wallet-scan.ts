@@ -219,6 +219,7 @@ export class WalletScan {
     transactions: PackedTransactions,
     viewSecrets: Uint8Array<ArrayBuffer>,
   ): Promise<readonly Sifted[] | undefined> {
+    if (this.#context === undefined) return Promise.resolve(undefined);
     const id = ++this.#lastSiftId;
     const transfer = [transactions.bytes.buffer, viewSecrets.buffer];
     this.#send({ kind: "sift", id, transactions, viewSecrets }, transfer);
