@@ -12,17 +12,18 @@ export const ledgerStoreFlags = {
   "service-key-file": {
     kind: "text",
     value: "FILE",
-    help: "key that opens all wallets in --store, made where missing (their passwords do)",
+    help: "key that opens all wallets in --store, and the log of --events; made where missing",
   },
   "accept-older-store": {
     kind: "switch",
-    help: "open wallets whose --store is an older copy than this service has written",
+    help: "go on with a --store, or the log of --events, that is an older copy than was written",
   },
 } as const satisfies FlagTable;
 
 type Flags = Values<typeof ledgerStoreFlags> & {
   readonly "wallet-dir"?: string | undefined;
   readonly "wallet-file"?: string | undefined;
+  readonly events?: boolean | undefined;
 };
 
 /** Beside the wallets: what must not lie in the database. */
@@ -32,8 +33,8 @@ const SECRETS_FOLDER = ".anulo-store";
 export function ledgerStoreOf(flags: Flags): WalletServiceOptions["store"] {
   const { store: location, "service-key-file": serviceKeyFile, "accept-older-store": acceptsOlder } = flags;
   if (location === undefined) {
-    if (serviceKeyFile !== undefined || acceptsOlder)
-      throw new BadUsage("--service-key-file and --accept-older-store go with --store");
+    if (!flags.events && (serviceKeyFile !== undefined || acceptsOlder))
+      throw new BadUsage("--service-key-file and --accept-older-store go with --store or --events");
     return undefined;
   }
   if (location === "") throw new BadUsage("--store needs a location");

@@ -11,6 +11,7 @@ import { configurationFlag, readConfiguration } from "./configuration.ts";
 import { daemonFlags, daemonOf } from "./daemon-flags.ts";
 import { detachFlags, keepPidFile } from "./detach.ts";
 import { aliasesOf, dnsFlags } from "./dns-flags.ts";
+import { eventFlags, eventLogOf } from "./event-flags.ts";
 import { firstWalletFlags, firstWalletOf, makeWalletFolder } from "./first-wallet-flags.ts";
 import { BadUsage, type FlagTable, type Values } from "./flags.ts";
 import { leaveMemoryOutOfCoreDumps } from "./last-words.ts";
@@ -30,6 +31,7 @@ export const walletFlags = {
   stagenet: { kind: "switch", help: "addresses of stagenet" },
   ...firstWalletFlags,
   ...ledgerStoreFlags,
+  ...eventFlags,
   "rpc-bind-port": { kind: "number", value: "PORT", help: "port of RPC (needed)" },
   "disable-rpc-login": { kind: "switch", help: "ask for no login" },
   "restricted-rpc": { kind: "switch", help: "only what can neither spend nor show secrets" },
@@ -114,12 +116,14 @@ async function optionsOf(flags: Flags): Promise<WalletServiceOptions & { readonl
   makeWalletFolder(walletDirectory);
   const login = loginOf(flags, port);
   const store = ledgerStoreOf(flags);
+  const eventLog = eventLogOf(flags);
   return {
     listen,
     ...rpcAccessOf(flags),
     ...(walletDirectory !== undefined && { walletDirectory }),
     ...(first !== undefined && { first }),
     ...(store !== undefined && { store }),
+    ...(eventLog !== undefined && { eventLog }),
     ...(kdfRounds !== undefined && { kdfRounds }),
     ...(mostOpen !== undefined && { mostOpen }),
     ...(idleSeconds !== undefined && { idleSeconds }),

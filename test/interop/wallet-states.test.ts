@@ -21,7 +21,17 @@ const passedOver: { readonly [S in StateName]?: readonly MethodKey[] } = {
 };
 
 /** Methods of ours alone. */
-const ours: ReadonlySet<MethodKey> = new Set(["getIntent", "listIntents", "listWallets"]);
+const ours: ReadonlySet<MethodKey> = new Set([
+  "getIntent",
+  "listIntents",
+  "listWallets",
+  "addWebhook",
+  "listWebhooks",
+  "removeWebhook",
+  "enableWebhook",
+  "listDeadLetters",
+  "replayDeadLetters",
+]);
 
 for (const state of stateNames) {
   // Without a directory the original starts with one wallet file only: a state of ours alone.

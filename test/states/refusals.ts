@@ -1,7 +1,7 @@
 /** In which state which method is refused, and with what. */
 import type { Dialect } from "@anulo/rpc";
 import type { MethodKey } from "./requests.ts";
-import type { StateName } from "./states.ts";
+import { type StateName, stateNames } from "./states.ts";
 
 export type Refusal = { readonly code: number; readonly message: string };
 
@@ -32,6 +32,7 @@ const ofBackground = refused(-51, "This command is disabled for background walle
 const noSetup = refused(-1, "must setup background sync first before using background sync");
 const noBackgroundOfViewOnly = refused(-29, "Watch-only wallet cannot enable background sync");
 const noBackgroundOfMultisig = refused(-1, "Multisig wallet cannot enable background sync");
+const noEvents = refused(-1, "The service keeps no events: start it with --events");
 const isSetUp = refused(-1, "Can't set background sync type from an existing background cache");
 
 const multisigDisabled = refused(
@@ -65,6 +66,11 @@ const unrestricted: Refusals = { restricted: denied };
 /** Makes or opens a wallet. */
 const makes: Refusals = { "no wallet directory": noDirectory, ...unrestricted };
 const always: Refusals = {};
+/** Needs the service's events, which these keep none of. */
+const eventless: Refusals = {
+  ...Object.fromEntries(stateNames.map((name) => [name, noEvents])),
+  ...unrestricted,
+};
 
 /** Needs a wallet that is of one signer. */
 const ofOneSigner: Refusals = {
@@ -207,6 +213,12 @@ const refusals: { readonly [K in MethodKey]: Refusals } = {
   closeWallet: own,
   changeWalletPassword: ownKey,
   setSubaddressLookahead: ownKey,
+  addWebhook: eventless,
+  listWebhooks: eventless,
+  removeWebhook: eventless,
+  enableWebhook: eventless,
+  listDeadLetters: eventless,
+  replayDeadLetters: eventless,
   setupBackgroundSync: { ...backgrounds, "background syncing": isSetUp, "background wallet": isSetUp },
   startBackgroundSync: {
     ...setUp,

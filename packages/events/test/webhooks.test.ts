@@ -1,6 +1,14 @@
 import assert from "node:assert/strict";
+import { once } from "node:events";
+import { type AddressInfo, createServer, type Socket } from "node:net";
 import { test } from "node:test";
-import { type EventLog, openWebhooks, type Webhooks, type WebhooksOptions } from "../src/index.ts";
+import {
+  type Clock,
+  type EventLog,
+  openWebhooks,
+  type Webhooks,
+  type WebhooksOptions,
+} from "../src/index.ts";
 import {
   addEvents,
   lmdbPlace,
@@ -180,6 +188,50 @@ at("does not read a response that never ends", async ({ log, hooks, receiver }) 
   assert.equal(receiver.received.length, 1);
 });
 
+at("a receiver that changes protocols, or hangs up, has failed and holds up nothing", async (scene) => {
+  const { log, clock, hooks } = scene;
+  const answers = ["HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: other\r\n\r\n", ""];
+  const sockets = new Set<Socket>();
+  let requests = 0;
+  const server = createServer((socket) => {
+    sockets.add(socket);
+    socket.on("error", () => {});
+    socket.once("data", () => {
+      const answer = answers[requests++ % answers.length]!;
+      if (answer === "") socket.end();
+      else socket.write(answer);
+    });
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  try {
+    const { id } = await hooks.add({ url: `http://127.0.0.1:${port}/` });
+    await addEvents(log, 1);
+    await passPauses(clock, hooks, log);
+    const [letter] = await hooks.deadLetters(id);
+    assert.equal(letter?.attempts, requests);
+    assert.ok(["101", "ECONNRESET"].includes(letter.reason), letter.reason);
+    assert.deepEqual(await hooks.replay(id), { delivered: 0, failed: 1 });
+    assert.ok(await hooks.remove(id));
+  } finally {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+    await once(server, "close");
+  }
+});
+
+at("a service whose log has ended sends nothing more", async ({ log, clock, hooks, receiver }) => {
+  receiver.respond = (response) => void response.writeHead(500).end();
+  await hooks.add({ url: receiver.url });
+  await addEvents(log, 3);
+  await until(() => hooks.list()[0]!.attempts === 1);
+  await log.close();
+  receiver.respond = ok;
+  await clock.pass(DAY);
+  assert.equal(receiver.received.length, 1);
+});
+
 at("follows no redirect", async ({ log, clock, hooks, receiver }) => {
   receiver.respond = (response) => {
     response.writeHead(307, { location: receiver.url.replace("hook", "inside") }).end();
@@ -233,6 +285,75 @@ at("gives an event up after three days, goes on, and sends it once more on reque
   assert.deepEqual(await hooks.replay(id), { delivered: 1, failed: 0 });
   assert.deepEqual(await hooks.deadLetters(id), []);
   assert.equal(receiver.received.at(-1)?.id, `${log.id}_2`);
+});
+
+/** One that can be set. */
+const settable = (clock: TestClock): Clock & { ahead: number } => ({
+  ahead: 0,
+  now() {
+    return clock.now() + this.ahead;
+  },
+  delay: (ms, signal) => clock.delay(ms, signal),
+});
+
+at("a clock that was ahead holds up no event for longer than a pause", async (scene) => {
+  const { log, clock, receiver, open } = scene;
+  const wrong = settable(clock);
+  wrong.ahead = 400 * DAY;
+  const first = await open({ clock: wrong });
+  receiver.respond = (response) => void response.writeHead(500).end();
+  await first.add({ url: receiver.url });
+  await addEvents(log, 1);
+  await until(() => first.list()[0]!.attempts === 1);
+  await first.close();
+  receiver.respond = ok;
+  const second = await open();
+  for (let hours = 0; hours < 6 && receiver.received.length < 2; hours++) await clock.pass(HOUR);
+  await until(isThrough(second, log));
+  assert.equal(receiver.received.length, 2);
+});
+
+at("no event is given up after a few attempts, whatever the clock says", async (scene) => {
+  const { log, clock, receiver, open } = scene;
+  const jumping = settable(clock);
+  const hooks = await open({ clock: jumping });
+  receiver.respond = (response) => void response.writeHead(500).end();
+  const { id } = await hooks.add({ url: receiver.url });
+  await addEvents(log, 1);
+  await until(() => hooks.list()[0]!.attempts === 1);
+  jumping.ahead = 4 * DAY;
+  await passUntil(clock, isThrough(hooks, log), HOUR);
+  const [letter] = await hooks.deadLetters(id);
+  assert.deepEqual([letter?.attempts, receiver.received.length], [8, 8]);
+});
+
+at("a hook that could not be removed is there still, and sends", async ({ log, receiver, open }) => {
+  let isFull = false;
+  const rows: EventLog["rows"] = {
+    ...log.rows,
+    write: async (step) => {
+      if (isFull) throw new Error("no space left");
+      await log.rows.write(step);
+    },
+  };
+  const full = new Proxy(log, {
+    get: (target, name) => {
+      if (name === "rows") return rows;
+      const value: unknown = Reflect.get(target, name, target);
+      return typeof value === "function" ? (value as () => unknown).bind(target) : value;
+    },
+  });
+  const hooks = await open({ log: full });
+  const { id } = await hooks.add({ url: receiver.url });
+  isFull = true;
+  await assert.rejects(hooks.remove(id), /no space left/);
+  assert.equal(hooks.list().length, 1);
+  isFull = false;
+  await addEvents(log, 1);
+  await until(isThrough(hooks, log));
+  assert.equal(receiver.received.length, 1);
+  assert.ok(await hooks.remove(id));
+  assert.deepEqual(hooks.list(), []);
 });
 
 at("connects to the address that was checked, under the name of the host", async (scene) => {

@@ -87,8 +87,8 @@ export type WalletChange =
   | { readonly kind: "txKeys"; readonly txHash: string; readonly txKeys: readonly Uint8Array[] }
   /** The node refused it: it never existed. */
   | { readonly kind: "discardOutgoing"; readonly txHash: string }
-  /** What waits in the pool for this wallet. */
-  | { readonly kind: "pool"; readonly payments: readonly PoolPayment[] }
+  /** What waits in the pool for this wallet. `isScanned`: the blocks were scanned up to the newest before. */
+  | { readonly kind: "pool"; readonly payments: readonly PoolPayment[]; readonly isScanned?: boolean }
   | { readonly kind: "newAccount"; readonly label: string }
   /** So many addresses of one label; left out: one. */
   | { readonly kind: "newAddress"; readonly account: number; readonly label: string; readonly count?: number }
@@ -136,7 +136,7 @@ export type WalletChange =
   /** What stood only in the original program's cache of this wallet; what is known already stays as it is. */
   | ({ readonly kind: "takenOver" } & TakenOver)
   | { readonly kind: "settings"; readonly settings: WalletSettings }
-  /** From here on the changes count for an event log under this name, 16 random bytes. */
+  /** From here on the changes count for an event log under this name, 16 bytes. */
   | { readonly kind: "eventSource"; readonly source: Uint8Array }
   /** So many seconds since 1970 have passed. */
   | { readonly kind: "time"; readonly seconds: number }

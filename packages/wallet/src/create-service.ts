@@ -1,13 +1,17 @@
-import { openLedgerStore } from "./file/ledger-store.ts";
+import { unreadLog } from "@anulo/rpc";
+import { closeLedgerStore, openLedgerStore } from "./file/ledger-store.ts";
 import { unlockFirst } from "./first-wallet.ts";
 import { walletHandlers } from "./rpc/handlers.ts";
-import { WalletService } from "./service.ts";
+import { type ServiceParts, WalletService } from "./service.ts";
+import { openServiceEvents } from "./service-events.ts";
 import type { WalletServiceOptions } from "./service-options.ts";
 
-/** Builds the service and starts it, with its first wallet open. Throws WalletRefusal where that one, or the store of the ledgers, cannot be had. */
+/**
+ * Builds the service and starts it, with its first wallet open. Throws WalletRefusal where that one, the store of the
+ * ledgers or the event log cannot be had.
+ */
 export async function createWalletService(options: WalletServiceOptions): Promise<WalletService> {
-  const store = options.store && (await openLedgerStore(options.store));
-  const service = new WalletService(options, walletHandlers, store);
+  const service = new WalletService(options, walletHandlers, await openParts(options));
   const { first } = options;
   try {
     if (first !== undefined) {
@@ -20,4 +24,22 @@ export async function createWalletService(options: WalletServiceOptions): Promis
     throw error;
   }
   return service;
+}
+
+async function openParts({
+  store: where,
+  eventLog,
+  log = unreadLog(),
+}: WalletServiceOptions): Promise<ServiceParts> {
+  const store = where && (await openLedgerStore(where));
+  if (eventLog === undefined) return { store };
+  try {
+    const logger = log.in("wallet.wallet2");
+    const events = await openServiceEvents(eventLog, { engine: store?.engine, log: logger });
+    if (typeof events === "string") logger.warn("events are not kept", { reason: events });
+    return { store, events };
+  } catch (error) {
+    if (store !== undefined) await closeLedgerStore(store);
+    throw error;
+  }
 }

@@ -2,6 +2,8 @@ export type { WalletChange } from "./changes.ts";
 export { createWalletService } from "./create-service.ts";
 export { checked, connectDaemon, type Daemon, type DaemonAddress, daemonUrl, reached } from "./daemon.ts";
 export { BadTlsSettings, type DaemonTlsSettings, readDaemonTls } from "./daemon-tls.ts";
+export type { WalletEvent, WalletEventType } from "./events/event.ts";
+export type { EventSink } from "./events/follower.ts";
 export { type KeysFile, readKeysFile, WrongPassword, writeKeysFile } from "./file/keys-file.ts";
 export { readPem } from "./file/pem-file.ts";
 export type { FirstWallet } from "./first-wallet.ts";

@@ -1,10 +1,12 @@
 /** How a wallet service is started. */
 import type { Dialect, Listener, Log, Login, RpcServerOptions } from "@anulo/rpc";
 import type { DaemonAddress } from "./daemon.ts";
+import type { EventSink } from "./events/follower.ts";
 import type { LedgerStoreOptions } from "./file/ledger-store.ts";
 import type { FirstWallet } from "./first-wallet.ts";
 import type { AliasOptions } from "./open-alias.ts";
 import type { Runtime } from "./runtime.ts";
+import type { ServiceEventsOptions } from "./service-events.ts";
 import type { NetworkName } from "./state.ts";
 
 export type WalletServiceOptions = Pick<RpcServerOptions<never>, "limits" | "origins" | "tls"> & {
@@ -29,6 +31,10 @@ export type WalletServiceOptions = Pick<RpcServerOptions<never>, "limits" | "ori
   readonly first?: FirstWallet;
   /** Told the id (hex) of each transaction that pays a wallet, once in the pool and once in a block. */
   readonly onReceived?: (txid: string) => void;
+  /** Where events of wallets with files are kept; left out, none are. Stays the caller's. */
+  readonly events?: EventSink;
+  /** Has the service keep an event log of its own; left out, it keeps none. */
+  readonly eventLog?: ServiceEventsOptions;
   /** Seconds between two automatic refreshes; 0 for none. */
   readonly refreshPeriod?: number;
   readonly log?: Log;

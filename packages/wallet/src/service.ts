@@ -19,6 +19,7 @@ import { OpenWallets } from "./many/open-wallets.ts";
 import { Refresher } from "./many/refresher.ts";
 import { NamedSlot, type SlotParts, UnnamedSlot, type WalletSlot } from "./many/slots.ts";
 import { closeRuntime, createRuntime, type Runtime } from "./runtime.ts";
+import type { ServiceEvents } from "./service-events.ts";
 import type { WalletServiceOptions } from "./service-options.ts";
 
 /** What a handler works with. */
@@ -54,11 +55,18 @@ function pause(ms: number): Promise<void> {
   });
 }
 
+/** What a service is given, and closes. */
+export type ServiceParts = {
+  readonly store?: LedgerStore | undefined;
+  readonly events?: ServiceEvents | string | undefined;
+};
+
 export class WalletService implements Common {
   readonly options: WalletServiceOptions;
   readonly runtime: Runtime;
   readonly #calls: WalletCalls;
   readonly #store: LedgerStore | undefined;
+  readonly serviceEvents: ServiceEvents | string;
   readonly log: Log;
   readonly #log: Logger;
   #server: RpcServer | undefined;
@@ -73,11 +81,12 @@ export class WalletService implements Common {
   /** Settles once the service has stopped, for whatever reason. */
   readonly ended: Promise<void>;
 
-  /** `store` is closed with the service. */
-  constructor(options: WalletServiceOptions, calls: WalletCalls, store?: LedgerStore) {
+  /** The parts are closed with the service. */
+  constructor(options: WalletServiceOptions, calls: WalletCalls, { store, events }: ServiceParts) {
     this.options = options;
     this.#calls = calls;
     this.#store = store;
+    this.serviceEvents = events ?? "The service keeps no events: start it with --events";
     this.runtime = options.runtime ?? createRuntime(options);
     this.log = options.log ?? unreadLog();
     this.#log = this.log.in("wallet.wallet2");
@@ -106,6 +115,8 @@ export class WalletService implements Common {
 
   get openOptions(): OpenOptions {
     const { network = "mainnet", onReceived, writesOriginalCache } = this.options;
+    const { serviceEvents } = this;
+    const events = this.options.events ?? (typeof serviceEvents === "string" ? undefined : serviceEvents.log);
     return {
       network,
       daemon: this.connect(),
@@ -114,6 +125,7 @@ export class WalletService implements Common {
       ...(writesOriginalCache === undefined ? {} : { writesOriginalCache }),
       ...(onReceived === undefined ? {} : { onReceived }),
       ...(this.#store !== undefined && { store: this.#store }),
+      events,
     };
   }
 
@@ -174,6 +186,11 @@ export class WalletService implements Common {
     return this.#stopping;
   }
 
+  async #closeParts(): Promise<void> {
+    if (typeof this.serviceEvents !== "string") await this.serviceEvents.close();
+    if (this.#store !== undefined) await closeLedgerStore(this.#store);
+  }
+
   async #stop(): Promise<void> {
     clearInterval(this.#timer);
     for (const { opened } of this.#wallets.open) opened?.wallet.endScans();
@@ -187,7 +204,7 @@ export class WalletService implements Common {
     silence();
     const closing = this.#wallets.closeAll();
     const isClosed = await Promise.race([closing.then(() => true), pause(CLOSING_MS).then(() => false)]);
-    if (this.#store !== undefined) await Promise.race([closeLedgerStore(this.#store), pause(CLOSING_MS)]);
+    await Promise.race([this.#closeParts(), pause(CLOSING_MS)]);
     if (this.options.runtime === undefined) await closeRuntime(this.runtime);
     if (!isClosed) this.#log.warn("stopped before everything under way had ended");
     this.#stopped();

@@ -250,11 +250,11 @@ export type WalletState = {
   readonly network: NetworkName;
   /** Number of changes ever made: each has a number, from 1 on. */
   changeCount: number;
-  /** 16 random bytes that name the wallet's changes in an event log; empty before any log is kept of them. */
+  /** 16 bytes that name the wallet's changes in an event log; empty before any log is kept of them. */
   eventSource: Uint8Array;
   /** Seconds since 1970 that are known to have passed, for what is locked until a time. */
   passedSeconds: number;
-  /** While blocks are scanned again that were scanned before: the height the wallet had reached; else 0. */
+  /** While blocks that were undone are scanned again: the height the wallet had reached; else 0. */
   rescanTo: number;
   /** Number of blocks scanned, which is the height of the next one. */
   height: number;

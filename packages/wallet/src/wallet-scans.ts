@@ -146,8 +146,11 @@ export class WalletScans {
     return this.#scanner.look(entries);
   }
 
-  /** Scans the new blocks and the pool; in its turn. Throws `WalletRefusal` when the node doesn't answer. */
-  async refresh(startHeight: number): Promise<RefreshResult> {
+  /**
+   * Scans the new blocks and the pool; in its turn. `notesEnd`: that all blocks are scanned becomes a change, before the
+   * pool is compared. Throws `WalletRefusal` when the node doesn't answer.
+   */
+  async refresh(startHeight: number, notesEnd = false): Promise<RefreshResult> {
     const { state } = this.#ledger;
     this.#blocksFetched = 0;
     const newest = state.outputs.at(-1)?.txHash;
@@ -155,6 +158,7 @@ export class WalletScans {
     this.#meter.begin();
     try {
       const picture = await this.#scanner.scan(this.#scanTask(startHeight));
+      if (notesEnd) await this.#wallet.commit({ kind: "pool", payments: [...state.pool], isScanned: true });
       if (picture !== undefined) await this.#applyPool(picture);
       else for (const change of withoutMined(state)) await this.#wallet.commit(change);
     } finally {

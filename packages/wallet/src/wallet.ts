@@ -4,11 +4,11 @@ import { sendUnseen } from "./actions/send-again.ts";
 import { CachedFacts } from "./cached-facts.ts";
 import { itemsOfChange, itemsOfState, undoneFrom, type WalletChange } from "./changes.ts";
 import type { Daemon } from "./daemon.ts";
+import { applyTold, type Follower } from "./events/follower.ts";
 import type { ChangeLog } from "./file/store.ts";
 import { IntentBook } from "./intents/book.ts";
 import { AddressCache } from "./keys/addresses.ts";
-import { applyChange } from "./ledger/apply-change.ts";
-import { type Ledger, outputWithImage, wipeSecrets } from "./ledger/ledger.ts";
+import { type Ledger, lastAddresses, outputWithImage, wipeSecrets } from "./ledger/ledger.ts";
 import { QuietBlocks } from "./ledger/quiet-blocks.ts";
 import { accountOfKeys, wipeKeys } from "./multisig/account-keys.ts";
 import type { MultisigAccount } from "./multisig/key-exchange.ts";
@@ -37,6 +37,8 @@ export type WalletParts = ScanOptions & {
   readonly daemon: Daemon;
   readonly runtime: Runtime;
   readonly preferences?: Preferences;
+  /** Told what changes mean, from the ledger as it is on. */
+  readonly events?: Follower | undefined;
 };
 
 /** What readers see besides the state. */
@@ -56,6 +58,7 @@ export class Wallet {
   #outputCounts = new KeptOutputCounts();
   readonly #ledger: Ledger;
   readonly #log: ChangeLog;
+  readonly #events: Follower | undefined;
   readonly #addresses: AddressCache;
   #keys: WalletKeys;
   readonly #spending = new TaskQueue();
@@ -78,6 +81,7 @@ export class Wallet {
     this.#ledger = ledger;
     this.intents = new IntentBook(ledger);
     this.#log = new QuietBlocks(log, ledger);
+    this.#events = parts.events;
     this.#addresses = new AddressCache(keys, ledger.state.network);
     this.#isTimed = itemsOfState(ledger.state).some(waitsForTime);
     this.#scans = new WalletScans(this, parts);
@@ -233,7 +237,7 @@ export class Wallet {
   async commit(change: WalletChange, encoded?: Uint8Array): Promise<void> {
     if (this.#closed) throw new WalletRefusal("NOT_OPEN", "No wallet file");
     this.checkWritten();
-    applyChange(this.#ledger, change);
+    const meaning = applyTold(this.#ledger, change, this.#events);
     this.#hasChanged = true;
     this.#changes += 1;
     this.#isTimed ||= itemsOfChange(change).some(waitsForTime);
@@ -243,6 +247,7 @@ export class Wallet {
       this.#unwritten ??= { error };
       throw error;
     }
+    if (this.#events !== undefined) await this.#events.keepSoon(meaning);
   }
 
   /** Throws where a change could not be kept: nothing may leave that rests on what is in memory alone. */
@@ -281,12 +286,7 @@ export class Wallet {
     await this.commit(change);
     const images = change.outputs.flatMap(({ keyImage }) => (keyImage === undefined ? [] : [keyImage]));
     this.#scans.learn(images);
-    const last = new Map<number, SubaddressIndex>();
-    for (const { subaddress } of change.outputs) {
-      if (subaddress.minor >= (last.get(subaddress.major)?.minor ?? 0))
-        last.set(subaddress.major, subaddress);
-    }
-    for (const index of last.values()) await this.#scans.cover(index);
+    for (const index of lastAddresses(change.outputs)) await this.#scans.cover(index);
   }
 
   /** Has money found that is sent to any address in use, whoever has brought it in use. */
@@ -327,7 +327,10 @@ export class Wallet {
    * `WalletRefusal` when the node doesn't answer.
    */
   async refresh(startHeight = 0): Promise<RefreshResult> {
-    const result = await this.#scans.inTurn(() => this.#scans.refresh(startHeight));
+    const scan = () => this.#scans.refresh(startHeight, this.#events?.waitsForScan);
+    const result = await this.#scans.inTurn(scan);
+    const passed = this.#events?.timePassed(this.runtime.clock());
+    if (passed !== undefined) await this.commit(passed);
     await sendUnseen(this, this.#spending);
     return result;
   }
@@ -390,10 +393,11 @@ export class Wallet {
     await this.#spending.whenIdle();
     this.#closed = true;
     try {
+      await this.#events?.close();
       await this.#log.close();
     } finally {
       wipeKeys(this.#keys);
-      wipeSecrets(this.#ledger);
+      wipeSecrets(this.state);
     }
   }
 }

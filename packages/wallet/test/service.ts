@@ -6,6 +6,7 @@ import type { TestContext } from "node:test";
 import { type Client, createClient, type Dialect, walletMethods } from "@anulo/rpc";
 import type { SocksProxy } from "@anulo/socks";
 import { createWalletService } from "../src/create-service.ts";
+import type { EventSink } from "../src/events/follower.ts";
 import type { LedgerStoreOptions } from "../src/file/ledger-store.ts";
 import type { WalletService } from "../src/service.ts";
 
@@ -23,10 +24,11 @@ export type TestServiceOptions = {
   readonly dialect?: Dialect;
   readonly folder?: string;
   readonly store?: LedgerStoreOptions;
+  readonly events?: EventSink;
 };
 
 export async function startTestService(
-  { node = "", proxy, dialect = "upstream", folder, store }: TestServiceOptions = {},
+  { node = "", proxy, dialect = "upstream", folder, store, events }: TestServiceOptions = {},
   test?: TestContext,
 ): Promise<TestService> {
   const directory = folder ?? mkdtempSync(join(tmpdir(), "anulo-wallet-"));
@@ -39,6 +41,7 @@ export async function startTestService(
     refreshPeriod: 0,
     dialect,
     ...(store !== undefined && { store }),
+    ...(events !== undefined && { events }),
   });
   const call = createClient(walletMethods, service.url);
   const stop = async () => {

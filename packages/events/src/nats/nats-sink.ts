@@ -63,6 +63,8 @@ interface PublisherContext {
 class Publisher implements NatsSink {
   readonly #context: PublisherContext;
   readonly #stop = new AbortController();
+  /** Aborts also when the log is another service's, which publishes on from where this one had come. */
+  readonly #over: AbortSignal;
   #sequence: number;
   #isConnected = false;
   #failure = "";
@@ -70,6 +72,7 @@ class Publisher implements NatsSink {
 
   constructor(context: PublisherContext, sequence: number) {
     this.#context = context;
+    this.#over = AbortSignal.any([this.#stop.signal, context.log.ended]);
     this.#sequence = sequence;
   }
 
@@ -95,16 +98,15 @@ class Publisher implements NatsSink {
   }
 
   async #run(): Promise<void> {
-    const { log, clock, random } = this.#context;
-    const { signal } = this.#stop;
-    for (let failures = 0; !signal.aborted && !log.ended.aborted; failures++) {
+    const { clock, random } = this.#context;
+    for (let failures = 0; !this.#over.aborted; failures++) {
       const before = this.#sequence;
       await this.#publishUntilLost().catch((error: unknown) => {
         this.#failure = error instanceof Error ? error.message : "the connection failed";
       });
       if (this.#sequence > before) failures = 0;
       const most = Math.min(FIRST_PAUSE_MS * 2 ** failures, MAX_PAUSE_MS);
-      if (!log.ended.aborted) await clock.delay(most * (0.5 + random() / 2), signal);
+      await clock.delay(most * (0.5 + random() / 2), this.#over);
     }
   }
 
@@ -113,16 +115,15 @@ class Publisher implements NatsSink {
     const connection = await this.#context.open();
     const lost = new AbortController();
     const end = () => lost.abort();
-    this.#stop.signal.addEventListener("abort", end);
+    this.#over.addEventListener("abort", end);
     void connection.closed.then(end, end);
     try {
       this.#isConnected = true;
       await this.#takeOver(await connection.lastMessageId());
-      while (!lost.signal.aborted && !this.#stop.signal.aborted)
-        await this.#publishPage(connection, lost.signal);
+      while (!lost.signal.aborted && !this.#over.aborted) await this.#publishPage(connection, lost.signal);
     } finally {
       this.#isConnected = false;
-      this.#stop.signal.removeEventListener("abort", end);
+      this.#over.removeEventListener("abort", end);
       await connection.close();
     }
   }
@@ -146,7 +147,7 @@ class Publisher implements NatsSink {
     let sent = this.#sequence;
     try {
       for (const event of events) {
-        if (signal.aborted) return;
+        if (signal.aborted || log.ended.aborted) return;
         const subject = `${names.prefix}.${subjectToken(event.wallet)}.${subjectToken(event.type)}`;
         await connection.publish(subject, formatJson(event), `${log.id}_${event.sequence}`);
         sent = event.sequence;

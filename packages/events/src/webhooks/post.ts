@@ -55,7 +55,8 @@ export async function post(options: PostOptions): Promise<number> {
     ...(url.protocol === "https:" && isIP(hostname) === 0 && { servername: hostname }),
   };
   const request = (url.protocol === "https:" ? secure : plain)(settings);
-  return await statusOf(request, body);
+  // A receiver may do what ends neither in a response nor in an error.
+  return await unlessAborted(statusOf(request, body), signal).finally(() => request.destroy());
 }
 
 /** The first of the name's addresses, all of which have to be public. */
@@ -85,6 +86,12 @@ async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promi
 async function statusOf(request: ClientRequest, body: string): Promise<number> {
   return await new Promise<number>((resolve, reject) => {
     request.on("error", reject);
+    request.on("close", () => reject(new Error("the connection was closed")));
+    request.on("upgrade", (response, socket) => {
+      socket.on("error", () => {});
+      socket.destroy();
+      resolve(response.statusCode ?? 0);
+    });
     request.on("response", (response: IncomingMessage) => {
       response.on("error", () => {});
       resolve(response.statusCode ?? 0);

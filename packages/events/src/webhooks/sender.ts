@@ -24,6 +24,8 @@ const ATTEMPT_MS = 15_000;
 const FIRST_PAUSE_MS = 5_000;
 const MAX_PAUSE_MS = 6 * 3_600_000;
 const GIVE_UP_MS = 3 * 86_400_000;
+/** A clock that was set forward, or a service that was stopped for days, is no receiver that was tried for days. */
+const MIN_ATTEMPTS = 8;
 const STORE_PAUSE_MS = 1_000;
 const GONE = 410;
 
@@ -37,6 +39,8 @@ function pauseAfter(attempts: number, random: number): number {
 export class HookSender {
   readonly #context: SenderContext;
   readonly #stop = new AbortController();
+  /** Aborts also when the log is another service's, which sends on from where this one had come. */
+  readonly #over: AbortSignal;
   readonly deadLetters: DeadLetters;
   #hook: Hook;
   #progress: HookProgress;
@@ -46,6 +50,7 @@ export class HookSender {
 
   constructor(context: SenderContext, hook: Hook, progress: HookProgress) {
     this.#context = context;
+    this.#over = AbortSignal.any([this.#stop.signal, context.log.ended]);
     this.#hook = hook;
     this.#progress = progress;
     this.#noted = progress.sequence;
@@ -66,6 +71,7 @@ export class HookSender {
 
   async stop(): Promise<void> {
     this.#stop.abort();
+    await this.#enabling?.catch(() => {});
     await this.#running;
   }
 
@@ -81,7 +87,7 @@ export class HookSender {
   async replay(limit: number): Promise<{ delivered: number; failed: number }> {
     let [delivered, failed] = [0, 0];
     for await (const { event } of this.deadLetters.after(0, limit)) {
-      if (this.#stop.signal.aborted) break;
+      if (this.#over.aborted) break;
       if ((await this.#attempt(event)) !== undefined) {
         failed++;
         continue;
@@ -95,6 +101,8 @@ export class HookSender {
   async #enable(): Promise<void> {
     if (this.#hook.disabled === "") return;
     await this.#running;
+    // Its rows may be gone by now.
+    if (this.#stop.signal.aborted) throw new RangeError("there is no such webhook any more");
     await this.#save({ hook: { ...this.#hook, disabled: "" }, progress: this.#restarted() });
     if (!this.#stop.signal.aborted) this.start();
   }
@@ -104,22 +112,20 @@ export class HookSender {
   }
 
   async #run(): Promise<void> {
-    const { log, clock } = this.#context;
-    const { signal } = this.#stop;
-    while (!signal.aborted && !log.ended.aborted && this.#hook.disabled === "") {
+    const { clock } = this.#context;
+    while (!this.#over.aborted && this.#hook.disabled === "") {
       try {
         await this.#sendPage();
       } catch {
         // The store cannot be read or written now: what was sent and not noted is sent again, under the same id.
-        if (!log.ended.aborted) await clock.delay(STORE_PAUSE_MS, signal);
+        await clock.delay(STORE_PAUSE_MS, this.#over);
       }
     }
   }
 
   async #sendPage(): Promise<void> {
     const { log } = this.#context;
-    const { signal } = this.#stop;
-    await log.beyond(this.#progress.sequence, signal);
+    await log.beyond(this.#progress.sequence, this.#over);
     const after = this.#progress.sequence;
     const types = this.#hook.types.length > 0 ? { types: new Set(this.#hook.types) } : {};
     const { events, next, oldest } = await log.read({ after, limit: EVENTS_PER_READ, ...types });
@@ -127,12 +133,12 @@ export class HookSender {
       this.#progress = startAt(oldest - 1, this.#progress.missed + oldest - 1 - after);
     }
     for (const event of events) {
-      if (signal.aborted) return;
+      if (this.#over.aborted) return;
       if (this.#isFor(event)) await this.#sendUntilOver(event);
       else this.#skipTo(event.sequence);
       if (this.#hook.disabled !== "") return;
     }
-    if (signal.aborted) return;
+    if (this.#over.aborted) return;
     this.#skipTo(next);
     if (next - this.#noted >= EVENTS_PER_NOTE) await this.#save({ progress: this.#progress });
   }
@@ -149,13 +155,13 @@ export class HookSender {
   /** Until it has arrived, was given up, or is not to be sent any more. */
   async #sendUntilOver(event: LoggedEvent): Promise<void> {
     const { clock, random } = this.#context;
-    const { signal } = this.#stop;
     for (;;) {
-      const pause = this.#progress.next - clock.now();
-      if (pause > 0) await clock.delay(pause, signal);
-      if (signal.aborted) return;
+      // `next` may come from a clock that was ahead.
+      const pause = Math.min(this.#progress.next - clock.now(), MAX_PAUSE_MS);
+      if (pause > 0) await clock.delay(pause, this.#over);
+      if (this.#over.aborted) return;
       const failure = await this.#attempt(event);
-      if (signal.aborted) return;
+      if (this.#over.aborted) return;
       const done = startAt(event.sequence, this.#progress.missed);
       if (failure === undefined) return await this.#save({ progress: done });
       if (failure === GONE) {
@@ -166,8 +172,8 @@ export class HookSender {
       }
       const now = clock.now();
       const attempts = this.#progress.attempts + 1;
-      const since = this.#progress.since || now;
-      if (now - since >= GIVE_UP_MS) {
+      const since = Math.min(this.#progress.since || now, now);
+      if (now - since >= GIVE_UP_MS && attempts >= MIN_ATTEMPTS) {
         const letter = { time: Math.floor(now / 1000), attempts, reason: String(failure) };
         return await this.#save({ progress: done }, { event, letter });
       }
@@ -181,7 +187,7 @@ export class HookSender {
     const { log, clock, post } = this.#context;
     const over = new AbortController();
     const end = () => over.abort(new Error("stopped"));
-    this.#stop.signal.addEventListener("abort", end);
+    this.#over.addEventListener("abort", end);
     void clock
       .delay(ATTEMPT_MS, over.signal)
       .then(() => over.abort(new Error(`no response within ${ATTEMPT_MS / 1000} seconds`)));
@@ -202,7 +208,7 @@ export class HookSender {
       return reasonOf(error, over.signal);
     } finally {
       end();
-      this.#stop.signal.removeEventListener("abort", end);
+      this.#over.removeEventListener("abort", end);
     }
   }
 

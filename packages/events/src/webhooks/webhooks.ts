@@ -121,15 +121,19 @@ export async function openWebhooks(options: WebhooksOptions): Promise<Webhooks> 
     async remove(id) {
       const sender = senders.get(id);
       if (sender === undefined) return false;
-      senders.delete(id);
       await sender.stop();
-      await log.rows.write(async (rows) => {
-        rows.delete(hookKey(id));
-        rows.delete(progressKey(id));
-        await sender.deadLetters.clear(rows);
-        return true;
-      });
-      return true;
+      try {
+        await log.rows.write(async (rows) => {
+          rows.delete(hookKey(id));
+          rows.delete(progressKey(id));
+          await sender.deadLetters.clear(rows);
+          return true;
+        });
+      } catch (error) {
+        if (senders.get(id) === sender) run(new HookSender(context, sender.hook, sender.progress));
+        throw error;
+      }
+      return senders.delete(id);
     },
     enable: async (id) => await senderOf(id).enable(),
     async deadLetters(id, after = 0) {

@@ -10,6 +10,7 @@ import { multisig } from "./multisig.ts";
 import { proofs } from "./proofs.ts";
 import { service } from "./service.ts";
 import { transfers } from "./transfers.ts";
+import { webhooks } from "./webhooks.ts";
 
 /** Every call of the wallet service, by subject; handlers are written group by group. */
 export const wallet = {
@@ -24,6 +25,7 @@ export const wallet = {
   addressBook,
   files,
   background,
+  webhooks,
   service,
 };
 
@@ -40,5 +42,6 @@ export const walletMethods = {
   ...addressBook,
   ...files,
   ...background,
+  ...webhooks,
   ...service,
 };

@@ -1,9 +1,12 @@
 /** Makes wallets from their files, and files from wallets. */
+
+import { basename } from "node:path";
 import type { Json, Logger } from "@anulo/rpc";
 import { beginBackgroundSync, endBackgroundSync } from "../actions/background-scan.ts";
+import type { WalletChange } from "../changes.ts";
 import type { Daemon } from "../daemon.ts";
+import { applyTold, type EventSink, Follower } from "../events/follower.ts";
 import type { NewWallet } from "../keys/wallet-keys.ts";
-import { applyChange } from "../ledger/apply-change.ts";
 import { createLedger, type Ledger } from "../ledger/ledger.ts";
 import { preferencesOf } from "../preferences.ts";
 import { failedToOpen, refuseUnwritten, WalletRefusal } from "../refusal.ts";
@@ -22,7 +25,7 @@ import {
 import { CacheBeside } from "./beside-original.ts";
 import { DamagedJournal } from "./journal.ts";
 import { type KeysFile, networkNumbers, newSettings, sealKeysFile } from "./keys-file.ts";
-import { type ChangeLog, createStore, noChangeLog, openStore, settleNextStore } from "./store.ts";
+import { createStore, noChangeLog, openStore, settleNextStore } from "./store.ts";
 import { withStore } from "./store-secret.ts";
 import { type LedgerStore, type OpenLedger, openStoredLedger, refuseStored } from "./stored-ledger.ts";
 import { keysOptions, type UnlockedKeys } from "./unlock-keys.ts";
@@ -77,6 +80,8 @@ export type OpenOptions = {
   /** Where ledgers are kept; in a journal beside each wallet's keys unless given. */
   readonly store?: LedgerStore;
   readonly log?: Logger;
+  /** Where events of wallets with files are kept; left out, none are. */
+  readonly events?: EventSink | undefined;
 };
 
 /** Creates the files (none without `paths`) and opens the wallet. */
@@ -164,8 +169,16 @@ export type Opening = {
 
 export async function openWith(opening: Opening, options: OpenOptions): Promise<OpenWallet> {
   const { paths, file, keysImage, main } = opening;
-  const { ledger, log, changeKey } = await openLedger(opening, options);
-  const cache = await takeOverCache(opening, { ledger, log }, options);
+  const follower = followerOf(opening, options);
+  const { ledger, log, changeKey } = await openLedger(opening, options, follower);
+  const commit = async (change: WalletChange) => {
+    const meaning = applyTold(ledger, change, follower);
+    await log.append(change);
+    follower?.keep(meaning);
+  };
+  const cache = await takeOverCache(opening, { ledger, commit }, options);
+  const source = follower?.newSource;
+  if (source !== undefined) await commit({ kind: "eventSource", source });
   const wallet = new Wallet({
     keys: file.keys,
     ledger,
@@ -173,6 +186,7 @@ export async function openWith(opening: Opening, options: OpenOptions): Promise<
     daemon: options.daemon,
     runtime: options.runtime,
     ...wishesOf(file.settings),
+    events: follower,
     onReceived: (txid) => {
       options.log?.info("received", { txid });
       options.onReceived?.(txid);
@@ -203,23 +217,29 @@ export async function openWith(opening: Opening, options: OpenOptions): Promise<
   return opened;
 }
 
+/** A background wallet of its own files tells nothing: what it finds is told by its main wallet. */
+function followerOf({ paths, file }: Opening, options: OpenOptions): Follower | undefined {
+  const { events: sink, runtime, log } = options;
+  if (sink === undefined || paths === undefined || file.isBackground === true) return undefined;
+  const wallet = basename(paths.base);
+  return new Follower({
+    sink,
+    wallet,
+    random: runtime.random,
+    onFailure: (error) => log?.warn("events can't be kept", { file: wallet, error }),
+  });
+}
+
 /** The original's cache, what stands only there taken over; undefined without files, and of a background wallet. */
 async function takeOverCache(
   { paths, file, cacheKey }: Opening,
-  { ledger, log }: { readonly ledger: Ledger; readonly log: ChangeLog },
+  { ledger, commit }: { readonly ledger: Ledger; readonly commit: (change: WalletChange) => Promise<void> },
   options: OpenOptions,
 ): Promise<CacheBeside | undefined> {
   if (paths === undefined || file.isBackground === true) return undefined;
   const cache = openCache(paths, cacheKey, options);
   await cache.removeUnfinished();
-  await cache.takeOver({
-    state: ledger.state,
-    keys: file.keys,
-    commit: (change) => {
-      applyChange(ledger, change);
-      return log.append(change);
-    },
-  });
+  await cache.takeOver({ state: ledger.state, keys: file.keys, commit });
   return cache;
 }
 
@@ -315,6 +335,7 @@ function openCache(paths: WalletPaths, key: Uint8Array, options: OpenOptions): C
 async function openLedger(
   { paths, file, cacheKey }: Opening,
   { network, store: ledgers, log }: OpenOptions,
+  follower: Follower | undefined,
 ): Promise<OpenLedger> {
   const settings = walletSettings(file.settings);
   const fresh = createLedger(network, settings);
@@ -322,12 +343,17 @@ async function openLedger(
   if (paths === undefined) return { ledger: fresh, log: noChangeLog, changeKey };
   const { keys } = file;
   // A background wallet's files are written anew by the wallet it belongs to.
-  if (ledgers !== undefined && file.isBackground !== true)
-    return await openStoredLedger({ paths, keys, cacheKey, network, settings, log }, ledgers);
+  if (ledgers !== undefined && file.isBackground !== true) {
+    const wallet = { paths, keys, cacheKey, network, settings, log };
+    const opened = await openStoredLedger(wallet, ledgers);
+    await follower?.begin(opened.ledger);
+    return opened;
+  }
   await refuseStored(paths);
   return await withStore(paths, keys, network, async (store) => {
     await settleNextStore(store);
-    if (await exists(paths.store)) return { ...(await openStore(store, settings)), changeKey };
+    if (await exists(paths.store)) return { ...(await openStore(store, settings, follower)), changeKey };
+    await follower?.begin(fresh);
     return { ledger: fresh, log: await createStore(store, fresh), changeKey };
   });
 }

@@ -6,6 +6,7 @@ import { setImmediate } from "node:timers/promises";
 import { type Plain, readCbor, writeCbor } from "../cbor.ts";
 import type { WalletChange } from "../changes.ts";
 import { encodeChange } from "../encode-change.ts";
+import type { Follower } from "../events/follower.ts";
 import { applyChange, isKnownChange } from "../ledger/apply-change.ts";
 import { createLedger, indexLedger, type Ledger } from "../ledger/ledger.ts";
 import { append } from "../lists.ts";
@@ -85,21 +86,28 @@ async function openJournal(path: string, { secret, formerSecret }: StoreOptions)
   }
 }
 
-/** Reads the store back. Throws `DamagedJournal`. */
+/** Reads the store back; what its changes mean goes to `follower`. Throws `DamagedJournal`. */
 export async function openStore(
   options: StoreOptions,
   settings: WalletSettings,
+  follower?: Follower,
 ): Promise<{ ledger: Ledger; log: ChangeLog }> {
   const { journal, records, wasCut, isFormer } = await openJournal(options.path, options);
   const ledger = createLedger(options.network, settings);
-  const sizes = await replay(ledger, records, options).catch(async (error: unknown) => {
+  const sizes = await replay(ledger, records, { ...options, follower }).catch(async (error: unknown) => {
     await journal.close();
     throw error;
   });
   const isShort = sizes.changes < sizes.picture + COMPACTION_SLACK_BYTES;
   // Written on, one of an earlier version would hold what the programs of that version can't read.
   const isOfNow = sizes.version === FORMAT_VERSION;
-  if (!wasCut && !isFormer && isShort && isOfNow) return { ledger, log: logOf(journal) };
+  // What an event log could not take yet is read from the changes next time, by a service that keeps one.
+  const isTold =
+    follower === undefined
+      ? ledger.state.eventSource.length === 0
+      : !follower.waitsForScan && (await follower.settled());
+  if (!wasCut && !isFormer && (isShort || !isTold) && isOfNow) return { ledger, log: logOf(journal) };
+  await follower?.settled();
   try {
     const fresh = await createStore(options, ledger);
     await journal.close();
@@ -122,7 +130,7 @@ function logOf(journal: Journal): ChangeLog {
 async function replay(
   ledger: Ledger,
   records: readonly Uint8Array[],
-  { network }: Pick<StoreOptions, "network">,
+  { network, follower }: Pick<StoreOptions, "network"> & { readonly follower: Follower | undefined },
 ): Promise<{ picture: number; changes: number; version: number }> {
   const sizes = { picture: 0, changes: 0, version: FORMAT_VERSION };
   const names = new Map<number, string>();
@@ -141,16 +149,32 @@ async function replay(
       sizes.version = value.version;
     } else if (value.kind === "items") restoreItems(ledger.state, value);
     else {
-      if (!indexed) indexLedger(ledger);
+      if (!indexed) {
+        indexLedger(ledger);
+        await follower?.begin(ledger);
+      }
       indexed = true;
       if (!isKnownChange(value.kind))
         throw new DamagedJournal(`the wallet store has a change that is not known: ${value.kind}`);
-      applyChange(ledger, value);
+      await applyFollowed(ledger, value, follower);
     }
   }
-  if (!indexed) indexLedger(ledger);
+  if (!indexed) {
+    indexLedger(ledger);
+    await follower?.begin(ledger);
+  }
   if (ledger.state.network !== network) throw new DamagedJournal("the wallet store is of another network");
   return sizes;
+}
+
+/** Moves the ledger by a change that is on disk. */
+async function applyFollowed(
+  ledger: Ledger,
+  change: WalletChange,
+  follower: Follower | undefined,
+): Promise<void> {
+  if (follower === undefined) return applyChange(ledger, change);
+  await follower.replay(change, () => applyChange(ledger, change));
 }
 
 function restoreState(

@@ -14,7 +14,7 @@ import {
   type SubaddressIndex,
   type WalletState,
 } from "../state.ts";
-import { detachAgain, detachFrom } from "./detach-blocks.ts";
+import { detachFrom } from "./detach-blocks.ts";
 import { indexOutput, type Ledger, outputWithImage, touchOutput } from "./ledger.ts";
 
 /**
@@ -27,8 +27,7 @@ type Blocks = Extract<WalletChange, { kind: "blocks" }>;
 
 export function applyBlocks(ledger: Ledger, blocks: Blocks): void {
   const { state, touched } = ledger;
-  if (blocks.fromHeight < state.height)
-    (blocks.count === 0 ? detachAgain : detachFrom)(ledger, blocks.fromHeight);
+  if (blocks.fromHeight < state.height) detachFrom(ledger, blocks.fromHeight);
   for (const transaction of blocks.transactions) {
     applyTransaction(ledger, transaction);
     if (state.background === undefined) continue;

@@ -11,7 +11,7 @@ import {
   applySpent,
 } from "./apply-cold-signing.ts";
 import { applyTakenOver } from "./apply-taken-over.ts";
-import { detachAgain } from "./detach-blocks.ts";
+import { detachFrom } from "./detach-blocks.ts";
 import { createAccount, type Ledger, put, touchOutput } from "./ledger.ts";
 import type { MapName } from "./touched.ts";
 
@@ -110,7 +110,7 @@ const apply: Apply = {
   },
   backgroundEnds(ledger) {
     const { background } = ledger.state;
-    if (background !== undefined) detachAgain(ledger, background.fromHeight);
+    if (background !== undefined) detachFrom(ledger, background.fromHeight);
     ledger.touched.from("backgroundTransactions", 0);
     ledger.state.background = undefined;
   },
@@ -206,7 +206,7 @@ function reset(ledger: Ledger, { hard, keepsNotes = false }: Extract<WalletChang
       state.outgoing.delete(id);
     } else put(ledger, "outgoing", [[id, { ...payment, state: "forgotten", destinations: [] }]]);
   }
-  detachAgain(ledger, 0);
+  detachFrom(ledger, 0);
   state.lastBlockReward = 0n;
   touched.from("pool", 0);
   state.pool.length = 0;

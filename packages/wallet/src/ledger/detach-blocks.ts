@@ -4,16 +4,10 @@ import { keepWhere, replaceItems } from "../lists.ts";
 import type { OwnedOutput } from "../state.ts";
 import { indexOutput, type Ledger, touchOutput } from "./ledger.ts";
 
-/** Undoes blocks that are to be scanned again, which is no reorganisation of the chain. */
-export function detachAgain(ledger: Ledger, height: number): void {
-  const { state } = ledger;
-  state.rescanTo = Math.max(state.rescanTo, state.height);
-  detachFrom(ledger, height);
-}
-
 /** Undoes every block from `height` on. What only this wallet knows (transaction keys, destinations) stays. */
 export function detachFrom(ledger: Ledger, height: number): void {
   const { state, touched } = ledger;
+  state.rescanTo = Math.max(state.rescanTo, state.height);
   detachOutputs(ledger, height);
   const isBelow = (item: { readonly height: number }) => item.height < height;
   const firstIncoming = state.incoming.findIndex((payment) => !isBelow(payment));

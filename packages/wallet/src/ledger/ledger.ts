@@ -1,6 +1,13 @@
 /** The state of a wallet with its look-up tables. */
 import { toHex } from "@anulo/protocol";
-import type { Account, NetworkName, OwnedOutput, WalletSettings, WalletState } from "../state.ts";
+import type {
+  Account,
+  NetworkName,
+  OwnedOutput,
+  SubaddressIndex,
+  WalletSettings,
+  WalletState,
+} from "../state.ts";
 import { type MapName, Touched } from "./touched.ts";
 
 export type Ledger = {
@@ -122,11 +129,21 @@ export function put<M extends MapName>(
   }
 }
 
-/** Overwrites the secrets of a ledger that nobody uses any more. */
-export function wipeSecrets({ state }: Ledger): void {
-  for (const secrets of [state.txKeys, state.multisigNonces])
+/** Overwrites the secrets that a state holds: nothing of it is used any more. */
+export function wipeSecrets({ txKeys, multisigNonces, intents }: WalletState): void {
+  for (const secrets of [txKeys, multisigNonces])
     for (const list of secrets.values()) for (const secret of list) secret.fill(0);
   // Answers tell keys of transactions where they were asked for.
-  for (const { outcome } of state.intents)
+  for (const { outcome } of intents)
     if (outcome !== undefined && "answer" in outcome) outcome.answer?.fill(0);
+}
+
+/** The last address of each account that outputs pay. */
+export function lastAddresses(
+  outputs: readonly Pick<OwnedOutput, "subaddress">[],
+): IterableIterator<SubaddressIndex> {
+  const last = new Map<number, SubaddressIndex>();
+  for (const { subaddress } of outputs)
+    if (subaddress.minor >= (last.get(subaddress.major)?.minor ?? 0)) last.set(subaddress.major, subaddress);
+  return last.values();
 }

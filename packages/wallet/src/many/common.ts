@@ -4,12 +4,15 @@ import type { Daemon } from "../daemon.ts";
 import type { OpenOptions } from "../file/open-wallet.ts";
 import { WalletRefusal } from "../refusal.ts";
 import type { Runtime } from "../runtime.ts";
+import type { ServiceEvents } from "../service-events.ts";
 import type { WalletServiceOptions } from "../service-options.ts";
 
 export interface Common {
   readonly options: WalletServiceOptions;
   readonly log: Log;
   readonly runtime: Runtime;
+  /** The service's own event log; else why it has none. */
+  readonly serviceEvents: ServiceEvents | string;
   /** For a wallet that is opened now: with a connection of its own. */
   readonly openOptions: OpenOptions;
   /** A connection to the node the service was started with. */

@@ -69,6 +69,9 @@ abstract class Slot {
   get runtime(): Common["runtime"] {
     return this.#parts.common.runtime;
   }
+  get serviceEvents(): Common["serviceEvents"] {
+    return this.#parts.common.serviceEvents;
+  }
   connect(): ReturnType<Common["connect"]> {
     return this.#parts.common.connect();
   }

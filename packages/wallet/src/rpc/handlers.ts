@@ -13,6 +13,7 @@ import { multisigHandlers } from "./multisig.ts";
 import { proofHandlers } from "./proofs.ts";
 import { serviceHandlers } from "./service.ts";
 import { transferHandlers } from "./transfer.ts";
+import { webhookHandlers } from "./webhooks.ts";
 
 export const walletHandlers: readonly Implemented<WalletContext>[] = [
   ...accountHandlers,
@@ -26,5 +27,6 @@ export const walletHandlers: readonly Implemented<WalletContext>[] = [
   ...addressBookHandlers,
   ...fileHandlers,
   ...backgroundHandlers,
+  ...webhookHandlers,
   ...serviceHandlers,
 ];

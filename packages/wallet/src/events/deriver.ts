@@ -1,0 +1,388 @@
+/**
+ * Events of a wallet, from its ledger before and after each change. They follow from these alone, so that the same
+ * changes give the same events when they are read again; each change costs what it touches.
+ */
+import { type MaybePromise, runSliced, whenReady } from "@anulo/limits";
+import { toHex } from "@anulo/protocol";
+import type { WalletChange } from "../changes.ts";
+import { DEEP } from "../ledger/apply-blocks.ts";
+import type { Ledger } from "../ledger/ledger.ts";
+import type { IncomingPayment, Intent, OutgoingPayment } from "../state.ts";
+import type { Now } from "../unlock.ts";
+import { paymentEvent, paymentKey, transferEvent, type UndoneReason, type WalletEvent } from "./event.ts";
+import { type Settling, Unsettled } from "./settling.ts";
+import { idsOf, isForgetting, learntBy, undoneFrom } from "./touched-by.ts";
+import { newsOf, stageOf, type TransferStage } from "./transfer-stage.ts";
+
+/** Confirmations of a payment that are told, beside the first. */
+const USUAL_CONFIRMATIONS: readonly number[] = [10];
+
+type Told = Settling & {
+  readonly isPayment: boolean;
+  readonly item: IncomingPayment | OutgoingPayment;
+};
+
+/** What was told before blocks are scanned again. */
+type Known = { readonly payment: IncomingPayment; isFound: boolean };
+
+/** The ledger before a change, as far as the change may touch it. */
+type Before = {
+  readonly height: number;
+  /** Payments that the change leaves where they are: what it finds comes after them. */
+  readonly incoming: number;
+  /** What was told of payments that it takes away, or learns more of. */
+  readonly undone: readonly IncomingPayment[];
+  readonly undoneTransfers: readonly OutgoingPayment[];
+  readonly stages: ReadonlyMap<
+    string,
+    { readonly stage: TransferStage; readonly payment: OutgoingPayment | undefined }
+  >;
+  readonly pool: readonly IncomingPayment[];
+  readonly doubleSpent: ReadonlySet<string>;
+  readonly rescanTo: number;
+};
+
+export class EventDeriver {
+  readonly #ledger: Ledger;
+  readonly #confirmations: readonly number[];
+  readonly #unsettled = new Unsettled<Told>();
+  /** Payments of the pool's list that are in blocks by now. */
+  readonly #mined = new Set<string>();
+  /** Payments that have left the pool: a scan to the tip has to show whether a block has them. */
+  readonly #gone = new Map<string, IncomingPayment>();
+  readonly #known = new Map<string, Known>();
+  readonly #knownTransfers = new Map<string, TransferStage>();
+  /** Idempotency keys of calls by the transactions they made. */
+  readonly #keys = new Map<string, string>();
+  /** Blocks are scanned again, and what was told of them is not known: nothing is told of them. */
+  #isBlind: boolean;
+
+  private constructor(ledger: Ledger, confirmations: readonly number[]) {
+    this.#ledger = ledger;
+    this.#confirmations = confirmations;
+    this.#isBlind = ledger.state.rescanTo > ledger.state.height;
+  }
+
+  /** Walks what the ledger holds once, in slices: it must not change meanwhile. */
+  static of(ledger: Ledger, confirmations = USUAL_CONFIRMATIONS): MaybePromise<EventDeriver> {
+    const deriver = new EventDeriver(ledger, confirmations);
+    return whenReady(runSliced(deriver.#survey()), () => deriver);
+  }
+
+  *#survey(): Generator<void> {
+    const { state } = this.#ledger;
+    const now = this.#now(Math.max(state.height, state.rescanTo));
+    const pooled = new Set(state.pool.map(paymentKey));
+    for (const payment of state.incoming) {
+      if (pooled.size > 0 && pooled.has(paymentKey(payment))) this.#mined.add(paymentKey(payment));
+      if (!this.#isOver(payment, now) && !this.#isOwnChange(payment))
+        this.#follow(this.#toldOf(payment), now);
+      yield;
+    }
+    for (const payment of state.outgoing.values()) {
+      if (payment.state === "confirmed" && !this.#isOver(payment, now))
+        this.#follow(transferTold(payment), now);
+      yield;
+    }
+    for (const intent of state.intents) {
+      this.#noteIntent(intent);
+      yield;
+    }
+  }
+
+  /** The next time, in seconds since 1970, that something is locked until. */
+  get nextTime(): bigint | undefined {
+    return this.#unsettled.nextTime(this.#ledger.state.passedSeconds);
+  }
+
+  /** Whether a scan to the tip is to be told of by a look at the pool (`isScanned`), even if the pool is the same. */
+  get waitsForScan(): boolean {
+    return this.#gone.size > 0;
+  }
+
+  /** Has the change applied; answers what it means. */
+  observe(change: WalletChange, apply: () => void): WalletEvent[] {
+    const before = this.#before(change);
+    if (isForgetting(change)) this.#remember(before, change.kind === "reset");
+    apply();
+    return [...this.#tell(change, before)];
+  }
+
+  #now(height = this.#ledger.state.height): Now {
+    const { network, passedSeconds } = this.#ledger.state;
+    return { network, height, seconds: passedSeconds };
+  }
+
+  /** Nothing more is told of what is so deep and not locked. */
+  #isOver({ height, unlockTime }: { height: number; unlockTime: bigint }, { height: tip }: Now): boolean {
+    const most = Math.max(DEEP, this.#confirmations.at(-1) ?? 0);
+    return height + most <= tip && unlockTime <= BigInt(tip);
+  }
+
+  #before(change: WalletChange): Before {
+    const { state } = this.#ledger;
+    const from = undoneFrom(change, state);
+    const isLearnt = learntBy(change);
+    const looksBack = from < state.height || isLearnt !== undefined;
+    const taken = looksBack
+      ? state.incoming.filter(({ height, txHash }) => height >= from || isLearnt?.(txHash) === true)
+      : [];
+    const undoneTransfers =
+      from < state.height
+        ? [...state.outgoing.values()].filter(({ state: is, height }) => is === "confirmed" && height >= from)
+        : [];
+    const isRest = change.kind === "reset";
+    const ids = isRest ? [...state.outgoing.keys()] : idsOf(change);
+    const pool =
+      change.kind === "pool" || isRest ? state.pool.filter((payment) => !this.#isOwnChange(payment)) : [];
+    return {
+      height: state.height,
+      incoming: state.incoming.length - taken.length,
+      // Of change that was known as such nothing was told.
+      undone: taken.filter((payment) => !this.#isOwnChange(payment)),
+      undoneTransfers: undoneTransfers.map((payment) => ({ ...payment })),
+      stages: new Map(ids.map((id) => [id, this.#stageBefore(id)])),
+      pool,
+      doubleSpent: new Set(state.pool.filter(({ doubleSpendSeen }) => doubleSpendSeen).map(paymentKey)),
+      rescanTo: state.rescanTo,
+    };
+  }
+
+  #stageBefore(id: string) {
+    const payment = this.#ledger.state.outgoing.get(id);
+    const stage = stageOf(payment);
+    const isGone = stage === "none" || stage === "forgotten";
+    return {
+      stage: isGone ? (this.#knownTransfers.get(id) ?? stage) : stage,
+      payment: payment && { ...payment },
+    };
+  }
+
+  /** What was told of blocks that are to be scanned again. */
+  #remember({ undone, undoneTransfers, pool, stages }: Before, isReset: boolean): void {
+    for (const payment of [undone, pool].flat()) {
+      const key = paymentKey(payment);
+      this.#known.set(key, { payment, isFound: false });
+      this.#unsettled.drop(key);
+    }
+    for (const { txHash } of undoneTransfers) {
+      this.#knownTransfers.set(toHex(txHash), "mined");
+      this.#unsettled.drop(toHex(txHash));
+    }
+    if (!isReset) return;
+    this.#mined.clear();
+    for (const [id, { stage }] of stages) this.#knownTransfers.set(id, stage);
+  }
+
+  *#tell(change: WalletChange, before: Before): Generator<WalletEvent> {
+    const { state } = this.#ledger;
+    switch (change.kind) {
+      case "eventSource":
+        yield { type: "events_started", height: state.height };
+        return;
+      case "reset":
+        yield { type: "wallet_rescan", height: before.height, hard: change.hard };
+        return;
+      case "time":
+        yield* this.#steps(this.#unsettled.dueByTime(this.#now()));
+        return;
+      case "pool":
+        yield* this.#tellPool(before, change.isScanned === true);
+        return;
+      case "intent":
+        yield* this.#tellIntent(change);
+        break;
+      case "takenOver":
+        for (const { txHash } of change.payments ?? []) this.#followQuietly(toHex(txHash));
+        return;
+    }
+    if (isForgetting(change)) return;
+    yield* this.#tellUndone(change, before);
+    yield* this.#tellStages(before);
+    const pooled = new Set(state.pool.map(paymentKey));
+    const found = state.incoming.slice(before.incoming);
+    // Of what is learnt some stays a payment.
+    const stays = new Set(change.kind === "keyImages" ? before.undone.map(paymentKey) : []);
+    for (const payment of found)
+      if (!stays.has(paymentKey(payment))) yield* this.#found(payment, pooled, before);
+    yield* this.#steps(this.#unsettled.dueSince(before.height, this.#now()));
+    if (change.kind === "blocks") yield* this.#endRescan(before);
+  }
+
+  *#tellUndone(change: WalletChange, { undone, undoneTransfers, incoming }: Before): Generator<WalletEvent> {
+    const isLearning = change.kind === "keyImages";
+    const reason: UndoneReason = isLearning ? "own_change" : "reorganisation";
+    const stays = new Set(isLearning ? this.#ledger.state.incoming.slice(incoming).map(paymentKey) : []);
+    for (const payment of undone) {
+      const key = paymentKey(payment);
+      if (stays.has(key)) continue;
+      this.#unsettled.drop(key);
+      this.#mined.delete(key);
+      this.#known.delete(key);
+      yield paymentEvent("payment_undone", payment, { reason });
+    }
+    for (const payment of undoneTransfers) {
+      const id = toHex(payment.txHash);
+      this.#unsettled.drop(id);
+      this.#knownTransfers.delete(id);
+      yield transferEvent("transfer_undone", payment, this.#keys.get(id));
+    }
+  }
+
+  *#tellStages({ stages, undoneTransfers, rescanTo }: Before): Generator<WalletEvent> {
+    const undone = new Set(undoneTransfers.map(({ txHash }) => toHex(txHash)));
+    for (const [id, { stage, payment: former }] of stages) {
+      const payment = this.#ledger.state.outgoing.get(id);
+      const after = stageOf(payment);
+      const type = newsOf(undone.has(id) ? "none" : stage, after);
+      const isQuiet =
+        this.#isBlind && payment !== undefined && after === "mined" && payment.height < rescanTo;
+      const shown = payment ?? former;
+      if (type !== undefined && !isQuiet && shown !== undefined && (after !== "none" || stage !== "none"))
+        yield transferEvent(type, shown, this.#keys.get(id));
+      if (after !== "mined" || payment === undefined) continue;
+      const wasMined = isQuiet || (stage === "mined" && !undone.has(id));
+      if (wasMined && rescanTo === 0) continue;
+      yield* this.#followFrom(transferTold(payment), wasMined ? rescanTo : 0);
+    }
+  }
+
+  *#found(
+    payment: IncomingPayment,
+    pooled: ReadonlySet<string>,
+    { rescanTo }: Before,
+  ): Generator<WalletEvent> {
+    if (this.#isOwnChange(payment)) return;
+    const key = paymentKey(payment);
+    const known = this.#known.get(key);
+    const wasInBlock =
+      known === undefined ? this.#isBlind && payment.height < rescanTo : known.payment.height > 0;
+    if (known !== undefined) known.isFound = true;
+    this.#gone.delete(key);
+    if (pooled.has(key)) this.#mined.add(key);
+    if (!wasInBlock) yield paymentEvent("payment_in_block", payment);
+    yield* this.#followFrom(this.#toldOf(payment), wasInBlock ? rescanTo : 0);
+  }
+
+  /** A wallet that can't see what is spent still knows what it sent. */
+  #isOwnChange({ txHash, subaddress }: IncomingPayment): boolean {
+    const own = this.#ledger.state.outgoing.get(toHex(txHash));
+    return own !== undefined && own.account === subaddress.major;
+  }
+
+  *#tellPool({ pool, doubleSpent }: Before, isScanned: boolean): Generator<WalletEvent> {
+    const { state } = this.#ledger;
+    const waitedFor = isScanned ? [...this.#gone.keys()] : [];
+    const before = new Set(pool.map(paymentKey));
+    const after = new Set(state.pool.map(paymentKey));
+    for (const payment of pool) {
+      const key = paymentKey(payment);
+      if (after.has(key) || this.#mined.delete(key)) continue;
+      this.#gone.set(key, payment);
+      this.#known.delete(key);
+    }
+    for (const payment of state.pool) {
+      const key = paymentKey(payment);
+      if (this.#isOwnChange(payment)) continue;
+      const isBack = this.#gone.delete(key);
+      const isNew = !before.has(key) && !isBack && this.#known.get(key) === undefined;
+      if (isNew) yield paymentEvent("payment_in_pool", payment);
+      if (payment.doubleSpendSeen && !doubleSpent.has(key))
+        yield paymentEvent("payment_double_spent", payment);
+    }
+    for (const key of waitedFor) {
+      const payment = this.#gone.get(key);
+      if (payment !== undefined && this.#gone.delete(key)) yield paymentEvent("payment_dropped", payment);
+    }
+    if (state.rescanTo > 0) return;
+    for (const [key, { payment, isFound }] of this.#known)
+      if (payment.height === 0 && !isFound && !after.has(key)) this.#gone.set(key, payment);
+    this.#known.clear();
+  }
+
+  *#tellIntent({ intent, outcome }: Extract<WalletChange, { kind: "intent" }>): Generator<WalletEvent> {
+    this.#noteIntent({ ...intent, outcome });
+    const { method, key } = intent;
+    if (outcome === undefined) yield { type: "transfer_planned", method, idempotency_key: key };
+  }
+
+  /** Keys that were made up here name nothing that a caller knows. */
+  #noteIntent({ key, asked, outcome }: Intent): void {
+    if (asked.length === 0 || outcome === undefined || outcome.kind === "refused") return;
+    const { outgoing, height } = this.#ledger.state;
+    for (const txHash of outcome.txHashes) {
+      const id = toHex(txHash);
+      const payment = outgoing.get(id);
+      const isFinal = payment?.state === "confirmed" && payment.height + DEEP <= height;
+      if (!isFinal) this.#keys.set(id, key);
+    }
+  }
+
+  #followQuietly(id: string): void {
+    const payment = this.#ledger.state.outgoing.get(id);
+    if (payment?.state === "confirmed") this.#follow(transferTold(payment), this.#now());
+  }
+
+  #follow(told: Told, known: Now | undefined): void {
+    this.#unsettled.add(keyOf(told), told, this.#ledger.state.height, known);
+  }
+
+  /** Follows something that is in a block, all that was true at `knownTo` blocks being told. */
+  *#followFrom(told: Told, knownTo: number): Generator<WalletEvent> {
+    this.#follow(told, knownTo === 0 ? undefined : this.#now(knownTo));
+    for (const step of this.#unsettled.stepsOf(keyOf(told), this.#now()))
+      yield this.#stepEvent({ told, step });
+  }
+
+  *#steps(due: ReturnType<Unsettled<Told>["dueSince"]>): Generator<WalletEvent> {
+    for (const each of due) yield this.#stepEvent(each);
+  }
+
+  #stepEvent({
+    told: { isPayment, item },
+    step,
+  }: {
+    told: Told;
+    step: ReturnType<Unsettled<Told>["stepsOf"]>[0];
+  }) {
+    if (isPayment) {
+      const payment = item as IncomingPayment;
+      if (step.what === "unlocked") return paymentEvent("payment_unlocked", payment);
+      return paymentEvent("payment_confirmed", payment, { confirmations: step.confirmations });
+    }
+    const payment = item as OutgoingPayment;
+    const key = this.#keys.get(toHex(payment.txHash));
+    if (step.what === "unlocked") return transferEvent("transfer_unlocked", payment, key);
+    this.#keys.delete(toHex(payment.txHash));
+    return transferEvent("transfer_final", payment, key);
+  }
+
+  #toldOf(item: IncomingPayment): Told {
+    return { isPayment: true, item, marks: this.#confirmations, tellsUnlock: true };
+  }
+
+  /** What was told and is not found again, once all is scanned that was. */
+  *#endRescan({ rescanTo }: Before): Generator<WalletEvent> {
+    const { state } = this.#ledger;
+    if (rescanTo === 0 || state.rescanTo > 0) return;
+    this.#isBlind = false;
+    this.#knownTransfers.clear();
+    for (const [key, { payment, isFound }] of this.#known) {
+      if (payment.height === 0) continue; // until the next look at the pool
+      this.#known.delete(key);
+      if (!isFound && payment.height >= state.settings.refreshFromHeight)
+        yield paymentEvent("payment_undone", payment, { reason: "rescan" });
+    }
+  }
+}
+
+const keyOf = ({ isPayment, item }: Told): string =>
+  isPayment ? paymentKey(item as IncomingPayment) : toHex(item.txHash);
+
+/** Its change can be spent; no reorganisation undoes it. */
+const transferTold = (item: OutgoingPayment): Told => ({
+  isPayment: false,
+  item,
+  marks: [DEEP],
+  tellsUnlock: item.change > 0n,
+});

@@ -1,0 +1,85 @@
+/** What a wallet's changes mean to whoever waits for payments, as events. Documented in docs/wallet-events.md. */
+import { toHex } from "@anulo/protocol";
+import type { IncomingPayment, OutgoingPayment } from "../state.ts";
+
+type Field = string | number | bigint | boolean | readonly number[] | { readonly [name: string]: number };
+
+/** An event before it has a number: its type and what it is about. Never a secret. */
+export type WalletEvent = { readonly type: WalletEventType; readonly [field: string]: Field };
+
+/** Types of events that follow from changes of a wallet. */
+export const walletEventTypes = [
+  "payment_in_pool",
+  "payment_double_spent",
+  "payment_dropped",
+  "payment_in_block",
+  "payment_confirmed",
+  "payment_unlocked",
+  "payment_undone",
+  "transfer_planned",
+  "transfer_signed",
+  "transfer_sent",
+  "transfer_seen",
+  "transfer_missing",
+  "transfer_mined",
+  "transfer_unlocked",
+  "transfer_final",
+  "transfer_undone",
+  "transfer_failed",
+  "wallet_rescan",
+  "events_started",
+] as const;
+
+export type WalletEventType = (typeof walletEventTypes)[number];
+
+/** Why a payment that was in a block is none any more. */
+export type UndoneReason = "reorganisation" | "own_change" | "rescan";
+
+/** What tells payments apart: one transaction pays one address once. */
+export const paymentKey = ({ txHash, subaddress }: Pick<IncomingPayment, "txHash" | "subaddress">): string =>
+  `${toHex(txHash)}/${subaddress.major}/${subaddress.minor}`;
+
+/** An event about money that comes in. */
+export function paymentEvent(
+  type: WalletEventType,
+  payment: IncomingPayment,
+  more: Readonly<Record<string, Field>> = {},
+): WalletEvent {
+  const { txHash, subaddress, amount, unlockTime, coinbase, paymentId, height } = payment;
+  const { major, minor } = subaddress;
+  return {
+    type,
+    tx_hash: toHex(txHash),
+    subaddr_index: { major, minor },
+    amount,
+    ...(height > 0 && { height }),
+    unlock_time: unlockTime,
+    coinbase,
+    ...(paymentId.some((byte) => byte !== 0) && { payment_id: paymentIdText(paymentId) }),
+    ...more,
+  };
+}
+
+/** A short payment id fills the first 8 of 32 bytes. */
+function paymentIdText(paymentId: Uint8Array): string {
+  return toHex(paymentId.subarray(8).some((byte) => byte !== 0) ? paymentId : paymentId.subarray(0, 8));
+}
+
+/** An event about a transaction that spends; `key`: the idempotency key of the call that made it. */
+export function transferEvent(
+  type: WalletEventType,
+  { txHash, account, subaddressIndices, amountIn, amountOut, change, height }: OutgoingPayment,
+  key?: string,
+): WalletEvent {
+  return {
+    type,
+    tx_hash: toHex(txHash),
+    account,
+    subaddr_indices: subaddressIndices,
+    amount: amountOut > change ? amountOut - change : 0n,
+    fee: amountIn > amountOut ? amountIn - amountOut : 0n,
+    change,
+    ...(height > 0 && { height }),
+    ...(key !== undefined && { idempotency_key: key }),
+  };
+}

@@ -1,0 +1,128 @@
+/** Money in blocks until nothing more is to be said of it: each block costs only what is due at its height. */
+import { isUnlocked, type Now, SPENDABLE_AGE, waitsForTime } from "../unlock.ts";
+
+/** Money in a block. */
+export type Settling = {
+  readonly item: { readonly height: number; readonly unlockTime: bigint };
+  /** Numbers of confirmations that are told, ascending. */
+  readonly marks: readonly number[];
+  readonly tellsUnlock: boolean;
+};
+
+/** What has become true of it. */
+export type Step =
+  | { readonly what: "confirmed"; readonly confirmations: number }
+  | { readonly what: "unlocked" };
+
+/** An unlock height no chain reaches is never looked at. */
+const HIGHEST = BigInt(Number.MAX_SAFE_INTEGER);
+
+type Entry<T extends Settling> = { readonly told: T; marks: number; isUnlocked: boolean };
+
+export class Unsettled<T extends Settling> {
+  readonly #entries = new Map<string, Entry<T>>();
+  readonly #due = new Map<number, string[]>();
+  readonly #timed = new Set<string>();
+  #nextTime: bigint | undefined;
+
+  /**
+   * Follows something from `height` blocks on; what was so at `known` already is not told again. What has become true
+   * by that height is to be asked for (`stepsOf`).
+   */
+  add(key: string, told: T, height: number, known?: Now): void {
+    const { item, marks, tellsUnlock } = told;
+    const reached =
+      known === undefined ? 0 : marks.filter((mark) => item.height + mark <= known.height).length;
+    const isDone = !tellsUnlock || (known !== undefined && isUnlocked(item, known));
+    this.#entries.set(key, { told, marks: reached, isUnlocked: isDone });
+    const plan = (at: number) => {
+      if (at > height) this.#plan(at, key);
+    };
+    for (const mark of marks.slice(reached)) plan(item.height + mark);
+    this.#forgetIfOver(key);
+    if (isDone) return;
+    plan(item.height + SPENDABLE_AGE);
+    if (waitsForTime(item)) {
+      this.#timed.add(key);
+      this.#nextTime = undefined;
+    } else if (item.unlockTime < HIGHEST) plan(Number(item.unlockTime));
+  }
+
+  drop(key: string): void {
+    this.#entries.delete(key);
+    if (this.#timed.delete(key)) this.#nextTime = undefined;
+  }
+
+  /** What has become true of one of them. */
+  stepsOf(key: string, now: Now): Step[] {
+    const entry = this.#entries.get(key);
+    if (entry === undefined) return [];
+    const { item, marks } = entry.told;
+    const steps: { readonly step: Step; readonly at: number }[] = [];
+    for (; entry.marks < marks.length && item.height + marks[entry.marks]! <= now.height; entry.marks++) {
+      const confirmations = marks[entry.marks]!;
+      steps.push({ step: { what: "confirmed", confirmations }, at: item.height + confirmations });
+    }
+    if (!entry.isUnlocked && isUnlocked(item, now)) {
+      entry.isUnlocked = true;
+      steps.push({ step: { what: "unlocked" }, at: item.height + SPENDABLE_AGE });
+    }
+    this.#forgetIfOver(key);
+    return steps.sort((a, b) => a.at - b.at).map(({ step }) => step);
+  }
+
+  /** What is due at heights above `from`, up to that of `now`, lowest first. */
+  *dueSince(from: number, now: Now): Generator<{ readonly told: T; readonly step: Step }> {
+    for (const height of this.#heights(from, now.height)) {
+      const keys = this.#due.get(height) ?? [];
+      this.#due.delete(height);
+      yield* this.#stepsOfAll(keys, { ...now, height });
+    }
+  }
+
+  /** What a time that has passed brings. */
+  *dueByTime(now: Now): Generator<{ readonly told: T; readonly step: Step }> {
+    yield* this.#stepsOfAll([...this.#timed], now);
+  }
+
+  /** The next unlock time, in seconds since 1970, that something waits for after `seconds`. */
+  nextTime(seconds: number): bigint | undefined {
+    if (this.#nextTime !== undefined && this.#nextTime > BigInt(seconds)) return this.#nextTime;
+    this.#nextTime = undefined;
+    for (const key of this.#timed) {
+      const { unlockTime } = this.#entries.get(key)!.told.item;
+      if (unlockTime > BigInt(seconds) && unlockTime < (this.#nextTime ?? unlockTime + 1n))
+        this.#nextTime = unlockTime;
+    }
+    return this.#nextTime;
+  }
+
+  *#stepsOfAll(keys: readonly string[], now: Now): Generator<{ readonly told: T; readonly step: Step }> {
+    for (const key of keys) {
+      const told = this.#entries.get(key)?.told;
+      if (told === undefined) continue;
+      for (const step of this.stepsOf(key, now)) yield { told, step };
+    }
+  }
+
+  #heights(from: number, to: number): number[] {
+    const heights: number[] = [];
+    if (to - from < this.#due.size) {
+      for (let height = from + 1; height <= to; height++) if (this.#due.has(height)) heights.push(height);
+      return heights;
+    }
+    for (const height of this.#due.keys()) if (height > from && height <= to) heights.push(height);
+    return heights.sort((a, b) => a - b);
+  }
+
+  #plan(height: number, key: string): void {
+    const keys = this.#due.get(height);
+    if (keys === undefined) this.#due.set(height, [key]);
+    else keys.push(key);
+  }
+
+  #forgetIfOver(key: string): void {
+    const entry = this.#entries.get(key);
+    if (entry?.isUnlocked === true && entry.marks === entry.told.marks.length) this.drop(key);
+  }
+}

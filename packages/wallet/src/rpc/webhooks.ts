@@ -1,0 +1,65 @@
+/** Deliveries of the service's events. Declarations: @anulo/rpc wallet/webhooks. */
+import type { Webhooks } from "@anulo/events";
+import { wallet as declared, implementFor } from "@anulo/rpc";
+import { WalletRefusal } from "../refusal.ts";
+import type { WalletContext } from "../service.ts";
+
+/** As many as the log gives at once. */
+const LETTERS_AT_ONCE = 100;
+
+/** Runs a task with the service's webhooks. Throws `WalletRefusal` where there are none, and for what they don't take. */
+async function within<T>(
+  { service: { serviceEvents } }: Pick<WalletContext, "service">,
+  task: (webhooks: Webhooks) => Promise<T>,
+): Promise<T> {
+  if (typeof serviceEvents === "string") throw new WalletRefusal("UNKNOWN_ERROR", serviceEvents);
+  try {
+    return await task(serviceEvents.webhooks);
+  } catch (error) {
+    if (error instanceof RangeError) throw new WalletRefusal("UNKNOWN_ERROR", error.message);
+    throw error;
+  }
+}
+
+export const webhookHandlers = implementFor<WalletContext>()(declared.webhooks, {
+  addWebhook: ({ url, wallets, events, secret, after }, context) =>
+    within(context, async (webhooks) => {
+      const added = await webhooks.add({
+        url,
+        wallets,
+        types: events,
+        ...(secret !== undefined && { secret }),
+        ...(after !== undefined && { after }),
+      });
+      return { webhook_id: added.id, secret: added.secret };
+    }),
+  listWebhooks: (_, context) =>
+    within(context, async (webhooks) => ({
+      webhooks: webhooks.list().map(({ id, types, nextAttempt, ...webhook }) => ({
+        ...webhook,
+        webhook_id: id,
+        wallets: [...webhook.wallets],
+        events: [...types],
+        next_attempt: nextAttempt,
+      })),
+    })),
+  removeWebhook: ({ webhook_id }, context) =>
+    within(context, async (webhooks) => {
+      if (!(await webhooks.remove(webhook_id))) throw new RangeError("there is no such webhook");
+      return {};
+    }),
+  enableWebhook: ({ webhook_id }, context) =>
+    within(context, async (webhooks) => {
+      await webhooks.enable(webhook_id);
+      return {};
+    }),
+  listDeadLetters: ({ webhook_id, after }, context) =>
+    within(context, async (webhooks) => {
+      const letters = await webhooks.deadLetters(webhook_id, after);
+      return {
+        dead_letters: letters.map(({ time, ...letter }) => ({ ...letter, timestamp: time })),
+        more: letters.length === LETTERS_AT_ONCE,
+      };
+    }),
+  replayDeadLetters: ({ webhook_id }, context) => within(context, (webhooks) => webhooks.replay(webhook_id)),
+});

@@ -1,0 +1,127 @@
+/** The event log of a service, and what delivers it. */
+import { hkdfSync } from "node:crypto";
+import { join } from "node:path";
+import {
+  type EventLog,
+  EventLogInUse,
+  EventLogRolledBack,
+  type NatsSink,
+  openEventLog,
+  openNatsSink,
+  openWebhooks,
+  type Webhooks,
+} from "@anulo/events";
+import type { Logger } from "@anulo/rpc";
+import { type Engine, openLmdbEngine } from "@anulo/store";
+import { readServiceKey } from "./file/service-key.ts";
+import { WalletRefusal } from "./refusal.ts";
+
+export type ServiceEventsOptions = {
+  /** Of this service; the log lies there too unless the ledgers have a store, which then holds it. */
+  readonly folder: string;
+  /** 32 bytes under which the log is sealed; `key` in the folder unless given. Created where it is missing. */
+  readonly keyFile?: string | undefined;
+  /** A server of NATS JetStream that gets every event. */
+  readonly natsAddress?: string | undefined;
+  /** Whether webhooks may be sent to addresses that are not public. */
+  readonly allowsPrivateWebhooks?: boolean | undefined;
+  /** Seconds after which an event is removed; events are kept for ever unless given. */
+  readonly keepSeconds?: number | undefined;
+  /** Whether a log that is an older copy is written on, under another name. */
+  readonly acceptsOlder?: boolean | undefined;
+};
+
+const KEY_PURPOSE = "anulo event log";
+
+export type ServiceEvents = {
+  readonly log: EventLog;
+  readonly webhooks: Webhooks;
+  /** Waits for what is being written. */
+  close(): Promise<void>;
+};
+
+/**
+ * Opens the log, in the engine that holds the ledgers where there is one. Returns why there is none where another
+ * service keeps it. Throws `WalletRefusal`.
+ */
+export async function openServiceEvents(
+  options: ServiceEventsOptions,
+  { engine: shared, log: logger }: { readonly engine: Engine | undefined; readonly log: Logger },
+): Promise<ServiceEvents | string> {
+  const { folder, keyFile = join(folder, "key") } = options;
+  const secret = await readServiceKey(keyFile);
+  const key = new Uint8Array(hkdfSync("sha256", secret, new Uint8Array(0), KEY_PURPOSE, 32));
+  secret.fill(0);
+  const engine = shared ?? openLmdbEngine(join(folder, "events.mdb"));
+  const closeEngine = async () => {
+    if (engine !== shared) await engine.close();
+  };
+  try {
+    return await openDeliveries(options, { engine, key, logger, closeEngine });
+  } catch (error) {
+    await closeEngine();
+    if (error instanceof EventLogInUse)
+      return `another service keeps the event log of this ${shared === undefined ? "folder" : "database"}`;
+    if (error instanceof EventLogRolledBack)
+      throw refuse(
+        "the log is an older copy than this service has written: --accept-older-store goes on with it",
+      );
+    throw refuse((error as Error).message);
+  } finally {
+    key.fill(0);
+  }
+}
+
+const refuse = (why: string) => new WalletRefusal("UNKNOWN_ERROR", `Events can't be kept: ${why}`);
+
+async function openDeliveries(
+  options: ServiceEventsOptions,
+  parts: {
+    readonly engine: Engine;
+    readonly key: Uint8Array;
+    readonly logger: Logger;
+    readonly closeEngine: () => Promise<void>;
+  },
+): Promise<ServiceEvents> {
+  const { folder, natsAddress, allowsPrivateWebhooks = false, keepSeconds, acceptsOlder = false } = options;
+  const { engine, key, logger, closeEngine } = parts;
+  const log = await openEventLog({
+    engine,
+    key,
+    folder,
+    acceptRolledBack: acceptsOlder,
+    ...(keepSeconds !== undefined && { keepSeconds }),
+  });
+  let isClosing = false;
+  log.ended.addEventListener("abort", () => {
+    if (!isClosing)
+      logger.error("the event log has ended: no events are kept until the service is started again", {
+        error: log.ended.reason,
+      });
+  });
+  const closing: { close(): Promise<void> }[] = [log];
+  const close = async () => {
+    isClosing = true;
+    for (const part of closing.reverse()) await part.close();
+    await closeEngine();
+  };
+  try {
+    const webhooks = await openWebhooks({ log, allowsPrivate: allowsPrivateWebhooks });
+    closing.push(webhooks);
+    if (natsAddress !== undefined) closing.push(await openSink(log, natsAddress));
+    return { log, webhooks, close };
+  } catch (error) {
+    isClosing = true;
+    for (const part of closing.reverse()) await part.close();
+    throw error;
+  }
+}
+
+async function openSink(log: EventLog, address: string): Promise<NatsSink> {
+  try {
+    return await openNatsSink({ log, address });
+  } catch (error) {
+    if (error instanceof RangeError) throw refuse(`--events-to: ${error.message}`);
+    throw error;
+  }
+}
