@@ -85,6 +85,7 @@ export { createIdentity } from "./server/tls/self-signed.ts";
 export type { TlsOptions } from "./server/tls/tls-opener.ts";
 export type { TransferType } from "./wallet/history.ts";
 export type { IntentState } from "./wallet/intents.ts";
+export { walletResources } from "./wallet/resources.ts";
 export { wallet, walletMethods } from "./wallet/wallet.ts";
 export { BadEndpoint, parseZmqEndpoint, type ZmqEndpoint } from "./zmq/endpoint.ts";
 export { startZmqPublisher, type ZmqPublisher } from "./zmq/publisher.ts";

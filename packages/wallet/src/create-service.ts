@@ -1,6 +1,7 @@
 import { unreadLog } from "@anulo/rpc";
 import { closeLedgerStore, openLedgerStore } from "./file/ledger-store.ts";
 import { unlockFirst } from "./first-wallet.ts";
+import { walletResourceHandlers } from "./rpc/events.ts";
 import { walletHandlers } from "./rpc/handlers.ts";
 import { type ServiceParts, WalletService } from "./service.ts";
 import { openServiceEvents } from "./service-events.ts";
@@ -11,7 +12,8 @@ import type { WalletServiceOptions } from "./service-options.ts";
  * ledgers or the event log cannot be had.
  */
 export async function createWalletService(options: WalletServiceOptions): Promise<WalletService> {
-  const service = new WalletService(options, walletHandlers, await openParts(options));
+  const parts = await openParts(options);
+  const service = new WalletService(options, walletHandlers, { ...parts, resources: walletResourceHandlers });
   const { first } = options;
   try {
     if (first !== undefined) {

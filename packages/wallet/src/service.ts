@@ -59,12 +59,15 @@ function pause(ms: number): Promise<void> {
 export type ServiceParts = {
   readonly store?: LedgerStore | undefined;
   readonly events?: ServiceEvents | string | undefined;
+  /** What is answered to GET. */
+  readonly resources?: RpcServerOptions<WalletContext>["resources"];
 };
 
 export class WalletService implements Common {
   readonly options: WalletServiceOptions;
   readonly runtime: Runtime;
   readonly #calls: WalletCalls;
+  readonly #resources: ServiceParts["resources"];
   readonly #store: LedgerStore | undefined;
   readonly serviceEvents: ServiceEvents | string;
   readonly log: Log;
@@ -82,9 +85,10 @@ export class WalletService implements Common {
   readonly ended: Promise<void>;
 
   /** The parts are closed with the service. */
-  constructor(options: WalletServiceOptions, calls: WalletCalls, { store, events }: ServiceParts) {
+  constructor(options: WalletServiceOptions, calls: WalletCalls, { store, events, resources }: ServiceParts) {
     this.options = options;
     this.#calls = calls;
+    this.#resources = resources;
     this.#store = store;
     this.serviceEvents = events ?? "The service keeps no events: start it with --events";
     this.runtime = options.runtime ?? createRuntime(options);
@@ -145,6 +149,7 @@ export class WalletService implements Common {
       });
     this.#server = await createRpcServer<WalletContext>({
       calls: this.#calls,
+      ...(this.#resources !== undefined && { resources: this.#resources }),
       listen,
       dialect,
       ...(login === undefined ? {} : { login }),

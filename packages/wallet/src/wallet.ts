@@ -306,8 +306,7 @@ export class Wallet {
     change: Extract<WalletChange, { kind: "keyImages" | "coldKeyImages" }>,
   ): Promise<void> {
     await this.commit(change);
-    const { kind } = change;
-    this.#scans.learn(kind === "keyImages" ? change.keyImages : change.images.map((it) => it.keyImage));
+    this.#scans.learn("keyImages" in change ? change.keyImages : change.images.map((it) => it.keyImage));
   }
 
   /** Runs a task while nothing is scanned and nothing is spent. */
@@ -382,15 +381,13 @@ export class Wallet {
   /** Ends the scan under way and waits for that and for payments. Nothing more is scanned. */
   async settle(): Promise<void> {
     this.endScans(new WalletRefusal("NOT_OPEN", "No wallet file"));
-    await this.#scans.whenIdle();
-    await this.#spending.whenIdle();
+    await Promise.all([this.#scans.whenIdle(), this.#spending.whenIdle()]);
   }
 
   /** Waits for what is under way, closes the files, wipes the secrets. */
   async close(): Promise<void> {
     await this.#scans.stop();
-    await this.#scans.whenIdle();
-    await this.#spending.whenIdle();
+    await Promise.all([this.#scans.whenIdle(), this.#spending.whenIdle()]);
     this.#closed = true;
     try {
       await this.#events?.close();

@@ -1,0 +1,23 @@
+import { costs } from "../costs.ts";
+import { resource } from "../resource.ts";
+import { queryNumber, queryText } from "../schema/query.ts";
+
+const MOST_EVENTS = 1000;
+
+/** What the wallet service answers to GET. */
+export const walletResources = {
+  events: resource({
+    path: "/events",
+    query: {
+      /** Sequence number; 0 for all. */
+      after: queryNumber({ absent: 0 }),
+      limit: queryNumber({ min: 1, max: MOST_EVENTS, absent: 100 }),
+      /** Types, with commas between them. */
+      types: queryText({ longest: 1000, pattern: /^[a-z_]+(?:,[a-z_]+)*$/ }),
+      /** Name of a wallet, in place of a path that names it. */
+      wallet: queryText({ longest: 255 }),
+    },
+    cost: costs.medium,
+    summary: "What happened in the wallets, oldest first; as a stream where that is accepted.",
+  }),
+};

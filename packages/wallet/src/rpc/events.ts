@@ -1,0 +1,63 @@
+/** What happened in the wallets. Declarations: @anulo/rpc wallet/resources. */
+import { type EventLog, type EventQuery, formatJson } from "@anulo/events";
+import {
+  walletResources as declared,
+  HttpError,
+  implementResourcesFor,
+  type Json,
+  type ServerEvent,
+} from "@anulo/rpc";
+import type { WalletContext } from "../service.ts";
+
+/** Of one read for a stream: few, since they are held until its reader has taken them. */
+const EVENTS_AT_ONCE = 100;
+const STREAM = "text/event-stream";
+const BAD_QUERY = -32602;
+const NO_EVENTS = -1;
+
+/** Throws HttpError where the service keeps no events. */
+function logOf({ service: { serviceEvents } }: Pick<WalletContext, "service">): EventLog {
+  const why = typeof serviceEvents === "string" ? serviceEvents : undefined;
+  if (typeof serviceEvents !== "string" && !serviceEvents.log.ended.aborted) return serviceEvents.log;
+  throw new HttpError(503, { code: NO_EVENTS, message: why ?? "The event log has ended" });
+}
+
+/** Where a reader goes on: behind the last event that it has seen of the stream. */
+function startOf(after: number, lastEventId: string | undefined): number {
+  if (lastEventId === undefined || lastEventId === "") return after;
+  const seen = Number(lastEventId);
+  if (/^\d{1,15}$/.test(lastEventId)) return seen;
+  throw new HttpError(400, { code: BAD_QUERY, message: "Last-Event-ID: a sequence number is expected" });
+}
+
+/** The events that there are, and those to come, until the reader leaves. */
+async function* follow(
+  log: EventLog,
+  { after, ...filter }: Omit<EventQuery, "limit">,
+  signal: AbortSignal,
+): AsyncGenerator<ServerEvent, void> {
+  for (let at = after; !signal.aborted; ) {
+    const { events, next } = await log.read({ ...filter, after: at, limit: EVENTS_AT_ONCE });
+    for (const event of events) yield { id: `${event.sequence}`, event: event.type, data: formatJson(event) };
+    at = next;
+    if (events.length === 0 && next >= log.last) await log.beyond(next, signal);
+  }
+}
+
+export const walletResourceHandlers = implementResourcesFor<WalletContext>()(declared, {
+  async events(context, { after, limit, types, wallet }, { accept, lastEventId, signal }) {
+    const log = logOf(context);
+    const { name } = context.service;
+    if (name !== undefined && wallet !== undefined && wallet !== name)
+      throw new HttpError(400, { code: BAD_QUERY, message: "wallet: the path names another" });
+    const of = name ?? wallet;
+    const filter = {
+      ...(of !== undefined && { wallet: of }),
+      ...(types !== undefined && { types: new Set(types.split(",")) }),
+    };
+    if (accept?.includes(STREAM) === true)
+      return { events: follow(log, { ...filter, after: startOf(after, lastEventId) }, signal) };
+    const { events, next, oldest } = await log.read({ ...filter, after, limit });
+    return { json: { events: events as unknown as Json[], next, oldest } };
+  },
+});
