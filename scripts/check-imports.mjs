@@ -19,7 +19,7 @@ const everything = [
   "p2p",
   "node",
   "wallet",
-  "testkit",
+  "devnet",
 ];
 
 /** What the sources of a package may import from the others. */
@@ -36,6 +36,7 @@ const allowed = {
   p2p: ["protocol", "limits", "socks"],
   node: ["rpc", "p2p", "storage", "consensus", "protocol", "crypto", "limits", "socks"],
   wallet: ["rpc", "protocol", "crypto", "limits", "socks", "store", "events"],
+  devnet: ["node", "wallet", "rpc", "protocol", "crypto"],
   testkit: everything,
   bin: everything,
 };
@@ -127,6 +128,7 @@ const powers = [
       "packages/p2p/src/",
       "packages/socks/src/",
       "packages/events/src/webhooks/",
+      "packages/devnet/src/",
       "packages/testkit/src/",
     ],
   },
@@ -139,6 +141,7 @@ const powers = [
       "packages/storage/src/",
       "packages/store/src/",
       "packages/crypto/src/",
+      "packages/devnet/src/",
       "packages/testkit/src/",
       "bin/src/",
     ],

@@ -1,5 +1,5 @@
+import { type Devnet, startDevnet } from "@anulo/devnet";
 import { ATOMIC_UNITS_PER_COIN, formatAmount } from "@anulo/protocol";
-import { type Devnet, startDevnet } from "@anulo/testkit";
 import { type FlagTable, formatFlags, parseFlags } from "./flags.ts";
 import { serviceFlags } from "./service-flags.ts";
 import { untilSignalled } from "./until-signalled.ts";

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { gunzipSync } from "node:zlib";
-import { type Exact, parseExact } from "./exact-json.ts";
+import { type Exact, parseExact } from "@anulo/devnet";
 
 const folder = new URL("../../fixtures/", import.meta.url);
 

@@ -1,3 +1,17 @@
+export {
+  CallFailed,
+  call,
+  type Devnet,
+  type DevnetOptions,
+  type DevnetWallet,
+  type Exact,
+  type ExactObject,
+  formatExact,
+  isExactObject,
+  parseExact,
+  post,
+  startDevnet,
+} from "@anulo/devnet";
 export { type DiskCutsOptions, runDiskCuts } from "./crash/disk/rounds.ts";
 export { type PayerOptions, type PayerReport, runPayerRounds } from "./crash/payer/rounds.ts";
 export { type CrashOptions, type CrashReport, type RoundReport, runCrashRounds } from "./crash/rounds.ts";
@@ -6,15 +20,11 @@ export {
   type WalletCrashOptions,
   type WalletCrashReport,
 } from "./crash/wallet/rounds.ts";
-export { type Devnet, type DevnetOptions, type DevnetWallet, startDevnet } from "./devnet.ts";
-export type { Exact, ExactObject } from "./exact-json.ts";
-export { formatExact, isExactObject, parseExact } from "./exact-json.ts";
 export type { RecordedBlock, RecordedChain, RecordedState, RecordedWallet } from "./fixtures.ts";
 export { loadChain, loadGoldenState } from "./fixtures.ts";
 export { goldenGroups, loadRecording } from "./golden/recording.ts";
 export { replay } from "./golden/replay.ts";
 export { describeResult, summary } from "./golden/report.ts";
-export { CallFailed, call, post } from "./http/call.ts";
 export type { RawAnswer, RawRequest } from "./http/connection.ts";
 export { RawConnection } from "./http/connection.ts";
 export { digestAnswer, parseChallenges } from "./http/digest.ts";

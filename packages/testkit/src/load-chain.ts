@@ -1,9 +1,9 @@
 import { mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { call, post } from "@anulo/devnet";
 import { acceptBlock, createNode, popBlocks, readBlockWithTransactions } from "@anulo/node";
 import { fromHex } from "@anulo/protocol";
 import type { RecordedBlock } from "./fixtures.ts";
-import { call, post } from "./http/call.ts";
 
 /** Sends one transaction (hex) to a node's pool. Throws with the node's reason if it is refused. */
 export async function sendTransaction(url: string, hex: string): Promise<void> {

@@ -1,4 +1,4 @@
-import { call, post } from "../http/call.ts";
+import { call, post } from "@anulo/devnet";
 import type { Chance } from "./chance.ts";
 
 /** What a node has answered for: it must have it for ever. Ids are hexadecimal. */

@@ -1,7 +1,7 @@
+import type { Exact, ExactObject } from "@anulo/devnet";
+import { call } from "@anulo/devnet";
 import { createNode } from "@anulo/node";
 import { createWalletService } from "@anulo/wallet";
-import type { Exact, ExactObject } from "../exact-json.ts";
-import { call } from "../http/call.ts";
 import { testStore } from "../programs/test-store.ts";
 
 /** Calls a method of a wallet service. */

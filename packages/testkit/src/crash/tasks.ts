@@ -1,7 +1,7 @@
 import { setTimeout } from "node:timers/promises";
+import { call, post } from "@anulo/devnet";
 import { fromHex, readTransaction, toHex, transactionHash } from "@anulo/protocol";
 import type { RecordedChain } from "../fixtures.ts";
-import { call, post } from "../http/call.ts";
 import type { Acknowledged } from "./acknowledged.ts";
 import type { Chance } from "./chance.ts";
 

@@ -1,4 +1,4 @@
-import { type Exact, isExactObject, WrittenAsFraction } from "../exact-json.ts";
+import { type Exact, isExactObject, WrittenAsFraction } from "@anulo/devnet";
 import type { Conditions } from "./rule.ts";
 
 /** One place where an answer is not the recorded one. Elements of arrays are written `[]`. */

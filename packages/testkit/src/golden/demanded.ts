@@ -1,4 +1,4 @@
-import { isExactObject } from "../exact-json.ts";
+import { isExactObject } from "@anulo/devnet";
 import type { Context } from "./context.ts";
 import { laxJson } from "./lax-json.ts";
 import type { GoldenAnswer, GoldenStep } from "./recording.ts";

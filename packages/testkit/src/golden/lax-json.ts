@@ -1,4 +1,4 @@
-import { type Exact, parseExact } from "../exact-json.ts";
+import { type Exact, parseExact } from "@anulo/devnet";
 
 const lineEnds = /[\t\n\r]/;
 

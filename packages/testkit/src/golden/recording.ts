@@ -1,4 +1,4 @@
-import { type Exact, type ExactObject, isExactObject } from "../exact-json.ts";
+import { type Exact, type ExactObject, isExactObject } from "@anulo/devnet";
 import { loadGoldenText, type RecordedRelease } from "../fixtures.ts";
 
 /** Every recording, in the order of replay. */

@@ -1,7 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
-import { type Exact, isExactObject, parseExact } from "../exact-json.ts";
-import { CallFailed, call, post } from "../http/call.ts";
+import { CallFailed, call, type Exact, isExactObject, parseExact, post } from "@anulo/devnet";
 import type { RawAnswer } from "../http/connection.ts";
 import type { Maker } from "../programs/servers.ts";
 import { type Ending, startCast } from "./cast.ts";

@@ -1,4 +1,4 @@
-import { formatExact } from "../exact-json.ts";
+import { formatExact } from "@anulo/devnet";
 import type { Difference } from "./compare.ts";
 import type { Outcome, StepResult } from "./result.ts";
 

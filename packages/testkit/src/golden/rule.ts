@@ -1,4 +1,4 @@
-import { type Exact, type ExactObject, isExactObject } from "../exact-json.ts";
+import { type Exact, type ExactObject, isExactObject } from "@anulo/devnet";
 import type { RecordedRelease } from "../fixtures.ts";
 import type { Context } from "./context.ts";
 import type { GoldenAnswer } from "./recording.ts";

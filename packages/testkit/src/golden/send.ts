@@ -1,4 +1,4 @@
-import { formatExact } from "../exact-json.ts";
+import { formatExact } from "@anulo/devnet";
 import { type RawAnswer, RawConnection, type RawRequest } from "../http/connection.ts";
 import { digestAnswer, parseChallenges } from "../http/digest.ts";
 import { calledBy, type GoldenStep } from "./recording.ts";

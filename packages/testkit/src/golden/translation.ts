@@ -1,4 +1,4 @@
-import { type Exact, isExactObject } from "../exact-json.ts";
+import { type Exact, isExactObject } from "@anulo/devnet";
 
 /** Shorter texts are no identifiers: replacing them would change what was meant to stay. */
 const shortestIdentifier = 16;

@@ -1,8 +1,8 @@
 import { cpSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { call } from "@anulo/devnet";
 import { loadChain, type RecordedChain } from "../fixtures.ts";
-import { call } from "../http/call.ts";
 import { loadBlocks } from "../load-chain.ts";
 import type { Release } from "../programs/releases.ts";
 import { type Maker, startDaemon } from "../programs/servers.ts";

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
-import type { Exact } from "../exact-json.ts";
-import { call, post } from "../http/call.ts";
+import type { Exact } from "@anulo/devnet";
+import { call, post } from "@anulo/devnet";
 import { type RunningDaemon, startDaemon } from "../programs/servers.ts";
 import { createQuestions } from "./questions.ts";
 

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { call } from "../http/call.ts";
+import { call } from "@anulo/devnet";
 import { until } from "../until.ts";
 import { type Attack, isOrdeal, type Ordeal } from "./attack.ts";
 import { type HostileListener, startListener } from "./hostile-listener.ts";

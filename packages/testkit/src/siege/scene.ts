@@ -1,8 +1,8 @@
 import { cpSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { call } from "@anulo/devnet";
 import { loadChain, type RecordedChain } from "../fixtures.ts";
-import { call } from "../http/call.ts";
 import { loadBlocks } from "../load-chain.ts";
 import { type DaemonOptions, type Maker, type RunningDaemon, startDaemon } from "../programs/servers.ts";
 import { until } from "../until.ts";

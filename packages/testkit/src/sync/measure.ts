@@ -4,7 +4,7 @@ import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { call } from "../http/call.ts";
+import { call } from "@anulo/devnet";
 import { startDaemon } from "../programs/servers.ts";
 
 const receiverProgram = fileURLToPath(new URL("receiver-process.js", import.meta.url));

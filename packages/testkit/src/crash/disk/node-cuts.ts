@@ -1,11 +1,11 @@
 /** A node on a disk that forgets: at any cut its database opens again and has what it promised to keep. */
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { call, post } from "@anulo/devnet";
 import { checkDatabase, createNode, type Node, parseSyncMode } from "@anulo/node";
 import { toHex } from "@anulo/protocol";
 import { type ChainStore, openStore } from "@anulo/storage";
 import { loadChain, type RecordedChain } from "../../fixtures.ts";
-import { call, post } from "../../http/call.ts";
 import { sendTransaction, submitBlock } from "../../load-chain.ts";
 import type { Chance } from "../chance.ts";
 import { type Cut, CutTaker } from "./cuts.ts";

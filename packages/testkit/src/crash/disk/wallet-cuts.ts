@@ -1,8 +1,8 @@
 /** A wallet service on a disk that forgets: at any cut its wallets open again and have all it acknowledged. */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { ExactObject } from "../../exact-json.ts";
-import { CallFailed, call } from "../../http/call.ts";
+import type { ExactObject } from "@anulo/devnet";
+import { CallFailed, call } from "@anulo/devnet";
 import type { Chance } from "../chance.ts";
 import { type Ask, startNodeInProcess, startWalletsInProcess } from "../in-process.ts";
 import { wordsOf } from "../wallet/world.ts";

@@ -1,5 +1,5 @@
-import type { ExactObject } from "../../exact-json.ts";
-import { CallFailed } from "../../http/call.ts";
+import type { ExactObject } from "@anulo/devnet";
+import { CallFailed } from "@anulo/devnet";
 import type { Chance } from "../chance.ts";
 import { demand, listOf, unlessRefused } from "../wallet/stage.ts";
 import { chooseMishaps } from "./mishaps.ts";

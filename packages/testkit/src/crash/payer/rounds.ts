@@ -1,4 +1,4 @@
-import { type ExactObject, formatExact } from "../../exact-json.ts";
+import { type ExactObject, formatExact } from "@anulo/devnet";
 import { type Chance, createChance } from "../chance.ts";
 import { demand, listOf } from "../wallet/stage.ts";
 import { payUntilAnswered } from "./payer.ts";

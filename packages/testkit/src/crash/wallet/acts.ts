@@ -1,4 +1,4 @@
-import type { ExactObject } from "../../exact-json.ts";
+import type { ExactObject } from "@anulo/devnet";
 import { type Intent, settle } from "./intents.ts";
 import { demand, listOf, type Stage, unlessRefused } from "./stage.ts";
 import { wordsOf } from "./world.ts";

@@ -1,4 +1,4 @@
-import type { ExactObject } from "../../exact-json.ts";
+import type { ExactObject } from "@anulo/devnet";
 import { demand, listOf, type Stage } from "./stage.ts";
 
 const everything = { in: true, out: true, pending: true, failed: true, pool: true };

@@ -1,4 +1,4 @@
-import type { ExactObject } from "../../exact-json.ts";
+import type { ExactObject } from "@anulo/devnet";
 import { type Act, nameOf, sending, text } from "./acts.ts";
 import { settle } from "./intents.ts";
 import { demand, type Stage, unlessRefused } from "./stage.ts";

@@ -1,4 +1,4 @@
-import { type ExactObject, formatExact } from "../../exact-json.ts";
+import { type ExactObject, formatExact } from "@anulo/devnet";
 import { type Act, text } from "./acts.ts";
 import { demand, listOf, type Stage } from "./stage.ts";
 

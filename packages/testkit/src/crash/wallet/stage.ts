@@ -1,5 +1,5 @@
-import type { Exact, ExactObject } from "../../exact-json.ts";
-import { CallFailed } from "../../http/call.ts";
+import type { Exact, ExactObject } from "@anulo/devnet";
+import { CallFailed } from "@anulo/devnet";
 import type { Ask } from "../in-process.ts";
 import { Victim } from "./victim.ts";
 import type { World } from "./world.ts";

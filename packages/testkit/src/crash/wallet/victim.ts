@@ -1,8 +1,8 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
-import type { Exact, ExactObject } from "../../exact-json.ts";
-import { call } from "../../http/call.ts";
+import type { Exact, ExactObject } from "@anulo/devnet";
+import { call } from "@anulo/devnet";
 import type { FilePoint } from "./points.ts";
 import type { Order } from "./victim-program.ts";
 

@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { scReduce32 } from "@anulo/crypto";
+import { call, post } from "@anulo/devnet";
 import { encodeMnemonic } from "@anulo/protocol";
-import { call, post } from "../../http/call.ts";
 import { type Ask, startNodeInProcess, startWalletsInProcess } from "../in-process.ts";
 import { type GoBetween, startGoBetween } from "./go-between.ts";
 

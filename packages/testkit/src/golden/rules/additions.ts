@@ -1,5 +1,5 @@
+import { type Exact, type ExactObject, isExactObject } from "@anulo/devnet";
 import { parseAddress, toHex } from "@anulo/protocol";
-import { type Exact, type ExactObject, isExactObject } from "../../exact-json.ts";
 import { transactionSizes } from "../chain-facts.ts";
 import { inJson, inMember, inResult, type Rule } from "../rule.ts";
 

@@ -1,5 +1,5 @@
+import { type Exact, isExactObject } from "@anulo/devnet";
 import { fromHex, readPortable, toHex, writePortable } from "@anulo/protocol";
-import { type Exact, isExactObject } from "../../exact-json.ts";
 import type { Context } from "../context.ts";
 import type { GoldenAnswer } from "../recording.ts";
 import { loadRecording } from "../recording.ts";

@@ -1,4 +1,4 @@
-import { type ExactObject, isExactObject } from "../../exact-json.ts";
+import { type ExactObject, isExactObject } from "@anulo/devnet";
 import type { Context } from "../context.ts";
 import { inJson, inMember, paramsOf, type Rule } from "../rule.ts";
 

@@ -1,4 +1,4 @@
-import { type Exact, type ExactObject, isExactObject } from "../../exact-json.ts";
+import { type Exact, type ExactObject, isExactObject } from "@anulo/devnet";
 import type { Context } from "../context.ts";
 import { type GoldenAnswer, loadRecording } from "../recording.ts";
 import { inJson, inMember, inResult, paramsOf, type Rule, refused } from "../rule.ts";

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
-import { call } from "../../http/call.ts";
+import { call } from "@anulo/devnet";
 import type { Attack } from "../attack.ts";
 import { callRequest, httpRequest, pathRequest } from "../hostile-caller.ts";
 import { waitingPayments, withWrongProof } from "../hostile-data.ts";

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { post } from "../../http/call.ts";
+import { post } from "@anulo/devnet";
 import type { Attack } from "../attack.ts";
 import { handshakeResponse } from "../hostile-listener.ts";
 import { commands, frame, greeting } from "../hostile-peer.ts";

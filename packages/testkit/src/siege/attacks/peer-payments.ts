@@ -1,4 +1,4 @@
-import { call } from "../../http/call.ts";
+import { call } from "@anulo/devnet";
 import type { Attack } from "../attack.ts";
 import {
   altered,

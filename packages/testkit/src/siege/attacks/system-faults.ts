@@ -1,4 +1,4 @@
-import { call, post } from "../../http/call.ts";
+import { call, post } from "@anulo/devnet";
 import { topHash } from "../../load-chain.ts";
 import { until } from "../../until.ts";
 import type { Attack } from "../attack.ts";

@@ -13,8 +13,8 @@ import {
   type Runtime,
   type WalletService,
 } from "@anulo/wallet";
+import { call } from "./call.ts";
 import type { Exact, ExactObject } from "./exact-json.ts";
-import { call } from "./http/call.ts";
 
 export type DevnetOptions = {
   /** Wallets of the same seed have the same keys. */

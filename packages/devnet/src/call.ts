@@ -1,5 +1,5 @@
 import { Agent, request } from "node:http";
-import { type Exact, type ExactObject, formatExact, isExactObject, parseExact } from "../exact-json.ts";
+import { type Exact, type ExactObject, formatExact, isExactObject, parseExact } from "./exact-json.ts";
 
 /** An error object of JSON-RPC, as the service sent it. */
 export class CallFailed extends Error {
