@@ -19,7 +19,8 @@ function stateOf(call, calls) {
 
 function row(call, calls) {
   const names = [call.name, ...call.aliases].map((name) => `\`${name}\``).join(", ");
-  return `| ${names} | ${stateOf(call, calls)} | ${call.summary} |`;
+  const scope = call.scope === undefined ? "" : ` ${call.scope} |`;
+  return `| ${names} |${scope} ${stateOf(call, calls)} | ${call.summary} |`;
 }
 
 function table({ title, groups, calls = [] }) {
@@ -28,7 +29,11 @@ function table({ title, groups, calls = [] }) {
   const [works, parts] = [count("works"), count("in part")];
   const counted = `${works} of ${rows.length} calls work${parts > 0 ? `, ${parts} in part` : ""}`;
   const heading = `### ${title[0].toUpperCase()}${title.slice(1)}: ${counted}`;
-  return [heading, "", "| Call | State | What it does |", "|---|---|---|", ...rows].join("\n");
+  const isScoped = Object.values(groups).some((group) => Object.values(group).some(({ scope }) => scope));
+  const header = isScoped
+    ? ["| Call | Scope | State | What it does |", "|---|---|---|---|"]
+    : ["| Call | State | What it does |", "|---|---|---|"];
+  return [heading, "", ...header, ...rows].join("\n");
 }
 
 const text = (await services()).map(table).join("\n\n");

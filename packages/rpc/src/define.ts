@@ -3,6 +3,7 @@ import { costs } from "./costs.ts";
 import type { Dialect } from "./dialect.ts";
 import type { RecordSchema } from "./schema/composites.ts";
 import type { AnySchema, Fields, InputOf, TypeOf } from "./schema/schema.ts";
+import type { NeededScope, Reach } from "./scope.ts";
 
 /**
  * Who may call. The dispatcher enforces it before the handler runs.
@@ -26,6 +27,10 @@ export type Declared = {
   /** The only dialect that knows it; left out, both do. */
   readonly dialect?: Dialect;
   readonly access?: Access;
+  /** What a token must allow; left out, no token does. */
+  readonly scope?: NeededScope;
+  /** What it is about; left out: the open wallet. */
+  readonly reach?: Reach;
   readonly needs?: readonly Need[];
   /** It changes nothing, so that GET will do. What is not declared so needs POST or a login. */
   readonly reads?: boolean;
@@ -46,6 +51,8 @@ export type Method<
   readonly aliases: readonly string[];
   readonly dialect?: Dialect;
   readonly access: Access;
+  readonly scope?: NeededScope;
+  readonly reach: Reach;
   readonly needs: readonly Need[];
   readonly reads: boolean;
   readonly cost: CostLimits;
@@ -100,7 +107,8 @@ export function binaryPath<const Name extends `/${string}.bin`, P extends Fields
 
 function rules(declared: Declared) {
   const { aliases = [], access = "restricted-ok", needs = [], reads = false, cost = costs.small } = declared;
-  return { aliases, access, needs, reads, cost };
+  const { reach = "wallet" } = declared;
+  return { aliases, access, needs, reads, cost, reach };
 }
 
 /** Declarations by a name of our own choosing, so that handlers read like functions. */

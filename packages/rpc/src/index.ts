@@ -73,6 +73,7 @@ export {
 export type { AnySchema, InputOf, Schema, TypeOf } from "./schema/schema.ts";
 export { switched, wireForm } from "./schema/switched.ts";
 export { Drawn, drawn } from "./schema/written.ts";
+export { type NeededScope, type Reach, type Scope, scopes } from "./scope.ts";
 export { type RequestCaller, type RequestInfo, type Rules, unmetNeed } from "./server/call.ts";
 export { defaultLimits, divideLimits, type Limits } from "./server/limits.ts";
 export {

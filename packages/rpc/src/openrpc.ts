@@ -32,6 +32,8 @@ export const discover = method({
   name: "rpc.discover",
   cost: costs.medium,
   reads: true,
+  scope: "any",
+  reach: "nothing",
   summary: "This interface as an OpenRPC document.",
   params: object({}),
   result: anyJson,
@@ -65,18 +67,19 @@ export function openRpcDocument(
   };
 }
 
-function describeResource({ path, summary, access, needs, query }: Resource): { [key: string]: Json } {
+function describeResource({ path, summary, access, scope, needs, query }: Resource): { [key: string]: Json } {
   return {
     path,
     summary,
     query: Object.entries(query).map(([name, value]) => ({ name, schema: plain(value.describe()) })),
     ...(access === "unrestricted" && { "x-unrestricted": true }),
+    ...(scope !== undefined && { "x-scope": scope }),
     ...(needs.length > 0 && { "x-needs": [...needs] }),
   };
 }
 
 function describeCall(call: Call, isImplemented: boolean): object {
-  const { name, aliases, dialect, summary, access, needs, params, result, transport } = call;
+  const { name, aliases, dialect, summary, access, scope, needs, params, result, transport } = call;
   return {
     name,
     summary,
@@ -86,6 +89,7 @@ function describeCall(call: Call, isImplemented: boolean): object {
     ...(aliases.length > 0 && { "x-aliases": [...aliases] }),
     ...(dialect !== undefined && { "x-dialect": dialect }),
     ...(access === "unrestricted" && { "x-unrestricted": true }),
+    ...(scope !== undefined && { "x-scope": scope }),
     ...(needs.length > 0 && { "x-needs": [...needs] }),
     ...(transport !== "jsonRpc" && { "x-transport": transport }),
     ...(!isImplemented && { "x-not-implemented": true }),

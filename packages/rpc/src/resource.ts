@@ -5,6 +5,7 @@ import type { Access, Need } from "./define.ts";
 import { RpcError } from "./errors.ts";
 import type { Json, JsonObject } from "./json.ts";
 import type { QueryFields, QueryOf } from "./schema/query.ts";
+import type { NeededScope } from "./scope.ts";
 
 /** A resource: its path, what may be asked of it, and what that may cost. */
 export type Resource<Query extends QueryFields = QueryFields> = {
@@ -12,24 +13,32 @@ export type Resource<Query extends QueryFields = QueryFields> = {
   readonly path: `/${string}`;
   readonly query: Query;
   readonly access: Access;
+  readonly scope?: NeededScope;
   readonly needs: readonly Need[];
   /** Of an answer, and of one event of a stream. */
   readonly cost: CostLimits;
   readonly summary: string;
 };
 
-/** Declares a resource. */
-export function resource<const Query extends QueryFields>(declaration: {
+/** What the declaration of a resource says. */
+export type DeclaredResource<Query extends QueryFields> = {
   readonly path: `/${string}`;
   /** What a query may hold; left out: nothing. */
   readonly query?: Query;
   readonly access?: Access;
+  /** What a token must allow; left out, no token does. */
+  readonly scope?: NeededScope;
   readonly needs?: readonly Need[];
   /** The most it may cost; left out: `small`. */
   readonly cost?: CostLimits;
   /** One sentence. */
   readonly summary: string;
-}): Resource<Query> {
+};
+
+/** Declares a resource. */
+export function resource<const Query extends QueryFields>(
+  declaration: DeclaredResource<Query>,
+): Resource<Query> {
   const { query = {} as Query, access = "restricted-ok", needs = [], cost = costs.small } = declaration;
   return { ...declaration, query, access, needs, cost };
 }

@@ -41,6 +41,7 @@ const openAliasAddress = switched<string | boolean>({
 export const accounts = {
   getBalance: walletMethod({
     name: "get_balance",
+    scope: "read",
     cost: costs.large,
     reads: true,
     aliases: ["getbalance"],
@@ -63,6 +64,7 @@ export const accounts = {
   }),
   getAddress: walletMethod({
     name: "get_address",
+    scope: "read",
     cost: costs.large,
     reads: true,
     aliases: ["getaddress"],
@@ -76,6 +78,7 @@ export const accounts = {
   }),
   getAddressIndex: walletMethod({
     name: "get_address_index",
+    scope: "read",
     reads: true,
     needs: onOpenWallet,
     summary: "Account and index of an address of this wallet.",
@@ -84,6 +87,7 @@ export const accounts = {
   }),
   createAddress: walletMethod({
     name: "create_address",
+    scope: "receive",
     needs: onOwnSpendKey,
     cost: costs.large,
     summary: "Makes new addresses in an account.",
@@ -97,6 +101,7 @@ export const accounts = {
   }),
   labelAddress: walletMethod({
     name: "label_address",
+    scope: "receive",
     needs: onOwnSpendKey,
     summary: "Names an address.",
     params: object({ index: subaddressIndex, label: text }),
@@ -104,6 +109,8 @@ export const accounts = {
   }),
   validateAddress: walletMethod({
     name: "validate_address",
+    scope: "read",
+    reach: "nothing",
     reads: true,
     // The network is that of the open wallet, unless any will do.
     needs: [],
@@ -119,6 +126,7 @@ export const accounts = {
   }),
   getAccounts: walletMethod({
     name: "get_accounts",
+    scope: "read",
     cost: costs.large,
     reads: true,
     needs: onOpenWallet,
@@ -132,6 +140,7 @@ export const accounts = {
   }),
   createAccount: walletMethod({
     name: "create_account",
+    scope: "receive",
     needs: onOwnSpendKey,
     summary: "Makes a new account.",
     params: object({ label: zero(text) }),
@@ -139,6 +148,7 @@ export const accounts = {
   }),
   labelAccount: walletMethod({
     name: "label_account",
+    scope: "receive",
     needs: onOwnSpendKey,
     summary: "Names an account.",
     params: object({ account_index: zero(uint32), label: text }),
@@ -146,6 +156,7 @@ export const accounts = {
   }),
   getAccountTags: walletMethod({
     name: "get_account_tags",
+    scope: "read",
     cost: costs.medium,
     reads: true,
     needs: onSpendKey,
@@ -157,6 +168,7 @@ export const accounts = {
   }),
   tagAccounts: walletMethod({
     name: "tag_accounts",
+    scope: "receive",
     needs: onOwnSpendKey,
     cost: costs.bulky,
     summary: "Puts a tag on accounts.",
@@ -165,6 +177,7 @@ export const accounts = {
   }),
   untagAccounts: walletMethod({
     name: "untag_accounts",
+    scope: "receive",
     needs: onOwnSpendKey,
     summary: "Takes the tags off accounts.",
     params: object({ accounts: list(uint32) }),
@@ -172,6 +185,7 @@ export const accounts = {
   }),
   setAccountTagDescription: walletMethod({
     name: "set_account_tag_description",
+    scope: "receive",
     needs: onOwnSpendKey,
     summary: "Describes a tag.",
     params: object({ tag: text, description: text }),
@@ -179,6 +193,7 @@ export const accounts = {
   }),
   getHeight: walletMethod({
     name: "get_height",
+    scope: "read",
     reads: true,
     aliases: ["getheight"],
     needs: onOpenWallet,

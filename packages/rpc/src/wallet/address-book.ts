@@ -7,6 +7,7 @@ import { nothing, onOwnSpendKey, onSpendKey, walletMethod } from "./fields.ts";
 export const addressBook = {
   getAddressBook: walletMethod({
     name: "get_address_book",
+    scope: "read",
     cost: costs.large,
     reads: true,
     needs: onSpendKey,
@@ -18,6 +19,7 @@ export const addressBook = {
   }),
   addAddressBook: walletMethod({
     name: "add_address_book",
+    scope: "spend",
     needs: onOwnSpendKey,
     summary: "Adds an entry.",
     params: object({ address: text, payment_id: zero(text), description: zero(text) }),
@@ -25,6 +27,7 @@ export const addressBook = {
   }),
   editAddressBook: walletMethod({
     name: "edit_address_book",
+    scope: "spend",
     needs: onOwnSpendKey,
     summary: "Changes the parts of an entry whose flag is set.",
     params: object({
@@ -40,6 +43,7 @@ export const addressBook = {
   }),
   deleteAddressBook: walletMethod({
     name: "delete_address_book",
+    scope: "spend",
     needs: onOwnSpendKey,
     summary: "Removes an entry.",
     params: object({ index: uint }),

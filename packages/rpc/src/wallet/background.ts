@@ -6,6 +6,7 @@ import { nothing, walletMethod } from "./fields.ts";
 export const background = {
   setupBackgroundSync: walletMethod({
     name: "setup_background_sync",
+    scope: "admin",
     summary:
       "Chooses how the wallet scans without its spend key: off, reuse-wallet-password or custom-background-password.",
     params: object({
@@ -17,12 +18,14 @@ export const background = {
   }),
   startBackgroundSync: walletMethod({
     name: "start_background_sync",
+    scope: "admin",
     summary: "Forgets the spend key and scans without it.",
     params: nothing,
     result: nothing,
   }),
   stopBackgroundSync: walletMethod({
     name: "stop_background_sync",
+    scope: "admin",
     summary:
       "Takes the spend key back, from the wallet's file or its seed, and settles what was found without it.",
     params: object({ wallet_password: zero(text), seed: zero(text), seed_offset: zero(text) }),

@@ -22,6 +22,7 @@ const signedKeyImage = object({ key_image: hash, signature: hex });
 export const coldSigning = {
   signTransfer: walletMethod({
     name: "sign_transfer",
+    scope: "spend",
     needs: onOwnSpendKeySigner,
     cost: costs.bulky,
     summary: "Signs a set of transactions a view-only wallet built.",
@@ -35,6 +36,7 @@ export const coldSigning = {
   }),
   submitTransfer: walletMethod({
     name: "submit_transfer",
+    scope: "spend",
     cost: costs.bulky,
     summary: "Sends a signed set of transactions.",
     params: object({ tx_data_hex: hex, ...payingOnce }),
@@ -42,6 +44,7 @@ export const coldSigning = {
   }),
   describeTransfer: walletMethod({
     name: "describe_transfer",
+    scope: "read",
     needs: onOwnSpendKey,
     cost: costs.bulky,
     reads: true,
@@ -65,6 +68,7 @@ export const coldSigning = {
   }),
   exportOutputs: walletMethod({
     name: "export_outputs",
+    scope: "read",
     needs: onOwnSpendKey,
     cost: costs.large,
     reads: true,
@@ -74,6 +78,7 @@ export const coldSigning = {
   }),
   importOutputs: walletMethod({
     name: "import_outputs",
+    scope: "spend",
     needs: onOwnSpendKey,
     cost: costs.bulky,
     summary: "Takes the outputs a view-only wallet exported.",
@@ -82,6 +87,7 @@ export const coldSigning = {
   }),
   exportKeyImages: walletMethod({
     name: "export_key_images",
+    scope: "secrets",
     needs: onOwnSpendKey,
     cost: costs.large,
     reads: true,
@@ -91,6 +97,7 @@ export const coldSigning = {
   }),
   importKeyImages: walletMethod({
     name: "import_key_images",
+    scope: "spend",
     cost: costs.bulky,
     needs: [...onOwnSpendKey, "trustedDaemon"],
     summary: "Takes signed key images; answers what is spent and unspent, in atomic units.",

@@ -2,6 +2,7 @@ import { type Declared, type Method, method } from "../define.ts";
 import { object, optional, or, zero } from "../schema/composites.ts";
 import { printable, text, u64, uint32 } from "../schema/scalars.ts";
 import type { AnySchema } from "../schema/schema.ts";
+import type { NeededScope } from "../scope.ts";
 
 export const nothing = object({});
 
@@ -27,7 +28,12 @@ export const onOwnSpendKeySigner = [...onOwnSpendKey, "enabledMultisig"] as cons
  * is restricted.
  */
 export function walletMethod<const Name extends string, P extends AnySchema, R extends AnySchema>(
-  declaration: Declared & { readonly name: Name; readonly params: P; readonly result: R },
+  declaration: Declared & {
+    readonly name: Name;
+    readonly scope: NeededScope;
+    readonly params: P;
+    readonly result: R;
+  },
 ): Method<Name, P, R> {
   return method({ needs: onOwnWallet, ...declaration });
 }

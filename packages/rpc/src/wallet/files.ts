@@ -9,6 +9,8 @@ const autosave = { autosave_current: or(flag, true) };
 export const files = {
   getLanguages: walletMethod({
     name: "get_languages",
+    scope: "any",
+    reach: "nothing",
     reads: true,
     needs: [],
     summary: "Languages a seed can be written in.",
@@ -17,6 +19,8 @@ export const files = {
   }),
   createWallet: walletMethod({
     name: "create_wallet",
+    scope: "admin",
+    reach: "filename",
     needs: onOwnService,
     summary: "Creates a wallet with new keys and opens it.",
     params: object({ filename: text, password: zero(text), language: text }),
@@ -24,6 +28,8 @@ export const files = {
   }),
   openWallet: walletMethod({
     name: "open_wallet",
+    scope: "admin",
+    reach: "filename",
     needs: onOwnService,
     summary: "Opens a wallet of the wallet directory.",
     params: object({ filename: text, password: zero(text), ...autosave }),
@@ -31,12 +37,15 @@ export const files = {
   }),
   closeWallet: walletMethod({
     name: "close_wallet",
+    scope: "admin",
     summary: "Saves and closes the wallet.",
     params: object(autosave),
     result: nothing,
   }),
   listWallets: walletMethod({
     name: "list_wallets",
+    scope: "read",
+    reach: "nothing",
     reads: true,
     needs: onOwnService,
     cost: costs.medium,
@@ -47,6 +56,7 @@ export const files = {
   }),
   changeWalletPassword: walletMethod({
     name: "change_wallet_password",
+    scope: "admin",
     needs: onOwnSpendKey,
     summary: "Changes the password of the wallet file.",
     params: object({ old_password: zero(text), new_password: zero(text) }),
@@ -54,6 +64,7 @@ export const files = {
   }),
   setSubaddressLookahead: walletMethod({
     name: "set_subaddress_lookahead",
+    scope: "admin",
     needs: onOwnSpendKey,
     summary: "Sets how many accounts and addresses beyond those in use are recognised, in the keys file too.",
     params: object({ password: zero(text), major_idx: zero(uint32), minor_idx: zero(uint32) }),
@@ -61,6 +72,8 @@ export const files = {
   }),
   generateFromKeys: walletMethod({
     name: "generate_from_keys",
+    scope: "admin",
+    reach: "filename",
     needs: onOwnService,
     summary: "Creates a wallet from its keys; without the spend key it can only view.",
     params: object({
@@ -77,6 +90,8 @@ export const files = {
   }),
   restoreDeterministicWallet: walletMethod({
     name: "restore_deterministic_wallet",
+    scope: "admin",
+    reach: "filename",
     needs: onOwnService,
     summary: "Creates a wallet from its seed.",
     params: object({

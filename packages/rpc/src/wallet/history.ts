@@ -94,6 +94,7 @@ const keyImageParams = object({ key_image: zero(hash) });
 export const history = {
   getPayments: walletMethod({
     name: "get_payments",
+    scope: "read",
     cost: costs.large,
     reads: true,
     needs: onOpenWallet,
@@ -103,6 +104,7 @@ export const history = {
   }),
   getBulkPayments: walletMethod({
     name: "get_bulk_payments",
+    scope: "read",
     cost: costs.bulky,
     reads: true,
     needs: onOpenWallet,
@@ -112,6 +114,7 @@ export const history = {
   }),
   incomingTransfers: walletMethod({
     name: "incoming_transfers",
+    scope: "read",
     cost: costs.large,
     reads: true,
     needs: onOpenWallet,
@@ -125,6 +128,7 @@ export const history = {
   }),
   getTransfers: walletMethod({
     name: "get_transfers",
+    scope: "read",
     cost: costs.large,
     reads: true,
     summary: "Transfers of the kinds asked for.",
@@ -145,6 +149,7 @@ export const history = {
   }),
   getTransferByTxid: walletMethod({
     name: "get_transfer_by_txid",
+    scope: "read",
     cost: costs.medium,
     reads: true,
     summary: "Transfers of one transaction.",
@@ -153,6 +158,7 @@ export const history = {
   }),
   setTxNotes: walletMethod({
     name: "set_tx_notes",
+    scope: "receive",
     needs: onOwnSpendKey,
     cost: costs.bulky,
     summary: "Attaches notes to transactions.",
@@ -161,6 +167,7 @@ export const history = {
   }),
   getTxNotes: walletMethod({
     name: "get_tx_notes",
+    scope: "read",
     cost: costs.bulky,
     reads: true,
     needs: onOpenWallet,
@@ -170,6 +177,7 @@ export const history = {
   }),
   freeze: walletMethod({
     name: "freeze",
+    scope: "spend",
     needs: onOwnSpendKey,
     summary: "Keeps an output, named by its key image, from being spent.",
     params: keyImageParams,
@@ -177,6 +185,7 @@ export const history = {
   }),
   thaw: walletMethod({
     name: "thaw",
+    scope: "spend",
     needs: onOwnSpendKey,
     summary: "Lets a frozen output be spent again.",
     params: keyImageParams,
@@ -184,6 +193,7 @@ export const history = {
   }),
   frozen: walletMethod({
     name: "frozen",
+    scope: "read",
     reads: true,
     needs: onSpendKey,
     summary: "Whether an output is frozen.",

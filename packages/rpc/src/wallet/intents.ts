@@ -24,6 +24,7 @@ const MOST_AT_ONCE = 1000;
 export const intents = {
   getIntent: walletMethod({
     name: "get_intent",
+    scope: "read",
     reads: true,
     needs: onOwnWallet,
     summary: "What became of the payment with an idempotency key.",
@@ -32,6 +33,7 @@ export const intents = {
   }),
   listIntents: walletMethod({
     name: "list_intents",
+    scope: "read",
     reads: true,
     needs: onOwnWallet,
     cost: costs.medium,

@@ -16,6 +16,7 @@ const uriParts = {
 export const keys = {
   queryKey: walletMethod({
     name: "query_key",
+    scope: "secrets",
     reads: true,
     summary: "A secret of the wallet: mnemonic, view_key or spend_key.",
     params: object({ key_type: text }),
@@ -23,6 +24,7 @@ export const keys = {
   }),
   makeIntegratedAddress: walletMethod({
     name: "make_integrated_address",
+    scope: "receive",
     reads: true,
     needs: onOpenWallet,
     summary: "Joins an address and a payment id.",
@@ -31,6 +33,7 @@ export const keys = {
   }),
   splitIntegratedAddress: walletMethod({
     name: "split_integrated_address",
+    scope: "read",
     reads: true,
     needs: onOpenWallet,
     summary: "Takes an integrated address apart.",
@@ -39,6 +42,7 @@ export const keys = {
   }),
   setAttribute: walletMethod({
     name: "set_attribute",
+    scope: "receive",
     needs: onOwnSpendKey,
     cost: costs.bulky,
     summary: "Stores a text under a name in the wallet.",
@@ -47,6 +51,7 @@ export const keys = {
   }),
   getAttribute: walletMethod({
     name: "get_attribute",
+    scope: "read",
     cost: costs.bulky,
     reads: true,
     summary: "A text stored with set_attribute.",
@@ -55,6 +60,7 @@ export const keys = {
   }),
   getTxKey: walletMethod({
     name: "get_tx_key",
+    scope: "secrets",
     reads: true,
     needs: onSpendKey,
     summary: "Secret key of a transaction this wallet sent.",
@@ -63,6 +69,7 @@ export const keys = {
   }),
   checkTxKey: walletMethod({
     name: "check_tx_key",
+    scope: "read",
     reads: true,
     needs: onOpenWallet,
     summary: "What an address received in a transaction, shown by the transaction's key.",
@@ -71,6 +78,7 @@ export const keys = {
   }),
   makeUri: walletMethod({
     name: "make_uri",
+    scope: "receive",
     reads: true,
     needs: onOpenWallet,
     summary: "Writes a payment request as a URI.",
@@ -79,6 +87,7 @@ export const keys = {
   }),
   parseUri: walletMethod({
     name: "parse_uri",
+    scope: "read",
     reads: true,
     needs: onOpenWallet,
     summary: "Reads a payment request from a URI.",

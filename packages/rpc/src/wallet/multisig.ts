@@ -9,6 +9,7 @@ const keyExchange = { address: text, multisig_info: text };
 export const multisig = {
   isMultisig: walletMethod({
     name: "is_multisig",
+    scope: "read",
     reads: true,
     needs: onOpenWallet,
     summary: "Whether several signers share the wallet, and how many must sign.",
@@ -17,6 +18,7 @@ export const multisig = {
   }),
   prepareMultisig: walletMethod({
     name: "prepare_multisig",
+    scope: "secrets",
     needs: onOwnSpendKey,
     summary: "The first string to give to the other signers.",
     params: object({ enable_multisig_experimental: or(flag, false) }),
@@ -24,6 +26,7 @@ export const multisig = {
   }),
   makeMultisig: walletMethod({
     name: "make_multisig",
+    scope: "admin",
     needs: onOwnSpendKey,
     cost: costs.bulky,
     summary: "Makes the wallet multisig with the other signers' strings.",
@@ -32,6 +35,7 @@ export const multisig = {
   }),
   finalizeMultisig: walletMethod({
     name: "finalize_multisig",
+    scope: "admin",
     dialect: "contract",
     needs: onOwnSigner,
     summary: "Ends the key exchange of an N-1 of N wallet.",
@@ -40,6 +44,7 @@ export const multisig = {
   }),
   exchangeMultisigKeys: walletMethod({
     name: "exchange_multisig_keys",
+    scope: "admin",
     needs: onOwnSigner,
     cost: costs.bulky,
     summary: "One round of the key exchange.",
@@ -52,6 +57,7 @@ export const multisig = {
   }),
   exportMultisigInfo: walletMethod({
     name: "export_multisig_info",
+    scope: "spend",
     needs: onOwnSigner,
     cost: costs.large,
     summary: "What the other signers need before a transfer.",
@@ -60,6 +66,7 @@ export const multisig = {
   }),
   importMultisigInfo: walletMethod({
     name: "import_multisig_info",
+    scope: "spend",
     needs: onOwnSigner,
     cost: costs.bulky,
     summary: "Takes what the other signers exported.",
@@ -68,6 +75,7 @@ export const multisig = {
   }),
   signMultisig: walletMethod({
     name: "sign_multisig",
+    scope: "spend",
     needs: onOwnSigner,
     cost: costs.bulky,
     summary: "Adds this signer's part to a set of transactions.",
@@ -76,6 +84,7 @@ export const multisig = {
   }),
   submitMultisig: walletMethod({
     name: "submit_multisig",
+    scope: "spend",
     needs: onOwnSigner,
     cost: costs.bulky,
     summary: "Sends a set of transactions that enough signers have signed.",

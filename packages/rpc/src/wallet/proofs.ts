@@ -9,6 +9,7 @@ const signature = object({ signature: text });
 export const proofs = {
   getTxProof: walletMethod({
     name: "get_tx_proof",
+    scope: "secrets",
     cost: costs.medium,
     reads: true,
     needs: onSpendKey,
@@ -18,6 +19,7 @@ export const proofs = {
   }),
   checkTxProof: walletMethod({
     name: "check_tx_proof",
+    scope: "read",
     reads: true,
     needs: onOpenWallet,
     summary: "Checks a proof of payment.",
@@ -26,6 +28,7 @@ export const proofs = {
   }),
   getSpendProof: walletMethod({
     name: "get_spend_proof",
+    scope: "secrets",
     cost: costs.medium,
     reads: true,
     needs: onOpenWallet,
@@ -35,6 +38,7 @@ export const proofs = {
   }),
   checkSpendProof: walletMethod({
     name: "check_spend_proof",
+    scope: "read",
     cost: costs.bulky,
     reads: true,
     needs: onOpenWallet,
@@ -44,6 +48,7 @@ export const proofs = {
   }),
   getReserveProof: walletMethod({
     name: "get_reserve_proof",
+    scope: "secrets",
     cost: costs.large,
     reads: true,
     needs: onSpendKey,
@@ -58,6 +63,7 @@ export const proofs = {
   }),
   checkReserveProof: walletMethod({
     name: "check_reserve_proof",
+    scope: "read",
     cost: costs.bulky,
     reads: true,
     needs: onOpenWallet,
@@ -67,6 +73,7 @@ export const proofs = {
   }),
   sign: walletMethod({
     name: "sign",
+    scope: "secrets",
     needs: onOwnSpendKey,
     cost: costs.bulky,
     reads: true,
@@ -81,6 +88,7 @@ export const proofs = {
   }),
   verify: walletMethod({
     name: "verify",
+    scope: "read",
     cost: costs.bulky,
     reads: true,
     summary: "Checks a signed text.",

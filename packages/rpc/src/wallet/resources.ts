@@ -1,13 +1,19 @@
 import { costs } from "../costs.ts";
-import { resource } from "../resource.ts";
-import { queryNumber, queryText } from "../schema/query.ts";
+import { type DeclaredResource, resource } from "../resource.ts";
+import { type QueryFields, queryNumber, queryText } from "../schema/query.ts";
+import type { NeededScope } from "../scope.ts";
 
 const MOST_EVENTS = 1000;
 
+const walletResource = <const Query extends QueryFields>(
+  declaration: DeclaredResource<Query> & { readonly scope: NeededScope },
+) => resource(declaration);
+
 /** What the wallet service answers to GET. */
 export const walletResources = {
-  events: resource({
+  events: walletResource({
     path: "/events",
+    scope: "read",
     query: {
       /** Sequence number; 0 for all. */
       after: queryNumber({ absent: 0 }),

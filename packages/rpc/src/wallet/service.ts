@@ -7,6 +7,7 @@ import { nothing, onOwnService, onOwnSpendKey, onOwnWallet, walletMethod } from 
 export const service = {
   setDaemon: walletMethod({
     name: "set_daemon",
+    scope: "admin",
     summary: "Chooses the node the wallet talks to.",
     params: object({
       address: zero(text),
@@ -25,12 +26,14 @@ export const service = {
   }),
   refresh: walletMethod({
     name: "refresh",
+    scope: "receive",
     summary: "Scans the new blocks.",
     params: object({ start_height: or(uint, 0) }),
     result: object({ blocks_fetched: uint, received_money: flag }),
   }),
   autoRefresh: walletMethod({
     name: "auto_refresh",
+    scope: "admin",
     needs: onOwnService,
     summary: "Turns scanning on its own on or off; period in seconds.",
     params: object({ enable: or(flag, true), period: or(uint32, 0) }),
@@ -38,6 +41,7 @@ export const service = {
   }),
   scanTx: walletMethod({
     name: "scan_tx",
+    scope: "receive",
     needs: onOwnSpendKey,
     cost: costs.bulky,
     summary: "Scans single transactions.",
@@ -46,6 +50,7 @@ export const service = {
   }),
   rescanSpent: walletMethod({
     name: "rescan_spent",
+    scope: "receive",
     needs: [...onOwnSpendKey, "trustedDaemon"],
     summary: "Asks the node again which outputs are spent.",
     params: nothing,
@@ -53,6 +58,7 @@ export const service = {
   }),
   rescanBlockchain: walletMethod({
     name: "rescan_blockchain",
+    scope: "admin",
     needs: onOwnSpendKey,
     summary: "Scans again from the start; what the chain does not hold is lost.",
     params: object({ hard: optional(flag) }),
@@ -60,6 +66,7 @@ export const service = {
   }),
   startMining: walletMethod({
     name: "start_mining",
+    scope: "admin",
     needs: [...onOwnWallet, "trustedDaemon"],
     summary: "Lets the node mine to this wallet.",
     params: object({
@@ -71,12 +78,15 @@ export const service = {
   }),
   stopMining: walletMethod({
     name: "stop_mining",
+    scope: "admin",
     summary: "Stops mining in the node.",
     params: nothing,
     result: nothing,
   }),
   stopWallet: walletMethod({
     name: "stop_wallet",
+    scope: "admin",
+    reach: "service",
     needs: onOwnService,
     summary: "Saves the wallet and stops the service.",
     params: nothing,
@@ -84,6 +94,8 @@ export const service = {
   }),
   setLogLevel: walletMethod({
     name: "set_log_level",
+    scope: "admin",
+    reach: "service",
     needs: onOwnService,
     summary: "Sets how much is logged, 0 to 4.",
     params: object({ level: zero(int8) }),
@@ -91,6 +103,8 @@ export const service = {
   }),
   setLogCategories: walletMethod({
     name: "set_log_categories",
+    scope: "admin",
+    reach: "service",
     needs: onOwnService,
     summary: "Sets what is logged, as category:level pairs.",
     params: object({ categories: zero(text) }),
@@ -98,6 +112,8 @@ export const service = {
   }),
   getVersion: walletMethod({
     name: "get_version",
+    scope: "any",
+    reach: "nothing",
     reads: true,
     needs: [],
     summary: "Version of this interface: major times 65536 plus minor.",

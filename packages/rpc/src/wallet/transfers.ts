@@ -83,6 +83,7 @@ const sweepChoice = {
 export const transfers = {
   transfer: walletMethod({
     name: "transfer",
+    scope: "spend",
     needs: onOwnSpendKeySigner,
     cost: costs.medium,
     summary: "Sends to destinations in one transaction.",
@@ -97,6 +98,7 @@ export const transfers = {
   }),
   transferSplit: walletMethod({
     name: "transfer_split",
+    scope: "spend",
     needs: onOwnSpendKeySigner,
     cost: costs.large,
     summary: "Sends to destinations, in several transactions if one is too small.",
@@ -111,6 +113,7 @@ export const transfers = {
   }),
   sweepDust: walletMethod({
     name: "sweep_dust",
+    scope: "spend",
     needs: onOwnSpendKeySigner,
     cost: costs.large,
     aliases: ["sweep_unmixable"],
@@ -129,6 +132,7 @@ export const transfers = {
   }),
   sweepAll: walletMethod({
     name: "sweep_all",
+    scope: "spend",
     needs: onOwnSpendKeySigner,
     cost: costs.large,
     summary: "Sends everything an account can spend to one address.",
@@ -137,6 +141,7 @@ export const transfers = {
   }),
   sweepSingle: walletMethod({
     name: "sweep_single",
+    scope: "spend",
     needs: onOwnSpendKeySigner,
     cost: costs.medium,
     summary: "Sends one output, named by its key image, to one address.",
@@ -145,6 +150,7 @@ export const transfers = {
   }),
   relayTx: walletMethod({
     name: "relay_tx",
+    scope: "spend",
     cost: costs.bulky,
     summary: "Sends a transaction that was built with do_not_relay, from its metadata.",
     params: object({ hex, ...payingOnce }),
@@ -152,12 +158,14 @@ export const transfers = {
   }),
   store: walletMethod({
     name: "store",
+    scope: "receive",
     summary: "Saves the wallet.",
     params: nothing,
     result: nothing,
   }),
   getDefaultFeePriority: walletMethod({
     name: "get_default_fee_priority",
+    scope: "read",
     reads: true,
     needs: onOpenWallet,
     summary: "The priority of a transfer that names none.",
@@ -166,6 +174,7 @@ export const transfers = {
   }),
   estimateTxSizeAndWeight: walletMethod({
     name: "estimate_tx_size_and_weight",
+    scope: "read",
     reads: true,
     needs: onOpenWallet,
     summary: "Size in bytes and weight of a transaction not yet built.",

@@ -36,6 +36,8 @@ const deadLetter = object({
 export const webhooks = {
   addWebhook: walletMethod({
     name: "add_webhook",
+    scope: "admin",
+    reach: "service",
     needs: onOwnService,
     summary: "Has events sent to an address; the secret that signs them is never shown again.",
     params: object({
@@ -50,6 +52,8 @@ export const webhooks = {
   }),
   listWebhooks: walletMethod({
     name: "list_webhooks",
+    scope: "admin",
+    reach: "service",
     reads: true,
     needs: onOwnService,
     cost: costs.medium,
@@ -59,6 +63,8 @@ export const webhooks = {
   }),
   removeWebhook: walletMethod({
     name: "remove_webhook",
+    scope: "admin",
+    reach: "service",
     needs: onOwnService,
     summary: "Removes a webhook and its dead letters.",
     params: ofWebhook,
@@ -66,6 +72,8 @@ export const webhooks = {
   }),
   enableWebhook: walletMethod({
     name: "enable_webhook",
+    scope: "admin",
+    reach: "service",
     needs: onOwnService,
     summary: "Goes on with a webhook that its receiver has ended.",
     params: ofWebhook,
@@ -73,6 +81,8 @@ export const webhooks = {
   }),
   listDeadLetters: walletMethod({
     name: "list_dead_letters",
+    scope: "admin",
+    reach: "service",
     reads: true,
     needs: onOwnService,
     cost: costs.medium,
@@ -82,6 +92,8 @@ export const webhooks = {
   }),
   replayDeadLetters: walletMethod({
     name: "replay_dead_letters",
+    scope: "admin",
+    reach: "service",
     needs: onOwnService,
     summary: "Sends the 100 oldest of them once more; what arrives is removed.",
     params: ofWebhook,
