@@ -8,6 +8,7 @@ import { filesBelow, root } from "./sources.mjs";
 
 const everything = [
   "limits",
+  "metrics",
   "crypto",
   "protocol",
   "socks",
@@ -25,6 +26,7 @@ const everything = [
 /** What the sources of a package may import from the others. */
 const allowed = {
   limits: [],
+  metrics: [],
   crypto: [],
   protocol: ["crypto"],
   socks: [],
@@ -32,10 +34,10 @@ const allowed = {
   storage: ["protocol", "limits"],
   store: ["storage", "limits"],
   events: ["store", "limits"],
-  rpc: ["protocol", "limits"],
+  rpc: ["protocol", "limits", "metrics"],
   p2p: ["protocol", "limits", "socks"],
-  node: ["rpc", "p2p", "storage", "consensus", "protocol", "crypto", "limits", "socks"],
-  wallet: ["rpc", "protocol", "crypto", "limits", "socks", "store", "events"],
+  node: ["rpc", "p2p", "storage", "consensus", "protocol", "crypto", "limits", "metrics", "socks"],
+  wallet: ["rpc", "protocol", "crypto", "limits", "metrics", "socks", "store", "events"],
   devnet: ["node", "wallet", "rpc", "protocol", "crypto"],
   testkit: everything,
   bin: everything,
@@ -129,6 +131,7 @@ const powers = [
       "packages/socks/src/",
       "packages/events/src/webhooks/",
       "packages/devnet/src/",
+      "packages/metrics/src/",
       "packages/testkit/src/",
     ],
   },

@@ -1,8 +1,8 @@
 import { mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { createNode, type NodeOptions } from "@anulo/node";
+import { createNode, type Node, type NodeOptions, nodeMetrics, nodeReadiness } from "@anulo/node";
 import { type NetworkName, networks } from "@anulo/protocol";
-import type { Log } from "@anulo/rpc";
+import { type CallTally, createCallTally, type Log } from "@anulo/rpc";
 import { isAnsweredAtOnce } from "./answered-at-once.ts";
 import { withPasswords } from "./ask-passwords.ts";
 import { bootstrapFlags, bootstrapOf } from "./bootstrap-flags.ts";
@@ -12,6 +12,7 @@ import { databaseFlags, databaseOptions, runDatabaseCheck } from "./database-fla
 import { detachFlags, keepPidFile } from "./detach.ts";
 import type { FlagTable, Values } from "./flags.ts";
 import { nameFoundChain } from "./found-chain.ts";
+import { metricsAddressOf, metricsFlags, serveMetrics } from "./metrics-flags.ts";
 import { hashingOptions, miningFlags, miningOptions } from "./mining.ts";
 import { createNotifier, createRateNotifier, notifyFlags } from "./notify.ts";
 import { originalNodeFlags } from "./original-flags.ts";
@@ -26,6 +27,7 @@ export const nodeFlags = {
   ...serviceFlags,
   ...configurationFlag("node"),
   ...detachFlags,
+  ...metricsFlags,
   ...notifyFlags,
   ...databaseFlags,
   "os-version": { kind: "switch", help: "show the system this runs on" },
@@ -105,6 +107,28 @@ async function optionsOf(flags: Values<typeof nodeFlags>): Promise<Configured> {
   };
 }
 
+/** Serves the node's metrics where it was asked for; the function that ends it. */
+async function watch(
+  node: Node,
+  calls: CallTally,
+  { address, databasePath, log }: Pick<Configured, "databasePath" | "log"> & { address: MetricsAddress },
+): Promise<() => Promise<void>> {
+  if (address === undefined) return async () => {};
+  const { monitor } = node;
+  const metrics = await serveMetrics({
+    ...address,
+    metrics: nodeMetrics,
+    source: { node: monitor, calls, server: monitor.server },
+    checks: nodeReadiness(monitor),
+    fault: () => node.fault?.message,
+    folder: dirname(databasePath),
+    log: log.in("global"),
+  });
+  return metrics.stop;
+}
+
+type MetricsAddress = ReturnType<typeof metricsAddressOf>;
+
 /** `anulo node`: runs a node until it is asked to stop. */
 export async function runNode(args: readonly string[]): Promise<void> {
   const flags = readConfiguration("node", nodeFlags, args);
@@ -115,7 +139,9 @@ export async function runNode(args: readonly string[]): Promise<void> {
   const onOddBlockRate = createRateNotifier(flags, options.log.in("notify"));
   if (flags["check-database"]) return await runDatabaseCheck(options.databasePath, options.network);
   nameFoundChain(chainPlaceOf(flags), flags, options.log);
-  const node = createNode({ ...options, onOddBlockRate });
+  const address = metricsAddressOf(flags);
+  const calls = createCallTally();
+  const node = createNode({ ...options, onOddBlockRate, ...(address && { onCall: calls.onCall }) });
   mkdirSync(dirname(options.databasePath), { recursive: true });
   removeLeftoverSockets(options.publishAt ?? []);
   const signalled = untilSignalled();
@@ -124,11 +150,16 @@ export async function runNode(args: readonly string[]): Promise<void> {
     starting.catch(() => {});
     return await node.stop();
   }
+  const endWatch = await watch(node, calls, { ...options, address }).catch(async (error) => {
+    await node.stop();
+    throw error;
+  });
   keepPidFile(flags.pidfile);
   const blockId = (height: number) => node.chain.store.read.blockInfo(height)?.hash;
   node.events.listen((event) => notify(event, { log: options.log.in("notify"), blockId }));
   process.stdout.write(`node: ${node.urls.join(" ")}\n`);
   await Promise.race([signalled, node.stopRequested]);
+  await endWatch();
   await node.stop();
   if (node.fault !== undefined) throw node.fault;
 }

@@ -20,6 +20,9 @@ export { type BackgroundSettings, backgroundDefaults } from "./mining/background
 export type { PowerSource } from "./mining/background-mode.ts";
 export { type GeneratedBlocks, type GenerateOrder, generateBlocks } from "./mining/generate-blocks.ts";
 export type { MiningOrder } from "./mining/miner.ts";
+export { nodeMetrics } from "./monitor/metrics.ts";
+export type { NodeMonitor, NodeSource } from "./monitor/monitor.ts";
+export { nodeReadiness } from "./monitor/readiness.ts";
 export { newsLimits } from "./news/news-queue.ts";
 export { createNode, type Node, type NodeOptions } from "./node.ts";
 export type { PeerOptions } from "./peer-network.ts";

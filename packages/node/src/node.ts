@@ -2,6 +2,7 @@ import { availableParallelism } from "node:os";
 import type { Checkpoint, KnownBlocks, SeedSchedule } from "@anulo/consensus";
 import { type Network, type NetworkName, networks } from "@anulo/protocol";
 import {
+  type CallEnd,
   createRpcServer,
   type Dialect,
   type Limits,
@@ -28,6 +29,7 @@ import type { PowerSource } from "./mining/background-mode.ts";
 import { Backlog } from "./mining/backlog.ts";
 import { createMiner, type Miner, type MiningOrder } from "./mining/miner.ts";
 import { startWhen } from "./mining/start-when.ts";
+import { createNodeMonitor, type NodeMonitor } from "./monitor/monitor.ts";
 import { createNews, type News } from "./news/publish-news.ts";
 import { createPeering, type Peering, type PeerOptions } from "./peer-network.ts";
 import { dropStale } from "./pool/maintain.ts";
@@ -99,6 +101,8 @@ export interface NodeOptions {
   /** Unix seconds; by default the system's clock. */
   readonly now?: (() => number) | undefined;
   readonly log?: Log | undefined;
+  /** Told of every RPC call that has ended. */
+  readonly onCall?: ((end: CallEnd) => void) | undefined;
 }
 
 /** A node. It can be started once and stopped once. */
@@ -119,6 +123,8 @@ export interface Node {
   /** The chain and what happens to it; once started. */
   readonly chain: ChainParts;
   readonly events: Events;
+  /** What it is watched by; once started. */
+  readonly monitor: NodeMonitor;
 }
 
 interface Running {
@@ -158,6 +164,7 @@ export function createNode(options: NodeOptions): Node {
   let starting: Promise<Running> | undefined;
   let running: Running | undefined;
   let fault: Error | undefined;
+  let monitor: NodeMonitor | undefined;
   const fail = (reason: Error) => {
     if (fault === undefined)
       options.log?.in("blockchain").error("the node stops", { reason: reason.message });
@@ -174,6 +181,7 @@ export function createNode(options: NodeOptions): Node {
       const { signal } = stopping;
       starting = run(options, { requestStop: () => askToStop(), onFault: fail, stopped: signal });
       running = await starting;
+      monitor = createNodeMonitor({ ...running, isOffline: isOffline(options), fault: () => fault });
     },
     async stop() {
       stopping.abort(new Error("the node was stopped while it started"));
@@ -201,6 +209,10 @@ export function createNode(options: NodeOptions): Node {
     },
     get events() {
       return started().chain.events;
+    },
+    get monitor() {
+      started();
+      return monitor!;
     },
   };
 }
@@ -481,6 +493,7 @@ async function serve(
     ...(options.tls !== undefined && { tls: options.tls }),
     ...(options.origins !== undefined && { origins: options.origins }),
     log: log.in("daemon.rpc"),
+    onCall: options.onCall,
   });
   return server;
 }

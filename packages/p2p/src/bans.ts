@@ -21,6 +21,8 @@ export interface Bans {
   secondsLeft(address: string): number | undefined;
   /** Whether anybody may be banned; where nobody is, there is nothing to look up. */
   isInUse(): boolean;
+  /** How many there are, with those that have ended and were not looked up since. */
+  count(): number;
   /** Called after each ban with what tells whether it covers an address. */
   onBan(listen: (covers: (address: PeerAddress) => boolean) => void): void;
 }
@@ -102,6 +104,7 @@ export function createBans(now: () => number): Bans {
       return Math.max(0, until - now());
     },
     isInUse: () => hosts.size + subnets.size > 0,
+    count: () => hosts.size + subnets.size,
     onBan(listen) {
       listeners.push(listen);
     },

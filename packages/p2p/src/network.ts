@@ -141,6 +141,11 @@ class Network implements PeerNetwork {
     return total;
   }
 
+  get memory(): { used: number; capacity: number } {
+    const { used, capacity } = this.#lines.memory.budget;
+    return { used, capacity };
+  }
+
   get limits(): { up: number; down: number } {
     const { up, down } = this.#lines;
     return {

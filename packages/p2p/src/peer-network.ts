@@ -30,6 +30,8 @@ export interface PeerNetwork {
   /** How many are in the lists. */
   counts(zone: Zone): { readonly white: number; readonly gray: number };
   readonly stats: NetStats;
+  /** Bytes that connections and what they sent take in memory. */
+  readonly memory: { readonly used: number; readonly capacity: number };
   /** kB (1,024 bytes) per second. */
   readonly limits: { readonly up: number; readonly down: number };
   setLimits(limits: { up?: number; down?: number }): void;

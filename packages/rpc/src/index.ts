@@ -74,13 +74,16 @@ export type { AnySchema, InputOf, Schema, TypeOf } from "./schema/schema.ts";
 export { switched, wireForm } from "./schema/switched.ts";
 export { Drawn, drawn } from "./schema/written.ts";
 export { type NeededScope, type Reach, type Scope, scopes } from "./scope.ts";
-export { type RequestCaller, type RequestInfo, type Rules, unmetNeed } from "./server/call.ts";
+export { type CallEnd, type RequestCaller, type RequestInfo, type Rules, unmetNeed } from "./server/call.ts";
+export { type CallTally, createCallTally } from "./server/call-tally.ts";
 export { defaultLimits, divideLimits, type Limits } from "./server/limits.ts";
+export { type RpcSource, rpcMetrics } from "./server/rpc-metrics.ts";
 export {
   createRpcServer,
   type Listener,
   type RpcServer,
   type RpcServerOptions,
+  type ShareUsage,
 } from "./server/server.ts";
 export { createIdentity } from "./server/tls/self-signed.ts";
 export type { TlsOptions } from "./server/tls/tls-opener.ts";

@@ -72,7 +72,7 @@ describe("any request", () => {
   ): Promise<T> {
     const budget = new RequestBudget(caller, 0);
     const request = {
-      ...{ dialect: of, restricted: false, mayAct: true, remoteAddress: "", name: undefined },
+      ...{ dialect: of, restricted: false, mayAct: true, remoteAddress: "", id: "1", name: undefined },
       ...{ caller, budget },
     };
     const result = await answer(request);

@@ -334,3 +334,27 @@ describe("many requests at once", () => {
     assert.ok(most < 20, `${most} in one turn`);
   });
 });
+
+describe("what a service tells of its calls", () => {
+  it("ends a call with its outcome, and names its request in the log", async (t) => {
+    const ends: string[] = [];
+    const ids: unknown[] = [];
+    const note = (_: string, fields?: Readonly<Record<string, unknown>>) => void ids.push(fields?.request);
+    const log: Logger = { error: note, warn: note, info: note, debug: note, in: () => log };
+    const onCall: RpcServerOptions<Context>["onCall"] = ({ call, seconds, error }) =>
+      ends.push(`${call} ${seconds >= 0} ${error instanceof Error ? error.name : error}`);
+    const [url = ""] = await start(t, { log, onCall });
+    const send = (path: string, body = "") =>
+      fetch(`${url}${path}`, { method: "POST", body, headers: { "x-request-id": "order-7" } });
+    await send("/get_height");
+    await send("/json_rpc", '{"id":1,"method":"get_block_count"}');
+    await send("/pop_blocks", '{"nblocks":1}');
+    assert.deepEqual(ends, [
+      "/get_height true undefined",
+      "get_block_count true TypeError",
+      "/pop_blocks true RpcError",
+    ]);
+    assert.deepEqual(new Set(ids), new Set(["order-7"]));
+    assert.equal(ids.length, 5, "a call each, a refusal and a failure");
+  });
+});

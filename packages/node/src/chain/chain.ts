@@ -41,11 +41,13 @@ function standingOf(
  * that came with a block of a stranger. Rejects with RuleViolation; `UNKNOWN_PARENT` where no work can be named.
  */
 export function proveHeader(parts: ChainParts, incoming: IncomingBlock): Promise<HeaderStanding> {
-  return parts.proofs.settle(() => {
-    const standing = standingOf(parts, incoming);
-    if (standing !== "known") parts.proofs.demand(workOf(parts, incoming, standing));
-    return standing;
-  });
+  return parts.refusals.count("blocks", () =>
+    parts.proofs.settle(() => {
+      const standing = standingOf(parts, incoming);
+      if (standing !== "known") parts.proofs.demand(workOf(parts, incoming, standing));
+      return standing;
+    }),
+  );
 }
 
 function workOf(parts: ChainParts, incoming: IncomingBlock, standing: HeaderStanding): readonly Obligation[] {
@@ -101,7 +103,11 @@ async function placeInTurns(
  * Verifies a block and adds it to the main chain or beside it, reorganising where its branch has more
  * work. Resolves once it is on disk; rejects with RuleViolation for a block that breaks a rule.
  */
-export async function acceptBlock(parts: ChainParts, incoming: IncomingBlock): Promise<BlockOutcome> {
+export function acceptBlock(parts: ChainParts, incoming: IncomingBlock): Promise<BlockOutcome> {
+  return parts.refusals.count("blocks", () => placeAndSettle(parts, incoming));
+}
+
+async function placeAndSettle(parts: ChainParts, incoming: IncomingBlock): Promise<BlockOutcome> {
   const placed = await parts.proofs.settleInTurns(() => placeInTurns(parts, incoming));
   if (typeof placed !== "string") await reorganise(parts, placed);
   await parts.store.settled();

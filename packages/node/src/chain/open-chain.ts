@@ -10,6 +10,7 @@ import {
 import { genesisBlock, type Network, writeBlock } from "@anulo/protocol";
 import { openStore, type SyncMode } from "@anulo/storage";
 import { createPool } from "../pool/pool.ts";
+import { Refusals } from "../pool/refusals.ts";
 import { createRefusedTransactions } from "../pool/refused-transactions.ts";
 import { createSetAside } from "../pool/set-aside.ts";
 import { createChainState } from "./chain-state.ts";
@@ -77,6 +78,7 @@ export async function openChain(options: OpenChainOptions): Promise<OpenChain> {
     invalidBlocks: new Map(),
     setAside: createSetAside(),
     refusedTransactions: createRefusedTransactions(),
+    refusals: new Refusals(),
     confirmedBlocks,
     now,
     emit: events.emit,

@@ -46,7 +46,14 @@ export type AdmissionOutcome = "added" | "promoted" | "known";
  * Takes a transaction of a stranger into the pool; rejects with RuleViolation when it breaks a rule, without a look
  * at it where the same bytes did so before on the chain as it is.
  */
-export async function admitFromStranger(
+export function admitFromStranger(
+  parts: PoolParts,
+  submission: Omit<Submission, "isFromStranger">,
+): Promise<AdmissionOutcome> {
+  return parts.refusals.count("transactions", () => admitUnknown(parts, submission));
+}
+
+async function admitUnknown(
   parts: PoolParts,
   submission: Omit<Submission, "isFromStranger">,
 ): Promise<AdmissionOutcome> {
@@ -55,7 +62,7 @@ export async function admitFromStranger(
   const refusal = refusedTransactions.find(view, submission.blob);
   if (refusal !== undefined) throw refusal;
   try {
-    return await admit(parts, { ...submission, isFromStranger: true });
+    return await admitCandidate(parts, { ...submission, isFromStranger: true });
   } catch (error) {
     // What the pool holds changes too often to be remembered, and is looked up at once.
     const isLasting = error instanceof RuleViolation && !isSpentInPool(error);
@@ -65,7 +72,11 @@ export async function admitFromStranger(
 }
 
 /** Takes a transaction into the pool; rejects with RuleViolation when it breaks a rule. */
-export async function admit(parts: PoolParts, submission: Submission): Promise<AdmissionOutcome> {
+export function admit(parts: PoolParts, submission: Submission): Promise<AdmissionOutcome> {
+  return parts.refusals.count("transactions", () => admitCandidate(parts, submission));
+}
+
+async function admitCandidate(parts: PoolParts, submission: Submission): Promise<AdmissionOutcome> {
   const judged: Judged = { candidate: readCandidate(submission.blob), submission, once: createOnce() };
   const { candidate } = judged;
   const outcome = await parts.proofs

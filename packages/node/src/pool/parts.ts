@@ -1,6 +1,7 @@
 import type { ChainView, Obligation } from "@anulo/consensus";
 import type { ChainStore, ChainWriter } from "@anulo/storage";
 import type { Pool, PoolChanges } from "./pool.ts";
+import type { Refusals } from "./refusals.ts";
 import type { RefusedTransactions } from "./refused-transactions.ts";
 import type { SetAside } from "./set-aside.ts";
 
@@ -24,6 +25,7 @@ export interface PoolParts {
     settle<T>(attempt: () => T): Promise<T>;
   };
   readonly refusedTransactions: RefusedTransactions;
+  readonly refusals: Refusals;
   /** Unix seconds. */
   readonly now: () => number;
   readonly emit: (event: PoolEvent) => void;

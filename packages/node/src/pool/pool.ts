@@ -29,6 +29,8 @@ export interface Pool extends PoolView, PoolChanges {
   readonly history: Pick<PoolHistory, "since">;
   /** Bytes. */
   readonly totalWeight: number;
+  /** Sum of the moments (Unix seconds) at which its transactions came. */
+  readonly totalReceiveTime: number;
   /** Above it (bytes) the cheapest transactions are dropped. */
   readonly maxWeight: number;
   /** Highest fee per byte first, then the oldest. */
@@ -65,6 +67,7 @@ interface PoolIndex {
   readonly history: PoolHistory;
   cookie: number;
   totalWeight: number;
+  totalReceiveTime: number;
 }
 
 function insert(index: PoolIndex, entry: PoolEntry): void {
@@ -74,6 +77,7 @@ function insert(index: PoolIndex, entry: PoolEntry): void {
   index.inTableOrder.add(entry);
   index.history.noteAdded(entry.key);
   index.totalWeight += entry.row.weight;
+  index.totalReceiveTime += entry.row.receiveTime;
   for (const image of entry.keyImages) spenders.set(image, [...(spenders.get(image) ?? []), entry.key]);
   index.cookie++;
 }
@@ -85,6 +89,7 @@ function drop(index: PoolIndex, entry: PoolEntry): void {
   index.inTableOrder.remove(entry);
   index.history.noteRemoved(entry.key, { id: entry.id, isHidden: !isPublic(entry.row) });
   index.totalWeight -= entry.row.weight;
+  index.totalReceiveTime -= entry.row.receiveTime;
   for (const image of entry.keyImages) {
     const others = (spenders.get(image) ?? []).filter((key) => key !== entry.key);
     if (others.length === 0) spenders.delete(image);
@@ -100,6 +105,7 @@ function replace(index: PoolIndex, old: PoolEntry, entry: PoolEntry): void {
     list.remove(old);
     list.add(entry);
   }
+  index.totalReceiveTime += entry.row.receiveTime - old.row.receiveTime;
   if (isPublic(entry.row) && !isPublic(old.row)) index.history.noteAdded(entry.key);
   index.cookie++;
 }
@@ -126,6 +132,7 @@ function loadAll(read: ChainReader, now: () => number): PoolIndex {
     ),
     cookie: 0,
     totalWeight: all.reduce((sum, { row }) => sum + row.weight, 0),
+    totalReceiveTime: all.reduce((sum, { row }) => sum + row.receiveTime, 0),
   };
 }
 
@@ -219,6 +226,9 @@ export function createPool(read: ChainReader, { maxWeight = DEFAULT_MAX_WEIGHT, 
     },
     get totalWeight() {
       return index.totalWeight;
+    },
+    get totalReceiveTime() {
+      return index.totalReceiveTime;
     },
     get: (key) => entries.get(key),
     entries: () => index.inTableOrder.toArray(),

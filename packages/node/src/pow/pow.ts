@@ -18,6 +18,12 @@ export interface Pow {
   search(search: PowSearch, onProgress?: OnProgress): RunningSearch;
   /** Keeps what the seed in use needs, and builds what the next one will need, if hashes are being made at all. */
   useSeeds(current: Uint8Array, next?: Uint8Array): void;
+  /** Why the last hash could not be computed; undefined where it could, or none was asked for. */
+  readonly fault: string | undefined;
+  /** Hashes that are being computed, or wait for it. */
+  readonly openHashes: number;
+  /** Milliseconds since the last of them was done, or the first of them came; 0 where none is open. */
+  stalledMs(): number;
   /** Ends the process at once; what is open rejects. */
   stop(): Promise<void>;
 }
@@ -52,11 +58,34 @@ export function createPow(options: PowOptions): Pow {
   const asked = createPlaces(options);
   const known = createKnownHashes();
   let nextId = 1;
+  let fault: string | undefined;
+  let openHashes = 0;
+  let lastEndedAt = 0;
   const compute = async (work: PowWork) => {
     checkWork(work);
-    return agreedPowHash(work.height) ?? (await asked.hash({ id: nextId++, work }));
+    const agreed = agreedPowHash(work.height);
+    if (agreed !== undefined) return agreed;
+    if (openHashes++ === 0) lastEndedAt = performance.now();
+    try {
+      const hash = await asked.hash({ id: nextId++, work });
+      fault = undefined;
+      return hash;
+    } catch (error) {
+      fault = (error as Error).message;
+      throw error;
+    } finally {
+      openHashes--;
+      lastEndedAt = performance.now();
+    }
   };
   return {
+    get fault() {
+      return fault;
+    },
+    get openHashes() {
+      return openHashes;
+    },
+    stalledMs: () => (openHashes === 0 ? 0 : performance.now() - lastEndedAt),
     async hash(work) {
       const hash = await compute(work);
       known.add(work.blob, hash);

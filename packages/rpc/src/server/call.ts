@@ -1,4 +1,4 @@
-import { type MaybePromise, whenOver, whenReady } from "@anulo/limits";
+import { type MaybePromise, whenFailed, whenOver, whenReady } from "@anulo/limits";
 import type { Call, Handler, Implemented, Need } from "../define.ts";
 import type { Dialect } from "../dialect.ts";
 import { BadRequest, protocolErrors, RpcError } from "../errors.ts";
@@ -17,6 +17,8 @@ export type RequestInfo = {
   readonly idempotencyKey?: string | undefined;
   /** IP address of the caller. */
   readonly remoteAddress: string;
+  /** Names the request in every line of the log about it. */
+  readonly id: string;
   /** What a named path names, decoded; undefined on the service's own paths. */
   readonly name: string | undefined;
   /** Who sent it: the same object for each request of a connection. */
@@ -41,7 +43,17 @@ export type Rules<Context> = {
   /** Told once a call has ended, however it did. */
   readonly release?: (context: Context) => void;
   readonly log?: Logger;
+  /** Told of every call that was run, once it has ended. */
+  readonly onCall?: ((end: CallEnd) => void) | undefined;
 };
+
+/** A call that has ended; `error` is undefined where it did what was asked. */
+export interface CallEnd {
+  readonly call: string;
+  /** From its params read to its result, without writing it. */
+  readonly seconds: number;
+  readonly error: unknown;
+}
 
 /** How a call is refused while a need is not met. Source: wallet_rpc_server.cpp `not_open`, `m_restricted`. */
 const unmet: Readonly<Record<Need, { code: number; message: string }>> = {
@@ -124,13 +136,33 @@ export function runHandler<Context>(
   request: RequestInfo,
   rules: Rules<Context>,
 ): MaybePromise<unknown> {
-  rules.log?.info("call", { call: found.call.name, from: request.remoteAddress });
-  return whenReady(rules.context(request), (context) =>
-    whenOver(
-      () => whenMet(found.call.needs, { context, rules }, () => runMet(found, params, context)),
-      () => rules.release?.(context),
-    ),
-  );
+  const { name } = found.call;
+  rules.log?.info("call", { call: name, from: request.remoteAddress, request: request.id });
+  const run = () =>
+    whenReady(rules.context(request), (context) =>
+      whenOver(
+        () => whenMet(found.call.needs, { context, rules }, () => runMet(found, params, context)),
+        () => rules.release?.(context),
+      ),
+    );
+  return rules.onCall === undefined ? run() : timed(name, run, rules.onCall);
+}
+
+function timed(
+  call: string,
+  run: () => MaybePromise<unknown>,
+  onCall: (end: CallEnd) => void,
+): MaybePromise<unknown> {
+  const begun = performance.now();
+  const end = (error?: unknown) => onCall({ call, seconds: (performance.now() - begun) / 1000, error });
+  const ran = whenFailed(run, (error) => {
+    end(error ?? "failed");
+    throw error;
+  });
+  return whenReady(ran, (result) => {
+    end();
+    return result;
+  });
 }
 
 function runMet<Context>({ handler }: Implemented<Context>, params: unknown, context: Context): unknown {
@@ -166,9 +198,9 @@ export function visibleError(
     throw new CallerLeft();
   if (error instanceof RpcError || error instanceof BadParams) {
     const refusal = error instanceof RpcError ? error : errorOf(protocolErrors.invalidParams);
-    log.debug("call refused", { call: name, code: refusal.code });
+    log.debug("call refused", { call: name, code: refusal.code, request: request.id });
     return refusal;
   }
-  log.error("rpc handler failed", { call: name, error });
+  log.error("rpc handler failed", { call: name, request: request.id, error });
   return errorOf(protocolErrors.internal);
 }

@@ -70,7 +70,7 @@ export function answerResource<Context>(
     const values = readQuery(asked.query, query);
     request.budget.checkRequest(cost, 0);
     return whenReady(request.budget.admit(cost), () => {
-      rules.log?.info("call", { call: path, from: request.remoteAddress });
+      rules.log?.info("call", { call: path, from: request.remoteAddress, request: request.id });
       return whenReady(rules.context(request), (context) =>
         runHandler(asked, { head, request, values, context }, rules),
       );

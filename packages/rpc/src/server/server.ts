@@ -9,6 +9,7 @@ import type { Rules } from "./call.ts";
 import { CallerShare } from "./caller-share.ts";
 import { type HttpListener, startListener } from "./http/listener.ts";
 import { connectionsOf, defaultLimits, divideLimits, type Limits } from "./limits.ts";
+import { createRequestIds } from "./request-id.ts";
 import { createAnswerer, createHttpService, type Service } from "./service.ts";
 import { createTlsOpener, type TlsOptions } from "./tls/tls-opener.ts";
 
@@ -41,8 +42,19 @@ export interface RpcServer {
   readonly urls: readonly string[];
   /** Open connections. */
   connectionCount(): number;
+  /** What the owner's callers and strangers take of the service now. */
+  usage(): readonly ShareUsage[];
   /** Stops listening, lets running requests end for `graceMs`; who then still waits gets status 503. */
   stop(graceMs?: number): Promise<void>;
+}
+
+/** Requests and memory that one kind of callers takes, and how much memory it may take. */
+export interface ShareUsage {
+  readonly callers: "owner" | "strangers";
+  /** Requests being answered, or waiting for it. */
+  readonly requests: number;
+  readonly heldBytes: number;
+  readonly maxHeldBytes: number;
 }
 
 /** A caller who is told that no answer will come may take so long to hear it. */
@@ -61,6 +73,11 @@ export async function createRpcServer<Context>(options: RpcServerOptions<Context
   return {
     urls: listeners.map(({ address }) => urlOf(address, options.tls?.mode === "enabled" ? "https" : "http")),
     connectionCount: () => listeners.reduce((sum, listener) => sum + listener.connectionCount(), 0),
+    usage: () =>
+      (["owner", "strangers"] as const).map((callers) => {
+        const { requests, heldBytes, limits } = service[callers];
+        return { callers, requests, heldBytes, maxHeldBytes: limits.heldBytes };
+      }),
     stop: async (graceMs = 1000) => {
       const closed = listeners.map((listener) => listener.close());
       const after = (ms: number, step: (listener: HttpListener) => void) =>
@@ -92,6 +109,7 @@ function createService<Context>(options: RpcServerOptions<Context>): Service {
     prefix,
     dialect: options.dialect ?? "contract",
     isShutOut: options.isShutOut ?? (() => false),
+    nameRequest: createRequestIds(),
     log: options.log ?? silent,
     origins: new Set(options.origins),
     owner: new CallerShare(limits.owner, { isForStrangers: false }),

@@ -124,6 +124,8 @@ export type Service = {
   readonly prefix: string | undefined;
   readonly dialect: Dialect;
   readonly isShutOut: (remoteAddress: string) => boolean;
+  /** The id of a request with this header X-Request-Id. */
+  readonly nameRequest: (header: string | undefined) => string;
   readonly log: Logger;
   readonly origins: Origins;
   readonly owner: CallerShare;
@@ -172,7 +174,18 @@ export function createHttpService(service: Service, restricted: boolean): Omit<H
       const mayAct = head.method === "POST" || auth !== undefined;
       const { remoteAddress } = caller;
       const { idempotencyKey } = head;
-      const request = { dialect, restricted, mayAct, remoteAddress, name, idempotencyKey, caller, budget };
+      const id = service.nameRequest(head.requestId);
+      const request = {
+        dialect,
+        restricted,
+        mayAct,
+        remoteAddress,
+        id,
+        name,
+        idempotencyKey,
+        caller,
+        budget,
+      };
       const answer = () => resource?.answer(head, request) ?? answerer.answer(named!.path, known, request);
       return answerWithin(service, { head, answer, request, share, caller });
     },
@@ -193,7 +206,7 @@ function answerWithin(service: Service, asked: Admission): MaybePromise<HttpAnsw
   if (!share.begin(caller)) return httpAnswer(head, overloaded, service.origins);
   const answer = whenFailed(
     () => whenReady(share.turn(), () => answerAdmitted(service, asked)),
-    (error) => answerToError(service, head, error),
+    (error) => answerToError(service, asked, error),
   );
   return whenReady(answer, (made) => {
     request.budget.end();
@@ -236,12 +249,16 @@ function streamAdmitted(answer: StreamAnswer, asked: Admission, origins: Origins
 }
 
 /** Undefined when the caller is to be cut off. */
-function answerToError({ log, origins }: Service, head: RequestHead, error: unknown): HttpAnswer | undefined {
+function answerToError(
+  { log, origins }: Service,
+  { head, request: { id } }: Admission,
+  error: unknown,
+): HttpAnswer | undefined {
   if (error instanceof OverBudget) {
-    if (error.of === "response") log.warn("rpc answer too long", { path: head.target });
+    if (error.of === "response") log.warn("rpc answer too long", { path: head.target, request: id });
     return httpAnswer(head, unaffordable[error.of], origins);
   }
-  if (!(error instanceof CallerLeft)) log.error("rpc request failed", { error });
+  if (!(error instanceof CallerLeft)) log.error("rpc request failed", { request: id, error });
   return undefined;
 }
 

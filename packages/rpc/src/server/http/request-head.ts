@@ -17,6 +17,8 @@ export type RequestHead = {
   /** Where the page is from that a browser sends this for, as against us. */
   readonly fetchSite: string | undefined;
   readonly idempotencyKey: string | undefined;
+  /** By which the caller finds this request in our log. */
+  readonly requestId: string | undefined;
   readonly accept: string | undefined;
   readonly lastEventId: string | undefined;
 };
@@ -37,6 +39,7 @@ type Known = {
   host?: string;
   fetchSite?: string;
   idempotencyKey?: string;
+  requestId?: string;
   accept?: string;
   lastEventId?: string;
 };
@@ -69,6 +72,7 @@ export function parseRequestHead(text: string): RequestHead | undefined {
     host: known.host,
     fetchSite: known.fetchSite,
     idempotencyKey: known.idempotencyKey,
+    requestId: known.requestId,
     accept: known.accept,
     lastEventId: known.lastEventId,
   };
@@ -109,6 +113,7 @@ function readHeader(name: string, value: string, known: Known): boolean {
       return true;
     case 12:
       if (/^content-type$/i.test(name)) known.contentType = value.trim();
+      else if (/^x-request-id$/i.test(name)) known.requestId = value.trim();
       return true;
     case 13:
       if (/^authorization$/i.test(name)) known.authorization ??= value.trim();

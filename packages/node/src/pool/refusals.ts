@@ -1,0 +1,20 @@
+import { RuleViolation } from "@anulo/consensus";
+
+/** How many blocks or transactions broke each rule since the start, by the violation's code. */
+export class Refusals {
+  readonly blocks = new Map<string, number>();
+  readonly transactions = new Map<string, number>();
+
+  /** Runs `judge`, and counts the rule that a rejection names; anything else it throws counts for nothing. */
+  async count<T>(what: "blocks" | "transactions", judge: () => Promise<T>): Promise<T> {
+    try {
+      return await judge();
+    } catch (error) {
+      if (error instanceof RuleViolation) {
+        const { code } = error.violation;
+        this[what].set(code, (this[what].get(code) ?? 0) + 1);
+      }
+      throw error;
+    }
+  }
+}
