@@ -3,7 +3,7 @@ import { call } from "@anulo/testkit";
 import { costRows, costsOf } from "./cost.mjs";
 import { emptyPool, stage } from "./wallets.mjs";
 
-const MOST_DESTINATIONS = 15;
+const MAX_DESTINATIONS = 15;
 const MILLI = 10 ** 9;
 const ADDRESSES = 10_000;
 const ADDRESSES_PER_CALL = 64;
@@ -63,7 +63,7 @@ export async function measure() {
   const images = await costsOf(wallets, 2, ask("export_key_images", { all: true }));
   const reserve = await costsOf(wallets, 2, ask("get_reserve_proof", everything));
   const one = await measurePayments(shared, 8, 1);
-  const many = await measurePayments(shared, 4, MOST_DESTINATIONS);
+  const many = await measurePayments(shared, 4, MAX_DESTINATIONS);
   const sweep = await costsOf(
     wallets,
     1,

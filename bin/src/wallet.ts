@@ -110,7 +110,7 @@ async function optionsOf(flags: Flags): Promise<WalletServiceOptions & { readonl
   const daemon = daemonOf(flags, network);
   const aliases = aliasesOf(flags, process.env);
   const log = logOf(flags);
-  const { "tx-notify": notify, "max-open-wallets": mostOpen, "close-idle-wallets": idleSeconds } = flags;
+  const { "tx-notify": notify, "max-open-wallets": maxOpen, "close-idle-wallets": idleSeconds } = flags;
   const onReceived = notify === undefined ? undefined : createTxNotifier(notify, log.in("notify"));
   const first = await firstWalletOf(flags);
   makeWalletFolder(walletDirectory);
@@ -125,7 +125,7 @@ async function optionsOf(flags: Flags): Promise<WalletServiceOptions & { readonl
     ...(store !== undefined && { store }),
     ...(eventLog !== undefined && { eventLog }),
     ...(kdfRounds !== undefined && { kdfRounds }),
-    ...(mostOpen !== undefined && { mostOpen }),
+    ...(maxOpen !== undefined && { maxOpen }),
     ...(idleSeconds !== undefined && { idleSeconds }),
     writesOriginalCache: !flags["no-original-cache"],
     ...(onReceived !== undefined && { onReceived }),

@@ -13,12 +13,12 @@ const found = { nonce: 7, hash: new Uint8Array(32) };
 /** A thread whose tasks are answered by the test. */
 interface FakeThread {
   readonly owner: ThreadOwner;
-  readonly told: ThreadMessage[];
+  readonly sent: ThreadMessage[];
   task: ThreadTask | undefined;
 }
 
 function createStage(threads: number) {
-  const hired: FakeThread[] = [];
+  const started: FakeThread[] = [];
   const answers: PowAnswer[] = [];
   const datasets: {
     readonly options: MakingOptions;
@@ -36,12 +36,12 @@ function createStage(threads: number) {
       make: (_, options) => new Promise((resolve, reject) => datasets.push({ options, resolve, reject })),
       free: async (source) => void freed.push(source),
     },
-    hire(owner) {
-      const thread: FakeThread = { owner, told: [], task: undefined };
-      hired.push(thread);
+    createThread(owner) {
+      const thread: FakeThread = { owner, sent: [], task: undefined };
+      started.push(thread);
       return {
-        tell(message) {
-          thread.told.push(message);
+        send(message) {
+          thread.sent.push(message);
           if (message.type !== "take" && message.type !== "drop") thread.task = message;
         },
       };
@@ -52,7 +52,7 @@ function createStage(threads: number) {
     thread.owner.onResult(result);
   };
   return {
-    hired,
+    started,
     answers,
     datasets,
     freed,
@@ -70,20 +70,20 @@ const taskOf = ({ task }: FakeThread): string | undefined => task?.type;
 
 const work = (byte: number) => ({ blob, height: 1, majorVersion: 16, seedId: seed(byte) });
 const seedsMade = (threads: readonly FakeThread[]) =>
-  threads.flatMap(({ told }) => told.flatMap((task) => (task.type === "make" ? [task.seedId[0]] : [])));
+  threads.flatMap(({ sent }) => sent.flatMap((task) => (task.type === "make" ? [task.seedId[0]] : [])));
 
 test("a seed is made once, whatever waits for it, and other work goes on meanwhile", () => {
   const stage = createStage(2);
   for (const id of [1, 2, 3]) stage.ask({ type: "hash", id, work: work(1) });
   stage.ask({ type: "hash", id: 4, work: { ...work(1), majorVersion: 1, seedId: undefined } });
-  assert.deepEqual(seedsMade(stage.hired), [1]);
-  const [first, second] = stage.hired;
+  assert.deepEqual(seedsMade(stage.started), [1]);
+  const [first, second] = stage.started;
   assert.equal(second?.task?.type, "hash");
   stage.made(first!);
   assert.equal(first!.task?.type, "hash");
   stage.hashed(second!);
   stage.hashed(first!);
-  assert.deepEqual(first!.told.filter(({ type }) => type === "take").length, 1);
+  assert.deepEqual(first!.sent.filter(({ type }) => type === "take").length, 1);
   assert.deepEqual(
     stage.answers.map((answer) => (answer.type === "hashed" ? answer.id : 0)),
     [4, 1],
@@ -94,15 +94,15 @@ test("blocks of three seeds in turn make each cache once, not with every block; 
   const stage = createStage(1);
   stage.ask({ type: "seeds", current: seed(1), next: undefined });
   for (let id = 0; id < 12; id++) stage.ask({ type: "hash", id, work: work(1 + (id % 3)) });
-  const [thread] = stage.hired;
+  const [thread] = stage.started;
   for (let i = 0; i < 40 && thread!.task !== undefined; i++) {
     if (thread!.task.type === "make") stage.made(thread!);
     else stage.hashed(thread!);
   }
   assert.equal(stage.answers.length, 12);
-  assert.deepEqual(seedsMade(stage.hired), [1, 2, 3]);
+  assert.deepEqual(seedsMade(stage.started), [1, 2, 3]);
   assert.deepEqual(
-    thread!.told.flatMap((message) => (message.type === "drop" ? [message.name.slice(0, 2)] : [])),
+    thread!.sent.flatMap((message) => (message.type === "drop" ? [message.name.slice(0, 2)] : [])),
     ["02"],
   );
 });
@@ -114,48 +114,48 @@ test("where making a cache outlasts the patience for the next, each is used befo
     stage.ask({ type: "seeds", current: seed(9), next: undefined });
     for (let id = 0; id < 20; id++) stage.ask({ type: "hash", id, work: work(1 + Math.floor(id / 4)) });
     for (let i = 0; i < 200 && stage.answers.length < 20; i++) {
-      const thread = stage.hired.find(({ task }) => task !== undefined);
+      const thread = stage.started.find(({ task }) => task !== undefined);
       stage.passTime(thread?.task?.type === "make" ? 3000 : 10);
       if (thread?.task?.type === "make") stage.made(thread);
       else if (thread !== undefined) stage.hashed(thread);
     }
     assert.equal(stage.answers.length, 20);
-    assert.deepEqual(seedsMade(stage.hired), [1, 2, 3, 4, 5]);
+    assert.deepEqual(seedsMade(stage.started), [1, 2, 3, 4, 5]);
   }
 });
 
 test("work of another seed that has waited long enough goes first", () => {
   const stage = createStage(1);
   stage.ask({ type: "hash", id: 1, work: work(1) });
-  const [thread] = stage.hired;
+  const [thread] = stage.started;
   stage.made(thread!);
   stage.ask({ type: "hash", id: 2, work: work(2) });
   stage.ask({ type: "hash", id: 3, work: work(1) });
   stage.ask({ type: "hash", id: 4, work: work(1) });
   stage.hashed(thread!);
-  assert.deepEqual(seedsMade(stage.hired), [1]);
+  assert.deepEqual(seedsMade(stage.started), [1]);
   stage.passTime(3000);
   stage.hashed(thread!);
-  assert.deepEqual(seedsMade(stage.hired), [1, 2]);
+  assert.deepEqual(seedsMade(stage.started), [1, 2]);
 });
 
 test("the next seed is made when there is nothing else to do", () => {
   const stage = createStage(1);
   stage.ask({ type: "hash", id: 1, work: work(1) });
   stage.ask({ type: "seeds", current: seed(1), next: seed(2) });
-  const [thread] = stage.hired;
+  const [thread] = stage.started;
   stage.made(thread!);
   assert.equal(taskOf(thread!), "hash");
   stage.hashed(thread!);
-  assert.deepEqual(seedsMade(stage.hired), [1, 2]);
+  assert.deepEqual(seedsMade(stage.started), [1, 2]);
 });
 
 test("a cache that nobody has used for a minute is freed, but for the one in use and the next one", () => {
   const stage = createStage(2);
-  const freed = () => stage.hired.flatMap(({ told }) => told.filter(({ type }) => type === "free"));
+  const freed = () => stage.started.flatMap(({ sent }) => sent.filter(({ type }) => type === "free"));
   stage.ask({ type: "seeds", current: seed(1), next: seed(2) });
   stage.ask({ type: "hash", id: 1, work: work(1) });
-  const [first, second] = stage.hired;
+  const [first, second] = stage.started;
   stage.made(first!);
   stage.made(second!);
   stage.hashed(first!);
@@ -166,7 +166,7 @@ test("a cache that nobody has used for a minute is freed, but for the one in use
   stage.passTime(30_000);
   stage.ask({ type: "seeds", current: seed(2), next: undefined });
   assert.deepEqual(freed(), [{ type: "free", source: fakeCache }]);
-  assert.deepEqual(first!.told.filter(({ type }) => type === "drop").length, 1);
+  assert.deepEqual(first!.sent.filter(({ type }) => type === "drop").length, 1);
   stage.finish(first!, { type: "freed" });
   stage.ask({ type: "hash", id: 3, work: work(2) });
   assert.equal(taskOf(first!), "hash");
@@ -176,7 +176,7 @@ test("a seed that cannot be made fails what needs it, and nothing else", () => {
   const stage = createStage(1);
   stage.ask({ type: "hash", id: 1, work: work(1) });
   stage.ask({ type: "hash", id: 2, work: { ...work(1), majorVersion: 1, seedId: undefined } });
-  const [thread] = stage.hired;
+  const [thread] = stage.started;
   stage.finish(thread!, { type: "failed", reason: "no memory" });
   stage.hashed(thread!);
   assert.deepEqual(
@@ -188,25 +188,25 @@ test("a seed that cannot be made fails what needs it, and nothing else", () => {
 test("a thread that is lost fails its task alone, and is replaced", () => {
   const stage = createStage(1);
   stage.ask({ type: "hash", id: 1, work: work(1) });
-  const [thread] = stage.hired;
+  const [thread] = stage.started;
   stage.made(thread!);
   stage.ask({ type: "hash", id: 2, work: work(1) });
   thread!.owner.onLost("gone");
-  assert.equal(stage.hired.length, 2);
-  stage.hashed(stage.hired[1]!);
+  assert.equal(stage.started.length, 2);
+  stage.hashed(stage.started[1]!);
   assert.deepEqual(
     stage.answers.map(({ type }) => type),
     ["failed", "hashed"],
   );
-  assert.equal(stage.hired[1]!.told.filter(({ type }) => type === "take").length, 1);
+  assert.equal(stage.started[1]!.sent.filter(({ type }) => type === "take").length, 1);
 });
 
-test("blocks to verify go before a search, which rests when it is told to", () => {
+test("blocks to verify go before a search, which rests when it is sent to", () => {
   const stage = createStage(1);
   const old = { blob, height: 1, majorVersion: 1, seedId: undefined };
   const search = { ...old, difficulty: 5n, nonceOffset: 39, firstNonce: 0, restMs: 100 };
   stage.ask({ type: "search", id: 1, search });
-  const [thread] = stage.hired;
+  const [thread] = stage.started;
   stage.ask({ type: "hash", id: 2, work: old });
   stage.finish(thread!, { type: "tried", hashes: 1, found: undefined });
   assert.equal(taskOf(thread!), "hash");
@@ -224,7 +224,7 @@ test("a long search has a dataset made, hashes with the cache until then, and le
   const stage = createStage(1);
   const search = { ...work(1), difficulty: 5n, nonceOffset: 39, firstNonce: 0, isLong: true };
   stage.ask({ type: "search", id: 1, search });
-  const [thread] = stage.hired;
+  const [thread] = stage.started;
   stage.made(thread!);
   assert.ok(thread!.task?.type === "try" && thread!.task.source?.length === 64);
   const dataset = { key: seed(1) } as unknown as SeedSource;

@@ -77,7 +77,7 @@ export class PeerLists {
   }
 
   /** Takes somebody's word, as far as it can be true and `isWelcome` agrees. */
-  hear(entries: readonly PeerEntry[], isWelcome: (address: PeerAddress) => boolean): void {
+  addAnnounced(entries: readonly PeerEntry[], isWelcome: (address: PeerAddress) => boolean): void {
     for (const entry of entries) {
       if (!isPlausible(entry) || !isWelcome(entry.adr!)) continue;
       this.#putGray({

@@ -113,8 +113,8 @@ export const peerEntryRecord = record({
 export type PeerEntry = FieldValue<typeof peerEntryRecord>;
 
 /** Nodes told in one message, at most. Source: cryptonote_config.h `P2P_MAX_PEERS_IN_HANDSHAKE`. */
-export const MAX_PEERS_TOLD = 250;
-export const peerEntries = listOf(peerEntryRecord, MAX_PEERS_TOLD);
+export const MAX_PEERS_SENT = 250;
+export const peerEntries = listOf(peerEntryRecord, MAX_PEERS_SENT);
 
 /** Who a node is. Source: p2p_protocol_defs.h `basic_node_data`. */
 export const nodeDataRecord = record({

@@ -36,7 +36,7 @@ export interface SessionHost {
   /** Nodes to tell this peer. */
   tell(session: Session): PeerEntry[];
   /** Nodes this peer told. */
-  hear(session: Session, entries: readonly PeerEntry[]): void;
+  addAnnounced(session: Session, entries: readonly PeerEntry[]): void;
   /** The peer's chain. May throw PeerFault. */
   onSyncData(session: Session, data: CoreSyncData): void;
   /** Hands were shaken; `port`: where an incoming peer says it listens, or 0. May throw PeerFault. */
@@ -75,7 +75,7 @@ export class Session implements Peer, MemoryHolder {
   readonly connectionId: Uint8Array;
   readonly since: number;
   /** Addresses it was told already. */
-  readonly told = new Set<string>();
+  readonly sentPeers = new Set<string>();
   readonly #host: SessionHost;
   readonly #link: Link;
   readonly #opened: number;
@@ -227,7 +227,7 @@ export class Session implements Peer, MemoryHolder {
   async #exchangeNews(): Promise<void> {
     try {
       const news = await this.#ask(timedSync, { payload_data: this.#host.syncData() }, REQUEST_TIMEOUT_MS);
-      this.#host.hear(this, news.local_peerlist_new);
+      this.#host.addAnnounced(this, news.local_peerlist_new);
       this.#setSyncData(news.payload_data);
     } catch (error) {
       if (!(error instanceof RequestFailed)) this.#onError(error);

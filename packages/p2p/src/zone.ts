@@ -11,7 +11,7 @@ import { type Blame, type CoreSyncData, type Peer, PeerFault } from "./peer.ts";
 import { entryOf, PeerLists } from "./peer-lists.ts";
 import type { RandomSource } from "./random.ts";
 import { RecentMap } from "./recent-map.ts";
-import { MAX_PEERS_TOLD, type NodeData, type PeerEntry } from "./records.ts";
+import { MAX_PEERS_SENT, type NodeData, type PeerEntry } from "./records.ts";
 import { Session, type SessionHost } from "./session.ts";
 
 /** What the zones of one network share. */
@@ -59,7 +59,7 @@ const MAX_BACK_PINGS = 8;
 const FAILED_SECONDS = 3600;
 /** Where nobody is reached, it is our own line that failed: addresses are tried again this soon. */
 const FAILED_SECONDS_ALONE = 60;
-const MAX_TOLD = 10_000;
+const MAX_SENT_PEERS = 10_000;
 
 /** The connections of one zone: all of the public network, or of Tor, or of I2P. */
 export class PeerZone implements SessionHost {
@@ -192,7 +192,7 @@ export class PeerZone implements SessionHost {
     if (this.#isStopped) session.drop("the node stops");
     const entries = await session.shakeHands();
     try {
-      this.hear(session, entries);
+      this.addAnnounced(session, entries);
       this.#seen(session);
       if (purpose === "list") session.drop("it told whom it knows");
       else this.onShaken(session, 0);
@@ -226,11 +226,11 @@ export class PeerZone implements SessionHost {
   tell(session: Session): PeerEntry[] {
     // A node called in a hidden zone learns our address this way. Source: node_server `handle_timed_sync`.
     const ours = session.direction === "out" ? this.#ourEntry() : [];
-    if (session.told.size > MAX_TOLD) session.told.clear();
-    const news = this.lists.some(MAX_PEERS_TOLD - ours.length).filter(({ address }) => {
+    if (session.sentPeers.size > MAX_SENT_PEERS) session.sentPeers.clear();
+    const news = this.lists.some(MAX_PEERS_SENT - ours.length).filter(({ address }) => {
       const key = formatPeerAddress(address);
-      const isNew = !session.told.has(key);
-      session.told.add(key);
+      const isNew = !session.sentPeers.has(key);
+      session.sentPeers.add(key);
       return isNew;
     });
     return [...news.map(entryOf), ...ours];
@@ -248,11 +248,11 @@ export class PeerZone implements SessionHost {
     return ourAddress !== undefined && isSameAddress(address, ourAddress);
   }
 
-  hear(_session: Session, entries: readonly PeerEntry[]): void {
+  addAnnounced(_session: Session, entries: readonly PeerEntry[]): void {
     if (entries.some(({ adr }) => adr !== undefined && zoneOf(adr) !== this.zone)) {
       throw new PeerFault("tells addresses of another zone", { score: 1 });
     }
-    this.lists.hear(entries, (address) => this.isWelcome(address));
+    this.lists.addAnnounced(entries, (address) => this.isWelcome(address));
   }
 
   onSyncData(session: Session, data: CoreSyncData): void {

@@ -167,7 +167,7 @@ test("whatever is heard, the lists keep one entry an address and tell no times",
     fc.property(fc.array(known, { maxLength: 40 }), fc.array(known, { maxLength: 40 }), (heard, met) => {
       const lists = new PeerLists({ random: systemRandom, allowLocal: true });
       for (const peer of met) lists.addWhite(peer);
-      lists.hear(heard.map(entryOf), () => true);
+      lists.addAnnounced(heard.map(entryOf), () => true);
       const all = [...lists.white, ...lists.gray].map(({ address: one }) => formatPeerAddress(one));
       assert.equal(new Set(all).size, all.length);
       assert.ok(

@@ -34,16 +34,16 @@ test("what others tell is gray, without times, and only if it can be true", () =
     known("7.7.7.7", { pruningSeed: 5 }),
     known("7.7.7.8", { pruningSeed: 387 }),
   ];
-  lists.hear(entries.map(entryOf), ({ host }) => host !== "8.8.8.8");
+  lists.addAnnounced(entries.map(entryOf), ({ host }) => host !== "8.8.8.8");
   assert.deepEqual(hosts(lists.gray).sort(), ["1.2.3.4", "7.7.7.8"]);
   assert.ok(lists.gray.every(({ lastSeen }) => lastSeen === 0));
 });
 
 test("who was spoken to is white, and no longer gray; others' word does not change it", () => {
   const lists = createLists();
-  lists.hear([entryOf(known("1.2.3.4"))], anyone);
+  lists.addAnnounced([entryOf(known("1.2.3.4"))], anyone);
   lists.addWhite(known("1.2.3.4", { lastSeen: 50, pruningSeed: 385, rpcPort: 9 }));
-  lists.hear([entryOf(known("1.2.3.4"))], anyone);
+  lists.addAnnounced([entryOf(known("1.2.3.4"))], anyone);
   assert.deepEqual(hosts(lists.gray), []);
   lists.addWhite(known("1.2.3.4", { lastSeen: 60 }));
   assert.deepEqual(lists.white, [known("1.2.3.4", { lastSeen: 60, pruningSeed: 385, rpcPort: 9 })]);
@@ -63,7 +63,7 @@ test("the lists are bounded: the white one loses the oldest", () => {
   assert.equal(lists.white.at(-1)!.lastSeen, 20);
   for (let j = 0; j < 30; j++) {
     const entries = Array.from({ length: 250 }, (_, i) => entryOf(known(`8.${j}.7.${i}`)));
-    lists.hear(entries, anyone);
+    lists.addAnnounced(entries, anyone);
   }
   assert.equal(lists.counts.gray, listLimits.gray);
 });

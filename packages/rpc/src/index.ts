@@ -51,7 +51,7 @@ export {
   type ServerEvent,
 } from "./resource.ts";
 export { type Column, type Columns, columns } from "./schema/columns.ts";
-export { always, contractZero, filled, list, object, optional, or, zero } from "./schema/composites.ts";
+export { always, contractZero, list, object, omitEmpty, optional, or, zero } from "./schema/composites.ts";
 export { type Lasting, lasting } from "./schema/lasting.ts";
 export { type QueryFields, type QueryOf, type QueryValue, queryNumber, queryText } from "./schema/query.ts";
 export { type Quoted, quoted } from "./schema/quoted.ts";

@@ -3,11 +3,11 @@ import { describe, it, test } from "node:test";
 import { type PortableObject, readPortable, writePortable } from "@anulo/protocol";
 import {
   drawn,
-  filled,
   flag,
   lasting,
   list,
   object,
+  omitEmpty,
   optional,
   or,
   quoted,
@@ -19,7 +19,7 @@ import { writeLongLists } from "../src/server/long-answer.ts";
 const record = object({
   a: text,
   b: optional(uint),
-  c: filled(list(uint)),
+  c: omitEmpty(list(uint)),
   d: uint,
   status: or(text, "OK"),
 });
@@ -45,7 +45,7 @@ describe("lasting records", () => {
 
   it("refuse a first field that changes or is missing", () => {
     assert.throws(() => record.write(lasting({ d: 1, c: [] }, { a: "" }), "contract", ""), TypeError);
-    const first = object({ a: filled(list(uint)), b: uint });
+    const first = object({ a: omitEmpty(list(uint)), b: uint });
     assert.throws(() => first.write(lasting({ a: [] }, { b: 1 }), "upstream", ""), TypeError);
   });
 

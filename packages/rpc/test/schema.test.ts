@@ -5,7 +5,6 @@ import {
   type AnySchema,
   BadRequest,
   contractZero,
-  filled,
   flag,
   i64,
   implementFor,
@@ -14,6 +13,7 @@ import {
   list,
   method,
   object,
+  omitEmpty,
   optional,
   or,
   parseJson,
@@ -88,7 +88,7 @@ describe("schema", () => {
     const answer = object({
       items: list(uint),
       confirmations: contractZero(uint),
-      extra: filled(list(uint)),
+      extra: omitEmpty(list(uint)),
     });
     const value = { items: [], confirmations: 0, extra: [] };
     assert.equal(json(answer, value, "contract"), '{"confirmations":0,"items":[]}');

@@ -347,7 +347,7 @@ async function streaming(count: number, asked: Partial<Limits> = {}) {
       head: "head",
       body: "",
       closes: true,
-      stream: new EventStream(source, { mostWaiting: 1000, onEnd: () => void state.ends++ }),
+      stream: new EventStream(source, { maxWaitingBytes: 1000, onEnd: () => void state.ends++ }),
     });
   const http = new HttpConnection(socket as unknown as Socket, {
     limits,

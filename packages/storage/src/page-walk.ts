@@ -194,7 +194,7 @@ function bytesOfValue(walk: Walk, visit: Visit, { bytes, node }: { bytes: Buffer
   return big.subarray(HEADER, HEADER + node.low);
 }
 
-function plant(walk: Walk, tree: Omit<Tree, "seen">): void {
+function addTree(walk: Walk, tree: Omit<Tree, "seen">): void {
   const seen = { branchPages: 0, leafPages: 0, longPages: 0, entries: 0 };
   const planted = { ...tree, seen };
   walk.trees.push(planted);
@@ -203,11 +203,15 @@ function plant(walk: Walk, tree: Omit<Tree, "seen">): void {
 }
 
 /** A table's tree, from its entry in the table of tables. */
-function plantTable(walk: Walk, { tree, page }: Visit, { key, value }: { key: Buffer; value: Buffer }): void {
+function addTableTree(
+  walk: Walk,
+  { tree, page }: Visit,
+  { key, value }: { key: Buffer; value: Buffer },
+): void {
   const record = value.length === TREE_BYTES ? parseTree(value) : undefined;
   if (record?.flags !== 0) throw damaged(tree, page, "has a table without a root");
   const name = key.subarray(0, key.at(-1) === 0 ? -1 : key.length).toString();
-  plant(walk, { kind: "table", name, seed: checksumSeed(name), record });
+  addTree(walk, { kind: "table", name, seed: checksumSeed(name), record });
 }
 
 /**
@@ -245,7 +249,7 @@ function walkLeaf(walk: Walk, visit: Visit, { bytes, nodes }: { bytes: Buffer; n
   for (const node of nodes) {
     if (!flagsOf[tree.kind].includes(node.flags)) throw damaged(tree, page, "has a row of an unknown kind");
     const value = bytesOfValue(walk, visit, { bytes, node });
-    if (tree.kind === "main") plantTable(walk, visit, { key: node.key, value });
+    if (tree.kind === "main") addTableTree(walk, visit, { key: node.key, value });
     else if (tree.kind === "free") checkFreePages(walk, visit, value);
     else if (!isRowIntact(tree.seed, node.key, value)) {
       throw damaged(tree, page, "has a row that is not what was written");
@@ -301,8 +305,8 @@ export function* checkPages(
     scratch: { page: Buffer.alloc(0), value: Buffer.alloc(0) },
     pages: 0,
   };
-  plant(walk, { kind: "free", name: "the free pages", seed: 0, record: meta.free });
-  plant(walk, { kind: "main", name: "the tables", seed: 0, record: meta.main });
+  addTree(walk, { kind: "free", name: "the free pages", seed: 0, record: meta.free });
+  addTree(walk, { kind: "main", name: "the tables", seed: 0, record: meta.main });
   for (let i = 0, visits = 1; i < walk.queue.length; visits++) {
     walkPage(walk, isDepthFirst ? walk.queue.pop()! : walk.queue[i++]!);
     if (visits % PAGES_PER_STEP === 0) yield { pages: walk.pages, isComplete: false };

@@ -1,9 +1,9 @@
 /** What is made of a wallet's state, kept until that changes. */
 
 /** Facts kept of one wallet: some callers ask for several again and again. Long ones take megabytes. */
-const MOST_FACTS = 8;
+const MAX_FACTS = 8;
 /** Questions longer than this are not asked twice. */
-const MOST_LETTERS = 1000;
+const MAX_LETTERS = 1000;
 
 export type Question = {
   readonly name: string;
@@ -31,7 +31,7 @@ export class CachedFacts {
   /** What `make` makes: the same object as before while the state it shows has not changed. */
   of<T extends object>(question: Question, make: () => T): T {
     const key = question.name + JSON.stringify(question.params);
-    if (key.length > MOST_LETTERS) return make();
+    if (key.length > MAX_LETTERS) return make();
     const moment = this.#momentNow();
     this.#dropUntrue(moment);
     const known = this.#known.get(key);
@@ -59,7 +59,7 @@ export class CachedFacts {
   #keep(key: string, known: Known): void {
     this.#known.delete(key);
     for (const oldest of this.#known.keys()) {
-      if (this.#known.size < MOST_FACTS) break;
+      if (this.#known.size < MAX_FACTS) break;
       this.#known.delete(oldest);
     }
     this.#known.set(key, known);

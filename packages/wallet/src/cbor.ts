@@ -167,7 +167,7 @@ function isList(value: object): value is readonly Plain[] {
   return Array.isArray(value);
 }
 
-const MOST_NAMES = 1024;
+const MAX_NAMES = 1024;
 
 class Reader {
   at = 0;
@@ -238,7 +238,7 @@ class Reader {
     if (known !== undefined && this.#isAt(known, from, length)) return known;
     this.at = from;
     const name = this.#text(length);
-    if (this.#names.size >= MOST_NAMES) this.#names.clear();
+    if (this.#names.size >= MAX_NAMES) this.#names.clear();
     this.#names.set(hash, name);
     return name;
   }

@@ -43,7 +43,7 @@ export type WalletServiceOptions = Pick<RpcServerOptions<never>, "limits" | "ori
   /** Threads, clock and randomness that others use too, who end it; its own, of `concurrency` and `kdfRounds`, unless given. */
   readonly runtime?: Runtime;
   /** At most so many wallets are open at once by their names; 1,000 unless given. */
-  readonly mostOpen?: number;
+  readonly maxOpen?: number;
   /** Seconds without a call after which a wallet that no caller opened is closed; 600 unless given. */
   readonly idleSeconds?: number;
   /** Milliseconds, for what is closed when idle. */

@@ -1,19 +1,19 @@
 import { runInNewContext } from "node:vm";
 
-const MOST_MS = 500;
-const MOST_CHARACTERS = 256;
+const MAX_MS = 500;
+const MAX_CHARACTERS = 256;
 
 /**
  * Which of the tags a pattern fits as a whole; undefined when it is none or takes too long: `(a+)+b` would take for
  * ever. Not for the event loop.
  */
 export function matchingTags(pattern: string, tags: readonly string[]): ReadonlySet<string> | undefined {
-  if (pattern.length > MOST_CHARACTERS) return undefined;
-  const asked = [...new Set(tags)].filter(({ length }) => length <= MOST_CHARACTERS);
+  if (pattern.length > MAX_CHARACTERS) return undefined;
+  const asked = [...new Set(tags)].filter(({ length }) => length <= MAX_CHARACTERS);
   const job = { pattern: `^(?:${pattern})$`, tags: asked };
   try {
     const fits = runInNewContext("const is = new RegExp(pattern); tags.map((tag) => is.test(tag))", job, {
-      timeout: MOST_MS,
+      timeout: MAX_MS,
     }) as boolean[];
     return new Set(asked.filter((_, at) => fits[at]));
   } catch {

@@ -16,7 +16,7 @@ import type { Preferences } from "./preferences.ts";
 import { WalletRefusal } from "./refusal.ts";
 import type { Runtime } from "./runtime.ts";
 import { shortHistory, trimKnown } from "./scan/history.ts";
-import type { BlocksChange, PoolPicture, ScanTask, SingleTransaction } from "./scan/messages.ts";
+import type { BlocksChange, PoolSnapshot, ScanTask, SingleTransaction } from "./scan/messages.ts";
 import { ProgressMeter, type ScanProgress } from "./scan/progress.ts";
 import { Scanner } from "./scan/scanner.ts";
 import { DEFAULT_LOOKAHEAD, type Lookahead, type SubaddressTable } from "./scan/subaddress-table.ts";
@@ -228,13 +228,13 @@ export class WalletScans {
     }
   }
 
-  async #applyPool(picture: PoolPicture): Promise<void> {
+  async #applyPool(picture: PoolSnapshot): Promise<void> {
     await this.#receiveFromPool(picture);
     for (const change of outgoingFromPool(this.#ledger, picture, this.#wallet.runtime.clock()))
       await this.#wallet.commit(change);
   }
 
-  async #receiveFromPool(picture: PoolPicture): Promise<void> {
+  async #receiveFromPool(picture: PoolSnapshot): Promise<void> {
     const wallet = this.#wallet;
     const seconds = () => wallet.runtime.clock();
     for (const change of spendsFromPool(this.#ledger, picture, seconds())) await wallet.commit(change);

@@ -199,7 +199,7 @@ test("what a call opened is closed when idle; what a caller opened, or set somet
 });
 
 test("with as many open as may be, one that is idle makes room; with none idle there is none", async (t) => {
-  const { ask } = await start(t, { mostOpen: 2 });
+  const { ask } = await start(t, { maxOpen: 2 });
   for (const name of ["a", "b", "c"]) {
     await ask(name, "create_wallet", english);
     await ask(name, "close_wallet");

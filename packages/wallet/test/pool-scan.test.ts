@@ -66,7 +66,7 @@ test("what spends an output that the blocks bring is found without asking the no
   const picture = await look(daemon, pool);
   assert.deepEqual([new Uint8Array(picture.ids), picture.found], [bytesOf(ids), []]);
   context.knownImages.add(imageOf(1)); // as a scan of blocks does for each output it finds
-  const [find, ...others] = pool.heedFound(picture).found;
+  const [find, ...others] = pool.withFound(picture).found;
   assert.equal(toHex(find!.transaction.txHash), ids[1]);
   assert.equal(toHex(find!.transaction.inputs[0]!.keyImage), imageOf(1));
   assert.deepEqual(others, []);
@@ -78,21 +78,21 @@ test("strangers are kept for one scan of blocks, and no longer than they wait", 
   const context = createContext();
   const pool = new PoolScan(context);
   const { daemon, node } = createNode();
-  pool.heedFound(await look(daemon, pool));
+  pool.withFound(await look(daemon, pool));
   context.knownImages.add(imageOf(0));
-  assert.deepEqual(pool.heedFound(await look(daemon, pool)).found, [], "it was there before the blocks");
+  assert.deepEqual(pool.withFound(await look(daemon, pool)).found, [], "it was there before the blocks");
   const other = new PoolScan(context);
   await look(daemon, other);
   context.knownImages.add(imageOf(1));
   node.waiting = [];
-  assert.deepEqual(other.heedFound(await look(daemon, other)), { ids: new Uint8Array(), found: [] });
+  assert.deepEqual(other.withFound(await look(daemon, other)), { ids: new Uint8Array(), found: [] });
 });
 
 test("key images that came from elsewhere have all strangers asked for again, not those they concern", async () => {
   const context = createContext();
   const pool = new PoolScan(context);
   const { daemon, asked } = createNode();
-  pool.heedFound(await look(daemon, pool));
+  pool.withFound(await look(daemon, pool));
   context.knownImages.add(imageOf(1));
   pool.forgetStrangers();
   const { found } = await look(daemon, pool);

@@ -15,10 +15,10 @@ export const KEYS_FINGERPRINT = 0x9100;
 const PAGE_BYTES = 0x10000;
 const SLOTS = PAGE_BYTES;
 /** Virtual machines that can use one memory; an unused slot costs address space, no memory. */
-const MOST_SLOTS = 128;
+const MAX_SLOTS = 128;
 export const SCRATCHPAD_BYTES = 2 * 1024 * 1024;
 const SLOT_BYTES = SCRATCHPAD_BYTES + PAGE_BYTES;
-export const DATA = SLOTS + MOST_SLOTS * SLOT_BYTES;
+export const DATA = SLOTS + MAX_SLOTS * SLOT_BYTES;
 
 export const CACHE_BYTES = 256 * 1024 * 1024;
 /** Items have 64 bytes. Source: RandomX specification 7 and configuration RANDOMX_DATASET_BASE_SIZE, _EXTRA_SIZE. */
@@ -65,13 +65,13 @@ export function createSharedMemory(dataBytes: number): WebAssembly.Memory {
 }
 
 const takenSlots = (memory: WebAssembly.Memory): Int32Array =>
-  new Int32Array(memory.buffer, TAKEN, MOST_SLOTS);
+  new Int32Array(memory.buffer, TAKEN, MAX_SLOTS);
 
 /** Takes a free slot, whatever thread asks; `release` gives it back, once. Throws when all are taken. */
 export function takeSlot(memory: WebAssembly.Memory): { slot: Slot; release: () => void } {
   const taken = takenSlots(memory);
   const index = taken.findIndex((_, i) => Atomics.compareExchange(taken, i, 0, 1) === 0);
-  if (index < 0) throw new Error(`${MOST_SLOTS} RandomX machines use this memory already`);
+  if (index < 0) throw new Error(`${MAX_SLOTS} RandomX machines use this memory already`);
   let isTaken = true;
   const release = (): void => {
     if (isTaken) Atomics.store(taken, index, 0);

@@ -30,7 +30,7 @@ import {
 
 const BITS = 64;
 const BITS_LOG = 6;
-const MOST_OUTPUTS = 16;
+const MAX_OUTPUTS = 16;
 const INVERSE_OF_8 = invertModOrder(8n);
 
 /** The transcript every proof starts from. Source: bulletproofs_plus.cc `init_exponents`. */
@@ -82,7 +82,7 @@ function paddingLog(outputs: number): number {
 /** Decodes a proof; undefined where a part is malformed. */
 function open(proof: BulletproofPlusParts): OpenedProof | undefined {
   const outputs = countElements("commitments", proof.commitments);
-  if (outputs < 1 || outputs > MOST_OUTPUTS) return undefined;
+  if (outputs < 1 || outputs > MAX_OUTPUTS) return undefined;
   const rounds = BITS_LOG + paddingLog(outputs);
   if (countElements("L", proof.L) !== rounds || countElements("R", proof.R) !== rounds) return undefined;
   const [r1, s1, d1] = [proof.r1, proof.s1, proof.d1].map(readScalar) as [bigint, bigint, bigint];

@@ -8,14 +8,14 @@ import { BASE_POINT, decodePoint, encodePoint, multiplyVartime, type Point } fro
 export const AMOUNT_GENERATOR: Point = multiplyVartime(8n, decodePoint(keccak256(encodePoint(BASE_POINT)))!);
 
 /** 16 outputs of 64 bits, two generators a bit. */
-const MOST_GENERATORS = 2 * 16 * 64;
+const MAX_GENERATORS = 2 * 16 * 64;
 
 const made: Record<GeneratorFamily, Point[]> = { bulletproof: [], bulletproof_plus: [] };
 
 /** The first `count` generators of a family: index 2i is Hᵢ, 2i + 1 is Gᵢ. Source: bulletproofs_plus.cc `get_exponent`. */
 export function rangeProofGenerators(family: GeneratorFamily, count: number): Point[] {
-  if (count > MOST_GENERATORS)
-    throw new RangeError(`there are ${MOST_GENERATORS} generators, ${count} asked for`);
+  if (count > MAX_GENERATORS)
+    throw new RangeError(`there are ${MAX_GENERATORS} generators, ${count} asked for`);
   const known = made[family];
   const base = encodePoint(AMOUNT_GENERATOR);
   for (let index = known.length; index < count; index++) {

@@ -22,7 +22,7 @@ import {
 } from "../scalar.ts";
 
 const BITS = 64;
-const MOST_OUTPUTS = 16;
+const MAX_OUTPUTS = 16;
 const GENERATOR_PAIR = concatBytes(H, G);
 const ONE = scFromUint64(1n);
 
@@ -88,7 +88,7 @@ export function proveRange(request: RangeProofRequest): { proof: Proof; commitme
 }
 
 function checkRequest({ amounts, masks }: RangeProofRequest): void {
-  if (amounts.length < 1 || amounts.length > MOST_OUTPUTS) throw new RangeError("1 to 16 amounts expected");
+  if (amounts.length < 1 || amounts.length > MAX_OUTPUTS) throw new RangeError("1 to 16 amounts expected");
   if (amounts.length !== masks.length) throw new RangeError("as many masks as amounts expected");
   if (!masks.every(scIsCanonical)) throw new RangeError("a mask is not below the group order");
 }

@@ -20,7 +20,7 @@ import {
 } from "../scalar.ts";
 
 const BITS = 64;
-const MOST_OUTPUTS = 16;
+const MAX_OUTPUTS = 16;
 const ZERO = new Uint8Array(32);
 const TWOS = backend.vector.powers(scFromUint64(2n), BITS);
 /** Σ 2^i over the bits of an amount. */
@@ -71,7 +71,7 @@ function isWellFormed({ proof, commitments }: BulletproofCommitments): boolean {
   const scalars = [taux, mu, a, b, t];
   if (![A, S, T1, T2, ...scalars, ...L, ...R, ...commitments].every(({ length }) => length === 32))
     return false;
-  if (commitments.length < 1 || commitments.length > MOST_OUTPUTS) return false;
+  if (commitments.length < 1 || commitments.length > MAX_OUTPUTS) return false;
   const rounds = 6 + Math.ceil(Math.log2(commitments.length));
   return L.length === rounds && R.length === rounds && scalars.every(scIsCanonical);
 }

@@ -1,7 +1,7 @@
 import type { Kernel, Pointer } from "./kernel.ts";
 
 /** More than any block or scan batch needs; beyond it a caller is mistaken or hostile. */
-const MOST_BYTES = 64 * 2 ** 20;
+const MAX_BYTES = 64 * 2 ** 20;
 
 /** Placing inputs in the kernel's memory and reading results from it. */
 export type Memory = {
@@ -23,7 +23,7 @@ export function createMemory(kernel: Kernel): Memory {
     return view;
   };
   const room = (bytes: number): Pointer => {
-    if (bytes > MOST_BYTES) throw new RangeError(`${bytes} bytes are too many for one call`);
+    if (bytes > MAX_BYTES) throw new RangeError(`${bytes} bytes are too many for one call`);
     return kernel.alloc(bytes);
   };
   return {

@@ -4,16 +4,16 @@ import type { Memory } from "./memory.ts";
 import { checkFactors } from "./points.ts";
 
 /** 64 bits × 16 outputs × 2. */
-const MOST_GENERATORS = 2048;
+const MAX_GENERATORS = 2048;
 
 /** Far more than any proof has; secret terms take 1.3 KB each while they are summed. */
-const MOST_TERMS = 2 ** 16;
+const MAX_TERMS = 2 ** 16;
 
 const familyNumbers: Readonly<Record<GeneratorFamily, number>> = { bulletproof: 0, bulletproof_plus: 1 };
 
 function checkGeneratorCount(count: number): void {
-  if (!Number.isInteger(count) || count < 0 || count > MOST_GENERATORS) {
-    throw new RangeError(`0 to ${MOST_GENERATORS} generators expected, not ${count}`);
+  if (!Number.isInteger(count) || count < 0 || count > MAX_GENERATORS) {
+    throw new RangeError(`0 to ${MAX_GENERATORS} generators expected, not ${count}`);
   }
 }
 
@@ -33,7 +33,7 @@ export function createMultiexpFunctions(
     const generatorScalars = generators?.scalars ?? new Uint8Array();
     const m = checkFactors(generatorScalars);
     checkGeneratorCount(m);
-    if (n > MOST_TERMS) throw new RangeError(`${n} terms are more than ${MOST_TERMS}`);
+    if (n > MAX_TERMS) throw new RangeError(`${n} terms are more than ${MAX_TERMS}`);
     memory.begin();
     const out = memory.room(32);
     const all = memory.put(scalars);

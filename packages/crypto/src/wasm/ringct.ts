@@ -4,10 +4,10 @@ import type { Kernel, Pointer } from "./kernel.ts";
 import type { Memory } from "./memory.ts";
 import { checkFactors } from "./points.ts";
 
-const MOST_MEMBERS = 2048;
-const MOST_OUTPUTS = 16;
+const MAX_MEMBERS = 2048;
+const MAX_OUTPUTS = 16;
 /** Proofs of one batch; each takes some 6 KB while it is checked. */
-const MOST_PROOFS = 2 ** 14;
+const MAX_PROOFS = 2 ** 14;
 const BITS_LOG = 6;
 
 type RingFunctions = Pick<Backend, "verifyClsag" | "clsagChallengesVartime" | "verifyBulletproofsPlus">;
@@ -20,7 +20,7 @@ function checkRing(ring: ClsagRing): number {
   for (const name of ["message", "pseudoOut", "keyImage", "D"] as const) checkLength(name, ring[name], 32);
   const size = countElements("ring keys", ring.keys);
   checkLength("ring commitments", ring.commitments, ring.keys.length);
-  if (size > MOST_MEMBERS) throw new RangeError(`a ring of ${size} is larger than ${MOST_MEMBERS}`);
+  if (size > MAX_MEMBERS) throw new RangeError(`a ring of ${size} is larger than ${MAX_MEMBERS}`);
   return size;
 }
 
@@ -28,7 +28,7 @@ function checkRing(ring: ClsagRing): number {
 function isWellFormed(proof: BulletproofPlusParts): boolean {
   for (const name of ["A", "A1", "B", "r1", "s1", "d1"] as const) checkLength(name, proof[name], 32);
   const outputs = countElements("commitments", proof.commitments);
-  if (outputs < 1 || outputs > MOST_OUTPUTS) return false;
+  if (outputs < 1 || outputs > MAX_OUTPUTS) return false;
   const rounds = BITS_LOG + Math.ceil(Math.log2(outputs));
   return countElements("L", proof.L) === rounds && countElements("R", proof.R) === rounds;
 }
@@ -73,7 +73,7 @@ export function createRingctFunctions(kernel: Kernel, memory: Memory): RingFunct
     },
     verifyBulletproofsPlus(proofs, weights) {
       checkLength("weights", weights, 32 * proofs.length);
-      if (proofs.length > MOST_PROOFS)
+      if (proofs.length > MAX_PROOFS)
         throw new RangeError(`${proofs.length} proofs are too many for one batch`);
       if (!proofs.every(isWellFormed)) return false;
       if (proofs.length === 0) return true;

@@ -30,7 +30,7 @@ export class BadBlock extends Error {
   }
 }
 
-/** Blocks whose headers keep the rules: `written` resolves when they are on disk, or rejects with BadBlock, BadBytes or Outrun. */
+/** Blocks whose headers keep the rules: `written` resolves when they are on disk, or rejects with BadBlock, BadBytes or ChainChanged. */
 export interface StagedBlocks {
   readonly written: Promise<void>;
 }
@@ -55,10 +55,10 @@ export interface BlockImporter {
 }
 
 /** The blocks were judged on top of others that did not make it, or of a chain that has changed: try again. */
-export class Outrun extends Error {
+export class ChainChanged extends Error {
   constructor() {
     super("the chain below these blocks has changed");
-    this.name = "Outrun";
+    this.name = "ChainChanged";
   }
 }
 
@@ -77,7 +77,7 @@ interface JudgedRun {
 }
 
 /** What is known above the store; thrown away as a whole when something below it turns out otherwise. */
-interface Ground {
+interface StagedChain {
   readonly pending: PendingBlocks;
   readonly state: ChainState;
   /** Headers above the pending blocks that keep the rules, oldest first. */
@@ -108,15 +108,15 @@ interface StagedRun {
   reject(error: unknown): void;
 }
 
-/** Runs on the same ground to be written as one transaction. */
+/** Runs on the same staged chain, to be written as one transaction. */
 interface Group {
-  readonly on: Ground;
+  readonly on: StagedChain;
   readonly runs: StagedRun[];
   blocks: number;
   bytes: number;
 }
 
-function newGround({ store, state }: ChainParts): Ground {
+function createStagedChain({ store, state }: ChainParts): StagedChain {
   const pending = createPendingBlocks(store.read);
   return {
     pending,
@@ -128,26 +128,26 @@ function newGround({ store, state }: ChainParts): Ground {
 }
 
 /** The id (32 bytes) that the next block is to stand on. */
-function topOf({ headers, state }: Ground): Uint8Array {
+function topOf({ headers, state }: StagedChain): Uint8Array {
   return headers.at(-1)?.id ?? state.view().topId;
 }
 
-function checkKept({ isLost }: Ground): void {
-  if (isLost) throw new Outrun();
+function checkUnchanged({ isLost }: StagedChain): void {
+  if (isLost) throw new ChainChanged();
 }
 
-/** Judges the headers of a run on the ground; what work they must have. Throws RuleViolation or Outrun. */
+/** Judges the headers of a run on the staged chain; returns what work they must have. Throws RuleViolation or ChainChanged. */
 async function judgeHeaders(
   parts: ChainParts,
-  ground: Ground,
+  staged: StagedChain,
   blocks: readonly FetchedBlock[],
 ): Promise<Obligation[]> {
   const judged = await mapSliced(
     blocks,
     ({ incoming }) => {
-      checkKept(ground);
-      const context = chainContext(ground.state.view(), parts.now());
-      const { headers } = ground;
+      checkUnchanged(staged);
+      const context = chainContext(staged.state.view(), parts.now());
+      const { headers } = staged;
       headers.push(verifyHeaderAbove(incoming, context, { headers, network: parts.network }));
       return headers.at(-1)!.verified.obligations;
     },
@@ -156,10 +156,10 @@ async function judgeHeaders(
   return judged.flat();
 }
 
-/** Reads and judges the blocks of a run, whose headers were, one by one; throws RuleViolation, BadBytes or Outrun. */
+/** Reads and judges the blocks of a run, whose headers were, one by one; throws RuleViolation, BadBytes or ChainChanged. */
 async function judgeRun(
   parts: ChainParts,
-  ground: Ground,
+  staged: StagedChain,
   blocks: readonly FetchedBlock[],
 ): Promise<JudgedRun> {
   const incoming: IncomingBlock[] = [];
@@ -168,14 +168,14 @@ async function judgeRun(
   const slice = new TimeSlice({ sliceMs: SLICE_MS });
   for (const block of blocks) {
     if (slice.isOver) await slice.yield();
-    checkKept(ground);
-    const { isKnown } = ground.headers[0]!.verified;
+    checkUnchanged(staged);
+    const { isKnown } = staged.headers[0]!.verified;
     const whole =
       block.txs.length === 0
         ? block.incoming
         : await slice.wait(readTransactions(block, { withProofs: !isKnown, inPlace: true }));
-    checkKept(ground);
-    const judged = judgeOnGround(parts, ground, whole);
+    checkUnchanged(staged);
+    const judged = judgeStaged(parts, staged, whole);
     for (const obligation of judged.obligations) obligations.push(obligation);
     incoming.push(whole);
     stored.push(judged.stored);
@@ -183,9 +183,9 @@ async function judgeRun(
   return { incoming, stored, obligations };
 }
 
-/** Judges the next block of the ground, whose header was. */
-function judgeOnGround(parts: ChainParts, ground: Ground, incoming: IncomingBlock): JudgedBlock {
-  const { state, pending, headers } = ground;
+/** Judges the next block of the staged chain, whose header was checked. */
+function judgeStaged(parts: ChainParts, staged: StagedChain, incoming: IncomingBlock): JudgedBlock {
+  const { state, pending, headers } = staged;
   checkBlockSize(incoming.blob.length, chainContext(state.view(), parts.now()).limits);
   const find = findSuppliedOrInPool(parts, incoming);
   const header = headers[0]!.verified;
@@ -207,15 +207,15 @@ function readTransactions(
 
 /**
  * Writes runs whose proofs hold as one transaction over many turns of the event loop, so that a long fetch takes few
- * commits and nobody waits for them; throws Outrun.
+ * commits and nobody waits for them; throws ChainChanged.
  */
-async function write(parts: ChainParts, ground: Ground, runs: readonly JudgedRun[]): Promise<void> {
+async function write(parts: ChainParts, staged: StagedChain, runs: readonly JudgedRun[]): Promise<void> {
   const incoming = runs.flatMap((run) => run.incoming);
   const stored = runs.flatMap((run) => run.stored);
   const change = function* (changed: ChangeParts, writer: ChainWriter) {
     const { height, topId } = changed.state.view();
     const isOnTop = equalBytes(incoming[0]!.block.header.previousId, topId);
-    if (ground.isLost || !isOnTop) throw new Outrun();
+    if (staged.isLost || !isOnTop) throw new ChainChanged();
     for (const [i, block] of stored.entries()) {
       yield* placeJudged(changed, writer, { incoming: incoming[i]!, stored: block });
       yield;
@@ -224,7 +224,7 @@ async function write(parts: ChainParts, ground: Ground, runs: readonly JudgedRun
   };
   // The moment the store has the blocks, they are pending no more.
   const height = await transactInTurns(parts, change, () => {
-    for (let i = 0; i < stored.length; i++) ground.pending.shift();
+    for (let i = 0; i < stored.length; i++) staged.pending.shift();
   });
   for (const [i, { id }] of incoming.entries()) parts.emit({ type: "blockAdded", height: height + i, id });
 }
@@ -244,19 +244,19 @@ async function addOneByOne(parts: ChainParts, blocks: readonly FetchedBlock[]): 
 
 /** Makes the importer of a chain. */
 export function createBlockImporter(parts: ChainParts): BlockImporter {
-  let ground: Ground | undefined;
+  let current: StagedChain | undefined;
   let growing: Group | undefined;
   let tail: Promise<unknown> = Promise.resolve();
   const inFlight = new Set<Promise<void>>();
-  const leave = (left: Ground) => {
-    if (ground === left) ground = undefined;
+  const leave = (left: StagedChain) => {
+    if (current === left) current = undefined;
   };
-  const lose = (lost: Ground) => {
+  const lose = (lost: StagedChain) => {
     lost.isLost = true;
     leave(lost);
   };
   const withCare = async (blocks: readonly FetchedBlock[]) => {
-    if (ground !== undefined) lose(ground);
+    if (current !== undefined) lose(current);
     await addOneByOne(parts, blocks);
   };
   /** Who breaks a rule is looked for with care; for runs that failed otherwise there is nothing to be done. */
@@ -275,12 +275,12 @@ export function createBlockImporter(parts: ChainParts): BlockImporter {
   };
   /** Once the work of the run is proven and the runs before it are judged. */
   const judgeInTurn = async (
-    on: Ground,
+    on: StagedChain,
     blocks: readonly FetchedBlock[],
     judgedHeaders: Promise<readonly Obligation[]>,
   ) => {
     const before = on.judging.catch(() => {
-      throw new Outrun();
+      throw new ChainChanged();
     });
     before.catch(() => {});
     const work = await judgedHeaders;
@@ -313,7 +313,7 @@ export function createBlockImporter(parts: ChainParts): BlockImporter {
     await parts.store.settled();
     for (const run of runs.slice(0, good.length)) run.resolve();
     const [bad, ...above] = runs.slice(good.length);
-    for (const run of above) run.reject(new Outrun());
+    for (const run of above) run.reject(new ChainChanged());
     if (bad !== undefined) await settleWithCare([bad], failure?.error);
   };
   const writeGrowing = () => {
@@ -325,14 +325,14 @@ export function createBlockImporter(parts: ChainParts): BlockImporter {
       for (const run of group.runs) run.reject(error);
     });
   };
-  const addToGroup = (on: Ground, run: StagedRun) => {
+  const addToGroup = (on: StagedChain, run: StagedRun) => {
     if (growing?.on !== on) writeGrowing();
     growing ??= { on, runs: [], blocks: 0, bytes: 0 };
     growing.runs.push(run);
     growing.blocks += run.blocks.length;
     growing.bytes += run.blocks.reduce((sum, { size }) => sum + size, 0);
   };
-  const onGround = async (on: Ground, blocks: readonly FetchedBlock[]): Promise<StagedBlocks> => {
+  const stageOn = async (on: StagedChain, blocks: readonly FetchedBlock[]): Promise<StagedBlocks> => {
     const work = judgeHeaders(parts, on, blocks);
     const judged = judgeInTurn(on, blocks, work);
     const proven = judged.then(({ obligations }) => parts.proofs.prove(obligations));
@@ -352,10 +352,10 @@ export function createBlockImporter(parts: ChainParts): BlockImporter {
       const fresh = blocks.slice(countKnown(parts, blocks));
       if (fresh[0] === undefined) return { written: Promise.resolve() };
       while (inFlight.size >= MAX_GROUPS) await Promise.race(inFlight).catch(() => {});
-      ground ??= newGround(parts);
-      const isOnTop = equalBytes(fresh[0].incoming.block.header.previousId, topOf(ground));
+      current ??= createStagedChain(parts);
+      const isOnTop = equalBytes(fresh[0].incoming.block.header.previousId, topOf(current));
       if (isOnTop) {
-        const staged = await onGround(ground, fresh);
+        const staged = await stageOn(current, fresh);
         const isFull =
           growing !== undefined && (growing.blocks >= GROUP_BLOCKS || growing.bytes >= GROUP_BYTES);
         if (isFull || !isMoreComing) writeGrowing();

@@ -37,15 +37,15 @@ export function createPruner(store: ChainStore, options: PrunerOptions = {}): Pr
   let isStopped = false;
   let running: Promise<void> | undefined;
   const pruneAll = async () => {
-    let told = performance.now();
+    let reportedAt = performance.now();
     while (!isStopped) {
       const step = await store.whenWritable(() =>
         store.write((writer) => writer.pruneOn(TRANSACTIONS_PER_TURN)),
       );
       const isDone = step.height >= step.end;
-      if (isDone || performance.now() - told > PROGRESS_MS) {
+      if (isDone || performance.now() - reportedAt > PROGRESS_MS) {
         if (!isDone || step.dropped > 0) onProgress(step);
-        told = performance.now();
+        reportedAt = performance.now();
       }
       if (isDone) return;
       await new TimeSlice().yield();

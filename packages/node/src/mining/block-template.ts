@@ -58,11 +58,11 @@ export class NoTemplate extends Error {
 }
 
 /** Where a template stands: the view its header must fit and the money its miner is paid by. */
-interface Ground {
+interface TemplateBase {
   readonly view: ChainView;
   readonly economy: TemplateEconomy;
   /** Transactions (ids in hexadecimal) that blocks below hold beside the main chain. */
-  readonly taken: ReadonlySet<string>;
+  readonly excludedIds: ReadonlySet<string>;
 }
 
 /**
@@ -79,13 +79,13 @@ function isMinable(row: PoolTransaction, { name }: Network): boolean {
  */
 export function createTemplate(parts: ChainParts, order: TemplateOrder): BlockTemplate {
   const main = parts.state.view();
-  const { view, economy, taken } = groundOf(parts, order.previousId ?? main.topId);
+  const { view, economy, excludedIds } = templateBaseOf(parts, order.previousId ?? main.topId);
   const readiness = createReadiness(parts, main);
   const waiting = parts.pool
     .byFeeRate()
     .filter(({ row }) => isMinable(row, parts.network))
     .map(({ row: { weight, fee, receiveTime }, key }) => ({ weight, fee, receivedAt: receiveTime, key }));
-  const isReady = ({ key }: { key: string }) => !taken.has(key) && readiness.isReady(key);
+  const isReady = ({ key }: { key: string }) => !excludedIds.has(key) && readiness.isReady(key);
   const choice = chooseTransactions(waiting, economy, isReady);
   readiness.settle();
   const build = minerTransactionBuilder({
@@ -121,11 +121,11 @@ function seeds(view: ChainView) {
   return { seedHeight: at, seedId, nextSeedId: next < view.height ? view.blockId(next) : seedId };
 }
 
-function groundOf(parts: ChainParts, previousId: Uint8Array): Ground {
+function templateBaseOf(parts: ChainParts, previousId: Uint8Array): TemplateBase {
   const main = parts.state.view();
   if (equalBytes(previousId, main.topId)) {
     const medianWeight = weightLimits(main).blockLimit / 2;
-    return { view: main, economy: economyOf(main, medianWeight), taken: new Set() };
+    return { view: main, economy: economyOf(main, medianWeight), excludedIds: new Set() };
   }
   const branch = findBranch(parts.store.read, previousId);
   if (branch === undefined) throw new NoTemplate("the block to build on is not known");
@@ -139,7 +139,7 @@ function groundOf(parts: ChainParts, previousId: Uint8Array): Ground {
     minimumFullRewardWeight(view.hardForkVersion),
   );
   const held = branch.blocks.flatMap(({ blob }) => readBlock(blob).transactionHashes);
-  return { view, economy: economyOf(view, medianWeight), taken: new Set(held.map(toHex)) };
+  return { view, economy: economyOf(view, medianWeight), excludedIds: new Set(held.map(toHex)) };
 }
 
 function economyOf({ alreadyGenerated, hardForkVersion }: ChainView, medianWeight: number): TemplateEconomy {

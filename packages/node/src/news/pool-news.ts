@@ -21,7 +21,7 @@ function newsOfSupplied(supplied: TransactionCandidate & { readonly blob: Uint8A
 }
 
 /** Whether it is told of as soon as it is there: also what is kept here and sent to no peer. Source: #8451. */
-function isTold(row: PoolTransaction): boolean {
+function isPublished(row: PoolTransaction): boolean {
   return row.doNotRelay || isPublic(row);
 }
 
@@ -40,13 +40,13 @@ export class Announced {
     entries(): readonly PoolEntry[];
   }) {
     this.#pool = pool;
-    for (const { key, row } of pool.entries()) if (isTold(row)) this.#keys.add(key);
+    for (const { key, row } of pool.entries()) if (isPublished(row)) this.#keys.add(key);
   }
 
   /** A transaction came into the pool: what is to be told of it, if anything. */
   added(id: Uint8Array): FullPoolNews | undefined {
     const entry = this.#pool.get(toHex(id));
-    if (entry === undefined || !isTold(entry.row) || this.#keys.has(entry.key)) return undefined;
+    if (entry === undefined || !isPublished(entry.row) || this.#keys.has(entry.key)) return undefined;
     this.#add(entry.key);
     return newsOfEntry(entry);
   }
@@ -66,7 +66,7 @@ export class Announced {
     return [...transactions].flatMap(([key, entry]) => {
       if (this.#keys.has(key) || freed?.has(key) === true) return [];
       if (entry !== undefined) {
-        const isLate = isTold(entry.row) && !entry.row.keptByBlock;
+        const isLate = isPublished(entry.row) && !entry.row.keptByBlock;
         return isLate ? [newsOfEntry(entry)] : [];
       }
       const supplied = incoming.transactions?.get(key);

@@ -153,7 +153,7 @@ export class ChainSync {
   }
 
   async onChain(link: PeerLink, answer: PayloadOf<"chain">): Promise<void> {
-    const { asked, newestTold } = link;
+    const { asked, newestAnnounced } = link;
     if (asked?.what !== "chain") throw new PeerFault("a chain that nobody asked for", { score: 1 });
     const known = {
       read: this.#read,
@@ -173,10 +173,10 @@ export class ChainSync {
     const blocks = this.#fetchable(answer);
     const last = blocks.at(blocks.length - 1)!;
     noteHeight(link, answer.total_height);
-    const isSame = newestTold?.height === last.height && last.height + 1 < link.height;
+    const isSame = newestAnnounced?.height === last.height && last.height + 1 < link.height;
     if (isSame && blocks.findIndex((block) => !this.#has(block)) === -1)
       throw new PeerFault("a chain that does not go on");
-    link.newestTold = { id: last.id.slice(), height: last.height };
+    link.newestAnnounced = { id: last.id.slice(), height: last.height };
     link.needed = blocks;
     if (!link.neededMemory.resize(blocks.byteLength)) {
       throw new PeerFault("tells of more blocks than there is memory for");
@@ -259,11 +259,11 @@ export class ChainSync {
 
   #askChain(link: PeerLink, { isOnward }: { readonly isOnward: boolean }): void {
     const ids = shortHistory(this.#read);
-    const told = link.newestTold;
-    const isAhead = isOnward && told !== undefined && toHex(told.id) !== toHex(ids[0]!);
+    const announced = link.newestAnnounced;
+    const isAhead = isOnward && announced !== undefined && toHex(announced.id) !== toHex(ids[0]!);
     const overlap = isAhead ? Number.POSITIVE_INFINITY : this.#read.height();
     link.state = "synchronizing";
-    const block_ids = isAhead ? [told.id, ...ids] : ids;
+    const block_ids = isAhead ? [announced.id, ...ids] : ids;
     link.asked = { what: "chain", at: this.#options.clock.milliseconds(), ids: block_ids, overlap };
     link.peer.notify(messages.requestChain, { block_ids, prune: false });
   }
@@ -322,13 +322,13 @@ export class ChainSync {
   }
 
   #askFurther(link: PeerLink): void {
-    const { newestTold, height } = link;
-    const told = newestTold === undefined ? this.#read.height() : newestTold.height + 1;
-    if (told < height) {
-      this.#askChain(link, { isOnward: newestTold !== undefined });
+    const { newestAnnounced, height } = link;
+    const knownHeight = newestAnnounced === undefined ? this.#read.height() : newestAnnounced.height + 1;
+    if (knownHeight < height) {
+      this.#askChain(link, { isOnward: newestAnnounced !== undefined });
       return;
     }
-    if (newestTold !== undefined && !this.#has({ ...newestTold, key: toHex(newestTold.id) })) {
+    if (newestAnnounced !== undefined && !this.#has({ ...newestAnnounced, key: toHex(newestAnnounced.id) })) {
       // What was fetched of it is gone again, as after a bug of ours.
       if (this.#backoff.isWaiting) link.state = "standby";
       else this.follow(link);
@@ -398,8 +398,8 @@ export class ChainSync {
     const silence = clock.seconds() - span.link.peer.traffic.lastReceived;
     const isStalled = age >= DOUBLE_ASK.stalledMs && silence > DOUBLE_ASK.stalledSeconds;
     if (!isStalled && age < DOUBLE_ASK.anyMs) return undefined;
-    const isTold = ({ height, key }: NeededBlock) => link.needed.atHeight(height)?.key === key;
-    const isThere = span.blocks.every((block) => isTold(block) && isWhole(link, block));
+    const isListed = ({ height, key }: NeededBlock) => link.needed.atHeight(height)?.key === key;
+    const isThere = span.blocks.every((block) => isListed(block) && isWhole(link, block));
     return isThere ? span : undefined;
   }
 

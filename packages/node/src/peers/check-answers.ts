@@ -34,7 +34,7 @@ function checkShape(answer: PayloadOf<"chain">, overlap: number): void {
 }
 
 /** A block that a peer tells of: id (32 bytes and hexadecimal) and height. */
-interface ToldBlock {
+interface AnnouncedBlock {
   readonly id: Uint8Array;
   readonly key: string;
   readonly height: number;
@@ -49,7 +49,7 @@ interface ChainMark {
 /** Checks one block of a chain after the first; true when it is unknown. */
 function isUnknown(
   known: KnownBlocks,
-  { id, key, height }: ToldBlock,
+  { id, key, height }: AnnouncedBlock,
   { mark, isPastUnknown }: { readonly mark: ChainMark; readonly isPastUnknown: boolean },
 ): boolean {
   const { read } = known;
@@ -100,7 +100,7 @@ function* checkBlockIds(
   let isPastUnknown = false;
   for (const [i, id] of answer.m_block_ids.entries()) {
     yield;
-    const block: ToldBlock = { id, key: toHex(id), height: answer.start_height + i };
+    const block: AnnouncedBlock = { id, key: toHex(id), height: answer.start_height + i };
     if (seen.has(block.key)) throw new PeerFault("a block twice in a chain", LIE);
     seen.add(block.key);
     const isNew: boolean =
@@ -110,7 +110,7 @@ function* checkBlockIds(
 }
 
 /** The first block of a chain must be one we have or have asked for. */
-function isFirstUnknown({ read, isComing }: KnownBlocks, { id, key }: ToldBlock): boolean {
+function isFirstUnknown({ read, isComing }: KnownBlocks, { id, key }: AnnouncedBlock): boolean {
   if (read.heightOf(id) !== undefined || read.alternativeBlock(id) !== undefined) return false;
   if (!isComing(key)) throw new PeerFault("a chain that begins nowhere", LIE);
   return true;

@@ -1,6 +1,6 @@
 import { mapSliced } from "@anulo/limits";
 import { BadBytes, readBlock, toHex } from "@anulo/protocol";
-import { BadBlock, type BlockImporter, type FetchedBlock, Outrun } from "../chain/import-blocks.ts";
+import { BadBlock, type BlockImporter, ChainChanged, type FetchedBlock } from "../chain/import-blocks.ts";
 import type { ChainParts } from "../chain/parts.ts";
 import { type BlockQueue, type QueuedBlock, type Span, sizeOf } from "./block-queue.ts";
 
@@ -76,7 +76,7 @@ export function createSpanImport(options: SpanImportOptions): SpanImport {
   };
   const fail = (span: Span, error: unknown) => {
     span.isStaged = false;
-    if (error instanceof Outrun) return;
+    if (error instanceof ChainChanged) return;
     queue.remove(span);
     if (isUprooted(error)) options.onUprooted(span);
     else if (error instanceof BadBlock || error instanceof BadBytes) options.onBad(span, error);

@@ -40,7 +40,7 @@ export interface PeerLink {
   /** The memory of `needed`, as it was told. */
   readonly neededMemory: ByteReservation;
   /** The newest block (32 bytes) of its chain that it told us of, with its height. */
-  newestTold: { readonly id: Uint8Array; readonly height: number } | undefined;
+  newestAnnounced: { readonly id: Uint8Array; readonly height: number } | undefined;
   /** Whether it sent a new block while its chain was being fetched, of which the fetched part may not know. */
   hasNewBlock: boolean;
   /** When (milliseconds) it was last asked for its chain because blocks before others are missing. */
@@ -93,7 +93,7 @@ export function createLink(peer: Peer): PeerLink {
     asked: undefined,
     needed: NeededBlocks.none(),
     neededMemory: peer.reserve(0)!,
-    newestTold: undefined,
+    newestAnnounced: undefined,
     hasNewBlock: false,
     holeAskedAt: undefined,
     refusals: createRefusalCount(),

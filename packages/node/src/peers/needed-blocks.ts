@@ -11,7 +11,7 @@ export interface NeededBlock {
 const ID_BYTES = 32;
 
 /** What a peer told of consecutive blocks. */
-export interface ToldBlocks {
+export interface AnnouncedBlocks {
   /** Height of the first. */
   readonly start: number;
   /** Ids, 32 bytes each. */
@@ -27,7 +27,7 @@ export class NeededBlocks {
   readonly #weights: Float64Array;
   #dropped = 0;
 
-  constructor({ start, ids, weights }: ToldBlocks) {
+  constructor({ start, ids, weights }: AnnouncedBlocks) {
     this.#start = start;
     this.#ids = new Uint8Array(ids.length * ID_BYTES);
     for (const [i, id] of ids.entries()) this.#ids.set(id, i * ID_BYTES);

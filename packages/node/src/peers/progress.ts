@@ -17,7 +17,7 @@ const MANY_BLOCKS = 20;
 interface Run {
   readonly since: number;
   readonly from: number;
-  told: number;
+  loggedAt: number;
 }
 
 /** Tells the log, now and then, while the chain grows. */
@@ -28,9 +28,9 @@ export function createProgress(clock: Clock, log: Logger): Progress {
   return {
     advance(height, target) {
       const now = clock.milliseconds();
-      run ??= { since: now, from: height, told: now };
-      if (now - run.told < PACE_MS || height >= target) return;
-      run.told = now;
+      run ??= { since: now, from: height, loggedAt: now };
+      if (now - run.loggedAt < PACE_MS || height >= target) return;
+      run.loggedAt = now;
       const blocksPerSecond = rateOf(run, height);
       log.info("synchronizing", {
         height,

@@ -3,7 +3,7 @@ import type { Clock } from "@anulo/p2p";
 import type { RelayPhase } from "@anulo/storage";
 import type { ChainParts } from "../chain/parts.ts";
 import type { PoolEntry } from "../pool/entry.ts";
-import { dueTransactions, markTold } from "../pool/relay-phase.ts";
+import { dueTransactions, markRelayed } from "../pool/relay-phase.ts";
 import { poisson, randomBelow } from "./chance.ts";
 import { createFluffQueue } from "./fluff-queue.ts";
 import type { PeerLink } from "./link.ts";
@@ -82,8 +82,11 @@ export function createTransactionRelay(options: TransactionRelayOptions): Transa
   const blobsOf = (entries: readonly PoolEntry[]) => entries.map(({ row }) => row.blob);
   const mark = (entries: readonly PoolEntry[], phase: RelayPhase) => {
     const embargoEnd = () => parts.now() + poisson(EMBARGO_SECONDS, random);
-    const told = entries.map(({ key }) => ({ key, ...(phase === "stem" && { embargoEnd: embargoEnd() }) }));
-    markTold(parts, told, phase).catch(onFault);
+    const relayed = entries.map(({ key }) => ({
+      key,
+      ...(phase === "stem" && { embargoEnd: embargoEnd() }),
+    }));
+    markRelayed(parts, relayed, phase).catch(onFault);
   };
   const fluff = (entries: readonly PoolEntry[], source: PeerLink | undefined) => {
     mark(entries, "fluff");

@@ -29,18 +29,22 @@ export function promote(
 }
 
 /** A transaction that was told, and until when (Unix seconds) it is up to others to tell it on. */
-export interface Told {
+export interface RelayedEntry {
   readonly key: string;
   readonly embargoEnd?: number | undefined;
 }
 
 /** Notes that these were told to peers in this phase; what is further already stays so. */
-export function markTold(parts: PoolParts, told: readonly Told[], phase: RelayPhase): Promise<void> {
-  return parts.store.whenWritable(() => markNow(parts, told, phase));
+export function markRelayed(
+  parts: PoolParts,
+  entries: readonly RelayedEntry[],
+  phase: RelayPhase,
+): Promise<void> {
+  return parts.store.whenWritable(() => markNow(parts, entries, phase));
 }
 
-function markNow(parts: PoolParts, told: readonly Told[], phase: RelayPhase): void {
-  const known = told.filter(({ key }) => parts.pool.get(key) !== undefined);
+function markNow(parts: PoolParts, entries: readonly RelayedEntry[], phase: RelayPhase): void {
+  const known = entries.filter(({ key }) => parts.pool.get(key) !== undefined);
   if (known.length === 0) return;
   const hidden = known.map(({ key }) => parts.pool.get(key)!).filter(({ row }) => !isPublic(row));
   transact(parts, (writer) => {

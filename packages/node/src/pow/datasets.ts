@@ -108,10 +108,10 @@ function useOf(entry: Entry, freeIfUnused: (entry: Entry) => void): Use | undefi
 
 /** Reports every tenth of the way. */
 function percentages(report: (news: DatasetNews) => void): MakingOptions["onProgress"] {
-  let told = 0;
+  let reported = 0;
   return (items, all) => {
     const percent = 10 * Math.floor((10 * items) / all);
-    if (percent > told) report({ type: "dataset", state: "growing", percent });
-    told = Math.max(told, percent);
+    if (percent > reported) report({ type: "dataset", state: "growing", percent });
+    reported = Math.max(reported, percent);
   };
 }

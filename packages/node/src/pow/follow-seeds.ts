@@ -8,7 +8,7 @@ const LEAD_BLOCKS = 32;
 
 /** Tells the hashing process which seed the chain uses, and which comes next, until the function it gives is called. */
 export function followSeeds(pow: Pow, { state }: ChainParts, events: Events): () => void {
-  let told = "";
+  let sent = "";
   return events.listen(({ type }) => {
     if (type === "transactionAdded" || type === "transactionsPublic" || type === "alternativeBlock") return;
     const view = state.view();
@@ -16,8 +16,8 @@ export function followSeeds(pow: Pow, { state }: ChainParts, events: Events): ()
     const schedule = view.seedSchedule ?? SEED_SCHEDULE;
     const at = seedHeight(view.height, schedule);
     const next = seedHeight(view.height + Math.min(LEAD_BLOCKS, schedule.lagBlocks), schedule);
-    if (told === `${at} ${next}`) return;
-    told = `${at} ${next}`;
+    if (sent === `${at} ${next}`) return;
+    sent = `${at} ${next}`;
     pow.useSeeds(view.blockId(at), next === at ? undefined : view.blockId(next));
   });
 }

@@ -1,47 +1,47 @@
 /** Hashing RandomX with the system's library in the node's own process: one program in memory, not two. */
 import { loadNativeRandomX, type NativeRandomXSource } from "@anulo/crypto";
+import { type HashWorker, startHashWorker } from "./hash-worker.ts";
 import { createHasher } from "./hasher.ts";
-import { type HiredThread, hireThread } from "./hire-thread.ts";
 import type { SeedSource, ThreadMessage, ThreadResult } from "./messages.ts";
 import type { PowChild, PowChildOptions } from "./pow-child.ts";
 import type { ProcessSettings } from "./process-settings.ts";
 import { createScheduler, type HashThread, type ThreadOwner } from "./scheduler.ts";
 
 /**
- * Hands that hash in the pool of four threads that every Node program has: they cost no memory, but files and the
+ * Workers that hash in the pool of four threads that every Node program has: they cost no memory, but files and the
  * database need the pool, too. Further ones are threads with an engine of their own, 8 MiB each.
  */
-const MAX_POOL_HANDS = 2;
+const MAX_POOL_WORKERS = 2;
 
 /** Takes single hashes of RandomX alone. Without the library it says so, and fails them. */
 export function startPowHere({ settings, onAnswer }: Omit<PowChildOptions, "onDeath">): PowChild {
-  const hands: HiredThread[] = [];
+  const workers: HashWorker[] = [];
   const caches = createCacheList(settings);
   let isOver = false;
   const scheduler = createScheduler({
     threads: settings.threads,
     engine: settings.engine,
     datasets: { make: refuse, free: refuse },
-    hire(owner) {
+    createThread(owner) {
       const watched = caches.watch(owner);
-      const isOfPool = hands.length < MAX_POOL_HANDS;
-      const hand = isOfPool
-        ? hirePoolHand(settings, watched)
-        : hireThread({ settings, isProcessForHashing: false }, watched);
-      hands.push(hand);
-      return { tell: (message) => void (isOver || caches.tell(hand, message)) };
+      const isOfPool = workers.length < MAX_POOL_WORKERS;
+      const worker = isOfPool
+        ? createPoolWorker(settings, watched)
+        : startHashWorker({ settings, isProcessForHashing: false }, watched);
+      workers.push(worker);
+      return { send: (message) => void (isOver || caches.send(worker, message)) };
     },
     answer: (answer) => void (isOver || onAnswer(answer)),
     now: () => performance.now(),
   });
   const end = async () => {
     isOver = true;
-    await Promise.all(hands.splice(0).map((hand) => hand.end()));
+    await Promise.all(workers.splice(0).map((worker) => worker.end()));
     await caches.free();
   };
   return {
     send: (question) => scheduler.ask(question),
-    holdNode: (isHeld) => hands.forEach((hand) => void hand.hold(isHeld)),
+    holdNode: (isHeld) => workers.forEach((worker) => void worker.hold(isHeld)),
     dismiss: () => void end(),
     kill: end,
   };
@@ -52,7 +52,7 @@ async function refuse(): Promise<never> {
 }
 
 /** Hashes beside the event loop without a thread of its own. */
-function hirePoolHand(settings: ProcessSettings, { onResult }: ThreadOwner): HiredThread {
+function createPoolWorker(settings: ProcessSettings, { onResult }: ThreadOwner): HashWorker {
   const hasher = createHasher(settings, { isBeside: true });
   let turn: Promise<void> = Promise.resolve();
   const obey = async (message: ThreadMessage) => {
@@ -66,7 +66,7 @@ function hirePoolHand(settings: ProcessSettings, { onResult }: ThreadOwner): Hir
     if (result !== undefined) onResult(result);
   };
   return {
-    tell(message) {
+    send(message) {
       turn = turn.then(() => obey(message));
     },
     hold() {},
@@ -94,9 +94,9 @@ function createCacheList(settings: ProcessSettings) {
       },
     }),
     /** Notes what is handed over. */
-    tell(hand: HashThread, message: ThreadMessage): void {
+    send(worker: HashThread, message: ThreadMessage): void {
       if (message.type === "free") forget(message.source);
-      hand.tell(message);
+      worker.send(message);
     },
     async free(): Promise<void> {
       if (made.size === 0) return;

@@ -1,6 +1,6 @@
 /** The process that hashes: takes questions from the node, has threads answer them, and ends when the node does. */
 import { createDatasetMakers } from "./dataset-makers.ts";
-import { hireThread } from "./hire-thread.ts";
+import { startHashWorker } from "./hash-worker.ts";
 import type { PowQuestion } from "./messages.ts";
 import { readSettings } from "./process-settings.ts";
 import { createScheduler } from "./scheduler.ts";
@@ -11,7 +11,7 @@ const scheduler = createScheduler({
   threads: settings.threads,
   engine: settings.engine,
   datasets: createDatasetMakers(settings),
-  hire: (owner) => hireThread({ settings, isProcessForHashing: true }, owner),
+  createThread: (owner) => startHashWorker({ settings, isProcessForHashing: true }, owner),
   answer: (answer) => void process.send?.(answer),
   now: () => performance.now(),
 });

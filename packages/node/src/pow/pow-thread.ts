@@ -1,8 +1,8 @@
 /** One hashing thread: does one task at a time. */
 import { parentPort, workerData } from "node:worker_threads";
 import { useSplitTiering } from "@anulo/crypto";
+import type { ThreadData } from "./hash-worker.ts";
 import { createHasher } from "./hasher.ts";
-import type { ThreadData } from "./hire-thread.ts";
 import type { ThreadMessage, ThreadResult } from "./messages.ts";
 
 const { settings, isProcessForHashing } = workerData as ThreadData;

@@ -1,11 +1,11 @@
 import { createDatasets, type DatasetMakers } from "./datasets.ts";
 import type { Engine, PowAnswer, PowQuestion, ThreadMessage, ThreadResult } from "./messages.ts";
 import type { Use } from "./seeds.ts";
-import { createWorkList, type Errand } from "./work-list.ts";
+import { createWorkList, type ThreadJob } from "./work-list.ts";
 
 /** A thread that does one task at a time. */
 export interface HashThread {
-  tell(message: ThreadMessage): void;
+  send(message: ThreadMessage): void;
 }
 
 /** What a thread tells: the result of each task, and once, if it happens, that it is lost. */
@@ -21,7 +21,7 @@ export interface SchedulerOptions {
   readonly engine: Engine | undefined;
   /** How datasets are made. */
   readonly datasets: DatasetMakers;
-  readonly hire: (owner: ThreadOwner) => HashThread;
+  readonly createThread: (owner: ThreadOwner) => HashThread;
   readonly answer: (answer: PowAnswer) => void;
   /** Milliseconds, from any point on. */
   readonly now: () => number;
@@ -32,17 +32,17 @@ export interface Scheduler {
   ask(question: PowQuestion): void;
 }
 
-interface Hand {
-  /** Hired when there is something to do. */
+interface WorkerSlot {
+  /** Started when there is something to do. */
   thread: HashThread | undefined;
   /** Names of the caches and datasets this thread was given. */
   readonly sources: Set<string>;
-  errand: (Errand & { readonly since: number }) | undefined;
+  job: (ThreadJob & { readonly since: number }) | undefined;
 }
 
-/** Starts without threads; they are hired as work comes. */
-export function createScheduler({ hire, answer, now, ...options }: SchedulerOptions): Scheduler {
-  const hands: Hand[] = [];
+/** Starts without threads; they are started as work comes. */
+export function createScheduler({ createThread, answer, now, ...options }: SchedulerOptions): Scheduler {
+  const slots: WorkerSlot[] = [];
   const datasets = createDatasets({
     makers: options.datasets,
     report: answer,
@@ -50,52 +50,52 @@ export function createScheduler({ hire, answer, now, ...options }: SchedulerOpti
     now,
   });
   const list = createWorkList({ ...options, datasets, now });
-  const finish = (hand: Hand, result: ThreadResult) => {
-    const { errand } = hand;
-    hand.errand = undefined;
-    errand?.use?.end();
-    for (const each of errand?.settle(result, now() - errand.since) ?? []) answer(each);
+  const finish = (slot: WorkerSlot, result: ThreadResult) => {
+    const { job } = slot;
+    slot.job = undefined;
+    job?.use?.end();
+    for (const each of job?.settle(result, now() - job.since) ?? []) answer(each);
     assign();
   };
-  const employ = (hand: Hand): HashThread =>
-    hire({
-      onResult: (result) => finish(hand, result),
+  const startThread = (slot: WorkerSlot): HashThread =>
+    createThread({
+      onResult: (result) => finish(slot, result),
       onLost(reason) {
-        hand.thread = undefined;
-        hand.sources.clear();
-        finish(hand, { type: "failed", reason });
+        slot.thread = undefined;
+        slot.sources.clear();
+        finish(slot, { type: "failed", reason });
       },
     });
   const drop = (name: string) => {
-    for (const { thread, sources } of hands) if (sources.delete(name)) thread?.tell({ type: "drop", name });
+    for (const { thread, sources } of slots) if (sources.delete(name)) thread?.send({ type: "drop", name });
   };
-  const give = ({ sources }: Hand, thread: HashThread, { name, source, begin }: Use) => {
+  const give = ({ sources }: WorkerSlot, thread: HashThread, { name, source, begin }: Use) => {
     begin();
     if (sources.has(name)) return;
     sources.add(name);
-    thread.tell({ type: "take", name, source });
+    thread.send({ type: "take", name, source });
   };
-  const start = (hand: Hand, errand: Errand) => {
-    if (errand.dropped !== undefined) drop(errand.dropped);
-    hand.errand = { ...errand, since: now() };
-    hand.thread ??= employ(hand);
-    if (errand.use !== undefined) give(hand, hand.thread, errand.use);
-    hand.thread.tell(errand.task);
+  const start = (slot: WorkerSlot, job: ThreadJob) => {
+    if (job.dropped !== undefined) drop(job.dropped);
+    slot.job = { ...job, since: now() };
+    slot.thread ??= startThread(slot);
+    if (job.use !== undefined) give(slot, slot.thread, job.use);
+    slot.thread.send(job.task);
   };
-  const idleHand = (): Hand | undefined => {
-    const idle = hands.find(({ errand }) => errand === undefined);
-    if (idle !== undefined || hands.length >= list.threadsWanted()) return idle;
-    const hand: Hand = { thread: undefined, sources: new Set(), errand: undefined };
-    hands.push(hand);
-    return hand;
+  const idleSlot = (): WorkerSlot | undefined => {
+    const idle = slots.find(({ job }) => job === undefined);
+    if (idle !== undefined || slots.length >= list.threadsWanted()) return idle;
+    const slot: WorkerSlot = { thread: undefined, sources: new Set(), job: undefined };
+    slots.push(slot);
+    return slot;
   };
   let alarm: NodeJS.Timeout | undefined;
   const assign = () => {
     clearTimeout(alarm);
-    for (let hand = idleHand(); hand !== undefined; hand = idleHand()) {
-      const errand = list.next();
-      if (errand === undefined) return wakeLater();
-      start(hand, errand);
+    for (let slot = idleSlot(); slot !== undefined; slot = idleSlot()) {
+      const job = list.next();
+      if (job === undefined) return wakeLater();
+      start(slot, job);
     }
   };
   const wakeLater = () => {

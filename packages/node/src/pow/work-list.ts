@@ -7,7 +7,7 @@ import { createSeeds, type Seeds, type Use } from "./seeds.ts";
 import { type PowSearch, seedOf } from "./work.ts";
 
 /** A task for a thread, and what is to be done with its result. */
-export interface Errand {
+export interface ThreadJob {
   readonly task: ThreadTask;
   /** What the thread needs for it. */
   readonly use: Use | undefined;
@@ -20,9 +20,9 @@ export interface Errand {
 /** The questions that are open, and the order of the work they make. */
 export interface WorkList {
   add(question: PowQuestion): void;
-  /** The next errand, when there is one that can be done now. */
-  next(): Errand | undefined;
-  /** Milliseconds until there may be an errand though nothing was asked or answered; undefined when there will be none. */
+  /** The next job, when there is one that can be done now. */
+  next(): ThreadJob | undefined;
+  /** Milliseconds until there may be a job though nothing was asked or answered; undefined when there will be none. */
   restLeft(): number | undefined;
   /** Threads there is work for: those that verify, or more where a search asks for them. */
   threadsWanted(): number;
@@ -66,25 +66,25 @@ export function createWorkList({ threads, engine, datasets, now }: WorkListOptio
   const { seeds, searches } = lists;
   let future: Uint8Array | undefined;
   const isReady = (seed: string | undefined) => seed === undefined || seeds.stateOf(seed) === "ready";
-  const nextHash = (): Errand | undefined => {
+  const nextHash = (): ThreadJob | undefined => {
     const lacking = hashes.lacking(isReady);
     const job = lacking?.isDue ? undefined : hashes.take(isReady);
-    if (job !== undefined) return hashErrand(seeds, job);
-    const make = lacking && makeErrand(lists, lacking.seedId);
+    if (job !== undefined) return hashJob(seeds, job);
+    const make = lacking && cacheJob(lists, lacking.seedId);
     if (make !== undefined) return make;
     const other = hashes.take(isReady);
-    return other && hashErrand(seeds, other);
+    return other && hashJob(seeds, other);
   };
-  const nextRun = (): Errand | undefined => {
+  const nextRun = (): ThreadJob | undefined => {
     for (const search of searches.values()) {
       const { seedId } = search.search;
       if (!isReady(seedOf(search.search))) {
-        const make = seedId && makeErrand(lists, seedId);
+        const make = seedId && cacheJob(lists, seedId);
         if (make) return make;
         continue;
       }
       const run = search.run.take();
-      if (run !== undefined) return tryErrand(lists, search, run);
+      if (run !== undefined) return searchJob(lists, search, run);
     }
     return undefined;
   };
@@ -100,7 +100,7 @@ export function createWorkList({ threads, engine, datasets, now }: WorkListOptio
         searches.set(question.id, { ...question, run });
       }
     },
-    next: () => nextHash() ?? nextRun() ?? (future && makeErrand(lists, future)) ?? freeErrand(seeds),
+    next: () => nextHash() ?? nextRun() ?? (future && cacheJob(lists, future)) ?? freeJob(seeds),
     restLeft() {
       const rests = [...searches.values()].map(({ run }) => run.restLeft());
       const left = [...rests, seeds.staleLeft()].filter((ms) => ms !== undefined);
@@ -123,7 +123,7 @@ function reasonOf(result: ThreadResult): string {
 }
 
 /** Finds out who is to compute; undefined while that is under way. */
-function chooseErrand(choice: Choice): Errand | undefined {
+function engineJob(choice: Choice): ThreadJob | undefined {
   if (choice.isBeingMade) return undefined;
   choice.isBeingMade = true;
   return {
@@ -139,10 +139,10 @@ function chooseErrand(choice: Choice): Errand | undefined {
 }
 
 /** Has a cache made; undefined when that is under way, done, or impossible as yet. */
-function makeErrand(lists: Lists, seedId: Uint8Array): Errand | undefined {
+function cacheJob(lists: Lists, seedId: Uint8Array): ThreadJob | undefined {
   const { choice, seeds, hashes, searches } = lists;
   const { engine } = choice;
-  if (engine === undefined) return chooseErrand(choice);
+  if (engine === undefined) return engineJob(choice);
   const seed = toHex(seedId);
   const place = seeds.stateOf(seed) === "absent" ? seeds.reserve(seed) : undefined;
   if (place === undefined) return undefined;
@@ -170,14 +170,14 @@ function makeErrand(lists: Lists, seedId: Uint8Array): Errand | undefined {
 }
 
 /** Frees a cache that is of no use any more. */
-function freeErrand(seeds: Seeds): Errand | undefined {
+function freeJob(seeds: Seeds): ThreadJob | undefined {
   const stale = seeds.takeStale();
   if (stale === undefined) return undefined;
   const { seed, source } = stale;
   return { task: { type: "free", source }, use: undefined, dropped: seed, settle: () => [] };
 }
 
-function hashErrand(seeds: Seeds, { id, work }: HashJob): Errand {
+function hashJob(seeds: Seeds, { id, work }: HashJob): ThreadJob {
   const seed = seedOf(work);
   const use = seed === undefined ? undefined : seeds.use(seed);
   return {
@@ -198,7 +198,7 @@ function useOf({ seeds, datasets }: Lists, search: PowSearch): Use | undefined {
   return datasets.use(cache) ?? cache;
 }
 
-function tryErrand(lists: Lists, { id, search, run }: Search, tried: NonceRun): Errand {
+function searchJob(lists: Lists, { id, search, run }: Search, tried: NonceRun): ThreadJob {
   const { searches } = lists;
   const use = useOf(lists, search);
   const nonce = search.firstNonce + tried.offset;

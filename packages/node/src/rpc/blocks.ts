@@ -118,8 +118,8 @@ export function blockHandlers(): Implemented<NodeContext>[] {
       if (heights.length !== 1) throw refusal("wrongParam", "Wrong parameters, expected height");
       const { height } = parts.state.view();
       if (heights[0]! >= BigInt(height)) {
-        const told = `Requested block height: ${heights[0]} greater than current top block height: ${height - 1}`;
-        throw refusal("tooBigHeight", told);
+        const message = `Requested block height: ${heights[0]} greater than current top block height: ${height - 1}`;
+        throw refusal("tooBigHeight", message);
       }
       return toHex(parts.store.read.blockInfo(Number(heights[0]))!.hash);
     },

@@ -76,12 +76,12 @@ export interface ChainMemory<K, V> {
 /** Starts empty, and is empty again whenever blocks were taken off. */
 export function createChainMemory<K, V>(epochs: () => number, options: MemoryOptions<V>): ChainMemory<K, V> {
   const memory = createMemory<K, V>(options);
-  let filledIn = epochs();
+  let filledEpoch = epochs();
   return {
     now() {
       const epoch = epochs();
-      if (epoch !== filledIn) memory.clear();
-      filledIn = epoch;
+      if (epoch !== filledEpoch) memory.clear();
+      filledEpoch = epoch;
       const isCurrent = () => epochs() === epoch;
       return {
         get: (key) => (isCurrent() ? memory.get(key) : undefined),
@@ -98,7 +98,7 @@ export interface AnswerMemory {
   /** Outputs of each block. */
   readonly ringCtCounts: RingCtCounts;
   /** Distributions of RingCT outputs by what was asked for. */
-  readonly distributions: ChainMemory<string, ToldDistribution>;
+  readonly distributions: ChainMemory<string, KeptDistribution>;
   /** Texts of transactions by what was asked for. */
   readonly transactions: Memory<string, TransactionText>;
   /** Facts of `get_info`, by what the port may tell. */
@@ -110,7 +110,7 @@ export interface AnswerMemory {
 export type DistributionResponse = Lasting<{ distributions: SerializedDistribution[] }>;
 
 /** What was told of the blocks up to a height (inclusive): what later blocks add is put behind it. */
-export interface ToldDistribution {
+export interface KeptDistribution {
   readonly response: DistributionResponse;
   readonly to: number;
   readonly distribution: SerializedDistribution["distribution"];

@@ -13,7 +13,7 @@ interface StartRequest {
 }
 
 /** The original refuses more threads than this for each processor. */
-const MOST_THREADS_PER_PROCESSOR = 4;
+const MAX_THREADS_PER_PROCESSOR = 4;
 
 /** Keys of the address to mine for, or the status that refuses it. */
 function keysOf(address: string, { parts }: NodeContext): MinerKeys | { readonly status: string } {
@@ -33,7 +33,7 @@ export function startMining(request: StartRequest, context: NodeContext): { stat
   const keys = keysOf(request.miner_address, context);
   if ("status" in keys) return keys;
   const threads = request.threads_count;
-  if (threads > availableParallelism() * MOST_THREADS_PER_PROCESSOR) {
+  if (threads > availableParallelism() * MAX_THREADS_PER_PROCESSOR) {
     return { status: "Failed, too many threads relative to CPU cores." };
   }
   if (context.miner.state() !== undefined) return { status: "Already mining" };

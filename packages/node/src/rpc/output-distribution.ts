@@ -10,7 +10,7 @@ import {
 import type { ChainReader } from "@anulo/storage";
 import { type NodeContext, refusal } from "./context.ts";
 import { range } from "./in-turns.ts";
-import type { DistributionResponse, ToldDistribution } from "./memory.ts";
+import type { DistributionResponse, KeptDistribution } from "./memory.ts";
 
 interface DistributionRequest {
   readonly amounts: readonly bigint[];
@@ -92,21 +92,21 @@ function encodingOf({ binary, compress }: AmountRequest) {
 
 async function distributionOf(
   read: ChainReader,
-  request: AmountRequest & { readonly told?: ToldDistribution | undefined },
+  request: AmountRequest & { readonly kept?: KeptDistribution | undefined },
   context: NodeContext,
 ) {
-  const { amount, binary, compress, cumulative, isPortable, told } = request;
+  const { amount, binary, compress, cumulative, isPortable, kept } = request;
   const { signal } = context;
   const blocks = rangeOf(read.height(), context.parts.network, request);
   const form = { encoding: encodingOf(request), isPortable } as const;
-  const missing = told === undefined ? blocks : { from: told.to + 1, to: blocks.to };
+  const missing = kept === undefined ? blocks : { from: kept.to + 1, to: blocks.to };
   const { base, perBlock } =
     amount === 0n
       ? await ringCtCounts(read, missing, context)
       : await visibleCounts(read, missing, { amount, signal });
   const counts = { base, perBlock, isCumulative: cumulative };
-  const distribution = await serializeCounts(counts, form, { signal, before: told?.distribution });
-  const before = told === undefined ? base : outputsBefore(read, blocks.from);
+  const distribution = await serializeCounts(counts, form, { signal, before: kept?.distribution });
+  const before = kept === undefined ? base : outputsBefore(read, blocks.from);
   return { amount, base: before, binary, compress, distribution, start_height: blocks.from };
 }
 
@@ -116,10 +116,10 @@ function checkAmounts(amounts: readonly bigint[], isRestricted: boolean): void {
   throw refusal("restricted", message);
 }
 
-/** For one kind of response; `told`: what was told of the one amount before. */
+/** For one kind of response; `kept`: the response for the blocks up to an earlier height. */
 interface ComputeOptions {
   readonly isPortable: boolean;
-  readonly told?: ToldDistribution | undefined;
+  readonly kept?: KeptDistribution | undefined;
 }
 
 async function computeDistributions(
@@ -157,9 +157,9 @@ async function ringCtDistribution(
   const to = to_height === 0 ? newest : to_height;
   const key = [from_height, to === newest ? "newest" : to, cumulative, binary, compress, isPortable].join();
   const responses = context.memory.distributions.now();
-  const told = responses.get(key);
-  if (told?.to === to) return told.response;
-  const options = { isPortable, told };
+  const kept = responses.get(key);
+  if (kept?.to === to) return kept.response;
+  const options = { isPortable, kept };
   const computed = await computeDistributions({ ...request, to_height: to }, context, options);
   const response = lasting(computed, {});
   responses.set(key, { response, to, distribution: computed.distributions[0]!.distribution });

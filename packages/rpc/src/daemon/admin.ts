@@ -1,5 +1,5 @@
 import { method, path } from "../define.ts";
-import { filled, list, object, optional, or, zero } from "../schema/composites.ts";
+import { list, object, omitEmpty, optional, or, zero } from "../schema/composites.ts";
 import { flag, hash, int8, text, u64, uint, uint8, uint32 } from "../schema/scalars.ts";
 import {
   accessStatus,
@@ -80,10 +80,10 @@ export const admin = {
     summary: "Version of this interface: major times 65536 plus minor.",
     params: noParams,
     result: object({
-      current_height: filled(or(uint, 0)),
-      hard_forks: filled(list(object({ height: uint, hf_version: uint8 }))),
+      current_height: omitEmpty(or(uint, 0)),
+      hard_forks: omitEmpty(list(object({ height: uint, hf_version: uint8 }))),
       release: flag,
-      target_height: filled(or(uint, 0)),
+      target_height: omitEmpty(or(uint, 0)),
       version: uint32,
       ...nodeStatus,
     }),

@@ -1,6 +1,6 @@
 import { costs } from "../costs.ts";
 import { binaryPath, method, path } from "../define.ts";
-import { filled, list, object, or, zero } from "../schema/composites.ts";
+import { list, object, omitEmpty, or, zero } from "../schema/composites.ts";
 import { packedHashes } from "../schema/packed.ts";
 import { flag, hash, hex, rawBytes, text, u64, uint, uint8, uint32 } from "../schema/scalars.ts";
 import { accessStatus, blockHeader, difficultyFields, fillPowHash, nodeStatus, noParams } from "./fields.ts";
@@ -8,9 +8,9 @@ import { transactionBlobs } from "./transaction-blobs.ts";
 
 /** A block with its transactions; pruned ones carry the hash of what is missing. Binary paths only. */
 const blockEntry = object({
-  pruned: filled(or(flag, false)),
+  pruned: omitEmpty(or(flag, false)),
   block: rawBytes,
-  block_weight: filled(or(uint, 0)),
+  block_weight: omitEmpty(or(uint, 0)),
   txs: transactionBlobs,
 });
 
@@ -19,12 +19,12 @@ const poolTransaction = object({ tx_hash: rawBytes, tx_blob: rawBytes, double_sp
 /** What `/get_blocks.bin` tells of the pool, where it was asked for. Source: #8800. */
 const poolInfo = {
   /** Unix seconds of the node when it began to answer: `pool_info_since` of the next request. */
-  daemon_time: filled(or(uint, 0)),
+  daemon_time: omitEmpty(or(uint, 0)),
   /** 1: news; 2: the whole pool, as far as the caller may see it. */
-  pool_info_extent: filled(or(uint8, 0)),
-  added_pool_txs: filled(zero(list(poolTransaction))),
-  remaining_added_pool_txids: filled(zero(packedHashes)),
-  removed_pool_txids: filled(zero(packedHashes)),
+  pool_info_extent: omitEmpty(or(uint8, 0)),
+  added_pool_txs: omitEmpty(zero(list(poolTransaction))),
+  remaining_added_pool_txids: omitEmpty(zero(packedHashes)),
+  removed_pool_txids: omitEmpty(zero(packedHashes)),
 };
 
 const headerAnswer = object({ block_header: blockHeader, ...accessStatus });
@@ -62,7 +62,11 @@ export const blocks = {
     aliases: ["getblockheaderbyhash"],
     summary: "Headers by block hash.",
     params: object({ hash: zero(hash), hashes: zero(list(hash)), ...fillPowHash }),
-    result: object({ block_header: blockHeader, block_headers: filled(list(blockHeader)), ...accessStatus }),
+    result: object({
+      block_header: blockHeader,
+      block_headers: omitEmpty(list(blockHeader)),
+      ...accessStatus,
+    }),
   }),
   getBlockHeaderByHeight: method({
     name: "get_block_header_by_height",

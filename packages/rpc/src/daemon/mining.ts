@@ -1,6 +1,6 @@
 import { costs } from "../costs.ts";
 import { method, path } from "../define.ts";
-import { filled, list, object, or, zero } from "../schema/composites.ts";
+import { list, object, omitEmpty, or, zero } from "../schema/composites.ts";
 import { flag, hash, hex, text, u64, uint, uint8, uint32 } from "../schema/scalars.ts";
 import { difficultyFields, nodeStatus, noParams } from "./fields.ts";
 
@@ -98,7 +98,7 @@ export const mining = {
       prev_block: zero(hash),
       starting_nonce: or(uint32, 0),
     }),
-    result: object({ blocks: filled(list(hash)), height: uint, ...nodeStatus }),
+    result: object({ blocks: omitEmpty(list(hash)), height: uint, ...nodeStatus }),
   }),
   startMining: path({
     name: "/start_mining",

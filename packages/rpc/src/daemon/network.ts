@@ -1,6 +1,6 @@
 import { costs } from "../costs.ts";
 import { method, path } from "../define.ts";
-import { filled, list, object, or, zero } from "../schema/composites.ts";
+import { list, object, omitEmpty, or, zero } from "../schema/composites.ts";
 import { flag, int, text, uint, uint16, uint32 } from "../schema/scalars.ts";
 import { accessStatus, nodeStatus, noParams } from "./fields.ts";
 import { peerHost, peerId } from "./peer-address.ts";
@@ -40,9 +40,9 @@ const peer = object({
   ip: uint32,
   last_seen: uint,
   port: uint16,
-  pruning_seed: filled(or(uint32, 0)),
-  rpc_credits_per_hash: filled(or(uint32, 0)),
-  rpc_port: filled(or(uint16, 0)),
+  pruning_seed: omitEmpty(or(uint32, 0)),
+  rpc_credits_per_hash: omitEmpty(or(uint32, 0)),
+  rpc_port: omitEmpty(or(uint16, 0)),
 });
 
 const publicNode = object({ host: text, last_seen: uint, rpc_port: uint16, rpc_credits_per_hash: uint32 });
@@ -80,7 +80,7 @@ export const network = {
       next_needed_pruning_seed: uint32,
       overview: text,
       peers: list(object({ info: connection })),
-      spans: filled(list(span)),
+      spans: omitEmpty(list(span)),
       target_height: uint,
       ...accessStatus,
     }),
@@ -126,7 +126,7 @@ export const network = {
     reads: true,
     summary: "Peers that offer their RPC to anybody.",
     params: object({ gray: or(flag, false), white: or(flag, true), include_blocked: or(flag, false) }),
-    result: object({ gray: filled(list(publicNode)), white: filled(list(publicNode)), ...nodeStatus }),
+    result: object({ gray: omitEmpty(list(publicNode)), white: omitEmpty(list(publicNode)), ...nodeStatus }),
   }),
   getNetStats: path({
     name: "/get_net_stats",

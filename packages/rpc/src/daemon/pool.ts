@@ -1,6 +1,6 @@
 import { costs } from "../costs.ts";
 import { method, path } from "../define.ts";
-import { filled, list, object, or, zero } from "../schema/composites.ts";
+import { list, object, omitEmpty, or, zero } from "../schema/composites.ts";
 import { packed, packedHashes, uint64At, writeUint64 } from "../schema/packed.ts";
 import { flag, hash, hex, text, u64, uint } from "../schema/scalars.ts";
 import type { Schema } from "../schema/schema.ts";
@@ -58,7 +58,7 @@ const poolTransaction = object({
   relayed: flag,
   tx_blob: hex,
   tx_json: text,
-  weight: filled(uint),
+  weight: omitEmpty(uint),
 });
 
 const poolStats = object({
@@ -98,7 +98,7 @@ export const pool = {
     reads: true,
     summary: "Hashes of the transactions in the pool.",
     params: noParams,
-    result: object({ tx_hashes: filled(list(hash)), ...accessStatus }),
+    result: object({ tx_hashes: omitEmpty(list(hash)), ...accessStatus }),
   }),
   getTransactionPoolHashesBin: path({
     name: "/get_transaction_pool_hashes.bin",

@@ -1,6 +1,6 @@
 import { costs } from "../costs.ts";
 import { binaryPath, path } from "../define.ts";
-import { filled, list, object, optional, or, zero } from "../schema/composites.ts";
+import { list, object, omitEmpty, optional, or, zero } from "../schema/composites.ts";
 import { flag, hash, hex, rawBytes, text, uint } from "../schema/scalars.ts";
 import { accessStatus } from "./fields.ts";
 
@@ -37,10 +37,10 @@ export const transactions = {
       split: or(flag, false),
     }),
     result: object({
-      missed_tx: filled(list(hash)),
+      missed_tx: omitEmpty(list(hash)),
       txs: list(transactionEntry),
       txs_as_hex: list(hex),
-      txs_as_json: filled(list(text)),
+      txs_as_json: omitEmpty(list(text)),
       ...accessStatus,
     }),
   }),

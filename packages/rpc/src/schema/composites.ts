@@ -197,7 +197,7 @@ function valueToWrite(schema: AnySchema, given: unknown, dialect: Dialect): unkn
     throw new TypeError(`a field of kind ${schema.kind} is missing`);
   }
   if (schema.presence === "always" || !schema.isEmpty(value)) return value;
-  return schema.presence === "filled" || dialect === "upstream" ? undefined : value;
+  return schema.presence === "omitEmpty" || dialect === "upstream" ? undefined : value;
 }
 
 function describeFields(fields: Fields): JsonSchema {
@@ -311,8 +311,8 @@ export function zero<Out, In>(schema: Schema<Out, In>): Schema<Out, In, true> {
 }
 
 /** Left out of an answer in both dialects while empty or at its default. */
-export function filled<Out, In, O extends boolean>(schema: Schema<Out, In, O>): Schema<Out, In, O> {
-  return withPresence(schema, "filled");
+export function omitEmpty<Out, In, O extends boolean>(schema: Schema<Out, In, O>): Schema<Out, In, O> {
+  return withPresence(schema, "omitEmpty");
 }
 
 /** An optional number of an answer: 0 is present in the contract dialect and left out upstream (S10). */

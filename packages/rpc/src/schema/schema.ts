@@ -11,9 +11,9 @@ export type Reading = {
 
 /**
  * When a field of an answer is written:
- * `always`; `contract`: left out when empty, but only in the upstream dialect; `filled`: left out when empty.
+ * `always`; `contract`: left out when empty, but only in the upstream dialect; `omitEmpty`: left out when empty.
  */
-export type Presence = "always" | "contract" | "filled";
+export type Presence = "always" | "contract" | "omitEmpty";
 
 /** JSON Schema, as far as OpenRPC documents need it. */
 export type JsonSchema = { readonly [key: string]: unknown };

@@ -26,15 +26,18 @@ export function eventText({ id, event, data }: ServerEvent): string {
 
 /** The events of a stream as bytes, drawn as its reader takes them. */
 export class EventStream implements ByteStream {
-  readonly mostWaiting: number;
+  readonly maxWaitingBytes: number;
   readonly #answer: StreamAnswer;
   readonly #onEnd: () => void;
   #events: AsyncIterator<ServerEvent> | undefined;
   #isOver = false;
 
-  /** Of an event, and of what waits for the reader, `mostWaiting` bytes at most. */
-  constructor(answer: StreamAnswer, options: { readonly mostWaiting: number; readonly onEnd: () => void }) {
-    this.mostWaiting = options.mostWaiting;
+  /** Of an event, and of what waits for the reader, `maxWaitingBytes` at most. */
+  constructor(
+    answer: StreamAnswer,
+    options: { readonly maxWaitingBytes: number; readonly onEnd: () => void },
+  ) {
+    this.maxWaitingBytes = options.maxWaitingBytes;
     this.#answer = answer;
     this.#onEnd = options.onEnd;
   }
@@ -45,9 +48,9 @@ export class EventStream implements ByteStream {
       const { done, value } = await this.#events.next();
       if (done === true || this.#isOver) return undefined;
       // Characters are never more than bytes: what is too long is not copied.
-      if (value.data.length > this.mostWaiting) throw new RangeError("event too long");
+      if (value.data.length > this.maxWaitingBytes) throw new RangeError("event too long");
       const bytes = Buffer.from(eventText(value), "utf8");
-      if (bytes.length > this.mostWaiting) throw new RangeError("event too long");
+      if (bytes.length > this.maxWaitingBytes) throw new RangeError("event too long");
       return bytes;
     } catch (error) {
       // What ends because the reader has left may say so.

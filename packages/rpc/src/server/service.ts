@@ -233,14 +233,14 @@ function streamAdmitted(answer: StreamAnswer, asked: Admission, origins: Origins
     return httpAnswer(head, tooManyStreams, origins);
   }
   try {
-    const mostWaiting = Math.min(answer.longest, share.limits.streamBytes, share.limits.answerBytes);
-    const hold = request.budget.settle(mostWaiting);
+    const maxWaitingBytes = Math.min(answer.longest, share.limits.streamBytes, share.limits.answerBytes);
+    const hold = request.budget.settle(maxWaitingBytes);
     const onEnd = () => {
       hold?.release();
       share.endStream(caller);
       share.end(caller);
     };
-    return streamAnswer(head, new EventStream(answer, { mostWaiting, onEnd }), origins);
+    return streamAnswer(head, new EventStream(answer, { maxWaitingBytes, onEnd }), origins);
   } catch (error) {
     share.endStream(caller);
     answer.onEnd();

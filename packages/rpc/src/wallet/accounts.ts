@@ -1,5 +1,5 @@
 import { costs } from "../costs.ts";
-import { filled, list, object, optional, or, zero } from "../schema/composites.ts";
+import { list, object, omitEmpty, optional, or, zero } from "../schema/composites.ts";
 import { flag, text, u64, uint, uint32 } from "../schema/scalars.ts";
 import { switched, wireForm } from "../schema/switched.ts";
 import { nothing, onOpenWallet, onOwnSpendKey, onSpendKey, subaddressIndex, walletMethod } from "./fields.ts";
@@ -95,8 +95,8 @@ export const accounts = {
     result: object({
       address: text,
       address_index: uint32,
-      address_indices: filled(list(uint32)),
-      addresses: filled(list(text)),
+      address_indices: omitEmpty(list(uint32)),
+      addresses: omitEmpty(list(text)),
     }),
   }),
   labelAddress: walletMethod({

@@ -1,5 +1,5 @@
 import { costs } from "../costs.ts";
-import { filled, list, object, optional, or, zero } from "../schema/composites.ts";
+import { list, object, omitEmpty, optional, or, zero } from "../schema/composites.ts";
 import { flag, hash, hex, text, u64, uint, uint32 } from "../schema/scalars.ts";
 import { onOwnSpendKey, onOwnSpendKeySigner, payingOnce, walletMethod } from "./fields.ts";
 
@@ -30,7 +30,7 @@ export const coldSigning = {
     result: object({
       signed_txset: hex,
       tx_hash_list: list(hash),
-      tx_key_list: filled(list(hex)),
+      tx_key_list: omitEmpty(list(hex)),
       tx_raw_list: list(hex),
     }),
   }),

@@ -1,5 +1,5 @@
 import { costs } from "../costs.ts";
-import { always, filled, list, object, or, zero } from "../schema/composites.ts";
+import { always, list, object, omitEmpty, or, zero } from "../schema/composites.ts";
 import { flag, text, uint, uint32 } from "../schema/scalars.ts";
 import { nothing, onOwnService, onOwnSpendKey, walletMethod } from "./fields.ts";
 
@@ -15,7 +15,7 @@ export const files = {
     needs: [],
     summary: "Languages a seed can be written in.",
     params: nothing,
-    result: object({ languages: list(text), languages_local: filled(list(text)) }),
+    result: object({ languages: list(text), languages_local: omitEmpty(list(text)) }),
   }),
   createWallet: walletMethod({
     name: "create_wallet",

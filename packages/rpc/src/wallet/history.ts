@@ -1,6 +1,6 @@
 import { MAX_BLOCK_NUMBER } from "@anulo/protocol";
 import { costs } from "../costs.ts";
-import { contractZero, filled, list, object, optional, or, zero } from "../schema/composites.ts";
+import { contractZero, list, object, omitEmpty, optional, or, zero } from "../schema/composites.ts";
 import { flag, hash, text, u64, uint, uint32 } from "../schema/scalars.ts";
 import { switched, wireForm } from "../schema/switched.ts";
 import {
@@ -57,7 +57,7 @@ const transferType = switched<TransferType>({
 const transferFields = {
   address: text,
   amount: u64,
-  amounts: filled(or(list(u64), [])),
+  amounts: omitEmpty(or(list(u64), [])),
   confirmations: contractZero(or(uint, 0)),
   double_spend_seen: flag,
   fee: u64,
@@ -66,7 +66,7 @@ const transferFields = {
   note: text,
   payment_id: text,
   subaddr_index: subaddressIndex,
-  subaddr_indices: filled(list(subaddressIndex)),
+  subaddr_indices: omitEmpty(list(subaddressIndex)),
   suggested_confirmations_threshold: contractZero(or(u64, 0n)),
   timestamp: uint,
   txid: hash,
@@ -78,7 +78,7 @@ const transferFields = {
 const transferEntry = object({ ...transferFields, destinations: optional(list(destination)) });
 
 /** The same in a list, where `destinations` are an extra: only where they are known. */
-const listedTransfer = object({ ...transferFields, destinations: filled(optional(list(destination))) });
+const listedTransfer = object({ ...transferFields, destinations: omitEmpty(optional(list(destination))) });
 
 const kinds = {
   in: optional(list(listedTransfer)),
@@ -154,7 +154,7 @@ export const history = {
     reads: true,
     summary: "Transfers of one transaction.",
     params: object({ txid: hash, account_index: or(uint32, 0) }),
-    result: object({ transfer: transferEntry, transfers: filled(list(transferEntry)) }),
+    result: object({ transfer: transferEntry, transfers: omitEmpty(list(transferEntry)) }),
   }),
   setTxNotes: walletMethod({
     name: "set_tx_notes",

@@ -1,5 +1,5 @@
 import { costs } from "../costs.ts";
-import { filled, list, object, optional, or } from "../schema/composites.ts";
+import { list, object, omitEmpty, optional, or } from "../schema/composites.ts";
 import { hash, i64, printable, text, uint } from "../schema/scalars.ts";
 import { onOwnWallet, walletMethod } from "./fields.ts";
 
@@ -15,10 +15,10 @@ const intent = object({
   /** `height`: of the containing block, 0 while there is none. */
   transactions: list(object({ tx_hash: hash, state: text, height: uint })),
   /** How the call was refused once and for all. */
-  error: filled(optional(object({ code: i64, message: text }))),
+  error: omitEmpty(optional(object({ code: i64, message: text }))),
 });
 
-const MOST_AT_ONCE = 1000;
+const MAX_INTENTS = 1000;
 
 /** Payments by the key of the call that made them. */
 export const intents = {
@@ -37,7 +37,7 @@ export const intents = {
     reads: true,
     needs: onOwnWallet,
     cost: costs.medium,
-    summary: `Payments in the order they were made, after the one with the key \`after\`; up to \`limit\` of them (100, at most ${MOST_AT_ONCE}).`,
+    summary: `Payments in the order they were made, after the one with the key \`after\`; up to \`limit\` of them (100, at most ${MAX_INTENTS}).`,
     params: object({ after: optional(printable(128)), limit: or(uint, 100) }),
     result: object({ intents: list(intent) }),
   }),

@@ -1,5 +1,5 @@
 import { costs } from "../costs.ts";
-import { filled, list, object, or, zero } from "../schema/composites.ts";
+import { list, object, omitEmpty, or, zero } from "../schema/composites.ts";
 import { flag, hash, text, u64, uint } from "../schema/scalars.ts";
 import { maybeText, nothing, onOpenWallet, onOwnSpendKey, onSpendKey, walletMethod } from "./fields.ts";
 
@@ -100,7 +100,7 @@ export const keys = {
         recipient_name: maybeText,
         tx_description: maybeText,
       }),
-      unknown_parameters: filled(list(text)),
+      unknown_parameters: omitEmpty(list(text)),
     }),
   }),
 };

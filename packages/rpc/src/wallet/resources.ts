@@ -3,7 +3,7 @@ import { type DeclaredResource, resource } from "../resource.ts";
 import { type QueryFields, queryNumber, queryText } from "../schema/query.ts";
 import type { NeededScope } from "../scope.ts";
 
-const MOST_EVENTS = 1000;
+const MAX_EVENTS = 1000;
 
 const walletResource = <const Query extends QueryFields>(
   declaration: DeclaredResource<Query> & { readonly scope: NeededScope },
@@ -17,7 +17,7 @@ export const walletResources = {
     query: {
       /** Sequence number; 0 for all. */
       after: queryNumber({ absent: 0 }),
-      limit: queryNumber({ min: 1, max: MOST_EVENTS, absent: 100 }),
+      limit: queryNumber({ min: 1, max: MAX_EVENTS, absent: 100 }),
       /** Types, with commas between them. */
       types: queryText({ longest: 1000, pattern: /^[a-z_]+(?:,[a-z_]+)*$/ }),
       /** Name of a wallet, in place of a path that names it. */

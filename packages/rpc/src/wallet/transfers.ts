@@ -1,5 +1,5 @@
 import { costs } from "../costs.ts";
-import { filled, list, object, optional, or, zero } from "../schema/composites.ts";
+import { list, object, omitEmpty, optional, or, zero } from "../schema/composites.ts";
 import { flag, hash, hex, text, u64, uint, uint32 } from "../schema/scalars.ts";
 import {
   destination,
@@ -11,10 +11,10 @@ import {
   walletMethod,
 } from "./fields.ts";
 
-const keyImages = object({ key_images: filled(list(hash)) });
+const keyImages = object({ key_images: omitEmpty(list(hash)) });
 
 /** What each destination gets, in atomic units. */
-const amounts = object({ amounts: filled(list(u64)) });
+const amounts = object({ amounts: omitEmpty(list(u64)) });
 
 /** What becomes of a transaction besides being sent. */
 const relayChoice = {
@@ -63,9 +63,9 @@ const transactionLists = {
 const txSets = { multisig_txset: maybeText, unsigned_txset: maybeText };
 
 const extraLists = {
-  amounts_by_dest_list: filled(list(amounts)),
-  spent_key_images_list: filled(list(keyImages)),
-  weight_list: filled(list(uint)),
+  amounts_by_dest_list: omitEmpty(list(amounts)),
+  spent_key_images_list: omitEmpty(list(keyImages)),
+  weight_list: omitEmpty(list(uint)),
 };
 
 const manyTransactions = object({ ...transactionLists, ...txSets, ...extraLists });

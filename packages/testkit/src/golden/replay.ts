@@ -3,11 +3,11 @@ import { isDeepStrictEqual } from "node:util";
 import { CallFailed, call, type Exact, isExactObject, parseExact, post } from "@anulo/devnet";
 import type { RawAnswer } from "../http/connection.ts";
 import type { Maker } from "../programs/servers.ts";
+import { BlockedServers } from "./blocked-servers.ts";
 import { type Ending, startCast } from "./cast.ts";
 import { compareValues, type Difference } from "./compare.ts";
 import type { Context } from "./context.ts";
 import { type Demanded, demandedAnswer } from "./demanded.ts";
-import { Hindered } from "./hindered.ts";
 import { laxJson } from "./lax-json.ts";
 import { calledBy, type GoldenAnswer, type GoldenStep, type Recording } from "./recording.ts";
 import type { StepResult } from "./result.ts";
@@ -21,7 +21,7 @@ const notImplementedCode = -32000;
 const patienceMsOf = { real: 300_000, ours: 120_000 } as const;
 
 /** A service that leaves so many steps without answer hangs: the rest would only take time. */
-const mostSilences = 3;
+const maxSilences = 3;
 
 /** Where the node listened while the wallet services were recorded. */
 const recordedDaemons = { "0.18.0": "127.0.0.1:29100", "0.18.5": "127.0.0.1:31100" } as const;
@@ -35,7 +35,7 @@ export async function replay(
   const cast = await startCast(maker, recording);
   const translation = new Translation();
   translation.set(recordedDaemons[recording.release], `127.0.0.1:${cast.daemonPort}`);
-  const hindered = new Hindered(recording.group);
+  const blocked = new BlockedServers(recording.group);
   const results: StepResult[] = [];
   let silences = 0;
   const patienceMs = patienceMsOf[maker.kind];
@@ -48,10 +48,10 @@ export async function replay(
       checkEnding(await cast.revive(step.to), results.at(-1));
       const context = contextOf(step, maker, recording);
       const raw = await sendStep(step, { url: cast.url(step.to), translation, patienceMs }).catch(noAnswer);
-      if (raw.http < 0 && ++silences === mostSilences) throw new Error(`${step.to}: ${raw.reason}, again`);
+      if (raw.http < 0 && ++silences === maxSilences) throw new Error(`${step.to}: ${raw.reason}, again`);
       const demanded = demandedAnswer(context);
       learn(demanded, jsonOf(raw, demanded.answer), translation);
-      results.push(hindered.excuse(judge({ context, raw, demanded, translation })));
+      results.push(blocked.excuse(judge({ context, raw, demanded, translation })));
       if (isLeftToItself(step)) await untilScanned(cast.url(step.to), cast.url("node"));
     }
   } catch (error) {

@@ -21,9 +21,9 @@ export type Sender = {
 };
 
 /** Of one refresh; a node takes one in some 50 ms. */
-const MOST_AT_ONCE = 100;
+const MAX_PER_ROUND = 100;
 /** After so long a refresh leaves the rest to the next: whoever wants to spend waits meanwhile. */
-const MOST_SECONDS = 10;
+const MAX_SECONDS = 10;
 
 /** Whether nothing else spends what it spends. */
 function isStillPossible(payment: OutgoingPayment, sender: Sender): boolean {
@@ -79,12 +79,12 @@ async function sendAll(sender: Sender): Promise<void> {
   const relay = relayOf(sender.daemon);
   const wanting: OutgoingPayment[] = [];
   for (const payment of sender.state.outgoing.values()) {
-    if (wanting.length === MOST_AT_ONCE) break;
+    if (wanting.length === MAX_PER_ROUND) break;
     if (!isWanting(payment, seconds)) continue;
     if (isOvertaken(payment, sender) || isStillPossible(payment, sender)) wanting.push(payment);
   }
   for (const payment of wanting) {
-    if (sender.now().seconds > seconds + MOST_SECONDS) return;
+    if (sender.now().seconds > seconds + MAX_SECONDS) return;
     sender.checkWritten();
     const isOver =
       isOvertaken(payment, sender) || ((await isRefused(sender, payment, relay)) && isLate(payment, seconds));

@@ -128,11 +128,11 @@ export type Finder = {
 const UNKNOWN_MASK = Uint8Array.of(1, ...new Uint8Array(31));
 
 /** What is needed of an exported output, wherever it comes from. */
-export type ToldOutput = Omit<ExportedOutput, "version" | "account" | "address">;
+export type PlainOutput = Omit<ExportedOutput, "version" | "account" | "address">;
 
 type Recognised = Pick<OwnedOutput, "txPublicKey" | "subaddress" | "keyImage">;
 
-function recognise(exported: ToldOutput, txPublicKey: Uint8Array, finder: Finder): Recognised | undefined {
+function recognise(exported: PlainOutput, txPublicKey: Uint8Array, finder: Finder): Recognised | undefined {
   const { oneTimeKey, outputIndex } = exported;
   const derivation = generateKeyDerivation(txPublicKey, finder.keys.viewSecret);
   try {
@@ -151,12 +151,12 @@ function recognise(exported: ToldOutput, txPublicKey: Uint8Array, finder: Finder
 }
 
 /** More than any chain has: the place of an output is told as a number that is exact. */
-const MOST_OUTPUTS = BigInt(Number.MAX_SAFE_INTEGER);
+const MAX_OUTPUTS = BigInt(Number.MAX_SAFE_INTEGER);
 
 /** An exported output as one of ours. Throws `WalletRefusal` when it isn't. */
-export function importOutput(exported: ToldOutput, finder: Finder): OwnedOutput {
+export function importOutput(exported: PlainOutput, finder: Finder): OwnedOutput {
   const { oneTimeKey, outputIndex, globalIndex, amount, flags, additionalTxPublicKeys } = exported;
-  if (globalIndex > MOST_OUTPUTS)
+  if (globalIndex > MAX_OUTPUTS)
     throw new WalletRefusal("UNKNOWN_ERROR", "Failed to import outputs: one of them has an impossible index");
   const candidates = [exported.txPublicKey, additionalTxPublicKeys[outputIndex]];
   for (const candidate of candidates) {

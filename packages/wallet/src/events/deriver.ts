@@ -17,7 +17,7 @@ import { newsOf, stageOf, type TransferStage } from "./transfer-stage.ts";
 /** Confirmations of a payment that are told, beside the first. */
 const USUAL_CONFIRMATIONS: readonly number[] = [10];
 
-type Told = Settling & {
+type Followed = Settling & {
   readonly isPayment: boolean;
   readonly item: IncomingPayment | OutgoingPayment;
 };
@@ -45,7 +45,7 @@ type Before = {
 export class EventDeriver {
   readonly #ledger: Ledger;
   readonly #confirmations: readonly number[];
-  readonly #unsettled = new Unsettled<Told>();
+  readonly #unsettled = new Unsettled<Followed>();
   /** Payments of the pool's list that are in blocks by now. */
   readonly #mined = new Set<string>();
   /** Payments that have left the pool: a scan to the tip has to show whether a block has them. */
@@ -76,12 +76,12 @@ export class EventDeriver {
     for (const payment of state.incoming) {
       if (pooled.size > 0 && pooled.has(paymentKey(payment))) this.#mined.add(paymentKey(payment));
       if (!this.#isOver(payment, now) && !this.#isOwnChange(payment))
-        this.#follow(this.#toldOf(payment), now);
+        this.#follow(this.#followedPayment(payment), now);
       yield;
     }
     for (const payment of state.outgoing.values()) {
       if (payment.state === "confirmed" && !this.#isOver(payment, now))
-        this.#follow(transferTold(payment), now);
+        this.#follow(followedTransfer(payment), now);
       yield;
     }
     for (const intent of state.intents) {
@@ -243,7 +243,7 @@ export class EventDeriver {
       if (after !== "mined" || payment === undefined) continue;
       const wasMined = isQuiet || (stage === "mined" && !undone.has(id));
       if (wasMined && rescanTo === 0) continue;
-      yield* this.#followFrom(transferTold(payment), wasMined ? rescanTo : 0);
+      yield* this.#followFrom(followedTransfer(payment), wasMined ? rescanTo : 0);
     }
   }
 
@@ -261,7 +261,7 @@ export class EventDeriver {
     this.#gone.delete(key);
     if (pooled.has(key)) this.#mined.add(key);
     if (!wasInBlock) yield paymentEvent("payment_in_block", payment);
-    yield* this.#followFrom(this.#toldOf(payment), wasInBlock ? rescanTo : 0);
+    yield* this.#followFrom(this.#followedPayment(payment), wasInBlock ? rescanTo : 0);
   }
 
   /** A wallet that can't see what is spent still knows what it sent. */
@@ -320,21 +320,21 @@ export class EventDeriver {
 
   #followQuietly(id: string): void {
     const payment = this.#ledger.state.outgoing.get(id);
-    if (payment?.state === "confirmed") this.#follow(transferTold(payment), this.#now());
+    if (payment?.state === "confirmed") this.#follow(followedTransfer(payment), this.#now());
   }
 
-  #follow(told: Told, known: Now | undefined): void {
+  #follow(told: Followed, known: Now | undefined): void {
     this.#unsettled.add(keyOf(told), told, this.#ledger.state.height, known);
   }
 
   /** Follows something that is in a block, all that was true at `knownTo` blocks being told. */
-  *#followFrom(told: Told, knownTo: number): Generator<WalletEvent> {
+  *#followFrom(told: Followed, knownTo: number): Generator<WalletEvent> {
     this.#follow(told, knownTo === 0 ? undefined : this.#now(knownTo));
     for (const step of this.#unsettled.stepsOf(keyOf(told), this.#now()))
       yield this.#stepEvent({ told, step });
   }
 
-  *#steps(due: ReturnType<Unsettled<Told>["dueSince"]>): Generator<WalletEvent> {
+  *#steps(due: ReturnType<Unsettled<Followed>["dueSince"]>): Generator<WalletEvent> {
     for (const each of due) yield this.#stepEvent(each);
   }
 
@@ -342,8 +342,8 @@ export class EventDeriver {
     told: { isPayment, item },
     step,
   }: {
-    told: Told;
-    step: ReturnType<Unsettled<Told>["stepsOf"]>[0];
+    told: Followed;
+    step: ReturnType<Unsettled<Followed>["stepsOf"]>[0];
   }) {
     if (isPayment) {
       const payment = item as IncomingPayment;
@@ -357,7 +357,7 @@ export class EventDeriver {
     return transferEvent("transfer_final", payment, key);
   }
 
-  #toldOf(item: IncomingPayment): Told {
+  #followedPayment(item: IncomingPayment): Followed {
     return { isPayment: true, item, marks: this.#confirmations, tellsUnlock: true };
   }
 
@@ -376,11 +376,11 @@ export class EventDeriver {
   }
 }
 
-const keyOf = ({ isPayment, item }: Told): string =>
+const keyOf = ({ isPayment, item }: Followed): string =>
   isPayment ? paymentKey(item as IncomingPayment) : toHex(item.txHash);
 
 /** Its change can be spent; no reorganisation undoes it. */
-const transferTold = (item: OutgoingPayment): Told => ({
+const followedTransfer = (item: OutgoingPayment): Followed => ({
   isPayment: false,
   item,
   marks: [DEEP],

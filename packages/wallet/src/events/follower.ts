@@ -42,7 +42,7 @@ type Entry = {
 const RANDOM_BYTES = 8;
 const RETRY_MS = 5000;
 /** Events that may wait: beyond, changes wait for the log; where it can't be written, the rest is left in the journal. */
-const MOST_WAITING = 10_000;
+const MAX_WAITING = 10_000;
 
 export class Follower {
   readonly #options: FollowerOptions;
@@ -145,12 +145,12 @@ export class Follower {
     this.#waitingEvents += entry.events.length;
     this.#draining ??= this.#drain();
     // All of it is in the journal, from which it is told when the wallet is opened again.
-    if (this.#isFailing && this.#waitingEvents > MOST_WAITING) this.#giveUp();
+    if (this.#isFailing && this.#waitingEvents > MAX_WAITING) this.#giveUp();
   }
 
   /** Waits while the log has much to write; not while it can't. */
   async room(): Promise<void> {
-    while (this.#waitingEvents > MOST_WAITING && !this.#isFailing && !this.#isLost) await this.#news();
+    while (this.#waitingEvents > MAX_WAITING && !this.#isFailing && !this.#isLost) await this.#news();
   }
 
   /** Whether the log has all that was given, and says so: the journal is needed no more. */

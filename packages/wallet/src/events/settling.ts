@@ -17,7 +17,7 @@ export type Step =
 /** An unlock height no chain reaches is never looked at. */
 const HIGHEST = BigInt(Number.MAX_SAFE_INTEGER);
 
-type Entry<T extends Settling> = { readonly told: T; marks: number; isUnlocked: boolean };
+type Entry<T extends Settling> = { readonly followed: T; marks: number; isUnlocked: boolean };
 
 export class Unsettled<T extends Settling> {
   readonly #entries = new Map<string, Entry<T>>();
@@ -29,12 +29,12 @@ export class Unsettled<T extends Settling> {
    * Follows something from `height` blocks on; what was so at `known` already is not told again. What has become true
    * by that height is to be asked for (`stepsOf`).
    */
-  add(key: string, told: T, height: number, known?: Now): void {
-    const { item, marks, tellsUnlock } = told;
+  add(key: string, followed: T, height: number, known?: Now): void {
+    const { item, marks, tellsUnlock } = followed;
     const reached =
       known === undefined ? 0 : marks.filter((mark) => item.height + mark <= known.height).length;
     const isDone = !tellsUnlock || (known !== undefined && isUnlocked(item, known));
-    this.#entries.set(key, { told, marks: reached, isUnlocked: isDone });
+    this.#entries.set(key, { followed, marks: reached, isUnlocked: isDone });
     const plan = (at: number) => {
       if (at > height) this.#plan(at, key);
     };
@@ -57,7 +57,7 @@ export class Unsettled<T extends Settling> {
   stepsOf(key: string, now: Now): Step[] {
     const entry = this.#entries.get(key);
     if (entry === undefined) return [];
-    const { item, marks } = entry.told;
+    const { item, marks } = entry.followed;
     const steps: { readonly step: Step; readonly at: number }[] = [];
     for (; entry.marks < marks.length && item.height + marks[entry.marks]! <= now.height; entry.marks++) {
       const confirmations = marks[entry.marks]!;
@@ -90,7 +90,7 @@ export class Unsettled<T extends Settling> {
     if (this.#nextTime !== undefined && this.#nextTime > BigInt(seconds)) return this.#nextTime;
     this.#nextTime = undefined;
     for (const key of this.#timed) {
-      const { unlockTime } = this.#entries.get(key)!.told.item;
+      const { unlockTime } = this.#entries.get(key)!.followed.item;
       if (unlockTime > BigInt(seconds) && unlockTime < (this.#nextTime ?? unlockTime + 1n))
         this.#nextTime = unlockTime;
     }
@@ -99,7 +99,7 @@ export class Unsettled<T extends Settling> {
 
   *#stepsOfAll(keys: readonly string[], now: Now): Generator<{ readonly told: T; readonly step: Step }> {
     for (const key of keys) {
-      const told = this.#entries.get(key)?.told;
+      const told = this.#entries.get(key)?.followed;
       if (told === undefined) continue;
       for (const step of this.stepsOf(key, now)) yield { told, step };
     }
@@ -123,6 +123,6 @@ export class Unsettled<T extends Settling> {
 
   #forgetIfOver(key: string): void {
     const entry = this.#entries.get(key);
-    if (entry?.isUnlocked === true && entry.marks === entry.told.marks.length) this.drop(key);
+    if (entry?.isUnlocked === true && entry.marks === entry.followed.marks.length) this.drop(key);
   }
 }

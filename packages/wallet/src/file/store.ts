@@ -42,12 +42,12 @@ export type StoreOptions = {
 };
 
 type ListName = "outputs" | "incoming" | "outgoing" | "intents" | "background";
-type Picture =
+type SnapshotRecord =
   | { readonly kind: "state"; readonly version: number; readonly state: Partial<WalletState> }
   | { readonly kind: "items"; readonly of: ListName; readonly items: readonly Plain[] };
 
 export async function createStore(options: StoreOptions, ledger: Ledger): Promise<ChangeLog> {
-  return logOf(await Journal.create(options.path, options.secret, await picture(ledger.state)));
+  return logOf(await Journal.create(options.path, options.secret, await snapshotOf(ledger.state)));
 }
 
 const nextOf = ({ path }: StoreOptions): string => `${path}.next`;
@@ -142,7 +142,7 @@ async function replay(
       await setImmediate();
       unpaused = 0;
     }
-    const value = readCbor(record, names) as unknown as Picture | WalletChange;
+    const value = readCbor(record, names) as unknown as SnapshotRecord | WalletChange;
     sizes[value.kind === "state" || value.kind === "items" ? "picture" : "changes"] += record.length;
     if (value.kind === "state") {
       restoreState(ledger.state, value);
@@ -179,14 +179,14 @@ async function applyFollowed(
 
 function restoreState(
   state: WalletState,
-  { version, state: saved }: Extract<Picture, { kind: "state" }>,
+  { version, state: saved }: Extract<SnapshotRecord, { kind: "state" }>,
 ): void {
   if (version < 1 || version > FORMAT_VERSION)
     throw new DamagedJournal(`wallet store version ${version} is not known`);
   Object.assign(state, saved);
 }
 
-function restoreItems(state: WalletState, { of, items }: Extract<Picture, { kind: "items" }>): void {
+function restoreItems(state: WalletState, { of, items }: Extract<SnapshotRecord, { kind: "items" }>): void {
   if (of === "outgoing") {
     for (const [id, payment] of items as unknown as [string, never][]) state.outgoing.set(id, payment);
   } else if (of === "outputs") append(state.outputs, items.map(outputOf));
@@ -194,10 +194,10 @@ function restoreItems(state: WalletState, { of, items }: Extract<Picture, { kind
   else append(state[of] as unknown[], items);
 }
 
-async function picture(state: WalletState): Promise<Uint8Array[]> {
+async function snapshotOf(state: WalletState): Promise<Uint8Array[]> {
   const { outputs, incoming, outgoing, intents, background, ...others } = state;
   const rest = { ...others, background: background && { ...background, transactions: [] } };
-  const records = [writePicture({ kind: "state", version: FORMAT_VERSION, state: rest })];
+  const records = [writeRecord({ kind: "state", version: FORMAT_VERSION, state: rest })];
   const lists: [ListName, readonly unknown[]][] = [
     ["outputs", outputs.map(recordOf)],
     ["incoming", incoming],
@@ -208,7 +208,7 @@ async function picture(state: WalletState): Promise<Uint8Array[]> {
   for (const [of, list] of lists) {
     for (let at = 0; at < list.length; at += ITEMS_PER_RECORD) {
       records.push(
-        writePicture({ kind: "items", of, items: list.slice(at, at + ITEMS_PER_RECORD) as Plain[] }),
+        writeRecord({ kind: "items", of, items: list.slice(at, at + ITEMS_PER_RECORD) as Plain[] }),
       );
       await setImmediate();
     }
@@ -216,6 +216,6 @@ async function picture(state: WalletState): Promise<Uint8Array[]> {
   return records;
 }
 
-function writePicture(value: Picture): Uint8Array {
+function writeRecord(value: SnapshotRecord): Uint8Array {
   return writeCbor(value as unknown as Plain);
 }

@@ -99,7 +99,7 @@ function addressBookEntry(row: OriginalCache["addressBook"][number], { network }
 }
 
 /** Key images a view-only wallet has imported. */
-function toldKeyImages({ transfers, coldKeyImages }: OriginalCache, { isViewOnly }: Taking) {
+function keyImagesOfCache({ transfers, coldKeyImages }: OriginalCache, { isViewOnly }: Taking) {
   const told = byHex(coldKeyImages, (image) => image.slice());
   if (!isViewOnly) return told;
   for (const { prefix, outputIndex, keyImage, keyImageKnown } of transfers) {
@@ -170,7 +170,7 @@ export function* takeOver(cache: OriginalCache, id: string, taking: Taking): Gen
     (payments) => ({ payments }),
   );
   yield* takeTexts(cache, taking);
-  yield* inParts(toldKeyImages(cache, taking), asItIs, (keyImages) => ({ keyImages }));
+  yield* inParts(keyImagesOfCache(cache, taking), asItIs, (keyImages) => ({ keyImages }));
   const imagesOf = (isFrozen: number) =>
     cache.transfers.filter(({ frozen, keyImageKnown }) => frozen === isFrozen && keyImageKnown === 1);
   const imageOf = ({ keyImage }: OriginalCache["transfers"][number]) => toHex(keyImage);

@@ -5,9 +5,9 @@ import { BadAddress, formatAddress, parseAddress } from "@anulo/protocol";
 import type { NetworkName, SubaddressIndex, WalletKeys } from "../state.ts";
 
 /** Neighbouring addresses made at once: a few milliseconds. */
-const MOST_AT_ONCE = 64;
+const MAX_PER_BATCH = 64;
 /** Some 300 bytes each. */
-const MOST_SPEND_KEYS = 1000;
+const MAX_SPEND_KEYS = 1000;
 
 /** Turns indices into addresses and remembers them: each costs two multiplications of a point. */
 export class AddressCache {
@@ -37,7 +37,7 @@ export class AddressCache {
     if (known !== undefined) return known;
     const read = readSpendKey(address, this.#network);
     if (read === undefined) return undefined;
-    if (this.#spendKeys.size >= MOST_SPEND_KEYS) this.#spendKeys.clear();
+    if (this.#spendKeys.size >= MAX_SPEND_KEYS) this.#spendKeys.clear();
     this.#spendKeys.set(address, read);
     return read;
   }
@@ -88,7 +88,7 @@ function* runsOf(minorsByMajor: ReadonlyMap<number, ReadonlySet<number>>): Gener
   for (const [major, minors] of minorsByMajor) {
     let run: Run | undefined;
     for (const minor of [...minors].sort((a, b) => a - b)) {
-      const isNext = run !== undefined && minor === run.fromMinor + run.count && run.count < MOST_AT_ONCE;
+      const isNext = run !== undefined && minor === run.fromMinor + run.count && run.count < MAX_PER_BATCH;
       if (run !== undefined && !isNext) yield run;
       run =
         run !== undefined && isNext

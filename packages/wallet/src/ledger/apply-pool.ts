@@ -1,7 +1,7 @@
 /** Brings the wallet's unconfirmed payments in line with what waits in the node's pool. */
 import { sumAmounts, toHex } from "@anulo/protocol";
 import type { WalletChange } from "../changes.ts";
-import type { OwnTransaction, PoolPicture } from "../scan/messages.ts";
+import type { OwnTransaction, PoolSnapshot } from "../scan/messages.ts";
 import type { OutgoingPayment, OutgoingState, PoolPayment, WalletState } from "../state.ts";
 import { paymentSeen, poolPayments, spentBy } from "./apply-blocks.ts";
 import type { Ledger } from "./ledger.ts";
@@ -13,7 +13,7 @@ import type { Ledger } from "./ledger.ts";
 const PROPAGATION_SECONDS = 500;
 
 /** The payments the pool would bring; `seconds` since 1970 is when new ones are first seen. */
-export function incomingFromPool(ledger: Ledger, picture: PoolPicture, seconds: number): PoolPayment[] {
+export function incomingFromPool(ledger: Ledger, picture: PoolSnapshot, seconds: number): PoolPayment[] {
   if (picture.found.length === 0) return [];
   const seen = new Map(ledger.state.pool.map((payment) => [toHex(payment.txHash), payment.timestamp]));
   const confirmed = new Set(ledger.state.incoming.map(({ txHash }) => toHex(txHash)));
@@ -41,7 +41,7 @@ export function ownInPool({ outgoing }: Readonly<WalletState>): OwnTransaction[]
  * Payments of the pool that spend outputs of the wallet and were not made here, such as those of another copy of its
  * seed; `seconds` since 1970 is when they are first seen. Source: wallet2.cpp `process_new_transaction`.
  */
-export function spendsFromPool(ledger: Ledger, { found }: PoolPicture, seconds: number): WalletChange[] {
+export function spendsFromPool(ledger: Ledger, { found }: PoolSnapshot, seconds: number): WalletChange[] {
   return found.flatMap(({ transaction }): WalletChange[] => {
     if (ledger.state.outgoing.has(toHex(transaction.txHash))) return [];
     const spent = spentBy(ledger, transaction);
@@ -54,7 +54,7 @@ export function spendsFromPool(ledger: Ledger, { found }: PoolPicture, seconds: 
 }
 
 /** How the pool moves the wallet's own unconfirmed payments. Only after the newest block has been scanned. */
-export function outgoingFromPool(ledger: Ledger, picture: PoolPicture, seconds: number): WalletChange[] {
+export function outgoingFromPool(ledger: Ledger, picture: PoolSnapshot, seconds: number): WalletChange[] {
   const changes: WalletChange[] = [];
   let ids: ReadonlySet<string> | undefined;
   for (const [id, payment] of ledger.state.outgoing) {
@@ -71,7 +71,7 @@ export function outgoingFromPool(ledger: Ledger, picture: PoolPicture, seconds: 
 }
 
 /** All that waits in the pool, in hex. */
-function idsOf({ ids }: PoolPicture): Set<string> {
+function idsOf({ ids }: PoolSnapshot): Set<string> {
   const hex = toHex(ids);
   const all = new Set<string>();
   for (let at = 0; at < hex.length; at += 64) all.add(hex.slice(at, at + 64));

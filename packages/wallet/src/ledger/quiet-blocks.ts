@@ -11,7 +11,7 @@ import type { Ledger } from "./ledger.ts";
 type Waiting = { readonly change: WalletChange; readonly encoded: Uint8Array | undefined };
 
 /** The most a crash has a wallet scan again. */
-const MOST_BLOCKS = 100;
+const MAX_BLOCKS = 100;
 
 export class QuietBlocks implements ChangeLog {
   readonly #log: ChangeLog;
@@ -33,7 +33,7 @@ export class QuietBlocks implements ChangeLog {
     this.#height = change.kind === "blocks" ? change.fromHeight + change.count : undefined;
     this.#waiting.push({ change, encoded });
     if (change.kind === "blocks") this.#blocks += change.count;
-    if (!isQuiet || this.#blocks >= MOST_BLOCKS) await this.#write();
+    if (!isQuiet || this.#blocks >= MAX_BLOCKS) await this.#write();
   }
 
   /** Blocks that follow on what is known, with nothing for the wallet. */

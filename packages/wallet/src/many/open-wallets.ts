@@ -16,12 +16,12 @@ import { type Common, notOpen } from "./common.ts";
 import { WalletEntry } from "./wallet-entry.ts";
 
 /** Some 2 MiB each, and 2 ms of a processor for each look at the chain that finds nothing new. */
-const MOST_OPEN = 1000;
+const DEFAULT_MAX_OPEN = 1000;
 const IDLE_SECONDS = 600;
 /** Wallets that are opened at once, or closed: each reads or writes its files whole. */
 const AT_ONCE = 8;
 /** Wallets remembered that were found to have a password: to try one is costly. */
-const MOST_LOCKED = 10_000;
+const MAX_LOCKED = 10_000;
 
 const locked = () =>
   new WalletRefusal("NOT_OPEN", "The wallet has a password: open it with open_wallet first");
@@ -125,7 +125,7 @@ export class OpenWallets {
       await this.openUnlocked(entry, keys);
     } catch (error) {
       if (!(error instanceof WrongPassword)) throw error;
-      if (this.#locked.size >= MOST_LOCKED) this.#locked.clear();
+      if (this.#locked.size >= MAX_LOCKED) this.#locked.clear();
       this.#locked.add(paths.keys);
       throw locked();
     }
@@ -180,10 +180,10 @@ export class OpenWallets {
 
   /** Closes the wallet that has been idle for longest where one more would be too many. Throws `WalletRefusal`. */
   async makeRoom(): Promise<void> {
-    const { mostOpen = MOST_OPEN } = this.#common.options;
-    while (this.open.length >= mostOpen) {
+    const { maxOpen = DEFAULT_MAX_OPEN } = this.#common.options;
+    while (this.open.length >= maxOpen) {
       const [oldest] = this.open.filter(({ isIdle }) => isIdle).sort((a, b) => a.lastUsed - b.lastUsed);
-      if (oldest === undefined) throw failedToOpen(`${mostOpen} wallets are open, which is the most`);
+      if (oldest === undefined) throw failedToOpen(`${maxOpen} wallets are open, which is the most`);
       await this.#closeIfIdle(oldest);
     }
   }

@@ -89,7 +89,7 @@ export async function fetchTransactions(
 export const FAILED = "Failed to get transaction from daemon";
 
 /** Where the node is away, callers of these hear -1. Source: wallet_rpc_server.cpp `on_check_tx_proof`. */
-export async function orSay<T>(asked: Promise<T>, unreachable: string): Promise<T> {
+export async function refuseWhenUnreachable<T>(asked: Promise<T>, unreachable: string): Promise<T> {
   try {
     return await asked;
   } catch (error) {
@@ -109,7 +109,7 @@ export async function fetchTransaction(
   { absent, unreachable } = { absent: FAILED, unreachable: FAILED },
 ): Promise<FoundTransaction> {
   const asked = daemon.getTransactions({ txs_hashes: [toHex(txHash)], prune: true });
-  const { txs } = await orSay(asked, unreachable);
+  const { txs } = await refuseWhenUnreachable(asked, unreachable);
   if (txs.length !== 1) throw proofRefusal(absent);
   return checkAnswer(txs[0]!, txHash);
 }

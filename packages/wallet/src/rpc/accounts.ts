@@ -11,7 +11,7 @@ import type { Wallet } from "../wallet.ts";
 import { rememberedPatiently } from "./remembered.ts";
 
 /** Source: wallet_rpc_server.cpp `on_create_address`. */
-const MOST_ADDRESSES_AT_ONCE = 65_536;
+const MAX_ADDRESSES_PER_CALL = 65_536;
 
 function balanceOf(wallet: Wallet, account: number, strict: boolean): AccountBalance {
   return accountBalance(wallet.state, {
@@ -138,13 +138,13 @@ async function describeBalance(
 
 type AddressParams = ParamsOf<typeof declared.accounts.getAddress>;
 
-type ToldAddress = { readonly minor: number; readonly label: string; readonly used: boolean };
+type ListedAddress = { readonly minor: number; readonly label: string; readonly used: boolean };
 
 /** What the wallet knows of the addresses asked for. */
 function addressesAskedFor(
   wallet: Wallet,
   { account_index: major, address_index }: AddressParams,
-): ToldAddress[] {
+): ListedAddress[] {
   checkAccount(wallet, major);
   const { addresses } = wallet.state.accounts[major]!;
   const minors = address_index.length > 0 ? address_index : addresses.map((_, minor) => minor);
@@ -156,7 +156,7 @@ function addressesAskedFor(
   return minors.map((minor) => ({ minor, label: addresses[minor]!.label, used: used.has(minor) }));
 }
 
-async function describeAddresses(wallet: Wallet, major: number, told: readonly ToldAddress[]) {
+async function describeAddresses(wallet: Wallet, major: number, told: readonly ListedAddress[]) {
   await wallet.prepareAddresses(told.map(({ minor }) => ({ major, minor })));
   return {
     address: wallet.addressOf({ major, minor: 0 }),
@@ -171,7 +171,7 @@ async function describeAddresses(wallet: Wallet, major: number, told: readonly T
 
 /** A scan changes the wallet again and again, and its addresses hardly ever. */
 function rememberedAddresses(wallet: Wallet, params: AddressParams) {
-  let told: ToldAddress[] | undefined;
+  let told: ListedAddress[] | undefined;
   const asked = () => (told ??= addressesAskedFor(wallet, params));
   const basis = () => asked().flatMap(({ minor, label, used }) => [minor, label, used]);
   return rememberedPatiently(wallet, { name: "getAddress", params, basis }, () =>
@@ -203,8 +203,8 @@ export const accountHandlers = implementFor<WalletContext>()(declared.accounts, 
     );
   },
   async createAddress({ account_index, label, count }, { opened: { wallet } }) {
-    if (count < 1 || count > MOST_ADDRESSES_AT_ONCE) {
-      throw new WalletRefusal("UNKNOWN_ERROR", `Count must be between 1 and ${MOST_ADDRESSES_AT_ONCE}.`);
+    if (count < 1 || count > MAX_ADDRESSES_PER_CALL) {
+      throw new WalletRefusal("UNKNOWN_ERROR", `Count must be between 1 and ${MAX_ADDRESSES_PER_CALL}.`);
     }
     checkAccount(wallet, account_index);
     const minors = await wallet.createAddresses(account_index, label, count);

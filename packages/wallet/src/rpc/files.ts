@@ -36,7 +36,7 @@ import type { WalletKeys } from "../state.ts";
 import { isHash } from "./parse-hex.ts";
 
 /** Of one answer of `list_wallets`. */
-const MOST_NAMES = 1000;
+const MAX_NAMES = 1000;
 
 async function checkFree(paths: WalletPaths | undefined, refusal: WalletRefusal): Promise<void> {
   if (paths !== undefined && (await walletExists(paths))) throw refusal;
@@ -199,8 +199,8 @@ export const fileHandlers = implementFor<WalletContext>()(declared.files, {
   },
   async listWallets({ after, limit }, { service }) {
     const directory = directoryOf(service);
-    if (limit < 1 || limit > MOST_NAMES)
-      throw new WalletRefusal("UNKNOWN_ERROR", `limit must be from 1 to ${MOST_NAMES}`);
+    if (limit < 1 || limit > MAX_NAMES)
+      throw new WalletRefusal("UNKNOWN_ERROR", `limit must be from 1 to ${MAX_NAMES}`);
     const names = await walletNames(directory, { after, limit: limit + 1 });
     const wallets = names.slice(0, limit).map((name) => {
       const entry = service.wallets.at(walletPaths(directory, name));

@@ -7,7 +7,7 @@ import type { Intent } from "../state.ts";
 import type { Wallet } from "../wallet.ts";
 
 /** Of one answer. */
-const MOST_AT_ONCE = 1000;
+const MAX_INTENTS = 1000;
 
 const noSuchIntent = () =>
   new WalletRefusal("NO_SUCH_INTENT", "No payment of this wallet has this idempotency key");
@@ -40,7 +40,7 @@ export const intentHandlers = implementFor<WalletContext>()(declared.intents, {
     return describe(intent, wallet);
   },
   listIntents({ after, limit }, { opened: { wallet } }) {
-    const intents = wallet.intents.after(after, Math.min(limit, MOST_AT_ONCE));
+    const intents = wallet.intents.after(after, Math.min(limit, MAX_INTENTS));
     if (intents === undefined) throw noSuchIntent();
     return { intents: intents.map((intent) => describe(intent, wallet)) };
   },

@@ -105,13 +105,14 @@ async function openSet(wallet: Wallet, hex: string): Promise<MultisigSet> {
  * The set for the next signer. Our exported nonces for the outputs it spends are deleted: they must not be used again.
  * Source: wallet2.cpp `save_multisig_tx`.
  */
-export async function handOn(wallet: Wallet, set: MultisigSet) {
+export async function passToNextSigner(wallet: Wallet, set: MultisigSet) {
   const spent = set.transactions.flatMap(({ transaction: { prefix } }) =>
     keyImagesOf(prefix).map((keyImage) => wallet.outputOf(keyImage)),
   );
   const keys = spent.flatMap((output) => (output === undefined ? [] : [toHex(output.oneTimeKey)]));
-  const told = keys.filter((key) => wallet.state.multisigNonces.has(key));
-  if (told.length > 0) await wallet.commit({ kind: "multisigNonces", nonces: told.map((key) => [key, []]) });
+  const shownNonces = keys.filter((key) => wallet.state.multisigNonces.has(key));
+  if (shownNonces.length > 0)
+    await wallet.commit({ kind: "multisigNonces", nonces: shownNonces.map((key) => [key, []]) });
   return sealMultisigSet(set, wallet);
 }
 
@@ -157,9 +158,9 @@ export const multisigHandlers = implementFor<WalletContext>()(declared.multisig,
         texts: multisig_info,
         threshold,
       });
-      const told = isReady(account, dialect) ? "" : nextMessage(account);
+      const message = isReady(account, dialect) ? "" : nextMessage(account);
       await keepAccount({ service, opened, dialect }, account, password);
-      return { address: service.opened!.wallet.addressOf(primary), multisig_info: told };
+      return { address: service.opened!.wallet.addressOf(primary), multisig_info: message };
     }),
   finalizeMultisig: (params, { service, opened, dialect }) =>
     service.inTurn(async () => {
@@ -197,7 +198,7 @@ export const multisigHandlers = implementFor<WalletContext>()(declared.multisig,
       const { set, txHashes } = await signing(() => cosign(wallet, account, given));
       if (isFullySigned(set, account)) await keepTxKeys(wallet, set);
       return {
-        tx_data_hex: toHex(await handOn(wallet, set)),
+        tx_data_hex: toHex(await passToNextSigner(wallet, set)),
         tx_hash_list: txHashes.map(toHex),
       };
     }),

@@ -74,7 +74,7 @@ async function orRefuse(verb: "start" | "stop", asked: Promise<{ readonly status
 }
 
 /** What a node sends at once. Transactions further above what is scanned have their confirmations after a refresh. */
-const MOST_BLOCKS_BETWEEN = 1000;
+const MAX_BLOCKS_BETWEEN = 1000;
 
 export const serviceHandlers = implementFor<WalletContext>()(declared.service, {
   setDaemon(params, { opened: { wallet }, service }) {
@@ -114,7 +114,7 @@ export const serviceHandlers = implementFor<WalletContext>()(declared.service, {
     await wallet.scanTransactions(singles);
     const scannedTo = Math.max(wallet.height, wallet.state.settings.refreshFromHeight);
     const blocksBetween = (singles.at(-1)?.height ?? 0) - scannedTo;
-    if (blocksBetween >= 0 && blocksBetween <= MOST_BLOCKS_BETWEEN) await wallet.refresh();
+    if (blocksBetween >= 0 && blocksBetween <= MAX_BLOCKS_BETWEEN) await wallet.refresh();
     else await wallet.refreshPool();
     return {};
   },

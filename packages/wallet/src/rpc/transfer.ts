@@ -31,7 +31,7 @@ import type { Sweep } from "../transfer/prepare.ts";
 import { adjustPriority } from "../transfer/priority.ts";
 import { RING_SIZE } from "../transfer/stages.ts";
 import type { Wallet } from "../wallet.ts";
-import { handOn } from "./multisig.ts";
+import { passToNextSigner } from "./multisig.ts";
 import { parseKeyImage } from "./parse-hex.ts";
 
 type Build = Pick<
@@ -103,7 +103,7 @@ async function describe(wallet: Wallet, made: readonly Made[], choice: Choice) {
   if (wallet.multisig !== undefined) {
     const signers = [signerKeyOf(wallet.multisig)];
     const set = { transactions: made.map(({ pending }) => pending), signers };
-    const sealed = await handOn(wallet, set);
+    const sealed = await passToNextSigner(wallet, set);
     // Unfinished as it is, it has no id yet.
     const untold = described.map((each) => ({ ...each, tx_hash: "", tx_blob: "", tx_metadata: "" }));
     return { described: untold, sets: { ...noSets, multisig_txset: toHex(sealed) } };

@@ -36,7 +36,7 @@ export type PoolFind = { readonly transaction: ScannedTransaction; readonly doub
  * The node's pool: ids of everything in it (32 bytes each, end to end, in memory that all who looked share), and what
  * of it concerns the wallet.
  */
-export type PoolPicture = { readonly ids: Uint8Array; readonly found: readonly PoolFind[] };
+export type PoolSnapshot = { readonly ids: Uint8Array; readonly found: readonly PoolFind[] };
 
 /** A transaction of the chain, as a node gives it alone. */
 export type SingleTransaction = Omit<RawTransaction, "read" | "coinbase">;
@@ -93,7 +93,7 @@ export type FromWorker =
   /** What a run of blocks changes, as the journal writes it: handed over rather than copied. */
   | { readonly kind: "blocks"; readonly change: Uint8Array; readonly targetHeight: number }
   /** `open`, `cover`, `scan`, `single` or `pool` is finished; `single` finds as `pool` does. */
-  | { readonly kind: "done"; readonly id: number; readonly pool: PoolPicture | undefined }
+  | { readonly kind: "done"; readonly id: number; readonly pool: PoolSnapshot | undefined }
   | {
       readonly kind: "failed";
       readonly id: number;

@@ -5,7 +5,7 @@ import type { NetworkName } from "../state.ts";
 import { BlockWalk, beginOf, type Outcome, type Rider } from "./block-walk.ts";
 import { createForkCheck } from "./check-forks.ts";
 import type { Follower } from "./followers.ts";
-import type { PoolPicture } from "./messages.ts";
+import type { PoolSnapshot } from "./messages.ts";
 import { type Looker, lookTogether } from "./pool-look.ts";
 
 /** How long the first to ask waits for the other wallets of the node. */
@@ -43,7 +43,7 @@ class Gathering<T> {
 
 type Asking = {
   readonly looker: Looker;
-  readonly resolve: (picture: PoolPicture) => void;
+  readonly resolve: (picture: PoolSnapshot) => void;
   readonly reject: (error: unknown) => void;
 };
 
@@ -70,7 +70,7 @@ export class NodeFeed {
   }
 
   /** What the pool holds now. Throws what the node, or the wallet, makes wrong. */
-  look(looker: Looker): Promise<PoolPicture> {
+  look(looker: Looker): Promise<PoolSnapshot> {
     return new Promise((resolve, reject) => this.#looking.add({ looker, resolve, reject }));
   }
 

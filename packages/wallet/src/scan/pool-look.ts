@@ -3,7 +3,7 @@ import { fromHex, toHex } from "@anulo/protocol";
 import { checked, type Daemon } from "../daemon.ts";
 import { imageNames } from "./candidates.ts";
 import { secretsAtOnce, siftHere } from "./followers.ts";
-import type { OwnTransaction, PoolPicture } from "./messages.ts";
+import type { OwnTransaction, PoolSnapshot } from "./messages.ts";
 import { type PoolEntry, type PoolScan, waiting } from "./pool-scan.ts";
 import { readKeys, type Sifted } from "./sift.ts";
 
@@ -23,7 +23,7 @@ export type Looker = { readonly pool: PoolScan; readonly own: readonly OwnTransa
 export async function lookTogether(
   daemon: Daemon,
   lookers: readonly Looker[],
-): Promise<(() => PoolPicture)[]> {
+): Promise<(() => PoolSnapshot)[]> {
   const failed = new Map<Looker, unknown>();
   const hashes = await daemon.getPoolHashes();
   const ids = hashes.map(toHex);
@@ -53,7 +53,7 @@ export async function lookTogether(
   for (const [i, hash] of hashes.entries()) shared.set(hash, 32 * i);
   return lookers.map((looker) => () => {
     if (failed.has(looker)) throw failed.get(looker);
-    return looker.pool.picture(shared);
+    return looker.pool.snapshot(shared);
   });
 }
 

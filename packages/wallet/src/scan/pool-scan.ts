@@ -1,14 +1,14 @@
 /** Looks for the wallet's transactions among those that wait in the node's pool. Runs in the scan worker. */
 import { fromHex, toHex } from "@anulo/protocol";
 import { describeUnpaid, pickOwn, type ScanContext, scanTransactions } from "./candidates.ts";
-import type { OwnTransaction, PoolFind, PoolPicture } from "./messages.ts";
+import type { OwnTransaction, PoolFind, PoolSnapshot } from "./messages.ts";
 import { type RawTransaction, transactionOf } from "./raw-transaction.ts";
 import type { Sifted } from "./sift.ts";
 
 /** Pool transactions are of the newest kind, in which readable payment ids mean nothing. */
 const NEWEST_BLOCK_VERSION = 255;
 /** Inputs of strangers kept from one scan to the next, some 300 bytes each; a usual pool has some thousands. */
-const MOST_INPUTS_KEPT = 50_000;
+const MAX_INPUTS_KEPT = 50_000;
 
 /** A transaction of the pool. */
 export type PoolEntry = {
@@ -77,7 +77,7 @@ export class PoolScan {
   }
 
   /** What was found of the pool, in the node's order; `ids`: of 32 bytes each, end to end. */
-  picture(ids: Uint8Array): PoolPicture {
+  snapshot(ids: Uint8Array): PoolSnapshot {
     const seen = [...this.#seen].flatMap(([id, find]) => (find === undefined ? [] : [[id, find] as const]));
     return { ids, found: seen.length > 1 ? inOrder(new Map(seen), ids) : seen.map(([, find]) => find) };
   }
@@ -86,13 +86,13 @@ export class PoolScan {
    * The picture with those that spend what a scan of blocks has found since. The node is not asked again: that would
    * tell it that these blocks paid the wallet.
    */
-  heedFound({ ids }: PoolPicture): PoolPicture {
+  withFound({ ids }: PoolSnapshot): PoolSnapshot {
     const { knownImages } = this.#context;
     for (const [id, find] of this.#strangers)
       if (find.transaction.inputs.some(({ keyImage }) => knownImages.has(toHex(keyImage))))
         this.#seen.set(id, find);
     for (const id of this.#strangers.keys()) this.#dropStranger(id);
-    return this.picture(ids);
+    return this.snapshot(ids);
   }
 
   /** Has the next look include what did not concern the wallet, since key images came from elsewhere. */
@@ -108,7 +108,7 @@ export class PoolScan {
   #keepStranger(id: string, find: PoolFind): void {
     this.#dropStranger(id);
     const inputs = find.transaction.inputs.length;
-    if (this.#inputsKept + inputs > MOST_INPUTS_KEPT) return; // what it spends is seen once it is mined
+    if (this.#inputsKept + inputs > MAX_INPUTS_KEPT) return; // what it spends is seen once it is mined
     this.#inputsKept += inputs;
     this.#strangers.set(id, find);
   }

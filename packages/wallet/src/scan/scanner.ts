@@ -7,7 +7,7 @@ import type { WorkThreads } from "../threads/work-threads.ts";
 import type {
   BlocksChange,
   FromWorker,
-  PoolPicture,
+  PoolSnapshot,
   ScanTask,
   SingleTransaction,
   ToWorker,
@@ -33,7 +33,7 @@ export type ScannerParts = {
   readonly keep: (change: BlocksChange, from: { encoded: Uint8Array; targetHeight: number }) => Promise<void>;
 };
 
-type Waiting = { resolve: (pool: PoolPicture | undefined) => void; reject: (error: unknown) => void };
+type Waiting = { resolve: (pool: PoolSnapshot | undefined) => void; reject: (error: unknown) => void };
 
 /** Id of the answer that says the first table is complete. */
 const OPENING = 0;
@@ -82,7 +82,7 @@ export class Scanner {
   }
 
   /** Scans to the newest block; answers what the pool held. One at a time. Throws `WalletRefusal` when the node doesn't answer. */
-  async scan(task: ScanTask): Promise<PoolPicture | undefined> {
+  async scan(task: ScanTask): Promise<PoolSnapshot | undefined> {
     this.#refusedBatch = undefined;
     const id = this.#nextId++;
     this.#scanId = id;
@@ -102,7 +102,7 @@ export class Scanner {
   }
 
   /** What the node's pool holds now. */
-  async lookAtPool(node: Pick<ScanTask, "daemon" | "network" | "own">): Promise<PoolPicture | undefined> {
+  async lookAtPool(node: Pick<ScanTask, "daemon" | "network" | "own">): Promise<PoolSnapshot | undefined> {
     const id = this.#nextId++;
     const done = this.#wait(id);
     this.#send({ kind: "pool", id, ...node });
@@ -133,7 +133,7 @@ export class Scanner {
     if (this.#stopped === undefined) this.#port.postMessage(message);
   }
 
-  #wait(id: number): Promise<PoolPicture | undefined> {
+  #wait(id: number): Promise<PoolSnapshot | undefined> {
     return new Promise((resolve, reject) => {
       if (this.#stopped === undefined) this.#waiting.set(id, { resolve, reject });
       else reject(this.#stopped);
@@ -143,11 +143,11 @@ export class Scanner {
   #receive(message: FromWorker): void {
     if (message.kind === "range") this.table.add(message.range);
     else if (message.kind === "sift") void this.#sift(message);
-    else this.#scanThreads.turns.add(() => this.#hear(message));
+    else this.#scanThreads.turns.add(() => this.#receiveInTurn(message));
   }
 
   /** What a scan brings, and then its end. */
-  #hear(message: Extract<FromWorker, { kind: "blocks" | "done" | "failed" }>): void {
+  #receiveInTurn(message: Extract<FromWorker, { kind: "blocks" | "done" | "failed" }>): void {
     if (message.kind !== "blocks") this.#settle(message);
     else if (this.#stopped === undefined) void this.#keepBatch(message);
   }

@@ -1,7 +1,7 @@
 /** Single transactions of the chain, fetched to be scanned. Source: wallet2.cpp `scan_tx`. */
 import { fromHex, hardForkAt, networks } from "@anulo/protocol";
 import type { Daemon } from "../daemon.ts";
-import { checkAnswer, FAILED, orSay, TRANSACTIONS_PER_CALL } from "../proofs/transactions.ts";
+import { checkAnswer, FAILED, refuseWhenUnreachable, TRANSACTIONS_PER_CALL } from "../proofs/transactions.ts";
 import { WalletRefusal } from "../refusal.ts";
 import type { NetworkName } from "../state.ts";
 import type { SingleTransaction } from "./messages.ts";
@@ -14,7 +14,7 @@ export async function fetchSingles(
   const singles: SingleTransaction[] = [];
   for (let at = 0; at < ids.length; at += TRANSACTIONS_PER_CALL) {
     const txs_hashes = ids.slice(at, at + TRANSACTIONS_PER_CALL);
-    const { txs } = await orSay(daemon.getTransactions({ txs_hashes, prune: true }), FAILED);
+    const { txs } = await refuseWhenUnreachable(daemon.getTransactions({ txs_hashes, prune: true }), FAILED);
     if (txs.length !== txs_hashes.length) throw new WalletRefusal("UNKNOWN_ERROR", FAILED);
     for (const [i, entry] of txs.entries()) {
       const txHash = fromHex(txs_hashes[i]!);

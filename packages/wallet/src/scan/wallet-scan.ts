@@ -11,7 +11,14 @@ import type { NetworkName, SubaddressIndex } from "../state.ts";
 import { type ScanContext, scanTransactions } from "./candidates.ts";
 import { historyOf } from "./fetch-blocks.ts";
 import type { Follower, ScannedBlocks, SiftThreads } from "./followers.ts";
-import type { FromWorker, PoolFind, PoolPicture, ScanTask, SingleTransaction, ToWorker } from "./messages.ts";
+import type {
+  FromWorker,
+  PoolFind,
+  PoolSnapshot,
+  ScanTask,
+  SingleTransaction,
+  ToWorker,
+} from "./messages.ts";
 import type { NodeFeed, NodeFeeds } from "./node-feed.ts";
 import { PoolScan } from "./pool-scan.ts";
 import { type PackedTransactions, type RawTransaction, transactionOf } from "./raw-transaction.ts";
@@ -82,7 +89,7 @@ export class WalletScan {
     }
   }
 
-  async #do(message: Asking): Promise<PoolPicture | undefined> {
+  async #do(message: Asking): Promise<PoolSnapshot | undefined> {
     if (message.kind === "open") return await this.#open(message);
     if (message.kind === "scan") return await this.#scan(message.task, message.threads);
     await this.#ready;
@@ -135,7 +142,7 @@ export class WalletScan {
     this.#pool?.forgetStrangers();
   }
 
-  async #scan(task: ScanTask, count: number): Promise<PoolPicture | undefined> {
+  async #scan(task: ScanTask, count: number): Promise<PoolSnapshot | undefined> {
     const [context, pool] = [this.#context, this.#pool];
     if (context === undefined || pool === undefined) throw new Error("scan before open");
     const feed = this.#feedOf(task.daemon, task.network);
@@ -147,7 +154,7 @@ export class WalletScan {
     const picture = context.watched === undefined ? await feed.look({ pool, own: task.own }) : undefined;
     if (!follower.isGone) await feed.follow(follower);
     while (this.#unkept > 0 && !follower.isGone) await this.#whenKept();
-    return follower.isGone ? undefined : picture && pool.heedFound(picture);
+    return follower.isGone ? undefined : picture && pool.withFound(picture);
   }
 
   #follower(context: ScanContext, first: ScanTask, count: number): Follower & { isGone: boolean } {
@@ -198,7 +205,7 @@ export class WalletScan {
     daemon,
     network,
     own,
-  }: Extract<ToWorker, { kind: "pool" }>): Promise<PoolPicture | undefined> {
+  }: Extract<ToWorker, { kind: "pool" }>): Promise<PoolSnapshot | undefined> {
     const pool = this.#pool;
     if (pool === undefined) throw new Error("pool before open");
     return await this.#feedOf(daemon, network).look({ pool, own });

@@ -4,7 +4,7 @@ import { checked, type Daemon, reached } from "../daemon.ts";
 import { WalletRefusal } from "../refusal.ts";
 import { RECENT_OUTPUT_SECONDS } from "./decoys.ts";
 import { FEE_TOLERANCE, feeLimits, type SeenChain } from "./fee-limits.ts";
-import type { KeptOutputCounts, OutputCounts, ToldCounts } from "./output-counts.ts";
+import type { CountsAnswer, KeptOutputCounts, OutputCounts } from "./output-counts.ts";
 import type { OutputSource } from "./rings.ts";
 import { type FeeRate, RING_SIZE } from "./stages.ts";
 
@@ -40,7 +40,7 @@ function refuseTransfer(error: unknown): never {
   throw error;
 }
 
-async function askCounts(daemon: Daemon, fromHeight: number): Promise<ToldCounts> {
+async function askCounts(daemon: Daemon, fromHeight: number): Promise<CountsAnswer> {
   const question = { amounts: [0n], from_height: fromHeight, binary: true, compress: true };
   const { distributions } = await checked(daemon.client.getOutputDistributionBin(question));
   const [only] = distributions;

@@ -9,7 +9,7 @@ import type { CumulativeOutputs } from "./decoys.ts";
 export type OutputCounts = { readonly startHeight: number; readonly cumulative: CumulativeOutputs };
 
 /** A node's answer: outputs of each block from `startHeight` on; `base` is how many there were before. */
-export type ToldCounts = {
+export type CountsAnswer = {
   readonly startHeight: number;
   readonly base: number;
   readonly counts: readonly number[];
@@ -27,7 +27,7 @@ function refuse(what: string): never {
 }
 
 /** Throws `WalletRefusal` for counts no chain can have. */
-function checkTold({ startHeight, base, counts }: ToldCounts, fromHeight: number, walletHeight: number) {
+function checkCounts({ startHeight, base, counts }: CountsAnswer, fromHeight: number, walletHeight: number) {
   if (startHeight < fromHeight) refuse("told of blocks it was not asked for");
   if (startHeight + counts.length > MAX_BLOCKS) refuse("told of more blocks than there can be");
   if (startHeight + counts.length + OVERLAP < walletHeight) refuse("has fewer blocks than were scanned");
@@ -35,7 +35,7 @@ function checkTold({ startHeight, base, counts }: ToldCounts, fromHeight: number
     refuse("told of more outputs than blocks hold");
 }
 
-function accumulate(before: CumulativeOutputs, { base, counts }: ToldCounts): number[] {
+function accumulate(before: CumulativeOutputs, { base, counts }: CountsAnswer): number[] {
   const all = [...before];
   let total = base;
   for (const count of counts) {
@@ -46,7 +46,7 @@ function accumulate(before: CumulativeOutputs, { base, counts }: ToldCounts): nu
 }
 
 /** Asks for the counts from a height on. */
-export type AskCounts = (fromHeight: number) => Promise<ToldCounts>;
+export type AskCounts = (fromHeight: number) => Promise<CountsAnswer>;
 
 /** The counts of one node's chain, kept from one question to the next. */
 export class KeptOutputCounts {
@@ -71,14 +71,14 @@ export class KeptOutputCounts {
     });
     if (told === undefined || told.startHeight !== fromHeight || told.base !== lasting.at(-1))
       return undefined;
-    checkTold(told, fromHeight, walletHeight);
+    checkCounts(told, fromHeight, walletHeight);
     return { startHeight, cumulative: accumulate(lasting, told) };
   }
 }
 
 async function askForAll(ask: AskCounts, walletHeight: number): Promise<OutputCounts> {
   const told = await ask(0);
-  checkTold(told, 0, walletHeight);
+  checkCounts(told, 0, walletHeight);
   return { startHeight: told.startHeight, cumulative: accumulate([], told) };
 }
 

@@ -3,7 +3,7 @@ import type { ResponseHold } from "../caller-share.ts";
 /** A body of unknown length. */
 export interface ByteStream {
   /** Bytes of a part that may wait for its reader, and of each part. */
-  readonly mostWaiting: number;
+  readonly maxWaitingBytes: number;
   /** The next part, undefined where there is none. Never rejects. */
   next(): Promise<Buffer | undefined>;
   /** Nothing more is drawn; gives back what is held for it. */

@@ -27,7 +27,7 @@ export class Streaming {
     while (!this.#isOver) {
       const bytes = await this.#stream.next();
       if (bytes === undefined) break;
-      await this.#untilWaiting(this.#stream.mostWaiting - bytes.length);
+      await this.#untilWaiting(this.#stream.maxWaitingBytes - bytes.length);
       if (!this.#isOver) this.#write(bytes);
       if (slice.isOver) await slice.yield();
     }

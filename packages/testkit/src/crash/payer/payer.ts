@@ -16,7 +16,7 @@ export type Paid = {
 };
 
 /** Of one order; more would mean that it can't be paid. */
-const MOST_ATTEMPTS = 40;
+const MAX_ATTEMPTS = 40;
 
 const idsIn = (list: readonly ExactObject[]): string[] => list.map(({ tx_hash }) => String(tx_hash)).sort();
 
@@ -37,7 +37,7 @@ export async function payUntilAnswered(world: PayerWorld, order: Order, chance: 
   const params = { ...order.params, idempotency_key: order.key };
   const mishaps: string[] = [];
   const troubled = chance.between(1, 3);
-  for (let attempts = 1; attempts <= MOST_ATTEMPTS; attempts++) {
+  for (let attempts = 1; attempts <= MAX_ATTEMPTS; attempts++) {
     const isTroubled = attempts <= troubled;
     // A node that is down is sometimes still down when the caller asks again.
     await (isTroubled && attempts > 1 && chance.happens(0.2) ? world.reviveService() : world.revive());
@@ -57,6 +57,6 @@ export async function payUntilAnswered(world: PayerWorld, order: Order, chance: 
       await checkTold(world, order.key, outcome.error);
   }
   throw new Error(
-    `${order.method} was asked ${MOST_ATTEMPTS} times, and never answered: ${mishaps.join(", ")}`,
+    `${order.method} was asked ${MAX_ATTEMPTS} times, and never answered: ${mishaps.join(", ")}`,
   );
 }

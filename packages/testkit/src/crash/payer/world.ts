@@ -11,7 +11,7 @@ import { wordsOf } from "../wallet/world.ts";
 import { Cutter } from "./cutter.ts";
 
 /** A service told to die at some write may only come to it in a later call. */
-const MOST_LIVES = 5;
+const MAX_LIVES = 5;
 const WAIT_MS = 50;
 
 /** Between the service and its node, the receiver and the node, the payer and the service. */
@@ -73,7 +73,7 @@ export class PayerWorld {
         await this.reviveService();
         return await this.service.ask(method, params);
       } catch (error) {
-        if (error instanceof CallFailed || attempt === MOST_LIVES) throw error;
+        if (error instanceof CallFailed || attempt === MAX_LIVES) throw error;
         await delay(WAIT_MS);
       }
     }

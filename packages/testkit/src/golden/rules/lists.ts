@@ -3,21 +3,21 @@ import type { Context } from "../context.ts";
 import { inJson, inMember, paramsOf, type Rule } from "../rule.ts";
 
 /** What an answer holds even when empty: lists, numbers that may be 0, and the records in it that hold some. */
-type Filled = {
+type EmptyFields = {
   readonly lists?: readonly string[];
   readonly numbers?: readonly string[];
-  readonly within?: { readonly [member: string]: Filled };
+  readonly within?: { readonly [member: string]: EmptyFields };
 };
 
-const header: Filled = { numbers: ["block_weight", "long_term_weight"] };
-const incoming: Filled = { numbers: ["confirmations", "suggested_confirmations_threshold"] };
+const header: EmptyFields = { numbers: ["block_weight", "long_term_weight"] };
+const incoming: EmptyFields = { numbers: ["confirmations", "suggested_confirmations_threshold"] };
 const perTransaction = ["hash", "key", "blob", "metadata"].map((it) => `tx_${it}_list`);
-const built: Filled = { lists: [...perTransaction, "amount_list", "fee_list"] };
-const payments: Filled = { lists: ["payments"] };
-const withHeader: Filled = { within: { block_header: header } };
+const built: EmptyFields = { lists: [...perTransaction, "amount_list", "fee_list"] };
+const payments: EmptyFields = { lists: ["payments"] };
+const withHeader: EmptyFields = { within: { block_header: header } };
 
 /** By method or path: the fields of the interface documents that are lists, or optional numbers. */
-const documented: readonly { readonly id: RegExp; readonly holds: Filled }[] = [
+const documented: readonly { readonly id: RegExp; readonly holds: EmptyFields }[] = [
   { id: /^get_?block(:|$)/, holds: { lists: ["tx_hashes"], within: { block_header: header } } },
   {
     id: /^get_?(last_?block_?header|block_?header_?by_?hash|block_?header_?by_?height)(:|$)/,
@@ -63,13 +63,16 @@ const documented: readonly { readonly id: RegExp; readonly holds: Filled }[] = [
   { id: /^get_languages(:|$)/, holds: { lists: ["languages"] } },
 ];
 
-function filled(object: ExactObject, { lists = [], numbers = [], within = {} }: Filled): ExactObject {
+function withEmptyFields(
+  object: ExactObject,
+  { lists = [], numbers = [], within = {} }: EmptyFields,
+): ExactObject {
   const empty: ExactObject = {
     ...Object.fromEntries(lists.map((name) => [name, []])),
     ...Object.fromEntries(numbers.map((name) => [name, 0])),
   };
   return Object.entries(within).reduce(
-    (it, [name, holds]) => inMember(it, name, (member) => filled(member, holds)),
+    (it, [name, holds]) => inMember(it, name, (member) => withEmptyFields(member, holds)),
     {
       ...empty,
       ...object,
@@ -83,7 +86,7 @@ const kindsOfTransfer = ["in", "out", "pending", "failed", "pool"];
 function allKindsAskedFor(result: ExactObject, context: Context): ExactObject {
   const params = paramsOf(context);
   const isAsked = (name: string) => [true, "true", 1].includes(params[name] as boolean);
-  return filled(result, {
+  return withEmptyFields(result, {
     lists: kindsOfTransfer.filter(isAsked),
     within: Object.fromEntries(kindsOfTransfer.map((name) => [name, incoming])),
   });
@@ -100,7 +103,7 @@ export const lists: readonly Rule[] = [
       id,
       dialect: "contract",
       why: "S10",
-      change: (answer) => inJson(answer, (json) => inAnswer(json, (it) => filled(it, holds))),
+      change: (answer) => inJson(answer, (json) => inAnswer(json, (it) => withEmptyFields(it, holds))),
     }),
   ),
   {

@@ -55,7 +55,7 @@ function withIntegrated(result: ExactObject): ExactObject {
 }
 
 /** Outputs of a transaction besides its change. */
-const MOST_DESTINATIONS = 15;
+const MAX_DESTINATIONS = 15;
 
 /** Amounts a transfer was asked for, by transaction, in the order of its outputs: the first, then the others backwards. */
 function askedAmounts(context: Context): Exact[][] {
@@ -65,8 +65,8 @@ function askedAmounts(context: Context): Exact[][] {
     .map((it) => it.amount!);
   const inOrder = [...amounts.slice(0, 1), ...amounts.slice(1).reverse()];
   const lists: Exact[][] = [];
-  for (let at = 0; at < inOrder.length; at += MOST_DESTINATIONS)
-    lists.push(inOrder.slice(at, at + MOST_DESTINATIONS));
+  for (let at = 0; at < inOrder.length; at += MAX_DESTINATIONS)
+    lists.push(inOrder.slice(at, at + MAX_DESTINATIONS));
   return lists;
 }
 

@@ -11,7 +11,7 @@ export interface ThreadData {
 }
 
 /** A thread of its own that hashes. */
-export interface HiredThread extends HashThread {
+export interface HashWorker extends HashThread {
   /** Whether the process must not end meanwhile. */
   hold(isHeld: boolean): void;
   /** Resolves when it has finished its task, dropped all it took, and ended. */
@@ -19,7 +19,7 @@ export interface HiredThread extends HashThread {
 }
 
 /** Starts a hashing thread. */
-export function hireThread(data: ThreadData, owner: ThreadOwner): HiredThread {
+export function startHashWorker(data: ThreadData, owner: ThreadOwner): HashWorker {
   const worker = new Worker(new URL("./pow-thread.js", import.meta.url), { workerData: data });
   let isLost = false;
   const lose = (reason: string) => {
@@ -33,7 +33,7 @@ export function hireThread(data: ThreadData, owner: ThreadOwner): HiredThread {
   worker.on("error", (error) => lose(String(error)));
   worker.on("exit", () => lose("a hashing thread ended"));
   return {
-    tell: (message) => worker.postMessage(message),
+    send: (message) => worker.postMessage(message),
     hold: (isHeld) => (isHeld ? worker.ref() : worker.unref()),
     async end() {
       worker.ref();

@@ -15,7 +15,7 @@ const opening = /^(create_wallet|open_wallet|restore_deterministic_wallet|genera
  * The wallet services whose open wallet is not the recorded one, since a call that would have changed it is not
  * done yet: until another wallet is opened, what they answer otherwise is not done yet either.
  */
-export class Hindered {
+export class BlockedServers {
   readonly #servers = new Set<ServerName>();
   readonly #isConnected: boolean;
 
