@@ -203,6 +203,11 @@ function checkPackageImport(file, name, owner) {
   if (deeper.length > 0) complain(file, `imports the inside of another package: ${name}`);
   if (isTest(file) || target === owner) return;
   if (!allowed[owner]?.includes(target)) complain(file, `${owner} may not import ${target}`);
+  const { dependencies = {}, devDependencies = {} } = manifest(owner);
+  // The programs are published as a bundle, which contains the packages.
+  const declared = owner === "bin" ? devDependencies : dependencies;
+  if (!(`@anulo/${target}` in declared))
+    complain(file, `@anulo/${target} is not among the dependencies of ${owner}`);
 }
 
 function checkOutsideImport(file, name, owner) {

@@ -20,6 +20,7 @@ const steps = [
   // Writes it: whoever changed a call finds the new table in their working tree.
   { name: "table of calls", args: script("make-rpc-docs.mjs"), after: ["types"] },
   { name: "limits", args: script("make-limits-docs.mjs"), after: ["types"] },
+  { name: "packages", args: script("check-packages.mjs"), after: ["types"] },
   { name: "unit tests", args: script("test.mjs", "packages/", "bin/"), after: ["types"] },
 ].filter(({ name }) => name !== "unit tests" || !process.argv.includes("--without-tests"));
 
@@ -39,7 +40,7 @@ function run(step) {
       const text = Buffer.concat(output).toString().trimEnd();
       const closing = text
         .split("\n")
-        .filter((line) => /^# |^structure: |^rules: |^imports: |^rpc coverage: /.test(line));
+        .filter((line) => /^# |^structure: |^rules: |^imports: |^rpc coverage: |^packages: /.test(line));
       if (code !== 0) console.log(text);
       else if (closing.length > 0) console.log(closing.map((line) => `         ${line}`).join("\n"));
       resolve(code === 0);

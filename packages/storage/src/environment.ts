@@ -1,7 +1,8 @@
-import type { Database, RootDatabase, Transaction } from "lmdb";
+import type { Database } from "lmdb";
 import { open } from "lmdb";
 import { CHECKSUM_BYTES, checksumSeed, isRowIntact, rowChecksum } from "./checksum.ts";
 import { DamagedDatabase } from "./damage.ts";
+import type { DatabaseFile, Snapshot } from "./database-file.ts";
 import { type Field, readRecord, writeInto, writeRecord } from "./layout.ts";
 import { createLongWrite, type LongWrite } from "./long-write.ts";
 import type { KeyOf, RowOf, TableLayout, TableName } from "./tables.ts";
@@ -9,7 +10,7 @@ import { tables } from "./tables.ts";
 
 type RawTable = Database<Buffer, Buffer> & {
   /** The binding's own declaration leaves the snapshot out. The bytes are valid until the next read. */
-  getBinaryFast(key: Buffer, options?: { transaction: Transaction }): Buffer | undefined;
+  getBinaryFast(key: Buffer, options?: { transaction: Snapshot }): Buffer | undefined;
 };
 
 /** Which rows to walk: from `start` (inclusive) to `end` (exclusive), backwards when `reverse`. */
@@ -22,16 +23,16 @@ export interface RangeOf<K> {
 
 /** Reads and writes rows of one table as values. Readers throw DamagedDatabase for a row that is not what was written. */
 export interface TableHandle<K, V> {
-  get(key: K, at?: Transaction): V | undefined;
+  get(key: K, at?: Snapshot): V | undefined;
   /**
    * What `read` makes of a row's bytes, without a copy of them: they are valid only until it returns. Undefined
    * where there is no such row.
    */
-  view<T>(key: K, read: (row: Buffer) => T, at?: Transaction): T | undefined;
-  has(key: K, at?: Transaction): boolean;
+  view<T>(key: K, read: (row: Buffer) => T, at?: Snapshot): T | undefined;
+  has(key: K, at?: Snapshot): boolean;
   put(key: K, value: V): void;
   remove(key: K): void;
-  entries(range?: RangeOf<K>, at?: Transaction): Iterable<{ readonly key: K; readonly value: V }>;
+  entries(range?: RangeOf<K>, at?: Snapshot): Iterable<{ readonly key: K; readonly value: V }>;
   /** Number of rows. */
   count(): number;
 }
@@ -40,7 +41,7 @@ export type Tables = { readonly [N in TableName]: TableHandle<KeyOf<N>, RowOf<N>
 
 /** An open database file with its tables. */
 export interface Environment {
-  readonly root: RootDatabase<Buffer, Buffer>;
+  readonly root: DatabaseFile;
   readonly tables: Tables;
   readonly longWrite: LongWrite;
 }
@@ -87,21 +88,21 @@ function tableHandle<K, V>(named: NamedTable<K, V>): TableHandle<K, V> {
     onDamage(damage);
     throw damage;
   };
-  const checkNeighbours = (wanted: Buffer, at: Transaction | undefined): undefined => {
+  const checkNeighbours = (wanted: Buffer, at: Snapshot | undefined): undefined => {
     const start = Buffer.from(wanted);
     for (const reverse of [false, true]) {
       const neighbours = raw.getRange({ start, reverse, limit: 1, ...reading(at), snapshot: true });
       for (const { key, value } of neighbours) checked(key, value);
     }
   };
-  const view = <T>(key: K, read: (row: Buffer) => T, at: Transaction | undefined): T | undefined => {
+  const view = <T>(key: K, read: (row: Buffer) => T, at: Snapshot | undefined): T | undefined => {
     const bytes = keyBytes(key);
     const row = raw.getBinaryFast(bytes, reading(at));
     if (row !== undefined) return read(checked(bytes, row));
     return layout.provesAbsence === true ? checkNeighbours(bytes, at) : undefined;
   };
   const readCopy = (row: Buffer): V => readRecord(layout.value, copyOf(row), CHECKSUM_BYTES);
-  const walk = ({ start, end, reverse = false, limit }: RangeOf<K>, at: Transaction | undefined) =>
+  const walk = ({ start, end, reverse = false, limit }: RangeOf<K>, at: Snapshot | undefined) =>
     raw.getRange({
       ...(start !== undefined && { start: writeRecord(layout.key, start) }),
       ...(end !== undefined && { end: writeRecord(layout.key, end) }),

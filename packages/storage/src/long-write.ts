@@ -1,11 +1,11 @@
 import { setImmediate } from "node:timers/promises";
 import { TimeSlice } from "@anulo/limits";
-import type { RootDatabase, Transaction } from "lmdb";
+import type { DatabaseFile, Snapshot } from "./database-file.ts";
 
 /** Where reads are directed while a write transaction stays open over several turns of the event loop. */
 export interface LongWrite {
   /** What everybody reads in the turns between: the chain as it was before; undefined in all others. */
-  readonly before: Transaction | undefined;
+  readonly before: Snapshot | undefined;
   readonly isOpen: boolean;
   /**
    * Runs these steps as one transaction, as many in one turn as fit, and tells when what is read becomes another.
@@ -15,17 +15,17 @@ export interface LongWrite {
 }
 
 /** The binding's own record of its open write transaction, which all of its reads look at first; not declared. */
-type WithWriteTransaction = RootDatabase<Buffer, Buffer> & {
+type WithWriteTransaction = DatabaseFile & {
   readonly env: { writeTxn: object | null };
 };
 
 /** Prepares the long writes of an environment; only one may be open. */
-export function createLongWrite(root: RootDatabase<Buffer, Buffer>): LongWrite {
+export function createLongWrite(root: DatabaseFile): LongWrite {
   const { env } = root as WithWriteTransaction;
-  let before: Transaction | undefined;
+  let before: Snapshot | undefined;
   let isOpen = false;
   /** Lets others go on: to them nothing is being written. */
-  const rest = async (pin: Transaction, onTurn: () => void) => {
+  const rest = async (pin: Snapshot, onTurn: () => void) => {
     const writing = env.writeTxn;
     env.writeTxn = null;
     before = pin;

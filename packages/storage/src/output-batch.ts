@@ -1,4 +1,4 @@
-import type { Transaction as Snapshot } from "lmdb";
+import type { Snapshot } from "./database-file.ts";
 import type { Tables } from "./environment.ts";
 import { outputOffsets, transactionHashOffset } from "./tables.ts";
 

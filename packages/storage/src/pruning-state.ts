@@ -1,6 +1,7 @@
 /** What the database says of how it is pruned. */
-import type { Transaction as Snapshot } from "lmdb";
+
 import { DamagedDatabase } from "./damage.ts";
+import type { Snapshot } from "./database-file.ts";
 import type { Tables } from "./environment.ts";
 
 export const seedName = "pruningSeed";

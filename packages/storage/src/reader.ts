@@ -1,4 +1,4 @@
-import type { Transaction as Snapshot } from "lmdb";
+import type { Snapshot } from "./database-file.ts";
 import type { Tables } from "./environment.ts";
 import type { OutputBatch, OutputName } from "./output-batch.ts";
 import { readPruning } from "./pruning-state.ts";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { Transaction } from "lmdb";
+import type { Snapshot } from "../src/database-file.ts";
 import { openEnvironment } from "../src/environment.ts";
 import { bytesOf } from "./sample-blocks.ts";
 import { waitingTransaction } from "./waiting-transaction.ts";
@@ -16,7 +16,7 @@ const bytesOfCommit = (commit: number) => (commit % 2 === 0 ? SHORT_BYTES : LONG
 const keyOf = (commit: number) => bytesOf(`beside readers ${commit}`);
 
 const { root, tables } = openEnvironment(process.argv[2]!);
-const readers: Transaction[] = [];
+const readers: Snapshot[] = [];
 for (let commit = 0; commit < COMMITS; commit++) {
   readers.push(root.useReadTransaction());
   if (readers.length > READERS) readers.shift()!.done();

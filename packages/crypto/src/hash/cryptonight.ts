@@ -1,7 +1,9 @@
 /** CryptoNight, variants 0, 1, 2 and 4. Source: CNS008; monero slow-hash.c. */
+
 import { readFileSync } from "node:fs";
 import { compileLongLived } from "../randomx/tiering.ts";
 import { keccakPermute } from "../reference/keccak.ts";
+import type { WasmMemory, WasmModule } from "../wasm-values.ts";
 import { blake256 } from "./blake256.ts";
 import { moduleOfHeight } from "./cryptonight-r.ts";
 import { groestl256 } from "./groestl256.ts";
@@ -24,9 +26,9 @@ type Kernel = {
 };
 
 /** An instance with its own 2 MiB, for one height where the variant depends on it. */
-type Instance = { readonly memory: WebAssembly.Memory; readonly kernel: Kernel; readonly height: number };
+type Instance = { readonly memory: WasmMemory; readonly kernel: Kernel; readonly height: number };
 
-let compiled: WebAssembly.Module | undefined;
+let compiled: WasmModule | undefined;
 let fixed: Instance | undefined;
 let latest: Instance | undefined;
 

@@ -1,5 +1,7 @@
 /** What light mode computes from a key. Source: RandomX specification, chapter 7 (github.com/tevador/RandomX, doc/specs.md). */
+
 import { concatBytes } from "../bytes.ts";
+import type { WasmMemory, WasmModule } from "../wasm-values.ts";
 import { writeDatasetModule } from "./dataset-module.ts";
 import { blake2b, createMachine, fixedModule, type Machine, placeConstants } from "./fixed.ts";
 import * as at from "./memory.ts";
@@ -18,11 +20,11 @@ const SALT = new TextEncoder().encode("RandomX\x03");
 export type RandomXCache = {
   readonly key: Uint8Array;
   /** Shared between the threads that have the cache. */
-  readonly memory: WebAssembly.Memory;
+  readonly memory: WasmMemory;
   /** What no key changes. */
-  readonly fixedPart: WebAssembly.Module;
+  readonly fixedPart: WasmModule;
   /** Computes dataset items. */
-  readonly items: WebAssembly.Module;
+  readonly items: WasmModule;
 };
 
 function wordBytes(...values: readonly number[]): Uint8Array {
@@ -87,7 +89,7 @@ function superscalarPrograms(machine: Machine, key: Uint8Array): SuperscalarProg
 
 export type RandomXCacheOptions = {
   /** The memory of a cache that no thread uses any more, to be overwritten. */
-  readonly memory?: WebAssembly.Memory;
+  readonly memory?: WasmMemory;
 };
 
 /**

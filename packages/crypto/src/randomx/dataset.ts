@@ -1,6 +1,8 @@
 /** What full mode reads instead of computing it: all dataset items of a key. Source: RandomX specification, chapter 7. */
+
 import { availableParallelism } from "node:os";
 import { Worker } from "node:worker_threads";
+import type { WasmMemory } from "../wasm-values.ts";
 import type { RandomXCache } from "./cache.ts";
 import { createMachine, placeConstants, type SharedParts } from "./fixed.ts";
 import { createSharedMemory, DATASET_BYTES, DATASET_ITEMS } from "./memory.ts";
@@ -16,18 +18,18 @@ export type RandomXDatasetOptions = {
   /** Gives up: the promise is rejected with the signal's reason. */
   readonly signal?: AbortSignal;
   /** The memory of a dataset that no thread uses any more, to be overwritten. */
-  readonly memory?: WebAssembly.Memory;
+  readonly memory?: WasmMemory;
 };
 
 /** What a worker gets: chunks are claimed by counting in `claimed`. It posts the items of each chunk done. */
 export type DatasetWork = {
   readonly cache: RandomXCache;
-  readonly memory: WebAssembly.Memory;
+  readonly memory: WasmMemory;
   readonly claimed: Int32Array;
 };
 
 /** The memory of a dataset without its items. */
-export function createDataset({ key, fixedPart }: RandomXCache, given?: WebAssembly.Memory): RandomXDataset {
+export function createDataset({ key, fixedPart }: RandomXCache, given?: WasmMemory): RandomXDataset {
   const memory = given ?? createSharedMemory(DATASET_BYTES);
   const machine = createMachine({ memory, fixedPart });
   placeConstants(machine);

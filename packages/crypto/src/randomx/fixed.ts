@@ -1,6 +1,8 @@
 /** The parts of RandomX that no key or program changes, from `assembly/randomx.ts`. */
+
 import { readFileSync } from "node:fs";
 import { asciiBytes } from "../bytes.ts";
+import type { WasmMemory, WasmModule } from "../wasm-values.ts";
 import * as at from "./memory.ts";
 import { compileLongLived } from "./tiering.ts";
 
@@ -15,11 +17,11 @@ type FixedFunctions = {
 };
 
 /** What threads share, so that each need not compile it. */
-export type SharedParts = { readonly memory: WebAssembly.Memory; readonly fixedPart: WebAssembly.Module };
+export type SharedParts = { readonly memory: WasmMemory; readonly fixedPart: WasmModule };
 
 /** A thread's view of a shared memory, with a slot of its own. */
 export type Machine = {
-  readonly memory: WebAssembly.Memory;
+  readonly memory: WasmMemory;
   readonly bytes: Uint8Array;
   readonly slot: at.Slot;
   readonly fixed: FixedFunctions;
@@ -28,10 +30,10 @@ export type Machine = {
   release(): void;
 };
 
-let compiled: WebAssembly.Module | undefined;
+let compiled: WasmModule | undefined;
 
 /** The module itself, compiled once a thread. */
-export function fixedModule(): WebAssembly.Module {
+export function fixedModule(): WasmModule {
   compiled ??= compileLongLived(readFileSync(new URL("../../wasm/randomx.wasm", import.meta.url)));
   return compiled;
 }

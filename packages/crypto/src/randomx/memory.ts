@@ -2,6 +2,7 @@
  * The shared memory of a cache or dataset: constants, a slot for each virtual machine, then the data. The slots come
  * first because compiled programs address their scratchpad by constants, which below 2^31 cost nothing.
  */
+import type { WasmMemory } from "../wasm-values.ts";
 import { adviseLargePages } from "./system-memory.ts";
 
 /** Which slots are taken, 4 bytes each. */
@@ -57,18 +58,17 @@ function slotAt(scratchpad: number): Slot {
 }
 
 /** A memory of that many bytes of data. Throws `RangeError` when the system refuses it. */
-export function createSharedMemory(dataBytes: number): WebAssembly.Memory {
+export function createSharedMemory(dataBytes: number): WasmMemory {
   const pages = Math.ceil((DATA + dataBytes) / PAGE_BYTES);
   const memory = new WebAssembly.Memory({ initial: pages, maximum: pages, shared: true });
   adviseLargePages(memory);
   return memory;
 }
 
-const takenSlots = (memory: WebAssembly.Memory): Int32Array =>
-  new Int32Array(memory.buffer, TAKEN, MAX_SLOTS);
+const takenSlots = (memory: WasmMemory): Int32Array => new Int32Array(memory.buffer, TAKEN, MAX_SLOTS);
 
 /** Takes a free slot, whatever thread asks; `release` gives it back, once. Throws when all are taken. */
-export function takeSlot(memory: WebAssembly.Memory): { slot: Slot; release: () => void } {
+export function takeSlot(memory: WasmMemory): { slot: Slot; release: () => void } {
   const taken = takenSlots(memory);
   const index = taken.findIndex((_, i) => Atomics.compareExchange(taken, i, 0, 1) === 0);
   if (index < 0) throw new Error(`${MAX_SLOTS} RandomX machines use this memory already`);

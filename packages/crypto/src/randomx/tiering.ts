@@ -2,7 +2,9 @@
  * Which of V8's WebAssembly compilers works on what. By default each module starts with the baseline compiler and is
  * optimized in the background; for a program, which runs for 5 ms, that comes too late and doubles the work.
  */
+
 import { setFlagsFromString } from "node:v8";
+import type { WasmModule } from "../wasm-values.ts";
 
 let isSplit = false;
 
@@ -20,7 +22,7 @@ export function useSplitTiering(): void {
 }
 
 /** Compiles a module that will run for long. */
-export function compileLongLived(bytes: Uint8Array): WebAssembly.Module {
+export function compileLongLived(bytes: Uint8Array): WasmModule {
   if (!isSplit) return new WebAssembly.Module(bytes);
   setFlagsFromString("--no-liftoff");
   try {

@@ -1,13 +1,15 @@
 /** Loads the curve25519 kernels: one text compiled over two field back-ends, chosen by what the processor can do. */
+
 import { readFileSync } from "node:fs";
 import { setFlagsFromString } from "node:v8";
+import type { WasmMemory } from "../wasm-values.ts";
 
 /** Address in the kernel's memory. */
 export type Pointer = number;
 
 /** What `assembly/kernel.ts` exports. Functions that decode points return 0 where one is invalid. */
 export type Kernel = {
-  readonly memory: WebAssembly.Memory;
+  readonly memory: WasmMemory;
   arenaReset(): void;
   alloc(bytes: number): Pointer;
   wipe(): void;
