@@ -63,6 +63,9 @@ function isCurrent() {
 const compact = { minifyWhitespace: true, minifySyntax: true, lineLimit: 200 };
 
 const installedPlace = `import.meta.resolve("${bundledPackage.name}")`;
+/** Lines end after a point, a comma or a bracket. */
+const cutPlace =
+  /(?:new URL|createRequire)\(\n?(?:"[^"]+",)?\n?import\.\n?meta\.\n?url\n?\)|import\.\n?meta\.\n?resolve\(\n?"/g;
 const reference = /new URL\("([^"]+)", ?import\.meta\.url\)/g;
 
 /** Notes which module refers to which file, and has data files looked for in the bundle's folder. */
@@ -133,8 +136,8 @@ async function bundleAll(esbuild) {
 
 /** What is found by its place must be in the folder; any other use of the place would be a mistake. */
 function checkReferences(written, names) {
-  // A name may have been cut in two where a line became too long.
-  const text = written.replaceAll("\\\n", "");
+  // A name or an expression may have been cut in two where a line became too long.
+  const text = written.replaceAll("\\\n", "").replaceAll(cutPlace, (cut) => cut.replaceAll("\n", ""));
   const missing = [...text.matchAll(reference)]
     .map(([, name]) => name)
     .find((name) => !names.has(name.slice(2)));

@@ -1,9 +1,10 @@
-import type { Log, Login } from "@anulo/rpc";
+import { type CallTally, createCallTally, type Log, type Login } from "@anulo/rpc";
 import {
   createWalletService,
   WalletRefusal,
   type WalletService,
   type WalletServiceOptions,
+  walletMetrics,
 } from "@anulo/wallet";
 import { isAnsweredAtOnce } from "./answered-at-once.ts";
 import { withPasswords } from "./ask-passwords.ts";
@@ -17,6 +18,7 @@ import { BadUsage, type FlagTable, type Values } from "./flags.ts";
 import { leaveMemoryOutOfCoreDumps } from "./last-words.ts";
 import { ledgerStoreFlags, ledgerStoreOf } from "./ledger-store-flags.ts";
 import { makeLogin } from "./login-file.ts";
+import { metricsAddressOf, metricsFlags, serveMetrics } from "./metrics-flags.ts";
 import { createTxNotifier } from "./notify.ts";
 import { listenersOf, rpcAccessOf } from "./rpc-flags.ts";
 import { checkPort, logOf, logWithoutEffect, parseLogin, serviceFlags } from "./service-flags.ts";
@@ -27,6 +29,7 @@ export const walletFlags = {
   ...serviceFlags,
   ...configurationFlag("wallet"),
   ...detachFlags,
+  ...metricsFlags,
   testnet: { kind: "switch", help: "addresses of testnet" },
   stagenet: { kind: "switch", help: "addresses of stagenet" },
   ...firstWalletFlags,
@@ -150,6 +153,30 @@ async function start(options: WalletServiceOptions): Promise<WalletService> {
   }
 }
 
+type Watching = {
+  readonly calls: CallTally;
+  readonly address: ReturnType<typeof metricsAddressOf>;
+  readonly log: Log;
+};
+
+/** Serves the metrics of a service where that was asked for; the function that ends it. */
+async function watch(
+  service: WalletService,
+  { calls, address, log }: Watching,
+): Promise<() => Promise<void>> {
+  if (address === undefined) return async () => {};
+  const wallet = service.createMonitor();
+  const metrics = await serveMetrics({
+    ...address,
+    metrics: walletMetrics,
+    source: { wallet, calls, server: wallet.server },
+    checks: wallet.checks,
+    folder: service.options.walletDirectory,
+    log: log.in("global"),
+  });
+  return metrics.stop;
+}
+
 /** `anulo wallet`: runs a wallet service until it is asked to stop. */
 export async function runWallet(args: readonly string[]): Promise<void> {
   const flags = readConfiguration("wallet", walletFlags, args);
@@ -158,11 +185,18 @@ export async function runWallet(args: readonly string[]): Promise<void> {
   leaveMemoryOutOfCoreDumps();
   const options = await optionsOf(await withPasswords(flags));
   logWithoutEffect(options.log, walletFlags, flags);
+  const address = metricsAddressOf(flags);
+  const calls = createCallTally();
   const signalled = untilSignalled();
-  const service = await start(options);
+  const service = await start({ ...options, ...(address && { onCall: calls.onCall }) });
+  const endWatch = await watch(service, { calls, address, log: options.log }).catch(async (error) => {
+    await service.stop();
+    throw error;
+  });
   keepPidFile(flags.pidfile);
   process.stdout.write(`wallet service: ${service.url}\n`);
   await Promise.race([signalled, service.ended]);
+  await endWatch();
   await service.stop();
   // A thread in the middle of long work, or a connection that does not end, is no reason to stay.
   process.exit();

@@ -48,7 +48,11 @@ function registerRead<Source>(
   const collect = (own: Gauge | Counter) => {
     own.reset();
     const reading = metric.read(source);
-    if (reading === undefined) return own.remove();
+    if (reading === undefined) {
+      // Without labels the reset has left a 0.
+      if (shared.labelNames.length === 0) own.remove();
+      return;
+    }
     const samples = typeof reading === "number" ? [{ labels: {}, value: reading }] : reading;
     for (const { labels, value } of samples) own.inc(labels, value);
   };

@@ -15,7 +15,8 @@ const metrics: MetricTable<Source> = {
     type: "counter",
     help: "Rejected.",
     labels: ["reason"],
-    read: ({ rejected }) => Array.from(rejected, ([reason, value]) => ({ labels: { reason }, value })),
+    read: ({ rejected, height }) =>
+      height < 0 ? undefined : Array.from(rejected, ([reason, value]) => ({ labels: { reason }, value })),
   },
   call_seconds: {
     type: "histogram",
@@ -70,9 +71,10 @@ test("every collection reads the values as they are then", async (t) => {
   assert.equal(later.get('call_seconds_bucket{le="1",call="x"}'), "0");
   assert.equal(later.get('call_seconds_bucket{le="2",call="x"}'), "1");
   source.rejected.set("BAD", 3);
+  assert.equal((await values()).get('rejected_total{reason="BAD"}'), "3");
   source.height = -1;
   const last = await values();
-  assert.equal(last.get('rejected_total{reason="BAD"}'), "3");
+  assert.equal(last.has('rejected_total{reason="BAD"}'), false);
   assert.equal(last.has("height"), false, "a gauge without a value reports none");
 });
 

@@ -7,6 +7,8 @@ export type { EventSink } from "./events/follower.ts";
 export { type KeysFile, readKeysFile, WrongPassword, writeKeysFile } from "./file/keys-file.ts";
 export { readPem } from "./file/pem-file.ts";
 export type { FirstWallet } from "./first-wallet.ts";
+export { walletMetrics } from "./monitor/metrics.ts";
+export type { WalletMonitor, WalletSource } from "./monitor/monitor.ts";
 export type { AliasOptions } from "./open-alias.ts";
 export { WalletRefusal } from "./refusal.ts";
 export { closeRuntime, createRuntime, type Runtime } from "./runtime.ts";

@@ -1,7 +1,9 @@
 /** What a service lends the wallets it runs: threads, clock, randomness. */
 import { randomBytes } from "node:crypto";
 import type { RandomSource } from "@anulo/crypto";
+import { HeightTally } from "./scan/height-tally.ts";
 import { ScanThreads } from "./scan/scan-threads.ts";
+import { SendingCounts } from "./sending-counts.ts";
 import { WorkThreads } from "./threads/work-threads.ts";
 
 export type Runtime = {
@@ -10,6 +12,9 @@ export type Runtime = {
   /** Seconds since 1970. */
   readonly clock: () => number;
   readonly random: RandomSource;
+  readonly sending: SendingCounts;
+  /** Where the open wallets are. */
+  readonly heights: HeightTally;
   /** Rounds of CryptoNight behind a password or a sealed set; 1 if undefined. */
   readonly kdfRounds: number | undefined;
 };
@@ -28,6 +33,8 @@ export function createRuntime({ concurrency, clock, random, kdfRounds }: Runtime
     scanThreads: new ScanThreads(concurrency),
     clock: clock ?? (() => Math.floor(Date.now() / 1000)),
     random: random ?? randomBytes,
+    sending: new SendingCounts(),
+    heights: new HeightTally(),
     kdfRounds,
   };
 }

@@ -36,6 +36,7 @@ const KEY_PURPOSE = "anulo event log";
 export type ServiceEvents = {
   readonly log: EventLog;
   readonly webhooks: Webhooks;
+  readonly sink: NatsSink | undefined;
   /** Waits for what is being written. */
   close(): Promise<void>;
 };
@@ -108,8 +109,9 @@ async function openDeliveries(
   try {
     const webhooks = await openWebhooks({ log, allowsPrivate: allowsPrivateWebhooks });
     closing.push(webhooks);
-    if (natsAddress !== undefined) closing.push(await openSink(log, natsAddress));
-    return { log, webhooks, close };
+    const sink = natsAddress === undefined ? undefined : await openSink(log, natsAddress);
+    if (sink !== undefined) closing.push(sink);
+    return { log, webhooks, sink, close };
   } catch (error) {
     isClosing = true;
     for (const part of closing.reverse()) await part.close();

@@ -18,6 +18,7 @@ import { type Common, notOpen } from "./many/common.ts";
 import { OpenWallets } from "./many/open-wallets.ts";
 import { Refresher } from "./many/refresher.ts";
 import { NamedSlot, type SlotParts, UnnamedSlot, type WalletSlot } from "./many/slots.ts";
+import { createWalletMonitor, type WalletMonitor } from "./monitor/monitor.ts";
 import { closeRuntime, createRuntime, type Runtime } from "./runtime.ts";
 import type { ServiceEvents } from "./service-events.ts";
 import type { WalletServiceOptions } from "./service-options.ts";
@@ -79,6 +80,8 @@ export class WalletService implements Common {
   /** The wallet that is open on the path without a name. */
   readonly unnamed: UnnamedSlot;
   #timer: NodeJS.Timeout | undefined;
+  /** By which readiness checks ask the node. */
+  #watching: Daemon | undefined;
   #stopping: Promise<void> | undefined;
   #stopped: () => void = () => undefined;
   /** Settles once the service has stopped, for whatever reason. */
@@ -133,6 +136,19 @@ export class WalletService implements Common {
     };
   }
 
+  /** What the service is watched by; once started. */
+  createMonitor(): WalletMonitor {
+    const { serviceEvents, runtime } = this;
+    this.#watching ??= this.options.daemon.url === "" ? undefined : this.connect();
+    return createWalletMonitor({
+      runtime,
+      server: this.#server!,
+      events: typeof serviceEvents === "string" ? undefined : serviceEvents,
+      daemon: this.#watching,
+      engine: this.#store?.engine,
+    });
+  }
+
   /** A connection to the node the service was started with. */
   connect(): Daemon {
     return connectDaemon(this.options.daemon, { trusted: this.options.trustedDaemon ?? false });
@@ -154,6 +170,7 @@ export class WalletService implements Common {
       dialect,
       ...(login === undefined ? {} : { login }),
       log: this.log.in("wallet.rpc"),
+      onCall: this.options.onCall,
       limits: { requestBytes: MAX_REQUEST_BYTES, ...limits },
       ...(origins !== undefined && { origins }),
       ...(tls !== undefined && { tls }),
@@ -198,6 +215,7 @@ export class WalletService implements Common {
 
   async #stop(): Promise<void> {
     clearInterval(this.#timer);
+    this.#watching?.close();
     for (const { opened } of this.#wallets.open) opened?.wallet.endScans();
     // Calls that still wait for the node are given up; a spend is on disk before it is sent.
     const silence = () => {

@@ -68,6 +68,7 @@ export class WalletScans {
     this.#maxReorgDepth = options.maxReorgDepth ?? MAX_REORG_DEPTH;
     this.#onReceived = options.onReceived ?? (() => undefined);
     this.#scanner = this.#startScanner(options.lookahead ?? DEFAULT_LOOKAHEAD);
+    wallet.runtime.heights.note(this, this.#ledger.state.height);
   }
 
   #startScanner(lookahead: Lookahead): Scanner {
@@ -133,6 +134,7 @@ export class WalletScans {
   }
 
   async stop(): Promise<void> {
+    this.#wallet.runtime.heights.note(this, undefined);
     await this.#scanner.stop();
   }
 
@@ -206,6 +208,7 @@ export class WalletScans {
     const end = change.fromHeight + change.count;
     this.#blocksFetched += Math.max(0, end - Math.max(change.fromHeight, this.#scannedFrom));
     await this.#wallet.commit(change, change === batch ? encoded : undefined);
+    this.#wallet.runtime.heights.note(this, end);
     this.#meter.advance(change.fromHeight, end, targetHeight);
     for (const { txHash, received } of change.transactions)
       if (received.length > 0) this.#onReceived(toHex(txHash));

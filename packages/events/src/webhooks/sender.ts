@@ -15,6 +15,8 @@ export interface SenderContext {
   /** From 0 to 1, below 1. */
   readonly random: () => number;
   readonly post: (options: Pick<PostOptions, "url" | "body" | "headers" | "signal">) => Promise<number>;
+  /** Events that became dead letters. */
+  givenUp: number;
 }
 
 const EVENTS_PER_READ = 64;
@@ -223,6 +225,7 @@ export class HookSender {
       rows.put(progressRow(id, progress));
       return true;
     });
+    if (dead !== undefined) this.#context.givenUp++;
     this.#hook = hook ?? this.#hook;
     this.#progress = progress;
     this.#noted = progress.sequence;

@@ -53,6 +53,8 @@ export interface Webhooks {
   /** Adds a webhook; its secret is never given out again. Throws a RangeError for what is none, or one too many. */
   add(webhook: NewWebhook): Promise<{ id: string; secret: string }>;
   list(): WebhookStatus[];
+  /** Events that became dead letters since the webhooks were opened. */
+  readonly givenUp: number;
   /** Removes a webhook with its dead letters; returns whether there was one. */
   remove(id: string): Promise<boolean>;
   /** Goes on with a webhook that was disabled. Throws a RangeError where there is none. */
@@ -84,6 +86,7 @@ export async function openWebhooks(options: WebhooksOptions): Promise<Webhooks> 
     clock,
     random,
     post: (attempt) => post({ ...attempt, resolve, allowsPrivate }),
+    givenUp: 0,
   };
   const senders = new Map<string, HookSender>();
   /** Those being added count too. */
@@ -118,6 +121,9 @@ export async function openWebhooks(options: WebhooksOptions): Promise<Webhooks> 
       return { id: hook.id, secret: hook.secret };
     },
     list: () => [...senders.values()].map(statusOf),
+    get givenUp() {
+      return context.givenUp;
+    },
     async remove(id) {
       const sender = senders.get(id);
       if (sender === undefined) return false;

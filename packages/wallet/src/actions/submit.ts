@@ -139,9 +139,12 @@ async function giveTo(
   const ids = all.map(({ id }) => id);
   const sent = ids.slice(0, place);
   wallet.checkWritten();
+  const { sending } = wallet.runtime;
   const verdict = await relay(each.payment.blob!).catch((error: unknown) => {
+    sending.unanswered++;
     throw error instanceof WalletRefusal ? refuseAs(alsoSaying(error, ids, mayBeSent(ids))) : error;
   });
+  sending[verdict.accepted ? "sent" : "refused"]++;
   if (verdict.accepted) return await wallet.markRelayed(each.payment.txHash).catch(namingAll(ids));
   const wasKept = !fresh.has(each.id) || sent.includes(each.id);
   // What was kept before, by whatever call, may be on its way all the same.

@@ -30,6 +30,11 @@ export class ScanThreads {
     this.#most = most;
   }
 
+  /** How many threads there are. */
+  get count(): number {
+    return this.#threads.size;
+  }
+
   /** A port to the thread that scans for the fewest, until it is given back. */
   open(onEnd: OnEnd): MessagePort {
     const thread = this.#choose();

@@ -57,6 +57,11 @@ export class WorkThreads {
     return this.#idle.length + this.#busy.size;
   }
 
+  /** Jobs that wait for one. */
+  get waiting(): number {
+    return this.#queue.length + this.#lastQueue.length;
+  }
+
   /** Does a job with a copy of its input; rejects with what it threw. */
   run<K extends JobName>(name: K, input: JobInput<K>): Promise<JobOutput<K>> {
     return new Promise((resolve, reject) => {

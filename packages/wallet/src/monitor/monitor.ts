@@ -1,0 +1,120 @@
+/** What a running wallet service is watched by. */
+import type { NatsSink, Webhooks } from "@anulo/events";
+import type { ReadinessChecks } from "@anulo/metrics";
+import type { RpcServer, RpcSource } from "@anulo/rpc";
+import type { Engine } from "@anulo/store";
+import { checked, type Daemon } from "../daemon.ts";
+import type { Runtime } from "../runtime.ts";
+import type { HeightTally } from "../scan/height-tally.ts";
+
+/** A part outside the service, as it answered last. */
+export interface Reached {
+  isReached: boolean;
+  /** Seconds that its last answer took; undefined before the first. */
+  seconds: number | undefined;
+}
+
+export interface WalletMonitor {
+  readonly runtime: Runtime;
+  readonly server: Pick<RpcServer, "usage" | "connectionCount">;
+  readonly events: WatchedEvents | undefined;
+  /** Undefined for a service without a node. */
+  readonly node: (Reached & { height: number | undefined }) | undefined;
+  /** Undefined where ledgers are in files. */
+  readonly store: Reached | undefined;
+  readonly checks: ReadinessChecks;
+}
+
+export interface WatchedEvents {
+  readonly log: { readonly last: number; readonly oldest: number; readonly ended: AbortSignal };
+  readonly webhooks: Pick<Webhooks, "list" | "givenUp">;
+  readonly sink: Pick<NatsSink, "sequence" | "isConnected"> | undefined;
+}
+
+/** Metrics are read from a monitor and from the RPC of its service. */
+export interface WalletSource extends RpcSource {
+  readonly wallet: WalletMonitor;
+}
+
+export type Watched = Pick<WalletMonitor, "runtime" | "server" | "events"> & {
+  /** A connection of its own; undefined for a service without a node. */
+  readonly daemon: Daemon | undefined;
+  readonly engine: Pick<Engine, "markOf"> | undefined;
+  /** Milliseconds. */
+  readonly now?: () => number;
+};
+
+/** A new block is scanned at the next refresh, 20 seconds later at most: more are missing where scans do not follow. */
+export const BLOCKS_BEHIND = 10;
+/** Named by no wallet: to read its mark takes what any answer of the store takes. */
+const NO_WALLET = new Uint8Array(16);
+
+/** The longest that an answer may take. */
+const ANSWER_MS = 1900;
+
+/** Nothing is asked before the checks are run. */
+export function createWalletMonitor({ daemon, engine, now, ...watched }: Watched): WalletMonitor {
+  const clock = now ?? (() => performance.now());
+  const node = daemon && { isReached: false, seconds: undefined, height: undefined as number | undefined };
+  const store = engine && { isReached: false, seconds: undefined };
+  const {
+    runtime: { heights },
+    events,
+  } = watched;
+  let asking: Promise<number> | undefined;
+  const nodeHeight = (): Promise<number> => {
+    asking ??= reach(node!, clock, async () => {
+      const { height } = await checked(daemon!.client.getHeight({}, { timeoutMs: ANSWER_MS }));
+      node!.height = height;
+      return height;
+    }).finally(() => {
+      asking = undefined;
+    });
+    return asking;
+  };
+  const checks: ReadinessChecks = {
+    ...(daemon !== undefined && {
+      node: () => nodeHeight().then(() => undefined),
+      // Where the node does not answer it is that which is reported, by the check above.
+      wallets: () =>
+        nodeHeight().then(
+          (height) => whyBehind(heights, height),
+          () => undefined,
+        ),
+    }),
+    ...(engine !== undefined && {
+      store: () => reach(store!, clock, () => engine.markOf(NO_WALLET)).then(() => undefined),
+    }),
+    ...(events !== undefined && {
+      events: () => (events.log.ended.aborted ? "the event log has ended" : undefined),
+    }),
+  };
+  return { ...watched, node, store, checks };
+}
+
+/** One wallet that is scanned from its beginning does not make a service of many unready; of one it does. */
+function whyBehind(heights: HeightTally, nodeHeight: number): string | undefined {
+  const behind = heights.below(nodeHeight - BLOCKS_BEHIND);
+  if (behind * 2 <= heights.open) return undefined;
+  return `${behind} of ${heights.open} open wallets are more than ${BLOCKS_BEHIND} blocks behind the node`;
+}
+
+/** Notes whether something answers, and how fast. */
+async function reach<T>(reached: Reached, now: () => number, ask: () => Promise<T>): Promise<T> {
+  const begun = now();
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`no answer within ${ANSWER_MS} ms`)), ANSWER_MS);
+  });
+  try {
+    const answer = await Promise.race([ask(), late]);
+    reached.isReached = true;
+    reached.seconds = (now() - begun) / 1000;
+    return answer;
+  } catch (error) {
+    reached.isReached = false;
+    throw error;
+  } finally {
+    clearTimeout(timer);
+  }
+}
