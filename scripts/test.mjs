@@ -1,8 +1,7 @@
 // Runs the compiled tests: all of them, or those whose path contains one of the arguments.
 // --required: tests that need the real programs fail, instead of being skipped, where those are missing.
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { filesBelow, root } from "./sources.mjs";
 
@@ -32,28 +31,25 @@ if (sources.length === 0) stop(`no test file matches ${wanted.join(", ") || "*.t
 const unbuilt = sources.filter((file) => !existsSync(join(root, compiled(file))));
 if (unbuilt.length > 0) stop(`not built, run npm run build: ${unbuilt.join(", ")}`);
 
-const scratch = mkdtempSync(join(tmpdir(), "anulo-test-"));
-const tap = join(scratch, "tap");
 const { status } = spawnSync(
   process.execPath,
   [
     "--test",
     "--test-concurrency=2",
     `--test-timeout=${FILE_TIMEOUT_MS}`,
-    "--test-reporter=spec",
+    `--test-reporter=${join(root, "scripts/test-progress.mjs")}`,
     "--test-reporter-destination=stdout",
-    // The spec reporter marks its closing lines by symbol on some versions of Node; those of TAP never change.
-    "--test-reporter=tap",
-    `--test-reporter-destination=${tap}`,
+    ...(process.env.CI === "true" ? ["--test-reporter=spec", "--test-reporter-destination=stdout"] : []),
     ...sources.map(compiled),
   ],
   {
     cwd: root,
     stdio: "inherit",
-    env: { ...process.env, ...(required && { ANULO_REAL_PROGRAMS: "required" }) },
+    env: {
+      ...process.env,
+      ANULO_TEST_FILES: `${sources.length}`,
+      ...(required && { ANULO_REAL_PROGRAMS: "required" }),
+    },
   },
 );
-const closing = existsSync(tap) ? readFileSync(tap, "utf8").split("\n") : [];
-console.log(closing.filter((line) => /^# [a-z_]+ [\d.]+$/.test(line)).join("\n"));
-rmSync(scratch, { recursive: true });
 process.exit(status ?? 1);

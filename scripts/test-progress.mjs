@@ -1,0 +1,70 @@
+// A reporter for node:test: a line for every file that has ended, with how far the run is, and what failed in it.
+import { relative } from "node:path";
+import { inspect } from "node:util";
+import { root } from "./sources.mjs";
+
+const total = Number(process.env.ANULO_TEST_FILES);
+const width = `${total}`.length;
+
+function clock(ms) {
+  const seconds = Math.round(ms / 1000);
+  return `${Math.floor(seconds / 60)}:${`${seconds % 60}`.padStart(2, "0")}`;
+}
+
+/** Characters of a file's output that are kept for the case that it fails. */
+const MAX_OUTPUT = 4000;
+
+/** What a file that runs has said so far. */
+class FileResult {
+  failures = [];
+  output = "";
+  hasEnded = false;
+
+  print(text) {
+    this.output = (this.output + text).slice(-MAX_OUTPUT);
+  }
+}
+
+function describeFailure({ name, details: { error } }) {
+  return `${name}\n${inspect(error?.cause ?? error)}\n`;
+}
+
+/** Lines of the progress; `source` is the run's stream of events. */
+export default async function* progress(source) {
+  const began = performance.now();
+  const files = new Map();
+  const resultOf = (file) => {
+    if (!files.has(file)) files.set(file, new FileResult());
+    return files.get(file);
+  };
+  let ended = 0;
+  const closing = [];
+  // "test:pass" and "test:fail" wait until the files before are done; "test:complete" is sent at once.
+  for await (const { type, data } of source) {
+    const isSummary = type === "test:diagnostic" && data.file === undefined;
+    if (isSummary && /^[a-z_]+ [\d.]+$/.test(data.message)) closing.push(data.message);
+    if (type === "test:stdout" || type === "test:stderr") resultOf(data.file).print(data.message);
+    if (type !== "test:complete" || data.file === undefined) continue;
+    const result = resultOf(data.file);
+    if (data.name !== data.file) {
+      if (data.details.type === "suite" || data.details.passed) continue;
+      // The end of a file may be read before the last of its tests.
+      if (result.hasEnded) yield describeFailure(data);
+      else result.failures.push(describeFailure(data));
+      continue;
+    }
+    result.hasEnded = true;
+    ended += 1;
+    const { failures, output } = result;
+    const hasFailed = failures.length > 0 || data.details.passed === false;
+    const place = `${ended}`.padStart(width);
+    const seconds = (data.details.duration_ms / 1000).toFixed(1);
+    const name = relative(root, data.file).replace("/dist/", "/").replace(/\.js$/, ".ts");
+    yield `[${place}/${total}] ${clock(performance.now() - began)} ${hasFailed ? "FAILED" : "ok"} ${name} (${seconds} s)\n`;
+    if (hasFailed) yield [...failures, output, "\n"].join("");
+    result.failures = [];
+    result.output = "";
+  }
+  // Spelled as in TAP, which reads the same on every version of Node.
+  yield closing.map((line) => `# ${line}\n`).join("");
+}
