@@ -15,6 +15,7 @@ const steps = [
   { name: "imports", args: script("check-imports.mjs") },
   { name: "structure", args: script("check-structure.mjs") },
   { name: "unused", args: tool("knip/bin/knip.js", "--no-config-hints"), after: ["types"] },
+  { name: "words", args: script("check-words.mjs") },
   { name: "rules", args: script("check-consensus-rules.mjs") },
   { name: "rpc coverage", args: script("check-rpc-coverage.mjs"), after: ["types"] },
   // Writes it: whoever changed a call finds the new table in their working tree.
@@ -40,7 +41,9 @@ function run(step) {
       const text = Buffer.concat(output).toString().trimEnd();
       const closing = text
         .split("\n")
-        .filter((line) => /^# |^structure: |^rules: |^imports: |^rpc coverage: |^packages: /.test(line));
+        .filter((line) =>
+          /^# |^structure: |^rules: |^imports: |^words: |^rpc coverage: |^packages: /.test(line),
+        );
       if (code !== 0) console.log(text);
       else if (closing.length > 0) console.log(closing.map((line) => `         ${line}`).join("\n"));
       resolve(code === 0);

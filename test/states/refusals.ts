@@ -67,7 +67,7 @@ const unrestricted: Refusals = { restricted: denied };
 const makes: Refusals = { "no wallet directory": noDirectory, ...unrestricted };
 const always: Refusals = {};
 /** Needs the service's events, which these keep none of. */
-const eventless: Refusals = {
+const withoutEvents: Refusals = {
   ...Object.fromEntries(stateNames.map((name) => [name, noEvents])),
   ...unrestricted,
 };
@@ -213,12 +213,12 @@ const refusals: { readonly [K in MethodKey]: Refusals } = {
   closeWallet: own,
   changeWalletPassword: ownKey,
   setSubaddressLookahead: ownKey,
-  addWebhook: eventless,
-  listWebhooks: eventless,
-  removeWebhook: eventless,
-  enableWebhook: eventless,
-  listDeadLetters: eventless,
-  replayDeadLetters: eventless,
+  addWebhook: withoutEvents,
+  listWebhooks: withoutEvents,
+  removeWebhook: withoutEvents,
+  enableWebhook: withoutEvents,
+  listDeadLetters: withoutEvents,
+  replayDeadLetters: withoutEvents,
   setupBackgroundSync: { ...backgrounds, "background syncing": isSetUp, "background wallet": isSetUp },
   startBackgroundSync: {
     ...setUp,

@@ -20,7 +20,7 @@ before(async () => {
 after(() => endAll(endings));
 
 /** Those that would take the wallet away under the others, or leave files behind, are tried where they are refused. */
-const upheaving: ReadonlySet<MethodKey> = new Set([
+const changesWallet: ReadonlySet<MethodKey> = new Set([
   ...["createWallet", "openWallet", "generateFromKeys", "restoreDeterministicWallet"],
   ...["closeWallet", "changeWalletPassword", "stopWallet", "setDaemon", "stopBackgroundSync"],
 ] as const);
@@ -46,7 +46,7 @@ async function refuses(service: Service, state: StateName, dialect: Dialect): Pr
 
 async function allows(service: Service, state: StateName, dialect: Dialect): Promise<void> {
   for (const key of methods) {
-    if (refusalOf(key, state, dialect) !== undefined || upheaving.has(key)) continue;
+    if (refusalOf(key, state, dialect) !== undefined || changesWallet.has(key)) continue;
     const told = await ask(service, walletMethods[key].name, requests[key]);
     if ("code" in told) assert.ok(!isOfState(told), `${key}, ${state}: ${told.message}`);
   }

@@ -64,15 +64,15 @@ export const RANDOMX_VERSIONS: readonly RandomXVersion[] =
   hardFork.randomX2 === Number.POSITIVE_INFINITY ? [1] : [1, 2];
 
 /** Height of a block of mainnet whose hash the programs of its time computed wrongly. */
-const MISHASHED_HEIGHT = 202_612;
-const mishash = fromHex("84f64766475d51837ac9efbef1926486e58563c95a19fef4aec3254f03000000");
+const WRONG_HASH_HEIGHT = 202_612;
+const wrongHash = fromHex("84f64766475d51837ac9efbef1926486e58563c95a19fef4aec3254f03000000");
 
 /**
  * The proof-of-work hash (32 bytes) of a block that is agreed instead of computed, whatever the block;
  * undefined at every height but 202,612. Source: cryptonote_tx_utils.cpp `get_block_longhash`.
  */
 export function agreedPowHash(height: number): Uint8Array | undefined {
-  return height === MISHASHED_HEIGHT ? mishash.slice() : undefined;
+  return height === WRONG_HASH_HEIGHT ? wrongHash.slice() : undefined;
 }
 
 /** A block to judge by its work. */

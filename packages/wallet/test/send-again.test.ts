@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { fromHex, toHex } from "@anulo/protocol";
 import { ConnectionFailed, RemoteError } from "@anulo/rpc";
-import { sendUnseen, sendUntaken } from "../src/actions/send-again.ts";
+import { sendMissing, sendUnseen } from "../src/actions/send-again.ts";
 import type { Daemon } from "../src/daemon.ts";
 import { applyChange } from "../src/ledger/apply-change.ts";
 import { createLedger, outputWithImage } from "../src/ledger/ledger.ts";
@@ -173,7 +173,7 @@ test("what cannot be mined any more is not sent, and says so where it is asked f
   const rival = { ...payment(2, "pending", NOW), keyImages: [id(10_001)] };
   applyChange(ledger, { kind: "outgoing", payment: rival, txKeys: [] });
   await sendUnseen(sender, spending);
-  await assert.rejects(sendUntaken(sender, [id(1)]), /rejected by daemon \(its inputs are spent\)/);
+  await assert.rejects(sendMissing(sender, [id(1)]), /rejected by daemon \(its inputs are spent\)/);
   assert.deepEqual(given, []);
 });
 
@@ -182,7 +182,7 @@ test("a refresh sends 100 at most, a repeated call what is its own", async () =>
   const { given, sender, spending } = stage(many);
   await sendUnseen(sender, spending);
   assert.equal(given.length, 100);
-  await sendUntaken(
+  await sendMissing(
     sender,
     [id(5), id(120)].map((hash) => fromHex(toHex(hash))),
   );
@@ -192,10 +192,10 @@ test("a refresh sends 100 at most, a repeated call what is its own", async () =>
 test("a repeated call is refused while the node does not take what it signed", async () => {
   const { node, sender, stateOf } = stage([payment(1, "signed", NOW)]);
   node.takes = false;
-  await assert.rejects(sendUntaken(sender, [id(1)]), /transaction was rejected by daemon \(no\)/);
+  await assert.rejects(sendMissing(sender, [id(1)]), /transaction was rejected by daemon \(no\)/);
   assert.equal(stateOf(1), "signed");
   node.knows.push(...names(1));
-  await sendUntaken(sender, [id(1)]);
+  await sendMissing(sender, [id(1)]);
   assert.equal(stateOf(1), "pending");
 });
 
@@ -203,7 +203,7 @@ test("nothing leaves that could not be written, whoever asks", async () => {
   const { given, node, sender, spending } = stage([payment(1, "signed", OLD)]);
   node.isWritten = false;
   await assert.rejects(sendUnseen(sender, spending), /not written/);
-  await assert.rejects(sendUntaken(sender, [id(1)]), /not written/);
+  await assert.rejects(sendMissing(sender, [id(1)]), /not written/);
   assert.deepEqual(given, []);
 });
 
@@ -212,7 +212,7 @@ test("a node that is busy gives no verdict, and is asked again later", async () 
   Object.assign(node, { takes: false, status: "BUSY" });
   await sendUnseen(sender, spending);
   assert.equal(stateOf(1), "signed");
-  await assert.rejects(sendUntaken(sender, [id(1)]), /daemon is busy/);
+  await assert.rejects(sendMissing(sender, [id(1)]), /daemon is busy/);
   assert.equal(stateOf(1), "signed");
 });
 
@@ -230,16 +230,16 @@ test("a transaction at which the node fails keeps no other from being sent", asy
 test("what a node had taken is answered as taken, whether or not it takes it once more", async () => {
   const { given, node, sender, stateOf } = stage([payment(1, "missing", NOW)]);
   node.takes = false;
-  await sendUntaken(sender, [id(1)]);
+  await sendMissing(sender, [id(1)]);
   node.isThere = false;
-  await sendUntaken(sender, [id(1)]);
+  await sendMissing(sender, [id(1)]);
   assert.deepEqual(given, names(1));
   assert.equal(stateOf(1), "missing");
 });
 
 test("of a transaction that was forgotten the node is asked, and nothing is said that it does not know", async () => {
   const { node, sender } = stage([]);
-  await assert.rejects(sendUntaken(sender, [id(1)]), /is not known any more/);
+  await assert.rejects(sendMissing(sender, [id(1)]), /is not known any more/);
   node.knows.push(...names(1));
-  await sendUntaken(sender, [id(1)]);
+  await sendMissing(sender, [id(1)]);
 });

@@ -14,7 +14,7 @@ export interface Failure {
 export interface Explanation {
   readonly error: unknown;
   /** Blocks of the run below the one at fault, where none of them was taken with it. */
-  readonly untaken: readonly FetchedBlock[];
+  readonly remaining: readonly FetchedBlock[];
 }
 
 /** The error of a run, with the block and its place in the source where the source is to blame. */
@@ -23,7 +23,7 @@ export async function explain(path: string, { run, error }: Failure): Promise<Ex
     new BadSource(path, `${run.places.get(key) ?? "a block"}: ${reason}`, cause);
   if (error instanceof BadBlock) {
     const { key, violation } = error;
-    return { error: blame(key, `it breaks a rule: ${violation.message}`, error), untaken: [] };
+    return { error: blame(key, `it breaks a rule: ${violation.message}`, error), remaining: [] };
   }
   if (error instanceof BadBytes) {
     for (const [index, { incoming, txs }] of run.blocks.entries()) {
@@ -32,8 +32,8 @@ export async function explain(path: string, { run, error }: Failure): Promise<Ex
         (reason) => reason,
       );
       if (found instanceof BadBytes)
-        return { error: blame(incoming.key, found.message, found), untaken: run.blocks.slice(0, index) };
+        return { error: blame(incoming.key, found.message, found), remaining: run.blocks.slice(0, index) };
     }
   }
-  return { error, untaken: [] };
+  return { error, remaining: [] };
 }

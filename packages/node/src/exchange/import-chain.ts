@@ -118,9 +118,9 @@ async function takeAll(
 
 /** Takes what lies below the block at fault; the error to be told. */
 async function takeBelow(parts: ChainParts, failure: Failure, path: string): Promise<unknown> {
-  const { error, untaken } = await explain(path, failure);
-  if (untaken.length === 0) return error;
-  const { written } = await createBlockImporter(parts).stage(untaken);
+  const { error, remaining } = await explain(path, failure);
+  if (remaining.length === 0) return error;
+  const { written } = await createBlockImporter(parts).stage(remaining);
   await written;
   return error;
 }

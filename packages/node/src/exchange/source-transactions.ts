@@ -23,7 +23,7 @@ export function fetchedTransactions(
   { incoming, isKnown, pruningSeed }: TakenBlock,
 ): FetchedTransaction[] {
   const isPruned = block.transactions.some((transaction) => "pruned" in transaction);
-  if (isPruned) checkTakable(path, block, { isKnown, pruningSeed });
+  if (isPruned) checkUsable(path, block, { isKnown, pruningSeed });
   let rest = isPruned ? weightLeft(path, block, incoming) : 0;
   return block.transactions.map((transaction) => {
     if ("blob" in transaction) return transaction.blob;
@@ -33,7 +33,7 @@ export function fetchedTransactions(
   });
 }
 
-function checkTakable(
+function checkUsable(
   path: string,
   block: SourceBlock,
   { isKnown, pruningSeed }: Omit<TakenBlock, "incoming">,

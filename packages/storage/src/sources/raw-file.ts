@@ -95,7 +95,7 @@ export function* openRawFile(options: RawFileOptions): Generator<void, RawFile> 
     const about = fstatSync(file);
     if (!about.isFile()) throw new BadSource(options.path, "is no file");
     const { first } = options;
-    const isNew = isUnbegun(file, about.size);
+    const isNew = isFileEmpty(file, about.size);
     const begun = isNew ? { first, next: first, size: CHAIN_FILE_HEADER_BYTES } : yield* lookThrough(options);
     if (isNew) writeAll(file, writeChainFileHeader({ first, last: first }), 0);
     // A chunk that was cut off, or whatever a lost power left there.
@@ -108,7 +108,7 @@ export function* openRawFile(options: RawFileOptions): Generator<void, RawFile> 
 }
 
 /** Whether there is nothing but the zeros or the part of a header with which a file of ours begins its life. */
-function isUnbegun(file: number, size: number): boolean {
+function isFileEmpty(file: number, size: number): boolean {
   if (size > CHAIN_FILE_HEADER_BYTES) return false;
   const expected = writeChainFileHeader({ first: 0, last: 0 });
   const bytes = Buffer.alloc(size);

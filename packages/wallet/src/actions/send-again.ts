@@ -110,7 +110,7 @@ const isAway: ReadonlySet<WalletRefusal["kind"]> = new Set(["NO_DAEMON_CONNECTIO
  * Has the node take those of these transactions (ids of 32 bytes) that it may not have, whatever was thought of them.
  * Throws `WalletRefusal` where it does not take one that no node has taken before.
  */
-export async function sendUntaken(sender: Sender, txHashes: readonly Uint8Array[]): Promise<void> {
+export async function sendMissing(sender: Sender, txHashes: readonly Uint8Array[]): Promise<void> {
   const relay = relayOf(sender.daemon);
   for (const txHash of txHashes) {
     const payment = sender.state.outgoing.get(toHex(txHash));

@@ -138,10 +138,10 @@ export class BackgroundBeside {
 
   /** Writes its keys file. */
   async writeKeys({ keys, createdAt, settings }: KeysFile): Promise<void> {
-    const spendless = { ...keys, spendSecret: undefined };
+    const viewKeys = { ...keys, spendSecret: undefined };
     const own = new Map(settings);
     own.delete(KEY_SETTING);
-    const file = { keys: spendless, createdAt, settings: own, isBackground: true };
+    const file = { keys: viewKeys, createdAt, settings: own, isBackground: true };
     await writeKeysImage(this.paths, await sealUnder(this.#key, file, this.#parts.runtime));
   }
 

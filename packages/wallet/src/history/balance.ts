@@ -37,9 +37,9 @@ export function later(a: bigint, b: bigint): bigint {
   return b;
 }
 
-type Ledgerlike = Readonly<Pick<WalletState, "outputs" | "outgoing" | "pool">>;
+type LedgerPart = Readonly<Pick<WalletState, "outputs" | "outgoing" | "pool">>;
 
-export function accountBalance(state: Ledgerlike, question: BalanceQuestion): AccountBalance {
+export function accountBalance(state: LedgerPart, question: BalanceQuestion): AccountBalance {
   const byMinor = new Map<number, AddressBalance>();
   const at = (minor: number): AddressBalance => {
     const known = byMinor.get(minor);
@@ -63,7 +63,7 @@ export function accountBalance(state: Ledgerlike, question: BalanceQuestion): Ac
   };
 }
 
-function countUnspent({ outputs }: Ledgerlike, account: number): Map<number, number> {
+function countUnspent({ outputs }: LedgerPart, account: number): Map<number, number> {
   const counts = new Map<number, number>();
   for (const output of outputs) {
     const { major, minor } = output.subaddress;
@@ -88,7 +88,7 @@ function counts(output: OwnedOutput, strict: boolean): boolean {
   return output.spentHeight === undefined && (strict || output.pendingSpend === undefined);
 }
 
-function addUnconfirmed(state: Ledgerlike, { account, indexOf }: BalanceQuestion, at: At): void {
+function addUnconfirmed(state: LedgerPart, { account, indexOf }: BalanceQuestion, at: At): void {
   for (const payment of state.outgoing.values()) {
     if (payment.account === account && isWaiting(payment)) addOwnShare(payment, indexOf, at);
   }

@@ -1,6 +1,6 @@
 /** Calls that spend, made once for each key however often they are repeated. */
 import { equalBytes, toHex } from "@anulo/protocol";
-import { sendUntaken } from "../actions/send-again.ts";
+import { sendMissing } from "../actions/send-again.ts";
 import { alsoSaying, type Submission } from "../actions/submit.ts";
 import { WalletRefusal } from "../refusal.ts";
 import type { Intent, IntentHead } from "../state.ts";
@@ -60,7 +60,7 @@ async function answerAgain(wallet: Wallet, outcome: NonNullable<Intent["outcome"
   if (outcome.kind === "refused")
     throw alsoSaying(new WalletRefusal(outcome.refusal, outcome.message), ids, "");
   if (outcome.kind === "sending")
-    await sendUntaken(wallet, outcome.txHashes).catch((error: unknown) => {
+    await sendMissing(wallet, outcome.txHashes).catch((error: unknown) => {
       if (!(error instanceof WalletRefusal)) throw error;
       throw alsoSaying(error, ids, `sent before, or kept to be sent: ${ids.join(", ")}`);
     });

@@ -1,0 +1,107 @@
+// Checks that declared names are made of the glossary's terms or of plain technical English (scripts/words), and of no
+// word that the glossary replaces by another.
+// --frequent N: lists instead the N words that names use most, with their meaning.
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import ts from "typescript";
+import { filesBelow, root } from "./sources.mjs";
+
+const read = (file) => readFileSync(join(root, file), "utf8");
+
+/** Cells of the tables below a heading of the glossary. */
+function rowsOf(section) {
+  return section
+    .split("\n")
+    .filter((line) => line.startsWith("| ") && !/^\| (term|word) \|/.test(line))
+    .map((line) =>
+      line
+        .split("|")
+        .slice(1, -1)
+        .map((cell) => cell.trim()),
+    );
+}
+
+/** Lower-case words of a name, without digits. */
+function wordsOf(name) {
+  return name
+    .replace(/([a-z\d])([A-Z])/g, "$1 $2")
+    .replace(/([A-Z]+)([A-Z][a-z])/g, "$1 $2")
+    .split(/[^A-Za-z]+/)
+    .filter((word) => word.length > 1)
+    .map((word) => word.toLowerCase());
+}
+
+const [used, replaced] = read("docs/glossary.md").split("## Not used");
+/** Meaning by word: its own, else that of a longer term it is part of. */
+const meanings = new Map();
+const entries = rowsOf(used).map(([term, meaning]) => {
+  const others = [...meaning.matchAll(/\*([^*]+)\*/g)].map(([, word]) => word);
+  return { terms: [...term.split(", "), ...others], text: `${term}: ${meaning}` };
+});
+for (const isWhole of [true, false])
+  for (const { terms, text } of entries)
+    for (const words of terms.map(wordsOf))
+      for (const word of words)
+        if (!meanings.has(word) && (words.length === 1) === isWhole) meanings.set(word, text);
+const refused = new Map(
+  rowsOf(replaced).flatMap(([words, instead]) => wordsOf(words).map((word) => [word, instead])),
+);
+const listed = (file) =>
+  read(file)
+    .split(/\s+/)
+    .filter((word) => word !== "");
+/** Ordinary words, and abbreviations and names of programming, that names may be made of: add to them with care. */
+const plain = new Set(["english", "technical"].flatMap((name) => listed(`scripts/words/${name}.txt`)));
+
+const singular = (word) => word.replace(/ies$/, "y").replace(/(?<=[^s])s$/, "");
+const isTerm = (word) => meanings.has(word) || meanings.has(singular(word));
+const isKnown = (word) => isTerm(word) || plain.has(word);
+
+/** Names that a file declares, each with its line. */
+function* namesIn(file) {
+  const source = ts.createSourceFile(file, read(file), ts.ScriptTarget.Latest, true);
+  const names = [];
+  const visit = (node) => {
+    const { name } = node;
+    const isDeclared =
+      name !== undefined && !ts.isPropertyAccessExpression(node) && !ts.isImportSpecifier(node);
+    if (isDeclared && (ts.isIdentifier(name) || ts.isPrivateIdentifier(name)))
+      names.push([name.text, source.getLineAndCharacterOfPosition(name.getStart()).line + 1]);
+    ts.forEachChild(node, visit);
+  };
+  visit(source);
+  yield* names;
+}
+
+const files = ["packages", "bin", "test", "bench", "fuzz", "scripts"].flatMap((folder) =>
+  filesBelow(folder, (name) => /\.(ts|tsx|mjs)$/.test(name)),
+);
+const counts = new Map();
+const problems = [];
+let names = 0;
+for (const file of files) {
+  for (const [name, line] of namesIn(file)) {
+    names += 1;
+    for (const word of wordsOf(name)) {
+      counts.set(word, (counts.get(word) ?? 0) + 1);
+      if (refused.has(word)) problems.push(`${file}:${line}: ${name}: say ${refused.get(word)}, not ${word}`);
+      else if (!isKnown(word))
+        problems.push(
+          `${file}:${line}: ${name}: ${word} is no term of docs/glossary.md and no word of scripts/words`,
+        );
+    }
+  }
+}
+
+const at = process.argv.indexOf("--frequent");
+if (at > 0) {
+  const most = [...counts].sort(([, a], [, b]) => b - a).slice(0, Number(process.argv[at + 1]));
+  for (const [word, count] of most)
+    console.log(
+      `${word} (${count}): ${meanings.get(word) ?? meanings.get(singular(word)) ?? "plain English"}`,
+    );
+} else {
+  for (const problem of problems) console.log(problem);
+  console.log(`words: ${names} names of ${counts.size} words, ${problems.length} problems`);
+  if (problems.length > 0) process.exitCode = 1;
+}
