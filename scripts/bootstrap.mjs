@@ -43,7 +43,7 @@ function installIfNeeded() {
 }
 
 function buildInputs() {
-  const written = (name) => /\.(ts|mjs|js|json)$/.test(name);
+  const written = (name) => /\.(tsx?|mjs|js|json|css|html|svg)$/.test(name);
   const below = ["packages", "bin", "test"].flatMap((folder) => filesBelow(folder, written));
   return [
     ...below,

@@ -1,8 +1,9 @@
-// Builds everything: the WebAssembly kernels, then TypeScript, then the bundle; each skipped when nothing changed.
+// Builds everything: the WebAssembly kernels, then TypeScript, then the console, then the bundle; each skipped when nothing changed.
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { buildConsole } from "../packages/console/build.mjs";
 import { bundle } from "./bundle.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
@@ -17,4 +18,5 @@ function run(file, ...args) {
 
 if (existsSync(join(root, "packages/crypto/assembly/build.mjs"))) run("packages/crypto/assembly/build.mjs");
 run("node_modules/typescript/bin/tsc", "-b");
+await buildConsole();
 await bundle();

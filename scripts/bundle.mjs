@@ -52,7 +52,11 @@ const compilations = () =>
     .map((file) => join(dirname(file), "dist/.tsbuildinfo"))
     .filter((file) => existsSync(join(root, file)));
 
-const buildFiles = ["scripts/bundle.mjs", "scripts/no-encoder.mjs"];
+const buildFiles = [
+  "scripts/bundle.mjs",
+  "scripts/no-encoder.mjs",
+  "packages/console/dist/console-pages.json",
+];
 
 function isCurrent() {
   const built = statSync(join(output, "main.js"), { throwIfNoEntry: false })?.mtimeMs ?? 0;

@@ -104,7 +104,11 @@ function isBarrel(source) {
 
 function checkFile(file) {
   const text = readFileSync(join(root, file), "utf8");
-  const kind = file.endsWith(".ts") ? ts.ScriptKind.TS : ts.ScriptKind.JS;
+  const kind = /\.tsx$/.test(file)
+    ? ts.ScriptKind.TSX
+    : file.endsWith(".ts")
+      ? ts.ScriptKind.TS
+      : ts.ScriptKind.JS;
   const source = ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true, kind);
   const long = longByNature.some(({ path }) => path.test(file));
   const lines = text.split("\n").length - 1;
@@ -130,7 +134,7 @@ function quantiles(values) {
 }
 
 const files = ["packages", "bin", "test", "scripts", "bench", "fuzz"].flatMap((folder) =>
-  filesBelow(folder, (name) => /\.(ts|mjs|js)$/.test(name) && !basename(name).endsWith(".d.ts")),
+  filesBelow(folder, (name) => /\.(tsx?|mjs|js)$/.test(name) && !basename(name).endsWith(".d.ts")),
 );
 for (const file of files) checkFile(file);
 for (const problem of problems) console.error(problem);

@@ -1,3 +1,4 @@
+import { readConsole } from "@anulo/console";
 import { type Devnet, startDevnet } from "@anulo/devnet";
 import { ATOMIC_UNITS_PER_COIN, formatAmount } from "@anulo/protocol";
 import { type FlagTable, formatFlags, parseFlags } from "./flags.ts";
@@ -12,6 +13,7 @@ const devnetFlags = {
   "alice-port": { kind: "number", value: "PORT", help: "port of alice's wallet service (a free one)" },
   "bob-port": { kind: "number", value: "PORT", help: "port of bob's wallet service (a free one)" },
   "rpc-dialect": serviceFlags["rpc-dialect"],
+  console: { kind: "switch", help: "serve a console for browsers under /console of each port" },
 } as const satisfies FlagTable;
 
 /** Mined coins unlock after 60 blocks; a ring needs 16 outputs that are unlocked, all but one of others. */
@@ -73,6 +75,7 @@ export async function runDevnet(args: readonly string[]): Promise<void> {
   const devnet = await startDevnet({
     ...(seed !== undefined && { seed }),
     ...(flags["rpc-dialect"] && { dialect: flags["rpc-dialect"] }),
+    ...(flags.console && { pages: readConsole() }),
     ports: { ...(node && { node }), ...(alice && { alice }), ...(bob && { bob }) },
   });
   try {

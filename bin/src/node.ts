@@ -8,6 +8,7 @@ import { withPasswords } from "./ask-passwords.ts";
 import { bootstrapFlags, bootstrapOf } from "./bootstrap-flags.ts";
 import { chainFlags, chainPlaceOf, rulesFlags, rulesOf } from "./chain-flags.ts";
 import { configurationFlag, readConfiguration } from "./configuration.ts";
+import { consoleFlags, pagesOf } from "./console-flags.ts";
 import { databaseFlags, databaseOptions, runDatabaseCheck } from "./database-flags.ts";
 import { detachFlags, keepPidFile } from "./detach.ts";
 import type { FlagTable, Values } from "./flags.ts";
@@ -26,6 +27,7 @@ import { publishAtOf, removeLeftoverSockets, zmqFlags } from "./zmq-flags.ts";
 export const nodeFlags = {
   ...serviceFlags,
   ...configurationFlag("node"),
+  ...consoleFlags,
   ...detachFlags,
   ...metricsFlags,
   ...notifyFlags,
@@ -85,6 +87,8 @@ async function optionsOf(flags: Values<typeof nodeFlags>): Promise<Configured> {
   const listsFile = join(dirname(databasePath), "peers.bin");
   const { maxPoolWeight, peers } = syncOptions(flags);
   const log = logOf(flags);
+  const listen = [...ownerPort, ...strangersPort];
+  const login = flags["rpc-login"] === undefined ? undefined : parseLogin(flags["rpc-login"]);
   return {
     network,
     databasePath,
@@ -95,10 +99,11 @@ async function optionsOf(flags: Values<typeof nodeFlags>): Promise<Configured> {
     ...databaseOptions(flags),
     ...hashingOptions(flags, process.env),
     ...miningOptions(flags, network),
-    listen: [...ownerPort, ...strangersPort],
+    listen,
+    pages: pagesOf(flags, { listen, hasLogin: login !== undefined }),
     ...rpcAccessOf(flags),
     dialect: flags["rpc-dialect"],
-    login: flags["rpc-login"] === undefined ? undefined : parseLogin(flags["rpc-login"]),
+    login,
     verifyThreads: flags["max-concurrency"] || undefined,
     offline: flags.offline,
     banFailingCallers: flags["disable-rpc-ban"] !== true,

@@ -9,6 +9,7 @@ import {
 import { isAnsweredAtOnce } from "./answered-at-once.ts";
 import { withPasswords } from "./ask-passwords.ts";
 import { configurationFlag, readConfiguration } from "./configuration.ts";
+import { consoleFlags, pagesOf } from "./console-flags.ts";
 import { daemonFlags, daemonOf } from "./daemon-flags.ts";
 import { detachFlags, keepPidFile } from "./detach.ts";
 import { aliasesOf, dnsFlags } from "./dns-flags.ts";
@@ -28,6 +29,7 @@ import { untilSignalled } from "./until-signalled.ts";
 export const walletFlags = {
   ...serviceFlags,
   ...configurationFlag("wallet"),
+  ...consoleFlags,
   ...detachFlags,
   ...metricsFlags,
   testnet: { kind: "switch", help: "addresses of testnet" },
@@ -118,11 +120,13 @@ async function optionsOf(flags: Flags): Promise<WalletServiceOptions & { readonl
   const first = await firstWalletOf(flags);
   makeWalletFolder(walletDirectory);
   const login = loginOf(flags, port);
+  const pages = pagesOf(flags, { listen, hasLogin: login !== undefined });
   const store = ledgerStoreOf(flags);
   const eventLog = eventLogOf(flags);
   return {
     listen,
     ...rpcAccessOf(flags),
+    ...(pages !== undefined && { pages }),
     ...(walletDirectory !== undefined && { walletDirectory }),
     ...(first !== undefined && { first }),
     ...(store !== undefined && { store }),

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { scReduce32 } from "@anulo/crypto";
 import { createNode, type Node } from "@anulo/node";
 import { encodeMnemonic } from "@anulo/protocol";
-import type { Dialect } from "@anulo/rpc";
+import type { Dialect, Pages } from "@anulo/rpc";
 import {
   closeRuntime,
   createRuntime,
@@ -22,6 +22,8 @@ export type DevnetOptions = {
   readonly dialect?: Dialect;
   /** Threads that verify; 0, the default, keeps everything in one thread so that many can run at once. */
   readonly verifyThreads?: number;
+  /** Web pages that the node and both wallet services serve; left out, none. */
+  readonly pages?: Pages;
   /** Ports to listen on; left out, free ones. */
   readonly ports?: { readonly node?: number; readonly alice?: number; readonly bob?: number };
 };
@@ -63,6 +65,7 @@ export async function startDevnet(options: DevnetOptions = {}): Promise<Devnet> 
       listen: [{ host: "127.0.0.1", port: options.ports?.node ?? 0 }],
       dialect: options.dialect,
       verifyThreads: options.verifyThreads ?? 0,
+      pages: options.pages,
     });
     await node.start();
     stops.push(() => node.stop());
@@ -109,6 +112,7 @@ async function openWallet({ name, folder, nodeUrl, options, runtime, stops }: Pl
     trustedDaemon: true,
     runtime,
     ...(options.dialect !== undefined && { dialect: options.dialect }),
+    ...(options.pages !== undefined && { pages: options.pages }),
   });
   stops.push(() => service.stop());
   const mnemonic = mnemonicOf(options.seed ?? 1, name);

@@ -2,7 +2,6 @@ import { availableParallelism } from "node:os";
 import type { Checkpoint, KnownBlocks, SeedSchedule } from "@anulo/consensus";
 import { type Network, type NetworkName, networks } from "@anulo/protocol";
 import {
-  type CallEnd,
   createRpcServer,
   type Dialect,
   type Limits,
@@ -12,6 +11,7 @@ import {
   type RequestCaller,
   type RequestInfo,
   type RpcServer,
+  type RpcServerOptions,
   silent,
   type TlsOptions,
   unreadLog,
@@ -46,7 +46,7 @@ import { stopEach } from "./stop-each.ts";
 import { createVerifiers, type Verifiers } from "./verify-workers/verifiers.ts";
 
 /** How a node is made. Everything may be left out but the network. */
-export interface NodeOptions {
+export interface NodeOptions extends Pick<RpcServerOptions<never>, "onCall" | "pages"> {
   /** By name; or the parameters themselves, for tests on chains whose hard forks are elsewhere. */
   readonly network: NetworkName | Network;
   /** The database file; left out: a temporary one, deleted when the node stops. */
@@ -101,8 +101,6 @@ export interface NodeOptions {
   /** Unix seconds; by default the system's clock. */
   readonly now?: (() => number) | undefined;
   readonly log?: Log | undefined;
-  /** Told of every RPC call that has ended. */
-  readonly onCall?: ((end: CallEnd) => void) | undefined;
 }
 
 /** A node. It can be started once and stopped once. */
@@ -492,6 +490,7 @@ async function serve(
     ...(limits !== undefined && { limits }),
     ...(options.tls !== undefined && { tls: options.tls }),
     ...(options.origins !== undefined && { origins: options.origins }),
+    pages: options.pages,
     log: log.in("daemon.rpc"),
     onCall: options.onCall,
   });

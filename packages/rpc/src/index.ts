@@ -39,6 +39,7 @@ export { categoriesOfLevel, documentedCategories } from "./log/categories.ts";
 export { createLog, type Log, type LogLine, unreadLog } from "./log/log.ts";
 export { type Logger, silent } from "./log/logger.ts";
 export { openRpcDocument, type ServiceInfo } from "./openrpc.ts";
+export type { Page, Pages, PageType } from "./pages.ts";
 export {
   HttpError,
   type ImplementedResource,

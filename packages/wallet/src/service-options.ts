@@ -9,7 +9,10 @@ import type { Runtime } from "./runtime.ts";
 import type { ServiceEventsOptions } from "./service-events.ts";
 import type { NetworkName } from "./state.ts";
 
-export type WalletServiceOptions = Pick<RpcServerOptions<never>, "limits" | "onCall" | "origins" | "tls"> & {
+export type WalletServiceOptions = Pick<
+  RpcServerOptions<never>,
+  "limits" | "onCall" | "origins" | "pages" | "tls"
+> & {
   readonly listen: readonly Listener[];
   /** Where wallets are kept; without it none can be made or opened. */
   readonly walletDirectory?: string;

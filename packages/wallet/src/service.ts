@@ -156,7 +156,16 @@ export class WalletService implements Common {
 
   /** Starts listening, calls wait for `opening`; rejects when that is not possible. */
   async start(opening?: Promise<void>): Promise<void> {
-    const { dialect = "contract", restricted = false, login, listen, limits, origins, tls } = this.options;
+    const {
+      dialect = "contract",
+      restricted = false,
+      login,
+      listen,
+      limits,
+      origins,
+      pages,
+      tls,
+    } = this.options;
     let isOpen = opening === undefined;
     const over = (opening ?? Promise.resolve())
       .catch(() => undefined)
@@ -173,6 +182,7 @@ export class WalletService implements Common {
       onCall: this.options.onCall,
       limits: { requestBytes: MAX_REQUEST_BYTES, ...limits },
       ...(origins !== undefined && { origins }),
+      ...(pages !== undefined && { pages }),
       ...(tls !== undefined && { tls }),
       prefix: NAMED_WALLETS,
       context: ({ name }) => {

@@ -1,7 +1,14 @@
+import type { PageType } from "../pages.ts";
+
 /** What goes back to the caller, before it is HTTP. */
 export type Answer = {
   readonly status: 200 | 400 | 404 | 405 | 409 | 410 | 413 | 500 | 503;
-  readonly type: "application/json" | "application/octet-stream" | "text/plain" | "text/plain; version=0.0.4";
+  readonly type:
+    | "application/json"
+    | "application/octet-stream"
+    | "text/plain"
+    | "text/plain; version=0.0.4"
+    | PageType;
   /** A byte string (each character is one byte) or bytes. */
   readonly body: string | Buffer;
   /** Lines beside those of every answer, each with its end. */

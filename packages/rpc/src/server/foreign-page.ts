@@ -33,6 +33,8 @@ export type PageRules = {
   readonly hasLogin: boolean;
   /** A port for anybody is reached by any name. */
   readonly restricted: boolean;
+  /** What is asked for is a file of a page served here: the same for everybody, and nothing is done for it. */
+  readonly isFile?: boolean;
 };
 
 /** Why a request is refused: it comes from a page that may not send it, or for a name that is not this service's. */
@@ -42,7 +44,8 @@ export type PageFault = "page" | "host";
  * Whether a browser sent this for a page whose origin is not among those allowed, by any method: without having
  * asked us first, or, where no login keeps it out, for a page that gave its own name our address (DNS rebinding).
  * Such a page is of the same origin to its browser, which then sends neither `Origin` with GET nor, without TLS,
- * `Sec-Fetch-Site`: only `Host` tells. No pages are served here.
+ * `Sec-Fetch-Site`: only `Host` tells. Pages served here are held to the same: they call their own origin, with a
+ * type of content that no other page can send unasked.
  */
 export function pageFaultOf(head: RequestHead, rules: PageRules): PageFault | undefined {
   const { origin, host, method } = head;
@@ -51,8 +54,14 @@ export function pageFaultOf(head: RequestHead, rules: PageRules): PageFault | un
   if (host !== undefined && isStolenName(host, rules)) return "host";
   // Before a browser sends what it must ask for, it asks by OPTIONS.
   if (method === "OPTIONS") return undefined;
-  if (isSentForOtherSite(head)) return "page";
+  if (isSentForOtherSite(head) && !(rules.isFile && isSentForOwnPage(head))) return "page";
   return undefined;
+}
+
+/** Browsers name the origin of scripts that are modules, even of the page's own. Source: HTML Standard, "fetch a module script". */
+function isSentForOwnPage({ origin, host, fetchSite }: RequestHead): boolean {
+  if (fetchSite !== undefined && fetchSite !== "same-origin") return false;
+  return origin !== undefined && host !== undefined && hostOf(origin) === host.toLowerCase();
 }
 
 function isStolenName(host: string, { origins, hasLogin, restricted }: PageRules): boolean {

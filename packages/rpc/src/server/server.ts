@@ -4,6 +4,7 @@ import type { Dialect } from "../dialect.ts";
 import { createDigestAuth, type Login } from "../digest-auth.ts";
 import { silent } from "../log/logger.ts";
 import type { ServiceInfo } from "../openrpc.ts";
+import type { Pages } from "../pages.ts";
 import type { ImplementedResource } from "../resource.ts";
 import type { Rules } from "./call.ts";
 import { CallerShare } from "./caller-share.ts";
@@ -34,6 +35,8 @@ export type RpcServerOptions<Context> = Rules<Context> & {
   readonly tls?: TlsOptions;
   /** Origins whose scripts may use the service from a browser, `*` for all; by default none. */
   readonly origins?: readonly string[];
+  /** Web pages served on the owner's ports, never on restricted ones; left out, none are. */
+  readonly pages?: Pages | undefined;
 };
 
 /** A running service. */
@@ -112,6 +115,7 @@ function createService<Context>(options: RpcServerOptions<Context>): Service {
     nameRequest: createRequestIds(),
     log: options.log ?? silent,
     origins: new Set(options.origins),
+    pages: options.pages ?? new Map(),
     owner: new CallerShare(limits.owner, { isForStrangers: false }),
     strangers: new CallerShare(limits.strangers, { isForStrangers: true }),
   };

@@ -5,6 +5,7 @@ import type { DigestAuth } from "../digest-auth.ts";
 import { protocolErrors } from "../errors.ts";
 import type { Logger } from "../log/logger.ts";
 import { discover, openRpcDocument, type ServiceInfo } from "../openrpc.ts";
+import type { Pages } from "../pages.ts";
 import type { ImplementedResource } from "../resource.ts";
 import { type Answer, failed, notAllowed, notFound, overloaded, tooLarge } from "./answer.ts";
 import { answerBinaryPath, isBinaryBody } from "./binary-path.ts";
@@ -18,6 +19,7 @@ import type { RequestHead } from "./http/request-head.ts";
 import { answerJsonRpc } from "./json-rpc.ts";
 import type { Limits } from "./limits.ts";
 import { askedOf } from "./named-path.ts";
+import { answerPage, findPage } from "./page-path.ts";
 import { answerPlainPath } from "./plain-path.ts";
 import { CallerLeft, OverBudget, RequestBudget } from "./request-budget.ts";
 import { answerResource, findResource, indexResources, refusalAnswer } from "./resource-path.ts";
@@ -128,6 +130,8 @@ export type Service = {
   readonly nameRequest: (header: string | undefined) => string;
   readonly log: Logger;
   readonly origins: Origins;
+  /** Web pages for the owner. */
+  readonly pages: Pages;
   readonly owner: CallerShare;
   readonly strangers: CallerShare;
 };
@@ -141,10 +145,12 @@ export function createHttpService(service: Service, restricted: boolean): Omit<H
   const { answerer, origins, auth, dialect, prefix } = service;
   const share = restricted ? service.strangers : service.owner;
   const { limits } = share;
+  const pageAt = (target: string) => (restricted ? undefined : findPage(service.pages, target));
   return {
     limits,
     open: (remoteAddress) => share.open(remoteAddress),
     requestBytesOf({ target }) {
+      if (pageAt(target) !== undefined) return 0;
       const most =
         answerer.findResource(target, restricted)?.requestBytes ??
         answerer.requestBytesOf(askedOf(target, prefix)?.path ?? "");
@@ -153,7 +159,8 @@ export function createHttpService(service: Service, restricted: boolean): Omit<H
     screen(head, { remoteAddress }) {
       const { method, target, authorization } = head;
       if (!methods.has(method) || service.isShutOut(remoteAddress)) return "cut";
-      const fault = pageFaultOf(head, { origins, hasLogin: auth !== undefined, restricted });
+      const isFile = pageAt(target) !== undefined;
+      const fault = pageFaultOf(head, { origins, hasLogin: auth !== undefined, restricted, isFile });
       if (fault !== undefined) return forbiddenAnswer(head, fault, origins);
       if (method === "OPTIONS") return optionsAnswer(head, origins);
       const verdict = auth?.check({ method, url: target, authorization }) ?? "ok";
@@ -165,6 +172,9 @@ export function createHttpService(service: Service, restricted: boolean): Omit<H
       if (body === "too large") return isContract ? httpAnswer(head, tooLarge, origins) : undefined;
       // The original does not know chunks: to it such a request has no body.
       const known = head.length !== undefined || isContract ? body : noBody;
+      // Of what is in memory anyway, nothing needs to be admitted.
+      const page = pageAt(head.target);
+      if (page !== undefined) return httpAnswer(head, answerPage(head.method, page), origins);
       const resource = answerer.findResource(head.target, restricted);
       const named = resource === undefined ? askedOf(head.target, prefix) : undefined;
       const found = resource ?? named;

@@ -1,0 +1,17 @@
+import type { View } from "../view.ts";
+import { BlockPage } from "./block.tsx";
+import { ChainsPage } from "./chains.tsx";
+import { OverviewPage } from "./overview.tsx";
+import { PeersPage } from "./peers.tsx";
+import { PoolPage } from "./pool.tsx";
+import { TransactionPage } from "./transaction.tsx";
+
+/** What the console shows of a node. */
+export const nodeViews: readonly View[] = [
+  { path: "", name: "Overview", holds: ["block", "tx"], Page: OverviewPage },
+  { path: "pool", name: "Pool", Page: PoolPage },
+  { path: "chains", name: "Side chains", Page: ChainsPage },
+  { path: "peers", name: "Peers", Page: PeersPage },
+  { path: "block", Page: BlockPage },
+  { path: "tx", Page: TransactionPage },
+];
