@@ -42,7 +42,7 @@ for (const isWhole of [true, false])
   for (const { terms, text } of entries)
     for (const words of terms.map(wordsOf))
       for (const word of words)
-        if (!meanings.has(word) && (words.length === 1) === isWhole) meanings.set(word, text);
+        if (!meanings.has(word) && (words.length === 1) === isWhole) meanings.set(word, { text, isWhole });
 const refused = new Map(
   rowsOf(replaced).flatMap(([words, instead]) => wordsOf(words).map((word) => [word, instead])),
 );
@@ -56,6 +56,13 @@ const plain = new Set(["english", "technical"].flatMap((name) => listed(`scripts
 const singular = (word) => word.replace(/ies$/, "y").replace(/(?<=[^s])s$/, "");
 const isTerm = (word) => meanings.has(word) || meanings.has(singular(word));
 const isKnown = (word) => isTerm(word) || plain.has(word);
+
+function meaningOf(word) {
+  const [own, ofSingular] = [meanings.get(word), meanings.get(singular(word))];
+  if (own?.isWhole) return own.text;
+  if (ofSingular?.isWhole) return ofSingular.text;
+  return plain.has(word) ? "plain English" : (own ?? ofSingular)?.text;
+}
 
 /** Names that a file declares, each with its line. */
 function* namesIn(file) {
