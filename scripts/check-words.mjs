@@ -103,10 +103,7 @@ for (const file of files) {
 const at = process.argv.indexOf("--frequent");
 if (at > 0) {
   const most = [...counts].sort(([, a], [, b]) => b - a).slice(0, Number(process.argv[at + 1]));
-  for (const [word, count] of most)
-    console.log(
-      `${word} (${count}): ${meanings.get(word) ?? meanings.get(singular(word)) ?? "plain English"}`,
-    );
+  for (const [word, count] of most) console.log(`${word} (${count}): ${meaningOf(word)}`);
 } else {
   for (const problem of problems) console.log(problem);
   console.log(`words: ${names} names of ${counts.size} words, ${problems.length} problems`);
