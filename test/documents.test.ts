@@ -25,7 +25,9 @@ function namedFiles(text: string): string[] {
 
 /** Names of all files of code. */
 function codeFiles(): Set<string> {
-  const folders = filesIn("packages/").flatMap((folder) => [`${folder}/src/`, `${folder}/test/`]);
+  const folders = filesIn("packages/")
+    .flatMap((folder) => [`${folder}/src/`, `${folder}/test/`])
+    .filter((folder) => existsSync(new URL(folder, root)));
   const names = [...folders, "bin/", "scripts/", "bench/", "fuzz/", "test/"].flatMap((folder) =>
     readdirSync(new URL(folder, root), { recursive: true, encoding: "utf8" }),
   );

@@ -24,6 +24,7 @@ describe("request head", () => {
       "Accept: text/event-stream",
       "accept: application/json;q=0.5",
       "last-event-id: abc_7",
+      "X-Request-Id:  r-1 ",
       "expect:100-continue",
     );
     assert.deepEqual(facts, {
@@ -38,6 +39,7 @@ describe("request head", () => {
       contentType: "text/plain",
       host: "x",
       fetchSite: "cross-site",
+      requestId: "r-1",
       idempotencyKey: "one",
       accept: "text/event-stream,application/json;q=0.5",
       lastEventId: "abc_7",
