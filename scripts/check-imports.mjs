@@ -105,6 +105,7 @@ const floors = [
           "service-options.ts",
           "service-events.ts",
           "create-service.ts",
+          "access/",
           "first-wallet.ts",
           "open-alias.ts",
           "many/",

@@ -6,6 +6,7 @@ import {
   type WalletServiceOptions,
   walletMetrics,
 } from "@anulo/wallet";
+import { accessFlags, accessOf } from "./access-flags.ts";
 import { isAnsweredAtOnce } from "./answered-at-once.ts";
 import { withPasswords } from "./ask-passwords.ts";
 import { configurationFlag, readConfiguration } from "./configuration.ts";
@@ -37,6 +38,7 @@ export const walletFlags = {
   ...firstWalletFlags,
   ...ledgerStoreFlags,
   ...eventFlags,
+  ...accessFlags,
   "rpc-bind-port": { kind: "number", value: "PORT", help: "port of RPC (needed)" },
   "disable-rpc-login": { kind: "switch", help: "ask for no login" },
   "restricted-rpc": { kind: "switch", help: "only what can neither spend nor show secrets" },
@@ -123,6 +125,7 @@ async function optionsOf(flags: Flags): Promise<WalletServiceOptions & { readonl
   const pages = pagesOf(flags, { listen, hasLogin: login !== undefined });
   const store = ledgerStoreOf(flags);
   const eventLog = eventLogOf(flags);
+  const access = accessOf(flags, login !== undefined);
   return {
     listen,
     ...rpcAccessOf(flags),
@@ -131,6 +134,7 @@ async function optionsOf(flags: Flags): Promise<WalletServiceOptions & { readonl
     ...(first !== undefined && { first }),
     ...(store !== undefined && { store }),
     ...(eventLog !== undefined && { eventLog }),
+    ...(access !== undefined && { access }),
     ...(kdfRounds !== undefined && { kdfRounds }),
     ...(maxOpen !== undefined && { maxOpen }),
     ...(idleSeconds !== undefined && { idleSeconds }),

@@ -66,6 +66,12 @@ const unrestricted: Refusals = { restricted: denied };
 /** Makes or opens a wallet. */
 const makes: Refusals = { "no wallet directory": noDirectory, ...unrestricted };
 const always: Refusals = {};
+const noTokens = refused(-1, "The service takes no tokens: start it with --tokens");
+/** Needs the service's tokens, which these take none of. */
+const withoutTokens: Refusals = {
+  ...Object.fromEntries(stateNames.map((name) => [name, noTokens])),
+  ...unrestricted,
+};
 /** Needs the service's events, which these keep none of. */
 const withoutEvents: Refusals = {
   ...Object.fromEntries(stateNames.map((name) => [name, noEvents])),
@@ -213,6 +219,9 @@ const refusals: { readonly [K in MethodKey]: Refusals } = {
   closeWallet: own,
   changeWalletPassword: ownKey,
   setSubaddressLookahead: ownKey,
+  createToken: withoutTokens,
+  listTokens: withoutTokens,
+  revokeToken: withoutTokens,
   addWebhook: withoutEvents,
   listWebhooks: withoutEvents,
   removeWebhook: withoutEvents,

@@ -14,6 +14,7 @@ export {
 export { type NatsSink, type NatsSinkOptions, openNatsSink } from "./nats/nats-sink.ts";
 export type { DeadLetter } from "./webhooks/hook.ts";
 export type { Resolve } from "./webhooks/post.ts";
+export { matchesPattern } from "./webhooks/wallet-pattern.ts";
 export {
   type NewWebhook,
   openWebhooks,

@@ -26,6 +26,8 @@ export interface EventQuery {
   readonly limit: number;
   readonly wallet?: string;
   readonly types?: ReadonlySet<string>;
+  /** Of which wallets events are told; of all unless given. */
+  readonly accepts?: (wallet: string) => boolean;
 }
 
 export interface EventPage {
@@ -203,7 +205,7 @@ class StoredEventLog implements EventLog {
     await this.#submit(step);
   }
 
-  async read({ after, limit, wallet, types }: EventQuery): Promise<EventPage> {
+  async read({ after, limit, wallet, types, accepts }: EventQuery): Promise<EventPage> {
     this.ended.throwIfAborted();
     const { store } = this.#parts;
     const { last, oldest } = this.#state;
@@ -217,6 +219,7 @@ class StoredEventLog implements EventLog {
       const event = decodeEvent(sequenceOf(key), value);
       next = event.sequence;
       if (wallet !== undefined && event.wallet !== wallet) continue;
+      if (accepts?.(event.wallet) === false) continue;
       if (types !== undefined && !types.has(event.type)) continue;
       events.push(event);
       bytes += value.length;

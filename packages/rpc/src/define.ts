@@ -31,6 +31,8 @@ export type Declared = {
   readonly scope?: NeededScope;
   /** What it is about; left out: the open wallet. */
   readonly reach?: Reach;
+  /** What it spends can't be counted, so that no token with a cap may call it. */
+  readonly isUncounted?: boolean;
   readonly needs?: readonly Need[];
   /** It changes nothing, so that GET will do. What is not declared so needs POST or a login. */
   readonly reads?: boolean;
@@ -53,6 +55,7 @@ export type Method<
   readonly access: Access;
   readonly scope?: NeededScope;
   readonly reach: Reach;
+  readonly isUncounted?: boolean;
   readonly needs: readonly Need[];
   readonly reads: boolean;
   readonly cost: CostLimits;

@@ -86,9 +86,12 @@ export type ResourceHandler<R extends Resource, Context> = (
 
 /** Refuses a request to a resource with a status of HTTP; a plain RpcError does so with 400. */
 export class HttpError extends RpcError {
-  readonly status: 400 | 404 | 409 | 410 | 503;
+  readonly status: 400 | 403 | 404 | 409 | 410 | 503;
 
-  constructor(status: HttpError["status"], refusal: { code: number; message: string; data?: JsonObject }) {
+  constructor(
+    status: HttpError["status"],
+    refusal: { code: number; message: string; data?: JsonObject | undefined },
+  ) {
     super(refusal.code, refusal.message, refusal.data);
     this.name = "HttpError";
     this.status = status;

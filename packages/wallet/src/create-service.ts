@@ -1,4 +1,6 @@
+import { randomBytes } from "node:crypto";
 import { unreadLog } from "@anulo/rpc";
+import { openAccess } from "./access/access.ts";
 import { closeLedgerStore, openLedgerStore } from "./file/ledger-store.ts";
 import { unlockFirst } from "./first-wallet.ts";
 import { walletResourceHandlers } from "./rpc/events.ts";
@@ -31,17 +33,25 @@ export async function createWalletService(options: WalletServiceOptions): Promis
 async function openParts({
   store: where,
   eventLog,
+  access: tokens,
+  runtime,
   log = unreadLog(),
 }: WalletServiceOptions): Promise<ServiceParts> {
+  const logger = log.in("wallet.wallet2");
   const store = where && (await openLedgerStore(where));
-  if (eventLog === undefined) return { store };
+  let events: ServiceParts["events"];
   try {
-    const logger = log.in("wallet.wallet2");
-    const events = await openServiceEvents(eventLog, { engine: store?.engine, log: logger });
+    events = eventLog && (await openServiceEvents(eventLog, { engine: store?.engine, log: logger }));
     if (typeof events === "string") logger.warn("events are not kept", { reason: events });
-    return { store, events };
+    const kept = typeof events === "object" ? events.log : undefined;
+    const { clock = systemSeconds, random = randomBytes } = runtime ?? {};
+    const access = tokens && (await openAccess(tokens, { clock, random, events: kept, log: logger }));
+    return { store, events, access };
   } catch (error) {
+    if (typeof events === "object") await events.close();
     if (store !== undefined) await closeLedgerStore(store);
     throw error;
   }
 }
+
+const systemSeconds = (): number => Math.floor(Date.now() / 1000);

@@ -57,6 +57,7 @@ export const refusalCodes = {
   IS_BACKGROUND_WALLET: -51,
   IS_BACKGROUND_SYNCING: -52,
   /** Ours, by the HTTP codes that say the same: the original's codes are -1 to -53. */
+  TOKEN_CAP: -403,
   NO_SUCH_INTENT: -404,
   IDEMPOTENCY_KEY_REUSED: -422,
 } as const;

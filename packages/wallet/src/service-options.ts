@@ -1,5 +1,6 @@
 /** How a wallet service is started. */
 import type { Dialect, Listener, Log, Login, RpcServerOptions } from "@anulo/rpc";
+import type { AccessOptions } from "./access/access.ts";
 import type { DaemonAddress } from "./daemon.ts";
 import type { EventSink } from "./events/follower.ts";
 import type { LedgerStoreOptions } from "./file/ledger-store.ts";
@@ -38,6 +39,8 @@ export type WalletServiceOptions = Pick<
   readonly events?: EventSink;
   /** Has the service keep an event log of its own; left out, it keeps none. */
   readonly eventLog?: ServiceEventsOptions;
+  /** Has callers known by tokens, beside the login or in its place; left out, no tokens are taken. */
+  readonly access?: AccessOptions;
   /** Seconds between two automatic refreshes; 0 for none. */
   readonly refreshPeriod?: number;
   readonly log?: Log;

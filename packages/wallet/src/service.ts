@@ -10,10 +10,14 @@ import {
   type RpcServerOptions,
   unreadLog,
 } from "@anulo/rpc";
+import type { Access } from "./access/access.ts";
+import { checkReach } from "./access/check-reach.ts";
+import type { LiveToken } from "./access/token-book.ts";
 import { connectDaemon, type Daemon } from "./daemon.ts";
 import { closeLedgerStore } from "./file/ledger-store.ts";
 import type { OpenOptions, OpenWallet } from "./file/open-wallet.ts";
 import type { LedgerStore } from "./file/stored-ledger.ts";
+import type { Allowance } from "./intents/allowance.ts";
 import { type Common, notOpen } from "./many/common.ts";
 import { OpenWallets } from "./many/open-wallets.ts";
 import { Refresher } from "./many/refresher.ts";
@@ -28,6 +32,10 @@ export type WalletContext = {
   /** The wallet the call is about, and what it shares with the others. */
   readonly service: WalletSlot;
   readonly dialect: Dialect;
+  /** By which the call came; undefined where it came with the login, or without any. */
+  readonly token: LiveToken | undefined;
+  /** What the caller may spend of the open wallet; undefined: all. */
+  readonly allowance: Allowance | undefined;
   /** The open wallet; throws the refusal "No wallet file". */
   readonly opened: OpenWallet;
 };
@@ -60,6 +68,7 @@ function pause(ms: number): Promise<void> {
 export type ServiceParts = {
   readonly store?: LedgerStore | undefined;
   readonly events?: ServiceEvents | string | undefined;
+  readonly access?: Access | undefined;
   /** What is answered to GET. */
   readonly resources?: RpcServerOptions<WalletContext>["resources"];
 };
@@ -71,6 +80,7 @@ export class WalletService implements Common {
   readonly #resources: ServiceParts["resources"];
   readonly #store: LedgerStore | undefined;
   readonly serviceEvents: ServiceEvents | string;
+  readonly access: Access | undefined;
   readonly log: Log;
   readonly #log: Logger;
   #server: RpcServer | undefined;
@@ -88,11 +98,13 @@ export class WalletService implements Common {
   readonly ended: Promise<void>;
 
   /** The parts are closed with the service. */
-  constructor(options: WalletServiceOptions, calls: WalletCalls, { store, events, resources }: ServiceParts) {
+  constructor(options: WalletServiceOptions, calls: WalletCalls, parts: ServiceParts) {
+    const { store, events, resources, access } = parts;
     this.options = options;
     this.#calls = calls;
     this.#resources = resources;
     this.#store = store;
+    this.access = access;
     this.serviceEvents = events ?? "The service keeps no events: start it with --events";
     this.runtime = options.runtime ?? createRuntime(options);
     this.log = options.log ?? unreadLog();
@@ -178,6 +190,7 @@ export class WalletService implements Common {
       listen,
       dialect,
       ...(login === undefined ? {} : { login }),
+      ...(this.access !== undefined && { tokens: this.access.tokens }),
       log: this.log.in("wallet.rpc"),
       onCall: this.options.onCall,
       limits: { requestBytes: MAX_REQUEST_BYTES, ...limits },
@@ -185,9 +198,13 @@ export class WalletService implements Common {
       ...(pages !== undefined && { pages }),
       ...(tls !== undefined && { tls }),
       prefix: NAMED_WALLETS,
-      context: ({ name }) => {
-        const context = contextOf(this.#slotOf(name), dialect);
+      context: ({ name, bearer }) => {
+        const token = bearer && this.access?.tokens.of(bearer.id);
+        const context = contextOf(this.#slotOf(name), { dialect, token });
         return isOpen ? context : over.then(() => context);
+      },
+      checkReach: (call, { params, context: { service, token } }) => {
+        if (token !== undefined) checkReach({ call, params }, service, token);
       },
       isMet: (need, { service }) => {
         if (need === "unrestrictedService") return !restricted;
@@ -219,6 +236,7 @@ export class WalletService implements Common {
   }
 
   async #closeParts(): Promise<void> {
+    await this.access?.close();
     if (typeof this.serviceEvents !== "string") await this.serviceEvents.close();
     if (this.#store !== undefined) await closeLedgerStore(this.#store);
   }
@@ -254,10 +272,14 @@ const isMetBy: {
   enabledMultisig: ({ wallet }) => wallet.multisig === undefined || wallet.preferences.allowsMultisig,
 };
 
-function contextOf(service: WalletSlot, dialect: Dialect): WalletContext {
+function contextOf(service: WalletSlot, how: Pick<WalletContext, "dialect" | "token">): WalletContext {
   return {
+    ...how,
     service,
-    dialect,
+    get allowance(): Allowance | undefined {
+      const { token } = how;
+      return token && service.access?.allowanceOf(token, service.openName ?? "");
+    },
     get opened(): OpenWallet {
       const { opened } = service;
       if (opened === undefined) throw notOpen();

@@ -2,7 +2,7 @@ import type { PageType } from "../pages.ts";
 
 /** What goes back to the caller, before it is HTTP. */
 export type Answer = {
-  readonly status: 200 | 400 | 404 | 405 | 409 | 410 | 413 | 500 | 503;
+  readonly status: 200 | 400 | 403 | 404 | 405 | 409 | 410 | 413 | 500 | 503;
   readonly type:
     | "application/json"
     | "application/octet-stream"

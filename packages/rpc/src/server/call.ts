@@ -4,6 +4,7 @@ import type { Dialect } from "../dialect.ts";
 import { BadRequest, protocolErrors, RpcError } from "../errors.ts";
 import type { Json } from "../json.ts";
 import { type Logger, silent } from "../log/logger.ts";
+import type { Bearer } from "./bearer.ts";
 import { CallerLeft, OverBudget, type RequestBudget } from "./request-budget.ts";
 
 /** Where a request came from and what it may do and cost. */
@@ -21,6 +22,8 @@ export type RequestInfo = {
   readonly id: string;
   /** What a named path names, decoded; undefined on the service's own paths. */
   readonly name: string | undefined;
+  /** Whose token came with it; undefined where there was none: then the login, if any, was right. */
+  readonly bearer?: Bearer | undefined;
   /** Who sent it: the same object for each request of a connection. */
   readonly caller: RequestCaller;
   readonly budget: RequestBudget;
@@ -38,6 +41,8 @@ export interface RequestCaller {
 export type Rules<Context> = {
   /** Handlers wait for it; what it throws refuses the call. */
   readonly context: (request: RequestInfo) => MaybePromise<Context>;
+  /** Whether a token is for what a call with these params is about; throws the refusal where it is not. */
+  readonly checkReach?: (call: Call, asked: { params: unknown; context: Context; bearer: Bearer }) => void;
   /** Whether a need of a declaration is met, or now can be; left out, every need is. What it throws refuses the call. */
   readonly isMet?: (need: Need, context: Context) => MaybePromise<boolean>;
   /** Told once a call has ended, however it did. */
@@ -141,7 +146,11 @@ export function runHandler<Context>(
   const run = () =>
     whenReady(rules.context(request), (context) =>
       whenOver(
-        () => whenMet(found.call.needs, { context, rules }, () => runMet(found, params, context)),
+        () => {
+          const { bearer } = request;
+          if (bearer !== undefined) rules.checkReach?.(found.call, { params, context, bearer });
+          return whenMet(found.call.needs, { context, rules }, () => runMet(found, params, context));
+        },
         () => rules.release?.(context),
       ),
     );

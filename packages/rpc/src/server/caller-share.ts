@@ -6,13 +6,17 @@ import {
   TimeSlice,
 } from "@anulo/limits";
 import { isExpensive } from "../costs.ts";
+import { FairTurns } from "./fair-turns.ts";
 import type { Limits } from "./limits.ts";
 
 /** Milliseconds of one turn of the event loop in which requests of strangers are begun. */
 const TURN_MS = 10;
 
-/** What one IP address takes of a share. */
-type AddressUse = {
+/** What one IP address or token takes of a share. */
+type Use = {
+  /** The address, or the token's id after a word. */
+  readonly key: string;
+  readonly isOfToken: boolean;
   /** Requests coming in, and what was parsed of them. */
   readonly requestBytes: ByteBudget;
   /** Responses being made, and what is not sent of them. */
@@ -20,7 +24,11 @@ type AddressUse = {
   connections: number;
   requests: number;
   streams: number;
+  expensive: number;
 };
+
+/** What one token may take of the memory of a share. */
+const TOKENS_SHARE = 1 / 4;
 
 /** A response's memory, from before it is made until its last byte is sent. */
 export interface ResponseHold {
@@ -47,18 +55,34 @@ type Waiting = {
 export class Caller {
   readonly remoteAddress: string;
   readonly share: CallerShare;
-  readonly use: AddressUse;
-  /** Memory of the request that is coming in, or being answered. */
-  readonly request: ByteReservation;
+  #use: Use;
+  #request: ByteReservation;
   #controller: AbortController | undefined;
   #isGone = false;
   #hasLeft = false;
 
-  constructor(share: CallerShare, remoteAddress: string, use: AddressUse) {
+  constructor(share: CallerShare, remoteAddress: string, use: Use) {
     this.remoteAddress = remoteAddress;
     this.share = share;
-    this.use = use;
-    this.request = use.requestBytes.reserve(0)!;
+    this.#use = use;
+    this.#request = use.requestBytes.reserve(0)!;
+  }
+
+  /** Whose part of the share its requests take. */
+  get use(): Use {
+    return this.#use;
+  }
+
+  /** Memory of the request that is coming in, or being answered. */
+  get request(): ByteReservation {
+    return this.#request;
+  }
+
+  /** Its next requests are another's; between two of them it holds nothing. */
+  become(use: Use): void {
+    this.#request.release();
+    this.#use = use;
+    this.#request = use.requestBytes.reserve(0)!;
   }
 
   get hasLeft(): boolean {
@@ -102,7 +126,8 @@ export class CallerShare {
   readonly #isForStrangers: boolean;
   readonly #requestBytes: ByteBudget;
   readonly #responseBytes: ByteBudget;
-  readonly #uses = new Map<string, AddressUse>();
+  readonly #uses = new Map<string, Use>();
+  readonly #tokenTurns = new FairTurns();
   #waiting: Waiting[] = [];
   #requests = 0;
   #streams = 0;
@@ -130,31 +155,55 @@ export class CallerShare {
 
   /** A new connection. */
   open(remoteAddress: string): Caller {
-    const { heldBytesPerAddress } = this.limits;
-    const use = this.#uses.get(remoteAddress) ?? {
-      requestBytes: new ByteBudget(heldBytesPerAddress / 2, this.#requestBytes),
-      responseBytes: new ByteBudget(heldBytesPerAddress, this.#responseBytes),
-      connections: 0,
-      requests: 0,
-      streams: 0,
-    };
+    const use = this.#useOf(remoteAddress, false);
     use.connections++;
-    this.#uses.set(remoteAddress, use);
     return new Caller(this, remoteAddress, use);
   }
 
-  /** What an address takes is forgotten with its last connection and request. */
+  /** The request that is about to come in counts for a token, or for the caller's address where it has none. */
+  identify(caller: Caller, token: string | undefined): void {
+    const key = token === undefined ? caller.remoteAddress : `token ${token}`;
+    const old = caller.use;
+    if (old.key === key) return;
+    const use = this.#useOf(key, token !== undefined);
+    use.connections++;
+    caller.become(use);
+    old.connections--;
+    this.#forget(old);
+  }
+
+  #useOf(key: string, isOfToken: boolean): Use {
+    const known = this.#uses.get(key);
+    if (known !== undefined) return known;
+    const { heldBytes, heldBytesPerAddress } = this.limits;
+    const bytes = isOfToken ? heldBytes * TOKENS_SHARE : heldBytesPerAddress;
+    const use = {
+      key,
+      isOfToken,
+      requestBytes: new ByteBudget(bytes / 2, this.#requestBytes),
+      responseBytes: new ByteBudget(bytes, this.#responseBytes),
+      connections: 0,
+      requests: 0,
+      streams: 0,
+      expensive: 0,
+    };
+    this.#uses.set(key, use);
+    return use;
+  }
+
+  /** What an address or token takes is forgotten with its last connection and request. */
   close(caller: Caller): void {
     caller.use.connections--;
     const waiting = this.#waiting.find((other) => other.caller === caller);
     if (waiting !== undefined) this.#giveUp(waiting);
-    this.#forget(caller);
+    this.#forget(caller.use);
   }
 
   /** Counts a request; false where too many are being answered. */
   begin({ use }: Caller): boolean {
-    if (this.#requests >= this.limits.requests || use.requests >= this.limits.requestsPerAddress)
-      return false;
+    const { requests, requestsPerAddress } = this.limits;
+    if (this.#requests >= requests || use.requests >= requestsPerAddress) return false;
+    if (takesTooMuch(use, use.requests, requests - this.#requests)) return false;
     this.#requests++;
     use.requests++;
     return true;
@@ -163,12 +212,14 @@ export class CallerShare {
   end(caller: Caller): void {
     this.#requests--;
     caller.use.requests--;
-    this.#forget(caller);
+    this.#forget(caller.use);
   }
 
   /** Counts an open stream, of a request that goes on as long; false where too many are open. */
   beginStream({ use }: Caller): boolean {
-    if (this.#streams >= this.limits.streams || use.streams >= this.limits.streamsPerAddress) return false;
+    const { streams, streamsPerAddress } = this.limits;
+    if (this.#streams >= streams || use.streams >= streamsPerAddress) return false;
+    if (takesTooMuch(use, use.streams, streams - this.#streams)) return false;
     this.#streams++;
     use.streams++;
     return true;
@@ -179,16 +230,17 @@ export class CallerShare {
     use.streams--;
   }
 
-  #forget({ remoteAddress, use }: Caller): void {
+  #forget(use: Use): void {
     const isUnused = use.connections === 0 && use.requests === 0 && use.responseBytes.used === 0;
-    if (isUnused && this.#uses.get(remoteAddress) === use) this.#uses.delete(remoteAddress);
+    if (isUnused && this.#uses.get(use.key) === use) this.#uses.delete(use.key);
   }
 
   /**
    * Waits until a request may begin: strangers' are begun for a few milliseconds in each turn of the event loop, so
-   * that the owner's come in between, however many there are.
+   * that the owner's come in between, however many there are. Those of tokens take turns.
    */
-  turn(): MaybePromise<void> {
+  turn({ use }: Pick<Caller, "use">): MaybePromise<void> {
+    if (use.isOfToken) return this.#tokenTurns.wait(use.key);
     if (!this.#isForStrangers) return;
     if (this.#turn?.isOver === true) return this.#nextTurn();
     this.#beginTurn();
@@ -239,22 +291,28 @@ export class CallerShare {
   }
 
   #tryAdmit({ caller, bytes, isExpensive: takesSlot }: Omit<Waiting, "admit">): Admission | undefined {
-    if (takesSlot && this.#expensive >= this.limits.expensiveCalls) return undefined;
-    const reservation = caller.use.responseBytes.reserve(bytes);
+    const { use } = caller;
+    const free = this.limits.expensiveCalls - this.#expensive;
+    if (takesSlot && (free <= 0 || takesTooMuch(use, use.expensive, free))) return undefined;
+    const reservation = use.responseBytes.reserve(bytes);
     if (reservation === undefined) return undefined;
-    if (takesSlot) this.#expensive++;
+    if (takesSlot) {
+      this.#expensive++;
+      use.expensive++;
+    }
     return new Grant(caller, reservation, takesSlot);
   }
 
   /** A response takes nothing more. */
-  returned(caller: Caller): void {
+  returned(use: Use): void {
     this.admitWaiting();
-    this.#forget(caller);
+    this.#forget(use);
   }
 
   /** A call that takes long has ended. */
-  freeSlot(): void {
+  freeSlot(use: Use): void {
     this.#expensive--;
+    use.expensive--;
     this.admitWaiting();
   }
 
@@ -275,14 +333,24 @@ export class CallerShare {
   }
 }
 
+/**
+ * Whether a token has as much as is still free: one may so have half, two a third each, and some is always left for
+ * the next.
+ */
+function takesTooMuch({ isOfToken }: Use, taken: number, free: number): boolean {
+  return isOfToken && taken > 0 && taken >= free;
+}
+
 /** A class: there is one for every request. */
 class Grant implements Admission, ResponseHold {
-  readonly #caller: Caller;
+  readonly #share: CallerShare;
+  readonly #use: Use;
   readonly #reservation: ByteReservation;
   #hasSlot: boolean;
 
   constructor(caller: Caller, reservation: ByteReservation, hasSlot: boolean) {
-    this.#caller = caller;
+    this.#share = caller.share;
+    this.#use = caller.use;
     this.#reservation = reservation;
     this.#hasSlot = hasSlot;
   }
@@ -294,18 +362,18 @@ class Grant implements Admission, ResponseHold {
   resize(bytes: number): boolean {
     const isLess = bytes < this.#reservation.bytes;
     const isHeld = this.#reservation.resize(bytes);
-    if (isLess) this.#caller.share.admitWaiting();
+    if (isLess) this.#share.admitWaiting();
     return isHeld;
   }
 
   release(): void {
     this.#reservation.release();
-    this.#caller.share.returned(this.#caller);
+    this.#share.returned(this.#use);
   }
 
   end(): void {
     if (!this.#hasSlot) return;
     this.#hasSlot = false;
-    this.#caller.share.freeSlot();
+    this.#share.freeSlot(this.#use);
   }
 }

@@ -8,6 +8,7 @@ import { parseCountedJson } from "../json-parser.ts";
 import { putValue } from "../schema/schema.ts";
 import { bytesOfText } from "../schema/text-bytes.ts";
 import { type Answer, jsonAnswer, notAllowed } from "./answer.ts";
+import { scopeRefusal } from "./bearer.ts";
 import {
   errorOf,
   findCall,
@@ -136,6 +137,8 @@ function readMessage<Context>(
   const id = isAbsent(message.id) ? 0 : message.id!;
   const found = findCall(calls, method, request);
   if (found === undefined) return { id, error: errorOf(protocolErrors.methodNotFound) };
+  const refusal = scopeRefusal(found.call, method, request.bearer);
+  if (refusal !== undefined) return { id, error: refusal };
   return { id, found, params: paramsOf(message.params, found.call.params.kind === "list") };
 }
 

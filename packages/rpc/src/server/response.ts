@@ -8,6 +8,7 @@ import type { RequestHead } from "./http/request-head.ts";
 const reasons: Readonly<Record<Answer["status"], string>> = {
   200: "Ok",
   400: "Bad request",
+  403: "Forbidden",
   404: "Not found",
   405: "Method Not Allowed",
   409: "Conflict",
@@ -97,7 +98,7 @@ export function optionsAnswer(head: RequestHead, origins: Origins): HttpAnswer {
 /** Asks for credentials. */
 export function challengeAnswer(
   head: RequestHead,
-  challenges: readonly [string, string],
+  challenges: readonly string[],
   origins: Origins,
 ): HttpAnswer {
   const closes = head.saysClose;

@@ -6,6 +6,7 @@ import { silent } from "../log/logger.ts";
 import type { ServiceInfo } from "../openrpc.ts";
 import type { Pages } from "../pages.ts";
 import type { ImplementedResource } from "../resource.ts";
+import type { TokenAuth } from "./bearer.ts";
 import type { Rules } from "./call.ts";
 import { CallerShare } from "./caller-share.ts";
 import { type HttpListener, startListener } from "./http/listener.ts";
@@ -26,6 +27,8 @@ export type RpcServerOptions<Context> = Rules<Context> & {
   readonly listen: readonly Listener[];
   readonly dialect?: Dialect;
   readonly login?: Login;
+  /** Knows the tokens that are taken beside the login, or alone where there is none; left out, none is. */
+  readonly tokens?: TokenAuth;
   readonly limits?: Partial<Limits>;
   /** Named in the answer to `rpc.discover`. */
   readonly info?: ServiceInfo;
@@ -109,6 +112,7 @@ function createService<Context>(options: RpcServerOptions<Context>): Service {
   return {
     answerer: createAnswerer({ calls, resources }, { rules: options, info, limits, prefix }),
     auth: login === undefined ? undefined : createDigestAuth(login),
+    tokens: options.tokens,
     prefix,
     dialect: options.dialect ?? "contract",
     isShutOut: options.isShutOut ?? (() => false),

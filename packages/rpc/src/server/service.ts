@@ -2,12 +2,20 @@ import { type MaybePromise, whenFailed, whenReady } from "@anulo/limits";
 import type { Call, Implemented } from "../define.ts";
 import type { Dialect } from "../dialect.ts";
 import type { DigestAuth } from "../digest-auth.ts";
-import { protocolErrors } from "../errors.ts";
+import { protocolErrors, type RpcError } from "../errors.ts";
 import type { Logger } from "../log/logger.ts";
 import { discover, openRpcDocument, type ServiceInfo } from "../openrpc.ts";
 import type { Pages } from "../pages.ts";
 import type { ImplementedResource } from "../resource.ts";
 import { type Answer, failed, notAllowed, notFound, overloaded, tooLarge } from "./answer.ts";
+import {
+  type Bearer,
+  bearerChallenge,
+  scopeRefusal,
+  type TokenAuth,
+  tokenOf,
+  wrongWallet,
+} from "./bearer.ts";
 import { answerBinaryPath, isBinaryBody } from "./binary-path.ts";
 import { errorOf, findCall, indexCalls, isAllowed, type RequestInfo, type Rules } from "./call.ts";
 import type { Caller, CallerShare } from "./caller-share.ts";
@@ -46,6 +54,8 @@ type FoundResource = {
   /** What its path names. */
   readonly name: string | undefined;
   readonly requestBytes: number;
+  /** How a token is refused that does not allow it. */
+  refusalOf(bearer: Bearer): RpcError | undefined;
   answer(head: RequestHead, request: RequestInfo): MaybePromise<Answer | StreamAnswer>;
 };
 
@@ -88,6 +98,7 @@ export function createAnswerer<Context>(
       return {
         name: asked.name,
         requestBytes: asked.resource.cost.requestBytes,
+        refusalOf: (bearer) => scopeRefusal(asked.resource, asked.resource.path, bearer),
         answer: (head, request) => answerResource(asked, { head, request }, rules),
       };
     },
@@ -98,6 +109,8 @@ export function createAnswerer<Context>(
       const found = findCall(paths, path, request);
       if (found === undefined) return notFound;
       if (!isAllowed(found.call, request)) return notAllowed;
+      const refusal = scopeRefusal(found.call, path, request.bearer);
+      if (refusal !== undefined) return refusalAnswer(403, refusal);
       const answer = isBinary(found.call, body) ? answerBinaryPath : answerPlainPath;
       return answer(found, body, request, rules);
     },
@@ -122,6 +135,8 @@ function isBinary(call: Call, body: Uint8Array): boolean {
 export type Service = {
   readonly answerer: Answerer;
   readonly auth: DigestAuth | undefined;
+  /** Undefined: no tokens are taken. */
+  readonly tokens: TokenAuth | undefined;
   /** Before the name in named paths; undefined: there are none. */
   readonly prefix: string | undefined;
   readonly dialect: Dialect;
@@ -142,7 +157,8 @@ const noBody = new Uint8Array(0);
 
 /** The HTTP face of a service on one port. */
 export function createHttpService(service: Service, restricted: boolean): Omit<HttpService, "closed"> {
-  const { answerer, origins, auth, dialect, prefix } = service;
+  const { answerer, origins, dialect, prefix } = service;
+  const hasLogin = service.auth !== undefined || service.tokens !== undefined;
   const share = restricted ? service.strangers : service.owner;
   const { limits } = share;
   const pageAt = (target: string) => (restricted ? undefined : findPage(service.pages, target));
@@ -156,18 +172,24 @@ export function createHttpService(service: Service, restricted: boolean): Omit<H
         answerer.requestBytesOf(askedOf(target, prefix)?.path ?? "");
       return Math.min(limits.requestBytes, most);
     },
-    screen(head, { remoteAddress }) {
-      const { method, target, authorization } = head;
-      if (!methods.has(method) || service.isShutOut(remoteAddress)) return "cut";
-      const isFile = pageAt(target) !== undefined;
-      const fault = pageFaultOf(head, { origins, hasLogin: auth !== undefined, restricted, isFile });
+    screen(head, caller) {
+      const { remoteAddress } = caller;
+      if (!methods.has(head.method) || service.isShutOut(remoteAddress)) return "cut";
+      const isFile = pageAt(head.target) !== undefined;
+      const fault = pageFaultOf(head, { origins, hasLogin, restricted, isFile });
       if (fault !== undefined) return forbiddenAnswer(head, fault, origins);
-      if (method === "OPTIONS") return optionsAnswer(head, origins);
-      const verdict = auth?.check({ method, url: target, authorization }) ?? "ok";
-      if (verdict === "ok") return undefined;
-      return challengeAnswer(head, auth!.challenge(verdict === "stale"), origins);
+      if (head.method === "OPTIONS") return optionsAnswer(head, origins);
+      const sender = senderOf(service, head);
+      if (typeof sender === "string" && sender !== "owner") return challengeOf(service, head, sender);
+      const bearer = sender === "owner" ? undefined : sender;
+      share.identify(caller, bearer?.id);
+      const refusal = bearer && pathRefusal(service, head, { bearer, restricted });
+      return refusal && httpAnswer(head, refusalAnswer(403, refusal), origins);
     },
     answer(head, body, caller) {
+      const bearer = bearerOf(service, head);
+      // Revoked while the body came in.
+      if (bearer === "refused") return challengeOf(service, head, bearer);
       const isContract = dialect === "contract";
       if (body === "too large") return isContract ? httpAnswer(head, tooLarge, origins) : undefined;
       // The original does not know chunks: to it such a request has no body.
@@ -181,25 +203,55 @@ export function createHttpService(service: Service, restricted: boolean): Omit<H
       if (found === undefined) return httpAnswer(head, notFound, origins);
       const { name } = found;
       const budget = new RequestBudget(caller, known.length);
-      const mayAct = head.method === "POST" || auth !== undefined;
+      const mayAct = head.method === "POST" || hasLogin;
       const { remoteAddress } = caller;
       const { idempotencyKey } = head;
       const id = service.nameRequest(head.requestId);
-      const request = {
-        dialect,
-        restricted,
-        mayAct,
-        remoteAddress,
-        id,
-        name,
-        idempotencyKey,
-        caller,
-        budget,
-      };
+      const sent = { dialect, restricted, mayAct, remoteAddress, id, name, idempotencyKey };
+      const request = { ...sent, bearer, caller, budget };
       const answer = () => resource?.answer(head, request) ?? answerer.answer(named!.path, known, request);
       return answerWithin(service, { head, answer, request, share, caller });
     },
   };
+}
+
+/** Whose token the request has; undefined where it has none, or tokens are not taken. */
+function bearerOf({ tokens }: Service, { authorization }: RequestHead): Bearer | "refused" | undefined {
+  const token = tokens && tokenOf(authorization);
+  return token === undefined ? undefined : (tokens!.check(token) ?? "refused");
+}
+
+/** Who sent a request: the owner of a token, or whoever knows the login, if there is one. */
+function senderOf(service: Service, head: RequestHead): Bearer | "owner" | "refused" | "stale" {
+  const { auth, tokens } = service;
+  const bearer = bearerOf(service, head);
+  if (bearer !== undefined) return bearer;
+  if (auth === undefined) return tokens === undefined ? "owner" : "refused";
+  const { method, target: url, authorization } = head;
+  const verdict = auth.check({ method, url, authorization });
+  return verdict === "ok" ? "owner" : verdict;
+}
+
+function challengeOf(service: Service, head: RequestHead, verdict: "refused" | "stale"): HttpAnswer {
+  const { auth, tokens, origins } = service;
+  const challenges = [
+    ...(auth?.challenge(verdict === "stale") ?? []),
+    ...(tokens === undefined ? [] : [bearerChallenge(head.authorization)]),
+  ];
+  return challengeAnswer(head, challenges, origins);
+}
+
+/** What the path alone tells: that the token is not for the wallet it names, or does not allow the resource. */
+function pathRefusal(
+  { answerer, prefix }: Service,
+  { target }: RequestHead,
+  { bearer, restricted }: { readonly bearer: Bearer; readonly restricted: boolean },
+): RpcError | undefined {
+  const resource = answerer.findResource(target, restricted);
+  const name = resource === undefined ? askedOf(target, prefix)?.name : resource.name;
+  if (name === undefined || bearer.mayUse(name)) return resource?.refusalOf(bearer);
+  bearer.onRefused("wallet");
+  return wrongWallet();
 }
 
 type Admission = {
@@ -215,7 +267,7 @@ function answerWithin(service: Service, asked: Admission): MaybePromise<HttpAnsw
   const { head, request, share, caller } = asked;
   if (!share.begin(caller)) return httpAnswer(head, overloaded, service.origins);
   const answer = whenFailed(
-    () => whenReady(share.turn(), () => answerAdmitted(service, asked)),
+    () => whenReady(share.turn(caller), () => answerAdmitted(service, asked)),
     (error) => answerToError(service, asked, error),
   );
   return whenReady(answer, (made) => {

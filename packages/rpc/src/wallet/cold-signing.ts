@@ -23,6 +23,7 @@ export const coldSigning = {
   signTransfer: walletMethod({
     name: "sign_transfer",
     scope: "spend",
+    isUncounted: true,
     needs: onOwnSpendKeySigner,
     cost: costs.bulky,
     summary: "Signs a set of transactions a view-only wallet built.",
@@ -37,6 +38,7 @@ export const coldSigning = {
   submitTransfer: walletMethod({
     name: "submit_transfer",
     scope: "spend",
+    isUncounted: true,
     cost: costs.bulky,
     summary: "Sends a signed set of transactions.",
     params: object({ tx_data_hex: hex, ...payingOnce }),

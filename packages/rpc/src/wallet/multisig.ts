@@ -76,6 +76,7 @@ export const multisig = {
   signMultisig: walletMethod({
     name: "sign_multisig",
     scope: "spend",
+    isUncounted: true,
     needs: onOwnSigner,
     cost: costs.bulky,
     summary: "Adds this signer's part to a set of transactions.",
@@ -85,6 +86,7 @@ export const multisig = {
   submitMultisig: walletMethod({
     name: "submit_multisig",
     scope: "spend",
+    isUncounted: true,
     needs: onOwnSigner,
     cost: costs.bulky,
     summary: "Sends a set of transactions that enough signers have signed.",

@@ -9,6 +9,7 @@ import { keys } from "./keys.ts";
 import { multisig } from "./multisig.ts";
 import { proofs } from "./proofs.ts";
 import { service } from "./service.ts";
+import { tokens } from "./tokens.ts";
 import { transfers } from "./transfers.ts";
 import { webhooks } from "./webhooks.ts";
 
@@ -26,6 +27,7 @@ export const wallet = {
   files,
   background,
   webhooks,
+  tokens,
   service,
 };
 
@@ -43,5 +45,6 @@ export const walletMethods = {
   ...files,
   ...background,
   ...webhooks,
+  ...tokens,
   ...service,
 };

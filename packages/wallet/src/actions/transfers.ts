@@ -1,5 +1,5 @@
 /** Transfers of one open wallet: prepare, sign, submit. */
-import { formatAddress, parseAddress, toHex, transactionHash } from "@anulo/protocol";
+import { formatAddress, parseAddress, sumAmounts, toHex, transactionHash } from "@anulo/protocol";
 import { previewOf } from "../cold-signing/prepare-unsigned.ts";
 import { accountBalance } from "../history/balance.ts";
 import { proposeTransaction } from "../multisig/propose.ts";
@@ -20,7 +20,13 @@ import {
 import { adjustPriority } from "../transfer/priority.ts";
 import { inBulk } from "../transfer/random.ts";
 import type { RingMemory } from "../transfer/rings.ts";
-import type { Receiver, RingedTransaction, SignedTransaction, Signer } from "../transfer/stages.ts";
+import type {
+  PlannedTransaction,
+  Receiver,
+  RingedTransaction,
+  SignedTransaction,
+  Signer,
+} from "../transfer/stages.ts";
 import type { Wallet } from "../wallet.ts";
 import { type Submission, type SubmitParts, submitEach } from "./submit.ts";
 
@@ -70,8 +76,13 @@ export function signTransaction(
   return threads.run("sign", { ringed, signer });
 }
 
-/** Told, before anything is signed, how many transactions will be. */
-export type Planned = (transactions: number) => Promise<void>;
+/** Told, before anything is signed, which transactions will be. */
+export type Planned = (transactions: readonly PlannedTransaction[]) => Promise<void>;
+
+/** What leaves the wallet with transactions, fees included, in atomic units: what it pays itself does, but for change. */
+export function outlayOf(transactions: readonly PlannedTransaction[]): bigint {
+  return transactions.reduce((sum, { inputs, change }) => sum + sumAmounts(inputs) - change, 0n);
+}
 
 /** A view-only wallet makes previews: everything but the signatures, which the wallet with the spend key makes. */
 async function signAll(
@@ -79,7 +90,7 @@ async function signAll(
   ringed: readonly RingedTransaction[],
   { change, plan }: { readonly change: Receiver; readonly plan: Planned },
 ): Promise<Made[]> {
-  await plan(ringed.length);
+  await plan(ringed);
   const isShared = wallet.multisig !== undefined;
   return Promise.all(
     ringed.map((each) =>

@@ -4,7 +4,7 @@
  * and left behind (beside-original.ts), `<name>.anulo.cache` while it is written.
  */
 import { access, open, opendir, readFile, rename, rm, writeFile } from "node:fs/promises";
-import { dirname } from "node:path";
+import { basename, dirname } from "node:path";
 import { toHex } from "@anulo/protocol";
 import { failedToOpen, WalletRefusal } from "../refusal.ts";
 import { IV_BYTES } from "./encrypted-file.ts";
@@ -42,6 +42,11 @@ export function walletPaths(directory: string, name: string): WalletPaths {
   return pathsOfFile(`${directory.replace(/\/+$/, "")}/${name}`);
 }
 
+/** The name of the wallet that a name opens: with the ending of its keys file it is the same. */
+export function walletNameOf(name: string): string {
+  return basename(pathsOfFile(name).base);
+}
+
 /** Of a wallet named by its file, with or without the ending of its keys. Source: wallet2.cpp `do_prepare_file_names`. */
 export function pathsOfFile(file: string): WalletPaths {
   return pathsAt(file.replace(/\.keys$/, ""));
@@ -60,19 +65,27 @@ export async function walletExists(paths: WalletPaths): Promise<boolean> {
 /** Entries of a folder that are read at once. */
 const ENTRIES_AT_ONCE = 256;
 
+export type NamesAsked = {
+  readonly after: string;
+  readonly limit: number;
+  /** Which names are told; all unless given. */
+  readonly accepts?: (name: string) => boolean;
+};
+
 /**
  * Names of the wallets in a folder, in order of their UTF-16 code units: the first `limit` of those after `after`. The
  * folder is read through, but only so many names are held.
  */
 export async function walletNames(
   directory: string,
-  { after, limit }: { readonly after: string; readonly limit: number },
+  { after, limit, accepts = () => true }: NamesAsked,
 ): Promise<string[]> {
   const names: string[] = [];
   for await (const { name: file } of await opendir(directory, { bufferSize: ENTRIES_AT_ONCE })) {
     if (!file.endsWith(".keys") || OWN_ENDING.test(file)) continue;
     const name = file.slice(0, -".keys".length);
-    if (name === "" || name <= after || (names.length === limit && name > names.at(-1)!)) continue;
+    if (name === "" || name <= after || !accepts(name) || (names.length === limit && name > names.at(-1)!))
+      continue;
     names.splice(placeOf(names, name), 0, name);
     if (names.length > limit) names.pop();
   }

@@ -1,5 +1,6 @@
 /** What all wallets of a service share. */
 import type { Log } from "@anulo/rpc";
+import type { Access } from "../access/access.ts";
 import type { Daemon } from "../daemon.ts";
 import type { OpenOptions } from "../file/open-wallet.ts";
 import { WalletRefusal } from "../refusal.ts";
@@ -13,6 +14,8 @@ export interface Common {
   readonly runtime: Runtime;
   /** The service's own event log; else why it has none. */
   readonly serviceEvents: ServiceEvents | string;
+  /** The tokens of the service; undefined where it takes none. */
+  readonly access: Access | undefined;
   /** For a wallet that is opened now: with a connection of its own. */
   readonly openOptions: OpenOptions;
   /** A connection to the node the service was started with. */

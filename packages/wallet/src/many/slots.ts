@@ -1,6 +1,6 @@
 /** The wallet that calls are about: the one that is open on the unnamed path, or the one that a path names. */
 import { holdsFiles, type OpenWallet } from "../file/open-wallet.ts";
-import { type WalletPaths, walletPaths } from "../file/wallet-files.ts";
+import { type WalletPaths, walletNameOf, walletPaths } from "../file/wallet-files.ts";
 import type { NewWallet } from "../keys/wallet-keys.ts";
 import { WalletRefusal } from "../refusal.ts";
 import { TaskQueue } from "../turns.ts";
@@ -14,6 +14,8 @@ export interface WalletSlot extends Common {
   readonly name: string | undefined;
   readonly wallets: OpenWallets;
   readonly opened: OpenWallet | undefined;
+  /** Name of the wallet that is open, "" for one in memory only; undefined where none is. */
+  readonly openName: string | undefined;
   /** Opens the wallet if nothing is needed for it; false where none is open. Throws `WalletRefusal`. */
   whenOpen(): boolean | Promise<boolean>;
   /** The call that was given this slot has ended. */
@@ -72,6 +74,9 @@ abstract class Slot {
   get serviceEvents(): Common["serviceEvents"] {
     return this.#parts.common.serviceEvents;
   }
+  get access(): Common["access"] {
+    return this.#parts.common.access;
+  }
   connect(): ReturnType<Common["connect"]> {
     return this.#parts.common.connect();
   }
@@ -105,6 +110,12 @@ export class UnnamedSlot extends Slot implements WalletSlot {
 
   get opened(): OpenWallet | undefined {
     return this.#entry?.opened;
+  }
+
+  get openName(): string | undefined {
+    const { opened, paths } = this.#entry ?? {};
+    if (opened === undefined) return undefined;
+    return paths === undefined ? "" : walletNameOf(paths.base);
   }
 
   whenOpen(): boolean {
@@ -228,6 +239,10 @@ export class NamedSlot extends Slot implements WalletSlot {
 
   get opened(): OpenWallet | undefined {
     return this.#entry?.opened;
+  }
+
+  get openName(): string | undefined {
+    return this.opened === undefined ? undefined : walletNameOf(this.#paths.base);
   }
 
   whenOpen(): boolean | Promise<boolean> {

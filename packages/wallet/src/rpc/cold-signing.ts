@@ -68,13 +68,17 @@ export const coldSigningHandlers = implementFor<WalletContext>()(declared.coldSi
         tx_raw_list: export_raw ? signed.map(({ blob }) => toHex(blob)) : [],
       };
     }),
-  submitTransfer: (params, { opened: { wallet } }) =>
-    payOnce(wallet, askedBy(declared.coldSigning.submitTransfer, params), {
+  submitTransfer: (params, { opened: { wallet }, allowance }) =>
+    payOnce({ wallet, allowance }, askedBy(declared.coldSigning.submitTransfer, params), {
       perform: async (_, intent) => {
         const sealed = parseHex(params.tx_data_hex);
         const signed = await takeSigned(wallet, sealed);
         const answer = { tx_hash_list: idsOf(signed) };
-        await submitPending(wallet, signed, await intent.submission(answer, submissionRefused));
+        await submitPending(
+          wallet,
+          signed,
+          await intent.submission(answer, answer.tx_hash_list, submissionRefused),
+        );
         return answer;
       },
     }),

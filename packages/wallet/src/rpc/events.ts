@@ -6,7 +6,9 @@ import {
   implementResourcesFor,
   type Json,
   type ServerEvent,
+  wrongWallet,
 } from "@anulo/rpc";
+import type { LiveToken } from "../access/token-book.ts";
 import type { WalletContext } from "../service.ts";
 
 /** Of one read for a stream: few, since they are held until its reader has taken them. */
@@ -30,6 +32,17 @@ function startOf(after: number, lastEventId: string | undefined): number {
   throw new HttpError(400, { code: BAD_QUERY, message: "Last-Event-ID: a sequence number is expected" });
 }
 
+/** What concerns the whole service, tokens for one, is for who administers all of it. */
+function maySee(token: LiveToken, wallet: string): boolean {
+  if (!token.isValid) return false;
+  return wallet === "" ? token.isForAll && token.allows("admin") : token.mayUse(wallet);
+}
+
+/** A stream ends with its token, too. */
+function endOf(token: LiveToken | undefined, signal: AbortSignal): AbortSignal {
+  return token === undefined ? signal : AbortSignal.any([signal, token.ended]);
+}
+
 /** The events that there are, and those to come, until the reader leaves. */
 async function* follow(
   log: EventLog,
@@ -51,12 +64,18 @@ export const walletResourceHandlers = implementResourcesFor<WalletContext>()(dec
     if (name !== undefined && wallet !== undefined && wallet !== name)
       throw new HttpError(400, { code: BAD_QUERY, message: "wallet: the path names another" });
     const of = name ?? wallet;
+    const { token } = context;
+    if (token !== undefined && wallet !== undefined && !token.mayUse(wallet))
+      throw new HttpError(403, wrongWallet());
     const filter = {
+      ...(token !== undefined && { accepts: (from: string) => maySee(token, from) }),
       ...(of !== undefined && { wallet: of }),
       ...(types !== undefined && { types: new Set(types.split(",")) }),
     };
     if (accept?.includes(STREAM) === true)
-      return { events: follow(log, { ...filter, after: startOf(after, lastEventId) }, signal) };
+      return {
+        events: follow(log, { ...filter, after: startOf(after, lastEventId) }, endOf(token, signal)),
+      };
     const { events, next, oldest } = await log.read({ ...filter, after, limit });
     return { json: { events: events as unknown as Json[], next, oldest } };
   },

@@ -197,11 +197,12 @@ export const fileHandlers = implementFor<WalletContext>()(declared.files, {
     await service.close();
     return {};
   },
-  async listWallets({ after, limit }, { service }) {
+  async listWallets({ after, limit }, { service, token }) {
     const directory = directoryOf(service);
     if (limit < 1 || limit > MAX_NAMES)
       throw new WalletRefusal("UNKNOWN_ERROR", `limit must be from 1 to ${MAX_NAMES}`);
-    const names = await walletNames(directory, { after, limit: limit + 1 });
+    const accepts = (name: string) => token === undefined || token.mayUse(name);
+    const names = await walletNames(directory, { after, limit: limit + 1, accepts });
     const wallets = names.slice(0, limit).map((name) => {
       const entry = service.wallets.at(walletPaths(directory, name));
       return { name, open: entry?.opened !== undefined };

@@ -12,6 +12,7 @@ import { keyHandlers } from "./keys.ts";
 import { multisigHandlers } from "./multisig.ts";
 import { proofHandlers } from "./proofs.ts";
 import { serviceHandlers } from "./service.ts";
+import { tokenHandlers } from "./tokens.ts";
 import { transferHandlers } from "./transfer.ts";
 import { webhookHandlers } from "./webhooks.ts";
 
@@ -28,5 +29,6 @@ export const walletHandlers: readonly Implemented<WalletContext>[] = [
   ...fileHandlers,
   ...backgroundHandlers,
   ...webhookHandlers,
+  ...tokenHandlers,
   ...serviceHandlers,
 ];

@@ -202,15 +202,16 @@ export const multisigHandlers = implementFor<WalletContext>()(declared.multisig,
         tx_hash_list: txHashes.map(toHex),
       };
     }),
-  submitMultisig: (params, { opened: { wallet }, dialect }) =>
-    payOnce(wallet, askedBy(declared.multisig.submitMultisig, params), {
+  submitMultisig: (params, { opened: { wallet }, allowance, dialect }) =>
+    payOnce({ wallet, allowance }, askedBy(declared.multisig.submitMultisig, params), {
       perform: async (_, intent) => {
         const account = readyAccountOf(wallet, dialect);
         const set = await openSet(wallet, params.tx_data_hex);
         if (!isFullySigned(set, account))
           throw new WalletRefusal("THRESHOLD_NOT_REACHED", "Not enough signers signed this transaction.");
         const answer = { tx_hash_list: idsOf(set.transactions) };
-        await submitPending(wallet, set.transactions, await intent.submission(answer, submissionRefused));
+        const submission = await intent.submission(answer, answer.tx_hash_list, submissionRefused);
+        await submitPending(wallet, set.transactions, submission);
         return answer;
       },
     }),

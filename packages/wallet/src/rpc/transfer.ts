@@ -17,6 +17,8 @@ import {
   makePayment,
   makeSweep,
   makeUnmixableSweep,
+  outlayOf,
+  type Planned,
   submitPending,
 } from "../actions/transfers.ts";
 import { askedBy } from "../intents/asked.ts";
@@ -83,7 +85,7 @@ async function finish<R extends object>(
       answer,
       made.map(({ signed }) => signed.txHash),
     );
-  else await submitPending(wallet, pending, await intent.submission(answer));
+  else await submitPending(wallet, pending, await intent.submission(answer, idsOf(pending)));
   return answer;
 }
 
@@ -157,12 +159,18 @@ async function pay(
   checkPaymentId(params.payment_id);
   const { account_index: account, subaddr_indices: minors, priority } = params;
   return await makePayment(wallet, { destinations, account, minors, priority }, async (transactions) => {
-    if (transactions === 0) throw new WalletRefusal("TX_NOT_POSSIBLE", "No transaction created");
-    if (single && transactions > 1)
+    if (transactions.length === 0) throw new WalletRefusal("TX_NOT_POSSIBLE", "No transaction created");
+    if (single && transactions.length > 1)
       throw new WalletRefusal("TX_TOO_LARGE", "Transaction would be too large.  try /transfer_split.");
-    await intent.plan();
+    await intent.plan(outlayOf(transactions));
   });
 }
+
+/** Has what is about to be signed counted, and kept where it has a key. */
+const planIn =
+  ({ plan }: OpenIntent): Planned =>
+  (transactions) =>
+    plan(outlayOf(transactions));
 
 function sweepOf(
   wallet: Wallet,
@@ -222,9 +230,9 @@ export const transferHandlers = implementFor<WalletContext>()(declared.transfers
     await opened.store();
     return {};
   },
-  async transfer(params, { opened: { wallet }, service }) {
+  async transfer(params, { opened: { wallet }, allowance, service }) {
     checkUnlockTime(params);
-    return await payOnce(wallet, askedBy(declared.transfers.transfer, params), {
+    return await payOnce({ wallet, allowance }, askedBy(declared.transfers.transfer, params), {
       prepare: () => resolveAddresses(params.destinations, service),
       perform: async (destinations, intent) => {
         const made = await pay(wallet, { ...params, destinations }, { single: true, intent });
@@ -234,9 +242,9 @@ export const transferHandlers = implementFor<WalletContext>()(declared.transfers
       },
     });
   },
-  async transferSplit(params, { opened: { wallet }, service }) {
+  async transferSplit(params, { opened: { wallet }, allowance, service }) {
     checkUnlockTime(params);
-    return await payOnce(wallet, askedBy(declared.transfers.transferSplit, params), {
+    return await payOnce({ wallet, allowance }, askedBy(declared.transfers.transferSplit, params), {
       prepare: () => resolveAddresses(params.destinations, service),
       perform: async (destinations, intent) => {
         const made = await pay(wallet, { ...params, destinations }, { single: false, intent });
@@ -245,38 +253,38 @@ export const transferHandlers = implementFor<WalletContext>()(declared.transfers
       },
     });
   },
-  sweepDust: (params, { opened: { wallet } }) =>
-    payOnce(wallet, askedBy(declared.transfers.sweepDust, params), {
+  sweepDust: (params, { opened: { wallet }, allowance }) =>
+    payOnce({ wallet, allowance }, askedBy(declared.transfers.sweepDust, params), {
       perform: async (_, intent) => {
-        const made = await makeUnmixableSweep(wallet, intent.plan);
+        const made = await makeUnmixableSweep(wallet, planIn(intent));
         if (made.length === 0) return { ...noSets, ...noLists };
         const choice = { ...params, keys: params.get_tx_keys };
         return await finish(wallet, made, { choice, intent, answerWith: asLists });
       },
     }),
-  async sweepAll(params, { opened: { wallet }, service }) {
+  async sweepAll(params, { opened: { wallet }, allowance, service }) {
     checkUnlockTime(params);
-    return await payOnce(wallet, askedBy(declared.transfers.sweepAll, params), {
+    return await payOnce({ wallet, allowance }, askedBy(declared.transfers.sweepAll, params), {
       prepare: () => resolveAddress(params.address, service),
       perform: async (address, intent) => {
         const sweep = sweepOf(wallet, { ...params, address });
         const addresses = wallet.state.accounts[sweep.account]?.addresses ?? [];
         const minors = params.subaddr_indices_all ? [...addresses.keys()] : sweep.minors;
-        const made = await makeSweep(wallet, { ...sweep, minors }, intent);
+        const made = await makeSweep(wallet, { ...sweep, minors }, { plan: planIn(intent) });
         const choice = { ...params, keys: params.get_tx_keys };
         return await finish(wallet, made, { choice, intent, answerWith: asLists });
       },
     });
   },
-  async sweepSingle(params, { opened: { wallet }, service }) {
+  async sweepSingle(params, { opened: { wallet }, allowance, service }) {
     checkUnlockTime(params);
-    return await payOnce(wallet, askedBy(declared.transfers.sweepSingle, params), {
+    return await payOnce({ wallet, allowance }, askedBy(declared.transfers.sweepSingle, params), {
       prepare: () => resolveAddress(params.address, service),
       perform: async (address, intent) => {
         const sweep = sweepOf(wallet, { ...params, address });
         const output = namedOutput(wallet, params.key_image);
         const { major } = output.subaddress;
-        const from = { plan: intent.plan, inputs: [output] };
+        const from = { plan: planIn(intent), inputs: [output] };
         const made = await makeSweep(wallet, { ...sweep, account: major }, from);
         const choice = { ...params, keys: params.get_tx_key || params.get_tx_keys };
         const answerWith = (finished: Finished) => ({ ...finished.described[0]!, ...asLists(finished) });
@@ -284,12 +292,12 @@ export const transferHandlers = implementFor<WalletContext>()(declared.transfers
       },
     });
   },
-  relayTx: (params, { opened: { wallet } }) =>
-    payOnce(wallet, askedBy(declared.transfers.relayTx, params), {
+  relayTx: (params, { opened: { wallet }, allowance }) =>
+    payOnce({ wallet, allowance }, askedBy(declared.transfers.relayTx, params), {
       perform: async (_, intent) => {
         const pending = [parseMetadata(params.hex)];
         const answer = { tx_hash: idsOf(pending)[0]! };
-        await submitPending(wallet, pending, await intent.submission(answer));
+        await submitPending(wallet, pending, await intent.submission(answer, [answer.tx_hash]));
         return answer;
       },
     }),

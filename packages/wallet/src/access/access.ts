@@ -1,0 +1,114 @@
+/** Who may do what in a service by a token, and what they have done. */
+import type { EventLog } from "@anulo/events";
+import type { Logger } from "@anulo/rpc";
+import { type AccessFolder, openAccessFolder, writeTokenFile } from "../file/access-folder.ts";
+import type { Allowance } from "../intents/allowance.ts";
+import { WalletRefusal } from "../refusal.ts";
+import type { Runtime } from "../runtime.ts";
+import { AuditLog } from "./audit-log.ts";
+import { capped, SpendingBook } from "./spending-book.ts";
+import { type LiveToken, TokenBook } from "./token-book.ts";
+
+export type AccessOptions = {
+  /** Where tokens and what they have spent are kept, of one service at a time. */
+  readonly folder: string;
+  /** Where no token can be used, one that may do everything is made, and written here. */
+  readonly firstTokenFile?: string | undefined;
+  /** Whether there is no other way in, so that a service without a token would be of no use. */
+  readonly isOnlyWay?: boolean;
+};
+
+type Parts = Pick<Runtime, "clock" | "random"> & {
+  readonly events: EventLog | undefined;
+  readonly log: Logger;
+};
+
+const refuse = (why: string) => new WalletRefusal("UNKNOWN_ERROR", why);
+
+/** Opens the tokens of a service. Throws `WalletRefusal`. */
+export async function openAccess(options: AccessOptions, parts: Parts): Promise<Access> {
+  const folder = await openAccessFolder(options.folder);
+  try {
+    const access = new Access(folder, parts);
+    if (access.tokens.isEmpty) await makeFirst(access, options);
+    return access;
+  } catch (error) {
+    await folder.close();
+    throw error instanceof WalletRefusal
+      ? error
+      : refuse(`Tokens can't be read: ${(error as Error).message}`);
+  }
+}
+
+async function makeFirst({ tokens }: Access, { firstTokenFile, isOnlyWay }: AccessOptions): Promise<void> {
+  if (firstTokenFile === undefined) {
+    if (isOnlyWay) throw refuse("There is no login and no token: --first-token-file FILE makes one");
+    return;
+  }
+  await tokens.create(
+    {
+      name: "first",
+      scopes: ["read", "receive", "spend", "secrets", "admin"],
+      wallets: ["*"],
+      validSeconds: 0,
+      capHour: undefined,
+      capDay: undefined,
+    },
+    undefined,
+    (text) => writeTokenFile(firstTokenFile, text),
+  );
+}
+
+export class Access {
+  readonly tokens: TokenBook;
+  readonly spending: SpendingBook;
+  readonly #audit: AuditLog;
+  readonly #folder: AccessFolder;
+
+  /** The folder is closed with it. Throws where what it holds makes no sense. */
+  constructor(folder: AccessFolder, { clock: now, random, events, log }: Parts) {
+    this.#folder = folder;
+    this.#audit = new AuditLog({ events, log, now });
+    const keep = (text: string) => folder.keepTokens(text);
+    this.tokens = new TokenBook(folder.tokens, { keep, now, random, audit: this.#audit });
+    this.spending = new SpendingBook(folder.spent, now);
+  }
+
+  /** What a token may spend of a wallet. */
+  allowanceOf(token: LiveToken, wallet: string): Allowance {
+    const checkValid = () => {
+      if (!token.isValid) throw capped("be used any more");
+    };
+    const told = (amount: bigint | undefined, txHashes: readonly string[]) =>
+      this.#audit.spent(token.id, wallet, { amount, txHashes });
+    return {
+      reserve: async ({ key, amount }) => {
+        checkValid();
+        if (!token.isCapped)
+          return { settle: async (txHashes) => told(amount, txHashes), release: async () => undefined };
+        const spend = { key: `${wallet}/${key}`, amount };
+        const reservation = await this.spending.reserve(token.record, spend);
+        return {
+          settle: async (txHashes) => {
+            await reservation.settle(txHashes);
+            told(amount, txHashes);
+          },
+          release: () => reservation.release(),
+        };
+      },
+      passOn: async (txHashes) => {
+        checkValid();
+        if (token.isCapped && !this.spending.hasCounted(token.id, txHashes))
+          throw capped("send what was not counted for it: it has a cap");
+        told(undefined, txHashes);
+      },
+    };
+  }
+
+  async close(): Promise<void> {
+    await this.tokens.whenIdle();
+    await this.spending.whenIdle();
+    await this.#audit.whenIdle();
+    await this.#folder.close();
+  }
+}

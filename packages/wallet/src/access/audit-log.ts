@@ -1,0 +1,123 @@
+/** What happens to tokens, and by them, as events of the service and as lines of its log. Never a secret. */
+import { createHash } from "node:crypto";
+import type { EventLog, NewEvent } from "@anulo/events";
+import type { Logger } from "@anulo/rpc";
+import type { TokenRecord } from "./token.ts";
+
+/** Among the sources of the event log. */
+const SOURCE = new Uint8Array(createHash("sha256").update("anulo access").digest().subarray(0, 16));
+/** Refusals of one kind are told once in so many seconds. */
+const REFUSALS_SECONDS = 60;
+/** Kinds of refusals that are remembered. */
+const MAX_KINDS = 1000;
+/** Events that may wait to be written; beyond, the text log alone has them. */
+const MAX_WAITING = 1000;
+
+/** How many there were since they were told last. */
+type Refusals = { since: number; count: number };
+
+export type AuditParts = {
+  /** Undefined: only the text log is kept. */
+  readonly events: EventLog | undefined;
+  readonly log: Logger;
+  /** Seconds since 1970. */
+  readonly now: () => number;
+};
+
+export class AuditLog {
+  readonly #parts: AuditParts;
+  readonly #refusals = new Map<string, Refusals>();
+  /** Of the last event in the log; undefined until it was looked up. */
+  #change: number | undefined;
+  #waiting = 0;
+  #last: Promise<void> = Promise.resolve();
+
+  constructor(parts: AuditParts) {
+    this.#parts = parts;
+  }
+
+  created(record: TokenRecord, by: string | undefined): void {
+    const { id, name, scopes, wallets, expires, capHour, capDay } = record;
+    this.#tell("token_created", {
+      token_id: id,
+      name,
+      scopes: [...scopes],
+      wallets: [...wallets],
+      ...(expires !== 0 && { expires }),
+      ...(capHour !== undefined && { cap_hour: capHour }),
+      ...(capDay !== undefined && { cap_day: capDay }),
+      by: by ?? "login",
+    });
+  }
+
+  firstUsed({ id, name }: TokenRecord): void {
+    this.#tell("token_first_used", { token_id: id, name });
+  }
+
+  revoked({ id, name }: TokenRecord, by: string | undefined): void {
+    this.#tell("token_revoked", { token_id: id, name, by: by ?? "login" });
+  }
+
+  /** A token was refused what it may not have; told once a minute, with how often since. */
+  refused(id: string, what: string): void {
+    const count = this.#countRefusal(`${id} ${what}`);
+    if (count !== undefined) this.#tell("token_refused", { token_id: id, what, count });
+  }
+
+  /** Somebody came with what is no token that can be used; for the text log alone, since anybody can. */
+  unknown(): undefined {
+    const count = this.#countRefusal("");
+    if (count !== undefined) this.#parts.log.warn("tokens refused", { count });
+  }
+
+  /** A wallet's transactions leave by a token; `amount` (atomic units, with fees) undefined where it isn't known. */
+  spent(
+    token: string,
+    wallet: string,
+    spend: { amount: bigint | undefined; txHashes: readonly string[] },
+  ): void {
+    const { amount, txHashes } = spend;
+    const fields = { token_id: token, tx_hashes: [...txHashes], ...(amount !== undefined && { amount }) };
+    this.#tell("token_spent", fields, wallet);
+  }
+
+  /** Waits for what is being written. */
+  whenIdle(): Promise<void> {
+    return this.#last;
+  }
+
+  /** How many were refused since that was told; undefined where it was not long ago. */
+  #countRefusal(kind: string): number | undefined {
+    const now = this.#parts.now();
+    const known = this.#refusals.get(kind);
+    if (known !== undefined && now < known.since + REFUSALS_SECONDS) {
+      known.count += 1;
+      return undefined;
+    }
+    if (this.#refusals.size >= MAX_KINDS) this.#refusals.clear();
+    this.#refusals.set(kind, { since: now, count: 0 });
+    return (known?.count ?? 0) + 1;
+  }
+
+  #tell(type: string, fields: Omit<NewEvent, "type">, wallet = ""): void {
+    const { events, log } = this.#parts;
+    log.info(type.replaceAll("_", " "), { ...fields, ...(wallet !== "" && { wallet }) });
+    if (events === undefined || this.#waiting >= MAX_WAITING) return;
+    this.#waiting += 1;
+    this.#last = this.#last
+      .then(async () => {
+        this.#change ??= (await events.cursorOf(SOURCE)) ?? 0;
+        await events.append({
+          source: SOURCE,
+          wallet,
+          change: this.#change + 1,
+          events: [{ ...fields, type }],
+        });
+        this.#change += 1;
+      })
+      .catch((error: unknown) => log.error("an event about a token can't be kept", { error }))
+      .finally(() => {
+        this.#waiting -= 1;
+      });
+  }
+}

@@ -1,0 +1,180 @@
+/** What tokens have spent in the last hour and day, counted durably before a payment is signed. */
+import type { LineFile } from "../file/line-file.ts";
+import type { Reservation, Spend } from "../intents/allowance.ts";
+import { WalletRefusal } from "../refusal.ts";
+import { TaskQueue } from "../turns.ts";
+import type { TokenRecord } from "./token.ts";
+
+const HOUR = 3600;
+const DAY = 24 * HOUR;
+/** Payments of one token that are counted at once: a day's. */
+const MAX_COUNTED = 10_000;
+/** Lines that no longer say anything, beside as many that do, before the file is written anew. */
+const MAX_SPARE_LINES = 1000;
+
+/** A spend that is counted; `key` is undefined once it can't be released any more. */
+type Entry = {
+  readonly at: number;
+  readonly amount: bigint;
+  key: string | undefined;
+  txHashes: readonly string[];
+};
+
+/** A line of the file: a spend is counted, is so for good, or is counted no more. */
+type Line =
+  | { readonly do: "count"; readonly token: string; readonly key: string; at: number; amount: string }
+  | { readonly do: "settle"; readonly token: string; readonly key: string; txHashes: readonly string[] }
+  | { readonly do: "release"; readonly token: string; readonly key: string };
+
+type Capped = Pick<TokenRecord, "id" | "capHour" | "capDay">;
+
+/** How much a token has spent, in atomic units. */
+export type Spent = { readonly hour: bigint; readonly day: bigint };
+
+export class SpendingBook {
+  readonly #file: LineFile;
+  /** Seconds since 1970. */
+  readonly #now: () => number;
+  /** Of each token, oldest first. */
+  readonly #entries = new Map<string, Set<Entry>>();
+  /** One after the other: what is compared with a cap is all there is. */
+  readonly #turns = new TaskQueue();
+  #lines: number;
+  /** A write has failed: nobody knows what is on disk. */
+  #isBroken = false;
+
+  /** Goes on with what the file holds. Throws where a line makes no sense. */
+  constructor(file: LineFile, now: () => number) {
+    this.#file = file;
+    this.#now = now;
+    for (const line of file.lines) this.#apply(JSON.parse(line) as Line);
+    this.#lines = file.lines.length;
+  }
+
+  /** What a token has spent in the last hour and day. */
+  spentBy(token: string): Spent {
+    return this.#spentBy(token, undefined);
+  }
+
+  #spentBy(token: string, except: Entry | undefined): Spent {
+    const now = this.#now();
+    let [hour, day] = [0n, 0n];
+    for (const entry of this.#entries.get(token) ?? []) {
+      if (entry === except) continue;
+      // What a clock that was set back takes for the future counts, too.
+      if (entry.at > now - HOUR) hour += entry.amount;
+      if (entry.at > now - DAY) day += entry.amount;
+    }
+    return { hour, day };
+  }
+
+  /**
+   * Counts a spend, durably before this resolves; in place of one with this key that never left. Throws `WalletRefusal`
+   * where it is above a cap.
+   */
+  reserve(token: Capped, { key, amount }: Spend): Promise<Reservation> {
+    return this.#turns.run(async () => {
+      this.#forgetOld(token.id);
+      this.#check(token, amount, this.#spentBy(token.id, this.#open(token.id, key)));
+      await this.#write({ do: "count", token: token.id, key, at: this.#now(), amount: `${amount}` });
+      return {
+        settle: (txHashes) => this.#end({ do: "settle", token: token.id, key, txHashes }),
+        release: () => this.#end({ do: "release", token: token.id, key }),
+      };
+    });
+  }
+
+  /** Whether all of these transactions (ids, hexadecimal) were counted for a token in the last day. */
+  hasCounted(token: string, txHashes: readonly string[]): boolean {
+    const counted = new Set([...(this.#entries.get(token) ?? [])].flatMap((entry) => entry.txHashes));
+    return txHashes.every((txHash) => counted.has(txHash));
+  }
+
+  /** Waits for what is being written. */
+  whenIdle(): Promise<void> {
+    return this.#turns.whenIdle();
+  }
+
+  #check({ id, capHour, capDay }: Capped, amount: bigint, { hour, day }: Spent): void {
+    const isOver = (cap: bigint | undefined, spent: bigint) => cap !== undefined && spent + amount > cap;
+    const which = isOver(capHour, hour) ? "an hour" : isOver(capDay, day) ? "a day" : undefined;
+    if (which !== undefined) throw capped(`spend so much ${which}`);
+    if ((this.#entries.get(id)?.size ?? 0) >= MAX_COUNTED)
+      throw capped(`pay more than ${MAX_COUNTED} times a day`);
+  }
+
+  #end(line: Line): Promise<void> {
+    return this.#turns.run(() => this.#write(line));
+  }
+
+  async #write(line: Line): Promise<void> {
+    if (this.#isBroken)
+      throw new WalletRefusal(
+        "UNKNOWN_ERROR",
+        "What tokens spend can't be counted until the service is restarted",
+      );
+    try {
+      await this.#file.append(JSON.stringify(line));
+      this.#lines += 1;
+      this.#apply(line);
+      await this.#compact();
+    } catch (error) {
+      this.#isBroken = true;
+      throw new WalletRefusal(
+        "UNKNOWN_ERROR",
+        `What tokens spend can't be counted: ${(error as Error).message}`,
+      );
+    }
+  }
+
+  #apply(line: Line): void {
+    const { token } = line;
+    if (!this.#entries.has(token)) this.#entries.set(token, new Set());
+    const entries = this.#entries.get(token)!;
+    const open = this.#open(token, line.key);
+    if (line.do === "settle") {
+      if (open === undefined) return;
+      open.key = undefined;
+      open.txHashes = line.txHashes;
+      return;
+    }
+    if (open !== undefined) entries.delete(open);
+    if (line.do === "count")
+      entries.add({ at: line.at, amount: BigInt(line.amount), key: line.key, txHashes: [] });
+  }
+
+  #open(token: string, key: string): Entry | undefined {
+    for (const entry of this.#entries.get(token) ?? []) if (entry.key === key) return entry;
+    return undefined;
+  }
+
+  #forgetOld(token: string): void {
+    const entries = this.#entries.get(token);
+    const before = this.#now() - DAY;
+    for (const entry of entries ?? []) if (entry.at <= before) entries!.delete(entry);
+  }
+
+  /** Writes the file anew once most of its lines say nothing any more. */
+  async #compact(): Promise<void> {
+    let wanted = 0;
+    for (const entries of this.#entries.values()) wanted += 2 * entries.size;
+    if (this.#lines <= 2 * wanted + MAX_SPARE_LINES) return;
+    for (const token of this.#entries.keys()) this.#forgetOld(token);
+    const lines = [...this.#entries].flatMap(([token, entries]) =>
+      [...entries].flatMap((entry, place) => linesOf(token, entry, place)),
+    );
+    await this.#file.replace(lines.map((line) => JSON.stringify(line)));
+    this.#lines = lines.length;
+  }
+}
+
+/** The lines that say what an entry does; `place` names one that has no key any more, as no key of a payment does. */
+function linesOf(token: string, { at, amount, key, txHashes }: Entry, place: number): Line[] {
+  const name = key ?? `settled ${place}`;
+  const count = { do: "count", token, key: name, at, amount: `${amount}` } as const;
+  return key === undefined ? [count, { do: "settle", token, key: name, txHashes }] : [count];
+}
+
+/** How a spend is refused that is above a token's cap. */
+export const capped = (what: string) =>
+  new WalletRefusal("TOKEN_CAP", `Forbidden: this token may not ${what}`);

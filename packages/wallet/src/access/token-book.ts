@@ -1,0 +1,256 @@
+/** The tokens of a service. */
+import { timingSafeEqual } from "node:crypto";
+import { matchesPattern } from "@anulo/events";
+import { scopes as allScopes, type Bearer, type NeededScope, type Scope, type TokenAuth } from "@anulo/rpc";
+import { walletNameOf } from "../file/wallet-files.ts";
+import { WalletRefusal } from "../refusal.ts";
+import type { Runtime } from "../runtime.ts";
+import { TaskQueue } from "../turns.ts";
+import type { AuditLog } from "./audit-log.ts";
+import { hashOf, makeToken, parseTokens, readToken, serializeTokens, type TokenRecord } from "./token.ts";
+
+/** Tokens that can be used, or could until lately. */
+const MAX_TOKENS = 1000;
+const MAX_NAMES = 32;
+const MAX_PATTERN_LENGTH = 255;
+const NAME = /^[ -~]{1,64}$/;
+const HOUR = 3600;
+/** How long a token that is over is still listed. */
+const KEPT_SECONDS = 30 * 24 * HOUR;
+const ALL = "*";
+const NO_HASH = Buffer.alloc(32);
+
+/** What is asked for with a new token; times in seconds, amounts in atomic units. */
+export type TokenOrder = {
+  readonly name: string;
+  readonly scopes: readonly string[];
+  readonly wallets: readonly string[];
+  /** 0 for ever. */
+  readonly validSeconds: number;
+  readonly capHour: bigint | undefined;
+  readonly capDay: bigint | undefined;
+};
+
+export type NewToken = { readonly id: string; readonly text: string };
+
+export type TokenBookParts = {
+  readonly keep: (text: string) => Promise<void>;
+  /** Seconds since 1970. */
+  readonly now: () => number;
+  readonly random: Runtime["random"];
+  readonly audit: AuditLog;
+};
+
+/** A token that was used with a request. */
+export class LiveToken implements Bearer {
+  record: TokenRecord;
+  readonly #parts: Pick<TokenBookParts, "audit" | "now">;
+  readonly #ending = new AbortController();
+  /** Of its secret, 32 bytes. */
+  readonly hash: Buffer;
+
+  constructor(record: TokenRecord, parts: Pick<TokenBookParts, "audit" | "now">) {
+    this.record = record;
+    this.hash = Buffer.from(record.hash, "hex");
+    this.#parts = parts;
+  }
+
+  get id(): string {
+    return this.record.id;
+  }
+
+  get ended(): AbortSignal {
+    return this.#ending.signal;
+  }
+
+  /** Whether it can be used now. */
+  get isValid(): boolean {
+    return this.record.revoked === 0 && this.secondsLeft > 0;
+  }
+
+  /** Seconds until it expires; Infinity where it never does. */
+  get secondsLeft(): number {
+    const { expires } = this.record;
+    return expires === 0 ? Number.POSITIVE_INFINITY : expires - this.#parts.now();
+  }
+
+  get isCapped(): boolean {
+    return this.record.capHour !== undefined || this.record.capDay !== undefined;
+  }
+
+  /** Whether it is for every wallet, and so for what concerns all of them. */
+  get isForAll(): boolean {
+    return this.record.wallets.includes(ALL);
+  }
+
+  allows(scope: NeededScope | undefined): boolean {
+    return scope === "any" || (scope !== undefined && this.record.scopes.includes(scope));
+  }
+
+  /** Of a wallet by its name, "" for one without files. */
+  mayUse(name: string): boolean {
+    const known = walletNameOf(name);
+    return this.record.wallets.some((pattern) => matchesPattern(known, pattern));
+  }
+
+  onRefused(what: string): void {
+    this.#parts.audit.refused(this.id, what);
+  }
+
+  end(): void {
+    this.#ending.abort();
+  }
+}
+
+const refuse = (why: string) => new WalletRefusal("UNKNOWN_ERROR", why);
+
+export class TokenBook implements TokenAuth {
+  readonly #parts: TokenBookParts;
+  readonly #tokens = new Map<string, LiveToken>();
+  readonly #turns = new TaskQueue();
+
+  /** Goes on with the tokens as they were kept. Throws where the text is none of ours. */
+  constructor(kept: string | undefined, parts: TokenBookParts) {
+    this.#parts = parts;
+    for (const record of kept === undefined ? [] : parseTokens(kept))
+      this.#tokens.set(record.id, new LiveToken(record, parts));
+  }
+
+  /** Whether there is none that can be used. */
+  get isEmpty(): boolean {
+    return ![...this.#tokens.values()].some(({ isValid }) => isValid);
+  }
+
+  /** As long as it is kept, whether it can be used or not. */
+  of(id: string): LiveToken | undefined {
+    return this.#tokens.get(id);
+  }
+
+  /** In the order they were made. */
+  list(): TokenRecord[] {
+    return [...this.#tokens.values()].map(({ record }) => record);
+  }
+
+  check(text: string): LiveToken | undefined {
+    const given = readToken(text);
+    if (given === undefined) return this.#parts.audit.unknown();
+    const token = this.#tokens.get(given.id);
+    // Compared with something in any case: how long it takes does not tell which ids there are.
+    const isRight = timingSafeEqual(hashOf(given.secret), token?.hash ?? NO_HASH);
+    if (token === undefined || !isRight || !token.isValid) return this.#parts.audit.unknown();
+    this.#noteUse(token);
+    return token;
+  }
+
+  /**
+   * Makes a token; answers its id and the text that its bearer sends, which nobody can have again. Whoever makes it by
+   * a token gives no more than that one has. Where there is somebody to `tell`, that comes before it is kept. Throws
+   * `WalletRefusal`.
+   */
+  create(
+    order: TokenOrder,
+    by: LiveToken | undefined,
+    tell?: (text: string) => Promise<void>,
+  ): Promise<NewToken> {
+    checkOrder(order);
+    if (by !== undefined) checkWithin(order, by);
+    return this.#turns.run(async () => {
+      this.#forgetOld();
+      if (this.#tokens.size >= MAX_TOKENS) throw refuse(`there are ${MAX_TOKENS} tokens, which is the most`);
+      const { text, id, hash } = makeToken(this.#parts.random);
+      await tell?.(text);
+      const created = this.#parts.now();
+      const { name, wallets, capHour, capDay, validSeconds } = order;
+      const scopes = allScopes.filter((scope) => order.scopes.includes(scope));
+      const expires = validSeconds === 0 ? 0 : created + validSeconds;
+      const record = {
+        id,
+        hash,
+        name,
+        scopes,
+        wallets,
+        created,
+        expires,
+        capHour,
+        capDay,
+        lastUsed: 0,
+        revoked: 0,
+      };
+      this.#tokens.set(id, new LiveToken(record, this.#parts));
+      await this.#keep().catch((error: unknown) => {
+        this.#tokens.delete(id);
+        throw error;
+      });
+      this.#parts.audit.created(record, by?.id);
+      return { id, text };
+    });
+  }
+
+  /** Ends a token for good; false where there is none with this id. Throws `WalletRefusal` where that can't be kept. */
+  revoke(id: string, by: LiveToken | undefined): Promise<boolean> {
+    return this.#turns.run(async () => {
+      const token = this.#tokens.get(id);
+      if (token === undefined) return false;
+      const isNew = token.record.revoked === 0;
+      if (isNew) token.record = { ...token.record, revoked: Math.max(1, this.#parts.now()) };
+      token.end();
+      // Written again where it was revoked before: that time it may have failed.
+      await this.#keep();
+      if (isNew) this.#parts.audit.revoked(token.record, by?.id);
+      return true;
+    });
+  }
+
+  /** Waits for what is being written. */
+  whenIdle(): Promise<void> {
+    return this.#turns.whenIdle();
+  }
+
+  #noteUse(token: LiveToken): void {
+    const { lastUsed } = token.record;
+    const now = this.#parts.now();
+    if (lastUsed !== 0 && now < lastUsed + HOUR) return;
+    token.record = { ...token.record, lastUsed: now };
+    if (lastUsed === 0) this.#parts.audit.firstUsed(token.record);
+    // Lost by a crash, it is only noted again.
+    void this.#turns.run(() => this.#keep()).catch(() => undefined);
+  }
+
+  #forgetOld(): void {
+    const before = this.#parts.now() - KEPT_SECONDS;
+    for (const [id, { record, isValid }] of this.#tokens)
+      if (!isValid && Math.max(record.revoked, record.expires) < before) this.#tokens.delete(id);
+  }
+
+  async #keep(): Promise<void> {
+    try {
+      await this.#parts.keep(serializeTokens(this.list()));
+    } catch (error) {
+      throw refuse(`the tokens can't be written: ${(error as Error).message}`);
+    }
+  }
+}
+
+/** Throws `WalletRefusal` for what no token can be. */
+function checkOrder({ name, scopes, wallets, capHour, capDay }: TokenOrder): void {
+  if (!NAME.test(name)) throw refuse("a token's name has 1 to 64 printable characters");
+  const unknown = scopes.find((scope) => !(allScopes as readonly string[]).includes(scope));
+  if (unknown !== undefined) throw refuse(`there is no such scope; there are ${allScopes.join(", ")}`);
+  if (scopes.length === 0) throw refuse("a token needs a scope");
+  const isBounded = wallets.every((pattern) => pattern.length <= MAX_PATTERN_LENGTH);
+  if (wallets.length === 0 || wallets.length > MAX_NAMES || !isBounded)
+    throw refuse(`a token needs 1 to ${MAX_NAMES} patterns of names, each up to ${MAX_PATTERN_LENGTH} long`);
+  if (capHour === undefined && capDay === undefined) return;
+  const wide = scopes.find((scope) => scope === "secrets" || scope === "admin");
+  if (wide !== undefined) throw refuse(`a cap means nothing beside the scope ${wide}`);
+}
+
+/** Throws `WalletRefusal` where a token is to have more than the one by which it is made. */
+function checkWithin({ scopes, wallets, validSeconds }: TokenOrder, by: LiveToken): void {
+  const more = scopes.find((scope) => !by.allows(scope as Scope));
+  if (more !== undefined) throw refuse(`this token can't give the scope ${more}, which it lacks`);
+  if (!by.isForAll && !wallets.every((pattern) => by.record.wallets.includes(pattern)))
+    throw refuse("this token can't give wallets that it lacks");
+  if ((validSeconds === 0 ? Number.POSITIVE_INFINITY : validSeconds) > by.secondsLeft)
+    throw refuse("this token can't give more time than it has");
+}

@@ -1,0 +1,67 @@
+/**
+ * A file of lines that only grows, each with its CRC-32 before it: a line is on disk before `append` answers. A last
+ * line that was cut short is dropped: nobody was told that it is kept.
+ */
+import { type FileHandle, open, readFile } from "node:fs/promises";
+import { crc32 } from "node:zlib";
+import { replaceFile } from "./replace-file.ts";
+
+const CRC_DIGITS = 8;
+
+const framed = (line: string): string => `${crcOf(line)} ${line}\n`;
+
+const crcOf = (line: string): string => crc32(line).toString(16).padStart(CRC_DIGITS, "0");
+
+function readFramed(text: string, number: number): string {
+  const line = text.slice(CRC_DIGITS + 1);
+  if (text.slice(0, CRC_DIGITS + 1) !== `${crcOf(line)} `) throw new Error(`line ${number} is damaged`);
+  return line;
+}
+
+export class LineFile {
+  readonly path: string;
+  /** As they were when it was opened. */
+  readonly lines: readonly string[];
+  #file: FileHandle;
+
+  private constructor(path: string, file: FileHandle, lines: readonly string[]) {
+    this.path = path;
+    this.#file = file;
+    this.lines = lines;
+  }
+
+  /** Reads all lines. Throws where one of them was changed, and what the file system does. */
+  static async open(path: string): Promise<LineFile> {
+    const text = await readFile(path, "utf8").catch((error: NodeJS.ErrnoException) => {
+      if (error.code === "ENOENT") return undefined;
+      throw error;
+    });
+    const whole = text?.slice(0, text.lastIndexOf("\n") + 1) ?? "";
+    if (whole !== text) await replaceFile(path, whole);
+    const lines = whole.split("\n").slice(0, -1);
+    const file = await open(path, "a", 0o600);
+    return new LineFile(
+      path,
+      file,
+      lines.map((line, i) => readFramed(line, i + 1)),
+    );
+  }
+
+  /** Adds a line without line ends, durably. Throws what the file system does: then nobody knows what is kept. */
+  async append(line: string): Promise<void> {
+    await this.#file.appendFile(framed(line));
+    await this.#file.datasync();
+  }
+
+  /** Puts other lines in place of all, in one step. */
+  async replace(lines: readonly string[]): Promise<void> {
+    await replaceFile(this.path, lines.map(framed).join(""));
+    const old = this.#file;
+    this.#file = await open(this.path, "a", 0o600);
+    await old.close();
+  }
+
+  async close(): Promise<void> {
+    await this.#file.close();
+  }
+}
