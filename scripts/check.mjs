@@ -18,6 +18,7 @@ const steps = [
   { name: "words", args: script("check-words.mjs") },
   { name: "rules", args: script("check-consensus-rules.mjs") },
   { name: "rpc coverage", args: script("check-rpc-coverage.mjs"), after: ["types"] },
+  { name: "dashboards", args: script("check-dashboards.mjs"), after: ["types"] },
   // Writes it: whoever changed a call finds the new table in their working tree.
   { name: "table of calls", args: script("make-rpc-docs.mjs"), after: ["types"] },
   { name: "limits", args: script("make-limits-docs.mjs"), after: ["types"] },

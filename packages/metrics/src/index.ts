@@ -7,6 +7,7 @@ export {
   type Sample,
 } from "./declare.ts";
 export type { ReadinessCheck, ReadinessChecks, ReadinessOptions } from "./readiness.ts";
+export { processMetrics } from "./registry.ts";
 export {
   type MetricsServer,
   type MetricsServerOptions,

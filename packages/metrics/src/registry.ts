@@ -72,3 +72,13 @@ function registerRead<Source>(
     });
   }
 }
+
+/** Names and labels of the metrics that prom-client adds about the process. */
+export async function processMetrics(): Promise<readonly (readonly [string, readonly string[]])[]> {
+  const library = (await import("prom-client")).default;
+  const registry = new library.Registry();
+  library.collectDefaultMetrics({ register: registry, prefix: PROCESS_PREFIX });
+  return registry
+    .getMetricsAsArray()
+    .map((metric) => [metric.name, "labelNames" in metric ? (metric.labelNames as string[]) : []] as const);
+}
