@@ -9,7 +9,7 @@ import { root } from "./sources.mjs";
 const load = (file) => import(pathToFileURL(join(root, "packages", file)).href);
 
 /** Labels that Prometheus gives every sample it collects. */
-const everywhere = ["instance", "job"];
+const ofEverySample = ["instance", "job"];
 
 /** Names of samples with their labels, as Prometheus stores them. */
 async function samples() {
@@ -33,8 +33,8 @@ const { known, own } = await samples();
 const used = new Set();
 
 function check(where, text) {
-  const { selectors, groupings } = parsePromql(text);
-  const labelsOf = ({ name }) => [...(known.get(name) ?? []), ...everywhere];
+  const { selectors, groups } = parsePromql(text);
+  const labelsOf = ({ name }) => [...(known.get(name) ?? []), ...ofEverySample];
   for (const selector of selectors) {
     used.add(selector.name);
     if (!known.has(selector.name)) problems.push(`${where}: no metric ${selector.name}`);
@@ -42,7 +42,7 @@ function check(where, text) {
       if (!labelsOf(selector).includes(label))
         problems.push(`${where}: ${selector.name} has no label ${label}`);
   }
-  for (const { labels, selectors: below } of groupings)
+  for (const { labels, selectors: below } of groups)
     for (const label of labels)
       for (const selector of below)
         if (!labelsOf(selector).includes(label))

@@ -3,7 +3,7 @@
 const functions = new Set(["rate", "increase", "changes", "histogram_quantile"]);
 const aggregations = new Set(["sum", "max", "min", "avg", "count"]);
 const operators = ["==", "!=", "<=", ">=", "<", ">", "+", "-", "*", "/"];
-const ranged = new Set(["rate", "increase", "changes"]);
+const overTime = new Set(["rate", "increase", "changes"]);
 
 const token =
   /\s*(?:(?<number>\d+(?:\.\d+)?)(?![\w])|(?<name>[a-zA-Z_]\w*)|(?<text>"[^"\\]*")|(?<range>\[\d+[smhd]\])|(?<sign>==|!=|<=|>=|=~|!~|[<>=+\-*/(){},]))/y;
@@ -28,7 +28,7 @@ function tokensOf(text) {
 export function parsePromql(text) {
   const tokens = tokensOf(text);
   const selectors = [];
-  const groupings = [];
+  const groups = [];
   let at = 0;
   const peek = () => tokens[at]?.value;
   const next = (kind) => {
@@ -80,14 +80,14 @@ export function parsePromql(text) {
     expect("(");
     expression();
     expect(")");
-    groupings.push({ labels, selectors: selectors.slice(from) });
+    groups.push({ labels, selectors: selectors.slice(from) });
   };
   const call = (name) => {
     const from = selectors.length;
     expect("(");
     listOf(")", expression);
-    const isRanged = selectors.slice(from).some(({ range }) => range !== undefined);
-    if (ranged.has(name) && !isRanged) throw new Error(`${name} needs a range`);
+    const hasRange = selectors.slice(from).some(({ range }) => range !== undefined);
+    if (overTime.has(name) && !hasRange) throw new Error(`${name} needs a range`);
   };
   const operand = () => {
     if (tokens[at]?.kind === "number") return next();
@@ -111,5 +111,5 @@ export function parsePromql(text) {
   }
   expression();
   if (at < tokens.length) throw new Error(`more than one expression, at ${peek()}`);
-  return { selectors, groupings };
+  return { selectors, groups };
 }
