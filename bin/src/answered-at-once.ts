@@ -1,7 +1,8 @@
 import { release, type, version } from "node:os";
 import { configurationHelp } from "./configuration.ts";
 import { type detachFlags, startDetached } from "./detach.ts";
-import { type FlagTable, formatFlags, type Values } from "./flags.ts";
+import { formatGroups } from "./flag-groups.ts";
+import type { FlagTable, Values } from "./flags.ts";
 import { type serviceFlags, versionText } from "./service-flags.ts";
 
 type Answered = Pick<Values<typeof serviceFlags & typeof detachFlags>, "help" | "version" | "detach"> & {
@@ -23,7 +24,7 @@ export function isAnsweredAtOnce(
   args: readonly string[],
 ): boolean {
   if (flags.help)
-    process.stdout.write(`anulo ${command} [flags]\n\n${formatFlags(table)}\n\n${configurationHelp}\n`);
+    process.stdout.write(`anulo ${command} [flags]\n\n${formatGroups(table)}\n\n${configurationHelp}\n`);
   else if (flags.version) process.stdout.write(versionText);
   else if (flags["os-version"]) process.stdout.write(`OS: ${type()} ${version()} ${release()}\n`);
   else if (flags.detach) process.stdout.write(`${title}: process ${startDetached(command, args)}\n`);

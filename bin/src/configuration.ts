@@ -60,9 +60,32 @@ export function fromEnvironment(
     if (text !== undefined && text !== "") given.set(name, [text]);
   };
   if ("rpc-login" in table) take("rpc-login", "RPC_LOGIN");
-  for (const name of Object.keys(table)) take(name, `ANULO_${name.toUpperCase().replaceAll("-", "_")}`);
+  for (const name of Object.keys(table)) take(name, variableOf(name));
   return given;
 }
+
+/** Variables of ours that name no flag. */
+const otherVariables = new Set(["ANULO_CRYPTO"]);
+
+/** Variables `ANULO_NAME` that no flag of the table has, each with a guess at what was meant; never their values. */
+export function unknownVariables(
+  table: FlagTable,
+  environment: Readonly<Record<string, string | undefined>>,
+): string[] {
+  const known = new Set(Object.keys(table).map(variableOf));
+  const unknown = Object.keys(environment).filter(
+    (variable) => /^ANULO_/.test(variable) && !known.has(variable) && !otherVariables.has(variable),
+  );
+  return unknown.map((variable) => {
+    const name = variable
+      .replace(/^ANULO_/, "")
+      .toLowerCase()
+      .replaceAll("_", "-");
+    return `${variable}${suggestion(table, name)}`;
+  });
+}
+
+const variableOf = (name: string) => `ANULO_${name.toUpperCase().replaceAll("-", "_")}`;
 
 /** Lines `name=value`; `#` begins a comment, a switch may stand alone. Throws BadUsage with the line's number. */
 export function fromFile(table: FlagTable, text: string, file: string): Given {

@@ -5,7 +5,7 @@ import { type FlagTable, formatFlags, parseFlags } from "./flags.ts";
 import { serviceFlags } from "./service-flags.ts";
 import { untilSignalled } from "./until-signalled.ts";
 
-const devnetFlags = {
+export const devnetFlags = {
   help: serviceFlags.help,
   once: { kind: "switch", help: "end after the first payment has arrived" },
   seed: { kind: "number", value: "N", help: "keys of the wallets alice and bob (1)" },

@@ -3,7 +3,7 @@ import { exportChain } from "@anulo/node";
 import { exchangeFlags, GO_ON, runExchange } from "./exchange-command.ts";
 import { BadUsage, type FlagTable } from "./flags.ts";
 
-const exportFlags = {
+export const exportFlags = {
   ...exchangeFlags,
   to: { kind: "text", value: "FILE", help: "the blockchain.raw to write, or to go on with" },
   "block-start": { kind: "number", value: "HEIGHT", help: "the first block to write (0)" },

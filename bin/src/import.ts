@@ -5,7 +5,7 @@ import { databaseFlags, databaseOptions } from "./database-flags.ts";
 import { exchangeFlags, GO_ON, runExchange } from "./exchange-command.ts";
 import type { FlagTable } from "./flags.ts";
 
-const importFlags = {
+export const importFlags = {
   ...exchangeFlags,
   from: { kind: "text", value: "PATH", help: "a monerod's data folder, or a blockchain.raw" },
   ...rulesFlags,

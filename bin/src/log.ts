@@ -16,9 +16,11 @@ export interface LogSettings {
 /** Opens the log of a program; throws where its file cannot be written, before anything starts. */
 export function openLog({ categories, format, file, maxFileSize, maxFiles }: LogSettings): Log {
   const out = file === undefined ? process.stderr : createLogFile({ path: file, maxFileSize, maxFiles });
+  // A line that is shown on the terminal makes room.
+  const clear = file === undefined && process.stderr.isTTY ? "\r\u001b[K" : "";
   const formatLine = { text: formatText, json: formatJson }[format];
   return createLog({
-    write: (line) => void out.write(`${formatLine(line, new Date())}\n`),
+    write: (line) => void out.write(`${clear}${formatLine(line, new Date())}\n`),
     categories: categories ?? process.env.MONERO_LOGS,
   });
 }

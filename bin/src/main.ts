@@ -7,7 +7,9 @@ anulo import  [flags]   the chain of a monerod, or of its blockchain.raw, into o
 anulo export  [flags]   our chain as blockchain.raw, for monero-blockchain-import
 anulo devnet  [flags]   both on a private chain, with two wallets that pay each other
 
-anulo COMMAND --help shows the flags of a command.
+anulo completion bash|zsh|fish   what a shell reads to complete commands and flags
+
+anulo COMMAND --help, or anulo help COMMAND, shows the flags of a command; anulo --version what this is.
 `;
 
 /** A command is loaded when it is asked for, so that none pays for the others. */
@@ -34,13 +36,42 @@ function tuneEngine(): void {
 }
 
 async function main([name = "", ...args]: readonly string[]): Promise<void> {
+  if (name === "help" && args[0] !== undefined) return await main([args[0], "--help"]);
   if (["--help", "-h", "help"].includes(name)) {
     process.stdout.write(usage);
+    return;
+  }
+  if (["--version", "-v"].includes(name)) {
+    process.stdout.write((await import("./service-flags.ts")).versionText);
+    return;
+  }
+  if (name === "completion") {
+    process.stdout.write(await completion(args[0]));
     return;
   }
   const load = commands[name];
   if (load === undefined) throw new BadUsage(`unknown command: ${name || "none"}\n\n${usage}`);
   await (await load())(args);
+}
+
+async function completion(shell: string | undefined): Promise<string> {
+  const { completionFor } = await import("./completion.ts");
+  const [node, wallet, imports, exports, devnet] = await Promise.all([
+    import("./node.ts"),
+    import("./wallet.ts"),
+    import("./import.ts"),
+    import("./export.ts"),
+    import("./devnet.ts"),
+  ]);
+  return completionFor(shell, {
+    node: node.nodeFlags,
+    wallet: wallet.walletFlags,
+    import: imports.importFlags,
+    export: exports.exportFlags,
+    devnet: devnet.devnetFlags,
+    help: {},
+    completion: {},
+  });
 }
 
 /** Errors by which a program says what the caller can mend; they get one line, a bug its stack. */

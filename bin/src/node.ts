@@ -3,6 +3,7 @@ import { dirname, join } from "node:path";
 import { createNode, type Node, type NodeOptions, nodeMetrics, nodeReadiness } from "@anulo/node";
 import { type NetworkName, networks } from "@anulo/protocol";
 import { type CallTally, createCallTally, type Log } from "@anulo/rpc";
+import { announceNode } from "./announce.ts";
 import { isAnsweredAtOnce } from "./answered-at-once.ts";
 import { withPasswords } from "./ask-passwords.ts";
 import { bootstrapFlags, bootstrapOf } from "./bootstrap-flags.ts";
@@ -163,8 +164,11 @@ export async function runNode(args: readonly string[]): Promise<void> {
   const blockId = (height: number) => node.chain.store.read.blockInfo(height)?.hash;
   node.events.listen((event) => notify(event, { log: options.log.in("notify"), blockId }));
   process.stdout.write(`node: ${node.urls.join(" ")}\n`);
+  const line = announceNode(node, options);
   await Promise.race([signalled, node.stopRequested]);
+  line.stop();
   await endWatch();
   await node.stop();
+  options.log.in("global").info("stopped");
   if (node.fault !== undefined) throw node.fault;
 }

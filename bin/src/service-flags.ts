@@ -1,4 +1,5 @@
 import { categoriesOfLevel, type Log, type Login } from "@anulo/rpc";
+import { unknownVariables } from "./configuration.ts";
 import { BadUsage, describeWithoutEffect, type FlagTable, type Values } from "./flags.ts";
 import { logLastWords } from "./last-words.ts";
 import { openLog } from "./log.ts";
@@ -58,8 +59,10 @@ function openedLog(flags: Values<typeof serviceFlags>): Log {
   }
 }
 
-/** Says once which of the flags given change nothing. */
+/** Says once which of the flags given change nothing, and which variables of the environment are none of ours. */
 export function logWithoutEffect(log: Log, table: FlagTable, flags: Values<FlagTable>): void {
+  for (const variable of unknownVariables(table, process.env))
+    log.in("global").warn(`no flag for the variable ${variable}`);
   const given = describeWithoutEffect(table, flags);
   if (given !== undefined) log.in("global").info(given);
 }

@@ -23,7 +23,14 @@ import { makeLogin } from "./login-file.ts";
 import { metricsAddressOf, metricsFlags, serveMetrics } from "./metrics-flags.ts";
 import { createTxNotifier } from "./notify.ts";
 import { listenersOf, rpcAccessOf } from "./rpc-flags.ts";
-import { checkPort, logOf, logWithoutEffect, parseLogin, serviceFlags } from "./service-flags.ts";
+import {
+  checkPort,
+  logOf,
+  logWithoutEffect,
+  parseLogin,
+  serviceFlags,
+  versionText,
+} from "./service-flags.ts";
 import { readTextFile } from "./text-file.ts";
 import { untilSignalled } from "./until-signalled.ts";
 
@@ -203,9 +210,17 @@ export async function runWallet(args: readonly string[]): Promise<void> {
   });
   keepPidFile(flags.pidfile);
   process.stdout.write(`wallet service: ${service.url}\n`);
+  options.log.in("global").info("wallet service started", {
+    version: versionText.trim(),
+    network: options.network,
+    folder: options.walletDirectory ?? "none: wallets can be neither made nor opened",
+    rpc: service.urls.join(" "),
+    node: options.daemon.url || "none",
+  });
   await Promise.race([signalled, service.ended]);
   await endWatch();
   await service.stop();
+  options.log.in("global").info("stopped");
   // A thread in the middle of long work, or a connection that does not end, is no reason to stay.
   process.exit();
 }
