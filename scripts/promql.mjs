@@ -21,95 +21,117 @@ function tokensOf(text) {
   return tokens;
 }
 
+/** Walks through the tokens of one expression, noting the selectors and the labels it groups by. */
+class Parser {
+  selectors = [];
+  groups = [];
+  #tokens;
+  #at = 0;
+
+  constructor(text) {
+    this.#tokens = tokensOf(text);
+  }
+
+  get #peek() {
+    return this.#tokens[this.#at]?.value;
+  }
+
+  #next(kind) {
+    const found = this.#tokens[this.#at++];
+    if (found === undefined || (kind !== undefined && found.kind !== kind))
+      throw new Error(`${kind ?? "more"} expected in place of ${found?.value ?? "the end"}`);
+    return found.value;
+  }
+
+  #expect(value) {
+    const found = this.#next();
+    if (found !== value) throw new Error(`${value} expected in place of ${found}`);
+  }
+
+  #listTo(close, item) {
+    const items = [];
+    while (this.#peek !== close) {
+      items.push(item());
+      if (this.#peek !== close) this.#expect(",");
+    }
+    this.#expect(close);
+    return items;
+  }
+
+  #matcher() {
+    const label = this.#next("name");
+    const sign = this.#next("sign");
+    if (!["=", "!=", "=~", "!~"].includes(sign)) throw new Error(`no matcher: ${sign}`);
+    return { label, sign, value: this.#next("text").slice(1, -1) };
+  }
+
+  #selector(name) {
+    const found = { name, matchers: [], range: undefined };
+    if (this.#peek === "{") {
+      this.#next();
+      found.matchers = this.#listTo("}", () => this.#matcher());
+    }
+    if (this.#tokens[this.#at]?.kind === "range") found.range = this.#next("range");
+    this.selectors.push(found);
+  }
+
+  #aggregation() {
+    const from = this.selectors.length;
+    let labels = [];
+    if (this.#peek === "by") {
+      this.#next();
+      this.#expect("(");
+      labels = this.#listTo(")", () => this.#next("name"));
+    }
+    this.#expect("(");
+    this.#expression();
+    this.#expect(")");
+    this.groups.push({ labels, selectors: this.selectors.slice(from) });
+  }
+
+  #call(name) {
+    const from = this.selectors.length;
+    this.#expect("(");
+    this.#listTo(")", () => this.#expression());
+    const hasRange = this.selectors.slice(from).some(({ range }) => range !== undefined);
+    if (overTime.has(name) && !hasRange) throw new Error(`${name} needs a range`);
+  }
+
+  #operand() {
+    if (this.#tokens[this.#at]?.kind === "number") return this.#next();
+    if (this.#peek === "(") {
+      this.#next();
+      this.#expression();
+      return this.#expect(")");
+    }
+    const name = this.#next("name");
+    if (aggregations.has(name)) return this.#aggregation();
+    if (functions.has(name)) return this.#call(name);
+    if (this.#peek === "(") throw new Error(`no function we use: ${name}`);
+    this.#selector(name);
+  }
+
+  #expression() {
+    this.#operand();
+    while (operators.includes(this.#peek)) {
+      this.#next();
+      this.#operand();
+    }
+  }
+
+  parse() {
+    this.#expression();
+    if (this.#at < this.#tokens.length) throw new Error(`more than one expression, at ${this.#peek}`);
+  }
+}
+
 /**
  * The selectors of an expression, with their matchers ({ label, sign, value }), and the labels that it groups by, with
  * the selectors below.
  */
 export function parsePromql(text) {
-  const tokens = tokensOf(text);
-  const selectors = [];
-  const groups = [];
-  let at = 0;
-  const peek = () => tokens[at]?.value;
-  const next = (kind) => {
-    const found = tokens[at++];
-    if (found === undefined || (kind !== undefined && found.kind !== kind))
-      throw new Error(
-        `${kind ?? "more"} expected after ${tokens
-          .slice(0, at - 1)
-          .map(({ value }) => value)
-          .join(" ")}`,
-      );
-    return found.value;
-  };
-  const expect = (value) => {
-    const found = next();
-    if (found !== value) throw new Error(`${value} expected in place of ${found}`);
-  };
-  const listOf = (close, item) => {
-    const items = [];
-    while (peek() !== close) {
-      items.push(item());
-      if (peek() !== close) expect(",");
-    }
-    expect(close);
-    return items;
-  };
-  const selector = (name) => {
-    const found = { name, matchers: [], range: undefined };
-    if (peek() === "{") {
-      next();
-      found.matchers = listOf("}", () => {
-        const label = next("name");
-        const sign = next("sign");
-        if (!["=", "!=", "=~", "!~"].includes(sign)) throw new Error(`no matcher: ${sign}`);
-        return { label, sign, value: next("text").slice(1, -1) };
-      });
-    }
-    if (tokens[at]?.kind === "range") found.range = next("range");
-    selectors.push(found);
-  };
-  const aggregation = () => {
-    const from = selectors.length;
-    let labels = [];
-    if (peek() === "by") {
-      next();
-      expect("(");
-      labels = listOf(")", () => next("name"));
-    }
-    expect("(");
-    expression();
-    expect(")");
-    groups.push({ labels, selectors: selectors.slice(from) });
-  };
-  const call = (name) => {
-    const from = selectors.length;
-    expect("(");
-    listOf(")", expression);
-    const hasRange = selectors.slice(from).some(({ range }) => range !== undefined);
-    if (overTime.has(name) && !hasRange) throw new Error(`${name} needs a range`);
-  };
-  const operand = () => {
-    if (tokens[at]?.kind === "number") return next();
-    if (peek() === "(") {
-      next();
-      expression();
-      return expect(")");
-    }
-    const name = next("name");
-    if (aggregations.has(name)) return aggregation();
-    if (functions.has(name)) return call(name);
-    if (peek() === "(") throw new Error(`no function we use: ${name}`);
-    selector(name);
-  };
-  function expression() {
-    operand();
-    while (operators.includes(peek())) {
-      next();
-      operand();
-    }
-  }
-  expression();
-  if (at < tokens.length) throw new Error(`more than one expression, at ${peek()}`);
+  const parser = new Parser(text);
+  parser.parse();
+  const { selectors, groups } = parser;
   return { selectors, groups };
 }
