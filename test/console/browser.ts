@@ -20,8 +20,8 @@ export function startBrowser(): Promise<Browser> {
 /** What went wrong in a page since it was opened, and where it went. */
 export type Watched = { readonly page: Page; readonly faults: string[] };
 
-/** Notes errors, breaches of the policy, failed requests, and any request to another origin. */
-export function watch(page: Page, origin: string): Watched {
+/** Notes errors, breaches of the policy, failed requests but those of expected statuses, and any request to another origin. */
+export function watch(page: Page, origin: string, expected: readonly number[] = []): Watched {
   const faults: string[] = [];
   page.on("pageerror", (error) => faults.push(`error: ${error.message}`));
   page.on("console", (message) => {
@@ -31,7 +31,8 @@ export function watch(page: Page, origin: string): Watched {
     if (new URL(request.url()).origin !== origin) faults.push(`another origin: ${request.url()}`);
   });
   page.on("response", (response) => {
-    if (response.status() >= 400) faults.push(`HTTP ${response.status()}: ${response.url()}`);
+    if (response.status() >= 400 && !expected.includes(response.status()))
+      faults.push(`HTTP ${response.status()}: ${response.url()}`);
   });
   return { page, faults };
 }

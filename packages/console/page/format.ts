@@ -19,6 +19,15 @@ export function formatCoins(value: number | bigint): string {
   return `${units < 0n ? "−" : ""}${formatCount(size / COIN)}.${decimals}`;
 }
 
+/** Atomic units of a text in coins, as "1.5"; undefined for one that is no amount of 64 bits. */
+export function parseCoins(text: string): bigint | undefined {
+  const found = /^(\d{1,8})(?:\.(\d{1,12}))?$/.exec(text);
+  if (found === null) return undefined;
+  const [, whole = "", decimals = ""] = found;
+  const amount = BigInt(whole) * COIN + BigInt(decimals.padEnd(12, "0"));
+  return amount < 2n ** 64n ? amount : undefined;
+}
+
 const byteUnits = ["B", "kB", "MB", "GB", "TB"];
 
 /** Bytes with three digits that count. */

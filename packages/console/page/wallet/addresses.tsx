@@ -1,0 +1,107 @@
+import { useState } from "preact/hooks";
+import { useAnswer } from "../answers.ts";
+import { formatCount } from "../format.ts";
+import { Coins, Missing, Section } from "../parts/elements.tsx";
+import { Table } from "../parts/table.tsx";
+import { askWallet } from "../rpc.ts";
+import { say } from "../view.ts";
+
+async function addressesOf(wallet: string, account: number, signal: AbortSignal) {
+  const [{ subaddress_accounts: accounts }, { addresses }] = await Promise.all([
+    askWallet(wallet, "get_accounts", {}, { signal }),
+    askWallet(wallet, "get_address", { account_index: account }, { signal }),
+  ]);
+  return { accounts, addresses };
+}
+
+type NewAddressProps = { readonly wallet: string; readonly account: number; readonly onMade: () => void };
+
+function NewAddress({ wallet, account, onMade }: NewAddressProps) {
+  const [label, setLabel] = useState("");
+  const [fault, setFault] = useState("");
+  const make = async (event: Event) => {
+    event.preventDefault();
+    try {
+      await askWallet(wallet, "create_address", { account_index: account, label });
+      setLabel("");
+      setFault("");
+      say("A new address was made");
+      onMade();
+    } catch (error) {
+      setFault((error as Error).message);
+    }
+  };
+  return (
+    <form class="fields" onSubmit={make}>
+      <label>
+        Label of a new address
+        <input value={label} onInput={(event) => setLabel(event.currentTarget.value)} autocomplete="off" />
+      </label>
+      <div class="row">
+        <button type="submit">Make an address</button>
+        <span class="failure" role="status">
+          {fault}
+        </span>
+      </div>
+    </form>
+  );
+}
+
+/** Accounts with their balances, and the addresses of one. */
+export function AddressesPart({ wallet }: { readonly wallet: string }) {
+  const [account, setAccount] = useState(0);
+  const [made, setMade] = useState(0);
+  const { answer, failure } = useAnswer((signal) => addressesOf(wallet, account, signal), {
+    of: [wallet, account, made],
+  });
+  if (answer === undefined) return <Missing failure={failure} />;
+  return (
+    <>
+      <Section title="Accounts">
+        <Table
+          caption="Accounts"
+          columns={[
+            {
+              name: "Account",
+              cell: ({ account_index: index }) => (
+                <button
+                  type="button"
+                  class="plain"
+                  aria-current={index === account}
+                  onClick={() => setAccount(index)}
+                >
+                  {index}
+                </button>
+              ),
+            },
+            { name: "Label", cell: ({ label }) => label || "–" },
+            { name: "Balance", isNumber: true, cell: ({ balance }) => <Coins value={balance} /> },
+            {
+              name: "Can be spent",
+              isNumber: true,
+              cell: ({ unlocked_balance }) => <Coins value={unlocked_balance} />,
+            },
+          ]}
+          rows={answer.accounts}
+          keyOf={({ account_index }) => String(account_index)}
+          empty="None."
+        />
+      </Section>
+      <Section title="Addresses" aside={`of account ${account}`}>
+        <Table
+          caption={`Addresses of account ${account}`}
+          columns={[
+            { name: "Index", isNumber: true, cell: ({ address_index }) => formatCount(address_index) },
+            { name: "Label", cell: ({ label }) => label || "–" },
+            { name: "Used", cell: ({ used }) => (used ? "yes" : "no") },
+            { name: "Address", cell: ({ address }) => <code class="long">{address}</code> },
+          ]}
+          rows={answer.addresses}
+          keyOf={({ address }) => address}
+          empty="None."
+        />
+        <NewAddress wallet={wallet} account={account} onMade={() => setMade(made + 1)} />
+      </Section>
+    </>
+  );
+}

@@ -1,0 +1,22 @@
+/** Types of the events of wallets: a stream in a browser is heard type by type. Documented in docs/wallet-events.md. */
+export const eventTypes = [
+  "payment_in_pool",
+  "payment_double_spent",
+  "payment_dropped",
+  "payment_in_block",
+  "payment_confirmed",
+  "payment_unlocked",
+  "payment_undone",
+  "transfer_planned",
+  "transfer_signed",
+  "transfer_sent",
+  "transfer_seen",
+  "transfer_missing",
+  "transfer_mined",
+  "transfer_unlocked",
+  "transfer_final",
+  "transfer_undone",
+  "transfer_failed",
+  "wallet_rescan",
+  "events_started",
+] as const;
