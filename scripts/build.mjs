@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { buildConsole } from "../packages/console/build.mjs";
 import { bundle } from "./bundle.mjs";
+import { removeStale } from "./remove-stale.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 
@@ -18,5 +19,6 @@ function run(file, ...args) {
 
 if (existsSync(join(root, "packages/crypto/assembly/build.mjs"))) run("packages/crypto/assembly/build.mjs");
 run("node_modules/typescript/bin/tsc", "-b");
+removeStale();
 await buildConsole();
 await bundle();

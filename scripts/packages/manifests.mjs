@@ -97,7 +97,7 @@ export function checkTarball(packages, { name, files }) {
   });
   return [
     ...strange.map((path) => `${name}: ${path} does not belong in its tarball`),
-    ...stale.map((path) => `${name}: ${path} has no source, remove it and build anew`),
+    ...stale.map((path) => `${name}: ${path} has no source: build anew`),
     ...(paths.some((path) => path.startsWith("dist/")) ? [] : [`${name}: nothing built is in its tarball`]),
   ];
 }
