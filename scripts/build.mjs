@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { buildConsole } from "../packages/console/build.mjs";
 import { bundle } from "./bundle.mjs";
+import { isClientCurrent, makeClient, noteClientMade } from "./make-client.mjs";
 import { removeStale } from "./remove-stale.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
@@ -18,7 +19,14 @@ function run(file, ...args) {
 }
 
 if (existsSync(join(root, "packages/crypto/assembly/build.mjs"))) run("packages/crypto/assembly/build.mjs");
-run("node_modules/typescript/bin/tsc", "-b");
+const compile = () => run("node_modules/typescript/bin/tsc", "-b");
+
+compile();
+// What the client knows of the calls follows from their declarations.
+if (!isClientCurrent()) {
+  if (await makeClient()) compile();
+  noteClientMade();
+}
 removeStale();
 await buildConsole();
 await bundle();

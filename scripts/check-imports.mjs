@@ -20,6 +20,7 @@ const everything = [
   "p2p",
   "node",
   "wallet",
+  "client",
   "devnet",
   "console",
 ];
@@ -39,6 +40,7 @@ const allowed = {
   p2p: ["protocol", "limits", "socks"],
   node: ["rpc", "p2p", "storage", "consensus", "protocol", "crypto", "limits", "metrics", "socks"],
   wallet: ["rpc", "protocol", "crypto", "limits", "metrics", "socks", "store", "events"],
+  client: [],
   devnet: ["node", "wallet", "rpc", "protocol", "crypto"],
   console: ["rpc", "protocol", "crypto"],
   testkit: everything,
@@ -135,6 +137,7 @@ const powers = [
       "packages/p2p/src/",
       "packages/socks/src/",
       "packages/events/src/webhooks/",
+      "packages/client/src/",
       "packages/devnet/src/",
       "packages/metrics/src/",
       "packages/console/page/",

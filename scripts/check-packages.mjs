@@ -127,6 +127,35 @@ function compile(consumer, examples) {
 /** With the Node.js that was asked for before any other. */
 const env = { ...process.env, PATH: [dirname(node), process.env.PATH].join(delimiter) };
 
+/** The client also has its types where there are none of Node.js, as in a web page. */
+function compileForBrowser(consumer) {
+  const folder = join(consumer, "page");
+  mkdirSync(folder);
+  const text = `import { createWalletClient } from "@anulo/client";
+const wallet = createWalletClient(location.origin, { fetch });
+export const balance: Promise<bigint> = wallet.getBalance().then(({ balance }) => balance);
+`;
+  writeFileSync(join(folder, "page.ts"), text);
+  const options = {
+    ...compilerOptions,
+    module: "esnext",
+    moduleResolution: "bundler",
+    lib: ["es2023", "dom", "dom.iterable"],
+    types: [],
+    rootDir: ".",
+  };
+  writeFileSync(
+    join(folder, "tsconfig.json"),
+    JSON.stringify({ compilerOptions: options, include: ["*.ts"] }),
+  );
+  const tsc = join(consumer, "node_modules/typescript/bin/tsc");
+  const { status, stdout } = spawnSync(process.execPath, [tsc, "--noEmit"], {
+    cwd: folder,
+    encoding: "utf8",
+  });
+  if (status !== 0) problems.push(`the client does not compile for browsers:\n${stdout}`);
+}
+
 async function runOne(consumer, { name, command = node, args }) {
   const began = Date.now();
   try {
@@ -167,6 +196,7 @@ try {
   (isInstalled ? install : layOut)(consumer, tarballs);
   const examples = [{ manifest: { name: "readme" }, folder: "." }, ...packages].flatMap(examplesOf);
   const isCompiled = compile(consumer, examples);
+  compileForBrowser(consumer);
   const program = {
     name: "npx anulo devnet --once",
     command: "npx",

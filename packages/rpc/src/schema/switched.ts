@@ -9,6 +9,11 @@ export type WireForm<Value, Wire> = {
   readonly fromWire: (wire: Wire) => Value;
 };
 
+/** A value with two forms. */
+export interface SwitchedSchema<Value> extends Schema<Value, Value, false> {
+  readonly forms: Readonly<Record<Dialect, WireForm<Value, unknown>>>;
+}
+
 /** Gives a form its wire type. */
 export function wireForm<Value, Wire>(form: WireForm<Value, Wire>): WireForm<Value, unknown> {
   return form as WireForm<Value, unknown>;
@@ -20,10 +25,11 @@ export function wireForm<Value, Wire>(form: WireForm<Value, Wire>): WireForm<Val
  */
 export function switched<Value>(
   forms: Readonly<Record<Dialect, WireForm<Value, unknown>>>,
-): Schema<Value, Value, false> {
+): SwitchedSchema<Value> {
   const { contract, upstream } = forms;
   return {
     kind: "switched",
+    forms,
     omittable: false,
     presence: contract.schema.presence,
     absent: () => contract.fromWire(contract.schema.absent()),
