@@ -2,6 +2,7 @@ import { setFlagsFromString } from "node:v8";
 import { BadUsage } from "./flags.ts";
 
 const usage = `anulo node    [flags]   a Monero node (as monerod)
+anulo node COMMAND [flags]   status, peers, block, .. of a node that runs; anulo node help lists them
 anulo wallet  [flags]   a wallet service (as monero-wallet-rpc)
 anulo import  [flags]   the chain of a monerod, or of its blockchain.raw, into ours
 anulo export  [flags]   our chain as blockchain.raw, for monero-blockchain-import
@@ -47,6 +48,13 @@ async function main([name = "", ...args]: readonly string[]): Promise<void> {
   }
   if (name === "completion") {
     process.stdout.write(await completion(args[0]));
+    return;
+  }
+  const [command] = args;
+  if (name === "node" && command !== undefined && !command.startsWith("-")) {
+    const { remoteHelp, runRemote } = await import("./remote-node.ts");
+    if (command === "help") process.stdout.write(`anulo node COMMAND [flags]\n\n${remoteHelp()}\n`);
+    else await runRemote(command, args.slice(1));
     return;
   }
   const load = commands[name];

@@ -1,0 +1,54 @@
+import { networks } from "@anulo/protocol";
+import { BadAnswer, ConnectionFailed, createClient, daemonMethods, RemoteError } from "@anulo/rpc";
+import { withPasswords } from "./ask-passwords.ts";
+import { chainPlaceOf } from "./chain-flags.ts";
+import { readConfiguration } from "./configuration.ts";
+import { BadUsage } from "./flags.ts";
+import { nodeFlags } from "./node.ts";
+import { remoteCommands } from "./remote-commands.ts";
+import { checkPort, parseLogin } from "./service-flags.ts";
+
+/** A block of the largest kind, as text and as JSON. */
+const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
+
+/** The remote commands, a line each. */
+export function remoteHelp(): string {
+  const lines = Object.entries(remoteCommands).map(([name, { words, help }]) => [`${name} ${words}`, help]);
+  const width = Math.max(...lines.map(([left = ""]) => left.length));
+  return lines.map(([left = "", help]) => `  ${left.padEnd(width + 2)}${help}`).join("\n");
+}
+
+/**
+ * `anulo node COMMAND`: has a node that runs answer a command over its RPC, found by the flags, environment and
+ * configuration file that it was started with, as far as they name its RPC. Throws BadUsage.
+ */
+export async function runRemote(name: string, rest: readonly string[]): Promise<void> {
+  const command = Object.hasOwn(remoteCommands, name) ? remoteCommands[name] : undefined;
+  if (command === undefined) throw new BadUsage(`unknown command: node ${name}\n\n${remoteHelp()}`);
+  const end = rest.findIndex((word) => word.startsWith("--"));
+  const words = end === -1 ? rest : rest.slice(0, end);
+  const flags = await withPasswords(readConfiguration("node", nodeFlags, end === -1 ? [] : rest.slice(end)));
+  const [least, most] = command.count;
+  if (words.length < least || words.length > most)
+    throw new BadUsage(`anulo node ${name} ${command.words}`.trimEnd());
+  const { network } = chainPlaceOf(flags);
+  const port = checkPort("rpc-bind-port", flags["rpc-bind-port"] ?? networks[network].ports.rpc);
+  const host = flags["rpc-bind-ip"] ?? "127.0.0.1";
+  // What listens everywhere is reached here.
+  const url = `http://${host === "0.0.0.0" ? "127.0.0.1" : host}:${port}`;
+  const login = flags["rpc-login"];
+  const node = createClient(daemonMethods, url, {
+    maxAnswerBytes: () => MAX_ANSWER_BYTES,
+    ...(login !== undefined && { login: parseLogin(login) }),
+  });
+  try {
+    process.stdout.write(`${await command.run(node, words)}\n`);
+  } catch (error) {
+    if (error instanceof ConnectionFailed) throw new BadUsage(`no node answers at ${url}`);
+    if (error instanceof RemoteError || error instanceof BadAnswer)
+      throw new BadUsage(`the node refused: ${error.message}`);
+    throw error;
+  } finally {
+    node.close();
+  }
+}
