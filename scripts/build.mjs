@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { buildConsole } from "../packages/console/build.mjs";
 import { bundle } from "./bundle.mjs";
+import { areReportsCurrent, writeReports } from "./make-api-reports.mjs";
 import { isClientCurrent, makeClient, noteClientMade } from "./make-client.mjs";
 import { removeStale } from "./remove-stale.mjs";
 
@@ -28,5 +29,6 @@ if (!isClientCurrent()) {
   noteClientMade();
 }
 removeStale();
+if (!areReportsCurrent()) writeReports();
 await buildConsole();
 await bundle();

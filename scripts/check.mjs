@@ -22,6 +22,7 @@ const steps = [
   // Writes it: whoever changed a call finds the new table in their working tree.
   { name: "table of calls", args: script("make-rpc-docs.mjs"), after: ["types"] },
   { name: "limits", args: script("make-limits-docs.mjs"), after: ["types"] },
+  { name: "api reports", args: script("make-api-reports.mjs"), after: ["types"] },
   { name: "packages", args: script("check-packages.mjs"), after: ["types"] },
   { name: "unit tests", args: script("test.mjs", "packages/", "bin/"), after: ["types"] },
 ].filter(({ name }) => name !== "unit tests" || !process.argv.includes("--without-tests"));
