@@ -43,3 +43,8 @@ export class DamagedStore extends Error {
 export class WrongStoreKey extends Error {
   override readonly name = "WrongStoreKey";
 }
+
+/** The process is a member of its fleet no more: its leases are others' to take, and it has to join anew. */
+export class Expelled extends Error {
+  override readonly name = "Expelled";
+}

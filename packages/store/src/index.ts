@@ -13,6 +13,7 @@ export type {
 export {
   ChangeTooLarge,
   DamagedStore,
+  Expelled,
   Fenced,
   OutcomeUnknown,
   StoreUnavailable,
@@ -20,7 +21,13 @@ export {
 } from "./errors.ts";
 export { openLmdbEngine } from "./lmdb-engine.ts";
 export { createMemoryEngine } from "./memory-engine.ts";
-export { openPostgresEngine, type PostgresOptions } from "./postgres/postgres-engine.ts";
+export { type FleetMember, type FleetState, openWalletLeases, type WalletLeases } from "./postgres/leases.ts";
+export {
+  type LeaseHold,
+  openPostgresEngine,
+  type PostgresEngine,
+  type PostgresOptions,
+} from "./postgres/postgres-engine.ts";
 export { rangeOf } from "./range.ts";
 export {
   type OpenedWalletStore,

@@ -1,5 +1,6 @@
 import { checkRowKey, checkWallet } from "../check-change.ts";
 import { type Engine, type KeyRange, MAX_PAGE_BYTES, MAX_PAGE_ROWS, type Mark, type Row } from "../engine.ts";
+import { Expelled } from "../errors.ts";
 import { GroupCommit } from "../group-commit.ts";
 import { pageOf } from "../page.ts";
 import { commitGroup } from "./commit.ts";
@@ -9,6 +10,21 @@ import { prepareSchema } from "./schema.ts";
 export interface PostgresOptions {
   /** Milliseconds for which the outcome of a commit whose answer was lost is looked for; a minute by default. */
   readonly patienceMs?: number;
+  /** Milliseconds after which the server undoes a transaction of this process that asks nothing; half a minute by default. */
+  readonly idleMs?: number;
+}
+
+/** A process's hold on a wallet's name in a fleet. */
+export interface LeaseHold {
+  readonly fleet: Uint8Array;
+  readonly name: string;
+  /** Id of its membership. */
+  readonly process: string;
+}
+
+export interface PostgresEngine extends Engine {
+  /** The same engine, on which ownership is only taken while this lease is held: `fence` throws `Expelled` otherwise. */
+  under(lease: LeaseHold): Engine;
 }
 
 /** One that only this and larger bounds use: a table's rows in order, as many as a page holds, and one at least. */
@@ -36,16 +52,19 @@ const rowIn = ([key, value]: RowColumns): Row => ({ key, value });
  * The rows of many wallets in the PostgreSQL database at `address` (`postgres://..`), in its schema `anulo`, which is
  * created where it is missing. Any number of processes may use it. Throws `StoreUnavailable`.
  */
-export async function openPostgresEngine(address: string, options: PostgresOptions = {}): Promise<Engine> {
-  const { patienceMs = 60_000 } = options;
-  const database = openDatabase(address);
+export async function openPostgresEngine(
+  address: string,
+  options: PostgresOptions = {},
+): Promise<PostgresEngine> {
+  const { patienceMs = 60_000, idleMs } = options;
+  const database = openDatabase(address, { ...(idleMs !== undefined && { idleMs }) });
   await prepareSchema(database).catch(async (error: unknown) => {
     await database.end();
     throw error;
   });
   const changes = new GroupCommit((group) => commitGroup({ database, patienceMs }, group));
   let ended: Promise<void> | undefined;
-  return {
+  const engine: Engine = {
     async fence(wallet, above = 0) {
       checkWallet(wallet);
       changes.checkOpen();
@@ -85,4 +104,24 @@ export async function openPostgresEngine(address: string, options: PostgresOptio
       await ended;
     },
   };
+  return {
+    ...engine,
+    under: ({ fleet, name, process }) => ({
+      ...engine,
+      async fence(wallet, above = 0) {
+        checkWallet(wallet);
+        changes.checkOpen();
+        const values = [wallet, above, fleet, name, Buffer.from(process, "hex")];
+        const [row] = await ask<MarkColumns>(database, leasedFence, values);
+        if (row === undefined) throw new Expelled("another process has the lease of the wallet");
+        return markIn(row);
+      },
+    }),
+  };
 }
+
+/** The lease stays where it is until the fence is committed. */
+const leasedFence = `WITH lease AS (
+    SELECT 1 FROM anulo.leases WHERE fleet = $3 AND name = $4 AND process = $5 FOR SHARE)
+  INSERT INTO anulo.owners SELECT $1, $2::bigint + 1, 0 FROM lease
+  ON CONFLICT (wallet) DO UPDATE SET epoch = greatest(owners.epoch, $2::bigint) + 1 RETURNING epoch, sequence`;

@@ -23,10 +23,10 @@ const PAUSE_MS = 100;
 /** Unique violation, duplicate schema, duplicate table, tuple concurrently updated. */
 const madeByAnother = ["23505", "42P06", "42P07", "XX000", "40001", "40P01"];
 
-async function createTables(connection: Connection): Promise<void> {
+async function createTables(connection: Connection, made: readonly string[]): Promise<void> {
   await query(connection, "BEGIN");
   try {
-    for (const statement of statements) await query(connection, statement);
+    for (const statement of made) await query(connection, statement);
     await query(connection, "COMMIT");
   } catch (error) {
     await query(connection, "ROLLBACK");
@@ -58,13 +58,50 @@ async function prepare(database: Database): Promise<number | undefined> {
       const version = await versionOf(connection);
       if (version !== undefined || attempt > ATTEMPTS) return version;
       try {
-        await createTables(connection);
+        await createTables(connection, statements);
       } catch (error) {
-        if (!madeByAnother.includes(codeOf(error) ?? "")) throw error;
-        await setTimeout(PAUSE_MS);
+        await pauseForOthers(error);
       }
     }
   } finally {
     connection.release();
+  }
+}
+
+/** Throws what is no sign of others who create the same. */
+async function pauseForOthers(error: unknown): Promise<void> {
+  if (!madeByAnother.includes(codeOf(error) ?? "")) throw error;
+  await setTimeout(PAUSE_MS);
+}
+
+/**
+ * A lease whose process is gone is free: the foreign key sees to that in the step that deletes the process, and keeps
+ * a process that is gone from taking any.
+ */
+const fleetStatements = [
+  `CREATE TABLE IF NOT EXISTS anulo.processes (
+    process bytea PRIMARY KEY, fleet bytea NOT NULL, address text NOT NULL, expires timestamptz NOT NULL)`,
+  `CREATE TABLE IF NOT EXISTS anulo.leases (
+    fleet bytea NOT NULL, name text COLLATE "C" NOT NULL,
+    process bytea REFERENCES anulo.processes ON DELETE SET NULL, PRIMARY KEY (fleet, name))`,
+  "CREATE INDEX IF NOT EXISTS leases_of_process ON anulo.leases (process)",
+];
+
+/** Creates the tables of fleets where they are missing, in a schema that is there. Throws `StoreUnavailable`. */
+export async function prepareFleetTables(database: Database): Promise<void> {
+  try {
+    const connection = await database.connect();
+    try {
+      for (let attempt = 1; ; attempt++) {
+        const isThere = "SELECT to_regclass('anulo.leases_of_process') IS NOT NULL";
+        if ((await query<[boolean]>(connection, isThere))[0]?.[0] === true) return;
+        if (attempt > ATTEMPTS) throw new Error("others are creating the tables");
+        await createTables(connection, fleetStatements).catch(pauseForOthers);
+      }
+    } finally {
+      connection.release();
+    }
+  } catch (cause) {
+    throw new StoreUnavailable("the tables of the fleet can't be created", { cause });
   }
 }

@@ -54,8 +54,10 @@ export class Witness {
     }
   }
 
-  /** Takes note for good. */
+  /** Takes note for good; what has come further, as under a later owner, stays. */
   async keep(mark: Mark): Promise<void> {
+    const seen = this.read();
+    if (seen !== undefined && isBehind(mark, seen)) return;
     const file = await open(this.#path, FLAGS, FILE_MODE);
     try {
       await file.write(writeWitness(mark), 0, WITNESS_BYTES, 0);

@@ -1,0 +1,165 @@
+import { randomBytes } from "node:crypto";
+import { Expelled, StoreUnavailable } from "../errors.ts";
+import { type Columns, codeOf, type Database, isConnectionLost, openDatabase, query } from "./database.ts";
+import { prepareFleetTables } from "./schema.ts";
+
+/** A process that serves wallets together with others. */
+export interface FleetMember {
+  /** Id of its membership: random, and never that of another one. */
+  readonly process: string;
+  /** Where the others reach it. */
+  readonly address: string;
+  /** Wallets whose leases it holds. */
+  readonly owned: number;
+}
+
+export interface FleetState {
+  readonly members: readonly FleetMember[];
+  /** Wallets that are to be open and are nobody's: their process is gone, or has handed them over. */
+  readonly free: number;
+}
+
+/**
+ * Who serves which wallet, by the clock of the database: a process is a member while it renews its membership, and
+ * holds leases by the names of wallets. All methods throw `StoreUnavailable`; those of a member also `Expelled`.
+ */
+export interface WalletLeases {
+  /** Joins under a new id, which is returned. */
+  join(address: string): Promise<string>;
+  /** The membership lasts for another lifetime. */
+  renew(process: string): Promise<void>;
+  /** All members, with what they hold. */
+  state(): Promise<FleetState>;
+  /** Ends the memberships that were not renewed in time, and answers how many those were: their leases are free. */
+  expel(): Promise<number>;
+  /** Takes a lease that is free, and answers whose it is now. */
+  take(process: string, name: string): Promise<string>;
+  /** Takes up to `most` leases that are free and answers their names. */
+  adopt(process: string, most: number): Promise<string[]>;
+  /** Frees a lease, for any member to go on with the wallet. */
+  handOver(process: string, name: string): Promise<void>;
+  /** Ends a lease: the wallet is open nowhere. */
+  release(process: string, name: string): Promise<void>;
+  /** Whose lease it is; undefined for nobody's. */
+  ownerOf(name: string): Promise<string | undefined>;
+  /** Ends a membership; leases that it still holds are free. */
+  leave(process: string): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface LeaseOptions {
+  /** 16 bytes that all processes of the fleet know. */
+  readonly fleet: Uint8Array;
+  /** Milliseconds for which a membership lasts unless it is renewed. */
+  readonly lifetimeMs: number;
+}
+
+const PROCESS_BYTES = 16;
+/** Renewing must not wait for what reads or writes wallets. */
+const MAX_CONNECTIONS = 3;
+/** Foreign key violation: the process is not there. */
+const NO_SUCH_PROCESS = "23503";
+
+const bytesOf = (process: string): Buffer => Buffer.from(process, "hex");
+const nameOf = (process: Buffer): string => process.toString("hex");
+
+/** Runs a statement, with the failures of this module. */
+async function run<Row extends Columns>(
+  database: Database,
+  text: string,
+  values: readonly unknown[],
+): Promise<readonly Row[]> {
+  try {
+    return await query<Row>(database, text, values);
+  } catch (cause) {
+    if (codeOf(cause) === NO_SUCH_PROCESS) throw new Expelled("the process is no member of the fleet");
+    throw new StoreUnavailable("the leases can't be had", { cause, mayPass: isConnectionLost(cause) });
+  }
+}
+
+/** The leases in the schema of `openPostgresEngine`, which has to be there; their tables are created where they are missing. */
+export async function openWalletLeases(
+  address: string,
+  { fleet, lifetimeMs }: LeaseOptions,
+): Promise<WalletLeases> {
+  const patienceMs = Math.max(500, lifetimeMs / 2);
+  const database = openDatabase(address, {
+    maxConnections: MAX_CONNECTIONS,
+    connectMs: patienceMs,
+    statementMs: patienceMs,
+    idleMs: patienceMs,
+  });
+  await prepareFleetTables(database).catch(async (error: unknown) => {
+    await database.end();
+    throw error;
+  });
+  const expiry = `clock_timestamp() + ${Math.round(lifetimeMs)} * interval '1 millisecond'`;
+  const ownerOf = async (name: string): Promise<string | undefined> => {
+    const text = "SELECT process FROM anulo.leases WHERE fleet = $1 AND name = $2";
+    const [row] = await run<[Buffer | null]>(database, text, [fleet, name]);
+    return row?.[0] ? nameOf(row[0]) : undefined;
+  };
+  return {
+    ownerOf,
+    async join(where) {
+      const id = randomBytes(PROCESS_BYTES);
+      await run(database, `INSERT INTO anulo.processes VALUES ($1, $2, $3, ${expiry})`, [id, fleet, where]);
+      return nameOf(id);
+    },
+    async renew(process) {
+      const text = `UPDATE anulo.processes SET expires = ${expiry} WHERE process = $1 RETURNING 1`;
+      if ((await run(database, text, [bytesOf(process)])).length === 0)
+        throw new Expelled("the membership has ended");
+    },
+    async state() {
+      const text = `SELECT process, address, (SELECT count(*) FROM anulo.leases WHERE process = member.process)
+        FROM anulo.processes AS member WHERE fleet = $1 ORDER BY process`;
+      const free = "SELECT count(*) FROM anulo.leases WHERE fleet = $1 AND process IS NULL";
+      const members = await run<[Buffer, string, string]>(database, text, [fleet]);
+      const [count] = await run<[string]>(database, free, [fleet]);
+      return {
+        members: members.map(([process, where, owned]) => ({
+          process: nameOf(process),
+          address: where,
+          owned: Number(owned),
+        })),
+        free: Number(count![0]),
+      };
+    },
+    async expel() {
+      const text =
+        "DELETE FROM anulo.processes WHERE fleet = $1 AND expires <= clock_timestamp() RETURNING 1";
+      return (await run(database, text, [fleet])).length;
+    },
+    async take(process, name) {
+      const text = `INSERT INTO anulo.leases AS lease VALUES ($1, $2, $3) ON CONFLICT (fleet, name)
+        DO UPDATE SET process = EXCLUDED.process WHERE lease.process IS NULL RETURNING 1`;
+      // Who has it may give it up in between the two.
+      for (;;) {
+        if ((await run(database, text, [fleet, name, bytesOf(process)])).length > 0) return process;
+        const owner = await ownerOf(name);
+        if (owner !== undefined) return owner;
+      }
+    },
+    async adopt(process, most) {
+      const text = `UPDATE anulo.leases SET process = $2 WHERE fleet = $1 AND process IS NULL AND name IN (
+        SELECT name FROM anulo.leases WHERE fleet = $1 AND process IS NULL LIMIT $3 FOR UPDATE SKIP LOCKED)
+        RETURNING name`;
+      const rows = await run<[string]>(database, text, [fleet, bytesOf(process), most]);
+      return rows.map(([name]) => name);
+    },
+    async handOver(process, name) {
+      const text =
+        "UPDATE anulo.leases SET process = NULL WHERE fleet = $1 AND name = $2 AND process = $3 RETURNING 1";
+      await run(database, text, [fleet, name, bytesOf(process)]);
+    },
+    async release(process, name) {
+      const text = "DELETE FROM anulo.leases WHERE fleet = $1 AND name = $2 AND process = $3 RETURNING 1";
+      await run(database, text, [fleet, name, bytesOf(process)]);
+    },
+    async leave(process) {
+      await run(database, "DELETE FROM anulo.processes WHERE process = $1", [bytesOf(process)]);
+    },
+    close: () => database.end(),
+  };
+}

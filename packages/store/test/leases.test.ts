@@ -1,0 +1,144 @@
+/** Who owns which wallet of a fleet, on a real server; the database's clock is moved by writing what it has noted. */
+import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
+import { after, before, describe, test } from "node:test";
+import pg from "pg";
+import { Expelled, openPostgresEngine, openWalletLeases, type WalletLeases } from "../src/index.ts";
+import { type PostgresServer, postgresMissing, startPostgres } from "./postgres-server.ts";
+
+const FOREVER_MS = 3_600_000;
+
+describe("leases", { skip: postgresMissing() }, () => {
+  let server: PostgresServer;
+  before(async () => {
+    server = await startPostgres();
+  });
+  after(async () => await server.stop());
+
+  async function harness() {
+    const address = await server.createDatabase();
+    const fleet = randomBytes(16);
+    const engine = await openPostgresEngine(address);
+    const open = async () => await openWalletLeases(address, { fleet, lifetimeMs: FOREVER_MS });
+    const leases = await open();
+    const client = new pg.Client({ connectionString: address });
+    await client.connect();
+    return {
+      engine,
+      fleet,
+      leases,
+      open,
+      /** As if a process had not renewed its membership for a lifetime. */
+      async outlive(process: string) {
+        await client.query("UPDATE anulo.processes SET expires = clock_timestamp() WHERE process = $1", [
+          Buffer.from(process, "hex"),
+        ]);
+      },
+      async stop() {
+        await client.end();
+        await leases.close();
+        await engine.close();
+      },
+    };
+  }
+
+  test("a lease is one process's, until it is given up or its process is gone", async () => {
+    const { leases, outlive, stop } = await harness();
+    const [a, b] = [await leases.join("one"), await leases.join("two")];
+    assert.equal(await leases.take(a, "w"), a);
+    assert.equal(await leases.take(b, "w"), a);
+    assert.equal(await leases.take(a, "w"), a);
+    await leases.release(b, "w");
+    assert.equal(await leases.ownerOf("w"), a, "nobody else can give it up");
+    await leases.release(a, "w");
+    assert.equal(await leases.ownerOf("w"), undefined);
+    assert.equal(await leases.take(b, "w"), b);
+    assert.equal(await leases.expel(), 0);
+    await outlive(b);
+    await leases.renew(b);
+    assert.equal(await leases.expel(), 0, "who renews in time stays");
+    await outlive(b);
+    assert.equal(await leases.expel(), 1);
+    assert.equal(await leases.ownerOf("w"), undefined);
+    assert.deepEqual(await leases.adopt(a, 10), ["w"]);
+    await assert.rejects(leases.renew(b), Expelled);
+    await assert.rejects(leases.take(b, "other"), Expelled);
+    await leases.handOver(a, "w");
+    await assert.rejects(leases.adopt(b, 10), Expelled);
+    assert.deepEqual(await leases.adopt(a, 10), ["w"]);
+    await stop();
+  });
+
+  test("free leases are adopted by one each, whoever asks at once", async () => {
+    const { leases, open, stop } = await harness();
+    const others = await Promise.all([open(), open()]);
+    const dead = await leases.join("dead");
+    const names = Array.from({ length: 200 }, (_, i) => `w${i}`);
+    for (const name of names) await leases.take(dead, name);
+    const all: [WalletLeases, string][] = [];
+    for (const each of [leases, ...others]) all.push([each, await each.join("alive")]);
+    await leases.leave(dead);
+    assert.equal((await leases.state()).free, 200);
+    const adopted: string[] = [];
+    const adoptAll = async ([each, process]: [WalletLeases, string]) => {
+      for (;;) {
+        const got = await each.adopt(process, 7);
+        adopted.push(...got);
+        if (got.length === 0 && (await each.state()).free === 0) return;
+      }
+    };
+    await Promise.all(all.map(adoptAll));
+    assert.deepEqual(adopted.sort(), names.sort());
+    const { members } = await leases.state();
+    assert.equal(
+      members.reduce((sum, { owned }) => sum + owned, 0),
+      200,
+    );
+    for (const each of others) await each.close();
+    await stop();
+  });
+
+  test("an owner whose lease has moved takes no ownership and writes nothing", async () => {
+    const { engine, fleet, leases, outlive, stop } = await harness();
+    const wallet = randomBytes(16);
+    const name = "w";
+    const late = await leases.join("late");
+    await leases.take(late, name);
+    const lateEngine = engine.under({ fleet, name, process: late });
+    const put = (epoch: number) => ({
+      epoch,
+      puts: [{ table: 1, key: randomBytes(8), value: randomBytes(8) }],
+      deletes: [],
+    });
+    const first = await lateEngine.fence(wallet);
+    await lateEngine.apply(wallet, put(first.epoch));
+    await outlive(late);
+    await leases.expel();
+    const next = await leases.join("next");
+    assert.deepEqual(await leases.adopt(next, 1), [name]);
+    await assert.rejects(lateEngine.fence(wallet), Expelled);
+    const second = await engine.under({ fleet, name, process: next }).fence(wallet);
+    assert.equal(second.epoch, first.epoch + 1);
+    await assert.rejects(lateEngine.apply(wallet, put(first.epoch)), { name: "Fenced" });
+    await assert.rejects(lateEngine.fence(wallet), Expelled);
+    assert.equal((await engine.markOf(wallet))?.sequence, 1);
+    await stop();
+  });
+
+  test("what a stopped process has begun holds a wallet for no longer than it may", async () => {
+    const address = await server.createDatabase();
+    const engine = await openPostgresEngine(address, { idleMs: 300 });
+    const wallet = randomBytes(16);
+    const { epoch } = await engine.fence(wallet);
+    const stopped = new pg.Client({
+      connectionString: address,
+      idle_in_transaction_session_timeout: 300,
+    });
+    stopped.on("error", () => {});
+    await stopped.connect();
+    await stopped.query("BEGIN");
+    await stopped.query("SELECT 1 FROM anulo.owners WHERE wallet = $1 FOR UPDATE", [wallet]);
+    assert.equal((await engine.fence(wallet)).epoch, epoch + 1);
+    await engine.close();
+  });
+});
