@@ -40,6 +40,8 @@ export { createLog, type Log, type LogLine, unreadLog } from "./log/log.ts";
 export { type Logger, silent } from "./log/logger.ts";
 export { openRpcDocument, type ServiceInfo } from "./openrpc.ts";
 export type { Page, Pages, PageType } from "./pages.ts";
+export { type CheckedPass, Passes } from "./peers/pass.ts";
+export { createForwarder, type Forwarder, NoAnswer, NotReached } from "./peers/pass-on.ts";
 export {
   HttpError,
   type ImplementedResource,
@@ -75,9 +77,11 @@ export type { AnySchema, InputOf, Schema, TypeOf } from "./schema/schema.ts";
 export { switched, wireForm } from "./schema/switched.ts";
 export { Drawn, drawn } from "./schema/written.ts";
 export { type NeededScope, type Reach, type Scope, scopes } from "./scope.ts";
+export type { Answer } from "./server/answer.ts";
 export { type Bearer, FORBIDDEN, type TokenAuth, wrongWallet } from "./server/bearer.ts";
 export { type CallEnd, type RequestCaller, type RequestInfo, type Rules, unmetNeed } from "./server/call.ts";
 export { type CallTally, createCallTally } from "./server/call-tally.ts";
+export type { Elsewhere, NamedRequest } from "./server/elsewhere.ts";
 export { defaultLimits, divideLimits, type Limits } from "./server/limits.ts";
 export { type RpcSource, rpcMetrics } from "./server/rpc-metrics.ts";
 export {

@@ -9,6 +9,7 @@ import type { ImplementedResource } from "../resource.ts";
 import type { TokenAuth } from "./bearer.ts";
 import type { Rules } from "./call.ts";
 import { CallerShare } from "./caller-share.ts";
+import type { Elsewhere } from "./elsewhere.ts";
 import { type HttpListener, startListener } from "./http/listener.ts";
 import { connectionsOf, defaultLimits, divideLimits, type Limits } from "./limits.ts";
 import { createRequestIds } from "./request-id.ts";
@@ -16,7 +17,13 @@ import { createAnswerer, createHttpService, type Service } from "./service.ts";
 import { createTlsOpener, type TlsOptions } from "./tls/tls-opener.ts";
 
 /** A port to listen on; port 0 takes a free one. */
-export type Listener = { readonly host: string; readonly port: number; readonly restricted?: boolean };
+export type Listener = {
+  readonly host: string;
+  readonly port: number;
+  readonly restricted?: boolean;
+  /** For other processes of the service only: never encrypted, and without login. */
+  readonly isForPeers?: boolean;
+};
 
 export type RpcServerOptions<Context> = Rules<Context> & {
   readonly calls: readonly Implemented<Context>[];
@@ -36,6 +43,8 @@ export type RpcServerOptions<Context> = Rules<Context> & {
   readonly isShutOut?: (remoteAddress: string) => boolean;
   /** Left out: connections are not encrypted. */
   readonly tls?: TlsOptions;
+  /** Who answers what other processes have; left out, all is answered here. Has to be there where a listener is for them. */
+  readonly elsewhere?: Elsewhere;
   /** Origins whose scripts may use the service from a browser, `*` for all; by default none. */
   readonly origins?: readonly string[];
   /** Web pages served on the owner's ports, never on restricted ones; left out, none are. */
@@ -77,7 +86,10 @@ export async function createRpcServer<Context>(options: RpcServerOptions<Context
     throw error;
   }
   return {
-    urls: listeners.map(({ address }) => urlOf(address, options.tls?.mode === "enabled" ? "https" : "http")),
+    urls: listeners.map(({ address }, i) => {
+      const isTls = options.tls?.mode === "enabled" && options.listen[i]?.isForPeers !== true;
+      return urlOf(address, isTls ? "https" : "http");
+    }),
     connectionCount: () => listeners.reduce((sum, listener) => sum + listener.connectionCount(), 0),
     usage: () =>
       (["owner", "strangers"] as const).map((callers) => {
@@ -120,20 +132,21 @@ function createService<Context>(options: RpcServerOptions<Context>): Service {
     log: options.log ?? silent,
     origins: new Set(options.origins),
     pages: options.pages ?? new Map(),
+    elsewhere: options.elsewhere,
     owner: new CallerShare(limits.owner, { isForStrangers: false }),
     strangers: new CallerShare(limits.strangers, { isForStrangers: true }),
   };
 }
 
 function startPort(listener: Listener, service: Service, tls: TlsOptions | undefined): Promise<HttpListener> {
-  const { host, port, restricted = false } = listener;
+  const { host, port, restricted = false, isForPeers = false } = listener;
   const { limits } = restricted ? service.strangers : service.owner;
   return startListener({
     host,
     port,
-    service: createHttpService(service, restricted),
+    service: createHttpService(service, { restricted, isForPeers }),
     admit: (remoteAddress) => !service.isShutOut(remoteAddress),
-    ...(tls !== undefined && { opener: createTlsOpener(tls, limits.slowMs) }),
+    ...(tls !== undefined && !isForPeers && { opener: createTlsOpener(tls, limits.slowMs) }),
     maxConnections: limits.connections,
     maxConnectionsOf: (remoteAddress) => connectionsOf(limits, remoteAddress),
     onError: (error) => service.log.error("rpc listener failed", { error }),

@@ -1,4 +1,5 @@
 import { type MaybePromise, whenFailed, whenReady } from "@anulo/limits";
+import { costs } from "../costs.ts";
 import type { Call, Implemented } from "../define.ts";
 import type { Dialect } from "../dialect.ts";
 import type { DigestAuth } from "../digest-auth.ts";
@@ -6,6 +7,7 @@ import { protocolErrors, type RpcError } from "../errors.ts";
 import type { Logger } from "../log/logger.ts";
 import { discover, openRpcDocument, type ServiceInfo } from "../openrpc.ts";
 import type { Pages } from "../pages.ts";
+import { type CheckedPass, isBodyOf } from "../peers/pass.ts";
 import type { ImplementedResource } from "../resource.ts";
 import { type Answer, failed, notAllowed, notFound, overloaded, tooLarge } from "./answer.ts";
 import {
@@ -19,6 +21,7 @@ import {
 import { answerBinaryPath, isBinaryBody } from "./binary-path.ts";
 import { errorOf, findCall, indexCalls, isAllowed, type RequestInfo, type Rules } from "./call.ts";
 import type { Caller, CallerShare } from "./caller-share.ts";
+import type { Elsewhere, NamedRequest } from "./elsewhere.ts";
 import { EventStream, type StreamAnswer } from "./event-stream.ts";
 import { pageFaultOf } from "./foreign-page.ts";
 import type { HttpService } from "./http/connection.ts";
@@ -147,6 +150,7 @@ export type Service = {
   readonly origins: Origins;
   /** Web pages for the owner. */
   readonly pages: Pages;
+  readonly elsewhere: Elsewhere | undefined;
   readonly owner: CallerShare;
   readonly strangers: CallerShare;
 };
@@ -156,12 +160,16 @@ const methods = new Set(["GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS"]);
 const noBody = new Uint8Array(0);
 
 /** The HTTP face of a service on one port. */
-export function createHttpService(service: Service, restricted: boolean): Omit<HttpService, "closed"> {
+export function createHttpService(
+  service: Service,
+  { restricted, isForPeers }: { readonly restricted: boolean; readonly isForPeers: boolean },
+): Omit<HttpService, "closed"> {
   const { answerer, origins, dialect, prefix } = service;
   const hasLogin = service.auth !== undefined || service.tokens !== undefined;
   const share = restricted ? service.strangers : service.owner;
   const { limits } = share;
-  const pageAt = (target: string) => (restricted ? undefined : findPage(service.pages, target));
+  const pageAt = (target: string) => (restricted || isForPeers ? undefined : findPage(service.pages, target));
+  const passes = new WeakMap<RequestHead, CheckedPass>();
   return {
     limits,
     open: (remoteAddress) => share.open(remoteAddress),
@@ -175,6 +183,12 @@ export function createHttpService(service: Service, restricted: boolean): Omit<H
     screen(head, caller) {
       const { remoteAddress } = caller;
       if (!methods.has(head.method) || service.isShutOut(remoteAddress)) return "cut";
+      if (isForPeers) {
+        const pass = service.elsewhere?.passOf(head);
+        if (pass === undefined) return "cut";
+        passes.set(head, pass);
+        return undefined;
+      }
       const isFile = pageAt(head.target) !== undefined;
       const fault = pageFaultOf(head, { origins, hasLogin, restricted, isFile });
       if (fault !== undefined) return forbiddenAnswer(head, fault, origins);
@@ -191,6 +205,8 @@ export function createHttpService(service: Service, restricted: boolean): Omit<H
       // Revoked while the body came in.
       if (bearer === "refused") return challengeOf(service, head, bearer);
       const isContract = dialect === "contract";
+      const pass = passes.get(head);
+      if (pass !== undefined && body !== "too large" && !isBodyOf(pass, body)) return undefined;
       if (body === "too large") return isContract ? httpAnswer(head, tooLarge, origins) : undefined;
       // The original does not know chunks: to it such a request has no body.
       const known = head.length !== undefined || isContract ? body : noBody;
@@ -203,13 +219,22 @@ export function createHttpService(service: Service, restricted: boolean): Omit<H
       if (found === undefined) return httpAnswer(head, notFound, origins);
       const { name } = found;
       const budget = new RequestBudget(caller, known.length);
-      const mayAct = head.method === "POST" || hasLogin;
+      const mayAct = pass?.mayAct ?? (head.method === "POST" || hasLogin);
       const { remoteAddress } = caller;
       const { idempotencyKey } = head;
       const id = service.nameRequest(head.requestId);
       const sent = { dialect, restricted, mayAct, remoteAddress, id, name, idempotencyKey };
       const request = { ...sent, bearer, caller, budget };
-      const answer = () => resource?.answer(head, request) ?? answerer.answer(named!.path, known, request);
+      const here = () => resource?.answer(head, request) ?? answerer.answer(named!.path, known, request);
+      const { elsewhere } = service;
+      // What a token allows is known here alone: passed on, its bearer would be taken for the owner.
+      const answer =
+        elsewhere === undefined || named?.name === undefined || bearer !== undefined
+          ? here
+          : () => {
+              const asked = namedRequest(head, { request, body: known, isPassedOn: pass !== undefined });
+              return whenReady(elsewhere.answer(asked), (made) => made ?? here());
+            };
       return answerWithin(service, { head, answer, request, share, caller });
     },
   };
@@ -252,6 +277,31 @@ function pathRefusal(
   if (name === undefined || bearer.mayUse(name)) return resource?.refusalOf(bearer);
   bearer.onRefused("wallet");
   return wrongWallet();
+}
+
+/** Of an answer that another process gives: it is taken over whole. */
+const passedOnCost = { ...costs.small, requestBytes: Number.POSITIVE_INFINITY };
+
+function namedRequest(
+  { method, target }: RequestHead,
+  asked: { readonly request: RequestInfo; readonly body: Uint8Array; readonly isPassedOn: boolean },
+): NamedRequest {
+  const { request, body, isPassedOn } = asked;
+  const { name = "", id, mayAct, idempotencyKey, caller, budget } = request;
+  return {
+    name,
+    id,
+    method,
+    target,
+    body,
+    mayAct,
+    idempotencyKey,
+    isPassedOn,
+    get signal() {
+      return caller.signal;
+    },
+    admit: (bytes) => budget.admit({ ...passedOnCost, responseBytes: bytes }),
+  };
 }
 
 type Admission = {

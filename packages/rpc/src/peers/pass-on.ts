@@ -1,0 +1,135 @@
+/** Passes requests on to other processes of the same service. */
+import type { Agent, IncomingMessage } from "node:http";
+import type { MaybePromise } from "@anulo/limits";
+import { nodeHttp } from "../loaded-later.ts";
+import type { Answer } from "../server/answer.ts";
+
+/** The other process was not reached: nothing of the request was sent. */
+export class NotReached extends Error {
+  override name = "NotReached";
+}
+
+/** No answer came to what was sent: whether the other process has done it is not known. */
+export class NoAnswer extends Error {
+  override name = "NoAnswer";
+}
+
+/** A request as it is passed on. */
+export type Posting = {
+  /** `host:port`. */
+  readonly address: string;
+  readonly method: string;
+  readonly target: string;
+  readonly body: Uint8Array;
+  readonly authorization: string;
+  readonly idempotencyKey: string | undefined;
+  /** By which logs name it. */
+  readonly id: string;
+  /** Aborted when nobody waits for the answer any more, or the other process is gone. */
+  readonly signals: readonly AbortSignal[];
+  /** Reserves memory for so many bytes of the answer; what it throws ends the request. */
+  readonly admit: (bytes: number) => MaybePromise<void>;
+};
+
+export type Forwarder = {
+  /** Throws `NotReached`, `NoAnswer`, and what `admit` does. */
+  passOn(posting: Posting): Promise<Answer>;
+  close(): void;
+};
+
+const CONNECTIONS_PER_PROCESS = 128;
+/** Below the time after which a service closes connections that ask nothing. */
+const IDLE_MS = 30_000;
+const CONNECT_MS = 3000;
+
+const statuses: readonly number[] = [
+  200, 400, 404, 405, 409, 410, 413, 500, 503,
+] satisfies Answer["status"][];
+const types: readonly string[] = [
+  "application/json",
+  "application/octet-stream",
+  "text/plain",
+] satisfies Answer["type"][];
+
+const isStatus = (status: number): status is Answer["status"] => statuses.includes(status);
+const isType = (type: string): type is Answer["type"] => types.includes(type);
+
+/** Keeps connections open between requests. */
+export function createForwarder(): Forwarder {
+  const agent: Agent = new (nodeHttp().Agent)({
+    keepAlive: true,
+    maxSockets: CONNECTIONS_PER_PROCESS,
+    timeout: IDLE_MS,
+  });
+  return {
+    async passOn(posting) {
+      const message = await send(agent, posting);
+      try {
+        return await readAnswer(message, posting);
+      } catch (error) {
+        message.destroy();
+        throw error;
+      }
+    },
+    close: () => agent.destroy(),
+  };
+}
+
+function send(agent: Agent, posting: Posting): Promise<IncomingMessage> {
+  const { address, method, target, body, authorization, idempotencyKey, id, signals } = posting;
+  const colon = address.lastIndexOf(":");
+  const host = address.slice(0, colon).replace(/^\[|\]$/g, "");
+  const port = Number(address.slice(colon + 1));
+  const headers = {
+    Authorization: authorization,
+    "Content-Type": "application/json",
+    "Content-Length": body.length,
+    "X-Request-Id": id,
+    ...(idempotencyKey !== undefined && { "Idempotency-Key": idempotencyKey }),
+  };
+  return new Promise((resolve, reject) => {
+    if (signals.some(({ aborted }) => aborted)) return void reject(new NotReached("not sent"));
+    const sent = nodeHttp().request({ agent, host, port, method, path: target, headers });
+    let isConnected = false;
+    const timer = setTimeout(() => {
+      if (!isConnected) sent.destroy(new Error(`not connected in ${CONNECT_MS} ms`));
+    }, CONNECT_MS);
+    const end = () => void sent.destroy(new Error("nobody waits for it"));
+    for (const signal of signals) signal.addEventListener("abort", end);
+    sent.once("socket", (socket) => {
+      const connected = () => {
+        isConnected = true;
+      };
+      if (socket.connecting) socket.once("connect", connected);
+      else connected();
+    });
+    sent.once("close", () => {
+      clearTimeout(timer);
+      for (const signal of signals) signal.removeEventListener("abort", end);
+    });
+    sent.once("response", resolve);
+    sent.on("error", (cause) => {
+      const Failure = isConnected ? NoAnswer : NotReached;
+      reject(new Failure(`${cause.message}`, { cause }));
+    });
+    sent.end(body);
+  });
+}
+
+async function readAnswer(message: IncomingMessage, { admit }: Posting): Promise<Answer> {
+  const { statusCode: status = 0, headers } = message;
+  const { "content-type": type = "text/plain", "content-length": digits = "" } = headers;
+  const length = Number(digits);
+  if (!isStatus(status) || !isType(type) || !/^\d{1,12}$/.test(digits))
+    throw new NoAnswer(`the answer is none of this service: status ${status}`);
+  await admit(length);
+  const body = Buffer.allocUnsafeSlow(length);
+  let at = 0;
+  try {
+    for await (const part of message as AsyncIterable<Buffer>) at += part.copy(body, at);
+  } catch (cause) {
+    throw new NoAnswer("the answer broke off", { cause });
+  }
+  if (at !== length) throw new NoAnswer("the answer broke off");
+  return { status, type, body };
+}

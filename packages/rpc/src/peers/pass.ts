@@ -1,0 +1,113 @@
+/**
+ * What a request that one process of a service passes on to another carries, so that nobody else can send one: a MAC
+ * of all that counts in it, made for its receiver, with a number that is good once.
+ */
+import { createHash, createHmac, timingSafeEqual } from "node:crypto";
+
+/** What is passed on, and what its first receiver knows of the caller. */
+export type Passed = {
+  readonly method: string;
+  readonly target: string;
+  /** Whether the caller may have something done (`RequestInfo.mayAct`). */
+  readonly mayAct: boolean;
+  readonly idempotencyKey: string | undefined;
+};
+
+/** What a pass says once it is found right: the body has to have this SHA-256. */
+export type CheckedPass = { readonly mayAct: boolean; readonly bodyHash: Buffer };
+
+const SCHEME = "Anulo";
+const PASS =
+  /^Anulo from=([0-9a-f]{32}), number=([1-9]\d{0,14}), act=([01]), body=([0-9a-f]{64}), mac=([0-9a-f]{64})$/;
+
+/** Numbers of one sender that may come in another order than they were given. */
+const WINDOW = 4096;
+/** Senders whose numbers are remembered; a process that joins anew is another one. */
+const MOST_SENDERS = 256;
+
+/** The numbers that one sender has used. */
+class Numbers {
+  #highest = 0;
+  readonly #seen = new Set<number>();
+
+  /** False for one that was used, or may have been. */
+  use(number: number): boolean {
+    if (number <= this.#highest - WINDOW || this.#seen.has(number)) return false;
+    this.#seen.add(number);
+    this.#highest = Math.max(this.#highest, number);
+    if (this.#seen.size > 2 * WINDOW)
+      for (const old of this.#seen) if (old <= this.#highest - WINDOW) this.#seen.delete(old);
+    return true;
+  }
+}
+
+/** Makes and checks passes under a key that all processes of the service have. */
+export class Passes {
+  readonly #key: Uint8Array;
+  readonly #senders = new Map<string, Numbers>();
+  #number = 0;
+
+  /** `key`: 32 bytes; stays the caller's. */
+  constructor(key: Uint8Array) {
+    this.#key = key;
+  }
+
+  /** The header Authorization of a request from one process to another, by their ids (32 hexadecimal digits). */
+  write(
+    { from, to }: { readonly from: string; readonly to: string },
+    passed: Passed,
+    body: Uint8Array,
+  ): string {
+    const number = ++this.#number;
+    const bodyHash = createHash("sha256").update(body).digest();
+    const mac = this.#macOf({ from, to, number, bodyHash, ...passed }).toString("hex");
+    const act = passed.mayAct ? 1 : 0;
+    return `${SCHEME} from=${from}, number=${number}, act=${act}, body=${bodyHash.toString("hex")}, mac=${mac}`;
+  }
+
+  /** Checks a header; undefined where it is not a pass for `to`, for just this request, or was used before. */
+  check(
+    authorization: string | undefined,
+    to: string,
+    head: Omit<Passed, "mayAct">,
+  ): CheckedPass | undefined {
+    const [, from, digits, act, hash, mac] = PASS.exec(authorization ?? "") ?? [];
+    if (from === undefined || digits === undefined || hash === undefined || mac === undefined)
+      return undefined;
+    const { method, target, idempotencyKey } = head;
+    const number = Number(digits);
+    const mayAct = act === "1";
+    const bodyHash = Buffer.from(hash, "hex");
+    const expected = this.#macOf({ from, to, number, bodyHash, mayAct, method, target, idempotencyKey });
+    if (!timingSafeEqual(expected, Buffer.from(mac, "hex"))) return undefined;
+    return this.#numbersOf(from).use(number) ? { mayAct, bodyHash } : undefined;
+  }
+
+  #numbersOf(sender: string): Numbers {
+    const known = this.#senders.get(sender) ?? new Numbers();
+    // The one that was heard of last comes last.
+    this.#senders.delete(sender);
+    this.#senders.set(sender, known);
+    const [oldest] = this.#senders.keys();
+    if (this.#senders.size > MOST_SENDERS) this.#senders.delete(oldest!);
+    return known;
+  }
+
+  #macOf(
+    stated: Passed & {
+      readonly from: string;
+      readonly to: string;
+      readonly number: number;
+      readonly bodyHash: Buffer;
+    },
+  ): Buffer {
+    const { from, to, number, bodyHash, mayAct, method, target, idempotencyKey = null } = stated;
+    const text = JSON.stringify([from, to, number, mayAct, method, target, idempotencyKey]);
+    return createHmac("sha256", this.#key).update(bodyHash).update(text).digest();
+  }
+}
+
+/** Whether a body is the one of a pass. */
+export function isBodyOf({ bodyHash }: CheckedPass, body: Uint8Array): boolean {
+  return timingSafeEqual(createHash("sha256").update(body).digest(), bodyHash);
+}
