@@ -112,6 +112,7 @@ const floors = [
           "open-alias.ts",
           "many/",
           "monitor/",
+          "fleet/",
           "rpc/",
         ],
       },

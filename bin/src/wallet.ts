@@ -17,6 +17,7 @@ import { aliasesOf, dnsFlags } from "./dns-flags.ts";
 import { eventFlags, eventLogOf } from "./event-flags.ts";
 import { firstWalletFlags, firstWalletOf, makeWalletFolder } from "./first-wallet-flags.ts";
 import { BadUsage, type FlagTable, type Values } from "./flags.ts";
+import { fleetFlags, fleetOf } from "./fleet-flags.ts";
 import { leaveMemoryOutOfCoreDumps } from "./last-words.ts";
 import { ledgerStoreFlags, ledgerStoreOf } from "./ledger-store-flags.ts";
 import { makeLogin } from "./login-file.ts";
@@ -46,6 +47,7 @@ export const walletFlags = {
   ...ledgerStoreFlags,
   ...eventFlags,
   ...accessFlags,
+  ...fleetFlags,
   "rpc-bind-port": { kind: "number", value: "PORT", help: "port of RPC (needed)" },
   "disable-rpc-login": { kind: "switch", help: "ask for no login" },
   "restricted-rpc": { kind: "switch", help: "only what can neither spend nor show secrets" },
@@ -126,6 +128,7 @@ async function optionsOf(flags: Flags): Promise<WalletServiceOptions & { readonl
   const log = logOf(flags);
   const { "tx-notify": notify, "max-open-wallets": maxOpen, "close-idle-wallets": idleSeconds } = flags;
   const onReceived = notify === undefined ? undefined : createTxNotifier(notify, log.in("notify"));
+  const fleet = fleetOf(flags);
   const first = await firstWalletOf(flags);
   makeWalletFolder(walletDirectory);
   const login = loginOf(flags, port);
@@ -140,6 +143,7 @@ async function optionsOf(flags: Flags): Promise<WalletServiceOptions & { readonl
     ...(walletDirectory !== undefined && { walletDirectory }),
     ...(first !== undefined && { first }),
     ...(store !== undefined && { store }),
+    ...(fleet !== undefined && { fleet }),
     ...(eventLog !== undefined && { eventLog }),
     ...(access !== undefined && { access }),
     ...(kdfRounds !== undefined && { kdfRounds }),

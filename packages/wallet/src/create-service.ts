@@ -3,6 +3,8 @@ import { unreadLog } from "@anulo/rpc";
 import { openAccess } from "./access/access.ts";
 import { closeLedgerStore, openLedgerStore } from "./file/ledger-store.ts";
 import { unlockFirst } from "./first-wallet.ts";
+import { openFleet } from "./fleet/open-fleet.ts";
+import { WalletRefusal } from "./refusal.ts";
 import { walletResourceHandlers } from "./rpc/events.ts";
 import { walletHandlers } from "./rpc/handlers.ts";
 import { type ServiceParts, WalletService } from "./service.ts";
@@ -32,12 +34,24 @@ export async function createWalletService(options: WalletServiceOptions): Promis
 
 async function openParts({
   store: where,
+  fleet: address,
   eventLog,
   access: tokens,
+  first,
+  events: sink,
   runtime,
   log = unreadLog(),
 }: WalletServiceOptions): Promise<ServiceParts> {
   const logger = log.in("wallet.wallet2");
+  if (address !== undefined) {
+    const others = first ?? eventLog ?? sink ?? tokens;
+    if (where === undefined || others !== undefined)
+      throw new WalletRefusal(
+        "UNKNOWN_ERROR",
+        "A fleet needs a store, and goes with neither a first wallet, nor events, nor tokens",
+      );
+    return await openFleet(where, logger);
+  }
   const store = where && (await openLedgerStore(where));
   let events: ServiceParts["events"];
   try {

@@ -60,6 +60,7 @@ export const refusalCodes = {
   TOKEN_CAP: -403,
   NO_SUCH_INTENT: -404,
   IDEMPOTENCY_KEY_REUSED: -422,
+  UNOWNED: -503,
 } as const;
 
 export type RefusalKind = keyof typeof refusalCodes;

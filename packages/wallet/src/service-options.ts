@@ -19,6 +19,8 @@ export type WalletServiceOptions = Pick<
   readonly walletDirectory?: string;
   /** Where the wallets' ledgers are kept; in a journal beside each wallet's keys unless given. */
   readonly store?: LedgerStoreOptions;
+  /** Where other processes that serve the same wallets reach this one; left out, it has them for itself. */
+  readonly fleet?: Pick<Listener, "host" | "port">;
   readonly daemon: DaemonAddress;
   readonly trustedDaemon?: boolean;
   readonly network?: NetworkName;

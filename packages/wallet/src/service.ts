@@ -17,6 +17,7 @@ import { connectDaemon, type Daemon } from "./daemon.ts";
 import { closeLedgerStore } from "./file/ledger-store.ts";
 import type { OpenOptions, OpenWallet } from "./file/open-wallet.ts";
 import type { LedgerStore } from "./file/stored-ledger.ts";
+import type { Fleet } from "./fleet/fleet.ts";
 import type { Allowance } from "./intents/allowance.ts";
 import { type Common, notOpen } from "./many/common.ts";
 import { OpenWallets } from "./many/open-wallets.ts";
@@ -67,6 +68,8 @@ function pause(ms: number): Promise<void> {
 /** What a service is given, and closes. */
 export type ServiceParts = {
   readonly store?: LedgerStore | undefined;
+  /** Who shares the wallets. */
+  readonly fleet?: Fleet | undefined;
   readonly events?: ServiceEvents | string | undefined;
   readonly access?: Access | undefined;
   /** What is answered to GET. */
@@ -79,6 +82,7 @@ export class WalletService implements Common {
   readonly #calls: WalletCalls;
   readonly #resources: ServiceParts["resources"];
   readonly #store: LedgerStore | undefined;
+  readonly #fleet: Fleet | undefined;
   readonly serviceEvents: ServiceEvents | string;
   readonly access: Access | undefined;
   readonly log: Log;
@@ -99,12 +103,13 @@ export class WalletService implements Common {
 
   /** The parts are closed with the service. */
   constructor(options: WalletServiceOptions, calls: WalletCalls, parts: ServiceParts) {
-    const { store, events, resources, access } = parts;
+    const { store, fleet, events, resources, access } = parts;
     this.options = options;
     this.#calls = calls;
     this.#resources = resources;
     this.#store = store;
     this.access = access;
+    this.#fleet = fleet;
     this.serviceEvents = events ?? "The service keeps no events: start it with --events";
     this.runtime = options.runtime ?? createRuntime(options);
     this.log = options.log ?? unreadLog();
@@ -142,6 +147,8 @@ export class WalletService implements Common {
       log: this.#log,
       runtime: this.runtime,
       ...(writesOriginalCache === undefined ? {} : { writesOriginalCache }),
+      // One of a process that has lost the wallet would be taken for news of another program.
+      ...(this.#fleet !== undefined && { writesOriginalCache: false }),
       ...(onReceived === undefined ? {} : { onReceived }),
       ...(this.#store !== undefined && { store: this.#store }),
       events,
@@ -187,7 +194,8 @@ export class WalletService implements Common {
     this.#server = await createRpcServer<WalletContext>({
       calls: this.#calls,
       ...(this.#resources !== undefined && { resources: this.#resources }),
-      listen,
+      listen: this.#fleet === undefined ? listen : [...listen, { ...this.options.fleet!, isForPeers: true }],
+      ...(this.#fleet !== undefined && { elsewhere: this.#fleet.router }),
       dialect,
       ...(login === undefined ? {} : { login }),
       ...(this.access !== undefined && { tokens: this.access.tokens }),
@@ -213,11 +221,25 @@ export class WalletService implements Common {
       },
       release: ({ service }) => service.release(),
     });
+    await this.#joinFleet();
     this.#timer = setInterval(() => {
       this.#refresher.tick();
       void this.closeIdle();
     }, 1000);
     this.#timer.unref();
+  }
+
+  async #joinFleet(): Promise<void> {
+    const wallets = this.#wallets;
+    await this.#fleet?.join(new URL(this.urls.at(-1)!).host, {
+      open: async (name) => {
+        const slot = new NamedSlot(this.#slots, name);
+        await slot.whenOpen();
+        slot.release();
+      },
+      closeUnused: (most, closing) => wallets.closeUnused(most, closing),
+      closeLost: () => wallets.closeLost(),
+    });
   }
 
   /** Closes the wallets that nobody has used for a while, as far as they open by themselves. */
@@ -237,6 +259,7 @@ export class WalletService implements Common {
 
   async #closeParts(): Promise<void> {
     await this.access?.close();
+    await this.#fleet?.leave();
     if (typeof this.serviceEvents !== "string") await this.serviceEvents.close();
     if (this.#store !== undefined) await closeLedgerStore(this.#store);
   }
@@ -244,6 +267,7 @@ export class WalletService implements Common {
   async #stop(): Promise<void> {
     clearInterval(this.#timer);
     this.#watching?.close();
+    this.#fleet?.beginToLeave();
     for (const { opened } of this.#wallets.open) opened?.wallet.endScans();
     // Calls that still wait for the node are given up; a spend is on disk before it is sent.
     const silence = () => {

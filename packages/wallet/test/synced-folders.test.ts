@@ -17,6 +17,9 @@ const folder = mkdtempSync(join(tmpdir(), "anulo-synced-"));
 after(() => rmSync(folder, { recursive: true }));
 const secret = new Uint8Array(32).fill(7);
 
+/** Without what is random in it. */
+const nameOf = (path: string) => basename(path).replace(/\.[0-9a-f]{8}\./, ".");
+
 /** What `work` has done to files when it is over; each sync takes a while. */
 async function operationsOf(work: () => Promise<unknown>): Promise<string[]> {
   const done: string[] = [];
@@ -33,12 +36,12 @@ async function operationsOf(work: () => Promise<unknown>): Promise<string[]> {
   };
   Object.assign(fs.promises, {
     open: async (...args: Parameters<typeof open>) => {
-      const name = String(args[0]) === folder ? "the folder" : basename(String(args[0]));
+      const name = String(args[0]) === folder ? "the folder" : nameOf(String(args[0]));
       return slowly(await open(...args), name);
     },
     rename: async (from: string, to: string) => {
       await rename(from, to);
-      done.push(`rename ${basename(from)}`);
+      done.push(`rename ${nameOf(from)}`);
     },
   });
   syncBuiltinESMExports();

@@ -10,9 +10,9 @@ import { type OpenOptions, type OpenWallet, openWith, walletSettings } from "./o
 import { prepareNextStore } from "./store.ts";
 import { withStore } from "./store-secret.ts";
 import { prepareNextStoredLedger, type StoredWallet } from "./stored-ledger.ts";
+import { locksOf } from "./take-locks.ts";
 import { keysOptions, readWith } from "./unlock-keys.ts";
 import { putCacheAside, writeKeysImage } from "./wallet-files.ts";
-import { takeLock } from "./wallet-lock.ts";
 
 /** Seals the keys file with another password. Throws a refusal when the old one is wrong. */
 export async function changePassword(
@@ -24,7 +24,10 @@ export async function changePassword(
   try {
     const sealed = await sealKeysFile(file, keysOptions(passwords.new, options));
     try {
-      const write = async () => opened.cache?.changePassword(file, sealed);
+      const write = async () => {
+        if (opened.paths !== undefined) await locksOf(options).confirm(opened.paths);
+        await opened.cache?.changePassword(file, sealed);
+      };
       await opened.changeKey({ keys: file.keys, cacheKey: sealed.cacheKey }, write).catch(refuseUnwritten);
     } finally {
       sealed.cacheKey.fill(0);
@@ -52,6 +55,7 @@ export async function changeSettings(
     const settings = new Map([...file.settings, ...change.settings()]);
     const sealed = await sealKeysFile({ ...file, settings }, keysOptions(change.password, options));
     sealed.cacheKey.fill(0);
+    await locksOf(options).confirm(paths);
     await writeKeysImage(paths, sealed.image).catch(refuseUnwritten);
     opened.keysImage = sealed.image;
     await opened.background.beside?.writeKeys({ ...file, settings }).catch(refuseUnwritten);
@@ -85,7 +89,7 @@ export async function changeKeys(
   const keysImage = sealed.image;
   await change.close();
   const { paths } = opened;
-  const unlock = paths === undefined ? async () => undefined : await takeLock(paths.lock);
+  const unlock = paths === undefined ? async () => undefined : await locksOf(options).take(paths);
   try {
     if (paths !== undefined) {
       if (!equalBytes(keys.spendPublic, file.keys.spendPublic)) {
@@ -94,6 +98,7 @@ export async function changeKeys(
         await prepareNext({ paths, keys, cacheKey: sealed.cacheKey }, ledger, options);
         await putCacheAside(paths);
       }
+      await locksOf(options).confirm(paths);
       await writeKeysImage(paths, keysImage);
     }
     const { cacheKey } = sealed;

@@ -10,7 +10,6 @@
 import { chacha8, chacha20, type RandomSource } from "@anulo/crypto";
 import {
   BadBytes,
-  concatBytes,
   encode,
   fixedBytes,
   optionalField,
@@ -30,6 +29,7 @@ import type { WorkThreads } from "../threads/work-threads.ts";
 import { type EncryptedFile, encryptedFile, IV_BYTES } from "./encrypted-file.ts";
 import { formatMultisigSettings, multisigOfSettings } from "./multisig-settings.ts";
 import { backgroundCacheKeyOf, cacheKeyOf, keyFrom } from "./original-cache.ts";
+import { hashFileKey, hashPassword } from "./password-hash.ts";
 
 /** A keys file holds a few kilobytes. */
 const MAX_FILE_BYTES = 1 << 20;
@@ -81,7 +81,7 @@ export class WrongPassword extends Error {
 
 /** The file's key: 32 bytes, wiped by the caller. */
 function fileKeyOf(password: string, { threads, kdfRounds: rounds = 1 }: Hashing): Promise<Uint8Array> {
-  return threads.run("slowHash", { bytes: new TextEncoder().encode(password), rounds });
+  return hashPassword(threads, password, rounds);
 }
 
 /** Reads a keys file. Throws `WrongPassword`, also for a damaged file: the format cannot distinguish the two. */
@@ -206,13 +206,12 @@ async function hideSecrets(
   { fileKey, iv, threads }: { fileKey: Uint8Array; iv: Uint8Array; threads: WorkThreads },
   secrets: readonly Uint8Array[],
 ): Promise<void> {
-  const seed = concatBytes(fileKey, Uint8Array.of(MEMORY_KEY_TAIL));
-  const key = await threads.run("slowHash", { bytes: seed, rounds: 1 });
+  const key = await hashFileKey(threads, fileKey, MEMORY_KEY_TAIL);
   const stream = chacha20(new Uint8Array(32 * secrets.length), key, iv);
   for (const [n, secret] of secrets.entries()) {
     for (let i = 0; i < 32; i++) secret[i]! ^= stream[32 * n + i]!;
   }
-  for (const bytes of [seed, key, stream]) bytes.fill(0);
+  for (const bytes of [key, stream]) bytes.fill(0);
 }
 
 /** A keys file that has been written. `cacheKey` is that of the original's cache beside it, wiped by the caller. */

@@ -28,8 +28,10 @@ import { type KeysFile, networkNumbers, newSettings, sealKeysFile } from "./keys
 import { createStore, noChangeLog, openStore, settleNextStore } from "./store.ts";
 import { withStore } from "./store-secret.ts";
 import { type LedgerStore, type OpenLedger, openStoredLedger, refuseStored } from "./stored-ledger.ts";
+import { locksOf, takeLocksFor } from "./take-locks.ts";
 import { keysOptions, type UnlockedKeys } from "./unlock-keys.ts";
 import {
+  createKeysImage,
   exists,
   putStoreAside,
   removeFiles,
@@ -38,7 +40,7 @@ import {
   writeAddressFile,
   writeKeysImage,
 } from "./wallet-files.ts";
-import { takeLock } from "./wallet-lock.ts";
+import { fileLocks, type WalletLocks } from "./wallet-lock.ts";
 
 /** A wallet with what only its files know. */
 export type OpenWallet = {
@@ -96,16 +98,19 @@ export async function createWallet(
   const file: KeysFile = { keys, createdAt: made.createdAt, settings };
   const sealed = await sealKeysFile(file, keysOptions(made.password, options));
   const keysImage = sealed.image;
-  const unlock = paths === undefined ? async () => undefined : await takeLock(paths.lock);
+  const locks = locksOf(options);
+  const unlock = paths === undefined ? async () => undefined : await locks.take(paths);
   let isNew = false;
   try {
     // Asked again, with the lock: another service may have made one of this name meanwhile, and its keys are money.
-    isNew = paths !== undefined && !(await walletExists(paths));
-    if (paths !== undefined && !isNew)
-      throw new WalletRefusal("WALLET_ALREADY_EXISTS", "Cannot create wallet. Already exists.");
     if (paths !== undefined) {
+      if (await walletExists(paths)) throw alreadyExists();
+      await locks.confirm(paths);
       await putStoreAside(paths);
-      await writeKeysImage(paths, keysImage);
+      isNew = true;
+      if (locks === fileLocks) await writeKeysImage(paths, keysImage);
+      else isNew = await createKeysImage(paths, keysImage);
+      if (!isNew) throw alreadyExists();
     }
     const opened = await openWith({ paths, file, ...sealed, keysImage, unlock }, options);
     const isTestNetwork = networkNumbers[options.network] !== networkNumbers.mainnet;
@@ -115,12 +120,24 @@ export async function createWallet(
     return opened;
   } catch (error) {
     // Half a wallet would only hold its name.
-    if (paths !== undefined && isNew) await removeFiles(paths);
+    if (paths !== undefined && isNew) await removeUnlessLost(paths, locks);
     await unlock();
     refuseUnwritten(error);
   } finally {
     sealed.cacheKey.fill(0);
   }
+}
+
+const alreadyExists = () =>
+  new WalletRefusal("WALLET_ALREADY_EXISTS", "Cannot create wallet. Already exists.");
+
+/** Another service that has the lock by now may have opened the wallet: it is money then. */
+async function removeUnlessLost(paths: WalletPaths, locks: WalletLocks): Promise<void> {
+  const isHeld = await locks.confirm(paths).then(
+    () => true,
+    () => false,
+  );
+  if (isHeld) await removeFiles(paths);
 }
 
 /** Opens a wallet whose keys have been read; `main`: as the one that is scanned for. */
@@ -129,7 +146,7 @@ export async function openUnlocked(
   options: OpenOptions,
   main?: BackgroundPart["main"],
 ): Promise<OpenWallet> {
-  const unlock = await takeLocks(main === undefined ? [keys.paths] : [main.paths, keys.paths]);
+  const unlock = await takeLocksFor(keys, locksOf(options), main?.paths);
   try {
     return await openWith({ ...keys, cacheKey: keys.file.cacheKey, unlock, main }, options);
   } catch (error) {
@@ -138,22 +155,6 @@ export async function openUnlocked(
     refuseUnwritten(error);
   } finally {
     keys.file.cacheKey.fill(0);
-  }
-}
-
-/** Takes the locks of these files, or none; what is given gives them back. */
-async function takeLocks([first, ...others]: readonly WalletPaths[]): Promise<() => Promise<void>> {
-  if (first === undefined) return async () => undefined;
-  const unlock = await takeLock(first.lock);
-  try {
-    const unlockOthers = await takeLocks(others);
-    return async () => {
-      await unlockOthers();
-      await unlock();
-    };
-  } catch (error) {
-    await unlock();
-    throw error;
   }
 }
 

@@ -2,9 +2,9 @@
  * Wallets whose ledgers are in a store (@anulo/store): in the place of a journal stands a file that names the wallet
  * there. A journal is taken over when its wallet is opened with a store.
  */
-import { hkdfSync, randomBytes } from "node:crypto";
+import { createHmac, hkdfSync, randomBytes } from "node:crypto";
 import { open, rename, rm } from "node:fs/promises";
-import { dirname } from "node:path";
+import { basename, dirname } from "node:path";
 import type { Logger } from "@anulo/rpc";
 import {
   DamagedStore,
@@ -24,10 +24,12 @@ import { finishRows, RowLog, writeRows } from "./row-log.ts";
 import { type ChangeLog, openStore, settleNextStore } from "./store.ts";
 import { withStore } from "./store-secret.ts";
 import { exists, type WalletPaths } from "./wallet-files.ts";
+import type { WalletLocks } from "./wallet-lock.ts";
 
 const MAGIC = Buffer.from("ANULOID\x01", "latin1");
 const ID_BYTES = 16;
 const KEY_PURPOSE = "anulo wallet store of a password";
+const ID_PURPOSE = "anulo id of a wallet of a fleet";
 
 /** Where the ledgers of a service's wallets are. */
 export type LedgerStore = {
@@ -38,7 +40,16 @@ export type LedgerStore = {
   readonly serviceKey: Uint8Array | undefined;
   /** Whether a wallet whose store is an older copy is opened all the same. */
   readonly acceptsOlder: boolean;
+  /** Of a service that shares the wallets with others; undefined where it has them for itself. */
+  readonly shared?: SharedWallets | undefined;
 };
+
+/** What a service that shares its wallets needs for each. */
+export interface SharedWallets {
+  readonly locks: WalletLocks;
+  /** The engine, on which ownership of this wallet is taken only while its lock is held. */
+  engineFor(paths: WalletPaths): Engine;
+}
 
 /** A wallet with files, as far as its store goes. */
 export type StoredWallet = {
@@ -81,14 +92,16 @@ async function readName(path: string): Promise<WalletId | undefined> {
 }
 
 async function writeName(path: string, wallet: WalletId): Promise<void> {
-  const file = await open(`${path}.new`, "w", 0o600);
+  // No other process writes there, also if it was stopped in the middle and goes on.
+  const next = `${path.replace(/\.anulo(?:\.next)?$/, `.${randomBytes(4).toString("hex")}$&`)}.new`;
+  const file = await open(next, "w", 0o600);
   try {
     await file.writeFile(Buffer.concat([MAGIC, wallet]));
     await file.sync();
   } finally {
     await file.close();
   }
-  await rename(`${path}.new`, path);
+  await rename(next, path);
   await syncDirectory(dirname(path));
 }
 
@@ -148,17 +161,48 @@ async function createStoredLedger(
   wallet: StoredWallet,
   { store, ledger, path }: { readonly store: LedgerStore; readonly ledger: Ledger; readonly path: string },
 ): Promise<OpenLedger> {
-  const id = randomBytes(ID_BYTES);
+  const id = idOf(wallet, { store, path });
   const opened = await openRows(wallet, { store, id, isNamed: false });
   try {
-    const rows = LedgerRows.of(ledger);
-    await writeRows(opened, rows.take());
+    const loaded = await loadWritten(wallet, { store, opened });
+    const rows = loaded?.rows ?? LedgerRows.of(ledger);
+    if (loaded === undefined) await writeRows(opened, rows.take());
     await writeName(path, id);
-    return openLedgerOf(wallet, { store, id, opened, ledger, rows });
+    return openLedgerOf(wallet, { store, id, opened, ledger: loaded?.ledger ?? ledger, rows });
   } catch (error) {
     await opened.close();
     throw error;
   }
+}
+
+/**
+ * Where several services share a wallet its id follows from its name and keys: one that was stopped while it made the
+ * ledger, and goes on once another has made it, can name no other one.
+ */
+function idOf(
+  { paths, keys }: StoredWallet,
+  { store, path }: { readonly store: LedgerStore; readonly path: string },
+): WalletId {
+  const { shared, serviceKey } = store;
+  if (shared === undefined || serviceKey === undefined || path !== paths.store) return randomBytes(ID_BYTES);
+  const kind = keys.spendSecret === undefined ? 0 : 1;
+  const hash = createHmac("sha256", serviceKey).update(ID_PURPOSE).update(keys.spendPublic);
+  return hash
+    .update(keys.viewPublic)
+    .update(Uint8Array.of(kind))
+    .update(basename(path))
+    .digest()
+    .subarray(0, ID_BYTES);
+}
+
+/** What is under an id already: where several services share a wallet, another may have made its ledger. */
+async function loadWritten(
+  wallet: StoredWallet,
+  { store, opened }: { readonly store: LedgerStore; readonly opened: WalletStore },
+) {
+  if (store.shared === undefined) return undefined;
+  await finishRows(opened);
+  return await LedgerRows.load(opened, wallet);
 }
 
 async function continueLedger(
@@ -240,7 +284,8 @@ async function openRows(
   wallet: StoredWallet,
   { store, id, isNamed }: { readonly store: LedgerStore; readonly id: WalletId; readonly isNamed: boolean },
 ): Promise<WalletStore> {
-  const { engine, folder, serviceKey } = store;
+  const { folder, serviceKey } = store;
+  const engine = store.shared?.engineFor(wallet.paths) ?? store.engine;
   if (isNamed && (await engine.markOf(id)) === undefined)
     throw failedToOpen("it is not in this --store: is that the one it was last opened with?");
   const ofPassword = wrappingKey(wallet.cacheKey, id, wallet);

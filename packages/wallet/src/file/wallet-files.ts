@@ -3,7 +3,8 @@
  * store), `<name>.anulo.lock` while a service has it open (wallet-lock.ts). The original's own cache `<name>` is read
  * and left behind (beside-original.ts), `<name>.anulo.cache` while it is written.
  */
-import { access, open, opendir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { randomBytes } from "node:crypto";
+import { access, link, open, opendir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { basename, dirname } from "node:path";
 import { toHex } from "@anulo/protocol";
 import { failedToOpen, WalletRefusal } from "../refusal.ts";
@@ -162,11 +163,34 @@ export async function writeAddressFile(paths: WalletPaths, address: string): Pro
   await writeFile(`${paths.base}.address.txt`, address, { mode: 0o600 });
 }
 
+/**
+ * Where a keys file is written before it takes its place. No other process writes there: one that was stopped in the
+ * middle and goes on later writes into no file but its own.
+ */
+const nextKeysOf = ({ base }: WalletPaths): string => `${base}.${randomBytes(4).toString("hex")}.keys.new`;
+
 /** Replaces the keys file in one step: a crash leaves the old or the new one. */
 export async function writeKeysImage(paths: WalletPaths, image: Uint8Array): Promise<void> {
-  await writeBeside(paths.keys, image);
-  await rename(`${paths.keys}.new`, paths.keys);
+  const next = nextKeysOf(paths);
+  await writeNext(next, image);
+  await rename(next, paths.keys);
   await syncDirectory(dirname(paths.keys));
+}
+
+/** Makes a keys file where other processes may make one too: false where there is one, which stays. */
+export async function createKeysImage(paths: WalletPaths, image: Uint8Array): Promise<boolean> {
+  const next = nextKeysOf(paths);
+  await writeNext(next, image);
+  try {
+    await link(next, paths.keys);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+    return false;
+  } finally {
+    await rm(next, { force: true });
+  }
+  await syncDirectory(dirname(paths.keys));
+  return true;
 }
 
 /**
@@ -177,20 +201,21 @@ export async function writeKeysAndCache(
   paths: WalletPaths,
   images: { readonly keys: Uint8Array; readonly cache: Uint8Array },
 ): Promise<void> {
-  await writeBeside(paths.base, images.cache);
-  await writeBeside(paths.keys, images.keys);
-  await rename(`${paths.keys}.new`, paths.keys);
+  const next = nextKeysOf(paths);
+  await writeNext(`${paths.base}.new`, images.cache);
+  await writeNext(next, images.keys);
+  await rename(next, paths.keys);
   await rename(`${paths.base}.new`, paths.base);
   await syncDirectory(dirname(paths.keys));
 }
 
-async function writeBeside(path: string, image: Uint8Array): Promise<void> {
-  const file = await open(`${path}.new`, "w", 0o600);
+async function writeNext(path: string, image: Uint8Array): Promise<void> {
+  const file = await open(path, "w", 0o600);
   try {
     await file.writeFile(image);
     await file.sync();
   } catch (error) {
-    await rm(`${path}.new`, { force: true });
+    await rm(path, { force: true });
     throw error;
   } finally {
     await file.close();

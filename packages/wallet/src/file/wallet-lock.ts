@@ -8,6 +8,21 @@ import { open, readFile, readlink, rm, stat, utimes } from "node:fs/promises";
 import { hostname } from "node:os";
 import { setTimeout as delay } from "node:timers/promises";
 import { failedToOpen, refuseUnwritten } from "../refusal.ts";
+import type { WalletPaths } from "./wallet-files.ts";
+
+/** Who keeps others from the wallets of a folder. */
+export interface WalletLocks {
+  /** Takes a wallet's lock; what is given gives it back. Throws `WalletRefusal`. */
+  take(paths: WalletPaths): Promise<() => Promise<void>>;
+  /** Throws a refusal where a lock that was taken may be another's by now. */
+  confirm(paths: WalletPaths): Promise<void>;
+}
+
+/** A file each, which lasts as long as its holder. */
+export const fileLocks: WalletLocks = {
+  take: ({ lock }) => takeLock(lock),
+  confirm: async () => undefined,
+};
 
 /** Between two touches of a lock. */
 const TOUCH_MS = 1000;

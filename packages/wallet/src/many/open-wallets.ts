@@ -2,7 +2,7 @@
  * The wallets that a service has open, each file once, whoever asked for it. A wallet that is open by the unnamed path
  * and by its name is closed once both have closed it.
  */
-import { resolve } from "node:path";
+import { basename, resolve } from "node:path";
 import type { Logger } from "@anulo/rpc";
 import { WrongPassword } from "../file/keys-file.ts";
 import { createWallet, type OpenWallet, openUnlocked } from "../file/open-wallet.ts";
@@ -170,9 +170,37 @@ export class OpenWallets {
     await Promise.all(idle.map((entry) => this.#closeIfIdle(entry)));
   }
 
-  async #closeIfIdle(entry: WalletEntry): Promise<void> {
+  /** Closes up to `most` of those that nobody uses now, unused for longest first, and tells the name of each before. */
+  async closeUnused(most: number, closing: (name: string) => void): Promise<void> {
+    const unused = [...this.#entries].filter(({ isIdle, isRefreshing }) => isIdle && !isRefreshing);
+    const chosen = unused.sort((a, b) => a.lastUsed - b.lastUsed).slice(0, most);
+    await Promise.all(
+      chosen.map((entry) =>
+        this.#closeIfIdle(entry, () => {
+          if (entry.paths !== undefined) closing(basename(entry.paths.base));
+        }),
+      ),
+    );
+  }
+
+  /** Closes all that have files: another service may have them by now. Who has one open has to open it again. */
+  async closeLost(): Promise<void> {
+    const lost = [...this.#entries].filter(({ paths }) => paths !== undefined);
+    await Promise.all(
+      lost.map((entry) =>
+        this.inTurn(entry, async () => {
+          entry.isUnnamed = false;
+          entry.named = "none";
+          await this.put(entry, undefined);
+        }).catch((error) => this.#log.warn("a lost wallet can't be closed", { error })),
+      ),
+    );
+  }
+
+  async #closeIfIdle(entry: WalletEntry, closing?: () => void): Promise<void> {
     await this.inTurn(entry, async () => {
       if (!entry.isIdle) return;
+      closing?.();
       entry.named = "none";
       await this.put(entry, undefined);
     }).catch((error) => this.#log.error("an idle wallet can't be closed", { error }));

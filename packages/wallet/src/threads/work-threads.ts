@@ -44,12 +44,20 @@ export class WorkThreads {
   /** The one that rested last comes last, and is taken first. */
   readonly #idle: Worker[] = [];
   readonly #idleMs: number;
+  readonly #kept = new Map<unknown, unknown>();
   #rest: NodeJS.Timeout | undefined;
   readonly #busy = new Map<Worker, Waiting>();
   #isClosed = false;
 
   constructor(idleMs: number = IDLE_MS) {
     this.#idleMs = idleMs;
+  }
+
+  /** What remembers results of jobs, one of each class, for as long as the threads are used. */
+  kept<T>(Kept: new (threads: WorkThreads) => T): T {
+    const kept = (this.#kept.get(Kept) as T | undefined) ?? new Kept(this);
+    this.#kept.set(Kept, kept);
+    return kept;
   }
 
   /** How many threads there are. */

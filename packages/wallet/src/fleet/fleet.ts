@@ -1,0 +1,197 @@
+/** Processes that serve the wallets of one folder together: each wallet is open in one of them. */
+import { basename } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import type { Logger, Passes } from "@anulo/rpc";
+import { Expelled, type PostgresEngine, type WalletLeases } from "@anulo/store";
+import type { SharedWallets } from "../file/stored-ledger.ts";
+import type { WalletPaths } from "../file/wallet-files.ts";
+import { failedToOpen, WalletRefusal } from "../refusal.ts";
+import { Membership } from "./membership.ts";
+import { Router } from "./router.ts";
+
+const BEAT_MS = 1000;
+/** Between two looks whether others have to be given wallets. */
+const BEATS_PER_BALANCE = 5;
+/** Wallets taken over that are being opened at once, and handed over at once. */
+const MOST_OPENING = 32;
+const MOST_HANDED_OVER = 16;
+/** What a process may have above its share before it hands wallets over: moving costs as much as opening. */
+const SLACK_WALLETS = 1;
+const SLACK_SHARE = 0.05;
+const OPEN_ATTEMPTS = 5;
+const OPEN_RETRY_MS = 1000;
+
+/** What a fleet has its service do. */
+export interface FleetHost {
+  /** Opens a wallet by its name, for nobody in particular. Throws `WalletRefusal`. */
+  open(name: string): Promise<void>;
+  /** Closes up to `most` wallets that nobody uses now, and tells each name before. */
+  closeUnused(most: number, closing: (name: string) => void): Promise<void>;
+  /** Closes all wallets with files. */
+  closeLost(): Promise<void>;
+}
+
+export type FleetParts = {
+  /** 16 bytes that all processes of the fleet know. */
+  readonly id: Uint8Array;
+  readonly engine: PostgresEngine;
+  readonly leases: WalletLeases;
+  readonly passes: Passes;
+  readonly log: Logger;
+  readonly elapsed?: () => number;
+};
+
+const nameOf = ({ base }: WalletPaths): string => basename(base);
+
+export class Fleet {
+  readonly #parts: FleetParts;
+  readonly #elapsed: () => number;
+  #membership: Membership | undefined;
+  #host: FleetHost | undefined;
+  #beating: Promise<void> | undefined;
+  readonly #stopped = new AbortController();
+  readonly #opening = new Set<string>();
+  /** For the wallets' files: a lease is their lock. */
+  readonly shared: SharedWallets = {
+    locks: {
+      take: (paths) => this.#member().take(nameOf(paths)),
+      confirm: async (paths) => this.#member().confirm(nameOf(paths)),
+    },
+    engineFor: (paths) => this.#engineFor(nameOf(paths)),
+  };
+
+  /** Finds who answers each call; before this process has joined none is. */
+  readonly router: Router;
+
+  constructor(parts: FleetParts) {
+    const { leases, passes, elapsed = () => performance.now() } = parts;
+    this.#parts = parts;
+    this.#elapsed = elapsed;
+    this.router = new Router({ membership: () => this.#membership, leases, passes, elapsed });
+  }
+
+  /** Makes this process a member that others reach at `address` (`host:port`); throws where the database is out of reach. */
+  async join(address: string, host: FleetHost): Promise<void> {
+    const { leases, log } = this.#parts;
+    const onEnded = () => void this.#closeLost();
+    this.#membership = new Membership({ leases, address, log, elapsed: this.#elapsed, onEnded });
+    this.#host = host;
+    await this.#beat(0);
+    if (this.#membership.process === undefined)
+      throw new WalletRefusal("UNKNOWN_ERROR", "The fleet can't be joined: the database does not answer");
+    this.#beating = this.#keepBeating();
+  }
+
+  /** From here on wallets that are closed go to the others. */
+  beginToLeave(): void {
+    this.#membership?.beginToLeave();
+  }
+
+  /** Ends the membership, once all wallets are closed. */
+  async leave(): Promise<void> {
+    this.#stopped.abort();
+    await this.#beating;
+    this.router.close();
+    if (this.#membership === undefined) await this.#parts.leases.close();
+    else await this.#membership.leave();
+  }
+
+  #member(): Membership {
+    if (this.#membership === undefined) throw failedToOpen("the fleet was not joined yet");
+    return this.#membership;
+  }
+
+  #engineFor(name: string) {
+    const { engine, id } = this.#parts;
+    const { process } = this.#member();
+    if (process === undefined) throw failedToOpen("this process is cut off from its fleet: ask again");
+    const leased = engine.under({ fleet: id, name, process });
+    return {
+      ...leased,
+      fence: (wallet: Uint8Array, above?: number) =>
+        leased.fence(wallet, above).catch((error: unknown) => {
+          if (error instanceof Expelled) throw failedToOpen("another process of the fleet has it by now");
+          throw error;
+        }),
+    };
+  }
+
+  async #keepBeating(): Promise<void> {
+    const { signal } = this.#stopped;
+    for (let beat = 1; !signal.aborted; beat++) {
+      await delay(BEAT_MS, undefined, { signal }).catch(() => undefined);
+      if (signal.aborted) return;
+      await this.#beat(beat).catch((error) => this.#parts.log.error("the fleet fails", { error }));
+    }
+  }
+
+  async #beat(beat: number): Promise<void> {
+    const membership = this.#member();
+    await membership.tick();
+    this.router.update();
+    if (!membership.isSure) return;
+    await this.#adopt(membership).catch((error) =>
+      this.#parts.log.warn("no wallet can be taken over", { error }),
+    );
+    if (beat % BEATS_PER_BALANCE === 0) await this.#balance(membership);
+  }
+
+  /** What each has where all have the same, of those that are open and are to be opened. */
+  #shareOf({ members, free }: Membership): number {
+    const owned = members.reduce((sum, member) => sum + member.owned, 0);
+    return Math.ceil((owned + free) / Math.max(1, members.length));
+  }
+
+  /** Takes over wallets that nobody has, up to this process's share. */
+  async #adopt(membership: Membership): Promise<void> {
+    for (;;) {
+      const room = Math.min(
+        MOST_OPENING - this.#opening.size,
+        this.#shareOf(membership) - membership.owned,
+        membership.free,
+      );
+      if (room <= 0) return;
+      const names = await membership.adopt(room);
+      for (const name of names) void this.#open(membership, name);
+      if (names.length < room || this.#opening.size >= MOST_OPENING) return;
+    }
+  }
+
+  async #open(membership: Membership, name: string): Promise<void> {
+    const { log } = this.#parts;
+    this.#opening.add(name);
+    try {
+      for (let attempt = 1; ; attempt++) {
+        const { process } = membership;
+        try {
+          return await this.#host?.open(name);
+        } catch (error) {
+          const isOver = membership.process !== process || this.#stopped.signal.aborted;
+          const isLocked = error instanceof WalletRefusal && error.kind === "NOT_OPEN";
+          if (!isOver && !isLocked && attempt < OPEN_ATTEMPTS) {
+            await delay(OPEN_RETRY_MS);
+            continue;
+          }
+          log.warn("a wallet that was taken over can't be opened", { file: name, error });
+          return await membership.release(name);
+        }
+      }
+    } finally {
+      this.#opening.delete(name);
+      // The next ones need not wait for the next beat.
+      if (membership.isSure) void this.#adopt(membership).catch(() => undefined);
+    }
+  }
+
+  /** Hands wallets that nobody uses now over to processes that have fewer. */
+  async #balance(membership: Membership): Promise<void> {
+    const share = this.#shareOf(membership);
+    const above = membership.owned - share - Math.max(SLACK_WALLETS, Math.floor(SLACK_SHARE * share));
+    if (above <= 0 || membership.members.length < 2) return;
+    await this.#host?.closeUnused(Math.min(above, MOST_HANDED_OVER), (name) => membership.handOverNext(name));
+  }
+
+  async #closeLost(): Promise<void> {
+    await this.#host?.closeLost();
+  }
+}

@@ -1,0 +1,208 @@
+/** This process as a member of its fleet: how long it may be sure of its leases, and which it holds. */
+import type { Logger } from "@anulo/rpc";
+import { Expelled, type FleetMember, StoreUnavailable, type WalletLeases } from "@anulo/store";
+import { failedToOpen } from "../refusal.ts";
+
+/** How long a membership lasts that is not renewed, by the database's clock. */
+export const LIFETIME_MS = 5000;
+/** So much sooner the process itself takes it for ended. */
+const MARGIN_MS = 500;
+/** Out of reach of the database for so long, a process joins anew: what it has open may be broken by then. */
+const MOST_LOST_MS = 20_000;
+
+export type MembershipOptions = {
+  readonly leases: WalletLeases;
+  /** Where the other processes reach this one. */
+  readonly address: string;
+  readonly log: Logger;
+  /** Milliseconds, of a clock that never goes back. */
+  readonly elapsed: () => number;
+  readonly lifetimeMs?: number;
+  /** Told that all leases are lost: whatever is open has to be closed. */
+  readonly onEnded: () => void;
+};
+
+export class Membership {
+  readonly #options: MembershipOptions;
+  readonly #lifetimeMs: number;
+  #process: string | undefined;
+  #sureUntil = Number.NEGATIVE_INFINITY;
+  /** When the last renewal was asked for that succeeded, and the first of those that came in time since. */
+  #renewedAt = Number.NEGATIVE_INFINITY;
+  #steadySince = Number.POSITIVE_INFINITY;
+  #members: readonly FleetMember[] = [];
+  #free = 0;
+  readonly #held = new Set<string>();
+  /** Wallets that are open here, with the membership under which they were opened. */
+  readonly #taken = new Map<string, string>();
+  readonly #handingOver = new Set<string>();
+  #isLeaving = false;
+
+  constructor(options: MembershipOptions) {
+    this.#options = options;
+    this.#lifetimeMs = options.lifetimeMs ?? LIFETIME_MS;
+  }
+
+  /** The id of the membership; undefined while there is none. */
+  get process(): string | undefined {
+    return this.#process;
+  }
+
+  /** Those who were members when that was last looked up. */
+  get members(): readonly FleetMember[] {
+    return this.#members;
+  }
+
+  /** Leases that nobody holds, then. */
+  get free(): number {
+    return this.#free;
+  }
+
+  /** How many leases are held here. */
+  get owned(): number {
+    return this.#held.size;
+  }
+
+  /** Whether no other process can have taken a lease of this one. */
+  get isSure(): boolean {
+    return this.#process !== undefined && this.#options.elapsed() < this.#sureUntil;
+  }
+
+  /** Whether this process has the wallet, and surely. */
+  isHere(name: string): boolean {
+    return this.#held.has(name) && this.isSure;
+  }
+
+  /** Joins, or renews the membership, ends those of others that are over, and looks who is there. */
+  async tick(): Promise<void> {
+    const { leases, address, log, elapsed } = this.#options;
+    const askedAt = elapsed();
+    try {
+      if (this.#process === undefined) this.#process = await leases.join(address);
+      else await leases.renew(this.#process);
+      this.#renewed(askedAt);
+      // Whoever was cut off lets the others renew first: they may have been cut off, too.
+      if (askedAt - this.#steadySince >= this.#lifetimeMs && (await leases.expel()) > 0)
+        log.warn("a process of the fleet is gone: its wallets move");
+      const { members, free } = await leases.state();
+      this.#members = members;
+      this.#free = free;
+    } catch (error) {
+      this.#steadySince = Number.POSITIVE_INFINITY;
+      if (error instanceof Expelled) return this.#end("the others took this process for gone");
+      if (!(error instanceof StoreUnavailable)) throw error;
+      log.debug("the fleet's database does not answer", { error });
+      if (this.#process !== undefined && elapsed() - this.#renewedAt > MOST_LOST_MS)
+        this.#end("the database was out of reach for too long");
+    }
+  }
+
+  #renewed(askedAt: number): void {
+    // One that came late says nothing about the time before.
+    if (askedAt - this.#renewedAt >= this.#lifetimeMs) this.#steadySince = Number.POSITIVE_INFINITY;
+    this.#steadySince = Math.min(this.#steadySince, askedAt);
+    this.#renewedAt = askedAt;
+    this.#sureUntil = askedAt + this.#lifetimeMs - MARGIN_MS;
+  }
+
+  #end(reason: string): void {
+    const { leases, log, onEnded } = this.#options;
+    const former = this.#process;
+    log.warn("this process has lost its wallets, and joins the fleet anew", { reason, wallets: this.owned });
+    this.#process = undefined;
+    this.#sureUntil = Number.NEGATIVE_INFINITY;
+    this.#held.clear();
+    this.#taken.clear();
+    this.#handingOver.clear();
+    // Where the database is out of reach the others see to it.
+    if (former !== undefined) leases.leave(former).catch(() => undefined);
+    onEnded();
+  }
+
+  /** Takes the lease of a wallet that is opened here; what is given gives it back. Throws `WalletRefusal`. */
+  async take(name: string): Promise<() => Promise<void>> {
+    const process = this.#sureProcess();
+    if (this.#taken.has(name)) throw failedToOpen("it is open already");
+    this.#taken.set(name, process);
+    try {
+      const owner = await this.#options.leases.take(process, name).catch(asRefusal);
+      if (owner !== process)
+        throw failedToOpen(
+          "another process of the fleet has it open: call it by its name, /wallets/NAME/json_rpc",
+        );
+      this.#sureProcess(process);
+    } catch (error) {
+      if (this.#taken.get(name) === process) this.#taken.delete(name);
+      throw error;
+    }
+    this.#held.add(name);
+    return () => this.#giveBack(name, process);
+  }
+
+  /** Throws a refusal unless the wallet's lease is surely held. */
+  confirm(name: string): void {
+    if (!this.isHere(name)) throw cutOff();
+  }
+
+  /** Takes leases that nobody holds, for wallets that are to be opened here. */
+  async adopt(most: number): Promise<string[]> {
+    const process = this.#process;
+    if (process === undefined || this.#isLeaving || !this.isSure) return [];
+    const names = await this.#options.leases.adopt(process, most);
+    if (this.#process !== process) return [];
+    for (const name of names) this.#held.add(name);
+    return names;
+  }
+
+  /** Once the wallet is closed its lease is free for the others to go on with. */
+  handOverNext(name: string): void {
+    this.#handingOver.add(name);
+  }
+
+  /** Ends the lease of a wallet that is not open here. */
+  async release(name: string): Promise<void> {
+    if (this.#process !== undefined && !this.#taken.has(name)) await this.#giveUp(name, this.#process);
+  }
+
+  async #giveBack(name: string, process: string): Promise<void> {
+    if (this.#taken.get(name) !== process) return;
+    this.#taken.delete(name);
+    await this.#giveUp(name, process);
+  }
+
+  async #giveUp(name: string, process: string): Promise<void> {
+    const { leases, log } = this.#options;
+    this.#held.delete(name);
+    const goesOn = this.#handingOver.delete(name) || this.#isLeaving;
+    const given = goesOn ? leases.handOver(process, name) : leases.release(process, name);
+    // It stays this process's then, and is served here.
+    await given.catch((error) => log.warn("a lease can't be given back", { error }));
+  }
+
+  /** From here on what is closed goes to the others. */
+  beginToLeave(): void {
+    this.#isLeaving = true;
+  }
+
+  /** Ends the membership: what is still held is free. */
+  async leave(): Promise<void> {
+    const { leases } = this.#options;
+    const process = this.#process;
+    this.#process = undefined;
+    this.#held.clear();
+    if (process !== undefined) await leases.leave(process).catch(() => undefined);
+    await leases.close();
+  }
+
+  #sureProcess(expected = this.#process): string {
+    if (expected === undefined || this.#process !== expected || !this.isSure) throw cutOff();
+    return expected;
+  }
+}
+
+const cutOff = () => failedToOpen("this process is cut off from its fleet: ask again");
+
+function asRefusal(error: unknown): never {
+  if (error instanceof Expelled || error instanceof StoreUnavailable) throw cutOff();
+  throw error;
+}

@@ -1,0 +1,47 @@
+/** Opens what processes of a fleet share. */
+import { createHmac } from "node:crypto";
+import { type Logger, Passes } from "@anulo/rpc";
+import { openPostgresEngine, openWalletLeases } from "@anulo/store";
+import { folderId } from "../file/folder-id.ts";
+import type { LedgerStoreOptions } from "../file/ledger-store.ts";
+import { readServiceKey } from "../file/service-key.ts";
+import type { LedgerStore } from "../file/stored-ledger.ts";
+import { WalletRefusal } from "../refusal.ts";
+import { Fleet } from "./fleet.ts";
+import { LIFETIME_MS } from "./membership.ts";
+
+/** A stopped process may hold rows of a wallet for less than its membership lasts. */
+const IDLE_MS = 3000;
+const ID_BYTES = 16;
+
+const refuse = (why: string) => new WalletRefusal("UNKNOWN_ERROR", `The fleet can't be joined: ${why}`);
+
+/** The store of a fleet's wallets, and the fleet. Throws `WalletRefusal`. */
+export async function openFleet(
+  { location, folder, serviceKeyFile, acceptsOlder = false }: LedgerStoreOptions,
+  log: Logger,
+): Promise<{ readonly store: LedgerStore; readonly fleet: Fleet }> {
+  if (!/^postgres(?:ql)?:\/\//.test(location)) throw refuse("its store has to be PostgreSQL");
+  if (serviceKeyFile === undefined) throw refuse("it needs a service's key");
+  const serviceKey = await readServiceKey(serviceKeyFile);
+  const of = await folderId(folder).catch((error: Error) => {
+    throw refuse(error.message);
+  });
+  const derive = (purpose: string) => createHmac("sha256", serviceKey).update(purpose).update(of).digest();
+  const id = derive("anulo fleet").subarray(0, ID_BYTES);
+  try {
+    const engine = await openPostgresEngine(location, { idleMs: IDLE_MS });
+    const leases = await openWalletLeases(location, { fleet: id, lifetimeMs: LIFETIME_MS }).catch(
+      async (error: unknown) => {
+        await engine.close();
+        throw error;
+      },
+    );
+    const passes = new Passes(derive("anulo passes of a fleet"));
+    const fleet = new Fleet({ id, engine, leases, passes, log });
+    return { store: { engine, folder, serviceKey, acceptsOlder, shared: fleet.shared }, fleet };
+  } catch {
+    // The address of a database may hold a password.
+    throw refuse("the database does not answer");
+  }
+}

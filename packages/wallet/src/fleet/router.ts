@@ -1,0 +1,194 @@
+/** Has each call answered by the process that has its wallet. */
+import { setMaxListeners } from "node:events";
+import { setTimeout as delay } from "node:timers/promises";
+import {
+  type Answer,
+  type CheckedPass,
+  createForwarder,
+  type Elsewhere,
+  formatJson,
+  type Json,
+  type NamedRequest,
+  NoAnswer,
+  NotReached,
+  type Passes,
+  parseJson,
+} from "@anulo/rpc";
+import { type FleetMember, StoreUnavailable, type WalletLeases } from "@anulo/store";
+import { refusalCodes } from "../refusal.ts";
+import type { Membership } from "./membership.ts";
+
+/** How long a call waits for its wallet to have an owner: a process that dies is replaced sooner. */
+const PATIENCE_MS = 12_000;
+const RETRY_MS = 100;
+/** Names whose owners are remembered. */
+const MOST_OWNERS = 100_000;
+/** Bytes of a request that is read once more, for its id. */
+const MOST_READ = 64 * 1024;
+
+type Head = Parameters<Elsewhere["passOf"]>[0];
+
+/** What is known here of the fleet. */
+type Known = Pick<Membership, "process" | "members" | "isSure" | "isHere">;
+
+export type RouterOptions = {
+  /** Undefined until this process has joined. */
+  readonly membership: () => Known | undefined;
+  readonly leases: Pick<WalletLeases, "ownerOf">;
+  readonly passes: Passes;
+  /** Milliseconds, of a clock that never goes back. */
+  readonly elapsed: () => number;
+};
+
+export class Router implements Elsewhere {
+  readonly #options: RouterOptions;
+  readonly #forwarder = createForwarder();
+  readonly #owners = new Map<string, string>();
+  /** Aborted once a process is a member no more. */
+  readonly #gone = new Map<string, AbortController>();
+  /** Wallets that were given to members since it was last looked up how many they have. */
+  readonly #given = new Map<string, number>();
+
+  constructor(options: RouterOptions) {
+    this.#options = options;
+  }
+
+  passOf(head: Head): CheckedPass | undefined {
+    const process = this.#options.membership()?.process;
+    return process === undefined ? undefined : this.#options.passes.check(head.authorization, process, head);
+  }
+
+  answer(request: NamedRequest): Answer | undefined | Promise<Answer | undefined> {
+    return this.#options.membership()?.isHere(request.name) ? undefined : this.#route(request);
+  }
+
+  /** To be called when it was looked up who the members are. */
+  update(): void {
+    const present = new Set(this.#options.membership()?.members.map(({ process }) => process));
+    for (const [process, gone] of this.#gone) {
+      if (present.has(process)) continue;
+      gone.abort();
+      this.#gone.delete(process);
+    }
+    this.#given.clear();
+  }
+
+  close(): void {
+    for (const gone of this.#gone.values()) gone.abort();
+    this.#forwarder.close();
+  }
+
+  async #route(request: NamedRequest): Promise<Answer | undefined> {
+    const { elapsed } = this.#options;
+    const until = elapsed() + PATIENCE_MS;
+    for (;;) {
+      const place = await this.#placeOf(request);
+      if (place === "here") return undefined;
+      if (request.isPassedOn) return place === undefined ? refusal(request, UNOWNED) : misdirected;
+      const answer = place && (await this.#passOn(place, request));
+      if (answer !== undefined) return answer;
+      if (elapsed() >= until || request.signal.aborted) return refusal(request, UNOWNED);
+      await delay(RETRY_MS);
+    }
+  }
+
+  /** Who answers; undefined where that is not known now. */
+  async #placeOf({ name, isPassedOn }: NamedRequest): Promise<"here" | FleetMember | undefined> {
+    const { leases } = this.#options;
+    const membership = this.#options.membership();
+    if (!membership?.isSure) return undefined;
+    if (membership.isHere(name)) return "here";
+    const memberOf = (process: string) => membership.members.find((member) => member.process === process);
+    const known = memberOf(this.#owners.get(name) ?? "");
+    if (known !== undefined && !isPassedOn) return known;
+    const owner = await leases.ownerOf(name).catch((error) => {
+      if (error instanceof StoreUnavailable) return error;
+      throw error;
+    });
+    if (owner instanceof StoreUnavailable) return undefined;
+    if (owner === membership.process) return "here";
+    if (owner === undefined) return isPassedOn ? "here" : this.#leastLoaded(membership);
+    this.#remember(name, owner);
+    return memberOf(owner);
+  }
+
+  #remember(name: string, owner: string): void {
+    if (this.#owners.size >= MOST_OWNERS) this.#owners.clear();
+    this.#owners.set(name, owner);
+  }
+
+  /** Who takes a wallet that nobody has. */
+  #leastLoaded(membership: Known): "here" | FleetMember {
+    const loadOf = ({ process, owned }: FleetMember) => owned + (this.#given.get(process) ?? 0);
+    const own = membership.members.find(({ process }) => process === membership.process);
+    let least = own;
+    for (const member of membership.members)
+      if (least === undefined || loadOf(member) < loadOf(least)) least = member;
+    if (least === undefined) return "here";
+    this.#given.set(least.process, (this.#given.get(least.process) ?? 0) + 1);
+    return least === own ? "here" : least;
+  }
+
+  /** The answer of another process; undefined where it has the wallet no more, or nothing has reached it. */
+  async #passOn(member: FleetMember, request: NamedRequest): Promise<Answer | undefined> {
+    const { passes } = this.#options;
+    const from = this.#options.membership()?.process;
+    if (from === undefined) return undefined;
+    const { id, method, target, idempotencyKey, body, admit } = request;
+    const authorization = passes.write({ from, to: member.process }, request, body);
+    const signals = [request.signal, this.#goneOf(member)];
+    const posting = {
+      address: member.address,
+      id,
+      method,
+      target,
+      idempotencyKey,
+      body,
+      authorization,
+      admit,
+    };
+    try {
+      const answer = await this.#forwarder.passOn({ ...posting, signals });
+      if (answer.status !== misdirected.status) return answer;
+    } catch (error) {
+      if (error instanceof NoAnswer) return refusal(request, LOST);
+      if (!(error instanceof NotReached)) throw error;
+    }
+    this.#owners.delete(request.name);
+    return undefined;
+  }
+
+  #goneOf({ process }: FleetMember): AbortSignal {
+    const known = this.#gone.get(process) ?? new AbortController();
+    setMaxListeners(0, known.signal);
+    this.#gone.set(process, known);
+    return known.signal;
+  }
+}
+
+/** To a process that has passed on what is another's. */
+const misdirected: Answer = { status: 409, type: "text/plain", body: "" };
+
+const UNOWNED = "No process of the fleet has the wallet now, and nothing was done: ask again";
+const LOST =
+  "The process that has the wallet is gone, and may have done what was asked: ask again, a payment by its idempotency_key only";
+
+/** A refusal of JSON-RPC. */
+function refusal({ body, target }: NamedRequest, message: string): Answer {
+  if (!target.endsWith("/json_rpc")) return { status: 503, type: "text/plain", body: `${message}\n` };
+  const error = { code: refusalCodes.UNOWNED, message };
+  return {
+    status: 200,
+    type: "application/json",
+    body: formatJson({ error, id: idOf(body), jsonrpc: "2.0" }),
+  };
+}
+
+function idOf(body: Uint8Array): Json {
+  if (body.length > MOST_READ) return 0;
+  try {
+    return parseJson(body).id ?? 0;
+  } catch {
+    return 0;
+  }
+}

@@ -1,0 +1,215 @@
+/** A process as a member of its fleet, with both clocks in the test's hand. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { silent } from "@anulo/rpc";
+import { Expelled, StoreUnavailable, type WalletLeases } from "@anulo/store";
+import { Membership } from "../src/fleet/membership.ts";
+
+const LIFETIME_MS = 5000;
+
+/** What the database keeps, by a clock of its own; `isAway`: nobody reaches it. */
+class Database {
+  nowMs = 0;
+  isAway = false;
+  #ids = 0;
+  readonly processes = new Map<string, { address: string; expires: number }>();
+  readonly leases = new Map<string, string | undefined>();
+
+  #reach(): void {
+    if (this.isAway) throw new StoreUnavailable("away", { mayPass: true });
+  }
+
+  #member(process: string): void {
+    this.#reach();
+    if (!this.processes.has(process)) throw new Expelled("gone");
+  }
+
+  #remove(process: string): void {
+    this.processes.delete(process);
+    for (const [name, owner] of this.leases) if (owner === process) this.leases.set(name, undefined);
+  }
+
+  open(): WalletLeases {
+    const expires = () => this.nowMs + LIFETIME_MS;
+    return {
+      join: async (address) => {
+        this.#reach();
+        const process = `p${++this.#ids}`;
+        this.processes.set(process, { address, expires: expires() });
+        return process;
+      },
+      renew: async (process) => {
+        this.#member(process);
+        this.processes.get(process)!.expires = expires();
+      },
+      state: async () => {
+        this.#reach();
+        const owned = (process: string) =>
+          [...this.leases.values()].filter((owner) => owner === process).length;
+        const members = [...this.processes].map(([process, { address }]) => ({
+          process,
+          address,
+          owned: owned(process),
+        }));
+        return { members, free: [...this.leases.values()].filter((owner) => owner === undefined).length };
+      },
+      expel: async () => {
+        this.#reach();
+        const over = [...this.processes].filter((entry) => entry[1].expires <= this.nowMs);
+        for (const [process] of over) this.#remove(process);
+        return over.length;
+      },
+      take: async (process, name) => {
+        this.#member(process);
+        const owner = this.leases.get(name) ?? process;
+        this.leases.set(name, owner);
+        return owner;
+      },
+      adopt: async (process, most) => {
+        this.#member(process);
+        const names = [...this.leases].filter((entry) => entry[1] === undefined).slice(0, most);
+        for (const [name] of names) this.leases.set(name, process);
+        return names.map(([name]) => name);
+      },
+      handOver: async (process, name) => {
+        this.#reach();
+        if (this.leases.get(name) === process) this.leases.set(name, undefined);
+      },
+      release: async (process, name) => {
+        this.#reach();
+        if (this.leases.get(name) === process) this.leases.delete(name);
+      },
+      ownerOf: async (name) => this.leases.get(name),
+      leave: async (process) => this.#remove(process),
+      close: async () => undefined,
+    };
+  }
+}
+
+/** A process with a clock of its own. */
+class Process {
+  nowMs = 0;
+  ended = 0;
+  readonly membership: Membership;
+
+  constructor(database: Database) {
+    this.membership = new Membership({
+      leases: database.open(),
+      address: "here:1",
+      log: silent,
+      elapsed: () => this.nowMs,
+      lifetimeMs: LIFETIME_MS,
+      onEnded: () => {
+        this.ended += 1;
+      },
+    });
+  }
+}
+
+async function pass(ms: number, database: Database, ...processes: readonly Process[]): Promise<void> {
+  for (let passed = 0; passed < ms; passed += 1000) {
+    database.nowMs += 1000;
+    for (const process of processes) {
+      process.nowMs += 1000;
+      await process.membership.tick();
+    }
+  }
+}
+
+function start() {
+  const database = new Database();
+  const [a, b] = [new Process(database), new Process(database)];
+  return { database, a, b };
+}
+
+test("a process that can't renew stops being sure before any other can take its wallets", async () => {
+  const { database, a, b } = start();
+  await pass(10_000, database, a, b);
+  await a.membership.take("w");
+  await assert.rejects(b.membership.take("w"), /another process of the fleet/);
+  assert.ok(a.membership.isHere("w") && !b.membership.isHere("w"));
+  // Only b reaches the database from here on: a's clock goes on, and nothing is heard of it.
+  let takenAt: number | undefined;
+  let unsureAt: number | undefined;
+  for (let ms = 0; ms < 10_000 && takenAt === undefined; ms += 100) {
+    database.nowMs += 100;
+    a.nowMs += 100;
+    b.nowMs += 100;
+    if (!a.membership.isHere("w")) unsureAt ??= ms;
+    await b.membership.tick();
+    if ((await b.membership.adopt(1)).length > 0) takenAt = ms;
+  }
+  assert.ok(unsureAt !== undefined && takenAt !== undefined && unsureAt < takenAt);
+  assert.throws(() => a.membership.confirm("w"), /cut off/);
+  await assert.rejects(a.membership.take("v"), /cut off/);
+  assert.ok(b.membership.isHere("w"));
+});
+
+test("one that was stopped learns that it is none, joins anew, and gives back nothing that is another's", async () => {
+  const { database, a, b } = start();
+  await pass(10_000, database, a, b);
+  const giveBack = await a.membership.take("w");
+  const former = a.membership.process;
+  await pass(8000, database, b);
+  assert.deepEqual(await b.membership.adopt(10), ["w"]);
+  a.nowMs += 60_000;
+  assert.ok(!a.membership.isSure, "before it has asked");
+  await a.membership.tick();
+  assert.deepEqual([a.ended, a.membership.process, a.membership.owned], [1, undefined, 0]);
+  await a.membership.tick();
+  assert.ok(a.membership.isSure && a.membership.process !== former);
+  await giveBack();
+  assert.equal(database.leases.get("w"), b.membership.process);
+  await assert.rejects(a.membership.take("w"), /another process/);
+});
+
+test("after an outage of the database nobody is thrown out who comes back with the others", async () => {
+  const { database, a, b } = start();
+  await pass(10_000, database, a, b);
+  await a.membership.take("w");
+  database.isAway = true;
+  await pass(12_000, database, a, b);
+  assert.ok(!a.membership.isSure && !b.membership.isSure);
+  database.isAway = false;
+  // b is back first, and everybody else's time is over by the database's clock.
+  await pass(4000, database, b);
+  a.nowMs += 4000;
+  await a.membership.tick();
+  assert.ok(a.membership.isHere("w"));
+  assert.deepEqual([a.ended, database.processes.size], [0, 2]);
+  // One that stays away is missed once b was there for a lifetime.
+  await pass(12_000, database, b);
+  assert.equal(database.processes.size, 1);
+});
+
+test("after too long an outage a process joins anew: what it has open may be broken", async () => {
+  const { database, a } = start();
+  await pass(3000, database, a);
+  await a.membership.take("w");
+  database.isAway = true;
+  await pass(30_000, database, a);
+  assert.equal(a.ended, 1);
+  database.isAway = false;
+  await pass(1000, database, a);
+  assert.ok(a.membership.isSure);
+  await a.membership.take("v");
+});
+
+test("a wallet that is closed is free for the others where it goes on, and else ends its lease", async () => {
+  const { database, a } = start();
+  await pass(1000, database, a);
+  const closes = await Promise.all(["kept", "moved", "left"].map((name) => a.membership.take(name)));
+  await assert.rejects(a.membership.take("kept"), /open already/);
+  await closes[0]!();
+  assert.ok(!database.leases.has("kept"));
+  a.membership.handOverNext("moved");
+  await closes[1]!();
+  assert.ok(database.leases.has("moved") && database.leases.get("moved") === undefined);
+  assert.deepEqual(await a.membership.adopt(1), ["moved"]);
+  a.membership.beginToLeave();
+  await closes[2]!();
+  assert.ok(database.leases.has("left") && database.leases.get("left") === undefined);
+  assert.deepEqual(await a.membership.adopt(1), [], "who leaves takes nothing more");
+  await a.membership.leave();
+  assert.equal(database.leases.get("moved"), undefined);
+});

@@ -1,0 +1,193 @@
+/** Which process answers a call, over real connections between processes that are none. */
+import assert from "node:assert/strict";
+import { type AddressInfo, createServer } from "node:net";
+import { type TestContext, test } from "node:test";
+import { createRpcServer, type NamedRequest, Passes } from "@anulo/rpc";
+import type { FleetMember } from "@anulo/store";
+import { Router } from "../src/fleet/router.ts";
+
+const key = new Uint8Array(32).fill(5);
+const idOf = (digit: string) => digit.repeat(32);
+
+/** What the processes of a test think the database says. */
+class Fleet {
+  readonly owners = new Map<string, string>();
+  members: FleetMember[] = [];
+}
+
+type Peer = {
+  readonly router: Router;
+  readonly url: string;
+  readonly held: Set<string>;
+  isSure: boolean;
+  readonly process: string;
+};
+
+/** A router in front of a service that answers with its process's name. */
+async function peer(t: TestContext, fleet: Fleet, process: string): Promise<Peer> {
+  const held = new Set<string>();
+  const state = { isSure: true };
+  const membership = {
+    process,
+    get members() {
+      return fleet.members;
+    },
+    get isSure() {
+      return state.isSure;
+    },
+    isHere: (name: string) => held.has(name) && state.isSure,
+  };
+  const router = new Router({
+    membership: () => membership,
+    leases: { ownerOf: async (name) => fleet.owners.get(name) },
+    passes: new Passes(key),
+    elapsed: () => performance.now(),
+  });
+  let handled = 0;
+  const server = await createRpcServer({
+    calls: [],
+    prefix: "/wallets",
+    listen: [
+      { host: "127.0.0.1", port: 0 },
+      { host: "127.0.0.1", port: 0, isForPeers: true },
+    ],
+    context: () => handled++,
+    elsewhere: {
+      passOf: (head) => router.passOf(head),
+      answer: async (request) =>
+        (await router.answer(request)) ?? {
+          status: 200,
+          type: "text/plain",
+          body: `${process[0]} ${request.name}`,
+        },
+    },
+  });
+  t.after(async () => {
+    router.close();
+    await server.stop(0);
+  });
+  fleet.members = [...fleet.members, { process, address: new URL(server.urls[1]!).host, owned: 0 }];
+  return {
+    router,
+    url: server.urls[0]!,
+    held,
+    process,
+    set isSure(isSure: boolean) {
+      state.isSure = isSure;
+    },
+    get isSure() {
+      return state.isSure;
+    },
+  };
+}
+
+async function ask({ url }: Peer, name: string, body = "{}"): Promise<string> {
+  const response = await fetch(`${url}/wallets/${name}/json_rpc`, { method: "POST", body });
+  return await response.text();
+}
+
+async function three(t: TestContext) {
+  const fleet = new Fleet();
+  const [a, b, c] = [
+    await peer(t, fleet, idOf("a")),
+    await peer(t, fleet, idOf("b")),
+    await peer(t, fleet, idOf("c")),
+  ];
+  return { fleet, a, b, c };
+}
+
+test("a call goes to the wallet's owner, and follows it", async (t) => {
+  const { fleet, a, b, c } = await three(t);
+  fleet.owners.set("w", b.process);
+  b.held.add("w");
+  assert.equal(await ask(a, "w"), "b w");
+  assert.equal(await ask(b, "w"), "b w");
+  // a still takes b for the owner: b says that it is not.
+  b.held.delete("w");
+  c.held.add("w");
+  fleet.owners.set("w", c.process);
+  assert.equal(await ask(a, "w"), "c w");
+});
+
+test("a wallet of nobody goes to whoever has fewest, one after another", async (t) => {
+  const { fleet, a, b, c } = await three(t);
+  const owned = new Map([
+    [a.process, 4],
+    [b.process, 2],
+    [c.process, 3],
+  ]);
+  fleet.members = fleet.members.map((member) => ({ ...member, owned: owned.get(member.process)! }));
+  const answers = [];
+  for (let i = 0; i < 6; i++) answers.push((await ask(a, `w${i}`))[0]);
+  assert.deepEqual(answers.sort(), ["a", "b", "b", "b", "c", "c"]);
+});
+
+test("a process that is not sure of its wallets answers for none", async (t) => {
+  const { fleet, a } = await three(t);
+  fleet.owners.set("w", a.process);
+  a.held.add("w");
+  a.isSure = false;
+  const answered = ask(a, "w");
+  setTimeout(() => {
+    a.isSure = true;
+  }, 300);
+  assert.equal(await answered, "a w");
+});
+
+test("an owner that dies while it works leaves the outcome open; one that can't be reached, none", async (t) => {
+  const { fleet, a, c } = await three(t);
+  const dying = createServer((socket) => socket.once("data", () => socket.destroy()));
+  await new Promise<void>((resolve) => {
+    dying.listen(0, "127.0.0.1", resolve);
+  });
+  t.after(() => void dying.close());
+  const address = `127.0.0.1:${(dying.address() as AddressInfo).port}`;
+  const dead = idOf("d");
+  fleet.members = [...fleet.members, { process: dead, address, owned: 0 }];
+  fleet.owners.set("w", dead);
+  const answer = JSON.parse(await ask(a, "w", '{"id":"7","method":"transfer"}'));
+  assert.deepEqual([answer.id, answer.error.code], ["7", -503]);
+  assert.match(answer.error.message, /idempotency_key/);
+  dying.close();
+  setTimeout(() => {
+    c.held.add("w");
+    fleet.owners.set("w", c.process);
+  }, 300);
+  assert.equal(await ask(a, "w"), "c w");
+});
+
+test("who waits for a process that is stopped hears once the others have given it up", async (t) => {
+  const { fleet, a } = await three(t);
+  const stopped = createServer(() => undefined);
+  await new Promise<void>((resolve) => {
+    stopped.listen(0, "127.0.0.1", resolve);
+  });
+  t.after(() => void stopped.close());
+  const process = idOf("e");
+  const others = fleet.members;
+  fleet.members = [
+    ...others,
+    { process, address: `127.0.0.1:${(stopped.address() as AddressInfo).port}`, owned: 0 },
+  ];
+  fleet.owners.set("w", process);
+  const answered = ask(a, "w");
+  setTimeout(() => {
+    fleet.members = others;
+    a.router.update();
+  }, 300);
+  assert.match(await answered, /-503/);
+});
+
+test("a request that was passed on is never passed on again", async (t) => {
+  const { fleet, a, b, c } = await three(t);
+  fleet.owners.set("w", c.process);
+  const request = {
+    name: "w",
+    isPassedOn: true,
+    target: "/wallets/w/json_rpc",
+    signal: new AbortController().signal,
+  };
+  const answer = await a.router.answer(request as NamedRequest);
+  assert.equal(answer?.status, 409);
+  assert.equal(b.held.size, 0);
+});
