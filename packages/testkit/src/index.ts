@@ -13,6 +13,8 @@ export {
   startDevnet,
 } from "@anulo/devnet";
 export { type DiskCutsOptions, runDiskCuts } from "./crash/disk/rounds.ts";
+export { type FleetReport, type FleetRoundsOptions, runFleetRounds } from "./crash/fleet/rounds.ts";
+export { FleetWorld, type FleetWorldOptions } from "./crash/fleet/world.ts";
 export { type PayerOptions, type PayerReport, runPayerRounds } from "./crash/payer/rounds.ts";
 export { type CrashOptions, type CrashReport, type RoundReport, runCrashRounds } from "./crash/rounds.ts";
 export {
@@ -34,6 +36,7 @@ export { createPlan } from "./network/plan.ts";
 export { runNetwork } from "./network/run.ts";
 export { freePorts } from "./programs/free-port.ts";
 export type { Program } from "./programs/launch.ts";
+export { postgresMissing, type RunningPostgres, startPostgres } from "./programs/postgres.ts";
 export {
   type OriginalProgram,
   originalProgram,

@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { runDiskCuts } from "./disk/rounds.ts";
+import { runFleetRounds } from "./fleet/rounds.ts";
 import { runPayerRounds } from "./payer/rounds.ts";
 import { type RoundReport, runCrashRounds } from "./rounds.ts";
 import { runWalletCrashRounds } from "./wallet/rounds.ts";
@@ -12,12 +13,16 @@ npm run crash -- payer [--rounds N] [--seed TEXT]
   N payments (1000) of a payer who repeats until answered, while service, node and the lines between them break
 npm run crash -- disk [--service node|wallet] [--cuts N] [--seed TEXT]
   stops both services, or one, at N moments each (2000) on a disk that forgets what was not synced, and opens the rest
+npm run crash -- fleet [--rounds N] [--wallets N] [--processes N] [--pause SECONDS] [--seed TEXT]
+  kills one of 3 processes of a fleet in each of N rounds (220), in every eleventh stops it for a minute instead, while
+  some of its 30 wallets pay: each payment is made once, nothing of a former owner is kept
 `;
 
 const DEFAULT_ROUNDS = 200;
 const DEFAULT_ROUNDS_OF_POINT = 20;
 const DEFAULT_CUTS = 2000;
 const DEFAULT_PAYMENTS = 1000;
+const DEFAULT_FLEET_ROUNDS = 220;
 const CUTS_PER_LINE = 100;
 const ROUNDS_PER_LINE = 10;
 const SLOW_MS = 4000;
@@ -66,6 +71,29 @@ async function disturbPayer(args: readonly string[]): Promise<void> {
   );
 }
 
+async function killFleet(args: readonly string[]): Promise<void> {
+  const rounds = roundsOf(args, DEFAULT_FLEET_ROUNDS);
+  const seed = valueAfter(args, "--seed") ?? randomBytes(4).toString("hex");
+  const begin = performance.now();
+  const seconds = () => Math.round((performance.now() - begin) / 1000);
+  const { kills, pauses, payments, attempts, slowestTakeoverMs } = await runFleetRounds({
+    rounds,
+    seed,
+    processes: roundsOf(args, 3, "--processes"),
+    wallets: roundsOf(args, 30, "--wallets"),
+    pauseEvery: 11,
+    pauseMs: 1000 * roundsOf(args, 60, "--pause"),
+    onRound: ({ round, mishap, moved, takeoverMs }) =>
+      print(
+        `crash: round ${round}: ${mishap}, ${moved} wallets answered by others after ${takeoverMs} ms; ${seconds()} s`,
+      ),
+  });
+  print(
+    `crash: seed ${seed}: ${kills} kills, ${pauses} pauses, ${payments} payments asked for ${attempts} times, each made ` +
+      `once, nothing of a former owner kept; slowest takeover ${slowestTakeoverMs} ms; ${seconds()} s`,
+  );
+}
+
 async function cutPower(args: readonly string[]): Promise<void> {
   const cuts = roundsOf(args, DEFAULT_CUTS, "--cuts");
   const seed = valueAfter(args, "--seed") ?? randomBytes(4).toString("hex");
@@ -88,6 +116,7 @@ async function main(args: readonly string[]): Promise<void> {
   if (args.includes("--help")) return print(usage);
   if (args[0] === "wallet") return await killWallets(args);
   if (args[0] === "payer") return await disturbPayer(args);
+  if (args[0] === "fleet") return await killFleet(args);
   if (args[0] === "disk") return await cutPower(args);
   const rounds = roundsOf(args, DEFAULT_ROUNDS);
   const seed = valueAfter(args, "--seed") ?? randomBytes(4).toString("hex");

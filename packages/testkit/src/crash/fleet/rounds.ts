@@ -1,0 +1,192 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { type ExactObject, formatExact } from "@anulo/devnet";
+import { type Chance, createChance } from "../chance.ts";
+import { demand, listOf } from "../wallet/stage.ts";
+import type { Member } from "./member.ts";
+import { FleetWorld } from "./world.ts";
+
+export type FleetRoundsOptions = {
+  readonly rounds: number;
+  readonly seed: string;
+  readonly processes: number;
+  readonly wallets: number;
+  /** Every so many rounds a process is stopped for longer than its lease lasts, instead of killed. */
+  readonly pauseEvery: number;
+  /** For so long. */
+  readonly pauseMs: number;
+  readonly onRound?: (round: FleetRound) => void;
+};
+
+export type FleetRound = {
+  readonly round: number;
+  readonly mishap: "kill" | "pause";
+  /** Wallets that the process had, and milliseconds until the others answered for all of them. */
+  readonly moved: number;
+  readonly takeoverMs: number;
+};
+
+export type FleetReport = {
+  readonly kills: number;
+  readonly pauses: number;
+  readonly payments: number;
+  readonly attempts: number;
+  readonly slowestTakeoverMs: number;
+};
+
+const PAYMENTS_PER_ROUND = 4;
+const AMOUNT = 1_000_000_000n;
+/** Wallets asked at once while a takeover is watched. */
+const WATCHED_AT_ONCE = 16;
+/** For a process that was stopped to do what it was about to. */
+const AWAKE_MS = 3000;
+const BLOCKS_TO_SPEND_CHANGE = 10;
+
+/** Rows that were written by an owner who is none any more: none may be added or changed later. */
+const OLD_ROWS = `SELECT md5(rows.wallet || rows.key || rows.value) FROM anulo.rows JOIN anulo.owners USING (wallet)
+  WHERE substring(value FROM 1 FOR 6) < substring(int8send(owners.epoch) FROM 3 FOR 6)`;
+
+type Payment = { readonly address: string; readonly answer: ExactObject; readonly attempts: number };
+
+class Rounds {
+  readonly #world: FleetWorld;
+  readonly #options: FleetRoundsOptions;
+  readonly #payments: Payment[] = [];
+  #kills = 0;
+  #pauses = 0;
+  #slowestTakeoverMs = 0;
+  #lastPayer = 0;
+
+  constructor(world: FleetWorld, options: FleetRoundsOptions) {
+    this.#world = world;
+    this.#options = options;
+  }
+
+  get report(): FleetReport {
+    return {
+      kills: this.#kills,
+      pauses: this.#pauses,
+      payments: this.#payments.length,
+      attempts: this.#payments.reduce((sum, { attempts }) => sum + attempts, 0),
+      slowestTakeoverMs: this.#slowestTakeoverMs,
+    };
+  }
+
+  async play(round: number): Promise<void> {
+    const world = this.#world;
+    const chance = createChance(`${this.#options.seed} ${round}`);
+    const victim = chance.pick(world.members);
+    const isPause = round % this.#options.pauseEvery === 0;
+    const payments = await this.#begin(round, chance);
+    await delay(chance.between(0, 400));
+    const had = world.walletsOf(victim);
+    const begin = performance.now();
+    if (isPause) victim.pause();
+    else await victim.kill();
+    const others = world.members.filter((member) => member !== victim);
+    const takeoverMs = await this.#watchTakeover(had, others, begin);
+    this.#slowestTakeoverMs = Math.max(this.#slowestTakeoverMs, takeoverMs);
+    if (isPause) await this.#wake(victim, begin);
+    else world.members[world.members.indexOf(victim)] = await world.startMember();
+    if (isPause) this.#pauses += 1;
+    else this.#kills += 1;
+    this.#payments.push(...(await Promise.all(payments)));
+    await world.devnet.mine(BLOCKS_TO_SPEND_CHANGE);
+    this.#options.onRound?.({ round, mishap: isPause ? "pause" : "kill", moved: had.length, takeoverMs });
+  }
+
+  /** Has some wallets pay, each by whatever process, and again by another once it is answered. */
+  async #begin(round: number, chance: Chance): Promise<Promise<Payment>[]> {
+    const { devnet, names, members } = this.#world;
+    const count = Math.min(PAYMENTS_PER_ROUND, names.length);
+    const made = await devnet.wallets.bob.call("create_address", { account_index: 0, count });
+    return (made.addresses as readonly string[]).map((address) => {
+      const name = names[this.#lastPayer++ % names.length]!;
+      const payment = this.#pay({ name, address, key: `${round}-${name}` }, () => chance.pick(members));
+      payment.catch(() => undefined); // heard of below
+      return payment;
+    });
+  }
+
+  async #pay(
+    { name, address, key }: { readonly name: string; readonly address: string; readonly key: string },
+    choose: () => Member,
+  ): Promise<Payment> {
+    const world = this.#world;
+    await world.askUntilAnswered(choose, name, { method: "refresh" });
+    const params = { destinations: [{ address, amount: AMOUNT }], idempotency_key: key };
+    const { answer, attempts } = await world.askUntilAnswered(choose, name, { method: "transfer", params });
+    const again = await world.askUntilAnswered(choose, name, { method: "transfer", params });
+    demand(
+      formatExact(again.answer) === formatExact(answer),
+      `a payment was answered\n${formatExact(answer)}\nthen\n${formatExact(again.answer)}`,
+    );
+    return { address, answer, attempts };
+  }
+
+  /** Milliseconds until all wallets that a process had are answered for by the others. */
+  async #watchTakeover(had: readonly string[], others: readonly Member[], begin: number): Promise<number> {
+    const left = [...had];
+    const watch = async () => {
+      for (let name = left.pop(); name !== undefined; name = left.pop()) {
+        const member = others[left.length % others.length]!;
+        await this.#world.askUntilAnswered(() => member, name, { method: "get_height" });
+      }
+    };
+    await Promise.all(Array.from({ length: WATCHED_AT_ONCE }, watch));
+    return Math.round(performance.now() - begin);
+  }
+
+  /** Lets a process that was stopped go on: whatever it was about to write must not be kept. */
+  async #wake(victim: Member, begin: number): Promise<void> {
+    const { postgres } = this.#world;
+    await delay(Math.max(0, this.#options.pauseMs - (performance.now() - begin)));
+    const old = new Set(postgres.query(OLD_ROWS));
+    victim.goOn();
+    await delay(AWAKE_MS);
+    const later = postgres.query(OLD_ROWS).filter((row) => !old.has(row));
+    demand(later.length === 0, `${later.length} rows of a former owner came after it was none`);
+    demand(
+      victim.said.includes("lost its wallets"),
+      "a process that was stopped thinks it still has its wallets",
+    );
+  }
+
+  /** Each payment was received once. */
+  async check(): Promise<void> {
+    const { bob } = this.#world.devnet.wallets;
+    await this.#world.devnet.mine(1);
+    await bob.call("refresh");
+    const told = await bob.call("get_transfers", { in: true, pool: true });
+    const entries = [told.in, told.pool].flatMap(listOf);
+    for (const { address, answer } of this.#payments) {
+      const received = entries.filter((entry) => entry.address === address);
+      const ids = received.map(({ txid }) => String(txid));
+      demand(ids.join() === String(answer.tx_hash), `${answer.tx_hash} was answered, ${ids} received`);
+      demand(BigInt(String(received[0]!.amount)) === AMOUNT, "another amount");
+    }
+    demand(
+      entries.length === this.#payments.length,
+      `${entries.length} payments were received, ${this.#payments.length} were answered`,
+    );
+  }
+}
+
+/**
+ * Processes of a fleet are killed, or stopped for longer than their leases last, while wallets pay by whatever process:
+ * each payment is made once, nothing of a former owner is kept. Rejects at the first failure.
+ */
+export async function runFleetRounds(options: FleetRoundsOptions): Promise<FleetReport> {
+  const world = await FleetWorld.create(options);
+  try {
+    const rounds = new Rounds(world, options);
+    for (let round = 1; round <= options.rounds; round++) {
+      await rounds.play(round).catch((error: unknown) => {
+        throw new Error(`round ${round}: ${String(error)}`, { cause: error });
+      });
+    }
+    await rounds.check();
+    return rounds.report;
+  } finally {
+    await world.stop();
+  }
+}

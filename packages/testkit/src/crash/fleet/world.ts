@@ -1,0 +1,134 @@
+/** Processes that serve the wallets of one folder, over a real database and a chain of their own. */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { CallFailed, call, type Devnet, type Exact, type ExactObject, startDevnet } from "@anulo/devnet";
+import { type RunningPostgres, startPostgres } from "../../programs/postgres.ts";
+import { Member } from "./member.ts";
+
+const CREATED_AT_ONCE = 8;
+const RETRY_MS = 100;
+/** What is answered where a wallet has no owner, or its owner is gone. */
+const UNOWNED = -503;
+/** Longer than a wallet may be without an owner, with much to spare for a busy machine. */
+const ANSWERED_WITHIN_MS = 90_000;
+/** So many make rewards mature, and give every ring its decoys. */
+const BLOCKS_TO_SPEND = 120;
+
+export type FleetWorldOptions = { readonly processes: number; readonly wallets: number };
+
+export class FleetWorld {
+  readonly #folder = mkdtempSync(join(tmpdir(), "anulo-fleet-"));
+  readonly #walletDir = mkdtempSync(join(this.#folder, "wallets-"));
+  readonly names: readonly string[];
+  readonly members: Member[] = [];
+  readonly devnet: Devnet;
+  readonly postgres: RunningPostgres;
+
+  private constructor(devnet: Devnet, postgres: RunningPostgres, wallets: number) {
+    this.devnet = devnet;
+    this.postgres = postgres;
+    this.names = Array.from({ length: wallets }, (_, i) => `w${i}`);
+  }
+
+  /** Starts the processes, makes the wallets and has each paid a few blocks. */
+  static async create({ processes, wallets }: FleetWorldOptions): Promise<FleetWorld> {
+    const postgres = await startPostgres();
+    const devnet = await startDevnet();
+    const world = new FleetWorld(devnet, postgres, wallets);
+    try {
+      // The first one makes the service's key.
+      for (let i = 0; i < processes; i++) world.members.push(await world.startMember());
+      await world.#createWallets();
+      return world;
+    } catch (error) {
+      await world.stop();
+      throw error;
+    }
+  }
+
+  startMember(): Promise<Member> {
+    return Member.start([
+      ...["--wallet-dir", this.#walletDir, "--store", this.postgres.address],
+      ...["--service-key-file", join(this.#folder, "service.key")],
+      ...["--daemon-address", this.devnet.nodeUrl, "--trusted-daemon", "--max-open-wallets", "100000"],
+    ]);
+  }
+
+  async #createWallets(): Promise<void> {
+    const left = [...this.names.entries()];
+    const create = async () => {
+      for (let next = left.pop(); next !== undefined; next = left.pop()) {
+        const [i, name] = next;
+        await this.ask(this.members[i % this.members.length]!, name, "create_wallet", {
+          language: "English",
+        });
+        await this.devnet.mine(2, String((await this.ask(this.members[0]!, name, "get_address")).address));
+      }
+    };
+    await Promise.all(Array.from({ length: CREATED_AT_ONCE }, create));
+    await this.devnet.mine(BLOCKS_TO_SPEND);
+  }
+
+  /** The wallets whose leases a process holds. */
+  walletsOf({ address }: Member): string[] {
+    return this.postgres.query(`SELECT name FROM anulo.leases JOIN anulo.processes USING (process)
+      WHERE address = '${address}' ORDER BY name`);
+  }
+
+  /** One call about a wallet, by any process. */
+  ask(member: Member, name: string, method: string, params: Exact = {}): Promise<ExactObject> {
+    return call(`${member.url}/wallets/${name}`, method, params);
+  }
+
+  /** One call about the open wallet of a process's unnamed path. */
+  askUnnamed(member: Member, method: string, params: Exact = {}): Promise<ExactObject> {
+    return call(member.url, method, params);
+  }
+
+  /**
+   * Repeats a call until it is answered, each time to the process that `choose` says, since the one before may be gone.
+   * What the wallet itself refuses is thrown.
+   */
+  async askUntilAnswered(
+    choose: () => Member,
+    name: string,
+    { method, params = {} }: { readonly method: string; readonly params?: Exact },
+  ): Promise<{ readonly answer: ExactObject; readonly attempts: number }> {
+    const deadline = performance.now() + ANSWERED_WITHIN_MS;
+    for (let attempts = 1; ; attempts++) {
+      try {
+        const answer = await within(20_000, this.ask(choose(), name, method, params));
+        return { answer, attempts };
+      } catch (error) {
+        if (!mayPass(error) || performance.now() > deadline) throw error;
+      }
+      await delay(RETRY_MS);
+    }
+  }
+
+  async stop(): Promise<void> {
+    for (const member of this.members) await member.kill();
+    await this.devnet.stop();
+    await this.postgres.stop();
+    rmSync(this.#folder, { recursive: true, force: true });
+  }
+}
+
+/** Refusals of a wallet that changes hands, and what befalls a connection; not what the wallet says for itself. */
+function mayPass(error: unknown): boolean {
+  if (!(error instanceof CallFailed)) return true;
+  return (
+    error.code === UNOWNED ||
+    /cut off|another process|another service|store|NOT_OPEN|No wallet file|open already/i.test(error.message)
+  );
+}
+
+async function within<T>(ms: number, asked: Promise<T>): Promise<T> {
+  asked.catch(() => undefined);
+  const late = delay(ms, undefined, { ref: false }).then(() => {
+    throw new Error(`no answer in ${ms} ms`);
+  });
+  return await Promise.race([asked, late]);
+}

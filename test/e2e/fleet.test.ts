@@ -1,0 +1,77 @@
+/** Processes that share the wallets of a folder, on a real database and a private chain. */
+import assert from "node:assert/strict";
+import { after, before, describe, test } from "node:test";
+import { FleetWorld, postgresMissing, runFleetRounds, until } from "@anulo/testkit";
+
+const PATIENCE_MS = 60_000;
+
+describe("a fleet", { skip: postgresMissing() }, () => {
+  test("killed or stopped in the middle of payments makes each once, and loses no wallet", async (t) => {
+    const options = { rounds: 4, seed: "short", processes: 3, wallets: 9, pauseEvery: 2, pauseMs: 8000 };
+    const { kills, pauses, payments, slowestTakeoverMs } = await runFleetRounds(options);
+    assert.deepEqual({ kills, pauses, payments }, { kills: 2, pauses: 2, payments: 16 });
+    t.diagnostic(`slowest takeover ${slowestTakeoverMs} ms`);
+  });
+
+  describe("of three", () => {
+    let world: FleetWorld;
+    before(async () => {
+      world = await FleetWorld.create({ processes: 3, wallets: 12 });
+    });
+    after(async () => await world.stop());
+
+    const addressOf = async (i: number, name: string) =>
+      String((await world.ask(world.members[i]!, name, "get_address")).address);
+
+    test("answers for any wallet at any process, and spreads the wallets", async () => {
+      const counts = world.members.map((member) => world.walletsOf(member).length);
+      assert.deepEqual(
+        counts.map((count) => count >= 2),
+        [true, true, true],
+        `spread as ${counts}`,
+      );
+      for (const name of world.names.slice(0, 3)) {
+        const addresses = await Promise.all([0, 1, 2].map((i) => addressOf(i, name)));
+        assert.equal(new Set(addresses).size, 1);
+      }
+    });
+
+    test("keeps a wallet open in one process, whichever path asks for it", async () => {
+      const [first] = world.members;
+      const name = world.names.find((each) => !world.walletsOf(first!).includes(each))!;
+      const params = { filename: name, password: "" };
+      await assert.rejects(world.askUnnamed(first!, "open_wallet", params), /another process of the fleet/);
+      await world.ask(first!, name, "set_attribute", { key: "seen", value: "everywhere" });
+      for (const member of world.members) {
+        const { value } = await world.ask(member, name, "get_attribute", { key: "seen" });
+        assert.equal(value, "everywhere");
+      }
+    });
+
+    test("takes nothing on its own port that no process has sent", async () => {
+      const [first] = world.members;
+      const sent = fetch(`http://${first!.address}/wallets/w0/json_rpc`, {
+        method: "POST",
+        headers: { Authorization: "Anulo from=0" },
+        body: JSON.stringify({ jsonrpc: "2.0", id: 0, method: "get_height" }),
+      });
+      await assert.rejects(sent);
+    });
+
+    test("goes on with the wallets of a process that is stopped, and gives a new one its share", async () => {
+      const [first, second] = world.members;
+      const had = world.walletsOf(first!);
+      await first!.stop();
+      const all = () => world.walletsOf(second!).length + world.walletsOf(world.members[2]!).length;
+      assert.ok(
+        await until(async () => all() === world.names.length, PATIENCE_MS),
+        "its wallets are open again",
+      );
+      for (const name of had) await world.ask(second!, name, "get_height");
+      world.members[0] = await world.startMember();
+      const share = async () => world.walletsOf(world.members[0]!).length > 0;
+      assert.ok(await until(share, PATIENCE_MS), "it is given wallets");
+      for (const name of world.names) await world.ask(world.members[0], name, "get_height");
+    });
+  });
+});
