@@ -69,4 +69,5 @@ export const walletErrorCodes = {
   TOKEN_CAP: -403,
   NO_SUCH_INTENT: -404,
   IDEMPOTENCY_KEY_REUSED: -422,
+  UNOWNED: -503,
 } as const;
