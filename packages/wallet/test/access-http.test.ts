@@ -1,6 +1,8 @@
 /** What callers with tokens may do over HTTP, and what they try. */
 import assert from "node:assert/strict";
+import { once } from "node:events";
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
+import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
@@ -239,6 +241,26 @@ test("a request without the right to its path is refused whatever its body is", 
   assert.equal(status, 403);
   assert.match(String(refusal), /not for this wallet/);
   assert.match(String((await statusOf("/wallets/a/json_rpc", "{"))[1]), /Invalid Request|Parse error/);
+});
+
+test("a token that is revoked while the body comes in is refused", async (t) => {
+  const { url, make, admin } = await startWithTokens(t);
+  const { text, id } = await make(["read"]);
+  const socket = connect(Number(new URL(url).port), "127.0.0.1");
+  t.after(() => socket.destroy());
+  const answer = Promise.race([once(socket, "data"), once(socket, "close")]);
+  const body = JSON.stringify({ id: 0, method: "list_wallets" });
+  const head = `POST /json_rpc HTTP/1.1\r\nAuthorization: Bearer ${text}\r\nContent-Length: ${body.length}\r\n\r\n`;
+  await new Promise((sent) => socket.write(head + body.slice(0, 5), sent));
+  const { tokens } = await admin("list_tokens");
+  const isUsed = (token: { token_id: string; last_used: number }) =>
+    token.token_id === id && token.last_used > 0;
+  let told = tokens as { token_id: string; last_used: number }[];
+  // Its first use is noted when the head has come in.
+  while (!told.some(isUsed)) told = (await admin("list_tokens")).tokens as typeof told;
+  await admin("revoke_token", { token_id: id });
+  socket.write(body.slice(5));
+  assert.match(String((await answer)[0]), /^HTTP\/1.1 401 /);
 });
 
 test("with a login both ways are open, and a revoked token opens neither", async (t) => {

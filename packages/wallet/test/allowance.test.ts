@@ -8,6 +8,7 @@ import type { Wallet } from "../src/wallet.ts";
 /** What was done, in order: by the wallet and by the allowance. */
 function start() {
   const done: string[] = [];
+  const disk = { isFull: false };
   const wallet = {
     intents: { of: () => undefined },
     exclusively: (task: () => Promise<unknown>) => task(),
@@ -23,7 +24,10 @@ function start() {
       if (amount > 100n) throw new Error("too much");
       done.push(`reserve ${key} ${amount}`);
       return {
-        settle: async (txHashes) => void done.push(`settle ${txHashes.join()}`),
+        settle: async (txHashes) => {
+          if (disk.isFull) throw new Error("no space");
+          done.push(`settle ${txHashes.join()}`);
+        },
         release: async () => void done.push("release"),
       };
     },
@@ -32,7 +36,7 @@ function start() {
   const asked = { key: "k", method: "transfer", digest: new Uint8Array(32) };
   const run = (perform: (intent: OpenIntent) => Promise<object>) =>
     payOnce({ wallet, allowance }, asked, { perform: (_, intent) => perform(intent) });
-  return { done, run };
+  return { done, disk, run };
 }
 
 test("a payment is counted before it is planned, and for good before it is kept to be sent", async () => {
@@ -67,6 +71,21 @@ test("what fails before it leaves is counted no more; what fails after it is", a
     /the node refused it/,
   );
   assert.deepEqual(late.done, ["reserve k 60", "intent planned", "settle x"]);
+});
+
+test("what can't be counted for good does not leave", async () => {
+  const { done, disk, run } = start();
+  disk.isFull = true;
+  await assert.rejects(
+    run(async (intent) => {
+      await intent.plan(60n);
+      await intent.submission({}, ["x"]);
+      done.push("send");
+      return {};
+    }),
+    /no space/,
+  );
+  assert.deepEqual(done, ["reserve k 60", "intent planned"], "nor is it given back");
 });
 
 test("what is signed in parts is counted together, and given back as a whole", async () => {

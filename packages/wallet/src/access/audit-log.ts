@@ -36,7 +36,8 @@ export class AuditLog {
     this.#parts = parts;
   }
 
-  created(record: TokenRecord, by: string | undefined): void {
+  /** `by`: a token's id, or what else made it. */
+  created(record: TokenRecord, by: string): void {
     const { id, name, scopes, wallets, expires, capHour, capDay } = record;
     this.#tell("token_created", {
       token_id: id,
@@ -46,7 +47,7 @@ export class AuditLog {
       ...(expires !== 0 && { expires }),
       ...(capHour !== undefined && { cap_hour: capHour }),
       ...(capDay !== undefined && { cap_day: capDay }),
-      by: by ?? "login",
+      by,
     });
   }
 

@@ -181,7 +181,7 @@ export class TokenBook implements TokenAuth {
         this.#tokens.delete(id);
         throw error;
       });
-      this.#parts.audit.created(record, by?.id);
+      this.#parts.audit.created(record, by?.id ?? (tell === undefined ? "login" : "start"));
       return { id, text };
     });
   }

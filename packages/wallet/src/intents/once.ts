@@ -61,7 +61,8 @@ export async function payOnce<R extends object, P = undefined>(
     try {
       return await perform(prepared as P, openIntent({ wallet, counted }, { asked, known, head }));
     } catch (error) {
-      await counted.giveUp();
+      // Where that can't be written it stays counted; what the caller hears is why the payment failed.
+      await counted.giveUp().catch(() => undefined);
       throw error;
     }
   });
