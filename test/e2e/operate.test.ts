@@ -118,8 +118,8 @@ test("the units can be read by systemd", async (t) => {
   for (const file of readdirSync(folder)) {
     const { code, text } = await run("systemd-analyze", ["verify", "--man=no", join(folder, file)]);
     if (code === "ENOENT") return t.skip("needs systemd-analyze");
-    const warnings = text.split("\n").filter((line) => line.includes(basename(file)));
-    assert.deepEqual(warnings, []);
+    const problems = text.split("\n").filter((line) => line.includes(basename(file)));
+    assert.deepEqual(problems, []);
   }
 });
 
