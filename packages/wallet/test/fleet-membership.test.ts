@@ -149,9 +149,10 @@ test("one that was stopped learns that it is none, joins anew, and gives back no
   const { database, a, b } = start();
   await pass(10_000, database, a, b);
   const giveBack = await a.membership.take("w");
+  const giveBackOld = await a.membership.take("v");
   const former = a.membership.process;
   await pass(8000, database, b);
-  assert.deepEqual(await b.membership.adopt(10), ["w"]);
+  assert.deepEqual(await b.membership.adopt(1), ["w"]);
   a.nowMs += 60_000;
   assert.ok(!a.membership.isSure, "before it has asked");
   await a.membership.tick();
@@ -161,6 +162,10 @@ test("one that was stopped learns that it is none, joins anew, and gives back no
   await giveBack();
   assert.equal(database.leases.get("w"), b.membership.process);
   await assert.rejects(a.membership.take("w"), /another process/);
+  // Opened anew while the closing of before is still under way.
+  await a.membership.take("v");
+  await giveBackOld();
+  assert.ok(a.membership.isHere("v"));
 });
 
 test("after an outage of the database nobody is thrown out who comes back with the others", async () => {
