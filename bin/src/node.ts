@@ -142,12 +142,16 @@ export async function runNode(args: readonly string[]): Promise<void> {
   const notify = createNotifier(flags);
   const options = await optionsOf(await withPasswords(flags));
   logWithoutEffect(options.log, nodeFlags, flags);
-  const onOddBlockRate = createRateNotifier(flags, options.log.in("notify"));
+  const onUnusualBlockRate = createRateNotifier(flags, options.log.in("notify"));
   if (flags["check-database"]) return await runDatabaseCheck(options.databasePath, options.network);
   nameFoundChain(chainPlaceOf(flags), flags, options.log);
   const address = metricsAddressOf(flags);
   const calls = createCallTally();
-  const node = createNode({ ...options, onOddBlockRate, ...(address && { onCall: calls.onCall }) });
+  const node = createNode({
+    ...options,
+    onUnusualBlockRate: onUnusualBlockRate,
+    ...(address && { onCall: calls.onCall }),
+  });
   mkdirSync(dirname(options.databasePath), { recursive: true });
   removeLeftoverSockets(options.publishAt ?? []);
   const signalled = untilSignalled();

@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { accessSync, constants } from "node:fs";
-import type { ChainEvent, OddBlockRate } from "@anulo/node";
+import type { ChainEvent, UnusualBlockRate } from "@anulo/node";
 import { toHex } from "@anulo/protocol";
 import type { Logger } from "@anulo/rpc";
 import { BadUsage, type FlagTable } from "./flags.ts";
@@ -106,7 +106,7 @@ export function createNotifier(
 export function createRateNotifier(
   settings: { readonly "block-rate-notify": readonly string[] },
   log: Logger,
-): (rate: OddBlockRate) => void {
+): (rate: UnusualBlockRate) => void {
   const commands = settings["block-rate-notify"].map((text) => parseCommand("block-rate-notify", text));
   const run = createRunner();
   return ({ minutes, blocks, expected }) => {

@@ -33,7 +33,7 @@ async function startOurs(options: Partial<PeerNetworkOptions>): Promise<Ours> {
   const ours = createPeerNetwork({
     networkId: network.peerNetworkId,
     maxPerIp: 100,
-    newsSeconds: 1,
+    timedSyncSeconds: 1,
     syncData: () => genesis,
     onSyncData: ({ direction }) => {
       news[direction]++;

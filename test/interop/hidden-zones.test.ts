@@ -50,7 +50,7 @@ test("the original and we meet as hidden services, each through a proxy", needsR
   const seen: Peer[] = [];
   const ours = createPeerNetwork({
     networkId: network.peerNetworkId,
-    newsSeconds: 1,
+    timedSyncSeconds: 1,
     zones: [{ zone: "tor", proxy, inbound }],
     syncData: () => ({
       currentHeight: 1,

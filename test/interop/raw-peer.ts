@@ -1,16 +1,11 @@
 import { connect, type Socket } from "node:net";
 import {
   blockId,
-  count64,
-  fixedBytes,
+  epee,
   genesisBlock,
   networks,
   type PortableObject,
   readPortable,
-  record,
-  u8,
-  u32,
-  u64,
   writeRecord,
 } from "@anulo/protocol";
 
@@ -30,16 +25,21 @@ export function frame(
   return Buffer.concat([header, payload]);
 }
 
-const nodeData = record({ network_id: fixedBytes(16), my_port: u32, peer_id: u64, support_flags: u32 });
-const syncData = record({
-  cumulative_difficulty: u64,
-  cumulative_difficulty_top64: u64,
-  current_height: count64,
-  top_id: fixedBytes(32),
-  top_version: u8,
+const nodeData = epee.record({
+  network_id: epee.fixedBytes(16),
+  my_port: epee.u32,
+  peer_id: epee.u64,
+  support_flags: epee.u32,
 });
-const handshake = record({ node_data: nodeData, payload_data: syncData });
-const timedSync = record({ payload_data: syncData });
+const syncData = epee.record({
+  cumulative_difficulty: epee.u64,
+  cumulative_difficulty_top64: epee.u64,
+  current_height: epee.count64,
+  top_id: epee.fixedBytes(32),
+  top_version: epee.u8,
+});
+const handshake = epee.record({ node_data: nodeData, payload_data: syncData });
+const timedSync = epee.record({ payload_data: syncData });
 const genesis = {
   cumulative_difficulty: 1n,
   cumulative_difficulty_top64: 0n,
@@ -59,7 +59,7 @@ export function newsRequest(): Buffer {
 }
 
 export function pingRequest(): Buffer {
-  return frame(1003, writeRecord(record({}), {}));
+  return frame(1003, writeRecord(epee.record({}), {}));
 }
 
 /** A connection through which a test sends bytes. */

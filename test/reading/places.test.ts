@@ -14,7 +14,7 @@ import {
   readIdentifiedBlock,
   readTransaction,
   type Transaction,
-  TransactionPlaces,
+  TransactionOffsets,
   type TransactionPrefix,
   txPublicKeys,
   writeBlock,
@@ -25,7 +25,7 @@ import { anyBlock, anyTransaction, type Chance, createChance } from "./any-block
 
 const chance = createChance("places");
 /** One for all, as a scan has it: what it found of the transaction before must be gone. */
-const places = new TransactionPlaces();
+const places = new TransactionOffsets();
 
 /** What a scan wants to know of a prefix, by its value. */
 function wanted(prefix: TransactionPrefix) {

@@ -58,8 +58,8 @@ export function dischargeEach(
   const singles = lists.map(firstBadSingle);
   const before = lists.map((obligations, list) => obligations.slice(0, singles[list]?.index));
   const batched = [
-    firstBadOfAll(batchesOf(numbered(before, "bulletproof"), maxBatchTerms), verifyBulletproofs),
-    firstBadOfAll(batchesOf(numbered(before, "rangeProof"), maxBatchTerms), verifyBulletproofsPlus),
+    firstBadOfAll(batchesOf(proofsOfKind(before, "bulletproof"), maxBatchTerms), verifyBulletproofs),
+    firstBadOfAll(batchesOf(proofsOfKind(before, "rangeProof"), maxBatchTerms), verifyBulletproofsPlus),
   ];
   return lists.map((obligations, list) => {
     const bad = batched.map((found) => found.get(list)).filter((index) => index !== undefined);
@@ -84,17 +84,17 @@ function firstBadSingle(obligations: readonly Obligation[]): Failure | undefined
 }
 
 /** A proof, with the list it is of and its index there. */
-interface Numbered<T> {
+interface IndexedProof<T> {
   readonly list: number;
   readonly index: number;
   readonly proof: T;
 }
 
 /** Those of a kind, list by list. */
-function numbered<K extends BatchKind>(
+function proofsOfKind<K extends BatchKind>(
   lists: readonly (readonly Obligation[])[],
   kind: K,
-): Numbered<ObligationOf<K>>[] {
+): IndexedProof<ObligationOf<K>>[] {
   return lists.flatMap((obligations, list) =>
     obligations.flatMap((proof, index) =>
       proof.kind === kind ? [{ list, index, proof: proof as ObligationOf<K> }] : [],
@@ -109,10 +109,10 @@ function termsOf({ proof, commitments }: ObligationOf<BatchKind>): number {
 
 /** Cuts proofs into batches of at most so many terms, in order. */
 function* batchesOf<T extends ObligationOf<BatchKind>>(
-  proofs: readonly Numbered<T>[],
+  proofs: readonly IndexedProof<T>[],
   maxTerms: number,
-): Generator<Numbered<T>[]> {
-  let batch: Numbered<T>[] = [];
+): Generator<IndexedProof<T>[]> {
+  let batch: IndexedProof<T>[] = [];
   let terms = 0;
   for (const numberedProof of proofs) {
     const more = termsOf(numberedProof.proof);
@@ -129,7 +129,7 @@ function* batchesOf<T extends ObligationOf<BatchKind>>(
 
 /** By list, the index of its first proof that does not hold. */
 function firstBadOfAll<T>(
-  batches: Iterable<readonly Numbered<T>[]>,
+  batches: Iterable<readonly IndexedProof<T>[]>,
   verify: (batch: readonly T[]) => boolean,
 ): ReadonlyMap<number, number> {
   const found = new Map<number, number>();
@@ -142,7 +142,7 @@ function firstBadOfAll<T>(
  * some log₂ n batches. Lists in which one was found are not looked at further.
  */
 function findBad<T>(
-  batch: readonly Numbered<T>[],
+  batch: readonly IndexedProof<T>[],
   verify: (batch: readonly T[]) => boolean,
   found: Map<number, number>,
 ): void {

@@ -61,7 +61,7 @@ export {
 } from "./known-blocks.ts";
 export { median } from "./median.ts";
 export { minerOutputAmounts, minerTransactionVersion } from "./miner-amounts.ts";
-export { checkClaim, checkMinerTransaction, type Entitlement, type MinerPlace } from "./miner-transaction.ts";
+export { checkClaim, checkMinerTransaction, type MinerClaim, type MinerPlace } from "./miner-transaction.ts";
 export type {
   BalanceObligation,
   BitProof,
@@ -85,10 +85,10 @@ export {
   type Admission,
   admitTransaction,
   baseFee,
+  doubleSpendObligations,
   feeOf,
   type Readmission,
   readmitTransaction,
-  rivalObligations,
 } from "./pool-admission.ts";
 export {
   agreedPowHash,

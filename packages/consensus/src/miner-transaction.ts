@@ -49,7 +49,7 @@ function canBeWeighed(type: number, { outputs }: Transaction["prefix"]): boolean
 }
 
 /** What a miner may claim, in atomic units. */
-export interface Entitlement {
+export interface MinerClaim {
   /** New coins for a block of this weight. */
   reward: bigint;
   /** Fees of the block's transactions. */
@@ -62,7 +62,7 @@ export interface Entitlement {
  * fork 2 to 12 (the fees at least), when the rest was never made.
  * Source: blockchain.cpp `validate_miner_transaction`.
  */
-export function checkClaim({ prefix }: Transaction, entitlement: Entitlement): bigint {
+export function checkClaim({ prefix }: Transaction, entitlement: MinerClaim): bigint {
   const { reward, fees, hardForkVersion } = entitlement;
   if (hardForkVersion === 3) checkDecomposed(prefix.outputs);
   checkNotEmpty(prefix);

@@ -53,7 +53,7 @@ export function admitTransaction(
  * What is left to prove of a transaction that spends what one of the pool spends; undefined where it breaks another
  * rule beside that.
  */
-export function rivalObligations(
+export function doubleSpendObligations(
   candidate: TransactionCandidate,
   context: ChainContext,
 ): readonly Obligation[] | undefined {

@@ -79,11 +79,11 @@ export function verifyHeader(block: Block, context: ChainContext, id?: Uint8Arra
 function isKnownBlock(
   block: Block,
   { height, knownBlockId }: ChainContext["chain"],
-  given?: Uint8Array,
+  precomputedId?: Uint8Array,
 ): boolean {
   const known = knownBlockId?.(height);
   if (known === undefined) return false;
-  const id = given ?? blockId(block);
+  const id = precomputedId ?? blockId(block);
   if (!equalBytes(id, known)) throw new RuleViolation({ code: "CHECKPOINT", height, id: toHex(id) });
   return true;
 }

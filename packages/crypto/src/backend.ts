@@ -87,7 +87,7 @@ export type Backend = {
    * Walks `count` ring members from `first` (cyclic): given the challenge of member `first`, the challenges of members
    * first+1 … first+count, 32·count bytes. The signer's decoy loop; every input is public.
    */
-  clsagChallengesVartime(ring: ClsagRing, walk: ClsagWalk): Uint8Array | undefined;
+  clsagChallengesVartime(ring: ClsagRing, walk: ClsagResponses): Uint8Array | undefined;
 
   /**
    * One weighted check of a batch of Bulletproofs+. Every malformed part gives false. An empty batch is true.
@@ -182,7 +182,7 @@ export type ClsagRing = {
   D: Uint8Array;
 };
 
-export type ClsagWalk = {
+export type ClsagResponses = {
   /** Responses of all members, 32·n bytes; only those walked over are read. */
   s: Uint8Array;
   first: number;

@@ -1,4 +1,4 @@
-/** The parts end to end. */
+/** One byte string: the parts, one after the other. */
 export function concatBytes(...parts: readonly Uint8Array[]): Uint8Array {
   const joined = new Uint8Array(parts.reduce((total, part) => total + part.length, 0));
   let offset = 0;
@@ -9,7 +9,7 @@ export function concatBytes(...parts: readonly Uint8Array[]): Uint8Array {
   return joined;
 }
 
-/** The parts end to end; a single one is not copied. */
+/** The parts, one after the other; a single part is returned as it is, not copied. */
 export function joined(parts: readonly Uint8Array[]): Uint8Array {
   return parts.length === 1 ? parts[0]! : concatBytes(...parts);
 }
@@ -24,7 +24,7 @@ export function elementsOf(vector: Uint8Array): Uint8Array[] {
   return Array.from({ length: vector.length / 32 }, (_, i) => elementAt(vector, i));
 }
 
-/** Whether two byte strings are equal; takes the same time wherever they differ. */
+/** Whether two byte strings are equal; the time depends only on their lengths. */
 export function equalBytes(a: Uint8Array, b: Uint8Array): boolean {
   if (a.length !== b.length) return false;
   let difference = 0;

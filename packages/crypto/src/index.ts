@@ -1,4 +1,5 @@
 export type { DeriveBatchResult, PointBatchResult } from "./backend.ts";
+export { concatBytes, equalBytes } from "./bytes.ts";
 export { chacha8, chacha20, chacha20InPieces } from "./chacha.ts";
 export { type CnSlowHashOptions, cnSlowHash } from "./hash/cryptonight.ts";
 export { keccak256 } from "./hash/keccak.ts";

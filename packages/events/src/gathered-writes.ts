@@ -43,7 +43,7 @@ const nameOf = ({ table, key }: WalletKey): string =>
 /** Adds rows to a group. One that throws adds nothing; returns whether it is done, else it goes on in the next group. */
 export type WriteStep = (rows: PendingRows) => Promise<boolean>;
 
-interface Queued {
+interface QueuedWrite {
   readonly step: WriteStep;
   resolve(): void;
   reject(error: unknown): void;
@@ -60,7 +60,7 @@ export interface GatheredWritesOptions {
 /** Writes of many callers, one group after another: those that come while a group is written share the next one. */
 export class GatheredWrites {
   readonly #options: GatheredWritesOptions;
-  #queue: Queued[] = [];
+  #queue: QueuedWrite[] = [];
   #running: Promise<void> | undefined;
 
   constructor(options: GatheredWritesOptions) {
@@ -106,8 +106,10 @@ export class GatheredWrites {
   }
 
   /** Runs the first steps of the queue until the group is full. */
-  async #gather(rows: PendingRows): Promise<{ added: Queued[]; unfinished: Queued[]; tried: number }> {
-    const added: Queued[] = [];
+  async #gather(
+    rows: PendingRows,
+  ): Promise<{ added: QueuedWrite[]; unfinished: QueuedWrite[]; tried: number }> {
+    const added: QueuedWrite[] = [];
     for (let tried = 0; tried < MAX_GROUP_STEPS; tried++) {
       const queued = this.#queue[tried];
       if (queued === undefined || rows.isFull) return { added, unfinished: [], tried };

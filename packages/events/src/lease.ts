@@ -7,7 +7,7 @@ import { EventLogInUse } from "./errors.ts";
 const leaseId = createHash("sha256").update("anulo event log: lease").digest().subarray(0, 16);
 const holderRow: RowKey = { table: 1, key: Buffer.from("holder") };
 const NAME_BYTES = 16;
-const BEATS_PER_LEASE = 4;
+const RENEWALS_PER_LEASE = 4;
 
 export interface LeaseOptions {
   readonly engine: Engine;
@@ -26,24 +26,24 @@ export class Lease {
   readonly #name = randomBytes(NAME_BYTES);
   readonly #stop = new AbortController();
   #epoch = 0;
-  #beating: Promise<void> = Promise.resolve();
+  #renewing: Promise<void> = Promise.resolve();
 
   private constructor(options: LeaseOptions) {
     this.#options = options;
   }
 
   /** Throws `EventLogInUse`. `onLost` is called once when another has taken the lease. */
-  static async take(options: LeaseOptions, onLost: (error: EventLogInUse) => void): Promise<Lease> {
+  static async acquire(options: LeaseOptions, onLost: (error: EventLogInUse) => void): Promise<Lease> {
     const lease = new Lease(options);
     await lease.#claim();
-    lease.#beating = lease.#beat(onLost);
+    lease.#renewing = lease.#renew(onLost);
     return lease;
   }
 
   /** Lets the next one in at once. */
   async release(): Promise<void> {
     this.#stop.abort();
-    await this.#beating;
+    await this.#renewing;
     // Where this fails, the next one waits for a lease.
     await this.#write(Buffer.alloc(0)).catch(() => {});
   }
@@ -52,8 +52,8 @@ export class Lease {
     const { engine, clock, leaseMs } = this.#options;
     const found = (await engine.markOf(leaseId)) ?? { epoch: 0, sequence: 0 };
     const holder = await engine.read(leaseId, holderRow);
-    for (let look = 0; look < BEATS_PER_LEASE && holder !== undefined && holder.length > 0; look++) {
-      await clock.delay(leaseMs / BEATS_PER_LEASE);
+    for (let look = 0; look < RENEWALS_PER_LEASE && holder !== undefined && holder.length > 0; look++) {
+      await clock.delay(leaseMs / RENEWALS_PER_LEASE);
       const now = await engine.markOf(leaseId);
       if (now?.epoch !== found.epoch || now.sequence !== found.sequence) throw new EventLogInUse();
     }
@@ -65,11 +65,11 @@ export class Lease {
     });
   }
 
-  async #beat(onLost: (error: EventLogInUse) => void): Promise<void> {
+  async #renew(onLost: (error: EventLogInUse) => void): Promise<void> {
     const { clock, leaseMs } = this.#options;
     const { signal } = this.#stop;
     while (!signal.aborted) {
-      await clock.delay(leaseMs / BEATS_PER_LEASE, signal);
+      await clock.delay(leaseMs / RENEWALS_PER_LEASE, signal);
       if (signal.aborted) return;
       try {
         await this.#write(this.#name);

@@ -60,7 +60,7 @@ export interface EventLog {
   /** Events after a sequence number, oldest first, `limit` at most; fewer where they are large or the filter leaves out many. */
   read(query: EventQuery): Promise<EventPage>;
   /** Resolves once there are events after this sequence number, or once the signal aborts. Rejects when the log has ended. */
-  beyond(after: number, signal: AbortSignal): Promise<void>;
+  waitForEvent(after: number, signal: AbortSignal): Promise<void>;
   /** Rows of the deliveries, in the same store. */
   readonly rows: DeliveryRows;
   /** Waits for what is being written. The engine stays open. */
@@ -92,7 +92,7 @@ export interface EventLogOptions {
 export async function openEventLog(options: EventLogOptions): Promise<EventLog> {
   const { engine, clock = systemClock, leaseMs = LEASE_MS } = options;
   const ending = new AbortController();
-  const lease = await Lease.take({ engine, clock, leaseMs }, (error) => ending.abort(error));
+  const lease = await Lease.acquire({ engine, clock, leaseMs }, (error) => ending.abort(error));
   let store: WalletStore | undefined;
   try {
     const opened = await openStore(options);
@@ -228,7 +228,7 @@ class StoredEventLog implements EventLog {
     return { events, next, oldest };
   }
 
-  async beyond(after: number, signal: AbortSignal): Promise<void> {
+  async waitForEvent(after: number, signal: AbortSignal): Promise<void> {
     while (this.last <= after && !signal.aborted) {
       this.ended.throwIfAborted();
       await new Promise<void>((resolve) => {

@@ -144,10 +144,10 @@ export function logSuite(name: string, makePlace: MakePlace): void {
     at("wakes who waits for an event, or whose patience ends, or when it is closed", async (place) => {
       const log = await openLog(place);
       const never = new AbortController();
-      const waiting = log.beyond(0, never.signal);
+      const waiting = log.waitForEvent(0, never.signal);
       const impatient = new AbortController();
-      const given = log.beyond(5, impatient.signal);
-      const left = log.beyond(7, never.signal);
+      const given = log.waitForEvent(5, impatient.signal);
+      const left = log.waitForEvent(7, never.signal);
       await addEvents(log, 1);
       await waiting;
       impatient.abort();

@@ -1,5 +1,5 @@
 /** So many blocks in so many minutes where another number was to be expected. */
-export interface OddBlockRate {
+export interface UnusualBlockRate {
   readonly minutes: number;
   readonly blocks: number;
   readonly expected: number;
@@ -8,11 +8,11 @@ export interface OddBlockRate {
 /** Seconds between two blocks. Source: cryptonote_config.h `DIFFICULTY_TARGET_V2`. */
 const TARGET = 120;
 /** What happens by chance in one look of all those in ten days is not told. Source: cryptonote_core.cpp `check_block_rate`. */
-const THRESHOLD = TARGET / 864_000;
+const ALERT_PROBABILITY = TARGET / 864_000;
 /** Spans looked at, in seconds, longest first. */
-const SPANS = [5400, 3600, 1800, 1200, 600] as const;
+const SPANS_SECONDS = [5400, 3600, 1800, 1200, 600] as const;
 /** Newest blocks that have to be looked at. */
-export const BLOCKS_LOOKED_AT = 150;
+export const RATE_BLOCKS = 150;
 
 /** Chance of exactly this many blocks. Source: https://www.umass.edu/wsp/resources/poisson. */
 function poisson(blocks: number, expected: number): number {
@@ -22,7 +22,7 @@ function poisson(blocks: number, expected: number): number {
 }
 
 /** Chance of a number of blocks at least as far from what is expected as this. */
-function chanceOf(blocks: number, expected: number): number {
+function probabilityOf(blocks: number, expected: number): number {
   const [from, to] = blocks <= expected ? [0, blocks] : [blocks, 3 * expected];
   let sum = 0;
   for (let count = from; count <= to; count++) sum += poisson(count, expected);
@@ -33,11 +33,12 @@ function chanceOf(blocks: number, expected: number): number {
  * The longest span in which there were far more or fewer blocks than chance explains: the network's hash rate has
  * changed, we are cut off from it, or the clock is wrong. Times in Unix seconds.
  */
-export function oddBlockRate(timestamps: readonly number[], now: number): OddBlockRate | undefined {
-  for (const seconds of SPANS) {
+export function unusualBlockRate(timestamps: readonly number[], now: number): UnusualBlockRate | undefined {
+  for (const seconds of SPANS_SECONDS) {
     const blocks = timestamps.filter((timestamp) => timestamp >= now - seconds).length;
     const expected = seconds / TARGET;
-    if (chanceOf(blocks, expected) < THRESHOLD) return { minutes: seconds / 60, blocks, expected };
+    if (probabilityOf(blocks, expected) < ALERT_PROBABILITY)
+      return { minutes: seconds / 60, blocks, expected };
   }
   return undefined;
 }

@@ -8,7 +8,7 @@ export {
   type SeedSchedule,
 } from "@anulo/consensus";
 export { BadSyncMode, findMonerodDatabase, parseSyncMode, type SyncMode } from "@anulo/storage";
-export type { OddBlockRate } from "./block-rate.ts";
+export type { UnusualBlockRate } from "./block-rate.ts";
 export { acceptBlock, type BlockOutcome, popBlocks } from "./chain/chain.ts";
 export { type CheckOptions, checkDatabase } from "./chain/check-database.ts";
 export type { ChainEvent, Events } from "./chain/events.ts";

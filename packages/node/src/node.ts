@@ -18,7 +18,7 @@ import {
   type ZmqEndpoint,
 } from "@anulo/rpc";
 import type { SyncMode } from "@anulo/storage";
-import { BLOCKS_LOOKED_AT, type OddBlockRate, oddBlockRate } from "./block-rate.ts";
+import { RATE_BLOCKS, type UnusualBlockRate, unusualBlockRate } from "./block-rate.ts";
 import type { Events } from "./chain/events.ts";
 import { type OpenChain, openChain } from "./chain/open-chain.ts";
 import type { ChainParts } from "./chain/parts.ts";
@@ -91,7 +91,7 @@ export interface NodeOptions extends Pick<RpcServerOptions<never>, "onCall" | "p
   /** How to meet peers; left out, it meets none. */
   readonly peers?: PeerOptions | undefined;
   /** Told when blocks come at a rate that chance does not explain. */
-  readonly onOddBlockRate?: ((rate: OddBlockRate) => void) | undefined;
+  readonly onUnusualBlockRate?: ((rate: UnusualBlockRate) => void) | undefined;
   /** Another node to answer while this one is behind. */
   readonly bootstrap?: BootstrapChoice | undefined;
   /** Where news of chain and pool are published over ZeroMQ; left out, nowhere. */
@@ -142,7 +142,7 @@ interface Running {
   readonly timers: readonly NodeJS.Timeout[];
 }
 
-const POOL_CARE_MS = 60_000;
+const POOL_CLEANUP_MS = 60_000;
 const BLOCK_RATE_MS = 90_000;
 const systemClock = () => Math.floor(Date.now() / 1000);
 
@@ -154,9 +154,9 @@ function networkOf({ network }: NodeOptions): Network {
 export function createNode(options: NodeOptions): Node {
   // Before anything is opened that would have to be closed.
   if (options.bootstrap !== undefined) readChoice(options.bootstrap);
-  let askToStop = () => {};
+  let resolveStop = () => {};
   const stopRequested = new Promise<void>((resolve) => {
-    askToStop = resolve;
+    resolveStop = resolve;
   });
   const stopping = new AbortController();
   let starting: Promise<Running> | undefined;
@@ -167,7 +167,7 @@ export function createNode(options: NodeOptions): Node {
     if (fault === undefined)
       options.log?.in("blockchain").error("the node stops", { reason: reason.message });
     fault ??= reason;
-    askToStop();
+    resolveStop();
   };
   const started = (): Running => {
     if (running === undefined) throw new Error("the node is not running");
@@ -177,7 +177,7 @@ export function createNode(options: NodeOptions): Node {
     async start() {
       if (starting !== undefined) throw new Error("the node was started already");
       const { signal } = stopping;
-      starting = run(options, { requestStop: () => askToStop(), onFault: fail, stopped: signal });
+      starting = run(options, { requestStop: () => resolveStop(), onFault: fail, stopped: signal });
       running = await starting;
       monitor = createNodeMonitor({ ...running, isOffline: isOffline(options), fault: () => fault });
     },
@@ -215,7 +215,7 @@ export function createNode(options: NodeOptions): Node {
   };
 }
 
-interface Reports {
+interface StartCallbacks {
   requestStop(): void;
   onFault(fault: Error): void;
   /** Aborted when the node is to stop, be it while it starts. */
@@ -223,10 +223,10 @@ interface Reports {
 }
 
 /** The parts that run so far. */
-type Begun = { -readonly [K in keyof Running]?: Running[K] };
+type StartedParts = { -readonly [K in keyof Running]?: Running[K] };
 
 /** Peers and callers first, the chain they speak of last. */
-function stopAll(parts: Begun): Promise<void> {
+function stopAll(parts: StartedParts): Promise<void> {
   const {
     server,
     bootstrap,
@@ -256,8 +256,8 @@ function stopAll(parts: Begun): Promise<void> {
 }
 
 /** Starts everything, or nothing: what was begun before something failed is stopped again. */
-async function run(options: NodeOptions, reports: Reports): Promise<Running> {
-  const begun: Begun = {};
+async function run(options: NodeOptions, reports: StartCallbacks): Promise<Running> {
+  const begun: StartedParts = {};
   try {
     return await startAll(options, reports, begun);
   } catch (error) {
@@ -279,14 +279,14 @@ function openMiner(options: NodeOptions, { parts, events }: OpenChain, pow: Pow)
   });
 }
 
-interface UnderChain {
+interface ChainDependencies {
   readonly discharge: Verifiers["discharge"];
   readonly now: () => number;
   readonly onFault: (fault: Error) => void;
   readonly news: News | undefined;
 }
 
-function openChainOf(options: NodeOptions, { news, ...under }: UnderChain): Promise<OpenChain> {
+function openChainOf(options: NodeOptions, { news, ...under }: ChainDependencies): Promise<OpenChain> {
   const { fixedDifficulty, seedSchedule, checkpoints, knownBlocks } = options;
   const { databasePath: path, syncMode, maxPoolWeight, keepAltBlocks } = options;
   const rules = { network: networkOf(options), fixedDifficulty, seedSchedule, checkpoints, knownBlocks };
@@ -296,8 +296,8 @@ function openChainOf(options: NodeOptions, { news, ...under }: UnderChain): Prom
 
 async function startAll(
   options: NodeOptions,
-  { requestStop, onFault, stopped }: Reports,
-  begun: Begun,
+  { requestStop, onFault, stopped }: StartCallbacks,
+  begun: StartedParts,
 ): Promise<Running> {
   const { now = systemClock, verifyThreads = availableParallelism(), databasePath } = options;
   const powLog = options.log?.in("pow");
@@ -314,7 +314,7 @@ async function startAll(
   const chain = await openChainOf(options, { discharge: verifiers.discharge, now, onFault, news });
   begun.chain = chain;
   stopped.throwIfAborted();
-  const backlog = new Backlog(now, chain.parts.proofs.open);
+  const backlog = new Backlog(now, chain.parts.proofs.unproven);
   begun.news = news;
   const publisher = await news?.start(chain, backlog);
   const miner = openMiner(options, chain, pow);
@@ -346,8 +346,8 @@ async function startAll(
   const cancelMining =
     options.mining === undefined ? () => {} : startWhen(() => sync.isSynchronized, miner, options.mining);
   const timers = [
-    setInterval(() => careForPool(options, chain), POOL_CARE_MS).unref(),
-    setInterval(() => lookAtBlockRate(options, chain, peering), BLOCK_RATE_MS).unref(),
+    setInterval(() => dropOldTransactions(options, chain), POOL_CLEANUP_MS).unref(),
+    setInterval(() => checkBlockRate(options, chain, peering), BLOCK_RATE_MS).unref(),
   ];
   const publishedAt = publisher?.addresses ?? [];
   const served = { peering, bootstrap, server, news, publishedAt, timers };
@@ -366,22 +366,22 @@ function bugLog({ log }: NodeOptions): ((bug: unknown) => void) | undefined {
 }
 
 /** Nobody waits for it: what goes wrong is told to the log. */
-function careForPool({ log }: NodeOptions, { parts }: OpenChain): void {
+function dropOldTransactions({ log }: NodeOptions, { parts }: OpenChain): void {
   dropStale(parts).catch((error) => {
     log?.in("txpool").error("old transactions could not be dropped", { error });
   });
 }
 
 /** Of a chain that is up to date. Source: cryptonote_core.cpp `check_block_rate`. */
-function lookAtBlockRate(options: NodeOptions, { parts }: OpenChain, { protocol }: Peering): void {
+function checkBlockRate(options: NodeOptions, { parts }: OpenChain, { protocol }: Peering): void {
   const isCaughtUp = protocol.sync.isSynchronized && protocol.links.length > 0;
   if (!isCaughtUp || parts.network.name === "regtest") return;
-  const rate = oddBlockRate(parts.state.view().recentTimestamps(BLOCKS_LOOKED_AT), parts.now());
+  const rate = unusualBlockRate(parts.state.view().recentTimestamps(RATE_BLOCKS), parts.now());
   if (rate === undefined) return;
   options.log
     ?.in("global")
     .warn("blocks come at an odd rate: cut off, under attack, or a wrong clock?", { ...rate });
-  options.onOddBlockRate?.(rate);
+  options.onUnusualBlockRate?.(rate);
 }
 
 function isOffline({ offline, peers }: NodeOptions): boolean {
@@ -437,7 +437,7 @@ function bootstrapOf(
   return bootstrap;
 }
 
-interface Behind {
+interface ServedParts {
   readonly chain: OpenChain;
   readonly pruner: Pruner;
   readonly pow: Pow;
@@ -451,7 +451,7 @@ interface Behind {
 
 async function serve(
   options: NodeOptions,
-  { chain, pruner, pow, miner, peering, bootstrap, backlog, now, requestStop }: Behind,
+  { chain, pruner, pow, miner, peering, bootstrap, backlog, now, requestStop }: ServedParts,
 ): Promise<RpcServer> {
   const { listen = [{ host: "127.0.0.1", port: 0 }], dialect, login, limits, log = unreadLog() } = options;
   let server: RpcServer | undefined;

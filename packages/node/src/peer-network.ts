@@ -6,7 +6,7 @@ import { neededStripe } from "./peers/needed-stripe.ts";
 import { PeerProtocol } from "./peers/peer-protocol.ts";
 
 /** What the node gives a peer network itself. */
-type Given =
+type NodeProvided =
   | "networkId"
   | "syncData"
   | "onSyncData"
@@ -19,7 +19,7 @@ type Given =
   | "log";
 
 /** How a node meets others. Everything may be left out. */
-export interface PeerOptions extends Partial<Omit<PeerNetworkOptions, Given>> {
+export interface PeerOptions extends Partial<Omit<PeerNetworkOptions, NodeProvided>> {
   /** Hide the size of relayed transactions. */
   readonly padTransactions?: boolean | undefined;
   /** Do not fetch blocks from peers. */

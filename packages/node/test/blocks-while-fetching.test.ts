@@ -123,7 +123,7 @@ test("a chain stays right while it is looked at, whether ours grows or shrinks",
   const [model, growing] = [await fullNode(), await node()];
   const { parts } = growing.chain;
   await loadBlocks(parts, recordedChain().slice(0, 60));
-  const known = { read: parts.store.read, isInvalid: () => false, isComing: () => false };
+  const known = { read: parts.store.read, isInvalid: () => false, isExpected: () => false };
   const genesis = parts.store.read.blockInfo(0)!.hash;
   const answer = chainOf(model, { block_ids: [genesis], prune: false });
   const lookThrough = async (act: () => Promise<void>) => {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { RandomXCache } from "@anulo/crypto";
-import type { MakingOptions } from "../src/pow/datasets.ts";
+import type { MakeOptions } from "../src/pow/datasets.ts";
 import type { PowAnswer, SeedSource, ThreadMessage, ThreadResult, ThreadTask } from "../src/pow/messages.ts";
 import { createScheduler, type ThreadOwner } from "../src/pow/scheduler.ts";
 
@@ -21,7 +21,7 @@ function createStage(threads: number) {
   const started: FakeThread[] = [];
   const answers: PowAnswer[] = [];
   const datasets: {
-    readonly options: MakingOptions;
+    readonly options: MakeOptions;
     resolve(source: SeedSource): void;
     reject(error: Error): void;
   }[] = [];

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { createOnce } from "../src/pool/once.ts";
+import { createMemo } from "../src/pool/once.ts";
 import { createChainMemory, createEpochs, createMemory } from "../src/rpc/memory.ts";
 
 describe("memory of answers", () => {
@@ -46,7 +46,7 @@ describe("memory of answers", () => {
 
   it("computes once for the same facts", () => {
     let computed = 0;
-    const once = createOnce<number>();
+    const once = createMemo<number>();
     const ask = (...facts: unknown[]) => once(facts, () => ++computed);
     assert.deepEqual([ask(1, "a"), ask(1, "a"), ask(1, "b"), ask(1, "b"), ask(1, "a")], [1, 1, 2, 2, 3]);
   });

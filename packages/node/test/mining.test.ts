@@ -144,9 +144,9 @@ test("the hash rate is what was made since it was taken last, and its average", 
   assert.equal(rate.latest, 0);
   rate.add(30);
   time = 2000;
-  assert.equal(rate.take(), 15);
+  assert.equal(rate.measure(), 15);
   time = 4000;
-  assert.equal(rate.take(), 0);
+  assert.equal(rate.measure(), 0);
   assert.equal(rate.latest, 0);
   assert.equal(rate.average, 7.5);
 });

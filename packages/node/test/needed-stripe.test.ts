@@ -3,10 +3,10 @@ import { test } from "node:test";
 import { pruningSeed } from "@anulo/protocol";
 import type { BlockQueue } from "../src/peers/block-queue.ts";
 import type { PeerLink } from "../src/peers/link.ts";
-import { neededStripe, type StripeQuestion } from "../src/peers/needed-stripe.ts";
+import { neededStripe, type SyncProgress } from "../src/peers/needed-stripe.ts";
 
 function ask(
-  question: Partial<StripeQuestion> & { stripes?: readonly number[]; asked?: readonly [number, number][] },
+  question: Partial<SyncProgress> & { stripes?: readonly number[]; asked?: readonly [number, number][] },
 ): number {
   const { stripes = [], asked = [], ...rest } = question;
   const links = stripes.map(

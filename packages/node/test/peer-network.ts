@@ -162,7 +162,7 @@ function makeEnd(
     if (handler === undefined || !wiring.isOpen()) return;
     try {
       if (bytes.length > handler.cost.requestBytes) throw new PeerFault("a message too long");
-      await handler.take(end.peer, end.tamper?.(id, bytes) ?? bytes);
+      await handler.receive(end.peer, end.tamper?.(id, bytes) ?? bytes);
     } catch (error) {
       if (error instanceof PeerFault) drop(error.message, error.blame);
       else if (error instanceof BadBytes) drop(error.message);
@@ -260,7 +260,7 @@ export function meetStranger(
   });
   const sayBytes = (id: number, bytes: Uint8Array) =>
     guarded(() =>
-      isOpen ? node.protocol.notifications.find((known) => known.id === id)?.take(peer, bytes) : 0,
+      isOpen ? node.protocol.notifications.find((known) => known.id === id)?.receive(peer, bytes) : 0,
     );
   return {
     peer,

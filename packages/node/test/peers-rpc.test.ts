@@ -56,7 +56,7 @@ const listening = {
 };
 const calling = ([first]: readonly Node[]): Partial<NodeOptions> => {
   const nodes = { exclusive: [parsePeerAddress(`127.0.0.1:${first!.peerPorts[0]}`)] };
-  return { dialect: "upstream", peers: { nodes, newsSeconds: 1, rpcPort: 18089, advertisedPort: 0 } };
+  return { dialect: "upstream", peers: { nodes, timedSyncSeconds: 1, rpcPort: 18089, advertisedPort: 0 } };
 };
 
 test("connected nodes tell of each other, and blocks go from one to the other", async () => {

@@ -8,8 +8,8 @@ function history(present: readonly string[] = []) {
   const idOf = (key: string) => Buffer.from(key);
   return {
     clock,
-    add: made.noteAdded,
-    remove: (key: string, isHidden = false) => made.noteRemoved(key, { id: idOf(key), isHidden }),
+    add: made.recordAdded,
+    remove: (key: string, isHidden = false) => made.recordRemoved(key, { id: idOf(key), isHidden }),
     since(moment: number) {
       const news = made.since(BigInt(moment));
       return news && [news.added.join(), news.removed.map(({ id }) => String(id)).join()];

@@ -20,7 +20,7 @@ const question = { type: "abandon", id: 1 } as const;
 
 function watch({ child }: { readonly child: ChildProcess }) {
   let deaths = 0;
-  const started = startPowChild({ settings, onAnswer: () => {}, onDeath: () => deaths++ }, () => child);
+  const started = startPowChild({ settings, onAnswer: () => {}, onExit: () => deaths++ }, () => child);
   return { started, deaths: () => deaths };
 }
 

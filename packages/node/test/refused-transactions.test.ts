@@ -96,10 +96,10 @@ test("a peer whose payments are refused now and then stays", async () => {
   const stranger = meetStranger(made);
   await until(made, () => made.protocol.links.every(({ state }) => state === "normal"));
   const link = made.protocol.links[0]!;
-  for (let second = 0; second < 500; second++) assert.ok(link.refusals.note(1_000_000 + second));
-  for (let i = 0; i < 99; i++) assert.ok(link.refusals.note(1_000_500));
-  assert.equal(link.refusals.note(1_000_500), true);
-  assert.equal(link.refusals.note(1_000_500), false);
+  for (let second = 0; second < 500; second++) assert.ok(link.refusals.add(1_000_000 + second));
+  for (let i = 0; i < 99; i++) assert.ok(link.refusals.add(1_000_500));
+  assert.equal(link.refusals.add(1_000_500), true);
+  assert.equal(link.refusals.add(1_000_500), false);
   assert.equal(stranger.dropped, undefined);
 });
 

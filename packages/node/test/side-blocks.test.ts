@@ -127,7 +127,7 @@ test("beyond the limits the lightest side blocks leave from their tips, never th
   const leaving = (maxCount: number, keep: Uint8Array, maxSize = Number.POSITIVE_INFINITY) => {
     const { key } = { key: toHex(keep) };
     const draft = createSideBlocks(read, { maxCount, maxSize }).draft();
-    return [...draft.surplus(key, 100)].map((block) => block.key);
+    return [...draft.evictable(key, 100)].map((block) => block.key);
   };
   assert.deepEqual(leaving(6, main[7]!), []);
   assert.deepEqual(leaving(5, main[7]!), [toHex(short[0]!)]);
@@ -152,7 +152,7 @@ test("a node whose operator popped blocks follows its peer again, though side bl
   const side = await mine(b.chain.parts, 1, fork);
   await a.protocol.notifications
     .find(({ id }) => id === 2008)!
-    .take(links.atA.peer, fluffyBytes(b, side[0]!));
+    .receive(links.atA.peer, fluffyBytes(b, side[0]!));
   assert.deepEqual(sideIds(a.chain.parts), keysOf(side));
   links.close();
   await mine(b.chain.parts, 3, side[0]);

@@ -138,23 +138,23 @@ test("what is proven once is not proven again, unless a ring changes", async () 
   const proofs = createProofs(async (open) => {
     asked += open.length;
   });
-  await proofs.settle(() => proofs.demand(obligations));
+  await proofs.runProven(() => proofs.requireProven(obligations));
   assert.equal(asked, obligations.length);
-  await proofs.settle(() => proofs.demand(obligations));
+  await proofs.runProven(() => proofs.requireProven(obligations));
   assert.equal(asked, obligations.length);
   const changed = structuredClone(obligations);
   const clsag = changed.find((obligation) => obligation.kind === "clsag")!;
   assert.ok(clsag.kind === "clsag");
   clsag.keys[96]! ^= 1;
-  await proofs.settle(() => proofs.demand(changed));
+  await proofs.runProven(() => proofs.requireProven(changed));
   assert.equal(asked, obligations.length + 1);
 });
 
 test("the oldest proofs are forgotten when there are too many", async () => {
   const proofs = createProofs(async () => {}, { capacity: 2 });
-  await proofs.settle(() => proofs.demand(obligations.slice(0, 2)));
-  await proofs.settle(() => proofs.demand(obligations.slice(2, 3)));
-  assert.equal(proofs.open(obligations.slice(0, 3)).length, 1);
+  await proofs.runProven(() => proofs.requireProven(obligations.slice(0, 2)));
+  await proofs.runProven(() => proofs.requireProven(obligations.slice(2, 3)));
+  assert.equal(proofs.unproven(obligations.slice(0, 3)).length, 1);
 });
 
 /** Threads of this process. */

@@ -9,7 +9,7 @@ import { PeerFault } from "./peer.ts";
 export const PING_TIMEOUT_MS = 2000;
 
 /** Whether the node at the other end says it is the one with this id. Closes the connection. Source: node_server `try_ping`. */
-export async function isReachedAs(
+export async function canReachBack(
   peerId: bigint,
   transport: Transport,
   lines: SharedLines,

@@ -112,7 +112,7 @@ export function createBans(now: () => number): Bans {
 }
 
 /** The longest ban there is, in seconds: for good. */
-export const FOR_GOOD = 2 ** 40;
+export const PERMANENT_SECONDS = 2 ** 40;
 
 /**
  * Bans what a list names: an address or subnet a line, `#` begins a remark. Returns the lines that name neither.
@@ -120,5 +120,5 @@ export const FOR_GOOD = 2 ** 40;
  */
 export function banAll(bans: Bans, text: string): string[] {
   const lines = text.split(/\r?\n/).map((line) => line.replace(/#.*/, "").trim());
-  return lines.filter((line) => line !== "" && !bans.set(line, FOR_GOOD));
+  return lines.filter((line) => line !== "" && !bans.set(line, PERMANENT_SECONDS));
 }

@@ -5,7 +5,7 @@ import type { KnownPeer } from "./peer-lists.ts";
 import { chooseIndex, type RandomSource } from "./random.ts";
 
 /** What decides whom to call next. */
-export interface Choice {
+export interface PeerChoice {
   /** Last seen first. */
   readonly known: readonly KnownPeer[];
   /** Nodes we are connected to or calling. */
@@ -20,7 +20,11 @@ export interface Choice {
 const WHITE_CANDIDATES = 20;
 
 /** Of each neighbourhood but these one node, each as likely; in their order. */
-function oneEach(peers: readonly KnownPeer[], taken: ReadonlySet<string>, random: RandomSource): KnownPeer[] {
+function onePerNeighbourhood(
+  peers: readonly KnownPeer[],
+  taken: ReadonlySet<string>,
+  random: RandomSource,
+): KnownPeer[] {
   const chosen = new Map<string, { peer: KnownPeer; seen: number }>();
   for (const peer of peers) {
     const neighbourhood = neighbourhoodOf(peer.address);
@@ -35,7 +39,7 @@ function oneEach(peers: readonly KnownPeer[], taken: ReadonlySet<string>, random
 }
 
 /** One node a host, those of the wanted stripe first, those of another left out. */
-function candidates({ known, isUsable, stripe }: Choice): KnownPeer[] {
+function candidates({ known, isUsable, stripe }: PeerChoice): KnownPeer[] {
   const hosts = new Set<string>();
   const first: KnownPeer[] = [];
   const others: KnownPeer[] = [];
@@ -51,14 +55,14 @@ function candidates({ known, isUsable, stripe }: Choice): KnownPeer[] {
 }
 
 /** One of each neighbourhood we are not connected to; where there is none, any. */
-function preferred(choice: Choice): KnownPeer[] {
+function preferred(choice: PeerChoice): KnownPeer[] {
   const all = candidates(choice);
-  const apart = oneEach(all, new Set(choice.connected.map(neighbourhoodOf)), choice.random);
+  const apart = onePerNeighbourhood(all, new Set(choice.connected.map(neighbourhoodOf)), choice.random);
   return apart.length > 0 ? apart : all;
 }
 
 /** A node of the white list, the lately seen more likely. */
-export function chooseWhite(choice: Choice): KnownPeer | undefined {
+export function chooseWhite(choice: PeerChoice): KnownPeer | undefined {
   const list = preferred(choice).slice(0, WHITE_CANDIDATES);
   const last = list.length - 1;
   if (last <= 0) return list[0];
@@ -68,7 +72,7 @@ export function chooseWhite(choice: Choice): KnownPeer | undefined {
 }
 
 /** A node of the gray list, each as likely. */
-export function chooseGray(choice: Choice): KnownPeer | undefined {
+export function chooseGray(choice: PeerChoice): KnownPeer | undefined {
   const list = preferred(choice);
   return list[chooseIndex(list.length, choice.random)];
 }

@@ -1,8 +1,8 @@
-import { record, text, u32, u64 } from "@anulo/protocol";
+import { epee } from "@anulo/protocol";
 import { command } from "./messages.ts";
 import { nodeDataRecord, peerEntries, syncDataField } from "./records.ts";
 
-const nothing = record({});
+const emptyRecord = epee.record({});
 const KiB = 1024;
 /** Each of the 250 addresses a node may tell takes a few objects. */
 const withAddresses = { requestBytes: 64 * KiB, responseBytes: 64 * KiB, memoryBytes: 512 * KiB, rows: 0 };
@@ -12,8 +12,8 @@ const short = { requestBytes: 4 * KiB, responseBytes: 4 * KiB, memoryBytes: 16 *
 export const handshake = command({
   id: 1001,
   name: "handshake",
-  request: record({ node_data: nodeDataRecord, payload_data: syncDataField }),
-  response: record({
+  request: epee.record({ node_data: nodeDataRecord, payload_data: syncDataField }),
+  response: epee.record({
     node_data: nodeDataRecord,
     payload_data: syncDataField,
     local_peerlist_new: peerEntries,
@@ -25,8 +25,8 @@ export const handshake = command({
 export const timedSync = command({
   id: 1002,
   name: "timed sync",
-  request: record({ payload_data: syncDataField }),
-  response: record({ payload_data: syncDataField, local_peerlist_new: peerEntries }),
+  request: epee.record({ payload_data: syncDataField }),
+  response: epee.record({ payload_data: syncDataField, local_peerlist_new: peerEntries }),
   cost: withAddresses,
 });
 
@@ -34,8 +34,8 @@ export const timedSync = command({
 export const ping = command({
   id: 1003,
   name: "ping",
-  request: nothing,
-  response: record({ status: text, peer_id: u64 }),
+  request: emptyRecord,
+  response: epee.record({ status: epee.text, peer_id: epee.u64 }),
   cost: short,
 });
 
@@ -43,8 +43,8 @@ export const ping = command({
 export const supportFlags = command({
   id: 1007,
   name: "support flags",
-  request: nothing,
-  response: record({ support_flags: u32 }),
+  request: emptyRecord,
+  response: epee.record({ support_flags: epee.u32 }),
   cost: short,
 });
 

@@ -1,15 +1,15 @@
 import { formatPeerAddress, isSameAddress, type PeerAddress } from "./address.ts";
-import { type Choice, chooseGray, chooseWhite } from "./choose-peer.ts";
+import { chooseGray, chooseWhite, type PeerChoice } from "./choose-peer.ts";
 import { includesAddress, type KnownPeer } from "./peer-lists.ts";
 import { chooseIndex } from "./random.ts";
 import type { PeerZone } from "./zone.ts";
 
 /** Whom a zone's connections go to. */
-export interface Wishes {
+export interface ConnectionTargets {
   /** Spoken to alone, if there are any. */
   readonly exclusive: readonly PeerAddress[];
   /** Whether any zone has exclusive nodes: then nobody else is called. */
-  readonly isAlone: boolean;
+  readonly isExclusive: boolean;
   readonly priority: readonly PeerAddress[];
   /** Spoken to at the end of the last run. */
   readonly anchors: readonly PeerAddress[];
@@ -20,7 +20,7 @@ export interface Wishes {
 }
 
 /** Source: cryptonote_config.h `P2P_DEFAULT_WHITELIST_CONNECTIONS_PERCENT`, `P2P_DEFAULT_ANCHOR_CONNECTIONS_COUNT`. */
-const WHITE_PART = 0.7;
+const WHITE_FRACTION = 0.7;
 const ANCHORS = 2;
 /** Calls at the same time: most addresses that are only heard of do not answer. */
 const MAX_DIALING = 8;
@@ -34,30 +34,30 @@ const MAX_BACKOFF_MS = 60_000;
  */
 export class ConnectionMaker {
   readonly #zone: PeerZone;
-  readonly #wishes: Wishes;
+  readonly #targets: ConnectionTargets;
   readonly #attempts = new Map<string, { failures: number; at: number }>();
   #anchors: readonly PeerAddress[];
   #nextSeeding = 0;
   #isSeeding = false;
   #nextHousekeeping: number;
 
-  constructor(zone: PeerZone, wishes: Wishes) {
+  constructor(zone: PeerZone, wishes: ConnectionTargets) {
     this.#zone = zone;
-    this.#wishes = wishes;
+    this.#targets = wishes;
     this.#anchors = wishes.anchors;
     this.#nextHousekeeping = this.#now() + HOUSEKEEPING_INTERVAL_MS;
   }
 
   tick(): void {
     if (this.#zone.options.dial === undefined) return;
-    if (this.#wishes.isAlone) {
-      this.#keepConnected(this.#wishes.exclusive);
+    if (this.#targets.isExclusive) {
+      this.#keepConnected(this.#targets.exclusive);
       return;
     }
-    this.#keepConnected(this.#wishes.priority);
+    this.#keepConnected(this.#targets.priority);
     if (this.#zone.lists.counts.white === 0) this.#askSeeds();
     this.#fill();
-    this.#keepHouse();
+    this.#checkGrayPeer();
   }
 
   #now(): number {
@@ -65,7 +65,7 @@ export class ConnectionMaker {
   }
 
   get #outgoing(): number {
-    return this.#zone.of("out").length + this.#zone.dialing.size;
+    return this.#zone.peersOf("out").length + this.#zone.dialing.size;
   }
 
   get #wanted(): number {
@@ -74,7 +74,7 @@ export class ConnectionMaker {
 
   #isConnected(address: PeerAddress): boolean {
     const isCalled = includesAddress([...this.#zone.dialing.values()], address);
-    return isCalled || this.#zone.of("out").some((peer) => isSameAddress(peer.address, address));
+    return isCalled || this.#zone.peersOf("out").some((peer) => isSameAddress(peer.address, address));
   }
 
   /** Calls these whenever they are not connected, less and less often where that fails. */
@@ -110,8 +110,8 @@ export class ConnectionMaker {
 
   #choose(): PeerAddress | undefined {
     const { maxOut } = this.#zone.options;
-    const stripe = this.#wishes.neededStripe();
-    const expectedWhite = stripe === 0 ? Math.floor(maxOut * WHITE_PART) : maxOut;
+    const stripe = this.#targets.neededStripe();
+    const expectedWhite = stripe === 0 ? Math.floor(maxOut * WHITE_FRACTION) : maxOut;
     const white = () => chooseWhite(this.#choice(this.#zone.lists.white, stripe));
     const gray = () => chooseGray(this.#choice(this.#zone.lists.gray, stripe));
     const anchor = this.#nextAnchor();
@@ -119,13 +119,13 @@ export class ConnectionMaker {
     return (this.#outgoing >= expectedWhite ? (gray() ?? white()) : (white() ?? gray()))?.address;
   }
 
-  #choice(known: readonly KnownPeer[], stripe: number): Choice {
+  #choice(known: readonly KnownPeer[], stripe: number): PeerChoice {
     const connected = [...this.#zone.peers.map(({ address }) => address), ...this.#zone.dialing.values()];
     return { known, stripe, connected, random: this.#zone.random, isUsable: (peer) => this.#isUsable(peer) };
   }
 
   #isUsable({ address, peerId }: KnownPeer): boolean {
-    if (this.#isConnected(address) || !this.#zone.isWelcome(address)) return false;
+    if (this.#isConnected(address) || !this.#zone.canDial(address)) return false;
     if (this.#zone.zone !== "public") return true;
     if (peerId === this.#zone.nodeData().peer_id) return false;
     // Anybody can claim an id, so it only counts together with the host.
@@ -137,7 +137,7 @@ export class ConnectionMaker {
     const [anchor, ...rest] = this.#anchors;
     if (anchor === undefined) return undefined;
     this.#anchors = rest;
-    const isUsable = !this.#isConnected(anchor) && this.#zone.isWelcome(anchor);
+    const isUsable = !this.#isConnected(anchor) && this.#zone.canDial(anchor);
     return isUsable ? anchor : this.#nextAnchor();
   }
 
@@ -154,7 +154,7 @@ export class ConnectionMaker {
 
   /** From a random seed on, one after the other until one tells whom it knows. */
   async #askOneSeed(): Promise<void> {
-    const seeds = await this.#wishes.seeds();
+    const seeds = await this.#targets.seeds();
     const first = chooseIndex(seeds.length, this.#zone.random);
     for (let i = 0; i < seeds.length; i++) {
       const seed = seeds[(first + i) % seeds.length]!;
@@ -164,10 +164,10 @@ export class ConnectionMaker {
   }
 
   /** Now and then a node that was only heard of is called: it becomes known, or is forgotten. */
-  #keepHouse(): void {
+  #checkGrayPeer(): void {
     if (this.#now() < this.#nextHousekeeping) return;
     this.#nextHousekeeping = this.#now() + HOUSEKEEPING_INTERVAL_MS;
-    const peer = this.#zone.lists.someGray();
+    const peer = this.#zone.lists.sampleGray();
     if (peer === undefined || this.#isConnected(peer.address)) return;
     void this.#zone.connect(peer.address, "list").then((isThere) => {
       if (!isThere) this.#zone.lists.remove(peer.address, "gray");

@@ -1,16 +1,16 @@
 import { PROXY_TIMEOUT_MS, type SocksProxy } from "@anulo/socks";
 import type { PeerAddress } from "./address.ts";
 import type { Clock } from "./clock.ts";
+import type { NetworkIo } from "./connection/network-io.ts";
 import { DialFailed } from "./connection/tcp.ts";
 import type { Transport } from "./connection/transport.ts";
-import type { Wires } from "./connection/wires.ts";
 
 /** Source: cryptonote_config.h `P2P_DEFAULT_CONNECTION_TIMEOUT`. */
 const CONNECT_TIMEOUT_MS = 5000;
 
 /** Opens connections, straight or through a proxy; each gives up in time, and all when the network stops. */
 export function createDial(parts: {
-  wires: Wires;
+  wires: NetworkIo;
   clock: Clock;
   proxy: SocksProxy | undefined;
   stopped: AbortSignal;

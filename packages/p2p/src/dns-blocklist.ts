@@ -6,11 +6,11 @@ export const blocklistNames: readonly string[] = ["se", "org", "net", "no", "fr"
 );
 
 /** Seconds a listed address is shut out, and between two looks. Source: `DNS_BLOCKLIST_LIFETIME`, `m_dns_blocklist_interval`. */
-const LIFETIME = 8 * 24 * 60 * 60;
+const LIFETIME_SECONDS = 8 * 24 * 60 * 60;
 export const BLOCKLIST_INTERVAL_MS = 7000 * 1000;
 /** Entries taken, at most, and the largest subnet: whoever forges answers shall not cut us off. */
 const MAX_ENTRIES = 4096;
-const FEWEST_SUBNET_BITS = 16;
+const MIN_SUBNET_BITS = 16;
 
 /**
  * The texts that more than half of those asked gave alike; undefined where there is no such majority.
@@ -30,13 +30,16 @@ export function majorityOf(answers: readonly (readonly string[])[]): readonly st
 
 function isTooWide(entry: string): boolean {
   const bits = /\/(\d+)$/.exec(entry)?.[1];
-  return bits !== undefined && Number(bits) < FEWEST_SUBNET_BITS;
+  return bits !== undefined && Number(bits) < MIN_SUBNET_BITS;
 }
 
 /** Shuts out what these texts name, addresses and subnets between semicolons; how many it was, and what was neither. */
-export function banListed(bans: Bans, texts: readonly string[]): { banned: number; odd: string[] } {
+export function banFromBlocklist(
+  bans: Bans,
+  texts: readonly string[],
+): { banned: number; invalid: string[] } {
   const entries = texts.flatMap((text) => text.split(";")).map((entry) => entry.trim());
   const named = entries.filter((entry) => entry !== "").slice(0, MAX_ENTRIES);
-  const odd = named.filter((entry) => isTooWide(entry) || !bans.set(entry, LIFETIME));
-  return { banned: named.length - odd.length, odd };
+  const invalid = named.filter((entry) => isTooWide(entry) || !bans.set(entry, LIFETIME_SECONDS));
+  return { banned: named.length - invalid.length, invalid };
 }

@@ -12,7 +12,7 @@ export {
   zoneOf,
 } from "./address.ts";
 export { anonymityZones, parseEndpoint } from "./anonymity.ts";
-export { type Ban, type Bans, createBans, FOR_GOOD } from "./bans.ts";
+export { type Ban, type Bans, createBans, PERMANENT_SECONDS } from "./bans.ts";
 export { type Clock, systemClock } from "./clock.ts";
 export * as peerCommands from "./commands.ts";
 export { blocklistNames } from "./dns-blocklist.ts";

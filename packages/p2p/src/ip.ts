@@ -26,9 +26,9 @@ export function parseIpv6(text: string): Uint8Array | undefined {
   if (sides.length > 2 || text.length > 45) return undefined;
   const [head, tail] = sides.map(groupsOf);
   if (head === undefined || (sides.length === 2 && tail === undefined)) return undefined;
-  const given = head.length + (tail?.length ?? 0);
-  if (tail === undefined ? given !== 8 : given > 7) return undefined;
-  const groups = [...head, ...new Array<number>(8 - given).fill(0), ...(tail ?? [])];
+  const groupCount = head.length + (tail?.length ?? 0);
+  if (tail === undefined ? groupCount !== 8 : groupCount > 7) return undefined;
+  const groups = [...head, ...new Array<number>(8 - groupCount).fill(0), ...(tail ?? [])];
   return Uint8Array.from(groups.flatMap((group) => [group >> 8, group & 0xff]));
 }
 

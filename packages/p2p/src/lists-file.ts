@@ -1,12 +1,9 @@
 import {
   BadBytes,
+  epee,
   type FieldValue,
-  listOf,
   type PortableLimits,
   readRecord,
-  record,
-  text,
-  u32,
   writeRecord,
 } from "@anulo/protocol";
 import type { PeerAddress, Zone } from "./address.ts";
@@ -14,7 +11,7 @@ import { entryOf, type KnownPeer, listLimits } from "./peer-lists.ts";
 import { type PeerEntry, peerEntryRecord } from "./records.ts";
 
 /** What is kept of a zone between runs. */
-export interface KeptLists {
+export interface StoredLists {
   readonly white: readonly KnownPeer[];
   readonly gray: readonly KnownPeer[];
   readonly anchors: readonly PeerAddress[];
@@ -23,13 +20,13 @@ export interface KeptLists {
 const VERSION = 1;
 const MAX_ZONES = 3;
 const MAX_ANCHORS = 100;
-const zoneRecord = record({
-  zone: text,
-  white: listOf(peerEntryRecord, listLimits.white),
-  gray: listOf(peerEntryRecord, listLimits.gray),
-  anchors: listOf(peerEntryRecord, MAX_ANCHORS),
+const zoneRecord = epee.record({
+  zone: epee.text,
+  white: epee.list(peerEntryRecord, listLimits.white),
+  gray: epee.list(peerEntryRecord, listLimits.gray),
+  anchors: epee.list(peerEntryRecord, MAX_ANCHORS),
 });
-const listsRecord = record({ version: u32, zones: listOf(zoneRecord, MAX_ZONES) });
+const listsRecord = epee.record({ version: epee.u32, zones: epee.list(zoneRecord, MAX_ZONES) });
 const limits: PortableLimits = {
   objects: 60_000,
   fields: 300_000,
@@ -54,7 +51,7 @@ function anchorEntry(address: PeerAddress): PeerEntry {
 }
 
 /** Bytes of the lists, in portable storage. */
-export function writeLists(lists: ReadonlyMap<Zone, KeptLists>): Uint8Array {
+export function writeLists(lists: ReadonlyMap<Zone, StoredLists>): Uint8Array {
   const zones: FieldValue<typeof zoneRecord>[] = [...lists].map(([zone, { white, gray, anchors }]) => ({
     zone,
     white: white.map(kept),
@@ -65,7 +62,7 @@ export function writeLists(lists: ReadonlyMap<Zone, KeptLists>): Uint8Array {
 }
 
 /** The lists of bytes. Throws BadBytes for damaged ones or another version. */
-export function readLists(bytes: Uint8Array): Map<Zone, KeptLists> {
+export function readLists(bytes: Uint8Array): Map<Zone, StoredLists> {
   const { version, zones } = readRecord(listsRecord, bytes, limits);
   if (version !== VERSION) throw new BadBytes(`peer lists of version ${version}`);
   return new Map(

@@ -32,7 +32,7 @@ export interface NotificationHandler {
   /** Whether it was requested from the peer; if not, the peer is dropped at its first bytes. Left out: never requested. */
   isExpected?(peer: Peer): boolean;
   /** Reads the payload and hands it on. Throws PeerFault for a payload of another shape. */
-  take(peer: Peer, payload: Uint8Array): void | Promise<void>;
+  receive(peer: Peer, payload: Uint8Array): void | Promise<void>;
 }
 
 /** What is read: its name in errors, its shape, and the memory it may take. */
@@ -111,7 +111,7 @@ export function handle<T>(
     name,
     cost,
     ...options,
-    take: (peer, bytes) => {
+    receive: (peer, bytes) => {
       const { value, memoryBytes } = readMessage(declared, bytes);
       const handling = take(peer, value);
       return handling && holdWhile(peer, memoryBytes, handling);

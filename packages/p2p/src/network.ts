@@ -2,15 +2,15 @@ import { type PeerAddress, unknownHosts, type Zone } from "./address.ts";
 import { type Bans, banAll, createBans } from "./bans.ts";
 import { systemClock } from "./clock.ts";
 import type { SharedLines } from "./connection/link.ts";
+import { type NetworkIo, systemNetworkIo } from "./connection/network-io.ts";
 import { SharedMemory } from "./connection/peer-memory.ts";
 import { SharedWork } from "./connection/shared-work.ts";
 import type { OpenPort } from "./connection/tcp.ts";
-import { systemWires, type Wires } from "./connection/wires.ts";
 import { ConnectionMaker } from "./connection-maker.ts";
 import { createDial } from "./dial.ts";
-import { BLOCKLIST_INTERVAL_MS, banListed, majorityOf } from "./dns-blocklist.ts";
+import { BLOCKLIST_INTERVAL_MS, banFromBlocklist, majorityOf } from "./dns-blocklist.ts";
 import { createFaults } from "./faults.ts";
-import { type KeptLists, readLists, writeLists } from "./lists-file.ts";
+import { readLists, type StoredLists, writeLists } from "./lists-file.ts";
 import type { AnonymityZone, ListenEndpoint, PeerNetworkOptions } from "./options.ts";
 import type { Peer } from "./peer.ts";
 import type { NetStats, PeerLists, PeerNetwork } from "./peer-network.ts";
@@ -18,23 +18,26 @@ import { random64, systemRandom } from "./random.ts";
 import { createSeeds } from "./seeds.ts";
 import type { Session } from "./session.ts";
 import { FairShare } from "./throttle.ts";
-import { type Commons, PeerZone } from "./zone.ts";
-import { hiddenZone, networkDefaults, publicZone, type ZoneParts } from "./zone-options.ts";
+import { type NetworkContext, PeerZone } from "./zone.ts";
+import { anonymityZoneOptions, networkDefaults, publicZoneOptions, type ZoneParts } from "./zone-options.ts";
 
 const BYTES_PER_KB = 1024;
 const TICK_MS = 1000;
-const LOOK_INTERVAL_MS = 60 * 60_000;
+const INCOMING_CHECK_INTERVAL_MS = 60 * 60_000;
 const SAVE_INTERVAL_MS = 30 * 60_000;
 
 /** Makes a network; `wires` in place of sockets is for tests. */
-export function createPeerNetwork(options: PeerNetworkOptions, wires: Wires = systemWires): PeerNetwork {
+export function createPeerNetwork(
+  options: PeerNetworkOptions,
+  wires: NetworkIo = systemNetworkIo,
+): PeerNetwork {
   return new Network(options, wires);
 }
 
 class Network implements PeerNetwork {
   readonly bans: Bans;
   readonly #options: PeerNetworkOptions;
-  readonly #wires: Wires;
+  readonly #io: NetworkIo;
   readonly #lines: SharedLines;
   readonly #zones: readonly PeerZone[];
   readonly #public: PeerZone;
@@ -42,17 +45,17 @@ class Network implements PeerNetwork {
   readonly #closed = { bytesIn: 0, bytesOut: 0, packetsIn: 0, packetsOut: 0 };
   #makers: readonly ConnectionMaker[] = [];
   #openPorts: OpenPort[] = [];
-  #hiddenPorts: OpenPort[] = [];
-  #kept: ReadonlyMap<Zone, KeptLists> = new Map();
+  #anonymityPorts: OpenPort[] = [];
+  #storedLists: ReadonlyMap<Zone, StoredLists> = new Map();
   #cancelTick = () => {};
   #nextSave = 0;
-  #nextLook = 0;
+  #nextIncomingCheck = 0;
   #nextBlocklist = 0;
 
-  constructor(options: PeerNetworkOptions, wires: Wires) {
+  constructor(options: PeerNetworkOptions, wires: NetworkIo) {
     const { clock = systemClock, random = systemRandom, log = silent } = options;
     this.#options = options;
-    this.#wires = wires;
+    this.#io = wires;
     this.bans = createBans(() => clock.seconds());
     const rate = (kilobytes: number) => new FairShare(clock, kilobytes * BYTES_PER_KB);
     this.#lines = {
@@ -63,7 +66,7 @@ class Network implements PeerNetwork {
       // Processor time is that of the machine, whatever clock tells the time of day.
       work: new SharedWork(systemClock),
     };
-    const commons: Commons = {
+    const commons: NetworkContext = {
       lines: this.#lines,
       handlers: new Map(options.notifications.map((handler) => [handler.id, handler])),
       bans: this.bans,
@@ -72,7 +75,7 @@ class Network implements PeerNetwork {
       random,
       allowLocal: options.allowLocal ?? false,
       ipv6: options.ipv6 ?? false,
-      newsIntervalMs: (options.newsSeconds ?? 60) * 1000,
+      timedSyncIntervalMs: (options.timedSyncSeconds ?? 60) * 1000,
       syncData: () => options.syncData(),
       onSyncData: (peer, data) => options.onSyncData(peer, data),
       onConnected: (peer) => options.onConnected(peer),
@@ -85,10 +88,12 @@ class Network implements PeerNetwork {
       port: () => this.ports[0],
       dialThrough: (proxy) => createDial({ wires, clock, proxy, stopped: this.#abort.signal }),
     };
-    this.#public = new PeerZone(commons, publicZone(parts));
-    const hidden = (options.zones ?? []).map((zone) => new PeerZone(commons, hiddenZone(zone, parts)));
-    this.#zones = [this.#public, ...hidden];
-    this.bans.onBan((covers) => this.#shutOut(covers));
+    this.#public = new PeerZone(commons, publicZoneOptions(parts));
+    const anonymityZones = (options.zones ?? []).map(
+      (zone) => new PeerZone(commons, anonymityZoneOptions(zone, parts)),
+    );
+    this.#zones = [this.#public, ...anonymityZones];
+    this.bans.onBan((covers) => this.#dropBanned(covers));
     for (const line of banAll(this.bans, options.banList ?? "")) {
       log.error("a line of the ban list is no address", { line });
     }
@@ -99,14 +104,14 @@ class Network implements PeerNetwork {
     if (this.#options.offline === true) return;
     try {
       for (const endpoint of this.#options.listen ?? []) await this.#open(endpoint);
-      for (const zone of this.#options.zones ?? []) await this.#openHidden(zone);
+      for (const zone of this.#options.zones ?? []) await this.#openAnonymityPort(zone);
     } catch (error) {
       await this.#closePorts();
       throw error;
     }
     this.#makers = this.#zones.map((zone) => this.#maker(zone));
     this.#nextSave = this.#lines.clock.milliseconds() + SAVE_INTERVAL_MS;
-    this.#nextLook = this.#lines.clock.milliseconds() + LOOK_INTERVAL_MS;
+    this.#nextIncomingCheck = this.#lines.clock.milliseconds() + INCOMING_CHECK_INTERVAL_MS;
     this.#tick();
   }
 
@@ -196,14 +201,14 @@ class Network implements PeerNetwork {
     }
     return new ConnectionMaker(zone, {
       exclusive: of(nodes.exclusive),
-      isAlone: (nodes.exclusive ?? []).length > 0,
+      isExclusive: (nodes.exclusive ?? []).length > 0,
       priority: of(nodes.priority),
-      anchors: this.#kept.get(zone.zone)?.anchors ?? [],
+      anchors: this.#storedLists.get(zone.zone)?.anchors ?? [],
       // A proxy is there so that nobody else learns of us: names are not looked up then.
       seeds: createSeeds({
         addresses: of(nodes.seed),
         names: isPublic && canLookUp ? (nodes.seedNames ?? []) : [],
-        lookUp: (name) => this.#wires.lookUp(name),
+        lookUp: (name) => this.#io.lookUp(name),
       }),
       neededStripe: () => neededStripe(),
     });
@@ -211,7 +216,7 @@ class Network implements PeerNetwork {
 
   async #open(endpoint: ListenEndpoint): Promise<void> {
     try {
-      const port = await this.#wires.listen(endpoint, (transport, from) => {
+      const port = await this.#io.listen(endpoint, (transport, from) => {
         this.#public.accept(transport, from);
       });
       this.#openPorts.push(port);
@@ -221,16 +226,16 @@ class Network implements PeerNetwork {
     }
   }
 
-  async #openHidden({ zone, inbound }: AnonymityZone): Promise<void> {
+  async #openAnonymityPort({ zone, inbound }: AnonymityZone): Promise<void> {
     if (inbound === undefined) return;
     const hidden = this.#zones.find((candidate) => candidate.zone === zone)!;
     const from: PeerAddress = { kind: zone, host: unknownHosts[zone], port: 0 };
-    const port = await this.#wires.listen(inbound.listen, (transport) => hidden.accept(transport, from));
-    this.#hiddenPorts.push(port);
+    const port = await this.#io.listen(inbound.listen, (transport) => hidden.accept(transport, from));
+    this.#anonymityPorts.push(port);
   }
 
   async #closePorts(): Promise<void> {
-    const ports = [...this.#openPorts, ...this.#hiddenPorts];
+    const ports = [...this.#openPorts, ...this.#anonymityPorts];
     await Promise.all(ports.map((port) => port.close()));
   }
 
@@ -238,7 +243,7 @@ class Network implements PeerNetwork {
     this.#cancelTick = this.#lines.clock.after(TICK_MS, () => this.#tick());
     for (const zone of this.#zones) zone.tick();
     for (const maker of this.#makers) maker.tick();
-    this.#lookForCallers();
+    this.#checkIncoming();
     this.#readBlocklist();
     if (this.#lines.clock.milliseconds() >= this.#nextSave) {
       this.#nextSave += SAVE_INTERVAL_MS;
@@ -247,12 +252,12 @@ class Network implements PeerNetwork {
   }
 
   /** Once an hour: a node that nobody calls is of little use to others. Source: node_server `check_incoming_connections`. */
-  #lookForCallers(): void {
+  #checkIncoming(): void {
     const now = this.#lines.clock.milliseconds();
-    if (now < this.#nextLook) return;
-    this.#nextLook = now + LOOK_INTERVAL_MS;
+    if (now < this.#nextIncomingCheck) return;
+    this.#nextIncomingCheck = now + INCOMING_CHECK_INTERVAL_MS;
     const port = this.#public.nodeData().my_port;
-    if (port === 0 || this.maxIn === 0 || this.#public.of("in").length > 0) return;
+    if (port === 0 || this.maxIn === 0 || this.#public.peersOf("in").length > 0) return;
     this.#options.log?.warn("no incoming connections: does the firewall or router let peers in?", { port });
   }
 
@@ -262,13 +267,13 @@ class Network implements PeerNetwork {
     const now = this.#lines.clock.milliseconds();
     if (blocklistNames.length === 0 || now < this.#nextBlocklist) return;
     this.#nextBlocklist = now + BLOCKLIST_INTERVAL_MS;
-    const asked = blocklistNames.map((name) => this.#wires.lookUpTexts(name));
-    void Promise.all(asked).then((answers) => {
+    const lookups = blocklistNames.map((name) => this.#io.lookUpTexts(name));
+    void Promise.all(lookups).then((answers) => {
       const texts = majorityOf(answers);
       if (texts === undefined) return log?.warn("there is no block list that most agree on");
-      const { banned, odd } = banListed(this.bans, texts);
+      const { banned, invalid } = banFromBlocklist(this.bans, texts);
       log?.info("addresses of the block list are shut out", { banned });
-      if (odd.length > 0) log?.warn("entries of the block list are no addresses", { odd });
+      if (invalid.length > 0) log?.warn("entries of the block list are no addresses", { invalid });
     });
   }
 
@@ -276,7 +281,7 @@ class Network implements PeerNetwork {
     return this.#zones.flatMap((zone) => [...zone.sessions]);
   }
 
-  #shutOut(covers: (address: PeerAddress) => boolean): void {
+  #dropBanned(covers: (address: PeerAddress) => boolean): void {
     for (const session of this.#sessions) if (covers(session.address)) session.drop("banned");
     for (const zone of this.#zones) zone.lists.forget(covers);
   }
@@ -289,12 +294,12 @@ class Network implements PeerNetwork {
     const bytes = this.#options.storage?.load();
     if (bytes === undefined) return;
     try {
-      this.#kept = readLists(bytes);
+      this.#storedLists = readLists(bytes);
     } catch (error) {
       this.#options.log?.warn("the kept peer lists cannot be read; starting without", { error });
     }
     for (const zone of this.#zones) {
-      const lists = this.#kept.get(zone.zone);
+      const lists = this.#storedLists.get(zone.zone);
       for (const peer of lists?.gray ?? []) zone.lists.addGray(peer);
       for (const peer of lists?.white ?? []) zone.lists.addWhite(peer);
     }
@@ -302,7 +307,7 @@ class Network implements PeerNetwork {
 
   #save(): void {
     const lists = this.#zones.map((zone) => {
-      const anchors = zone.of("out").map(({ address }) => address);
+      const anchors = zone.peersOf("out").map(({ address }) => address);
       return [zone.zone, { white: zone.lists.white, gray: zone.lists.gray, anchors }] as const;
     });
     try {

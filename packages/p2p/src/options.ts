@@ -88,7 +88,7 @@ export interface PeerNetworkOptions {
   /** Take IPv6 addresses for peers. */
   readonly ipv6?: boolean | undefined;
   /** Seconds between two exchanges of news with a peer; by default 60. */
-  readonly newsSeconds?: number | undefined;
+  readonly timedSyncSeconds?: number | undefined;
   readonly storage?: PeerStorage | undefined;
   /** Our chain, for handshakes and timed syncs. */
   syncData(): CoreSyncData;

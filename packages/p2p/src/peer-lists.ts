@@ -23,7 +23,7 @@ export interface KnownPeer {
 /** Source: cryptonote_config.h `P2P_LOCAL_WHITE_PEERLIST_LIMIT`, `P2P_LOCAL_GRAY_PEERLIST_LIMIT`. */
 export const listLimits = { white: 1000, gray: 5000 } as const;
 
-type Listed = Map<string, KnownPeer>;
+type PeersByAddress = Map<string, KnownPeer>;
 
 /** What an entry says, with what an earlier one knew and it leaves out. */
 function merged(entry: KnownPeer, known: KnownPeer | undefined): KnownPeer {
@@ -34,7 +34,7 @@ function merged(entry: KnownPeer, known: KnownPeer | undefined): KnownPeer {
   };
 }
 
-function newestFirst(list: Listed): KnownPeer[] {
+function newestFirst(list: PeersByAddress): KnownPeer[] {
   return [...list.values()].sort((a, b) => b.lastSeen - a.lastSeen);
 }
 
@@ -49,8 +49,8 @@ function isPlausible({ adr, rpc_port, pruning_seed }: PeerEntry): boolean {
  * Source: net_peerlist.h `peerlist_manager`.
  */
 export class PeerLists {
-  readonly #white: Listed = new Map();
-  readonly #gray: Listed = new Map();
+  readonly #white: PeersByAddress = new Map();
+  readonly #gray: PeersByAddress = new Map();
   readonly #random: RandomSource;
   readonly #allowLocal: boolean;
 
@@ -129,11 +129,11 @@ export class PeerLists {
    * Nodes to tell others: a random part of the white list, without times, so that nobody learns whom we
    * spoke to lately. Source: net_peerlist.h `get_peerlist_head`; Cao et al., eprint.iacr.org/2019/411.
    */
-  some(count: number): KnownPeer[] {
+  sample(count: number): KnownPeer[] {
     return sample([...this.#white.values()], count, this.#random);
   }
 
-  someGray(): KnownPeer | undefined {
+  sampleGray(): KnownPeer | undefined {
     const all = [...this.#gray.values()];
     return all[chooseIndex(all.length, this.#random)];
   }

@@ -1,20 +1,4 @@
-import {
-  BadBytes,
-  count64,
-  defaultsTo,
-  type Field,
-  type FieldValue,
-  fixedBytes,
-  i64,
-  listOf,
-  PortableNames,
-  record,
-  text,
-  u8,
-  u16,
-  u32,
-  u64,
-} from "@anulo/protocol";
+import { BadBytes, epee, type Field, type FieldValue, PortableNames } from "@anulo/protocol";
 import {
   formatPeerAddress,
   ipAddress,
@@ -37,10 +21,14 @@ export function ipv4Text(number: number): string {
   return formatIpv4(Uint8Array.of(number, number >> 8, number >> 16, number >> 24));
 }
 
-type Inner<T> = { readonly tag: number; readonly fields: Field<T>; of(value: T): PeerAddress | undefined };
-const ipv4Fields = record({ m_ip: u32, m_port: u16 });
-const ipv6Fields = record({ addr: fixedBytes(16), m_port: u16 });
-const hostFields = record({ host: text, port: u16 });
+type AddressVariant<T> = {
+  readonly tag: number;
+  readonly fields: Field<T>;
+  of(value: T): PeerAddress | undefined;
+};
+const ipv4Fields = epee.record({ m_ip: epee.u32, m_port: epee.u16 });
+const ipv6Fields = epee.record({ addr: epee.fixedBytes(16), m_port: epee.u16 });
+const hostFields = epee.record({ host: epee.text, port: epee.u16 });
 
 /** The kinds of addresses. Source: net_utils_base.h `network_address`, enums.h `address_type`. */
 const addressKinds = {
@@ -48,22 +36,22 @@ const addressKinds = {
     tag: 1,
     fields: ipv4Fields,
     of: ({ m_ip, m_port }) => ipAddress(ipv4Text(m_ip), m_port),
-  } satisfies Inner<FieldValue<typeof ipv4Fields>>,
+  } satisfies AddressVariant<FieldValue<typeof ipv4Fields>>,
   ipv6: {
     tag: 2,
     fields: ipv6Fields,
     of: ({ addr, m_port }) => ipAddress(formatIpv6(addr), m_port),
-  } satisfies Inner<FieldValue<typeof ipv6Fields>>,
+  } satisfies AddressVariant<FieldValue<typeof ipv6Fields>>,
   i2p: {
     tag: 3,
     fields: hostFields,
     of: ({ host, port }) => (isI2pHost(host) ? { kind: "i2p", host: host.toLowerCase(), port } : undefined),
-  } satisfies Inner<FieldValue<typeof hostFields>>,
+  } satisfies AddressVariant<FieldValue<typeof hostFields>>,
   tor: {
     tag: 4,
     fields: hostFields,
     of: ({ host, port }) => (isTorHost(host) ? { kind: "tor", host: host.toLowerCase(), port } : undefined),
-  } satisfies Inner<FieldValue<typeof hostFields>>,
+  } satisfies AddressVariant<FieldValue<typeof hostFields>>,
 };
 
 function addressEntry(address: PeerAddress) {
@@ -92,48 +80,48 @@ export const addressField: Field<PeerAddress | undefined> = {
     const values = object?.fields(addressNames);
     if (values === undefined) throw new BadBytes("no address");
     const [addr, type] = values;
-    const tag = u8.fromPortable(type);
+    const tag = epee.u8.fromPortable(type);
     const kind = Object.values(addressKinds).find((known) => known.tag === tag);
     if (kind === undefined) return undefined;
-    return (kind as Inner<unknown>).of(kind.fields.fromPortable(addr));
+    return (kind as AddressVariant<unknown>).of(kind.fields.fromPortable(addr));
   },
   toJson: (address) => (address === undefined ? undefined : formatPeerAddress(address)),
   fromJson: (json) => (typeof json === "string" ? parsePeerAddress(json) : undefined),
 };
 
 /** A node somebody knows. Source: p2p_protocol_defs.h `peerlist_entry_base`. */
-export const peerEntryRecord = record({
+export const peerEntryRecord = epee.record({
   adr: addressField,
-  id: u64,
-  last_seen: defaultsTo(i64, 0n),
-  pruning_seed: defaultsTo(u32, 0),
-  rpc_port: defaultsTo(u16, 0),
-  rpc_credits_per_hash: defaultsTo(u32, 0),
+  id: epee.u64,
+  last_seen: epee.defaultsTo(epee.i64, 0n),
+  pruning_seed: epee.defaultsTo(epee.u32, 0),
+  rpc_port: epee.defaultsTo(epee.u16, 0),
+  rpc_credits_per_hash: epee.defaultsTo(epee.u32, 0),
 });
 export type PeerEntry = FieldValue<typeof peerEntryRecord>;
 
 /** Nodes told in one message, at most. Source: cryptonote_config.h `P2P_MAX_PEERS_IN_HANDSHAKE`. */
 export const MAX_PEERS_SENT = 250;
-export const peerEntries = listOf(peerEntryRecord, MAX_PEERS_SENT);
+export const peerEntries = epee.list(peerEntryRecord, MAX_PEERS_SENT);
 
 /** Who a node is. Source: p2p_protocol_defs.h `basic_node_data`. */
-export const nodeDataRecord = record({
-  network_id: fixedBytes(16),
-  peer_id: u64,
-  my_port: u32,
-  rpc_port: defaultsTo(u16, 0),
-  rpc_credits_per_hash: defaultsTo(u32, 0),
-  support_flags: defaultsTo(u32, 0),
+export const nodeDataRecord = epee.record({
+  network_id: epee.fixedBytes(16),
+  peer_id: epee.u64,
+  my_port: epee.u32,
+  rpc_port: epee.defaultsTo(epee.u16, 0),
+  rpc_credits_per_hash: epee.defaultsTo(epee.u32, 0),
+  support_flags: epee.defaultsTo(epee.u32, 0),
 });
 export type NodeData = FieldValue<typeof nodeDataRecord>;
 
-const syncDataRecord = record({
-  current_height: count64,
-  cumulative_difficulty: u64,
-  cumulative_difficulty_top64: u64,
-  top_id: fixedBytes(32),
-  top_version: defaultsTo(u8, 0),
-  pruning_seed: defaultsTo(u32, 0),
+const syncDataRecord = epee.record({
+  current_height: epee.count64,
+  cumulative_difficulty: epee.u64,
+  cumulative_difficulty_top64: epee.u64,
+  top_id: epee.fixedBytes(32),
+  top_version: epee.defaultsTo(epee.u8, 0),
+  pruning_seed: epee.defaultsTo(epee.u32, 0),
 });
 
 function syncDataOf(wire: FieldValue<typeof syncDataRecord>): CoreSyncData {

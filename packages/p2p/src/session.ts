@@ -27,14 +27,14 @@ export interface SessionHost {
   readonly log: Log;
   readonly random: (size: number) => Uint8Array;
   /** Time between two exchanges of news. */
-  readonly newsIntervalMs: number;
+  readonly timedSyncIntervalMs: number;
   /** What we tell of ourselves. */
   nodeData(): NodeData;
   syncData(): CoreSyncData;
   /** Why an incoming handshake is refused; undefined: it is welcome. */
   refusal(session: Session): string | undefined;
   /** Nodes to tell this peer. */
-  tell(session: Session): PeerEntry[];
+  entriesFor(session: Session): PeerEntry[];
   /** Nodes this peer told. */
   addAnnounced(session: Session, entries: readonly PeerEntry[]): void;
   /** The peer's chain. May throw PeerFault. */
@@ -54,15 +54,15 @@ export interface SessionStart {
 const HANDSHAKE_TIMEOUT_MS = 5000;
 const REQUEST_TIMEOUT_MS = 120_000;
 /** What a connection has until its handshake. Source: abstract_tcp_server2.inl `NEW_CONNECTION_TIMEOUT_REMOTE`. */
-const STRANGER_MS = 10_000;
+const HANDSHAKE_DEADLINE_MS = 10_000;
 /** Peers ask a few times a minute; one that asks more costs more than it gives. */
-const MAX_REQUESTS_A_MINUTE = 60;
+const MAX_REQUESTS_PER_MINUTE = 60;
 const MAX_EARLY_FRAMES = 4;
 /** The longest request of a kind we do not know, which is read over. */
 const MAX_UNKNOWN_BYTES = 65_536;
 /** What may be said in zones that hide who speaks. Source: net_node.cpp `is_filtered_command`. */
 const NEW_TRANSACTIONS = 2002;
-const hiddenZoneCommands: ReadonlySet<number> = new Set([handshake.id, timedSync.id, NEW_TRANSACTIONS]);
+const anonymityZoneCommands: ReadonlySet<number> = new Set([handshake.id, timedSync.id, NEW_TRANSACTIONS]);
 
 const commandCosts: ReadonlyMap<number, CostLimits> = new Map(
   [handshake, timedSync, ping, supportFlags].map(({ id, cost }) => [id, cost]),
@@ -85,7 +85,7 @@ export class Session implements Peer, MemoryHolder {
   /** Messages that came before the answer to our handshake. */
   #early: Frame[] = [];
   #requests = { minute: 0, count: 0 };
-  #nextNews: number;
+  #nextTimedSync: number;
   #isExchanging = false;
 
   constructor(transport: Transport, host: SessionHost, { address, direction }: SessionStart) {
@@ -95,7 +95,7 @@ export class Session implements Peer, MemoryHolder {
     this.connectionId = host.random(16);
     this.since = host.lines.clock.seconds();
     this.#opened = host.lines.clock.milliseconds();
-    this.#nextNews = this.#opened + host.newsIntervalMs;
+    this.#nextTimedSync = this.#opened + host.timedSyncIntervalMs;
     this.#link = new Link(transport, host.lines, {
       maxBytes: (header) => this.#maxBytes(header),
       hasResponse: (header) => (this.#costOf(header)?.responseBytes ?? 0) > 0,
@@ -184,16 +184,16 @@ export class Session implements Peer, MemoryHolder {
   /** To be called about once a second. */
   tick(): void {
     const now = this.#host.lines.clock.milliseconds();
-    if (!this.isShaken && now - this.#opened > STRANGER_MS) {
+    if (!this.isShaken && now - this.#opened > HANDSHAKE_DEADLINE_MS) {
       this.#link.close("no handshake in time");
       return;
     }
     this.#link.tick();
-    if (!this.isShaken || !this.isOpen || this.#isExchanging || now < this.#nextNews) return;
+    if (!this.isShaken || !this.isOpen || this.#isExchanging || now < this.#nextTimedSync) return;
     this.#isExchanging = true;
-    void this.#exchangeNews().finally(() => {
+    void this.#exchangeSyncData().finally(() => {
       this.#isExchanging = false;
-      this.#nextNews = this.#host.lines.clock.milliseconds() + this.#host.newsIntervalMs;
+      this.#nextTimedSync = this.#host.lines.clock.milliseconds() + this.#host.timedSyncIntervalMs;
     });
   }
 
@@ -203,7 +203,7 @@ export class Session implements Peer, MemoryHolder {
     try {
       const theirs = await this.#ask(handshake, ours, HANDSHAKE_TIMEOUT_MS);
       this.#checkNetwork(theirs.node_data);
-      this.#adopt(theirs.node_data, theirs.payload_data);
+      this.#setNodeData(theirs.node_data, theirs.payload_data);
       return theirs.local_peerlist_new;
     } catch (error) {
       if (error instanceof PeerFault) this.drop(error.message, error.blame);
@@ -213,7 +213,7 @@ export class Session implements Peer, MemoryHolder {
   }
 
   /** Takes the messages that came too early; nothing else is read meanwhile. */
-  takeEarly(): void {
+  handleEarly(): void {
     const frames = this.#early;
     this.#early = [];
     if (frames.length === 0) return;
@@ -224,7 +224,7 @@ export class Session implements Peer, MemoryHolder {
   }
 
   /** Asks for news, and tells ours. */
-  async #exchangeNews(): Promise<void> {
+  async #exchangeSyncData(): Promise<void> {
     try {
       const news = await this.#ask(timedSync, { payload_data: this.#host.syncData() }, REQUEST_TIMEOUT_MS);
       this.#host.addAnnounced(this, news.local_peerlist_new);
@@ -250,7 +250,7 @@ export class Session implements Peer, MemoryHolder {
   }
 
   #isFiltered(command: number): boolean {
-    return this.zone !== "public" && !hiddenZoneCommands.has(command);
+    return this.zone !== "public" && !anonymityZoneCommands.has(command);
   }
 
   #costOf({ command, expectsResponse }: FrameHeader): CostLimits | undefined {
@@ -279,7 +279,7 @@ export class Session implements Peer, MemoryHolder {
       return undefined;
     }
     const handler = this.#isFiltered(command) ? undefined : this.#host.handlers.get(command);
-    return handler?.take(this, payload) ?? undefined;
+    return handler?.receive(this, payload) ?? undefined;
   }
 
   #onError(error: unknown): void {
@@ -323,7 +323,7 @@ export class Session implements Peer, MemoryHolder {
   #countRequest(): void {
     const minute = Math.floor(this.#host.lines.clock.milliseconds() / 60_000);
     if (minute !== this.#requests.minute) this.#requests = { minute, count: 0 };
-    if (++this.#requests.count > MAX_REQUESTS_A_MINUTE) throw new PeerFault("asks too often", { score: 1 });
+    if (++this.#requests.count > MAX_REQUESTS_PER_MINUTE) throw new PeerFault("asks too often", { score: 1 });
   }
 
   /** Source: node_server `handle_handshake`. */
@@ -338,12 +338,12 @@ export class Session implements Peer, MemoryHolder {
       this.#link.close(refusal);
       return;
     }
-    this.#adopt(theirs.node_data, theirs.payload_data);
+    this.#setNodeData(theirs.node_data, theirs.payload_data);
     // The answer goes out before anything else we may say to the peer from now on.
     const ours = {
       node_data: this.#host.nodeData(),
       payload_data: this.#host.syncData(),
-      local_peerlist_new: this.#host.tell(this),
+      local_peerlist_new: this.#host.entriesFor(this),
     };
     this.#respond(handshake.id, returnCodes.success, writeRecord(handshake.response, ours));
     this.#host.onShaken(this, theirs.node_data.my_port);
@@ -353,7 +353,7 @@ export class Session implements Peer, MemoryHolder {
     const { payload_data } = readRequest(timedSync, payload);
     this.#setSyncData(payload_data);
     if (!this.isOpen) return;
-    const ours = { payload_data: this.#host.syncData(), local_peerlist_new: this.#host.tell(this) };
+    const ours = { payload_data: this.#host.syncData(), local_peerlist_new: this.#host.entriesFor(this) };
     this.#respond(timedSync.id, returnCodes.success, writeRecord(timedSync.response, ours));
   }
 
@@ -367,7 +367,7 @@ export class Session implements Peer, MemoryHolder {
     if (theirs.my_port > 65_535) throw new PeerFault("tells an impossible port", { score: 1 });
   }
 
-  #adopt(nodeData: NodeData, syncData: CoreSyncData): void {
+  #setNodeData(nodeData: NodeData, syncData: CoreSyncData): void {
     this.#nodeData = nodeData;
     this.#supportFlags = nodeData.support_flags;
     this.#syncData = syncData;

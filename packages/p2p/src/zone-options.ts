@@ -28,7 +28,7 @@ export interface ZoneParts {
 }
 
 /** The public network, as the options want it. */
-export function publicZone({ options, peerId, port, dialThrough }: ZoneParts): ZoneOptions {
+export function publicZoneOptions({ options, peerId, port, dialThrough }: ZoneParts): ZoneOptions {
   const { maxOut, maxIn, maxPerIp, proxy, offline } = options;
   const canPingBack = proxy === undefined;
   return {
@@ -51,7 +51,10 @@ export function publicZone({ options, peerId, port, dialThrough }: ZoneParts): Z
 }
 
 /** A zone that hides us; there every node has the same id. Source: node_server `config_t`. */
-export function hiddenZone({ zone, proxy, maxOut, inbound }: AnonymityZone, parts: ZoneParts): ZoneOptions {
+export function anonymityZoneOptions(
+  { zone, proxy, maxOut, inbound }: AnonymityZone,
+  parts: ZoneParts,
+): ZoneOptions {
   const { options, dialThrough } = parts;
   return {
     zone,

@@ -1,5 +1,5 @@
 import { formatPeerAddress, isSameAddress, type PeerAddress, type Zone, zoneOf } from "./address.ts";
-import { isReachedAs, PING_TIMEOUT_MS } from "./back-ping.ts";
+import { canReachBack, PING_TIMEOUT_MS } from "./back-ping.ts";
 import type { Bans } from "./bans.ts";
 import { RequestFailed, type SharedLines } from "./connection/link.ts";
 import { DialFailed } from "./connection/tcp.ts";
@@ -15,7 +15,7 @@ import { MAX_PEERS_SENT, type NodeData, type PeerEntry } from "./records.ts";
 import { Session, type SessionHost } from "./session.ts";
 
 /** What the zones of one network share. */
-export interface Commons {
+export interface NetworkContext {
   readonly lines: SharedLines;
   readonly handlers: ReadonlyMap<number, NotificationHandler>;
   readonly bans: Bans;
@@ -25,7 +25,7 @@ export interface Commons {
   readonly allowLocal: boolean;
   readonly ipv6: boolean;
   /** Time between two exchanges of news with a peer. */
-  readonly newsIntervalMs: number;
+  readonly timedSyncIntervalMs: number;
   syncData(): CoreSyncData;
   onSyncData(peer: Peer, data: CoreSyncData): void;
   onConnected(peer: Peer): void;
@@ -63,7 +63,7 @@ const MAX_SENT_PEERS = 10_000;
 
 /** The connections of one zone: all of the public network, or of Tor, or of I2P. */
 export class PeerZone implements SessionHost {
-  readonly #commons: Commons;
+  readonly #context: NetworkContext;
   readonly options: ZoneOptions;
   readonly lists: PeerLists;
   readonly handlers: ReadonlyMap<number, NotificationHandler>;
@@ -75,8 +75,8 @@ export class PeerZone implements SessionHost {
   #backPings = 0;
   #isStopped = false;
 
-  constructor(commons: Commons, options: ZoneOptions) {
-    this.#commons = commons;
+  constructor(commons: NetworkContext, options: ZoneOptions) {
+    this.#context = commons;
     this.options = options;
     this.handlers = commons.handlers;
     this.lists = new PeerLists({ random: commons.random, allowLocal: commons.allowLocal });
@@ -87,19 +87,19 @@ export class PeerZone implements SessionHost {
   }
 
   get lines(): SharedLines {
-    return this.#commons.lines;
+    return this.#context.lines;
   }
 
   get log(): Log {
-    return this.#commons.log;
+    return this.#context.log;
   }
 
-  get newsIntervalMs(): number {
-    return this.#commons.newsIntervalMs;
+  get timedSyncIntervalMs(): number {
+    return this.#context.timedSyncIntervalMs;
   }
 
   get random(): RandomSource {
-    return this.#commons.random;
+    return this.#context.random;
   }
 
   /** Those that shook hands and are there to stay. */
@@ -107,7 +107,7 @@ export class PeerZone implements SessionHost {
     return [...this.#connected];
   }
 
-  of(direction: "in" | "out"): Session[] {
+  peersOf(direction: "in" | "out"): Session[] {
     return this.peers.filter((peer) => peer.direction === direction);
   }
 
@@ -122,7 +122,7 @@ export class PeerZone implements SessionHost {
 
   /** Closes as many connections of a direction as are too many, the newest. */
   shrink(direction: "in" | "out", max: number): void {
-    const all = this.of(direction);
+    const all = this.peersOf(direction);
     for (const session of all.slice(Math.max(0, max))) session.drop("too many connections");
   }
 
@@ -131,27 +131,27 @@ export class PeerZone implements SessionHost {
   }
 
   syncData(): CoreSyncData {
-    return this.#commons.syncData();
+    return this.#context.syncData();
   }
 
   blame(address: PeerAddress, blame: Blame): void {
-    this.#commons.faults.blame(address, blame);
+    this.#context.faults.blame(address, blame);
   }
 
   isBanned({ host }: PeerAddress): boolean {
-    return (this.#commons.bans.secondsLeft(host) ?? 0) > 0;
+    return (this.#context.bans.secondsLeft(host) ?? 0) > 0;
   }
 
-  failedLately({ host }: PeerAddress): boolean {
+  hasFailedRecently({ host }: PeerAddress): boolean {
     const at = this.#failed.get(host);
-    const forgotten = this.of("out").length === 0 ? FAILED_SECONDS_ALONE : FAILED_SECONDS;
+    const forgotten = this.peersOf("out").length === 0 ? FAILED_SECONDS_ALONE : FAILED_SECONDS;
     return at !== undefined && this.lines.clock.seconds() - at <= forgotten;
   }
 
   /** Whether an address may be called or remembered. */
-  isWelcome(address: PeerAddress): boolean {
-    if (address.kind === "ipv6" && !this.#commons.ipv6) return false;
-    return !this.failedLately(address) && !this.isBanned(address) && !this.#isOurs(address);
+  canDial(address: PeerAddress): boolean {
+    if (address.kind === "ipv6" && !this.#context.ipv6) return false;
+    return !this.hasFailedRecently(address) && !this.isBanned(address) && !this.#isOurs(address);
   }
 
   /** Takes an incoming connection; the oldest stranger makes room for a new one. */
@@ -196,7 +196,7 @@ export class PeerZone implements SessionHost {
       this.#seen(session);
       if (purpose === "list") session.drop("it told whom it knows");
       else this.onShaken(session, 0);
-      session.takeEarly();
+      session.handleEarly();
     } catch (error) {
       if (error instanceof PeerFault) session.drop(error.message, error.blame);
       else session.drop("the connection failed");
@@ -216,18 +216,18 @@ export class PeerZone implements SessionHost {
 
   /** Source: node_server `handle_handshake`, `has_too_many_connections`. */
   refusal({ address }: Session): string | undefined {
-    const incoming = this.of("in");
+    const incoming = this.peersOf("in");
     if (incoming.length >= Math.min(this.options.maxIn, MAX_INCOMING)) return "no place for another peer";
     const { maxPerIp } = this.options;
     const ofHost = incoming.filter((peer) => peer.address.host === address.host).length;
     return maxPerIp !== undefined && ofHost >= maxPerIp ? "too many peers of this address" : undefined;
   }
 
-  tell(session: Session): PeerEntry[] {
+  entriesFor(session: Session): PeerEntry[] {
     // A node called in a hidden zone learns our address this way. Source: node_server `handle_timed_sync`.
     const ours = session.direction === "out" ? this.#ourEntry() : [];
     if (session.sentPeers.size > MAX_SENT_PEERS) session.sentPeers.clear();
-    const news = this.lists.some(MAX_PEERS_SENT - ours.length).filter(({ address }) => {
+    const news = this.lists.sample(MAX_PEERS_SENT - ours.length).filter(({ address }) => {
       const key = formatPeerAddress(address);
       const isNew = !session.sentPeers.has(key);
       session.sentPeers.add(key);
@@ -252,33 +252,33 @@ export class PeerZone implements SessionHost {
     if (entries.some(({ adr }) => adr !== undefined && zoneOf(adr) !== this.zone)) {
       throw new PeerFault("tells addresses of another zone", { score: 1 });
     }
-    this.lists.addAnnounced(entries, (address) => this.isWelcome(address));
+    this.lists.addAnnounced(entries, (address) => this.canDial(address));
   }
 
   onSyncData(session: Session, data: CoreSyncData): void {
     if (session.direction === "out") this.#seen(session);
-    if (this.#connected.has(session)) this.#commons.onSyncData(session, data);
+    if (this.#connected.has(session)) this.#context.onSyncData(session, data);
   }
 
   onShaken(session: Session, port: number): void {
-    this.#commons.onSyncData(session, session.syncData);
+    this.#context.onSyncData(session, session.syncData);
     if (!session.isOpen) return;
     this.#connected.add(session);
     this.log.debug("peer connected", {
       address: formatPeerAddress(session.address),
       direction: session.direction,
     });
-    this.#commons.onConnected(session);
+    this.#context.onConnected(session);
     if (session.supportFlags === 0 && this.zone === "public") void session.askSupportFlags();
     if (port !== 0 && this.options.canPingBack) void this.#pingBack(session, port);
   }
 
   onClosed(session: Session, reason: string): void {
     this.sessions.delete(session);
-    this.#commons.count(session);
+    this.#context.count(session);
     if (!this.#connected.delete(session)) return;
     this.log.debug("peer gone", { address: formatPeerAddress(session.address), reason });
-    this.#commons.onClosed(session);
+    this.#context.onClosed(session);
   }
 
   #seen({ address, peerId, syncData, rpcPort }: Session): void {
@@ -293,7 +293,7 @@ export class PeerZone implements SessionHost {
     this.#backPings++;
     try {
       const transport = await this.#dial(address, PING_TIMEOUT_MS);
-      if (!(await isReachedAs(session.peerId, transport, this.lines))) return;
+      if (!(await canReachBack(session.peerId, transport, this.lines))) return;
       const lastSeen = this.lines.clock.seconds();
       const { peerId, syncData, rpcPort } = session;
       this.lists.addWhite({ address, peerId, lastSeen, pruningSeed: syncData.pruningSeed, rpcPort });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { readRecord, record, u8, writeRecord } from "@anulo/protocol";
+import { epee, readRecord, writeRecord } from "@anulo/protocol";
 import {
   BadAddress,
   formatPeerAddress,
@@ -101,7 +101,7 @@ test("an address tells whose it is", () => {
 });
 
 function overTheWire(address: PeerAddress | undefined): PeerAddress | undefined {
-  const holder = record({ address: addressField });
+  const holder = epee.record({ address: addressField });
   return readRecord(holder, writeRecord(holder, { address })).address;
 }
 
@@ -110,9 +110,9 @@ test("addresses go over the wire, and unknown kinds are passed over", () => {
     const address = parsePeerAddress(text);
     assert.deepEqual(overTheWire(address), address);
   }
-  const strange = record({ address: record({ type: u8 }) });
+  const strange = epee.record({ address: epee.record({ type: epee.u8 }) });
   const bytes = writeRecord(strange, { address: { type: 9 } });
-  assert.equal(readRecord(record({ address: addressField }), bytes).address, undefined);
+  assert.equal(readRecord(epee.record({ address: addressField }), bytes).address, undefined);
   assert.equal(ipv4Number("1.2.3.4"), 0x04030201);
   assert.equal(ipv4Text(0xff030201), "1.2.3.255");
 });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { banAll, createBans, FOR_GOOD } from "../src/bans.ts";
+import { banAll, createBans, PERMANENT_SECONDS } from "../src/bans.ts";
 import { createFaults } from "../src/faults.ts";
 
 test("addresses and subnets are banned for a while", () => {
@@ -35,7 +35,7 @@ test("a ban list has an address or subnet a line", () => {
   const bans = createBans(() => 0);
   const wrong = banAll(bans, "# spies\n1.2.3.4 # one\r\n\n5.6.0.0/16\nnonsense\n2001:db8::7\n");
   assert.deepEqual(wrong, ["nonsense"]);
-  assert.equal(bans.secondsLeft("5.6.7.8"), FOR_GOOD);
+  assert.equal(bans.secondsLeft("5.6.7.8"), PERMANENT_SECONDS);
   assert.equal(bans.list().length, 3);
 });
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createBans } from "../src/bans.ts";
-import { banListed, majorityOf } from "../src/dns-blocklist.ts";
+import { banFromBlocklist, majorityOf } from "../src/dns-blocklist.ts";
 
 test("only what most of those asked say alike counts, in whatever order", () => {
   const list = ["1.2.3.4;5.6.7.8", "9.9.9.9"];
@@ -18,9 +18,12 @@ test("only what most of those asked say alike counts, in whatever order", () => 
 test("listed addresses and subnets are shut out for eight days, the internet is not", () => {
   let now = 1000;
   const bans = createBans(() => now);
-  const { banned, odd } = banListed(bans, ["1.2.3.4;;5.6.0.0/16; nonsense", "0.0.0.0/0;9.0.0.0/8"]);
+  const { banned, invalid } = banFromBlocklist(bans, [
+    "1.2.3.4;;5.6.0.0/16; nonsense",
+    "0.0.0.0/0;9.0.0.0/8",
+  ]);
   assert.equal(banned, 2);
-  assert.deepEqual(odd, ["nonsense", "0.0.0.0/0", "9.0.0.0/8"]);
+  assert.deepEqual(invalid, ["nonsense", "0.0.0.0/0", "9.0.0.0/8"]);
   assert.equal(bans.secondsLeft("1.2.3.4"), 8 * 86_400);
   assert.equal(bans.secondsLeft("5.6.200.1"), 8 * 86_400);
   assert.equal(bans.secondsLeft("9.1.1.1"), 0);

@@ -2,9 +2,9 @@ import type { SocksProxy } from "@anulo/socks";
 import type { PeerAddress } from "../src/address.ts";
 import { ipAddress } from "../src/address.ts";
 import type { Clock } from "../src/clock.ts";
+import type { NetworkIo } from "../src/connection/network-io.ts";
 import { DialFailed } from "../src/connection/tcp.ts";
 import type { Transport, TransportEvents } from "../src/connection/transport.ts";
-import type { Wires } from "../src/connection/wires.ts";
 import { createPeerNetwork } from "../src/network.ts";
 import type { Endpoint, PeerNetworkOptions } from "../src/options.ts";
 import type { CoreSyncData, Peer } from "../src/peer.ts";
@@ -143,7 +143,7 @@ export class FakeInternet {
   #nextPort = 50_000;
 
   /** What a machine with this address has for sockets. */
-  wiresOf(ip: string): Wires {
+  wiresOf(ip: string): NetworkIo {
     return {
       listen: async ({ port }, accept) => {
         const key = `${ip}:${port}`;

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setImmediate } from "node:timers/promises";
-import { packedBytes, record, u32, writeRecord } from "@anulo/protocol";
+import { epee, writeRecord } from "@anulo/protocol";
 import { handshake, ping, timedSync } from "../src/commands.ts";
 import type { MemoryHolder } from "../src/connection/peer-memory.ts";
 import { HEADER_BYTES, notificationFrame, requestFrame, responseFrame } from "../src/levin/frame.ts";
@@ -20,7 +20,7 @@ import {
 } from "./fakes.ts";
 
 const cost = { requestBytes: 1_000_000, memoryBytes: 1000, rows: 0, responseBytes: 0 };
-const blob = notification({ id: 2999, name: "blob", payload: record({ n: u32 }), cost });
+const blob = notification({ id: 2999, name: "blob", payload: epee.record({ n: epee.u32 }), cost });
 
 async function world(options: Partial<Parameters<typeof createTestNode>[2]> = {}) {
   const clock = new FakeClock();
@@ -174,7 +174,7 @@ test("who connects and says nothing, or too little, is gone in time", async () =
 });
 
 test("a peer that trickles a long message is dropped, one that is only slow is not", async () => {
-  const { clock, victim, call } = await world({ newsSeconds: 1e6 });
+  const { clock, victim, call } = await world({ timedSyncSeconds: 1e6 });
   const long = notificationFrame(blob.id, new Uint8Array(900_000));
   const trickling = await shakenHands(call, "6.6.6.6");
   const slow = await shakenHands(call, "6.6.6.7");
@@ -211,7 +211,7 @@ test("unfinished messages of all peers together are bounded: the largest goes", 
 });
 
 test("a peer that falls silent is dropped after five minutes", async () => {
-  const { clock, call } = await world({ newsSeconds: 1e6 });
+  const { clock, call } = await world({ timedSyncSeconds: 1e6 });
   const caller = await shakenHands(call, "6.6.6.6");
   await clock.pass(299);
   assert.equal(caller.end.isClosed, false);
@@ -220,7 +220,7 @@ test("a peer that falls silent is dropped after five minutes", async () => {
 });
 
 test("a peer that does not answer is dropped after two minutes", async () => {
-  const { clock, call } = await world({ newsSeconds: 10 });
+  const { clock, call } = await world({ timedSyncSeconds: 10 });
   const caller = await shakenHands(call, "6.6.6.6");
   for (let i = 0; i < 135; i++) {
     caller.end.write(notificationFrame(blob.id, writeRecord(blob.payload, { n: i })));
@@ -231,7 +231,7 @@ test("a peer that does not answer is dropped after two minutes", async () => {
 });
 
 test("a peer that does not read what it is sent is dropped before it costs much", async () => {
-  const { clock, victim, call } = await world({ limitUp: 1e6, newsSeconds: 1e6 });
+  const { clock, victim, call } = await world({ limitUp: 1e6, timedSyncSeconds: 1e6 });
   const caller = await shakenHands(call, "6.6.6.6");
   caller.end.pause();
   const [peer] = victim.network.peers();
@@ -330,7 +330,7 @@ function openPromise(): { readonly promise: Promise<void>; readonly resolve: () 
 const asking = notification({
   id: 2997,
   name: "asking",
-  payload: record({ n: u32 }),
+  payload: epee.record({ n: epee.u32 }),
   cost: { ...cost, responseBytes: 1_000_000 },
 });
 
@@ -380,7 +380,7 @@ test("a message counts as its sender's memory, with what was read from it, until
   let finish = () => {};
   const ids = notification({
     ...asking,
-    payload: record({ ids: packedBytes(32) }),
+    payload: epee.record({ ids: epee.packedBytes(32) }),
     cost: { ...cost, memoryBytes: 1_000_000 },
   });
   const waits = handle(ids, () => {

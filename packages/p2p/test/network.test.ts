@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { record, u32 } from "@anulo/protocol";
+import { epee } from "@anulo/protocol";
 import { handle, notification } from "../src/messages.ts";
 import { PeerFault } from "../src/peer.ts";
 import { createTestNode, FakeClock, FakeInternet, settle } from "./fakes.ts";
@@ -14,7 +14,7 @@ function world() {
 }
 
 const cost = { requestBytes: 100, memoryBytes: 1000, rows: 0, responseBytes: 0 };
-const number = notification({ id: 2999, name: "number", payload: record({ n: u32 }), cost });
+const number = notification({ id: 2999, name: "number", payload: epee.record({ n: epee.u32 }), cost });
 
 test("two nodes shake hands, tell each other of their chains and close", async () => {
   const { clock, node } = world();
@@ -349,7 +349,7 @@ test("in a hidden zone ids are alike, our address is told, and only transactions
         inbound: { address: { ...address, host: other }, listen: { host: "127.0.0.1", port: 18083 } },
       },
     ],
-    newsSeconds: 10,
+    timedSyncSeconds: 10,
   });
   await alice.network.start();
   await bob.network.start();

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { BadBytes } from "@anulo/protocol";
 import { type PeerAddress, parsePeerAddress } from "../src/address.ts";
-import { type Choice, chooseGray, chooseWhite } from "../src/choose-peer.ts";
+import { chooseGray, chooseWhite, type PeerChoice } from "../src/choose-peer.ts";
 import { readLists, writeLists } from "../src/lists-file.ts";
 import { entryOf, type KnownPeer, listLimits, PeerLists } from "../src/peer-lists.ts";
 import { systemRandom } from "../src/random.ts";
@@ -71,10 +71,10 @@ test("the lists are bounded: the white one loses the oldest", () => {
 test("others are told a random part, without times", () => {
   const lists = createLists();
   for (let i = 0; i < 500; i++) lists.addWhite(known(`9.1.${i >> 8}.${i & 255}`, { lastSeen: 10 + i }));
-  const [first, second] = [hosts(lists.some(250)), hosts(lists.some(250))];
+  const [first, second] = [hosts(lists.sample(250)), hosts(lists.sample(250))];
   assert.equal(new Set(first).size, 250);
   assert.notDeepEqual(first, second);
-  assert.equal(entryOf(lists.some(1)[0]!).last_seen, 0n);
+  assert.equal(entryOf(lists.sample(1)[0]!).last_seen, 0n);
 });
 
 test("private addresses are kept only where they are wanted, this machine's never", () => {
@@ -86,7 +86,7 @@ test("private addresses are kept only where they are wanted, this machine's neve
   assert.deepEqual(lists.counts, { white: 0, gray: 0 });
 });
 
-function choice(list: KnownPeer[], connected: string[] = [], stripe = 0): Choice {
+function choice(list: KnownPeer[], connected: string[] = [], stripe = 0): PeerChoice {
   return {
     known: list,
     connected: connected.map((text): PeerAddress => parsePeerAddress(text)),

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { createServer, type Server } from "node:net";
 import { test } from "node:test";
+import { systemNetworkIo } from "../src/connection/network-io.ts";
 import { DialFailed, dialTcp, listenTcp } from "../src/connection/tcp.ts";
 import type { Transport } from "../src/connection/transport.ts";
-import { systemWires } from "../src/connection/wires.ts";
 
 const never = new AbortController().signal;
 
@@ -44,7 +44,7 @@ test("connections go through a SOCKS proxy, which looks hidden names up itself",
   const asked: string[] = [];
   const proxy = createProxy(asked, true);
   const via = { host: "127.0.0.1", port: await listening(proxy) };
-  const dial = (host: string, port: number) => systemWires.dial({ host, port }, via, never);
+  const dial = (host: string, port: number) => systemNetworkIo.dial({ host, port }, via, never);
   assert.equal(await echo(await dial("x.onion", 18083), "hello"), "hello");
   assert.equal(await echo(await dial("1.2.3.4", 80), "you"), "you");
   assert.deepEqual(asked, ["18083 x.onion", "80 1.2.3.4"]);
@@ -55,16 +55,16 @@ test("a proxy that refuses or is not there fails the call", async () => {
   const proxy = createProxy([], false);
   const via = { host: "127.0.0.1", port: await listening(proxy) };
   const target = { host: "x.onion", port: 1 };
-  await assert.rejects(systemWires.dial(target, via, never), DialFailed);
+  await assert.rejects(systemNetworkIo.dial(target, via, never), DialFailed);
   await new Promise((resolve) => proxy.close(resolve));
-  await assert.rejects(systemWires.dial(target, via, never), DialFailed);
+  await assert.rejects(systemNetworkIo.dial(target, via, never), DialFailed);
 });
 
 test("a call that takes too long is given up", async () => {
   const silent = createServer(() => {});
   const via = { host: "127.0.0.1", port: await listening(silent) };
   const late = new AbortController();
-  const calling = systemWires.dial({ host: "x.onion", port: 1 }, via, late.signal);
+  const calling = systemNetworkIo.dial({ host: "x.onion", port: 1 }, via, late.signal);
   setImmediate(() => late.abort());
   await assert.rejects(calling, DialFailed);
   await assert.rejects(dialTcp(via, AbortSignal.abort()), DialFailed);
@@ -84,7 +84,7 @@ test("a port accepts, delivers and closes", async () => {
       });
     }).then(async (port) => {
       opened(port);
-      const transport = await systemWires.dial({ host: "127.0.0.1", port: port.port }, undefined, never);
+      const transport = await systemNetworkIo.dial({ host: "127.0.0.1", port: port.port }, undefined, never);
       transport.start({ received: () => transport.close(), drained() {}, closed() {} });
       transport.write(Buffer.from("x"));
     });

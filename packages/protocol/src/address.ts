@@ -1,5 +1,4 @@
-import { isPoint, keccak256 } from "@anulo/crypto";
-import { concatBytes, equalBytes } from "./bytes.ts";
+import { concatBytes, equalBytes, isPoint, keccak256 } from "@anulo/crypto";
 import { decodeBase58, encodeBase58 } from "./codec/base58.ts";
 import { BadBytes, Reader, Writer } from "./codec/bytes-io.ts";
 import type { NetworkName } from "./networks.ts";
@@ -20,7 +19,7 @@ export type AddressKind = Address["kind"];
 
 const CHECKSUM_BYTES = 4;
 /** Longer texts are no addresses: an integrated one has 106 letters. */
-const MAX_TEXT = 200;
+const MAX_TEXT_LENGTH = 200;
 const kinds: readonly AddressKind[] = ["standard", "integrated", "subaddress"];
 
 /** Text of an address. Source: cryptonote_basic_impl.cpp `get_account_address_as_str`; base58.cpp `encode_addr`. */
@@ -35,7 +34,7 @@ export function formatAddress(address: Address, network: NetworkName): string {
 }
 
 function decodeChecked(text: string): Reader {
-  if (text.length > MAX_TEXT) throw new BadAddress("too long for an address");
+  if (text.length > MAX_TEXT_LENGTH) throw new BadAddress("too long for an address");
   const bytes = decodeBase58(text);
   if (bytes.length <= CHECKSUM_BYTES) throw new BadAddress("too short for an address");
   const content = bytes.slice(0, -CHECKSUM_BYTES);

@@ -1,44 +1,44 @@
-import { keccak256 } from "@anulo/crypto";
-import { concatBytes, equalBytes, fromHex } from "./bytes.ts";
+import { concatBytes, equalBytes, keccak256 } from "@anulo/crypto";
+import { fromHex } from "./bytes.ts";
 import { Reader, Writer } from "./codec/bytes-io.ts";
 import type { Codec, TypeOf } from "./codec/wire.ts";
 import {
   bytes32,
   decode,
   encode,
-  forgivingSize,
+  lenientSize,
   list,
   struct,
-  uint32,
+  u32,
   varint,
   varintBelow,
 } from "./codec/wire.ts";
 import { ringCtTypes } from "./ringct.ts";
 import { type Transaction, transaction } from "./transaction.ts";
 import { NULL_HASH, transactionHash } from "./transaction-hash.ts";
-import { TransactionPlaces } from "./transaction-places.ts";
+import { TransactionOffsets } from "./transaction-offsets.ts";
 import { treeHash } from "./tree-hash.ts";
 
 /** Heights stay below it; as an unlock time, what is not below it is a time. Source: cryptonote_config.h `CRYPTONOTE_MAX_BLOCK_NUMBER`. */
 export const MAX_BLOCK_NUMBER = 500_000_000;
 
-const uint8Varint = varintBelow(256);
+const u8Varint = varintBelow(256);
 
 const blockHeader = struct()
-  .field("majorVersion", uint8Varint)
-  .field("minorVersion", uint8Varint)
+  .field("majorVersion", u8Varint)
+  .field("minorVersion", u8Varint)
   .field("timestamp", varint)
   .field("previousId", bytes32)
-  .field("nonce", uint32);
+  .field("nonce", u32);
 /** `majorVersion` is the hard fork; `timestamp` in seconds since 1970 (by the miner's clock). */
 export type BlockHeader = TypeOf<typeof blockHeader>;
 
 /** The number of transactions may be cut off, but not missing. Source: binary_archive.h of 0.18.5, `serialize_uvarint`. */
 const transactionCount: Codec<number> = {
-  ...forgivingSize,
+  ...lenientSize,
   read: (reader) => {
     if (reader.remaining === 0) throw reader.bad("the number of transactions is missing");
-    return forgivingSize.read(reader);
+    return lenientSize.read(reader);
   },
 };
 const namesOfTransactions = list(bytes32, transactionCount);
@@ -116,12 +116,12 @@ export function outlineBlock(blob: Uint8Array): BlockOutline {
   const reader = new Reader(blob);
   const header = blockHeader.read(reader);
   const headerEnd = reader.position;
-  const miner = new TransactionPlaces();
+  const miner = new TransactionOffsets();
   miner.find(reader);
   const { version, minerHeight, amountOut: reward } = miner;
   const prefixBytes = blob.subarray(headerEnd, reader.position);
   const isPlain = version === 2 && reader.remaining > 0 && reader.readByte() === ringCtTypes.none;
-  const isOrdinary = isPlain && minerHeight !== undefined && minerHeight !== wronglyHashed.height;
+  const isOrdinary = isPlain && minerHeight !== undefined && minerHeight !== misidentifiedBlock.height;
   if (!isOrdinary) return outlineOf(readIdentifiedBlock(blob), { minerHeight, reward });
   const transactionHashes = namesOfTransactions.read(reader);
   if (reader.remaining !== 0) throw reader.bad(`${reader.remaining} bytes left over`);
@@ -182,7 +182,7 @@ function hashingBlob(header: Uint8Array, root: Uint8Array, others: readonly Uint
  * One mainnet block (September 2014) was accepted under an id that its contents do not hash to: an error in the
  * tree hash of that time with 514 transactions. Source: cryptonote_format_utils.cpp `calculate_block_hash`.
  */
-const wronglyHashed = {
+const misidentifiedBlock = {
   height: 202612,
   hashOfBytes: fromHex("3a8a2b3a29b50fc86ff73dd087ea43c6f0d6b8f936c849194d5c84c737903966"),
   id: fromHex("bbd604d2ba11ba27935e006ed39c9bfdd99b76bf4a50654bc1e1e61217962698"),
@@ -200,9 +200,10 @@ export function blockId(value: Block): Uint8Array {
 }
 
 function idOf(value: Block, hashingBlobOf: () => Uint8Array): Uint8Array {
-  const maybeWronglyHashed = (claimedHeight(value) ?? wronglyHashed.height) === wronglyHashed.height;
-  if (maybeWronglyHashed && equalBytes(keccak256(writeBlock(value)), wronglyHashed.hashOfBytes)) {
-    return wronglyHashed.id.slice();
+  const maybeWronglyHashed =
+    (claimedHeight(value) ?? misidentifiedBlock.height) === misidentifiedBlock.height;
+  if (maybeWronglyHashed && equalBytes(keccak256(writeBlock(value)), misidentifiedBlock.hashOfBytes)) {
+    return misidentifiedBlock.id.slice();
   }
   return hashOfHashingBlob(hashingBlobOf());
 }

@@ -1,7 +1,7 @@
 import type { Reader } from "./codec/bytes-io.ts";
 import { BadBytes, Reader as ByteReader, Writer } from "./codec/bytes-io.ts";
 import type { Codec, TypeOf } from "./codec/wire.ts";
-import { bytes32, decode, forgivingSize, list, refine, struct, union, varint64 } from "./codec/wire.ts";
+import { bytes32, decode, lenientSize, list, refine, struct, union, varint64 } from "./codec/wire.ts";
 
 /**
  * The `extra` bytes of a transaction: tagged fields by custom, checked by nobody. Reading takes the fields up to
@@ -13,7 +13,7 @@ const MAX_PADDING = 255;
 export const MAX_NONCE_BYTES = 255;
 
 const text: Codec<Uint8Array> = {
-  read: (reader) => reader.readBytes(forgivingSize.read(reader)),
+  read: (reader) => reader.readBytes(lenientSize.read(reader)),
   write: (writer, value) => {
     writer.writeVarint(value.length);
     writer.writeBytes(value);
@@ -57,7 +57,7 @@ const extraField = union({
   ],
   mergeMining: [0x03, mergeMining],
   /** A public key an output, when one of several receivers is a subaddress. */
-  additionalPublicKeys: [0x04, struct().field("keys", list(bytes32, forgivingSize))],
+  additionalPublicKeys: [0x04, struct().field("keys", list(bytes32, lenientSize))],
   minergate: [0xde, struct().field("data", text)],
 });
 export type ExtraField = TypeOf<typeof extraField>;

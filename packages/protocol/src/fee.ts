@@ -24,7 +24,7 @@ export function isFeePerByte(version: number): boolean {
   return version >= ruleForks.perByteFee;
 }
 
-export type FeeQuestion = {
+export type FeeParameters = {
   /** Base reward (atomic units) of the next block. */
   reward: bigint;
   /** Median block weight (bytes); from hard fork 10 not above the long-term effective median. */
@@ -36,7 +36,7 @@ export type FeeQuestion = {
  * Smallest fee (atomic units) a node asks for, per byte of weight from hard fork 8, per kB before.
  * Source: blockchain.cpp `get_dynamic_base_fee`; "Monero dynamic block size and fees" (2021) for fork 15.
  */
-export function dynamicBaseFee({ reward, medianWeight, version }: FeeQuestion): bigint {
+export function dynamicBaseFee({ reward, medianWeight, version }: FeeParameters): bigint {
   if (version < ruleForks.dynamicFee) return FIXED_FEE_PER_KB;
   const zone = BigInt(minimumFullRewardWeight(version));
   const median = BigInt(medianWeight) > zone ? BigInt(medianWeight) : zone;
@@ -50,7 +50,7 @@ export function dynamicBaseFee({ reward, medianWeight, version }: FeeQuestion): 
   return roundUpTo(scaled / BASE_BLOCK_REWARD, FEE_QUANTIZATION_MASK);
 }
 
-export type Fee2021Question = {
+export type Fee2021Parameters = {
   /** Base reward (atomic units) of the next block. */
   reward: bigint;
   /** Effective short-term median block weight (bytes). */
@@ -63,7 +63,7 @@ export type Fee2021Question = {
  * Fees per byte (atomic units) a wallet is told for the priorities slow, normal, fast and fastest.
  * Source: blockchain.cpp `get_dynamic_base_fee_estimate_2021_scaling`.
  */
-export function dynamicFees2021(question: Fee2021Question): [bigint, bigint, bigint, bigint] {
+export function dynamicFees2021(question: Fee2021Parameters): [bigint, bigint, bigint, bigint] {
   const shortTerm = BigInt(question.shortTermMedian);
   const longTerm = BigInt(question.longTermMedian);
   const median = shortTerm < longTerm ? shortTerm : longTerm;

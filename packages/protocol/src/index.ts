@@ -1,3 +1,4 @@
+export { concatBytes, equalBytes } from "@anulo/crypto";
 export { type Address, type AddressKind, BadAddress, formatAddress, parseAddress } from "./address.ts";
 export {
   ATOMIC_UNITS_PER_COIN,
@@ -29,7 +30,7 @@ export {
   transactionTreeHash,
   writeBlock,
 } from "./block.ts";
-export { BadHex, compareBytes, concatBytes, equalBytes, fromHex, toHex } from "./bytes.ts";
+export { BadHex, compareBytes, fromHex, toHex } from "./bytes.ts";
 export {
   type BlockPackage,
   CHAIN_FILE_HEADER_BYTES,
@@ -57,27 +58,13 @@ export {
 } from "./codec/epee.ts";
 export { httpLimits, type PortableLimits, peerLimits } from "./codec/epee-scan.ts";
 export { openPortable, PortableNames, PortableValue, readPortable } from "./codec/epee-value.ts";
+export * as epee from "./codec/record.ts";
 export {
-  blob,
-  bool,
-  count64,
-  defaultsTo,
   type Field,
   type FieldValue,
-  fixedBytes,
-  i64,
   type JsonValue,
-  listOf,
-  optionalField,
-  packedBytes,
   type RecordField,
   readRecord,
-  record,
-  text,
-  u8,
-  u16,
-  u32,
-  u64,
   writeRecord,
 } from "./codec/record.ts";
 export {
@@ -95,8 +82,8 @@ export {
   struct,
   type TypeOf,
   times,
-  uint8,
-  uint32,
+  u8,
+  u32,
   union,
   varint,
   varint64,
@@ -121,8 +108,8 @@ export {
   dynamicBaseFee,
   dynamicFees2021,
   FEE_QUANTIZATION_MASK,
-  type Fee2021Question,
-  type FeeQuestion,
+  type Fee2021Parameters,
+  type FeeParameters,
   feeOfWeight,
   isFeeEnough,
   isFeePerByte,
@@ -159,7 +146,7 @@ export {
   stripeOfBlock,
   stripeOfSeed,
 } from "./pruning.ts";
-export { baseReward, blockReward, minimumFullRewardWeight, type RewardQuestion } from "./reward.ts";
+export { baseReward, blockReward, minimumFullRewardWeight, type RewardParameters } from "./reward.ts";
 export {
   type Bulletproof,
   type BulletproofPlus,
@@ -203,7 +190,7 @@ export {
   transactionPrefixHash,
   writePrunablePart,
 } from "./transaction-hash.ts";
-export { NO_KEY, NO_VIEW_TAG, TransactionPlaces } from "./transaction-places.ts";
+export { NO_KEY, NO_VIEW_TAG, TransactionOffsets } from "./transaction-offsets.ts";
 export { treeHash } from "./tree-hash.ts";
 export {
   estimateTransactionSize,

@@ -24,7 +24,7 @@ export function baseReward({
   return curve < tail ? tail : curve;
 }
 
-export type RewardQuestion = {
+export type RewardParameters = {
   /** Median weight (bytes) of the blocks before. */
   medianWeight: number;
   /** Weight (bytes) of the block. */
@@ -42,7 +42,7 @@ export function blockReward({
   weight,
   alreadyGenerated,
   version,
-}: RewardQuestion): bigint | undefined {
+}: RewardParameters): bigint | undefined {
   const base = baseReward({ alreadyGenerated, version });
   const median = Math.max(medianWeight, minimumFullRewardWeight(version));
   if (weight <= median) return base;

@@ -9,8 +9,8 @@ import {
   refine,
   struct,
   times,
-  uint8,
-  uint32,
+  u8,
+  u32,
   varint64,
   varintBelow,
 } from "./codec/wire.ts";
@@ -147,7 +147,7 @@ function mlsags({ inputs, ringSize }: RingCtShape, type: number): Codec<Mlsag[]>
 
 function bulletproofsOf({ outputs }: RingCtShape, type: number): Codec<Bulletproof[]> {
   if (type < ringCtTypes.bulletproof || type > ringCtTypes.clsag) return absent();
-  return proofs(type === ringCtTypes.bulletproof ? uint32 : varint32, bulletproof, outputs);
+  return proofs(type === ringCtTypes.bulletproof ? u32 : varint32, bulletproof, outputs);
 }
 
 function bulletproofsPlusOf({ outputs }: RingCtShape, type: number): Codec<BulletproofPlus[]> {
@@ -179,7 +179,7 @@ export type ConfidentialRingCt = { type: ConfidentialType } & TypeOf<ReturnType<
   };
 export type RingCt = { type: 0 } | ConfidentialRingCt;
 
-const ringCtType = refine(uint8, (type) => type <= 6, "unknown RingCT type");
+const ringCtType = refine(u8, (type) => type <= 6, "unknown RingCT type");
 
 /** Reads and writes the part that is never pruned. */
 export function ringCtBase(shape: RingCtShape): Codec<RingCt> {

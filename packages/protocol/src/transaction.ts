@@ -11,7 +11,7 @@ import {
   refine,
   struct,
   times,
-  uint8,
+  u8,
   union,
   varint,
   varint64,
@@ -50,7 +50,7 @@ const txTarget = union({
   /** A one-time public key. */
   key: [0x02, struct().field("key", bytes32)],
   /** A one-time public key and its view tag (a byte), from hard fork 15. */
-  taggedKey: [0x03, struct().field("key", bytes32).field("viewTag", uint8)],
+  taggedKey: [0x03, struct().field("key", bytes32).field("viewTag", u8)],
 });
 export type TxTarget = TypeOf<typeof txTarget>;
 

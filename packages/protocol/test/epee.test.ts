@@ -4,23 +4,12 @@ import fc from "fast-check";
 import type { PortableEntry, PortableObject, PortableType } from "../src/index.ts";
 import {
   BadBytes,
-  blob,
-  bool,
-  count64,
-  defaultsTo,
-  fixedBytes,
+  epee,
   fromHex,
-  listOf,
-  optionalField,
-  packedBytes,
   peerLimits,
   readPortable,
   readRecord,
-  record,
-  text,
   toHex,
-  u8,
-  u64,
   writePortable,
   writeRecord,
 } from "../src/index.ts";
@@ -168,14 +157,14 @@ test("arbitrary bytes are fields or BadBytes", () => {
   );
 });
 
-const outKey = record({ height: count64, key: fixedBytes(32), unlocked: bool });
-const answer = record({
-  outs: listOf(outKey, 3),
-  ids: packedBytes(32),
-  status: text,
-  credits: u64,
-  note: optionalField(blob),
-  level: defaultsTo(u8, 7),
+const outKey = epee.record({ height: epee.count64, key: epee.fixedBytes(32), unlocked: epee.bool });
+const answer = epee.record({
+  outs: epee.list(outKey, 3),
+  ids: epee.packedBytes(32),
+  status: epee.text,
+  credits: epee.u64,
+  note: epee.optionalField(epee.blob),
+  level: epee.defaultsTo(epee.u8, 7),
 });
 
 test("a record goes through portable storage and JSON", () => {
@@ -243,7 +232,7 @@ function size(count: number): Uint8Array {
   return bytes;
 }
 
-const shape = record({ credits: u64 });
+const shape = epee.record({ credits: epee.u64 });
 const MANY = 20_000_000;
 
 // Closes: a message whose undeclared parts take many times their bytes of memory when read.
@@ -285,7 +274,7 @@ test("booleans, strings and objects in arrays are bounded, also where nobody dec
 
 // Closes: declared fields that take more memory than their message is worth.
 test("what is built from a message is bounded by the memory it declares", () => {
-  const hashes = record({ ids: packedBytes(32), notes: listOf(blob), name: text });
+  const hashes = epee.record({ ids: epee.packedBytes(32), notes: epee.list(epee.blob), name: epee.text });
   const value = { ids: [new Uint8Array(32)], notes: [new Uint8Array(9)], name: "a" };
   const bytes = writeRecord(hashes, value);
   assert.deepEqual(readRecord(hashes, bytes, { ...peerLimits, memoryBytes: 1000 }), value);
@@ -303,7 +292,7 @@ test("a name is found among others, in any order, and may not come twice anywher
   const entry = "0801";
   const read = (fields: string, count: number) => {
     const first = (count * 4).toString(16).padStart(2, "0");
-    return readRecord(record({ a: u8, bb: u8 }), concat(header, first, fields), peerLimits);
+    return readRecord(epee.record({ a: epee.u8, bb: epee.u8 }), concat(header, first, fields), peerLimits);
   };
   assert.deepEqual(read(`0161${entry}0162${entry}026262${entry}`, 3), { a: 1, bb: 1 });
   assert.deepEqual(read(`026262${entry}0162${entry}0161${entry}`, 3), { a: 1, bb: 1 });

@@ -15,8 +15,8 @@ import {
   struct,
   times,
   toHex,
-  uint8,
-  uint32,
+  u8,
+  u32,
   union,
   varint,
   varint64,
@@ -66,9 +66,9 @@ test("a count above the bytes left is refused at once", () => {
   const item: Codec<number> = {
     read: (reader) => {
       readItems++;
-      return uint8.read(reader);
+      return u8.read(reader);
     },
-    write: uint8.write,
+    write: u8.write,
   };
   assert.throws(() => decode(list(item), fromHex("ffffffff0f00")), BadBytes);
   assert.equal(readItems, 0);
@@ -77,8 +77,8 @@ test("a count above the bytes left is refused at once", () => {
 
 test("a field may depend on the fields before it", () => {
   const codec = struct()
-    .field("count", uint8)
-    .field("items", ({ count }) => times(count, uint32));
+    .field("count", u8)
+    .field("items", ({ count }) => times(count, u32));
   const bytes = encode(codec, { count: 2, items: [1, 0xffffffff] });
   assert.equal(toHex(bytes), "0201000000ffffffff");
   assert.deepEqual(decode(codec, bytes), { count: 2, items: [1, 0xffffffff] });
@@ -86,7 +86,7 @@ test("a field may depend on the fields before it", () => {
 });
 
 test("a union reads the case its tag names and refuses unknown tags", () => {
-  const codec = union({ small: [1, struct().field("n", uint8)], key: [2, struct().field("key", bytes32)] });
+  const codec = union({ small: [1, struct().field("n", u8)], key: [2, struct().field("key", bytes32)] });
   assert.deepEqual(decode(codec, fromHex("0107")), { type: "small", n: 7 });
   assert.equal(toHex(encode(codec, { type: "small", n: 7 })), "0107");
   assert.throws(() => decode(codec, fromHex("0307")), BadBytes);

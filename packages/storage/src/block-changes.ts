@@ -31,7 +31,7 @@ export interface NewBlock
 }
 
 /** A block with its place: its height and the number of its first transaction. */
-interface PlacedBlock {
+interface BlockAtHeight {
   readonly block: NewBlock;
   readonly height: number;
   readonly firstTransactionId: number;
@@ -40,8 +40,8 @@ interface PlacedBlock {
 
 /** Each change knows its inverse, so a reorganisation is a walk down and a walk up. */
 interface BlockChange {
-  apply(tables: Tables, placed: PlacedBlock): void;
-  undo(tables: Tables, placed: PlacedBlock): void;
+  apply(tables: Tables, placed: BlockAtHeight): void;
+  undo(tables: Tables, placed: BlockAtHeight): void;
 }
 
 const storeBlock: BlockChange = {
@@ -177,7 +177,7 @@ function topBlock(tables: Tables): { readonly height: number; readonly info: Blo
 /** Writes a block on top of the chain, inside the caller's write transaction. */
 export function applyBlock(tables: Tables, block: NewBlock): void {
   const top = topBlock(tables);
-  const placed: PlacedBlock = {
+  const placed: BlockAtHeight = {
     block,
     height: top === undefined ? 0 : top.height + 1,
     firstTransactionId: top === undefined ? 0 : top.info.firstTransactionId + top.info.transactionCount,

@@ -9,7 +9,7 @@ import { openEnvironment } from "./environment.ts";
 import type { Flusher } from "./flusher.ts";
 import type { PageCheck } from "./page-walk.ts";
 import { type PruneStep, pruneOn, startPruning } from "./prune.ts";
-import type { ChainReader, Remembered } from "./reader.ts";
+import type { CachedCounts, ChainReader } from "./reader.ts";
 import { createReader } from "./reader.ts";
 import type { Recovery } from "./recover.ts";
 import { checkOpenFile } from "./structure-check.ts";
@@ -91,32 +91,32 @@ function bytesOf({ blob, transactions }: NewBlock): number {
 }
 
 /** What a transaction has written so far, for the flusher's count. */
-interface Written {
+interface WrittenCounts {
   blocks: number;
   bytes: number;
 }
 
-function forget(remembered: Remembered): void {
+function clearCounts(remembered: CachedCounts): void {
   remembered.height = undefined;
   remembered.ringCtOutputs = undefined;
 }
 
 interface Counts {
-  readonly written: Written;
-  readonly remembered: Remembered;
+  readonly written: WrittenCounts;
+  readonly remembered: CachedCounts;
 }
 
 function createWriter({ tables }: Environment, { written, remembered }: Counts): ChainWriter {
   const read = createReader(tables);
   return {
     appendBlock(block) {
-      forget(remembered);
+      clearCounts(remembered);
       applyBlock(tables, block);
       written.blocks++;
       written.bytes += bytesOf(block);
     },
     popBlock(factsOf) {
-      forget(remembered);
+      clearCounts(remembered);
       return undoBlock(tables, factsOf);
     },
     putAlternativeBlock: (hash, block) => tables.alternativeBlocks.put(hash, block),
@@ -134,16 +134,16 @@ function createWriter({ tables }: Environment, { written, remembered }: Counts):
 type Writing = Pick<ChainStore, "write" | "writeInTurns" | "whenWritable">;
 
 /** Runs changes as transactions, tells the flusher of each, and turns faults of the disk into WriteFailed. */
-function createWriting(opened: Opened, remembered: Remembered): Writing {
+function createWriting(opened: OpenDatabase, remembered: CachedCounts): Writing {
   const { environment, flusher, onFault } = opened;
   const { root, longWrite } = environment;
-  const written: Written = { blocks: 0, bytes: 0 };
+  const written: WrittenCounts = { blocks: 0, bytes: 0 };
   const writer = createWriter(environment, { written, remembered });
   let depth = 0;
   let busy: Promise<void> | undefined;
-  const nothingWritten = () => Object.assign(written, { blocks: 0, bytes: 0 });
+  const resetWritten = () => Object.assign(written, { blocks: 0, bytes: 0 });
   const failed = (error: unknown): unknown => {
-    forget(remembered);
+    clearCounts(remembered);
     if (!isSystemFault(error)) return error;
     const fault = writeFailed("the database could not be written", error);
     onFault(fault);
@@ -151,14 +151,14 @@ function createWriting(opened: Opened, remembered: Remembered): Writing {
   };
   const runInTurns: Writing["writeInTurns"] = async (change, onWritten) => {
     try {
-      const result = await longWrite.run(change(writer), () => forget(remembered));
+      const result = await longWrite.run(change(writer), () => clearCounts(remembered));
       onWritten(result);
-      flusher?.wrote(written);
+      flusher?.written(written);
       return result;
     } catch (error) {
       throw failed(error);
     } finally {
-      nothingWritten();
+      resetWritten();
     }
   };
   return {
@@ -167,13 +167,13 @@ function createWriting(opened: Opened, remembered: Remembered): Writing {
       depth++;
       try {
         const result = root.transactionSync(() => change(writer));
-        if (depth === 1) flusher?.wrote(written);
+        if (depth === 1) flusher?.written(written);
         return result;
       } catch (error) {
         throw failed(error);
       } finally {
         depth--;
-        if (depth === 0) nothingWritten();
+        if (depth === 0) resetWritten();
       }
     },
     async writeInTurns(change, onWritten) {
@@ -193,7 +193,7 @@ function createWriting(opened: Opened, remembered: Remembered): Writing {
 }
 
 /** A database file that is open and checked. */
-export interface Opened {
+export interface OpenDatabase {
   readonly path: string;
   readonly environment: Environment;
   readonly recovery: Recovery | undefined;
@@ -204,7 +204,7 @@ export interface Opened {
 }
 
 /** A check of the structure that ends when the store is closed. */
-function createStructureCheck({ path, environment, onFault }: Opened) {
+function createStructureCheck({ path, environment, onFault }: OpenDatabase) {
   const closing = new AbortController();
   let running: Promise<PageCheck | undefined> = Promise.resolve(undefined);
   const check = async () => {
@@ -228,10 +228,10 @@ function createStructureCheck({ path, environment, onFault }: Opened) {
 }
 
 /** The store of an open file. */
-export function createStore(opened: Opened): ChainStore {
+export function createStore(opened: OpenDatabase): ChainStore {
   const { path, environment, recovery, flusher } = opened;
   const { root, tables } = environment;
-  const remembered: Remembered = { height: undefined, ringCtOutputs: undefined };
+  const remembered: CachedCounts = { height: undefined, ringCtOutputs: undefined };
   const writing = createWriting(opened, remembered);
   const structureCheck = createStructureCheck(opened);
   return {

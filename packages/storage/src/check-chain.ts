@@ -1,7 +1,7 @@
 import type { NewTransaction } from "./block-changes.ts";
 import { DamagedDatabase } from "./damage.ts";
 import type { Tables } from "./environment.ts";
-import { isPrunedRight } from "./prune.ts";
+import { isPrunedCorrectly } from "./prune.ts";
 import { type ChainReader, createReader } from "./reader.ts";
 import { type BlockInfo, WEIGHTS_PER_ROW } from "./tables.ts";
 
@@ -50,7 +50,7 @@ interface Totals {
   below: BlockInfo | undefined;
 }
 
-interface Walk {
+interface CheckState {
   readonly tables: Tables;
   readonly read: ChainReader;
   readonly facts: FactReader;
@@ -78,7 +78,7 @@ function factsOf(
   }
 }
 
-function partsOf({ tables }: Walk, { firstTransactionId, transactionCount }: BlockInfo): StoredParts[] {
+function partsOf({ tables }: CheckState, { firstTransactionId, transactionCount }: BlockInfo): StoredParts[] {
   return Array.from({ length: transactionCount }, (_, i) => {
     const id = firstTransactionId + i;
     const pruned = tables.prunedTransactions.get(id);
@@ -88,7 +88,7 @@ function partsOf({ tables }: Walk, { firstTransactionId, transactionCount }: Blo
   });
 }
 
-function checkBlockRow({ tables, read, totals }: Walk, info: BlockInfo, facts: BlockFacts): void {
+function checkBlockRow({ tables, read, totals }: CheckState, info: BlockInfo, facts: BlockFacts): void {
   const { below, blocks: height } = totals;
   const at = `block ${height}`;
   must(isSame(info.hash, facts.hash), `${at} has another hash than its bytes`);
@@ -108,7 +108,7 @@ function checkBlockRow({ tables, read, totals }: Walk, info: BlockInfo, facts: B
   must(weight === info.longTermWeight, `${at} has two long-term weights`);
 }
 
-function checkTransaction(walk: Walk, transaction: NewTransaction): void {
+function checkTransaction(walk: CheckState, transaction: NewTransaction): void {
   const { tables, totals } = walk;
   const id = totals.transactions;
   const info = tables.transactionInfo.get(id);
@@ -126,7 +126,7 @@ function checkTransaction(walk: Walk, transaction: NewTransaction): void {
   totals.keyImages += transaction.keyImages.length;
 }
 
-function checkOutputs({ tables, read, totals }: Walk, { outputs, unlockTime }: NewTransaction): void {
+function checkOutputs({ tables, read, totals }: CheckState, { outputs, unlockTime }: NewTransaction): void {
   const id = totals.transactions;
   const indices = tables.outputIndices.get(id);
   must(indices?.length === outputs.length, `transaction ${id} has the wrong number of output indices`);
@@ -148,7 +148,7 @@ function checkOutputs({ tables, read, totals }: Walk, { outputs, unlockTime }: N
   totals.outputs += outputs.length;
 }
 
-function checkBlock(walk: Walk): void {
+function checkBlock(walk: CheckState): void {
   const { tables, read, totals } = walk;
   const height = totals.blocks;
   const info = tables.blockInfo.get(height);
@@ -159,13 +159,13 @@ function checkBlock(walk: Walk): void {
   for (const transaction of facts.transactions) checkTransaction(walk, transaction);
   const rctOutputs = totals.byAmount.get(0n) ?? 0;
   must(info.cumulativeRctOutputs === rctOutputs, `block ${height} counts other RingCT outputs`);
-  must(isPrunedRight(read, height), `block ${height} is not pruned as the database says`);
+  must(isPrunedCorrectly(read, height), `block ${height} is not pruned as the database says`);
   totals.below = info;
   totals.blocks++;
 }
 
 /** No table has a row that no block accounts for. */
-function checkCounts({ tables, read, totals }: Walk): void {
+function checkCounts({ tables, read, totals }: CheckState): void {
   const { blocks, transactions, outputs, keyImages, byAmount } = totals;
   const expected = {
     blocks,
@@ -193,7 +193,7 @@ function checkCounts({ tables, read, totals }: Walk): void {
 }
 
 /** Rows are read back by their own keys: a key that sorts wrongly would hide its row. */
-function checkBeside({ read, facts }: Walk): void {
+function checkAlternativeBlocks({ read, facts }: CheckState): void {
   for (const { hash, blob } of read.alternativeBlocks()) {
     must(isSame(facts.blockId(blob), hash), "an alternative block has another hash than its bytes");
     must(read.alternativeBlock(hash) !== undefined, "an alternative block is not found by its hash");
@@ -216,14 +216,14 @@ export function* checkChain(tables: Tables, facts: FactReader): Generator<number
     byAmount: new Map(),
     below: undefined,
   };
-  const walk: Walk = { tables, read: createReader(tables), facts, totals };
+  const walk: CheckState = { tables, read: createReader(tables), facts, totals };
   const height = walk.read.height();
   while (totals.blocks < height) {
     checkBlock(walk);
     yield totals.blocks;
   }
   checkCounts(walk);
-  checkBeside(walk);
+  checkAlternativeBlocks(walk);
   const { blocks, transactions, outputs, keyImages } = totals;
   return { blocks, transactions, outputs, keyImages };
 }

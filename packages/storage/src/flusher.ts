@@ -12,7 +12,7 @@ const flushToDisk = promisify(fdatasync);
 /** Brings commits to disk beside the event loop, so that a loss of power never damages the file. */
 export interface Flusher {
   /** To be told of every commit. */
-  wrote(change: { readonly blocks: number; readonly bytes: number }): void;
+  written(change: { readonly blocks: number; readonly bytes: number }): void;
   /** Resolves once all that was written so far counts as stored, by the sync mode. */
   settled(): Promise<void>;
   /** Resolves once all that was written so far survives a loss of power; rejects with WriteFailed. */
@@ -75,14 +75,14 @@ async function flushOnce(durable: Durable, { root }: Environment): Promise<void>
   durable.pin = pin;
 }
 
-interface Pending {
+interface UnflushedWork {
   blocks: number;
   bytes: number;
   /** Bytes by which the file has grown, roughly. */
   growth: number;
 }
 
-const nothing = (): Pending => ({ blocks: 0, bytes: 0, growth: 0 });
+const noWork = (): UnflushedWork => ({ blocks: 0, bytes: 0, growth: 0 });
 
 /** Starts with the file as it is; the first flush has to come before the first write. */
 export function createFlusher({ environment, path, mode, onFault }: FlusherOptions): Flusher {
@@ -90,7 +90,7 @@ export function createFlusher({ environment, path, mode, onFault }: FlusherOptio
   const pageSize = readPageSize(file);
   const sequence = readFlushMark(file, pageSize)?.sequence ?? 0;
   const durable: Durable = { file, pageSize, bootId: currentBootId(), sequence, pin: undefined };
-  let pending: Pending | undefined = nothing();
+  let pending: UnflushedWork | undefined = noWork();
   let running: Promise<void> | undefined;
   let following: Promise<void> | undefined;
   let timer: NodeJS.Timeout | undefined;
@@ -102,7 +102,7 @@ export function createFlusher({ environment, path, mode, onFault }: FlusherOptio
     try {
       await flushOnce(durable, environment);
     } catch (error) {
-      pending ??= nothing();
+      pending ??= noWork();
       const fault = writeFailed("the database could not be flushed", error);
       onFault(fault);
       throw fault;
@@ -127,15 +127,15 @@ export function createFlusher({ environment, path, mode, onFault }: FlusherOptio
   };
   const inBackground = () => void flush().catch(() => {});
   const isDue = () => pending !== undefined && pending[mode.every.unit] >= mode.every.count;
-  const isBloated = () =>
+  const hasGrownTooMuch = () =>
     mode.mode !== "fastest" && pending !== undefined && pending.growth > MAX_GROWTH_BYTES;
   return {
-    wrote({ blocks, bytes }) {
-      pending ??= nothing();
+    written({ blocks, bytes }) {
+      pending ??= noWork();
       pending.blocks += blocks;
       pending.bytes += bytes;
       pending.growth += PATH_BYTES + 2 * bytes;
-      if (isDue() || isBloated()) inBackground();
+      if (isDue() || hasGrownTooMuch()) inBackground();
       else if (mode.mode !== "fastest") timer ??= setTimeout(inBackground, FLUSH_DELAY_MS).unref();
     },
     settled() {

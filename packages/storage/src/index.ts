@@ -6,7 +6,7 @@ export { DamagedDatabase, DatabaseInUse, WriteFailed, WrongDatabase } from "./da
 export { lmdbOptions } from "./environment.ts";
 export { openStore, type StoreOptions } from "./open-store.ts";
 export { OutputBatch, type OutputName } from "./output-batch.ts";
-export { isPrunedRight, type PruneStep } from "./prune.ts";
+export { isPrunedCorrectly, type PruneStep } from "./prune.ts";
 export { syncFolder } from "./put-in-place.ts";
 export type { ChainReader, StoredTransaction, WithHash } from "./reader.ts";
 export type { Recovery } from "./recover.ts";

@@ -56,7 +56,7 @@ export const u32: Field<number> = {
 };
 
 /** 8 bytes, for counters and heights that stay below 2^53. */
-export const uint: Field<number> = {
+export const count64: Field<number> = {
   fixedSize: 8,
   size: () => 8,
   write(c, value) {
@@ -103,7 +103,7 @@ export const u128: Field<bigint> = {
 };
 
 /** 1 byte, 0 or 1. */
-export const flag: Field<boolean> = {
+export const bool: Field<boolean> = {
   fixedSize: 1,
   size: () => 1,
   write: (c, value) => u8.write(c, value ? 1 : 0),
@@ -154,10 +154,10 @@ export const text: Field<string> = {
 };
 
 /** No bytes at all: the value of a set's member. */
-export const nothing: Field<true> = { size: () => 0, write: () => {}, read: () => true };
+export const empty: Field<true> = { size: () => 0, write: () => {}, read: () => true };
 
 /** Repeats a field up to the end of the record. */
-export function many<T>(field: Field<T>): Field<readonly T[]> {
+export function list<T>(field: Field<T>): Field<readonly T[]> {
   return {
     size: (values) => values.reduce((sum, value) => sum + field.size(value), 0),
     write(c, values) {

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { type ChainStore, createStore, type Opened } from "./chain-store.ts";
+import { type ChainStore, createStore, type OpenDatabase } from "./chain-store.ts";
 import { DamagedDatabase, DatabaseInUse, WrongDatabase } from "./damage.ts";
 import { type Environment, openEnvironment, type Tables } from "./environment.ts";
 import { createFlusher, type Flusher } from "./flusher.ts";
@@ -67,7 +67,7 @@ function readProperty(tables: Tables, name: string): string | undefined {
 }
 
 /** Opens a file that nobody else has open; the first flush is done before anything is written. */
-async function openFile(path: string, options: StoreOptions): Promise<Omit<Opened, "afterClose">> {
+async function openFile(path: string, options: StoreOptions): Promise<Omit<OpenDatabase, "afterClose">> {
   const { network, syncMode = defaultSyncMode, checkAll = false, onFault = () => {} } = options;
   const recovery = recoverFile(path);
   if (recovery !== undefined) checkClosedFile(path, recovery.state, checkAll);
@@ -98,7 +98,7 @@ async function createFile(path: string, options: StoreOptions): Promise<void> {
 }
 
 /** A file in the folder for temporary files, flushed by nobody. */
-function openTransient(network: string): Opened {
+function openTransient(network: string): OpenDatabase {
   const path = join(mkdtempSync(join(tmpdir(), "anulo-")), "chain.mdb");
   const environment = openEnvironment(path);
   checkIdentity(environment, { network, recovery: undefined });

@@ -20,7 +20,7 @@ export interface PageCheckOptions {
   readonly isDepthFirst: boolean;
 }
 
-const HEADER = 24;
+const PAGE_HEADER_BYTES = 24;
 const NODE_HEADER = 8;
 const BRANCH = 1;
 const LEAF = 2;
@@ -37,8 +37,8 @@ interface Tree {
   readonly name: string;
   readonly seed: number;
   readonly record: TreeRecord;
-  /** What has been seen of it, to be what its record says. */
-  readonly seen: { branchPages: number; leafPages: number; longPages: number; entries: number };
+  /** What has been found of it, to be what its record says. */
+  readonly found: { branchPages: number; leafPages: number; longPages: number; entries: number };
 }
 
 /** A page to look at: its keys lie from `low` (inclusive) to `high` (exclusive). */
@@ -51,7 +51,7 @@ interface Visit {
   readonly high: Buffer | undefined;
 }
 
-interface Walk {
+interface PageWalk {
   readonly file: number;
   readonly meta: MetaPage;
   /** One bit for each page that has been reached. */
@@ -68,13 +68,13 @@ function damaged({ name }: Tree, page: number, what: string): DamagedDatabase {
 }
 
 /** Pages that belong to a tree. */
-function reach(walk: Walk, tree: Tree, run: { page: number; count: number }): void {
+function reach(walk: PageWalk, tree: Tree, run: { page: number; count: number }): void {
   mark(walk, tree, run);
   walk.pages += run.count;
 }
 
 /** Marks pages as accounted for; throws where they are not in the file or were accounted for before. */
-function mark(walk: Walk, tree: Tree, { page, count }: { page: number; count: number }): void {
+function mark(walk: PageWalk, tree: Tree, { page, count }: { page: number; count: number }): void {
   if (page < 2 || count < 1 || page + count - 1 > walk.meta.lastPage) {
     throw damaged(tree, page, "is outside the file");
   }
@@ -87,7 +87,7 @@ function mark(walk: Walk, tree: Tree, { page, count }: { page: number; count: nu
 
 /** Reads pages into memory that serves again and again: what a walk of a large file leaves behind would never shrink. */
 function readPages(
-  walk: Walk,
+  walk: PageWalk,
   kind: "page" | "value",
   { page, count }: { page: number; count: number },
 ): Buffer {
@@ -119,7 +119,7 @@ interface Node {
 }
 
 function readNode(bytes: Buffer, index: number, visit: Visit): Node {
-  const start = HEADER + bytes.readUInt16LE(HEADER + 2 * index);
+  const start = PAGE_HEADER_BYTES + bytes.readUInt16LE(PAGE_HEADER_BYTES + 2 * index);
   if (start + NODE_HEADER > bytes.length) throw damaged(visit.tree, visit.page, "has a node outside of it");
   const end = start + NODE_HEADER + bytes.readUInt16LE(start + 6);
   if (end > bytes.length) throw damaged(visit.tree, visit.page, "has a key outside of it");
@@ -148,10 +148,10 @@ function checkOrder({ tree, page, low, high }: Visit, keys: readonly Buffer[]): 
 
 /** Nodes fill a page from its end, without gaps. */
 function checkFill(bytes: Buffer, nodes: readonly Node[], { tree, page, depth }: Visit): void {
-  const upper = HEADER + bytes.readUInt16LE(22);
+  const upper = PAGE_HEADER_BYTES + bytes.readUInt16LE(22);
   let filled = bytes.length;
   for (const { start, end, flags, low } of nodes) {
-    const value = depth > 1 ? 0 : (flags & BIG) === 0 ? low : HEADER;
+    const value = depth > 1 ? 0 : (flags & BIG) === 0 ? low : PAGE_HEADER_BYTES;
     const size = end - start + value;
     filled -= size + (size % 2);
     if (start < upper) throw damaged(tree, page, "has a node in its free space");
@@ -159,10 +159,10 @@ function checkFill(bytes: Buffer, nodes: readonly Node[], { tree, page, depth }:
   if (filled !== upper) throw damaged(tree, page, "has nodes that overlap");
 }
 
-function walkBranch(walk: Walk, visit: Visit, nodes: readonly Node[]): void {
+function walkBranch(walk: PageWalk, visit: Visit, nodes: readonly Node[]): void {
   const { tree, page, depth, low, high } = visit;
   if (nodes.length < 2) throw damaged(tree, page, "has too few children");
-  tree.seen.branchPages++;
+  tree.found.branchPages++;
   /** The first child's key is not stored: everything below the second belongs to it. */
   const keys = nodes.slice(1).map(({ key }) => Buffer.from(key));
   checkOrder(visit, keys);
@@ -173,38 +173,41 @@ function walkBranch(walk: Walk, visit: Visit, nodes: readonly Node[]): void {
   }
 }
 
-function bytesOfValue(walk: Walk, visit: Visit, { bytes, node }: { bytes: Buffer; node: Node }): Buffer {
+function bytesOfValue(walk: PageWalk, visit: Visit, { bytes, node }: { bytes: Buffer; node: Node }): Buffer {
   const { tree, page } = visit;
-  const inPage = bytes.subarray(node.end, node.end + ((node.flags & BIG) === 0 ? node.low : HEADER));
+  const inPage = bytes.subarray(
+    node.end,
+    node.end + ((node.flags & BIG) === 0 ? node.low : PAGE_HEADER_BYTES),
+  );
   if ((node.flags & BIG) === 0) {
     if (inPage.length !== node.low) throw damaged(tree, page, "has a value outside of it");
     return inPage;
   }
-  if (inPage.length !== HEADER) throw damaged(tree, page, "has a value outside of it");
+  if (inPage.length !== PAGE_HEADER_BYTES) throw damaged(tree, page, "has a value outside of it");
   const first = Number(inPage.readBigUInt64LE(0));
   const count = Number(inPage.readBigUInt64LE(16));
   // A value that replaces a longer one of the same transaction keeps its pages.
-  const filled = Math.floor((HEADER - 1 + node.low) / walk.meta.pageSize) + 1;
+  const filled = Math.floor((PAGE_HEADER_BYTES - 1 + node.low) / walk.meta.pageSize) + 1;
   if (count < filled) throw damaged(tree, page, "has a value longer than its pages");
   reach(walk, tree, { page: first, count });
-  tree.seen.longPages += count;
+  tree.found.longPages += count;
   const big = readPages(walk, "value", { page: first, count: filled });
   const isOverflow = Number(big.readBigUInt64LE(0)) === first && (big.readUInt16LE(18) & KIND) === OVERFLOW;
   if (!isOverflow || big.readUInt32LE(20) !== count) throw damaged(tree, first, "is not one of a long value");
-  return big.subarray(HEADER, HEADER + node.low);
+  return big.subarray(PAGE_HEADER_BYTES, PAGE_HEADER_BYTES + node.low);
 }
 
-function addTree(walk: Walk, tree: Omit<Tree, "seen">): void {
-  const seen = { branchPages: 0, leafPages: 0, longPages: 0, entries: 0 };
-  const planted = { ...tree, seen };
-  walk.trees.push(planted);
+function addTree(walk: PageWalk, tree: Omit<Tree, "found">): void {
+  const found = { branchPages: 0, leafPages: 0, longPages: 0, entries: 0 };
+  const added = { ...tree, found };
+  walk.trees.push(added);
   const { root: page, depth } = tree.record;
-  if (page !== undefined) walk.queue.push({ tree: planted, page, depth, low: undefined, high: undefined });
+  if (page !== undefined) walk.queue.push({ tree: added, page, depth, low: undefined, high: undefined });
 }
 
 /** A table's tree, from its entry in the table of tables. */
 function addTableTree(
-  walk: Walk,
+  walk: PageWalk,
   { tree, page }: Visit,
   { key, value }: { key: Buffer; value: Buffer },
 ): void {
@@ -218,7 +221,7 @@ function addTableTree(
  * A list of free pages: its length, then page numbers; a run of pages is minus its length and its first page, and
  * 0 is a gap. A page that is both free and in use would be overwritten. Source: the binding's liblmdb midl.c.
  */
-function checkFreePages(walk: Walk, { tree, page }: Visit, list: Buffer): void {
+function checkFreePages(walk: PageWalk, { tree, page }: Visit, list: Buffer): void {
   const count = list.length < 8 ? -1 : Number(list.readBigInt64LE(0));
   if (count < 0 || 8 * (count + 1) > list.length) throw damaged(tree, page, "has a list without an end");
   for (let i = 1; i <= count; i++) {
@@ -238,10 +241,10 @@ const flagsOf: { readonly [K in Tree["kind"]]: readonly number[] } = {
   table: [0, BIG],
 };
 
-function walkLeaf(walk: Walk, visit: Visit, { bytes, nodes }: { bytes: Buffer; nodes: Node[] }): void {
+function walkLeaf(walk: PageWalk, visit: Visit, { bytes, nodes }: { bytes: Buffer; nodes: Node[] }): void {
   const { tree, page } = visit;
-  tree.seen.leafPages++;
-  tree.seen.entries += nodes.length;
+  tree.found.leafPages++;
+  tree.found.entries += nodes.length;
   checkOrder(
     visit,
     nodes.map(({ key }) => key),
@@ -257,16 +260,16 @@ function walkLeaf(walk: Walk, visit: Visit, { bytes, nodes }: { bytes: Buffer; n
   }
 }
 
-/** All of a tree has been seen: was it what LMDB counts on? */
-function checkTree({ record, seen, name }: Tree): void {
+/** All of a tree has been found: was it what LMDB counts on? */
+function checkTree({ record, found, name }: Tree): void {
   for (const what of ["branchPages", "leafPages", "longPages", "entries"] as const) {
-    if (record[what] !== seen[what]) {
-      throw new DamagedDatabase(`${name} has ${seen[what]} ${what} where ${record[what]} belong`);
+    if (record[what] !== found[what]) {
+      throw new DamagedDatabase(`${name} has ${found[what]} ${what} where ${record[what]} belong`);
     }
   }
 }
 
-function walkPage(walk: Walk, visit: Visit): void {
+function walkPage(walk: PageWalk, visit: Visit): void {
   const { tree, page, depth } = visit;
   reach(walk, tree, { page, count: 1 });
   const bytes = readPages(walk, "page", { page, count: 1 });
@@ -276,7 +279,7 @@ function walkPage(walk: Walk, visit: Visit): void {
     Number(bytes.readBigUInt64LE(0)) === page &&
     Number(bytes.readBigUInt64LE(8)) <= walk.meta.commit &&
     kind === (depth > 1 ? BRANCH : LEAF);
-  if (!isPage || used % 2 !== 0 || HEADER + used > bytes.length)
+  if (!isPage || used % 2 !== 0 || PAGE_HEADER_BYTES + used > bytes.length)
     throw damaged(tree, page, "is no page of it");
   const nodes = Array.from({ length: used / 2 }, (_, i) => readNode(bytes, i, visit));
   checkFill(bytes, nodes, visit);
@@ -296,7 +299,7 @@ export function* checkPages(
   meta: MetaPage,
   { isDepthFirst }: PageCheckOptions,
 ): Generator<PageCheck, PageCheck> {
-  const walk: Walk = {
+  const walk: PageWalk = {
     file,
     meta,
     reached: new Uint8Array((meta.lastPage >> 3) + 1),

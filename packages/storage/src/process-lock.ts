@@ -11,7 +11,7 @@ export interface ProcessLock {
  * When a process began, in the system's own measure; empty where it does not say, or where the process has ended
  * and only its parent has not noticed. Source: proc(5), fields 3 and 22 of `stat`.
  */
-function beginningOf(processId: number): string {
+function startTimeOf(processId: number): string {
   try {
     const stat = readFileSync(`/proc/${processId}/stat`, "utf8");
     const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
@@ -28,7 +28,7 @@ function isAlive(processId: number, beginning: string): boolean {
     if ((error as NodeJS.ErrnoException).code === "ESRCH") return false;
   }
   // A number may have been given to another process since.
-  return beginning === "" || beginningOf(processId) === beginning;
+  return beginning === "" || startTimeOf(processId) === beginning;
 }
 
 /** The process that holds the lock, if it is still there. */
@@ -45,10 +45,10 @@ function holderOf(lockPath: string): number | undefined {
   return isAlive(Number(processId), beginning) ? Number(processId) : undefined;
 }
 
-function take(lockPath: string): boolean {
+function takeLock(lockPath: string): boolean {
   try {
     const file = openSync(lockPath, "wx");
-    writeSync(file, `${process.pid} ${beginningOf(process.pid)}\n`);
+    writeSync(file, `${process.pid} ${startTimeOf(process.pid)}\n`);
     closeSync(file);
     return true;
   } catch (error) {
@@ -58,17 +58,17 @@ function take(lockPath: string): boolean {
 }
 
 /** How long a process that was just killed may take to be gone. */
-const PATIENCE_MS = 500;
-const GLANCE_MS = 50;
+const LOCK_TIMEOUT_MS = 500;
+const LOCK_POLL_MS = 50;
 
 /** Takes the lock of a database; throws DatabaseInUse. One that a killed process left behind is taken over. */
 export async function lockForProcess(path: string): Promise<ProcessLock> {
   const lockPath = `${path}.pid`;
-  for (let waited = 0; !take(lockPath); waited += GLANCE_MS) {
+  for (let waited = 0; !takeLock(lockPath); waited += LOCK_POLL_MS) {
     const holder = holderOf(lockPath);
     if (holder === undefined) rmSync(lockPath, { force: true });
-    else if (holder === process.pid || waited >= PATIENCE_MS) throw new DatabaseInUse(path, holder);
-    else await setTimeout(GLANCE_MS);
+    else if (holder === process.pid || waited >= LOCK_TIMEOUT_MS) throw new DatabaseInUse(path, holder);
+    else await setTimeout(LOCK_POLL_MS);
   }
   return { release: () => rmSync(lockPath, { force: true }) };
 }

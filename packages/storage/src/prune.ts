@@ -75,7 +75,7 @@ export function pruneOn(tables: Tables, read: ChainReader, maxTransactions: numb
 }
 
 /** Whether a block has the prunable parts that the seed wants, no more and no less. */
-export function isPrunedRight(read: ChainReader, height: number): boolean {
+export function isPrunedCorrectly(read: ChainReader, height: number): boolean {
   const info = read.blockInfo(height);
   if (info === undefined) return false;
   const mayLack = !keepsWholeBlock(height, read.height(), read.pruningSeed());

@@ -89,7 +89,7 @@ function* columnOf<F extends keyof BlockInfo>(
 }
 
 /** What is asked again and again, kept until the chain changes. */
-export interface Remembered {
+export interface CachedCounts {
   height: number | undefined;
   ringCtOutputs: number | undefined;
 }
@@ -98,7 +98,7 @@ export interface Remembered {
  * Reads at a snapshot, or at the newest commit when none is given. `remembered` has to be emptied with every
  * change; a snapshot never changes.
  */
-export function createReader(tables: Tables, at?: Snapshot, remembered?: Remembered): ChainReader {
+export function createReader(tables: Tables, at?: Snapshot, remembered?: CachedCounts): ChainReader {
   const memory = at === undefined ? remembered : { height: undefined, ringCtOutputs: undefined };
   const countBlocks = () => {
     for (const { key } of tables.blockInfo.entries({ reverse: true, limit: 1 }, at)) return key + 1;

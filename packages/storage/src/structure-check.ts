@@ -9,9 +9,9 @@ import { checkPages, type PageCheck } from "./page-walk.ts";
  * Milliseconds an opening may spend on the structure of the file, upper pages first: what it is about to follow is
  * looked at before.
  */
-const OPENING_MS = 20;
+const OPENING_CHECK_MS = 20;
 /** Milliseconds of work while the file is in use: some 10 MB are looked through whole. */
-const IN_USE_MS = 200;
+const BACKGROUND_CHECK_MS = 200;
 
 type Steps = Generator<PageCheck, PageCheck>;
 
@@ -29,7 +29,7 @@ export function checkClosedFile(path: string, state: MetaPage, isWhole: boolean)
   const file = openSync(path, "r");
   try {
     const steps = checkPages(file, state, { isDepthFirst: isWhole });
-    runFor(steps, isWhole ? Number.POSITIVE_INFINITY : OPENING_MS);
+    runFor(steps, isWhole ? Number.POSITIVE_INFINITY : OPENING_CHECK_MS);
   } finally {
     closeSync(file);
   }
@@ -52,7 +52,7 @@ export async function checkOpenFile(
     const steps = checkPages(file, state, { isDepthFirst: false });
     const slice = new TimeSlice({ signal });
     let done: PageCheck = { pages: 0, isComplete: false };
-    for (let left = IN_USE_MS; left > 0 && !done.isComplete; left -= SLICE_MS) {
+    for (let left = BACKGROUND_CHECK_MS; left > 0 && !done.isComplete; left -= SLICE_MS) {
       await slice.yield();
       done = runFor(steps, SLICE_MS);
     }

@@ -1,9 +1,10 @@
 import type { Field, ValueOf } from "./layout.ts";
 import {
+  bool,
   bytes32,
-  flag,
-  many,
-  nothing,
+  count64,
+  empty,
+  list,
   oneOf,
   record,
   rest,
@@ -12,7 +13,6 @@ import {
   u32,
   u64,
   u128,
-  uint,
 } from "./layout.ts";
 
 /** Raised with every change of a layout below; a file of another version is refused. */
@@ -21,37 +21,37 @@ export const SCHEMA_VERSION = 3;
 /** What is kept of every main-chain block beside its bytes; weights in bytes, coins in atomic units. */
 const blockInfo = record({
   hash: bytes32,
-  timestamp: uint,
-  weight: uint,
-  longTermWeight: uint,
+  timestamp: count64,
+  weight: count64,
+  longTermWeight: count64,
   cumulativeDifficulty: u128,
   alreadyGenerated: u64,
-  cumulativeRctOutputs: uint,
-  firstTransactionId: uint,
+  cumulativeRctOutputs: count64,
+  firstTransactionId: count64,
   transactionCount: u32,
   hardForkVersion: u8,
   minorVersion: u8,
 });
 
 /** What is kept of every main-chain transaction beside its bytes. */
-const transactionInfo = record({ hash: bytes32, height: uint, unlockTime: u64, prunableHash: bytes32 });
+const transactionInfo = record({ hash: bytes32, height: count64, unlockTime: u64, prunableHash: bytes32 });
 
 /** An output as rings refer to it; `indexInTransaction` counts the outputs of its transaction. */
 const outputInfo = record({
   key: bytes32,
   commitment: bytes32,
   unlockTime: u64,
-  height: uint,
-  transactionId: uint,
+  height: count64,
+  transactionId: count64,
   indexInTransaction: u32,
 });
 
 /** A block beside the main chain, with the totals of its own branch; weight 0 where it cannot be told. */
 const alternativeBlock = record({
-  height: uint,
+  height: count64,
   cumulativeDifficulty: u128,
   alreadyGenerated: u64,
-  weight: uint,
+  weight: count64,
   blob: rest,
 });
 
@@ -63,18 +63,18 @@ const relayPhase = oneOf("local", "forward", "stem", "fluff");
 
 /** A transaction waiting for a block; times are Unix seconds (2^64 - 1: never), fee atomic units, weight bytes. */
 const poolTransaction = record({
-  weight: uint,
+  weight: count64,
   fee: u64,
-  receiveTime: uint,
+  receiveTime: count64,
   lastRelayedTime: u64,
-  maxUsedBlockHeight: uint,
+  maxUsedBlockHeight: count64,
   maxUsedBlockHash: bytes32,
-  lastFailedHeight: uint,
+  lastFailedHeight: count64,
   lastFailedHash: bytes32,
-  keptByBlock: flag,
-  relayed: flag,
-  doNotRelay: flag,
-  doubleSpendSeen: flag,
+  keptByBlock: bool,
+  relayed: bool,
+  doNotRelay: bool,
+  doubleSpendSeen: bool,
   phase: relayPhase,
   blob: rest,
 });
@@ -101,31 +101,31 @@ export const tables = {
   /** Schema version, network and other facts about the file, by name. */
   properties: table({ key: text, value: rest }),
   /** Block without its transactions, by height. */
-  blocks: table({ key: uint, value: rest, grows: true }),
+  blocks: table({ key: count64, value: rest, grows: true }),
   /** Totals and weights up to a block, by height. */
-  blockInfo: table({ key: uint, value: blockInfo, grows: true }),
+  blockInfo: table({ key: count64, value: blockInfo, grows: true }),
   /** Long-term weights of so many blocks in a row (`WEIGHTS_PER_ROW`), which are read 100,000 at a time, by the row's number. */
-  longTermWeights: table({ key: uint, value: many(uint) }),
+  longTermWeights: table({ key: count64, value: list(count64) }),
   /** Height of a main-chain block, by block hash. */
-  heights: table({ key: bytes32, value: uint, provesAbsence: true }),
+  heights: table({ key: bytes32, value: count64, provesAbsence: true }),
   /** Number of a main-chain transaction in chain order, by transaction hash. */
-  transactionIds: table({ key: bytes32, value: uint, provesAbsence: true }),
+  transactionIds: table({ key: bytes32, value: count64, provesAbsence: true }),
   /** Where a transaction stands, by its number. */
-  transactionInfo: table({ key: uint, value: transactionInfo, grows: true }),
+  transactionInfo: table({ key: count64, value: transactionInfo, grows: true }),
   /** Transaction bytes without the prunable part, by its number. */
-  prunedTransactions: table({ key: uint, value: rest, grows: true }),
+  prunedTransactions: table({ key: count64, value: rest, grows: true }),
   /** The prunable part, by the transaction's number; missing where it was pruned. */
-  prunableParts: table({ key: uint, value: rest, grows: true }),
+  prunableParts: table({ key: count64, value: rest, grows: true }),
   /** Global index of each output of a transaction, by its number. */
-  outputIndices: table({ key: uint, value: many(uint), grows: true }),
+  outputIndices: table({ key: count64, value: list(count64), grows: true }),
   /** RingCT outputs in global-index order. */
-  ringCtOutputs: table({ key: uint, value: outputInfo, grows: true }),
+  ringCtOutputs: table({ key: count64, value: outputInfo, grows: true }),
   /** Outputs of visible amounts, of one amount in global-index order. */
-  outputs: table({ key: record({ amount: u64, index: uint }), value: outputInfo }),
+  outputs: table({ key: record({ amount: u64, index: count64 }), value: outputInfo }),
   /** How many outputs an amount has; amount 0 stands for RingCT. */
-  outputCounts: table({ key: u64, value: uint }),
+  outputCounts: table({ key: u64, value: count64 }),
   /** Key images spent on the main chain. */
-  keyImages: table({ key: bytes32, value: nothing, provesAbsence: true }),
+  keyImages: table({ key: bytes32, value: empty, provesAbsence: true }),
   /** Blocks beside the main chain, by block hash. */
   alternativeBlocks: table({ key: bytes32, value: alternativeBlock }),
   /** Transactions waiting for a block, by transaction hash. */

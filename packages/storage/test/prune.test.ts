@@ -6,7 +6,7 @@ import { after, before, test } from "node:test";
 import { PRUNING_STRIPE_BLOCKS, PRUNING_TIP_BLOCKS, pruningSeed } from "@anulo/protocol";
 import type { ChainStore } from "../src/chain-store.ts";
 import { openStore } from "../src/open-store.ts";
-import { isPrunedRight } from "../src/prune.ts";
+import { isPrunedCorrectly } from "../src/prune.ts";
 import { sampleBlock, sampleFacts } from "./sample-blocks.ts";
 
 /** The first stripe, a part of the second, and the newest blocks. */
@@ -40,7 +40,7 @@ const wholeOf = (height: number) =>
 test("a database that is not pruned has all and takes no transaction without its prunable part", () => {
   assert.equal(store.read.pruningSeed(), 0);
   assert.equal(store.write((writer) => writer.pruneOn(10)).dropped, 0);
-  assert.ok(isPrunedRight(store.read, 0));
+  assert.ok(isPrunedCorrectly(store.read, 0));
   const block = sampleBlock(BLOCKS);
   const transactions = block.transactions.map((tx) => ({ ...tx, prunable: undefined }));
   assert.throws(() => store.write((writer) => writer.appendBlock({ ...block, transactions })), RangeError);
@@ -66,7 +66,7 @@ test("pruning goes on where it was interrupted and spares stripe, tip and versio
   for (const height of [PRUNING_STRIPE_BLOCKS, OLD_BLOCKS - 1, OLD_BLOCKS, BLOCKS - 1]) {
     assert.deepEqual(wholeOf(height), [true, true, true], `block ${height}`);
   }
-  for (let height = 0; height < BLOCKS; height += 7) assert.ok(isPrunedRight(store.read, height));
+  for (let height = 0; height < BLOCKS; height += 7) assert.ok(isPrunedCorrectly(store.read, height));
 });
 
 test("another seed is refused, the same one is no news", () => {
@@ -81,7 +81,7 @@ test("blocks grow old as the chain grows, and may arrive without their prunable 
   store.write((writer) => writer.appendBlock({ ...block, transactions }));
   const step = store.write((writer) => writer.pruneOn(1000));
   assert.deepEqual(step, { height: OLD_BLOCKS + 1, end: OLD_BLOCKS + 1, dropped: 0 });
-  assert.ok(!isPrunedRight(store.read, BLOCKS), "the newest blocks are to be whole");
+  assert.ok(!isPrunedCorrectly(store.read, BLOCKS), "the newest blocks are to be whole");
   const removed = store.write((writer) => writer.popBlock(sampleFacts));
   assert.deepEqual(
     removed?.transactions.map(({ prunable }) => prunable),

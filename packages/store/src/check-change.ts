@@ -3,7 +3,7 @@ import {
   MAX_CHANGE_BYTES,
   MAX_CHANGE_ROWS,
   MAX_KEY_BYTES,
-  MAX_TABLE,
+  MAX_TABLE_NUMBER,
   MAX_VALUE_BYTES,
   type RowKey,
   WALLET_ID_BYTES,
@@ -18,7 +18,8 @@ export function checkWallet(wallet: WalletId): void {
 
 /** Throws a RangeError unless a row can be here. */
 export function checkRowKey({ table, key }: RowKey): void {
-  if (!Number.isInteger(table) || table < 0 || table > MAX_TABLE) throw new RangeError(`table ${table}`);
+  if (!Number.isInteger(table) || table < 0 || table > MAX_TABLE_NUMBER)
+    throw new RangeError(`table ${table}`);
   if (key.length === 0 || key.length > MAX_KEY_BYTES) throw new RangeError(`a key of ${key.length} bytes`);
 }
 

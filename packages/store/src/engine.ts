@@ -81,7 +81,7 @@ export interface Page {
 }
 
 export const WALLET_ID_BYTES = 16;
-export const MAX_TABLE = 254;
+export const MAX_TABLE_NUMBER = 254;
 export const MAX_KEY_BYTES = 255;
 export const MAX_VALUE_BYTES = 4 * 1024 * 1024;
 /** Of one change; larger ones are for their writer to divide, at places where each part is consistent. */

@@ -3,9 +3,9 @@ import { RuleViolation } from "../violations.ts";
 import { keyInputs } from "./candidate.ts";
 
 /** Chains with fewer mature RingCT outputs than this are too young to tell. */
-const ENOUGH_OUTPUTS = 10_000n;
+const MIN_CHAIN_OUTPUTS = 10_000n;
 /** Transactions with at most so many ring members are not looked at. */
-const FEW_MEMBERS = 10;
+const MIN_MEMBERS = 10;
 
 /**
  * The rings of a transaction look like a wallet's: at most a fifth of the members repeated, their median in
@@ -16,7 +16,7 @@ export function checkSanity(transaction: Transaction, matureOutputs: bigint): vo
   if (isMinerTransaction(transaction)) throw new RuleViolation({ code: "SANITY", reason: "coinbase" });
   const hidden = keyInputs(transaction).filter(({ amount }) => amount === 0n);
   const members = hidden.flatMap(({ keyOffsets }) => absoluteOffsets(keyOffsets));
-  if (members.length <= FEW_MEMBERS || matureOutputs < ENOUGH_OUTPUTS) return;
+  if (members.length <= MIN_MEMBERS || matureOutputs < MIN_CHAIN_OUTPUTS) return;
   const unique = sortedUnique(members);
   if (unique.length < Math.floor((members.length * 8) / 10)) {
     throw new RuleViolation({ code: "SANITY", reason: "repeated members" });

@@ -50,12 +50,12 @@ function startWorker(
   return { worker, done };
 }
 
-type Filling = Pick<RandomXDatasetOptions, "threads" | "onProgress" | "signal">;
+type FillOptions = Pick<RandomXDatasetOptions, "threads" | "onProgress" | "signal">;
 
 /** Computes the items from chunk `first` on, of 32,768 items each, into the memory of a dataset. */
 export async function fillDataset(
   work: Omit<DatasetWork, "claimed">,
-  { threads = availableParallelism(), onProgress, signal }: Filling,
+  { threads = availableParallelism(), onProgress, signal }: FillOptions,
   first = 0,
 ): Promise<void> {
   const claimed = new Int32Array(new SharedArrayBuffer(4)).fill(first);

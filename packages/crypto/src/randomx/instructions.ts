@@ -85,7 +85,7 @@ export function jumpTargets(instructions: readonly Instruction[]): Set<number> {
 }
 
 /** What holds for the whole program. */
-export type Surroundings = {
+export type InstructionContext = {
   /** The scratchpad's address. */
   readonly scratchpad: number;
   /** The program begins with rounding to nearest, and no instruction changes that. */
@@ -94,7 +94,7 @@ export type Surroundings = {
   readonly roundingGuard: number;
 };
 
-type Emitter = (code: Code, instruction: Instruction, surroundings: Surroundings) => void;
+type Emitter = (code: Code, instruction: Instruction, surroundings: InstructionContext) => void;
 
 const L1_MASK = 16 * 1024 - 8;
 const L2_MASK = 256 * 1024 - 8;
@@ -119,7 +119,7 @@ function emitAddress(code: Code, register: number, constant: number, mask: numbe
 function emitMemory(
   code: Code,
   { target, source, mod, constant }: Instruction,
-  { scratchpad }: Surroundings,
+  { scratchpad }: InstructionContext,
 ): void {
   if (source === target) emitSigned32(code, op.I32_CONST, constant & L3_MASK);
   else emitAddress(code, source, constant, levelMask(mod));
@@ -131,7 +131,7 @@ function emitMemory(
 function emitFloatMemory(
   code: Code,
   { source, mod, constant }: Instruction,
-  { scratchpad }: Surroundings,
+  { scratchpad }: InstructionContext,
 ): void {
   emitAddress(code, source, constant, levelMask(mod));
   emit(code, ...op.V128_LOAD64_ZERO, 3);
@@ -168,7 +168,11 @@ const SQUARE_ROOT = { native: op.F64X2_SQRT, rounded: local.SQUARE_ROOT };
  * Applies the operation to what the stack holds. The fixed functions look at the mode themselves: a branch here, with
  * the instruction on one side and the call on the other, took longer and made programs a third larger.
  */
-function emitRounded(code: Code, { native, rounded }: FloatOperation, { isNearest }: Surroundings): void {
+function emitRounded(
+  code: Code,
+  { native, rounded }: FloatOperation,
+  { isNearest }: InstructionContext,
+): void {
   if (isNearest) emit(code, ...native);
   else emit(code, op.LOCAL_GET, local.MODE, op.CALL, rounded);
 }
@@ -203,14 +207,14 @@ function emitReciprocal(code: Code, { target, constant }: Instruction): void {
   emit(code, op.I64_MUL, op.LOCAL_SET, local.r(target));
 }
 
-function emitProduct(code: Code, { target, source }: Instruction, surroundings: Surroundings): void {
+function emitProduct(code: Code, { target, source }: Instruction, surroundings: InstructionContext): void {
   const register = local.e(target & 3);
   emit(code, op.LOCAL_GET, register, op.LOCAL_GET, local.a(source & 3));
   emitRounded(code, MULTIPLY, surroundings);
   emit(code, op.LOCAL_SET, register);
 }
 
-function emitDivision(code: Code, instruction: Instruction, surroundings: Surroundings): void {
+function emitDivision(code: Code, instruction: Instruction, surroundings: InstructionContext): void {
   const register = local.e(instruction.target & 3);
   emit(code, op.LOCAL_GET, register);
   emitFloatMemory(code, instruction, surroundings);
@@ -219,7 +223,7 @@ function emitDivision(code: Code, instruction: Instruction, surroundings: Surrou
   emit(code, op.LOCAL_SET, register);
 }
 
-function emitSquareRoot(code: Code, { target }: Instruction, surroundings: Surroundings): void {
+function emitSquareRoot(code: Code, { target }: Instruction, surroundings: InstructionContext): void {
   const register = local.e(target & 3);
   emit(code, op.LOCAL_GET, register);
   emitRounded(code, SQUARE_ROOT, surroundings);
@@ -254,7 +258,11 @@ function emitHalfSwap(code: Code, { target }: Instruction): void {
   emit(code, op.LOCAL_GET, register, op.LOCAL_GET, register, ...op.SWAP_HALVES, op.LOCAL_SET, register);
 }
 
-function emitRounding(code: Code, { source, constant }: Instruction, { roundingGuard }: Surroundings): void {
+function emitRounding(
+  code: Code,
+  { source, constant }: Instruction,
+  { roundingGuard }: InstructionContext,
+): void {
   emit(code, op.LOCAL_GET, local.r(source));
   emitSigned32(code, op.I64_CONST, constant & 63);
   emit(code, op.I64_ROTR, op.I32_WRAP_I64);
@@ -271,7 +279,7 @@ function emitRounding(code: Code, { source, constant }: Instruction, { roundingG
 function emitStore(
   code: Code,
   { target, source, mod, constant }: Instruction,
-  { scratchpad }: Surroundings,
+  { scratchpad }: InstructionContext,
 ): void {
   emitAddress(code, target, constant, mod >> 4 >= 14 ? L3_MASK : levelMask(mod));
   emit(code, op.LOCAL_GET, local.r(source), op.I64_STORE, 3);
@@ -311,6 +319,10 @@ const EMITTERS: Readonly<Record<Name, Emitter>> = {
 };
 
 /** Appends the instruction; a branch ends the loop that stands at its target. */
-export function emitInstruction(code: Code, instruction: Instruction, surroundings: Surroundings): void {
+export function emitInstruction(
+  code: Code,
+  instruction: Instruction,
+  surroundings: InstructionContext,
+): void {
   EMITTERS[instruction.name](code, instruction, surroundings);
 }

@@ -13,9 +13,9 @@ import {
 import {
   emitInstruction,
   type Instruction,
+  type InstructionContext,
   jumpTargets,
   readInstructions,
-  type Surroundings,
 } from "./instructions.ts";
 import * as local from "./locals.ts";
 import { DATA, SCRATCHPAD_BYTES, type Slot } from "./memory.ts";
@@ -251,7 +251,7 @@ function emitEnd(code: Code, { registers, rounding }: Slot): void {
 function emitInstructions(
   code: Code,
   instructions: readonly Instruction[],
-  surroundings: Surroundings,
+  surroundings: InstructionContext,
 ): void {
   const targets = jumpTargets(instructions);
   instructions.forEach((instruction, i) => {

@@ -8,7 +8,7 @@ const MADV_HUGEPAGE = 14;
 const PAGE_BYTES = 4096n;
 
 /** Only advice: where koffi, the C library's name or the system do not allow it, nothing changes but speed and size. */
-function tell(signature: string, ...values: readonly unknown[]): void {
+function callSystem(signature: string, ...values: readonly unknown[]): void {
   if (process.platform !== "linux") return;
   try {
     loadKoffi().load("libc.so.6").func<number>(signature)(...values);
@@ -19,7 +19,7 @@ function tell(signature: string, ...values: readonly unknown[]): void {
 
 function advise(address: bigint, bytes: number, advice: number): void {
   const skipped = (PAGE_BYTES - (address % PAGE_BYTES)) % PAGE_BYTES;
-  tell("int madvise(uintptr_t, size_t, int)", address + skipped, bytes - Number(skipped), advice);
+  callSystem("int madvise(uintptr_t, size_t, int)", address + skipped, bytes - Number(skipped), advice);
 }
 
 function addressOf({ buffer }: WasmMemory): bigint | undefined {
@@ -49,5 +49,5 @@ export function forgetPages(memory: WasmMemory): void {
 
 /** Has the C library give back what was freed and it keeps for itself, which it does not do by itself: 10 ms. */
 export function giveBackMemory(): void {
-  tell("int malloc_trim(size_t)", 0);
+  callSystem("int malloc_trim(size_t)", 0);
 }

@@ -37,7 +37,7 @@ const INVERSE_OF_8 = invertModOrder(8n);
 const INITIAL_TRANSCRIPT = encodePoint(hashToGroup(keccak256(asciiBytes("bulletproof_plus_transcript"))));
 
 /** A proof decoded: wire points times 8, hence in the prime-order subgroup, in the order V, A, A1, B, L, R. */
-type OpenedProof = {
+type ProofWithChallenges = {
   V: Point[];
   A: Point;
   A1: Point;
@@ -80,7 +80,7 @@ function paddingLog(outputs: number): number {
 }
 
 /** Decodes a proof; undefined where a part is malformed. */
-function open(proof: BulletproofPlusParts): OpenedProof | undefined {
+function open(proof: BulletproofPlusParts): ProofWithChallenges | undefined {
   const outputs = countElements("commitments", proof.commitments);
   if (outputs < 1 || outputs > MAX_OUTPUTS) return undefined;
   const rounds = BITS_LOG + paddingLog(outputs);
@@ -123,7 +123,7 @@ function sum(values: readonly bigint[]): bigint {
   return modOrder(values.reduce((total, value) => total + value, 0n));
 }
 
-function weightedEquation(proof: OpenedProof, w: bigint): Equation {
+function weightedEquation(proof: ProofWithChallenges, w: bigint): Equation {
   const { y, z, rounds, e } = proof.challenges;
   const size = 2 ** rounds.length; // padded amounts × 64 bits
   const products = challengeProducts(rounds);

@@ -2,7 +2,7 @@
  * CLSAG: a ring signature over one-time keys Pᵢ and amount commitments Cᵢ together.
  * Source: Goodell, Noether, RandomRun, https://eprint.iacr.org/2019/654; rctSigs.cpp `verRctCLSAGSimple` (hash inputs).
  */
-import type { ClsagRing, ClsagWalk } from "../backend.ts";
+import type { ClsagResponses, ClsagRing } from "../backend.ts";
 import { asciiBytes, checkLength, concatBytes, countElements, elementsOf } from "../bytes.ts";
 import { hashToGroup, readPoint, readPoints } from "./group.ts";
 import { keccak256 } from "./keccak.ts";
@@ -109,7 +109,7 @@ export function verifyClsag(ring: ClsagRing, s: Uint8Array, c1: Uint8Array): boo
 }
 
 /** See `Backend.clsagChallengesVartime`. */
-export function clsagChallenges(ring: ClsagRing, walk: ClsagWalk): Uint8Array | undefined {
+export function clsagChallenges(ring: ClsagRing, walk: ClsagResponses): Uint8Array | undefined {
   const responses = readScalars(walk.s);
   const prepared = prepare(ring);
   if (prepared === undefined) return undefined;

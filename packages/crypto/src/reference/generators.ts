@@ -10,13 +10,13 @@ export const AMOUNT_GENERATOR: Point = multiplyVartime(8n, decodePoint(keccak256
 /** 16 outputs of 64 bits, two generators a bit. */
 const MAX_GENERATORS = 2 * 16 * 64;
 
-const made: Record<GeneratorFamily, Point[]> = { bulletproof: [], bulletproof_plus: [] };
+const generated: Record<GeneratorFamily, Point[]> = { bulletproof: [], bulletproof_plus: [] };
 
 /** The first `count` generators of a family: index 2i is Hᵢ, 2i + 1 is Gᵢ. Source: bulletproofs_plus.cc `get_exponent`. */
 export function rangeProofGenerators(family: GeneratorFamily, count: number): Point[] {
   if (count > MAX_GENERATORS)
     throw new RangeError(`there are ${MAX_GENERATORS} generators, ${count} asked for`);
-  const known = made[family];
+  const known = generated[family];
   const base = encodePoint(AMOUNT_GENERATOR);
   for (let index = known.length; index < count; index++) {
     const seed = keccak256(concatBytes(base, asciiBytes(family), varint(index)));

@@ -67,9 +67,9 @@ const inBoth = (state: ProgramState, operation: FloatOperation, x: Pair, y: Pair
 const negated = ([low, high]: Pair): Pair => [-low, -high];
 
 /** What holds for a whole program. */
-type Surroundings = { readonly masks: Masks; readonly roundingGuard: bigint };
+type InstructionContext = { readonly masks: Masks; readonly roundingGuard: bigint };
 
-type Execute = (state: ProgramState, instruction: Instruction, surroundings: Surroundings) => void;
+type Execute = (state: ProgramState, instruction: Instruction, surroundings: InstructionContext) => void;
 
 /** r[target] = operation(r[target], r[source], or the constant where both are the same). */
 const onRegisters =
@@ -191,7 +191,7 @@ function branch({ r }: ProgramState, instructions: readonly Instruction[], at: n
 function executeInstructions(
   state: ProgramState,
   instructions: readonly Instruction[],
-  surroundings: Surroundings,
+  surroundings: InstructionContext,
 ): void {
   for (let at = 0; at < instructions.length; ) {
     const instruction = instructions[at]!;

@@ -119,7 +119,7 @@ class Publisher implements NatsSink {
     void connection.closed.then(end, end);
     try {
       this.#isConnected = true;
-      await this.#takeOver(await connection.lastMessageId());
+      await this.#takeStreamOver(await connection.lastMessageId());
       while (!lost.signal.aborted && !this.#over.aborted) await this.#publishPage(connection, lost.signal);
     } finally {
       this.#isConnected = false;
@@ -129,7 +129,7 @@ class Publisher implements NatsSink {
   }
 
   /** What was sent and not acknowledged may have arrived all the same: the stream knows. */
-  async #takeOver(id: string | undefined): Promise<void> {
+  async #takeStreamOver(id: string | undefined): Promise<void> {
     const { log } = this.#context;
     if (id === undefined || !id.startsWith(`${log.id}_`)) return;
     const sequence = Number(id.slice(log.id.length + 1));
@@ -141,7 +141,7 @@ class Publisher implements NatsSink {
   /** One event after another: the next is sent once the stream has the one before. */
   async #publishPage(connection: StreamConnection, signal: AbortSignal): Promise<void> {
     const { log, names } = this.#context;
-    await log.beyond(this.#sequence, signal);
+    await log.waitForEvent(this.#sequence, signal);
     if (signal.aborted) return;
     const { events, next } = await log.read({ after: this.#sequence, limit: EVENTS_PER_READ });
     let sent = this.#sequence;

@@ -29,7 +29,7 @@ const GIVE_UP_MS = 3 * 86_400_000;
 /** A clock that was set forward, or a service that was stopped for days, is no receiver that was tried for days. */
 const MIN_ATTEMPTS = 8;
 const STORE_PAUSE_MS = 1_000;
-const GONE = 410;
+const HTTP_GONE = 410;
 
 /** Before the next attempt, after so many: twice as long each time, half of it by chance. */
 function pauseAfter(attempts: number, random: number): number {
@@ -46,7 +46,7 @@ export class HookSender {
   readonly deadLetters: DeadLetters;
   #hook: Hook;
   #progress: HookProgress;
-  #noted: number;
+  #recordedSequence: number;
   #running: Promise<void> = Promise.resolve();
   #enabling: Promise<void> | undefined;
 
@@ -55,7 +55,7 @@ export class HookSender {
     this.#over = AbortSignal.any([this.#stop.signal, context.log.ended]);
     this.#hook = hook;
     this.#progress = progress;
-    this.#noted = progress.sequence;
+    this.#recordedSequence = progress.sequence;
     this.deadLetters = new DeadLetters(context.log.rows, hook.id);
   }
 
@@ -105,11 +105,11 @@ export class HookSender {
     await this.#running;
     // Its rows may be gone by now.
     if (this.#stop.signal.aborted) throw new RangeError("there is no such webhook any more");
-    await this.#save({ hook: { ...this.#hook, disabled: "" }, progress: this.#restarted() });
+    await this.#save({ hook: { ...this.#hook, disabled: "" }, progress: this.#progressFromStart() });
     if (!this.#stop.signal.aborted) this.start();
   }
 
-  #restarted(): HookProgress {
+  #progressFromStart(): HookProgress {
     return startAt(this.#progress.sequence, this.#progress.missed);
   }
 
@@ -127,7 +127,7 @@ export class HookSender {
 
   async #sendPage(): Promise<void> {
     const { log } = this.#context;
-    await log.beyond(this.#progress.sequence, this.#over);
+    await log.waitForEvent(this.#progress.sequence, this.#over);
     const after = this.#progress.sequence;
     const types = this.#hook.types.length > 0 ? { types: new Set(this.#hook.types) } : {};
     const { events, next, oldest } = await log.read({ after, limit: EVENTS_PER_READ, ...types });
@@ -142,7 +142,7 @@ export class HookSender {
     }
     if (this.#over.aborted) return;
     this.#skipTo(next);
-    if (next - this.#noted >= EVENTS_PER_NOTE) await this.#save({ progress: this.#progress });
+    if (next - this.#recordedSequence >= EVENTS_PER_NOTE) await this.#save({ progress: this.#progress });
   }
 
   #isFor({ wallet }: LoggedEvent): boolean {
@@ -166,10 +166,10 @@ export class HookSender {
       if (this.#over.aborted) return;
       const done = startAt(event.sequence, this.#progress.missed);
       if (failure === undefined) return await this.#save({ progress: done });
-      if (failure === GONE) {
+      if (failure === HTTP_GONE) {
         return await this.#save({
           hook: { ...this.#hook, disabled: "410 Gone" },
-          progress: this.#restarted(),
+          progress: this.#progressFromStart(),
         });
       }
       const now = clock.now();
@@ -228,7 +228,7 @@ export class HookSender {
     if (dead !== undefined) this.#context.givenUp++;
     this.#hook = hook ?? this.#hook;
     this.#progress = progress;
-    this.#noted = progress.sequence;
+    this.#recordedSequence = progress.sequence;
   }
 }
 

@@ -17,7 +17,7 @@ import type { SideBlock } from "./side-blocks.ts";
 import { storedTransaction } from "./stored-transaction.ts";
 
 /** Weight in bytes with the miner transaction, fees in atomic units. */
-interface Contents {
+interface TransactionTotals {
   readonly weight: number;
   readonly fees: bigint;
 }
@@ -42,11 +42,11 @@ export function addAlternative(parts: ChainParts, incoming: IncomingBlock): Heav
   const branch = branchBelow(parts, incoming);
   const { obligations, ...verified } = verifyAlternativeBlock(incoming.block, branch);
   // Nobody has us read and check transactions for a block that took no work.
-  proofs.demand(obligations);
+  proofs.requireProven(obligations);
   const { weight, fees } = contentsOf(parts, incoming);
   const unseen = unseenOf(parts, incoming);
   const version = branch.view.hardForkVersion;
-  proofs.demand(unseen.flatMap((tx) => verifyTransactionAlone(tx, version)));
+  proofs.requireProven(unseen.flatMap((tx) => verifyTransactionAlone(tx, version)));
   const { height, cumulativeDifficulty } = verified;
   // The original counts fees as new coins here, so that templates on such a block claim a wrong reward.
   const alreadyGenerated = verified.alreadyGenerated - fees;
@@ -59,7 +59,7 @@ export function addAlternative(parts: ChainParts, incoming: IncomingBlock): Heav
   };
   const draft = sideBlocks.draft();
   transact(parts, (writer) => {
-    for (const { key } of draft.surplus(toHex(incoming.block.header.previousId), row.blob.length)) {
+    for (const { key } of draft.evictable(toHex(incoming.block.header.previousId), row.blob.length)) {
       draft.remove(writer, key);
     }
     draft.put(writer, incoming.id, row);
@@ -110,9 +110,9 @@ function unseenOf(
 }
 
 /** What a block's transactions, supplied or of pool or chain, add up to; throws where one is missing. */
-function contentsOf(parts: ChainParts, { block, transactions }: IncomingBlock): Contents {
+function contentsOf(parts: ChainParts, { block, transactions }: IncomingBlock): TransactionTotals {
   const { pool, store, setAside } = parts;
-  const contents = block.transactionHashes.map((hash, index): Contents => {
+  const contents = block.transactionHashes.map((hash, index): TransactionTotals => {
     const supplied = transactions?.get(toHex(hash)) ?? setAside.get(toHex(hash));
     if (supplied !== undefined) return { weight: supplied.weight, fees: feeOf(supplied) };
     const waiting = pool.get(toHex(hash));

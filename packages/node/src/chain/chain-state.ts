@@ -33,11 +33,11 @@ export interface ChainState {
   /** A view of the chain as it is now, the same until the chain changes. */
   view(): ChainView;
   /** To be told of every block appended to the store. */
-  appended(block: TopBlock): void;
+  addBlock(block: TopBlock): void;
   /** To be told when blocks were taken off, or a write was rolled back. */
-  rewound(): void;
+  reload(): void;
   /** The same rules over another reader's chain, which is the same so far. */
-  over(other: StateReader): ChainState;
+  withReader(other: StateReader): ChainState;
   /** Median (bytes) of the long-term weights if so many empty blocks came next. */
   longTermWeightMedianAfterEmpty(blocks: number): number;
 }
@@ -55,7 +55,7 @@ export interface ChainStateOptions {
   readonly knownBlockId?: ChainView["knownBlockId"] | undefined;
 }
 
-interface Loaded {
+interface LoadedWindow {
   readonly window: ChainWindow<TopBlock>;
   view: ChainView | undefined;
   /** Whether the chain may be another than the windows follow. */
@@ -76,10 +76,14 @@ export function createChainState(options: ChainStateOptions): ChainState {
 
 function chainStateOf(options: ChainStateOptions, start: ChainWindow<TopBlock> | undefined): ChainState {
   const { read } = options;
-  const loadedOf = (window: ChainWindow<TopBlock>): Loaded => ({ window, view: undefined, isStale: false });
+  const loadedOf = (window: ChainWindow<TopBlock>): LoadedWindow => ({
+    window,
+    view: undefined,
+    isStale: false,
+  });
   let loaded = start && loadedOf(start);
   const load = () => loadedOf(createChainWindow(read.height(), readFactsOf(read), readWeightsOf(read)));
-  const current = (): Loaded => {
+  const current = (): LoadedWindow => {
     if (loaded?.isStale === true && !followChain(loaded, read)) loaded = undefined;
     loaded ??= load();
     return loaded;
@@ -90,15 +94,15 @@ function chainStateOf(options: ChainStateOptions, start: ChainWindow<TopBlock> |
       now.view ??= createView(options, now.window);
       return now.view;
     },
-    appended(block) {
+    addBlock(block) {
       if (loaded === undefined || loaded.isStale) return;
       loaded.window.append(block);
       loaded.view = undefined;
     },
-    rewound() {
+    reload() {
       if (loaded !== undefined) loaded.isStale = true;
     },
-    over(other) {
+    withReader(other) {
       const { window } = current();
       return chainStateOf({ ...options, read: other }, window.copy(readFactsOf(other), readWeightsOf(other)));
     },
@@ -107,7 +111,7 @@ function chainStateOf(options: ChainStateOptions, start: ChainWindow<TopBlock> |
 }
 
 /** Takes the windows to the chain as it is; false where that is too far back. The view stays where nothing changed. */
-function followChain(loaded: Loaded, read: StateReader): boolean {
+function followChain(loaded: LoadedWindow, read: StateReader): boolean {
   const { window } = loaded;
   const height = read.height();
   const before = window.height;

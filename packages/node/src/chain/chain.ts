@@ -40,11 +40,11 @@ function standingOf(
  * Judges the header of a block and checks its work, wherever it belongs: to be asked before anything is read or kept
  * that came with a block of a stranger. Rejects with RuleViolation; `UNKNOWN_PARENT` where no work can be named.
  */
-export function proveHeader(parts: ChainParts, incoming: IncomingBlock): Promise<HeaderStanding> {
+export function checkHeaderAndWork(parts: ChainParts, incoming: IncomingBlock): Promise<HeaderStanding> {
   return parts.refusals.count("blocks", () =>
-    parts.proofs.settle(() => {
+    parts.proofs.runProven(() => {
       const standing = standingOf(parts, incoming);
-      if (standing !== "known") parts.proofs.demand(workOf(parts, incoming, standing));
+      if (standing !== "known") parts.proofs.requireProven(workOf(parts, incoming, standing));
       return standing;
     }),
   );
@@ -104,11 +104,11 @@ async function placeInTurns(
  * work. Resolves once it is on disk; rejects with RuleViolation for a block that breaks a rule.
  */
 export function acceptBlock(parts: ChainParts, incoming: IncomingBlock): Promise<BlockOutcome> {
-  return parts.refusals.count("blocks", () => placeAndSettle(parts, incoming));
+  return parts.refusals.count("blocks", () => placeProven(parts, incoming));
 }
 
-async function placeAndSettle(parts: ChainParts, incoming: IncomingBlock): Promise<BlockOutcome> {
-  const placed = await parts.proofs.settleInTurns(() => placeInTurns(parts, incoming));
+async function placeProven(parts: ChainParts, incoming: IncomingBlock): Promise<BlockOutcome> {
+  const placed = await parts.proofs.runProvenInTurns(() => placeInTurns(parts, incoming));
   if (typeof placed !== "string") await reorganise(parts, placed);
   await parts.store.settled();
   return typeof placed === "string" ? placed : "reorganised";
@@ -124,14 +124,14 @@ export async function adoptHeavierBranch(parts: ChainParts): Promise<void> {
 }
 
 /** Blocks taken off in one write transaction. */
-const POPS_AT_ONCE = 20;
+const BLOCKS_PER_POP = 20;
 
 /** Takes the newest `count` blocks off, but never genesis; their transactions return to the pool. */
 export async function popBlocks(parts: ChainParts, count: number): Promise<void> {
   const { read } = parts.store;
   let left = Math.min(count, read.height() - 1);
   while (left > 0) {
-    const most = Math.min(left, POPS_AT_ONCE);
+    const most = Math.min(left, BLOCKS_PER_POP);
     const removed = await transactInTurns(parts, (changed, writer) => popSteps(changed, writer, most));
     parts.emit({ type: "blocksPopped", height: read.height(), removed });
     left = Math.min(left - most, read.height() - 1);

@@ -9,7 +9,7 @@ import {
 import { mapSliced, TimeSlice } from "@anulo/limits";
 import { equalBytes, type ReadTransactionOptions, toHex } from "@anulo/protocol";
 import type { ChainWriter, NewBlock } from "@anulo/storage";
-import { acceptBlock, proveHeader } from "./chain.ts";
+import { acceptBlock, checkHeaderAndWork } from "./chain.ts";
 import type { ChainState } from "./chain-state.ts";
 import { type FetchedTransaction, type IncomingBlock, withTransactions } from "./incoming-block.ts";
 import { findSuppliedOrInPool, type JudgedBlock, judgeBlock, placeJudged } from "./main-chain.ts";
@@ -120,7 +120,7 @@ function createStagedChain({ store, state }: ChainParts): StagedChain {
   const pending = createPendingBlocks(store.read);
   return {
     pending,
-    state: state.over(pending.read),
+    state: state.withReader(pending.read),
     headers: [],
     judging: Promise.resolve(),
     isLost: false,
@@ -192,10 +192,10 @@ function judgeStaged(parts: ChainParts, staged: StagedChain, incoming: IncomingB
   const { stored, obligations } = judgeBlock({ state, now: parts.now }, incoming, { header, find });
   headers.shift();
   pending.push(stored);
-  state.appended(stored);
+  state.addBlock(stored);
   const { transactionHashes } = incoming.block;
   const fromPool = transactionHashes.some((hash) => parts.pool.get(toHex(hash)) !== undefined);
-  return { stored, obligations: fromPool ? parts.proofs.open(obligations) : obligations };
+  return { stored, obligations: fromPool ? parts.proofs.unproven(obligations) : obligations };
 }
 
 function readTransactions(
@@ -234,7 +234,7 @@ async function addOneByOne(parts: ChainParts, blocks: readonly FetchedBlock[]): 
   for (const block of blocks) {
     const { incoming } = block;
     try {
-      if ((await proveHeader(parts, incoming)) === "known") continue;
+      if ((await checkHeaderAndWork(parts, incoming)) === "known") continue;
       await acceptBlock(parts, await readTransactions(block));
     } catch (error) {
       throw error instanceof RuleViolation ? new BadBlock(incoming.key, error) : error;
@@ -248,21 +248,21 @@ export function createBlockImporter(parts: ChainParts): BlockImporter {
   let growing: Group | undefined;
   let tail: Promise<unknown> = Promise.resolve();
   const inFlight = new Set<Promise<void>>();
-  const leave = (left: StagedChain) => {
+  const retire = (left: StagedChain) => {
     if (current === left) current = undefined;
   };
-  const lose = (lost: StagedChain) => {
+  const abandon = (lost: StagedChain) => {
     lost.isLost = true;
-    leave(lost);
+    retire(lost);
   };
-  const withCare = async (blocks: readonly FetchedBlock[]) => {
-    if (current !== undefined) lose(current);
+  const addSeparately = async (blocks: readonly FetchedBlock[]) => {
+    if (current !== undefined) abandon(current);
     await addOneByOne(parts, blocks);
   };
   /** Who breaks a rule is looked for with care; for runs that failed otherwise there is nothing to be done. */
-  const settleWithCare = async (runs: readonly StagedRun[], error: unknown): Promise<void> => {
+  const retrySeparately = async (runs: readonly StagedRun[], error: unknown): Promise<void> => {
     for (const run of runs) {
-      if (error instanceof RuleViolation) await withCare(run.blocks).then(run.resolve, run.reject);
+      if (error instanceof RuleViolation) await addSeparately(run.blocks).then(run.resolve, run.reject);
       else run.reject(error);
     }
   };
@@ -305,23 +305,23 @@ export function createBlockImporter(parts: ChainParts): BlockImporter {
     try {
       if (good.length > 0) await write(parts, on, good);
     } catch (error) {
-      lose(on);
-      await settleWithCare(runs, error);
+      abandon(on);
+      await retrySeparately(runs, error);
       return;
     }
-    if (failure !== undefined) lose(on);
+    if (failure !== undefined) abandon(on);
     await parts.store.settled();
     for (const run of runs.slice(0, good.length)) run.resolve();
     const [bad, ...above] = runs.slice(good.length);
     for (const run of above) run.reject(new ChainChanged());
-    if (bad !== undefined) await settleWithCare([bad], failure?.error);
+    if (bad !== undefined) await retrySeparately([bad], failure?.error);
   };
   const writeGrowing = () => {
     const group = growing;
     growing = undefined;
     if (group === undefined) return;
     inTurn(() => writeGroup(group)).catch((error) => {
-      lose(group.on);
+      abandon(group.on);
       for (const run of group.runs) run.reject(error);
     });
   };
@@ -336,7 +336,7 @@ export function createBlockImporter(parts: ChainParts): BlockImporter {
     const work = judgeHeaders(parts, on, blocks);
     const judged = judgeInTurn(on, blocks, work);
     const proven = judged.then(({ obligations }) => parts.proofs.prove(obligations));
-    for (const promise of [judged, proven]) promise.catch(() => leave(on));
+    for (const promise of [judged, proven]) promise.catch(() => retire(on));
     on.judging = judged;
     const written = new Promise<void>((resolve, reject) => {
       addToGroup(on, { blocks, judged, proven, resolve, reject });
@@ -344,7 +344,7 @@ export function createBlockImporter(parts: ChainParts): BlockImporter {
     // Who staged them hears of it later.
     written.catch(() => {});
     // The headers of the next run stand on these.
-    await work.catch(() => leave(on));
+    await work.catch(() => retire(on));
     return { written };
   };
   return {
@@ -362,7 +362,7 @@ export function createBlockImporter(parts: ChainParts): BlockImporter {
         return staged;
       }
       writeGrowing();
-      const written = inTurn(() => withCare(fresh));
+      const written = inTurn(() => addSeparately(fresh));
       await Promise.allSettled([written]);
       return { written };
     },

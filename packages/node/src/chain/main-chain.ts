@@ -46,7 +46,7 @@ export interface AppendOptions {
   /** Left out: among what came with the block, then in the pool. */
   readonly find?: FindTransaction;
   /** What is done with proofs that are not checked yet; by default Unproven is thrown. */
-  readonly demand?: Proofs["demand"];
+  readonly demand?: Proofs["requireProven"];
 }
 
 /** A block that keeps the rules, as it will be stored, and what remains to be proven of its transactions. */
@@ -83,7 +83,7 @@ export function judgeBlock(
  */
 export function appendBlock(parts: ChangeParts, writer: ChainWriter, options: AppendOptions): void {
   const { state, proofs, now } = parts;
-  const { incoming, find = findSuppliedOrInPool(parts, incoming), demand = proofs.demand } = options;
+  const { incoming, find = findSuppliedOrInPool(parts, incoming), demand = proofs.requireProven } = options;
   const header = verifyHeader(incoming.block, chainContext(state.view(), now()), incoming.id);
   // Nobody has us look up rings for a block that took no work.
   demand(header.obligations);
@@ -95,7 +95,7 @@ export function appendBlock(parts: ChangeParts, writer: ChainWriter, options: Ap
 /** Writes a block that keeps the rules on top of the main chain, inside the caller's write transaction. */
 function appendJudged({ state }: ChangeParts, writer: ChainWriter, stored: NewBlock): void {
   writer.appendBlock(stored);
-  state.appended(stored);
+  state.addBlock(stored);
 }
 
 /** Writes a block that was judged before, then takes its transactions from the pool and what a fork after it forbids. */
@@ -142,7 +142,7 @@ function* takeFromPool(
 export function removeTop({ store, state }: ChangeParts, writer: ChainWriter): RemovedBlock {
   if (store.read.height() <= 1) throw new RangeError("the genesis block stays");
   const removed = writer.popBlock(factsOfTransaction);
-  state.rewound();
+  state.reload();
   return removed!;
 }
 

@@ -17,9 +17,9 @@ import { createChainState } from "./chain-state.ts";
 import { createConfirmedBlocks } from "./confirmed-blocks.ts";
 import { createEvents, type Events } from "./events.ts";
 import { newBlock, readIncomingBlock } from "./incoming-block.ts";
-import { leaveWrongBlocks } from "./leave-wrong-blocks.ts";
 import { type AppendObserver, type ChainParts, transactInTurns } from "./parts.ts";
 import { createProofs, type Discharge } from "./proofs.ts";
+import { removeWrongBlocks } from "./remove-wrong-blocks.ts";
 import { createSideBlocks, removeSideBlocks } from "./side-blocks.ts";
 
 export interface OpenChainOptions {
@@ -86,7 +86,7 @@ export async function openChain(options: OpenChainOptions): Promise<OpenChain> {
   };
   if (read.height() === 0) addGenesis(parts);
   await dropSideBlocks(parts, options.keepAltBlocks === true);
-  await leaveWrongBlocks(parts, checkpoints);
+  await removeWrongBlocks(parts, checkpoints);
   return { parts, events, close: () => store.close() };
 }
 
@@ -98,7 +98,7 @@ function addGenesis({ store, state, network, now }: ChainParts): void {
     chainContext(state.view(), now()),
   );
   store.write((writer) => writer.appendBlock(newBlock(incoming, [], verified)));
-  state.rewound();
+  state.reload();
 }
 
 /**
@@ -115,6 +115,6 @@ async function dropSideBlocks(parts: ChainParts, areKept: boolean): Promise<void
     yield* removeSideBlocks(sideBlocks, writer, sideBlocks.withDescendants(loose.map(({ key }) => key)));
   });
   await transactInTurns(parts, ({ sideBlocks }, writer) =>
-    removeSideBlocks(sideBlocks, writer, sideBlocks.surplus("", 0)),
+    removeSideBlocks(sideBlocks, writer, sideBlocks.evictable("", 0)),
   );
 }

@@ -4,7 +4,7 @@ import type { ChainWriter } from "@anulo/storage";
 import type { PoolEntry } from "../pool/entry.ts";
 import type { PoolParts } from "../pool/parts.ts";
 import type { PoolChanges, PoolDraft } from "../pool/pool.ts";
-import type { SetAside } from "../pool/set-aside.ts";
+import type { SetAsideTransactions } from "../pool/set-aside.ts";
 import type { ChainState } from "./chain-state.ts";
 import type { ConfirmedBlocks } from "./confirmed-blocks.ts";
 import type { ChainEvent } from "./events.ts";
@@ -39,7 +39,7 @@ export interface ChainParts extends PoolParts {
   readonly proofs: Proofs;
   /** Blocks of branches that could not become the main chain, by id (hexadecimal), and the rule they broke. */
   readonly invalidBlocks: Map<string, RuleViolation>;
-  readonly setAside: SetAside;
+  readonly setAside: SetAsideTransactions;
   /** Blocks that need no proofs. */
   readonly confirmedBlocks: ConfirmedBlocks;
   readonly emit: (event: ChainEvent) => void;
@@ -75,12 +75,12 @@ export async function transactInTurns<T>(
   const begin = (writer: ChainWriter) => {
     pool = parts.pool.draft();
     sideBlocks = parts.sideBlocks.draft();
-    return change({ ...parts, state: state.over(store.read), pool, sideBlocks }, writer);
+    return change({ ...parts, state: state.withReader(store.read), pool, sideBlocks }, writer);
   };
   let pool: PoolDraft | undefined;
   let sideBlocks: SideBlockDraft | undefined;
   return store.writeInTurns(begin, () => {
-    state.rewound();
+    state.reload();
     pool?.apply();
     sideBlocks?.apply();
     onWritten();

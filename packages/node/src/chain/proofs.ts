@@ -3,7 +3,7 @@ import { keccak256 } from "@anulo/crypto";
 import { toHex } from "@anulo/protocol";
 
 /** Raised inside an attempt that cannot be finished before these obligations are discharged. */
-class Unproven extends Error {
+class OpenProofs extends Error {
   readonly obligations: readonly Obligation[];
 
   constructor(obligations: readonly Obligation[]) {
@@ -33,17 +33,17 @@ export type Discharge = (obligations: readonly Obligation[]) => Promise<void>;
  */
 export interface Proofs {
   /** Those not discharged yet. */
-  open(obligations: readonly Obligation[]): Obligation[];
+  unproven(obligations: readonly Obligation[]): Obligation[];
   /** Discharges all of these, without remembering them; rejects with FailedProof. */
   prove(obligations: readonly Obligation[]): Promise<void>;
   /** Throws Unproven when some of these have not been discharged yet. */
-  demand(obligations: readonly Obligation[]): void;
+  requireProven(obligations: readonly Obligation[]): void;
   /** Takes these as discharged: whoever made them knows. */
-  note(obligations: readonly Obligation[]): void;
+  markProven(obligations: readonly Obligation[]): void;
   /** Repeats `attempt` until it demands nothing that is not proven; rejects with RuleViolation. */
-  settle<T>(attempt: () => T): Promise<T>;
+  runProven<T>(attempt: () => T): Promise<T>;
   /** The same for an attempt that writes in turns. */
-  settleInTurns<T>(attempt: () => Promise<T>): Promise<T>;
+  runProvenInTurns<T>(attempt: () => Promise<T>): Promise<T>;
 }
 
 /** About 100 bytes each; a payment of two inputs makes about six. */
@@ -74,12 +74,12 @@ export function createProofs(discharge: Discharge, options: ProofsOptions = {}):
   };
   const open = (obligations: readonly Obligation[]) =>
     obligations.filter((obligation) => !proven.has(fingerprintOf(obligation)));
-  const settleInTurns = async <T>(attempt: () => Promise<T>): Promise<T> => {
+  const runProvenInTurns = async <T>(attempt: () => Promise<T>): Promise<T> => {
     for (let i = 0; i < MAX_ATTEMPTS; i++) {
       try {
         return await attempt();
       } catch (error) {
-        if (!(error instanceof Unproven)) throw error;
+        if (!(error instanceof OpenProofs)) throw error;
         await discharge(error.obligations);
         for (const obligation of error.obligations) remember(obligation);
       }
@@ -87,15 +87,15 @@ export function createProofs(discharge: Discharge, options: ProofsOptions = {}):
     throw new Error(`the chain changed ${MAX_ATTEMPTS} times while proofs were being checked`);
   };
   return {
-    open,
+    unproven: open,
     prove: discharge,
-    demand(obligations) {
+    requireProven(obligations) {
       const missing = open(obligations);
-      if (missing.length > 0) throw new Unproven(missing);
+      if (missing.length > 0) throw new OpenProofs(missing);
     },
-    note: (obligations) => obligations.forEach(remember),
-    settle: (attempt) => settleInTurns(() => whenWritable(attempt)),
-    settleInTurns,
+    markProven: (obligations) => obligations.forEach(remember),
+    runProven: (attempt) => runProvenInTurns(() => whenWritable(attempt)),
+    runProvenInTurns: runProvenInTurns,
   };
 }
 

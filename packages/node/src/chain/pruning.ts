@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { TimeSlice } from "@anulo/limits";
 import { PRUNING_LOG_STRIPES, pruningSeed } from "@anulo/protocol";
-import { type ChainStore, isPrunedRight, type PruneStep } from "@anulo/storage";
+import { type ChainStore, isPrunedCorrectly, type PruneStep } from "@anulo/storage";
 
 /** Drops the prunable parts of old transactions, a few at a time beside everything else. */
 export interface Pruner {
@@ -58,8 +58,8 @@ export function createPruner(store: ChainStore, options: PrunerOptions = {}): Pr
     return running;
   };
   // A failing write is reported by the store itself.
-  const lookAgain = () => void (store.read.pruningSeed() === 0 ? undefined : run().catch(() => {}));
-  const timer = setInterval(lookAgain, interval).unref();
+  const continuePruning = () => void (store.read.pruningSeed() === 0 ? undefined : run().catch(() => {}));
+  const timer = setInterval(continuePruning, interval).unref();
   return {
     async prune() {
       await store.whenWritable(() => {
@@ -72,7 +72,7 @@ export function createPruner(store: ChainStore, options: PrunerOptions = {}): Pr
     async check() {
       const slice = new TimeSlice();
       for (let height = 0; height < store.read.height() && !isStopped; height++) {
-        if (!isPrunedRight(store.read, height)) return false;
+        if (!isPrunedCorrectly(store.read, height)) return false;
         if (slice.isOver) await slice.yield();
       }
       return true;

@@ -18,7 +18,7 @@ import { removeSideBlocks, type SideBlock } from "./side-blocks.ts";
 export async function reorganise(parts: ChainParts, branch: HeavierBranch): Promise<void> {
   const { proofs } = parts;
   try {
-    await proofs.settleInTurns(() => switchTo(parts, branch, { stepwise: false, reached: () => {} }));
+    await proofs.runProvenInTurns(() => switchTo(parts, branch, { isStepwise: false, reached: () => {} }));
   } catch (error) {
     if (!(error instanceof RuleViolation)) throw error;
     await findCulprit(parts, branch);
@@ -28,11 +28,13 @@ export async function reorganise(parts: ChainParts, branch: HeavierBranch): Prom
 /** The same one block at a time, to learn which one breaks a rule; by now it may also succeed. */
 async function findCulprit(parts: ChainParts, branch: HeavierBranch): Promise<void> {
   let position = 0;
-  const reached = (index: number) => {
+  const onBlock = (index: number) => {
     position = index;
   };
   try {
-    await parts.proofs.settleInTurns(() => switchTo(parts, branch, { stepwise: true, reached }));
+    await parts.proofs.runProvenInTurns(() =>
+      switchTo(parts, branch, { isStepwise: true, reached: onBlock }),
+    );
   } catch (error) {
     if (!(error instanceof RuleViolation)) throw error;
     const { code } = error.violation;
@@ -42,14 +44,14 @@ async function findCulprit(parts: ChainParts, branch: HeavierBranch): Promise<vo
       throw new RuleViolation({ code: "UNKNOWN_PARENT" });
     }
     // A clock that is behind says nothing about the block: it may be tried again.
-    if (code !== "TIMESTAMP_TOO_LATE") await condemn(parts, rest, error);
+    if (code !== "TIMESTAMP_TOO_LATE") await markInvalid(parts, rest, error);
     throw error;
   }
 }
 
 interface SwitchOptions {
   /** Whether each block's proofs must be settled before the next block is looked at. */
-  readonly stepwise: boolean;
+  readonly isStepwise: boolean;
   /** Told the index of each block of the branch when its turn comes. */
   readonly reached: (index: number) => void;
 }
@@ -76,7 +78,7 @@ function* switchSteps(
   const freed = yield* candidatesOf(disconnected);
   const mined = yield* connect(parts, writer, { branch, freed, ...options });
   yield* keepBeside(parts, writer, { branch, disconnected });
-  yield* movePool(parts, writer, { mined, freed });
+  yield* updatePool(parts, writer, { mined, freed });
   yield* followFork(parts, writer, version);
   return disconnected.length;
 }
@@ -106,9 +108,9 @@ function* removeDownTo(
 }
 
 /** The transactions of removed blocks by id (hexadecimal), oldest first. */
-type Freed = ReadonlyMap<string, TransactionCandidate>;
+type FreedTransactions = ReadonlyMap<string, TransactionCandidate>;
 
-function* candidatesOf(removed: readonly RemovedBlock[]): Generator<void, Freed> {
+function* candidatesOf(removed: readonly RemovedBlock[]): Generator<void, FreedTransactions> {
   const freed = new Map<string, TransactionCandidate>();
   for (const block of removed.toReversed()) {
     for (const tx of transactionsOf(block)) freed.set(toHex(tx.id), tx);
@@ -117,9 +119,9 @@ function* candidatesOf(removed: readonly RemovedBlock[]): Generator<void, Freed>
   return freed;
 }
 
-interface Switch extends SwitchOptions {
+interface BranchSwitch extends SwitchOptions {
   readonly branch: HeavierBranch;
-  readonly freed: Freed;
+  readonly freed: FreedTransactions;
 }
 
 /** A block of the branch, with what came with it. */
@@ -133,18 +135,18 @@ function readSideBlock({ store }: ChangeParts, { hash, key }: SideBlock): Incomi
 function* connect(
   parts: ChangeParts,
   writer: ChainWriter,
-  { branch, freed, stepwise, reached }: Switch,
+  { branch, freed, isStepwise, reached: onBlock }: BranchSwitch,
 ): Generator<void, ReadonlySet<string>> {
   const { proofs } = parts;
   const inPool = findInPool(parts);
   const open: Obligation[] = [];
-  const demand = stepwise
-    ? proofs.demand
-    : (more: readonly Obligation[]) => void open.push(...proofs.open(more));
+  const demand = isStepwise
+    ? proofs.requireProven
+    : (more: readonly Obligation[]) => void open.push(...proofs.unproven(more));
   const mined = new Set<string>();
   const find: FindTransaction = (key) => freed.get(key) ?? branch.transactions?.get(key) ?? inPool(key);
   for (const [index, block] of branch.blocks.entries()) {
-    reached(index);
+    onBlock(index);
     const incoming = readSideBlock(parts, block);
     appendBlock(parts, writer, { incoming, find, demand });
     const keys = incoming.block.transactionHashes.map(toHex);
@@ -155,7 +157,7 @@ function* connect(
     }
     yield;
   }
-  proofs.demand(open);
+  proofs.requireProven(open);
   return mined;
 }
 
@@ -175,10 +177,10 @@ function* keepBeside(
   }
 }
 
-function* movePool(
+function* updatePool(
   parts: ChangeParts,
   writer: ChainWriter,
-  { mined, freed }: { readonly mined: ReadonlySet<string>; readonly freed: Freed },
+  { mined, freed }: { readonly mined: ReadonlySet<string>; readonly freed: FreedTransactions },
 ): Generator<void, void> {
   for (const key of mined) {
     parts.pool.remove(writer, key);
@@ -194,7 +196,7 @@ function* movePool(
 const MAX_INVALID_BLOCKS = 10_000;
 
 /** Remembers a block that breaks a rule and all that stand on it, and forgets them as side blocks. */
-async function condemn(
+async function markInvalid(
   parts: ChainParts,
   blocks: readonly SideBlock[],
   violation: RuleViolation,

@@ -27,7 +27,7 @@ export interface SideBlockDraft {
   /** Those whose parent is no side block. */
   roots(): Iterable<SideBlock>;
   /** Blocks that leave where another one comes: the lightest first, but none of the branch that ends with `keep`. */
-  surplus(keep: string, size: number): Generator<SideBlock>;
+  evictable(keep: string, size: number): Generator<SideBlock>;
   /** Makes the change visible, once it is written. */
   apply(): void;
 }
@@ -188,7 +188,7 @@ function createDraft(index: SideBlockIndex, { maxCount, maxSize }: SideBlockLimi
     *roots() {
       for (const block of index.blocks.values()) if (!index.blocks.has(block.parentKey)) yield block;
     },
-    *surplus(keep, size) {
+    *evictable(keep, size) {
       let count = index.blocks.size + 1;
       let total = index.size + size;
       const left = new Set<string>();

@@ -5,7 +5,7 @@ import { withTransactions } from "../chain/incoming-block.ts";
 import type { Run } from "./runs.ts";
 
 /** A run that could not be taken, and why. */
-export interface Failure {
+export interface FailedRun {
   readonly run: Run;
   readonly error: unknown;
 }
@@ -18,12 +18,12 @@ export interface Explanation {
 }
 
 /** The error of a run, with the block and its place in the source where the source is to blame. */
-export async function explain(path: string, { run, error }: Failure): Promise<Explanation> {
-  const blame = (key: string, reason: string, cause: Error) =>
+export async function explain(path: string, { run, error }: FailedRun): Promise<Explanation> {
+  const sourceError = (key: string, reason: string, cause: Error) =>
     new BadSource(path, `${run.places.get(key) ?? "a block"}: ${reason}`, cause);
   if (error instanceof BadBlock) {
     const { key, violation } = error;
-    return { error: blame(key, `it breaks a rule: ${violation.message}`, error), remaining: [] };
+    return { error: sourceError(key, `it breaks a rule: ${violation.message}`, error), remaining: [] };
   }
   if (error instanceof BadBytes) {
     for (const [index, { incoming, txs }] of run.blocks.entries()) {
@@ -32,7 +32,10 @@ export async function explain(path: string, { run, error }: Failure): Promise<Ex
         (reason) => reason,
       );
       if (found instanceof BadBytes)
-        return { error: blame(incoming.key, found.message, found), remaining: run.blocks.slice(0, index) };
+        return {
+          error: sourceError(incoming.key, found.message, found),
+          remaining: run.blocks.slice(0, index),
+        };
     }
   }
   return { error, remaining: [] };

@@ -9,7 +9,7 @@ import { createPow } from "../pow/pow.ts";
 import { stopEach } from "../stop-each.ts";
 import { createVerifiers } from "../verify-workers/verifiers.ts";
 import { findCommonHeight } from "./common-height.ts";
-import { explain, type Failure } from "./explain-failure.ts";
+import { explain, type FailedRun } from "./explain-failure.ts";
 import { runsFrom } from "./runs.ts";
 
 /** How far an import has come. */
@@ -70,7 +70,7 @@ export async function importChain(options: ImportOptions): Promise<ImportResult>
   let chain: OpenChain | undefined;
   try {
     chain = await openChain({ ...chainOptions(options), network, discharge: verifiers.discharge, now });
-    return await takeAll(chain.parts, source, options);
+    return await importAll(chain.parts, source, options);
   } finally {
     source.close();
     await stopEach([() => verifiers.stop(), () => pow.stop(), () => chain?.close()]);
@@ -82,7 +82,7 @@ function chainOptions(options: ImportOptions): Omit<OpenChainOptions, "network" 
   return { path, syncMode, fixedDifficulty, seedSchedule, checkpoints, knownBlocks };
 }
 
-async function takeAll(
+async function importAll(
   parts: ChainParts,
   source: ChainSource,
   options: ImportOptions,
@@ -93,7 +93,7 @@ async function takeAll(
   await preparePruning(parts, source, options.from);
   const start = await findCommonHeight(importing);
   const writing = new Set<Promise<void>>();
-  const failures: Failure[] = [];
+  const failures: FailedRun[] = [];
   try {
     for await (const run of runsFrom(importing, start)) {
       if (failures.length > 0 || options.signal?.aborted === true) break;
@@ -110,14 +110,14 @@ async function takeAll(
   }
   // Those above fail with the lowest.
   const [first] = failures.sort((a, b) => a.run.end - b.run.end);
-  if (first !== undefined) throw await takeBelow(parts, first, options.from);
+  if (first !== undefined) throw await importBelow(parts, first, options.from);
   await parts.store.flush();
   const { height, topId } = parts.state.view();
   return { before, height, topId, isComplete: options.signal?.aborted !== true };
 }
 
 /** Takes what lies below the block at fault; the error to be told. */
-async function takeBelow(parts: ChainParts, failure: Failure, path: string): Promise<unknown> {
+async function importBelow(parts: ChainParts, failure: FailedRun, path: string): Promise<unknown> {
   const { error, remaining } = await explain(path, failure);
   if (remaining.length === 0) return error;
   const { written } = await createBlockImporter(parts).stage(remaining);

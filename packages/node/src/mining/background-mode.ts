@@ -15,7 +15,7 @@ export interface BackgroundMode {
   /** Whether to mine now, and the rest (milliseconds) of a thread after a hash. */
   effort(): { readonly isPaused: boolean; readonly restMs: number };
   /** Takes note of the CPU time (milliseconds) that hashing has taken in all. */
-  note(cpuMs: number): void;
+  recordCpuTime(cpuMs: number): void;
   stop(): void;
 }
 
@@ -39,7 +39,7 @@ export function createBackgroundMode(options: BackgroundModeOptions): Background
     const source = ignoreBattery ? "mains" : powerSource();
     return source === "mains";
   };
-  const look = () => {
+  const poll = () => {
     const after = processorTimes(mining);
     const next = nextBackgroundState(state, settings, { before, after, isPlugged: isPlugged() });
     if (next.isMining !== state.isMining) {
@@ -51,11 +51,11 @@ export function createBackgroundMode(options: BackgroundModeOptions): Background
     if (isChanged) onChange();
     timer = wait();
   };
-  const wait = () => setTimeout(look, 1000 * state.nextLookSeconds).unref();
+  const wait = () => setTimeout(poll, 1000 * state.nextPollSeconds).unref();
   timer = wait();
   return {
     effort: () => ({ isPaused: !state.isMining, restMs: state.restMs }),
-    note(cpuMs) {
+    recordCpuTime(cpuMs) {
       mining = cpuMs;
     },
     stop: () => clearTimeout(timer),

@@ -26,17 +26,17 @@ export interface BackgroundState {
   /** Milliseconds each thread rests after a hash. */
   readonly restMs: number;
   /** Seconds until the next look. */
-  readonly nextLookSeconds: number;
+  readonly nextPollSeconds: number;
 }
 
 /** Rests long at first, and looks every ten seconds while it mines. Source: miner.h. */
 const FIRST_REST_MS = 400;
-const LEAST_REST_MS = 5;
-const LOOK_SECONDS = 10;
+const MIN_REST_MS = 5;
+const POLL_SECONDS = 10;
 
 /** Not mining yet. */
 export function firstBackgroundState({ minIdleSeconds }: BackgroundSettings): BackgroundState {
-  return { isMining: false, restMs: FIRST_REST_MS, nextLookSeconds: minIdleSeconds };
+  return { isMining: false, restMs: FIRST_REST_MS, nextPollSeconds: minIdleSeconds };
 }
 
 /** What was seen since the last look. */
@@ -60,9 +60,9 @@ export function nextBackgroundState(
   const waiting = { ...state, isMining: false, nextLookSeconds: settings.minIdleSeconds };
   if (!isPlugged) return waiting;
   if (!state.isMining) {
-    return idle < idleThreshold ? waiting : { ...state, isMining: true, nextLookSeconds: LOOK_SECONDS };
+    return idle < idleThreshold ? waiting : { ...state, isMining: true, nextPollSeconds: POLL_SECONDS };
   }
   if (idle + mining < idleThreshold) return waiting;
-  const restMs = Math.max(LEAST_REST_MS, state.restMs - (target - mining));
-  return { isMining: true, restMs, nextLookSeconds: LOOK_SECONDS };
+  const restMs = Math.max(MIN_REST_MS, state.restMs - (target - mining));
+  return { isMining: true, restMs, nextPollSeconds: POLL_SECONDS };
 }

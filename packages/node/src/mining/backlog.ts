@@ -66,7 +66,7 @@ export function publicEntries(entries: readonly PoolEntry[]): WaitingTransaction
 }
 
 /** The chain a transaction was last found to fit. */
-interface Fitting {
+interface FittingChain {
   readonly height: number;
   readonly topId: Uint8Array;
 }
@@ -81,7 +81,7 @@ const ORDERED_AT_ONCE = 1024;
  * transaction once, while the chain grows; then only at its key images. Source: tx_pool.cpp `get_block_template_backlog`.
  */
 export class Backlog {
-  readonly #fitting = new Map<string, Fitting>();
+  readonly #fitting = new Map<string, FittingChain>();
   readonly #now: () => number;
   readonly #open: (obligations: readonly Obligation[]) => readonly Obligation[];
 
@@ -92,7 +92,7 @@ export class Backlog {
   }
 
   /** The transaction was just judged on this chain, and fits. */
-  note(key: string, { height, topId }: ChainView): void {
+  markFitting(key: string, { height, topId }: ChainView): void {
     if (this.#fitting.size >= MAX_REMEMBERED) this.#fitting.clear();
     this.#fitting.set(key, { height, topId });
   }
@@ -105,7 +105,7 @@ export class Backlog {
     const chosen: BacklogTransaction[] = [];
     const spent = new Set<string>();
     let weight = 0;
-    for (const transaction of total > maxWeight ? bestFirst(waiting) : waiting) {
+    for (const transaction of total > maxWeight ? byDescendingRate(waiting) : waiting) {
       if (!this.#isReady(view, transaction)) continue;
       const images = transaction.keyImages().map(toHex);
       if (images.some((image) => spent.has(image))) continue;
@@ -123,7 +123,7 @@ export class Backlog {
       return !transaction.keyImages().some((image) => view.isKeyImageSpent(image));
     }
     if (!this.#fits(view, transaction)) return false;
-    this.note(transaction.key, view);
+    this.markFitting(transaction.key, view);
     return true;
   }
 
@@ -139,7 +139,7 @@ export class Backlog {
 }
 
 /** Whether the chain is the one before, or the same with more blocks. */
-function hasGrownFrom(view: ChainView, { height, topId }: Fitting): boolean {
+function hasGrownFrom(view: ChainView, { height, topId }: FittingChain): boolean {
   if (view.height <= height) return view.height === height && equalBytes(view.topId, topId);
   return equalBytes(view.blockId(height - 1), topId);
 }
@@ -155,7 +155,7 @@ function compareRate(a: BacklogTransaction, b: BacklogTransaction): number {
 }
 
 /** Highest fee per byte first, else in the given order; puts in order only as many as are asked for. */
-function* bestFirst(waiting: readonly WaitingTransaction[]): Iterable<WaitingTransaction> {
+function* byDescendingRate(waiting: readonly WaitingTransaction[]): Iterable<WaitingTransaction> {
   const rates = Float64Array.from(waiting, rateOf).sort();
   let above = Number.POSITIVE_INFINITY;
   for (let end = rates.length; end > 0; ) {

@@ -87,7 +87,7 @@ export function createTemplate(parts: ChainParts, order: TemplateOrder): BlockTe
     .map(({ row: { weight, fee, receiveTime }, key }) => ({ weight, fee, receivedAt: receiveTime, key }));
   const isReady = ({ key }: { key: string }) => !excludedIds.has(key) && readiness.isReady(key);
   const choice = chooseTransactions(waiting, economy, isReady);
-  readiness.settle();
+  readiness.finish();
   const build = minerTransactionBuilder({
     ...order,
     height: view.height,

@@ -9,7 +9,7 @@ import { transact } from "../pool/parts.ts";
 import type { Pow } from "../pow/pow.ts";
 import { type BlockTemplate, createTemplate, NoTemplate, type TemplateOrder } from "./block-template.ts";
 import { provenBlock, searchOf, withNonceOf } from "./prove-work.ts";
-import { settleWithoutFailures } from "./without-failures.ts";
+import { runWithoutFailures } from "./without-failures.ts";
 
 /** An order for blocks, mined at once: for test chains. */
 export interface GenerateOrder extends TemplateOrder {
@@ -57,24 +57,24 @@ function isTop({ state }: ChainParts, id: Uint8Array | undefined): boolean {
 }
 
 /** The block of a template with the nonce wished for, which at difficulty 1 is as good as any. */
-function mine(template: BlockTemplate, { startingNonce }: GenerateOrder): MinedBlock {
+function blockOfTemplate(template: BlockTemplate, { startingNonce }: GenerateOrder): MinedBlock {
   return { height: template.height, incoming: withNonceOf(template, startingNonce) };
 }
 
 /** At difficulty 1: as many blocks as fit into one slice, at least one, in one transaction. */
 async function mineOnTop(parts: ChainParts, order: GenerateOrder): Promise<MinedBlock[]> {
-  const blocks = await settleWithoutFailures(parts, () => {
+  const blocks = await runWithoutFailures(parts, () => {
     const slice = new TimeSlice();
     return transact(parts, (writer) => {
-      const made: MinedBlock[] = [];
+      const blocks: MinedBlock[] = [];
       do {
         const template = createTemplate(parts, { ...order, previousId: undefined });
         if (template.difficulty > 1n) break;
-        const block = mine(template, order);
+        const block = blockOfTemplate(template, order);
         atOnce(placeOnTop(parts, writer, block.incoming));
-        made.push(block);
-      } while (made.length < order.count && !slice.isOver);
-      return made;
+        blocks.push(block);
+      } while (blocks.length < order.count && !slice.isOver);
+      return blocks;
     });
   });
   for (const { height, incoming } of blocks) parts.emit({ type: "blockAdded", height, id: incoming.id });
@@ -87,9 +87,11 @@ async function mineOne(
   order: GenerateOrder,
   pow: Pick<Pow, "search">,
 ): Promise<MinedBlock> {
-  const template = await settleWithoutFailures(parts, () => createTemplate(parts, order));
+  const template = await runWithoutFailures(parts, () => createTemplate(parts, order));
   const block =
-    template.difficulty > 1n ? await mineByWork(parts, template, { order, pow }) : mine(template, order);
+    template.difficulty > 1n
+      ? await mineByWork(parts, template, { order, pow })
+      : blockOfTemplate(template, order);
   await acceptBlock(parts, block.incoming);
   return block;
 }

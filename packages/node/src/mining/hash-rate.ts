@@ -2,7 +2,7 @@
 export interface HashRate {
   add(hashes: number): void;
   /** Takes the rate since the last time it was taken: hashes a second. */
-  take(): number;
+  measure(): number;
   /** The rate taken last; 0 before. */
   readonly latest: number;
   /** The average of the last 19 rates taken. */
@@ -10,7 +10,7 @@ export interface HashRate {
 }
 
 /** Rates that are averaged. Source: miner.cpp `merge_hr`. */
-const AVERAGED = 19;
+const AVERAGED_RATES = 19;
 
 /** Starts at 0; `now` is in milliseconds. */
 export function createHashRate(now: () => number): HashRate {
@@ -21,12 +21,12 @@ export function createHashRate(now: () => number): HashRate {
     add(more) {
       hashes += more;
     },
-    take() {
+    measure() {
       const rate = (hashes * 1000) / Math.max(1, now() - since);
       hashes = 0;
       since = now();
       rates.push(rate);
-      if (rates.length > AVERAGED) rates.shift();
+      if (rates.length > AVERAGED_RATES) rates.shift();
       return rate;
     },
     get latest() {

@@ -18,7 +18,7 @@ function slotOf(chainId: Uint8Array, nonce: number, chains: number): number {
   return createHash("sha256").update(chainId).update(tail).digest().readUInt32LE() % chains;
 }
 
-function givesSlotsTo(chainIds: readonly Uint8Array[], nonce: number): boolean {
+function hasDistinctSlots(chainIds: readonly Uint8Array[], nonce: number): boolean {
   const taken = new Set<number>();
   for (const id of chainIds) {
     const slot = slotOf(id, nonce, chainIds.length);
@@ -36,7 +36,7 @@ export async function slotNonce(chainIds: readonly Uint8Array[]): Promise<number
   if (chainIds.length > MAX_CHAINS) return undefined;
   const slice = new TimeSlice();
   for (let nonce = 0; nonce <= MAX_NONCE; nonce++) {
-    if (givesSlotsTo(chainIds, nonce)) return nonce;
+    if (hasDistinctSlots(chainIds, nonce)) return nonce;
     if (slice.isOver) await slice.yield();
   }
   return undefined;

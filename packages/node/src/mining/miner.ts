@@ -124,7 +124,7 @@ function run(options: MinerOptions, { order, settings, onFault, isShown }: RunOp
     onHashes(hashes, cpuMs) {
       rate.add(hashes);
       trial.add(hashes);
-      background?.note(cpuMs);
+      background?.recordCpuTime(cpuMs);
     },
     onFault,
   });
@@ -135,17 +135,17 @@ function run(options: MinerOptions, { order, settings, onFault, isShown }: RunOp
       ignoreBattery,
       powerSource,
       log,
-      onChange: searching.renew,
+      onChange: searching.restart,
     });
   }
   const measure = () => {
-    rate.take();
+    rate.measure();
     if (isShown()) log.info("hash rate", { hashesPerSecond: Number(rate.average.toFixed(4)) });
   };
   const tryThreads = () => {
-    if (count.measured(trial.take())) searching.renew();
+    if (count.measured(trial.measure())) searching.restart();
   };
-  searching.renew();
+  searching.restart();
   const timers = [setInterval(measure, RATE_MS), setInterval(tryThreads, TRIAL_SECONDS * 1000)];
   for (const timer of timers) timer.unref();
   return { order, searching, background, rate, count, timers };

@@ -31,6 +31,6 @@ export function provenBlock({ proofs }: ChainParts, template: BlockTemplate, non
   const incoming = withNonceOf(template, nonce);
   const { height, majorVersion, seedId, difficulty } = searchOf(template, 0);
   const blob = blockHashingBlob(incoming.block);
-  proofs.note([{ kind: "powHash", blob, height, majorVersion, seedId, difficulty }]);
+  proofs.markProven([{ kind: "powHash", blob, height, majorVersion, seedId, difficulty }]);
   return incoming;
 }

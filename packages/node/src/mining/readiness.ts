@@ -17,7 +17,7 @@ export interface Readiness {
   /** True when the transaction fits the chain and spends nothing that one taken before spends. */
   isReady(key: string): boolean;
   /** Notes in the pool which transactions failed; throws Unproven when proofs of those taken are open. */
-  settle(): void;
+  finish(): void;
 }
 
 /** Asks the rules about each transaction once. Source: tx_pool.cpp `is_transaction_ready_to_go`. */
@@ -30,7 +30,7 @@ export function createReadiness(parts: ChainParts, view: ChainView): Readiness {
     const obligations = judge(parts, view, candidateOf(entry));
     if (obligations === undefined) failed.push(entry.key);
     if (obligations === undefined) return false;
-    open.push(...parts.proofs.open(obligations));
+    open.push(...parts.proofs.unproven(obligations));
     for (const image of entry.keyImages) spent.add(image);
     return true;
   };
@@ -39,9 +39,9 @@ export function createReadiness(parts: ChainParts, view: ChainView): Readiness {
       const entry = parts.pool.get(key);
       return entry !== undefined && isReady(entry);
     },
-    settle() {
+    finish() {
       markFailed(parts, failed);
-      parts.proofs.demand(open);
+      parts.proofs.requireProven(open);
     },
   };
 }

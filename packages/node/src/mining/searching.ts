@@ -9,7 +9,7 @@ import type { Pow, RunningSearch } from "../pow/pow.ts";
 import { type BlockTemplate, createTemplate, NoTemplate } from "./block-template.ts";
 import type { MinerKeys } from "./miner-transaction.ts";
 import { provenBlock, searchOf } from "./prove-work.ts";
-import { settleWithoutFailures } from "./without-failures.ts";
+import { runWithoutFailures } from "./without-failures.ts";
 
 /** How hard to search. */
 export interface Effort {
@@ -34,7 +34,7 @@ export interface SearchingOptions {
 /** Searches for one block after another, always on what is the top. */
 export interface Searching {
   /** Goes on with a new template and the effort of now. */
-  renew(): void;
+  restart(): void;
   /** Of the template under work (atomic units). */
   blockReward(): bigint;
   stop(): void;
@@ -43,11 +43,11 @@ export interface Searching {
 /** Below this, blocks are found before the dataset would be there. */
 const LONG_DIFFICULTY = 1000n;
 /** How often to look whether the pool has changed. Source: miner.h `m_update_block_template_interval`. */
-const LOOK_MS = 5000;
+const POLL_MS = 5000;
 /** A template gets a new timestamp after so long. */
 const MAX_AGE_MS = 30_000;
 
-interface Current {
+interface CurrentSearch {
   readonly template: BlockTemplate;
   readonly search: RunningSearch;
   readonly poolCookie: number;
@@ -57,7 +57,7 @@ interface Current {
 /** Starts with the first `renew`. */
 export function createSearching(options: SearchingOptions): Searching {
   const { parts, events, pow, log, keys } = options;
-  let current: Current | undefined;
+  let current: CurrentSearch | undefined;
   let generation = 0;
   let isStopped = false;
   let reward = 0n;
@@ -80,16 +80,21 @@ export function createSearching(options: SearchingOptions): Searching {
     const isLong = template.difficulty > LONG_DIFFICULTY;
     const order = { ...searchOf(template, firstNonce), ...effort, isLong };
     const search = pow.search(order, options.onHashes);
-    const started: Current = { template, search, poolCookie: parts.pool.cookie, since: performance.now() };
+    const started: CurrentSearch = {
+      template,
+      search,
+      poolCookie: parts.pool.cookie,
+      since: performance.now(),
+    };
     current = started;
     finish(started).catch(fault);
   };
-  const finish = async (started: Current) => {
+  const finish = async (started: CurrentSearch) => {
     const found = await started.search.found;
     if (isStopped || current !== started) return;
     current = undefined;
     if (found !== undefined) await submit(options, started.template, found.nonce);
-    await renew();
+    await restart();
   };
   const fault = (error: unknown) => {
     if (isStopped) return;
@@ -98,28 +103,28 @@ export function createSearching(options: SearchingOptions): Searching {
     options.onFault();
   };
   /** Whatever is under way when another one begins gives way to it. */
-  const renew = async (): Promise<void> => {
-    const mine = ++generation;
+  const restart = async (): Promise<void> => {
+    const own = ++generation;
     const order = { keys, extraNonce: new Uint8Array(0) };
     try {
-      const template = await settleWithoutFailures(parts, () => createTemplate(parts, order));
-      if (!isStopped && mine === generation) begin(template);
+      const template = await runWithoutFailures(parts, () => createTemplate(parts, order));
+      if (!isStopped && own === generation) begin(template);
     } catch (error) {
       if (!(error instanceof NoTemplate || error instanceof RuleViolation)) throw error;
       log.warn("no block to mine on now", { reason: error.message });
     }
   };
-  const renewNow = () => void renew().catch(fault);
-  const look = () => {
+  const restartNow = () => void restart().catch(fault);
+  const poll = () => {
     const isFresh = current !== undefined && performance.now() - current.since < MAX_AGE_MS;
-    if (!isFresh || current?.poolCookie !== parts.pool.cookie) renewNow();
+    if (!isFresh || current?.poolCookie !== parts.pool.cookie) restartNow();
   };
-  const timer = setInterval(look, LOOK_MS).unref();
+  const timer = setInterval(poll, POLL_MS).unref();
   const unlisten = events.listen(({ type }) => {
     const isOfPool = type === "transactionAdded" || type === "transactionsPublic";
-    if (!isOfPool && type !== "alternativeBlock") renewNow();
+    if (!isOfPool && type !== "alternativeBlock") restartNow();
   });
-  return { renew: renewNow, blockReward: () => reward, stop };
+  return { restart: restartNow, blockReward: () => reward, stop };
 }
 
 /** Adds a found block to the chain; one that came too late is no fault. */

@@ -1,18 +1,18 @@
 import type { Miner, MiningOrder } from "./miner.ts";
 
-const LOOK_MS = 1000;
+const POLL_MS = 1000;
 
 /**
  * Starts to mine once this holds, or not at all when the function it gives is called before: a block on anything but
  * the top is lost work. Source: miner.cpp `on_synchronized`.
  */
 export function startWhen(isReady: () => boolean, miner: Miner, order: MiningOrder): () => void {
-  const look = () => {
+  const poll = () => {
     if (!isReady()) return;
     clearInterval(timer);
     if (miner.state() === undefined) miner.start(order);
   };
-  const timer = setInterval(look, LOOK_MS).unref();
-  look();
+  const timer = setInterval(poll, POLL_MS).unref();
+  poll();
   return () => clearInterval(timer);
 }

@@ -8,12 +8,12 @@ export interface ThreadCount {
 /** Seconds a number of threads is tried. Source: miner.cpp `AUTODETECT_WINDOW`. */
 export const TRIAL_SECONDS = 10;
 /** Source: miner.cpp `AUTODETECT_GAIN_THRESHOLD`. */
-const LEAST_GAIN = 1.02;
+const MIN_GAIN = 1.02;
 
 /** Always the same number of threads; 0 means to find it out, with no more than `most`. */
-export function createThreadCount(asked: number, most: number): ThreadCount {
-  let threads = Math.max(1, asked);
-  let isSettled = asked > 0;
+export function createThreadCount(requested: number, most: number): ThreadCount {
+  let threads = Math.max(1, requested);
+  let isSettled = requested > 0;
   let rateBefore = 0;
   return {
     get threads() {
@@ -21,7 +21,7 @@ export function createThreadCount(asked: number, most: number): ThreadCount {
     },
     measured(rate) {
       if (isSettled) return false;
-      const isWorthIt = rate >= rateBefore * LEAST_GAIN;
+      const isWorthIt = rate >= rateBefore * MIN_GAIN;
       isSettled = !isWorthIt || threads >= most;
       if (isSettled && isWorthIt) return false;
       threads += isWorthIt ? 1 : -1;

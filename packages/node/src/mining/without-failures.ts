@@ -7,10 +7,10 @@ import { markFailed } from "./readiness.ts";
  * Settles an attempt to fill a block from the pool; a pool transaction whose proof turns out not to hold is
  * marked, so that the next attempt leaves it out.
  */
-export async function settleWithoutFailures<T>(parts: ChainParts, attempt: () => T): Promise<T> {
+export async function runWithoutFailures<T>(parts: ChainParts, attempt: () => T): Promise<T> {
   for (;;) {
     try {
-      return await parts.proofs.settle(attempt);
+      return await parts.proofs.runProven(attempt);
     } catch (error) {
       const key = error instanceof FailedProof && error.transactionId && toHex(error.transactionId);
       if (!key || parts.pool.get(key) === undefined) throw error;

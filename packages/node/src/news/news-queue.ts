@@ -29,7 +29,7 @@ export const newsLimits = {
 } as const;
 
 /** Milliseconds between two looks at what was read meanwhile. */
-const LOOK_MS = 5;
+const POLL_MS = 5;
 
 /** Writes news in slices, one after another. `onBug` is told what writing threw. */
 export function createNewsQueue(publisher: ZmqPublisher, onBug: (error: unknown) => void): NewsQueue {
@@ -38,10 +38,10 @@ export function createNewsQueue(publisher: ZmqPublisher, onBug: (error: unknown)
   let running: Promise<void> | undefined;
 
   /** Lets subscribers read on, where many messages follow one another. */
-  const letThemRead = async () => {
+  const waitForReaders = async () => {
     const until = performance.now() + newsLimits.patienceMs;
     while (waiting.length > 0 && publisher.unread > newsLimits.unreadBytes && performance.now() < until)
-      await delay(LOOK_MS);
+      await delay(POLL_MS);
   };
   const publish = async (item: NewsItem, slice: TimeSlice) => {
     if (!publisher.isWanted(item.topic)) return;
@@ -64,7 +64,7 @@ export function createNewsQueue(publisher: ZmqPublisher, onBug: (error: unknown)
         onBug(error);
       }
       if (slice.isOver) await slice.yield();
-      await slice.wait(letThemRead());
+      await slice.wait(waitForReaders());
     }
     running = undefined;
   };

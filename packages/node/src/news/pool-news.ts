@@ -26,10 +26,10 @@ function isPublished(row: PoolTransaction): boolean {
 }
 
 /** Ids remembered beyond those in the pool before the others are forgotten. */
-const SPARE = 10_000;
+const SPARE_KEYS = 10_000;
 
 /** Tells of every transaction once when it comes, and once more when it is let go that was kept here. */
-export class Announced {
+export class AnnouncedTransactions {
   readonly #keys = new Set<string>();
   readonly #pool: { readonly size: number; get(key: string): PoolEntry | undefined };
 
@@ -52,7 +52,7 @@ export class Announced {
   }
 
   /** Transactions of the pool that everybody may know of from now on. */
-  becamePublic(ids: readonly Uint8Array[]): FullPoolNews[] {
+  madePublic(ids: readonly Uint8Array[]): FullPoolNews[] {
     return ids.flatMap((id) => {
       const entry = this.#pool.get(toHex(id));
       if (entry === undefined) return [];
@@ -76,7 +76,7 @@ export class Announced {
 
   #add(key: string): void {
     this.#keys.add(key);
-    if (this.#keys.size <= 2 * this.#pool.size + SPARE) return;
+    if (this.#keys.size <= 2 * this.#pool.size + SPARE_KEYS) return;
     for (const old of this.#keys) if (this.#pool.get(old) === undefined) this.#keys.delete(old);
   }
 }

@@ -5,8 +5,8 @@ import type { OpenChain } from "../chain/open-chain.ts";
 import type { AppendObserver } from "../chain/parts.ts";
 import type { Backlog } from "../mining/backlog.ts";
 import { createNewsQueue, type NewsItem, type NewsQueue } from "./news-queue.ts";
-import { Announced, type FullPoolNews } from "./pool-news.ts";
-import { type BlockNotes, type BlockRecorder, createRecorder } from "./recorder.ts";
+import { AnnouncedTransactions, type FullPoolNews } from "./pool-news.ts";
+import { type BlockRecorder, createRecorder, type RecordedBlock } from "./recorder.ts";
 import { fullChainJson, minerDataJson, minimalChainJson, minimalPoolJson, topics } from "./topics.ts";
 import { list, transactionJson } from "./transaction-json.ts";
 
@@ -56,13 +56,13 @@ function atOnce(topic: string, bytes: number, text: () => string): NewsItem {
   };
 }
 
-function minerItems({ minerData }: BlockNotes): NewsItem[] {
+function minerItems({ minerData }: RecordedBlock): NewsItem[] {
   if (minerData === undefined) return [];
   const bytes = ITEM_BYTES + BACKLOG_ENTRY_BYTES * minerData.backlog.length;
   return [atOnce(topics.minerData, bytes, () => minerDataJson(minerData))];
 }
 
-function chainItems({ block, height, id }: BlockNotes): NewsItem[] {
+function chainItems({ block, height, id }: RecordedBlock): NewsItem[] {
   const bytes = ITEM_BYTES + 32 * block.transactionHashes.length;
   return [
     atOnce(topics.fullChain, bytes, () => fullChainJson(block)),
@@ -71,7 +71,7 @@ function chainItems({ block, height, id }: BlockNotes): NewsItem[] {
 }
 
 /** What comes with a block: its transactions that came with it, what miners need, the block. Source: #10104. */
-function blockItems(notes: BlockNotes): NewsItem[] {
+function blockItems(notes: RecordedBlock): NewsItem[] {
   return [...poolItems(notes.unannounced), ...minerItems(notes), ...chainItems(notes)];
 }
 
@@ -79,7 +79,7 @@ function blockItems(notes: BlockNotes): NewsItem[] {
  * After all blocks of a heavier branch, each told of as it was appended, the original tells of its end once more, and of
  * all its blocks. Source: blockchain.cpp `switch_to_alternative_blockchain`.
  */
-function branchItems(notes: readonly BlockNotes[]): NewsItem[] {
+function branchItems(notes: readonly RecordedBlock[]): NewsItem[] {
   const top = notes.at(-1);
   return [
     ...notes.flatMap(blockItems),
@@ -89,7 +89,7 @@ function branchItems(notes: readonly BlockNotes[]): NewsItem[] {
 }
 
 /** The news of one event. */
-function itemsOf(event: ChainEvent, { chain, recorder, announced }: Sources): NewsItem[] {
+function itemsOf(event: ChainEvent, { chain, recorder, announced }: NewsSources): NewsItem[] {
   const { read } = chain.parts.store;
   if (event.type === "blockAdded") {
     const notes = recorder.take(event.id);
@@ -104,16 +104,16 @@ function itemsOf(event: ChainEvent, { chain, recorder, announced }: Sources): Ne
     const news = announced.added(event.id);
     return news === undefined ? [] : poolItems([news]);
   }
-  return event.type === "transactionsPublic" ? poolItems(announced.becamePublic(event.ids)) : [];
+  return event.type === "transactionsPublic" ? poolItems(announced.madePublic(event.ids)) : [];
 }
 
-interface Sources {
+interface NewsSources {
   readonly chain: OpenChain;
   readonly recorder: BlockRecorder;
-  readonly announced: Announced;
+  readonly announced: AnnouncedTransactions;
 }
 
-interface Started extends Sources {
+interface StartedNews extends NewsSources {
   readonly publisher: ZmqPublisher;
   readonly queue: NewsQueue;
   readonly unlisten: () => void;
@@ -121,13 +121,13 @@ interface Started extends Sources {
 
 /** What has to be there before the chain is opened; nothing listens yet. */
 export function createNews(endpoints: readonly ZmqEndpoint[], log: Logger): News {
-  let started: Started | undefined;
+  let started: StartedNews | undefined;
   const onBug = (error: unknown) => log.error("news could not be published", { error });
   return {
     observe: (view, appended) => started?.recorder.observe(view, appended),
     async start(chain, backlog) {
       const publisher = await startZmqPublisher({ endpoints, topics: Object.values(topics), log });
-      const announced = new Announced(chain.parts.pool);
+      const announced = new AnnouncedTransactions(chain.parts.pool);
       const recorder = createRecorder({
         backlog,
         isWanted: () => Object.values(topics).some((topic) => publisher.isWanted(topic)),
@@ -137,7 +137,7 @@ export function createNews(endpoints: readonly ZmqEndpoint[], log: Logger): News
       const queue = createNewsQueue(publisher, onBug);
       const sources = { chain, recorder, announced };
       const unlisten = chain.events.listen((event) => {
-        if (event.type === "transactionAdded") noteFitting(chain, backlog, event.id);
+        if (event.type === "transactionAdded") markFitting(chain, backlog, event.id);
         queue.push(itemsOf(event, sources));
       });
       started = { ...sources, publisher, queue, unlisten };
@@ -152,8 +152,8 @@ export function createNews(endpoints: readonly ZmqEndpoint[], log: Logger): News
 }
 
 /** What was just taken into the pool fits the chain: it need not be asked again for the next block. */
-function noteFitting({ parts }: OpenChain, backlog: Backlog, id: Uint8Array): void {
+function markFitting({ parts }: OpenChain, backlog: Backlog, id: Uint8Array): void {
   const key = toHex(id);
   const entry = parts.pool.get(key);
-  if (entry !== undefined && !entry.row.keptByBlock) backlog.note(key, parts.state.view());
+  if (entry !== undefined && !entry.row.keptByBlock) backlog.markFitting(key, parts.state.view());
 }

@@ -7,7 +7,7 @@ import { compareTableOrder } from "../pool/table-order.ts";
 import type { FullPoolNews } from "./pool-news.ts";
 
 /** What was noted of a block when it was appended. */
-export interface BlockNotes {
+export interface RecordedBlock {
   readonly block: Block;
   /** 32 bytes. */
   readonly id: Uint8Array;
@@ -22,7 +22,7 @@ export interface BlockNotes {
 export interface BlockRecorder {
   readonly observe: AppendObserver;
   /** The notes of a block by its id (32 bytes), once; undefined where none were wanted. */
-  take(id: Uint8Array): BlockNotes | undefined;
+  take(id: Uint8Array): RecordedBlock | undefined;
 }
 
 export interface RecorderOptions {
@@ -40,7 +40,7 @@ const MAX_NOTES = 5000;
 
 /** Makes the recorder. */
 export function createRecorder(options: RecorderOptions): BlockRecorder {
-  const notes = new Map<string, BlockNotes>();
+  const notes = new Map<string, RecordedBlock>();
   return {
     observe(view, appended) {
       if (!options.isWanted()) return;

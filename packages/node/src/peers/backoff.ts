@@ -7,12 +7,12 @@ export interface Backoff {
   succeeded(): void;
 }
 
-const FIRST_MS = 1000;
-const LONGEST_MS = 60_000;
+const FIRST_DELAY_MS = 1000;
+const MAX_DELAY_MS = 60_000;
 
 /** Starts without waiting. */
 export function createBackoff(clock: Clock): Backoff {
-  let delay = FIRST_MS;
+  let delay = FIRST_DELAY_MS;
   let until = 0;
   return {
     get isWaiting() {
@@ -20,10 +20,10 @@ export function createBackoff(clock: Clock): Backoff {
     },
     failed() {
       until = clock.milliseconds() + delay;
-      delay = Math.min(2 * delay, LONGEST_MS);
+      delay = Math.min(2 * delay, MAX_DELAY_MS);
     },
     succeeded() {
-      delay = FIRST_MS;
+      delay = FIRST_DELAY_MS;
       until = 0;
     },
   };

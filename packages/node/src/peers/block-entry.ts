@@ -1,15 +1,4 @@
-import {
-  blob,
-  bool,
-  count64,
-  defaultsTo,
-  type Field,
-  type FieldValue,
-  fixedBytes,
-  listOf,
-  NULL_HASH,
-  record,
-} from "@anulo/protocol";
+import { epee, type Field, type FieldValue, NULL_HASH } from "@anulo/protocol";
 
 /** A transaction as peers send it: `prunableHash` (32 bytes) is zero where the blob is whole. */
 export interface TransactionEntry {
@@ -25,13 +14,17 @@ export interface BlockEntry {
   readonly txs: readonly TransactionEntry[];
 }
 
-const facts = { pruned: defaultsTo(bool, false), block: blob, block_weight: defaultsTo(count64, 0) };
-const wholeForm = record({ ...facts, txs: listOf(blob) });
-const prunedForm = record({
+const facts = {
+  pruned: epee.defaultsTo(epee.bool, false),
+  block: epee.blob,
+  block_weight: epee.defaultsTo(epee.count64, 0),
+};
+const wholeForm = epee.record({ ...facts, txs: epee.list(epee.blob) });
+const prunedForm = epee.record({
   ...facts,
-  txs: listOf(record({ blob, prunable_hash: fixedBytes(32) })),
+  txs: epee.list(epee.record({ blob: epee.blob, prunable_hash: epee.fixedBytes(32) })),
 });
-const flagAlone = record({ pruned: facts.pruned });
+const prunedFlag = epee.record({ pruned: facts.pruned });
 
 function whole({ pruned, block, weight, txs }: BlockEntry) {
   return { pruned, block, block_weight: weight, txs: txs.map((tx) => tx.blob) };
@@ -67,10 +60,12 @@ export const blockEntry: Field<BlockEntry> = {
   toPortable: (entry) =>
     entry.pruned ? prunedForm.toPortable(pruned(entry)) : wholeForm.toPortable(whole(entry)),
   fromPortable: (value) =>
-    flagAlone.fromPortable(value).pruned
+    prunedFlag.fromPortable(value).pruned
       ? ofPruned(prunedForm.fromPortable(value))
       : ofWhole(wholeForm.fromPortable(value)),
   toJson: (entry) => (entry.pruned ? prunedForm.toJson(pruned(entry)) : wholeForm.toJson(whole(entry))),
   fromJson: (json) =>
-    flagAlone.fromJson(json).pruned ? ofPruned(prunedForm.fromJson(json)) : ofWhole(wholeForm.fromJson(json)),
+    prunedFlag.fromJson(json).pruned
+      ? ofPruned(prunedForm.fromJson(json))
+      : ofWhole(wholeForm.fromJson(json)),
 };

@@ -38,7 +38,7 @@ export function commonHeight(read: ChainReader, ids: readonly Uint8Array[]): num
 
 const U64 = 2n ** 64n - 1n;
 /** Blocks whose ids are read between two looks at the time. */
-const BLOCKS_AT_ONCE = 500;
+const BLOCKS_PER_TURN = 500;
 
 /** Where an answer begins and ends, and what it says of the whole chain; undefined: see `chainAnswer`. */
 function rangeOf(read: ChainReader, { block_ids, prune }: PayloadOf<"requestChain">, pruningSeed: number) {
@@ -69,8 +69,8 @@ export function* chainAnswer(
     const ids: Uint8Array[] = [];
     const weights: number[] = [];
     let isWhole = true;
-    for (let from = start; from < end && isWhole; from += BLOCKS_AT_ONCE) {
-      const to = Math.min(end, from + BLOCKS_AT_ONCE);
+    for (let from = start; from < end && isWhole; from += BLOCKS_PER_TURN) {
+      const to = Math.min(end, from + BLOCKS_PER_TURN);
       for (const id of read.blockInfoColumn("hash", from, to)) ids.push(id);
       for (const weight of read.blockInfoColumn("weight", from, to)) weights.push(weight);
       isWhole = ids.length === to - start;

@@ -20,7 +20,7 @@ import { shortHistory } from "./chain-history.ts";
 import { checkBlocks, checkChain } from "./check-answers.ts";
 import { checkSyncData } from "./check-sync-data.ts";
 import { createSpanImport, type SpanImport } from "./import-spans.ts";
-import { type Asked, noteHeight, type PeerLink } from "./link.ts";
+import { noteHeight, type PeerLink, type PendingRequest } from "./link.ts";
 import { MAX_BLOCKS_OF_REQUEST, messages, type PayloadOf } from "./messages.ts";
 import { type NeededBlock, NeededBlocks } from "./needed-blocks.ts";
 
@@ -51,11 +51,11 @@ const DEFAULT_BLOCKS = 20;
 const ANSWER_BYTES = 512 * 1024;
 /** Source: cryptonote_protocol_handler.inl `NON_RESPONSIVE_PEER_KICK_TIME`, `IDLE_PEER_KICK_TIME`. */
 const SILENCE_MS = 20_000;
-const PATIENCE_MS = 240_000;
+const ANSWER_TIMEOUT_MS = 240_000;
 /** Bytes of a block beside those its weight counts, when it is small. */
 const MAX_UNANNOUNCED_BYTES = 4096;
 /** When what comes next may be asked of another peer too: while the first stalls, and in any case. */
-const DOUBLE_ASK = { stalledMs: 5000, anyMs: 30_000, stalledSeconds: 2 };
+const SECOND_REQUEST = { stalledMs: 5000, anyMs: 30_000, stalledSeconds: 2 };
 /** Points for a peer with an invalid block: its host's and its own. Source: `drop_connections`. */
 const BAD_BLOCK = { score: 6 };
 const BAD_WORK = { score: 10 };
@@ -82,8 +82,8 @@ export class ChainSync {
       queue: this.queue,
       onAdded: () => this.#onAdded(),
       onBad: (span, cause) => this.#onBad(span, cause),
-      onLoose: ({ link }) => this.#followAgain(link),
-      onUprooted: ({ link }) => {
+      onUnknownParent: ({ link }) => this.#followAgain(link),
+      onParentLost: ({ link }) => {
         this.#backoff.failed();
         this.#followAgain(link);
       },
@@ -145,31 +145,31 @@ export class ChainSync {
   /** Fetches the chain of a peer from where it leaves ours. */
   follow(link: PeerLink): void {
     link.needed = NeededBlocks.none();
-    this.#askChain(link, { isOnward: false });
+    this.#requestChain(link, { isOnward: false });
   }
 
   #followAgain(link: PeerLink): void {
-    if (link.peer.isOpen && link.asked === undefined) this.follow(link);
+    if (link.peer.isOpen && link.pending === undefined) this.follow(link);
   }
 
   async onChain(link: PeerLink, answer: PayloadOf<"chain">): Promise<void> {
-    const { asked, newestAnnounced } = link;
-    if (asked?.what !== "chain") throw new PeerFault("a chain that nobody asked for", { score: 1 });
+    const { pending, newestAnnounced } = link;
+    if (pending?.what !== "chain") throw new PeerFault("a chain that nobody asked for", { score: 1 });
     const known = {
       read: this.#read,
       isInvalid: (key: string) => this.#options.parts.invalidBlocks.has(key),
-      isComing: (key: string) => this.queue.has(key),
+      isExpected: (key: string) => this.queue.has(key),
     };
     try {
-      await runSliced(checkChain(known, answer, asked), link.peer.slicing);
+      await runSliced(checkChain(known, answer, pending), link.peer.slicing);
     } catch (error) {
-      if (!this.#followsPopped(asked, answer)) throw error;
-      if (link.asked === asked) link.asked = undefined;
+      if (!this.#followsPopped(pending, answer)) throw error;
+      if (link.pending === pending) link.pending = undefined;
       return this.#followAgain(link);
     }
     // Meanwhile the peer may have left.
-    if (link.asked !== asked) return;
-    link.asked = undefined;
+    if (link.pending !== pending) return;
+    link.pending = undefined;
     const blocks = this.#fetchable(answer);
     const last = blocks.at(blocks.length - 1)!;
     noteHeight(link, answer.total_height);
@@ -185,16 +185,16 @@ export class ChainSync {
   }
 
   async onBlocks(link: PeerLink, answer: PayloadOf<"blocks">): Promise<void> {
-    const { asked } = link;
-    if (asked?.what !== "blocks") throw new PeerFault("blocks that nobody asked for", { score: 1 });
-    const fetched = await runSliced(checkBlocks(answer, asked), link.peer.slicing);
-    if (link.asked !== asked) return;
-    link.asked = undefined;
+    const { pending } = link;
+    if (pending?.what !== "blocks") throw new PeerFault("blocks that nobody asked for", { score: 1 });
+    const fetched = await runSliced(checkBlocks(answer, pending), link.peer.slicing);
+    if (link.pending !== pending) return;
+    link.pending = undefined;
     noteHeight(link, answer.current_blockchain_height);
-    const span = this.queue.find(asked.keys[0]!);
+    const span = this.queue.find(pending.keys[0]!);
     if (span !== undefined && span.link === link) checkAnnounced(span.blocks, fetched);
     if (span !== undefined && span.fetched === undefined)
-      this.#fill(span, { link, fetched, since: asked.at });
+      this.#fill(span, { link, fetched, since: pending.at });
     this.#import.run();
     this.#proceed(link);
   }
@@ -217,7 +217,7 @@ export class ChainSync {
 
   closed(link: PeerLink): void {
     this.#forget(link);
-    link.asked = undefined;
+    link.pending = undefined;
     link.neededMemory.release();
     this.#proceedAll();
   }
@@ -235,7 +235,10 @@ export class ChainSync {
   }
 
   /** Whether an answer follows a block that was ours when we asked and has been popped since. */
-  #followsPopped({ ids }: Asked & { what: "chain" }, { m_block_ids: [first] }: PayloadOf<"chain">): boolean {
+  #followsPopped(
+    { ids }: PendingRequest & { what: "chain" },
+    { m_block_ids: [first] }: PayloadOf<"chain">,
+  ): boolean {
     if (first === undefined || !ids.some((id) => equalBytes(id, first))) return false;
     return !this.#has({ id: first, key: toHex(first) });
   }
@@ -246,7 +249,7 @@ export class ChainSync {
   }
 
   /** The same for a block at a height, without looking for its id where our chain does not reach. */
-  #isInHand(block: NeededBlock): boolean {
+  #isHeldOrRequested(block: NeededBlock): boolean {
     if (block.height < this.#read.height()) return this.#has(block);
     return this.queue.has(block.key) || this.#read.alternativeBlock(block.id) !== undefined;
   }
@@ -257,21 +260,21 @@ export class ChainSync {
     this.#options.onSynchronized();
   }
 
-  #askChain(link: PeerLink, { isOnward }: { readonly isOnward: boolean }): void {
+  #requestChain(link: PeerLink, { isOnward: isContinuation }: { readonly isOnward: boolean }): void {
     const ids = shortHistory(this.#read);
     const announced = link.newestAnnounced;
-    const isAhead = isOnward && announced !== undefined && toHex(announced.id) !== toHex(ids[0]!);
+    const isAhead = isContinuation && announced !== undefined && toHex(announced.id) !== toHex(ids[0]!);
     const overlap = isAhead ? Number.POSITIVE_INFINITY : this.#read.height();
     link.state = "synchronizing";
     const block_ids = isAhead ? [announced.id, ...ids] : ids;
-    link.asked = { what: "chain", at: this.#options.clock.milliseconds(), ids: block_ids, overlap };
+    link.pending = { what: "chain", at: this.#options.clock.milliseconds(), ids: block_ids, overlap };
     link.peer.notify(messages.requestChain, { block_ids, prune: false });
   }
 
-  #askBlocks(link: PeerLink, blocks: readonly NeededBlock[]): void {
+  #requestBlocks(link: PeerLink, blocks: readonly NeededBlock[]): void {
     const keys = blocks.map(({ key }) => key);
     link.state = "synchronizing";
-    link.asked = {
+    link.pending = {
       what: "blocks",
       at: this.#options.clock.milliseconds(),
       start: blocks[0]!.height,
@@ -287,31 +290,31 @@ export class ChainSync {
 
   /** The next question for a peer that has answered the last. */
   #proceed(link: PeerLink): void {
-    if (!link.peer.isOpen || link.asked !== undefined) return;
+    if (!link.peer.isOpen || link.pending !== undefined) return;
     const late = this.#overdue(link);
     if (late !== undefined) {
       late.link = link;
       late.askedAt = this.#options.clock.milliseconds();
-      this.#askBlocks(link, late.blocks);
+      this.#requestBlocks(link, late.blocks);
       return;
     }
-    const unknown = link.needed.findIndex((block) => !this.#isInHand(block));
+    const unknown = link.needed.findIndex((block) => !this.#isHeldOrRequested(block));
     link.needed.drop(unknown === -1 ? link.needed.length : unknown);
     if (this.#isBelowWanted(link)) this.follow(link);
-    else if (link.needed.length === 0) this.#askFurther(link);
-    else this.#askNext(link);
+    else if (link.needed.length === 0) this.#requestFurther(link);
+    else this.#requestNext(link);
   }
 
-  #askNext(link: PeerLink): void {
+  #requestNext(link: PeerLink): void {
     const wanted = this.#backoff.isWaiting ? [] : this.#choose(link);
-    const isTooMuch = this.#isQueueFull() && !this.#fillsHole(wanted);
+    const isTooMuch = this.#isQueueFull() && !this.#fillsGap(wanted);
     const chosen = isTooMuch ? [] : wanted;
     if (chosen.length === 0) {
       link.state = "standby";
       return;
     }
     this.queue.reserve(link, chosen, this.#options.clock.milliseconds());
-    this.#askBlocks(link, chosen);
+    this.#requestBlocks(link, chosen);
   }
 
   #proceedAll(): void {
@@ -321,11 +324,11 @@ export class ChainSync {
     }
   }
 
-  #askFurther(link: PeerLink): void {
+  #requestFurther(link: PeerLink): void {
     const { newestAnnounced, height } = link;
     const knownHeight = newestAnnounced === undefined ? this.#read.height() : newestAnnounced.height + 1;
     if (knownHeight < height) {
-      this.#askChain(link, { isOnward: newestAnnounced !== undefined });
+      this.#requestChain(link, { isOnward: newestAnnounced !== undefined });
       return;
     }
     if (newestAnnounced !== undefined && !this.#has({ ...newestAnnounced, key: toHex(newestAnnounced.id) })) {
@@ -346,7 +349,7 @@ export class ChainSync {
   /** The next blocks to ask this peer for, as many as make one answer. */
   #choose(link: PeerLink): NeededBlock[] {
     const { blocksPerRequest } = this.#options;
-    const isFetchable = (block: NeededBlock) => !this.#isInHand(block) && isWhole(link, block);
+    const isFetchable = (block: NeededBlock) => !this.#isHeldOrRequested(block) && isWhole(link, block);
     const first = link.needed.findIndex(isFetchable);
     const chosen: NeededBlock[] = [];
     let bytes = 0;
@@ -374,8 +377,9 @@ export class ChainSync {
       return false;
     if (this.#backoff.isWaiting || !keepsWholeBlock(gap, link.height, link.pruningSeed)) return false;
     const now = this.#options.clock.milliseconds();
-    if (link.holeAskedAt !== undefined && now - link.holeAskedAt < DOUBLE_ASK.stalledMs) return false;
-    link.holeAskedAt = now;
+    if (link.gapRequestedAt !== undefined && now - link.gapRequestedAt < SECOND_REQUEST.stalledMs)
+      return false;
+    link.gapRequestedAt = now;
     return true;
   }
 
@@ -384,7 +388,7 @@ export class ChainSync {
    * the queue with their stripe, which waits for another's. Source: cryptonote_protocol_handler.inl
    * `request_missing_objects`, `stripe_proceed_main`.
    */
-  #fillsHole([first]: readonly NeededBlock[]): boolean {
+  #fillsGap([first]: readonly NeededBlock[]): boolean {
     const gap = this.queue.gapFrom(this.#read.height());
     return first !== undefined && first.height <= gap && this.queue.spans.some(({ start }) => start > gap);
   }
@@ -396,8 +400,8 @@ export class ChainSync {
     if (span === undefined || span.fetched !== undefined || span.link === link) return undefined;
     const age = clock.milliseconds() - span.askedAt;
     const silence = clock.seconds() - span.link.peer.traffic.lastReceived;
-    const isStalled = age >= DOUBLE_ASK.stalledMs && silence > DOUBLE_ASK.stalledSeconds;
-    if (!isStalled && age < DOUBLE_ASK.anyMs) return undefined;
+    const isStalled = age >= SECOND_REQUEST.stalledMs && silence > SECOND_REQUEST.stalledSeconds;
+    if (!isStalled && age < SECOND_REQUEST.anyMs) return undefined;
     const isListed = ({ height, key }: NeededBlock) => link.needed.atHeight(height)?.key === key;
     const isThere = span.blocks.every((block) => isListed(block) && isWhole(link, block));
     return isThere ? span : undefined;
@@ -432,12 +436,12 @@ export class ChainSync {
     }
   }
 
-  #isSilent({ asked, peer }: PeerLink): boolean {
-    if (asked === undefined) return false;
+  #isSilent({ pending, peer }: PeerLink): boolean {
+    if (pending === undefined) return false;
     const { clock } = this.#options;
-    const waited = clock.milliseconds() - asked.at;
+    const waited = clock.milliseconds() - pending.at;
     const silence = 1000 * (clock.seconds() - peer.traffic.lastReceived);
-    return waited > PATIENCE_MS || (waited > SILENCE_MS && silence > SILENCE_MS);
+    return waited > ANSWER_TIMEOUT_MS || (waited > SILENCE_MS && silence > SILENCE_MS);
   }
 
   #giveUp(link: PeerLink): void {
@@ -446,7 +450,7 @@ export class ChainSync {
       link.peer.drop("does not answer", { score: 5 });
       return;
     }
-    link.asked = undefined;
+    link.pending = undefined;
     this.#forget(link);
     link.state = "standby";
   }

@@ -4,11 +4,11 @@ import type { ChainReader } from "@anulo/storage";
 import { type IncomingBlock, readIncomingBlock } from "../chain/incoming-block.ts";
 import type { BlockEntry } from "./block-entry.ts";
 import type { QueuedBlock } from "./block-queue.ts";
-import type { Asked } from "./link.ts";
+import type { PendingRequest } from "./link.ts";
 import { MAX_BLOCK_IDS_TAKEN, type PayloadOf } from "./messages.ts";
 
 /** Blame of the original for an answer that cannot be honest. */
-const LIE = { score: 5 };
+const DISHONEST = { score: 5 };
 const WRONG = { score: 1 };
 
 /** What is known of blocks, by id (32 bytes, or hexadecimal). */
@@ -17,7 +17,7 @@ export interface KnownBlocks {
   /** Blocks found invalid before. */
   isInvalid(key: string): boolean;
   /** Asked for or fetched, and not in the chain yet. */
-  isComing(key: string): boolean;
+  isExpected(key: string): boolean;
 }
 
 function checkShape(answer: PayloadOf<"chain">, overlap: number): void {
@@ -61,8 +61,8 @@ function isUnknown(
     if (known.isInvalid(key)) throw new PeerFault("a chain with an invalid block", WRONG);
     return true;
   }
-  if (isPastUnknown) throw new PeerFault("a known block above unknown ones", LIE);
-  if (where !== undefined && where !== height) throw new PeerFault("a block at another height", LIE);
+  if (isPastUnknown) throw new PeerFault("a known block above unknown ones", DISHONEST);
+  if (where !== undefined && where !== height) throw new PeerFault("a block at another height", DISHONEST);
   return false;
 }
 
@@ -74,7 +74,7 @@ function isUnknown(
 export function* checkChain(
   known: KnownBlocks,
   answer: PayloadOf<"chain">,
-  { overlap }: Pick<Asked & { what: "chain" }, "overlap">,
+  { overlap }: Pick<PendingRequest & { what: "chain" }, "overlap">,
 ): Generator<void, void> {
   checkShape(answer, overlap);
   const { read } = known;
@@ -101,7 +101,7 @@ function* checkBlockIds(
   for (const [i, id] of answer.m_block_ids.entries()) {
     yield;
     const block: AnnouncedBlock = { id, key: toHex(id), height: answer.start_height + i };
-    if (seen.has(block.key)) throw new PeerFault("a block twice in a chain", LIE);
+    if (seen.has(block.key)) throw new PeerFault("a block twice in a chain", DISHONEST);
     seen.add(block.key);
     const isNew: boolean =
       i === 0 ? isFirstUnknown(known, block) : isUnknown(known, block, { mark, isPastUnknown });
@@ -110,9 +110,9 @@ function* checkBlockIds(
 }
 
 /** The first block of a chain must be one we have or have asked for. */
-function isFirstUnknown({ read, isComing }: KnownBlocks, { id, key }: AnnouncedBlock): boolean {
+function isFirstUnknown({ read, isExpected }: KnownBlocks, { id, key }: AnnouncedBlock): boolean {
   if (read.heightOf(id) !== undefined || read.alternativeBlock(id) !== undefined) return false;
-  if (!isComing(key)) throw new PeerFault("a chain that begins nowhere", LIE);
+  if (!isExpected(key)) throw new PeerFault("a chain that begins nowhere", DISHONEST);
   return true;
 }
 
@@ -154,7 +154,7 @@ function readOrBlame(blob: Uint8Array): IncomingBlock {
  */
 export function* checkBlocks(
   { blocks }: PayloadOf<"blocks">,
-  { keys, start }: Asked & { what: "blocks" },
+  { keys, start }: PendingRequest & { what: "blocks" },
 ): Generator<void, QueuedBlock[]> {
   if (blocks.length === 0) throw new PeerFault("an answer without blocks", WRONG);
   if (blocks.length > keys.length) throw new PeerFault("blocks that nobody asked for", WRONG);

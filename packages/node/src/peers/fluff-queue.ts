@@ -20,14 +20,14 @@ export interface FluffQueueOptions {
 /** Quarters of a second a transaction waits on average. Source: cryptonote_config.h, levin_notify.cpp. */
 const WAIT_QUARTERS = { in: 20, out: 10 } as const;
 
-interface Waiting {
+interface PendingSend {
   readonly blobs: Uint8Array[];
   readonly cancel: () => void;
 }
 
 /** Starts empty. Source: levin_notify.cpp `fluff_notify`, `fluff_flush`. */
 export function createFluffQueue({ clock, random, send }: FluffQueueOptions): FluffQueue {
-  const queues = new Map<PeerLink, Waiting>();
+  const queues = new Map<PeerLink, PendingSend>();
   const flush = (link: PeerLink) => {
     const blobs = queues.get(link)?.blobs ?? [];
     queues.delete(link);

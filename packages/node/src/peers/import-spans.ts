@@ -23,14 +23,14 @@ export interface SpanImportOptions {
   /** The peer sent what is no block, or an invalid one. */
   onBad(span: Span, cause: BadBlock | BadBytes): void;
   /** What the span builds on is not known: it was of no use. */
-  onLoose(span: Span): void;
+  onUnknownParent(span: Span): void;
   /** What the span builds on was known when its turn came, and is not any more. */
-  onUprooted(span: Span): void;
+  onParentLost(span: Span): void;
   /** A bug of ours, and the span, where it was one's. */
   onFault(error: unknown, span?: Span): void;
 }
 
-function isUprooted(error: unknown): boolean {
+function hasUnknownParent(error: unknown): boolean {
   return error instanceof BadBlock && error.violation.violation.code === "UNKNOWN_PARENT";
 }
 
@@ -61,7 +61,7 @@ export function createSpanImport(options: SpanImportOptions): SpanImport {
       const isAwaited = queue.has(toHex(previousId)) || span.start > queue.gapFrom(read.height());
       if (isUseful && isAwaited) return undefined;
       queue.remove(span);
-      if (isUseful) options.onLoose(span);
+      if (isUseful) options.onUnknownParent(span);
       else options.onAdded(span);
     }
     return undefined;
@@ -78,7 +78,7 @@ export function createSpanImport(options: SpanImportOptions): SpanImport {
     span.isStaged = false;
     if (error instanceof ChainChanged) return;
     queue.remove(span);
-    if (isUprooted(error)) options.onUprooted(span);
+    if (hasUnknownParent(error)) options.onParentLost(span);
     else if (error instanceof BadBlock || error instanceof BadBytes) options.onBad(span, error);
     else options.onFault(error, span);
   };

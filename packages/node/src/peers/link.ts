@@ -6,7 +6,7 @@ import { NeededBlocks } from "./needed-blocks.ts";
 export type LinkState = "synchronizing" | "standby" | "normal";
 
 /** A question a peer has not answered yet. */
-export type Asked =
+export type PendingRequest =
   /** For ids of the chain that follow one of these (32 bytes each), at most this high. */
   | {
       readonly what: "chain";
@@ -34,7 +34,7 @@ export interface PeerLink {
   pruningSeed: number;
   /** Falls with each oddity; at -2 the peer is dropped. */
   score: number;
-  asked: Asked | undefined;
+  pending: PendingRequest | undefined;
   /** Blocks of its chain that we lack, oldest first. */
   needed: NeededBlocks;
   /** The memory of `needed`, as it was told. */
@@ -44,7 +44,7 @@ export interface PeerLink {
   /** Whether it sent a new block while its chain was being fetched, of which the fetched part may not know. */
   hasNewBlock: boolean;
   /** When (milliseconds) it was last asked for its chain because blocks before others are missing. */
-  holeAskedAt: number | undefined;
+  gapRequestedAt: number | undefined;
   /** Transactions of it that were refused. */
   readonly refusals: RefusalCount;
   /** The block (id in hexadecimal) of which it was asked for transactions. */
@@ -54,7 +54,7 @@ export interface PeerLink {
 /** Counts refusals that alone are no fault. */
 export interface RefusalCount {
   /** Counts one more, at a moment in seconds; false once they are too many. */
-  note(seconds: number): boolean;
+  add(seconds: number): boolean;
 }
 
 /**
@@ -68,7 +68,7 @@ function createRefusalCount(): RefusalCount {
   let count = 0;
   let notedAt = 0;
   return {
-    note(seconds) {
+    add(seconds) {
       const forgotten = Math.max(0, seconds - notedAt) * REFUSALS_FORGOTTEN_PER_SECOND;
       count = Math.max(0, count - forgotten) + 1;
       notedAt = seconds;
@@ -78,7 +78,7 @@ function createRefusalCount(): RefusalCount {
 }
 
 /** Oddities a peer may show. Source: cryptonote_protocol_handler.inl `DROP_PEERS_ON_SCORE`. */
-const LOWEST_SCORE = -2;
+const MIN_SCORE = -2;
 
 /** Starts with what the handshake told. */
 export function createLink(peer: Peer): PeerLink {
@@ -90,12 +90,12 @@ export function createLink(peer: Peer): PeerLink {
     height: currentHeight,
     pruningSeed,
     score: 0,
-    asked: undefined,
+    pending: undefined,
     needed: NeededBlocks.none(),
     neededMemory: peer.reserve(0)!,
     newestAnnounced: undefined,
     hasNewBlock: false,
-    holeAskedAt: undefined,
+    gapRequestedAt: undefined,
     refusals: createRefusalCount(),
     missing: undefined,
   };
@@ -104,7 +104,7 @@ export function createLink(peer: Peer): PeerLink {
 /** Notes an oddity that alone is no fault; too many of them are one. Source: `hit_score`. */
 function hitScore(link: PeerLink, points = 1): void {
   link.score -= points;
-  if (link.score <= LOWEST_SCORE) link.peer.drop("odd too often", { score: 5 });
+  if (link.score <= MIN_SCORE) link.peer.drop("odd too often", { score: 5 });
 }
 
 /** Takes the height a peer tells; one below what it told before is odd. */

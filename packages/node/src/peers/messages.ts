@@ -1,18 +1,6 @@
 import type { CostLimits } from "@anulo/limits";
 import { type Notification, notification } from "@anulo/p2p";
-import {
-  blob,
-  bool,
-  count64,
-  defaultsTo,
-  type Field,
-  fixedBytes,
-  listOf,
-  packedBytes,
-  type RecordField,
-  record,
-  u64,
-} from "@anulo/protocol";
+import { epee, type Field, type RecordField } from "@anulo/protocol";
 import { blockEntry } from "./block-entry.ts";
 import { packedCounts } from "./packed-counts.ts";
 
@@ -37,7 +25,7 @@ const MAX_HISTORY_IDS = 500;
 const MAX_BLOCK_BYTES = 32 * MiB;
 const MAX_BLOCK_TRANSACTIONS = 25_000;
 /** Names, types and sizes around what a message is about. */
-const OVERHEAD = KiB;
+const OVERHEAD_BYTES = KiB;
 /** Estimated memory of a list's element, an id or a transaction, beside its bytes. */
 const ELEMENT = 160;
 
@@ -49,13 +37,13 @@ function declare<T>(id: number, name: string, rest: { payload: RecordField<T>; c
   return notification({ id, name, ...rest });
 }
 
-const hashes = packedBytes(32);
+const hashes = epee.packedBytes(32);
 /** The same as they came, for messages that may have very many. */
 const joinedHashes: Field<Uint8Array> = {
-  ...blob,
-  toPortable: (joined) => (joined.length === 0 ? undefined : blob.toPortable(joined)),
+  ...epee.blob,
+  toPortable: (joined) => (joined.length === 0 ? undefined : epee.blob.toPortable(joined)),
 };
-const newBlock = record({ b: blockEntry, current_blockchain_height: count64 });
+const newBlock = epee.record({ b: blockEntry, current_blockchain_height: epee.count64 });
 
 /** Source: cryptonote_protocol_defs.h; the field names are those of the wire. */
 export const messages = {
@@ -64,47 +52,55 @@ export const messages = {
     cost: { requestBytes: MAX_BLOCK_BYTES, memoryBytes: 4 * MiB, ...noResponse },
   }),
   newTransactions: declare(2002, "new transactions", {
-    payload: record({ txs: listOf(blob), _: blob, dandelionpp_fluff: defaultsTo(bool, true) }),
+    payload: epee.record({
+      txs: epee.list(epee.blob),
+      _: epee.blob,
+      dandelionpp_fluff: epee.defaultsTo(epee.bool, true),
+    }),
     // The original puts its whole pool into one: for a peer that lacks it, and when it relays all of it again.
     cost: { requestBytes: MAX_PACKET, memoryBytes: 4 * MiB, ...noResponse },
   }),
   requestBlocks: declare(2003, "request blocks", {
-    payload: record({ blocks: hashes, prune: defaultsTo(bool, false) }),
+    payload: epee.record({ blocks: hashes, prune: epee.defaultsTo(epee.bool, false) }),
     cost: {
-      requestBytes: MAX_BLOCKS_OF_REQUEST * 32 + OVERHEAD,
-      memoryBytes: MAX_BLOCKS_OF_REQUEST * ELEMENT + OVERHEAD,
+      requestBytes: MAX_BLOCKS_OF_REQUEST * 32 + OVERHEAD_BYTES,
+      memoryBytes: MAX_BLOCKS_OF_REQUEST * ELEMENT + OVERHEAD_BYTES,
       rows: MAX_BLOCKS_OF_REQUEST * 3 + 4 * MAX_BLOCK_TRANSACTIONS,
       // A longer one would not fit a frame.
       responseBytes: 95_000_000,
     },
   }),
   blocks: declare(2004, "blocks", {
-    payload: record({ blocks: listOf(blockEntry), missed_ids: hashes, current_blockchain_height: count64 }),
+    payload: epee.record({
+      blocks: epee.list(blockEntry),
+      missed_ids: hashes,
+      current_blockchain_height: epee.count64,
+    }),
     cost: { requestBytes: MAX_PACKET, memoryBytes: 8 * MiB, ...noResponse },
   }),
   requestChain: declare(2006, "request chain", {
-    payload: record({ block_ids: hashes, prune: defaultsTo(bool, false) }),
+    payload: epee.record({ block_ids: hashes, prune: epee.defaultsTo(epee.bool, false) }),
     cost: {
-      requestBytes: MAX_HISTORY_IDS * 32 + OVERHEAD,
-      memoryBytes: MAX_HISTORY_IDS * ELEMENT + OVERHEAD,
+      requestBytes: MAX_HISTORY_IDS * 32 + OVERHEAD_BYTES,
+      memoryBytes: MAX_HISTORY_IDS * ELEMENT + OVERHEAD_BYTES,
       rows: MAX_HISTORY_IDS + 2 * BLOCK_IDS_SENT + 3,
       responseBytes: 2 * MiB,
     },
   }),
   chain: declare(2007, "chain", {
-    payload: record({
-      start_height: count64,
-      total_height: count64,
-      cumulative_difficulty: u64,
-      cumulative_difficulty_top64: u64,
+    payload: epee.record({
+      start_height: epee.count64,
+      total_height: epee.count64,
+      cumulative_difficulty: epee.u64,
+      cumulative_difficulty_top64: epee.u64,
       m_block_ids: hashes,
       m_block_weights: packedCounts,
-      first_block: blob,
+      first_block: epee.blob,
     }),
     cost: {
       // An id and a weight each, and one block without its transactions.
       requestBytes: MAX_BLOCK_IDS_TAKEN * 40 + MiB,
-      memoryBytes: MAX_BLOCK_IDS_TAKEN * 2 * ELEMENT + OVERHEAD,
+      memoryBytes: MAX_BLOCK_IDS_TAKEN * 2 * ELEMENT + OVERHEAD_BYTES,
       ...noResponse,
     },
   }),
@@ -113,23 +109,23 @@ export const messages = {
     cost: { requestBytes: 4 * MiB, memoryBytes: 4 * MiB, ...noResponse },
   }),
   requestMissing: declare(2009, "request missing transactions", {
-    payload: record({
-      block_hash: fixedBytes(32),
-      current_blockchain_height: count64,
+    payload: epee.record({
+      block_hash: epee.fixedBytes(32),
+      current_blockchain_height: epee.count64,
       missing_tx_indices: packedCounts,
     }),
     cost: {
-      requestBytes: MAX_BLOCK_TRANSACTIONS * 8 + OVERHEAD,
-      memoryBytes: MAX_BLOCK_TRANSACTIONS * ELEMENT + OVERHEAD,
+      requestBytes: MAX_BLOCK_TRANSACTIONS * 8 + OVERHEAD_BYTES,
+      memoryBytes: MAX_BLOCK_TRANSACTIONS * ELEMENT + OVERHEAD_BYTES,
       rows: 2 + 3 * MAX_BLOCK_TRANSACTIONS,
       responseBytes: MAX_BLOCK_BYTES,
     },
   }),
   poolComplement: declare(2010, "pool complement", {
-    payload: record({ hashes: joinedHashes }),
+    payload: epee.record({ hashes: joinedHashes }),
     cost: {
       requestBytes: 4 * MiB,
-      memoryBytes: OVERHEAD,
+      memoryBytes: OVERHEAD_BYTES,
       rows: 0,
       responseBytes: COMPLEMENT_BYTES,
     },

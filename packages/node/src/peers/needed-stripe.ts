@@ -3,7 +3,7 @@ import type { BlockQueue } from "./block-queue.ts";
 import type { PeerLink } from "./link.ts";
 
 /** What decides which part of a pruned chain new peers should keep. */
-export interface StripeQuestion {
+export interface SyncProgress {
   /** Blocks of our chain. */
   readonly height: number;
   /** Blocks of the peers' chains; undefined: not known yet. */
@@ -14,7 +14,7 @@ export interface StripeQuestion {
 }
 
 /** The first block that is neither in the chain nor asked for. */
-function nextNeededHeight({ height, queue }: StripeQuestion): number {
+function nextNeededHeight({ height, queue }: SyncProgress): number {
   let next = height;
   for (const { start, blocks } of queue.spans) {
     if (start > next) return next;
@@ -27,7 +27,7 @@ function nextNeededHeight({ height, queue }: StripeQuestion): number {
  * The stripe (1 to 8) that is needed next, or the one after it where enough peers keep that already; 0: any.
  * Source: cryptonote_protocol_handler.inl `get_next_needed_pruning_stripe`.
  */
-export function neededStripe(question: StripeQuestion): number {
+export function neededStripe(question: SyncProgress): number {
   const { target = MAX_BLOCK_NUMBER, links, maxOut } = question;
   const next = stripeOfBlock(nextNeededHeight(question), target);
   if (next === 0) return 0;

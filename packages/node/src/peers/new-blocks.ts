@@ -2,7 +2,7 @@ import { chainContext, checkBlockSize, RuleViolation } from "@anulo/consensus";
 import { TimeSlice } from "@anulo/limits";
 import { PeerFault } from "@anulo/p2p";
 import { BadBytes, toHex } from "@anulo/protocol";
-import { acceptBlock, type BlockOutcome, type HeaderStanding, proveHeader } from "../chain/chain.ts";
+import { acceptBlock, type BlockOutcome, checkHeaderAndWork, type HeaderStanding } from "../chain/chain.ts";
 import { type IncomingBlock, readIncomingBlock, withTransactions } from "../chain/incoming-block.ts";
 import type { ChainParts } from "../chain/parts.ts";
 import { isPublic } from "../pool/entry.ts";
@@ -18,7 +18,7 @@ export interface NewBlocks {
   /** A block with none of its transactions, or with those that were asked for. */
   onFluffy(link: PeerLink, message: PayloadOf<"newFluffyBlock">): Promise<void>;
   /** Whether a block (id in hexadecimal) has come from a peer just now. */
-  isComing(key: string): boolean;
+  isExpected(key: string): boolean;
 }
 
 export interface NewBlocksOptions {
@@ -109,13 +109,13 @@ export function createNewBlocks({ parts, sync, links }: NewBlocksOptions): NewBl
   const read = async ({ b: { block, txs } }: PayloadOf<"newBlock">): Promise<IncomingBlock | undefined> => {
     checkBlockSize(block.length, chainContext(parts.state.view(), parts.now()).limits);
     const incoming = await readOrBlame(() => readIncomingBlock(block));
-    const standing = await shareHeader(incoming.key, () => proveHeader(parts, incoming));
+    const standing = await shareHeader(incoming.key, () => checkHeaderAndWork(parts, incoming));
     if (standing === "known") return undefined;
     const blobs = txs.map(({ blob }) => blob);
     return readOrBlame(() => withTransactions(incoming, blobs));
   };
   return {
-    isComing: (key) => coming.has(key),
+    isExpected: (key) => coming.has(key),
     async onWhole(link, message) {
       if (!isReady(link)) return postpone(link);
       await blaming(link, async () => {

@@ -34,7 +34,7 @@ function submissionOf(
 }
 
 /** Takes one transaction; the pool's entry when it is to be told on. Throws PeerFault where nobody honest sends it. */
-async function take(
+async function admitOne(
   { parts }: NewTransactionsOptions,
   link: PeerLink,
   submission: Submission,
@@ -48,7 +48,7 @@ async function take(
     const isProof = error instanceof FailedProof;
     if (peer !== "keep") throw new PeerFault(error.message, isProof ? { score: 1 } : undefined);
     // An honest peer may have taken another of two double spends, but not one after another.
-    if (!link.refusals.note(parts.now())) throw new PeerFault(`too often ${error.message}`, { score: 1 });
+    if (!link.refusals.add(parts.now())) throw new PeerFault(`too often ${error.message}`, { score: 1 });
     return undefined;
   }
   const key = toHex(transactionHash(readTransaction(submission.blob)));
@@ -60,7 +60,7 @@ async function take(
  * Takes the transactions a peer sends, and tells of those that are new. Throws PeerFault.
  * Source: cryptonote_protocol_handler.inl `handle_notify_new_transactions`.
  */
-export async function takeTransactions(
+export async function handleTransactions(
   options: NewTransactionsOptions,
   link: PeerLink,
   { txs, dandelionpp_fluff }: PayloadOf<"newTransactions">,
@@ -73,11 +73,11 @@ export async function takeTransactions(
       // What is known already, or refused, is judged without waiting for anything.
       if (slice.isOver) await slice.yield();
       // The pool keeps a copy: it would hold the whole message otherwise.
-      const entry = await slice.wait(take(options, link, { blob: new Uint8Array(blob), ...submission }));
+      const entry = await slice.wait(admitOne(options, link, { blob: new Uint8Array(blob), ...submission }));
       if (entry !== undefined) fresh.push(entry);
     }
   } finally {
-    options.relay.tell(fresh, link);
+    options.relay.relay(fresh, link);
     slice.end();
   }
 }

@@ -1,6 +1,6 @@
-import { BadBytes, blob, type Field, packedBytes } from "@anulo/protocol";
+import { BadBytes, epee, type Field } from "@anulo/protocol";
 
-const words = packedBytes(8);
+const packedWords = epee.packedBytes(8);
 
 function numbersOf(joined: Uint8Array): number[] {
   const view = new DataView(joined.buffer, joined.byteOffset, joined.byteLength);
@@ -11,7 +11,7 @@ function numbersOf(joined: Uint8Array): number[] {
   });
 }
 
-function wordOf(value: number): Uint8Array {
+function bytesOfCount(value: number): Uint8Array {
   const word = new Uint8Array(8);
   new DataView(word.buffer).setBigUint64(0, BigInt(value), true);
   return word;
@@ -19,13 +19,13 @@ function wordOf(value: number): Uint8Array {
 
 /** Whole numbers below 2^53, 8 bytes each, little-endian, side by side in one string. Empty is left out. */
 export const packedCounts: Field<number[]> = {
-  toPortable: (values) => words.toPortable(values.map(wordOf)),
+  toPortable: (values) => packedWords.toPortable(values.map(bytesOfCount)),
   fromPortable: (value) => {
-    const joined = blob.fromPortable(value);
+    const joined = epee.blob.fromPortable(value);
     if (joined.length % 8 !== 0) throw new BadBytes("not a multiple of 8 bytes");
     value?.charge(joined.length);
     return numbersOf(joined);
   },
-  toJson: (values) => words.toJson(values.map(wordOf)),
-  fromJson: (json) => words.fromJson(json).flatMap(numbersOf),
+  toJson: (values) => packedWords.toJson(values.map(bytesOfCount)),
+  fromJson: (json) => packedWords.fromJson(json).flatMap(numbersOf),
 };

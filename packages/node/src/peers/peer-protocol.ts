@@ -19,7 +19,7 @@ import { checkSyncData } from "./check-sync-data.ts";
 import { createLink, type LinkState, type PeerLink } from "./link.ts";
 import { messages } from "./messages.ts";
 import { createNewBlocks, type NewBlocks } from "./new-blocks.ts";
-import { takeTransactions } from "./new-transactions.ts";
+import { handleTransactions } from "./new-transactions.ts";
 import { createProgress } from "./progress.ts";
 import { relayBlock } from "./relay-blocks.ts";
 import { createServer } from "./serve.ts";
@@ -83,7 +83,7 @@ export class PeerProtocol {
       onProgress: progress.advance,
       onSynchronized: () => {
         progress.finish(parts.store.read.height());
-        this.#askComplement();
+        this.#requestComplement();
       },
       onFault: (error) => log.error("blocks could not be added", { error }),
     });
@@ -192,15 +192,15 @@ export class PeerProtocol {
         const link = this.#linkOf(peer);
         if (link.state !== "normal" || !this.sync.isSynchronized) return;
         const options = { parts: this.#parts, relay: this.#relay, random: this.#random };
-        return takeTransactions(options, link, body);
+        return handleTransactions(options, link, body);
       }),
       handle(requestBlocks, (peer, body) => server.blocks(this.#linkOf(peer), body)),
       handle(blocks, (peer, body) => this.sync.onBlocks(this.#linkOf(peer), body), {
-        isExpected: (peer) => this.#linkOf(peer).asked?.what === "blocks",
+        isExpected: (peer) => this.#linkOf(peer).pending?.what === "blocks",
       }),
       handle(requestChain, (peer, body) => server.chain(this.#linkOf(peer), body)),
       handle(chain, (peer, body) => this.sync.onChain(this.#linkOf(peer), body), {
-        isExpected: (peer) => this.#linkOf(peer).asked?.what === "chain",
+        isExpected: (peer) => this.#linkOf(peer).pending?.what === "chain",
       }),
       handle(newFluffyBlock, (peer, body) => this.#newBlocks.onFluffy(this.#linkOf(peer), body)),
       handle(requestMissing, (peer, body) => server.missing(this.#linkOf(peer), body)),
@@ -220,21 +220,21 @@ export class PeerProtocol {
   #onEvent(event: ChainEvent): void {
     const { read } = this.#parts.store;
     if (event.type === "blockAdded") {
-      if (!this.#isOfPeers(event.id)) this.#relayBlock(event.height);
+      if (!this.#cameFromPeers(event.id)) this.#relayBlock(event.height);
     } else if (event.type === "reorganised") {
       const height = read.height() - 1;
-      if (!this.#isOfPeers(read.blockInfo(height)!.hash)) this.#relayBlock(height);
+      if (!this.#cameFromPeers(read.blockInfo(height)!.hash)) this.#relayBlock(height);
     } else if (event.type === "transactionAdded" || event.type === "transactionReleased") {
       const entry = this.#parts.pool.get(toHex(event.id));
       const isOurs = entry !== undefined && !entry.row.doNotRelay && entry.row.phase === "local";
-      if (isOurs || (entry !== undefined && event.type === "transactionReleased")) this.#relay.tell([entry]);
+      if (isOurs || (entry !== undefined && event.type === "transactionReleased")) this.#relay.relay([entry]);
     }
   }
 
   /** Whether a block (id, 32 bytes) that was just added came from peers: whoever is to have it is told by its way. */
-  #isOfPeers(id: Uint8Array): boolean {
+  #cameFromPeers(id: Uint8Array): boolean {
     const key = toHex(id);
-    return this.sync.queue.has(key) || this.#newBlocks.isComing(key);
+    return this.sync.queue.has(key) || this.#newBlocks.isExpected(key);
   }
 
   #relayBlock(height: number): void {
@@ -243,7 +243,7 @@ export class PeerProtocol {
   }
 
   /** Asks one peer for the waiting transactions we lack, once after we have caught up. */
-  #askComplement(): void {
+  #requestComplement(): void {
     const link = this.links.find(({ peer }) => peer.isOpen);
     if (link === undefined || !this.#wantsComplement) return;
     this.#wantsComplement = false;
@@ -257,7 +257,7 @@ export class PeerProtocol {
       try {
         this.sync.tick();
         this.#ticks++;
-        if (this.#ticks % RELAY_TICKS === 0) this.#relay.tellDue();
+        if (this.#ticks % RELAY_TICKS === 0) this.#relay.relayDue();
       } catch (error) {
         this.#log.error("peers could not be looked after", { error });
       }

@@ -23,14 +23,14 @@ export interface Server {
 const WRONG = { score: 1 };
 
 /** Counts what a response costs while it is put together. Both throw PeerFault. */
-interface Meter {
+interface ResponseMeter {
   /** Rows read, and bytes that will be sent. */
   spend(more: { readonly rows: number; readonly bytes: number }): void;
   /** Memory that is needed meanwhile. */
   hold(bytes: number): void;
 }
 
-function createMeter({ rows: maxRows, responseBytes }: CostLimits, held: ByteReservation): Meter {
+function createMeter({ rows: maxRows, responseBytes }: CostLimits, held: ByteReservation): ResponseMeter {
   let rows = 0;
   let bytes = 0;
   const hold = (more: number): void => {
@@ -54,7 +54,7 @@ const TRANSACTION_OVERHEAD = 40;
 function* entryOf(
   read: ChainReader,
   height: number,
-  { prune, meter }: { readonly prune: boolean; readonly meter: Meter },
+  { prune, meter }: { readonly prune: boolean; readonly meter: ResponseMeter },
 ): Generator<void, BlockEntry | undefined> {
   const info = read.blockInfo(height);
   const block = read.blockBlob(height);
@@ -79,7 +79,7 @@ function* entryOf(
 function* entriesOf(
   read: ChainReader,
   { blocks: ids, prune }: PayloadOf<"requestBlocks">,
-  meter: Meter,
+  meter: ResponseMeter,
 ): Generator<void, { blocks: BlockEntry[]; missed: Uint8Array[] }> {
   const blocks: BlockEntry[] = [];
   const missed: Uint8Array[] = [];
@@ -114,7 +114,7 @@ function transactionOf({ store, pool }: ChainParts, id: Uint8Array): Uint8Array 
 function* missingOf(
   parts: ChainParts,
   { blob, indices }: { readonly blob: Uint8Array; readonly indices: readonly number[] },
-  meter: Meter,
+  meter: ResponseMeter,
 ): Generator<void, TransactionEntry[]> {
   if (new Set(indices).size < indices.length) throw new PeerFault("asks for a transaction twice", WRONG);
   const { transactionHashes } = readBlock(blob);
@@ -132,7 +132,7 @@ function* missingOf(
 }
 
 /** Ids compared between two chances to pause. */
-const IDS_A_STEP = 4096;
+const IDS_PER_STEP = 4096;
 /** Memory of a transaction's place in the index. */
 const PLACE_BYTES = 160;
 
@@ -147,12 +147,12 @@ const prefixAt = (bytes: Uint8Array, at: number) =>
 function* complementOf(
   { pool }: ChainParts,
   hashes: Uint8Array,
-  meter: Meter,
+  meter: ResponseMeter,
 ): Generator<void, Uint8Array[]> {
   meter.hold(pool.size * PLACE_BYTES);
   const missing = new Map<number, PoolEntry[]>();
   for (const [at, entry] of pool.entries().entries()) {
-    if (at % IDS_A_STEP === IDS_A_STEP - 1) yield;
+    if (at % IDS_PER_STEP === IDS_PER_STEP - 1) yield;
     if (!isPublic(entry.row)) continue;
     const prefix = prefixAt(entry.id, 0);
     const others = missing.get(prefix);
@@ -160,7 +160,7 @@ function* complementOf(
     else others.push(entry);
   }
   for (let at = 0; at < hashes.length; at += 32) {
-    if (at % (32 * IDS_A_STEP) === 0) yield;
+    if (at % (32 * IDS_PER_STEP) === 0) yield;
     const alike = missing.get(prefixAt(hashes, at));
     if (alike === undefined) continue;
     const id = hashes.subarray(at, at + 32);
@@ -176,7 +176,7 @@ function* complementOf(
 async function respond<T>(
   { peer }: PeerLink,
   cost: CostLimits,
-  steps: (meter: Meter) => Generator<void, T>,
+  steps: (meter: ResponseMeter) => Generator<void, T>,
 ): Promise<T> {
   const held = peer.reserve(0)!;
   try {

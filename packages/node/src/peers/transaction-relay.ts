@@ -13,9 +13,9 @@ import { transactionsMessage } from "./transactions-message.ts";
 /** Tells peers of transactions, so that nobody learns which node one began at: Dandelion++. */
 export interface TransactionRelay {
   /** Tells of waiting transactions, in the phase each is in; `source` is the peer they came from. */
-  tell(entries: readonly PoolEntry[], source?: PeerLink): void;
+  relay(entries: readonly PoolEntry[], source?: PeerLink): void;
   /** Tells again what is due: an embargo ended, or no block took it for a while. */
-  tellDue(): void;
+  relayDue(): void;
   closed(link: PeerLink): void;
   stop(): void;
 }
@@ -105,26 +105,26 @@ export function createTransactionRelay(options: TransactionRelayOptions): Transa
     fluff(entries, source);
   };
   /** Outgoing connections of an anonymity network, through which transactions of our own go first. */
-  const hiddenWays = (): PeerLink[] => {
+  const anonymityLinks = (): PeerLink[] => {
     const ways = links().filter(({ peer }) => peer.direction === "out" && peer.zone !== "public");
     const isI2p = ways.some(({ peer }) => peer.zone === "i2p");
     return ways.filter(({ peer }) => (peer.zone === "i2p") === isI2p);
   };
-  const tellOwn = (entries: readonly PoolEntry[]) => {
-    const ways = hiddenWays();
+  const relayOwn = (entries: readonly PoolEntry[]) => {
+    const ways = anonymityLinks();
     if (ways.length === 0) return stem(entries, undefined);
     mark(entries, "local");
     for (const link of ways) queue.add(link, blobsOf(entries));
   };
-  const tellGroup = (phase: RelayPhase, entries: readonly PoolEntry[], source: PeerLink | undefined) => {
+  const relayGroup = (phase: RelayPhase, entries: readonly PoolEntry[], source: PeerLink | undefined) => {
     if (entries.length === 0) return;
     if (phase === "fluff") fluff(entries, source);
-    else if (phase === "local") tellOwn(entries);
+    else if (phase === "local") relayOwn(entries);
     else stem(entries, source);
   };
-  const tellAll = (entries: readonly PoolEntry[], source?: PeerLink) => {
+  const relayAll = (entries: readonly PoolEntry[], source?: PeerLink) => {
     for (const phase of groups) {
-      tellGroup(
+      relayGroup(
         phase,
         entries.filter((entry) => phaseOf(entry) === phase),
         source,
@@ -132,12 +132,12 @@ export function createTransactionRelay(options: TransactionRelayOptions): Transa
     }
   };
   return {
-    tell: tellAll,
-    tellDue() {
+    relay: relayAll,
+    relayDue() {
       const due = dueTransactions(parts);
       const overdue = due.filter((entry) => phaseOf(entry) === "stem");
       if (overdue.length > 0) fluff(overdue, undefined);
-      tellAll(due.filter((entry) => phaseOf(entry) !== "stem"));
+      relayAll(due.filter((entry) => phaseOf(entry) !== "stem"));
     },
     closed: (link) => queue.closed(link),
     stop() {

@@ -3,8 +3,8 @@ import {
   admitTransaction,
   chainContext,
   checkBlobSize,
+  doubleSpendObligations,
   RuleViolation,
-  rivalObligations,
   type TransactionCandidate,
 } from "@anulo/consensus";
 import {
@@ -19,7 +19,7 @@ import {
 import type { PoolTransaction, RelayPhase } from "@anulo/storage";
 import { NEVER } from "./entry.ts";
 import { dropFromPool } from "./maintain.ts";
-import { createOnce, type Once } from "./once.ts";
+import { createMemo, type Memo } from "./once.ts";
 import { type PoolParts, transact } from "./parts.ts";
 import { promote } from "./relay-phase.ts";
 
@@ -77,10 +77,14 @@ export function admit(parts: PoolParts, submission: Submission): Promise<Admissi
 }
 
 async function admitCandidate(parts: PoolParts, submission: Submission): Promise<AdmissionOutcome> {
-  const judged: Judged = { candidate: readCandidate(submission.blob), submission, once: createOnce() };
+  const judged: AdmissionAttempt = {
+    candidate: readCandidate(submission.blob),
+    submission,
+    memo: createMemo(),
+  };
   const { candidate } = judged;
   const outcome = await parts.proofs
-    .settle(() => tryToAdmit(parts, judged))
+    .runProven(() => tryToAdmit(parts, judged))
     .catch(async (refusal: unknown) => {
       if (isSpentInPool(refusal)) await markRivals(parts, judged);
       throw refusal;
@@ -118,10 +122,10 @@ interface Judgement {
 }
 
 /** A transaction on its way in; looked at again only where chain or pool have changed since. */
-interface Judged {
+interface AdmissionAttempt {
   readonly candidate: TransactionCandidate;
   readonly submission: Submission;
-  readonly once: Once<Judgement | "in chain">;
+  readonly memo: Memo<Judgement | "in chain">;
 }
 
 function judge({ store, state, pool, now }: PoolParts, candidate: TransactionCandidate) {
@@ -133,18 +137,18 @@ function judge({ store, state, pool, now }: PoolParts, candidate: TransactionCan
 }
 
 /** Source: tx_pool.cpp `add_tx`. */
-function tryToAdmit(parts: PoolParts, { candidate, submission, once }: Judged): AdmissionOutcome {
+function tryToAdmit(parts: PoolParts, { candidate, submission, memo }: AdmissionAttempt): AdmissionOutcome {
   const { pool, state, proofs } = parts;
   const key = toHex(candidate.id);
   const waiting = pool.get(key);
   if (waiting !== undefined) return promote(parts, waiting, submission) ? "promoted" : "known";
-  const judgement = once([state.view(), pool.cookie], () => judge(parts, candidate));
+  const judgement = memo([state.view(), pool.cookie], () => judge(parts, candidate));
   if (judgement === "in chain") return "known";
   if (pool.hasExpired(key)) throw new RuleViolation({ code: "EXPIRED" });
   const { admission } = judgement;
   const { refusal } = admission;
   if (submission.isFromStranger === true && refusal !== undefined) throw refusal;
-  proofs.demand(admission.obligations);
+  proofs.requireProven(admission.obligations);
   if (refusal !== undefined) throw refusal;
   const row = rowOf({ candidate, submission, judgement, receiveTime: parts.now() });
   transact(parts, (writer) => pool.add(writer, candidate.id, row, candidate.transaction.prefix));
@@ -166,13 +170,13 @@ async function dropCheapest(parts: PoolParts): Promise<void> {
   await dropFromPool(parts, cheapest);
 }
 
-interface Admitted extends Omit<Judged, "once"> {
+interface AdmittedTransaction extends Omit<AdmissionAttempt, "memo"> {
   readonly judgement: Judgement;
   /** Unix seconds. */
   readonly receiveTime: number;
 }
 
-function rowOf({ candidate, submission, judgement, receiveTime }: Admitted): PoolTransaction {
+function rowOf({ candidate, submission, judgement, receiveTime }: AdmittedTransaction): PoolTransaction {
   const { newestRingMember, fee } = judgement.admission;
   const { blob, doNotRelay, phase = "local", relayAt } = submission;
   return {
@@ -205,15 +209,15 @@ function unmarkedRivals({ pool }: PoolParts, { transaction }: TransactionCandida
  * a stranger's proof that does not hold; others were told of the key image, as the original tells them.
  * Source: tx_pool.cpp `mark_double_spend`, which asks for neither.
  */
-async function markRivals(parts: PoolParts, { candidate, submission }: Judged): Promise<void> {
+async function markRivals(parts: PoolParts, { candidate, submission }: AdmissionAttempt): Promise<void> {
   const { pool, proofs, state } = parts;
   try {
-    await proofs.settle(() => {
+    await proofs.runProven(() => {
       const rivals = unmarkedRivals(parts, candidate);
       if (rivals.length === 0) return;
-      const obligations = rivalObligations(candidate, chainContext(state.view(), parts.now()));
+      const obligations = doubleSpendObligations(candidate, chainContext(state.view(), parts.now()));
       if (obligations === undefined) return;
-      proofs.demand(obligations);
+      proofs.requireProven(obligations);
       transact(parts, (writer) => {
         for (const key of rivals) pool.update(writer, key, { doubleSpendSeen: true });
       });

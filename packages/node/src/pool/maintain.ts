@@ -1,11 +1,11 @@
 import { TimeSlice } from "@anulo/limits";
 import { type PoolParts, transact } from "./parts.ts";
 
-const DAY = 24 * 60 * 60;
+const DAY_SECONDS = 24 * 60 * 60;
 /** Seconds a transaction may wait. Source: cryptonote_config.h `CRYPTONOTE_MEMPOOL_TX_LIVETIME`. */
-const LIFETIME = 3 * DAY;
+const LIFETIME_SECONDS = 3 * DAY_SECONDS;
 /** The same for one that was in a block. Source: `CRYPTONOTE_MEMPOOL_TX_FROM_ALT_BLOCK_LIVETIME`. */
-const LIFETIME_FROM_BLOCK = 7 * DAY;
+const LIFETIME_FROM_BLOCK_SECONDS = 7 * DAY_SECONDS;
 
 /** Transactions dropped in one turn of the event loop: a few milliseconds. */
 const DROPS_PER_TURN = 100;
@@ -30,7 +30,7 @@ function dropSome(parts: PoolParts, keys: readonly string[]): void {
 export async function dropStale(parts: PoolParts): Promise<void> {
   const now = parts.now();
   const stale = parts.pool.entries().filter(({ row }) => {
-    return now - row.receiveTime > (row.keptByBlock ? LIFETIME_FROM_BLOCK : LIFETIME);
+    return now - row.receiveTime > (row.keptByBlock ? LIFETIME_FROM_BLOCK_SECONDS : LIFETIME_SECONDS);
   });
   for (const { key } of stale) parts.pool.markExpired(key);
   await dropFromPool(

@@ -3,7 +3,7 @@ import type { ChainStore, ChainWriter } from "@anulo/storage";
 import type { Pool, PoolChanges } from "./pool.ts";
 import type { Refusals } from "./refusals.ts";
 import type { RefusedTransactions } from "./refused-transactions.ts";
-import type { SetAside } from "./set-aside.ts";
+import type { SetAsideTransactions } from "./set-aside.ts";
 
 /** Something that happened to the pool; ids have 32 bytes. */
 export type PoolEvent =
@@ -16,13 +16,13 @@ export type PoolEvent =
 export interface PoolParts {
   readonly store: ChainStore;
   /** The rules' view of the main chain; to be told when a write was rolled back. */
-  readonly state: { view(): ChainView; rewound(): void };
+  readonly state: { view(): ChainView; reload(): void };
   readonly pool: Pool;
   readonly proofs: {
     /** Throws where some of these have not been checked yet. */
-    demand(obligations: readonly Obligation[]): void;
+    requireProven(obligations: readonly Obligation[]): void;
     /** Repeats `attempt` until it demands nothing that is not checked. */
-    settle<T>(attempt: () => T): Promise<T>;
+    runProven<T>(attempt: () => T): Promise<T>;
   };
   readonly refusedTransactions: RefusedTransactions;
   readonly refusals: Refusals;
@@ -35,7 +35,7 @@ export interface PoolParts {
 export interface PoolChangeParts extends Pick<PoolParts, "now"> {
   readonly state: Pick<PoolParts["state"], "view">;
   readonly pool: PoolChanges;
-  readonly setAside: SetAside;
+  readonly setAside: SetAsideTransactions;
 }
 
 /**
@@ -49,7 +49,7 @@ export function transact<T>(
   try {
     return pool.undoable(() => store.write(change));
   } catch (error) {
-    state.rewound();
+    state.reload();
     throw error;
   }
 }

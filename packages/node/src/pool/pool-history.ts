@@ -1,7 +1,7 @@
 import { firstNot } from "./sorted-list.ts";
 
 /** What happened to the pool from a moment on. */
-export interface PoolNews {
+export interface PoolUpdate {
   /** Ids in hexadecimal of transactions that came, or that everybody may know of since, and are still there. */
   readonly added: readonly string[];
   /** Some of them may be there again. */
@@ -16,13 +16,13 @@ export interface Removal {
 
 /** When transactions of the pool came and left, as callers are told who ask for news only. */
 export interface PoolHistory {
-  noteAdded(key: string): void;
-  noteRemoved(key: string, removal: Removal): void;
+  recordAdded(key: string): void;
+  recordRemoved(key: string, removal: Removal): void;
   /**
    * News from a moment (Unix seconds) on, its second included; undefined where they do not go back so far. They do so
    * once something has come and something has left, as in the original. Source: tx_pool.cpp `get_pool_info`.
    */
-  since(moment: bigint): PoolNews | undefined;
+  since(moment: bigint): PoolUpdate | undefined;
 }
 
 /** Departures remembered, and for how many seconds. Source: tx_pool.cpp `track_removed_tx`. */
@@ -67,8 +67,8 @@ export function createPoolHistory(present: Iterable<string>, now: () => number):
   };
   for (const key of present) noteAdded(key);
   return {
-    noteAdded,
-    noteRemoved(key, removal) {
+    recordAdded: noteAdded,
+    recordRemoved(key, removal) {
       const time = stamp();
       latest.delete(key);
       departures.push({ ...removal, time });

@@ -75,7 +75,7 @@ function insert(index: PoolIndex, entry: PoolEntry): void {
   entries.set(entry.key, entry);
   index.byFeeRate.add(entry);
   index.inTableOrder.add(entry);
-  index.history.noteAdded(entry.key);
+  index.history.recordAdded(entry.key);
   index.totalWeight += entry.row.weight;
   index.totalReceiveTime += entry.row.receiveTime;
   for (const image of entry.keyImages) spenders.set(image, [...(spenders.get(image) ?? []), entry.key]);
@@ -87,7 +87,7 @@ function drop(index: PoolIndex, entry: PoolEntry): void {
   entries.delete(entry.key);
   index.byFeeRate.remove(entry);
   index.inTableOrder.remove(entry);
-  index.history.noteRemoved(entry.key, { id: entry.id, isHidden: !isPublic(entry.row) });
+  index.history.recordRemoved(entry.key, { id: entry.id, isHidden: !isPublic(entry.row) });
   index.totalWeight -= entry.row.weight;
   index.totalReceiveTime -= entry.row.receiveTime;
   for (const image of entry.keyImages) {
@@ -106,7 +106,7 @@ function replace(index: PoolIndex, old: PoolEntry, entry: PoolEntry): void {
     list.add(entry);
   }
   index.totalReceiveTime += entry.row.receiveTime - old.row.receiveTime;
-  if (isPublic(entry.row) && !isPublic(old.row)) index.history.noteAdded(entry.key);
+  if (isPublic(entry.row) && !isPublic(old.row)) index.history.recordAdded(entry.key);
   index.cookie++;
 }
 
@@ -137,12 +137,12 @@ function loadAll(read: ChainReader, now: () => number): PoolIndex {
 }
 
 /** What takes back each change made inside an undoable one, in the order they were made. */
-interface Undoing {
+interface UndoLog {
   depth: number;
   readonly steps: (() => void)[];
 }
 
-function runUndoable<T>(undoing: Undoing, change: () => T): T {
+function runUndoable<T>(undoing: UndoLog, change: () => T): T {
   const before = undoing.steps.length;
   undoing.depth++;
   try {
@@ -206,8 +206,8 @@ export function createPool(read: ChainReader, { maxWeight = DEFAULT_MAX_WEIGHT, 
   const index = loadAll(read, now);
   const { entries, spenders } = index;
   const expired = new Set<string>();
-  const undoing: Undoing = { depth: 0, steps: [] };
-  const noteUndo = (step: () => void) => {
+  const undoing: UndoLog = { depth: 0, steps: [] };
+  const addUndoStep = (step: () => void) => {
     if (undoing.depth > 0) undoing.steps.push(step);
   };
   return {
@@ -241,7 +241,7 @@ export function createPool(read: ChainReader, { maxWeight = DEFAULT_MAX_WEIGHT, 
       writer.putPoolTransaction(id, row);
       const entry = entryOf(id, row, prefix);
       insert(index, entry);
-      noteUndo(() => drop(index, entry));
+      addUndoStep(() => drop(index, entry));
     },
     update(writer, key, change) {
       const old = entries.get(key);
@@ -249,14 +249,14 @@ export function createPool(read: ChainReader, { maxWeight = DEFAULT_MAX_WEIGHT, 
       const entry = { ...old, row: { ...old.row, ...change } };
       writer.putPoolTransaction(entry.id, entry.row);
       replace(index, old, entry);
-      noteUndo(() => replace(index, entry, old));
+      addUndoStep(() => replace(index, entry, old));
     },
     remove(writer, key) {
       const entry = entries.get(key);
       if (entry === undefined) return undefined;
       writer.removePoolTransaction(entry.id);
       drop(index, entry);
-      noteUndo(() => insert(index, entry));
+      addUndoStep(() => insert(index, entry));
       return entry;
     },
     undoable: (change) => runUndoable(undoing, change),

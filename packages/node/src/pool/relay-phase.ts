@@ -65,22 +65,22 @@ function markNow(parts: PoolParts, entries: readonly RelayedEntry[], phase: Rela
   if (ids.length > 0) parts.emit({ type: "transactionsPublic", ids });
 }
 
-const MINUTE = 60;
+const MINUTE_SECONDS = 60;
 /** Seconds between two times a transaction is told again: at first, and at most. Source: tx_pool.cpp. */
-const FIRST_DELAY = 5 * MINUTE;
-const LONGEST_DELAY = 4 * 60 * MINUTE;
-const DAY = 24 * 60 * MINUTE;
+const FIRST_DELAY_SECONDS = 5 * MINUTE_SECONDS;
+const MAX_DELAY_SECONDS = 4 * 60 * MINUTE_SECONDS;
+const DAY_SECONDS = 24 * 60 * MINUTE_SECONDS;
 /** Half of the time it may wait: older ones are not told again, for others drop them soon. */
-const OLDEST = { own: 1.5 * DAY, fromBlock: 3.5 * DAY };
+const MAX_AGE_SECONDS = { own: 1.5 * DAY_SECONDS, fromBlock: 3.5 * DAY_SECONDS };
 
 /** Grows with the time since a transaction came, in steps. Source: tx_pool.cpp `get_relay_delay`. */
 function delayOf(lastRelayed: number, received: number): number {
-  const steps = Math.floor((lastRelayed - received + FIRST_DELAY) / FIRST_DELAY);
-  return Math.min(LONGEST_DELAY, steps * FIRST_DELAY);
+  const steps = Math.floor((lastRelayed - received + FIRST_DELAY_SECONDS) / FIRST_DELAY_SECONDS);
+  return Math.min(MAX_DELAY_SECONDS, steps * FIRST_DELAY_SECONDS);
 }
 
 function isDue({ phase, keptByBlock, lastRelayedTime, receiveTime }: PoolTransaction, now: number): boolean {
-  if (lastRelayedTime === NEVER) return now - receiveTime > FIRST_DELAY;
+  if (lastRelayedTime === NEVER) return now - receiveTime > FIRST_DELAY_SECONDS;
   const isTimed = !keptByBlock && (phase === "stem" || phase === "forward");
   const last = Number(lastRelayedTime);
   return isTimed ? last <= now : now - last > delayOf(last, receiveTime);
@@ -94,6 +94,6 @@ export function dueTransactions({ pool, now }: PoolParts): PoolEntry[] {
   const moment = now();
   return pool.byFeeRate().filter(({ row }) => {
     if (row.doNotRelay || row.fee === 0n || !isDue(row, moment)) return false;
-    return moment - row.receiveTime <= (row.keptByBlock ? OLDEST.fromBlock : OLDEST.own);
+    return moment - row.receiveTime <= (row.keptByBlock ? MAX_AGE_SECONDS.fromBlock : MAX_AGE_SECONDS.own);
   });
 }

@@ -8,14 +8,14 @@ const MAX_BYTES = 32 * 1024 * 1024;
  * Transactions of blocks beside the main chain that the main chain's hard fork does not let wait in the pool: the
  * branch they are of, under another fork, may come to be the main chain.
  */
-export interface SetAside {
+export interface SetAsideTransactions {
   /** By id (hexadecimal). */
   get(key: string): TransactionCandidate | undefined;
   add(candidate: TransactionCandidate): void;
 }
 
 /** Starts with none. */
-export function createSetAside(maxBytes = MAX_BYTES): SetAside {
+export function createSetAside(maxBytes = MAX_BYTES): SetAsideTransactions {
   const kept = new Map<string, Omit<TransactionCandidate, "transaction"> & { readonly blob: Uint8Array }>();
   let bytes = 0;
   const forget = (key: string) => {

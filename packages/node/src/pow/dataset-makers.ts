@@ -1,13 +1,13 @@
 import { createRandomXDataset, loadNativeRandomX, type NativeRandomX } from "@anulo/crypto";
-import type { DatasetMakers } from "./datasets.ts";
+import type { DatasetFactory } from "./datasets.ts";
 import type { SeedSource } from "./messages.ts";
 import type { ProcessSettings } from "./process-settings.ts";
 
 /** A dataset has 2.08 GiB; something must be left for others. */
-const LEAST_FREE_BYTES = 3 * 2 ** 30;
+const MIN_FREE_BYTES = 3 * 2 ** 30;
 
 /** Makes datasets in threads of their own, of this process. */
-export function createDatasetMakers({ threads, disabledFlags }: ProcessSettings): DatasetMakers {
+export function createDatasetFactory({ threads, disabledFlags }: ProcessSettings): DatasetFactory {
   let library: Promise<NativeRandomX> | undefined;
   const native = async (): Promise<NativeRandomX> => {
     library ??= loadNativeRandomX({ isChecked: true, disabledFlags }).then((loaded) => {
@@ -19,7 +19,7 @@ export function createDatasetMakers({ threads, disabledFlags }: ProcessSettings)
   return {
     async make(cache, options) {
       const free = process.availableMemory();
-      if (free < LEAST_FREE_BYTES) throw new RangeError(`${free >> 20} MiB of memory are too few`);
+      if (free < MIN_FREE_BYTES) throw new RangeError(`${free >> 20} MiB of memory are too few`);
       if ("address" in cache) return (await native()).createDataset(cache, { threads, ...options });
       if ("items" in cache) return createRandomXDataset(cache, { threads, ...options });
       throw new TypeError("a dataset is made from a cache");

@@ -1,37 +1,37 @@
-import type { DatasetNews, SeedSource } from "./messages.ts";
-import type { Use } from "./seeds.ts";
+import type { DatasetStatus, SeedSource } from "./messages.ts";
+import type { HeldSource } from "./seeds.ts";
 
 /** The dataset that long searches use: at most one, made when it is wanted and let go when it is not. */
 export interface Datasets {
   /** The dataset of this cache's seed; undefined while it is being made, which this begins. */
-  use(cache: Use): Use | undefined;
+  use(cache: HeldSource): HeldSource | undefined;
 }
 
-export interface MakingOptions {
+export interface MakeOptions {
   readonly signal: AbortSignal;
   readonly onProgress: (items: number, all: number) => void;
 }
 
 /** How datasets are made. */
-export interface DatasetMakers {
+export interface DatasetFactory {
   /** Rejects when it is given up, or there is no memory. */
-  make(cache: SeedSource, options: MakingOptions): Promise<SeedSource>;
+  make(cache: SeedSource, options: MakeOptions): Promise<SeedSource>;
   /** Frees what nobody uses any more. */
   free(dataset: SeedSource): Promise<void>;
 }
 
 export interface DatasetsOptions {
-  readonly makers: DatasetMakers;
-  readonly report: (news: DatasetNews) => void;
+  readonly factory: DatasetFactory;
+  readonly report: (news: DatasetStatus) => void;
   /** Told the name of a dataset that no thread may use from now on. */
-  readonly onLetGo: (name: string) => void;
+  readonly onReleased: (name: string) => void;
   /** Milliseconds, from any point on. */
   readonly now: () => number;
 }
 
 /** Longer than the pause between two templates of a miner. */
-const UNWANTED_MS = 60_000;
-const LOOK_MS = 5000;
+const UNUSED_MS = 60_000;
+const POLL_MS = 5000;
 
 interface Entry {
   readonly seed: string;
@@ -39,48 +39,48 @@ interface Entry {
   source: SeedSource | undefined;
   users: number;
   wantedAt: number;
-  isLetGo: boolean;
+  isReleased: boolean;
 }
 
 /** Starts without a dataset. */
-export function createDatasets({ makers, report, onLetGo, now }: DatasetsOptions): Datasets {
+export function createDatasets({ factory, report, onReleased, now }: DatasetsOptions): Datasets {
   let current: Entry | undefined;
-  const freeIfUnused = ({ source, users, isLetGo }: Entry) => {
-    if (source !== undefined && users === 0 && isLetGo) makers.free(source).catch(() => {});
+  const freeIfUnused = ({ source, users, isReleased }: Entry) => {
+    if (source !== undefined && users === 0 && isReleased) factory.free(source).catch(() => {});
   };
-  const letGo = (entry: Entry) => {
+  const release = (entry: Entry) => {
     if (entry === current) current = undefined;
-    entry.isLetGo = true;
+    entry.isReleased = true;
     entry.abort.abort();
     if (entry.source === undefined) return;
-    onLetGo(nameOf(entry));
+    onReleased(nameOf(entry));
     freeIfUnused(entry);
     report({ type: "dataset", state: "let go" });
   };
-  const make = async (entry: Entry, cache: Use) => {
+  const make = async (entry: Entry, cache: HeldSource) => {
     cache.begin();
     try {
       report({ type: "dataset", state: "begun" });
       const options = { signal: entry.abort.signal, onProgress: percentages(report) };
-      entry.source = await makers.make(cache.source, options);
-      if (entry.isLetGo) freeIfUnused(entry);
+      entry.source = await factory.make(cache.source, options);
+      if (entry.isReleased) freeIfUnused(entry);
       else report({ type: "dataset", state: "ready" });
     } catch (error) {
       // One that failed is not tried again as long as it is wanted.
-      if (!entry.isLetGo) report({ type: "dataset", state: "failed", reason: String(error) });
+      if (!entry.isReleased) report({ type: "dataset", state: "failed", reason: String(error) });
     } finally {
       cache.end();
     }
   };
   setInterval(() => {
-    if (current !== undefined && now() - current.wantedAt > UNWANTED_MS) letGo(current);
-  }, LOOK_MS).unref();
+    if (current !== undefined && now() - current.wantedAt > UNUSED_MS) release(current);
+  }, POLL_MS).unref();
   return {
     use(cache) {
-      if (current !== undefined && current.seed !== cache.name) letGo(current);
+      if (current !== undefined && current.seed !== cache.name) release(current);
       if (current === undefined) {
         const abort = new AbortController();
-        current = { seed: cache.name, abort, source: undefined, users: 0, wantedAt: 0, isLetGo: false };
+        current = { seed: cache.name, abort, source: undefined, users: 0, wantedAt: 0, isReleased: false };
         void make(current, cache);
       }
       current.wantedAt = now();
@@ -91,7 +91,7 @@ export function createDatasets({ makers, report, onLetGo, now }: DatasetsOptions
 
 const nameOf = ({ seed }: Entry) => `${seed} dataset`;
 
-function useOf(entry: Entry, freeIfUnused: (entry: Entry) => void): Use | undefined {
+function useOf(entry: Entry, freeIfUnused: (entry: Entry) => void): HeldSource | undefined {
   if (entry.source === undefined) return undefined;
   return {
     name: nameOf(entry),
@@ -107,7 +107,7 @@ function useOf(entry: Entry, freeIfUnused: (entry: Entry) => void): Use | undefi
 }
 
 /** Reports every tenth of the way. */
-function percentages(report: (news: DatasetNews) => void): MakingOptions["onProgress"] {
+function percentages(report: (news: DatasetStatus) => void): MakeOptions["onProgress"] {
   let reported = 0;
   return (items, all) => {
     const percent = 10 * Math.floor((10 * items) / all);

@@ -13,17 +13,17 @@ export interface HashQueue {
   /** Takes the job to do next among those whose seed is at hand, or that need none. */
   take(isAtHand: (seed: string) => boolean): HashJob | undefined;
   /** The seed (hexadecimal) that the job waiting longest lacks, and whether it has waited long enough. */
-  lacking(
+  missingSeed(
     isAtHand: (seed: string) => boolean,
   ): { readonly seedId: Uint8Array; readonly isDue: boolean } | undefined;
   /** A seed has come to hand: the patience for others begins anew, so that it is used before its place is wanted. */
-  noteReady(): void;
+  markReady(): void;
   /** Takes all jobs that need a seed. */
   takeAll(seed: string): HashJob[];
 }
 
 /** Milliseconds after which a job's seed is made though others could be hashed meanwhile. */
-const PATIENCE_MS = 2000;
+const SEED_WAIT_MS = 2000;
 
 interface Entry {
   readonly job: HashJob;
@@ -41,15 +41,15 @@ export function createHashQueue(now: () => number): HashQueue {
       const at = entries.findIndex(({ seed }) => seed === undefined || isAtHand(seed));
       return at === -1 ? undefined : entries.splice(at, 1)[0]!.job;
     },
-    lacking(isAtHand) {
+    missingSeed(isAtHand) {
       const entry = entries.find(({ seed }) => seed !== undefined && !isAtHand(seed));
       if (entry === undefined) return undefined;
       return {
         seedId: entry.job.work.seedId!,
-        isDue: now() - Math.max(entry.since, readySince) > PATIENCE_MS,
+        isDue: now() - Math.max(entry.since, readySince) > SEED_WAIT_MS,
       };
     },
-    noteReady() {
+    markReady() {
       readySince = now();
     },
     takeAll(lost) {

@@ -22,7 +22,7 @@ export interface HashWorker extends HashThread {
 export function startHashWorker(data: ThreadData, owner: ThreadOwner): HashWorker {
   const worker = new Worker(new URL("./pow-thread.js", import.meta.url), { workerData: data });
   let isLost = false;
-  const lose = (reason: string) => {
+  const fail = (reason: string) => {
     if (!isLost) owner.onLost(reason);
     isLost = true;
   };
@@ -30,8 +30,8 @@ export function startHashWorker(data: ThreadData, owner: ThreadOwner): HashWorke
     worker.on("exit", () => resolve());
   });
   worker.on("message", (result: ThreadResult) => owner.onResult(result));
-  worker.on("error", (error) => lose(String(error)));
-  worker.on("exit", () => lose("a hashing thread ended"));
+  worker.on("error", (error) => fail(String(error)));
+  worker.on("exit", () => fail("a hashing thread ended"));
   return {
     send: (message) => worker.postMessage(message),
     hold: (isHeld) => (isHeld ? worker.ref() : worker.unref()),

@@ -17,7 +17,7 @@ import { type FoundNonce, NONCES, type PowSearch, type PowWork, withNonce } from
 /** Computes proof-of-work hashes, one after the other, in the thread it is made in. */
 export interface Hasher {
   /** Obeys a message; gives the result of a task, which takes 25 to 100 ms a hash and up to a second for a cache. */
-  obey(message: ThreadMessage): Promise<ThreadResult | undefined>;
+  execute(message: ThreadMessage): Promise<ThreadResult | undefined>;
   /** Drops all it took. */
   close(): void;
 }
@@ -60,7 +60,7 @@ export function createHasher(settings: Settings, { isBeside = false } = {}): Has
   };
   return {
     close: () => void [...vms.keys()].forEach(drop),
-    async obey(message) {
+    async execute(message) {
       switch (message.type) {
         case "take":
           await take(message.name, message.source);
@@ -103,11 +103,11 @@ async function choose({ disabledFlags }: Settings): Promise<ThreadResult> {
   return { type: "chosen", engine: "native", reason: undefined };
 }
 
-type Making = Extract<ThreadTask, { readonly type: "make" }>;
+type MakeTask = Extract<ThreadTask, { readonly type: "make" }>;
 
 /** Uses the memory of the source that is replaced. */
 async function make(
-  { seedId, engine, replaced }: Making,
+  { seedId, engine, replaced }: MakeTask,
   native: () => Promise<NativeRandomX>,
 ): Promise<SeedSource> {
   if (engine === "portable") {
@@ -124,7 +124,7 @@ async function free(source: SeedSource, native: () => Promise<NativeRandomX>): P
   else forgetPages(source.memory);
 }
 
-interface Trial {
+interface NonceTrial {
   readonly source: string | undefined;
   readonly search: PowSearch;
   readonly nonce: number;
@@ -132,7 +132,7 @@ interface Trial {
 }
 
 /** Stops at the first nonce that meets the difficulty. */
-function tryNonces({ search, source, nonce, count }: Trial, hash: Hash) {
+function tryNonces({ search, source, nonce, count }: NonceTrial, hash: Hash) {
   let found: FoundNonce | undefined;
   let hashes = 0;
   while (hashes < count && found === undefined) {

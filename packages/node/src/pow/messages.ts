@@ -25,11 +25,11 @@ export type PowAnswer =
   | { readonly type: "searched"; readonly id: number; readonly found: FoundNonce | undefined }
   | { readonly type: "failed"; readonly id: number; readonly reason: string }
   /** Who computes RandomX from now on, and why it is not the system's library. */
-  | DatasetNews
+  | DatasetStatus
   | { readonly type: "engine"; readonly engine: Engine; readonly reason: string | undefined };
 
 /** How the dataset comes on that long searches use. */
-export type DatasetNews =
+export type DatasetStatus =
   | { readonly type: "dataset"; readonly state: "begun" | "ready" | "let go" }
   | { readonly type: "dataset"; readonly state: "failed"; readonly reason: string }
   | { readonly type: "dataset"; readonly state: "growing"; readonly percent: number };

@@ -7,7 +7,7 @@ export interface PowChildOptions {
   readonly settings: ProcessSettings;
   readonly onAnswer: (answer: PowAnswer) => void;
   /** Told once if the process ends without being asked to. */
-  readonly onDeath: () => void;
+  readonly onExit: () => void;
 }
 
 /** The process that hashes, seen from the node. */
@@ -16,20 +16,20 @@ export interface PowChild {
   /** Whether somebody waits for it, so that the node's process must not end meanwhile. */
   holdNode(isHeld: boolean): void;
   /** Lets it end by itself. */
-  dismiss(): void;
+  disconnect(): void;
   /** Resolves once it is gone. */
   kill(): Promise<void>;
 }
 
 /** Starts the process; `spawn` is for tests. */
 export function startPowChild(
-  { settings, onAnswer, onDeath }: PowChildOptions,
+  { settings, onAnswer, onExit }: PowChildOptions,
   spawn: (settings: ProcessSettings) => ChildProcess = spawnHasher,
 ): PowChild {
   const child = spawn(settings);
   let isOver = false;
   const end = () => {
-    if (!isOver) onDeath();
+    if (!isOver) onExit();
     isOver = true;
   };
   child.on("message", (answer) => onAnswer(answer as PowAnswer));
@@ -45,7 +45,7 @@ export function startPowChild(
     holdNode(isHeld) {
       for (const held of [child, child.channel]) isHeld ? held?.ref() : held?.unref();
     },
-    dismiss() {
+    disconnect() {
       isOver = true;
       if (child.connected) child.disconnect();
     },

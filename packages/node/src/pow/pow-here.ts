@@ -42,7 +42,7 @@ export function startPowHere({ settings, onAnswer }: Omit<PowChildOptions, "onDe
   return {
     send: (question) => scheduler.ask(question),
     holdNode: (isHeld) => workers.forEach((worker) => void worker.hold(isHeld)),
-    dismiss: () => void end(),
+    disconnect: () => void end(),
     kill: end,
   };
 }
@@ -55,11 +55,11 @@ async function refuse(): Promise<never> {
 function createPoolWorker(settings: ProcessSettings, { onResult }: ThreadOwner): HashWorker {
   const hasher = createHasher(settings, { isBeside: true });
   let turn: Promise<void> = Promise.resolve();
-  const obey = async (message: ThreadMessage) => {
+  const execute = async (message: ThreadMessage) => {
     let result: ThreadResult | undefined;
     try {
       if (message.type === "make" && message.engine !== "native") throw new Error("librandomx is missing");
-      result = await hasher.obey(message);
+      result = await hasher.execute(message);
     } catch (error) {
       result = { type: "failed", reason: error instanceof Error ? error.message : String(error) };
     }
@@ -67,7 +67,7 @@ function createPoolWorker(settings: ProcessSettings, { onResult }: ThreadOwner):
   };
   return {
     send(message) {
-      turn = turn.then(() => obey(message));
+      turn = turn.then(() => execute(message));
     },
     hold() {},
     async end() {

@@ -1,5 +1,5 @@
 /** The process that hashes: takes questions from the node, has threads answer them, and ends when the node does. */
-import { createDatasetMakers } from "./dataset-makers.ts";
+import { createDatasetFactory } from "./dataset-makers.ts";
 import { startHashWorker } from "./hash-worker.ts";
 import type { PowQuestion } from "./messages.ts";
 import { readSettings } from "./process-settings.ts";
@@ -10,7 +10,7 @@ const settings = readSettings(process.argv[2]);
 const scheduler = createScheduler({
   threads: settings.threads,
   engine: settings.engine,
-  datasets: createDatasetMakers(settings),
+  datasets: createDatasetFactory(settings),
   createThread: (owner) => startHashWorker({ settings, isProcessForHashing: true }, owner),
   answer: (answer) => void process.send?.(answer),
   now: () => performance.now(),

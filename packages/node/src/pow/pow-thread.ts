@@ -13,18 +13,18 @@ let turn: Promise<void> = Promise.resolve();
 async function answer(message: ThreadMessage): Promise<void> {
   let result: ThreadResult | undefined;
   try {
-    result = await hasher.obey(message);
+    result = await hasher.execute(message);
   } catch (error) {
     result = { type: "failed", reason: error instanceof Error ? error.message : String(error) };
   }
   if (result !== undefined) parentPort?.postMessage(result);
 }
 
-function leave(): void {
+function close(): void {
   hasher.close();
   parentPort?.close();
 }
 
 parentPort?.on("message", (message: ThreadMessage | { readonly type: "leave" }) => {
-  turn = turn.then(() => (message.type === "leave" ? leave() : answer(message)));
+  turn = turn.then(() => (message.type === "leave" ? close() : answer(message)));
 });

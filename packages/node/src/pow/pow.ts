@@ -1,6 +1,6 @@
 import { agreedPowHash } from "@anulo/consensus";
 import { createKnownHashes } from "./known-hashes.ts";
-import type { DatasetNews, Engine, PowAnswer, PowQuestion } from "./messages.ts";
+import type { DatasetStatus, Engine, PowAnswer, PowQuestion } from "./messages.ts";
 import { startPowChild } from "./pow-child.ts";
 import { startPowHere } from "./pow-here.ts";
 import { createQuestions, type OnProgress, type Questions } from "./questions.ts";
@@ -47,7 +47,7 @@ export interface PowOptions {
   /** Told who computes RandomX, and why it is not the library. */
   readonly onEngine?: (engine: Engine, reason: string | undefined) => void;
   /** Told how the dataset of a long search comes on. */
-  readonly onDataset?: (news: DatasetNews) => void;
+  readonly onDataset?: (news: DatasetStatus) => void;
 }
 
 /** Longer than the time between two blocks of a real network, so that a node in step keeps its cache. */
@@ -55,7 +55,7 @@ const DEFAULT_IDLE_MS = 10 * 60_000;
 
 /** Starts without a process. */
 export function createPow(options: PowOptions): Pow {
-  const asked = createPlaces(options);
+  const services = createHashServices(options);
   const known = createKnownHashes();
   let nextId = 1;
   let fault: string | undefined;
@@ -67,7 +67,7 @@ export function createPow(options: PowOptions): Pow {
     if (agreed !== undefined) return agreed;
     if (openHashes++ === 0) lastEndedAt = performance.now();
     try {
-      const hash = await asked.hash({ id: nextId++, work });
+      const hash = await services.hash({ id: nextId++, work });
       fault = undefined;
       return hash;
     } catch (error) {
@@ -96,20 +96,20 @@ export function createPow(options: PowOptions): Pow {
     search(search, onProgress) {
       checkWork(search);
       const id = nextId++;
-      const answered = asked.process.ask({ type: "search", id, search }, onProgress);
+      const answered = services.process.ask({ type: "search", id, search }, onProgress);
       const found = answered.then((answer) => {
         const nonce = foundOf(answer);
         if (nonce !== undefined)
           known.add(withNonce(search.blob, search.nonceOffset, nonce.nonce), nonce.hash);
         return nonce;
       });
-      return { found, stop: () => asked.process.abandon(id) };
+      return { found, stop: () => services.process.abandon(id) };
     },
     useSeeds: (current, next) => {
-      for (const place of [asked.here, asked.process]) place.mention({ type: "seeds", current, next });
+      for (const place of [services.here, services.process]) place.notify({ type: "seeds", current, next });
     },
     async stop() {
-      await Promise.all([asked.here.stop(), asked.process.stop()]);
+      await Promise.all([services.here.stop(), services.process.stop()]);
     },
   };
 }
@@ -120,7 +120,7 @@ interface HashQuestion {
 }
 
 /** Who answers: with the system's library single hashes of RandomX are made here, all else in the other process. */
-function createPlaces(options: PowOptions) {
+function createHashServices(options: PowOptions) {
   const { threads, idleMs = DEFAULT_IDLE_MS, disabledFlags = 0, onDataset = () => {} } = options;
   let engine: Engine | undefined = options.isPortable === true ? "portable" : undefined;
   const shared = {

@@ -1,4 +1,4 @@
-import type { DatasetNews, Engine, PowAnswer, PowQuestion } from "./messages.ts";
+import type { DatasetStatus, Engine, PowAnswer, PowQuestion } from "./messages.ts";
 import type { PowChild, PowChildOptions } from "./pow-child.ts";
 import type { ProcessSettings } from "./process-settings.ts";
 
@@ -13,7 +13,7 @@ export interface Questions {
   ask(question: NumberedQuestion, onProgress?: OnProgress): Promise<PowAnswer | undefined>;
   abandon(id: number): void;
   /** Says something that needs no answer, if there is a process to say it to. */
-  mention(question: PowQuestion): void;
+  notify(question: PowQuestion): void;
   stop(): Promise<void>;
 }
 
@@ -23,41 +23,41 @@ export interface QuestionsOptions {
   readonly start: (options: PowChildOptions) => PowChild;
   /** Told who computes RandomX, once that is found out. */
   readonly onEngine: (engine: Engine, reason: string | undefined) => void;
-  readonly onDataset: (news: DatasetNews) => void;
+  readonly onDataset: (news: DatasetStatus) => void;
   /** Milliseconds without questions after which the process may go. */
   readonly idleMs: number;
 }
 
 /** Hashes the process is given at once; more would only wait there instead of here. */
-const MAX_ASKED = 64;
+const MAX_SENT = 64;
 /** Processes that may end over a question before it is given up. */
-const MAX_DEATHS = 2;
+const MAX_EXITS = 2;
 
-interface Open {
+interface OpenQuestion {
   readonly question: NumberedQuestion;
   resolve(answer: PowAnswer | undefined): void;
   reject(reason: Error): void;
   readonly onProgress: OnProgress;
-  isAsked: boolean;
-  deaths: number;
+  isSent: boolean;
+  exits: number;
 }
 
 /** Starts without questions and without a process. */
 export function createQuestions(options: QuestionsOptions): Questions {
-  const open = new Map<number, Open>();
+  const open = new Map<number, OpenQuestion>();
   const { idleMs, onEngine, onDataset, settings, start } = options;
   let child: PowChild | undefined;
   let idle: NodeJS.Timeout | undefined;
   let isStopped = false;
   const rest = () => {
-    child?.dismiss();
+    child?.disconnect();
     child = undefined;
   };
   /** Takes a question off the list, and asks those that waited for its place. */
-  const close = (id: number): Open | undefined => {
+  const close = (id: number): OpenQuestion | undefined => {
     const entry = open.get(id);
     if (!open.delete(id)) return undefined;
-    askMore();
+    sendMore();
     if (open.size > 0 || child === undefined) return entry;
     child.holdNode(false);
     clearTimeout(idle);
@@ -71,23 +71,23 @@ export function createQuestions(options: QuestionsOptions): Questions {
     else if (answer.type !== "failed") close(answer.id)?.resolve(answer);
     else close(answer.id)?.reject(new Error(`hashing failed: ${answer.reason}`));
   };
-  const onDeath = () => {
+  const onExit = () => {
     child = undefined;
-    const asked = [...open].filter(([, { isAsked }]) => isAsked);
-    for (const [, entry] of asked) entry.isAsked = false;
-    for (const [id, entry] of asked) {
-      if (++entry.deaths === MAX_DEATHS) close(id)?.reject(new Error("the hashing process ended"));
+    const sent = [...open].filter(([, { isSent }]) => isSent);
+    for (const [, entry] of sent) entry.isSent = false;
+    for (const [id, entry] of sent) {
+      if (++entry.exits === MAX_EXITS) close(id)?.reject(new Error("the hashing process ended"));
     }
-    askMore();
+    sendMore();
   };
-  const askMore = () => {
-    let asked = [...open.values()].filter(({ isAsked }) => isAsked).length;
+  const sendMore = () => {
+    let sent = [...open.values()].filter(({ isSent }) => isSent).length;
     for (const entry of open.values()) {
-      if (asked >= MAX_ASKED || isStopped) return;
-      if (entry.isAsked) continue;
-      child ??= start({ settings: settings(), onAnswer, onDeath });
-      entry.isAsked = true;
-      asked++;
+      if (sent >= MAX_SENT || isStopped) return;
+      if (entry.isSent) continue;
+      child ??= start({ settings: settings(), onAnswer, onExit });
+      entry.isSent = true;
+      sent++;
       child.send(entry.question);
       child.holdNode(true);
     }
@@ -97,14 +97,14 @@ export function createQuestions(options: QuestionsOptions): Questions {
       new Promise((resolve, reject) => {
         if (isStopped) return reject(new Error("hashing has been stopped"));
         clearTimeout(idle);
-        open.set(question.id, { question, resolve, reject, onProgress, isAsked: false, deaths: 0 });
-        askMore();
+        open.set(question.id, { question, resolve, reject, onProgress, isSent: false, exits: 0 });
+        sendMore();
       }),
     abandon(id) {
-      if (open.get(id)?.isAsked) child?.send({ type: "abandon", id });
+      if (open.get(id)?.isSent) child?.send({ type: "abandon", id });
       close(id)?.resolve(undefined);
     },
-    mention: (question) => child?.send(question),
+    notify: (question) => child?.send(question),
     async stop() {
       isStopped = true;
       clearTimeout(idle);

@@ -1,6 +1,6 @@
-import { createDatasets, type DatasetMakers } from "./datasets.ts";
+import { createDatasets, type DatasetFactory } from "./datasets.ts";
 import type { Engine, PowAnswer, PowQuestion, ThreadMessage, ThreadResult } from "./messages.ts";
-import type { Use } from "./seeds.ts";
+import type { HeldSource } from "./seeds.ts";
 import { createWorkList, type ThreadJob } from "./work-list.ts";
 
 /** A thread that does one task at a time. */
@@ -20,7 +20,7 @@ export interface SchedulerOptions {
   /** Who computes RandomX, if that is known. */
   readonly engine: Engine | undefined;
   /** How datasets are made. */
-  readonly datasets: DatasetMakers;
+  readonly datasets: DatasetFactory;
   readonly createThread: (owner: ThreadOwner) => HashThread;
   readonly answer: (answer: PowAnswer) => void;
   /** Milliseconds, from any point on. */
@@ -44,9 +44,9 @@ interface WorkerSlot {
 export function createScheduler({ createThread, answer, now, ...options }: SchedulerOptions): Scheduler {
   const slots: WorkerSlot[] = [];
   const datasets = createDatasets({
-    makers: options.datasets,
+    factory: options.datasets,
     report: answer,
-    onLetGo: (name) => drop(name),
+    onReleased: (name) => drop(name),
     now,
   });
   const list = createWorkList({ ...options, datasets, now });
@@ -54,7 +54,7 @@ export function createScheduler({ createThread, answer, now, ...options }: Sched
     const { job } = slot;
     slot.job = undefined;
     job?.use?.end();
-    for (const each of job?.settle(result, now() - job.since) ?? []) answer(each);
+    for (const each of job?.complete(result, now() - job.since) ?? []) answer(each);
     assign();
   };
   const startThread = (slot: WorkerSlot): HashThread =>
@@ -69,7 +69,7 @@ export function createScheduler({ createThread, answer, now, ...options }: Sched
   const drop = (name: string) => {
     for (const { thread, sources } of slots) if (sources.delete(name)) thread?.send({ type: "drop", name });
   };
-  const give = ({ sources }: WorkerSlot, thread: HashThread, { name, source, begin }: Use) => {
+  const give = ({ sources }: WorkerSlot, thread: HashThread, { name, source, begin }: HeldSource) => {
     begin();
     if (sources.has(name)) return;
     sources.add(name);
@@ -94,11 +94,11 @@ export function createScheduler({ createThread, answer, now, ...options }: Sched
     clearTimeout(alarm);
     for (let slot = idleSlot(); slot !== undefined; slot = idleSlot()) {
       const job = list.next();
-      if (job === undefined) return wakeLater();
+      if (job === undefined) return scheduleWake();
       start(slot, job);
     }
   };
-  const wakeLater = () => {
+  const scheduleWake = () => {
     const ms = list.restLeft();
     if (ms !== undefined) alarm = setTimeout(assign, ms).unref();
   };

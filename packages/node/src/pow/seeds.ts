@@ -5,11 +5,11 @@ export interface Seeds {
   /** By the seed in hexadecimal. */
   stateOf(seed: string): "ready" | "making" | "absent";
   /** The cache of a seed for a thread to use; undefined where it is not ready. */
-  use(seed: string): Use | undefined;
+  use(seed: string): HeldSource | undefined;
   /** Takes a place for a seed, in the stead of one that nobody uses; undefined when there is no place now. */
-  reserve(seed: string): Place | undefined;
+  reserve(seed: string): CacheSlot | undefined;
   /** The place is filled. */
-  made(seed: string, source: SeedSource): void;
+  setReady(seed: string, source: SeedSource): void;
   /** The place is free again. */
   failed(seed: string): void;
   /** This seed keeps its place, and it and the next one their caches, however long nobody uses them. */
@@ -21,7 +21,7 @@ export interface Seeds {
 }
 
 /** Something to hash with, which is not taken away between `begin` and `end`. */
-export interface Use {
+export interface HeldSource {
   readonly name: string;
   readonly source: SeedSource;
   begin(): void;
@@ -29,7 +29,7 @@ export interface Use {
 }
 
 /** A place for a cache. */
-export interface Place {
+export interface CacheSlot {
   /** The seed that had it. */
   readonly dropped: string | undefined;
   readonly replaced: SeedSource | undefined;
@@ -73,7 +73,7 @@ export function createSeeds(now: () => number): Seeds {
         pinned !== undefined && seed !== pinned && seed !== next && source !== undefined && users === 0,
     );
   const msLeft = ({ since }: Entry) => Math.max(0, since + STALE_MS - now());
-  const placeOf = (seed: string | undefined): Place => {
+  const slotOf = (seed: string | undefined): CacheSlot => {
     const replaced = seed === undefined ? undefined : entries.get(seed)?.source;
     if (seed !== undefined) entries.delete(seed);
     return { dropped: seed, replaced };
@@ -92,11 +92,11 @@ export function createSeeds(now: () => number): Seeds {
     reserve(seed) {
       const idle = [...entries].find(([key, { source, users }]) => source && users === 0 && key !== pinned);
       if (entries.size >= MAX_CACHES && idle === undefined) return undefined;
-      const place = placeOf(entries.size >= MAX_CACHES ? idle?.[0] : undefined);
+      const place = slotOf(entries.size >= MAX_CACHES ? idle?.[0] : undefined);
       entries.set(seed, { source: undefined, users: 0, since: now() });
       return place;
     },
-    made(seed, source) {
+    setReady(seed, source) {
       const entry = entries.get(seed);
       if (entry === undefined) return;
       entry.source = source;

@@ -3,18 +3,18 @@ import type { Datasets } from "./datasets.ts";
 import { createHashQueue, type HashJob } from "./hash-queue.ts";
 import type { Engine, PowAnswer, PowQuestion, ThreadResult, ThreadTask } from "./messages.ts";
 import { createSearchRun, type NonceRun, type SearchRun } from "./search-run.ts";
-import { createSeeds, type Seeds, type Use } from "./seeds.ts";
+import { createSeeds, type HeldSource, type Seeds } from "./seeds.ts";
 import { type PowSearch, seedOf } from "./work.ts";
 
 /** A task for a thread, and what is to be done with its result. */
 export interface ThreadJob {
   readonly task: ThreadTask;
   /** What the thread needs for it. */
-  readonly use: Use | undefined;
+  readonly use: HeldSource | undefined;
   /** The name of what no thread may use from now on. */
   readonly dropped?: string | undefined;
   /** The answers that follow from the result, which took so many milliseconds. */
-  settle(result: ThreadResult, ms: number): PowAnswer[];
+  complete(result: ThreadResult, ms: number): PowAnswer[];
 }
 
 /** The questions that are open, and the order of the work they make. */
@@ -35,14 +35,14 @@ interface Search {
 }
 
 /** Who computes RandomX; undefined until that is found out. */
-interface Choice {
+interface EngineChoice {
   engine: Engine | undefined;
   isBeingMade: boolean;
 }
 
-interface Lists {
+interface WorkState {
   readonly datasets: Datasets;
-  readonly choice: Choice;
+  readonly choice: EngineChoice;
   readonly seeds: Seeds;
   readonly hashes: ReturnType<typeof createHashQueue>;
   readonly searches: Map<number, Search>;
@@ -60,14 +60,14 @@ export interface WorkListOptions {
 
 /** An empty list: hashes come first, then searches, then seeds of the future; then what is old is freed. */
 export function createWorkList({ threads, engine, datasets, now }: WorkListOptions): WorkList {
-  const choice: Choice = { engine, isBeingMade: false };
+  const choice: EngineChoice = { engine, isBeingMade: false };
   const hashes = createHashQueue(now);
-  const lists: Lists = { datasets, choice, seeds: createSeeds(now), hashes, searches: new Map() };
+  const lists: WorkState = { datasets, choice, seeds: createSeeds(now), hashes, searches: new Map() };
   const { seeds, searches } = lists;
   let future: Uint8Array | undefined;
   const isReady = (seed: string | undefined) => seed === undefined || seeds.stateOf(seed) === "ready";
   const nextHash = (): ThreadJob | undefined => {
-    const lacking = hashes.lacking(isReady);
+    const lacking = hashes.missingSeed(isReady);
     const job = lacking?.isDue ? undefined : hashes.take(isReady);
     if (job !== undefined) return hashJob(seeds, job);
     const make = lacking && cacheJob(lists, lacking.seedId);
@@ -123,13 +123,13 @@ function reasonOf(result: ThreadResult): string {
 }
 
 /** Finds out who is to compute; undefined while that is under way. */
-function engineJob(choice: Choice): ThreadJob | undefined {
+function engineJob(choice: EngineChoice): ThreadJob | undefined {
   if (choice.isBeingMade) return undefined;
   choice.isBeingMade = true;
   return {
     task: { type: "choose" },
     use: undefined,
-    settle(result) {
+    complete(result) {
       const isChosen = result.type === "chosen";
       choice.engine = isChosen ? result.engine : "portable";
       const reason = isChosen ? result.reason : reasonOf(result);
@@ -139,7 +139,7 @@ function engineJob(choice: Choice): ThreadJob | undefined {
 }
 
 /** Has a cache made; undefined when that is under way, done, or impossible as yet. */
-function cacheJob(lists: Lists, seedId: Uint8Array): ThreadJob | undefined {
+function cacheJob(lists: WorkState, seedId: Uint8Array): ThreadJob | undefined {
   const { choice, seeds, hashes, searches } = lists;
   const { engine } = choice;
   if (engine === undefined) return engineJob(choice);
@@ -151,10 +151,10 @@ function cacheJob(lists: Lists, seedId: Uint8Array): ThreadJob | undefined {
     task: { type: "make", seedId, engine, replaced },
     use: undefined,
     dropped,
-    settle(result) {
+    complete(result) {
       if (result.type === "made") {
-        seeds.made(seed, result.source);
-        hashes.noteReady();
+        seeds.setReady(seed, result.source);
+        hashes.markReady();
         return [];
       }
       seeds.failed(seed);
@@ -174,7 +174,7 @@ function freeJob(seeds: Seeds): ThreadJob | undefined {
   const stale = seeds.takeStale();
   if (stale === undefined) return undefined;
   const { seed, source } = stale;
-  return { task: { type: "free", source }, use: undefined, dropped: seed, settle: () => [] };
+  return { task: { type: "free", source }, use: undefined, dropped: seed, complete: () => [] };
 }
 
 function hashJob(seeds: Seeds, { id, work }: HashJob): ThreadJob {
@@ -183,7 +183,7 @@ function hashJob(seeds: Seeds, { id, work }: HashJob): ThreadJob {
   return {
     task: { type: "hash", work, source: use?.name },
     use,
-    settle(result) {
+    complete(result) {
       if (result.type === "hashed") return [{ type: "hashed", id, hash: result.hash }];
       return [{ type: "failed", id, reason: reasonOf(result) }];
     },
@@ -191,21 +191,21 @@ function hashJob(seeds: Seeds, { id, work }: HashJob): ThreadJob {
 }
 
 /** A long search uses the dataset as soon as there is one, and the cache until then. */
-function useOf({ seeds, datasets }: Lists, search: PowSearch): Use | undefined {
+function useOf({ seeds, datasets }: WorkState, search: PowSearch): HeldSource | undefined {
   const seed = seedOf(search);
   const cache = seed === undefined ? undefined : seeds.use(seed);
   if (cache === undefined || search.isLong !== true) return cache;
   return datasets.use(cache) ?? cache;
 }
 
-function searchJob(lists: Lists, { id, search, run }: Search, tried: NonceRun): ThreadJob {
+function searchJob(lists: WorkState, { id, search, run }: Search, tried: NonceRun): ThreadJob {
   const { searches } = lists;
   const use = useOf(lists, search);
   const nonce = search.firstNonce + tried.offset;
   return {
     task: { type: "try", search, source: use?.name, nonce, count: tried.count },
     use,
-    settle(result, ms) {
+    complete(result, ms) {
       if (!searches.has(id)) return [];
       if (result.type !== "tried") {
         searches.delete(id);

@@ -13,7 +13,7 @@ import {
 } from "@anulo/protocol";
 import { type BlockTemplate, createTemplate, NoTemplate } from "../mining/block-template.ts";
 import type { MinerKeys } from "../mining/miner-transaction.ts";
-import { settleWithoutFailures } from "../mining/without-failures.ts";
+import { runWithoutFailures } from "../mining/without-failures.ts";
 import { checkNotBusy, type NodeContext, refusal } from "./context.ts";
 import { bytesOfHex } from "./hex-params.ts";
 import { difficultyFields } from "./wide-number.ts";
@@ -90,7 +90,7 @@ export async function blockTemplate(request: TemplateRequest, context: NodeConte
   const extraNonce = nonceOf(request);
   const order = { keys, extraNonce, previousId: previousBlock(request.prev_block) };
   try {
-    const template = await settleWithoutFailures(context.parts, () => createTemplate(context.parts, order));
+    const template = await runWithoutFailures(context.parts, () => createTemplate(context.parts, order));
     return describeTemplate(template, extraNonce);
   } catch (error) {
     throw noTemplate(error);

@@ -2,7 +2,7 @@ import type { ChainView } from "@anulo/consensus";
 import { equalBytes } from "@anulo/protocol";
 import type { Lasting, SerializedDistribution } from "@anulo/rpc";
 import type { ChainParts } from "../chain/parts.ts";
-import { createOnce, type Once } from "../pool/once.ts";
+import { createMemo, type Memo } from "../pool/once.ts";
 import { createRingCtCounts, type RingCtCounts } from "./ringct-counts.ts";
 import type { StateInfo } from "./state-info.ts";
 import type { TransactionText } from "./transaction-text.ts";
@@ -102,8 +102,8 @@ export interface AnswerMemory {
   /** Texts of transactions by what was asked for. */
   readonly transactions: Memory<string, TransactionText>;
   /** Facts of `get_info`, by what the port may tell. */
-  readonly info: ReadonlyMap<boolean, Once<StateInfo>>;
-  readonly feeEstimate: Once<Lasting<FeeEstimate>>;
+  readonly info: ReadonlyMap<boolean, Memo<StateInfo>>;
+  readonly feeEstimate: Memo<Lasting<FeeEstimate>>;
 }
 
 /** Distributions as they are written, of one moment of the chain. */
@@ -135,7 +135,7 @@ export function createAnswerMemory(parts: ChainParts): AnswerMemory {
       cost: ({ distribution }) => 1000 + 2 * distribution.bytes,
     }),
     transactions: createMemory({ capacity: 16 * MiB, cost: ({ bytes }) => bytes }),
-    info: new Map([true, false].map((restricted) => [restricted, createOnce()])),
-    feeEstimate: createOnce(),
+    info: new Map([true, false].map((restricted) => [restricted, createMemo()])),
+    feeEstimate: createMemo(),
   };
 }

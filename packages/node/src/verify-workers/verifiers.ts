@@ -81,12 +81,12 @@ const totalCost = (obligations: readonly Obligation[]) =>
   obligations.reduce((sum, { kind }) => sum + costOf[kind], 0);
 
 /** The least a further thread is woken for: what handing over costs would be felt, as with a payment of two inputs. */
-const LEAST_SHARE = 2.75;
+const MIN_SHARE_MS = 2.75;
 
 /** Cuts obligations into at most `threads` runs of about the same cost. */
-function shareOut(obligations: readonly Obligation[], threads: number): Obligation[][] {
+function partition(obligations: readonly Obligation[], threads: number): Obligation[][] {
   const total = totalCost(obligations);
-  const parts = Math.min(threads, Math.max(1, Math.floor(total / LEAST_SHARE)));
+  const parts = Math.min(threads, Math.max(1, Math.floor(total / MIN_SHARE_MS)));
   const shares: Obligation[][] = [];
   let spent = 0;
   for (const obligation of obligations) {
@@ -99,10 +99,10 @@ function shareOut(obligations: readonly Obligation[], threads: number): Obligati
 }
 
 /** Milliseconds of the processor that a thread takes until it has loaded and checked its first proofs. */
-const START_COST = 60;
+const START_COST_MS = 60;
 
 /** Milliseconds until a thread could begin with a further task. */
-const delayOf = ({ isReady, pendingCost }: VerifyThread) => pendingCost + (isReady ? 0 : START_COST);
+const delayOf = ({ isReady, pendingCost }: VerifyThread) => pendingCost + (isReady ? 0 : START_COST_MS);
 
 /** Milliseconds without a task after which a thread ends: it costs 20 MiB, and a tenth of a second to start again. */
 const DEFAULT_IDLE_MS = 30_000;
@@ -126,14 +126,14 @@ function threadedVerifiers(maxThreads: number, idleMs: number): Verifiers {
     if (threads.size === 0) start();
     else if (threads.size < maxThreads) {
       waited += firstFree().pendingCost;
-      if (waited > START_COST) start();
+      if (waited > START_COST_MS) start();
     }
     return firstFree();
   };
   return {
     async discharge(obligations) {
       if (stopped) throw new Error("verification has been stopped");
-      const shares = shareOut(obligations, maxThreads);
+      const shares = partition(obligations, maxThreads);
       throwFirst(await Promise.all(shares.map((share) => chooseThread().run(share, totalCost(share)))));
     },
     async stop() {

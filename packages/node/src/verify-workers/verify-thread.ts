@@ -14,7 +14,7 @@ export interface VerifyThread {
   stop(): Promise<unknown>;
 }
 
-interface Pending {
+interface PendingTask {
   readonly cost: number;
   resolve(failure: Failure | undefined): void;
   reject(reason: Error): void;
@@ -30,7 +30,7 @@ export interface VerifyThreadOptions {
 /** Starts a thread; tasks given before it has loaded wait for that. */
 export function startVerifyThread({ onGone, idleMs }: VerifyThreadOptions): VerifyThread {
   const worker = new Worker(new URL("./verify-worker.js", import.meta.url));
-  const pending = new Map<number, Pending>();
+  const pending = new Map<number, PendingTask>();
   let nextId = 0;
   let isReady = false;
   let idle: NodeJS.Timeout | undefined;
@@ -60,7 +60,7 @@ export function startVerifyThread({ onGone, idleMs }: VerifyThreadOptions): Veri
       void worker.terminate().then(giveBackMemory);
     }, idleMs).unref();
   };
-  const lose = (reason: Error) => {
+  const fail = (reason: Error) => {
     clearTimeout(idle);
     onGone(thread);
     for (const task of pending.values()) task.reject(reason);
@@ -68,16 +68,16 @@ export function startVerifyThread({ onGone, idleMs }: VerifyThreadOptions): Veri
   };
   worker.on("message", (message: VerifyMessage) => {
     if (message === "ready") isReady = true;
-    else settle(pending, message);
+    else resolveTask(pending, message);
     endWhenIdle();
   });
-  worker.on("error", lose);
-  worker.on("exit", () => lose(new Error("a verification worker ended")));
+  worker.on("error", fail);
+  worker.on("exit", () => fail(new Error("a verification worker ended")));
   return thread;
 }
 
-function settle(
-  pending: Map<number, Pending>,
+function resolveTask(
+  pending: Map<number, PendingTask>,
   { id, failure, fault }: Exclude<VerifyMessage, "ready">,
 ): void {
   const task = pending.get(id);

@@ -37,7 +37,7 @@ export interface LinkOwner {
   onClosed(reason: string): void;
 }
 
-interface Waiting {
+interface PendingRequest {
   readonly command: number;
   readonly maxBytes: number;
   readonly timeoutMs: number;
@@ -47,7 +47,7 @@ interface Waiting {
 }
 
 /** Frames handled before others get their turn. */
-const FRAMES_IN_A_ROW = 32;
+const MAX_FRAMES_PER_TURN = 32;
 /** A piece of an answer this long proves that it is on its way. Source: levin_protocol_handler_async.h `MIN_BYTES_WANTED`. */
 const MIN_PROGRESS_BYTES = 512;
 
@@ -58,7 +58,7 @@ export class Link implements Turn {
   readonly #owner: LinkOwner;
   readonly #reader: FrameReader;
   readonly #queue: WriteQueue;
-  readonly #waiting: Waiting[] = [];
+  readonly #pendingRequests: PendingRequest[] = [];
   readonly pace: Pace;
   /** What is being handled; nothing is read meanwhile. */
   #holds = 0;
@@ -128,7 +128,7 @@ export class Link implements Turn {
   ) {
     return new Promise<Uint8Array>((resolve, reject) => {
       const deadline = this.#lines.clock.milliseconds() + timeoutMs;
-      this.#waiting.push({ command, maxBytes, timeoutMs, deadline, resolve, reject });
+      this.#pendingRequests.push({ command, maxBytes, timeoutMs, deadline, resolve, reject });
       if (!this.send(requestFrame(command, payload))) reject(new RequestFailed("the connection is closed"));
     });
   }
@@ -142,7 +142,7 @@ export class Link implements Turn {
     this.#arriving.release();
     this.#lines.down.leave(this);
     this.#transport.close();
-    for (const { reject } of this.#waiting.splice(0)) reject(new RequestFailed(reason));
+    for (const { reject } of this.#pendingRequests.splice(0)) reject(new RequestFailed(reason));
     this.#owner.onClosed(reason);
   }
 
@@ -150,7 +150,7 @@ export class Link implements Turn {
   tick(): void {
     const now = this.#lines.clock.milliseconds();
     const isOurTurn = this.#holds > 0 || this.#isThrottled;
-    const [first] = this.#waiting;
+    const [first] = this.#pendingRequests;
     if (first !== undefined && isOurTurn) first.deadline = now + first.timeoutMs;
     if (first !== undefined && now > first.deadline) {
       this.close("no answer in time");
@@ -167,7 +167,7 @@ export class Link implements Turn {
 
   #maxBytes(header: FrameHeader): number {
     if ((header.flags & frameFlags.response) === 0) return this.#owner.maxBytes(header);
-    const [first] = this.#waiting;
+    const [first] = this.#pendingRequests;
     if (first?.command !== header.command) throw new BadFrame("an answer nobody asked for");
     return first.maxBytes;
   }
@@ -176,7 +176,7 @@ export class Link implements Turn {
     if (!this.#isOpen) return;
     this.pace.received(chunk.length);
     this.#lines.down.bucket.take(chunk.length);
-    const [first] = this.#waiting;
+    const [first] = this.#pendingRequests;
     if (first !== undefined && chunk.length >= MIN_PROGRESS_BYTES) {
       first.deadline = this.#lines.clock.milliseconds() + first.timeoutMs;
     }
@@ -198,7 +198,7 @@ export class Link implements Turn {
   #read(): void {
     const slice = new TimeSlice();
     for (let i = 0; this.#isOpen && this.#holds === 0; i++) {
-      if (i === FRAMES_IN_A_ROW || (i > 0 && slice.isOver)) {
+      if (i === MAX_FRAMES_PER_TURN || (i > 0 && slice.isOver)) {
         this.hold(slice.yield());
         break;
       }
@@ -242,8 +242,10 @@ export class Link implements Turn {
     }
     const { header } = frame;
     const admitted = this.#admit(header);
-    if (admitted === undefined) return this.work.measure(() => this.#take(frame));
-    return admitted.then(() => (this.#isOpen ? this.work.measure(() => this.#take(frame)) : undefined));
+    if (admitted === undefined) return this.work.measure(() => this.#handleFrame(frame));
+    return admitted.then(() =>
+      this.#isOpen ? this.work.measure(() => this.#handleFrame(frame)) : undefined,
+    );
   }
 
   /** Resolves when a frame may be handled: its sender has read what it was sent, and it is its turn. */
@@ -252,7 +254,7 @@ export class Link implements Turn {
     return unread === undefined ? this.work.turn() : unread.then(() => this.work.turn());
   }
 
-  #take(frame: Frame): Promise<void> | undefined {
+  #handleFrame(frame: Frame): Promise<void> | undefined {
     try {
       return this.#owner.onFrame(frame);
     } catch (error) {
@@ -262,21 +264,21 @@ export class Link implements Turn {
   }
 
   #answer({ header, payload }: Frame): void {
-    const first = this.#waiting.shift()!;
+    const first = this.#pendingRequests.shift()!;
     if (header.returnCode > 0) first.resolve(payload);
     else first.reject(new RequestFailed(`the answer to ${header.command} is ${header.returnCode}`));
-    const [next] = this.#waiting;
+    const [next] = this.#pendingRequests;
     if (next !== undefined) next.deadline = this.#lines.clock.milliseconds() + next.timeoutMs;
   }
 
   /** Reads nothing more until this is done and the event loop has turned: a handler may have waited for nothing. */
   hold(handling: Promise<void>): void {
     this.#holds++;
-    const goOn = () => {
+    const resumeReading = () => {
       this.#holds--;
       this.#read();
     };
-    handling.catch((error: unknown) => this.#owner.onError(error)).finally(() => setImmediate(goOn));
+    handling.catch((error: unknown) => this.#owner.onError(error)).finally(() => setImmediate(resumeReading));
   }
 
   #setPaused(isPaused: boolean): void {

@@ -8,7 +8,7 @@ const FRAME_GRACE_MS = 30_000;
 /** How long our messages may wait for a peer that takes less than the least rate. */
 const WRITE_WINDOW_MS = 60_000;
 /** Bytes per second; below it a connection only holds a place. */
-const LEAST_RATE = 1024;
+const MIN_BYTES_PER_SECOND = 1024;
 
 /** Counts what passes over a connection, and tells when it is too slow to keep. */
 export class Pace {
@@ -86,13 +86,13 @@ export class Pace {
   #isFrameLate(now: number): boolean {
     if (this.#frame === undefined) return false;
     const came = this.#received - this.#frame.received;
-    return now - this.#frame.since > FRAME_GRACE_MS + (came / LEAST_RATE) * 1000;
+    return now - this.#frame.since > FRAME_GRACE_MS + (came / MIN_BYTES_PER_SECOND) * 1000;
   }
 
   #isReaderLate(now: number, written: number): boolean {
     if (this.#writing === undefined || now - this.#writing.since < WRITE_WINDOW_MS) return false;
     const taken = written - this.#writing.written;
     this.#writing = { since: now, written };
-    return taken < (LEAST_RATE * WRITE_WINDOW_MS) / 1000;
+    return taken < (MIN_BYTES_PER_SECOND * WRITE_WINDOW_MS) / 1000;
   }
 }

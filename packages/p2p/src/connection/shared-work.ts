@@ -11,7 +11,7 @@ export class ConnectionClosed extends Error {
   }
 }
 
-interface Waiting {
+interface WaitingTurn {
   readonly peer: WorkBudget;
   readonly resolve: () => void;
   readonly reject: (error: ConnectionClosed) => void;
@@ -21,7 +21,7 @@ interface Waiting {
 export class SharedWork {
   readonly #clock: Clock;
   readonly #budget: WorkBudget;
-  readonly #waiting = new Set<Waiting>();
+  readonly #waiting = new Set<WaitingTurn>();
   #cancel: (() => void) | undefined;
 
   constructor(clock: Clock) {
@@ -85,7 +85,7 @@ export class SharedWork {
 
   /** Whoever is not in debt goes first, else whoever waits longest. */
   #serveOne(): void {
-    let next: Waiting | undefined;
+    let next: WaitingTurn | undefined;
     for (const waiting of this.#waiting) {
       next ??= waiting;
       if (waiting.peer.waitMs > 0) continue;

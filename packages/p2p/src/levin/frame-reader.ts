@@ -12,16 +12,16 @@ import {
 
 /** Fragments of one frame; the original sends at most 20. Empty ones would cost nothing to send and a place here each. */
 const MAX_FRAGMENTS = 1000;
-const nothing = new Uint8Array();
+const NO_BYTES = new Uint8Array();
 const isFragment = ({ flags }: FrameHeader) => (flags & (frameFlags.request | frameFlags.response)) === 0;
 
 /** The first room made for a body. */
-const ROOM_BYTES = 64 * 1024;
+const FIRST_BUFFER_BYTES = 64 * 1024;
 
 /** Bytes of a known number that arrive in pieces; room doubles as they arrive, whatever is promised. */
-class Arriving {
+class IncomingPayload {
   readonly #length: number;
-  #room: Uint8Array = nothing;
+  #room: Uint8Array = NO_BYTES;
   #filled = 0;
 
   constructor(length: number) {
@@ -37,7 +37,7 @@ class Arriving {
     const wanted = Math.min(piece.length, this.#length - this.#filled);
     const needed = this.#filled + wanted;
     if (needed > this.#room.length) {
-      const doubled = Math.max(ROOM_BYTES, 2 * this.#room.length, needed);
+      const doubled = Math.max(FIRST_BUFFER_BYTES, 2 * this.#room.length, needed);
       const room = new Uint8Array(Math.min(this.#length, doubled));
       room.set(this.#room.subarray(0, this.#filled));
       this.#room = room;
@@ -56,9 +56,9 @@ class Arriving {
 /** Cuts what arrives into frames. Keeps no more than one frame and the bytes of one `push`. */
 export class FrameReader {
   readonly #maxBytes: (header: FrameHeader) => number;
-  #rest: Uint8Array = nothing;
+  #rest: Uint8Array = NO_BYTES;
   #header: FrameHeader | undefined;
-  #body: Arriving | undefined;
+  #body: IncomingPayload | undefined;
   #fragments: Uint8Array[] = [];
   #fragmentBytes = 0;
   #packetLimit: number = packetLimits.beforeHandshake;
@@ -117,7 +117,7 @@ export class FrameReader {
       this.#rest = this.#rest.subarray(length);
       return payload;
     }
-    this.#body ??= new Arriving(length);
+    this.#body ??= new IncomingPayload(length);
     this.#rest = this.#body.add(this.#rest);
     const { whole } = this.#body;
     if (whole !== undefined) this.#body = undefined;

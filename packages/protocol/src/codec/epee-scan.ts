@@ -30,7 +30,7 @@ export const peerLimits: PortableLimits = {
   memoryBytes: 4 * 1024 * 1024,
 };
 
-const MAX_STRING = 2_000_000_000;
+const MAX_STRING_BYTES = 2_000_000_000;
 /** Calls the original's reader nests at most; a value inside costs as many levels as there (numbers below). */
 const MAX_LEVEL = 99;
 /** Fewest bytes an array element takes. (The original wants two for a string, and refuses its own empty ones.) */
@@ -101,8 +101,8 @@ export class PortableScanner {
       return this.#readArrayHead(inner, level + 2);
     }
     const type = this.#typeOf(tag);
-    if (type === "object") this.#take("objects", 1);
-    if (type === "string") this.#take("strings", 1);
+    if (type === "object") this.#count("objects", 1);
+    if (type === "string") this.#count("strings", 1);
     const { position } = this.#reader;
     return { type, count: undefined, position, level: level + (type === "string" ? 2 : 1) };
   }
@@ -122,7 +122,7 @@ export class PortableScanner {
     if (type === "string") {
       this.#checkLevel(level + 5);
       const length = this.readSize();
-      if (length >= MAX_STRING) throw this.#reader.bad("string too long");
+      if (length >= MAX_STRING_BYTES) throw this.#reader.bad("string too long");
       this.#reader.skip(length);
       return;
     }
@@ -135,7 +135,7 @@ export class PortableScanner {
   skipObject(level: number): void {
     this.#checkLevel(level + 4);
     const count = this.readSize();
-    this.#take("fields", count);
+    this.#count("fields", count);
     if (count > this.#reader.remaining) throw this.#reader.bad("count above the bytes left");
     const names = this.#left && new NameCheck(this.#reader);
     for (let i = 0; i < count; i++) {
@@ -162,9 +162,9 @@ export class PortableScanner {
     const count = this.readSize();
     const size = integerShape(type)?.bytes ?? minBytes[type as keyof typeof minBytes];
     if (count > this.#reader.remaining / size) throw this.#reader.bad("count above the bytes left");
-    if (type === "object") this.#take("objects", count);
-    if (type === "string") this.#take("strings", count);
-    if (type === "bool") this.#take("booleans", count);
+    if (type === "object") this.#count("objects", count);
+    if (type === "string") this.#count("strings", count);
+    if (type === "bool") this.#count("booleans", count);
     return { type, count, position: this.#reader.position, level: level + 2 };
   }
 
@@ -174,7 +174,7 @@ export class PortableScanner {
     return type;
   }
 
-  #take(kind: Countable, count: number): void {
+  #count(kind: Countable, count: number): void {
     if (this.#left === undefined) return;
     if (count > this.#left[kind]) throw this.#reader.bad(`too many ${kind}`);
     this.#left[kind] -= count;

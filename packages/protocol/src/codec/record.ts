@@ -181,7 +181,7 @@ function listOfJson(json: JsonValue | undefined): JsonValue[] {
 }
 
 /** Values of one kind; an empty list is left out, an absent one is empty. `max` elements at most are read. */
-export function listOf<T>(item: Field<T>, max: number = Number.MAX_SAFE_INTEGER): Field<T[]> {
+export function list<T>(item: Field<T>, max: number = Number.MAX_SAFE_INTEGER): Field<T[]> {
   const check = (count: number): void => {
     if (count > max) throw new BadBytes(`more than ${max} elements`);
   };
@@ -194,17 +194,17 @@ export function listOf<T>(item: Field<T>, max: number = Number.MAX_SAFE_INTEGER)
         values: entries.map(({ value }) => value),
       } as unknown as PortableArray;
     },
-    fromPortable: (list) => {
-      if (list === undefined) return [];
-      if (list.count === undefined) throw wrongType();
-      check(list.count);
-      return list.map((value) => item.fromPortable(value));
+    fromPortable: (array) => {
+      if (array === undefined) return [];
+      if (array.count === undefined) throw wrongType();
+      check(array.count);
+      return array.map((value) => item.fromPortable(value));
     },
     toJson: (values) => values.map((value) => item.toJson(value) ?? null),
     fromJson: (json) => {
-      const list = listOfJson(json);
-      check(list.length);
-      return list.map((value) => item.fromJson(value));
+      const array = listOfJson(json);
+      check(array.length);
+      return array.map((value) => item.fromJson(value));
     },
   };
 }

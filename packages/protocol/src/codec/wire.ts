@@ -32,7 +32,7 @@ export function encode<T>(codec: Codec<T>, value: T): Uint8Array {
 }
 
 /** One byte. */
-export const uint8: Codec<number> = {
+export const u8: Codec<number> = {
   read: (reader) => reader.readByte(),
   write: (writer, value) => {
     if (!(Number.isInteger(value) && value >= 0 && value < 256)) throw new RangeError("not a byte");
@@ -41,7 +41,7 @@ export const uint8: Codec<number> = {
 };
 
 /** Four bytes, lowest first. */
-export const uint32: Codec<number> = {
+export const u32: Codec<number> = {
   read: (reader) => {
     const b = reader.readBytes(4);
     return (b[0]! | (b[1]! << 8) | (b[2]! << 16) | (b[3]! << 24)) >>> 0;
@@ -68,7 +68,7 @@ export const varint64: Codec<bigint> = {
  * A size that may be cut off: where the bytes end inside it, what is there counts, and nothing is 0. So the original
  * reads every varint (common/varint.h `read_varint`); it matters where a size can be the last thing written.
  */
-export const forgivingSize: Codec<number> = {
+export const lenientSize: Codec<number> = {
   read: (reader) => {
     let value = 0;
     for (let scale = 1; reader.remaining > 0; scale *= 128) {

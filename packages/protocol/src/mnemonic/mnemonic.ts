@@ -33,9 +33,9 @@ function maps(language: Language): Maps {
   const byPrefix = new Map(
     language.words.map((word, i) => [canonical(prefix(word, language.prefixLength)), i]),
   );
-  const made = { whole, byPrefix };
-  mapsOf.set(language, made);
-  return made;
+  const newMaps = { whole, byPrefix };
+  mapsOf.set(language, newMaps);
+  return newMaps;
 }
 
 function prefixOf(language: Language, word: string): string {

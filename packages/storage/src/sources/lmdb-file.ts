@@ -30,12 +30,12 @@ export interface LmdbTable {
 
 const MAGIC = 0xbeefc0de;
 const FORMAT = 1;
-const HEADER = 16;
+const PAGE_HEADER_BYTES = 16;
 const META_BYTES = 152;
 const TREE_BYTES = 48;
 const NODE_HEADER = 8;
-const MIN_PAGE = 256;
-const MAX_PAGE = 65536;
+const MIN_PAGE_BYTES = 256;
+const MAX_PAGE_BYTES = 65536;
 /** Pages from a root to a leaf, at most. Source: mdb.c `CURSOR_STACK`. */
 const MAX_DEPTH = 32;
 /** Kinds of pages. */
@@ -104,21 +104,24 @@ export function openLmdbFile(path: string): LmdbFile {
   const file = openSource(path);
   const bad = (reason: string) => new BadSource(path, reason);
   const readMeta = (offset: number): State => {
-    const page = file.read(offset, HEADER + META_BYTES);
-    const isMeta = (page.readUInt16LE(10) & META) !== 0 && page.readUInt32LE(HEADER) === MAGIC;
+    const page = file.read(offset, PAGE_HEADER_BYTES + META_BYTES);
+    const isMeta = (page.readUInt16LE(10) & META) !== 0 && page.readUInt32LE(PAGE_HEADER_BYTES) === MAGIC;
     if (!isMeta) throw bad(`offset ${offset}: it does not begin as a database of monerod does`);
-    const format = page.readUInt32LE(HEADER + 4);
+    const format = page.readUInt32LE(PAGE_HEADER_BYTES + 4);
     if (format !== FORMAT) throw bad(`it has LMDB format ${format}, expected ${FORMAT}`);
-    const pageSize = page.readUInt32LE(HEADER + 24);
+    const pageSize = page.readUInt32LE(PAGE_HEADER_BYTES + 24);
     const isPowerOfTwo = (pageSize & (pageSize - 1)) === 0;
-    if (pageSize < MIN_PAGE || pageSize > MAX_PAGE || !isPowerOfTwo)
+    if (pageSize < MIN_PAGE_BYTES || pageSize > MAX_PAGE_BYTES || !isPowerOfTwo)
       throw bad(`it tells of pages of ${pageSize} bytes`);
-    const main = treeOf("the tables", page.subarray(HEADER + 72, HEADER + 72 + TREE_BYTES));
+    const main = treeOf(
+      "the tables",
+      page.subarray(PAGE_HEADER_BYTES + 72, PAGE_HEADER_BYTES + 72 + TREE_BYTES),
+    );
     return {
       pageSize,
       main,
-      lastPage: numberAt(page, HEADER + 120),
-      commit: page.readBigUInt64LE(HEADER + 128),
+      lastPage: numberAt(page, PAGE_HEADER_BYTES + 120),
+      commit: page.readBigUInt64LE(PAGE_HEADER_BYTES + 128),
     };
   };
   /** Commits write the two meta pages in turn. */
@@ -137,13 +140,13 @@ export function openLmdbFile(path: string): LmdbFile {
   }
 }
 
-interface Opened {
+interface OpenSource {
   readonly file: ReturnType<typeof openSource>;
   readonly state: State;
   newest(): State;
 }
 
-function createFile({ file, state, newest }: Opened): LmdbFile {
+function createFile({ file, state, newest }: OpenSource): LmdbFile {
   const { pageSize, lastPage } = state;
   const { path } = file;
   const checkUnchanged = () => {
@@ -164,8 +167,9 @@ function createFile({ file, state, newest }: Opened): LmdbFile {
     return file.read(page * pageSize, count * pageSize);
   };
   const readNode = (page: number, bytes: Buffer, index: number) => {
-    const start = bytes.readUInt16LE(HEADER + 2 * index);
-    if (start < HEADER || start + NODE_HEADER > bytes.length) throw damaged(page, "has a node outside of it");
+    const start = bytes.readUInt16LE(PAGE_HEADER_BYTES + 2 * index);
+    if (start < PAGE_HEADER_BYTES || start + NODE_HEADER > bytes.length)
+      throw damaged(page, "has a node outside of it");
     const end = start + NODE_HEADER + bytes.readUInt16LE(start + 6);
     if (end > bytes.length) throw damaged(page, "has a key outside of it");
     const flags = bytes.readUInt16LE(start + 4);
@@ -173,8 +177,9 @@ function createFile({ file, state, newest }: Opened): LmdbFile {
   };
   const countOf = (page: number, bytes: Buffer, size: number): number => {
     const lower = bytes.readUInt16LE(12);
-    const count = (lower - HEADER) / 2;
-    const isInside = Number.isInteger(count) && count >= 1 && HEADER + count * size <= bytes.length;
+    const count = (lower - PAGE_HEADER_BYTES) / 2;
+    const isInside =
+      Number.isInteger(count) && count >= 1 && PAGE_HEADER_BYTES + count * size <= bytes.length;
     if (!isInside) throw damaged(page, `has ${count} entries`);
     return count;
   };
@@ -197,11 +202,11 @@ function createFile({ file, state, newest }: Opened): LmdbFile {
     if (node.end + 8 > bytes.length) throw damaged(page, "has a value outside of it");
     const first = numberAt(bytes, node.end);
     if (node.low > maxBytes) throw damaged(page, `has a value of ${node.low} bytes, more than ${maxBytes}`);
-    const count = Math.floor((HEADER - 1 + node.low) / pageSize) + 1;
+    const count = Math.floor((PAGE_HEADER_BYTES - 1 + node.low) / pageSize) + 1;
     const value = readPages(first, count);
     const isOverflow = numberAt(value, 0) === first && (value.readUInt16LE(10) & KIND) === OVERFLOW;
     if (!isOverflow || value.readUInt32LE(12) < count) throw damaged(first, "is not one of a long value");
-    return value.subarray(HEADER, HEADER + node.low);
+    return value.subarray(PAGE_HEADER_BYTES, PAGE_HEADER_BYTES + node.low);
   };
   const createTree = (tree: Tree) => {
     if (tree.root !== undefined && (tree.depth < 1 || tree.depth > MAX_DEPTH)) {
@@ -238,7 +243,8 @@ function createFile({ file, state, newest }: Opened): LmdbFile {
     const fixedRow = (page: number, bytes: Buffer, compare: Compare): Buffer | undefined => {
       const size = bytes.readUInt16LE(8);
       if (size < 8) throw damaged(page, `has rows of ${size} bytes`);
-      const rowAt = (index: number) => bytes.subarray(HEADER + index * size, HEADER + (index + 1) * size);
+      const rowAt = (index: number) =>
+        bytes.subarray(PAGE_HEADER_BYTES + index * size, PAGE_HEADER_BYTES + (index + 1) * size);
       const at = lastNotAbove(compare, rowAt, 0, countOf(page, bytes, size));
       return at >= 0 && compare(rowAt(at)) === 0 ? rowAt(at) : undefined;
     };

@@ -38,7 +38,7 @@ export interface RawFileOptions {
   readonly blockAt: (height: number) => Uint8Array | undefined;
 }
 
-interface Begun {
+interface ExistingFile {
   /** Height of the first block of the file, and of the one behind the last. */
   readonly first: number;
   readonly next: number;
@@ -47,7 +47,7 @@ interface Begun {
 }
 
 /** What is in a file that was begun before; its last block may have been cut off. Throws BadSource for another chain's. */
-function* lookThrough({ path, first, blockAt }: RawFileOptions): Generator<void, Begun> {
+function* readExisting({ path, first, blockAt }: RawFileOptions): Generator<void, ExistingFile> {
   const file = openSource(path);
   try {
     const header = readHeader(file);
@@ -57,7 +57,7 @@ function* lookThrough({ path, first, blockAt }: RawFileOptions): Generator<void,
         `it is of version ${header.version} and begins at block ${header.first}: write to another`,
       );
     }
-    let begun: Begun = { first, next: first, size: CHAIN_FILE_HEADER_BYTES };
+    let begun: ExistingFile = { first, next: first, size: CHAIN_FILE_HEADER_BYTES };
     let last: { height: number; offset: number; length: number } | undefined;
     try {
       for (const chunk of chunks(file, { height: first, offset: CHAIN_FILE_HEADER_BYTES + 4 })) {
@@ -96,7 +96,9 @@ export function* openRawFile(options: RawFileOptions): Generator<void, RawFile> 
     if (!about.isFile()) throw new BadSource(options.path, "is no file");
     const { first } = options;
     const isNew = isFileEmpty(file, about.size);
-    const begun = isNew ? { first, next: first, size: CHAIN_FILE_HEADER_BYTES } : yield* lookThrough(options);
+    const begun = isNew
+      ? { first, next: first, size: CHAIN_FILE_HEADER_BYTES }
+      : yield* readExisting(options);
     if (isNew) writeAll(file, writeChainFileHeader({ first, last: first }), 0);
     // A chunk that was cut off, or whatever a lost power left there.
     ftruncateSync(file, begun.size);
@@ -118,7 +120,7 @@ function isFileEmpty(file: number, size: number): boolean {
   );
 }
 
-function createRawFile(file: number, { first, next: begunAt, size }: Begun): RawFile {
+function createRawFile(file: number, { first, next: begunAt, size }: ExistingFile): RawFile {
   let next = begunAt;
   let end = size;
   return {

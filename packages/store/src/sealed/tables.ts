@@ -1,4 +1,4 @@
-import { type KeyRange, MAX_KEY_BYTES, MAX_TABLE, type TableNumber } from "../engine.ts";
+import { type KeyRange, MAX_KEY_BYTES, MAX_TABLE_NUMBER, type TableNumber } from "../engine.ts";
 import { keyedHash } from "./seal.ts";
 
 /**
@@ -26,7 +26,7 @@ export function checkTables(tables: readonly Table[]): void {
   const numbers = new Set(tables.map(({ number }) => number));
   if (numbers.size < tables.length) throw new RangeError("two tables with one number");
   for (const { number, orderedBytes = 0 } of tables) {
-    if (!Number.isInteger(number) || number <= OWN_TABLE || number > MAX_TABLE) {
+    if (!Number.isInteger(number) || number <= OWN_TABLE || number > MAX_TABLE_NUMBER) {
       throw new RangeError(`a table with number ${number}`);
     }
     if (orderedBytes > MAX_KEY_BYTES - 2 * HASH_BYTES) throw new RangeError(`${orderedBytes} ordered bytes`);

@@ -81,7 +81,7 @@ async function fill(
         const paid = Array.from({ length: count }, (_, i) => makePayment(`${height} ${i}`));
         const block = blockOf(parts, { paid, timestamp: start + BLOCK_SECONDS * height });
         writer.appendBlock(block);
-        state.appended(block);
+        state.addBlock(block);
         made += count;
       }
     });

@@ -17,7 +17,7 @@ import {
   refine,
   struct,
   type TypeOf,
-  uint8,
+  u8,
   varint,
   varint64,
   varintBelow,
@@ -37,7 +37,7 @@ const outputFields = (version: number) =>
     .field("outputIndex", varintBelow(65_536))
     .field("globalIndex", varint64)
     .field("txPublicKey", bytes32)
-    .field("flags", uint8)
+    .field("flags", u8)
     .field("amount", varint64)
     .field("additionalTxPublicKeys", list(bytes32));
 

@@ -8,18 +8,7 @@
  * Source: wallet2.cpp `get_keys_file_data`, `load_keys_buf`; account.cpp `xor_with_key_stream`.
  */
 import { chacha8, chacha20, type RandomSource } from "@anulo/crypto";
-import {
-  BadBytes,
-  encode,
-  fixedBytes,
-  optionalField,
-  packedBytes,
-  Reader,
-  readRecord,
-  record,
-  u64,
-  writeRecord,
-} from "@anulo/protocol";
+import { BadBytes, encode, epee, Reader, readRecord, writeRecord } from "@anulo/protocol";
 import { BadJson, type Json, type JsonObject, parseJson, Real } from "@anulo/rpc";
 import { mismatch } from "../keys/wallet-keys.ts";
 import { accountOfKeys } from "../multisig/account-keys.ts";
@@ -39,14 +28,17 @@ const MEMORY_KEY_TAIL = "k".charCodeAt(0);
 const BACKGROUND_KEY_TAIL = 0x8f;
 
 /** `key_data`. Source: account.h `account_base`, `account_keys`. */
-const account = record({
-  m_creation_timestamp: u64,
-  m_keys: record({
-    m_account_address: record({ m_spend_public_key: fixedBytes(32), m_view_public_key: fixedBytes(32) }),
-    m_encryption_iv: optionalField(fixedBytes(IV_BYTES)),
-    m_multisig_keys: optionalField(packedBytes(32)),
-    m_spend_secret_key: fixedBytes(32),
-    m_view_secret_key: fixedBytes(32),
+const account = epee.record({
+  m_creation_timestamp: epee.u64,
+  m_keys: epee.record({
+    m_account_address: epee.record({
+      m_spend_public_key: epee.fixedBytes(32),
+      m_view_public_key: epee.fixedBytes(32),
+    }),
+    m_encryption_iv: epee.optionalField(epee.fixedBytes(IV_BYTES)),
+    m_multisig_keys: epee.optionalField(epee.packedBytes(32)),
+    m_spend_secret_key: epee.fixedBytes(32),
+    m_view_secret_key: epee.fixedBytes(32),
   }),
 });
 

@@ -27,7 +27,7 @@ import {
   struct,
   type TypeOf,
   transactionPrefix,
-  uint32,
+  u32,
   varint,
   varint64,
   Writer,
@@ -75,7 +75,7 @@ function pair<K, V>(key: Codec<K>, value: Codec<V>): Codec<{ key: K; value: V }>
   }>;
 }
 
-const subaddress = struct().field("major", uint32).field("minor", uint32);
+const subaddress = struct().field("major", u32).field("minor", u32);
 const rings = list(pair(bytes32, list(varint64)));
 
 const signerInfo = struct()

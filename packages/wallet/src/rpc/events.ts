@@ -53,7 +53,7 @@ async function* follow(
     const { events, next } = await log.read({ ...filter, after: at, limit: EVENTS_AT_ONCE });
     for (const event of events) yield { id: `${event.sequence}`, event: event.type, data: formatJson(event) };
     at = next;
-    if (events.length === 0 && next >= log.last) await log.beyond(next, signal);
+    if (events.length === 0 && next >= log.last) await log.waitForEvent(next, signal);
   }
 }
 

@@ -12,7 +12,7 @@ import {
   parseExtra,
   Reader,
   type Transaction,
-  TransactionPlaces,
+  TransactionOffsets,
   txPublicKeys,
 } from "@anulo/protocol";
 import { KeyList, NumberList, pickKeys } from "./packed-lists.ts";
@@ -164,7 +164,7 @@ class KeyLists {
   readonly #derivations = new NumberList();
   readonly #outputKeys = new KeyList();
   readonly #viewTags = new NumberList();
-  readonly #places = new TransactionPlaces();
+  readonly #places = new TransactionOffsets();
 
   constructor(count: number) {
     this.#outputCounts = new Uint32Array(count);

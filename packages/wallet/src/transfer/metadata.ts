@@ -18,8 +18,8 @@ import {
   type TypeOf,
   toHex,
   transaction,
-  uint8,
-  uint32,
+  u8,
+  u32,
   varint,
   varint64,
 } from "@anulo/protocol";
@@ -40,7 +40,7 @@ export const uint64: Codec<bigint> = {
   },
 };
 /** A byte that is 0 or 1. */
-export const flag: Codec<number> = refine(uint8, (value) => value <= 1, "neither true nor false");
+export const flag: Codec<number> = refine(u8, (value) => value <= 1, "neither true nor false");
 /** The one version of a record that is known. */
 export const version = (newest: number): Codec<number> =>
   refine(varint, (value) => value === newest, "unknown version");
@@ -83,12 +83,12 @@ export const constructionData = struct()
   .field("selectedTransfers", list(varint64))
   .field("extra", byteString)
   .field("unlockTime", uint64)
-  .field("flags", uint8)
+  .field("flags", u8)
   .field("rctConfigVersion", version(0))
   .field("rangeProofType", varint)
   .field("bulletproofVersion", varint)
   .field("destinations", list(destination))
-  .field("account", uint32)
+  .field("account", u32)
   .field("subaddressIndices", list(varint));
 
 /** A part of `multisig_sig` that is always empty. */
@@ -100,7 +100,7 @@ const signingAttempt = struct()
   .field("version", version(1))
   .field(
     "ringctType",
-    refine(uint8, (type) => type === 0, "not empty"),
+    refine(u8, (type) => type === 0, "not empty"),
   )
   .field("ringctMessage", bytes32)
   .field("ringct", exactly(11, nothing))

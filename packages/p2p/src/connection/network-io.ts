@@ -7,7 +7,7 @@ import { DialFailed, dialTcp, listenTcp, type OpenPort, socketTransport } from "
 import type { Transport } from "./transport.ts";
 
 /** How connections are made: sockets, or something in their place. */
-export interface Wires {
+export interface NetworkIo {
   listen(endpoint: Endpoint, accept: (transport: Transport, from: PeerAddress) => void): Promise<OpenPort>;
   /** Through the proxy `via`, if any. Throws DialFailed; `signal` gives up. */
   dial(target: Endpoint, via: SocksProxy | undefined, signal: AbortSignal): Promise<Transport>;
@@ -17,7 +17,7 @@ export interface Wires {
   lookUpTexts(name: string): Promise<string[]>;
 }
 
-const LOOK_UP_MS = 5000;
+const LOOKUP_TIMEOUT_MS = 5000;
 
 async function dialSocks(proxy: SocksProxy, target: Endpoint, signal: AbortSignal): Promise<Socket> {
   try {
@@ -28,7 +28,7 @@ async function dialSocks(proxy: SocksProxy, target: Endpoint, signal: AbortSigna
 }
 
 /** Sockets of this machine. */
-export const systemWires: Wires = {
+export const systemNetworkIo: NetworkIo = {
   listen: listenTcp,
   async dial(target, via, signal) {
     const socket = via === undefined ? dialTcp(target, signal) : dialSocks(via, target, signal);
@@ -36,14 +36,14 @@ export const systemWires: Wires = {
   },
   async lookUp(name) {
     try {
-      return await new Resolver({ timeout: LOOK_UP_MS, tries: 1 }).resolve4(name);
+      return await new Resolver({ timeout: LOOKUP_TIMEOUT_MS, tries: 1 }).resolve4(name);
     } catch {
       return [];
     }
   },
   async lookUpTexts(name) {
     try {
-      const records = await new Resolver({ timeout: LOOK_UP_MS, tries: 1 }).resolveTxt(name);
+      const records = await new Resolver({ timeout: LOOKUP_TIMEOUT_MS, tries: 1 }).resolveTxt(name);
       return records.map((parts) => parts.join(""));
     } catch {
       return [];

@@ -8,7 +8,7 @@ import type { ChainParts } from "./parts.ts";
  * and the newest if they follow another hard fork than their height has, as after an update that came late.
  * Source: blockchain.cpp `check_against_checkpoints`, `init`.
  */
-export async function leaveWrongBlocks(
+export async function removeWrongBlocks(
   parts: ChainParts,
   checkpoints: readonly Checkpoint[] = [],
 ): Promise<void> {

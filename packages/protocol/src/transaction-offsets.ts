@@ -12,7 +12,7 @@ const inputTags = { script: 0x00, scriptHash: 0x01, key: 0x02, generation: 0xff 
 const targetTags = { script: 0x00, scriptHash: 0x01, key: 0x02, taggedKey: 0x03 };
 
 /** Filled anew for each transaction, so that reading many of them makes no garbage. */
-export class TransactionPlaces {
+export class TransactionOffsets {
   version = 0;
   /** Height that a miner's input claims, in blocks; undefined in all other transactions. */
   minerHeight: number | undefined;
