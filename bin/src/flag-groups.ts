@@ -4,13 +4,16 @@ import { type FlagTable, formatFlags } from "./flags.ts";
 const groups: readonly (readonly [title: string, names: RegExp])[] = [
   ["Running", /^(?:help|version|os-version|config-file|detach|pidfile|non-interactive|max-concurrency)$/],
   ["Logs and monitoring", /^(?:log-|max-log-|metrics-)/],
-  ["RPC", /^(?:rpc-|restricted-rpc|disable-rpc-|confirm-external-bind|console|public-node)/],
+  [
+    "RPC",
+    /^(?:rpc-|restricted-rpc|disable-rpc-|confirm-external-bind|console|public-node|tokens|first-token-file)/,
+  ],
   ["Notifications", /-notify$|^(?:zmq-|no-zmq|events|allow-private-webhooks|keep-events)/],
   ["Mining", /mining|^(?:extra-messages-file|portable-randomx)/],
   ["The node of the wallets", /^(?:daemon-|trusted-|untrusted-|allow-mismatched-)/],
   [
     "Wallets",
-    /wallet|^(?:generate-from-json|password|prompt-for-password|store|service-key-file|accept-older-store|no-original-cache|kdf-|extra-entropy|hw-)/,
+    /wallet|^(?:generate-from-json|password|prompt-for-password|store|service-key-file|accept-older-store|fleet|no-original-cache|kdf-|extra-entropy|hw-)/,
   ],
   [
     "Chain and database",

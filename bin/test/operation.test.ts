@@ -10,15 +10,18 @@ import { walletFlags } from "../src/wallet.ts";
 
 const both: readonly FlagTable[] = [nodeFlags, walletFlags];
 
-test("the help shows every flag once, below a heading", () => {
+test("the help shows every flag once, all but new ones below a heading of their own", () => {
   for (const table of both) {
     const lines = formatGroups(table).split("\n");
-    for (const [name, { noEffect }] of Object.entries(table)) {
+    for (const name of Object.keys(table)) {
       const shown = lines.filter((line) => line.trimStart().split(/\s/)[0] === `--${name}`);
       assert.equal(shown.length, 1, name);
-      if (noEffect === undefined) assert.notEqual(groupOf(name), undefined, name);
     }
-    assert.ok(!lines.includes("Other"));
+    const others = Object.entries(table).filter(
+      ([name, { noEffect }]) => noEffect === undefined && groupOf(name) === undefined,
+    );
+    assert.equal(lines.includes("Other"), others.length > 0);
+    assert.ok(others.length < 10, "give new flags a heading in flag-groups.ts");
   }
 });
 
