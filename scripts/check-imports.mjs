@@ -217,8 +217,9 @@ function checkPackageImport(file, name, owner) {
   if (isTest(file) || target === owner) return;
   if (!allowed[owner]?.includes(target)) complain(file, `${owner} may not import ${target}`);
   const { dependencies = {}, devDependencies = {} } = manifest(owner);
-  // The programs are published as a bundle, which contains the packages.
-  const declared = owner === "bin" ? devDependencies : dependencies;
+  // The programs are published as a bundle, which contains the packages; so is the console's page.
+  const bundled = isPage(file) ? { ...dependencies, ...devDependencies } : devDependencies;
+  const declared = owner === "bin" || isPage(file) ? bundled : dependencies;
   if (!(`@anulo/${target}` in declared))
     complain(file, `@anulo/${target} is not among the dependencies of ${owner}`);
 }

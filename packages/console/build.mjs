@@ -4,6 +4,7 @@ import { dirname, extname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
 import { filesBelow, newestChange, root } from "../../scripts/sources.mjs";
+import { define, forBrowser, withoutNode } from "./browser-build.mjs";
 
 const here = dirname(fileURLToPath(import.meta.url));
 const output = join(here, "dist/console-pages.json");
@@ -26,7 +27,16 @@ function isCurrent() {
   const built = statSync(output, { throwIfNoEntry: false })?.mtimeMs ?? 0;
   const sources = filesBelow("packages/console/page", () => true);
   const compiled = ["protocol", "crypto"].map((name) => `packages/${name}/dist/.tsbuildinfo`);
-  return built > newestChange([...sources, ...compiled, "packages/console/build.mjs", "package-lock.json"]);
+  return (
+    built >
+    newestChange([
+      ...sources,
+      ...compiled,
+      "packages/console/build.mjs",
+      "packages/console/browser-build.mjs",
+      "package-lock.json",
+    ])
+  );
 }
 
 function licences() {
@@ -51,7 +61,9 @@ async function bundlePage() {
     base: "/console/",
     logLevel: "warn",
     publicDir: false,
-    plugins: [withoutCrossorigin],
+    plugins: [withoutCrossorigin, withoutNode, forBrowser],
+    worker: { format: "es", plugins: () => [withoutNode] },
+    define,
     build: {
       write: false,
       target: "es2022",
@@ -61,7 +73,11 @@ async function bundlePage() {
       reportCompressedSize: false,
     },
   });
-  return built.output.map(({ type, fileName, code, source }) => ({
+  const texts = built.output.filter(({ type }) => type === "chunk").map(({ code }) => code);
+  // Kernels that only left-out code refers to are no part of the page.
+  const isUsed = ({ fileName }) =>
+    !fileName.endsWith(".wasm") || texts.some((text) => text.includes(fileName));
+  return built.output.filter(isUsed).map(({ type, fileName, code, source }) => ({
     name: fileName,
     bytes: Buffer.from(type === "chunk" ? code : source),
   }));

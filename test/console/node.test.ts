@@ -51,6 +51,7 @@ describe("the console of a node", { skip: withoutBrowser }, () => {
       { name: "pool", path: "#/pool", shows: paid.slice(0, 8) },
       { name: "side-chains", path: "#/chains", shows: "Newest height|no block outside" },
       { name: "peers", path: "#/peers", shows: "No peers are connected" },
+      { name: "proofs", path: "#/proofs", shows: "Proof of a payment" },
       { name: "block", path: "#/block/81", shows: "the miner's" },
       { name: "transaction", path: `#/tx/${paid}`, shows: "One-time key" },
       { name: "none", path: "#/nothing", shows: "no such view" },
@@ -112,7 +113,7 @@ describe("the console of a node", { skip: withoutBrowser }, () => {
     await page.locator("h1", { hasText: "Block 1" }).waitFor();
     assert.equal(await focused(), "Block 1");
     assert.match(await page.title(), /^Block 1 /);
-    for (let i = 0; i < 2; i++) await page.keyboard.press("Shift+Tab");
+    for (let i = 0; i < 3; i++) await page.keyboard.press("Shift+Tab");
     assert.match(String(await focused()), /Peers/);
     const outline = await page.evaluate("getComputedStyle(document.activeElement).outlineStyle");
     assert.equal(outline, "solid");
@@ -130,6 +131,54 @@ describe("the console of a node", { skip: withoutBrowser }, () => {
     const units = String((header as { reward: number | bigint }).reward);
     const coins = `${units.slice(0, -12)}.${units.slice(-12)}`.replace(/0+$/, "");
     await page.locator(".coins", { hasText: coins }).waitFor();
+    await page.close();
+  });
+
+  it("checks signatures and payment proofs in the page, and asks for a transaction at most", async () => {
+    const { page, faults } = await open("#/proofs");
+    const { alice, bob } = devnet.wallets;
+    const asked: string[] = [];
+    page.on("request", (request) => asked.push(new URL(request.url()).pathname));
+    const [payment, text] = [page.locator("form").first(), page.locator("form").last()];
+    const verdictOn = async (form: typeof payment, values: Readonly<Record<string, string>>) => {
+      for (const [label, value] of Object.entries(values))
+        await form.getByLabel(label, { exact: true }).fill(value);
+      await form.getByRole("button", { name: "Check" }).click();
+      const said = form.getByRole("status");
+      await said.getByText(/\w/).waitFor();
+      return String(await said.textContent());
+    };
+    const { signature } = await alice.call("sign", { data: "pay to bob" });
+    const signed = { Address: alice.address, Text: "pay to bob", Signature: String(signature) };
+    assert.match(await verdictOn(text, signed), /^Good: signed with the spend key/);
+    assert.match(await verdictOn(text, { Text: "pay to eve" }), /^Bad/);
+    assert.match(await verdictOn(text, { Text: "pay to bob", Address: bob.address }), /^Bad/);
+    assert.deepEqual(
+      asked.filter((path) => !/^\/console\/assets\/[\w-]+\.(?:js|wasm)$/.test(path)),
+      [],
+    );
+    assert.ok(asked.some((path) => path.endsWith(".wasm")));
+    const about = { txid: paid, address: bob.address, message: "order 17" };
+    const { signature: proof } = await alice.call("get_tx_proof", about);
+    const claim = {
+      Transaction: paid,
+      Address: bob.address,
+      "Text it is bound to, if any": "order 17",
+      Proof: String(proof),
+    };
+    assert.match(await verdictOn(payment, claim), /^Good: the address received 2\.00\./);
+    assert.match(await verdictOn(payment, { "Text it is bound to, if any": "order 18" }), /^Bad/);
+    assert.match(await verdictOn(payment, { ...claim, Address: alice.address }), /^Bad/);
+    const other = `${String(proof).slice(0, -1)}${String(proof).endsWith("2") ? "3" : "2"}`;
+    assert.doesNotMatch(await verdictOn(payment, { ...claim, Proof: other }), /^Good/);
+    // A node that gives another transaction is not believed.
+    const first = await call(devnet.nodeUrl, "get_block", { height: 81 });
+    const [earlier] = (first as { tx_hashes: string[] }).tx_hashes;
+    await page.route("**/get_transactions", (route) =>
+      route.continue({ postData: JSON.stringify({ txs_hashes: [earlier] }) }),
+    );
+    assert.match(await verdictOn(payment, claim), /another transaction/);
+    assert.deepEqual(faults, []);
     await page.close();
   });
 

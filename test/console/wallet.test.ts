@@ -102,6 +102,10 @@ describe("the console of a wallet service", { skip: withoutBrowser }, () => {
     await page.getByRole("cell", { name: "mined", exact: true }).waitFor();
     await page.getByRole("link", { name: "Events" }).click();
     await page.getByText("transfer mined").first().waitFor();
+    await page
+      .getByRole("cell", { name: /^20\d\d-\d\d-\d\d / })
+      .first()
+      .waitFor();
     assert.deepEqual(
       faults.filter((fault) => !fault.includes("ERR_FAILED")),
       [],
@@ -117,6 +121,7 @@ describe("the console of a wallet service", { skip: withoutBrowser }, () => {
         ["addresses", "#/wallet/shop/addresses", "Primary account"],
         ["pay-form", "#/wallet/shop/pay", "Amount in coins"],
         ["payments", "#/wallet/shop/payments", "console-"],
+        ["proofs", "#/proofs", "Signature of a text"],
         ["events", "#/events", "transfer"],
       ] as const;
       for (const [name, path, shows] of views) {

@@ -1,3 +1,4 @@
+import { NodeProofsPage } from "../proofs/proofs.tsx";
 import type { View } from "../view.ts";
 import { BlockPage } from "./block.tsx";
 import { ChainsPage } from "./chains.tsx";
@@ -12,6 +13,7 @@ export const nodeViews: readonly View[] = [
   { path: "pool", name: "Pool", Page: PoolPage },
   { path: "chains", name: "Side chains", Page: ChainsPage },
   { path: "peers", name: "Peers", Page: PeersPage },
+  { path: "proofs", name: "Proofs", Page: NodeProofsPage },
   { path: "block", Page: BlockPage },
   { path: "tx", Page: TransactionPage },
 ];

@@ -14,7 +14,7 @@ const columns: readonly Column<Told>[] = [
   { name: "Number", isNumber: true, cell: ({ id }) => id },
   {
     name: "Time",
-    cell: ({ fields }) => (typeof fields.timestamp === "number" ? formatTime(fields.timestamp) : "–"),
+    cell: ({ fields }) => (typeof fields.time === "number" ? formatTime(fields.time) : "–"),
   },
   { name: "Wallet", cell: ({ fields }) => String(fields.wallet ?? "") },
   { name: "Event", cell: ({ type }) => type.replaceAll("_", " ") },

@@ -1,3 +1,4 @@
+import { WalletProofsPage } from "../proofs/proofs.tsx";
 import type { View } from "../view.ts";
 import { EventsPage } from "./events.tsx";
 import { WalletPage } from "./wallet.tsx";
@@ -7,5 +8,6 @@ import { WalletsPage } from "./wallets.tsx";
 export const walletViews: readonly View[] = [
   { path: "", name: "Wallets", holds: ["wallet"], Page: WalletsPage },
   { path: "events", name: "Events", Page: EventsPage },
+  { path: "proofs", name: "Proofs", Page: WalletProofsPage },
   { path: "wallet", Page: WalletPage },
 ];
