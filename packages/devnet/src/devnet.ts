@@ -13,7 +13,7 @@ import {
   type Runtime,
   type WalletService,
 } from "@anulo/wallet";
-import { call } from "./call.ts";
+import { call, post } from "./call.ts";
 import type { Exact, ExactObject } from "./exact-json.ts";
 
 export type DevnetOptions = {
@@ -24,6 +24,8 @@ export type DevnetOptions = {
   readonly verifyThreads?: number;
   /** Web pages that the node and both wallet services serve; left out, none. */
   readonly pages?: Pages;
+  /** Whether both wallets can pay at once: 90 blocks are mined at the start. Unless it is true the chain is empty. */
+  readonly funded?: boolean;
   /** Ports to listen on; left out, free ones. */
   readonly ports?: { readonly node?: number; readonly alice?: number; readonly bob?: number };
 };
@@ -49,6 +51,12 @@ export type Devnet = {
   readonly wallets: { readonly alice: DevnetWallet; readonly bob: DevnetWallet };
   /** Mines blocks, to alice unless another address is given; returns the new height. */
   mine(blocks: number, address?: string): Promise<number>;
+  /**
+   * Replaces the newest `depth` blocks by one block more, to alice unless another address is given; returns the new
+   * height. Transactions of the removed blocks wait in the pool again, and the new blocks take them.
+   * Throws a RangeError where there are not as many blocks above the first.
+   */
+  reorganise(depth: number, address?: string): Promise<number>;
   stop(): Promise<void>;
 };
 
@@ -81,11 +89,26 @@ export async function startDevnet(options: DevnetOptions = {}): Promise<Devnet> 
       });
       return Number(height) + 1;
     };
-    return { node, nodeUrl, wallets, mine, stop };
+    const reorganise = async (depth: number, address?: string) => {
+      const { height } = await call(nodeUrl, "get_info");
+      if (!Number.isInteger(depth) || depth < 1 || depth >= Number(height))
+        throw new RangeError(`a chain of ${height} blocks has no ${depth} to replace`);
+      await post(`${nodeUrl}/pop_blocks`, { nblocks: depth });
+      return await mine(depth + 1, address);
+    };
+    if (options.funded === true) await fund({ wallets, mine });
+    return { node, nodeUrl, wallets, mine, reorganise, stop };
   } catch (error) {
     await stop();
     throw error;
   }
+}
+
+/** Mined coins unlock after 60 blocks, and a ring needs 16 outputs that are unlocked. */
+async function fund({ wallets: { alice, bob }, mine }: Pick<Devnet, "wallets" | "mine">): Promise<void> {
+  await mine(10, bob.address);
+  await mine(80);
+  await Promise.all([alice.balance(), bob.balance()]);
 }
 
 /** Ends all, one after the other, even where one fails; then throws what failed. */
