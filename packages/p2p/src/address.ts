@@ -11,14 +11,14 @@ export interface PeerAddress {
   readonly port: number;
 }
 
-/** Text that is no address. */
+/** Text that is not an address. */
 export class BadAddress extends Error {
   override name = "BadAddress";
 }
 
 const base32 = "abcdefghijklmnopqrstuvwxyz234567";
 
-/** Bytes of base32 text without padding; leftover bits are dropped. Source: RFC 4648. */
+/** Decodes base32 text without padding to bytes; bits left over at the end are dropped. Source: RFC 4648. */
 function decodeBase32(text: string): Uint8Array {
   const bytes: number[] = [];
   let bits = 0;
@@ -56,13 +56,16 @@ export function isTorHost(host: string): boolean {
   return name?.length === ONION_V2_LETTERS || (name?.length === ONION_V3_LETTERS && isOnionV3(name));
 }
 
-/** `….b32.i2p`, the hash of a destination (256 bits, so the last letter carries one bit only). Source: net/i2p_address.cpp. */
+/**
+ * Whether the name is `….b32.i2p`: the hash of a destination (256 bits, so the last letter carries only one bit).
+ * Source: net/i2p_address.cpp.
+ */
 export function isI2pHost(host: string): boolean {
   const [, name] = /^([a-z2-7]+)\.b32\.i2p$/i.exec(host) ?? [];
   return name?.length === I2P_LETTERS && base32.indexOf(name.toLowerCase().at(-1)!) % 16 === 0;
 }
 
-/** An IPv4 or IPv6 address of text; IPv4 inside IPv6 becomes IPv4. Undefined for a name. */
+/** Parses an IPv4 or IPv6 address; IPv4 inside IPv6 becomes IPv4. Returns undefined for a name. */
 export function ipAddress(host: string, port: number): PeerAddress | undefined {
   const ipv4 = parseIpv4(host);
   if (ipv4 !== undefined) return { kind: "ipv4", host: formatIpv4(ipv4), port };
@@ -73,7 +76,10 @@ export function ipAddress(host: string, port: number): PeerAddress | undefined {
   return { kind: "ipv6", host: formatIpv6(ipv6), port };
 }
 
-/** Host and port of `host`, `host:port`, `[ipv6]` or `[ipv6]:port`, or of bare IPv6. Throws BadAddress for a bad port. */
+/**
+ * Splits `host`, `host:port`, `[ipv6]`, `[ipv6]:port` or bare IPv6 into host and port. Throws BadAddress for a port
+ * that is invalid.
+ */
 export function splitHostPort(text: string, defaultPort: number): { host: string; port: number } {
   const [, bracketed, named, digits] = /^(?:\[([^\]]*)\]|([^:[\]]*))(?::([^:]*))?$/s.exec(text) ?? [];
   const host = bracketed ?? named;
@@ -83,7 +89,7 @@ export function splitHostPort(text: string, defaultPort: number): { host: string
   return { host, port: Number(digits) };
 }
 
-/** An address of text; throws BadAddress for a name that would have to be looked up. */
+/** Parses an address; throws BadAddress for a name that would have to be looked up. */
 export function parsePeerAddress(text: string, defaultPort = 0): PeerAddress {
   const { host, port } = splitHostPort(text, defaultPort);
   if (host.endsWith(".onion")) {
@@ -105,7 +111,10 @@ export function formatPeerAddress({ kind, host, port }: PeerAddress): string {
   return kind === "ipv4" || port !== 0 ? `${host}:${port}` : host;
 }
 
-/** Who a connection comes from when Tor or I2P delivers it: they do not tell. Source: net/{tor,i2p}_address.cpp. */
+/**
+ * Hosts of connections that Tor or I2P delivers: these networks hide the caller's address. Source:
+ * net/{tor,i2p}_address.cpp.
+ */
 export const unknownHosts = { tor: "<unknown tor host>", i2p: "<unknown i2p host>" } as const;
 
 export function zoneOf({ kind }: PeerAddress): Zone {
@@ -122,8 +131,8 @@ export function isLoopback({ kind, host }: PeerAddress): boolean {
 }
 
 /**
- * Whether the address belongs to a private network. Source: local_ip.h; beyond it unique local IPv6 (fc00::/7)
- * and the unspecified addresses, which nobody is reached at.
+ * Whether the address belongs to a private network. Source: local_ip.h. Beyond it, unique local IPv6 (fc00::/7) and the
+ * unspecified addresses count too, since no node can be reached at them.
  */
 export function isLocal({ kind, host }: PeerAddress): boolean {
   if (kind === "ipv4") return /^(0\.|10\.|192\.168\.|172\.(1[6-9]|2\d|3[01])\.)/.test(host);
@@ -131,8 +140,8 @@ export function isLocal({ kind, host }: PeerAddress): boolean {
 }
 
 /**
- * What addresses of one owner tend to share: the first 24 bits of IPv4, the first 32 of IPv6. Elsewhere each is its own.
- * Source: node_server `make_new_connection_from_peerlist`, which has it for IPv4 (#10113).
+ * The part of an address that nodes of one owner tend to share: the first 24 bits of IPv4, the first 32 of IPv6;
+ * otherwise the whole host. Source: node_server `make_new_connection_from_peerlist`, which does this for IPv4 (#10113).
  */
 export function neighbourhoodOf({ kind, host }: PeerAddress): string {
   if (kind === "ipv4") return host.split(".", 3).join(".");

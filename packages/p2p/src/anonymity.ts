@@ -2,7 +2,7 @@ import { parseSocksProxy, type SocksProxy } from "@anulo/socks";
 import { BadAddress, ipAddress, parsePeerAddress, splitHostPort } from "./address.ts";
 import type { AnonymityZone, Endpoint } from "./options.ts";
 
-/** `ip:port`. Throws BadAddress. */
+/** Parses `ip:port`. Throws BadAddress. */
 export function parseEndpoint(text: string): Endpoint {
   const { host, port } = splitHostPort(text, 0);
   const address = ipAddress(host, port);
@@ -10,7 +10,7 @@ export function parseEndpoint(text: string): Endpoint {
   return { host: address.host, port };
 }
 
-/** Its text is not told: it may hold a password. */
+/** Parses a proxy; the error does not contain the text, which may hold a password. */
 function parseProxy(text: string): SocksProxy {
   const proxy = parseSocksProxy(text);
   if (proxy === undefined) throw new BadAddress("not a SOCKS proxy");
@@ -23,7 +23,10 @@ function parseCount(text: string): number {
   return count;
 }
 
-/** `tor|i2p,proxy[,max_connections][,disable_noise]`, the proxy as `parseSocksProxy` reads it. Throws BadAddress. Source: net_node.cpp `get_proxies`. */
+/**
+ * Parses `tor|i2p,proxy[,max_connections][,disable_noise]`, with the proxy as `parseSocksProxy` reads it. Throws
+ * BadAddress. Source: net_node.cpp `get_proxies`.
+ */
 function parseTxProxy(text: string): AnonymityZone {
   const [zone, proxy = "", ...more] = text.split(",");
   if (zone !== "tor" && zone !== "i2p") throw new BadAddress("neither tor nor i2p before the first comma");
@@ -37,7 +40,9 @@ function parseTxProxy(text: string): AnonymityZone {
   };
 }
 
-/** `address,[bind-ip:]port[,max_connections]`. Throws BadAddress. Source: net_node.cpp `get_anonymous_inbounds`. */
+/**
+ * Parses `address,[bind-ip:]port[,max_connections]`. Throws BadAddress. Source: net_node.cpp `get_anonymous_inbounds`.
+ */
 function parseAnonymousInbound(text: string): AnonymityZone {
   const [ours = "", listen = "", count, ...more] = text.split(",");
   if (more.length > 0) throw new BadAddress(`too many commas: ${text}`);
@@ -48,7 +53,10 @@ function parseAnonymousInbound(text: string): AnonymityZone {
   return { zone: address.kind, inbound: { address, listen: endpoint, ...maxIn } };
 }
 
-/** Zones of all that was said about them. Throws BadAddress where that cannot be. Source: node_server `handle_command_line`. */
+/**
+ * Joins the options of each anonymity zone. Throws BadAddress where they contradict each other. Source: node_server
+ * `handle_command_line`.
+ */
 export function anonymityZones(txProxies: readonly string[], inbounds: readonly string[]): AnonymityZone[] {
   const zones = new Map<string, AnonymityZone>();
   for (const zone of txProxies.map(parseTxProxy)) {

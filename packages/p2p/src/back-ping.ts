@@ -8,7 +8,9 @@ import { PeerFault } from "./peer.ts";
 /** Source: cryptonote_config.h `P2P_DEFAULT_PING_CONNECTION_TIMEOUT`. */
 export const PING_TIMEOUT_MS = 2000;
 
-/** Whether the node at the other end says it is the one with this id. Closes the connection. Source: node_server `try_ping`. */
+/**
+ * Whether the node at the other end answers a ping with this id. Closes the connection. Source: node_server `try_ping`.
+ */
 export async function canReachBack(
   peerId: bigint,
   transport: Transport,

@@ -2,7 +2,7 @@ import { ipAddress, type PeerAddress } from "./address.ts";
 import { formatIpv4, parseIpv4 } from "./ip.ts";
 import { ipv4Number } from "./records.ts";
 
-/** An address or subnet that may not connect until a moment (Unix seconds). */
+/** An address or subnet that may not connect until some time (Unix seconds). */
 export interface Ban {
   /** As text: an address, or `a.b.c.d/n`. */
   readonly host: string;
@@ -11,27 +11,31 @@ export interface Ban {
   readonly until: number;
 }
 
-/** Addresses and subnets that are shut out. */
+/** Banned addresses and subnets. */
 export interface Bans {
-  /** Those in force: addresses in order, then subnets. */
+  /** Bans in force: addresses in order, then subnets. */
   list(): Ban[];
-  /** Bans for some seconds; 0 seconds or `lift` ends a ban. False for text that is neither address nor subnet. */
+  /**
+   * Bans for some seconds; 0 seconds or `lift` ends a ban. Returns false for text that is neither address nor subnet.
+   */
   set(host: string, seconds: number | "lift"): boolean;
-  /** Seconds an address remains banned, 0 when it is not; undefined for text that is no address. */
+  /**
+   * Seconds for which an address remains banned, 0 when it is not banned; undefined for text that is not an address.
+   */
   secondsLeft(address: string): number | undefined;
-  /** Whether anybody may be banned; where nobody is, there is nothing to look up. */
+  /** Whether there is any ban; if not, addresses need not be looked up. */
   isInUse(): boolean;
-  /** How many there are, with those that have ended and were not looked up since. */
+  /** Number of bans, including those that have ended but were not looked up since. */
   count(): number;
-  /** Called after each ban with what tells whether it covers an address. */
+  /** Calls the listener after each ban, with a function that tests whether the ban covers an address. */
   onBan(listen: (covers: (address: PeerAddress) => boolean) => void): void;
 }
 
 interface Subnet {
-  /** Its first address, the first byte highest, as a subnet compares them. */
+  /** The subnet's first address as a number, the first byte highest, so that addresses compare in order. */
   readonly address: number;
   readonly bits: number;
-  /** `a.b.c.d/n` of its first address. */
+  /** `a.b.c.d/n` with the subnet's first address. */
   readonly name: string;
 }
 
@@ -49,7 +53,7 @@ function parseSubnet(text: string): Subnet | undefined {
   return { address: first, bits: Number(bits), name: `${formatIpv4(bytes)}/${Number(bits)}` };
 }
 
-/** An IPv4 address as a subnet compares it; undefined for anything else. */
+/** An IPv4 address as a number, in the order in which subnets compare addresses; undefined for anything else. */
 function orderedHost(host: string): number | undefined {
   const ipv4 = parseIpv4(host);
   return ipv4 && orderedNumber(ipv4);
@@ -60,7 +64,7 @@ function contains({ address, bits }: Subnet, host: number | undefined): boolean 
   return host !== undefined && Math.floor(host / size) === Math.floor(address / size);
 }
 
-/** Starts with nobody banned; `now` in Unix seconds. */
+/** Creates an empty list of bans; `now` returns Unix seconds. */
 export function createBans(now: () => number): Bans {
   const hosts = new Map<string, Ban>();
   const subnets = new Map<string, Ban & { readonly subnet: Subnet }>();
@@ -111,11 +115,11 @@ export function createBans(now: () => number): Bans {
   };
 }
 
-/** The longest ban there is, in seconds: for good. */
+/** The duration (seconds) of a permanent ban. */
 export const PERMANENT_SECONDS = 2 ** 40;
 
 /**
- * Bans what a list names: an address or subnet a line, `#` begins a remark. Returns the lines that name neither.
+ * Bans the entries of a list: one address or subnet per line, `#` begins a comment. Returns the lines that are neither.
  * Source: node_server `handle_command_line`, --ban-list.
  */
 export function banAll(bans: Bans, text: string): string[] {

@@ -4,22 +4,22 @@ import { neighbourhoodOf } from "./address.ts";
 import type { KnownPeer } from "./peer-lists.ts";
 import { chooseIndex, type RandomSource } from "./random.ts";
 
-/** What decides whom to call next. */
+/** The facts by which the next node to connect to is chosen. */
 export interface PeerChoice {
-  /** Last seen first. */
+  /** Nodes, last seen first. */
   readonly known: readonly KnownPeer[];
-  /** Nodes we are connected to or calling. */
+  /** Nodes to which we are connected or connecting. */
   readonly connected: readonly PeerAddress[];
   isUsable(peer: KnownPeer): boolean;
-  /** The part of a pruned chain that is wanted; 0: any. */
+  /** The stripe of a pruned chain that is needed; 0: any. */
   readonly stripe: number;
   readonly random: RandomSource;
 }
 
-/** Candidates of the white list that are looked at. Source: node_server `make_new_connection_from_peerlist`. */
+/** Number of candidates of the white list. Source: node_server `make_new_connection_from_peerlist`. */
 const WHITE_CANDIDATES = 20;
 
-/** Of each neighbourhood but these one node, each as likely; in their order. */
+/** Returns one node of each neighbourhood that is not taken, chosen evenly; keeps their order. */
 function onePerNeighbourhood(
   peers: readonly KnownPeer[],
   taken: ReadonlySet<string>,
@@ -38,7 +38,7 @@ function onePerNeighbourhood(
   return peers.filter((peer) => ones.has(peer));
 }
 
-/** One node a host, those of the wanted stripe first, those of another left out. */
+/** One node per host: those of the wanted stripe first; nodes that keep another stripe are left out. */
 function candidates({ known, isUsable, stripe }: PeerChoice): KnownPeer[] {
   const hosts = new Set<string>();
   const first: KnownPeer[] = [];
@@ -54,24 +54,24 @@ function candidates({ known, isUsable, stripe }: PeerChoice): KnownPeer[] {
   return [...first, ...others];
 }
 
-/** One of each neighbourhood we are not connected to; where there is none, any. */
+/** One node of each neighbourhood to which we are not connected; if there is none, all candidates. */
 function preferred(choice: PeerChoice): KnownPeer[] {
   const all = candidates(choice);
   const apart = onePerNeighbourhood(all, new Set(choice.connected.map(neighbourhoodOf)), choice.random);
   return apart.length > 0 ? apart : all;
 }
 
-/** A node of the white list, the lately seen more likely. */
+/** Chooses a node of the white list; nodes seen more recently are more likely. */
 export function chooseWhite(choice: PeerChoice): KnownPeer | undefined {
   const list = preferred(choice).slice(0, WHITE_CANDIDATES);
   const last = list.length - 1;
   if (last <= 0) return list[0];
-  // The cube of an evenly chosen number. Source: node_server `get_random_index_with_fixed_probability`.
+  // The index is the cube of an evenly chosen number. Source: node_server `get_random_index_with_fixed_probability`.
   const x = chooseIndex(16 * last + 1, choice.random);
   return list[Math.floor(x ** 3 / (last ** 2 * 16 ** 3))];
 }
 
-/** A node of the gray list, each as likely. */
+/** Chooses a node of the gray list; all are equally likely. */
 export function chooseGray(choice: PeerChoice): KnownPeer | undefined {
   const list = preferred(choice);
   return list[chooseIndex(list.length, choice.random)];

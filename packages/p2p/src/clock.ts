@@ -1,14 +1,17 @@
-/** Time, as the network sees it. */
+/** The time that the network uses; tests replace it. */
 export interface Clock {
   /** Unix seconds. */
   seconds(): number;
-  /** Milliseconds since some moment, never going back. */
+  /** Milliseconds since an arbitrary start; never decreases. */
   milliseconds(): number;
-  /** Calls once after some milliseconds, unless the returned function is called before. Does not keep the process alive. */
+  /**
+   * Calls `run` once after some milliseconds, unless the returned function is called first. Does not keep the process
+   * alive.
+   */
   after(milliseconds: number, run: () => void): () => void;
 }
 
-/** The machine's clock. */
+/** The clock of the machine. */
 export const systemClock: Clock = {
   seconds: () => Math.floor(Date.now() / 1000),
   milliseconds: () => performance.now(),

@@ -4,11 +4,14 @@ import { nodeDataRecord, peerEntries, syncDataField } from "./records.ts";
 
 const emptyRecord = epee.record({});
 const KiB = 1024;
-/** Each of the 250 addresses a node may tell takes a few objects. */
+/** A node may send 250 addresses, each of which takes a few objects. */
 const withAddresses = { requestBytes: 64 * KiB, responseBytes: 64 * KiB, memoryBytes: 512 * KiB, rows: 0 };
 const short = { requestBytes: 4 * KiB, responseBytes: 4 * KiB, memoryBytes: 16 * KiB, rows: 0 };
 
-/** The first thing said on a connection, by who opened it. Source: p2p_protocol_defs.h; limits: connection_context.cpp. */
+/**
+ * The first request on a connection, sent by the node that opened it. Source: p2p_protocol_defs.h; limits:
+ * connection_context.cpp.
+ */
 export const handshake = command({
   id: 1001,
   name: "handshake",
@@ -21,7 +24,7 @@ export const handshake = command({
   cost: withAddresses,
 });
 
-/** Each side's news, once a minute. */
+/** Exchanges both nodes' chain data and peer lists, once a minute. */
 export const timedSync = command({
   id: 1002,
   name: "timed sync",
@@ -30,7 +33,7 @@ export const timedSync = command({
   cost: withAddresses,
 });
 
-/** Asks who listens at an address; no handshake before it. */
+/** Asks for the id of the node that listens at an address; sent without a handshake. */
 export const ping = command({
   id: 1003,
   name: "ping",
@@ -39,7 +42,7 @@ export const ping = command({
   cost: short,
 });
 
-/** Asks what a node understands, where its handshake did not tell. */
+/** Asks which features a node supports, if its handshake did not contain them. */
 export const supportFlags = command({
   id: 1007,
   name: "support flags",

@@ -4,33 +4,33 @@ import { includesAddress, type KnownPeer } from "./peer-lists.ts";
 import { chooseIndex } from "./random.ts";
 import type { PeerZone } from "./zone.ts";
 
-/** Whom a zone's connections go to. */
+/** The nodes to which a zone opens connections. */
 export interface ConnectionTargets {
-  /** Spoken to alone, if there are any. */
+  /** If there are any, the zone connects to no other nodes. */
   readonly exclusive: readonly PeerAddress[];
-  /** Whether any zone has exclusive nodes: then nobody else is called. */
+  /** Whether any zone has exclusive nodes: then no zone connects to other nodes. */
   readonly isExclusive: boolean;
   readonly priority: readonly PeerAddress[];
-  /** Spoken to at the end of the last run. */
+  /** Nodes that were connected at the end of the last run. */
   readonly anchors: readonly PeerAddress[];
-  /** Nodes that know others; looked up when first needed. */
+  /** Nodes that send addresses of others; their names are looked up when they are first needed. */
   seeds(): Promise<readonly PeerAddress[]>;
-  /** The part of a pruned chain that is wanted; 0: any. */
+  /** The stripe of a pruned chain that is needed; 0: any. */
   neededStripe(): number;
 }
 
 /** Source: cryptonote_config.h `P2P_DEFAULT_WHITELIST_CONNECTIONS_PERCENT`, `P2P_DEFAULT_ANCHOR_CONNECTIONS_COUNT`. */
 const WHITE_FRACTION = 0.7;
 const ANCHORS = 2;
-/** Calls at the same time: most addresses that are only heard of do not answer. */
+/** Connections being opened at the same time: most addresses of the gray list do not answer. */
 const MAX_DIALING = 8;
 const SEED_INTERVAL_MS = 30_000;
 const HOUSEKEEPING_INTERVAL_MS = 60_000;
 const MAX_BACKOFF_MS = 60_000;
 
 /**
- * Opens the connections of a zone, as many as are wanted. Once a second it looks what is missing.
- * Source: node_server `connections_maker`, `gray_peerlist_housekeeping`.
+ * Opens the connections of a zone, as many as are wanted. Checks once a second what is missing. Source: node_server
+ * `connections_maker`, `gray_peerlist_housekeeping`.
  */
 export class ConnectionMaker {
   readonly #zone: PeerZone;
@@ -77,7 +77,7 @@ export class ConnectionMaker {
     return isCalled || this.#zone.peersOf("out").some((peer) => isSameAddress(peer.address, address));
   }
 
-  /** Calls these whenever they are not connected, less and less often where that fails. */
+  /** Connects to each of these nodes while it is not connected; the pause grows with every failure. */
   #keepConnected(addresses: readonly PeerAddress[]): void {
     for (const address of addresses) {
       const key = formatPeerAddress(address);
@@ -128,7 +128,7 @@ export class ConnectionMaker {
     if (this.#isConnected(address) || !this.#zone.canDial(address)) return false;
     if (this.#zone.zone !== "public") return true;
     if (peerId === this.#zone.nodeData().peer_id) return false;
-    // Anybody can claim an id, so it only counts together with the host.
+    // Any node can claim any id, so an id counts only together with the host.
     return !this.#zone.peers.some((peer) => peer.peerId === peerId && peer.address.host === address.host);
   }
 
@@ -152,7 +152,7 @@ export class ConnectionMaker {
       });
   }
 
-  /** From a random seed on, one after the other until one tells whom it knows. */
+  /** Tries the seed nodes in turn, beginning with a random one, until one sends its peer list. */
   async #askOneSeed(): Promise<void> {
     const seeds = await this.#targets.seeds();
     const first = chooseIndex(seeds.length, this.#zone.random);
@@ -163,7 +163,7 @@ export class ConnectionMaker {
     }
   }
 
-  /** Now and then a node that was only heard of is called: it becomes known, or is forgotten. */
+  /** Once a minute, connects to a random node of the gray list: it moves to the white list, or is removed. */
   #checkGrayPeer(): void {
     if (this.#now() < this.#nextHousekeeping) return;
     this.#nextHousekeeping = this.#now() + HOUSEKEEPING_INTERVAL_MS;

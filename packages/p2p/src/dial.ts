@@ -8,7 +8,10 @@ import type { Transport } from "./connection/transport.ts";
 /** Source: cryptonote_config.h `P2P_DEFAULT_CONNECTION_TIMEOUT`. */
 const CONNECT_TIMEOUT_MS = 5000;
 
-/** Opens connections, straight or through a proxy; each gives up in time, and all when the network stops. */
+/**
+ * Opens connections, directly or through a proxy; each attempt has a timeout, and all are cancelled when the network
+ * stops.
+ */
 export function createDial(parts: {
   wires: NetworkIo;
   clock: Clock;

@@ -1,20 +1,23 @@
 import type { Bans } from "./bans.ts";
 
-/** Who publishes addresses to shut out, each the same list. Source: net_node.inl `update_dns_blocklist`. */
+/** Names that publish the same list of addresses to ban. Source: net_node.inl `update_dns_blocklist`. */
 export const blocklistNames: readonly string[] = ["se", "org", "net", "no", "fr", "de", "ch"].map(
   (country) => `blocklist.moneropulse.${country}`,
 );
 
-/** Seconds a listed address is shut out, and between two looks. Source: `DNS_BLOCKLIST_LIFETIME`, `m_dns_blocklist_interval`. */
+/**
+ * Seconds for which a listed address is banned, and seconds between two requests of the list. Source:
+ * `DNS_BLOCKLIST_LIFETIME`, `m_dns_blocklist_interval`.
+ */
 const LIFETIME_SECONDS = 8 * 24 * 60 * 60;
 export const BLOCKLIST_INTERVAL_MS = 7000 * 1000;
-/** Entries taken, at most, and the largest subnet: whoever forges answers shall not cut us off. */
+/** Maximum number of entries, and minimum prefix length of a subnet, so that forged answers cannot ban all peers. */
 const MAX_ENTRIES = 4096;
 const MIN_SUBNET_BITS = 16;
 
 /**
- * The texts that more than half of those asked gave alike; undefined where there is no such majority.
- * Source: dns_utils.cpp `load_txt_records_from_dns`.
+ * The texts that more than half of the names returned; undefined where there is no such majority. Source: dns_utils.cpp
+ * `load_txt_records_from_dns`.
  */
 export function majorityOf(answers: readonly (readonly string[])[]): readonly string[] | undefined {
   const counts = new Map<string, number>();
@@ -33,7 +36,10 @@ function isTooWide(entry: string): boolean {
   return bits !== undefined && Number(bits) < MIN_SUBNET_BITS;
 }
 
-/** Shuts out what these texts name, addresses and subnets between semicolons; how many it was, and what was neither. */
+/**
+ * Bans the entries of these texts, addresses and subnets separated by semicolons; returns how many were banned and
+ * which entries were invalid.
+ */
 export function banFromBlocklist(
   bans: Bans,
   texts: readonly string[],

@@ -8,13 +8,16 @@ const POINTS_BEFORE_BAN = 10;
 const BAN_SECONDS = 24 * 60 * 60;
 const MAX_REMEMBERED = 10_000;
 
-/** What addresses did wrong so far. */
+/** Counts the faults of each address. */
 export interface Faults {
-  /** Counts points, and bans when they are too many. Only IP addresses can be blamed: others hide who they are. */
+  /**
+   * Adds points, and bans the address when there are too many. Only IP addresses can be blamed: the others hide the
+   * node behind them.
+   */
   blame(address: PeerAddress, blame: Blame): void;
 }
 
-/** Starts with a clean record. Source: node_server `add_host_fail`. */
+/** Creates an empty count of faults. Source: node_server `add_host_fail`. */
 export function createFaults(bans: Bans): Faults {
   const points = new RecentMap<string, number>(MAX_REMEMBERED);
   return {

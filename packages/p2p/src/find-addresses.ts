@@ -1,7 +1,7 @@
 import { lookup } from "node:dns/promises";
 import { BadAddress, ipAddress, type PeerAddress, parsePeerAddress, splitHostPort } from "./address.ts";
 
-/** An address of text, or those of the name it is; `canLookUp` false refuses names. Throws BadAddress. */
+/** Parses an address, or looks up a name; refuses names if `canLookUp` is false. Throws BadAddress. */
 export async function findAddresses(
   text: string,
   { defaultPort, canLookUp }: { defaultPort: number; canLookUp: boolean },

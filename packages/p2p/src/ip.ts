@@ -1,4 +1,4 @@
-/** Bytes of IPv4 text `a.b.c.d` (decimal, no leading zeros); undefined for anything else. */
+/** Parses IPv4 text `a.b.c.d` (decimal, no leading zeros) to 4 bytes; undefined for anything else. */
 export function parseIpv4(text: string): Uint8Array | undefined {
   const parts = text.split(".");
   if (parts.length !== 4 || !parts.every((part) => /^(0|[1-9]\d{0,2})$/.test(part))) return undefined;
@@ -6,7 +6,7 @@ export function parseIpv4(text: string): Uint8Array | undefined {
   return numbers.every((number) => number <= 255) ? Uint8Array.from(numbers) : undefined;
 }
 
-/** Groups of 16 bits of one side of `::`; the last may be IPv4 text. */
+/** Parses the 16-bit groups on one side of `::`; the last group may be IPv4 text. */
 function groupsOf(text: string): number[] | undefined {
   if (text === "") return [];
   const words = text.split(":");
@@ -20,7 +20,7 @@ function groupsOf(text: string): number[] | undefined {
   return groups;
 }
 
-/** The 16 bytes of IPv6 text, without zone index; undefined for anything else. Source: RFC 4291, 2.2. */
+/** Parses IPv6 text, without zone index, to 16 bytes; undefined for anything else. Source: RFC 4291, 2.2. */
 export function parseIpv6(text: string): Uint8Array | undefined {
   const sides = text.split("::");
   if (sides.length > 2 || text.length > 45) return undefined;
@@ -32,12 +32,12 @@ export function parseIpv6(text: string): Uint8Array | undefined {
   return Uint8Array.from(groups.flatMap((group) => [group >> 8, group & 0xff]));
 }
 
-/** IPv4 text of four bytes. */
+/** Formats four bytes as IPv4 text. */
 export function formatIpv4(bytes: Uint8Array): string {
   return bytes.join(".");
 }
 
-/** IPv6 text of 16 bytes: lower case, the first longest run of zero groups as `::`. Source: RFC 5952. */
+/** Formats 16 bytes as IPv6 text: lower case, the first longest run of zero groups as `::`. Source: RFC 5952. */
 export function formatIpv6(bytes: Uint8Array): string {
   const groups = Array.from({ length: 8 }, (_, i) => bytes[2 * i]! * 256 + bytes[2 * i + 1]!);
   let run = { from: 0, length: 1 };

@@ -10,7 +10,7 @@ import type { PeerAddress, Zone } from "./address.ts";
 import { entryOf, type KnownPeer, listLimits } from "./peer-lists.ts";
 import { type PeerEntry, peerEntryRecord } from "./records.ts";
 
-/** What is kept of a zone between runs. */
+/** The lists of a zone that are stored between runs. */
 export interface StoredLists {
   readonly white: readonly KnownPeer[];
   readonly gray: readonly KnownPeer[];
@@ -50,7 +50,7 @@ function anchorEntry(address: PeerAddress): PeerEntry {
   return entryOf({ address, peerId: 0n, lastSeen: 0, pruningSeed: 0, rpcPort: 0 });
 }
 
-/** Bytes of the lists, in portable storage. */
+/** Serializes the lists as portable storage. */
 export function writeLists(lists: ReadonlyMap<Zone, StoredLists>): Uint8Array {
   const zones: FieldValue<typeof zoneRecord>[] = [...lists].map(([zone, { white, gray, anchors }]) => ({
     zone,
@@ -61,7 +61,7 @@ export function writeLists(lists: ReadonlyMap<Zone, StoredLists>): Uint8Array {
   return writeRecord(listsRecord, { version: VERSION, zones });
 }
 
-/** The lists of bytes. Throws BadBytes for damaged ones or another version. */
+/** Parses stored lists. Throws BadBytes for damaged lists or another version. */
 export function readLists(bytes: Uint8Array): Map<Zone, StoredLists> {
   const { version, zones } = readRecord(listsRecord, bytes, limits);
   if (version !== VERSION) throw new BadBytes(`peer lists of version ${version}`);

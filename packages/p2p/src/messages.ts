@@ -4,13 +4,13 @@ import { fragmentedFrames, noiseFrame, notificationFrame } from "./levin/frame.t
 import type { Notification } from "./notification.ts";
 import { type Peer, PeerFault } from "./peer.ts";
 
-/** A request with its answer, declared once. */
+/** The declaration of a request and its answer. */
 export interface Command<Q, A> {
   readonly id: number;
   readonly name: string;
   readonly request: RecordField<Q>;
   readonly response: RecordField<A>;
-  /** What a request may cost. Of a response, `responseBytes` and `memoryBytes` hold. */
+  /** The cost limits of a request. For a response, `responseBytes` and `memoryBytes` apply. */
   readonly cost: CostLimits;
 }
 
@@ -24,18 +24,21 @@ export function command<Q, A>(declared: Command<Q, A>): Command<Q, A> {
   return declared;
 }
 
-/** A notification with the function that takes it; made by `handle`. */
+/** A notification with its handler function; created by `handle`. */
 export interface NotificationHandler {
   readonly id: number;
   readonly name: string;
   readonly cost: CostLimits;
-  /** Whether it was requested from the peer; if not, the peer is dropped at its first bytes. Left out: never requested. */
+  /**
+   * Whether we requested the message from the peer; if not, the peer is dropped at the first bytes. If left out, peers
+   * may send it without a request.
+   */
   isExpected?(peer: Peer): boolean;
-  /** Reads the payload and hands it on. Throws PeerFault for a payload of another shape. */
+  /** Reads the payload and calls the handler. Throws PeerFault for a payload of another shape. */
   receive(peer: Peer, payload: Uint8Array): void | Promise<void>;
 }
 
-/** What is read: its name in errors, its shape, and the memory it may take. */
+/** The shape of a message to be read: its name for errors, its fields, and the memory it may take. */
 interface MessageShape<T> {
   readonly name: string;
   readonly payload: RecordField<T>;
@@ -44,11 +47,11 @@ interface MessageShape<T> {
 
 interface ReadMessage<T> {
   readonly value: T;
-  /** Estimated memory of the value, beside the bytes it was read from. */
+  /** Estimated memory of the value, besides the bytes it was read from. */
   readonly memoryBytes: number;
 }
 
-/** A payload read; one of another shape is its sender's fault. */
+/** Reads a payload; throws PeerFault for another shape, since the sender is at fault. */
 export function readMessage<T>({ name, payload, cost }: MessageShape<T>, bytes: Uint8Array): ReadMessage<T> {
   try {
     const object = openPortable(bytes, { ...peerLimits, memoryBytes: cost.memoryBytes });
@@ -59,22 +62,22 @@ export function readMessage<T>({ name, payload, cost }: MessageShape<T>, bytes: 
   }
 }
 
-/** The request of a command, as it is read. */
+/** Reads the request of a command. */
 export function readRequest<Q, A>({ name, request, cost }: Command<Q, A>, bytes: Uint8Array): Q {
   return readMessage({ name, payload: request, cost }, bytes).value;
 }
 
-/** The response of a command, as it is read. */
+/** Reads the response of a command. */
 export function readResponse<Q, A>({ name, response, cost }: Command<Q, A>, bytes: Uint8Array): A {
   return readMessage({ name: `response to ${name}`, payload: response, cost }, bytes).value;
 }
 
-/** The frame of a notification, to be sent to several peers. */
+/** Encodes a notification as a frame that can be sent to several peers. */
 export function encodeNotification<T>({ id, payload }: Notification<T>, value: T): Uint8Array {
   return notificationFrame(id, writeRecord(payload, value));
 }
 
-/** A frame of `frameBytes` that says nothing, as cover for those that do. */
+/** A frame of `frameBytes` without content, sent as cover traffic. */
 export function noiseMessage(frameBytes: number): Uint8Array {
   return noiseFrame(frameBytes);
 }
@@ -88,7 +91,7 @@ export function fragmentMessage<T>(
   return fragmentedFrames(id, writeRecord(payload, value), frameBytes);
 }
 
-/** Counts memory of a message's values as the peer's while it is being handled. */
+/** Charges the memory of a message's values to the peer while the message is being handled. */
 async function holdWhile(peer: Peer, bytes: number, handling: Promise<void>): Promise<void> {
   const held = peer.reserve(bytes);
   if (held === undefined) peer.drop("holds too much memory");
@@ -99,7 +102,7 @@ async function holdWhile(peer: Peer, bytes: number, handling: Promise<void>): Pr
   }
 }
 
-/** Joins a notification to the function that takes its payload; it may throw `PeerFault`. */
+/** Joins a notification to its handler function, which may throw `PeerFault`. */
 export function handle<T>(
   declared: Notification<T>,
   take: (peer: Peer, payload: T) => void | Promise<void>,

@@ -26,7 +26,7 @@ const TICK_MS = 1000;
 const INCOMING_CHECK_INTERVAL_MS = 60 * 60_000;
 const SAVE_INTERVAL_MS = 30 * 60_000;
 
-/** Makes a network; `wires` in place of sockets is for tests. */
+/** Creates a network; tests pass their own `wires` in place of sockets. */
 export function createPeerNetwork(
   options: PeerNetworkOptions,
   wires: NetworkIo = systemNetworkIo,
@@ -63,7 +63,7 @@ class Network implements PeerNetwork {
       up: rate(options.limitUp ?? networkDefaults.limitUp),
       down: rate(options.limitDown ?? networkDefaults.limitDown),
       memory: new SharedMemory(() => this.#sessions),
-      // Processor time is that of the machine, whatever clock tells the time of day.
+      // Processor time is measured by the machine's clock, even where tests replace the clock.
       work: new SharedWork(systemClock),
     };
     const commons: NetworkContext = {
@@ -204,7 +204,7 @@ class Network implements PeerNetwork {
       isExclusive: (nodes.exclusive ?? []).length > 0,
       priority: of(nodes.priority),
       anchors: this.#storedLists.get(zone.zone)?.anchors ?? [],
-      // A proxy is there so that nobody else learns of us: names are not looked up then.
+      // The proxy hides our address, so names are not looked up without it.
       seeds: createSeeds({
         addresses: of(nodes.seed),
         names: isPublic && canLookUp ? (nodes.seedNames ?? []) : [],
@@ -251,7 +251,10 @@ class Network implements PeerNetwork {
     }
   }
 
-  /** Once an hour: a node that nobody calls is of little use to others. Source: node_server `check_incoming_connections`. */
+  /**
+   * Once an hour, warns if there are no incoming connections: such a node is of little use to others. Source:
+   * node_server `check_incoming_connections`.
+   */
   #checkIncoming(): void {
     const now = this.#lines.clock.milliseconds();
     if (now < this.#nextIncomingCheck) return;
@@ -261,7 +264,7 @@ class Network implements PeerNetwork {
     this.#options.log?.warn("no incoming connections: does the firewall or router let peers in?", { port });
   }
 
-  /** Now and then. Nobody waits for it: who is not answered asks again later. */
+  /** Requests the block list from time to time. A request without an answer is repeated later. */
   #readBlocklist(): void {
     const { blocklistNames = [], log } = this.#options;
     const now = this.#lines.clock.milliseconds();

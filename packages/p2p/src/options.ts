@@ -11,24 +11,24 @@ export interface Endpoint {
   readonly port: number;
 }
 
-/** Where to accept connections; an optional one may fail to open. */
+/** An endpoint to accept connections at; an optional one may fail to open. */
 export interface ListenEndpoint extends Endpoint {
   readonly isOptional?: boolean;
 }
 
-/** A network that hides who speaks: transactions of ours go out there, blocks never. */
+/** A network that hides its nodes' addresses: our own transactions are sent there first, blocks never. */
 export interface AnonymityZone {
   readonly zone: "tor" | "i2p";
-  /** SOCKS proxy through which nodes of the zone are reached; left out: only they reach us. */
+  /** SOCKS proxy through which nodes of the zone are reached; if left out, only incoming connections are possible. */
   readonly proxy?: SocksProxy;
   readonly maxOut?: number;
   /** Constant-rate cover traffic on outgoing connections. */
   readonly noise?: boolean;
-  /** Our address in the zone, and where its proxy delivers what arrives there. */
+  /** Our address in the zone, and the endpoint to which its proxy delivers incoming connections. */
   readonly inbound?: { readonly address: PeerAddress; readonly listen: Endpoint; readonly maxIn?: number };
 }
 
-/** What is told about the course of things; never a secret. */
+/** Receives log messages; they never contain secrets. */
 export interface Log {
   error(event: string, fields?: Readonly<Record<string, unknown>>): void;
   warn(event: string, fields?: Readonly<Record<string, unknown>>): void;
@@ -36,35 +36,38 @@ export interface Log {
   debug(event: string, fields?: Readonly<Record<string, unknown>>): void;
 }
 
-/** Where the peer lists are kept between runs; the format is ours. */
+/** Stores the peer lists between runs; the format is our own. */
 export interface PeerStorage {
   load(): Uint8Array | undefined;
-  /** Replaces what was kept, all or nothing. */
+  /** Replaces the stored bytes, all or nothing. */
   save(bytes: Uint8Array): void;
 }
 
-/** How a peer network is made. */
+/** Options of a peer network. */
 export interface PeerNetworkOptions {
   /** 16 bytes that all nodes of a network share. */
   readonly networkId: Uint8Array;
-  /** Where to accept peers; left out: nowhere. Port 0: any free one. */
+  /** Endpoints at which peers are accepted; none if left out. Port 0 means any free port. */
   readonly listen?: readonly ListenEndpoint[] | undefined;
-  /** The port peers are told to reach us at; left out: the one listened on. 0: none. */
+  /** The port that peers are told to connect to; if left out, the port we listen on. 0: none. */
   readonly advertisedPort?: number | undefined;
-  /** Port of public RPC to tell peers; 0: none. */
+  /** Port of public RPC that is announced to peers; 0: none. */
   readonly rpcPort?: number | undefined;
-  /** Connections we open and accept, at most. */
+  /** Maximum number of connections that we open, and that we accept. */
   readonly maxOut?: number | undefined;
   readonly maxIn?: number | undefined;
-  /** Accepted connections of one IP address. */
+  /** Maximum number of accepted connections of one IP address. */
   readonly maxPerIp?: number | undefined;
-  /** kB (1,024 bytes) per second, all connections together. */
+  /** kB (1,024 bytes) per second, for all connections together. */
   readonly limitUp?: number | undefined;
   readonly limitDown?: number | undefined;
-  /** Addresses to know (add), to stay connected to (priority), to speak to alone (exclusive), to ask for others (seed). */
+  /**
+   * Nodes to add to the lists (add), to stay connected to (priority), to connect to exclusively (exclusive), to ask for
+   * addresses (seed).
+   */
   readonly nodes?:
     | {
-        /** Names (`host:port`) to look up when no seed is known otherwise. */
+        /** Names (`host:port`) that are looked up when no other seed is known. */
         readonly seedNames?: readonly string[] | undefined;
         readonly priority?: readonly PeerAddress[] | undefined;
         readonly exclusive?: readonly PeerAddress[] | undefined;
@@ -74,36 +77,39 @@ export interface PeerNetworkOptions {
     | undefined;
   /** SOCKS proxy for the public network. */
   readonly proxy?: SocksProxy | undefined;
-  /** Whether names of seed nodes may be looked up; by default not where there is a proxy. */
+  /** Whether names of seed nodes may be looked up; by default only if there is no proxy. */
   readonly canLookUp?: boolean | undefined;
   readonly zones?: readonly AnonymityZone[] | undefined;
-  /** Text of a ban list: an address or subnet a line, `#` starts a remark. */
+  /** Text of a ban list: one address or subnet per line, `#` begins a comment. */
   readonly banList?: string | undefined;
-  /** Names of which most agree in their texts on whom to shut out. */
+  /** Names whose TXT records list addresses to ban, where most of the names agree. */
   readonly blocklistNames?: readonly string[] | undefined;
-  /** Never open or accept a connection. */
+  /** Never opens or accepts a connection. */
   readonly offline?: boolean | undefined;
-  /** Take addresses of private networks and this machine for peers. */
+  /** Accepts addresses of private networks and of this machine as peers. */
   readonly allowLocal?: boolean | undefined;
-  /** Take IPv6 addresses for peers. */
+  /** Accepts IPv6 addresses as peers. */
   readonly ipv6?: boolean | undefined;
-  /** Seconds between two exchanges of news with a peer; by default 60. */
+  /** Seconds between two timed syncs with a peer; by default 60. */
   readonly timedSyncSeconds?: number | undefined;
   readonly storage?: PeerStorage | undefined;
-  /** Our chain, for handshakes and timed syncs. */
+  /** Our chain, as it is sent in handshakes and timed syncs. */
   syncData(): CoreSyncData;
   /**
-   * A peer's chain: on its handshake, just before `onConnected`, and on each timed sync.
-   * Throw PeerFault to drop the peer; at the handshake it was never connected then.
+   * Receives a peer's chain: on its handshake, just before `onConnected`, and on each timed sync. Throws PeerFault to
+   * drop the peer; a peer dropped at the handshake was never reported as connected.
    */
   onSyncData(peer: Peer, data: CoreSyncData): void;
-  /** After the handshake, before any of the peer's messages. */
+  /** Called after the handshake, before any of the peer's messages. */
   onConnected(peer: Peer): void;
-  /** Once for each peer that was connected. */
+  /** Called once for each peer that was connected. */
   onClosed(peer: Peer): void;
-  /** One message of a peer at a time; while a handler's promise is open nothing more is read from that peer. */
+  /**
+   * Handlers get one message of a peer at a time; nothing more is read from that peer until the handler's promise
+   * settles.
+   */
   readonly notifications: readonly NotificationHandler[];
-  /** The part (1 to 8) of a pruned chain that new peers should have; 0: any. */
+  /** The stripe (1 to 8) of a pruned chain that new peers should have; 0: any. */
   neededStripe?(): number;
   readonly clock?: Clock | undefined;
   readonly random?: RandomSource | undefined;

@@ -10,7 +10,7 @@ import {
 import { chooseIndex, type RandomSource, sample } from "./random.ts";
 import type { PeerEntry } from "./records.ts";
 
-/** A node we heard of. */
+/** A node that was announced to us or that we were connected to. */
 export interface KnownPeer {
   readonly address: PeerAddress;
   readonly peerId: bigint;
@@ -25,7 +25,7 @@ export const listLimits = { white: 1000, gray: 5000 } as const;
 
 type PeersByAddress = Map<string, KnownPeer>;
 
-/** What an entry says, with what an earlier one knew and it leaves out. */
+/** The entry, with values of the earlier entry where the new one has none. */
 function merged(entry: KnownPeer, known: KnownPeer | undefined): KnownPeer {
   return {
     ...entry,
@@ -38,15 +38,15 @@ function newestFirst(list: PeersByAddress): KnownPeer[] {
   return [...list.values()].sort((a, b) => b.lastSeen - a.lastSeen);
 }
 
-/** Whether somebody's word about a node is worth remembering. Source: node_server `sanitize_peerlist`. */
+/** Whether an announced entry is plausible enough to be stored. Source: node_server `sanitize_peerlist`. */
 function isPlausible({ adr, rpc_port, pruning_seed }: PeerEntry): boolean {
   if (adr === undefined || isLoopback(adr) || isLocal(adr) || !isPruningSeed(pruning_seed)) return false;
   return zoneOf(adr) !== "public" || (adr.port !== 0 && adr.port !== rpc_port);
 }
 
 /**
- * The nodes of one zone: spoken to (white), only heard of (gray). An address is in one of the two.
- * Source: net_peerlist.h `peerlist_manager`.
+ * The nodes of one zone: those that were reached (white) and those that were only announced (gray). An address is in
+ * one of the two. Source: net_peerlist.h `peerlist_manager`.
  */
 export class PeerLists {
   readonly #white: PeersByAddress = new Map();
@@ -76,7 +76,7 @@ export class PeerLists {
     return !isLoopback(address) && (this.#allowLocal || !isLocal(address));
   }
 
-  /** Takes somebody's word, as far as it can be true and `isWelcome` agrees. */
+  /** Adds announced entries that are plausible and that `isWelcome` accepts. */
   addAnnounced(entries: readonly PeerEntry[], isWelcome: (address: PeerAddress) => boolean): void {
     for (const entry of entries) {
       if (!isPlausible(entry) || !isWelcome(entry.adr!)) continue;
@@ -103,7 +103,7 @@ export class PeerLists {
     this.#gray.set(key, { ...merged(peer, known), lastSeen: known?.lastSeen ?? peer.lastSeen });
   }
 
-  /** Puts a node into the white list, and out of the gray; one node a host. */
+  /** Moves a node into the white list and out of the gray list; the list has one node per host. */
   addWhite(peer: KnownPeer): void {
     const key = formatPeerAddress(peer.address);
     if (!this.isAllowed(peer.address)) return;
@@ -118,7 +118,7 @@ export class PeerLists {
     (list === "white" ? this.#white : this.#gray).delete(formatPeerAddress(address));
   }
 
-  /** Forgets all that a test is true of. */
+  /** Removes all addresses that match. */
   forget(matches: (address: PeerAddress) => boolean): void {
     for (const list of [this.#white, this.#gray]) {
       for (const [key, { address }] of list) if (matches(address)) list.delete(key);
@@ -126,8 +126,8 @@ export class PeerLists {
   }
 
   /**
-   * Nodes to tell others: a random part of the white list, without times, so that nobody learns whom we
-   * spoke to lately. Source: net_peerlist.h `get_peerlist_head`; Cao et al., eprint.iacr.org/2019/411.
+   * Nodes to send to others: a random part of the white list, without times, so that our recent connections are not
+   * revealed. Source: net_peerlist.h `get_peerlist_head`; Cao et al., eprint.iacr.org/2019/411.
    */
   sample(count: number): KnownPeer[] {
     return sample([...this.#white.values()], count, this.#random);
@@ -138,7 +138,7 @@ export class PeerLists {
     return all[chooseIndex(all.length, this.#random)];
   }
 
-  /** Anybody can fill this list: random ones go, so that no order of arrival decides. */
+  /** Any peer can fill this list, so random entries are removed: no order of arrival protects an entry. */
   #trimGray(): void {
     const tooMany = this.#gray.size - listLimits.gray;
     if (tooMany <= 0) return;
@@ -155,7 +155,7 @@ export class PeerLists {
   }
 }
 
-/** The entry that tells others of a node. */
+/** The entry that announces a node to others. */
 export function entryOf({ address, peerId, pruningSeed, rpcPort }: KnownPeer): PeerEntry {
   return {
     adr: address,
@@ -167,7 +167,7 @@ export function entryOf({ address, peerId, pruningSeed, rpcPort }: KnownPeer): P
   };
 }
 
-/** Whether a list of addresses has this one. */
+/** Whether the list contains this address. */
 export function includesAddress(list: readonly PeerAddress[], address: PeerAddress): boolean {
   return list.some((other) => isSameAddress(other, address));
 }

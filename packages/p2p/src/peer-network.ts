@@ -3,7 +3,7 @@ import type { Bans } from "./bans.ts";
 import type { Peer } from "./peer.ts";
 import type { KnownPeer } from "./peer-lists.ts";
 
-/** Nodes by what we know of them: spoken to (white), only heard of (gray); the last seen first. */
+/** Nodes that were reached (white) and nodes that were only announced (gray); last seen first. */
 export interface PeerLists {
   readonly white: readonly KnownPeer[];
   readonly gray: readonly KnownPeer[];
@@ -19,27 +19,27 @@ export interface NetStats {
 
 /** Connections to other nodes. It can be started once and stopped once. */
 export interface PeerNetwork {
-  /** Opens the ports; then seeks peers. */
+  /** Opens the ports, then connects to peers. */
   start(): Promise<void>;
-  /** Closes every connection and port, and keeps the lists. */
+  /** Closes every connection and port, and stores the lists. */
   stop(): Promise<void>;
-  /** Those that shook hands. */
+  /** Peers whose handshake is complete. */
   peers(): readonly Peer[];
   readonly bans: Bans;
   lists(zone: Zone): PeerLists;
-  /** How many are in the lists. */
+  /** Number of nodes in the lists. */
   counts(zone: Zone): { readonly white: number; readonly gray: number };
   readonly stats: NetStats;
-  /** Bytes that connections and what they sent take in memory. */
+  /** Bytes of memory that connections and their messages use, and may use. */
   readonly memory: { readonly used: number; readonly capacity: number };
   /** kB (1,024 bytes) per second. */
   readonly limits: { readonly up: number; readonly down: number };
   setLimits(limits: { up?: number; down?: number }): void;
-  /** Connections of the public network, at most. */
+  /** Maximum number of connections of the public network. */
   readonly maxOut: number;
   readonly maxIn: number;
   setMaxOut(count: number): void;
   setMaxIn(count: number): void;
-  /** Ports accepted on, in the order of `listen`; once started. */
+  /** Ports at which connections are accepted, in the order of `listen`; available after the start. */
   readonly ports: readonly number[];
 }

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 
-/** Fresh random bytes. */
+/** Returns fresh random bytes. */
 export type RandomSource = (size: number) => Uint8Array;
 
 export const systemRandom: RandomSource = (size) => new Uint8Array(randomBytes(size));
@@ -10,13 +10,13 @@ export function random64(random: RandomSource): bigint {
   return new DataView(random(8).slice().buffer).getBigUint64(0, true);
 }
 
-/** A whole number below `count`, each as likely as any other (to one part in 2^20 or better, for lists); 0 for none. */
+/** A whole number below `count`, all equally likely (to one part in 2^20 or better, for lists); 0 if `count` is 0. */
 export function chooseIndex(count: number, random: RandomSource): number {
   const number = new DataView(random(8).slice().buffer).getBigUint64(0, true);
   return count === 0 ? 0 : Number(number % BigInt(count));
 }
 
-/** Some of a list, at random and in random order (Fisher and Yates). */
+/** `count` elements of a list, chosen at random and in random order (Fisher and Yates). */
 export function sample<T>(list: readonly T[], count: number, random: RandomSource): T[] {
   const rest = [...list];
   const chosen = Math.min(count, rest.length);

@@ -1,4 +1,4 @@
-/** A map of bounded size: when it is full, what was set longest ago goes. */
+/** A map of bounded size: when it is full, the entry that was set longest ago is removed. */
 export class RecentMap<K, V> {
   readonly #max: number;
   readonly #entries = new Map<K, V>();

@@ -10,13 +10,13 @@ import {
 import { formatIpv4, formatIpv6, parseIpv4, parseIpv6 } from "./ip.ts";
 import type { CoreSyncData } from "./peer.ts";
 
-/** An IPv4 address as a number, the first byte lowest, as the network and RPC have it. */
+/** An IPv4 address as a number, with the first byte lowest, as the peer protocol and RPC encode it. */
 export function ipv4Number(host: string): number | undefined {
   const bytes = parseIpv4(host);
   return bytes === undefined ? undefined : new DataView(bytes.buffer).getUint32(0, true);
 }
 
-/** Text of an IPv4 address given as a number, the first byte lowest. */
+/** Formats a number, with the first byte lowest, as IPv4 text. */
 export function ipv4Text(number: number): string {
   return formatIpv4(Uint8Array.of(number, number >> 8, number >> 16, number >> 24));
 }
@@ -63,7 +63,7 @@ function addressEntry(address: PeerAddress) {
 
 const addressNames = new PortableNames(["addr", "type"]);
 
-/** Where a node is reached; undefined for a kind of address, or a hidden host, that we do not know. */
+/** A node's address; undefined for an unknown kind of address, or for a hidden host. */
 export const addressField: Field<PeerAddress | undefined> = {
   toPortable(address) {
     if (address === undefined) throw new TypeError("an address to write");
@@ -89,7 +89,7 @@ export const addressField: Field<PeerAddress | undefined> = {
   fromJson: (json) => (typeof json === "string" ? parsePeerAddress(json) : undefined),
 };
 
-/** A node somebody knows. Source: p2p_protocol_defs.h `peerlist_entry_base`. */
+/** An announced node. Source: p2p_protocol_defs.h `peerlist_entry_base`. */
 export const peerEntryRecord = epee.record({
   adr: addressField,
   id: epee.u64,
@@ -100,11 +100,11 @@ export const peerEntryRecord = epee.record({
 });
 export type PeerEntry = FieldValue<typeof peerEntryRecord>;
 
-/** Nodes told in one message, at most. Source: cryptonote_config.h `P2P_MAX_PEERS_IN_HANDSHAKE`. */
+/** Maximum number of nodes in one message. Source: cryptonote_config.h `P2P_MAX_PEERS_IN_HANDSHAKE`. */
 export const MAX_PEERS_SENT = 250;
 export const peerEntries = epee.list(peerEntryRecord, MAX_PEERS_SENT);
 
-/** Who a node is. Source: p2p_protocol_defs.h `basic_node_data`. */
+/** A node's description of itself. Source: p2p_protocol_defs.h `basic_node_data`. */
 export const nodeDataRecord = epee.record({
   network_id: epee.fixedBytes(16),
   peer_id: epee.u64,

@@ -1,7 +1,7 @@
 import type { NetworkName } from "@anulo/protocol";
 import { type PeerAddress, parsePeerAddress } from "./address.ts";
 
-/** Nodes that know others, for the first start. */
+/** Nodes that send addresses of others, for the first start. */
 export interface SeedNodes {
   /** `name:port`, to be looked up. */
   readonly names: readonly string[];
@@ -30,7 +30,7 @@ const i2pHosts = [
   "vdmnehdjkpkg57nthgnjfuaqgku673r5bpbqg56ix6fyqoywgqrq.b32.i2p",
   "ugnlcdciyhghh2zert7c3kl4biwkirc43ke33jiy5slnd3mv2trq.b32.i2p",
 ];
-/** I2P has no ports; peers send this one. Source: net/i2p_address.h. */
+/** I2P has no ports; peers send this number. Source: net/i2p_address.h. */
 const I2P_PORT = 1;
 const hidden = [...onPort(18083, onionHosts), ...onPort(I2P_PORT, i2pHosts)];
 const texts: {
@@ -43,8 +43,9 @@ const texts: {
 };
 
 /**
- * The nodes a network's first start begins with. Checks of hidden services' addresses take milliseconds, which only
- * those networks pay. Source: node_server `m_seed_nodes_list`, `get_ip_seed_nodes`, `get_seed_nodes` (0.18.5).
+ * The nodes with which the first start of a network begins. Checking the addresses of hidden services takes
+ * milliseconds, so only networks that have some do it. Source: node_server `m_seed_nodes_list`, `get_ip_seed_nodes`,
+ * `get_seed_nodes` (0.18.5).
  */
 export function seedNodesOf(network: NetworkName): SeedNodes {
   const { names = [], addresses } = texts[network];

@@ -1,6 +1,8 @@
 import { isSameAddress, type PeerAddress, parsePeerAddress, splitHostPort } from "./address.ts";
 
-/** Seed addresses: given ones, and those of names, which are looked up once, when first asked for. */
+/**
+ * Seed addresses: those of the options, and those of names, which are looked up once, when they are first requested.
+ */
 export function createSeeds(parts: {
   addresses: readonly PeerAddress[];
   names: readonly string[];

@@ -19,27 +19,30 @@ import type { Log } from "./options.ts";
 import { type Blame, type CoreSyncData, type Peer, PeerFault, type Traffic } from "./peer.ts";
 import type { NodeData, PeerEntry } from "./records.ts";
 
-/** What the sessions of one zone have around them. */
+/** What sessions need of the zone they belong to. */
 export interface SessionHost {
   readonly zone: Zone;
   readonly lines: SharedLines;
   readonly handlers: ReadonlyMap<number, NotificationHandler>;
   readonly log: Log;
   readonly random: (size: number) => Uint8Array;
-  /** Time between two exchanges of news. */
+  /** Milliseconds between two timed syncs. */
   readonly timedSyncIntervalMs: number;
-  /** What we tell of ourselves. */
+  /** The description of our node that is sent to peers. */
   nodeData(): NodeData;
   syncData(): CoreSyncData;
-  /** Why an incoming handshake is refused; undefined: it is welcome. */
+  /** The reason for which an incoming handshake is refused; undefined if it is accepted. */
   refusal(session: Session): string | undefined;
-  /** Nodes to tell this peer. */
+  /** Addresses to send to this peer. */
   entriesFor(session: Session): PeerEntry[];
-  /** Nodes this peer told. */
+  /** Receives the addresses that this peer sent. */
   addAnnounced(session: Session, entries: readonly PeerEntry[]): void;
-  /** The peer's chain. May throw PeerFault. */
+  /** Receives the peer's chain data. May throw PeerFault. */
   onSyncData(session: Session, data: CoreSyncData): void;
-  /** Hands were shaken; `port`: where an incoming peer says it listens, or 0. May throw PeerFault. */
+  /**
+   * Called when the handshake is complete; `port` is the port at which an incoming peer says it listens, or 0. May
+   * throw PeerFault.
+   */
   onShaken(session: Session, port: number): void;
   onClosed(session: Session, reason: string): void;
   blame(address: PeerAddress, blame: Blame): void;
@@ -53,14 +56,17 @@ export interface SessionStart {
 /** Source: cryptonote_config.h `P2P_DEFAULT_HANDSHAKE_INVOKE_TIMEOUT`, `P2P_DEFAULT_INVOKE_TIMEOUT`. */
 const HANDSHAKE_TIMEOUT_MS = 5000;
 const REQUEST_TIMEOUT_MS = 120_000;
-/** What a connection has until its handshake. Source: abstract_tcp_server2.inl `NEW_CONNECTION_TIMEOUT_REMOTE`. */
+/**
+ * Milliseconds within which the handshake has to be complete. Source: abstract_tcp_server2.inl
+ * `NEW_CONNECTION_TIMEOUT_REMOTE`.
+ */
 const HANDSHAKE_DEADLINE_MS = 10_000;
-/** Peers ask a few times a minute; one that asks more costs more than it gives. */
+/** Ordinary peers send a few requests per minute; a peer that sends more costs more than it is worth. */
 const MAX_REQUESTS_PER_MINUTE = 60;
 const MAX_EARLY_FRAMES = 4;
-/** The longest request of a kind we do not know, which is read over. */
+/** The longest request of an unknown command, which is skipped. */
 const MAX_UNKNOWN_BYTES = 65_536;
-/** What may be said in zones that hide who speaks. Source: net_node.cpp `is_filtered_command`. */
+/** The commands allowed in anonymity zones. Source: net_node.cpp `is_filtered_command`. */
 const NEW_TRANSACTIONS = 2002;
 const anonymityZoneCommands: ReadonlySet<number> = new Set([handshake.id, timedSync.id, NEW_TRANSACTIONS]);
 
@@ -74,7 +80,7 @@ export class Session implements Peer, MemoryHolder {
   readonly direction: "in" | "out";
   readonly connectionId: Uint8Array;
   readonly since: number;
-  /** Addresses it was told already. */
+  /** Addresses that were sent to this peer already. */
   readonly sentPeers = new Set<string>();
   readonly #host: SessionHost;
   readonly #link: Link;
@@ -82,7 +88,7 @@ export class Session implements Peer, MemoryHolder {
   #nodeData: NodeData | undefined;
   #syncData: CoreSyncData | undefined;
   #supportFlags = 0;
-  /** Messages that came before the answer to our handshake. */
+  /** Messages that arrived before the answer to our handshake. */
   #early: Frame[] = [];
   #requests = { minute: 0, count: 0 };
   #nextTimedSync: number;
@@ -181,7 +187,7 @@ export class Session implements Peer, MemoryHolder {
     this.#host.blame(this.address, blame);
   }
 
-  /** To be called about once a second. */
+  /** Checks the timeouts; to be called about once a second. */
   tick(): void {
     const now = this.#host.lines.clock.milliseconds();
     if (!this.isShaken && now - this.#opened > HANDSHAKE_DEADLINE_MS) {
@@ -197,7 +203,9 @@ export class Session implements Peer, MemoryHolder {
     });
   }
 
-  /** Shakes hands on a connection we opened. Throws RequestFailed or PeerFault; then the session is closed. */
+  /**
+   * Makes the handshake on a connection that we opened. Throws RequestFailed or PeerFault; then the session is closed.
+   */
   async shakeHands(): Promise<readonly PeerEntry[]> {
     const ours = { node_data: this.#host.nodeData(), payload_data: this.#host.syncData() };
     try {
@@ -212,7 +220,7 @@ export class Session implements Peer, MemoryHolder {
     }
   }
 
-  /** Takes the messages that came too early; nothing else is read meanwhile. */
+  /** Handles the messages that arrived too early; nothing else is read meanwhile. */
   handleEarly(): void {
     const frames = this.#early;
     this.#early = [];
@@ -223,7 +231,7 @@ export class Session implements Peer, MemoryHolder {
     this.#link.hold(takeAll());
   }
 
-  /** Asks for news, and tells ours. */
+  /** Requests the peer's chain data and addresses, and sends our chain data. */
   async #exchangeSyncData(): Promise<void> {
     try {
       const news = await this.#ask(timedSync, { payload_data: this.#host.syncData() }, REQUEST_TIMEOUT_MS);
@@ -234,7 +242,7 @@ export class Session implements Peer, MemoryHolder {
     }
   }
 
-  /** Asks what the peer understands, where its handshake did not tell. */
+  /** Requests the peer's support flags, if its handshake did not contain them. */
   async askSupportFlags(): Promise<void> {
     try {
       this.#supportFlags = (await this.#ask(supportFlags, {}, HANDSHAKE_TIMEOUT_MS)).support_flags;
@@ -339,7 +347,7 @@ export class Session implements Peer, MemoryHolder {
       return;
     }
     this.#setNodeData(theirs.node_data, theirs.payload_data);
-    // The answer goes out before anything else we may say to the peer from now on.
+    // The answer is sent before any other message to this peer.
     const ours = {
       node_data: this.#host.nodeData(),
       payload_data: this.#host.syncData(),
@@ -362,7 +370,7 @@ export class Session implements Peer, MemoryHolder {
     if (!ours.network_id.every((byte, i) => byte === theirs.network_id[i])) {
       throw new PeerFault("belongs to another network", { score: 1 });
     }
-    // Elsewhere ids are all the same: a peer must not learn that two zones lead to one node.
+    // In anonymity zones all ids are the same: a peer must not learn that two zones lead to one node.
     if (this.zone === "public" && theirs.peer_id === ours.peer_id) throw new PeerFault("is ourselves");
     if (theirs.my_port > 65_535) throw new PeerFault("tells an impossible port", { score: 1 });
   }

@@ -1,6 +1,6 @@
 import type { Clock } from "./clock.ts";
 
-/** Bytes allowed to pass: they become available at a rate, and at most a second's worth is saved up. */
+/** A budget of bytes that refills at a rate; at most the bytes of one second are saved up. */
 export class TokenBucket {
   readonly #clock: Clock;
   #bytesPerSecond: number;
@@ -31,7 +31,9 @@ export class TokenBucket {
     this.#filledAt = now;
   }
 
-  /** Takes what has passed; the bucket may go into debt, and is closed until that is paid. */
+  /**
+   * Subtracts bytes that were transferred; the budget may become negative, and is closed until it is positive again.
+   */
   take(bytes: number): void {
     this.#fill();
     this.#tokens -= bytes;
@@ -42,20 +44,20 @@ export class TokenBucket {
     return this.#tokens > 0;
   }
 
-  /** Milliseconds until it is open, 0 when it is. */
+  /** Milliseconds until the budget is open, 0 when it is. */
   get wait(): number {
     this.#fill();
     return this.#tokens > 0 ? 0 : Math.max(1, Math.ceil(((1 - this.#tokens) / this.#bytesPerSecond) * 1000));
   }
 }
 
-/** Something that moves a piece of bytes when its turn comes. */
+/** A transfer that moves one piece of bytes when its turn comes. */
 export interface Turn {
-  /** Moves a piece and tells how many bytes; 0: nothing to move now. */
+  /** Moves a piece and returns how many bytes; 0 if there is nothing to move now. */
   move(): number;
 }
 
-/** Shares a bucket among many: each in its turn moves one piece, while the bucket is open. */
+/** Shares a budget among many transfers: each moves one piece per turn, while the budget is open. */
 export class FairShare {
   readonly bucket: TokenBucket;
   readonly #clock: Clock;
@@ -68,7 +70,7 @@ export class FairShare {
     this.bucket = new TokenBucket(clock, bytesPerSecond);
   }
 
-  /** Queues for a turn; it comes at once while the bucket is open and nobody waits. */
+  /** Queues for a turn, which comes at once while the budget is open and nothing waits. */
   enter(turn: Turn): void {
     this.#waiting.add(turn);
     if (this.#cancel === undefined && !this.#isServing) this.#serve();

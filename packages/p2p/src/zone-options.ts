@@ -15,19 +15,19 @@ export const networkDefaults = {
   maxPerIp: 1,
 } as const;
 
-/** What the zones of a network are made of. */
+/** What the options of zones are made of. */
 export interface ZoneParts {
   readonly options: PeerNetworkOptions;
   /** Our id in the public network. */
   readonly peerId: bigint;
-  /** The port peers are accepted on, once it is open. */
+  /** The port at which peers are accepted, once it is open. */
   port(): number | undefined;
   dialThrough(
     proxy: SocksProxy | undefined,
   ): (address: PeerAddress, timeoutMs?: number) => Promise<Transport>;
 }
 
-/** The public network, as the options want it. */
+/** Options of the public network. */
 export function publicZoneOptions({ options, peerId, port, dialThrough }: ZoneParts): ZoneOptions {
   const { maxOut, maxIn, maxPerIp, proxy, offline } = options;
   const canPingBack = proxy === undefined;
@@ -41,7 +41,7 @@ export function publicZoneOptions({ options, peerId, port, dialThrough }: ZonePa
     nodeData: () => ({
       network_id: options.networkId,
       peer_id: peerId,
-      // Behind a proxy nobody is told where we are.
+      // Behind a proxy our address is not announced.
       my_port: canPingBack ? (options.advertisedPort ?? port() ?? 0) : 0,
       rpc_port: canPingBack ? (options.rpcPort ?? 0) : 0,
       rpc_credits_per_hash: 0,
@@ -50,7 +50,7 @@ export function publicZoneOptions({ options, peerId, port, dialThrough }: ZonePa
   };
 }
 
-/** A zone that hides us; there every node has the same id. Source: node_server `config_t`. */
+/** Options of an anonymity zone, in which all nodes use the same id. Source: node_server `config_t`. */
 export function anonymityZoneOptions(
   { zone, proxy, maxOut, inbound }: AnonymityZone,
   parts: ZoneParts,

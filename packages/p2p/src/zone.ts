@@ -24,13 +24,13 @@ export interface NetworkContext {
   readonly random: RandomSource;
   readonly allowLocal: boolean;
   readonly ipv6: boolean;
-  /** Time between two exchanges of news with a peer. */
+  /** Milliseconds between two timed syncs with a peer. */
   readonly timedSyncIntervalMs: number;
   syncData(): CoreSyncData;
   onSyncData(peer: Peer, data: CoreSyncData): void;
   onConnected(peer: Peer): void;
   onClosed(peer: Peer): void;
-  /** After any connection closed. */
+  /** Called after any connection closed. */
   count(session: Session): void;
 }
 
@@ -40,24 +40,24 @@ export interface ZoneOptions {
   nodeData(): NodeData;
   maxOut: number;
   maxIn: number;
-  /** Connections of one host; undefined where hosts are not known. */
+  /** Maximum number of connections of one host; undefined where hosts are not known. */
   readonly maxPerIp: number | undefined;
-  /** Whether who calls can be called back. */
+  /** Whether an incoming peer can be connected to in return. */
   readonly canPingBack: boolean;
-  /** Our own address, in a zone that hides it. */
+  /** Our own address, in an anonymity zone. */
   readonly ourAddress?: PeerAddress;
   readonly dial?: (address: PeerAddress, timeoutMs?: number) => Promise<Transport>;
 }
 
-/** Incoming peers even where no limit is set: each costs a file descriptor and memory. */
+/** Maximum number of incoming peers even where no limit is set: each costs a file descriptor and memory. */
 const MAX_INCOMING = 1000;
-/** Connections that have not shaken hands yet, at most: of all, and of one host. */
+/** Maximum number of connections whose handshake is not complete: of all, and of one host. */
 const MAX_STRANGERS = 64;
 const MAX_STRANGERS_PER_HOST = 8;
 const MAX_BACK_PINGS = 8;
 /** Source: cryptonote_config.h `P2P_FAILED_ADDR_FORGET_SECONDS`. */
 const FAILED_SECONDS = 3600;
-/** Where nobody is reached, it is our own line that failed: addresses are tried again this soon. */
+/** If no node is reached, our own connection has failed: addresses are tried again this soon. */
 const FAILED_SECONDS_ALONE = 60;
 const MAX_SENT_PEERS = 10_000;
 
@@ -68,7 +68,7 @@ export class PeerZone implements SessionHost {
   readonly lists: PeerLists;
   readonly handlers: ReadonlyMap<number, NotificationHandler>;
   readonly sessions = new Set<Session>();
-  /** Being called. */
+  /** Addresses to which connections are being opened. */
   readonly dialing = new Map<string, PeerAddress>();
   readonly #connected = new Set<Session>();
   readonly #failed = new RecentMap<string, number>(10_000);
@@ -102,7 +102,7 @@ export class PeerZone implements SessionHost {
     return this.#context.random;
   }
 
-  /** Those that shook hands and are there to stay. */
+  /** Sessions whose handshake is complete and that were accepted. */
   get peers(): Session[] {
     return [...this.#connected];
   }
@@ -120,7 +120,7 @@ export class PeerZone implements SessionHost {
     for (const session of this.sessions) session.tick();
   }
 
-  /** Closes as many connections of a direction as are too many, the newest. */
+  /** Closes connections of a direction beyond `max`, the newest first. */
   shrink(direction: "in" | "out", max: number): void {
     const all = this.peersOf(direction);
     for (const session of all.slice(Math.max(0, max))) session.drop("too many connections");
@@ -148,13 +148,13 @@ export class PeerZone implements SessionHost {
     return at !== undefined && this.lines.clock.seconds() - at <= forgotten;
   }
 
-  /** Whether an address may be called or remembered. */
+  /** Whether an address may be connected to or stored. */
   canDial(address: PeerAddress): boolean {
     if (address.kind === "ipv6" && !this.#context.ipv6) return false;
     return !this.hasFailedRecently(address) && !this.isBanned(address) && !this.#isOurs(address);
   }
 
-  /** Takes an incoming connection; the oldest stranger makes room for a new one. */
+  /** Accepts an incoming connection; if there are too many strangers, the oldest is closed. */
   accept(transport: Transport, address: PeerAddress): void {
     if (this.#isStopped || this.isBanned(address)) {
       transport.close();
@@ -169,7 +169,8 @@ export class PeerZone implements SessionHost {
   }
 
   /**
-   * Calls a node: to stay connected ("peer"), or to hear whom it knows ("list"). Tells whether hands were shaken.
+   * Connects to a node, to stay connected ("peer") or to request its addresses ("list"). Returns whether the handshake
+   * succeeded.
    */
   async connect(address: PeerAddress, purpose: "peer" | "list"): Promise<boolean> {
     const key = formatPeerAddress(address);
@@ -224,7 +225,8 @@ export class PeerZone implements SessionHost {
   }
 
   entriesFor(session: Session): PeerEntry[] {
-    // A node called in a hidden zone learns our address this way. Source: node_server `handle_timed_sync`.
+    // This is how a node that we connect to in an anonymity zone gets our address. Source: node_server
+    // `handle_timed_sync`.
     const ours = session.direction === "out" ? this.#ourEntry() : [];
     if (session.sentPeers.size > MAX_SENT_PEERS) session.sentPeers.clear();
     const news = this.lists.sample(MAX_PEERS_SENT - ours.length).filter(({ address }) => {
@@ -286,7 +288,7 @@ export class PeerZone implements SessionHost {
     this.lists.addWhite({ address, peerId, lastSeen, pruningSeed: syncData.pruningSeed, rpcPort });
   }
 
-  /** An incoming peer that can be called itself is worth telling others. */
+  /** An incoming peer that can be connected to is worth announcing to others. */
   async #pingBack(session: Session, port: number): Promise<void> {
     const address = { ...session.address, port };
     if (!this.lists.isAllowed(address) || this.#backPings >= MAX_BACK_PINGS) return;

@@ -10,12 +10,12 @@ import { PeerWork, type SharedWork } from "./shared-work.ts";
 import type { Transport } from "./transport.ts";
 import { WriteQueue } from "./write-queue.ts";
 
-/** A request that got no good answer: the connection closed, time ran out, or the answer says no. */
+/** A request failed: the connection closed, the time ran out, or the answer has an error code. */
 export class RequestFailed extends Error {
   override name = "RequestFailed";
 }
 
-/** What links of one network share. */
+/** What the links of one network share. */
 export interface SharedLines {
   readonly clock: Clock;
   readonly up: FairShare;
@@ -24,15 +24,15 @@ export interface SharedLines {
   readonly work: SharedWork;
 }
 
-/** Who a link works for. */
+/** The owner of a link: it handles the frames and events of the link. */
 export interface LinkOwner {
-  /** Longest payload taken of a request or notification. */
+  /** Largest payload (bytes) that is accepted of a request or notification with this header. */
   maxBytes(header: FrameHeader): number;
-  /** Whether a request or notification is responded to. */
+  /** Whether a request or notification gets a response. */
   hasResponse(header: FrameHeader): boolean;
-  /** A request or notification; nothing more is read while its promise is open. */
+  /** Handles a request or notification; nothing more is read until the promise settles. */
   onFrame(frame: Frame): Promise<void> | undefined;
-  /** Something thrown while reading or by `onFrame`. After a BadFrame nothing more can be read. */
+  /** Handles an error thrown while reading or by `onFrame`. After a BadFrame nothing more can be read. */
   onError(error: unknown): void;
   onClosed(reason: string): void;
 }
@@ -46,12 +46,15 @@ interface PendingRequest {
   reject(error: RequestFailed): void;
 }
 
-/** Frames handled before others get their turn. */
+/** Frames handled before other connections get their turn. */
 const MAX_FRAMES_PER_TURN = 32;
-/** A piece of an answer this long proves that it is on its way. Source: levin_protocol_handler_async.h `MIN_BYTES_WANTED`. */
+/**
+ * A fragment of an answer with this length shows that the answer is arriving. Source: levin_protocol_handler_async.h
+ * `MIN_BYTES_WANTED`.
+ */
 const MIN_PROGRESS_BYTES = 512;
 
-/** One connection that speaks levin: frames in, frames out, requests matched with their answers in order. */
+/** One connection that speaks levin: it reads and writes frames and matches requests with their answers in order. */
 export class Link implements Turn {
   readonly #transport: Transport;
   readonly #lines: SharedLines;
@@ -60,15 +63,15 @@ export class Link implements Turn {
   readonly #queue: WriteQueue;
   readonly #pendingRequests: PendingRequest[] = [];
   readonly pace: Pace;
-  /** What is being handled; nothing is read meanwhile. */
+  /** Number of messages being handled; nothing is read meanwhile. */
   #holds = 0;
   #isThrottled = false;
   #isPaused = false;
   #isOpen = true;
-  /** Memory this connection makes us hold; `#arriving` of it for frames that are not complete. */
+  /** Memory that this connection uses; `#arriving` is the part of it for incomplete frames. */
   readonly memory: PeerMemory;
   readonly #arriving: ByteReservation;
-  /** Processor time of its messages. */
+  /** Processor time used for messages of this connection. */
   readonly work: PeerWork;
 
   constructor(transport: Transport, lines: SharedLines, owner: LinkOwner) {
@@ -95,12 +98,12 @@ export class Link implements Turn {
     return this.#isOpen;
   }
 
-  /** Bytes waiting to go out. */
+  /** Bytes waiting to be sent. */
   get queued(): number {
     return this.#queue.waiting;
   }
 
-  /** Resolves once at most `maxBytes` wait to go out; undefined where it is so already. */
+  /** Resolves once at most `maxBytes` wait to be sent; returns undefined if that is so already. */
   unread(maxBytes: number): Promise<void> | undefined {
     return this.#queue.below(maxBytes);
   }
@@ -109,7 +112,7 @@ export class Link implements Turn {
     this.#reader.raiseLimit();
   }
 
-  /** Queues whole frames. False: the link is closed, or closes now because too much waits. */
+  /** Queues whole frames. Returns false if the link is closed, or closes now because too many bytes wait. */
   send(frames: Uint8Array): boolean {
     if (!this.#isOpen) return false;
     if (this.#queue.push(frames)) {
@@ -120,7 +123,9 @@ export class Link implements Turn {
     return false;
   }
 
-  /** Payload of the answer. Rejects with RequestFailed; running out of time closes the link. */
+  /**
+   * Sends a request; resolves with the payload of the answer, rejects with RequestFailed. A timeout closes the link.
+   */
   request(
     command: number,
     payload: Uint8Array,
@@ -146,7 +151,7 @@ export class Link implements Turn {
     this.#owner.onClosed(reason);
   }
 
-  /** Looks at the time; to be called about once a second. */
+  /** Checks the timeouts; to be called about once a second. */
   tick(): void {
     const now = this.#lines.clock.milliseconds();
     const isOurTurn = this.#holds > 0 || this.#isThrottled;
@@ -188,7 +193,7 @@ export class Link implements Turn {
     this.#read();
   }
 
-  /** Our turn to read again. */
+  /** Reads on, when the shared bandwidth allows it. */
   move(): number {
     this.#isThrottled = false;
     this.#read();
@@ -216,7 +221,7 @@ export class Link implements Turn {
     if (this.#isOpen && !this.#arriving.resize(this.#reader.held)) this.close("sends too much at once");
   }
 
-  /** Reads nothing more until a frame is handled; its bytes count that long, also where the connection closes. */
+  /** Reads nothing more until a frame is handled; its bytes are counted until then, even if the connection closes. */
   #holdFrame(handling: Promise<void>, bytes: number): void {
     this.#countHeld();
     const held = this.memory.reserve(bytes);
@@ -237,7 +242,7 @@ export class Link implements Turn {
   #handle(frame: Frame): Promise<void> | undefined {
     if ((frame.header.flags & frameFlags.response) !== 0) {
       this.#answer(frame);
-      // Whoever asked acts on the answer before the next frame is looked at.
+      // The code that sent the request acts on the answer before the next frame is handled.
       return Promise.resolve();
     }
     const { header } = frame;
@@ -248,7 +253,7 @@ export class Link implements Turn {
     );
   }
 
-  /** Resolves when a frame may be handled: its sender has read what it was sent, and it is its turn. */
+  /** Resolves when a frame may be handled: the peer has read what it was sent, and it is the peer's turn. */
   #admit(header: FrameHeader): Promise<void> | undefined {
     const unread = this.#owner.hasResponse(header) ? this.unread(sharedLimits.memory.unreadBytes) : undefined;
     return unread === undefined ? this.work.turn() : unread.then(() => this.work.turn());
@@ -271,7 +276,10 @@ export class Link implements Turn {
     if (next !== undefined) next.deadline = this.#lines.clock.milliseconds() + next.timeoutMs;
   }
 
-  /** Reads nothing more until this is done and the event loop has turned: a handler may have waited for nothing. */
+  /**
+   * Reads nothing more until this promise has settled and the event loop has turned: a handler may not have waited at
+   * all.
+   */
   hold(handling: Promise<void>): void {
     this.#holds++;
     const resumeReading = () => {

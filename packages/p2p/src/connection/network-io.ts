@@ -6,14 +6,14 @@ import type { Endpoint } from "../options.ts";
 import { DialFailed, dialTcp, listenTcp, type OpenPort, socketTransport } from "./tcp.ts";
 import type { Transport } from "./transport.ts";
 
-/** How connections are made: sockets, or something in their place. */
+/** The network functions in use: real sockets, or a replacement in tests. */
 export interface NetworkIo {
   listen(endpoint: Endpoint, accept: (transport: Transport, from: PeerAddress) => void): Promise<OpenPort>;
-  /** Through the proxy `via`, if any. Throws DialFailed; `signal` gives up. */
+  /** Connects to `target`, through the proxy `via` if there is one. Throws DialFailed; `signal` cancels the attempt. */
   dial(target: Endpoint, via: SocksProxy | undefined, signal: AbortSignal): Promise<Transport>;
-  /** IPv4 addresses of a name; none where it has none or nobody answers. */
+  /** Looks up the IPv4 addresses of a name; empty if it has none or no server answers. */
   lookUp(name: string): Promise<string[]>;
-  /** Texts of a name; none where it has none or nobody answers. */
+  /** Looks up the TXT records of a name; empty if it has none or no server answers. */
   lookUpTexts(name: string): Promise<string[]>;
 }
 
@@ -27,7 +27,7 @@ async function dialSocks(proxy: SocksProxy, target: Endpoint, signal: AbortSigna
   }
 }
 
-/** Sockets of this machine. */
+/** The sockets and resolver of this machine. */
 export const systemNetworkIo: NetworkIo = {
   listen: listenTcp,
   async dial(target, via, signal) {

@@ -1,16 +1,19 @@
 import type { Clock } from "../clock.ts";
 import type { Traffic } from "../peer.ts";
 
-/** No frame for this long: gone. Source: cryptonote_config.h `P2P_IDLE_CONNECTION_KILL_INTERVAL`. */
+/**
+ * A connection without a frame for this long is closed. Source: cryptonote_config.h
+ * `P2P_IDLE_CONNECTION_KILL_INTERVAL`.
+ */
 const IDLE_MS = 5 * 60_000;
-/** A frame may take this long, and longer as far as its bytes come at the least rate. */
+/** A frame may take this long, and longer if its bytes arrive at least at the minimum rate. */
 const FRAME_GRACE_MS = 30_000;
-/** How long our messages may wait for a peer that takes less than the least rate. */
+/** How long messages may wait for a peer that reads below the minimum rate. */
 const WRITE_WINDOW_MS = 60_000;
-/** Bytes per second; below it a connection only holds a place. */
+/** Below this rate a connection only occupies a slot. */
 const MIN_BYTES_PER_SECOND = 1024;
 
-/** Counts what passes over a connection, and tells when it is too slow to keep. */
+/** Counts the bytes of a connection and decides when it is too slow to keep. */
 export class Pace {
   readonly #clock: Clock;
   #received = 0;
@@ -56,7 +59,7 @@ export class Pace {
     };
   }
 
-  /** Why the connection should be closed; undefined: it should not. */
+  /** The reason for which the connection should be closed; undefined if there is none. */
   tick(state: { isInsideFrame: boolean; isIdleOurs: boolean; waitingOut: number; written: number }) {
     const now = this.#clock.milliseconds();
     this.#measure(now, state.written);
@@ -74,7 +77,7 @@ export class Pace {
     const { at, received, written: before } = this.#lastTick;
     const seconds = (now - at) / 1000;
     if (seconds <= 0) return;
-    // Four fifths of the past, one fifth of now: about the last five seconds.
+    // The rate is four fifths of the old rate and one fifth of the new one: about an average of five seconds.
     const blend = (past: number, bytes: number) => past * 0.8 + (bytes / seconds) * 0.2;
     this.#rates = {
       receive: blend(this.#rates.receive, this.#received - received),

@@ -3,7 +3,7 @@ import { sharedLimits } from "../shared-limits.ts";
 
 const { allPeersBytes, onePeerBytes, smallHolderBytes, smallHoldersBytes } = sharedLimits.memory;
 
-/** A connection that holds memory, and can be closed to get it back. */
+/** A connection that uses memory, and can be closed to release it. */
 export interface MemoryHolder {
   readonly direction: "in" | "out";
   readonly memory: PeerMemory;
@@ -13,7 +13,7 @@ export interface MemoryHolder {
 /** The memory of all connections of a network. */
 export class SharedMemory {
   readonly budget: ByteBudget;
-  /** Bytes of the budget that only connections get which hold little. */
+  /** Bytes of the budget that are reserved for connections that use little. */
   readonly keptForSmall: number;
   readonly #holders: () => Iterable<MemoryHolder>;
 
@@ -26,20 +26,23 @@ export class SharedMemory {
     this.#holders = holders;
   }
 
-  /** Closes connections, the one that holds most first, until `bytes` are available; false where that many aren't. */
+  /**
+   * Closes connections, the one that uses most first, until `bytes` are available; returns false where so many can't
+   * be.
+   */
   makeRoom(bytes: number): boolean {
     while (this.budget.available < bytes) {
       const largest = this.#largest();
       if (largest === undefined) return false;
       const before = this.budget.used;
       largest.drop("holds too much memory");
-      // What is being handled for it is released later: closing more connections meanwhile would help nobody.
+      // What is being handled for it is released later: closing more connections meanwhile would release nothing.
       if (this.budget.used >= before) return this.budget.available >= bytes;
     }
     return true;
   }
 
-  /** Incoming peers that hold much go first: whom we called ourselves is less likely to be an attacker. */
+  /** Incoming peers that use much are closed first: a node that we connected to is less likely to be an attacker. */
   #largest(): MemoryHolder | undefined {
     let largest: MemoryHolder | undefined;
     const rank = ({ direction, memory: { used } }: MemoryHolder) =>
@@ -51,7 +54,7 @@ export class SharedMemory {
   }
 }
 
-/** The memory of one connection. A reservation outlives the connection: who made it releases it. */
+/** The memory of one connection. A reservation outlives the connection: the code that made it releases it. */
 export class PeerMemory {
   readonly #shared: SharedMemory;
   readonly #budget: ByteBudget;
@@ -62,17 +65,17 @@ export class PeerMemory {
     this.#budget = new ByteBudget(onePeerBytes, shared.budget);
   }
 
-  /** Bytes held. */
+  /** Bytes in use. */
   get used(): number {
     return this.#budget.used;
   }
 
-  /** From now on nothing more is reserved; what is reserved stays so until it is released. */
+  /** After this nothing more can be reserved; reservations remain until they are released. */
   close(): void {
     this.#isClosed = true;
   }
 
-  /** Reserves bytes, for which other connections may be closed; undefined where this one holds too much itself. */
+  /** Reserves bytes, for which other connections may be closed; undefined where this one uses too much itself. */
   reserve(bytes: number): ByteReservation | undefined {
     const reservation = this.#budget.reserve(0)!;
     const resize = (size: number): boolean => {
@@ -91,7 +94,7 @@ export class PeerMemory {
     };
   }
 
-  /** Whoever holds little finds room also where all others together hold as much as they may. */
+  /** A connection that uses little finds room even where all others together use as much as they may. */
   #hasRoom(bytes: number): boolean {
     const total = this.#budget.used + bytes;
     if (total > this.#budget.capacity) return false;

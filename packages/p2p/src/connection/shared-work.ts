@@ -2,7 +2,7 @@ import { type SliceOptions, WorkBudget } from "@anulo/limits";
 import type { Clock } from "../clock.ts";
 import { sharedLimits } from "../shared-limits.ts";
 
-/** The connection closed while work for it waited: the work ends there. */
+/** The connection was closed while work for it waited; the work is abandoned. */
 export class ConnectionClosed extends Error {
   override name = "ConnectionClosed";
 
@@ -33,14 +33,14 @@ export class SharedWork {
     return this.#newBudget(sharedLimits.work.onePeer);
   }
 
-  /** Undefined: go on, nobody waits and there is time left. */
+  /** Returns undefined if the work may go on at once: nothing waits and there is time left. */
   turn(peer: WorkBudget): Promise<void> | undefined {
     return this.#waiting.size === 0 && this.#budget.waitMs === 0 ? undefined : this.nextTurn(peer);
   }
 
   /**
-   * Resolves when it is this peer's turn for a slice; before it, the event loop turns at least once. Rejects with
-   * ConnectionClosed when the peer leaves.
+   * Resolves when it is this peer's turn for a slice; the event loop turns at least once before. Rejects with
+   * ConnectionClosed when the peer is disconnected.
    */
   nextTurn(peer: WorkBudget): Promise<void> {
     return new Promise((resolve, reject) => {
@@ -49,7 +49,7 @@ export class SharedWork {
     });
   }
 
-  /** Ends what waits for a peer's turn. */
+  /** Rejects all that wait for a turn of this peer. */
   leave(peer: WorkBudget): void {
     for (const waiting of this.#waiting) {
       if (waiting.peer !== peer) continue;
@@ -63,7 +63,7 @@ export class SharedWork {
     peer.charge(milliseconds);
   }
 
-  /** Lets all who wait go on, since their connections are closed. */
+  /** Resolves all that wait; their connections are closed, so that they end by themselves. */
   stop(): void {
     this.#cancel?.();
     for (const { resolve } of this.#waiting) resolve();
@@ -83,7 +83,7 @@ export class SharedWork {
     });
   }
 
-  /** Whoever is not in debt goes first, else whoever waits longest. */
+  /** Serves a peer that has not used up its budget, else the one that has waited longest. */
   #serveOne(): void {
     let next: WaitingTurn | undefined;
     for (const waiting of this.#waiting) {
@@ -110,7 +110,7 @@ export class PeerWork {
   readonly #shared: SharedWork;
   readonly #budget: WorkBudget;
   #isClosed = false;
-  /** Whether the message being taken measures itself. */
+  /** Whether the message being handled measures its own time. */
   #isSliced = false;
 
   constructor(shared: SharedWork) {
@@ -122,13 +122,13 @@ export class PeerWork {
     return this.#shared.turn(this.#budget);
   }
 
-  /** What waits for a turn, or will, rejects with ConnectionClosed. */
+  /** All that wait for a turn, now or later, reject with ConnectionClosed. */
   close(): void {
     this.#isClosed = true;
     this.#shared.leave(this.#budget);
   }
 
-  /** Options of slices that wait for the peer's turns and are charged to it; a closed connection gets none. */
+  /** Options of slices that wait for the peer's turns and are charged to it; on a closed connection they reject. */
   get slicing(): SliceOptions {
     this.#isSliced = true;
     return {
@@ -138,7 +138,7 @@ export class PeerWork {
     };
   }
 
-  /** Charges what `run` takes until it returns, unless it slices its work and so charges itself. */
+  /** Charges the time that `run` takes until it returns, unless it runs in slices, which are charged by themselves. */
   measure<T>(run: () => T): T {
     this.#isSliced = false;
     const startedAt = performance.now();

@@ -9,10 +9,10 @@ export class DialFailed extends Error {
   override name = "DialFailed";
 }
 
-/** A connected socket as a transport. */
+/** Wraps a connected socket as a transport. */
 export function socketTransport(socket: Socket): Transport {
   socket.setNoDelay(true);
-  // Until it is started an error must not bring the process down; the close that follows is told later.
+  // Until the transport is started an error must not end the process; the close that follows is reported later.
   socket.on("error", () => {});
   return {
     start({ received, drained, closed }) {
@@ -27,7 +27,7 @@ export function socketTransport(socket: Socket): Transport {
   };
 }
 
-/** Opens a connection to an IP address. Throws DialFailed; `signal` gives up. */
+/** Opens a connection to an IP address. Throws DialFailed; `signal` cancels the attempt. */
 export function dialTcp({ host, port }: Endpoint, signal: AbortSignal): Promise<Socket> {
   return new Promise((resolve, reject) => {
     const socket = connect({ host, port });
@@ -48,7 +48,7 @@ export function dialTcp({ host, port }: Endpoint, signal: AbortSignal): Promise<
   });
 }
 
-/** An open port. */
+/** A port that accepts connections. */
 export interface OpenPort {
   readonly port: number;
   close(): Promise<void>;
@@ -62,14 +62,14 @@ function accepted(socket: Socket, accept: Accept): void {
   else accept(socketTransport(socket), from);
 }
 
-/** Listens on an IP address; port 0: any free one. Rejects where that is not possible. */
+/** Listens on an IP address; port 0 means any free port. Rejects where that is not possible. */
 export async function listenTcp({ host, port }: Endpoint, accept: Accept): Promise<OpenPort> {
   const server: Server = createServer({ pauseOnConnect: true }, (socket) => accepted(socket, accept));
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
     server.listen({ host, port, ipv6Only: isIPv6(host) }, resolve);
   });
-  // A connection that cannot be taken, for want of file descriptors say, is no reason to end.
+  // A connection that cannot be accepted, for example because no file descriptor is free, must not end the process.
   server.on("error", () => {});
   const address = server.address();
   if (address === null || typeof address === "string") throw new Error("no port was opened");

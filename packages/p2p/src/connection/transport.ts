@@ -1,20 +1,20 @@
-/** What a transport tells the one who started it. */
+/** The events of a transport. */
 export interface TransportEvents {
   received(chunk: Uint8Array): void;
-  /** After a `write` that returned false: more may be written. */
+  /** More may be written, after a `write` that returned false. */
   drained(): void;
-  /** Once, also after `close`. */
+  /** The connection is closed; called once, also after `close`. */
   closed(): void;
 }
 
-/** A stream of bytes both ways: a socket, or two ends in memory. */
+/** A stream of bytes in both directions: a socket, or two ends in memory. */
 export interface Transport {
-  /** Begins to deliver what arrives. */
+  /** Begins to deliver bytes that arrive. */
   start(events: TransportEvents): void;
-  /** False: full, `drained` will follow. */
+  /** Returns false when the buffer is full: `drained` follows. */
   write(bytes: Uint8Array): boolean;
   pause(): void;
   resume(): void;
-  /** Closes at once; what was not sent yet is lost. */
+  /** Closes at once; bytes that were not sent yet are lost. */
   close(): void;
 }

@@ -3,12 +3,12 @@ import type { FairShare, Turn } from "../throttle.ts";
 import type { PeerMemory } from "./peer-memory.ts";
 import type { Transport } from "./transport.ts";
 
-/** Bytes written in one turn. */
+/** Bytes written per turn. */
 const PIECE_BYTES = 64 * 1024;
-/** Messages waiting, at most. Source: abstract_tcp_server2.h `ABSTRACT_SERVER_SEND_QUE_MAX_COUNT`. */
+/** Messages that may wait. Source: abstract_tcp_server2.h `ABSTRACT_SERVER_SEND_QUE_MAX_COUNT`. */
 const MAX_MESSAGES = 1000;
 
-/** Messages on their way out: each connection writes a piece in its turn, as bandwidth allows. */
+/** Messages waiting to be sent: each connection writes one piece per turn, as the bandwidth allows. */
 export class WriteQueue implements Turn {
   readonly #transport: Transport;
   readonly #uplink: FairShare;
@@ -17,9 +17,9 @@ export class WriteQueue implements Turn {
   #messages: Uint8Array[] = [];
   #isBlocked = false;
   #isClosed = false;
-  /** Who waits until no more than some bytes wait here. */
+  /** Callers that wait until at most `maxBytes` are queued. */
   #listeners: { readonly maxBytes: number; readonly resolve: () => void }[] = [];
-  /** Bytes handed to the transport so far. */
+  /** Bytes passed to the transport so far. */
   written = 0;
 
   constructor(transport: Transport, uplink: FairShare, memory: PeerMemory) {
@@ -33,7 +33,7 @@ export class WriteQueue implements Turn {
     return this.#waiting.bytes;
   }
 
-  /** Resolves once at most `maxBytes` wait, or it is closed; undefined where it is so already. */
+  /** Resolves once at most `maxBytes` wait, or the queue is closed; returns undefined if that is so already. */
   below(maxBytes: number): Promise<void> | undefined {
     if (this.#isClosed || this.waiting <= maxBytes) return undefined;
     return new Promise((resolve) => this.#listeners.push({ maxBytes, resolve }));
@@ -47,7 +47,7 @@ export class WriteQueue implements Turn {
     for (const { resolve } of due) resolve();
   }
 
-  /** False: closed, or too much waits. */
+  /** Queues a message. Returns false if the queue is closed, or too much waits. */
   push(message: Uint8Array): boolean {
     if (this.#isClosed || this.#messages.length >= MAX_MESSAGES) return false;
     if (message.length === 0) return true;

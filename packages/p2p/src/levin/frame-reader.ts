@@ -10,15 +10,21 @@ import {
   readHeader,
 } from "./frame.ts";
 
-/** Fragments of one frame; the original sends at most 20. Empty ones would cost nothing to send and a place here each. */
+/**
+ * Fragments of one frame; the original sends at most 20. Without the limit, empty fragments would fill memory at no
+ * cost to the sender.
+ */
 const MAX_FRAGMENTS = 1000;
 const NO_BYTES = new Uint8Array();
 const isFragment = ({ flags }: FrameHeader) => (flags & (frameFlags.request | frameFlags.response)) === 0;
 
-/** The first room made for a body. */
+/** The initial size of a payload's buffer. */
 const FIRST_BUFFER_BYTES = 64 * 1024;
 
-/** Bytes of a known number that arrive in pieces; room doubles as they arrive, whatever is promised. */
+/**
+ * A payload of known length that arrives in pieces; the buffer grows with the bytes that arrived, not with the length
+ * that was announced.
+ */
 class IncomingPayload {
   readonly #length: number;
   #room: Uint8Array = NO_BYTES;
@@ -32,7 +38,7 @@ class IncomingPayload {
     return this.#filled;
   }
 
-  /** Takes what belongs to it and returns the rest. */
+  /** Adds the bytes that belong to the payload and returns the rest. */
   add(piece: Uint8Array): Uint8Array {
     const wanted = Math.min(piece.length, this.#length - this.#filled);
     const needed = this.#filled + wanted;
@@ -47,13 +53,13 @@ class IncomingPayload {
     return piece.subarray(wanted);
   }
 
-  /** All of them, once they are there. */
+  /** The payload, once it is complete. */
   get whole(): Uint8Array | undefined {
     return this.#filled === this.#length ? this.#room : undefined;
   }
 }
 
-/** Cuts what arrives into frames. Keeps no more than one frame and the bytes of one `push`. */
+/** Cuts received bytes into frames. Keeps at most one frame and the bytes of one `push`. */
 export class FrameReader {
   readonly #maxBytes: (header: FrameHeader) => number;
   #rest: Uint8Array = NO_BYTES;
@@ -63,22 +69,22 @@ export class FrameReader {
   #fragmentBytes = 0;
   #packetLimit: number = packetLimits.beforeHandshake;
 
-  /** `maxBytes`: longest payload taken of a frame with this header. */
+  /** `maxBytes` returns the largest payload accepted of a frame with this header. */
   constructor(maxBytes: (header: FrameHeader) => number) {
     this.#maxBytes = maxBytes;
   }
 
-  /** From the handshake on longer frames are taken. */
+  /** Accepts longer frames, once the handshake is done. */
   raiseLimit(): void {
     this.#packetLimit = packetLimits.afterHandshake;
   }
 
-  /** Bytes kept. */
+  /** Bytes kept in memory. */
   get held(): number {
     return this.#rest.length + (this.#body?.filled ?? 0) + this.#fragmentBytes;
   }
 
-  /** True while a frame, or a row of fragments, has begun and not ended. */
+  /** True while a frame, or a series of fragments, has begun and is not complete. */
   get isInsideFrame(): boolean {
     return this.#rest.length > 0 || this.#header !== undefined || this.#fragments.length > 0;
   }
@@ -87,7 +93,10 @@ export class FrameReader {
     this.#rest = this.#rest.length === 0 ? chunk : concatBytes(this.#rest, chunk);
   }
 
-  /** The next whole frame, or undefined until more has arrived. Throws BadFrame; then nothing more can be read. */
+  /**
+   * Returns the next complete frame, or undefined until more bytes have arrived. Throws BadFrame; then nothing more can
+   * be read.
+   */
   next(): Frame | undefined {
     for (;;) {
       this.#header ??= this.#readHeader();

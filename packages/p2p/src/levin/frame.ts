@@ -1,13 +1,13 @@
 /**
- * Levin, the frames peers exchange: a header of 33 bytes, then a payload.
- * Source: contrib/epee/include/net/levin_base.h `bucket_head2`.
+ * The header of a levin frame (33 bytes), which a payload follows. Peers exchange levin frames. Source:
+ * contrib/epee/include/net/levin_base.h `bucket_head2`.
  */
 export interface FrameHeader {
   /** Bytes of the payload. */
   readonly length: number;
   readonly expectsResponse: boolean;
   readonly command: number;
-  /** In a response: above 0 is success. */
+  /** In a response: a value above 0 means success. */
   readonly returnCode: number;
   readonly flags: number;
 }
@@ -27,7 +27,7 @@ export const frameFlags = { request: 1, response: 2, begin: 4, end: 8 } as const
 /** Source: levin_base.h `LEVIN_ERROR_*`. */
 export const returnCodes = { success: 1, unknownCommand: -6, badFormat: -7 } as const;
 
-/** Payloads taken before and after the handshake, in bytes. Source: levin_base.h `LEVIN_*_MAX_PACKET_SIZE`. */
+/** Largest payloads (bytes) accepted before and after the handshake. Source: levin_base.h `LEVIN_*_MAX_PACKET_SIZE`. */
 export const packetLimits = { beforeHandshake: 256 * 1024, afterHandshake: 100_000_000 } as const;
 
 /** Bytes that cannot be a frame of this connection. */
@@ -38,14 +38,14 @@ export class BadFrame extends Error {
 const signatureBytes = new Uint8Array(8);
 new DataView(signatureBytes.buffer).setBigUint64(0, SIGNATURE, true);
 
-/** Whether bytes begin as a frame does, as far as they go. */
+/** Whether the bytes, as far as they go, begin as a frame does. */
 export function beginsAsFrame(bytes: Uint8Array): boolean {
   return signatureBytes.every((byte, i) => i >= bytes.length || bytes[i] === byte);
 }
 
 /**
- * A header of its 33 bytes. Throws BadFrame for another signature or a payload above 4 GiB.
- * As in the original, the protocol's version is not checked, only needed for responses.
+ * Reads a header from its 33 bytes. Throws BadFrame for another signature or a payload above 4 GiB. As in the original,
+ * the protocol's version is checked only for responses.
  */
 export function readHeader(bytes: Uint8Array): FrameHeader {
   if (!beginsAsFrame(bytes)) throw new BadFrame("not a frame: wrong signature");
@@ -86,13 +86,13 @@ export function responseFrame(command: number, returnCode: number, payload: Uint
   return frame({ command, expectsResponse: false, returnCode, flags: frameFlags.response }, payload);
 }
 
-/** A frame that is not answered; `frameBytes`: padded with zeros to this many in all. */
+/** A frame that gets no answer; with `frameBytes` it is padded with zeros to that total length. */
 export function notificationFrame(command: number, payload: Uint8Array, frameBytes?: number): Uint8Array {
   const header = { command, expectsResponse: false, returnCode: 0, flags: frameFlags.request };
   return frame(header, payload, frameBytes);
 }
 
-/** A frame that says nothing, of `frameBytes` in all (33 or more). Source: levin_base.cpp `make_noise_notify`. */
+/** A frame without content, of `frameBytes` in all (33 or more). Source: levin_base.cpp `make_noise_notify`. */
 export function noiseFrame(frameBytes: number): Uint8Array {
   const flags = frameFlags.begin | frameFlags.end;
   return frame(
@@ -102,8 +102,8 @@ export function noiseFrame(frameBytes: number): Uint8Array {
 }
 
 /**
- * A notification in frames of exactly `frameBytes` each (66 or more): one, padded, or several fragments,
- * which cannot be told from noise by their length. Source: levin_base.cpp `make_fragmented_notify`.
+ * A notification in frames of exactly `frameBytes` each (66 or more): one padded frame, or several fragments, which
+ * have the same length as noise frames. Source: levin_base.cpp `make_fragmented_notify`.
  */
 export function fragmentedFrames(command: number, payload: Uint8Array, frameBytes: number): Uint8Array {
   if (frameBytes < 2 * HEADER_BYTES) throw new RangeError("fragments need 66 bytes");
