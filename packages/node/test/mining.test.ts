@@ -113,7 +113,7 @@ test("background mining begins on an idle machine, rests as its share asks, and 
   assert.equal(nextBackgroundState(waiting, settings, look(890, 0)).isMining, false);
   assert.equal(nextBackgroundState(waiting, settings, look(950, 0, false)).isMining, false);
   const begun = nextBackgroundState(waiting, settings, look(900, 0));
-  assert.deepEqual(begun, { isMining: true, restMs: 400, nextLookSeconds: 10 });
+  assert.deepEqual(begun, { isMining: true, restMs: 400, nextPollSeconds: 10 });
   assert.equal(nextBackgroundState(begun, settings, look(850, 100)).restMs, 370);
   assert.equal(nextBackgroundState(begun, settings, look(300, 650)).restMs, 425);
   assert.equal(nextBackgroundState({ ...begun, restMs: 10 }, settings, look(950, 0)).restMs, 5);
