@@ -18,7 +18,7 @@ import { removeSideBlocks, type SideBlock } from "./side-blocks.ts";
 export async function reorganise(parts: ChainParts, branch: HeavierBranch): Promise<void> {
   const { proofs } = parts;
   try {
-    await proofs.runProvenInTurns(() => switchTo(parts, branch, { isStepwise: false, reached: () => {} }));
+    await proofs.runProvenInTurns(() => switchTo(parts, branch, { isStepwise: false, onBlock: () => {} }));
   } catch (error) {
     if (!(error instanceof RuleViolation)) throw error;
     await findCulprit(parts, branch);
@@ -32,9 +32,7 @@ async function findCulprit(parts: ChainParts, branch: HeavierBranch): Promise<vo
     position = index;
   };
   try {
-    await parts.proofs.runProvenInTurns(() =>
-      switchTo(parts, branch, { isStepwise: true, reached: onBlock }),
-    );
+    await parts.proofs.runProvenInTurns(() => switchTo(parts, branch, { isStepwise: true, onBlock }));
   } catch (error) {
     if (!(error instanceof RuleViolation)) throw error;
     const { code } = error.violation;
@@ -53,7 +51,7 @@ interface SwitchOptions {
   /** Whether each block's proofs must be settled before the next block is looked at. */
   readonly isStepwise: boolean;
   /** Told the index of each block of the branch when its turn comes. */
-  readonly reached: (index: number) => void;
+  readonly onBlock: (index: number) => void;
 }
 
 async function switchTo(parts: ChainParts, branch: HeavierBranch, options: SwitchOptions): Promise<void> {
@@ -135,7 +133,7 @@ function readSideBlock({ store }: ChangeParts, { hash, key }: SideBlock): Incomi
 function* connect(
   parts: ChangeParts,
   writer: ChainWriter,
-  { branch, freed, isStepwise, reached: onBlock }: BranchSwitch,
+  { branch, freed, isStepwise, onBlock }: BranchSwitch,
 ): Generator<void, ReadonlySet<string>> {
   const { proofs } = parts;
   const inPool = findInPool(parts);

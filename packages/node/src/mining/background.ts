@@ -57,7 +57,7 @@ export function nextBackgroundState(
   const idle = Math.ceil((100 * (after.idle - before.idle)) / total);
   const mining = Math.ceil((100 * (after.mining - before.mining)) / total);
   const { idleThreshold, target } = settings;
-  const waiting = { ...state, isMining: false, nextLookSeconds: settings.minIdleSeconds };
+  const waiting = { ...state, isMining: false, nextPollSeconds: settings.minIdleSeconds };
   if (!isPlugged) return waiting;
   if (!state.isMining) {
     return idle < idleThreshold ? waiting : { ...state, isMining: true, nextPollSeconds: POLL_SECONDS };

@@ -145,7 +145,7 @@ export class ChainSync {
   /** Fetches the chain of a peer from where it leaves ours. */
   follow(link: PeerLink): void {
     link.needed = NeededBlocks.none();
-    this.#requestChain(link, { isOnward: false });
+    this.#requestChain(link, { isContinuation: false });
   }
 
   #followAgain(link: PeerLink): void {
@@ -260,7 +260,7 @@ export class ChainSync {
     this.#options.onSynchronized();
   }
 
-  #requestChain(link: PeerLink, { isOnward: isContinuation }: { readonly isOnward: boolean }): void {
+  #requestChain(link: PeerLink, { isContinuation }: { readonly isContinuation: boolean }): void {
     const ids = shortHistory(this.#read);
     const announced = link.newestAnnounced;
     const isAhead = isContinuation && announced !== undefined && toHex(announced.id) !== toHex(ids[0]!);
@@ -328,7 +328,7 @@ export class ChainSync {
     const { newestAnnounced, height } = link;
     const knownHeight = newestAnnounced === undefined ? this.#read.height() : newestAnnounced.height + 1;
     if (knownHeight < height) {
-      this.#requestChain(link, { isOnward: newestAnnounced !== undefined });
+      this.#requestChain(link, { isContinuation: newestAnnounced !== undefined });
       return;
     }
     if (newestAnnounced !== undefined && !this.#has({ ...newestAnnounced, key: toHex(newestAnnounced.id) })) {

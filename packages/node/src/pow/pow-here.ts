@@ -14,7 +14,7 @@ import { createScheduler, type HashThread, type ThreadOwner } from "./scheduler.
 const MAX_POOL_WORKERS = 2;
 
 /** Takes single hashes of RandomX alone. Without the library it says so, and fails them. */
-export function startPowHere({ settings, onAnswer }: Omit<PowChildOptions, "onDeath">): PowChild {
+export function startPowHere({ settings, onAnswer }: Omit<PowChildOptions, "onExit">): PowChild {
   const workers: HashWorker[] = [];
   const caches = createCacheList(settings);
   let isOver = false;
