@@ -4,25 +4,25 @@ import { encodeEvent, type NewEvent } from "./event.ts";
 import type { WriteStep } from "./gathered-writes.ts";
 import { sequenceKey, tables } from "./tables.ts";
 
-/** What happened in a wallet with one of its changes. */
+/** The events of a wallet that belong to one of its changes. */
 export interface SourceEntry {
-  /** 16 bytes that stay the same for a wallet's file for ever. */
+  /** 16 bytes that never change for a wallet's file. */
   readonly source: Uint8Array;
-  /** Its name in the events. */
+  /** The wallet's name in the events. */
   readonly wallet: string;
-  /** Number of the change: a source's changes come in order. */
+  /** Number of the change: a source's changes arrive in order. */
   readonly change: number;
   readonly events: readonly NewEvent[];
 }
 
-/** How far a source has come: its last whole change, and how many events of `partial` are in the log beside it. */
+/** How far a source has come: its last complete change, and how many events of `partial` are in the log after it. */
 export interface SourceCursor {
   readonly change: number | undefined;
   readonly partial: { readonly change: number; readonly count: number } | undefined;
 }
 
 const SOURCE_BYTES = 16;
-/** Stands for no change: their numbers are safe integers. */
+/** Stands for no change: real numbers are safe integers. */
 const NO_CHANGE = 2n ** 64n - 1n;
 const NO_CURSOR: SourceCursor = { change: undefined, partial: undefined };
 
@@ -43,7 +43,7 @@ function decodeCursor(value: Uint8Array): SourceCursor {
   };
 }
 
-/** Undefined for a source never seen. */
+/** Reads the cursor of a source; undefined for an unknown source. */
 export async function readCursor(store: WalletStore, source: Uint8Array): Promise<SourceCursor | undefined> {
   if (source.length !== SOURCE_BYTES) throw new RangeError(`a source has ${SOURCE_BYTES} bytes`);
   const value = await store.read(tables.sources, source);
@@ -57,7 +57,7 @@ export interface AppendContext {
   nextSequence(): number;
 }
 
-/** The step that adds an entry. Throws a RangeError for one that cannot be added. */
+/** Returns the step that adds an entry. Throws a RangeError for an invalid entry. */
 export function appendStep(entry: SourceEntry, { store, time, nextSequence }: AppendContext): WriteStep {
   const { source, wallet, change, events } = entry;
   if (!Number.isSafeInteger(change) || change < 0) throw new RangeError(`${change} numbers no change`);
@@ -68,7 +68,7 @@ export function appendStep(entry: SourceEntry, { store, time, nextSequence }: Ap
     const cursor = pending ? decodeCursor(pending) : ((await readCursor(store, source)) ?? NO_CURSOR);
     if (cursor.change !== undefined && change <= cursor.change) return true;
     let count = cursor.partial?.change === change ? cursor.partial.count : 0;
-    // All of them are checked before the first is added.
+    // All events are checked before the first is added.
     if (count === 0) await forEachSliced(events, (event) => void encodeEvent(event, place));
     for (; count < events.length && !rows.isFull; count++) {
       const value = encodeEvent(events[count]!, place);

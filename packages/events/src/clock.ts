@@ -1,10 +1,10 @@
 import { setTimeout } from "node:timers/promises";
 
-/** Time and waiting, handed in so that tests need no real time. */
+/** Time and waiting as a parameter, so that tests need no real time. */
 export interface Clock {
   /** Milliseconds since 1970. */
   now(): number;
-  /** Resolves after so many milliseconds, or as soon as the signal aborts. */
+  /** Resolves after this many milliseconds, or as soon as the signal aborts. */
   delay(ms: number, signal?: AbortSignal): Promise<void>;
 }
 

@@ -7,7 +7,7 @@ export class EventLogInUse extends Error {
   }
 }
 
-/** The store is an older copy than this folder has seen: numbers that were used would be used again. */
+/** The store is an older copy than the one this folder has seen: sequence numbers would be used twice. */
 export class EventLogRolledBack extends Error {
   override readonly name = "EventLogRolledBack";
 

@@ -10,13 +10,13 @@ export type LoggedEvent = NewEvent & {
   readonly time: number;
 };
 
-/** Of an event as it is stored. */
+/** Maximum size of a stored event. */
 const MAX_EVENT_BYTES = 64 * 1024;
 const MAX_NAME_BYTES = 255;
 const TYPE = /^[A-Za-z0-9_.-]{1,64}$/;
 const ownFields = ["sequence", "wallet", "time"];
 
-/** The bytes an event is stored as, without its number. Throws a RangeError for one that is no event or too large. */
+/** Encodes an event for storage, without its number. Throws a RangeError for one that is invalid or too large. */
 export function encodeEvent(event: NewEvent, place: { wallet: string; time: number }): Buffer {
   if (!TYPE.test(event.type)) throw new RangeError("an event's type is 1 to 64 letters, digits, _ . or -");
   const own = ownFields.find((field) => Object.hasOwn(event, field));

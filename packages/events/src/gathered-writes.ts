@@ -1,11 +1,11 @@
 import type { WalletChange, WalletKey, WalletRow, WalletStore } from "@anulo/store";
 
-/** Of a group of steps; a single one may be larger. */
+/** Maximum number of steps per group. */
 const MAX_GROUP_STEPS = 1024;
 const MAX_GROUP_ROWS = 2048;
 const MAX_GROUP_BYTES = 4 * 1024 * 1024;
 
-/** Rows of a group before they are written: what is put or deleted later counts. */
+/** Rows of a group before they are written; of two changes to a row the later one counts. */
 export class PendingRows {
   readonly #rows = new Map<string, WalletKey & { readonly value?: Uint8Array }>();
   #bytes = 0;
@@ -19,7 +19,7 @@ export class PendingRows {
     this.#rows.set(nameOf({ table, key }), { table, key });
   }
 
-  /** The value a row will have; undefined where the group does not put it. */
+  /** The value that a row will have; undefined where the group does not put it. */
   valueOf(key: WalletKey): Uint8Array | undefined {
     return this.#rows.get(nameOf(key))?.value;
   }
@@ -40,7 +40,10 @@ export class PendingRows {
 const nameOf = ({ table, key }: WalletKey): string =>
   `${table.number}:${Buffer.from(key).toString("latin1")}`;
 
-/** Adds rows to a group. One that throws adds nothing; returns whether it is done, else it goes on in the next group. */
+/**
+ * Adds rows to a group. A step that throws adds nothing. Returns true when it is done; otherwise it continues in the
+ * next group.
+ */
 export type WriteStep = (rows: PendingRows) => Promise<boolean>;
 
 interface QueuedWrite {
@@ -51,13 +54,16 @@ interface QueuedWrite {
 
 export interface GatheredWritesOptions {
   readonly store: WalletStore;
-  /** Called before each group, and after it was written or was not. */
+  /** Called before each group, and after each group whether it was written or not. */
   begin(): void;
   seal(rows: PendingRows): void;
   settle(isWritten: boolean): void;
 }
 
-/** Writes of many callers, one group after another: those that come while a group is written share the next one. */
+/**
+ * Writes steps of many callers, one group after another: steps that arrive while a group is written share the next
+ * group.
+ */
 export class GatheredWrites {
   readonly #options: GatheredWritesOptions;
   #queue: QueuedWrite[] = [];
@@ -75,7 +81,7 @@ export class GatheredWrites {
     });
   }
 
-  /** Resolves once nothing is waiting. */
+  /** Resolves once no step is waiting. */
   async settled(): Promise<void> {
     await this.#running;
   }

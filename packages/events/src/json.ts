@@ -1,8 +1,11 @@
-/** JSON in memory: numbers are safe integers, larger ones and amounts are bigint. */
+/** JSON in memory: numbers are safe integers; larger integers and amounts are bigint. */
 export type Json = null | boolean | number | bigint | string | readonly Json[] | JsonObject;
 export type JsonObject = { readonly [name: string]: Json };
 
-/** Compact JSON text whose integers are exact, however large. Throws a RangeError for a number that is no safe integer. */
+/**
+ * Formats compact JSON whose integers are exact, however large. Throws a RangeError for a number that is not a safe
+ * integer.
+ */
 export function formatJson(value: Json): string {
   if (typeof value === "bigint") return String(value);
   if (typeof value === "number" && !Number.isSafeInteger(value)) {
@@ -19,7 +22,7 @@ const isList = (value: readonly Json[] | JsonObject): value is readonly Json[] =
 const BIGINT_MARK = "n";
 const STRING_MARK = "s";
 
-/** Text that `unpackJson` turns into the same value: the first character of a string tells it from a bigint. */
+/** Formats text that `unpackJson` turns into the same value: a prefix distinguishes strings from bigints. */
 export function packJson(value: Json): string {
   return JSON.stringify(value, (_, item: Json) => {
     if (typeof item === "bigint") return BIGINT_MARK + item;
@@ -27,7 +30,7 @@ export function packJson(value: Json): string {
   });
 }
 
-/** The value that `packJson` made a text of. */
+/** Parses text that `packJson` wrote. */
 export function unpackJson(text: string): Json {
   return JSON.parse(text, (_, item: Json) => {
     if (typeof item !== "string") return item;

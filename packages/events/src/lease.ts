@@ -3,7 +3,9 @@ import { type Engine, Fenced, type RowKey } from "@anulo/store";
 import type { Clock } from "./clock.ts";
 import { EventLogInUse } from "./errors.ts";
 
-/** Rows of the lease are apart from those of the log: who only wants to know whether it is held fences nobody. */
+/**
+ * The rows of the lease are separate from those of the log, so that checking the lease does not fence the log's holder.
+ */
 const leaseId = createHash("sha256").update("anulo event log: lease").digest().subarray(0, 16);
 const holderRow: RowKey = { table: 1, key: Buffer.from("holder") };
 const NAME_BYTES = 16;
@@ -12,14 +14,14 @@ const RENEWALS_PER_LEASE = 4;
 export interface LeaseOptions {
   readonly engine: Engine;
   readonly clock: Clock;
-  /** How long a holder may be silent before another takes its place. */
+  /** Milliseconds without a write after which another process may take the lease. */
   readonly leaseMs: number;
 }
 
 /**
- * Keeps a second process from the log, on whatever machine it runs: the holder writes a row every quarter of the
- * lease, and a newcomer that finds a holder watches for a whole lease whether it does. A holder that was given up
- * and comes back cannot write: the log's store is fenced besides.
+ * Keeps other processes from opening the log, on any machine: the holder writes a row every quarter of the lease, and a
+ * new process that finds a holder watches for a whole lease whether it writes. A holder that lost its lease and
+ * continues later cannot write, because the log's store is fenced too.
  */
 export class Lease {
   readonly #options: LeaseOptions;
@@ -32,7 +34,7 @@ export class Lease {
     this.#options = options;
   }
 
-  /** Throws `EventLogInUse`. `onLost` is called once when another has taken the lease. */
+  /** Acquires the lease. Throws `EventLogInUse`. `onLost` is called once when another process has taken the lease. */
   static async acquire(options: LeaseOptions, onLost: (error: EventLogInUse) => void): Promise<Lease> {
     const lease = new Lease(options);
     await lease.#claim();
@@ -40,11 +42,11 @@ export class Lease {
     return lease;
   }
 
-  /** Lets the next one in at once. */
+  /** Releases the lease, so that the next process need not wait. */
   async release(): Promise<void> {
     this.#stop.abort();
     await this.#renewing;
-    // Where this fails, the next one waits for a lease.
+    // If this fails, the next process waits for the length of a lease.
     await this.#write(Buffer.alloc(0)).catch(() => {});
   }
 
@@ -74,7 +76,7 @@ export class Lease {
       try {
         await this.#write(this.#name);
       } catch (error) {
-        // A store that cannot be written now may be later.
+        // A store that cannot be written now may be writable later.
         if (!(error instanceof Fenced)) continue;
         if (await this.#isLost().catch(() => false)) return onLost(new EventLogInUse());
       }
@@ -82,8 +84,9 @@ export class Lease {
   }
 
   /**
-   * A newcomer that gave up has fenced us without taking our place: then the lease is taken again. Fencing comes first,
-   * so that the row does not change hands after it was read; a holder that is fenced by this takes it again likewise.
+   * A process that gave up waiting has fenced us without taking the lease: then the lease is acquired again. Fencing
+   * comes first, so that the row cannot change after it was read; a holder that is fenced by this acquires it again in
+   * the same way.
    */
   async #isLost(): Promise<boolean> {
     const { engine } = this.#options;

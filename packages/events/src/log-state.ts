@@ -5,7 +5,7 @@ import { tables } from "./tables.ts";
 /** The log's own record. */
 export interface LogState {
   readonly id: string;
-  /** Numbers of the first event that was not pruned, and of the last one there was. */
+  /** Numbers of the oldest event that was not pruned, and of the last event. */
   readonly oldest: number;
   readonly last: number;
 }
@@ -13,7 +13,7 @@ export interface LogState {
 const FORMAT = 1;
 const key = Buffer.from("log");
 
-/** Undefined for a new log. Throws `DamagedStore` for another format. */
+/** Reads the record; undefined for a new log. Throws `DamagedStore` for another format. */
 export async function readState(store: WalletStore): Promise<LogState | undefined> {
   const bytes = await store.read(tables.state, key);
   if (bytes === undefined) return undefined;

@@ -9,11 +9,11 @@ import { Lease } from "./lease.ts";
 import { type LogState, readState, writeState } from "./log-state.ts";
 import { sequenceKey, sequenceOf, tables } from "./tables.ts";
 
-/** The log among the wallets of its engine. */
+/** The id under which the log is stored among the wallets of its engine. */
 const logId = createHash("sha256").update("anulo event log").digest().subarray(0, 16);
 const ID_BYTES = 16;
 const LEASE_MS = 6_000;
-/** Of one read. */
+/** Maximum number of events per read. */
 const MAX_EVENTS_READ = 1_000;
 const MAX_ROWS_WALKED = 4_096;
 const MAX_BYTES_READ = 1024 * 1024;
@@ -26,69 +26,80 @@ export interface EventQuery {
   readonly limit: number;
   readonly wallet?: string;
   readonly types?: ReadonlySet<string>;
-  /** Of which wallets events are told; of all unless given. */
+  /** Which wallets' events are returned; all by default. */
   readonly accepts?: (wallet: string) => boolean;
 }
 
 export interface EventPage {
   readonly events: LoggedEvent[];
-  /** Sequence number to read after next, also where the filter left all out. */
+  /** Sequence number to pass as `after` to the next read, even where the filter left out every event. */
   readonly next: number;
-  /** Number of the oldest event there is, `last + 1` where there is none: what a reader asks for below it was pruned. */
+  /** Number of the oldest event, `last + 1` where there is none: events below it were pruned. */
   readonly oldest: number;
 }
 
-/** One ordered, durable list of what happened in many wallets. */
+/** One ordered, durable list of the events of many wallets. */
 export interface EventLog {
-  /** 32 hexadecimal digits of this log, other ones after it was rolled back: with a sequence number they name an event for ever. */
+  /**
+   * 32 hexadecimal digits, which change when the log is rolled back: together with a sequence number they identify an
+   * event for ever.
+   */
   readonly id: string;
   /** Number of the last event, 0 where there was none. */
   readonly last: number;
   /** Number of the oldest event that was not pruned. */
   readonly oldest: number;
-  /** Aborts when the log is closed, or when it is lost to another process or to a failure of the store (its reason). */
+  /** Aborts when the log is closed, or when another process or a failure of the store (its reason) ends it. */
   readonly ended: AbortSignal;
-  /** Number of the last change of this source (16 bytes, for ever the same) whose events are in the log; undefined for one never seen. */
+  /**
+   * Number of the last change of this source (16 bytes that never change) whose events are in the log; undefined for an
+   * unknown source.
+   */
   cursorOf(source: Uint8Array): Promise<number | undefined>;
   /**
-   * Adds events and moves the source's cursor to `change`: once this resolves they survive a loss of power. Calls that
-   * come together share a write. A change at or below the cursor adds nothing. More events than a group holds are added
-   * in several: cut short in between, the same change with the same events goes on where it was. Throws a RangeError
-   * for what is no event, and what the store throws.
+   * Adds events and moves the source's cursor to `change`: once this resolves, they survive a loss of power. Concurrent
+   * calls share a write. A change at or below the cursor adds nothing. More events than a group holds are written in
+   * several groups: after an interruption, the same change with the same events continues where it stopped. Throws a
+   * RangeError for an invalid event, and the errors of the store.
    */
   append(entry: SourceEntry): Promise<void>;
-  /** Events after a sequence number, oldest first, `limit` at most; fewer where they are large or the filter leaves out many. */
+  /**
+   * Returns events after a sequence number, oldest first, at most `limit`; fewer where they are large or the filter
+   * leaves out many.
+   */
   read(query: EventQuery): Promise<EventPage>;
   /** Resolves once there are events after this sequence number, or once the signal aborts. Rejects when the log has ended. */
   waitForEvent(after: number, signal: AbortSignal): Promise<void>;
-  /** Rows of the deliveries, in the same store. */
+  /** Rows for the state of deliveries, in the same store. */
   readonly rows: DeliveryRows;
-  /** Waits for what is being written. The engine stays open. */
+  /** Waits for pending writes, then closes the log. The engine stays open. */
   close(): Promise<void>;
 }
 
-/** Where deliveries keep their state. */
+/** Rows in which deliveries keep their state. */
 export interface DeliveryRows extends Pick<WalletStore, "read" | "range"> {
-  /** Resolves once the step's rows are durable; steps that come together share a write. */
+  /** Resolves once the step's rows are durable; concurrent steps share a write. */
   write(step: WriteStep): Promise<void>;
 }
 
 export interface EventLogOptions {
   readonly engine: Engine;
-  /** 32 bytes; stays the caller's. */
+  /** 32 bytes; the caller keeps ownership. */
   readonly key: Uint8Array;
-  /** Folder of this service, outside the engine, which notices an older copy of the store. */
+  /** Folder of this service, outside the engine, by which an older copy of the store is recognised. */
   readonly folder: string;
   readonly clock?: Clock;
   /** Events older than this are removed; by default none is. */
   readonly keepSeconds?: number;
-  /** How long a service that has vanished keeps the log from others. */
+  /** Milliseconds for which a process that has vanished keeps the log from others. */
   readonly leaseMs?: number;
   /** Opens a store that is an older copy, under a new `id`. */
   readonly acceptRolledBack?: boolean;
 }
 
-/** Opens the log of an engine, or creates it. Throws `EventLogInUse`, `EventLogRolledBack`, and what the store throws. */
+/**
+ * Opens the log of an engine, or creates it. Throws `EventLogInUse`, `EventLogRolledBack`, and the errors of the store.
+ */
 export async function openEventLog(options: EventLogOptions): Promise<EventLog> {
   const { engine, clock = systemClock, leaseMs = LEASE_MS } = options;
   const ending = new AbortController();
@@ -133,7 +144,7 @@ class StoredEventLog implements EventLog {
   readonly rows: DeliveryRows;
   readonly #parts: LogParts;
   readonly #writes: GatheredWrites;
-  /** As it is on disk, and as it will be after the group that is being written. */
+  /** The state on disk, and the state after the group that is being written. */
   #state: LogState;
   #next: LogState;
   readonly #waiting = new Set<() => void>();
@@ -281,7 +292,7 @@ class StoredEventLog implements EventLog {
     }
   }
 
-  /** Removes the first events that are older than `before`; returns whether that were all. */
+  /** Removes the oldest events that were added before `before`; returns whether all of them are removed. */
   async #pruneStep(before: number): Promise<boolean> {
     const { store } = this.#parts;
     const keys: Uint8Array[] = [];
@@ -300,7 +311,7 @@ class StoredEventLog implements EventLog {
   }
 }
 
-/** After these nothing can be written until the log is opened again. */
+/** Whether the log has to be opened again after this error. */
 function isFinal(error: unknown): boolean {
   return error instanceof Error && (error.name === "Fenced" || error.name === "OutcomeUnknown");
 }

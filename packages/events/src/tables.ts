@@ -1,6 +1,6 @@
 import type { Table } from "@anulo/store";
 
-/** The tables of the log and of what delivers it: who reads the engine sees how many events there are, not of whom. */
+/** The tables of the log and its deliveries: the engine's rows reveal how many events there are, but not whose. */
 export const tables = {
   /** By number. */
   events: { number: 1, orderedBytes: 8 },
@@ -12,11 +12,11 @@ export const tables = {
   hooks: { number: 4 },
   /** How far each delivery has come, by its name. */
   cursors: { number: 5 },
-  /** What a webhook could not be given, by the hook's 16 bytes and the event's number. */
+  /** Events that could not be delivered to a webhook, by the webhook's 16 bytes and the event's number. */
   deadLetters: { number: 6, groupBytes: 16, orderedBytes: 8 },
 } as const satisfies Record<string, Table>;
 
-/** 8 bytes in whose order the numbers are. */
+/** 8 bytes whose order is that of the numbers. */
 export function sequenceKey(sequence: number): Buffer {
   const key = Buffer.alloc(8);
   key.writeBigUInt64BE(BigInt(sequence));

@@ -2,14 +2,14 @@
 export interface ByteReservation {
   /** Bytes reserved now. */
   readonly bytes: number;
-  /** Reserves exactly `bytes` from now on; false, and nothing changes, where the budget has too few left. */
+  /** Reserves exactly `bytes` from now on. Returns false, and changes nothing, where the budget has too few left. */
   resize(bytes: number): boolean;
-  /** Returns all of it to the budget; may be called again. */
+  /** Returns all reserved bytes to the budget; may be called again. */
   release(): void;
 }
 
 /**
- * Counts memory that strangers make us hold against a limit. A budget within another one (a port's within the
+ * Counts the memory that strangers make us use against a limit. A budget within another one (a port's within the
  * service's, a peer's within that of all peers) counts against both.
  */
 export class ByteBudget {
@@ -34,15 +34,18 @@ export class ByteBudget {
     return this.#parent === undefined ? own : Math.min(own, this.#parent.available);
   }
 
-  /** Starts a reservation of `bytes`; undefined where too few are left. */
+  /** Starts a reservation of `bytes`; returns undefined where too few are left. */
   reserve(bytes: number): ByteReservation | undefined {
     const reservation = new Reservation(this);
     return reservation.resize(bytes) ? reservation : undefined;
   }
 
-  /** Takes so many bytes, or gives them back (below 0); false, and nothing changes, where too few are left. */
+  /**
+   * Reserves bytes, or returns them to the budget if negative. Returns false, and changes nothing, where too few are
+   * left.
+   */
   take(bytes: number): boolean {
-    // Giving back never fails, also where the budget is overdrawn.
+    // Returning bytes never fails, even where the budget is overdrawn.
     if (bytes > 0 && bytes > this.available) return false;
     this.#add(bytes);
     return true;
@@ -54,7 +57,7 @@ export class ByteBudget {
   }
 }
 
-/** A class: there is one for every request. */
+/** A class for speed: there is one reservation for every request. */
 class Reservation implements ByteReservation {
   readonly #budget: ByteBudget;
   #bytes = 0;

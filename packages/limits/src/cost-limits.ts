@@ -1,6 +1,6 @@
 /**
- * The most that one message of a peer or one call of a client may cost, declared beside its schema. What is not
- * declared is refused; `docs/limits.md` is generated from the declarations.
+ * The maximum that one message of a peer or one call of a client may cost, declared beside its schema. A message or
+ * call without a declaration is refused; `docs/limits.md` is generated from the declarations.
  */
 export interface CostLimits {
   /** Longest request, in bytes; a longer one is refused before it is read. */

@@ -1,7 +1,7 @@
-/** A value that is there, or will be. Short work gives it at once: a promise would cost more than the work. */
+/** A value, or a promise of it. Short work returns the value: a promise would cost more than the work. */
 export type MaybePromise<T> = T | Promise<T>;
 
-/** Goes on with a value: at once where it is there. */
+/** Continues with a value: at once if it is no promise. */
 export function whenReady<T, R>(
   value: MaybePromise<T>,
   next: (value: T) => MaybePromise<R>,
@@ -9,7 +9,7 @@ export function whenReady<T, R>(
   return value instanceof Promise ? value.then(next) : next(value);
 }
 
-/** What `work` gives, or `onError` where it throws or rejects. */
+/** Returns the result of `work`, or that of `onError` if it throws or rejects. */
 export function whenFailed<T>(
   work: () => MaybePromise<T>,
   onError: (error: unknown) => MaybePromise<T>,
@@ -22,7 +22,7 @@ export function whenFailed<T>(
   }
 }
 
-/** What `work` gives; `end` is called once it is over, however it ends. */
+/** Returns the result of `work`; `end` is called once it is finished, whether it succeeds or not. */
 export function whenOver<T>(work: () => MaybePromise<T>, end: () => void): MaybePromise<T> {
   let value: MaybePromise<T>;
   try {

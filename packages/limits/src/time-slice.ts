@@ -1,13 +1,15 @@
 import { setImmediate } from "node:timers/promises";
 import { type MaybePromise, whenReady } from "./maybe-promise.ts";
 
-/** Milliseconds of work after which other work on the event loop goes first: short enough for RPC calls to not notice. */
+/**
+ * Milliseconds of work after which other work on the event loop runs first: short enough that RPC calls do not notice.
+ */
 export const SLICE_MS = 10;
 
 export interface SliceOptions {
   /** Milliseconds of work in one slice; by default `SLICE_MS`. */
   readonly sliceMs?: number;
-  /** Called before each pause: what is read must not change meanwhile, so a snapshot is taken here. */
+  /** Called before each pause: the data that is read must not change meanwhile, so a snapshot is taken here. */
   readonly beforeYield?: () => void;
   /** Waits between two slices; by default one turn of the event loop. */
   readonly pause?: () => Promise<unknown>;
@@ -46,7 +48,7 @@ export class TimeSlice {
     this.#startedAt = performance.now();
   }
 
-  /** Waits for what others do: the time is not that of this slice. */
+  /** Waits for other work, whose time is not counted in this slice. */
   async wait<T>(others: Promise<T>): Promise<T> {
     const from = performance.now();
     try {
@@ -56,7 +58,7 @@ export class TimeSlice {
     }
   }
 
-  /** Reports the last slice, unless the work was ended in a pause. */
+  /** Reports the last slice, unless the work was aborted in a pause. */
   end(): void {
     if (!this.#isPaused) this.#options.onWork?.(performance.now() - this.#startedAt);
   }
@@ -90,8 +92,8 @@ export function mapSliced<T, R>(
 }
 
 /**
- * Runs a generator to its end, in slices: it yields wherever it may pause, and is ended where the work is aborted. The
- * first slice runs at once; where it is enough, the value is there without a promise.
+ * Runs a generator to its end, in slices: it yields wherever it may pause, and is ended if the work is aborted. The
+ * first slice runs at once; if it is enough, the value is returned without a promise.
  */
 export function runSliced<T>(steps: Generator<void, T>, options?: SliceOptions): MaybePromise<T> {
   const slice = new TimeSlice(options);
@@ -107,7 +109,7 @@ export function runSliced<T>(steps: Generator<void, T>, options?: SliceOptions):
   return step.value;
 }
 
-/** Runs as many steps as fit into a slice; the last of them. */
+/** Runs as many steps as fit into a slice; returns the last of them. */
 function runSlice<T>(steps: Generator<void, T>, slice: TimeSlice): IteratorResult<void, T> {
   for (;;) {
     const step = steps.next();
@@ -124,7 +126,7 @@ async function runRest<T>(steps: Generator<void, T>, slice: TimeSlice): Promise<
     }
   } finally {
     slice.end();
-    // Does nothing where the generator has ended by itself.
+    // Has no effect if the generator has ended by itself.
     steps.return(undefined as T);
   }
 }

@@ -2,15 +2,15 @@
 export interface WorkBudgetOptions {
   /** Milliseconds of work granted per millisecond that passes: 0.1 is a tenth of a core. */
   readonly share: number;
-  /** Milliseconds of work that may be saved up, and are there at the start. */
+  /** Milliseconds of work that may be saved up; all of them are available at the start. */
   readonly burstMs: number;
-  /** Milliseconds since some moment, never going back. */
+  /** Milliseconds since an arbitrary start; never decreases. */
   readonly now: () => number;
 }
 
 /**
- * Processor time granted to one sender at a rate. Work is charged after it was done, so the budget may go into debt;
- * nothing more is accepted from the sender until the debt is paid by time.
+ * Processor time that one sender may use, which refills at a rate. Work is charged after it was done, so the budget may
+ * become negative; nothing more is accepted from the sender until it is positive again.
  */
 export class WorkBudget {
   readonly #options: WorkBudgetOptions;
@@ -29,7 +29,7 @@ export class WorkBudget {
     this.#savedMs -= milliseconds;
   }
 
-  /** Milliseconds until the debt is paid; 0 where there is none. */
+  /** Milliseconds until the budget is no longer negative; 0 where it is not. */
   get waitMs(): number {
     this.#update();
     return this.#savedMs >= 0 ? 0 : Math.ceil(-this.#savedMs / this.#options.share);

@@ -1,10 +1,10 @@
 import { connect, type Socket } from "node:net";
 import type { SocksProxy } from "./proxy.ts";
 
-/** Who is to be reached: a name, which the proxy looks up, or an IP address. */
+/** The host to connect to: a name, which the proxy looks up, or an IP address. */
 export type Target = { readonly host: string; readonly port: number };
 
-/** No connection through a proxy, and why. */
+/** A connection through a proxy failed; the message has the reason. */
 export class SocksFailed extends Error {
   constructor(reason: string) {
     super(reason);
@@ -35,16 +35,16 @@ function dial({ host, port }: SocksProxy, signal: AbortSignal): Promise<Socket> 
 }
 
 /**
- * Opens a connection through a SOCKS proxy, which looks names up itself. What the target says early is lost
+ * Opens a connection through a SOCKS proxy, which looks names up itself. Bytes that the target sends early are lost
  * unless the socket is read from in the turn of the event loop in which this resolves. Rejects with SocksFailed, also
- * where `signal` gives up. Source: net/socks.cpp.
+ * when `signal` aborts. Source: net/socks.cpp.
  */
 export async function connectThrough(
   proxy: SocksProxy,
   target: Target,
   signal: AbortSignal,
 ): Promise<Socket> {
-  // Few have a proxy: the library is loaded by those that do.
+  // Few users have a proxy, so the library is loaded only when one is used.
   const { SocksClient } = await import("socks");
   const toProxy = await dial(proxy, signal);
   const giveUp = () => toProxy.destroy();

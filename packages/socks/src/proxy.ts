@@ -4,15 +4,15 @@ import { isIP } from "node:net";
 export type SocksProxy = {
   readonly host: string;
   readonly port: number;
-  /** Version 5 only is spoken; left out: 4a, and 5 where that cannot name the target. */
+  /** If 5, only version 5 is used; if left out, 4a, and 5 where 4a cannot name the target. */
   readonly version?: 5;
-  /** At most 255 bytes each. Only version 5 asks for it. */
+  /** At most 255 bytes each. Only version 5 has a login. */
   readonly login?: { readonly user: string; readonly password: string };
 };
 
-/** Version 4 is spoken as 4a, which says the same for IPv4. */
+/** For version 4, 4a is used, which has the same messages for IPv4. */
 const schemes = new Set(["", "socks", "socks4", "socks4a", "socks5"]);
-/** One byte tells the length of a name or a password. Source: RFC 1929. */
+/** One byte holds the length of a name or a password. Source: RFC 1929. */
 const MAX_LOGIN_BYTES = 255;
 
 function loginOf(text: string): SocksProxy["login"] | undefined {
@@ -28,8 +28,8 @@ function loginOf(text: string): SocksProxy["login"] | undefined {
 }
 
 /**
- * Reads `[scheme://][user[:password]@]address:port`: an IP address, version 6 in brackets; a login, with percent
- * encoding, only with `socks5`. Undefined for anything else. Source: net/parse.cpp `socks::endpoint::get`.
+ * Parses `[scheme://][user[:password]@]address:port`: an IP address, version 6 in brackets; a login, percent-encoded,
+ * only with `socks5`. Returns undefined for anything else. Source: net/parse.cpp `socks::endpoint::get`.
  */
 export function parseSocksProxy(text: string): SocksProxy | undefined {
   const [, scheme = "", loginText = "", bracketed, plain, digits] =

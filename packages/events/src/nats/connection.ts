@@ -12,13 +12,16 @@ import { type ConnectionOptions, connect, type NatsConnection } from "@nats-io/t
 /** Names in NATS. */
 export interface NatsNames {
   readonly stream: string;
-  /** What all subjects begin with. */
+  /** The first part of all subjects. */
   readonly prefix: string;
 }
 
 const TIMEOUT_MS = 10_000;
 
-/** Where a `nats://` or `tls://` address leads, without repeating it in errors: it may have a password. Throws a RangeError. */
+/**
+ * Parses a `nats://` or `tls://` address; the errors do not repeat it, since it may contain a password. Throws a
+ * RangeError.
+ */
 export function connectionOptions(address: string): ConnectionOptions {
   const url = URL.canParse(address) ? new URL(address) : undefined;
   if (url === undefined || (url.protocol !== "nats:" && url.protocol !== "tls:") || url.hostname === "") {
@@ -28,7 +31,7 @@ export function connectionOptions(address: string): ConnectionOptions {
   const credentials = pass ? { user: user ?? "", pass } : user ? { token: user } : {};
   return {
     servers: url.host,
-    // Whoever connects anew looks first what the stream has: the library would send what it had queued.
+    // After reconnecting, we first read what the stream has; the library would send what it had queued.
     reconnect: false,
     timeout: TIMEOUT_MS,
     ...credentials,
@@ -36,7 +39,7 @@ export function connectionOptions(address: string): ConnectionOptions {
   };
 }
 
-/** A connection to a stream that exists. */
+/** A connection to an existing stream. */
 export class StreamConnection {
   readonly #names: NatsNames;
   readonly #connection: NatsConnection;
@@ -69,7 +72,7 @@ export class StreamConnection {
     return this.#connection.closed();
   }
 
-  /** The id of the last message under our subjects; undefined where there is none. */
+  /** The id of the last message under our subjects; undefined if there is none. */
   async lastMessageId(): Promise<string | undefined> {
     const { stream, prefix } = this.#names;
     const message = await this.#manager.streams.getMessage(stream, { last_by_subj: `${prefix}.>` });

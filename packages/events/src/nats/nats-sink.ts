@@ -13,29 +13,32 @@ const PREFIX = /^[A-Za-z0-9_-]{1,64}(\.[A-Za-z0-9_-]{1,64}){0,7}$/;
 
 export interface NatsSinkOptions {
   readonly log: EventLog;
-  /** `nats://host:port` or `tls://host:port`, with a user and a password or a token in it where they are wanted. */
+  /** `nats://host:port` or `tls://host:port`, with a user and a password, or a token, if the server requires them. */
   readonly address: string;
   /** By default `ANULO_EVENTS`. */
   readonly stream?: string;
-  /** What subjects begin with; by default `anulo.events`. Each log needs one of its own. */
+  /** The first part of all subjects; by default `anulo.events`. Each log needs a prefix of its own. */
   readonly prefix?: string;
   readonly clock?: Clock;
-  /** From 0 to 1, below 1. */
+  /** Returns a number from 0 to below 1. */
   readonly random?: () => number;
 }
 
-/** Publishes the events of a log to a stream of NATS JetStream: each once and in order. */
+/** Publishes the events of a log to a NATS JetStream stream: each once and in order. */
 export interface NatsSink {
-  /** Number of the last event the stream is known to have. */
+  /** Number of the last event that the stream is known to have. */
   readonly sequence: number;
   readonly isConnected: boolean;
-  /** Why the last connection ended, in words without credentials; empty before any has. */
+  /** Why the last connection ended, without credentials; empty if none has ended. */
   readonly failure: string;
-  /** Ends what is being sent. The log stays open. */
+  /** Stops sending. The log stays open. */
   close(): Promise<void>;
 }
 
-/** Goes on where this stream and prefix had come. Throws a RangeError for an address or names that are none. */
+/**
+ * Opens the sink and continues after the last event in this stream and prefix. Throws a RangeError for an invalid
+ * address or name.
+ */
 export async function openNatsSink(options: NatsSinkOptions): Promise<NatsSink> {
   const { stream = "ANULO_EVENTS", prefix = "anulo.events", log } = options;
   if (!NAME.test(stream) || !PREFIX.test(prefix)) throw new RangeError("a stream or a prefix is not safe");
@@ -63,7 +66,7 @@ interface PublisherContext {
 class Publisher implements NatsSink {
   readonly #context: PublisherContext;
   readonly #stop = new AbortController();
-  /** Aborts also when the log is another service's, which publishes on from where this one had come. */
+  /** Aborts also when another service has taken the log, which continues to publish from the stored position. */
   readonly #over: AbortSignal;
   #sequence: number;
   #isConnected = false;
@@ -110,7 +113,7 @@ class Publisher implements NatsSink {
     }
   }
 
-  /** Publishes over one connection, until it fails in whatever way. */
+  /** Publishes over one connection, until it fails for any reason. */
   async #publishUntilLost(): Promise<void> {
     const connection = await this.#context.open();
     const lost = new AbortController();
@@ -128,7 +131,7 @@ class Publisher implements NatsSink {
     }
   }
 
-  /** What was sent and not acknowledged may have arrived all the same: the stream knows. */
+  /** Messages that were not acknowledged may have arrived all the same: the stream's last message decides. */
   async #takeStreamOver(id: string | undefined): Promise<void> {
     const { log } = this.#context;
     if (id === undefined || !id.startsWith(`${log.id}_`)) return;
@@ -138,7 +141,7 @@ class Publisher implements NatsSink {
     }
   }
 
-  /** One event after another: the next is sent once the stream has the one before. */
+  /** Publishes one event after another: the next is sent once the stream has the one before. */
   async #publishPage(connection: StreamConnection, signal: AbortSignal): Promise<void> {
     const { log, names } = this.#context;
     await log.waitForEvent(this.#sequence, signal);

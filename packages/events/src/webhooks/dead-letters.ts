@@ -5,7 +5,7 @@ import type { DeliveryRows } from "../log.ts";
 import { sequenceKey, sequenceOf, tables } from "../tables.ts";
 import type { DeadLetter } from "./hook.ts";
 
-/** Of one hook: the oldest make room. */
+/** Maximum number per webhook: beyond it the oldest are removed. */
 const MAX_DEAD_LETTERS = 1_000;
 
 type StoredLetter = DeadLetter & { readonly event: LoggedEvent };
@@ -15,7 +15,7 @@ const letterKey = (hook: string, sequence: number) => ({
   key: Buffer.concat([Buffer.from(hook, "hex"), sequenceKey(sequence)]),
 });
 
-/** Events that a hook could not be given, with all that is needed to send them again. */
+/** Events that could not be delivered to a webhook, with all that is needed to send them again. */
 export class DeadLetters {
   readonly #rows: DeliveryRows;
   readonly #hook: string;
@@ -25,7 +25,7 @@ export class DeadLetters {
     this.#hook = hook;
   }
 
-  /** Oldest first, after a sequence number. */
+  /** Returns letters after a sequence number, oldest first. */
   async *after(sequence: number, limit = Number.MAX_SAFE_INTEGER): AsyncGenerator<StoredLetter, void> {
     const from = letterKey(this.#hook, sequence + 1).key;
     for await (const { value } of this.#rows.range(tables.deadLetters, { from, limit })) {
@@ -33,7 +33,7 @@ export class DeadLetters {
     }
   }
 
-  /** Adds a letter to a group of rows, and removes those above the limit. */
+  /** Adds a letter to a group of rows, and removes the oldest letters above the limit. */
   async add(rows: PendingRows, event: LoggedEvent, letter: Omit<DeadLetter, "sequence">): Promise<void> {
     const stored = { ...letter, sequence: event.sequence, event };
     const numbers = await this.#numbers();
@@ -49,7 +49,7 @@ export class DeadLetters {
     });
   }
 
-  /** Removes all of them in a group of rows. */
+  /** Removes all letters of the webhook in a group of rows. */
   async clear(rows: PendingRows): Promise<void> {
     for (const sequence of await this.#numbers()) rows.delete(letterKey(this.#hook, sequence));
   }

@@ -8,32 +8,32 @@ export interface Hook {
   /** 32 hexadecimal digits. */
   readonly id: string;
   readonly url: string;
-  /** Names of wallets, where * stands for any characters; all wallets where there are none. */
+  /** Names of wallets, where * stands for any characters; empty means all wallets. */
   readonly wallets: readonly string[];
-  /** Types of events; all where there are none. */
+  /** Types of events; empty means all. */
   readonly types: readonly string[];
   readonly secret: string;
-  /** Why nothing is sent any more, until it is enabled again; empty where it is. */
+  /** Why sending was stopped until the webhook is enabled again; empty while it is enabled. */
   readonly disabled: string;
 }
 
-/** How far a hook has come, and how often the event after that was tried. */
+/** How far a webhook has come, and the attempts to send the next event. */
 export interface HookProgress {
   readonly sequence: number;
   readonly attempts: number;
-  /** Milliseconds since 1970 of the first attempt of that event, and of the next one; 0 before any. */
+  /** Milliseconds since 1970 of the first attempt for the next event, and of its next attempt; 0 before any. */
   readonly since: number;
   readonly next: number;
-  /** How many events were pruned from the log before their turn came. */
+  /** Number of events that were pruned from the log before they were sent. */
   readonly missed: number;
 }
 
 export interface DeadLetter {
   readonly sequence: number;
-  /** Seconds since 1970 when it was given up. */
+  /** Seconds since 1970 at which the delivery was given up. */
   readonly time: number;
   readonly attempts: number;
-  /** What became of the last attempt. */
+  /** The result of the last attempt. */
   readonly reason: string;
 }
 
@@ -63,7 +63,7 @@ export async function readHooks(rows: DeliveryRows): Promise<{ hook: Hook; progr
   return found;
 }
 
-/** Before the first attempt of what follows an event. */
+/** The progress after an event, before the first attempt of the next one. */
 export const startAt = (sequence: number, missed = 0): HookProgress => ({
   sequence,
   attempts: 0,

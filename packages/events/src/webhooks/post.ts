@@ -4,7 +4,7 @@ import { request as secure } from "node:https";
 import { isIP } from "node:net";
 import { isPublicAddress } from "./public-address.ts";
 
-/** The addresses of a name. */
+/** Resolves a name to its addresses. */
 export type Resolve = (hostname: string) => Promise<readonly string[]>;
 
 export const systemResolve: Resolve = async (hostname) =>
@@ -16,21 +16,21 @@ export interface PostOptions {
   readonly headers: Readonly<Record<string, string>>;
   readonly resolve: Resolve;
   readonly allowsPrivate: boolean;
-  /** Ends the attempt. */
+  /** Aborts the attempt. */
   readonly signal: AbortSignal;
 }
 
 const MAX_HEADER_BYTES = 16 * 1024;
 
-/** Why an attempt was not made at all; for whoever set up the hook. */
+/** The reason for which no attempt was made, for the operator who configured the webhook. */
 export class RefusedTarget extends Error {
   override readonly name = "RefusedTarget";
 }
 
 /**
- * Sends a body and returns the status of the response: of that nothing but the status is read, and redirects are not
- * followed. It connects to the very address that was checked. Rejects where no response comes, `RefusedTarget` for a
- * name whose addresses are not public.
+ * Posts a body and returns the status of the response: only the status is read, and redirects are not followed. It
+ * connects to the address that was checked. Rejects where no response arrives, with `RefusedTarget` for a name whose
+ * addresses are not public.
  */
 export async function post(options: PostOptions): Promise<number> {
   const { url, body, headers, signal } = options;
@@ -42,7 +42,7 @@ export async function post(options: PostOptions): Promise<number> {
     host: address,
     port: url.port,
     path: url.pathname + url.search,
-    // A connection of its own: one that is kept would outlive the check of its address.
+    // Each request has its own connection: a kept one would outlive the check of its address.
     agent: false,
     maxHeaderSize: MAX_HEADER_BYTES,
     signal,
@@ -55,11 +55,11 @@ export async function post(options: PostOptions): Promise<number> {
     ...(url.protocol === "https:" && isIP(hostname) === 0 && { servername: hostname }),
   };
   const request = (url.protocol === "https:" ? secure : plain)(settings);
-  // A receiver may do what ends neither in a response nor in an error.
+  // A receiver can cause a state that ends neither in a response nor in an error.
   return await unlessAborted(statusOf(request, body), signal).finally(() => request.destroy());
 }
 
-/** The first of the name's addresses, all of which have to be public. */
+/** Returns the first of the name's addresses, all of which have to be public. */
 async function addressOf({ url, resolve, allowsPrivate, signal }: PostOptions): Promise<string> {
   const hostname = bareHostname(url);
   const found = isIP(hostname) === 0 ? await unlessAborted(resolve(hostname), signal) : [hostname];
@@ -71,7 +71,7 @@ async function addressOf({ url, resolve, allowsPrivate, signal }: PostOptions): 
   return first;
 }
 
-/** Without the brackets around IPv6. */
+/** The hostname without the brackets around IPv6. */
 const bareHostname = ({ hostname }: URL): string => hostname.replace(/^\[|\]$/g, "");
 
 async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {

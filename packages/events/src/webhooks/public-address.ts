@@ -1,6 +1,9 @@
 import { BlockList, isIP } from "node:net";
 
-/** IPv4 that is not of the public Internet. Source: IANA IPv4 Special-Purpose Address Registry (RFC 6890), RFC 5771. */
+/**
+ * IPv4 ranges that are not part of the public Internet. Source: IANA IPv4 Special-Purpose Address Registry (RFC 6890),
+ * RFC 5771.
+ */
 const reserved4: readonly (readonly [string, number])[] = [
   ["0.0.0.0", 8],
   ["10.0.0.0", 8],
@@ -18,7 +21,10 @@ const reserved4: readonly (readonly [string, number])[] = [
   ["224.0.0.0", 4],
   ["240.0.0.0", 4],
 ];
-/** Inside 2000::/3, the only block of public IPv6; 6to4 and Teredo carry other addresses. Source: IANA IPv6 Special-Purpose Address Registry. */
+/**
+ * Ranges inside 2000::/3, the only block of public IPv6, that are not public; 6to4 and Teredo contain other addresses.
+ * Source: IANA IPv6 Special-Purpose Address Registry.
+ */
 const reserved6: readonly (readonly [string, number])[] = [
   ["2001::", 23],
   ["2001:db8::", 32],
@@ -36,7 +42,10 @@ const refused4 = listOf("ipv4", reserved4);
 const refused6 = listOf("ipv6", reserved6);
 const global6 = listOf("ipv6", [["2000::", 3]]);
 
-/** Whether an address is of the public Internet: not loopback, private, link-local, multicast, nor one of these in another's clothes. */
+/**
+ * Whether an address belongs to the public Internet: not loopback, private, link-local, multicast, nor one of these
+ * embedded in another address.
+ */
 export function isPublicAddress(address: string): boolean {
   const version = isIP(address);
   if (version === 4) return !refused4.check(address, "ipv4");

@@ -8,11 +8,11 @@ import { type PostOptions, RefusedTarget } from "./post.ts";
 import { signedHeaders } from "./signature.ts";
 import { matchesPattern } from "./wallet-pattern.ts";
 
-/** What all hooks share. */
+/** What all webhooks share. */
 export interface SenderContext {
   readonly log: EventLog;
   readonly clock: Clock;
-  /** From 0 to 1, below 1. */
+  /** Returns a number from 0 to below 1. */
   readonly random: () => number;
   readonly post: (options: Pick<PostOptions, "url" | "body" | "headers" | "signal">) => Promise<number>;
   /** Events that became dead letters. */
@@ -20,28 +20,31 @@ export interface SenderContext {
 }
 
 const EVENTS_PER_READ = 64;
-/** A progress over events that were left out is written this seldom. */
+/** Number of filtered-out events after which the progress is written. */
 const EVENTS_PER_NOTE = 1_000;
 const ATTEMPT_MS = 15_000;
 const FIRST_PAUSE_MS = 5_000;
 const MAX_PAUSE_MS = 6 * 3_600_000;
 const GIVE_UP_MS = 3 * 86_400_000;
-/** A clock that was set forward, or a service that was stopped for days, is no receiver that was tried for days. */
+/**
+ * Minimum number of attempts before an event is given up: a clock that was set forward, or a service that was stopped
+ * for days, does not mean that the receiver was tried for days.
+ */
 const MIN_ATTEMPTS = 8;
 const STORE_PAUSE_MS = 1_000;
 const HTTP_GONE = 410;
 
-/** Before the next attempt, after so many: twice as long each time, half of it by chance. */
+/** Milliseconds before the next attempt: they double with each attempt, and half of them are random. */
 function pauseAfter(attempts: number, random: number): number {
   const most = Math.min(FIRST_PAUSE_MS * 2 ** (attempts - 1), MAX_PAUSE_MS);
   return Math.round(most * (0.5 + random / 2));
 }
 
-/** Sends the events of the log to one hook, in order, one at a time, and keeps how far it has come. */
+/** Sends the events of the log to one webhook, in order, one at a time, and stores how far it has come. */
 export class HookSender {
   readonly #context: SenderContext;
   readonly #stop = new AbortController();
-  /** Aborts also when the log is another service's, which sends on from where this one had come. */
+  /** Aborts also when another service has taken the log, which continues to send from the stored position. */
   readonly #over: AbortSignal;
   readonly deadLetters: DeadLetters;
   #hook: Hook;
@@ -77,7 +80,7 @@ export class HookSender {
     await this.#running;
   }
 
-  /** Goes on where it stopped, after the hook was disabled. */
+  /** Continues where it stopped, after the webhook was disabled. */
   async enable(): Promise<void> {
     this.#enabling ??= this.#enable().finally(() => {
       this.#enabling = undefined;
@@ -85,7 +88,7 @@ export class HookSender {
     await this.#enabling;
   }
 
-  /** Sends dead letters once more, oldest first, `limit` at most; those that arrive are removed. */
+  /** Sends up to `limit` dead letters again, oldest first; those that are delivered are removed. */
   async replay(limit: number): Promise<{ delivered: number; failed: number }> {
     let [delivered, failed] = [0, 0];
     for await (const { event } of this.deadLetters.after(0, limit)) {
@@ -103,7 +106,7 @@ export class HookSender {
   async #enable(): Promise<void> {
     if (this.#hook.disabled === "") return;
     await this.#running;
-    // Its rows may be gone by now.
+    // Its rows may have been removed by now.
     if (this.#stop.signal.aborted) throw new RangeError("there is no such webhook any more");
     await this.#save({ hook: { ...this.#hook, disabled: "" }, progress: this.#progressFromStart() });
     if (!this.#stop.signal.aborted) this.start();
@@ -119,7 +122,8 @@ export class HookSender {
       try {
         await this.#sendPage();
       } catch {
-        // The store cannot be read or written now: what was sent and not noted is sent again, under the same id.
+        // The store cannot be read or written now: an event that was sent but not recorded is sent again, with the same
+        // id.
         await clock.delay(STORE_PAUSE_MS, this.#over);
       }
     }
@@ -154,7 +158,7 @@ export class HookSender {
     if (sequence > this.#progress.sequence) this.#progress = startAt(sequence, this.#progress.missed);
   }
 
-  /** Until it has arrived, was given up, or is not to be sent any more. */
+  /** Sends an event until it is delivered, is given up, or must not be sent any more. */
   async #sendUntilOver(event: LoggedEvent): Promise<void> {
     const { clock, random } = this.#context;
     for (;;) {
@@ -184,7 +188,9 @@ export class HookSender {
     }
   }
 
-  /** Undefined where it arrived; else the status of the response, or why there is none. */
+  /**
+   * Makes one attempt. Returns undefined if it was delivered; else the status of the response, or why there is none.
+   */
   async #attempt(event: LoggedEvent): Promise<number | string | undefined> {
     const { log, clock, post } = this.#context;
     const over = new AbortController();
@@ -232,7 +238,7 @@ export class HookSender {
   }
 }
 
-/** In words that repeat nothing of the address but what its owner knows: a code of the system, or our own. */
+/** Describes an error without repeating any part of the address: by a system error code, or by our own text. */
 function reasonOf(error: unknown, signal: AbortSignal): string {
   if (error instanceof RefusedTarget) return error.message;
   if (signal.aborted) return (signal.reason as Error).message;

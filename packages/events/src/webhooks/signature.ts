@@ -7,7 +7,10 @@ export const NEW_SECRET_BYTES = 32;
 
 export const secretText = (bytes: Uint8Array): string => PREFIX + Buffer.from(bytes).toString("base64");
 
-/** The key of a secret `whsec_…`. Throws a RangeError that does not repeat it. Source: Standard Webhooks, "Secrets". */
+/**
+ * Decodes the key of a secret `whsec_…`. Throws a RangeError that does not repeat the secret. Source: Standard
+ * Webhooks, "Secrets".
+ */
 export function secretBytes(text: string): Buffer {
   const bytes = Buffer.from(text.slice(PREFIX.length), "base64");
   const isWhole = secretText(bytes) === text;
@@ -24,7 +27,9 @@ export interface Message {
   readonly body: string;
 }
 
-/** The headers that name and sign a message. Source: Standard Webhooks, "Webhook Metadata" and "Signature scheme". */
+/**
+ * The headers that identify and sign a message. Source: Standard Webhooks, "Webhook Metadata" and "Signature scheme".
+ */
 export function signedHeaders({ id, timestamp, body }: Message, secret: string): Record<string, string> {
   const key = secretBytes(secret);
   const signature = createHmac("sha256", key).update(`${id}.${timestamp}.${body}`).digest("base64");

@@ -1,4 +1,7 @@
-/** Whether a name matches a pattern in which * stands for any characters, also none: in time of their lengths. */
+/**
+ * Whether a name matches a pattern in which * stands for any characters or none; the time is bounded by the product of
+ * their lengths.
+ */
 export function matchesPattern(name: string, pattern: string): boolean {
   const [first = "", ...others] = pattern.split("*");
   const last = others.pop();

@@ -26,58 +26,67 @@ const ID_BYTES = 16;
 
 export interface NewWebhook {
   readonly url: string;
-  /** Names of wallets, where * stands for any characters; all wallets where there are none. */
+  /** Names of wallets, where * stands for any characters; empty means all wallets. */
   readonly wallets?: readonly string[];
-  /** Types of events; all where there are none. */
+  /** Types of events; empty means all. */
   readonly types?: readonly string[];
-  /** `whsec_…`; by default a new one. */
+  /** `whsec_…`; by default a new one is generated. */
   readonly secret?: string;
-  /** It is sent the events after this sequence number; by default those that come after it was added. */
+  /** Sequence number after which events are sent; by default only events added after the webhook. */
   readonly after?: number;
 }
 
 /** A webhook as it is listed, without its secret. */
 export interface WebhookStatus extends Omit<Hook, "secret"> {
-  /** Number of the last event that it was sent, or that was not for it. */
+  /** Number of the last event that was sent to it, or that its filter left out. */
   readonly sequence: number;
-  /** Attempts of the next event that failed. */
+  /** Failed attempts for the next event. */
   readonly attempts: number;
-  /** When it is tried next, in seconds since 1970; 0 where no attempt has failed. */
+  /** Seconds since 1970 of the next attempt; 0 where no attempt has failed. */
   readonly nextAttempt: number;
-  /** How many events were pruned from the log before their turn came. */
+  /** Number of events that were pruned from the log before they were sent. */
   readonly missed: number;
 }
 
 /** Sends events to addresses by the Standard Webhooks convention. Source: https://www.standardwebhooks.com. */
 export interface Webhooks {
-  /** Adds a webhook; its secret is never given out again. Throws a RangeError for what is none, or one too many. */
+  /**
+   * Adds a webhook; its secret is returned only here. Throws a RangeError for an invalid webhook, or when there are too
+   * many.
+   */
   add(webhook: NewWebhook): Promise<{ id: string; secret: string }>;
   list(): WebhookStatus[];
   /** Events that became dead letters since the webhooks were opened. */
   readonly givenUp: number;
   /** Removes a webhook with its dead letters; returns whether there was one. */
   remove(id: string): Promise<boolean>;
-  /** Goes on with a webhook that was disabled. Throws a RangeError where there is none. */
+  /** Enables a webhook that was disabled. Throws a RangeError if there is none. */
   enable(id: string): Promise<void>;
-  /** What was given up, oldest first, 100 at most, after a sequence number. Throws a RangeError where there is no such webhook. */
+  /**
+   * Returns at most 100 dead letters after a sequence number, oldest first. Throws a RangeError if there is no such
+   * webhook.
+   */
   deadLetters(id: string, after?: number): Promise<DeadLetter[]>;
-  /** Sends the 100 oldest dead letters once more; those that arrive are removed. Throws a RangeError where there is no such webhook. */
+  /**
+   * Sends the 100 oldest dead letters again; those that are delivered are removed. Throws a RangeError if there is no
+   * such webhook.
+   */
   replay(id: string): Promise<{ delivered: number; failed: number }>;
-  /** Ends what is being sent. The log stays open. */
+  /** Stops sending. The log stays open. */
   close(): Promise<void>;
 }
 
 export interface WebhooksOptions {
   readonly log: EventLog;
   readonly clock?: Clock;
-  /** From 0 to 1, below 1. */
+  /** Returns a number from 0 to below 1. */
   readonly random?: () => number;
   readonly resolve?: Resolve;
-  /** Also sends to addresses that are not of the public Internet. */
+  /** Also sends to addresses that are not part of the public Internet. */
   readonly allowsPrivate?: boolean;
 }
 
-/** Goes on with the webhooks of a log. */
+/** Opens the webhooks of a log and continues their deliveries. */
 export async function openWebhooks(options: WebhooksOptions): Promise<Webhooks> {
   const { log, clock = systemClock, random = Math.random } = options;
   const { resolve = systemResolve, allowsPrivate = false } = options;
@@ -89,7 +98,7 @@ export async function openWebhooks(options: WebhooksOptions): Promise<Webhooks> 
     givenUp: 0,
   };
   const senders = new Map<string, HookSender>();
-  /** Those being added count too. */
+  /** Webhooks that are being added count too. */
   let adding = 0;
   const run = (sender: HookSender) => {
     senders.set(sender.hook.id, sender);
