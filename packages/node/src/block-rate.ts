@@ -1,4 +1,4 @@
-/** So many blocks in so many minutes where another number was to be expected. */
+/** A number of blocks in some minutes that differs much from the expected number. */
 export interface UnusualBlockRate {
   readonly minutes: number;
   readonly blocks: number;
@@ -7,21 +7,24 @@ export interface UnusualBlockRate {
 
 /** Seconds between two blocks. Source: cryptonote_config.h `DIFFICULTY_TARGET_V2`. */
 const TARGET = 120;
-/** What happens by chance in one look of all those in ten days is not told. Source: cryptonote_core.cpp `check_block_rate`. */
+/**
+ * A result that chance explains once in ten days of checks is not reported. Source: cryptonote_core.cpp
+ * `check_block_rate`.
+ */
 const ALERT_PROBABILITY = TARGET / 864_000;
-/** Spans looked at, in seconds, longest first. */
+/** Lengths of the checked spans, in seconds, longest first. */
 const SPANS_SECONDS = [5400, 3600, 1800, 1200, 600] as const;
-/** Newest blocks that have to be looked at. */
+/** Number of newest blocks that have to be read. */
 export const RATE_BLOCKS = 150;
 
-/** Chance of exactly this many blocks. Source: https://www.umass.edu/wsp/resources/poisson. */
+/** Probability of exactly this many blocks. Source: https://www.umass.edu/wsp/resources/poisson. */
 function poisson(blocks: number, expected: number): number {
   let chance = Math.exp(-expected);
   for (let i = 1; i <= blocks; i++) chance *= expected / i;
   return chance;
 }
 
-/** Chance of a number of blocks at least as far from what is expected as this. */
+/** Probability of a number of blocks at least as far from the expected one as this. */
 function probabilityOf(blocks: number, expected: number): number {
   const [from, to] = blocks <= expected ? [0, blocks] : [blocks, 3 * expected];
   let sum = 0;

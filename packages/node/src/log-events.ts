@@ -3,13 +3,13 @@ import type { Logger } from "@anulo/rpc";
 import type { Events } from "./chain/events.ts";
 import type { OpenChain } from "./chain/open-chain.ts";
 
-/** Reports what opening the chain found, and every event from now on. */
+/** Logs what was found when the chain was opened, and every event from then on. */
 export function logChain(chain: OpenChain, log: Logger): void {
   logEvents(chain.events, log);
   logRecovery(chain, log);
 }
 
-/** Says that the end of the chain was lost with the power. */
+/** Logs that the end of the chain was lost in a power failure. */
 function logRecovery({ parts }: OpenChain, log: Logger): void {
   const { recovery, read } = parts.store;
   if (recovery?.rolledBack === true) {

@@ -33,15 +33,15 @@ export interface HeavierBranch {
 }
 
 /**
- * Judges a block whose parent is not the top and keeps it beside the main chain; the branch it ends, when
- * that now has more work than the main chain. Throws RuleViolation or Unproven.
+ * Judges a block whose parent is not the top and stores it beside the main chain. Returns the branch that it ends, if
+ * that now has more work than the main chain. Throws RuleViolation or OpenProofs.
  */
 export function addAlternative(parts: ChainParts, incoming: IncomingBlock): HeavierBranch | undefined {
   const { proofs, state, sideBlocks } = parts;
   const view = state.view();
   const branch = branchBelow(parts, incoming);
   const { obligations, ...verified } = verifyAlternativeBlock(incoming.block, branch);
-  // Nobody has us read and check transactions for a block that took no work.
+  // A block without proof of work must not make us read and check transactions.
   proofs.requireProven(obligations);
   const { weight, fees } = contentsOf(parts, incoming);
   const unseen = unseenOf(parts, incoming);
@@ -63,7 +63,7 @@ export function addAlternative(parts: ChainParts, incoming: IncomingBlock): Heav
       draft.remove(writer, key);
     }
     draft.put(writer, incoming.id, row);
-    // The branch may come to be the main chain later: until then its transactions wait in the pool.
+    // The branch may become the main chain later: until then its transactions wait in the pool.
     returnToPool(parts, writer, unseen);
   });
   draft.apply();
@@ -75,7 +75,7 @@ export function addAlternative(parts: ChainParts, incoming: IncomingBlock): Heav
   return { isCheckpoint, blocks: sideBlocks.branchTo(incoming.key), transactions: incoming.transactions };
 }
 
-/** The branch that a block stands on, as the rules see it; throws RuleViolation where its parent is not known. */
+/** The rules' view of the branch below a block; throws RuleViolation where its parent is unknown. */
 export function branchBelow(
   { store, state, network, sideBlocks }: ChainParts,
   { block }: IncomingBlock,
@@ -89,7 +89,10 @@ export function branchBelow(
   return branchView(options, { forkHeight, blocks });
 }
 
-/** The branch of side blocks that has more work than the main chain, as after blocks were popped from that. */
+/**
+ * The branch of side blocks that has more work than the main chain, for example after blocks were popped; undefined if
+ * there is none.
+ */
 export function heavierBranch({ sideBlocks, state }: ChainParts): HeavierBranch | undefined {
   const heaviest = sideBlocks.heaviest();
   if (heaviest === undefined || heaviest.cumulativeDifficulty <= state.view().cumulativeDifficulty)
@@ -97,7 +100,7 @@ export function heavierBranch({ sideBlocks, state }: ChainParts): HeavierBranch 
   return { isCheckpoint: false, blocks: sideBlocks.branchTo(heaviest.key), transactions: undefined };
 }
 
-/** Those of a block's transactions that came with it and are neither in the pool nor in the chain. */
+/** Those of a block's transactions that were supplied with it and are neither in the pool nor in the chain. */
 function unseenOf(
   { pool, store }: ChainParts,
   { block, transactions }: IncomingBlock,
@@ -109,7 +112,10 @@ function unseenOf(
   });
 }
 
-/** What a block's transactions, supplied or of pool or chain, add up to; throws where one is missing. */
+/**
+ * Weight and fees of a block's transactions, which were supplied or are in the pool or chain; throws where one is
+ * missing.
+ */
 function contentsOf(parts: ChainParts, { block, transactions }: IncomingBlock): TransactionTotals {
   const { pool, store, setAside } = parts;
   const contents = block.transactionHashes.map((hash, index): TransactionTotals => {

@@ -10,7 +10,7 @@ export interface BranchBlocks<B extends BranchBlock = BranchBlock> {
   readonly blocks: readonly B[];
 }
 
-/** What the rules look at of a block on a branch; its timestamp in Unix seconds. */
+/** The fields of a block on a branch that the rules need; its timestamp in Unix seconds. */
 export type BranchBlock = WithHash<Omit<AlternativeBlock, "blob">> & { readonly timestamp: number };
 
 /** The same with the block's bytes. */

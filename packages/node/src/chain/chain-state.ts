@@ -10,13 +10,13 @@ import {
 import { equalBytes, hardForkAt, type Network, NULL_HASH } from "@anulo/protocol";
 import type { BlockInfo } from "@anulo/storage";
 
-/** What a view needs to know of the newest block. */
+/** The fields of the newest block that a view needs. */
 export type TopBlock = Pick<
   BlockInfo,
   "hash" | "timestamp" | "weight" | "longTermWeight" | "cumulativeDifficulty" | "alreadyGenerated"
 >;
 
-/** What views read: a store's reader, or one with blocks above it that are not written yet. */
+/** What views read: a store's reader, or one with further blocks that are not written yet. */
 export interface StateReader {
   height(): number;
   blockInfo(height: number): TopBlock | undefined;
@@ -28,17 +28,17 @@ export interface StateReader {
   output(amount: bigint, globalIndex: number): ChainOutput | undefined;
 }
 
-/** The rules' view of the main chain, kept in step with the store. */
+/** The rules' view of the main chain, updated with the store. */
 export interface ChainState {
-  /** A view of the chain as it is now, the same until the chain changes. */
+  /** A view of the current chain; the same object until the chain changes. */
   view(): ChainView;
-  /** To be told of every block appended to the store. */
+  /** To be called for every block appended to the store. */
   addBlock(block: TopBlock): void;
-  /** To be told when blocks were taken off, or a write was rolled back. */
+  /** To be called when blocks were removed, or a write was rolled back. */
   reload(): void;
-  /** The same rules over another reader's chain, which is the same so far. */
+  /** The same rules for the chain of another reader, which is equal so far. */
   withReader(other: StateReader): ChainState;
-  /** Median (bytes) of the long-term weights if so many empty blocks came next. */
+  /** Median (bytes) of the long-term weights if this many empty blocks came next. */
   longTermWeightMedianAfterEmpty(blocks: number): number;
 }
 
@@ -49,7 +49,7 @@ export interface ChainStateOptions {
   readonly fixedDifficulty: bigint | undefined;
   /** When RandomX changes its seed, on test chains. */
   readonly seedSchedule: SeedSchedule | undefined;
-  /** Blocks the chain must have. */
+  /** Block ids that the chain must have. */
   readonly checkpoints: readonly Checkpoint[] | undefined;
   /** The id (32 bytes) the block at a height must have, where it is known beforehand. */
   readonly knownBlockId?: ChainView["knownBlockId"] | undefined;
@@ -58,18 +58,18 @@ export interface ChainStateOptions {
 interface LoadedWindow {
   readonly window: ChainWindow<TopBlock>;
   view: ChainView | undefined;
-  /** Whether the chain may be another than the windows follow. */
+  /** Whether the chain may differ from the one that the windows were loaded from. */
   isStale: boolean;
 }
 
-/** Blocks off the chain up to which the windows are taken back one by one; beyond it they are loaded anew. */
+/** Number of removed blocks up to which the windows go back one by one; beyond it they are loaded again. */
 const MAX_STEPS_BACK = DIFFICULTY_BLOCKS / 2;
 
 const readFactsOf = (read: StateReader) => (from: number, to: number) => read.blockInfos(from, to);
 const readWeightsOf = (read: StateReader) => (from: number, to: number) =>
   read.blockInfoColumn("longTermWeight", from, to);
 
-/** Loads the windows the rules look at from the store; they follow the tip, back as well as forth. */
+/** Loads the windows that the rules need from the store; they are updated when blocks are added or removed. */
 export function createChainState(options: ChainStateOptions): ChainState {
   return chainStateOf(options, undefined);
 }
@@ -110,7 +110,10 @@ function chainStateOf(options: ChainStateOptions, start: ChainWindow<TopBlock> |
   };
 }
 
-/** Takes the windows to the chain as it is; false where that is too far back. The view stays where nothing changed. */
+/**
+ * Moves the windows to the current chain; returns false where that is too far back. The view remains where nothing
+ * changed.
+ */
 function followChain(loaded: LoadedWindow, read: StateReader): boolean {
   const { window } = loaded;
   const height = read.height();

@@ -17,13 +17,13 @@ import { atOnce, type ChainParts, type LongChangeParts, transactInTurns } from "
 import { reorganise } from "./reorganise.ts";
 import { removeSideBlocks } from "./side-blocks.ts";
 
-/** What became of a block that broke no rule. */
+/** The result for a block that broke no rule. */
 export type BlockOutcome = "added" | "alternative" | "reorganised" | "known";
 
-/** Where a block belongs: to the blocks we have, on top of the main chain, or beside it. */
+/** Where a block belongs: it is known, on top of the main chain, or beside it. */
 export type HeaderStanding = "known" | "on top" | "beside";
 
-/** Throws RuleViolation for a block that is known to break a rule, or is of more bytes than a block may weigh. */
+/** Throws RuleViolation for a block that is known to break a rule, or that is larger than a block may be. */
 function standingOf(
   { store: { read }, invalidBlocks, state, now }: ChainParts,
   { id, key, block, blob }: IncomingBlock,
@@ -37,8 +37,9 @@ function standingOf(
 }
 
 /**
- * Judges the header of a block and checks its work, wherever it belongs: to be asked before anything is read or kept
- * that came with a block of a stranger. Rejects with RuleViolation; `UNKNOWN_PARENT` where no work can be named.
+ * Judges the header of a block and checks its proof of work, wherever it belongs: to be called before anything else
+ * that a stranger sent with the block is read or stored. Rejects with RuleViolation; with `UNKNOWN_PARENT` where the
+ * difficulty cannot be determined.
  */
 export function checkHeaderAndWork(parts: ChainParts, incoming: IncomingBlock): Promise<HeaderStanding> {
   return parts.refusals.count("blocks", () =>
@@ -58,8 +59,8 @@ function workOf(parts: ChainParts, incoming: IncomingBlock, standing: HeaderStan
 }
 
 /**
- * One synchronous try to place a block; throws RuleViolation, or Unproven while proofs are open. The last block
- * before a hard fork is not placed.
+ * Makes one synchronous attempt to place a block; throws RuleViolation, or OpenProofs while proofs are unchecked. The
+ * last block before a hard fork is not placed.
  */
 function placeBlock(
   parts: ChainParts,
@@ -81,7 +82,7 @@ function placeBlock(
   return heavier ?? "alternative";
 }
 
-/** The same for any block: before a fork the pool is judged in turns. */
+/** The same for any block: before a fork the pool is judged over several turns. */
 async function placeInTurns(
   parts: ChainParts,
   incoming: IncomingBlock,
@@ -100,8 +101,8 @@ async function placeInTurns(
 }
 
 /**
- * Verifies a block and adds it to the main chain or beside it, reorganising where its branch has more
- * work. Resolves once it is on disk; rejects with RuleViolation for a block that breaks a rule.
+ * Verifies a block and adds it to the main chain or beside it, and reorganises where its branch has more work. Resolves
+ * once it is on disk; rejects with RuleViolation for a block that breaks a rule.
  */
 export function acceptBlock(parts: ChainParts, incoming: IncomingBlock): Promise<BlockOutcome> {
   return parts.refusals.count("blocks", () => placeProven(parts, incoming));
@@ -115,18 +116,18 @@ async function placeProven(parts: ChainParts, incoming: IncomingBlock): Promise<
 }
 
 /**
- * Makes the heaviest branch of side blocks the main chain, where that has more work: as after blocks were popped,
- * when no new block comes that would show it. Rejects with RuleViolation for a block that breaks a rule.
+ * Makes the heaviest branch of side blocks the main chain, if it has more work: after blocks were popped, no new block
+ * may arrive that would cause it. Rejects with RuleViolation for a block that breaks a rule.
  */
 export async function adoptHeavierBranch(parts: ChainParts): Promise<void> {
   const branch = heavierBranch(parts);
   if (branch !== undefined) await reorganise(parts, branch);
 }
 
-/** Blocks taken off in one write transaction. */
+/** Blocks removed in one write transaction. */
 const BLOCKS_PER_POP = 20;
 
-/** Takes the newest `count` blocks off, but never genesis; their transactions return to the pool. */
+/** Removes the newest `count` blocks, but never genesis; their transactions return to the pool. */
 export async function popBlocks(parts: ChainParts, count: number): Promise<void> {
   const { read } = parts.store;
   let left = Math.min(count, read.height() - 1);
@@ -138,7 +139,10 @@ export async function popBlocks(parts: ChainParts, count: number): Promise<void>
   }
 }
 
-/** Block by block with what stands on them, then transaction by transaction; the number of blocks taken off. */
+/**
+ * Removes block by block with the side blocks above them, then returns transaction by transaction; returns the number
+ * of removed blocks.
+ */
 function* popSteps(parts: LongChangeParts, writer: ChainWriter, most: number): Generator<void, number> {
   const version = parts.state.view().hardForkVersion;
   const removed: RemovedBlock[] = [];
@@ -148,7 +152,7 @@ function* popSteps(parts: LongChangeParts, writer: ChainWriter, most: number): G
   }
   const popped = removed.map(({ info }) => toHex(info.hash));
   yield* removeSideBlocks(parts.sideBlocks, writer, parts.sideBlocks.withDescendants(popped));
-  // Oldest first, and read only when their turn comes.
+  // Oldest first; each is read only when its turn comes.
   for (const block of removed.toReversed()) {
     for (const transaction of transactionsOf(block)) {
       returnToPool(parts, writer, [transaction]);

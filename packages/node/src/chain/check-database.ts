@@ -75,14 +75,14 @@ export interface CheckOptions {
   readonly path: string;
   /** Name of the network it belongs to. */
   readonly network: string;
-  /** Told after every so many milliseconds. */
+  /** Receives the progress from time to time. */
   readonly onProgress?: (progress: { readonly blocks: number; readonly of: number }) => void;
 }
 
 const PROGRESS_MS = 1000;
 
 /**
- * Checks a database nobody has open: the structure of the file, the checksum of every row, and all tables
+ * Checks a database that no process has open: the structure of the file, the checksum of every row, and all tables
  * against the bytes of the blocks. Rejects with DamagedDatabase, WrongDatabase or DatabaseInUse.
  */
 export async function checkDatabase(options: CheckOptions): Promise<ChainCheck> {
@@ -96,7 +96,7 @@ export async function checkDatabase(options: CheckOptions): Promise<ChainCheck> 
   }
 }
 
-/** Goes on with a walk that yields how far it has come, which is reported now and then. */
+/** Runs a generator that yields its progress, which is reported from time to time. */
 function* reporting<T>(walk: Generator<number, T>, report: (blocks: number) => void): Generator<void, T> {
   let reportedAt = performance.now();
   for (let step = walk.next(); ; step = walk.next()) {

@@ -1,7 +1,7 @@
 import { KNOWN_GROUP_BLOCKS, type KnownBlocks } from "@anulo/consensus";
 import type { ChainReader } from "@anulo/storage";
 
-/** Blocks of a peer's chain as it announces them, oldest first; weights (bytes) where it sent any. */
+/** Blocks of a peer's chain as it announces them, oldest first; weights (bytes) if it sent any. */
 export interface Announcement {
   readonly start: number;
   readonly ids: readonly Uint8Array[];
@@ -10,27 +10,27 @@ export interface Announcement {
   readonly isToTop: boolean;
 }
 
-/** The announced blocks whose whole group is known to be of the chain: nothing in them needs to be proven. */
+/** The announced blocks whose whole group is known to belong to the chain: their proofs need not be checked. */
 export interface ConfirmedBlocks {
   /** The id (32 bytes) that the block at this height must have; undefined where its group was not confirmed. */
   idAt(height: number): Uint8Array | undefined;
-  /** Whether the block at this height belongs to a known group, be it confirmed or not. */
+  /** Whether the block at this height belongs to a known group, confirmed or not. */
   isCovered(height: number): boolean;
   /**
-   * Compares announced blocks with the known groups; the number of blocks, from the first on, that may be fetched.
-   * Fewer than were announced: the rest is of a group that is to be continued, or that is not known.
+   * Compares announced blocks with the known groups. Returns the number of blocks, from the first on, that may be
+   * fetched. If it is less than was announced, the rest belongs to a group that is incomplete or unknown.
    */
   confirm(announcement: Announcement): number;
 }
 
-/** Groups kept below the top, for blocks that are taken off and come again. */
+/** Groups kept below the top, for blocks that are removed and added again. */
 const GROUPS_BELOW = 8;
-/** Groups kept at once, 16 KiB each; blocks of others are verified in full. */
+/** Groups kept at the same time, 16 KiB each; blocks of others are verified in full. */
 const MAX_GROUPS = 256;
 
 const groupOf = (height: number) => Math.floor(height / KNOWN_GROUP_BLOCKS);
 
-/** Starts with no group confirmed; without known blocks there will be none. */
+/** Creates the index with no group confirmed; without known blocks none will ever be. */
 export function createConfirmedBlocks(
   known: KnownBlocks | undefined,
   read: Pick<ChainReader, "height" | "blockInfos">,
@@ -80,8 +80,8 @@ interface GroupedBlocks {
 }
 
 /**
- * The announced blocks from the start of a group on: what is missing of the first group is on our own chain, or,
- * where the announcement begins above it, that group is left out.
+ * The announced blocks from the start of a group on: missing blocks of the first group are read from our own chain; if
+ * the announcement begins above it, that group is left out.
  */
 function completedBelow(
   read: Pick<ChainReader, "height" | "blockInfos">,

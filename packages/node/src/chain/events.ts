@@ -13,22 +13,24 @@ export type ChainEvent =
   | { readonly type: "blocksPopped"; readonly height: number; readonly removed: number }
   | PoolEvent;
 
-/** Told of everything that has happened, after it is on disk. */
+/** Reports every event after it is on disk. */
 export interface Events {
-  /** Tells everybody; what a listener throws is reported as a bug of its own, for what happened has happened. */
+  /**
+   * Calls every listener; an error that a listener throws is reported as a bug, since the event itself has happened.
+   */
   emit(event: ChainEvent): void;
-  /** Starts listening; gives the function that ends it. */
+  /** Adds a listener; returns the function that removes it. */
   listen(listener: (event: ChainEvent) => void): () => void;
 }
 
-/** Where nobody takes bugs they end the process, as any error does that nobody caught. */
+/** Without a handler for bugs they end the process, as any uncaught error does. */
 function endProcess(bug: unknown): void {
   process.nextTick(() => {
     throw bug;
   });
 }
 
-/** Starts without listeners; `onBug` is told what they throw. */
+/** Creates the events without listeners; `onBug` receives what listeners throw. */
 export function createEvents(onBug: (bug: unknown) => void = endProcess): Events {
   const listeners = new Set<(event: ChainEvent) => void>();
   return {

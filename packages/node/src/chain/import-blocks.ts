@@ -30,7 +30,10 @@ export class BadBlock extends Error {
   }
 }
 
-/** Blocks whose headers keep the rules: `written` resolves when they are on disk, or rejects with BadBlock, BadBytes or ChainChanged. */
+/**
+ * Blocks whose headers follow the rules: `written` resolves when they are on disk, or rejects with BadBlock, BadBytes
+ * or ChainChanged.
+ */
 export interface StagedBlocks {
   readonly written: Promise<void>;
 }
@@ -42,19 +45,19 @@ export interface StagedBlocks {
  */
 export interface BlockImporter {
   /**
-   * Blocks that follow one another, as early as there is room for them: on top of what was staged before, or
-   * wherever their parents are. One call at a time. Give the next run when this resolves. Where more are coming they
-   * may wait to be written with those.
+   * Stages consecutive blocks as soon as there is room for them: on top of what was staged before, or wherever their
+   * parents are. Only one call at a time: pass the next run when this resolves. With `isMoreComing`, blocks may wait to
+   * be written together with the next ones.
    */
   stage(
     blocks: readonly FetchedBlock[],
     options?: { readonly isMoreComing?: boolean },
   ): Promise<StagedBlocks>;
-  /** Writes what was staged without waiting for more. */
+  /** Writes what was staged, without waiting for more. */
   write(): void;
 }
 
-/** The blocks were judged on top of others that did not make it, or of a chain that has changed: try again. */
+/** The blocks were judged on top of others that failed, or of a chain that has changed: the caller may try again. */
 export class ChainChanged extends Error {
   constructor() {
     super("the chain below these blocks has changed");
@@ -62,11 +65,11 @@ export class ChainChanged extends Error {
   }
 }
 
-/** A block as it was fetched: its transactions stay bytes until its work is proven. */
+/** A block as it was fetched: its transactions remain bytes until its proof of work is checked. */
 export interface FetchedBlock {
   readonly incoming: IncomingBlock;
   readonly txs: readonly FetchedTransaction[];
-  /** Bytes of all of it. */
+  /** Bytes of the block with its transactions. */
   readonly size: number;
 }
 
@@ -76,30 +79,37 @@ interface JudgedRun {
   readonly obligations: readonly Obligation[];
 }
 
-/** What is known above the store; thrown away as a whole when something below it turns out otherwise. */
+/**
+ * The blocks that are judged but not yet written; discarded as a whole when something below them turns out to be
+ * different.
+ */
 interface StagedChain {
   readonly pending: PendingBlocks;
   readonly state: ChainState;
-  /** Headers above the pending blocks that keep the rules, oldest first. */
+  /** Headers above the pending blocks that follow the rules, oldest first. */
   readonly headers: JudgedHeader[];
-  /** The newest run on it; rejects where that, or one before it, is refused: those before are as good as they were. */
+  /**
+   * The newest run on this chain; rejects if it, or one before it, is refused. The runs before that one are not
+   * affected.
+   */
   judging: Promise<unknown>;
-  /** The chain below it is another. */
+  /** Whether the chain below has changed. */
   isLost: boolean;
 }
 
-/** Milliseconds of judging between two turns of the event loop: writing and reading take their turns, too. */
+/** Milliseconds of judging between two turns of the event loop: writing and reading need turns too. */
 const SLICE_MS = 5;
 /**
- * Runs are written together while others follow: a commit writes the pages above its rows, too, and a flush comes
- * after so many of them. Bounds of a group: blocks, and bytes, for what is read of them takes many times their memory.
+ * Runs are written together, because a commit also writes the pages above its rows, and a flush follows after a number
+ * of commits. A group has at most so many blocks, and so many bytes, since a parsed block takes many times its bytes in
+ * memory.
  */
 const GROUP_BLOCKS = 1000;
 const GROUP_BYTES = 1024 * 1024;
-/** Groups on their way to the disk at once, beside the one that grows: more would only wait for the threads. */
+/** Groups being written at the same time, besides the one that grows: more would only wait for the threads. */
 const MAX_GROUPS = 2;
 
-/** A run that is on its way to the disk. */
+/** A run that is being judged, proven or written. */
 interface StagedRun {
   readonly blocks: readonly FetchedBlock[];
   readonly judged: Promise<JudgedRun>;
@@ -127,7 +137,7 @@ function createStagedChain({ store, state }: ChainParts): StagedChain {
   };
 }
 
-/** The id (32 bytes) that the next block is to stand on. */
+/** The id (32 bytes) of the parent of the next block. */
 function topOf({ headers, state }: StagedChain): Uint8Array {
   return headers.at(-1)?.id ?? state.view().topId;
 }
@@ -136,7 +146,10 @@ function checkUnchanged({ isLost }: StagedChain): void {
   if (isLost) throw new ChainChanged();
 }
 
-/** Judges the headers of a run on the staged chain; returns what work they must have. Throws RuleViolation or ChainChanged. */
+/**
+ * Judges the headers of a run on the staged chain; returns the proof-of-work obligations. Throws RuleViolation or
+ * ChainChanged.
+ */
 async function judgeHeaders(
   parts: ChainParts,
   staged: StagedChain,
@@ -156,7 +169,9 @@ async function judgeHeaders(
   return judged.flat();
 }
 
-/** Reads and judges the blocks of a run, whose headers were, one by one; throws RuleViolation, BadBytes or ChainChanged. */
+/**
+ * Reads and judges the blocks of a run one by one, after their headers; throws RuleViolation, BadBytes or ChainChanged.
+ */
 async function judgeRun(
   parts: ChainParts,
   staged: StagedChain,
@@ -206,8 +221,8 @@ function readTransactions(
 }
 
 /**
- * Writes runs whose proofs hold as one transaction over many turns of the event loop, so that a long fetch takes few
- * commits and nobody waits for them; throws ChainChanged.
+ * Writes runs whose proofs hold, as one transaction over many turns of the event loop, so that a long fetch takes few
+ * commits and nothing waits long for them; throws ChainChanged.
  */
 async function write(parts: ChainParts, staged: StagedChain, runs: readonly JudgedRun[]): Promise<void> {
   const incoming = runs.flatMap((run) => run.incoming);
@@ -222,14 +237,16 @@ async function write(parts: ChainParts, staged: StagedChain, runs: readonly Judg
     }
     return height;
   };
-  // The moment the store has the blocks, they are pending no more.
+  // As soon as the store has the blocks, they are no longer pending.
   const height = await transactInTurns(parts, change, () => {
     for (let i = 0; i < stored.length; i++) staged.pending.shift();
   });
   for (const [i, { id }] of incoming.entries()) parts.emit({ type: "blockAdded", height: height + i, id });
 }
 
-/** One block after another, each proven before the next is looked at: slower, but it names the culprit. */
+/**
+ * Adds one block after another, each proven before the next is judged: slower, but it identifies the block at fault.
+ */
 async function addOneByOne(parts: ChainParts, blocks: readonly FetchedBlock[]): Promise<void> {
   for (const block of blocks) {
     const { incoming } = block;
@@ -242,7 +259,7 @@ async function addOneByOne(parts: ChainParts, blocks: readonly FetchedBlock[]): 
   }
 }
 
-/** Makes the importer of a chain. */
+/** Creates the importer of a chain. */
 export function createBlockImporter(parts: ChainParts): BlockImporter {
   let current: StagedChain | undefined;
   let growing: Group | undefined;
@@ -259,21 +276,21 @@ export function createBlockImporter(parts: ChainParts): BlockImporter {
     if (current !== undefined) abandon(current);
     await addOneByOne(parts, blocks);
   };
-  /** Who breaks a rule is looked for with care; for runs that failed otherwise there is nothing to be done. */
+  /** The block that breaks a rule is found by adding blocks one by one; runs that failed otherwise are rejected. */
   const retrySeparately = async (runs: readonly StagedRun[], error: unknown): Promise<void> => {
     for (const run of runs) {
       if (error instanceof RuleViolation) await addSeparately(run.blocks).then(run.resolve, run.reject);
       else run.reject(error);
     }
   };
-  /** After all that was begun before. */
+  /** Runs after everything that was begun before. */
   const inTurn = (run: () => Promise<void>): Promise<void> => {
     const done = tail.then(run);
     inFlight.add(done);
     tail = done.catch(() => {}).then(() => inFlight.delete(done));
     return done;
   };
-  /** Once the work of the run is proven and the runs before it are judged. */
+  /** Judges a run once its proof of work is checked and the runs before it are judged. */
   const judgeInTurn = async (
     on: StagedChain,
     blocks: readonly FetchedBlock[],
@@ -288,7 +305,10 @@ export function createBlockImporter(parts: ChainParts): BlockImporter {
     await before;
     return judgeRun(parts, on, blocks);
   };
-  /** Writes the runs up to the first that fails; a broken rule in that is looked for with care. */
+  /**
+   * Writes the runs up to the first that fails; if it broke a rule, its blocks are added one by one to find the one at
+   * fault.
+   */
   const writeGroup = async ({ on, runs }: Group): Promise<void> => {
     const good: JudgedRun[] = [];
     let failure: { readonly error: unknown } | undefined;
@@ -341,9 +361,9 @@ export function createBlockImporter(parts: ChainParts): BlockImporter {
     const written = new Promise<void>((resolve, reject) => {
       addToGroup(on, { blocks, judged, proven, resolve, reject });
     });
-    // Who staged them hears of it later.
+    // The caller receives the rejection later, through `written`.
     written.catch(() => {});
-    // The headers of the next run stand on these.
+    // The headers of the next run follow these.
     await work.catch(() => retire(on));
     return { written };
   };
@@ -370,7 +390,7 @@ export function createBlockImporter(parts: ChainParts): BlockImporter {
   };
 }
 
-/** How many blocks at the start of a run are on the main chain already. */
+/** Number of blocks at the start of a run that are on the main chain already. */
 function countKnown({ store }: ChainParts, blocks: readonly FetchedBlock[]): number {
   const first = blocks.findIndex(({ incoming }) => store.read.heightOf(incoming.id) === undefined);
   return first === -1 ? blocks.length : first;

@@ -16,21 +16,21 @@ import { newIdentifiedTransaction, newTransaction } from "./stored-transaction.t
 
 /** A transaction with its bytes, as the rules judge it. */
 export interface SuppliedTransaction extends IdentifiedTransaction {
-  /** False where its proofs were not read: its block is known. */
+  /** False where its proofs were not read, because its block is known. */
   readonly hasProofs: boolean;
-  /** True where it came without them: its bytes end where they would begin. */
+  /** True where it was sent without proofs: its bytes end where they would begin. */
   readonly isPruned?: boolean;
 }
 
-/** A transaction as it came: its bytes; or those without proofs, and the hash (32 bytes) of these. */
+/** A transaction as it was received: all its bytes; or those without proofs, and the hash (32 bytes) of the proofs. */
 export type FetchedTransaction =
   | Uint8Array
   | { readonly pruned: Uint8Array; readonly prunableHash: Uint8Array; readonly weight: number };
 
-/** Transactions that came with a block, by id (hexadecimal). */
+/** Transactions supplied with a block, by id (hexadecimal). */
 export type SuppliedTransactions = ReadonlyMap<string, SuppliedTransaction>;
 
-/** A block as it came in: parsed, with its id (32 bytes) and that id in hexadecimal. */
+/** A block as it was received: parsed, with its id as 32 bytes and in hexadecimal. */
 export interface IncomingBlock {
   readonly block: Block;
   readonly blob: Uint8Array;
@@ -38,7 +38,7 @@ export interface IncomingBlock {
   readonly key: string;
   /** Hash (32 bytes) of its miner's transaction. */
   readonly minerTransactionHash: Uint8Array;
-  /** Those of its transactions that came along; the others are looked for in the pool. */
+  /** Transactions that were supplied with it; the others are looked up in the pool. */
   readonly transactions?: SuppliedTransactions;
 }
 
@@ -51,7 +51,7 @@ export function readSuppliedTransaction(
   return { ...readIdentifiedTransaction(blob, options), hasProofs: options.withProofs ?? true };
 }
 
-/** Reads what came of a transaction; throws BadBytes. */
+/** Reads a transaction as it was received; throws BadBytes. */
 function readFetchedTransaction(
   fetched: FetchedTransaction,
   options: ReadTransactionOptions | undefined,
@@ -76,7 +76,7 @@ export function withProofs(candidate: TransactionCandidate): TransactionCandidat
   return isUnread ? readSuppliedTransaction(candidate.blob) : candidate;
 }
 
-/** Reads a block with the transactions that came along; rejects with BadBytes. */
+/** Reads a block and the transactions supplied with it; rejects with BadBytes. */
 export async function readBlockWithTransactions(
   blob: Uint8Array,
   blobs: readonly Uint8Array[],
@@ -84,7 +84,7 @@ export async function readBlockWithTransactions(
   return withTransactions(readIncomingBlock(blob), blobs);
 }
 
-/** Reads the transactions that came along, which the block must name, in slices; rejects with BadBytes. */
+/** Reads the supplied transactions, which the block must name, in slices; rejects with BadBytes. */
 export async function withTransactions(
   incoming: IncomingBlock,
   fetched: readonly FetchedTransaction[],
@@ -102,13 +102,13 @@ export async function withTransactions(
   return { ...incoming, transactions };
 }
 
-/** Reads a block, which is kept as it is written even if it came without its last byte; throws BadBytes. */
+/** Reads a block; its bytes are those of its serialization even if the last byte was missing; throws BadBytes. */
 export function readIncomingBlock(bytes: Uint8Array): IncomingBlock {
   const { block, blob, id, minerTransactionHash } = readIdentifiedBlock(bytes);
   return { block, blob, id, key: toHex(id), minerTransactionHash };
 }
 
-/** A verified block as the store keeps it. */
+/** A verified block in the form that the store takes. */
 export function newBlock(
   { block, blob, id, minerTransactionHash }: IncomingBlock,
   transactions: readonly TransactionCandidate[],

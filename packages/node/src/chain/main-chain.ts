@@ -18,7 +18,7 @@ import { factsOfTransaction } from "./stored-transaction.ts";
 /** Finds a transaction that a block names by its id (hexadecimal). */
 export type FindTransaction = (key: string) => TransactionCandidate | undefined;
 
-/** Looks in the pool, and among what was kept out of it. */
+/** Looks a transaction up in the pool, and among those set aside from it. */
 export function findInPool({ pool, setAside }: Pick<ChangeParts, "pool" | "setAside">): FindTransaction {
   return (key) => {
     const entry = pool.get(key);
@@ -26,7 +26,7 @@ export function findInPool({ pool, setAside }: Pick<ChangeParts, "pool" | "setAs
   };
 }
 
-/** Looks among what came with a block, then in the pool. */
+/** Looks a transaction up among those supplied with the block, then in the pool. */
 export function findSuppliedOrInPool(
   parts: Pick<ChangeParts, "pool" | "setAside">,
   { transactions }: IncomingBlock,
@@ -35,7 +35,7 @@ export function findSuppliedOrInPool(
   return transactions === undefined ? inPool : (key) => transactions.get(key) ?? inPool(key);
 }
 
-/** A transaction taken off the chain, as the rules judge it. */
+/** A transaction of a removed block, as the rules judge it. */
 function candidateOfBytes(hash: Uint8Array, blob: Uint8Array): TransactionCandidate {
   const transaction = readTransaction(blob);
   return { transaction, id: hash, weight: transactionWeight(transaction, blob.length) };
@@ -43,21 +43,21 @@ function candidateOfBytes(hash: Uint8Array, blob: Uint8Array): TransactionCandid
 
 export interface AppendOptions {
   readonly incoming: IncomingBlock;
-  /** Left out: among what came with the block, then in the pool. */
+  /** By default: among the transactions supplied with the block, then in the pool. */
   readonly find?: FindTransaction;
-  /** What is done with proofs that are not checked yet; by default Unproven is thrown. */
+  /** Receives proofs that are not checked yet; by default it throws OpenProofs. */
   readonly demand?: Proofs["requireProven"];
 }
 
-/** A block that keeps the rules, as it will be stored, and what remains to be proven of its transactions. */
+/** A block that follows the rules, as it will be stored, and the remaining obligations of its transactions. */
 export interface JudgedBlock {
   readonly stored: NewBlock;
   readonly obligations: readonly Obligation[];
 }
 
 /**
- * Judges a block whose header was, on top of the chain of `state`: how every block comes to be of the main chain.
- * Throws RuleViolation, and BadBytes where the proofs of a transaction were not read yet and cannot be.
+ * Judges a block, after its header, on top of the chain of `state`: every block of the main chain passes here. Throws
+ * RuleViolation, and BadBytes where the proofs of a transaction were not read yet and cannot be.
  */
 export function judgeBlock(
   { state, now }: Pick<ChainParts, "state" | "now">,
@@ -73,32 +73,35 @@ export function judgeBlock(
     transactions.filter((tx) => tx !== undefined),
     verified,
   );
-  // The work came with the header.
+  // The proof of work was checked with the header.
   return { stored, obligations: verified.transactions.flatMap(({ obligations }) => obligations) };
 }
 
 /**
- * Verifies a block on top of the main chain and writes it, inside the caller's write transaction. Throws
- * RuleViolation, or Unproven (from `demand`) while proofs are open.
+ * Verifies a block on top of the main chain and writes it, inside the caller's write transaction. Throws RuleViolation,
+ * or OpenProofs (from `demand`) while proofs are unchecked.
  */
 export function appendBlock(parts: ChangeParts, writer: ChainWriter, options: AppendOptions): void {
   const { state, proofs, now } = parts;
   const { incoming, find = findSuppliedOrInPool(parts, incoming), demand = proofs.requireProven } = options;
   const header = verifyHeader(incoming.block, chainContext(state.view(), now()), incoming.id);
-  // Nobody has us look up rings for a block that took no work.
+  // A block without proof of work must not make us look up rings.
   demand(header.obligations);
   const { stored, obligations } = judgeBlock(parts, incoming, { header, find });
   demand(obligations);
   appendJudged(parts, writer, stored);
 }
 
-/** Writes a block that keeps the rules on top of the main chain, inside the caller's write transaction. */
+/** Writes a block that follows the rules on top of the main chain, inside the caller's write transaction. */
 function appendJudged({ state }: ChangeParts, writer: ChainWriter, stored: NewBlock): void {
   writer.appendBlock(stored);
   state.addBlock(stored);
 }
 
-/** Writes a block that was judged before, then takes its transactions from the pool and what a fork after it forbids. */
+/**
+ * Writes a block that was judged before, then removes its transactions from the pool, and those that a fork after it
+ * forbids.
+ */
 export function* placeJudged(
   parts: ChangeParts,
   writer: ChainWriter,
@@ -108,7 +111,7 @@ export function* placeJudged(
   yield* takeFromPool(parts, writer, incoming);
 }
 
-/** Verifies and writes a block, then takes its transactions from the pool and what a fork after it forbids. */
+/** Verifies and writes a block, then removes its transactions from the pool, and those that a fork after it forbids. */
 export function* placeOnTop(
   parts: ChangeParts,
   writer: ChainWriter,
@@ -118,13 +121,13 @@ export function* placeOnTop(
   yield* takeFromPool(parts, writer, incoming);
 }
 
-/** Whether another hard fork is in force after the next block than before: the whole pool is judged then. */
+/** Whether another hard fork is in force after the next block: then the whole pool is judged again. */
 export function isForkNext({ network, state }: Pick<ChainParts, "network" | "state">): boolean {
   const { height, hardForkVersion } = state.view();
   return hardForkAt(network, height + 1) !== hardForkVersion;
 }
 
-/** Takes the transactions of a block just appended from the pool, then one by one what a fork after it forbids. */
+/** Removes the transactions of an appended block from the pool, then one by one those that a fork after it forbids. */
 function* takeFromPool(
   parts: ChangeParts,
   writer: ChainWriter,
@@ -138,7 +141,7 @@ function* takeFromPool(
   onAppended?.(state.view(), { incoming, transactions, pool });
 }
 
-/** Takes the newest block off, inside the caller's write transaction; never the genesis block. */
+/** Removes the newest block, inside the caller's write transaction; never the genesis block. */
 export function removeTop({ store, state }: ChangeParts, writer: ChainWriter): RemovedBlock {
   if (store.read.height() <= 1) throw new RangeError("the genesis block stays");
   const removed = writer.popBlock(factsOfTransaction);
@@ -146,7 +149,7 @@ export function removeTop({ store, state }: ChangeParts, writer: ChainWriter): R
   return removed!;
 }
 
-/** The transactions of a removed block: neither the miner's nor those of which a part was pruned. */
+/** The transactions of a removed block, without the miner's and without pruned ones. */
 export function transactionsOf({ transactions }: RemovedBlock): TransactionCandidate[] {
   return transactions
     .slice(1)

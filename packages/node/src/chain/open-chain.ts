@@ -24,27 +24,27 @@ import { createSideBlocks, removeSideBlocks } from "./side-blocks.ts";
 
 export interface OpenChainOptions {
   readonly network: Network;
-  /** The database file; left out: a temporary one. */
+  /** The database file; if left out, a temporary one. */
   readonly path?: string | undefined;
   /** Difficulty of every block, on test chains. */
   readonly fixedDifficulty?: bigint | undefined;
   /** When RandomX changes its seed, on test chains. */
   readonly seedSchedule?: SeedSchedule | undefined;
-  /** Blocks the chain must have, beside those built in for its network. */
+  /** Block ids that the chain must have, besides those built in for its network. */
   readonly checkpoints?: readonly Checkpoint[] | undefined;
-  /** The beginning of the chain, whose blocks need no proofs; left out, every block is verified in full. */
+  /** The known beginning of the chain, whose blocks need no proofs; if left out, every block is verified in full. */
   readonly knownBlocks?: KnownBlocks | undefined;
   /** When blocks are flushed to disk. */
   readonly syncMode?: SyncMode | undefined;
-  /** Whether the blocks beside the main chain outlive a restart. */
+  /** Whether the blocks beside the main chain are kept over a restart. */
   readonly keepAltBlocks?: boolean | undefined;
   /** Weight (bytes) of waiting transactions above which the cheapest are dropped. */
   readonly maxPoolWeight?: number | undefined;
-  /** Told when the disk fails: the chain must not be written any more. */
+  /** Called when the disk fails: the chain must not be written any more. */
   readonly onFault?: ((fault: Error) => void) | undefined;
-  /** Told what those throw who are told of the chain. */
+  /** Receives the errors that listeners of the chain throw. */
   readonly onBug?: ((bug: unknown) => void) | undefined;
-  /** Told of every block inside its write transaction. */
+  /** Called for every block inside its write transaction. */
   readonly onAppended?: AppendObserver | undefined;
   readonly discharge: Discharge;
   /** Unix seconds. */
@@ -90,7 +90,7 @@ export async function openChain(options: OpenChainOptions): Promise<OpenChain> {
   return { parts, events, close: () => store.close() };
 }
 
-/** The first block is judged like any other, save that nothing is below it. */
+/** The first block is judged like any other, except that no block is below it. */
 function addGenesis({ store, state, network, now }: ChainParts): void {
   const incoming = readIncomingBlock(writeBlock(genesisBlock(network)));
   const verified = verifyBlock(
@@ -102,7 +102,7 @@ function addGenesis({ store, state, network, now }: ChainParts): void {
 }
 
 /**
- * Forgets the side blocks of an earlier run, or at least those that stand on nothing and those that are too many.
+ * Removes the side blocks of an earlier run, or at least those whose parent is missing and those beyond the limits.
  * Source: cryptonote_core.cpp `init`, option `keep-alt-blocks`.
  */
 async function dropSideBlocks(parts: ChainParts, areKept: boolean): Promise<void> {

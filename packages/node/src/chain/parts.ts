@@ -12,12 +12,12 @@ import type { IncomingBlock } from "./incoming-block.ts";
 import type { Proofs } from "./proofs.ts";
 import type { SideBlockDraft, SideBlocks } from "./side-blocks.ts";
 
-/** A block just appended, and the pool after it. */
+/** A block that was appended, and the pool after it. */
 export interface AppendedBlock {
   readonly incoming: IncomingBlock;
-  /** Its transactions by id (hexadecimal), those that were in the pool with their entries of it. */
+  /** Its transactions by id (hexadecimal); those that were in the pool with their entries. */
   readonly transactions: ReadonlyMap<string, PoolEntry | undefined>;
-  /** The pool, while it still holds all of the blocks below that are in `mined`. */
+  /** The pool, which still contains the transactions in `mined`, of the blocks below. */
   readonly pool: PoolChanges;
   /** Transactions of blocks that left the chain, which are not in the pool yet. */
   readonly freed?: ReadonlyMap<string, TransactionCandidate> | undefined;
@@ -26,12 +26,12 @@ export interface AppendedBlock {
 }
 
 /**
- * Called for every block that is appended, inside its write transaction, which may still fail: it only takes notes,
- * for when the block is announced.
+ * Called for every appended block, inside its write transaction, which may still fail: it only records facts for when
+ * the block is announced.
  */
 export type AppendObserver = (view: ChainView, appended: AppendedBlock) => void;
 
-/** What every operation on the chain works with. One set belongs to one writer. */
+/** What every operation on the chain needs. There is one set per writer. */
 export interface ChainParts extends PoolParts {
   readonly network: Network;
   readonly state: ChainState;
@@ -43,28 +43,28 @@ export interface ChainParts extends PoolParts {
   /** Blocks that need no proofs. */
   readonly confirmedBlocks: ConfirmedBlocks;
   readonly emit: (event: ChainEvent) => void;
-  /** Left out where nobody wants to know more of blocks than that they were added. */
+  /** Left out where no observer needs more than the event that a block was added. */
   readonly onAppended?: AppendObserver | undefined;
 }
 
-/** What a change of the chain works with: its parts, but of state and pool maybe drafts that nobody else sees. */
+/** The parts for a change of the chain, in which state and pool may be drafts that only the change sees. */
 export interface ChangeParts extends Omit<ChainParts, "pool" | "sideBlocks"> {
   readonly pool: PoolChanges;
 }
 
-/** The same for a change over many turns of the event loop, where all are drafts. */
+/** The same for a change over many turns of the event loop, where all of these are drafts. */
 export interface LongChangeParts extends ChangeParts {
   readonly sideBlocks: SideBlockDraft;
 }
 
-/** Takes all steps in this turn of the event loop. */
+/** Runs all steps in this turn of the event loop. */
 export function atOnce(steps: Generator<void, void>): void {
   while (steps.next().done !== true);
 }
 
 /**
- * The same for a long change, which yields wherever others may go first. What they see is the chain and the pool as
- * they were before, until all of it is written; `onWritten` is called in the turn in which that ends.
+ * The same for a long change, which yields wherever other work may run first. Other readers see the chain and the pool
+ * as they were before, until all of it is written; `onWritten` is called in the turn in which that happens.
  */
 export async function transactInTurns<T>(
   parts: ChainParts,

@@ -3,13 +3,13 @@ import { toHex } from "@anulo/protocol";
 import type { NewBlock } from "@anulo/storage";
 import type { StateReader } from "./chain-state.ts";
 
-/** Blocks above the store's chain that keep the rules but are not written yet, and a reader that sees them. */
+/** Blocks above the store's chain that follow the rules but are not written yet, and a reader that includes them. */
 export interface PendingBlocks {
   readonly read: StateReader;
   readonly size: number;
-  /** Adds one on top. */
+  /** Adds a block on top. */
   push(block: NewBlock): void;
-  /** Forgets the oldest, at the moment the store has it. */
+  /** Removes the oldest block, when the store has it. */
   shift(): void;
 }
 
@@ -33,7 +33,7 @@ function dropOutputs(outputs: Outputs, { transactions }: NewBlock): void {
   for (const [amount, count] of counts) outputs.get(amount)?.splice(0, count);
 }
 
-/** Starts with no block above `store`. */
+/** Creates the list with no block above `store`. */
 export function createPendingBlocks(store: StateReader): PendingBlocks {
   const blocks: NewBlock[] = [];
   const transactions = new Set<string>();

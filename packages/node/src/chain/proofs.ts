@@ -2,7 +2,7 @@ import { type Obligation, type RingMember, RuleViolation, type Violation } from 
 import { keccak256 } from "@anulo/crypto";
 import { toHex } from "@anulo/protocol";
 
-/** Raised inside an attempt that cannot be finished before these obligations are discharged. */
+/** Thrown inside an attempt that cannot finish before these obligations are discharged. */
 class OpenProofs extends Error {
   readonly obligations: readonly Obligation[];
 
@@ -13,7 +13,7 @@ class OpenProofs extends Error {
   }
 }
 
-/** A proof that does not hold; `transactionId` (32 bytes) names the transaction at fault, if it is one's. */
+/** A proof that does not hold; `transactionId` (32 bytes) is set if it belongs to a transaction. */
 export class FailedProof extends RuleViolation {
   readonly transactionId: Uint8Array | undefined;
 
@@ -23,32 +23,35 @@ export class FailedProof extends RuleViolation {
   }
 }
 
-/** Discharges obligations, here or in worker threads; rejects with FailedProof for the first that does not hold. */
+/** Discharges obligations, in this thread or in workers; rejects with FailedProof for the first that does not hold. */
 export type Discharge = (obligations: readonly Obligation[]) => Promise<void>;
 
 /**
- * What was proven is remembered, so that a transaction checked on its way into the pool is not checked
- * again in its block. `settle` runs one synchronous attempt at a time: whatever changed while proofs
- * were being checked, the next attempt sees.
+ * Remembers which obligations were discharged, so that a transaction checked on its way into the pool is not checked
+ * again in its block. `runProven` runs one synchronous attempt at a time: the next attempt sees everything that changed
+ * while proofs were being checked.
  */
 export interface Proofs {
-  /** Those not discharged yet. */
+  /** Returns the obligations that are not discharged yet. */
   unproven(obligations: readonly Obligation[]): Obligation[];
   /** Discharges all of these, without remembering them; rejects with FailedProof. */
   prove(obligations: readonly Obligation[]): Promise<void>;
-  /** Throws Unproven when some of these have not been discharged yet. */
+  /** Throws OpenProofs if some of these are not discharged yet. */
   requireProven(obligations: readonly Obligation[]): void;
-  /** Takes these as discharged: whoever made them knows. */
+  /** Records these as discharged, because the caller knows that they hold. */
   markProven(obligations: readonly Obligation[]): void;
-  /** Repeats `attempt` until it demands nothing that is not proven; rejects with RuleViolation. */
+  /** Repeats `attempt` until it requires nothing that is not proven; rejects with RuleViolation. */
   runProven<T>(attempt: () => T): Promise<T>;
-  /** The same for an attempt that writes in turns. */
+  /** The same for an attempt that writes over several turns. */
   runProvenInTurns<T>(attempt: () => Promise<T>): Promise<T>;
 }
 
 /** About 100 bytes each; a payment of two inputs makes about six. */
 const DEFAULT_CAPACITY = 200_000;
-/** A chain that outruns its own verification so often has a bug, or a peer that feeds it reorganisations. */
+/**
+ * A chain that changes so often during its own verification has a bug, or a peer that sends reorganisations without
+ * end.
+ */
 const MAX_ATTEMPTS = 1000;
 
 export interface ProofsOptions {
@@ -58,7 +61,7 @@ export interface ProofsOptions {
   readonly whenWritable?: <T>(attempt: () => T) => Promise<T>;
 }
 
-/** Starts with nothing proven. */
+/** Creates it with nothing proven. */
 export function createProofs(discharge: Discharge, options: ProofsOptions = {}): Proofs {
   const { capacity = DEFAULT_CAPACITY, whenWritable = async (attempt) => attempt() } = options;
   const proven = new Set<string>();
@@ -100,14 +103,14 @@ export function createProofs(discharge: Discharge, options: ProofsOptions = {}):
 }
 
 /**
- * Identifies what an obligation claims. The transaction's id stands for its bytes, but not for the outputs
- * its rings refer to: those depend on the chain, so they are part of the claim.
+ * Identifies what an obligation claims. The transaction's id stands for its bytes, but not for the outputs that its
+ * rings refer to: those depend on the chain, so they are part of the claim.
  */
 function fingerprint(obligation: Obligation): string {
   return Buffer.from(keccak256(Buffer.from(placeOf(obligation)), ...factsOf(obligation))).toString("base64");
 }
 
-/** What and whose an obligation is, beside the transaction. */
+/** Identifies the kind of an obligation and its input or output, besides the transaction. */
 function placeOf(obligation: Obligation): string {
   if (obligation.kind === "powHash") {
     const { kind, difficulty, height, majorVersion, seedId } = obligation;

@@ -3,22 +3,22 @@ import { TimeSlice } from "@anulo/limits";
 import { PRUNING_LOG_STRIPES, pruningSeed } from "@anulo/protocol";
 import { type ChainStore, isPrunedCorrectly, type PruneStep } from "@anulo/storage";
 
-/** Drops the prunable parts of old transactions, a few at a time beside everything else. */
+/** Removes the prunable parts of old transactions, a few at a time beside all other work. */
 export interface Pruner {
   /**
-   * Has the database pruned from now on, by a stripe of chance unless it has one, and prunes what there is;
-   * resolves when that is done.
+   * Enables pruning of the database, with a random stripe unless it has one, and prunes the existing blocks; resolves
+   * when that is done.
    */
   prune(): Promise<void>;
-  /** Whether what is there is what the database's seed asks for. */
+  /** Whether the stored data is what the database's pruning seed requires. */
   check(): Promise<boolean>;
   stop(): Promise<void>;
 }
 
 export interface PrunerOptions {
-  /** Told now and then how far it has come. */
+  /** Receives the progress from time to time. */
   readonly onProgress?: ((step: PruneStep) => void) | undefined;
-  /** Milliseconds between looks for blocks that have grown old. */
+  /** Milliseconds between checks for blocks that have become old enough. */
   readonly interval?: number | undefined;
 }
 
@@ -31,7 +31,7 @@ function randomStripe(): number {
   return 1 + (randomBytes(1)[0]! % 2 ** PRUNING_LOG_STRIPES);
 }
 
-/** Starts looking after a database; one that is not pruned is left alone until `prune` is called. */
+/** Starts the pruner of a database; a database that is not pruned remains so until `prune` is called. */
 export function createPruner(store: ChainStore, options: PrunerOptions = {}): Pruner {
   const { onProgress = () => {}, interval = INTERVAL_MS } = options;
   let isStopped = false;

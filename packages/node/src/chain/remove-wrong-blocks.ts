@@ -4,9 +4,9 @@ import { popBlocks } from "./chain.ts";
 import type { ChainParts } from "./parts.ts";
 
 /**
- * Takes a chain back to below the blocks that cannot stay: those above a checkpoint that names another block,
- * and the newest if they follow another hard fork than their height has, as after an update that came late.
- * Source: blockchain.cpp `check_against_checkpoints`, `init`.
+ * Removes the blocks that cannot stay: those above a checkpoint with another id, and the newest ones if they follow
+ * another hard fork than their height requires, for example after a late update. Source: blockchain.cpp
+ * `check_against_checkpoints`, `init`.
  */
 export async function removeWrongBlocks(
   parts: ChainParts,
@@ -21,7 +21,7 @@ export async function removeWrongBlocks(
   if (kept < height) await popBlocks(parts, height - kept);
 }
 
-/** Blocks left when those on top that follow another fork are gone. */
+/** Number of blocks that remain without those on top that follow another fork. */
 function heightOfKnownForks({ store, network }: ChainParts, height: number): number {
   let kept = height;
   while (kept > 1) {

@@ -10,10 +10,10 @@ import { type ChainParts, type ChangeParts, type LongChangeParts, transactInTurn
 import { removeSideBlocks, type SideBlock } from "./side-blocks.ts";
 
 /**
- * Makes a heavier branch the main chain, in one transaction over many turns; the old blocks are kept beside it and their
- * transactions return to the pool. Where a block of the branch breaks a rule the chain stays as it was,
- * that block and those above it are remembered as invalid, and the promise rejects with RuleViolation; with
- * `UNKNOWN_PARENT` where a transaction of the branch is gone, which then has to come once more.
+ * Makes a heavier branch the main chain, in one transaction over many turns; the old blocks are kept beside it and
+ * their transactions return to the pool. If a block of the branch breaks a rule, the chain remains as it was, that
+ * block and those above it are recorded as invalid, and the promise rejects with RuleViolation; with `UNKNOWN_PARENT`
+ * where a transaction of the branch is missing, which then has to be sent again.
  */
 export async function reorganise(parts: ChainParts, branch: HeavierBranch): Promise<void> {
   const { proofs } = parts;
@@ -25,7 +25,7 @@ export async function reorganise(parts: ChainParts, branch: HeavierBranch): Prom
   }
 }
 
-/** The same one block at a time, to learn which one breaks a rule; by now it may also succeed. */
+/** Does the same one block at a time, to find the one that breaks a rule; by now it may also succeed. */
 async function findCulprit(parts: ChainParts, branch: HeavierBranch): Promise<void> {
   let position = 0;
   const onBlock = (index: number) => {
@@ -41,16 +41,16 @@ async function findCulprit(parts: ChainParts, branch: HeavierBranch): Promise<vo
       await forget(parts, rest);
       throw new RuleViolation({ code: "UNKNOWN_PARENT" });
     }
-    // A clock that is behind says nothing about the block: it may be tried again.
+    // A clock that is behind proves nothing about the block: it may be tried again.
     if (code !== "TIMESTAMP_TOO_LATE") await markInvalid(parts, rest, error);
     throw error;
   }
 }
 
 interface SwitchOptions {
-  /** Whether each block's proofs must be settled before the next block is looked at. */
+  /** Whether each block's proofs must be checked before the next block is judged. */
   readonly isStepwise: boolean;
-  /** Told the index of each block of the branch when its turn comes. */
+  /** Receives the index of each block of the branch when its turn comes. */
   readonly onBlock: (index: number) => void;
 }
 
@@ -64,7 +64,7 @@ async function switchTo(parts: ChainParts, branch: HeavierBranch, options: Switc
   parts.emit({ type: "reorganised", forkHeight, removed, added: blocks.length });
 }
 
-/** Block by block; the number of blocks that left, undefined where nothing is to be done any more. */
+/** Switches block by block; returns the number of removed blocks, undefined where nothing has to be done any more. */
 function* switchSteps(
   parts: LongChangeParts,
   writer: ChainWriter,
@@ -122,14 +122,14 @@ interface BranchSwitch extends SwitchOptions {
   readonly freed: FreedTransactions;
 }
 
-/** A block of the branch, with what came with it. */
+/** A block of the branch, with the transactions it was sent with. */
 function readSideBlock({ store }: ChangeParts, { hash, key }: SideBlock): IncomingBlock {
   const row = store.read.alternativeBlock(hash);
   if (row === undefined) throw new Error(`the side block ${key} is not there any more`);
   return readIncomingBlock(row.blob);
 }
 
-/** Applies the branch; the transactions (ids in hexadecimal) of its blocks. */
+/** Applies the branch; returns the ids (hexadecimal) of the transactions in its blocks. */
 function* connect(
   parts: ChangeParts,
   writer: ChainWriter,
@@ -193,7 +193,7 @@ function* updatePool(
 /** Blocks remembered as invalid; beyond it the oldest are forgotten. */
 const MAX_INVALID_BLOCKS = 10_000;
 
-/** Remembers a block that breaks a rule and all that stand on it, and forgets them as side blocks. */
+/** Records a block that breaks a rule and all blocks above it as invalid, and removes them from the side blocks. */
 async function markInvalid(
   parts: ChainParts,
   blocks: readonly SideBlock[],
@@ -208,8 +208,8 @@ async function markInvalid(
 }
 
 /**
- * Blocks that are no side blocks any more: one of which a transaction has left the pool since, and all that stand
- * on it, are as unknown as before they came, so that a peer is asked for them with their transactions.
+ * Removes a block of which a transaction has left the pool since, and all blocks above it: they become unknown, so that
+ * a peer is asked for them with their transactions.
  */
 function forget(parts: ChainParts, blocks: readonly SideBlock[]): Promise<readonly SideBlock[]> {
   return transactInTurns(parts, function* ({ sideBlocks }, writer) {

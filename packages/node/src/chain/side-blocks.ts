@@ -18,37 +18,41 @@ export interface SideBlock extends Omit<AlternativeBlock, "blob"> {
   readonly order: number;
 }
 
-/** What a change of the chain does to the side blocks; the look-ups show them as they were before the change. */
+/** A change of the chain applied to the side blocks; until it is written, other readers see the old ones. */
 export interface SideBlockDraft {
   put(writer: ChainWriter, hash: Uint8Array, row: AlternativeBlock): void;
   remove(writer: ChainWriter, key: string): void;
-  /** These blocks (ids in hexadecimal), as far as they are side blocks, and all that stand on any of them. */
+  /** Those of these blocks (ids in hexadecimal) that are side blocks, and all blocks above them. */
   withDescendants(keys: Iterable<string>): SideBlock[];
-  /** Those whose parent is no side block. */
+  /** Side blocks whose parent is no side block. */
   roots(): Iterable<SideBlock>;
-  /** Blocks that leave where another one comes: the lightest first, but none of the branch that ends with `keep`. */
+  /**
+   * Blocks to be removed to make room for a new one: the lightest first, but none of the branch that ends with `keep`.
+   */
   evictable(keep: string, size: number): Generator<SideBlock>;
-  /** Makes the change visible, once it is written. */
+  /** Makes the change visible, after it is written. */
   apply(): void;
 }
 
 /**
- * The blocks beside the main chain in memory, in step with their rows in the store. Each stands on a block of the
- * main chain or on another side block: an orphan cannot be.
+ * The side blocks in memory, equal to their rows in the store. The parent of each is a block of the main chain or
+ * another side block: there are no orphans.
  */
 export interface SideBlocks {
   readonly count: number;
-  /** Bytes of all of them. */
+  /** Bytes of all side blocks. */
   readonly size: number;
   get(key: string): SideBlock | undefined;
-  /** The one with the most work up to it; undefined where there is none. */
+  /** The side block with the most cumulative work; undefined where there is none. */
   heaviest(): SideBlock | undefined;
-  /** Those from the main chain (exclusive) up to the given one (inclusive), oldest first; none for other blocks. */
+  /**
+   * The side blocks from the main chain (exclusive) up to this one (inclusive), oldest first; empty for other blocks.
+   */
   branchTo(key: string): SideBlock[];
   draft(): SideBlockDraft;
 }
 
-/** Side blocks that are kept, in number and in bytes. */
+/** Limits on side blocks, in number and in bytes. */
 export interface SideBlockLimits {
   readonly maxCount: number;
   readonly maxSize: number;
@@ -64,13 +68,13 @@ interface SideBlockIndex {
   readonly blocks: Map<string, SideBlock>;
   /** Side blocks by the key of their parent, which may be on the main chain. */
   readonly children: Map<string, Set<SideBlock>>;
-  /** Those on which no other one stands, the lightest first. */
+  /** Side blocks without a child, the lightest first. */
   readonly tips: SortedList<SideBlock>;
   size: number;
   nextOrder: number;
 }
 
-/** Ascending work, then in the order they came. */
+/** Orders by ascending work, then by arrival. */
 function compareWork(a: SideBlock, b: SideBlock): number {
   const difference = a.cumulativeDifficulty - b.cumulativeDifficulty;
   return difference === 0n ? a.order - b.order : difference < 0n ? -1 : 1;
@@ -117,7 +121,7 @@ function drop(index: SideBlockIndex, key: string): void {
   if (parent !== undefined) tips.add(parent);
 }
 
-/** Those of the given keys that are side blocks and all above them, each after the one it stands on. */
+/** Those of these keys that are side blocks, and all blocks above them, each after its parent. */
 function withDescendants({ blocks, children }: SideBlockIndex, keys: Iterable<string>): SideBlock[] {
   const found = new Map<string, SideBlock>();
   for (const start of keys) {
@@ -131,7 +135,7 @@ function withDescendants({ blocks, children }: SideBlockIndex, keys: Iterable<st
   return [...found.values()];
 }
 
-/** Takes the side blocks of a store into memory. */
+/** Loads the side blocks of a store into memory. */
 export function createSideBlocks(read: ChainReader, limits: SideBlockLimits = DEFAULT_LIMITS): SideBlocks {
   const index: SideBlockIndex = {
     blocks: new Map(),
@@ -210,7 +214,7 @@ function createDraft(index: SideBlockIndex, { maxCount, maxSize }: SideBlockLimi
   };
 }
 
-/** Removes these one by one, inside the caller's write transaction. */
+/** Removes these blocks one by one, inside the caller's write transaction. */
 export function* removeSideBlocks(
   draft: SideBlockDraft,
   writer: ChainWriter,
@@ -222,7 +226,7 @@ export function* removeSideBlocks(
   }
 }
 
-/** A tip and the blocks below it, down to the first on which another block stands that does not leave. */
+/** A tip and the blocks below it, down to the first that has another child which remains. */
 function* branchWithoutOthers(
   { blocks, children }: SideBlockIndex,
   tip: SideBlock,

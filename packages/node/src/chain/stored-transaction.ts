@@ -27,9 +27,8 @@ function isRingCtOutput({ prefix }: Transaction): boolean {
 }
 
 /**
- * Commitment (32 bytes) of an output; of a visible amount with the mask everybody knows, and so a miner's
- * whatever RingCT part his transaction had, as before hard fork 12 it might.
- * Source: blockchain_db.cpp `add_transaction`.
+ * Commitment (32 bytes) of an output; a visible amount has the mask 1, and so has a miner's, even if its transaction
+ * had a RingCT part, as was possible before hard fork 12. Source: blockchain_db.cpp `add_transaction`.
  */
 function commitmentOf(tx: Transaction, index: number): Uint8Array {
   const { prefix, ringct } = tx;
@@ -45,13 +44,13 @@ function outputsOf(tx: Transaction): NewOutput[] {
   }));
 }
 
-/** What of a transaction is stored beside its bytes. */
+/** The facts of a transaction that are stored besides its bytes. */
 function rowOf(tx: Transaction, hash: Uint8Array) {
   const { prefix } = tx;
   return { hash, unlockTime: prefix.unlockTime, outputs: outputsOf(tx), keyImages: keyImagesOf(prefix) };
 }
 
-/** A transaction as the store keeps it; `hash` is its id (32 bytes). */
+/** A transaction in the form that the store takes; `hash` is its id (32 bytes). */
 export function newTransaction(tx: Transaction, hash: Uint8Array): NewTransaction {
   const pruned = writePrunedTransaction(tx);
   const prunable = writeTransaction(tx).subarray(pruned.length);
@@ -59,7 +58,7 @@ export function newTransaction(tx: Transaction, hash: Uint8Array): NewTransactio
   return { ...rowOf(tx, hash), pruned, prunable, prunableHash: hashOfPrunable };
 }
 
-/** The same of one that came as bytes, which are stored as they are, be it without its prunable part. */
+/** The same for a transaction received as bytes, which are stored as they are, with or without the prunable part. */
 export function newIdentifiedTransaction(
   identified: IdentifiedTransaction & { readonly isPruned?: boolean },
 ): NewTransaction {
@@ -69,7 +68,7 @@ export function newIdentifiedTransaction(
   return { ...rowOf(transaction, id), pruned, prunable, prunableHash: hashOfPrunable };
 }
 
-/** The same of a transaction that came without its prunable part, only with the hash (32 bytes) of that. */
+/** The same for a transaction received without its prunable part, only with the hash (32 bytes) of that part. */
 export function newPrunedTransaction(
   tx: Transaction,
   hash: Uint8Array,
@@ -86,7 +85,7 @@ export function factsOfTransaction(pruned: Uint8Array): TransactionFacts {
   return { outputAmounts, keyImages: keyImagesOf(tx.prefix) };
 }
 
-/** All bytes of a stored transaction; undefined where its prunable part is gone. */
+/** All bytes of a stored transaction; undefined where its prunable part was removed. */
 export function transactionBlob(read: ChainReader, { id }: StoredTransaction): Uint8Array | undefined {
   const pruned = read.prunedTransaction(id);
   const prunable = read.prunablePart(id);
@@ -97,7 +96,10 @@ export function transactionBlob(read: ChainReader, { id }: StoredTransaction): U
   return blob;
 }
 
-/** A stored transaction, as far as it is there, and its weight in bytes, which follows from what is left of it. */
+/**
+ * A stored transaction, as far as it is stored, and its weight in bytes, which is computed from the rest if a part was
+ * pruned.
+ */
 export function storedTransaction(
   read: ChainReader,
   stored: StoredTransaction,

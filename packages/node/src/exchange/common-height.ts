@@ -27,15 +27,15 @@ async function hasOurs(
 }
 
 /**
- * Where to go on: above the newest block that our chain and the source have in common, looked for from our top down,
- * ever farther. Rejects with BadSource for a chain of another network, or one that begins above ours.
+ * Finds where to continue: above the newest block that our chain and the source have in common, searched from our top
+ * down in growing steps. Rejects with BadSource for a chain of another network, or one that begins above ours.
  */
 export async function findCommonHeight(importing: Import): Promise<Start> {
   const { parts, source, path } = importing;
   const top = parts.store.read.height() - 1;
   if (source.first > top + 1)
     throw new BadSource(path, `it begins with block ${source.first}, and ours ends with ${top}`);
-  // A file that begins right above ours: whether it fits, its first block shows.
+  // A file that begins directly above our chain: its first block shows whether it fits.
   if (source.first === top + 1) return above(importing, top);
   for (let [height, step] = [top, 1]; ; height = Math.max(source.first, height - step), step *= 2) {
     const isCommon = await hasOurs(importing, height);

@@ -4,20 +4,20 @@ import { BadBlock, type FetchedBlock } from "../chain/import-blocks.ts";
 import { withTransactions } from "../chain/incoming-block.ts";
 import type { Run } from "./runs.ts";
 
-/** A run that could not be taken, and why. */
+/** A run that could not be imported, and the error. */
 export interface FailedRun {
   readonly run: Run;
   readonly error: unknown;
 }
 
-/** What is to be told of a failure, and what can be taken all the same. */
+/** The error to report for a failed run, and the blocks that can still be imported. */
 export interface Explanation {
   readonly error: unknown;
-  /** Blocks of the run below the one at fault, where none of them was taken with it. */
+  /** Blocks of the run below the one at fault, if none of them was imported with it. */
   readonly remaining: readonly FetchedBlock[];
 }
 
-/** The error of a run, with the block and its place in the source where the source is to blame. */
+/** Describes the error of a run; if the source is at fault, with the block and its place in the source. */
 export async function explain(path: string, { run, error }: FailedRun): Promise<Explanation> {
   const sourceError = (key: string, reason: string, cause: Error) =>
     new BadSource(path, `${run.places.get(key) ?? "a block"}: ${reason}`, cause);

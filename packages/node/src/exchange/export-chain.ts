@@ -4,29 +4,29 @@ import { BadSource, type ChainReader, openRawFile, openStore, type RawFile } fro
 
 export interface ExportOptions {
   readonly network: NetworkName;
-  /** The database file, which nobody else may have open. */
+  /** The database file, which no other process may have open. */
   readonly databasePath: string;
-  /** The `blockchain.raw` to write; one that was begun is continued. */
+  /** The `blockchain.raw` to write; an existing one is continued. */
   readonly to: string;
-  /** Heights of the first and the last block; left out, all. */
+  /** Heights of the first and the last block; by default all. */
   readonly first?: number | undefined;
   readonly last?: number | undefined;
-  /** Ends the export: what was written stays, and the next one goes on from there. */
+  /** Aborts the export: what was written remains, and the next export continues there. */
   readonly signal?: AbortSignal | undefined;
   readonly onProgress?: ((progress: { readonly height: number; readonly done: number }) => void) | undefined;
 }
 
 export interface ExportResult {
-  /** Height behind the last block of the file. */
+  /** Height after the last block of the file. */
   readonly end: number;
   /** Height of the first block that is too long for the original's importer, where there is one. */
   readonly tooLong: number | undefined;
-  /** False where the signal ended it. */
+  /** False if the signal aborted it. */
   readonly isComplete: boolean;
 }
 
 /**
- * Writes our chain as `blockchain.raw`, which monero-blockchain-import takes. Rejects with BadSource for a file of
+ * Writes our chain as `blockchain.raw`, the format of monero-blockchain-import. Rejects with BadSource for a file of
  * another chain and where our database was pruned, with DatabaseInUse, WrongDatabase, DamagedDatabase.
  */
 export async function exportChain(options: ExportOptions): Promise<ExportResult> {
@@ -73,7 +73,7 @@ async function begin(steps: Generator<void, RawFile>, slice: TimeSlice): Promise
   }
 }
 
-/** The rows of a block that is on our chain; throws BadSource where a transaction of it was pruned. */
+/** The file entry of a block on our chain; throws BadSource where one of its transactions was pruned. */
 function packageOf(read: ChainReader, height: number, path: string): BlockPackage {
   const { firstTransactionId, transactionCount, weight, cumulativeDifficulty, alreadyGenerated } =
     read.blockInfo(height)!;

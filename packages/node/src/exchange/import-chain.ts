@@ -16,7 +16,7 @@ import { runsFrom } from "./runs.ts";
 export interface ImportProgress {
   /** Blocks of our chain. */
   readonly height: number;
-  /** How much of the source is taken, 0 to 1. */
+  /** The part of the source that is imported, 0 to 1. */
   readonly done: number;
 }
 
@@ -36,9 +36,9 @@ export interface ImportOptions
   readonly from: string;
   /** The database file to import into. */
   readonly databasePath: string | undefined;
-  /** Height of the last block to take; left out, all. */
+  /** Height of the last block to import; by default all are. */
   readonly last?: number | undefined;
-  /** Ends the import: what was taken stays, and the next import goes on from there. */
+  /** Aborts the import: what was imported remains, and the next import continues there. */
   readonly signal?: AbortSignal | undefined;
   readonly onProgress?: ((progress: ImportProgress) => void) | undefined;
   readonly now?: (() => number) | undefined;
@@ -50,16 +50,16 @@ export interface ImportResult {
   readonly height: number;
   /** Id (32 bytes) of its newest block. */
   readonly topId: Uint8Array;
-  /** False where the signal ended it. */
+  /** False if the signal aborted it. */
   readonly isComplete: boolean;
 }
 
 const systemClock = () => Math.floor(Date.now() / 1000);
 
 /**
- * Takes the chain of another program's files into ours, block after block, each verified as one from a peer; below
- * the blocks known beforehand without proofs, as from peers too. It goes on from where our chain leaves the source.
- * Rejects with BadSource, which names the block and where it is, with WrongDatabase, DamagedDatabase, DatabaseInUse.
+ * Imports the chain from another program's files, block by block, each verified like one from a peer; as from peers,
+ * known blocks need no proofs. It continues where our chain and the source part. Rejects with BadSource, which contains
+ * the block and its place, and with WrongDatabase, DamagedDatabase, DatabaseInUse.
  */
 export async function importChain(options: ImportOptions): Promise<ImportResult> {
   const { verifyThreads = availableParallelism(), now = systemClock } = options;
@@ -108,7 +108,7 @@ async function importAll(
     importer.write();
     await Promise.all(writing);
   }
-  // Those above fail with the lowest.
+  // The runs above the lowest failed one fail because of it.
   const [first] = failures.sort((a, b) => a.run.end - b.run.end);
   if (first !== undefined) throw await importBelow(parts, first, options.from);
   await parts.store.flush();
@@ -116,7 +116,7 @@ async function importAll(
   return { before, height, topId, isComplete: options.signal?.aborted !== true };
 }
 
-/** Takes what lies below the block at fault; the error to be told. */
+/** Imports the blocks below the one at fault; returns the error to report. */
 async function importBelow(parts: ChainParts, failure: FailedRun, path: string): Promise<unknown> {
   const { error, remaining } = await explain(path, failure);
   if (remaining.length === 0) return error;
@@ -125,10 +125,7 @@ async function importBelow(parts: ChainParts, failure: FailedRun, path: string):
   return error;
 }
 
-/**
- * A source that was pruned can only be kept in a database that is: an empty one becomes so, by the same stripe.
- * Throws BadSource.
- */
+/** A pruned source can only be imported into a pruned database: an empty one gets the same stripe. Throws BadSource. */
 async function preparePruning(
   { store }: ChainParts,
   { pruningSeed }: ChainSource,

@@ -6,39 +6,39 @@ import type { ChainParts } from "../chain/parts.ts";
 import { placeOf, readSourceBlock } from "./source-block.ts";
 import { fetchedTransactions } from "./source-transactions.ts";
 
-/** What an import works with. */
+/** The parts and options of an import. */
 export interface Import {
   readonly parts: ChainParts;
   readonly source: ChainSource;
-  /** The source, as errors name it. */
+  /** The source's path, for errors. */
   readonly path: string;
-  /** Height of the last block to take; left out, all. */
+  /** Height of the last block to import; by default all are. */
   readonly last?: number | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Where to go on: a height, and how many transactions the blocks below it have, miners' among them. */
+/** Where to continue: a height, and the number of transactions in the blocks below it, miner transactions included. */
 export interface Start {
   readonly height: number;
   readonly transactionsBefore: number;
 }
 
-/** Blocks that follow one another. */
+/** Consecutive blocks. */
 export interface Run {
   readonly blocks: readonly FetchedBlock[];
-  /** Height behind its last block. */
+  /** Height after its last block. */
   readonly end: number;
-  /** How much of the source lies before that, 0 to 1. */
+  /** The part of the source up to its end, 0 to 1. */
   readonly done: number;
-  /** Where each block is, by its id (hexadecimal). */
+  /** The place of each block in the source, by its id (hexadecimal). */
   readonly places: ReadonlyMap<string, string>;
 }
 
-/** A run is judged at once: bounds of its blocks and bytes, as of runs from peers. */
+/** A run is judged in one piece: the limits of its blocks and bytes are those of runs from peers. */
 const RUN_BLOCKS = 100;
 const RUN_BYTES = 2 * 1024 * 1024;
 
-/** The source's blocks as a peer would send them, in runs; rejects with BadSource. */
+/** Reads the source's blocks in runs, as a peer would send them; rejects with BadSource. */
 export async function* runsFrom(importing: Import, start: Start): AsyncGenerator<Run, void> {
   const { parts, source, path, last = Number.POSITIVE_INFINITY, signal } = importing;
   const slice = new TimeSlice();
@@ -72,7 +72,7 @@ export async function* runsFrom(importing: Import, start: Start): AsyncGenerator
       run = emptyRun();
     }
   } catch (error) {
-    // What is whole before the damage is taken.
+    // The complete blocks before the damage are imported.
     if (run.blocks.length > 0) yield run;
     throw error;
   }
@@ -89,8 +89,8 @@ function bytesOf(tx: FetchedBlock["txs"][number]): number {
 }
 
 /**
- * Compares the blocks from a height to the end of its group with those known beforehand, which need no proofs then;
- * the height behind them. Rejects with BadSource where the chain is another, as a peer with it would be left.
+ * Compares the blocks from a height to the end of its group with the known blocks; equal ones need no proofs. Returns
+ * the height after them. Rejects with BadSource for another chain, as a peer with such a chain would be dropped.
  */
 async function compareKnown({ parts, source, path, signal }: Import, start: Start): Promise<number> {
   const end = (Math.floor(start.height / KNOWN_GROUP_BLOCKS) + 1) * KNOWN_GROUP_BLOCKS;

@@ -1,7 +1,7 @@
 import { inSource, type SourceBlock } from "@anulo/storage";
 import { type IncomingBlock, readIncomingBlock } from "../chain/incoming-block.ts";
 
-/** Where a block is, for an error. */
+/** Describes the place of a block, for an error. */
 export function placeOf({ height, place }: SourceBlock): string {
   return `block ${height}, ${place}`;
 }

@@ -5,17 +5,17 @@ import { placeOf } from "./source-block.ts";
 
 export interface TakenBlock {
   readonly incoming: IncomingBlock;
-  /** Whether it is known to be of the chain. */
+  /** Whether the block is known to belong to the chain. */
   readonly isKnown: boolean;
-  /** Of our database; 0: everything is kept. */
+  /** Pruning seed of our database; 0: everything is kept. */
   readonly pruningSeed: number;
 }
 
 /**
- * The transactions of a block as importers take them. Those that were pruned are taken for a known block alone, since
- * nobody can check what is not there, and into a pruned database: BadSource for others. Which weight each of them had
- * cannot be told of every kind; the block's is confirmed with its id, and nothing else is asked of a known block: what
- * the whole ones leave of it is ascribed to the first of them.
+ * The transactions of a block in the form the importer takes. Pruned ones are accepted only for a known block, since
+ * their proofs cannot be checked, and only into a pruned database: BadSource otherwise. The weight of a pruned
+ * transaction cannot be computed for every type. For a known block only the sum matters, which is confirmed with its
+ * id: so the rest of the block's weight is assigned to the first pruned transaction.
  */
 export function fetchedTransactions(
   path: string,
@@ -53,7 +53,10 @@ function checkUsable(
   }
 }
 
-/** What a block's weight leaves for its pruned transactions; the weights of the others follow from their bytes. */
+/**
+ * The part of a block's weight that remains for its pruned transactions; the weights of the others follow from their
+ * bytes.
+ */
 function weightLeft(
   path: string,
   block: SourceBlock,

@@ -7,14 +7,14 @@ import {
   type ProcessorTimes,
 } from "./background.ts";
 
-/** What the machine is powered by. */
+/** The machine's source of power. */
 export type PowerSource = "mains" | "battery" | "unknown";
 
-/** Looks at the machine from time to time and says how hard to mine. */
+/** Checks the machine's load from time to time and decides how hard to mine. */
 export interface BackgroundMode {
-  /** Whether to mine now, and the rest (milliseconds) of a thread after a hash. */
+  /** Whether mining pauses now, and for how many milliseconds a thread rests after a hash. */
   effort(): { readonly isPaused: boolean; readonly restMs: number };
-  /** Takes note of the CPU time (milliseconds) that hashing has taken in all. */
+  /** Records the total CPU time (milliseconds) that hashing has taken. */
   recordCpuTime(cpuMs: number): void;
   stop(): void;
 }
@@ -24,11 +24,11 @@ export interface BackgroundModeOptions {
   readonly ignoreBattery: boolean;
   readonly powerSource?: (() => PowerSource) | undefined;
   readonly log: Logger;
-  /** Told when the effort has changed. */
+  /** Called when the effort has changed. */
   readonly onChange: () => void;
 }
 
-/** Waits for the machine to be idle. */
+/** Starts to check whether the machine is idle. */
 export function createBackgroundMode(options: BackgroundModeOptions): BackgroundMode {
   const { settings, ignoreBattery, powerSource = () => "unknown", log, onChange } = options;
   let state = firstBackgroundState(settings);
@@ -62,7 +62,7 @@ export function createBackgroundMode(options: BackgroundModeOptions): Background
   };
 }
 
-/** As the original counts them: without the time of interrupts. */
+/** Counts as the original does: without the time of interrupts. */
 function processorTimes(mining: number): ProcessorTimes {
   const times = cpus().map((cpu) => cpu.times);
   const idle = times.reduce((sum, each) => sum + each.idle, 0);

@@ -1,11 +1,11 @@
 /**
- * When a miner in the background may work, and how much it rests: it shall not be noticed by who uses the machine.
- * Source: miner.cpp `background_worker_thread`.
+ * When a background miner may work, and how much it rests, so that users of the machine do not notice it. Source:
+ * miner.cpp `background_worker_thread`.
  */
 export interface BackgroundSettings {
-  /** Per cent of the processors that must be idle, or busy with mining, for mining to begin and go on. */
+  /** Per cent of the processors that must be idle or mining for mining to begin and to continue. */
   readonly idleThreshold: number;
-  /** Seconds it has to be idle before mining begins, 10 to 3600. */
+  /** Seconds for which the machine has to be idle before mining begins, 10 to 3600. */
   readonly minIdleSeconds: number;
   /** Per cent of the processors that mining may take, 1 to 100. */
   readonly target: number;
@@ -14,7 +14,7 @@ export interface BackgroundSettings {
 /** Source: miner.h. */
 export const backgroundDefaults: BackgroundSettings = { idleThreshold: 90, minIdleSeconds: 10, target: 40 };
 
-/** What the processors have done in all, in milliseconds; `mining` is what the hashing process took. */
+/** Total time of the processors, in milliseconds; `mining` is that of the hashing process. */
 export interface ProcessorTimes {
   readonly total: number;
   readonly idle: number;
@@ -25,29 +25,29 @@ export interface BackgroundState {
   readonly isMining: boolean;
   /** Milliseconds each thread rests after a hash. */
   readonly restMs: number;
-  /** Seconds until the next look. */
+  /** Seconds until the next check. */
   readonly nextPollSeconds: number;
 }
 
-/** Rests long at first, and looks every ten seconds while it mines. Source: miner.h. */
+/** The rest is long at first; while mining, the load is checked every ten seconds. Source: miner.h. */
 const FIRST_REST_MS = 400;
 const MIN_REST_MS = 5;
 const POLL_SECONDS = 10;
 
-/** Not mining yet. */
+/** The state before mining begins. */
 export function firstBackgroundState({ minIdleSeconds }: BackgroundSettings): BackgroundState {
   return { isMining: false, restMs: FIRST_REST_MS, nextPollSeconds: minIdleSeconds };
 }
 
-/** What was seen since the last look. */
+/** The measurements since the last check. */
 export interface BackgroundLook {
   readonly before: ProcessorTimes;
   readonly after: ProcessorTimes;
-  /** Nothing is drawn from a battery. */
+  /** True if the machine does not run on a battery. */
   readonly isPlugged: boolean;
 }
 
-/** Decides what to do until the next look. */
+/** Decides the state until the next check. */
 export function nextBackgroundState(
   state: BackgroundState,
   settings: BackgroundSettings,

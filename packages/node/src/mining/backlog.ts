@@ -22,11 +22,11 @@ export interface BacklogTransaction {
   readonly fee: bigint;
 }
 
-/** One that waits, with what has to be known to see whether it still fits the chain. */
+/** A waiting transaction, with the facts needed to check whether it still fits the chain. */
 export interface WaitingTransaction extends BacklogTransaction {
   keyImages(): readonly Uint8Array[];
   candidate(): TransactionCandidate;
-  /** Whether its proofs held on a chain of which this one has the newest block they depend on. */
+  /** Whether its proofs were checked on a chain that shares with this one the newest block they depend on. */
   isProvenOn(view: ChainView): boolean;
 }
 
@@ -60,44 +60,45 @@ export function waitingCandidate(candidate: TransactionCandidate): WaitingTransa
   };
 }
 
-/** Those of the pool that everybody may know of, in the order of the original's table. */
+/** The public transactions of the pool, in the order of the original's table. */
 export function publicEntries(entries: readonly PoolEntry[]): WaitingTransaction[] {
   return entries.filter(({ row }) => isPublic(row)).map(waitingEntry);
 }
 
-/** The chain a transaction was last found to fit. */
+/** The chain on which a transaction was last found to fit. */
 interface FittingChain {
   readonly height: number;
   readonly topId: Uint8Array;
 }
 
-/** Transactions remembered as fitting; beyond it all are asked again. */
+/** Number of transactions remembered as fitting; beyond it all are checked again. */
 const MAX_REMEMBERED = 100_000;
-/** Transactions that are put in the order of their fees at once. */
+/** Number of transactions that are sorted by fee in one step. */
 const ORDERED_AT_ONCE = 1024;
 
 /**
- * What miners are told of the pool: what fits the chain, and no more than fills a block. Looks at the inputs of each
- * transaction once, while the chain grows; then only at its key images. Source: tx_pool.cpp `get_block_template_backlog`.
+ * Chooses the transactions of the pool that miners are sent: those that fit the chain, and no more than fill a block.
+ * While the chain grows, the inputs of each transaction are checked once; after that only its key images. Source:
+ * tx_pool.cpp `get_block_template_backlog`.
  */
 export class Backlog {
   readonly #fitting = new Map<string, FittingChain>();
   readonly #now: () => number;
   readonly #open: (obligations: readonly Obligation[]) => readonly Obligation[];
 
-  /** `now` in Unix seconds; `open` picks the proofs that were not checked yet. */
+  /** `now` returns Unix seconds; `open` returns the proofs that were not checked yet. */
   constructor(now: () => number, open: (obligations: readonly Obligation[]) => readonly Obligation[]) {
     this.#now = now;
     this.#open = open;
   }
 
-  /** The transaction was just judged on this chain, and fits. */
+  /** Records that the transaction was judged on this chain, and fits. */
   markFitting(key: string, { height, topId }: ChainView): void {
     if (this.#fitting.size >= MAX_REMEMBERED) this.#fitting.clear();
     this.#fitting.set(key, { height, topId });
   }
 
-  /** Chooses among those waiting, given in the order of the original's table. */
+  /** Chooses among waiting transactions, which are in the order of the original's table. */
   choose(view: ChainView, waiting: readonly WaitingTransaction[]): BacklogTransaction[] {
     const median = weightLimits(view).effectiveMedian;
     const maxWeight = median + Math.floor(median / 8);
@@ -138,7 +139,7 @@ export class Backlog {
   }
 }
 
-/** Whether the chain is the one before, or the same with more blocks. */
+/** Whether the chain is the earlier one, with or without more blocks. */
 function hasGrownFrom(view: ChainView, { height, topId }: FittingChain): boolean {
   if (view.height <= height) return view.height === height && equalBytes(view.topId, topId);
   return equalBytes(view.blockId(height - 1), topId);
@@ -154,7 +155,7 @@ function compareRate(a: BacklogTransaction, b: BacklogTransaction): number {
   return left === right ? 0 : left > right ? -1 : 1;
 }
 
-/** Highest fee per byte first, else in the given order; puts in order only as many as are asked for. */
+/** Highest fee per byte first, otherwise in the order of the input; sorts only as many as are consumed. */
 function* byDescendingRate(waiting: readonly WaitingTransaction[]): Iterable<WaitingTransaction> {
   const rates = Float64Array.from(waiting, rateOf).sort();
   let above = Number.POSITIVE_INFINITY;

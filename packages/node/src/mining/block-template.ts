@@ -25,7 +25,7 @@ import { isPublic } from "../pool/entry.ts";
 import { type MinerKeys, minerTransactionBuilder } from "./miner-transaction.ts";
 import { createReadiness } from "./readiness.ts";
 
-/** What a template is asked for. */
+/** The parameters of a template. */
 export interface TemplateOrder {
   readonly keys: MinerKeys;
   /** Bytes for the miner's own use, at most 255. */
@@ -45,11 +45,11 @@ export interface BlockTemplate {
   readonly seedHeight: number;
   /** 32 bytes. */
   readonly seedId: Uint8Array;
-  /** Id (32 bytes) of the seed after the next change, the same as `seedId` when none is near. */
+  /** Id (32 bytes) of the seed after the next change; equal to `seedId` if no change is near. */
   readonly nextSeedId: Uint8Array;
 }
 
-/** No template can be made for this order. */
+/** No template can be made with these parameters. */
 export class NoTemplate extends Error {
   constructor(reason: string) {
     super(reason);
@@ -57,25 +57,25 @@ export class NoTemplate extends Error {
   }
 }
 
-/** Where a template stands: the view its header must fit and the money its miner is paid by. */
+/** The base of a template: the view that its header must fit and the reward data for its miner. */
 interface TemplateBase {
   readonly view: ChainView;
   readonly economy: TemplateEconomy;
-  /** Transactions (ids in hexadecimal) that blocks below hold beside the main chain. */
+  /** Transactions (ids in hexadecimal) that blocks below contain, beside the main chain. */
   readonly excludedIds: ReadonlySet<string>;
 }
 
 /**
- * A block tells everybody of its transactions: none goes into one while it is not known to all, so that nobody
- * learns who had it early. Source: tx_pool.cpp `fill_block_template`.
+ * A block publishes its transactions: none goes into a block before it is public, so that the block does not reveal who
+ * had it early. Source: tx_pool.cpp `fill_block_template`.
  */
 function isMinable(row: PoolTransaction, { name }: Network): boolean {
   return row.doNotRelay || isPublic(row) || name === "regtest";
 }
 
 /**
- * One synchronous try to make a template from the pool; throws Unproven while proofs of pool transactions are
- * open, and NoTemplate. Source: blockchain.cpp `create_block_template`.
+ * Makes one synchronous attempt to build a template from the pool; throws OpenProofs while proofs of pool transactions
+ * are unchecked, and NoTemplate. Source: blockchain.cpp `create_block_template`.
  */
 export function createTemplate(parts: ChainParts, order: TemplateOrder): BlockTemplate {
   const main = parts.state.view();
@@ -146,7 +146,7 @@ function economyOf({ alreadyGenerated, hardForkVersion }: ChainView, medianWeigh
   return { medianWeight, alreadyGenerated, hardForkVersion };
 }
 
-/** Off the main chain the median is not known: the weight of the block below is surely acceptable. */
+/** Off the main chain the median is not known: the weight of the block below is certainly acceptable. */
 function weightToBuildOn({ store }: ChainParts, { forkHeight, blocks }: BranchBlocks): number {
   const top = blocks.at(-1);
   if (top === undefined) return store.read.blockInfo(forkHeight)?.weight ?? 0;

@@ -11,14 +11,14 @@ import { type BlockTemplate, createTemplate, NoTemplate, type TemplateOrder } fr
 import { provenBlock, searchOf, withNonceOf } from "./prove-work.ts";
 import { runWithoutFailures } from "./without-failures.ts";
 
-/** An order for blocks, mined at once: for test chains. */
+/** Parameters for blocks that are mined at once, on test chains. */
 export interface GenerateOrder extends TemplateOrder {
   readonly count: number;
   /** First nonce to try, 32 bits. */
   readonly startingNonce: number;
 }
 
-/** The blocks made: their ids (32 bytes each) and the height of the last. */
+/** The mined blocks: their ids (32 bytes each) and the height of the last one. */
 export interface GeneratedBlocks {
   readonly ids: readonly Uint8Array[];
   readonly height: number;
@@ -30,8 +30,8 @@ interface MinedBlock {
 }
 
 /**
- * Mines `count` blocks one on another, the first on `previousId` or on the top. Many blocks share one flush
- * to disk, and all are on disk when the promise resolves. Rejects with NoTemplate or RuleViolation.
+ * Mines `count` consecutive blocks, the first on `previousId` or on the top. Many blocks share one flush to disk, and
+ * all are on disk when the promise resolves. Rejects with NoTemplate or RuleViolation.
  */
 export async function generateBlocks(
   parts: ChainParts,
@@ -56,12 +56,12 @@ function isTop({ state }: ChainParts, id: Uint8Array | undefined): boolean {
   return id === undefined || equalBytes(id, state.view().topId);
 }
 
-/** The block of a template with the nonce wished for, which at difficulty 1 is as good as any. */
+/** The block of a template with the first nonce, which at difficulty 1 is valid like any other. */
 function blockOfTemplate(template: BlockTemplate, { startingNonce }: GenerateOrder): MinedBlock {
   return { height: template.height, incoming: withNonceOf(template, startingNonce) };
 }
 
-/** At difficulty 1: as many blocks as fit into one slice, at least one, in one transaction. */
+/** At difficulty 1: mines as many blocks as fit into one slice, at least one, in one transaction. */
 async function mineOnTop(parts: ChainParts, order: GenerateOrder): Promise<MinedBlock[]> {
   const blocks = await runWithoutFailures(parts, () => {
     const slice = new TimeSlice();
@@ -81,7 +81,7 @@ async function mineOnTop(parts: ChainParts, order: GenerateOrder): Promise<Mined
   return blocks;
 }
 
-/** One block wherever it belongs; where its nonce has to be found, it is hashed by the search alone. */
+/** Mines one block anywhere in the chain; if its nonce has to be searched, the search also computes its hash. */
 async function mineOne(
   parts: ChainParts,
   order: GenerateOrder,

@@ -1,15 +1,15 @@
-/** How fast hashes are made. */
+/** Measures the rate of hashes. */
 export interface HashRate {
   add(hashes: number): void;
-  /** Takes the rate since the last time it was taken: hashes a second. */
+  /** Returns the rate since the last call, in hashes per second. */
   measure(): number;
-  /** The rate taken last; 0 before. */
+  /** The rate measured last; 0 before. */
   readonly latest: number;
-  /** The average of the last 19 rates taken. */
+  /** The average of the last 19 measured rates. */
   readonly average: number;
 }
 
-/** Rates that are averaged. Source: miner.cpp `merge_hr`. */
+/** Number of rates that are averaged. Source: miner.cpp `merge_hr`. */
 const AVERAGED_RATES = 19;
 
 /** Starts at 0; `now` is in milliseconds. */

@@ -7,10 +7,10 @@ import { TimeSlice } from "@anulo/limits";
 import { type Block, splitExtra, writeExtra } from "@anulo/protocol";
 
 const MAX_NONCE = 65_535;
-/** Keeps these hashes apart from other uses. Source: cryptonote_config.h HASH_KEY_MM_SLOT. */
+/** Separates these hashes from other uses. Source: cryptonote_config.h HASH_KEY_MM_SLOT. */
 const SLOT_TAG = 0x6d;
 
-/** The slot of a chain (by its id, 32 bytes) among so many. */
+/** The slot of a chain (by its id, 32 bytes) among `chains` slots. */
 function slotOf(chainId: Uint8Array, nonce: number, chains: number): number {
   const tail = new Uint8Array(5);
   new DataView(tail.buffer).setUint32(0, nonce, true);
@@ -28,10 +28,10 @@ function hasDistinctSlots(chainIds: readonly Uint8Array[], nonce: number): boole
   return true;
 }
 
-/** Chains beyond which no nonce can be hoped for: with so many, one of 10^26 would do. */
+/** Number of chains beyond which no nonce is found in practice: with so many, one of 10^26 would do. */
 const MAX_CHAINS = 64;
 
-/** The first nonce with which every chain (by its id, 32 bytes) has a slot of its own; undefined when there is none. */
+/** The first nonce with which every chain (by its id, 32 bytes) has a slot of its own; undefined if there is none. */
 export async function slotNonce(chainIds: readonly Uint8Array[]): Promise<number | undefined> {
   if (chainIds.length > MAX_CHAINS) return undefined;
   const slice = new TimeSlice();
@@ -42,7 +42,7 @@ export async function slotNonce(chainIds: readonly Uint8Array[]): Promise<number
   return undefined;
 }
 
-/** What the field of a block says about the tree: how many bits the number of chains takes, that number, the nonce. */
+/** Encodes the depth field of a block: the bit length of the number of chains, that number, the nonce. */
 export function encodeTreeDepth(chains: number, nonce: number): number {
   let bits = 1;
   while (1 << bits < chains && bits < 16) bits++;
@@ -53,7 +53,7 @@ export function encodeTreeDepth(chains: number, nonce: number): number {
 export interface AuxiliaryTree {
   /** 32 bytes. */
   readonly root: Uint8Array;
-  /** As `encodeTreeDepth` gives it. */
+  /** As returned by `encodeTreeDepth`. */
   readonly depth: number;
 }
 

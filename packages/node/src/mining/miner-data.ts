@@ -1,13 +1,13 @@
 import { type ChainView, difficultyOfNextBlock, seedHeight, weightLimits } from "@anulo/consensus";
 import type { BacklogTransaction } from "./backlog.ts";
 
-/** What a miner needs to make blocks of its own on top of the chain. */
+/** The data a miner needs to build its own blocks on top of the chain. */
 export interface MinerData {
   readonly majorVersion: number;
   readonly height: number;
   /** 32 bytes, like the other ids. */
   readonly previousId: Uint8Array;
-  /** The block that RandomX takes its seed from at this height, whether it is in use yet or not. */
+  /** The id of the block that is the RandomX seed at this height, whether RandomX is in use yet or not. */
   readonly seedId: Uint8Array;
   readonly difficulty: bigint;
   /** Bytes. */
@@ -17,7 +17,7 @@ export interface MinerData {
   readonly backlog: readonly BacklogTransaction[];
 }
 
-/** What a miner needs on this chain, which has a block at least. */
+/** Collects the miner data of this chain, which has at least one block. */
 export function minerDataOf(view: ChainView, backlog: readonly BacklogTransaction[]): MinerData {
   return {
     majorVersion: view.hardForkVersion,

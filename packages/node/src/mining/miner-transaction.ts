@@ -9,25 +9,25 @@ import {
 } from "@anulo/crypto";
 import { type ExtraField, ruleForks, type Transaction, type TxTarget, writeExtra } from "@anulo/protocol";
 
-/** The public keys (32 bytes each) of who is paid. */
+/** The public keys (32 bytes each) that are paid. */
 export interface MinerKeys {
   readonly spendPublic: Uint8Array;
   readonly viewPublic: Uint8Array;
 }
 
-/** What a miner transaction is made for. */
+/** The parameters of a miner transaction. */
 export interface MinerOrder {
   readonly keys: MinerKeys;
   readonly height: number;
   readonly hardForkVersion: number;
-  /** Bytes for the miner's own use; none: no such field. */
+  /** Bytes for the miner's own use; if empty, the field is left out. */
   readonly extraNonce: Uint8Array;
   readonly random?: RandomSource | undefined;
 }
 
 /**
- * Gives the function that makes the miner transaction for a claim (atomic units), always with the same keys.
- * Source: cryptonote_tx_utils.cpp `construct_miner_tx`.
+ * Returns the function that builds the miner transaction for a claim (atomic units), always with the same keys. Source:
+ * cryptonote_tx_utils.cpp `construct_miner_tx`.
  */
 export function minerTransactionBuilder(order: MinerOrder): (claim: bigint) => Transaction {
   const { keys, height, hardForkVersion, extraNonce, random } = order;

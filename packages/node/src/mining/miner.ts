@@ -10,37 +10,37 @@ import type { MinerKeys } from "./miner-transaction.ts";
 import { createSearching, type Searching } from "./searching.ts";
 import { createThreadCount, type ThreadCount, TRIAL_SECONDS } from "./thread-count.ts";
 
-/** What to mine for, and how. */
+/** The parameters of mining. */
 export interface MiningOrder {
-  /** The address as text, for who asks. */
+  /** The address as text, as RPC returns it. */
   readonly address: string;
   readonly keys: MinerKeys;
-  /** Threads; 0 to find out how many are worth it. */
+  /** Threads; 0 to find the number that is worth it. */
   readonly threads: number;
-  /** Only while nobody else needs the machine. */
+  /** Mines only while the machine is idle otherwise. */
   readonly isInBackground: boolean;
-  /** In the background: mine also where it is not known whether a battery is drawn from. */
+  /** In the background: mines even where it is unknown whether the machine runs on a battery. */
   readonly ignoreBattery: boolean;
 }
 
-/** How mining goes. */
+/** The state of mining. */
 export interface MiningState extends Pick<MiningOrder, "address" | "isInBackground" | "ignoreBattery"> {
   readonly threads: number;
   /** Hashes a second. */
   readonly speed: number;
-  /** Of the block under work (atomic units). */
+  /** Reward of the current template (atomic units). */
   readonly blockReward: bigint;
   readonly background: BackgroundSettings;
 }
 
-/** Mines in the node. */
+/** The miner of the node. */
 export interface Miner {
-  /** Throws when it mines already. */
+  /** Throws when it is mining already. */
   start(order: MiningOrder): void;
   stop(): void;
-  /** Undefined when it does not mine. */
+  /** Undefined when it is not mining. */
   state(): MiningState | undefined;
-  /** Whether the hash rate is told to the log. */
+  /** Sets whether the hash rate is logged. */
   showHashRate(isShown: boolean): void;
 }
 
@@ -50,7 +50,7 @@ export interface MinerOptions {
   readonly pow: Pow;
   readonly log: Logger;
   readonly background?: BackgroundSettings | undefined;
-  /** Tells what the machine is powered by. */
+  /** Returns the machine's source of power. */
   readonly powerSource?: (() => PowerSource) | undefined;
 }
 
@@ -66,7 +66,7 @@ interface Running {
   readonly timers: readonly NodeJS.Timeout[];
 }
 
-/** Does not mine until it is started. */
+/** Creates a miner that does not mine until it is started. */
 export function createMiner(options: MinerOptions): Miner {
   const { log, background: settings = backgroundDefaults } = options;
   let running: Running | undefined;

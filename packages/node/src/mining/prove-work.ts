@@ -5,7 +5,7 @@ import type { ChainParts } from "../chain/parts.ts";
 import type { PowSearch } from "../pow/work.ts";
 import type { BlockTemplate } from "./block-template.ts";
 
-/** The search for the nonce of a template. */
+/** The search for a template's nonce. */
 export function searchOf(template: BlockTemplate, firstNonce: number): PowSearch {
   const { block, height, difficulty } = template;
   const { majorVersion } = block.header;
@@ -14,7 +14,7 @@ export function searchOf(template: BlockTemplate, firstNonce: number): PowSearch
   return { blob: blockHashingBlob(block), height, majorVersion, seedId, difficulty, nonceOffset, firstNonce };
 }
 
-/** Where in the hashing blob the nonce is: behind versions, time and the id of the block below. */
+/** Offset of the nonce in the hashing blob: after the versions, the timestamp and the id of the block below. */
 function nonceOffsetOf({ header }: Block): number {
   const { majorVersion, minorVersion, timestamp, previousId } = header;
   const lengths = [majorVersion, minorVersion, timestamp].map((value) => encode(varint, value).length);
@@ -26,7 +26,10 @@ export function withNonceOf({ block }: BlockTemplate, nonce: number): IncomingBl
   return readIncomingBlock(writeBlock({ ...block, header: { ...block.header, nonce } }));
 }
 
-/** The template's block with a nonce that was found: its work counts as proven, since the search has just hashed it. */
+/**
+ * The template's block with a nonce that was found: its proof of work is recorded as checked, since the search has just
+ * computed the hash.
+ */
 export function provenBlock({ proofs }: ChainParts, template: BlockTemplate, nonce: number): IncomingBlock {
   const incoming = withNonceOf(template, nonce);
   const { height, majorVersion, seedId, difficulty } = searchOf(template, 0);

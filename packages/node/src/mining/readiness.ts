@@ -14,13 +14,13 @@ import { transact } from "../pool/parts.ts";
 
 /** Decides for one template which pool transactions may go into it. */
 export interface Readiness {
-  /** True when the transaction fits the chain and spends nothing that one taken before spends. */
+  /** True when the transaction fits the chain and spends nothing that a transaction chosen before spends. */
   isReady(key: string): boolean;
-  /** Notes in the pool which transactions failed; throws Unproven when proofs of those taken are open. */
+  /** Marks the transactions that failed in the pool; throws OpenProofs if proofs of chosen ones are unchecked. */
   finish(): void;
 }
 
-/** Asks the rules about each transaction once. Source: tx_pool.cpp `is_transaction_ready_to_go`. */
+/** Judges each transaction once. Source: tx_pool.cpp `is_transaction_ready_to_go`. */
 export function createReadiness(parts: ChainParts, view: ChainView): Readiness {
   const spent = new Set<string>();
   const failed: string[] = [];
@@ -66,7 +66,7 @@ function failedHere({ row }: PoolEntry, view: ChainView): boolean {
   return equalBytes(view.blockId(lastFailedHeight), lastFailedHash);
 }
 
-/** Remembers that these transactions (ids in hexadecimal) do not fit the chain as it is. */
+/** Records that these transactions (ids in hexadecimal) do not fit the current chain. */
 export function markFailed(parts: ChainParts, keys: readonly string[]): void {
   if (keys.length === 0) return;
   const { height, topId } = parts.state.view();

@@ -27,24 +27,24 @@ export interface SearchingOptions {
   readonly keys: MinerKeys;
   readonly effort: () => Effort;
   readonly onHashes: (hashes: number, cpuMs: number) => void;
-  /** Told when searching has ended because it cannot go on. */
+  /** Called when the search has ended because of an error. */
   readonly onFault: () => void;
 }
 
-/** Searches for one block after another, always on what is the top. */
+/** Searches for one block after another, always on the current top. */
 export interface Searching {
-  /** Goes on with a new template and the effort of now. */
+  /** Continues with a new template and the current effort. */
   restart(): void;
-  /** Of the template under work (atomic units). */
+  /** Reward of the current template (atomic units). */
   blockReward(): bigint;
   stop(): void;
 }
 
-/** Below this, blocks are found before the dataset would be there. */
+/** Below this difficulty, blocks are found before the dataset would be ready. */
 const LONG_DIFFICULTY = 1000n;
-/** How often to look whether the pool has changed. Source: miner.h `m_update_block_template_interval`. */
+/** Interval of checks whether the pool has changed. Source: miner.h `m_update_block_template_interval`. */
 const POLL_MS = 5000;
-/** A template gets a new timestamp after so long. */
+/** Age after which a template gets a new timestamp. */
 const MAX_AGE_MS = 30_000;
 
 interface CurrentSearch {
@@ -54,7 +54,7 @@ interface CurrentSearch {
   readonly since: number;
 }
 
-/** Starts with the first `renew`. */
+/** Creates the search; it starts with the first `restart`. */
 export function createSearching(options: SearchingOptions): Searching {
   const { parts, events, pow, log, keys } = options;
   let current: CurrentSearch | undefined;
@@ -102,7 +102,7 @@ export function createSearching(options: SearchingOptions): Searching {
     stop();
     options.onFault();
   };
-  /** Whatever is under way when another one begins gives way to it. */
+  /** A restart that is under way is abandoned when another one begins. */
   const restart = async (): Promise<void> => {
     const own = ++generation;
     const order = { keys, extraNonce: new Uint8Array(0) };
@@ -127,7 +127,7 @@ export function createSearching(options: SearchingOptions): Searching {
   return { restart: restartNow, blockReward: () => reward, stop };
 }
 
-/** Adds a found block to the chain; one that came too late is no fault. */
+/** Adds a found block to the chain; one that was found too late is not an error. */
 async function submit(
   { parts, log }: SearchingOptions,
   template: BlockTemplate,

@@ -3,8 +3,8 @@ import type { Miner, MiningOrder } from "./miner.ts";
 const POLL_MS = 1000;
 
 /**
- * Starts to mine once this holds, or not at all when the function it gives is called before: a block on anything but
- * the top is lost work. Source: miner.cpp `on_synchronized`.
+ * Starts to mine once `isReady` returns true, unless the returned function is called before: mining on anything but the
+ * top is wasted. Source: miner.cpp `on_synchronized`.
  */
 export function startWhen(isReady: () => boolean, miner: Miner, order: MiningOrder): () => void {
   const poll = () => {

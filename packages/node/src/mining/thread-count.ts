@@ -1,16 +1,18 @@
-/** Finds out how many threads are worth having: one more at a time, until one more brings nothing. */
+/**
+ * Finds the number of threads that is worth using: one more at a time, until another one does not increase the rate.
+ */
 export interface ThreadCount {
   readonly threads: number;
-  /** Told the rate (hashes a second) with so many threads; true when the number has changed. */
+  /** Receives the rate (hashes per second) with the current number; returns true when the number has changed. */
   measured(rate: number): boolean;
 }
 
-/** Seconds a number of threads is tried. Source: miner.cpp `AUTODETECT_WINDOW`. */
+/** Seconds for which a number of threads is tried. Source: miner.cpp `AUTODETECT_WINDOW`. */
 export const TRIAL_SECONDS = 10;
 /** Source: miner.cpp `AUTODETECT_GAIN_THRESHOLD`. */
 const MIN_GAIN = 1.02;
 
-/** Always the same number of threads; 0 means to find it out, with no more than `most`. */
+/** A fixed number of threads; 0 means to find it, with no more than `most`. */
 export function createThreadCount(requested: number, most: number): ThreadCount {
   let threads = Math.max(1, requested);
   let isSettled = requested > 0;

@@ -4,8 +4,8 @@ import { FailedProof } from "../chain/proofs.ts";
 import { markFailed } from "./readiness.ts";
 
 /**
- * Settles an attempt to fill a block from the pool; a pool transaction whose proof turns out not to hold is
- * marked, so that the next attempt leaves it out.
+ * Repeats an attempt to fill a block from the pool until its proofs hold; a pool transaction with a proof that does not
+ * hold is marked, so that the next attempt leaves it out.
  */
 export async function runWithoutFailures<T>(parts: ChainParts, attempt: () => T): Promise<T> {
   for (;;) {
