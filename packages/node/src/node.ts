@@ -45,58 +45,58 @@ import { createAnswerMemory } from "./rpc/memory.ts";
 import { stopEach } from "./stop-each.ts";
 import { createVerifiers, type Verifiers } from "./verify-workers/verifiers.ts";
 
-/** How a node is made. Everything may be left out but the network. */
+/** Options of a node. All but the network may be left out. */
 export interface NodeOptions extends Pick<RpcServerOptions<never>, "onCall" | "pages"> {
-  /** By name; or the parameters themselves, for tests on chains whose hard forks are elsewhere. */
+  /** A network's name; or its parameters, for tests on chains with other hard forks. */
   readonly network: NetworkName | Network;
-  /** The database file; left out: a temporary one, deleted when the node stops. */
+  /** The database file; if left out, a temporary one, deleted when the node stops. */
   readonly databasePath?: string | undefined;
   /** When blocks are flushed to disk; by default soon after, see docs/database.md. */
   readonly syncMode?: SyncMode | undefined;
-  /** Whether the blocks beside the main chain outlive a restart; by default they are dropped at the start. */
+  /** Whether the blocks beside the main chain are kept over a restart; by default they are dropped at the start. */
   readonly keepAltBlocks?: boolean | undefined;
-  /** Drop the proofs of old transactions, but of one stripe of the chain. */
+  /** Removes the proofs of old transactions, except for one stripe of the chain. */
   readonly pruneBlockchain?: boolean | undefined;
-  /** Difficulty of every block, on test chains; left out, it follows from the chain. */
+  /** Difficulty of every block, on test chains; by default it follows from the chain. */
   readonly fixedDifficulty?: bigint | undefined;
   /** When RandomX changes its seed, on test chains; by default as on every network. */
   readonly seedSchedule?: SeedSchedule | undefined;
-  /** Blocks the chain must have, beside those built in for its network. */
+  /** Block ids that the chain must have, besides those built in for its network. */
   readonly checkpoints?: readonly Checkpoint[] | undefined;
-  /** The beginning of the chain, whose blocks need no proofs; left out, every block is verified in full. */
+  /** The known beginning of the chain, whose blocks need no proofs; if left out, every block is verified in full. */
   readonly knownBlocks?: KnownBlocks | undefined;
-  /** How RandomX may be computed; by default by the system's library where there is one. */
+  /** How RandomX is computed; by default by the system's library if there is one. */
   readonly hashing?: Pick<PowOptions, "isPortable" | "disabledFlags"> | undefined;
   /** Where the RPC listens; by default on a free port of 127.0.0.1. */
   readonly listen?: readonly Listener[] | undefined;
   readonly dialect?: Dialect | undefined;
   readonly login?: Login | undefined;
   readonly limits?: Partial<Limits> | undefined;
-  /** Left out: RPC is not encrypted. */
+  /** If left out, RPC is not encrypted. */
   readonly tls?: TlsOptions | undefined;
   /** Origins whose web pages may use RPC. */
   readonly origins?: readonly string[] | undefined;
-  /** Threads that check proofs; 0 checks them in this one. By default one for each processor. */
+  /** Threads that check proofs; with 0 they are checked in this thread. By default one per processor. */
   readonly verifyThreads?: number | undefined;
-  /** Shut out, for a day, callers that keep asking for another chain; by default nobody is. */
+  /** Bans, for a day, callers that keep requesting another chain; by default none is banned. */
   readonly banFailingCallers?: boolean | undefined;
-  /** Mine from the start. */
+  /** Mines from the start. */
   readonly mining?: MiningOrder | undefined;
-  /** When mining in the background may be done; by default as the original does it. */
+  /** When background mining may work; by default as in the original. */
   readonly backgroundMining?: BackgroundSettings | undefined;
-  /** Tells what the machine is powered by; left out, it is not known. */
+  /** Returns the machine's source of power; by default it is unknown. */
   readonly powerSource?: (() => PowerSource) | undefined;
   /** Weight (bytes) of waiting transactions above which the cheapest are dropped. */
   readonly maxPoolWeight?: number | undefined;
-  /** How to meet peers; left out, it meets none. */
+  /** Options of the connections to peers; if left out, there are none. */
   readonly peers?: PeerOptions | undefined;
-  /** Told when blocks come at a rate that chance does not explain. */
+  /** Called when blocks arrive at a rate that chance does not explain. */
   readonly onUnusualBlockRate?: ((rate: UnusualBlockRate) => void) | undefined;
-  /** Another node to answer while this one is behind. */
+  /** Another node that answers while this one is behind. */
   readonly bootstrap?: BootstrapChoice | undefined;
-  /** Where news of chain and pool are published over ZeroMQ; left out, nowhere. */
+  /** ZeroMQ endpoints at which events of chain and pool are published; none by default. */
   readonly publishAt?: readonly ZmqEndpoint[] | undefined;
-  /** Never talk to peers. */
+  /** Never connects to peers. */
   readonly offline?: boolean | undefined;
   /** Unix seconds; by default the system's clock. */
   readonly now?: (() => number) | undefined;
@@ -106,22 +106,22 @@ export interface NodeOptions extends Pick<RpcServerOptions<never>, "onCall" | "p
 /** A node. It can be started once and stopped once. */
 export interface Node {
   start(): Promise<void>;
-  /** Answers what was asked, closes the ports and the database; a start that is not over yet rejects. */
+  /** Answers pending requests, then closes the ports and the database; a start that is under way rejects. */
   stop(): Promise<void>;
-  /** Resolves when somebody asks the node to stop through its RPC. */
+  /** Resolves when a caller requests the node to stop through its RPC. */
   readonly stopRequested: Promise<void>;
-  /** Why the node asks to be stopped, where its disk failed. */
+  /** The reason for which the node asks to be stopped: a failure of its disk. */
   readonly fault: Error | undefined;
-  /** Where each listener is reached; once started. */
+  /** URL of each listener; available after the start. */
   readonly urls: readonly string[];
-  /** Where news are published over ZeroMQ; once started. */
+  /** ZeroMQ endpoints in use; available after the start. */
   readonly publishedAt: readonly string[];
-  /** Ports peers are accepted on; once started. */
+  /** Ports at which peers are accepted; available after the start. */
   readonly peerPorts: readonly number[];
-  /** The chain and what happens to it; once started. */
+  /** The chain with its events; available after the start. */
   readonly chain: ChainParts;
   readonly events: Events;
-  /** What it is watched by; once started. */
+  /** The monitor of the node; available after the start. */
   readonly monitor: NodeMonitor;
 }
 
@@ -131,13 +131,13 @@ interface Running {
   readonly verifiers: Verifiers;
   readonly pow: Pow;
   readonly miner: Miner;
-  /** Forgets that mining is to begin. */
+  /** Cancels a start of mining that is pending. */
   readonly cancelMining: () => void;
   readonly bootstrap: Bootstrap;
   readonly server: RpcServer;
   readonly peering: Peering;
   readonly news: News | undefined;
-  /** Where news are published. */
+  /** ZeroMQ endpoints in use. */
   readonly publishedAt: readonly string[];
   readonly timers: readonly NodeJS.Timeout[];
 }
@@ -150,9 +150,9 @@ function networkOf({ network }: NodeOptions): Network {
   return typeof network === "string" ? networks[network] : network;
 }
 
-/** Makes a node of any network. Throws BadBootstrap. */
+/** Creates a node of any network. Throws BadBootstrap. */
 export function createNode(options: NodeOptions): Node {
-  // Before anything is opened that would have to be closed.
+  // This is checked before anything is opened that would have to be closed.
   if (options.bootstrap !== undefined) readChoice(options.bootstrap);
   let resolveStop = () => {};
   const stopRequested = new Promise<void>((resolve) => {
@@ -218,14 +218,14 @@ export function createNode(options: NodeOptions): Node {
 interface StartCallbacks {
   requestStop(): void;
   onFault(fault: Error): void;
-  /** Aborted when the node is to stop, be it while it starts. */
+  /** Aborted when the node has to stop, even while it starts. */
   readonly stopped: AbortSignal;
 }
 
-/** The parts that run so far. */
+/** The parts that are running so far. */
 type StartedParts = { -readonly [K in keyof Running]?: Running[K] };
 
-/** Peers and callers first, the chain they speak of last. */
+/** Stops peers and RPC first, and the chain that they read last. */
 function stopAll(parts: StartedParts): Promise<void> {
   const {
     server,
@@ -255,7 +255,7 @@ function stopAll(parts: StartedParts): Promise<void> {
   ]);
 }
 
-/** Starts everything, or nothing: what was begun before something failed is stopped again. */
+/** Starts everything, or nothing: if a part fails, the parts already started are stopped. */
 async function run(options: NodeOptions, reports: StartCallbacks): Promise<Running> {
   const begun: StartedParts = {};
   try {
@@ -340,7 +340,8 @@ async function startAll(
   const server = await serve(options, behind);
   begun.server = server;
   stopped.throwIfAborted();
-  // What it finds is reported as a fault. Opening has looked at what it followed: callers need not wait for the rest.
+  // What the check finds is reported as a fault. The most important part was checked at opening, so callers need not
+  // wait for the rest.
   if (databasePath !== undefined) void chain.parts.store.checkStructure();
   const { sync } = peering.protocol;
   const cancelMining =
@@ -358,21 +359,21 @@ function newsOf({ publishAt = [], log }: NodeOptions): News | undefined {
   return publishAt.length === 0 ? undefined : createNews(publishAt, (log ?? silent).in("net.zmq"));
 }
 
-/** Left out, what listeners throw ends the process. */
+/** Logs errors that listeners throw; without a log they end the process. */
 function bugLog({ log }: NodeOptions): ((bug: unknown) => void) | undefined {
   return (
     log && ((error) => log.in("global").error("a bug: news of the chain could not be handled", { error }))
   );
 }
 
-/** Nobody waits for it: what goes wrong is told to the log. */
+/** Runs by itself: errors are logged. */
 function dropOldTransactions({ log }: NodeOptions, { parts }: OpenChain): void {
   dropStale(parts).catch((error) => {
     log?.in("txpool").error("old transactions could not be dropped", { error });
   });
 }
 
-/** Of a chain that is up to date. Source: cryptonote_core.cpp `check_block_rate`. */
+/** Checks the block rate of a chain that is up to date. Source: cryptonote_core.cpp `check_block_rate`. */
 function checkBlockRate(options: NodeOptions, { parts }: OpenChain, { protocol }: Peering): void {
   const isCaughtUp = protocol.sync.isSynchronized && protocol.links.length > 0;
   if (!isCaughtUp || parts.network.name === "regtest") return;
@@ -388,7 +389,7 @@ function isOffline({ offline, peers }: NodeOptions): boolean {
   return offline ?? peers === undefined;
 }
 
-/** What each request's handler is given; the same for requests that follow one another from one place. */
+/** Creates the context of a request's handler; consecutive requests from one address share it. */
 function contextsOf(services: NodeServices): (request: RequestInfo) => NodeContext {
   const contexts = new WeakMap<RequestCaller, NodeContext>();
   return ({ dialect, restricted, remoteAddress, caller }) => {
@@ -408,12 +409,12 @@ function contextsOf(services: NodeServices): (request: RequestInfo) => NodeConte
   };
 }
 
-/** An IPv4 address that came in through an IPv6 socket, as itself. */
+/** The IPv4 address of a caller on an IPv6 socket. */
 function withoutMapping(address: string): string {
   return address.startsWith("::ffff:") ? address.slice("::ffff:".length) : address;
 }
 
-/** What goes wrong while it prunes on its own is a fault of the disk, which the store reports. */
+/** Errors of pruning in the background are faults of the disk, which the store reports. */
 function startPruner({ log, pruneBlockchain }: NodeOptions, { parts }: OpenChain): Pruner {
   const onProgress = ({ height, end }: { readonly height: number; readonly end: number }) =>
     log?.in("blockchain").info("pruning", { height, end, percent: Math.floor((100 * height) / end) });

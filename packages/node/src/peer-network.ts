@@ -5,7 +5,7 @@ import type { OpenChain } from "./chain/open-chain.ts";
 import { neededStripe } from "./peers/needed-stripe.ts";
 import { PeerProtocol } from "./peers/peer-protocol.ts";
 
-/** What the node gives a peer network itself. */
+/** Options of the peer network that the node sets itself. */
 type NodeProvided =
   | "networkId"
   | "syncData"
@@ -18,23 +18,23 @@ type NodeProvided =
   | "clock"
   | "log";
 
-/** How a node meets others. Everything may be left out. */
+/** Options of the connections to peers; all may be left out. */
 export interface PeerOptions extends Partial<Omit<PeerNetworkOptions, NodeProvided>> {
-  /** Hide the size of relayed transactions. */
+  /** Hides the size of relayed transactions. */
   readonly padTransactions?: boolean | undefined;
-  /** Do not fetch blocks from peers. */
+  /** Fetches no blocks from peers. */
   readonly noSync?: boolean | undefined;
-  /** Bytes of blocks to fetch ahead. */
+  /** Maximum bytes of blocks fetched ahead. */
   readonly maxQueueBytes?: number | undefined;
-  /** Blocks in one question; left out: as many as their weights allow. */
+  /** Blocks per request; by default as many as their weights allow. */
   readonly blocksPerRequest?: number | undefined;
 }
 
-/** The connections of a node, and what is said over them. */
+/** The connections of a node and its protocol on them. */
 export interface Peering {
   readonly network: PeerNetwork;
   readonly protocol: PeerProtocol;
-  /** The part (1 to 8) of a pruned chain that is needed next; 0: any. */
+  /** The stripe (1 to 8) of a pruned chain that is needed next; 0: any. */
   neededStripe(): number;
   start(): Promise<void>;
   stop(): Promise<void>;
@@ -50,7 +50,7 @@ export interface PeeringOptions {
   readonly log: Logger;
 }
 
-/** Joins the peer network to what the node says to peers. */
+/** Joins the peer network with the node's protocol. */
 export function createPeering({ network, chain, peers, isOffline, now, log }: PeeringOptions): Peering {
   const clock = { ...systemClock, seconds: now };
   const { parts, events } = chain;

@@ -20,20 +20,20 @@ function newsOfSupplied(supplied: TransactionCandidate & { readonly blob: Uint8A
   return { id, blobSize: blob.length, weight, fee: feeOf(supplied), transaction: () => transaction };
 }
 
-/** Whether it is told of as soon as it is there: also what is kept here and sent to no peer. Source: #8451. */
+/** Whether a transaction is published as soon as it is in the pool, even if it is not relayed. Source: #8451. */
 function isPublished(row: PoolTransaction): boolean {
   return row.doNotRelay || isPublic(row);
 }
 
-/** Ids remembered beyond those in the pool before the others are forgotten. */
+/** Number of ids remembered beyond those in the pool, before the others are forgotten. */
 const SPARE_KEYS = 10_000;
 
-/** Tells of every transaction once when it comes, and once more when it is let go that was kept here. */
+/** Publishes every transaction once when it is added, and again when one that was not relayed is released. */
 export class AnnouncedTransactions {
   readonly #keys = new Set<string>();
   readonly #pool: { readonly size: number; get(key: string): PoolEntry | undefined };
 
-  /** Those that are in the pool already are known. */
+  /** The transactions that are in the pool already count as published. */
   constructor(pool: {
     readonly size: number;
     get(key: string): PoolEntry | undefined;
@@ -43,7 +43,7 @@ export class AnnouncedTransactions {
     for (const { key, row } of pool.entries()) if (isPublished(row)) this.#keys.add(key);
   }
 
-  /** A transaction came into the pool: what is to be told of it, if anything. */
+  /** Called when a transaction was added to the pool; returns what is to be published, if anything. */
   added(id: Uint8Array): FullPoolNews | undefined {
     const entry = this.#pool.get(toHex(id));
     if (entry === undefined || !isPublished(entry.row) || this.#keys.has(entry.key)) return undefined;
@@ -51,7 +51,7 @@ export class AnnouncedTransactions {
     return newsOfEntry(entry);
   }
 
-  /** Transactions of the pool that everybody may know of from now on. */
+  /** Transactions of the pool that are public from now on. */
   madePublic(ids: readonly Uint8Array[]): FullPoolNews[] {
     return ids.flatMap((id) => {
       const entry = this.#pool.get(toHex(id));
@@ -61,7 +61,10 @@ export class AnnouncedTransactions {
     });
   }
 
-  /** Those of a block that were not told of: they came with it, or were so quick that their turn had not come. */
+  /**
+   * The transactions of a block that were not published: they were supplied with it, or were mined before their turn
+   * came.
+   */
   mined({ incoming, transactions, freed }: AppendedBlock): FullPoolNews[] {
     return [...transactions].flatMap(([key, entry]) => {
       if (this.#keys.has(key) || freed?.has(key) === true) return [];

@@ -10,21 +10,21 @@ import { type BlockRecorder, createRecorder, type RecordedBlock } from "./record
 import { fullChainJson, minerDataJson, minimalChainJson, minimalPoolJson, topics } from "./topics.ts";
 import { list, transactionJson } from "./transaction-json.ts";
 
-/** Tells subscribers of ZeroMQ what happens to chain and pool. */
+/** Publishes events of chain and pool over ZeroMQ. */
 export interface News {
   /** To be called for every block inside its write transaction. */
   readonly observe: AppendObserver;
-  /** Starts to publish; rejects where an endpoint cannot be opened. */
+  /** Starts to publish; rejects if an endpoint cannot be opened. */
   start(chain: OpenChain, backlog: Backlog): Promise<ZmqPublisher>;
   stop(): Promise<void>;
 }
 
-/** Bytes accounted for an item, beside those of its blocks and transactions. */
+/** Bytes counted for an item, besides those of its blocks and transactions. */
 const ITEM_BYTES = 256;
-/** Of an entry of the backlog, as it is held. */
+/** Bytes counted for an entry of the backlog. */
 const BACKLOG_ENTRY_BYTES = 64;
 
-/** Transactions that came into the pool together: in full, then in short. */
+/** Transactions that were added to the pool together: in full, then in short. */
 function poolItems(news: readonly FullPoolNews[]): NewsItem[] {
   if (news.length === 0) return [];
   const bytes = ITEM_BYTES + news.reduce((sum, { blobSize }) => sum + blobSize, 0);
@@ -70,13 +70,13 @@ function chainItems({ block, height, id }: RecordedBlock): NewsItem[] {
   ];
 }
 
-/** What comes with a block: its transactions that came with it, what miners need, the block. Source: #10104. */
+/** The items of a block: the transactions supplied with it, the miner data, the block. Source: #10104. */
 function blockItems(notes: RecordedBlock): NewsItem[] {
   return [...poolItems(notes.unannounced), ...minerItems(notes), ...chainItems(notes)];
 }
 
 /**
- * After all blocks of a heavier branch, each told of as it was appended, the original tells of its end once more, and of
+ * After all blocks of a heavier branch, each published when it was appended, the original publishes its end again, and
  * all its blocks. Source: blockchain.cpp `switch_to_alternative_blockchain`.
  */
 function branchItems(notes: readonly RecordedBlock[]): NewsItem[] {
@@ -88,7 +88,7 @@ function branchItems(notes: readonly RecordedBlock[]): NewsItem[] {
   ];
 }
 
-/** The news of one event. */
+/** The items of one event. */
 function itemsOf(event: ChainEvent, { chain, recorder, announced }: NewsSources): NewsItem[] {
   const { read } = chain.parts.store;
   if (event.type === "blockAdded") {
@@ -119,7 +119,7 @@ interface StartedNews extends NewsSources {
   readonly unlisten: () => void;
 }
 
-/** What has to be there before the chain is opened; nothing listens yet. */
+/** Creates what is needed before the chain is opened; no port is open yet. */
 export function createNews(endpoints: readonly ZmqEndpoint[], log: Logger): News {
   let started: StartedNews | undefined;
   const onBug = (error: unknown) => log.error("news could not be published", { error });
@@ -151,7 +151,7 @@ export function createNews(endpoints: readonly ZmqEndpoint[], log: Logger): News
   };
 }
 
-/** What was just taken into the pool fits the chain: it need not be asked again for the next block. */
+/** A transaction that was just added to the pool fits the chain: it need not be judged again for the next block. */
 function markFitting({ parts }: OpenChain, backlog: Backlog, id: Uint8Array): void {
   const key = toHex(id);
   const entry = parts.pool.get(key);

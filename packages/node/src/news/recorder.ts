@@ -6,39 +6,41 @@ import { type MinerData, minerDataOf } from "../mining/miner-data.ts";
 import { compareTableOrder } from "../pool/table-order.ts";
 import type { FullPoolNews } from "./pool-news.ts";
 
-/** What was noted of a block when it was appended. */
+/** The facts recorded of a block when it was appended. */
 export interface RecordedBlock {
   readonly block: Block;
   /** 32 bytes. */
   readonly id: Uint8Array;
   readonly height: number;
-  /** Those of its transactions that nobody was told of while they waited. */
+  /** Those of its transactions that were not published while they waited. */
   readonly unannounced: readonly FullPoolNews[];
-  /** What a miner needed after it; undefined where nobody wants to know. */
+  /** The miner data after it; undefined where no subscriber wants it. */
   readonly minerData: MinerData | undefined;
 }
 
-/** Takes notes of blocks until they are announced. */
+/** Records facts of blocks until they are announced. */
 export interface BlockRecorder {
   readonly observe: AppendObserver;
-  /** The notes of a block by its id (32 bytes), once; undefined where none were wanted. */
+  /** Returns the record of a block by its id (32 bytes), once; undefined where none was wanted. */
   take(id: Uint8Array): RecordedBlock | undefined;
 }
 
 export interface RecorderOptions {
   readonly backlog: Backlog;
-  /** Whether somebody wants to know of blocks, or of transactions. */
+  /** Whether any subscriber wants blocks or transactions. */
   isWanted(): boolean;
-  /** Whether somebody wants miner data. */
+  /** Whether any subscriber wants miner data. */
   isMinerDataWanted(): boolean;
-  /** What is to be told of those transactions of a block that were not announced. */
+  /** Returns what is to be published of those transactions of a block that were not announced. */
   unannounced(appended: AppendedBlock): readonly FullPoolNews[];
 }
 
-/** Blocks whose notes wait; those of writes that failed, or of many blocks more than one write holds, go. */
+/**
+ * Number of records kept; records of writes that failed, or of more blocks than one write has, are removed beyond it.
+ */
 const MAX_NOTES = 5000;
 
-/** Makes the recorder. */
+/** Creates the recorder. */
 export function createRecorder(options: RecorderOptions): BlockRecorder {
   const notes = new Map<string, RecordedBlock>();
   return {
@@ -69,7 +71,10 @@ function minerDataAfter(backlog: Backlog, view: ChainView, appended: AppendedBlo
   return minerDataOf(view, backlog.choose(view, waitingAfter(appended)));
 }
 
-/** The pool after a block, also where those below are not taken from it, or those freed not put into it. */
+/**
+ * The pool after a block, even if transactions of blocks below are still in it, or those of removed blocks are not in
+ * it yet.
+ */
 function waitingAfter({ pool, freed, mined }: AppendedBlock): WaitingTransaction[] {
   const entries = publicEntries(pool.entries());
   if (freed === undefined) return entries;

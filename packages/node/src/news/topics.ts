@@ -2,7 +2,7 @@ import type { Block } from "@anulo/protocol";
 import type { MinerData } from "../mining/miner-data.ts";
 import { hex, hexes, list, object, transactionJson } from "./transaction-json.ts";
 
-/** What can be subscribed to. Source: zmq_pub.cpp. */
+/** The topics that can be subscribed to. Source: zmq_pub.cpp. */
 export const topics = {
   fullChain: "json-full-chain_main",
   minimalChain: "json-minimal-chain_main",
@@ -11,7 +11,7 @@ export const topics = {
   minimalPool: "json-minimal-txpool_add",
 } as const;
 
-/** A transaction as it is told of in short; sizes in bytes, fee in atomic units. */
+/** The short form of a published transaction; sizes in bytes, fee in atomic units. */
 export interface PoolNews {
   /** 32 bytes. */
   readonly id: Uint8Array;
@@ -20,7 +20,7 @@ export interface PoolNews {
   readonly fee: bigint;
 }
 
-/** Of transactions that came into the pool together. */
+/** Describes transactions that were added to the pool together. */
 export function minimalPoolJson(news: readonly PoolNews[]): string {
   return list(
     news.map(({ id, blobSize, weight, fee }) =>
@@ -29,7 +29,7 @@ export function minimalPoolJson(news: readonly PoolNews[]): string {
   );
 }
 
-/** A block of the main chain, without the transactions it names. */
+/** Describes a block of the main chain, without the transactions it names. */
 export function fullChainJson({ header, minerTransaction, transactionHashes }: Block): string {
   return list([
     object(
@@ -44,7 +44,7 @@ export function fullChainJson({ header, minerTransaction, transactionHashes }: B
   ]);
 }
 
-/** A block of the main chain by its height and id. */
+/** Describes a block of the main chain by its height and id. */
 export function minimalChainJson({ header }: Block, height: number, id: Uint8Array): string {
   return object(
     ["first_height", `${height}`],
@@ -53,7 +53,7 @@ export function minimalChainJson({ header }: Block, height: number, id: Uint8Arr
   );
 }
 
-/** What miners need for the next block. */
+/** Describes the miner data for the next block. */
 export function minerDataJson(data: MinerData): string {
   return object(
     ["major_version", `${data.majorVersion}`],

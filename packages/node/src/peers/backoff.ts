@@ -1,6 +1,6 @@
 import type { Clock } from "@anulo/p2p";
 
-/** Puts off what went wrong, twice as long each time it does so again. */
+/** Delays retries: the delay doubles with each failure. */
 export interface Backoff {
   readonly isWaiting: boolean;
   failed(): void;
@@ -10,7 +10,7 @@ export interface Backoff {
 const FIRST_DELAY_MS = 1000;
 const MAX_DELAY_MS = 60_000;
 
-/** Starts without waiting. */
+/** Creates it without a delay. */
 export function createBackoff(clock: Clock): Backoff {
   let delay = FIRST_DELAY_MS;
   let until = 0;

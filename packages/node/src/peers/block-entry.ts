@@ -1,12 +1,12 @@
 import { epee, type Field, type FieldValue, NULL_HASH } from "@anulo/protocol";
 
-/** A transaction as peers send it: `prunableHash` (32 bytes) is zero where the blob is whole. */
+/** A transaction as peers send it: `prunableHash` (32 bytes) is zero if the blob is complete. */
 export interface TransactionEntry {
   readonly blob: Uint8Array;
   readonly prunableHash: Uint8Array;
 }
 
-/** A block with its transactions; `weight` (bytes) is told of pruned blocks alone, else 0. */
+/** A block with its transactions; `weight` (bytes) is sent only for pruned blocks, else it is 0. */
 export interface BlockEntry {
   readonly pruned: boolean;
   readonly block: Uint8Array;
@@ -53,8 +53,8 @@ function ofPruned({ pruned: isPruned, block, block_weight: weight, txs }: Pruned
 }
 
 /**
- * A block with its transactions; its flag tells which form they have.
- * Source: cryptonote_protocol_defs.h `block_complete_entry`.
+ * A block with its transactions; its flag determines which form they have. Source: cryptonote_protocol_defs.h
+ * `block_complete_entry`.
  */
 export const blockEntry: Field<BlockEntry> = {
   toPortable: (entry) =>

@@ -2,12 +2,12 @@ import type { PeerLink } from "./link.ts";
 import type { NeededBlock } from "./needed-blocks.ts";
 
 /**
- * A block as it came, in bytes, for what is read of them takes many times their memory; by its id it is the one that
- * was asked for.
+ * A received block, kept as bytes, since the parsed block takes many times their memory; its id shows that it is the
+ * requested one.
  */
 export interface QueuedBlock {
   readonly id: Uint8Array;
-  /** The same in hexadecimal. */
+  /** The id in hexadecimal. */
   readonly key: string;
   /** Id (32 bytes) of the block below. */
   readonly previousId: Uint8Array;
@@ -21,49 +21,52 @@ export function sizeOf({ blob, txs }: QueuedBlock): number {
   return txs.reduce((sum, tx) => sum + tx.length, blob.length);
 }
 
-/** Bytes that a block asked for or fetched takes beside its own: its ids, keys and places in lists. */
+/** Bytes that a requested or fetched block takes besides its own: its ids, keys and entries in lists. */
 const BLOCK_OVERHEAD_BYTES = 4096;
 
-/** Memory for a block asked for or here, by its bytes. */
+/** Memory for a requested or fetched block, by its bytes. */
 export function queuedBytes(bytes: number): number {
   return bytes + BLOCK_OVERHEAD_BYTES;
 }
 
-/** Blocks that follow one another, asked of one peer; `fetched` once they are here. */
+/** Consecutive blocks requested from one peer; `fetched` once they are received. */
 export interface Span {
   readonly start: number;
   readonly blocks: readonly NeededBlock[];
-  /** Who was asked last, and when (milliseconds). */
+  /** The peer that was asked last, and when (milliseconds). */
   link: PeerLink;
   askedAt: number;
   fetched: readonly QueuedBlock[] | undefined;
-  /** Memory in bytes: as announced while it is asked for, then as it came; and bytes per second it came with. */
+  /** Memory in bytes: as announced until it is received, then as received; and the bytes per second of the transfer. */
   bytes: number;
   rate: number;
-  /** Handed to the chain, not written yet. */
+  /** Passed to the importer, not written yet. */
   isStaged: boolean;
 }
 
-/** Spans asked for and fetched, lowest first. Source: block_queue.cpp. */
+/** Requested and fetched spans, lowest first. Source: block_queue.cpp. */
 export interface BlockQueue {
   readonly spans: readonly Span[];
-  /** Memory of the blocks here and asked for, in bytes. */
+  /** Memory of the requested and fetched blocks, in bytes. */
   readonly bytes: number;
-  /** Whether a block (id in hexadecimal) is asked for or here. */
+  /** Whether a block (id in hexadecimal) is requested or fetched. */
   has(key: string): boolean;
   reserve(link: PeerLink, blocks: readonly NeededBlock[], now: number): Span;
   /** The span that begins with this block (id in hexadecimal). */
   find(key: string): Span | undefined;
   remove(span: Span): void;
-  /** The first height from `height` on whose block is neither asked for nor here. */
+  /** The first height from `height` on whose block is neither requested nor fetched. */
   gapFrom(height: number): number;
-  /** Forgets what this peer was asked for; with `all` also what it sent and is not staged, else of that what is above `gap`. */
+  /**
+   * Removes what was requested from this peer; with `all` also the blocks it sent that are not staged, otherwise only
+   * those of them above `gap`.
+   */
   forget(link: PeerLink, options: { readonly all: true } | { readonly gap: number }): void;
   /** The lowest span that is not staged yet. */
   next(): Span | undefined;
 }
 
-/** Starts empty. */
+/** Creates an empty queue. */
 export function createBlockQueue(): BlockQueue {
   const spans: Span[] = [];
   const keys = new Set<string>();
@@ -108,8 +111,8 @@ export function createBlockQueue(): BlockQueue {
 }
 
 /**
- * The queue as one line: `.` asked for, `o` here, `m` next to be added, `_` a gap, `<` an overlap.
- * Source: block_queue.cpp `get_overview`.
+ * The queue as one line: `.` requested, `o` fetched, `m` next to be added, `_` a gap, `<` an overlap. Source:
+ * block_queue.cpp `get_overview`.
  */
 export function overviewOf({ spans }: BlockQueue, chainHeight: number): string {
   let text = "";
@@ -126,7 +129,7 @@ export function overviewOf({ spans }: BlockQueue, chainHeight: number): string {
   return `[${text}]`;
 }
 
-/** How fast each peer sends blocks, against the fastest, in percent. Source: block_queue.cpp `get_speed`. */
+/** The speed at which each peer sends blocks, in percent of the fastest. Source: block_queue.cpp `get_speed`. */
 export function speedOf({ spans }: BlockQueue, link: PeerLink): number {
   const rates = new Map<PeerLink, number>();
   for (const { link: from, rate, fetched } of spans) {

@@ -2,7 +2,7 @@ import { nextPrunedBlock, nextWholeBlock } from "@anulo/protocol";
 import type { ChainReader } from "@anulo/storage";
 import { BLOCK_IDS_SENT, type PayloadOf } from "./messages.ts";
 
-/** Newest blocks that are told one by one; below them the steps double. */
+/** Number of newest blocks that are sent one by one; below them the steps double. */
 const NEAR_BLOCKS = 10;
 
 function idAt(read: ChainReader, height: number): Uint8Array {
@@ -10,8 +10,8 @@ function idAt(read: ChainReader, height: number): Uint8Array {
 }
 
 /**
- * Ids (32 bytes each) of blocks from the top down, ever further apart, the last of them genesis: enough to find
- * where two chains part. Source: blockchain.cpp `get_short_chain_history`.
+ * Ids (32 bytes each) of blocks from the top down, in growing steps, the last of them genesis: enough to find where two
+ * chains part. Source: blockchain.cpp `get_short_chain_history`.
  */
 export function shortHistory(read: ChainReader): Uint8Array[] {
   const chainHeight = read.height();
@@ -25,7 +25,7 @@ export function shortHistory(read: ChainReader): Uint8Array[] {
   return ids;
 }
 
-/** Height of the first of these ids (newest first, the last our genesis) that we have; undefined: another chain. */
+/** Height of the first of these ids (newest first, the last our genesis) that we have; undefined for another chain. */
 export function commonHeight(read: ChainReader, ids: readonly Uint8Array[]): number | undefined {
   const last = ids.at(-1);
   if (last === undefined || read.heightOf(last) !== 0) return undefined;
@@ -37,10 +37,13 @@ export function commonHeight(read: ChainReader, ids: readonly Uint8Array[]): num
 }
 
 const U64 = 2n ** 64n - 1n;
-/** Blocks whose ids are read between two looks at the time. */
+/** Number of blocks whose ids are read between two checks of the time. */
 const BLOCKS_PER_TURN = 500;
 
-/** Where an answer begins and ends, and what it says of the whole chain; undefined: see `chainAnswer`. */
+/**
+ * The heights at which an answer starts and ends (exclusive), and the length of the chain; undefined: see
+ * `chainAnswer`.
+ */
 function rangeOf(read: ChainReader, { block_ids, prune }: PayloadOf<"requestChain">, pruningSeed: number) {
   const start = commonHeight(read, block_ids);
   if (start === undefined) return undefined;
@@ -51,10 +54,9 @@ function rangeOf(read: ChainReader, { block_ids, prune }: PayloadOf<"requestChai
 }
 
 /**
- * The blocks that follow what a peer knows, starting with the newest one it knows; undefined where it is on
- * another chain, or wants whole blocks that we keep pruned. Pauses where it may: what was read before a pause still
- * holds where its last block is still in its place, else it begins anew. Source: blockchain.cpp
- * `find_blockchain_supplement`.
+ * The blocks that follow those a peer knows, starting with the newest one it knows; undefined if it is on another
+ * chain, or wants whole blocks that we keep pruned. May pause: what was read before a pause is still valid if its last
+ * block is still in the chain, otherwise reading starts again. Source: blockchain.cpp `find_blockchain_supplement`.
  */
 export function* chainAnswer(
   read: ChainReader,

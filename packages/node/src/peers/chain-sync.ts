@@ -28,45 +28,45 @@ export interface ChainSyncOptions {
   readonly parts: ChainParts;
   readonly clock: Clock;
   links(): readonly PeerLink[];
-  /** Whether to count as synchronized without having met a peer. */
+  /** Whether to count as synchronized without any peer. */
   readonly isOffline: boolean;
-  /** Fetch nothing. */
+  /** Fetches nothing. */
   readonly noSync?: boolean | undefined;
-  /** Bytes of blocks to fetch ahead. */
+  /** Maximum bytes of blocks fetched ahead. */
   readonly maxQueueBytes?: number | undefined;
-  /** Blocks in one question; left out: by their weights. */
+  /** Blocks per request; by default by their weights. */
   readonly blocksPerRequest?: number | undefined;
-  /** Some blocks are in the chain: how many it has, and how many it is to have. */
+  /** Some blocks were added: the chain has `height` of `target` blocks. */
   onProgress(height: number, target: number): void;
-  /** Our chain is as long as the peers'. */
+  /** Our chain is as long as those of the peers. */
   onSynchronized(): void;
-  /** A bug of ours. */
+  /** Receives a bug of ours. */
   onFault(error: unknown): void;
 }
 
 const DEFAULT_QUEUE_BYTES = 32 * 1024 * 1024;
-/** Blocks in a question whose sizes are not known. Source: cryptonote_config.h. */
+/** Blocks per request if their sizes are unknown. Source: cryptonote_config.h. */
 const DEFAULT_BLOCKS = 20;
-/** Bytes one answer should have. */
+/** Bytes that one answer should have. */
 const ANSWER_BYTES = 512 * 1024;
 /** Source: cryptonote_protocol_handler.inl `NON_RESPONSIVE_PEER_KICK_TIME`, `IDLE_PEER_KICK_TIME`. */
 const SILENCE_MS = 20_000;
 const ANSWER_TIMEOUT_MS = 240_000;
-/** Bytes of a block beside those its weight counts, when it is small. */
+/** Bytes of a small block that its weight does not count. */
 const MAX_UNANNOUNCED_BYTES = 4096;
-/** When what comes next may be asked of another peer too: while the first stalls, and in any case. */
+/** When the next span may also be requested from another peer: if the first peer stalls, and in any case. */
 const SECOND_REQUEST = { stalledMs: 5000, anyMs: 30_000, stalledSeconds: 2 };
-/** Points for a peer with an invalid block: its host's and its own. Source: `drop_connections`. */
+/** Points for a peer that sent an invalid block: those of its host and its own. Source: `drop_connections`. */
 const BAD_BLOCK = { score: 6 };
 const BAD_WORK = { score: 10 };
 
-/** Brings our chain up to those of the peers. Source: cryptonote_protocol_handler.inl. */
+/** Synchronises our chain with those of the peers. Source: cryptonote_protocol_handler.inl. */
 export class ChainSync {
   readonly queue: BlockQueue = createBlockQueue();
   readonly #options: ChainSyncOptions;
   readonly #read: ChainReader;
   readonly #import: SpanImport;
-  /** What we cannot add is not fetched again and again. */
+  /** Delays requests for blocks that could not be added. */
   readonly #backoff: Backoff;
   #isSynchronized: boolean;
   #isAdopting = false;
@@ -95,7 +95,7 @@ export class ChainSync {
     });
   }
 
-  /** Blocks of the longest chain being fetched; 0 when none is. */
+  /** Length in blocks of the longest chain being fetched; 0 when none is. */
   get target(): number {
     const heights = this.#options.links().map((link) => (link.state === "normal" ? 0 : link.height));
     return Math.max(0, ...heights);
@@ -111,14 +111,14 @@ export class ChainSync {
     return this.#import.isBusy;
   }
 
-  /** Looks at what a peer tells of its chain; throws PeerFault. */
+  /** Compares a peer's chain data with ours; throws PeerFault. */
   consider(link: PeerLink, data: CoreSyncData): void {
     if (link.state === "synchronizing") return;
     checkSyncData(this.#options.parts.network, data);
     noteHeight(link, data.currentHeight);
     link.pruningSeed = data.pruningSeed;
     const isKnown = this.#has({ id: data.topId, key: toHex(data.topId) });
-    // No chain is fetched over networks that hide who speaks.
+    // No chain is fetched over anonymity networks.
     if (!isKnown && link.peer.zone === "public") {
       if (link.state === "normal" && this.#options.noSync !== true) this.follow(link);
     } else if (link.state === "normal" && data.currentHeight >= this.#read.height()) {
@@ -127,14 +127,17 @@ export class ChainSync {
     if (isKnown) this.#adoptHeavierBranch();
   }
 
-  /** Blocks a peer follows may all be beside our chain, as after blocks were popped: then nothing is fetched. */
+  /**
+   * All blocks of a peer's chain may be among our side blocks, for example after blocks were popped: then nothing has
+   * to be fetched.
+   */
   #adoptHeavierBranch(): void {
     const { parts, onFault } = this.#options;
     if (this.#isAdopting || heavierBranch(parts) === undefined) return;
     this.#isAdopting = true;
     adoptHeavierBranch(parts)
       .catch((error) => {
-        // What is wrong with the branch is remembered, and nobody to blame for it known any more.
+        // The invalid block is recorded, and the peer that sent it is no longer known.
         if (!(error instanceof RuleViolation)) onFault(error);
       })
       .finally(() => {
@@ -142,7 +145,7 @@ export class ChainSync {
       });
   }
 
-  /** Fetches the chain of a peer from where it leaves ours. */
+  /** Fetches the chain of a peer from where it parts from ours. */
   follow(link: PeerLink): void {
     link.needed = NeededBlocks.none();
     this.#requestChain(link, { isContinuation: false });
@@ -167,7 +170,7 @@ export class ChainSync {
       if (link.pending === pending) link.pending = undefined;
       return this.#followAgain(link);
     }
-    // Meanwhile the peer may have left.
+    // The peer may have been disconnected meanwhile.
     if (link.pending !== pending) return;
     link.pending = undefined;
     const blocks = this.#fetchable(answer);
@@ -199,7 +202,7 @@ export class ChainSync {
     this.#proceed(link);
   }
 
-  /** The announced blocks that may be fetched; throws PeerFault where they are not of the chain everybody knows. */
+  /** The announced blocks that may be fetched; throws PeerFault if they do not belong to the known chain. */
   #fetchable(answer: PayloadOf<"chain">): NeededBlocks {
     const { start_height: start, m_block_ids: ids, m_block_weights: weights } = answer;
     const count = this.#options.parts.confirmedBlocks.confirm({
@@ -222,19 +225,19 @@ export class ChainSync {
     this.#proceedAll();
   }
 
-  /** Once a second: looks after peers that do not answer. */
+  /** Once a second: handles peers that do not answer. */
   tick(): void {
     for (const link of this.#options.links()) if (this.#isSilent(link)) this.#giveUp(link);
     this.#import.run();
     this.#proceedAll();
   }
 
-  /** Asks for nothing more; resolves when what was being added is. */
+  /** Requests nothing more; resolves when the blocks being added are added. */
   stop(): Promise<void> {
     return this.#import.stop();
   }
 
-  /** Whether an answer follows a block that was ours when we asked and has been popped since. */
+  /** Whether an answer follows a block that was on our chain when we sent the request and has been popped since. */
   #followsPopped(
     { ids }: PendingRequest & { what: "chain" },
     { m_block_ids: [first] }: PayloadOf<"chain">,
@@ -248,7 +251,7 @@ export class ChainSync {
     return this.queue.has(key) || heightOf(id) !== undefined || alternativeBlock(id) !== undefined;
   }
 
-  /** The same for a block at a height, without looking for its id where our chain does not reach. */
+  /** The same for a block at a height, without looking up its id above our chain. */
   #isHeldOrRequested(block: NeededBlock): boolean {
     if (block.height < this.#read.height()) return this.#has(block);
     return this.queue.has(block.key) || this.#read.alternativeBlock(block.id) !== undefined;
@@ -283,12 +286,12 @@ export class ChainSync {
     link.peer.notify(messages.requestBlocks, { blocks: blocks.map(({ id }) => id), prune: false });
   }
 
-  /** What a peer owes us, and what it told of a part of the chain that nobody may ever join to ours. */
+  /** Removes a peer's pending request, and its announced blocks that can never be joined to our chain. */
   #forget(link: PeerLink): void {
     this.queue.forget(link, { gap: this.queue.gapFrom(this.#read.height()) });
   }
 
-  /** The next question for a peer that has answered the last. */
+  /** Sends the next request to a peer that has answered the last one. */
   #proceed(link: PeerLink): void {
     if (!link.peer.isOpen || link.pending !== undefined) return;
     const late = this.#overdue(link);
@@ -332,7 +335,7 @@ export class ChainSync {
       return;
     }
     if (newestAnnounced !== undefined && !this.#has({ ...newestAnnounced, key: toHex(newestAnnounced.id) })) {
-      // What was fetched of it is gone again, as after a bug of ours.
+      // Blocks that were fetched from it were removed again, for example after a bug of ours.
       if (this.#backoff.isWaiting) link.state = "standby";
       else this.follow(link);
       return;
@@ -346,7 +349,7 @@ export class ChainSync {
     this.#checkSynchronized();
   }
 
-  /** The next blocks to ask this peer for, as many as make one answer. */
+  /** The next blocks to request from this peer, as many as make one answer. */
   #choose(link: PeerLink): NeededBlock[] {
     const { blocksPerRequest } = this.#options;
     const isFetchable = (block: NeededBlock) => !this.#isHeldOrRequested(block) && isWhole(link, block);
@@ -369,7 +372,10 @@ export class ChainSync {
     return this.queue.bytes >= (this.#options.maxQueueBytes ?? DEFAULT_QUEUE_BYTES);
   }
 
-  /** Whether blocks are missing that this peer may have but was not going to be asked for; notes that it is now. */
+  /**
+   * Whether blocks are missing that this peer may have but that were not going to be requested from it; records that
+   * they are requested now.
+   */
   #isBelowWanted(link: PeerLink): boolean {
     const gap = this.queue.gapFrom(this.#read.height());
     const isHole = this.queue.spans.some(({ start }) => start > gap);
@@ -384,8 +390,8 @@ export class ChainSync {
   }
 
   /**
-   * Whether these blocks are the next that are asked of nobody, while later ones are: pruned peers may have filled
-   * the queue with their stripe, which waits for another's. Source: cryptonote_protocol_handler.inl
+   * Whether these blocks are the next that no peer is asked for, while later ones are: pruned peers may have filled the
+   * queue with their stripe, which waits for another's. Source: cryptonote_protocol_handler.inl
    * `request_missing_objects`, `stripe_proceed_main`.
    */
   #fillsGap([first]: readonly NeededBlock[]): boolean {
@@ -393,7 +399,7 @@ export class ChainSync {
     return first !== undefined && first.height <= gap && this.queue.spans.some(({ start }) => start > gap);
   }
 
-  /** The span everything waits for, when this peer should fetch it too. Source: `should_download_next_span`. */
+  /** The span that all others wait for, if this peer should fetch it too. Source: `should_download_next_span`. */
   #overdue(link: PeerLink): Span | undefined {
     const { clock } = this.#options;
     const span = this.queue.next();
@@ -457,8 +463,8 @@ export class ChainSync {
 }
 
 /**
- * Throws PeerFault where blocks are much larger than the weights their peer announced, by which it was asked for so
- * many at once. A weight counts all bytes of the transactions; the block's own, mostly their ids, come on top.
+ * Throws PeerFault if blocks are much larger than the weights that their peer announced, which determined how many were
+ * requested. A weight counts all bytes of the transactions; the block's own bytes, mostly ids, are added to it.
  */
 function checkAnnounced(blocks: readonly NeededBlock[], fetched: readonly QueuedBlock[]): void {
   for (const [i, { weight }] of blocks.entries()) {
@@ -469,7 +475,7 @@ function checkAnnounced(blocks: readonly NeededBlock[], fetched: readonly Queued
   }
 }
 
-/** Whether a peer has this block whole, as far as it is pruned. */
+/** Whether a peer, pruned or not, keeps this block whole. */
 function isWhole({ height, pruningSeed }: PeerLink, block: NeededBlock): boolean {
   return keepsWholeBlock(block.height, height, pruningSeed);
 }

@@ -1,6 +1,6 @@
 import type { RandomSource } from "@anulo/crypto";
 
-/** A whole number from 0 up to but not `end`, each as likely; `end` at most 2^32. */
+/** A whole number from 0 to below `end`, all equally likely; `end` is at most 2^32. */
 export function randomBelow(end: number, random: RandomSource): number {
   const fair = 2 ** 32 - (2 ** 32 % end);
   for (;;) {
@@ -9,13 +9,13 @@ export function randomBelow(end: number, random: RandomSource): number {
   }
 }
 
-/** A number from 0 up to but not 1. */
+/** A number from 0 to below 1. */
 function randomUnit(random: RandomSource): number {
   const bytes = Buffer.from(random(8));
   return (bytes.readUInt32LE(0) * 2 ** 21 + (bytes.readUInt32LE(4) >>> 11)) / 2 ** 53;
 }
 
-/** How many events happen in a time in which `mean` are expected; mean at most 500. */
+/** Number of random events in a time in which `mean` are expected; mean is at most 500. */
 export function poisson(mean: number, random: RandomSource): number {
   const limit = Math.exp(-mean);
   let product = randomUnit(random);
@@ -27,7 +27,7 @@ export function poisson(mean: number, random: RandomSource): number {
   return events;
 }
 
-/** `count` of the values, or all if there are fewer, in an order of chance. */
+/** `count` of the values, or all if there are fewer, in random order. */
 export function pick<T>(values: readonly T[], count: number, random: RandomSource): T[] {
   const left = [...values];
   const picked: T[] = [];

@@ -7,16 +7,16 @@ import type { QueuedBlock } from "./block-queue.ts";
 import type { PendingRequest } from "./link.ts";
 import { MAX_BLOCK_IDS_TAKEN, type PayloadOf } from "./messages.ts";
 
-/** Blame of the original for an answer that cannot be honest. */
+/** The original's penalty score for an answer that cannot be honest. */
 const DISHONEST = { score: 5 };
 const WRONG = { score: 1 };
 
-/** What is known of blocks, by id (32 bytes, or hexadecimal). */
+/** Looks up blocks by id (32 bytes, or hexadecimal). */
 export interface KnownBlocks {
   readonly read: ChainReader;
-  /** Blocks found invalid before. */
+  /** Whether the block was found invalid before. */
   isInvalid(key: string): boolean;
-  /** Asked for or fetched, and not in the chain yet. */
+  /** Whether the block is requested or fetched, and not in the chain yet. */
   isExpected(key: string): boolean;
 }
 
@@ -33,14 +33,14 @@ function checkShape(answer: PayloadOf<"chain">, overlap: number): void {
   }
 }
 
-/** A block that a peer tells of: id (32 bytes and hexadecimal) and height. */
+/** A block that a peer announced: id (32 bytes and hexadecimal) and height. */
 interface AnnouncedBlock {
   readonly id: Uint8Array;
   readonly key: string;
   readonly height: number;
 }
 
-/** Our chain when a check began: what was added since is as unknown as it was. */
+/** Our chain when a check began: blocks added since count as unknown. */
 interface ChainMark {
   readonly height: number;
   readonly topId: Uint8Array;
@@ -55,7 +55,7 @@ function isUnknown(
   const { read } = known;
   const found = read.heightOf(id);
   const where = found !== undefined && found < mark.height ? found : undefined;
-  // Of side blocks nothing follows: ours may be of a branch whose lower blocks have left again.
+  // A side block does not imply anything about the blocks below it: they may have been removed again.
   const isBeside = found === undefined && read.alternativeBlock(id) !== undefined;
   if (where === undefined && (isPastUnknown || !isBeside)) {
     if (known.isInvalid(key)) throw new PeerFault("a chain with an invalid block", WRONG);
@@ -67,8 +67,8 @@ function isUnknown(
 }
 
 /**
- * Checks the blocks of a chain that a peer tells of, which must follow one we know; pauses between them. Throws PeerFault.
- * What was found before a pause holds while our chain only grows; else it begins anew.
+ * Checks the chain that a peer announced, which must follow a block that we have; pauses between blocks. Throws
+ * PeerFault. Results from before a pause remain valid while our chain only grows; otherwise the check starts again.
  * Source: cryptonote_protocol_handler.inl `handle_response_chain_entry`.
  */
 export function* checkChain(
@@ -109,17 +109,17 @@ function* checkBlockIds(
   }
 }
 
-/** The first block of a chain must be one we have or have asked for. */
+/** The first block of a chain must be one that we have or have requested. */
 function isFirstUnknown({ read, isExpected }: KnownBlocks, { id, key }: AnnouncedBlock): boolean {
   if (read.heightOf(id) !== undefined || read.alternativeBlock(id) !== undefined) return false;
   if (!isExpected(key)) throw new PeerFault("a chain that begins nowhere", DISHONEST);
   return true;
 }
 
-/** A fetched block with what is compared with the question. */
+/** A fetched block with the facts that are compared with the request. */
 interface CheckedEntry {
   readonly key: string;
-  /** As its miner's transaction has it. */
+  /** The height in its miner transaction. */
   readonly height: number;
   readonly fetched: QueuedBlock;
 }
@@ -135,7 +135,7 @@ function readEntry({ block: blob, txs, pruned, weight }: BlockEntry): CheckedEnt
     throw new PeerFault("pruned data that nobody asked for", WRONG);
   }
   const { previousId } = block.header;
-  // What was read refers to its own copy of the bytes, which is kept in place of the message.
+  // The parsed block refers to its own copy of the bytes, which is kept instead of the message.
   const fetched = { id, key, previousId, minerTransactionHash, blob: whole, txs: txs.map((tx) => tx.blob) };
   return { key, height: input.height, fetched };
 }
@@ -149,8 +149,8 @@ function readOrBlame(blob: Uint8Array): IncomingBlock {
 }
 
 /**
- * The blocks a peer was asked for, in the order of the question; pauses between them. Throws PeerFault.
- * Source: cryptonote_protocol_handler.inl `handle_response_get_objects`.
+ * Checks the blocks of an answer, in the order of the request; pauses between them. Throws PeerFault. Source:
+ * cryptonote_protocol_handler.inl `handle_response_get_objects`.
  */
 export function* checkBlocks(
   { blocks }: PayloadOf<"blocks">,

@@ -1,7 +1,7 @@
 import { type CoreSyncData, PeerFault } from "@anulo/p2p";
 import { hardForkAt, isPruningSeed, type Network } from "@anulo/protocol";
 
-/** From this hard fork on peers tell the version of their top block. Source: `process_payload_sync_data`. */
+/** From this hard fork on peers send the version of their top block. Source: `process_payload_sync_data`. */
 const FIRST_VERSION_ANNOUNCED = 6;
 
 /** Throws PeerFault for a chain that cannot be of this network, or is pruned in an unknown way. */

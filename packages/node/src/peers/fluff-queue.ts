@@ -4,7 +4,7 @@ import { compareBytes } from "@anulo/protocol";
 import { poisson } from "./chance.ts";
 import type { PeerLink } from "./link.ts";
 
-/** Transactions on their way to everybody: kept back per connection for a time of chance, then sent together. */
+/** Transactions in the fluff phase: held back per connection for a random time, then sent together. */
 export interface FluffQueue {
   add(link: PeerLink, blobs: readonly Uint8Array[]): void;
   closed(link: PeerLink): void;
@@ -17,7 +17,7 @@ export interface FluffQueueOptions {
   send(link: PeerLink, blobs: readonly Uint8Array[]): void;
 }
 
-/** Quarters of a second a transaction waits on average. Source: cryptonote_config.h, levin_notify.cpp. */
+/** Average number of quarters of a second that a transaction waits. Source: cryptonote_config.h, levin_notify.cpp. */
 const WAIT_QUARTERS = { in: 20, out: 10 } as const;
 
 interface PendingSend {
@@ -25,13 +25,13 @@ interface PendingSend {
   readonly cancel: () => void;
 }
 
-/** Starts empty. Source: levin_notify.cpp `fluff_notify`, `fluff_flush`. */
+/** Creates an empty queue. Source: levin_notify.cpp `fluff_notify`, `fluff_flush`. */
 export function createFluffQueue({ clock, random, send }: FluffQueueOptions): FluffQueue {
   const queues = new Map<PeerLink, PendingSend>();
   const flush = (link: PeerLink) => {
     const blobs = queues.get(link)?.blobs ?? [];
     queues.delete(link);
-    // Sorted, so that the order does not tell which came first.
+    // They are sorted, so that the order does not reveal which one arrived first.
     if (link.peer.isOpen) send(link, blobs.sort(compareBytes));
   };
   return {

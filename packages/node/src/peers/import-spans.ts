@@ -4,11 +4,11 @@ import { BadBlock, type BlockImporter, ChainChanged, type FetchedBlock } from ".
 import type { ChainParts } from "../chain/parts.ts";
 import { type BlockQueue, type QueuedBlock, type Span, sizeOf } from "./block-queue.ts";
 
-/** Takes what the queue holds into the chain, one run after another. */
+/** Adds the blocks of the queue to the chain, one run after another. */
 export interface SpanImport {
   /** True while blocks are being added. */
   readonly isBusy: boolean;
-  /** Begins, unless it is at it: call it whenever something came. */
+  /** Begins, unless it is running: to be called whenever blocks arrived. */
   run(): void;
   /** Begins nothing more; resolves when what was begun is done. */
   stop(): Promise<void>;
@@ -18,15 +18,15 @@ export interface SpanImportOptions {
   readonly parts: ChainParts;
   readonly importer: BlockImporter;
   readonly queue: BlockQueue;
-  /** Blocks of a span are in the chain, or were there before. */
+  /** The blocks of a span are in the chain, or were there before. */
   onAdded(span: Span): void;
-  /** The peer sent what is no block, or an invalid one. */
+  /** The peer sent bytes that are no block, or an invalid block. */
   onBad(span: Span, cause: BadBlock | BadBytes): void;
-  /** What the span builds on is not known: it was of no use. */
+  /** The parent of the span is unknown, so the span was of no use. */
   onUnknownParent(span: Span): void;
-  /** What the span builds on was known when its turn came, and is not any more. */
+  /** The parent of the span was known when its turn came, and is unknown now. */
   onParentLost(span: Span): void;
-  /** A bug of ours, and the span, where it was one's. */
+  /** Receives a bug of ours, with the span it occurred in, if any. */
   onFault(error: unknown, span?: Span): void;
 }
 
@@ -34,7 +34,7 @@ function hasUnknownParent(error: unknown): boolean {
   return error instanceof BadBlock && error.violation.violation.code === "UNKNOWN_PARENT";
 }
 
-/** Reads blocks whose turn has come, in slices, but nothing of their transactions yet. */
+/** Reads blocks whose turn has come, in slices, without their transactions. */
 async function readQueued(queued: readonly QueuedBlock[]): Promise<FetchedBlock[]> {
   return mapSliced(queued, (block) => {
     const { blob, txs, id, key, minerTransactionHash } = block;
@@ -43,7 +43,7 @@ async function readQueued(queued: readonly QueuedBlock[]): Promise<FetchedBlock[
   });
 }
 
-/** Joins queue and importer. */
+/** Joins the queue with the importer. */
 export function createSpanImport(options: SpanImportOptions): SpanImport {
   const { parts, importer, queue } = options;
   const { read } = parts.store;
@@ -52,7 +52,7 @@ export function createSpanImport(options: SpanImportOptions): SpanImport {
   const staged = new Set<Promise<void>>();
   const isKnown = (id: Uint8Array) =>
     read.heightOf(id) !== undefined || read.alternativeBlock(id) !== undefined;
-  /** The span whose turn it is; undefined while it, or what it builds on, is still to come. */
+  /** The span whose turn it is; undefined until it and its parent have arrived. */
   const next = (): Span | undefined => {
     for (let span = queue.next(); span?.fetched !== undefined; span = queue.next()) {
       const { previousId } = span.fetched[0]!;

@@ -2,12 +2,12 @@ import type { ByteReservation } from "@anulo/limits";
 import type { Peer } from "@anulo/p2p";
 import { NeededBlocks } from "./needed-blocks.ts";
 
-/** What a connection is busy with, as RPC tells it. Source: connection_context.h `state`. */
+/** The state of a connection, as RPC returns it. Source: connection_context.h `state`. */
 export type LinkState = "synchronizing" | "standby" | "normal";
 
-/** A question a peer has not answered yet. */
+/** A request that a peer has not answered yet. */
 export type PendingRequest =
-  /** For ids of the chain that follow one of these (32 bytes each), at most this high. */
+  /** For ids of the chain that follow one of these (32 bytes each), starting at most at this height. */
   | {
       readonly what: "chain";
       readonly at: number;
@@ -22,44 +22,45 @@ export type PendingRequest =
       readonly keys: readonly string[];
     };
 
-/** A connected peer with what we know and want of it. */
+/** A connected peer with what we know about it and need from it. */
 export interface PeerLink {
   readonly peer: Peer;
   /** The connection's id in hexadecimal. */
   readonly key: string;
   state: LinkState;
-  /** Blocks of the peer's chain, as it told last. */
+  /** Length in blocks of the peer's chain, as it was sent last. */
   height: number;
-  /** Which part of the chain it keeps; 0: all. */
+  /** Which part of the chain the peer keeps; 0: all. */
   pruningSeed: number;
-  /** Falls with each oddity; at -2 the peer is dropped. */
+  /** Decreases with each irregularity; at -2 the peer is dropped. */
   score: number;
   pending: PendingRequest | undefined;
-  /** Blocks of its chain that we lack, oldest first. */
+  /** Blocks of its chain that we do not have, oldest first. */
   needed: NeededBlocks;
-  /** The memory of `needed`, as it was told. */
+  /** The reserved memory of `needed`. */
   readonly neededMemory: ByteReservation;
-  /** The newest block (32 bytes) of its chain that it told us of, with its height. */
+  /** The newest block (32 bytes) of its chain that it announced, with its height. */
   newestAnnounced: { readonly id: Uint8Array; readonly height: number } | undefined;
-  /** Whether it sent a new block while its chain was being fetched, of which the fetched part may not know. */
+  /** Whether it sent a new block while its chain was being fetched, which may not contain that block yet. */
   hasNewBlock: boolean;
-  /** When (milliseconds) it was last asked for its chain because blocks before others are missing. */
+  /** When (milliseconds) its chain was last requested because blocks below fetched ones are missing. */
   gapRequestedAt: number | undefined;
-  /** Transactions of it that were refused. */
+  /** Counts transactions of it that were refused. */
   readonly refusals: RefusalCount;
-  /** The block (id in hexadecimal) of which it was asked for transactions. */
+  /** The block (id in hexadecimal) whose missing transactions were requested from it. */
   missing: string | undefined;
 }
 
-/** Counts refusals that alone are no fault. */
+/** Counts refusals, which are no fault as long as they are few. */
 export interface RefusalCount {
-  /** Counts one more, at a moment in seconds; false once they are too many. */
+  /** Counts one more at a time in seconds; returns false once there are too many. */
   add(seconds: number): boolean;
 }
 
 /**
- * Refusals in a row that an honest peer may cause, and how many a second are forgotten: it sends what it took itself,
- * which breaks our rules where a double spend reached us by another way, or a block came between.
+ * Number of consecutive refusals that an honest peer may cause, and how many per second are forgotten: it sends what it
+ * accepted itself, which breaks our rules where we received the other one of two double spends, or a block arrived in
+ * between.
  */
 const MAX_REFUSALS = 100;
 const REFUSALS_FORGOTTEN_PER_SECOND = 1;
@@ -77,10 +78,10 @@ function createRefusalCount(): RefusalCount {
   };
 }
 
-/** Oddities a peer may show. Source: cryptonote_protocol_handler.inl `DROP_PEERS_ON_SCORE`. */
+/** Lowest score that a peer may have. Source: cryptonote_protocol_handler.inl `DROP_PEERS_ON_SCORE`. */
 const MIN_SCORE = -2;
 
-/** Starts with what the handshake told. */
+/** Creates the link with the data of the handshake. */
 export function createLink(peer: Peer): PeerLink {
   const { currentHeight, pruningSeed } = peer.syncData;
   return {
@@ -101,13 +102,13 @@ export function createLink(peer: Peer): PeerLink {
   };
 }
 
-/** Notes an oddity that alone is no fault; too many of them are one. Source: `hit_score`. */
+/** Counts an irregularity that is no fault by itself; too many of them are one. Source: `hit_score`. */
 function hitScore(link: PeerLink, points = 1): void {
   link.score -= points;
   if (link.score <= MIN_SCORE) link.peer.drop("odd too often", { score: 5 });
 }
 
-/** Takes the height a peer tells; one below what it told before is odd. */
+/** Records the height that a peer sent; a decrease is irregular. */
 export function noteHeight(link: PeerLink, height: number): void {
   if (height < link.height) hitScore(link);
   link.height = height;

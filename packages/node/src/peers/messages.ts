@@ -6,17 +6,20 @@ import { packedCounts } from "./packed-counts.ts";
 
 const KiB = 1024;
 const MiB = 1024 * KiB;
-/** No message is longer. Source: levin_base.h `LEVIN_DEFAULT_MAX_PACKET_SIZE`. */
+/** Maximum length of any message. Source: levin_base.h `LEVIN_DEFAULT_MAX_PACKET_SIZE`. */
 const MAX_PACKET = 100_000_000;
 
-/** Blocks asked for at once, at most. Source: cryptonote_protocol_handler.h. */
+/** Maximum number of blocks per request. Source: cryptonote_protocol_handler.h. */
 export const MAX_BLOCKS_OF_REQUEST = 100;
-/** Block ids of one answer: sent and taken at most. Source: cryptonote_config.h `BLOCKS_IDS_SYNCHRONIZING_*`. */
+/**
+ * Maximum number of block ids per answer that we send, and that we accept. Source: cryptonote_config.h
+ * `BLOCKS_IDS_SYNCHRONIZING_*`.
+ */
 export const BLOCK_IDS_SENT = 10_000;
 export const MAX_BLOCK_IDS_TAKEN = 25_000;
-/** Bytes of transactions in one message that complements a pool; the next follows as it is read. */
+/** Bytes of transactions per message that completes a peer's pool; the next message follows when this one was read. */
 export const COMPLEMENT_BYTES = 2 * MiB;
-/** Block ids that a request for a chain may name: ever further apart, some forty reach from any height to genesis. */
+/** Block ids that a request for a chain may have: in growing steps, some forty reach from any height to genesis. */
 const MAX_HISTORY_IDS = 500;
 /**
  * Bytes and transactions of the largest block while the median of weights is at its floor: fifty times 300 kB in a
@@ -24,21 +27,24 @@ const MAX_HISTORY_IDS = 500;
  */
 const MAX_BLOCK_BYTES = 32 * MiB;
 const MAX_BLOCK_TRANSACTIONS = 25_000;
-/** Names, types and sizes around what a message is about. */
+/** Names, types and sizes around the content of a message. */
 const OVERHEAD_BYTES = KiB;
-/** Estimated memory of a list's element, an id or a transaction, beside its bytes. */
+/** Estimated memory of a list's element, an id or a transaction, besides its bytes. */
 const ELEMENT = 160;
 
-/** What is not responded to. */
+/** The cost of messages without a response. */
 const noResponse = { rows: 0, responseBytes: 0 };
 
-/** Payloads are as long as the message needs, and at most as the original takes. Source: connection_context.cpp `get_max_bytes`. */
+/**
+ * Payloads may be as long as the message needs, and at most as long as the original accepts. Source:
+ * connection_context.cpp `get_max_bytes`.
+ */
 function declare<T>(id: number, name: string, rest: { payload: RecordField<T>; cost: CostLimits }) {
   return notification({ id, name, ...rest });
 }
 
 const hashes = epee.packedBytes(32);
-/** The same as they came, for messages that may have very many. */
+/** The same as joined bytes, for messages that may have very many. */
 const joinedHashes: Field<Uint8Array> = {
   ...epee.blob,
   toPortable: (joined) => (joined.length === 0 ? undefined : epee.blob.toPortable(joined)),
@@ -57,7 +63,8 @@ export const messages = {
       _: epee.blob,
       dandelionpp_fluff: epee.defaultsTo(epee.bool, true),
     }),
-    // The original puts its whole pool into one: for a peer that lacks it, and when it relays all of it again.
+    // The original sends its whole pool in one message: to a peer that has none of it, and when it relays all of it
+    // again.
     cost: { requestBytes: MAX_PACKET, memoryBytes: 4 * MiB, ...noResponse },
   }),
   requestBlocks: declare(2003, "request blocks", {
@@ -98,7 +105,7 @@ export const messages = {
       first_block: epee.blob,
     }),
     cost: {
-      // An id and a weight each, and one block without its transactions.
+      // Per block an id and a weight, and one block without its transactions.
       requestBytes: MAX_BLOCK_IDS_TAKEN * 40 + MiB,
       memoryBytes: MAX_BLOCK_IDS_TAKEN * 2 * ELEMENT + OVERHEAD_BYTES,
       ...noResponse,

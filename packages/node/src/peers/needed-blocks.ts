@@ -1,6 +1,6 @@
 import { toHex } from "@anulo/protocol";
 
-/** A block to fetch: id (32 bytes and hexadecimal), height, weight in bytes (0: not told). */
+/** A block to fetch: id (32 bytes and hexadecimal), height, weight in bytes (0: not announced). */
 export interface NeededBlock {
   readonly id: Uint8Array;
   readonly key: string;
@@ -10,17 +10,17 @@ export interface NeededBlock {
 
 const ID_BYTES = 32;
 
-/** What a peer told of consecutive blocks. */
+/** Consecutive blocks that a peer announced. */
 export interface AnnouncedBlocks {
   /** Height of the first. */
   readonly start: number;
   /** Ids, 32 bytes each. */
   readonly ids: readonly Uint8Array[];
-  /** Weights in bytes; empty where none were told. */
+  /** Weights in bytes; empty if none were announced. */
   readonly weights: readonly number[];
 }
 
-/** Consecutive blocks of a peer's chain, oldest first, kept as bytes: peers may tell of very many. */
+/** Consecutive blocks of a peer's chain, oldest first, kept as bytes: peers may announce very many. */
 export class NeededBlocks {
   readonly #start: number;
   readonly #ids: Uint8Array;
@@ -42,12 +42,12 @@ export class NeededBlocks {
     return this.#ids.length / ID_BYTES - this.#dropped;
   }
 
-  /** Memory taken, also by blocks that were dropped. */
+  /** Bytes of memory in use, including those of dropped blocks. */
   get byteLength(): number {
     return this.#ids.byteLength + this.#weights.byteLength;
   }
 
-  /** The block at a place, counted from the oldest; undefined beyond the newest. */
+  /** The block at an index, counted from the oldest; undefined beyond the newest. */
   at(index: number): NeededBlock | undefined {
     if (index < 0 || index >= this.length) return undefined;
     const i = index + this.#dropped;
@@ -55,18 +55,18 @@ export class NeededBlocks {
     return { id, key: toHex(id), height: this.#start + i, weight: this.#weights[i] ?? 0 };
   }
 
-  /** The block of a height (blocks); undefined where it is none of these. */
+  /** The block at a height; undefined if it is not in the list. */
   atHeight(height: number): NeededBlock | undefined {
     return this.at(height - this.#start - this.#dropped);
   }
 
-  /** Place of the first block that meets a condition, or -1. */
+  /** Index of the first block that meets a condition, or -1. */
   findIndex(isMeant: (block: NeededBlock) => boolean): number {
     for (let i = 0; i < this.length; i++) if (isMeant(this.at(i)!)) return i;
     return -1;
   }
 
-  /** Lets go of so many of the oldest. */
+  /** Removes this many of the oldest. */
   drop(count: number): void {
     this.#dropped += count;
   }

@@ -2,18 +2,18 @@ import { MAX_BLOCK_NUMBER, PRUNING_LOG_STRIPES, stripeOfBlock, stripeOfSeed } fr
 import type { BlockQueue } from "./block-queue.ts";
 import type { PeerLink } from "./link.ts";
 
-/** What decides which part of a pruned chain new peers should keep. */
+/** The facts that determine which stripe of a pruned chain new peers should keep. */
 export interface SyncProgress {
-  /** Blocks of our chain. */
+  /** Length of our chain in blocks. */
   readonly height: number;
-  /** Blocks of the peers' chains; undefined: not known yet. */
+  /** Length of the peers' chains in blocks; undefined if unknown. */
   readonly target: number | undefined;
   readonly queue: BlockQueue;
   readonly links: readonly PeerLink[];
   readonly maxOut: number;
 }
 
-/** The first block that is neither in the chain nor asked for. */
+/** Height of the first block that is neither in the chain nor requested. */
 function nextNeededHeight({ height, queue }: SyncProgress): number {
   let next = height;
   for (const { start, blocks } of queue.spans) {
@@ -24,8 +24,8 @@ function nextNeededHeight({ height, queue }: SyncProgress): number {
 }
 
 /**
- * The stripe (1 to 8) that is needed next, or the one after it where enough peers keep that already; 0: any.
- * Source: cryptonote_protocol_handler.inl `get_next_needed_pruning_stripe`.
+ * The stripe (1 to 8) that is needed next, or the one after it if enough peers keep that one already; 0: any. Source:
+ * cryptonote_protocol_handler.inl `get_next_needed_pruning_stripe`.
  */
 export function neededStripe(question: SyncProgress): number {
   const { target = MAX_BLOCK_NUMBER, links, maxOut } = question;

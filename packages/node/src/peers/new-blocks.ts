@@ -11,13 +11,13 @@ import type { PeerLink } from "./link.ts";
 import { messages, type PayloadOf } from "./messages.ts";
 import { relayBlock } from "./relay-blocks.ts";
 
-/** Takes the new blocks that peers tell of, and tells others of those that were added. */
+/** Handles the new blocks that peers send, and relays those that were added. */
 export interface NewBlocks {
   /** A block with all its transactions. */
   onWhole(link: PeerLink, message: PayloadOf<"newBlock">): Promise<void>;
-  /** A block with none of its transactions, or with those that were asked for. */
+  /** A block with none of its transactions, or with those that were requested. */
   onFluffy(link: PeerLink, message: PayloadOf<"newFluffyBlock">): Promise<void>;
-  /** Whether a block (id in hexadecimal) has come from a peer just now. */
+  /** Whether a block (id in hexadecimal) that a peer sent is being handled. */
   isExpected(key: string): boolean;
 }
 
@@ -27,7 +27,7 @@ export interface NewBlocksOptions {
   links(): readonly PeerLink[];
 }
 
-/** Reads what a peer sent; what is no block is its fault. */
+/** Reads what a peer sent; invalid bytes are the peer's fault. */
 async function readOrBlame<T>(read: () => T | Promise<T>): Promise<T> {
   try {
     return await read();
@@ -36,18 +36,18 @@ async function readOrBlame<T>(read: () => T | Promise<T>): Promise<T> {
   }
 }
 
-/** Positions of the transactions that neither came along nor may be known to us. */
+/** Indices of the transactions that were not supplied and that we do not have, or may not show that we have. */
 function missingOf({ pool, store }: ChainParts, { block, transactions }: IncomingBlock): number[] {
   return block.transactionHashes.flatMap((id, index) => {
     const key = toHex(id);
     const waiting = pool.get(key);
-    // What only we and a peer or two know is asked for, so that nobody learns that we have it.
+    // A transaction that only we and a few peers have is requested too, so that peers do not learn that we have it.
     const isHere = transactions?.has(key) || (waiting !== undefined && isPublic(waiting.row));
     return isHere || store.read.transaction(id) !== undefined ? [] : [index];
   });
 }
 
-/** Runs one thing at a time for each key: who comes while it runs waits for its outcome. */
+/** Runs one task at a time for each key: callers with the same key meanwhile get the same result. */
 function createShared<T>(): (key: string, run: () => Promise<T>) => Promise<T> {
   const running = new Map<string, Promise<T>>();
   return (key, run) => {
@@ -62,13 +62,13 @@ export function createNewBlocks({ parts, sync, links }: NewBlocksOptions): NewBl
   const coming = new Map<string, Promise<BlockOutcome>>();
   const shareHeader = createShared<HeaderStanding>();
   const isReady = (link: PeerLink) => link.state === "normal" && sync.isSynchronized;
-  /** A block that comes while its peer's chain is fetched is asked for once that is done. */
+  /** A block that arrives while its peer's chain is being fetched is requested after that. */
   const postpone = (link: PeerLink) => {
     if (link.state !== "normal") link.hasNewBlock = true;
   };
   /**
-   * Two peers may tell of the same block: it is looked at once. Where that fails, the fault may be in the
-   * transactions the other peer sent with it: each answers for its own.
+   * Two peers may send the same block: it is judged once. If that fails, the fault may be in the transactions that the
+   * other peer sent with it, so the block of each peer is judged.
    */
   const acceptOnce = (incoming: IncomingBlock): Promise<BlockOutcome> => {
     const started = coming.get(incoming.key);
@@ -89,7 +89,7 @@ export function createNewBlocks({ parts, sync, links }: NewBlocksOptions): NewBl
     const others = links().filter((other) => other !== link && other.peer.zone === "public");
     if (height !== undefined) relayBlock(parts.store.read, height, others);
   };
-  /** What breaks a rule is the peer's fault; a block of an unknown parent makes us ask for those between. */
+  /** Blames the peer for a broken rule; a block with an unknown parent makes us request the blocks between. */
   const blaming = async (link: PeerLink, take: () => Promise<void>): Promise<void> => {
     try {
       await take();
@@ -101,11 +101,13 @@ export function createNewBlocks({ parts, sync, links }: NewBlocksOptions): NewBl
       }
       if (link.peer.isOpen && link.state === "normal") sync.follow(link);
     } finally {
-      // A block may be dealt with without waiting for anything: peers that send many must not keep others waiting.
+      // A block may be handled without waiting for anything: peers that send many must not keep others waiting.
       await new TimeSlice().yield();
     }
   };
-  /** A block with the transactions that came along, which are read once its work is proven; undefined if it is known. */
+  /**
+   * Reads a block and its supplied transactions, after its proof of work is checked; undefined if the block is known.
+   */
   const read = async ({ b: { block, txs } }: PayloadOf<"newBlock">): Promise<IncomingBlock | undefined> => {
     checkBlockSize(block.length, chainContext(parts.state.view(), parts.now()).limits);
     const incoming = await readOrBlame(() => readIncomingBlock(block));
@@ -133,7 +135,7 @@ export function createNewBlocks({ parts, sync, links }: NewBlocksOptions): NewBl
         if (missingOf(parts, incoming).length === 0) return accept(link, incoming);
         if (isAnswer) throw new PeerFault("not the transactions that were asked for");
         link.missing = incoming.key;
-        // Nothing waits here for the answer: it holds those that came along, too, and the block once more.
+        // Nothing waits here for the answer, which contains the supplied transactions and the block again.
         link.peer.notify(messages.requestMissing, {
           block_hash: incoming.id,
           current_blockchain_height: message.current_blockchain_height,

@@ -18,10 +18,13 @@ export interface NewTransactionsOptions {
   readonly random: RandomSource;
 }
 
-/** Seconds a transaction from an anonymity network is kept back on average. Source: cryptonote_config.h. */
+/**
+ * Average number of seconds for which a transaction from an anonymity network is held back. Source:
+ * cryptonote_config.h.
+ */
 const FORWARD_SECONDS = 22;
 
-/** How a transaction comes in from this peer. */
+/** The submission parameters for a transaction from this peer. */
 function submissionOf(
   { parts, random }: NewTransactionsOptions,
   { peer }: PeerLink,
@@ -33,7 +36,10 @@ function submissionOf(
   return { doNotRelay, phase: "forward", relayAt: parts.now() + poisson(FORWARD_SECONDS, random) };
 }
 
-/** Takes one transaction; the pool's entry when it is to be told on. Throws PeerFault where nobody honest sends it. */
+/**
+ * Adds one transaction to the pool; returns the pool's entry if it has to be relayed. Throws PeerFault if no honest
+ * peer sends such a transaction.
+ */
 async function admitOne(
   { parts }: NewTransactionsOptions,
   link: PeerLink,
@@ -47,7 +53,7 @@ async function admitOne(
     const { peer } = verdictOf[error.violation.code];
     const isProof = error instanceof FailedProof;
     if (peer !== "keep") throw new PeerFault(error.message, isProof ? { score: 1 } : undefined);
-    // An honest peer may have taken another of two double spends, but not one after another.
+    // An honest peer may have accepted the other one of two double spends, but not one after another.
     if (!link.refusals.add(parts.now())) throw new PeerFault(`too often ${error.message}`, { score: 1 });
     return undefined;
   }
@@ -57,8 +63,8 @@ async function admitOne(
 }
 
 /**
- * Takes the transactions a peer sends, and tells of those that are new. Throws PeerFault.
- * Source: cryptonote_protocol_handler.inl `handle_notify_new_transactions`.
+ * Adds the transactions a peer sends to the pool, and relays the new ones. Throws PeerFault. Source:
+ * cryptonote_protocol_handler.inl `handle_notify_new_transactions`.
  */
 export async function handleTransactions(
   options: NewTransactionsOptions,
@@ -70,9 +76,9 @@ export async function handleTransactions(
   const slice = new TimeSlice(link.peer.slicing);
   try {
     for (const blob of txs) {
-      // What is known already, or refused, is judged without waiting for anything.
+      // Transactions that are known or refused already are handled without waiting.
       if (slice.isOver) await slice.yield();
-      // The pool keeps a copy: it would hold the whole message otherwise.
+      // The pool keeps a copy, since a view would keep the whole message in memory.
       const entry = await slice.wait(admitOne(options, link, { blob: new Uint8Array(blob), ...submission }));
       if (entry !== undefined) fresh.push(entry);
     }

@@ -17,7 +17,7 @@ function bytesOfCount(value: number): Uint8Array {
   return word;
 }
 
-/** Whole numbers below 2^53, 8 bytes each, little-endian, side by side in one string. Empty is left out. */
+/** Whole numbers below 2^53, 8 bytes each, little-endian, joined in one string. An empty list is left out. */
 export const packedCounts: Field<number[]> = {
   toPortable: (values) => packedWords.toPortable(values.map(bytesOfCount)),
   fromPortable: (value) => {

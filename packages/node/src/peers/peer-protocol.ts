@@ -28,11 +28,11 @@ import { createTransactionRelay, type TransactionRelay } from "./transaction-rel
 export interface PeerProtocolOptions {
   readonly parts: ChainParts;
   readonly events: Events;
-  /** Never talks to peers. */
+  /** Never connects to peers. */
   readonly isOffline: boolean;
-  /** Fetch no blocks from peers. */
+  /** Fetches no blocks from peers. */
   readonly noSync?: boolean | undefined;
-  /** Which part of the chain is kept whole; left out: all. */
+  /** Pruning seed: which part of the chain is kept whole; by default all. */
   readonly pruningSeed?: (() => number) | undefined;
   readonly padTransactions?: boolean | undefined;
   readonly maxQueueBytes?: number | undefined;
@@ -43,10 +43,10 @@ export interface PeerProtocolOptions {
 }
 
 const TICK_MS = 1000;
-/** Seconds between two looks at what is to be told again. */
+/** Seconds between two checks for transactions to be relayed again. */
 const RELAY_TICKS = 5;
 
-/** What peers and this node say about chain and transactions: the pieces a peer network asks for. */
+/** The node's protocol with peers about chain and transactions: the functions that a peer network calls. */
 export class PeerProtocol {
   readonly sync: ChainSync;
   readonly notifications: readonly NotificationHandler[];
@@ -105,7 +105,7 @@ export class PeerProtocol {
     return [...this.#links.values()];
   }
 
-  /** Starts to look after peers and to tell them what happens. */
+  /** Starts to check peers and to relay events to them. */
   start(): void {
     this.#ends = [this.#options.events.listen((event) => this.#onEventSafely(event))];
     this.#scheduleTick();
@@ -119,7 +119,7 @@ export class PeerProtocol {
     await this.sync.stop();
   }
 
-  /** Our chain, as peers are told of it. */
+  /** Our chain data, as it is sent to peers. */
   syncData(): CoreSyncData {
     const { state, network } = this.#parts;
     const { height, topId, cumulativeDifficulty } = state.view();
@@ -132,12 +132,12 @@ export class PeerProtocol {
     };
   }
 
-  /** What a connection is busy with; undefined before its handshake. */
+  /** State of a connection; undefined before its handshake. */
   stateOf(peer: Peer): LinkState | undefined {
     return this.#links.get(toHex(peer.connectionId))?.state;
   }
 
-  /** Looks at what a peer tells of its chain, in its handshake and later; throws PeerFault. */
+  /** Compares the chain data that a peer sends with ours, in its handshake and later; throws PeerFault. */
   onSyncData(peer: Peer, data: CoreSyncData): void {
     const link = this.#links.get(toHex(peer.connectionId));
     if (link === undefined) checkSyncData(this.#parts.network, data);
@@ -147,7 +147,7 @@ export class PeerProtocol {
   onConnected(peer: Peer): void {
     const link = createLink(peer);
     this.#links.set(link.key, link);
-    // The peer must have our side of the handshake before it is asked anything.
+    // The peer must have our side of the handshake before it gets a request.
     this.#clock.after(0, () => {
       if (peer.isOpen) this.#guard(peer, () => this.sync.consider(link, peer.syncData));
     });
@@ -162,7 +162,7 @@ export class PeerProtocol {
     if (this.#links.size === 0) this.#wantsComplement = true;
   }
 
-  /** Blames the peer for a fault of its own, and the log for one of ours. */
+  /** Blames the peer for a fault of its own; a bug of ours is logged. */
   #guard(peer: Peer, run: () => void): void {
     try {
       run();
@@ -208,7 +208,7 @@ export class PeerProtocol {
     ];
   }
 
-  /** What went wrong in telling others must not reach those who made it happen. */
+  /** An error while relaying must not reach the code that caused the event. */
   #onEventSafely(event: ChainEvent): void {
     try {
       this.#onEvent(event);
@@ -231,7 +231,7 @@ export class PeerProtocol {
     }
   }
 
-  /** Whether a block (id, 32 bytes) that was just added came from peers: whoever is to have it is told by its way. */
+  /** Whether a block (id, 32 bytes) that was just added came from peers: then it is relayed elsewhere. */
   #cameFromPeers(id: Uint8Array): boolean {
     const key = toHex(id);
     return this.sync.queue.has(key) || this.#newBlocks.isExpected(key);
@@ -242,7 +242,7 @@ export class PeerProtocol {
     if (others.length > 0) relayBlock(this.#parts.store.read, height, others);
   }
 
-  /** Asks one peer for the waiting transactions we lack, once after we have caught up. */
+  /** Requests from one peer the waiting transactions that we do not have, once after we have synchronised. */
   #requestComplement(): void {
     const link = this.links.find(({ peer }) => peer.isOpen);
     if (link === undefined || !this.#wantsComplement) return;

@@ -1,17 +1,20 @@
 import type { Clock } from "@anulo/p2p";
 import type { Logger } from "@anulo/rpc";
 
-/** How far the chain is, and how long it will take. */
+/** Logs how far the chain is, and how long it will take. */
 export interface Progress {
-  /** Some blocks were added: the chain has `height` of `target`. */
+  /** Some blocks were added: the chain has `height` of `target` blocks. */
   advance(height: number, target: number): void;
-  /** The chain is as high as those of the peers. */
+  /** The chain is as long as those of the peers. */
   finish(height: number): void;
 }
 
-/** Milliseconds between two lines. */
+/** Milliseconds between two log lines. */
 const PACE_MS = 2000;
-/** Blocks worth a closing line. Source: cryptonote_protocol_handler.inl `on_connection_synchronized`. */
+/**
+ * Number of blocks from which a closing line is logged. Source: cryptonote_protocol_handler.inl
+ * `on_connection_synchronized`.
+ */
 const MANY_BLOCKS = 20;
 
 interface Run {
@@ -20,7 +23,7 @@ interface Run {
   loggedAt: number;
 }
 
-/** Tells the log, now and then, while the chain grows. */
+/** Logs from time to time while the chain grows. */
 export function createProgress(clock: Clock, log: Logger): Progress {
   let run: Run | undefined;
   const rateOf = ({ since, from }: Run, height: number) =>

@@ -5,10 +5,10 @@ import type { BlockEntry } from "./block-entry.ts";
 import type { PeerLink } from "./link.ts";
 import { messages } from "./messages.ts";
 
-/** Support flag of peers that take blocks without the transactions they have. Source: cryptonote_config.h. */
+/** Support flag of peers that accept blocks without the transactions they have. Source: cryptonote_config.h. */
 const FLUFFY_BLOCKS = 1;
 
-/** A block of the main chain as it is sent to peers that lack its transactions. */
+/** A block of the main chain as it is sent to peers that do not have its transactions. */
 function withTransactions(read: ChainReader, height: number): BlockEntry {
   const { firstTransactionId, transactionCount } = read.blockInfo(height)!;
   const ids = Array.from({ length: transactionCount - 1 }, (_, i) => firstTransactionId + 1 + i);
@@ -19,7 +19,7 @@ function withTransactions(read: ChainReader, height: number): BlockEntry {
   return { pruned: false, block: read.blockBlob(height)!, weight: 0, txs };
 }
 
-/** Sends a block of the main chain to these peers, without its transactions where they can do without. */
+/** Sends a block of the main chain to these peers, without its transactions where the peer supports that. */
 export function relayBlock(read: ChainReader, height: number, links: readonly PeerLink[]): void {
   const isFluffy = ({ peer }: PeerLink) => (peer.supportFlags & FLUFFY_BLOCKS) !== 0;
   const current_blockchain_height = read.height();

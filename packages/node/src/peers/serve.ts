@@ -11,7 +11,7 @@ import type { PeerLink } from "./link.ts";
 import { COMPLEMENT_BYTES, MAX_BLOCKS_OF_REQUEST, messages, type PayloadOf } from "./messages.ts";
 import { transactionsMessage } from "./transactions-message.ts";
 
-/** Answers what peers ask. Each may throw PeerFault. */
+/** Answers requests of peers. Each function may throw PeerFault. */
 export interface Server {
   chain(link: PeerLink, ask: PayloadOf<"requestChain">): Promise<void>;
   blocks(link: PeerLink, ask: PayloadOf<"requestBlocks">): Promise<void>;
@@ -19,10 +19,10 @@ export interface Server {
   complement(link: PeerLink, ask: PayloadOf<"poolComplement">): Promise<void>;
 }
 
-/** What a refusal costs a peer that makes us work for it, or asks as no honest node does. */
+/** The score of a peer whose request makes us work in vain, or that no honest node sends. */
 const WRONG = { score: 1 };
 
-/** Counts what a response costs while it is put together. Both throw PeerFault. */
+/** Counts the cost of a response while it is built. Both functions throw PeerFault. */
 interface ResponseMeter {
   /** Rows read, and bytes that will be sent. */
   spend(more: { readonly rows: number; readonly bytes: number }): void;
@@ -50,7 +50,7 @@ function createMeter({ rows: maxRows, responseBytes }: CostLimits, held: ByteRes
 /** Names, types and sizes around a transaction in a response. */
 const TRANSACTION_OVERHEAD = 40;
 
-/** A block as it is sent, a transaction at a time; undefined where it is not whole. */
+/** A block as it is sent, one transaction per step; undefined if it is not whole. */
 function* entryOf(
   read: ChainReader,
   height: number,
@@ -65,7 +65,7 @@ function* entryOf(
     yield;
     const stored = read.transactionById(info.firstTransactionId + i);
     if (stored === undefined) return undefined;
-    // Transactions of version 1 have no hash of a prunable part, and go whole.
+    // Transactions of version 1 have no hash of a prunable part, and are sent whole.
     const inPart = prune && !equalBytes(stored.prunableHash, NULL_HASH);
     const blob = inPart ? read.prunedTransaction(stored.id) : transactionBlob(read, stored);
     if (blob === undefined) return undefined;
@@ -75,7 +75,7 @@ function* entryOf(
   return { pruned: prune, block, weight: prune ? info.weight : 0, txs };
 }
 
-/** The blocks with these ids; throws PeerFault where one of them is not whole. */
+/** The blocks with these ids; throws PeerFault if one of them is not whole. */
 function* entriesOf(
   read: ChainReader,
   { blocks: ids, prune }: PayloadOf<"requestBlocks">,
@@ -94,7 +94,7 @@ function* entriesOf(
   return { blocks, missed };
 }
 
-/** Throws PeerFault where an id (32 bytes) comes twice. */
+/** Throws PeerFault if an id (32 bytes) occurs twice. */
 function checkDistinct(ids: readonly Uint8Array[]): void {
   if (new Set(ids.map(toHex)).size < ids.length) throw new PeerFault("asks for a block twice", WRONG);
 }
@@ -110,7 +110,7 @@ function transactionOf({ store, pool }: ChainParts, id: Uint8Array): Uint8Array 
   return stored === undefined ? pool.get(toHex(id))?.row.blob : transactionBlob(store.read, stored);
 }
 
-/** Whole transactions of a block by their places in it; throws PeerFault. */
+/** Whole transactions of a block by their indices in it; throws PeerFault. */
 function* missingOf(
   parts: ChainParts,
   { blob, indices }: { readonly blob: Uint8Array; readonly indices: readonly number[] },
@@ -131,18 +131,18 @@ function* missingOf(
   return entries;
 }
 
-/** Ids compared between two chances to pause. */
+/** Number of ids compared between two possible pauses. */
 const IDS_PER_STEP = 4096;
-/** Memory of a transaction's place in the index. */
+/** Memory of a transaction's entry in the index. */
 const PLACE_BYTES = 160;
 
-/** The first four bytes of an id, a number by which few others are called. */
+/** The first four bytes of an id as a number, which few ids share. */
 const prefixAt = (bytes: Uint8Array, at: number) =>
   (bytes[at]! | (bytes[at + 1]! << 8) | (bytes[at + 2]! << 16) | (bytes[at + 3]! << 24)) >>> 0;
 
 /**
- * The transactions anybody may see of which these ids (32 bytes each) are not. The pool is indexed, not the list: a
- * stranger makes it as long as they like.
+ * The public transactions whose ids (32 bytes) are not in the list. The pool is indexed, not the list: a stranger
+ * decides how long the list is.
  */
 function* complementOf(
   { pool }: ChainParts,
@@ -172,7 +172,7 @@ function* complementOf(
   return [...missing.values()].flat().map(({ row }) => row.blob);
 }
 
-/** Runs what puts a response together in the peer's turns, with the memory it takes counted as the peer's. */
+/** Builds a response in the peer's turns, with its memory charged to the peer. */
 async function respond<T>(
   { peer }: PeerLink,
   cost: CostLimits,
@@ -182,12 +182,12 @@ async function respond<T>(
   try {
     return await runSliced(steps(createMeter(cost, held)), peer.slicing);
   } finally {
-    // From here on it counts as queued.
+    // From here on it is counted as queued.
     held.release();
   }
 }
 
-/** Makes what answers peers from a chain; `pruningSeed` tells which part of it is kept whole. */
+/** Creates the server that answers peers from a chain; `pruningSeed` returns which part of it is kept whole. */
 export function createServer(parts: ChainParts, pruningSeed: () => number): Server {
   const { read } = parts.store;
   const { requestChain, requestBlocks, requestMissing, poolComplement } = messages;
@@ -230,7 +230,7 @@ export function createServer(parts: ChainParts, pruningSeed: () => number): Serv
   };
 }
 
-/** Cuts transactions into messages of bearable size. */
+/** Splits transactions into messages of moderate size. */
 function* portions(blobs: readonly Uint8Array[]): Iterable<Uint8Array[]> {
   let portion: Uint8Array[] = [];
   let bytes = 0;

@@ -1,23 +1,23 @@
 import type { RandomSource } from "@anulo/crypto";
 import { pick } from "./chance.ts";
 
-/** Outgoing connections that stem transactions of one epoch take. Source: cryptonote_config.h. */
+/** Number of outgoing connections used for stem transactions in one epoch. Source: cryptonote_config.h. */
 const STEMS = 2;
 
 /**
- * Which connection a stem transaction goes out by: the same for all that came in by one connection, so that who
- * watches learns nothing from several. Names are those of connections; "" stands for this node itself.
+ * Maps each incoming connection to the outgoing one for its stem transactions: always the same, so that several
+ * transactions reveal no more than one. Keys are those of connections; "" stands for this node itself.
  */
 export interface StemMap {
-  /** Connections in use. */
+  /** Number of connections in use. */
   readonly size: number;
-  /** Replaces connections that are gone by others of `outgoing`, and takes more while there are too few. */
+  /** Replaces closed connections by others of `outgoing`, and adds more while there are too few. */
   update(outgoing: readonly string[]): void;
-  /** The connection for what came from `source`; undefined when there is none. */
+  /** The connection for transactions from `source`; undefined if there is none. */
   stemOf(source: string): string | undefined;
 }
 
-/** Chooses among outgoing connections for a new epoch. Source: net/dandelionpp.cpp. */
+/** Chooses outgoing connections for a new epoch. Source: net/dandelionpp.cpp. */
 export function createStemMap(outgoing: readonly string[], random: RandomSource): StemMap {
   const outs: (string | undefined)[] = pick(outgoing, STEMS, random);
   const usage: number[] = Array.from({ length: STEMS }, () => 0);

@@ -10,11 +10,11 @@ import type { PeerLink } from "./link.ts";
 import { createStemMap, type StemMap } from "./stem-map.ts";
 import { transactionsMessage } from "./transactions-message.ts";
 
-/** Tells peers of transactions, so that nobody learns which node one began at: Dandelion++. */
+/** Relays transactions in a way that hides the node where they began: Dandelion++. */
 export interface TransactionRelay {
-  /** Tells of waiting transactions, in the phase each is in; `source` is the peer they came from. */
+  /** Relays waiting transactions, in the phase each is in; `source` is the peer that sent them. */
   relay(entries: readonly PoolEntry[], source?: PeerLink): void;
-  /** Tells again what is due: an embargo ended, or no block took it for a while. */
+  /** Relays again what is due: its embargo ended, or it was not mined for a while. */
   relayDue(): void;
   closed(link: PeerLink): void;
   stop(): void;
@@ -26,9 +26,9 @@ export interface TransactionRelayOptions {
   readonly random: RandomSource;
   /** All connected peers. */
   links(): readonly PeerLink[];
-  /** Make every message a multiple of 1 KiB long. */
+  /** Pads every message to a multiple of 1 KiB. */
   readonly padTransactions: boolean;
-  /** Told of what went wrong behind the back of whoever had transactions told. */
+  /** Receives errors that occur after the call that relayed has returned. */
   readonly onFault: (error: unknown) => void;
 }
 
@@ -36,7 +36,7 @@ const MINUTE_MS = 60_000;
 /** Source: cryptonote_config.h `CRYPTONOTE_DANDELIONPP_*`. */
 const EPOCH = { leastMs: 10 * MINUTE_MS, rangeMs: 30_000 };
 const FLUFF_PERCENT = 20;
-/** Seconds we leave it to others to tell a transaction to all, on average. */
+/** Average number of seconds for which another node is expected to fluff a stem transaction, before we do. */
 const EMBARGO_SECONDS = 39;
 
 interface Epoch {
@@ -45,14 +45,14 @@ interface Epoch {
   readonly endsAt: number;
 }
 
-/** What a group of transactions came in as decides how it goes out. */
+/** The phase in which transactions arrived determines how they are sent. */
 const groups = ["local", "forward", "stem", "fluff"] as const satisfies readonly RelayPhase[];
 
 function phaseOf({ row }: PoolEntry): RelayPhase {
   return row.keptByBlock ? "fluff" : row.phase;
 }
 
-/** Starts without an epoch; the first begins with the first transaction. Source: levin_notify.cpp. */
+/** Creates the relay; the first epoch begins with the first transaction. Source: levin_notify.cpp. */
 export function createTransactionRelay(options: TransactionRelayOptions): TransactionRelay {
   const { parts, clock, random, links, padTransactions, onFault } = options;
   let epoch: Epoch | undefined;
@@ -104,7 +104,7 @@ export function createTransactionRelay(options: TransactionRelayOptions): Transa
     }
     fluff(entries, source);
   };
-  /** Outgoing connections of an anonymity network, through which transactions of our own go first. */
+  /** Outgoing connections of an anonymity network, over which our own transactions are sent first. */
   const anonymityLinks = (): PeerLink[] => {
     const ways = links().filter(({ peer }) => peer.direction === "out" && peer.zone !== "public");
     const isI2p = ways.some(({ peer }) => peer.zone === "i2p");

@@ -1,7 +1,7 @@
 import { writeRecord } from "@anulo/protocol";
 import { messages, type PayloadOf } from "./messages.ts";
 
-/** Bytes of whose multiple a padded message is. Source: levin_notify.cpp `make_tx_message`. */
+/** The length of a padded message is a multiple of this. Source: levin_notify.cpp `make_tx_message`. */
 const GRANULARITY = 1024;
 const SPACE = " ".charCodeAt(0);
 
@@ -9,7 +9,7 @@ function sizeOf(payload: PayloadOf<"newTransactions">): number {
   return writeRecord(messages.newTransactions.payload, payload).length;
 }
 
-/** The same with spaces that make it as long as it should be. */
+/** The same payload with the spaces that pad the message to its length. */
 function padded(payload: PayloadOf<"newTransactions">): PayloadOf<"newTransactions"> {
   const withSpaces = (count: number) => ({ ...payload, _: new Uint8Array(count).fill(SPACE) });
   const missing = (size: number) => (GRANULARITY - (size % GRANULARITY)) % GRANULARITY;
@@ -18,7 +18,7 @@ function padded(payload: PayloadOf<"newTransactions">): PayloadOf<"newTransactio
   return withSpaces(first + missing(sizeOf(withSpaces(first))));
 }
 
-/** A message with transactions: to be told to all (fluff) or to one (stem). */
+/** A message with transactions, to be relayed to all peers (fluff) or to one (stem). */
 export function transactionsMessage(
   blobs: readonly Uint8Array[],
   { isFluff, isPadded }: { readonly isFluff: boolean; readonly isPadded: boolean },

@@ -23,28 +23,30 @@ import { createMemo, type Memo } from "./once.ts";
 import { type PoolParts, transact } from "./parts.ts";
 import { promote } from "./relay-phase.ts";
 
-/** A transaction somebody sends. */
+/** A transaction that was submitted, and how it is to be relayed. */
 export interface Submission {
   readonly blob: Uint8Array;
-  /** Keep it here and tell no peer. */
+  /** Keeps it here and relays it to no peer. */
   readonly doNotRelay: boolean;
-  /** How far it has been told where it comes from; left out: `local`. */
+  /** The phase in which its sender relayed it; `local` by default. */
   readonly phase?: RelayPhase;
-  /** When to tell it on (Unix seconds), where that is to wait. */
+  /** When to relay it (Unix seconds), if it has to wait. */
   readonly relayAt?: number;
   /**
-   * Whether a stranger sends it: it is refused by whatever costs us least, before any proof is checked. Others are
-   * told the rule that the original would name.
+   * Whether a stranger sent it: then it is refused by the cheapest check that fails, before any proof is checked. Other
+   * callers get the rule that the original would report.
    */
   readonly isFromStranger?: boolean;
 }
 
-/** A transaction entered the pool, was known but is told more widely than before, or was in pool or chain before. */
+/**
+ * The transaction entered the pool, was known but is relayed more widely than before, or was in pool or chain before.
+ */
 export type AdmissionOutcome = "added" | "promoted" | "known";
 
 /**
- * Takes a transaction of a stranger into the pool; rejects with RuleViolation when it breaks a rule, without a look
- * at it where the same bytes did so before on the chain as it is.
+ * Adds a stranger's transaction to the pool; rejects with RuleViolation when it breaks a rule, without reading it if
+ * the same bytes were refused before on the same chain.
  */
 export function admitFromStranger(
   parts: PoolParts,
@@ -64,14 +66,14 @@ async function admitUnknown(
   try {
     return await admitCandidate(parts, { ...submission, isFromStranger: true });
   } catch (error) {
-    // What the pool holds changes too often to be remembered, and is looked up at once.
+    // Results that depend on the pool change too often to be remembered, and are cheap to find again.
     const isLasting = error instanceof RuleViolation && !isSpentInPool(error);
     if (isLasting && state.view() === view) refusedTransactions.add(view, submission.blob, error);
     throw error;
   }
 }
 
-/** Takes a transaction into the pool; rejects with RuleViolation when it breaks a rule. */
+/** Adds a transaction to the pool; rejects with RuleViolation when it breaks a rule. */
 export function admit(parts: PoolParts, submission: Submission): Promise<AdmissionOutcome> {
   return parts.refusals.count("transactions", () => admitCandidate(parts, submission));
 }
@@ -99,7 +101,7 @@ function isSpentInPool(error: unknown): boolean {
   return error instanceof RuleViolation && error.violation.code === "KEY_IMAGE_IN_POOL";
 }
 
-/** Reads a transaction as the rules judge it; throws RuleViolation for bytes that are none. */
+/** Reads a transaction as the rules judge it; throws RuleViolation for bytes that are no transaction. */
 function readCandidate(blob: Uint8Array): TransactionCandidate {
   checkBlobSize(blob.length);
   try {
@@ -115,13 +117,15 @@ function readCandidate(blob: Uint8Array): TransactionCandidate {
   }
 }
 
-/** What the rules say of a transaction the chain does not have, and the id of the block `newestRingMember` is in. */
+/**
+ * The rules' result for a transaction that is not in the chain, and the id of the block at height `newestRingMember`.
+ */
 interface Judgement {
   readonly admission: Admission;
   readonly newestBlock: Uint8Array;
 }
 
-/** A transaction on its way in; looked at again only where chain or pool have changed since. */
+/** An attempt to add a transaction; it is judged again only if chain or pool have changed since. */
 interface AdmissionAttempt {
   readonly candidate: TransactionCandidate;
   readonly submission: Submission;
@@ -155,7 +159,7 @@ function tryToAdmit(parts: PoolParts, { candidate, submission, memo }: Admission
   return "added";
 }
 
-/** Drops the transactions that pay least while the pool is too heavy, but none of a block. */
+/** Drops the transactions with the lowest fee rate while the pool is too heavy, except those of blocks. */
 async function dropCheapest(parts: PoolParts): Promise<void> {
   const { pool } = parts;
   if (pool.totalWeight <= pool.maxWeight) return;
@@ -197,17 +201,19 @@ function rowOf({ candidate, submission, judgement, receiveTime }: AdmittedTransa
   };
 }
 
-/** Transactions (ids in hexadecimal) of the pool that spend the same, and are not marked as spent twice yet. */
+/**
+ * Transactions (ids in hexadecimal) of the pool that spend the same outputs and are not marked as double spends yet.
+ */
 function unmarkedRivals({ pool }: PoolParts, { transaction }: TransactionCandidate): string[] {
   const rivals = keyImagesOf(transaction.prefix).flatMap((image) => [...pool.spendersOf(toHex(image))]);
   return rivals.filter((key) => pool.get(key)?.row.doubleSpendSeen === false);
 }
 
 /**
- * Tells the pool's own transactions that another one spends the same: one that nothing else speaks against, whose
- * proofs hold, so that only who owns the coins can make a payment look spent twice. Rejects with RuleViolation for
- * a stranger's proof that does not hold; others were told of the key image, as the original tells them.
- * Source: tx_pool.cpp `mark_double_spend`, which asks for neither.
+ * Marks the pool's transactions that spend the same key images as double spent, but only by a transaction that breaks
+ * no other rule and whose proofs hold, so that only the owner of the coins can make a payment look double spent.
+ * Rejects with RuleViolation if a stranger's proof does not hold; other callers get the key image as the reason, as in
+ * the original. Source: tx_pool.cpp `mark_double_spend`, which requires neither.
  */
 async function markRivals(parts: PoolParts, { candidate, submission }: AdmissionAttempt): Promise<void> {
   const { pool, proofs, state } = parts;

@@ -1,6 +1,6 @@
 import type { PoolTransaction } from "@anulo/storage";
 
-/** A `lastRelayedTime` that stands for never. */
+/** The `lastRelayedTime` that means never. */
 export const NEVER = 2n ** 64n - 1n;
 
 /** A transaction waiting for a block. */
@@ -14,7 +14,7 @@ export interface PoolEntry {
   readonly keyImages: readonly string[];
 }
 
-/** Whether everybody may know a transaction: it is told to all, or was in a block. */
+/** Whether a transaction is public: it was relayed to all, or was in a block. */
 export function isPublic({ keptByBlock, doNotRelay, phase }: PoolTransaction): boolean {
   return keptByBlock || (!doNotRelay && phase === "fluff");
 }

@@ -2,15 +2,15 @@ import { TimeSlice } from "@anulo/limits";
 import { type PoolParts, transact } from "./parts.ts";
 
 const DAY_SECONDS = 24 * 60 * 60;
-/** Seconds a transaction may wait. Source: cryptonote_config.h `CRYPTONOTE_MEMPOOL_TX_LIVETIME`. */
+/** Seconds for which a transaction may wait. Source: cryptonote_config.h `CRYPTONOTE_MEMPOOL_TX_LIVETIME`. */
 const LIFETIME_SECONDS = 3 * DAY_SECONDS;
 /** The same for one that was in a block. Source: `CRYPTONOTE_MEMPOOL_TX_FROM_ALT_BLOCK_LIVETIME`. */
 const LIFETIME_FROM_BLOCK_SECONDS = 7 * DAY_SECONDS;
 
-/** Transactions dropped in one turn of the event loop: a few milliseconds. */
+/** Number of transactions dropped in one turn of the event loop: a few milliseconds of work. */
 const DROPS_PER_TURN = 100;
 
-/** Drops these transactions (ids in hexadecimal) from the pool, in turns; unknown ones do not matter. */
+/** Drops these transactions (ids in hexadecimal) from the pool, in turns; unknown ids are ignored. */
 export async function dropFromPool(parts: PoolParts, keys: readonly string[]): Promise<void> {
   for (let at = 0; at < keys.length; at += DROPS_PER_TURN) {
     if (at > 0) await new TimeSlice().yield();
@@ -39,7 +39,7 @@ export async function dropStale(parts: PoolParts): Promise<void> {
   );
 }
 
-/** Lets a transaction go that was kept here, as if it were sent now. */
+/** Relays a transaction that was kept here, as if it were submitted now. */
 export function release(parts: PoolParts, key: string): Promise<void> {
   return parts.store.whenWritable(() => releaseNow(parts, key));
 }

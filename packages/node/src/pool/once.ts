@@ -1,4 +1,4 @@
-/** Computes a value again only when one of the facts it depends on is another one. */
+/** Computes a value again only when one of the facts it depends on has changed. */
 export type Memo<T> = (facts: readonly unknown[], compute: () => T) => T;
 
 export function createMemo<T>(): Memo<T> {

@@ -1,34 +1,35 @@
 import { firstNot } from "./sorted-list.ts";
 
-/** What happened to the pool from a moment on. */
+/** The changes of the pool since some time. */
 export interface PoolUpdate {
-  /** Ids in hexadecimal of transactions that came, or that everybody may know of since, and are still there. */
+  /** Ids in hexadecimal of transactions that were added or became public since, and are still there. */
   readonly added: readonly string[];
   /** Some of them may be there again. */
   readonly removed: readonly Removal[];
 }
 
-/** A transaction that left; `isHidden`: not everybody could know of it. `id`: 32 bytes. */
+/** A removed transaction; `isHidden`: it was not public. `id`: 32 bytes. */
 export interface Removal {
   readonly id: Uint8Array;
   readonly isHidden: boolean;
 }
 
-/** When transactions of the pool came and left, as callers are told who ask for news only. */
+/** When transactions were added to the pool and removed, for callers that request only the changes. */
 export interface PoolHistory {
   recordAdded(key: string): void;
   recordRemoved(key: string, removal: Removal): void;
   /**
-   * News from a moment (Unix seconds) on, its second included; undefined where they do not go back so far. They do so
-   * once something has come and something has left, as in the original. Source: tx_pool.cpp `get_pool_info`.
+   * The changes since a time (Unix seconds), its second included; undefined where the history does not go back so far.
+   * It does so once a transaction was added and one was removed, as in the original. Source: tx_pool.cpp
+   * `get_pool_info`.
    */
   since(moment: bigint): PoolUpdate | undefined;
 }
 
-/** Departures remembered, and for how many seconds. Source: tx_pool.cpp `track_removed_tx`. */
+/** Number of removals remembered, and for how many seconds. Source: tx_pool.cpp `track_removed_tx`. */
 const MAX_REMOVED = 20_000;
 const REMOVED_SECONDS = 30 * 60;
-/** Arrivals of transactions that came again or left, which may wait to be dropped beside those that count. */
+/** Number of outdated additions that may be kept until they are cleaned up. */
 const MAX_STALE = 1000;
 
 interface Arrival {
@@ -36,7 +37,7 @@ interface Arrival {
   readonly time: number;
 }
 
-/** Begins with the transactions (keys) that are there already; `now` gives Unix seconds. */
+/** Begins with the transactions (keys) that are there already; `now` returns Unix seconds. */
 export function createPoolHistory(present: Iterable<string>, now: () => number): PoolHistory {
   const latest = new Map<string, Arrival>();
   let arrivals: Arrival[] = [];
@@ -44,7 +45,7 @@ export function createPoolHistory(present: Iterable<string>, now: () => number):
   let addedFrom: number | undefined;
   let removedFrom: number | undefined;
   let last = 0;
-  // Times never fall, whatever the clock does: both lists are in their order.
+  // Times never decrease, even if the clock does: both lists remain in order.
   const stamp = () => (last = Math.max(last, now()));
 
   const noteAdded = (key: string) => {

@@ -1,7 +1,7 @@
 import { median } from "@anulo/consensus";
 import type { PoolTransaction } from "@anulo/storage";
 
-/** One slice of the pool by age. */
+/** The transactions of one range of age. */
 export interface AgeBin {
   /** Number of transactions. */
   txs: number;
@@ -9,7 +9,7 @@ export interface AgeBin {
   bytes: number;
 }
 
-/** What the pool holds at a moment; weights in bytes, fees in atomic units, times in Unix seconds. */
+/** Statistics of the pool; weights in bytes, fees in atomic units, times in Unix seconds. */
 export interface PoolStatistics {
   readonly count: number;
   readonly totalWeight: number;
@@ -22,14 +22,14 @@ export interface PoolStatistics {
   readonly failing: number;
   readonly notRelayed: number;
   readonly doubleSpends: number;
-  /** Age in seconds that 98% of the transactions are younger than; 0 when there are too few to tell. */
+  /** Age in seconds that 98% of the transactions are younger than; 0 when there are too few. */
   readonly age98Percent: number;
   readonly ages: readonly AgeBin[];
 }
 
 const TEN_MINUTES = 600;
 
-/** Not by a call with all of them: a pool may hold more transactions than a call takes arguments. */
+/** Written as a loop: a pool may have more transactions than a call takes arguments. */
 function least(values: readonly number[]): number {
   return values.reduce((smallest, value) => Math.min(smallest, value));
 }

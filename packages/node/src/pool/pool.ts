@@ -6,7 +6,7 @@ import { createPoolHistory, type PoolHistory } from "./pool-history.ts";
 import { createSortedList, type SortedList } from "./sorted-list.ts";
 import { compareTableOrder } from "./table-order.ts";
 
-/** What a change of the chain does to the pool. */
+/** The changes that an update of the chain makes to the pool. */
 export interface PoolChanges {
   get(key: string): PoolEntry | undefined;
   /** In the order of the original's table. */
@@ -16,36 +16,39 @@ export interface PoolChanges {
   remove(writer: ChainWriter, key: string): PoolEntry | undefined;
 }
 
-/** Changes that are written bit by bit and seen in memory all at once, with `apply`; nobody else may write meanwhile. */
+/**
+ * Changes that are written step by step and appear in memory all at once, with `apply`; there must be no other writer
+ * meanwhile.
+ */
 export interface PoolDraft extends PoolChanges {
   apply(): void;
 }
 
-/** The pool in memory, kept in step with its rows in the store. */
+/** The pool in memory, equal to its rows in the store. */
 export interface Pool extends PoolView, PoolChanges {
-  /** Another number after every change. */
+  /** A number that is different after every change. */
   readonly cookie: number;
   readonly size: number;
   readonly history: Pick<PoolHistory, "since">;
   /** Bytes. */
   readonly totalWeight: number;
-  /** Sum of the moments (Unix seconds) at which its transactions came. */
+  /** Sum of the times (Unix seconds) at which its transactions were received. */
   readonly totalReceiveTime: number;
   /** Above it (bytes) the cheapest transactions are dropped. */
   readonly maxWeight: number;
   /** Highest fee per byte first, then the oldest. */
   byFeeRate(): PoolEntry[];
-  /** The other way round; the pool may not change while it is gone through. */
+  /** The reverse order; the pool must not change while it is iterated. */
   cheapestFirst(): Iterable<PoolEntry>;
-  /** Every key image spent here with the transactions that spend it, the newest first. */
+  /** Every key image spent in the pool with the transactions that spend it, the newest first. */
   spentKeyImages(): { readonly image: string; readonly spenders: readonly string[] }[];
   spendersOf(image: string): readonly string[];
   update(writer: ChainWriter, key: string, change: Partial<PoolTransaction>): void;
   draft(): PoolDraft;
-  /** Remembers a transaction that waited too long, so that it is not taken again. */
+  /** Records a transaction that waited too long, so that it is not added again. */
   markExpired(key: string): void;
   hasExpired(key: string): boolean;
-  /** Runs `change`; when it throws, what is held in memory is as it was before. May be nested. */
+  /** Runs `change`; when it throws, the state in memory is as it was before. May be nested. */
   undoable<T>(change: () => T): T;
 }
 
@@ -58,7 +61,7 @@ function entryOf(
   return { id, key: toHex(id), row, keyImages };
 }
 
-/** The entries in memory with what is looked up in them; knows nothing of the store. */
+/** The entries in memory with their indices; independent of the store. */
 interface PoolIndex {
   readonly entries: Map<string, PoolEntry>;
   readonly spenders: Map<string, readonly string[]>;
@@ -98,7 +101,7 @@ function drop(index: PoolIndex, entry: PoolEntry): void {
   index.cookie++;
 }
 
-/** Puts an entry in the place of one with the same id and the same inputs. */
+/** Replaces an entry by one with the same id and the same inputs. */
 function replace(index: PoolIndex, old: PoolEntry, entry: PoolEntry): void {
   index.entries.set(entry.key, entry);
   for (const list of [index.byFeeRate, index.inTableOrder]) {
@@ -136,7 +139,7 @@ function loadAll(read: ChainReader, now: () => number): PoolIndex {
   };
 }
 
-/** What takes back each change made inside an undoable one, in the order they were made. */
+/** The functions that undo each change made inside an undoable one, in the order of the changes. */
 interface UndoLog {
   depth: number;
   readonly steps: (() => void)[];
@@ -156,9 +159,9 @@ function runUndoable<T>(undoing: UndoLog, change: () => T): T {
   }
 }
 
-/** Nothing of it is in the index before it is applied. */
+/** The draft is not in the index before it is applied. */
 function createDraft(index: PoolIndex): PoolDraft {
-  /** By id; undefined for what is removed. */
+  /** By id; undefined for removed transactions. */
   const changes = new Map<string, PoolEntry | undefined>();
   const get = (key: string) => (changes.has(key) ? changes.get(key) : index.entries.get(key));
   return {
@@ -191,7 +194,7 @@ function createDraft(index: PoolIndex): PoolDraft {
 
 /** Source: cryptonote_config.h `DEFAULT_TXPOOL_MAX_WEIGHT`. */
 const DEFAULT_MAX_WEIGHT = 648_000_000;
-/** Expired transactions remembered; beyond it the oldest are forgotten. */
+/** Number of expired transactions remembered; beyond it the oldest are forgotten. */
 const MAX_EXPIRED = 100_000;
 
 export interface PoolOptions {

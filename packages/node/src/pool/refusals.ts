@@ -1,11 +1,11 @@
 import { RuleViolation } from "@anulo/consensus";
 
-/** How many blocks or transactions broke each rule since the start, by the violation's code. */
+/** Number of blocks or transactions that broke each rule since the start, by the violation's code. */
 export class Refusals {
   readonly blocks = new Map<string, number>();
   readonly transactions = new Map<string, number>();
 
-  /** Runs `judge`, and counts the rule that a rejection names; anything else it throws counts for nothing. */
+  /** Runs `judge`, and counts the rule of a rejection; other errors are not counted. */
   async count<T>(what: "blocks" | "transactions", judge: () => Promise<T>): Promise<T> {
     try {
       return await judge();

@@ -1,15 +1,15 @@
 import { createHash } from "node:crypto";
 import { type ChainView, RuleViolation, type Violation } from "@anulo/consensus";
 
-/** Transactions remembered, each some 300 bytes. */
+/** Number of transactions remembered, some 300 bytes each. */
 const DEFAULT_CAPACITY = 10_000;
 
 /**
- * Transactions that broke a rule on the chain as it is: whoever sends one of them again has it refused without
- * anything being verified.
+ * Transactions that broke a rule on the current chain: if one of them is sent again, it is refused without being
+ * verified.
  */
 export interface RefusedTransactions {
-  /** Why these bytes were refused on this chain; undefined where they were not. */
+  /** The violation for which these bytes were refused on this chain; undefined if they were not. */
   find(view: ChainView, blob: Uint8Array): RuleViolation | undefined;
   /** Remembers a refusal until the chain changes. */
   add(view: ChainView, blob: Uint8Array, refusal: RuleViolation): void;
@@ -17,7 +17,7 @@ export interface RefusedTransactions {
 
 const digestOf = (blob: Uint8Array) => createHash("sha256").update(blob).digest("base64");
 
-/** Starts with none; beyond the capacity the oldest are forgotten. */
+/** Creates an empty list; beyond the capacity the oldest are forgotten. */
 export function createRefusedTransactions(capacity = DEFAULT_CAPACITY): RefusedTransactions {
   const refusals = new Map<string, Violation>();
   let chain: ChainView | undefined;

@@ -2,18 +2,18 @@ import type { PoolTransaction, RelayPhase } from "@anulo/storage";
 import { isPublic, NEVER, type PoolEntry } from "./entry.ts";
 import { type PoolParts, transact } from "./parts.ts";
 
-/** From what nobody knows to what everybody may know. Source: cryptonote_protocol/enums.h `relay_method`. */
+/** The phases from private to public. Source: cryptonote_protocol/enums.h `relay_method`. */
 const phases: readonly RelayPhase[] = ["local", "forward", "stem", "fluff"];
 
-/** What the next phase is when a transaction of the pool comes in again; undefined: nothing new. */
+/** The next phase when a transaction of the pool arrives again; undefined if nothing changes. */
 function nextPhase(row: PoolTransaction, coming: RelayPhase): RelayPhase | undefined {
   if (row.keptByBlock || row.doNotRelay || row.phase === "fluff") return undefined;
-  // What comes round on its stem goes in circles: tell it to all. Source: tx_pool.cpp `add_tx`.
+  // A stem transaction that returns is going in a circle: it is relayed to all. Source: tx_pool.cpp `add_tx`.
   if (row.phase === "stem" && coming === "stem") return "fluff";
   return phases.indexOf(coming) > phases.indexOf(row.phase) ? coming : undefined;
 }
 
-/** Notes that a waiting transaction came in again; true when it is to be told more widely than before. */
+/** Records that a waiting transaction arrived again; returns true if it has to be relayed more widely than before. */
 export function promote(
   parts: PoolParts,
   { id, key, row }: PoolEntry,
@@ -28,13 +28,13 @@ export function promote(
   return true;
 }
 
-/** A transaction that was told, and until when (Unix seconds) it is up to others to tell it on. */
+/** A transaction that was relayed, and until when (Unix seconds) others are expected to relay it further. */
 export interface RelayedEntry {
   readonly key: string;
   readonly embargoEnd?: number | undefined;
 }
 
-/** Notes that these were told to peers in this phase; what is further already stays so. */
+/** Records that these were relayed to peers in this phase; transactions in a later phase remain in it. */
 export function markRelayed(
   parts: PoolParts,
   entries: readonly RelayedEntry[],
@@ -66,14 +66,14 @@ function markNow(parts: PoolParts, entries: readonly RelayedEntry[], phase: Rela
 }
 
 const MINUTE_SECONDS = 60;
-/** Seconds between two times a transaction is told again: at first, and at most. Source: tx_pool.cpp. */
+/** Seconds before a transaction is relayed again: at first, and at most. Source: tx_pool.cpp. */
 const FIRST_DELAY_SECONDS = 5 * MINUTE_SECONDS;
 const MAX_DELAY_SECONDS = 4 * 60 * MINUTE_SECONDS;
 const DAY_SECONDS = 24 * 60 * MINUTE_SECONDS;
-/** Half of the time it may wait: older ones are not told again, for others drop them soon. */
+/** Half of the time it may wait: older ones are not relayed again, since other nodes drop them soon. */
 const MAX_AGE_SECONDS = { own: 1.5 * DAY_SECONDS, fromBlock: 3.5 * DAY_SECONDS };
 
-/** Grows with the time since a transaction came, in steps. Source: tx_pool.cpp `get_relay_delay`. */
+/** Grows with the time since a transaction was received, in steps. Source: tx_pool.cpp `get_relay_delay`. */
 function delayOf(lastRelayed: number, received: number): number {
   const steps = Math.floor((lastRelayed - received + FIRST_DELAY_SECONDS) / FIRST_DELAY_SECONDS);
   return Math.min(MAX_DELAY_SECONDS, steps * FIRST_DELAY_SECONDS);
@@ -87,8 +87,8 @@ function isDue({ phase, keptByBlock, lastRelayedTime, receiveTime }: PoolTransac
 }
 
 /**
- * Waiting transactions that should be told (again): an embargo ended, or nobody mined them for a while.
- * Source: tx_pool.cpp `get_relayable_transactions`.
+ * Waiting transactions that should be relayed (again): their embargo ended, or they were not mined for a while. Source:
+ * tx_pool.cpp `get_relayable_transactions`.
  */
 export function dueTransactions({ pool, now }: PoolParts): PoolEntry[] {
   const moment = now();

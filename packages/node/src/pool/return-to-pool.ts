@@ -4,16 +4,15 @@ import type { ChainWriter, PoolTransaction } from "@anulo/storage";
 import { NEVER } from "./entry.ts";
 import type { PoolChangeParts } from "./parts.ts";
 
-/** What is remembered of the newest ring member: nothing where the inputs do not fit, as they may again later. */
+/** The newest ring member's block, to be stored; none if the inputs do not fit, since they may fit again later. */
 function usedBlock({ state }: PoolChangeParts, newestRingMember: number) {
   const maxUsedBlockHash = newestRingMember === 0 ? NULL_HASH : state.view().blockId(newestRingMember);
   return { maxUsedBlockHeight: newestRingMember, maxUsedBlockHash };
 }
 
 /**
- * Puts transactions of blocks that left the chain back into the pool, inside the caller's write
- * transaction, whether their inputs fit the chain now or not; those that the fork does not allow are set aside.
- * Source: tx_pool.cpp `add_tx` with `kept_by_block`.
+ * Returns transactions of removed blocks to the pool, inside the caller's write transaction, whether their inputs fit
+ * the chain now or not; those that the fork forbids are set aside. Source: tx_pool.cpp `add_tx` with `kept_by_block`.
  */
 export function returnToPool(
   parts: PoolChangeParts,

@@ -4,8 +4,8 @@ import { candidateOf } from "./candidate.ts";
 import type { PoolChangeParts } from "./parts.ts";
 
 /**
- * Drops what the hard fork of the next block does not allow, if it is another than before, inside the
- * caller's write transaction, one by one; `before` is the version that was in force. Source: tx_pool.cpp `validate`.
+ * Drops the transactions that the hard fork of the next block forbids, if it has changed, one by one inside the
+ * caller's write transaction; `before` is the version that was in force. Source: tx_pool.cpp `validate`.
  */
 export function* followFork(
   { pool, setAside, state, now }: PoolChangeParts,

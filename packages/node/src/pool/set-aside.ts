@@ -1,12 +1,12 @@
 import type { TransactionCandidate } from "@anulo/consensus";
 import { readTransaction, toHex, writeTransaction } from "@anulo/protocol";
 
-/** Bytes kept at most; beyond it the oldest are forgotten, and have to come once more with their block. */
+/** Maximum bytes kept; beyond it the oldest are forgotten, and have to be sent again with their block. */
 const MAX_BYTES = 32 * 1024 * 1024;
 
 /**
- * Transactions of blocks beside the main chain that the main chain's hard fork does not let wait in the pool: the
- * branch they are of, under another fork, may come to be the main chain.
+ * Transactions of side blocks that the main chain's hard fork does not allow in the pool: their branch, under another
+ * fork, may become the main chain.
  */
 export interface SetAsideTransactions {
   /** By id (hexadecimal). */
@@ -14,7 +14,7 @@ export interface SetAsideTransactions {
   add(candidate: TransactionCandidate): void;
 }
 
-/** Starts with none. */
+/** Creates an empty collection. */
 export function createSetAside(maxBytes = MAX_BYTES): SetAsideTransactions {
   const kept = new Map<string, Omit<TransactionCandidate, "transaction"> & { readonly blob: Uint8Array }>();
   let bytes = 0;

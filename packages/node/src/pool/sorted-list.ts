@@ -1,17 +1,20 @@
-/** Items in order, each change of which costs O(log n) comparisons. No two may compare as equal. */
+/** Items in order; each change costs O(log n) comparisons. No two items may compare as equal. */
 export interface SortedList<T> extends Iterable<T> {
   add(item: T): void;
-  /** Takes the item out that compares as equal; nothing happens where there is none. */
+  /** Removes the item that compares as equal; does nothing if there is none. */
   remove(item: T): void;
   /** The last item first. */
   backwards(): Iterable<T>;
   toArray(): T[];
 }
 
-/** Items of a chunk, at most: what is moved by one change. */
+/** Maximum number of items per chunk, which one change may move. */
 const MAX_CHUNK = 512;
 
-/** Index of the first of `items` that is not before the wanted one; `isBefore` holds for a start of them. */
+/**
+ * Index of the first of `items` for which `isBefore` is false; it must be true for all items before that one and for
+ * none after.
+ */
 export function firstNot<T>(items: readonly T[], isBefore: (item: T) => boolean): number {
   let low = 0;
   let high = items.length;
@@ -23,9 +26,9 @@ export function firstNot<T>(items: readonly T[], isBefore: (item: T) => boolean)
   return low;
 }
 
-/** Starts with `items`, in any order. */
+/** Creates the list with `items`, in any order. */
 export function createSortedList<T>(compare: (a: T, b: T) => number, items: Iterable<T> = []): SortedList<T> {
-  /** None is empty; each item is in the first chunk whose last item is not before it. */
+  /** No chunk is empty; each item is in the first chunk whose last item is not before it. */
   const chunks: T[][] = [];
   const sorted = [...items].sort(compare);
   for (let at = 0; at < sorted.length; at += MAX_CHUNK / 2) chunks.push(sorted.slice(at, at + MAX_CHUNK / 2));

@@ -3,10 +3,10 @@ import type { DatasetFactory } from "./datasets.ts";
 import type { SeedSource } from "./messages.ts";
 import type { ProcessSettings } from "./process-settings.ts";
 
-/** A dataset has 2.08 GiB; something must be left for others. */
+/** A dataset has 2.08 GiB; some memory must remain for other programs. */
 const MIN_FREE_BYTES = 3 * 2 ** 30;
 
-/** Makes datasets in threads of their own, of this process. */
+/** Makes datasets in separate threads of this process. */
 export function createDatasetFactory({ threads, disabledFlags }: ProcessSettings): DatasetFactory {
   let library: Promise<NativeRandomX> | undefined;
   const native = async (): Promise<NativeRandomX> => {

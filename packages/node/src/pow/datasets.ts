@@ -1,9 +1,9 @@
 import type { DatasetStatus, SeedSource } from "./messages.ts";
 import type { HeldSource } from "./seeds.ts";
 
-/** The dataset that long searches use: at most one, made when it is wanted and let go when it is not. */
+/** The dataset that long searches use: at most one, made when it is needed and released when it is not. */
 export interface Datasets {
-  /** The dataset of this cache's seed; undefined while it is being made, which this begins. */
+  /** The dataset of this cache's seed; undefined while it is being made, which this call begins. */
   use(cache: HeldSource): HeldSource | undefined;
 }
 
@@ -12,20 +12,20 @@ export interface MakeOptions {
   readonly onProgress: (items: number, all: number) => void;
 }
 
-/** How datasets are made. */
+/** Makes and frees datasets. */
 export interface DatasetFactory {
-  /** Rejects when it is given up, or there is no memory. */
+  /** Rejects when it is aborted, or there is no memory. */
   make(cache: SeedSource, options: MakeOptions): Promise<SeedSource>;
-  /** Frees what nobody uses any more. */
+  /** Frees a dataset that is no longer in use. */
   free(dataset: SeedSource): Promise<void>;
 }
 
 export interface DatasetsOptions {
   readonly factory: DatasetFactory;
   readonly report: (news: DatasetStatus) => void;
-  /** Told the name of a dataset that no thread may use from now on. */
+  /** Receives the name of a dataset that no thread may use any more. */
   readonly onReleased: (name: string) => void;
-  /** Milliseconds, from any point on. */
+  /** Returns milliseconds since an arbitrary start. */
   readonly now: () => number;
 }
 
@@ -42,7 +42,7 @@ interface Entry {
   isReleased: boolean;
 }
 
-/** Starts without a dataset. */
+/** Creates it without a dataset. */
 export function createDatasets({ factory, report, onReleased, now }: DatasetsOptions): Datasets {
   let current: Entry | undefined;
   const freeIfUnused = ({ source, users, isReleased }: Entry) => {
@@ -66,7 +66,7 @@ export function createDatasets({ factory, report, onReleased, now }: DatasetsOpt
       if (entry.isReleased) freeIfUnused(entry);
       else report({ type: "dataset", state: "ready" });
     } catch (error) {
-      // One that failed is not tried again as long as it is wanted.
+      // A dataset that failed is not tried again as long as it is needed.
       if (!entry.isReleased) report({ type: "dataset", state: "failed", reason: String(error) });
     } finally {
       cache.end();
@@ -106,7 +106,7 @@ function useOf(entry: Entry, freeIfUnused: (entry: Entry) => void): HeldSource |
   };
 }
 
-/** Reports every tenth of the way. */
+/** Reports the progress in steps of a tenth. */
 function percentages(report: (news: DatasetStatus) => void): MakeOptions["onProgress"] {
   let reported = 0;
   return (items, all) => {

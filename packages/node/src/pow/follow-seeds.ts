@@ -3,10 +3,13 @@ import type { Events } from "../chain/events.ts";
 import type { ChainParts } from "../chain/parts.ts";
 import type { Pow } from "./pow.ts";
 
-/** Blocks before the seed changes at which the next cache is made: it costs 256 MiB until the change is over. */
+/**
+ * Number of blocks before a change of the seed at which the next cache is made: it takes 256 MiB until the change is
+ * over.
+ */
 const LEAD_BLOCKS = 32;
 
-/** Tells the hashing process which seed the chain uses, and which comes next, until the function it gives is called. */
+/** Sends the hashing process the seed that the chain uses, and the next one, until the returned function is called. */
 export function followSeeds(pow: Pow, { state }: ChainParts, events: Events): () => void {
   let sent = "";
   return events.listen(({ type }) => {

@@ -1,28 +1,30 @@
 import type { PowWork } from "./work.ts";
 import { seedOf } from "./work.ts";
 
-/** A hash somebody waits for. */
+/** A hash that a caller waits for. */
 export interface HashJob {
   readonly id: number;
   readonly work: PowWork;
 }
 
-/** Jobs in the order they came, save that those whose seed is at hand may go first for a while. */
+/** Jobs in the order of arrival, except that those whose seed is ready may go first for a while. */
 export interface HashQueue {
   add(job: HashJob): void;
-  /** Takes the job to do next among those whose seed is at hand, or that need none. */
+  /** Removes and returns the next job among those whose seed is ready, or that need none. */
   take(isAtHand: (seed: string) => boolean): HashJob | undefined;
-  /** The seed (hexadecimal) that the job waiting longest lacks, and whether it has waited long enough. */
+  /** The seed (hexadecimal) that the oldest waiting job needs, and whether it has waited long enough. */
   missingSeed(
     isAtHand: (seed: string) => boolean,
   ): { readonly seedId: Uint8Array; readonly isDue: boolean } | undefined;
-  /** A seed has come to hand: the patience for others begins anew, so that it is used before its place is wanted. */
+  /**
+   * A seed is ready: the waiting time of other seeds begins again, so that this one is used before its slot is needed.
+   */
   markReady(): void;
-  /** Takes all jobs that need a seed. */
+  /** Removes and returns all jobs that need a seed. */
   takeAll(seed: string): HashJob[];
 }
 
-/** Milliseconds after which a job's seed is made though others could be hashed meanwhile. */
+/** Milliseconds after which a job's seed is made even if other jobs could be hashed meanwhile. */
 const SEED_WAIT_MS = 2000;
 
 interface Entry {
@@ -31,7 +33,7 @@ interface Entry {
   readonly since: number;
 }
 
-/** Making a seed's cache takes as long as ten hashes, so seeds are not changed with every job. */
+/** Making a seed's cache takes as long as ten hashes, so the seed is not changed for every job. */
 export function createHashQueue(now: () => number): HashQueue {
   const entries: Entry[] = [];
   let readySince = Number.NEGATIVE_INFINITY;

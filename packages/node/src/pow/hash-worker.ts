@@ -3,18 +3,18 @@ import type { ThreadResult } from "./messages.ts";
 import type { ProcessSettings } from "./process-settings.ts";
 import type { HashThread, ThreadOwner } from "./scheduler.ts";
 
-/** What a hashing thread is told when it starts. */
+/** The data that a hashing thread gets when it starts. */
 export interface ThreadData {
   readonly settings: ProcessSettings;
-  /** Whether its process does nothing but hash, and may be set up for it. */
+  /** Whether its process only hashes, and may be configured for it. */
   readonly isProcessForHashing: boolean;
 }
 
-/** A thread of its own that hashes. */
+/** A separate thread that hashes. */
 export interface HashWorker extends HashThread {
-  /** Whether the process must not end meanwhile. */
+  /** Sets whether the process must not end meanwhile. */
   hold(isHeld: boolean): void;
-  /** Resolves when it has finished its task, dropped all it took, and ended. */
+  /** Resolves when it has finished its task, released its sources, and ended. */
   end(): Promise<void>;
 }
 

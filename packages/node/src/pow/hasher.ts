@@ -14,11 +14,13 @@ import type { SeedSource, ThreadMessage, ThreadResult, ThreadTask } from "./mess
 import type { ProcessSettings } from "./process-settings.ts";
 import { type FoundNonce, NONCES, type PowSearch, type PowWork, withNonce } from "./work.ts";
 
-/** Computes proof-of-work hashes, one after the other, in the thread it is made in. */
+/** Computes proof-of-work hashes, one after the other, in the thread in which it was created. */
 export interface Hasher {
-  /** Obeys a message; gives the result of a task, which takes 25 to 100 ms a hash and up to a second for a cache. */
+  /**
+   * Executes a message; returns the result of a task, which takes 25 to 100 ms per hash and up to a second for a cache.
+   */
   execute(message: ThreadMessage): Promise<ThreadResult | undefined>;
-  /** Drops all it took. */
+  /** Releases all its sources. */
   close(): void;
 }
 
@@ -27,13 +29,13 @@ type Hash = (work: PowWork, source: string | undefined) => Uint8Array;
 type Vm = RandomXVm | NativeRandomXVm;
 
 /**
- * A hasher that holds nothing until it is told to. With `isBeside` single hashes of the library are made in a thread
- * that only it needs, not in the one the hasher is made in.
+ * Creates a hasher without sources. With `isBeside`, single hashes of the library are computed in a separate thread
+ * that only the library needs, not in the thread of the hasher.
  */
 export function createHasher(settings: Settings, { isBeside = false } = {}): Hasher {
   const vms = new Map<string, Vm>();
   let library: Promise<NativeRandomX> | undefined;
-  /** Another thread has checked it. */
+  /** Another thread has checked the library. */
   const native = () => (library ??= loadChecked(settings));
   const take = async (name: string, source: SeedSource) => {
     if (vms.has(name)) return;
@@ -96,7 +98,7 @@ async function loadChecked({ disabledFlags }: Settings): Promise<NativeRandomX> 
   return loaded;
 }
 
-/** The system's library where it is there and right, in every version of RandomX that hard forks bring. */
+/** Chooses the system's library if it is present and correct in every version of RandomX that hard forks use. */
 async function choose({ disabledFlags }: Settings): Promise<ThreadResult> {
   const loaded = await loadNativeRandomX({ disabledFlags, versions: RANDOMX_VERSIONS });
   if ("missing" in loaded) return { type: "chosen", engine: "portable", reason: loaded.missing };
@@ -118,7 +120,7 @@ async function make(
   return library.createCache(seedId, replaced !== undefined && isNative(replaced) ? replaced : undefined);
 }
 
-/** Memory of our own goes when the last reference does, which may take long: its pages go at once. */
+/** Memory of our own is freed with its last reference, which may take long: its pages are released at once. */
 async function free(source: SeedSource, native: () => Promise<NativeRandomX>): Promise<void> {
   if (isNative(source)) (await native()).release(source);
   else forgetPages(source.memory);

@@ -11,12 +11,12 @@ export interface KnownHashes {
 /** A few days of blocks; about 250 bytes each. */
 const MAX_KNOWN = 4096;
 
-/** Starts empty; the oldest hashes are forgotten. */
+/** Creates an empty collection; beyond the limit the oldest hashes are forgotten. */
 export function createKnownHashes(): KnownHashes {
   const hashes = new Map<string, Uint8Array>();
   return {
     add(blob, hash) {
-      // A block's id is the hash of its hashing blob with the length before it.
+      // A block's id is the hash of its hashing blob, preceded by the blob's length.
       hashes.set(toHex(keccak256(encode(varint, blob.length), blob)), hash);
       for (const oldest of hashes.keys()) {
         if (hashes.size <= MAX_KNOWN) break;

@@ -6,18 +6,18 @@ import { type ProcessSettings, writeSettings } from "./process-settings.ts";
 export interface PowChildOptions {
   readonly settings: ProcessSettings;
   readonly onAnswer: (answer: PowAnswer) => void;
-  /** Told once if the process ends without being asked to. */
+  /** Called once if the process ends without a request. */
   readonly onExit: () => void;
 }
 
-/** The process that hashes, seen from the node. */
+/** The hashing process, as the node sees it. */
 export interface PowChild {
   send(question: PowQuestion): void;
-  /** Whether somebody waits for it, so that the node's process must not end meanwhile. */
+  /** Sets whether a caller waits for an answer, so that the node's process must not end meanwhile. */
   holdNode(isHeld: boolean): void;
-  /** Lets it end by itself. */
+  /** Disconnects, so that the process ends by itself. */
   disconnect(): void;
-  /** Resolves once it is gone. */
+  /** Resolves once the process has ended. */
   kill(): Promise<void>;
 }
 
@@ -33,10 +33,10 @@ export function startPowChild(
     isOver = true;
   };
   child.on("message", (answer) => onAnswer(answer as PowAnswer));
-  // Only a process that could not be started never tells of its exit.
+  // Only a process that could not be started never emits its exit.
   child.on("error", () => child.pid === undefined && end());
   child.on("exit", end);
-  /** A process that cannot be spoken to is of no use, but lives: its end is told when it is gone. */
+  /** A process that cannot receive messages is useless but alive: its exit is reported when it has ended. */
   const afterSending = (error: Error | null) => {
     if (error !== null && !isOver) child.kill("SIGKILL");
   };
@@ -61,13 +61,13 @@ export function startPowChild(
 }
 
 /**
- * Has the C library of Linux ask for pages of 2 MiB where RandomX's library takes its memory, which it cannot be told
- * itself: 28 instead of 42 ms per hash. Others do not know the variable. Source: glibc manual, "Memory Allocation
- * Tunables".
+ * Makes the C library of Linux request pages of 2 MiB where RandomX's library allocates memory, since the library has
+ * no option for it: 28 instead of 42 ms per hash. Other C libraries ignore the variable. Source: glibc manual, "Memory
+ * Allocation Tunables".
  */
 const largePages = { GLIBC_TUNABLES: "glibc.malloc.hugetlb=1" } as const;
 
-/** Of our environment the process gets nothing but what measures test coverage. */
+/** The process gets nothing of our environment except the variables that measure test coverage. */
 function spawnHasher(settings: ProcessSettings): ChildProcess {
   const { NODE_V8_COVERAGE } = process.env;
   return fork(new URL("./pow-process.js", import.meta.url), [writeSettings(settings)], {

@@ -1,4 +1,4 @@
-/** Hashing RandomX with the system's library in the node's own process: one program in memory, not two. */
+/** Hashes RandomX with the system's library in the node's own process: one program in memory, not two. */
 import { loadNativeRandomX, type NativeRandomXSource } from "@anulo/crypto";
 import { type HashWorker, startHashWorker } from "./hash-worker.ts";
 import { createHasher } from "./hasher.ts";
@@ -13,7 +13,7 @@ import { createScheduler, type HashThread, type ThreadOwner } from "./scheduler.
  */
 const MAX_POOL_WORKERS = 2;
 
-/** Takes single hashes of RandomX alone. Without the library it says so, and fails them. */
+/** Accepts only single hashes of RandomX. Without the library it reports that, and fails them. */
 export function startPowHere({ settings, onAnswer }: Omit<PowChildOptions, "onExit">): PowChild {
   const workers: HashWorker[] = [];
   const caches = createCacheList(settings);
@@ -51,7 +51,7 @@ async function refuse(): Promise<never> {
   throw new Error("datasets are made in the process that hashes");
 }
 
-/** Hashes beside the event loop without a thread of its own. */
+/** Hashes beside the event loop, in the thread pool of Node. */
 function createPoolWorker(settings: ProcessSettings, { onResult }: ThreadOwner): HashWorker {
   const hasher = createHasher(settings, { isBeside: true });
   let turn: Promise<void> = Promise.resolve();
@@ -77,14 +77,14 @@ function createPoolWorker(settings: ProcessSettings, { onResult }: ThreadOwner):
   };
 }
 
-/** The caches of the library there are, which must be freed in the end: the process goes on. */
+/** The library's caches, which must be freed in the end, because the process continues. */
 function createCacheList(settings: ProcessSettings) {
   const made = new Map<bigint, NativeRandomXSource>();
   const forget = (source: SeedSource | undefined) => {
     if (source !== undefined && "address" in source) made.delete(source.address);
   };
   return {
-    /** Notes what is made, also when nobody wants it any more. */
+    /** Records the sources that are made, even if they are not needed any more. */
     watch: ({ onResult, onLost }: ThreadOwner): ThreadOwner => ({
       onLost,
       onResult(result) {
@@ -93,7 +93,7 @@ function createCacheList(settings: ProcessSettings) {
         onResult(result);
       },
     }),
-    /** Notes what is handed over. */
+    /** Records the sources that are passed on. */
     send(worker: HashThread, message: ThreadMessage): void {
       if (message.type === "free") forget(message.source);
       worker.send(message);

@@ -1,4 +1,4 @@
-/** The process that hashes: takes questions from the node, has threads answer them, and ends when the node does. */
+/** The hashing process: receives questions from the node, lets threads answer them, and ends when the node does. */
 import { createDatasetFactory } from "./dataset-makers.ts";
 import { startHashWorker } from "./hash-worker.ts";
 import type { PowQuestion } from "./messages.ts";
@@ -18,5 +18,5 @@ const scheduler = createScheduler({
 
 process.on("message", (question: PowQuestion) => scheduler.ask(question));
 process.on("disconnect", () => process.exit(0));
-// A signal to the whole group (Ctrl-C) is the node's to obey: it may still need hashes while it stops.
+// A signal to the whole process group (Ctrl-C) is handled by the node, which may still need hashes while it stops.
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => {});

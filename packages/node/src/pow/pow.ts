@@ -6,54 +6,58 @@ import { startPowHere } from "./pow-here.ts";
 import { createQuestions, type OnProgress, type Questions } from "./questions.ts";
 import { checkWork, type FoundNonce, type PowSearch, type PowWork, seedOf, withNonce } from "./work.ts";
 
-/** Proof-of-work hashing, beside the event loop or in a process of its own, which are started when first needed. */
+/**
+ * Proof-of-work hashing, beside the event loop or in a separate process; both are started when they are first needed.
+ */
 export interface Pow {
   /** The hash (32 bytes) of a block's blob; rejects with an Error when it cannot be computed. */
   hash(work: PowWork): Promise<Uint8Array>;
-  /** The same for work whose seed, height or version somebody merely claims: the hash is not remembered. */
+  /** The same for work whose seed, height or version is only claimed: the hash is not remembered. */
   hashClaimed(work: PowWork): Promise<Uint8Array>;
-  /** The hash (32 bytes) of a block (by its id, 32 bytes) that was hashed or found here, as long as it is remembered. */
+  /**
+   * The hash (32 bytes) of a block (by its id, 32 bytes) that was hashed or found here, as long as it is remembered.
+   */
   known(blockId: Uint8Array): Uint8Array | undefined;
-  /** Looks for a nonce. */
+  /** Searches for a nonce. */
   search(search: PowSearch, onProgress?: OnProgress): RunningSearch;
-  /** Keeps what the seed in use needs, and builds what the next one will need, if hashes are being made at all. */
+  /** Keeps what the seed in use needs, and builds what the next one will need, if hashes are being computed at all. */
   useSeeds(current: Uint8Array, next?: Uint8Array): void;
-  /** Why the last hash could not be computed; undefined where it could, or none was asked for. */
+  /** Why the last hash could not be computed; undefined if it could, or if there was none. */
   readonly fault: string | undefined;
-  /** Hashes that are being computed, or wait for it. */
+  /** Number of hashes that are being computed or wait. */
   readonly openHashes: number;
-  /** Milliseconds since the last of them was done, or the first of them came; 0 where none is open. */
+  /** Milliseconds since the last of them was done, or since the first one arrived; 0 if none is open. */
   stalledMs(): number;
-  /** Ends the process at once; what is open rejects. */
+  /** Ends the process at once; open questions reject. */
   stop(): Promise<void>;
 }
 
-/** A search under way. */
+/** A running search. */
 export interface RunningSearch {
-  /** Undefined when it was stopped, or all nonces were tried. */
+  /** Undefined if it was stopped, or all nonces were tried. */
   readonly found: Promise<FoundNonce | undefined>;
   stop(): void;
 }
 
 export interface PowOptions {
-  /** Threads that verify; a search may ask for more. */
+  /** Threads for verification; a search may use more. */
   readonly threads: number;
-  /** Milliseconds without work after which the process ends, and its memory is free again. */
+  /** Milliseconds without work after which the process ends, which frees its memory. */
   readonly idleMs?: number | undefined;
-  /** Never use the system's RandomX library. */
+  /** Never uses the system's RandomX library. */
   readonly isPortable?: boolean | undefined;
-  /** Flags of that library not to be used: monerod's `MONERO_RANDOMX_UMASK`. */
+  /** Flags of that library that must not be used, as in monerod's `MONERO_RANDOMX_UMASK`. */
   readonly disabledFlags?: number | undefined;
-  /** Told who computes RandomX, and why it is not the library. */
+  /** Receives which code computes RandomX, and why it is not the library. */
   readonly onEngine?: (engine: Engine, reason: string | undefined) => void;
-  /** Told how the dataset of a long search comes on. */
+  /** Receives the progress of a long search's dataset. */
   readonly onDataset?: (news: DatasetStatus) => void;
 }
 
 /** Longer than the time between two blocks of a real network, so that a node in step keeps its cache. */
 const DEFAULT_IDLE_MS = 10 * 60_000;
 
-/** Starts without a process. */
+/** Creates it without a process. */
 export function createPow(options: PowOptions): Pow {
   const services = createHashServices(options);
   const known = createKnownHashes();
@@ -119,14 +123,17 @@ interface HashQuestion {
   readonly work: PowWork;
 }
 
-/** Who answers: with the system's library single hashes of RandomX are made here, all else in the other process. */
+/**
+ * Chooses who answers: with the system's library, single hashes of RandomX are computed in this process, all else in
+ * the other one.
+ */
 function createHashServices(options: PowOptions) {
   const { threads, idleMs = DEFAULT_IDLE_MS, disabledFlags = 0, onDataset = () => {} } = options;
   let engine: Engine | undefined = options.isPortable === true ? "portable" : undefined;
   const shared = {
     idleMs,
     settings: () => ({ threads, engine, disabledFlags }),
-    // Found out once for both, and for all processes to come: the check takes a second.
+    // Determined once for both, and for all later processes: the check takes a second.
     onEngine(found: Engine, reason: string | undefined) {
       if (engine !== found) options.onEngine?.(found, reason);
       engine = found;
@@ -143,7 +150,7 @@ function createHashServices(options: PowOptions) {
       try {
         return await askForHash(here, question);
       } catch (error) {
-        // The first ones find out that there is no library.
+        // The first questions find out that there is no library.
         if (shared.settings().engine === "portable") return askForHash(process, question);
         throw error;
       }

@@ -2,35 +2,38 @@ import type { DatasetStatus, Engine, PowAnswer, PowQuestion } from "./messages.t
 import type { PowChild, PowChildOptions } from "./pow-child.ts";
 import type { ProcessSettings } from "./process-settings.ts";
 
-/** Told how many hashes a search has made since the last time, and the CPU time (ms) of the process until now. */
+/**
+ * Receives the number of hashes that a search has computed since the last report, and the total CPU time (ms) of the
+ * process.
+ */
 export type OnProgress = (hashes: number, cpuMs: number) => void;
 
 type NumberedQuestion = Extract<PowQuestion, { readonly type: "hash" | "search" }>;
 
-/** Questions to the hashing process, which is started, replaced and let go as they need it. */
+/** Questions to the hashing process, which is started, replaced and ended as they require. */
 export interface Questions {
   /** Rejects with an Error when the process cannot answer; undefined when the question was abandoned. */
   ask(question: NumberedQuestion, onProgress?: OnProgress): Promise<PowAnswer | undefined>;
   abandon(id: number): void;
-  /** Says something that needs no answer, if there is a process to say it to. */
+  /** Sends a message that needs no answer, if there is a process. */
   notify(question: PowQuestion): void;
   stop(): Promise<void>;
 }
 
 export interface QuestionsOptions {
   readonly settings: () => ProcessSettings;
-  /** Starts what answers them. */
+  /** Starts the process that answers them. */
   readonly start: (options: PowChildOptions) => PowChild;
-  /** Told who computes RandomX, once that is found out. */
+  /** Receives which code computes RandomX, once that is determined. */
   readonly onEngine: (engine: Engine, reason: string | undefined) => void;
   readonly onDataset: (news: DatasetStatus) => void;
-  /** Milliseconds without questions after which the process may go. */
+  /** Milliseconds without questions after which the process may end. */
   readonly idleMs: number;
 }
 
-/** Hashes the process is given at once; more would only wait there instead of here. */
+/** Maximum number of questions sent at the same time; more would only wait there instead of here. */
 const MAX_SENT = 64;
-/** Processes that may end over a question before it is given up. */
+/** Number of processes that may end over a question before it is rejected. */
 const MAX_EXITS = 2;
 
 interface OpenQuestion {
@@ -42,7 +45,7 @@ interface OpenQuestion {
   exits: number;
 }
 
-/** Starts without questions and without a process. */
+/** Creates it without questions and without a process. */
 export function createQuestions(options: QuestionsOptions): Questions {
   const open = new Map<number, OpenQuestion>();
   const { idleMs, onEngine, onDataset, settings, start } = options;
@@ -53,7 +56,7 @@ export function createQuestions(options: QuestionsOptions): Questions {
     child?.disconnect();
     child = undefined;
   };
-  /** Takes a question off the list, and asks those that waited for its place. */
+  /** Removes a question from the list, and sends those that waited for its place. */
   const close = (id: number): OpenQuestion | undefined => {
     const entry = open.get(id);
     if (!open.delete(id)) return undefined;

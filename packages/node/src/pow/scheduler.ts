@@ -8,39 +8,39 @@ export interface HashThread {
   send(message: ThreadMessage): void;
 }
 
-/** What a thread tells: the result of each task, and once, if it happens, that it is lost. */
+/** Receives the result of each task of a thread, and once, if it happens, that the thread is lost. */
 export interface ThreadOwner {
   onResult(result: ThreadResult): void;
   onLost(reason: string): void;
 }
 
 export interface SchedulerOptions {
-  /** Threads at work when nobody searches; a search may ask for more. */
+  /** Threads in use without a search; a search may use more. */
   readonly threads: number;
-  /** Who computes RandomX, if that is known. */
+  /** Which code computes RandomX, if that is known. */
   readonly engine: Engine | undefined;
-  /** How datasets are made. */
+  /** Makes and frees datasets. */
   readonly datasets: DatasetFactory;
   readonly createThread: (owner: ThreadOwner) => HashThread;
   readonly answer: (answer: PowAnswer) => void;
-  /** Milliseconds, from any point on. */
+  /** Returns milliseconds since an arbitrary start. */
   readonly now: () => number;
 }
 
-/** Has questions answered by threads. */
+/** Lets threads answer questions. */
 export interface Scheduler {
   ask(question: PowQuestion): void;
 }
 
 interface WorkerSlot {
-  /** Started when there is something to do. */
+  /** Started when there is work. */
   thread: HashThread | undefined;
-  /** Names of the caches and datasets this thread was given. */
+  /** Names of the caches and datasets that were sent to this thread. */
   readonly sources: Set<string>;
   job: (ThreadJob & { readonly since: number }) | undefined;
 }
 
-/** Starts without threads; they are started as work comes. */
+/** Creates it without threads; they are started as work arrives. */
 export function createScheduler({ createThread, answer, now, ...options }: SchedulerOptions): Scheduler {
   const slots: WorkerSlot[] = [];
   const datasets = createDatasets({

@@ -1,13 +1,13 @@
 import { type FoundNonce, NONCES, type PowSearch } from "./work.ts";
 
-/** Some nonces in a row, as one thread tries them. */
+/** Consecutive nonces that one thread tries. */
 export interface NonceRun {
   /** How many nonces after the search's first one. */
   readonly offset: number;
   readonly count: number;
 }
 
-/** What a thread found out about a run. */
+/** The result of a run. */
 export interface RunResult {
   readonly hashes: number;
   readonly found: FoundNonce | undefined;
@@ -15,11 +15,11 @@ export interface RunResult {
   readonly ms: number;
 }
 
-/** Deals out the nonces of one search; finds the same one whatever the number of threads. */
+/** Distributes the nonces of one search; finds the same nonce with any number of threads. */
 export interface SearchRun {
-  /** The next nonces to try; undefined when enough are being tried, or none are left to try. */
+  /** The next nonces to try; undefined when enough are being tried, or none are left. */
   take(): NonceRun | undefined;
-  /** Takes note of what became of a run; true once the search is over. */
+  /** Records the result of a run; returns true once the search is over. */
   finish(run: NonceRun, result: RunResult): boolean;
   /** Milliseconds until a thread has rested; undefined when none rests. */
   restLeft(): number | undefined;
@@ -27,22 +27,22 @@ export interface SearchRun {
   found(): FoundNonce | undefined;
 }
 
-/** So long a thread is busy with a run: what a block to verify, or a new template, may have to wait. */
+/** Milliseconds for which a run occupies a thread: a block to verify, or a new template, may have to wait so long. */
 const RUN_MS = 100;
 const MAX_RUN = 4096;
 
 export interface SearchRunOptions {
-  /** How many runs may be tried at once. */
+  /** Number of runs that may be tried at once. */
   readonly threads: number;
-  /** Milliseconds, from any point on. */
+  /** Returns milliseconds since an arbitrary start. */
   readonly now: () => number;
 }
 
-/** Starts with runs of one nonce and lengthens them where hashing turns out to be fast. */
+/** Starts with runs of one nonce and lengthens them if hashing turns out to be fast. */
 export function createSearchRun(search: PowSearch, { threads, now }: SearchRunOptions): SearchRun {
   const { firstNonce, restMs = 0 } = search;
   const open = new Set<NonceRun>();
-  /** When each thread that rests may go on. */
+  /** When each resting thread may continue. */
   let rests: number[] = [];
   let next = 0;
   let length = 1;

@@ -6,21 +6,21 @@ export interface Seeds {
   stateOf(seed: string): "ready" | "making" | "absent";
   /** The cache of a seed for a thread to use; undefined where it is not ready. */
   use(seed: string): HeldSource | undefined;
-  /** Takes a place for a seed, in the stead of one that nobody uses; undefined when there is no place now. */
+  /** Reserves a slot for a seed, replacing one that is not in use; undefined if there is no slot now. */
   reserve(seed: string): CacheSlot | undefined;
-  /** The place is filled. */
+  /** The cache in the slot is ready. */
   setReady(seed: string, source: SeedSource): void;
-  /** The place is free again. */
+  /** The slot is free again. */
   failed(seed: string): void;
-  /** This seed keeps its place, and it and the next one their caches, however long nobody uses them. */
+  /** This seed keeps its slot, and it and the next one keep their caches, even if they are not used for long. */
   pin(seed: string, next: string | undefined): void;
-  /** Takes the place of a cache that nobody has used for a minute, to be freed. */
+  /** Removes and returns a cache that was not used for a minute, to be freed. */
   takeStale(): { readonly seed: string; readonly source: SeedSource } | undefined;
   /** Milliseconds until there may be one; undefined when there will be none. */
   staleLeft(): number | undefined;
 }
 
-/** Something to hash with, which is not taken away between `begin` and `end`. */
+/** A source to hash with, which is not removed between `begin` and `end`. */
 export interface HeldSource {
   readonly name: string;
   readonly source: SeedSource;
@@ -28,27 +28,27 @@ export interface HeldSource {
   end(): void;
 }
 
-/** A place for a cache. */
+/** A slot for a cache. */
 export interface CacheSlot {
-  /** The seed that had it. */
+  /** The seed that the slot had before. */
   readonly dropped: string | undefined;
   readonly replaced: SeedSource | undefined;
 }
 
-/** The seed in use, and the next one or an alternative chain's. */
+/** One for the seed in use, and one for the next seed or that of an alternative chain. */
 const MAX_CACHES = 2;
 
-/** Milliseconds without use after which a cache goes: branches from before a new seed are short. */
+/** Milliseconds without use after which a cache is freed: branches from before a new seed are short. */
 const STALE_MS = 60_000;
 
 interface Entry {
   source: SeedSource | undefined;
   users: number;
-  /** When it was last of use. */
+  /** When it was last in use. */
   since: number;
 }
 
-/** Starts without caches. The one used least lately goes first. */
+/** Creates it without caches. The least recently used one is replaced first. */
 export function createSeeds(now: () => number): Seeds {
   const entries = new Map<string, Entry>();
   let pinned: string | undefined;
@@ -66,7 +66,7 @@ export function createSeeds(now: () => number): Seeds {
     entry.users += count;
     entry.since = now();
   };
-  /** Caches that may go one day; none as long as nobody has said which one is in use. */
+  /** Caches that may be freed; none until the seed in use is known. */
   const unpinned = () =>
     [...entries].filter(
       ([seed, { source, users }]) =>

@@ -6,25 +6,25 @@ import { createSearchRun, type NonceRun, type SearchRun } from "./search-run.ts"
 import { createSeeds, type HeldSource, type Seeds } from "./seeds.ts";
 import { type PowSearch, seedOf } from "./work.ts";
 
-/** A task for a thread, and what is to be done with its result. */
+/** A task for a thread, and the function that handles its result. */
 export interface ThreadJob {
   readonly task: ThreadTask;
-  /** What the thread needs for it. */
+  /** The source that the thread needs for it. */
   readonly use: HeldSource | undefined;
-  /** The name of what no thread may use from now on. */
+  /** The name of a source that no thread may use from now on. */
   readonly dropped?: string | undefined;
-  /** The answers that follow from the result, which took so many milliseconds. */
+  /** Returns the answers that follow from the result of a task that took `ms` milliseconds. */
   complete(result: ThreadResult, ms: number): PowAnswer[];
 }
 
-/** The questions that are open, and the order of the work they make. */
+/** The open questions, and the order of the work they require. */
 export interface WorkList {
   add(question: PowQuestion): void;
-  /** The next job, when there is one that can be done now. */
+  /** The next job, if one can be done now. */
   next(): ThreadJob | undefined;
-  /** Milliseconds until there may be a job though nothing was asked or answered; undefined when there will be none. */
+  /** Milliseconds until there may be a job without a new question or answer; undefined when there will be none. */
   restLeft(): number | undefined;
-  /** Threads there is work for: those that verify, or more where a search asks for them. */
+  /** Number of threads there is work for: those for verification, or more if a search uses them. */
   threadsWanted(): number;
 }
 
@@ -34,7 +34,7 @@ interface Search {
   readonly run: SearchRun;
 }
 
-/** Who computes RandomX; undefined until that is found out. */
+/** Which code computes RandomX; undefined until it is determined. */
 interface EngineChoice {
   engine: Engine | undefined;
   isBeingMade: boolean;
@@ -49,16 +49,16 @@ interface WorkState {
 }
 
 export interface WorkListOptions {
-  /** Threads that verify. */
+  /** Threads for verification. */
   readonly threads: number;
-  /** Who computes RandomX, if that is known. */
+  /** Which code computes RandomX, if that is known. */
   readonly engine: Engine | undefined;
   readonly datasets: Datasets;
-  /** Milliseconds, from any point on. */
+  /** Returns milliseconds since an arbitrary start. */
   readonly now: () => number;
 }
 
-/** An empty list: hashes come first, then searches, then seeds of the future; then what is old is freed. */
+/** Creates an empty list: hashes have priority, then searches, then seeds needed later; then old caches are freed. */
 export function createWorkList({ threads, engine, datasets, now }: WorkListOptions): WorkList {
   const choice: EngineChoice = { engine, isBeingMade: false };
   const hashes = createHashQueue(now);
@@ -122,7 +122,7 @@ function reasonOf(result: ThreadResult): string {
   return result.type === "failed" ? result.reason : `an odd result: ${result.type}`;
 }
 
-/** Finds out who is to compute; undefined while that is under way. */
+/** Determines which code computes RandomX; undefined while that is under way. */
 function engineJob(choice: EngineChoice): ThreadJob | undefined {
   if (choice.isBeingMade) return undefined;
   choice.isBeingMade = true;
@@ -138,7 +138,7 @@ function engineJob(choice: EngineChoice): ThreadJob | undefined {
   };
 }
 
-/** Has a cache made; undefined when that is under way, done, or impossible as yet. */
+/** Makes a cache; undefined when that is under way, done, or not possible yet. */
 function cacheJob(lists: WorkState, seedId: Uint8Array): ThreadJob | undefined {
   const { choice, seeds, hashes, searches } = lists;
   const { engine } = choice;
@@ -169,7 +169,7 @@ function cacheJob(lists: WorkState, seedId: Uint8Array): ThreadJob | undefined {
   };
 }
 
-/** Frees a cache that is of no use any more. */
+/** Frees a cache that is not needed any more. */
 function freeJob(seeds: Seeds): ThreadJob | undefined {
   const stale = seeds.takeStale();
   if (stale === undefined) return undefined;
@@ -190,7 +190,7 @@ function hashJob(seeds: Seeds, { id, work }: HashJob): ThreadJob {
   };
 }
 
-/** A long search uses the dataset as soon as there is one, and the cache until then. */
+/** A long search uses the dataset as soon as it is ready, and the cache until then. */
 function useOf({ seeds, datasets }: WorkState, search: PowSearch): HeldSource | undefined {
   const seed = seedOf(search);
   const cache = seed === undefined ? undefined : seeds.use(seed);

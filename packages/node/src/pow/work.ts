@@ -1,7 +1,7 @@
 import { powVariantOf } from "@anulo/consensus";
 import { toHex } from "@anulo/protocol";
 
-/** What has to be hashed: the bytes, and what decides how. */
+/** The bytes to hash, and the facts that determine how. */
 export interface PowWork {
   /** Block hashing blob: header, tree hash, transaction count. */
   readonly blob: Uint8Array;
@@ -11,18 +11,18 @@ export interface PowWork {
   readonly seedId: Uint8Array | undefined;
 }
 
-/** A hunt for the nonce whose hash meets a difficulty. */
+/** A search for the nonce whose hash meets a difficulty. */
 export interface PowSearch extends PowWork {
   readonly difficulty: bigint;
-  /** Where in the blob the nonce is: four bytes, little-endian. */
+  /** Offset of the nonce in the blob: four bytes, little-endian. */
   readonly nonceOffset: number;
-  /** First nonce to try, 32 bits; after the greatest comes 0. */
+  /** First nonce to try, 32 bits; the greatest is followed by 0. */
   readonly firstNonce: number;
-  /** How many threads may hash for it at once; left out, as many as verify. */
+  /** Number of threads that may hash for it at once; by default those for verification. */
   readonly threads?: number | undefined;
-  /** Worth a dataset of 2.1 GiB, with which hashes of RandomX are made some six times as fast. */
+  /** Whether it is worth a dataset of 2.1 GiB, with which RandomX is some six times as fast. */
   readonly isLong?: boolean | undefined;
-  /** Milliseconds each of them rests after a hash; 0 unless given. */
+  /** Milliseconds for which each thread rests after a hash; 0 by default. */
   readonly restMs?: number | undefined;
 }
 
@@ -32,7 +32,7 @@ export interface FoundNonce {
   readonly hash: Uint8Array;
 }
 
-/** Nonces there are. */
+/** Number of nonces. */
 export const NONCES = 2 ** 32;
 
 /** The blob with another nonce in it. */
@@ -42,17 +42,17 @@ export function withNonce(blob: Uint8Array, offset: number, nonce: number): Uint
   return changed;
 }
 
-/** Throws RangeError for work that no process should be given. */
+/** Throws RangeError for work that no process should get. */
 export function checkWork({ blob, height, seedId }: PowWork): void {
   if (blob.length > MAX_BLOB_BYTES) throw new RangeError(`${blob.length} bytes are too many to hash`);
   if (!Number.isSafeInteger(height) || height < 0) throw new RangeError(`no block has the height ${height}`);
   if (seedId !== undefined && seedId.length !== 32) throw new RangeError("a seed has 32 bytes");
 }
 
-/** As much as RandomX takes at once; a block hashing blob has about 80 bytes. */
+/** Maximum length (bytes) that RandomX hashes at once; a block hashing blob has about 80 bytes. */
 const MAX_BLOB_BYTES = 2 * 1024 * 1024;
 
-/** The seed that hashing takes, in hexadecimal; undefined where the version needs none. */
+/** The seed that the hash needs, in hexadecimal; undefined if the version needs none. */
 export function seedOf({ majorVersion, seedId }: PowWork): string | undefined {
   return powVariantOf(majorVersion) === "randomx" && seedId !== undefined ? toHex(seedId) : undefined;
 }

@@ -17,15 +17,15 @@ export interface Verifiers {
 }
 
 export interface VerifiersOptions {
-  /** Threads, started when first needed; with 0 proofs are checked in the caller's. */
+  /** Number of threads, started when first needed; with 0, proofs are checked in the caller's thread. */
   readonly threads: number;
-  /** Makes the hashes; without it, work that has to be checked is an error. */
+  /** Computes the hashes; without it, an obligation for a proof of work is an error. */
   readonly pow?: Pick<Pow, "hash"> | undefined;
   /** Milliseconds without a task after which a thread ends. */
   readonly idleMs?: number;
 }
 
-/** Work is checked before everything else: it is what makes a block costly to forge. */
+/** Proof of work is checked before everything else: it makes a block costly to forge. */
 export function createVerifiers({ threads, pow, idleMs = DEFAULT_IDLE_MS }: VerifiersOptions): Verifiers {
   const verifiers = threads === 0 ? inlineVerifiers() : threadedVerifiers(threads, idleMs);
   return {
@@ -52,7 +52,7 @@ function throwFirst(failures: readonly (Failure | undefined)[]): void {
   if (first !== undefined) throw new FailedProof(first.violation, first.transactionId);
 }
 
-/** One obligation at a time, a few milliseconds each, in slices. */
+/** Checks one obligation at a time, a few milliseconds each, in slices. */
 function inlineVerifiers(): Verifiers {
   return {
     async discharge(obligations) {
@@ -62,7 +62,7 @@ function inlineVerifiers(): Verifiers {
   };
 }
 
-/** Rough cost of an obligation in milliseconds; work is checked elsewhere. */
+/** Rough cost of an obligation in milliseconds; proof of work is checked elsewhere. */
 const costOf: { readonly [K in Obligation["kind"]]: number } = {
   powHash: 0,
   borromean: 7,
@@ -80,10 +80,13 @@ const costOf: { readonly [K in Obligation["kind"]]: number } = {
 const totalCost = (obligations: readonly Obligation[]) =>
   obligations.reduce((sum, { kind }) => sum + costOf[kind], 0);
 
-/** The least a further thread is woken for: what handing over costs would be felt, as with a payment of two inputs. */
+/**
+ * The smallest share (milliseconds) that is passed to another thread: for less, as with a payment of two inputs,
+ * passing it would cost too much.
+ */
 const MIN_SHARE_MS = 2.75;
 
-/** Cuts obligations into at most `threads` runs of about the same cost. */
+/** Cuts obligations into at most `threads` parts of about the same cost. */
 function partition(obligations: readonly Obligation[], threads: number): Obligation[][] {
   const total = totalCost(obligations);
   const parts = Math.min(threads, Math.max(1, Math.floor(total / MIN_SHARE_MS)));
@@ -98,19 +101,19 @@ function partition(obligations: readonly Obligation[], threads: number): Obligat
   return shares.filter((share) => share !== undefined);
 }
 
-/** Milliseconds of the processor that a thread takes until it has loaded and checked its first proofs. */
+/** Milliseconds of processor time that a thread takes until it has loaded and checked its first proofs. */
 const START_COST_MS = 60;
 
 /** Milliseconds until a thread could begin with a further task. */
 const delayOf = ({ isReady, pendingCost }: VerifyThread) => pendingCost + (isReady ? 0 : START_COST_MS);
 
-/** Milliseconds without a task after which a thread ends: it costs 20 MiB, and a tenth of a second to start again. */
+/** Milliseconds without a task after which a thread ends: it takes 20 MiB, and a tenth of a second to start again. */
 const DEFAULT_IDLE_MS = 30_000;
 
 /**
- * A task goes to the thread that can begin with it first. A further thread is started only once tasks have waited, all
- * together, for as long as its start takes: payments that come one by one never need it, and those that come together
- * have it while it still pays.
+ * A task is sent to the thread that can begin with it first. Another thread is started only once tasks have waited, all
+ * together, for as long as its start takes: single payments never need it, and payments that arrive together get it
+ * while it is still worth it.
  */
 function threadedVerifiers(maxThreads: number, idleMs: number): Verifiers {
   const threads = new Set<VerifyThread>();

@@ -7,9 +7,11 @@ import type { VerifyMessage, VerifyTask } from "./verify-worker.ts";
 export interface VerifyThread {
   /** Whether it has loaded. */
   readonly isReady: boolean;
-  /** Milliseconds, roughly, of the tasks it has not answered. */
+  /** Estimated milliseconds of the tasks that are not answered. */
   readonly pendingCost: number;
-  /** Checks these, of about this cost in milliseconds: the first that does not hold, if one does not. */
+  /**
+   * Checks obligations of about this cost in milliseconds; resolves with the first that does not hold, if there is one.
+   */
   run(obligations: readonly Obligation[], cost: number): Promise<Failure | undefined>;
   stop(): Promise<unknown>;
 }
@@ -21,13 +23,13 @@ interface PendingTask {
 }
 
 export interface VerifyThreadOptions {
-  /** Called when the thread has ended or is about to. */
+  /** Called when the thread has ended or is about to end. */
   readonly onGone: (thread: VerifyThread) => void;
   /** Milliseconds without a task after which it ends. */
   readonly idleMs: number;
 }
 
-/** Starts a thread; tasks given before it has loaded wait for that. */
+/** Starts a thread; tasks sent before it has loaded wait for that. */
 export function startVerifyThread({ onGone, idleMs }: VerifyThreadOptions): VerifyThread {
   const worker = new Worker(new URL("./verify-worker.js", import.meta.url));
   const pending = new Map<number, PendingTask>();

@@ -7,23 +7,23 @@ export interface VerifyTask {
   readonly obligations: readonly Obligation[];
 }
 
-/** What a worker found: nothing wrong, a proof that does not hold, or a fault of its own. */
+/** A worker's result: all hold, a proof does not hold, or an error of its own. */
 interface VerifyAnswer {
   readonly id: number;
   readonly failure?: Failure | undefined;
   readonly fault?: string;
 }
 
-/** What a worker says: once that it has loaded, then an answer to each task. */
+/** A worker's message: once that it has loaded, then an answer to each task. */
 export type VerifyMessage = "ready" | VerifyAnswer;
 
 /**
- * Tasks that wait are done together, so that they share the multi-exponentiation of their range proofs: 1.8 ms for one
- * payment's, 0.6 each for eight. More would gain little, and the first would wait for the last.
+ * Waiting tasks are checked together, so that they share the multi-exponentiation of their range proofs: 1.8 ms for one
+ * payment's, 0.6 each for eight. More would gain little, and the first task would wait for the last.
  */
 const MAX_TASKS = 8;
 
-/** The task that has come, and those that came while others were done. */
+/** The first task, and those that arrived while others were checked. */
 function waitingTasks(first: VerifyTask): VerifyTask[] {
   const tasks = [first];
   while (parentPort !== null && tasks.length < MAX_TASKS) {
@@ -39,7 +39,7 @@ function answer(tasks: readonly VerifyTask[]): VerifyAnswer[] {
     const failures = dischargeEach(tasks.map(({ obligations }) => obligations));
     return tasks.map(({ id }, i) => ({ id, failure: failures[i] }));
   } catch (error) {
-    // A fault is the answer of the task that it comes from alone.
+    // An error is reported only for the task that causes it.
     if (tasks.length > 1) return tasks.flatMap((task) => answer([task]));
     return tasks.map(({ id }) => ({
       id,
