@@ -1,19 +1,19 @@
-/** What is made of a wallet's state, kept until that changes. */
+/** Results computed from a wallet's state, cached until the state changes. */
 
-/** Facts kept of one wallet: some callers ask for several again and again. Long ones take megabytes. */
+/** Maximum number of cached results per wallet: some callers repeat a few requests. Long results take megabytes. */
 const MAX_FACTS = 8;
-/** Questions longer than this are not asked twice. */
+/** Results of requests whose key is longer than this (characters) are not cached. */
 const MAX_LETTERS = 1000;
 
 export type Question = {
   readonly name: string;
   readonly params: object;
-  /** All that the facts are made of, where that is looked through sooner than they are made. */
+  /** Returns all values the result is computed from, where comparing them is faster than computing the result. */
   readonly basis?: () => readonly unknown[];
 };
 
 type Known = {
-  /** When they were last known to be true. */
+  /** The state (as an object) for which the result was last known to be right. */
   moment: object;
   readonly basis: readonly unknown[] | undefined;
   readonly facts: object;
@@ -23,12 +23,12 @@ export class CachedFacts {
   readonly #momentNow: () => object;
   readonly #known = new Map<string, Known>();
 
-  /** `momentNow` answers the same object while the state has not changed. */
+  /** `momentNow` returns the same object while the state has not changed. */
   constructor(momentNow: () => object) {
     this.#momentNow = momentNow;
   }
 
-  /** What `make` makes: the same object as before while the state it shows has not changed. */
+  /** Returns what `make` returns: the same object as before while the state it shows has not changed. */
   of<T extends object>(question: Question, make: () => T): T {
     const key = question.name + JSON.stringify(question.params);
     if (key.length > MAX_LETTERS) return make();
@@ -50,7 +50,7 @@ export class CachedFacts {
     this.#known.clear();
   }
 
-  /** Those stay that may still be true: of this moment, or with a basis that can be looked at. */
+  /** Drops results that cannot be right any more: those of an earlier moment that have no basis to compare. */
   #dropUntrue(moment: object): void {
     for (const [key, known] of this.#known)
       if (known.moment !== moment && known.basis === undefined) this.#known.delete(key);

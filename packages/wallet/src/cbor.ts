@@ -1,6 +1,6 @@
 /**
- * Plain data as bytes: a deterministic part of CBOR. A `number` takes at most 32 bits (else a double), a
- * `bigint` always 64, so that both read back as what they were; maps have text keys; `undefined` has its own code.
+ * Encodes plain data as bytes: a deterministic subset of CBOR. A `number` takes at most 32 bits (else it is a double),
+ * a `bigint` always 64, so that both are read back with their type; maps have text keys; `undefined` has its own code.
  * Source: RFC 8949.
  */
 
@@ -16,7 +16,7 @@ export type Plain =
   | ReadonlyMap<string, Plain>
   | { readonly [key: string]: Plain };
 
-/** The bytes are no plain data of ours. */
+/** The bytes are not an encoding that `writeCbor` produces. */
 export class BadCbor extends Error {
   constructor(message: string) {
     super(message);
@@ -40,17 +40,22 @@ const UNDEFINED = 0xf7;
 const DOUBLE = 0xfb;
 const MAX_DEPTH = 64;
 
-/** Writes plain data; a function, symbol or class instance throws `TypeError`. */
+/** Encodes plain data; a function, symbol or class instance throws `TypeError`. */
 export function writeCbor(value: Plain): Uint8Array {
   const writer = new Writer();
   writer.value(value);
   return writer.bytes();
 }
 
-/** Names of fields read, by a hash of their bytes; emptied when there are too many to be ours. */
+/**
+ * Property names already decoded, by a hash of their bytes; emptied when there are more than our own data could have.
+ */
 export type NamesRead = Map<number, string>;
 
-/** Reads what `writeCbor` wrote; anything else throws `BadCbor`. Many records of one kind are read faster with the same `names`. */
+/**
+ * Decodes what `writeCbor` wrote; anything else throws `BadCbor`. Sharing one `names` speeds up decoding many records
+ * of one kind.
+ */
 export function readCbor(bytes: Uint8Array, names: NamesRead = new Map()): Plain {
   const reader = new Reader(bytes, names);
   const value = reader.value(0);
@@ -95,11 +100,11 @@ class Writer {
     }
   }
 
-  /** Names of fields are few, and each is written thousands of times. */
+  /** Writes a property name from a cache of encodings: names are few, and each is written thousands of times. */
   #name(name: string): void {
     let bytes = this.#names.get(name);
     if (bytes === undefined) {
-      // Read back it would be the object's prototype.
+      // When decoded, this property would replace the object's prototype.
       if (name === "__proto__") throw new TypeError("not plain data");
       bytes = Buffer.from(name, "utf8");
       this.#names.set(name, bytes);
@@ -226,7 +231,7 @@ class Reader {
     return record;
   }
 
-  /** As they are few and each is read thousands of times, the string is made once. */
+  /** Reads a property name: names are few and each is read thousands of times, so the string is created only once. */
   #name(): string {
     const initial = this.#bytes[this.#take(1)]!;
     if (initial >> 5 !== TEXT) throw new BadCbor("key is no text");
@@ -243,7 +248,7 @@ class Reader {
     return name;
   }
 
-  /** Whether these bytes spell an ASCII name. */
+  /** Whether the bytes at `from` equal this ASCII name. */
   #isAt(name: string, from: number, length: number): boolean {
     if (name.length !== length) return false;
     for (let i = 0; i < length; i++) if (name.charCodeAt(i) !== this.#bytes[from + i]) return false;
@@ -271,7 +276,7 @@ class Reader {
     return Buffer.from(this.#bytes.buffer, this.#bytes.byteOffset + from, size).toString("utf8");
   }
 
-  /** A copy, so that what is read does not keep the whole record in memory. */
+  /** Copies the bytes, so that the decoded value does not keep the whole record in memory. */
   #copy(size: number): Uint8Array {
     const from = this.#take(size);
     return this.#bytes.slice(from, from + size);

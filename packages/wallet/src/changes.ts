@@ -1,6 +1,6 @@
 /**
- * Every change of a wallet's state, as a value. The store on disk is the list of these values, so what
- * `applyChange` does now it does again when the wallet is opened: it must depend on nothing but its arguments.
+ * Every change of a wallet's state, as a value. The store on disk is the list of these values: `applyChange` runs on
+ * them again when the wallet is opened, so it must depend on nothing but its arguments.
  */
 import type {
   AddressBookEntry,
@@ -19,28 +19,31 @@ import type {
   WalletState,
 } from "./state.ts";
 
-/** What spends an output, as the node says. */
+/** Where an output is spent, as the node reports it. */
 export type SpentStatus = "unspent" | "chain" | "pool";
 
-/** A part of what only the original program's cache holds. Ids, key images and keys in hex. */
+/** A part of the data that only the original program's cache contains. Ids, key images and keys are hexadecimal. */
 export type TakenOver = {
-  /** Which writing of the cache this was, with the last part of it. */
+  /** Identifies the version of the cache that was read; sent with its last part. */
   readonly cacheId?: string;
-  /** What is not in that cache, where it was written here: all else is. */
+  /** What has changed since this service wrote the cache; left out if the original program wrote it. */
   readonly since?: SinceCache;
-  /** The original went on from what was written here, and nothing was edited here since: what it says replaces ours. */
+  /**
+   * True if the original program continued from a cache written here, and nothing was edited here since: its data
+   * replaces the wallet's.
+   */
   readonly isNewer?: boolean;
   readonly payments?: readonly OutgoingPayment[];
   readonly txKeys?: readonly (readonly [string, readonly Uint8Array[]])[];
   readonly notes?: readonly (readonly [string, string])[];
   readonly attributes?: readonly (readonly [string, string])[];
   readonly addressBook?: readonly AddressBookEntry[];
-  /** By account, then by address. */
+  /** Labels by account, then by address. */
   readonly labels?: readonly (readonly string[])[];
-  /** By account. */
+  /** Tags by account. */
   readonly tags?: readonly string[];
   readonly tagDescriptions?: readonly (readonly [string, string])[];
-  /** Key images of outputs that are not to be spent, and (of a newer cache) of those that are. */
+  /** Key images of frozen outputs, and (of a newer cache) of outputs that are not frozen. */
   readonly frozen?: readonly string[];
   readonly thawed?: readonly string[];
   /** Key images by one-time key. */
@@ -51,19 +54,22 @@ export type TakenOver = {
 export type KeptPayment = { readonly payment: OutgoingPayment; readonly txKeys: readonly Uint8Array[] };
 
 export type WalletChange =
-  /** `count` blocks from `fromHeight` on; whatever was known from that height on is undone first. */
+  /** Appends `count` blocks from `fromHeight` on; blocks known from that height on are undone first. */
   | {
       readonly kind: "blocks";
       readonly fromHeight: number;
       readonly count: number;
-      /** Ids of the last of these blocks; older ones than needed to find a fork are left out. */
+      /** Ids of the newest of these blocks; those too old to be needed to find a fork are left out. */
       readonly ids: readonly Uint8Array[];
       readonly lastBlockReward: bigint;
       readonly transactions: readonly ScannedTransaction[];
     }
-  /** Transactions of the chain looked at one by one, lowest first. */
+  /** Transactions of the chain that were scanned one by one, lowest height first. */
   | { readonly kind: "transactions"; readonly transactions: readonly ScannedTransaction[] }
-  /** Forget what came from the chain, to scan again; `hard` forgets transaction keys, and notes unless they are kept, as well. */
+  /**
+   * Deletes what came from the chain, to scan it again; `hard` also deletes transaction keys and, unless `keepsNotes`,
+   * notes.
+   */
   | { readonly kind: "reset"; readonly hard: boolean; readonly keepsNotes?: boolean }
   | { readonly kind: "outgoing"; readonly payment: OutgoingPayment; readonly txKeys: readonly Uint8Array[] }
   | {
@@ -73,8 +79,9 @@ export type WalletChange =
       readonly isSeen?: boolean;
     }
   /**
-   * How far a call that spends has come: without outcome, as it is about to sign; then with what it signed, which is
-   * kept in the same step; or refused, which takes back what was never sent (ids in hex).
+   * How far a call that spends has come: without outcome, it is about to sign; with one, it has signed `payments`,
+   * which are stored in the same change, or it was refused, which deletes the transactions that were never sent (ids in
+   * hex).
    */
   | {
       readonly kind: "intent";
@@ -83,14 +90,14 @@ export type WalletChange =
       readonly payments?: readonly KeptPayment[];
       readonly unsent?: readonly string[];
     }
-  /** Secret keys of a transaction signed here for somebody else to send. */
+  /** Secret keys of a transaction that was signed here and that another program will send. */
   | { readonly kind: "txKeys"; readonly txHash: string; readonly txKeys: readonly Uint8Array[] }
-  /** The node refused it: it never existed. */
+  /** The node rejected the transaction: it is deleted as if it had never existed. */
   | { readonly kind: "discardOutgoing"; readonly txHash: string }
-  /** What waits in the pool for this wallet. `isScanned`: the blocks were scanned up to the newest before. */
+  /** Payments to this wallet that wait in the pool. `isScanned`: all blocks up to the newest were scanned before. */
   | { readonly kind: "pool"; readonly payments: readonly PoolPayment[]; readonly isScanned?: boolean }
   | { readonly kind: "newAccount"; readonly label: string }
-  /** So many addresses of one label; left out: one. */
+  /** Adds `count` addresses with one label; one if `count` is left out. */
   | { readonly kind: "newAddress"; readonly account: number; readonly label: string; readonly count?: number }
   | { readonly kind: "label"; readonly index: SubaddressIndex; readonly label: string }
   | { readonly kind: "tag"; readonly accounts: readonly number[]; readonly tag: string }
@@ -100,8 +107,8 @@ export type WalletChange =
   | { readonly kind: "frozen"; readonly keyImage: string; readonly frozen: boolean }
   | { readonly kind: "addressBook"; readonly entries: readonly AddressBookEntry[] }
   /**
-   * What a view-only copy of this wallet found; the first is the output at `offset` of its list of `total`. Left out:
-   * these are the last.
+   * Outputs that a view-only copy of this wallet found; the first is the output at `offset` of its list of `total`. If
+   * `total` is left out, these are the last.
    */
   | {
       readonly kind: "importedOutputs";
@@ -109,7 +116,9 @@ export type WalletChange =
       readonly total?: number;
       readonly outputs: readonly OwnedOutput[];
     }
-  /** Key images of the outputs from `offset` on, what spends them (where it is known), and our transactions that do. */
+  /**
+   * Key images of the outputs from `offset` on, where they are spent (if known), and our transactions that spend them.
+   */
   | {
       readonly kind: "keyImages";
       readonly offset: number;
@@ -117,35 +126,38 @@ export type WalletChange =
       readonly spent: readonly SpentStatus[];
       readonly transactions: readonly ScannedTransaction[];
     }
-  /** What spends the outputs with these key images (hex), as the node says. */
+  /** Where the outputs with these key images (hex) are spent, as the node reports it. */
   | { readonly kind: "spent"; readonly status: readonly (readonly [string, SpentStatus])[] }
-  /** Key images of outputs that will be found, from the wallet that signed. */
+  /** Key images of outputs that the scan has not found yet, from the wallet that signed. */
   | {
       readonly kind: "coldKeyImages";
       readonly images: readonly { readonly oneTimeKey: Uint8Array; readonly keyImage: Uint8Array }[];
     }
-  /** Secret nonces of outputs, by hex one-time key; they replace those they had, an empty list deletes them. */
+  /** Secret nonces of outputs, by hex one-time key; they replace the stored ones, and an empty list deletes them. */
   | {
       readonly kind: "multisigNonces";
       readonly nonces: readonly (readonly [string, readonly Uint8Array[]])[];
     }
-  /** What the other signers exported about outputs, by hex one-time key; replaces what they exported before. */
+  /** Data the other signers exported about outputs, by hex one-time key; it replaces their earlier exports. */
   | { readonly kind: "multisigInfos"; readonly infos: readonly (readonly [string, readonly SignerInfo[]])[] }
-  /** Rings outputs were shown in, by hex one-time key: the global indices of all members. */
+  /** Rings in which outputs were used, by hex one-time key: the global indices of all members. */
   | { readonly kind: "rings"; readonly rings: readonly (readonly [string, readonly number[]])[] }
-  /** What stood only in the original program's cache of this wallet; what is known already stays as it is. */
+  /**
+   * Data that only the original program's cache of this wallet contained; values the wallet already has are not
+   * replaced.
+   */
   | ({ readonly kind: "takenOver" } & TakenOver)
   | { readonly kind: "settings"; readonly settings: WalletSettings }
-  /** From here on the changes count for an event log under this name, 16 bytes. */
+  /** Changes from here on are counted for the event log with this id, 16 bytes. */
   | { readonly kind: "eventSource"; readonly source: Uint8Array }
-  /** So many seconds since 1970 have passed. */
+  /** This number of seconds since 1970 is known to have passed. */
   | { readonly kind: "time"; readonly seconds: number }
-  /** From now on the spend secret is away. */
+  /** From now on the spend secret is not in memory. */
   | { readonly kind: "backgroundBegins"; readonly settings: ScanSettings }
-  /** It is back: what was scanned without it is undone, and what was found follows as blocks. */
+  /** The spend secret is in memory again: what was scanned without it is undone, and the result follows as blocks. */
   | { readonly kind: "backgroundEnds" };
 
-/** A change that undoes every block from a height on, and brings none. */
+/** Returns a change that undoes every block from a height on and appends none. */
 export function undoneFrom(
   fromHeight: number,
   { lastBlockReward }: Pick<WalletState, "lastBlockReward">,
@@ -155,12 +167,12 @@ export function undoneFrom(
 
 type Locked = { readonly unlockTime: bigint };
 
-/** All of a wallet's state that has an unlock time. */
+/** All items of a wallet's state that have an unlock time. */
 export function itemsOfState({ outputs, incoming, pool, outgoing }: Readonly<WalletState>): Locked[] {
   return [...outputs, ...incoming, ...pool, ...outgoing.values()];
 }
 
-/** What a change brings that has an unlock time. */
+/** All items of a change that have an unlock time. */
 export function itemsOfChange(change: WalletChange): readonly Locked[] {
   if (change.kind === "blocks" || change.kind === "transactions" || change.kind === "keyImages")
     return change.transactions;

@@ -12,8 +12,8 @@ import { openServiceEvents } from "./service-events.ts";
 import type { WalletServiceOptions } from "./service-options.ts";
 
 /**
- * Builds the service and starts it, with its first wallet open. Throws WalletRefusal where that one, the store of the
- * ledgers or the event log cannot be had.
+ * Builds the service and starts it, with its first wallet open. Throws WalletRefusal if that wallet, the store of the
+ * ledgers or the event log cannot be opened.
  */
 export async function createWalletService(options: WalletServiceOptions): Promise<WalletService> {
   const parts = await openParts(options);

@@ -1,20 +1,20 @@
-/** How a wallet speaks TLS to its node, from what callers and command lines say. */
+/** How a wallet uses TLS to its node, from what callers and command lines specify. */
 import { checkTls, type ServerTls, type ServerTrust } from "@anulo/rpc";
 
-/** As named in `set_daemon` and on the command line; "" where nothing is said. */
+/** Named as in `set_daemon` and on the command line; "" where nothing is specified. */
 export type DaemonTlsSettings = {
   /** `disabled`, `enabled` or `autodetect`. */
   readonly support: string;
   readonly allowAnyCertificate: boolean;
   /** SHA-256 or SHA-1, hexadecimal. */
   readonly fingerprints: readonly string[];
-  /** Files, PEM. */
+  /** Paths of PEM files. */
   readonly authorities: string;
   readonly privateKey: string;
   readonly certificate: string;
 };
 
-/** Settings that cannot be obeyed; the message is for the caller. */
+/** TLS settings that contradict each other or cannot be read; the message is for the caller. */
 export class BadTlsSettings extends Error {
   override name = "BadTlsSettings";
 }
@@ -49,8 +49,9 @@ function isHiddenService(host: string): boolean {
 }
 
 /**
- * The settings for the node at `url`. Naming certificates means TLS, unless it is disabled; and TLS for certain needs
- * certificates named, or any taken by express wish, or an address that is a key itself. Throws BadTlsSettings.
+ * Reads the TLS settings for the node at `url`. Naming certificates turns TLS on, unless it is disabled; and `enabled`
+ * requires named certificates, an explicit wish to accept any, or an address that is itself a key. Throws
+ * BadTlsSettings.
  * Source: wallet2.cpp `make_basic`; wallet_rpc_server.cpp `on_set_daemon`.
  */
 export function readDaemonTls(

@@ -1,4 +1,4 @@
-/** The node behind a wallet: the calls scanning needs, with the refusals callers know. */
+/** The node of a wallet: the calls that scanning needs, with failures as the errors that callers know. */
 import {
   BadAnswer,
   type Call,
@@ -13,15 +13,15 @@ import {
 import { connectThrough, type SocksProxy } from "@anulo/socks";
 import { WalletRefusal } from "./refusal.ts";
 
-/** Where the node is. Survives structured cloning. */
+/** The address of the node. It survives structured cloning. */
 export type DaemonAddress = {
   /** `http://host:port`, or `https://..`; empty when there is no node. */
   readonly url: string;
   readonly login?: Login;
-  /** Left out: as the address says. */
+  /** If left out, the scheme of the address decides. */
   readonly tls?: ServerTls;
   readonly proxy?: SocksProxy;
-  /** Its blocks are taken whatever hard forks they are of. */
+  /** Accept its blocks whatever their hard fork version. */
   readonly takesOtherForks?: boolean;
 };
 
@@ -37,22 +37,28 @@ type Answer<K extends keyof typeof daemonMethods> = Awaited<ReturnType<DaemonCli
 export type Daemon = {
   readonly address: DaemonAddress;
   readonly isTrusted: boolean;
-  /** Every call of the node; `checked` turns its failures into refusals. */
+  /** Every call of the node; `checked` turns its failures into `WalletRefusal`. */
   readonly client: DaemonClient;
   readonly getBlocks: (params: Params<"getBlocksBin">) => Promise<Answer<"getBlocksBin">>;
   readonly getHeight: () => Promise<Answer<"getHeight">>;
-  /** 32 bytes each. */
+  /** Ids of the transactions in the pool, 32 bytes each. */
   readonly getPoolHashes: () => Promise<Uint8Array[]>;
   readonly getTransactions: (params: Params<"getTransactions">) => Promise<Answer<"getTransactions">>;
   readonly close: () => void;
 };
 
-/** A well-formed address nobody can listen on stands for none, so that every call is refused in the same way. */
+/**
+ * A well-formed address at which no server can listen; it stands for "no node", so that every call fails in the same
+ * way.
+ */
 const NOWHERE = "http://127.0.0.1:0";
 
 const MiB = 1024 * 1024;
 
-/** Bytes of answers that run long: blocks as the original cuts them, 100 transactions, a number or two a block, a pool. */
+/**
+ * Maximum response sizes (bytes) of calls with long responses: blocks as monerod splits them, 100 transactions, one or
+ * two numbers per block, a pool.
+ */
 const LONG_ANSWERS: { readonly [K in keyof typeof daemonMethods]?: number } = {
   getBlocksBin: 256 * MiB,
   getTransactions: 32 * MiB,
@@ -68,10 +74,10 @@ const answerBytes = new Map<Call, number>(
   ]),
 );
 
-/** All others are short: what is read of a node takes many times its bytes of memory. */
+/** All other responses are short: parsing a response of a node takes many times its size in memory. */
 const maxAnswerBytes = (call: Call): number => answerBytes.get(call) ?? MiB;
 
-/** Connects when first called; never throws itself. */
+/** Creates a client that connects at its first call; never throws itself. */
 export function connectDaemon(
   address: DaemonAddress,
   { trusted = false }: { trusted?: boolean } = {},
@@ -96,7 +102,7 @@ export function connectDaemon(
   };
 }
 
-/** The answer, once its status is OK; else the refusal callers know. */
+/** Awaits a response and checks that its status is OK; throws `WalletRefusal` otherwise. */
 export async function checked<T extends { readonly status: string }>(asked: Promise<T>): Promise<T> {
   const answer = await reached(asked);
   if (answer.status === "OK") return answer;
@@ -105,7 +111,10 @@ export async function checked<T extends { readonly status: string }>(asked: Prom
   throw new WalletRefusal("UNKNOWN_ERROR", `the node answered: ${answer.status}`);
 }
 
-/** The answer of a call without status. */
+/**
+ * Awaits the response of a call without status; throws `WalletRefusal` if the node cannot be reached or returns an
+ * error.
+ */
 export async function reached<T>(asked: Promise<T>): Promise<T> {
   try {
     return await asked;
@@ -119,7 +128,7 @@ export async function reached<T>(asked: Promise<T>): Promise<T> {
   }
 }
 
-/** `host:port` with or without scheme, as callers write it. */
+/** The URL of `host:port` with or without scheme, as callers write it. */
 export function daemonUrl(address: string): string {
   return address === "" || /^https?:\/\//.test(address) ? address : `http://${address}`;
 }

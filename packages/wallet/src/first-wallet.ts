@@ -1,4 +1,4 @@
-/** The wallet a service begins with: a file, or a description of one to be made. */
+/** The wallet with which a service starts: a file, or the description of a wallet to create. */
 
 import { WrongPassword } from "./file/keys-file.ts";
 import { createWallet, type OpenOptions, type OpenWallet, openUnlocked } from "./file/open-wallet.ts";
@@ -19,7 +19,10 @@ function refuse(message: string): never {
   throw new WalletRefusal("UNKNOWN_ERROR", message);
 }
 
-/** Reads the keys; what is given then opens the wallet, which takes the longer the more it knows. */
+/**
+ * Reads the keys and returns a function that opens the wallet; opening takes longer the more the wallet's ledger
+ * contains.
+ */
 async function unlockFile(file: string, password: string, options: OpenOptions): Promise<Opening> {
   const paths = pathsOfFile(file);
   const keysImage = await readKeysImage(paths);
@@ -40,7 +43,7 @@ async function makeFile(file: string, made: NewWallet, options: OpenOptions): Pr
 }
 
 /**
- * Unlocks it, or makes it; what is given opens it. Throws WalletRefusal.
+ * Unlocks the first wallet, or creates it, and returns a function that opens it. Throws WalletRefusal.
  * Source: wallet2.cpp `make_from_file`, `generate_from_json`.
  */
 export async function unlockFirst(first: FirstWallet, options: OpenOptions): Promise<Opening> {

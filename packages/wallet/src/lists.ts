@@ -1,6 +1,6 @@
-/** Changes of long lists in place: a list spread as arguments ends on some hundred thousand items. */
+/** Changes of long lists in place: spreading a list as arguments fails from some hundred thousand items on. */
 
-/** Drops the items that are not to be kept. */
+/** Removes the items for which `isKept` returns false. */
 export function keepWhere<T>(list: T[], isKept: (item: T) => boolean): void {
   let kept = 0;
   for (const item of list) if (isKept(item)) list[kept++] = item;
@@ -12,7 +12,7 @@ export function append<T>(list: T[], items: Iterable<T>): void {
   for (const item of items) list.push(item);
 }
 
-/** Has the list hold these items and no others. */
+/** Replaces the list's contents by these items. */
 export function replaceItems<T>(list: T[], items: Iterable<T>): void {
   list.length = 0;
   append(list, items);

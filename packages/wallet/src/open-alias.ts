@@ -7,13 +7,13 @@ import type { OpenWallet } from "./file/open-wallet.ts";
 import { WalletRefusal } from "./refusal.ts";
 
 export type AliasOptions = {
-  /** This machine's unless given. */
+  /** The name servers; those of this machine if left out. */
   readonly servers?: readonly NameServer[];
-  /** Whether they are believed when they say that they have checked the signatures of an answer (DNSSEC). */
+  /** Whether the servers are trusted when they report that they checked the signatures of a response (DNSSEC). */
   readonly trustServers: boolean;
 };
 
-/** What of a service decides how names are looked up. */
+/** The properties of a service that decide how names are looked up. */
 type Surroundings = {
   readonly opened: Pick<OpenWallet, "wallet"> | undefined;
   readonly options: {
@@ -23,25 +23,28 @@ type Surroundings = {
   };
 };
 
-/** What a name was found to stand for. */
+/** The address that DNS returned for a name. */
 type Alias = {
   readonly address: string;
-  /** Whether a payment may rely on it. */
+  /** Whether DNSSEC proves it, so that a payment may rely on it. */
   readonly isProven: boolean;
 };
 
-/** For all the names of a request. */
+/** Time limit (milliseconds) for all the names of a request. */
 const LOOK_UP_MS = 5_000;
-/** Characters of an address, and of one with a payment id. */
+/** Lengths (characters) of a plain address, and of one with a payment id. */
 const ADDRESS_LENGTHS: readonly number[] = [95, 106];
 
-/** The domain name a caller may mean, the first "@" being a dot. Source: dns_utils.cpp `get_dns_format_from_oa_address`. */
+/**
+ * The domain name that a caller may mean, with the first "@" replaced by a dot. Source: dns_utils.cpp
+ * `get_dns_format_from_oa_address`.
+ */
 export function aliasNameOf(text: string): string | undefined {
   const name = text.replace("@", ".");
   return isDomainName(name) ? name : undefined;
 }
 
-/** The address a text record gives for Monero. Source: dns_utils.cpp `address_from_txt_record`. */
+/** The Monero address in a text record. Source: dns_utils.cpp `address_from_txt_record`. */
 export function addressInRecord(record: string): string | undefined {
   const ours = record.indexOf("oa1:xmr");
   if (ours < 0) return undefined;
@@ -49,12 +52,18 @@ export function addressInRecord(record: string): string | undefined {
   return ADDRESS_LENGTHS.includes(address.length) ? address : undefined;
 }
 
-/** Who reaches his node through a proxy does not want to be seen asking elsewhere: only servers he named, through it. */
+/**
+ * A user who reaches the node through a proxy must not be visible to name servers: then only the servers named in the
+ * options are used, through that proxy.
+ */
 function proxyOf({ opened, options }: Surroundings): SocksProxy | undefined {
   return opened?.wallet.daemon.address.proxy ?? options.daemon.proxy;
 }
 
-/** The address DNS gives for a name; undefined for a text that is no name, without DNS, and where DNS knows no address. */
+/**
+ * Looks up the address of a name; undefined for text that is not a domain name, when DNS is off, and when DNS has no
+ * address for it.
+ */
 export async function findAlias(
   text: string,
   service: Surroundings,
@@ -87,8 +96,8 @@ function isAddress(text: string, network: NetworkName): boolean {
 }
 
 /**
- * The address a caller means: where the text is no address of the wallet's network but a name, the one the name stands
- * for. A text that is neither comes back as it is. Throws WalletRefusal for a name that is not proven.
+ * Returns the address that a caller means: if the text is not an address of the wallet's network but a name, the
+ * address DNS has for it. Other text is returned as it is. Throws WalletRefusal for a name that is not proven.
  * Source: wallet_rpc_server.cpp `validate_transfer`.
  */
 export async function resolveAddress(
@@ -104,7 +113,7 @@ export async function resolveAddress(
   return isAddress(alias.address, network) ? alias.address : text;
 }
 
-/** The same for several, one after another up to the first name that stands for nothing; each is asked for once. */
+/** Resolves several, one after another, up to the first name without address; each distinct name is looked up once. */
 export async function resolveAddresses<T extends { readonly address: string }>(
   wanted: readonly T[],
   service: Surroundings,

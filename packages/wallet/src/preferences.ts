@@ -1,26 +1,29 @@
-/** What a keys file says the owner prefers, of all its settings those a wallet service obeys. */
+/** The owner's preferences in a keys file: those of its settings that a wallet service obeys. */
 import { MAX_AMOUNT } from "@anulo/protocol";
 import type { Json } from "@anulo/rpc";
 
 /** Amounts in atomic units. */
 export type Preferences = {
-  /** Payments spend no output worth more or less; sweeps spend all. */
+  /** Payments spend no output worth more or less than these limits; sweeps spend all outputs. */
   readonly leastAmount: bigint;
   readonly greatestAmount: bigint;
   /** Outputs worth less than the fee for spending them are not spent. */
   readonly ignoresFractional: boolean;
-  /** A second input that isn't needed is left alone when it is worth `keptValue`, and fewer such outputs remain. */
+  /**
+   * A second input that isn't needed is not added if it is worth `keptValue` or more and fewer than `keptCount` such
+   * outputs remain.
+   */
   readonly keptValue: bigint;
   readonly keptCount: bigint;
-  /** What one address gets in one transaction is one output. */
+  /** The amounts that one address receives in one transaction become one output. */
   readonly mergesDestinations: boolean;
-  /** Keys, destinations and payment ids of transactions made are kept. */
+  /** Keys, destinations and payment ids of created transactions are stored. */
   readonly keepsTxInfo: boolean;
-  /** A payment that names no priority gets the one that pool and blocks call for. */
+  /** A payment without priority gets the one that suits the current pool and blocks. */
   readonly choosesPriority: boolean;
-  /** Rewards of blocks are not looked at. */
+  /** Coinbase transactions are not scanned. */
   readonly skipsCoinbase: boolean;
-  /** A wallet that several signers share pays and signs. */
+  /** A multisig wallet may pay and sign. */
   readonly allowsMultisig: boolean;
 };
 
@@ -48,7 +51,10 @@ function integer(value: Json | undefined, usual: bigint): bigint {
   return typeof value === "number" && Number.isSafeInteger(value) ? BigInt(value) : usual;
 }
 
-/** Reads the settings of a keys file; what is missing or of another type is as usual. Source: wallet2.cpp `load_keys_buf`. */
+/**
+ * Reads the settings of a keys file; settings that are missing or of another type get their default. Source:
+ * wallet2.cpp `load_keys_buf`.
+ */
 export function preferencesOf(settings: ReadonlyMap<string, Json>): Preferences {
   const number = (name: string, usual: bigint) => integer(settings.get(name), usual);
   const flag = (name: string, usual: boolean) => number(name, usual ? 1n : 0n) !== 0n;

@@ -1,8 +1,8 @@
 import { RpcError } from "@anulo/rpc";
 
-/** What the wallet refuses to do, with the code a caller sees. Source: wallet_rpc_server_error_codes.h. */
+/** The errors of the wallet, with the code a caller receives. Source: wallet_rpc_server_error_codes.h. */
 export const refusalCodes = {
-  /** Some refusals of the original carry no code. */
+  /** Some errors of the original have no code. */
   NONE: 0,
   UNKNOWN_ERROR: -1,
   WRONG_ADDRESS: -2,
@@ -56,7 +56,7 @@ export const refusalCodes = {
   NONZERO_UNLOCK_TIME: -50,
   IS_BACKGROUND_WALLET: -51,
   IS_BACKGROUND_SYNCING: -52,
-  /** Ours, by the HTTP codes that say the same: the original's codes are -1 to -53. */
+  /** Codes of our own, after the HTTP codes with the same meaning: the original's codes are -1 to -53. */
   TOKEN_CAP: -403,
   NO_SUCH_INTENT: -404,
   IDEMPOTENCY_KEY_REUSED: -422,
@@ -65,7 +65,7 @@ export const refusalCodes = {
 
 export type RefusalKind = keyof typeof refusalCodes;
 
-/** An expected "no": `kind` chooses the code, the message is for the caller. Holds no secret. */
+/** An expected error: `kind` chooses the code, the message is for the caller. It contains no secret. */
 export class WalletRefusal extends RpcError {
   readonly kind: RefusalKind;
 
@@ -76,11 +76,16 @@ export class WalletRefusal extends RpcError {
   }
 }
 
-/** A wallet that is there, or should be, and can't be opened. Source: wallet_rpc_server.cpp `on_open_wallet`. */
+/**
+ * The error for a wallet that exists, or should, and can't be opened. Source: wallet_rpc_server.cpp `on_open_wallet`.
+ */
 export const failedToOpen = (why: string) =>
   new WalletRefusal("UNKNOWN_ERROR", `Failed to open wallet : ${why}`);
 
-/** What the system says of a file that cannot be written (a full disk, a quota, no permission) is no bug of ours. */
+/**
+ * Turns the system's error for a file that cannot be written (full disk, quota, permissions) into `WalletRefusal`: it
+ * is not a bug of this program.
+ */
 export function refuseUnwritten(error: unknown): never {
   const code = error instanceof Error ? (error as NodeJS.ErrnoException).code : undefined;
   if (code === undefined || !unwritable.has(code)) throw error;

@@ -1,4 +1,4 @@
-/** What a service lends the wallets it runs: threads, clock, randomness. */
+/** What a service shares with the wallets it runs: threads, clock, randomness. */
 import { randomBytes } from "node:crypto";
 import type { RandomSource } from "@anulo/crypto";
 import { HeightTally } from "./scan/height-tally.ts";
@@ -9,22 +9,22 @@ import { WorkThreads } from "./threads/work-threads.ts";
 export type Runtime = {
   readonly threads: WorkThreads;
   readonly scanThreads: ScanThreads;
-  /** Seconds since 1970. */
+  /** Returns seconds since 1970. */
   readonly clock: () => number;
   readonly random: RandomSource;
   readonly sending: SendingCounts;
-  /** Where the open wallets are. */
+  /** The heights at which open wallets are. */
   readonly heights: HeightTally;
-  /** Rounds of CryptoNight behind a password or a sealed set; 1 if undefined. */
+  /** Rounds of CryptoNight for deriving a key from a password, or for an encrypted set; 1 if undefined. */
   readonly kdfRounds: number | undefined;
 };
 
 export type RuntimeOptions = Partial<Pick<Runtime, "clock" | "random" | "kdfRounds">> & {
-  /** At most so many threads for jobs; one a processor unless given. */
+  /** Maximum number of threads for jobs; one per processor if left out. */
   readonly concurrency?: number;
 };
 
-/** Threads start when they are first needed; `closeRuntime` ends them. */
+/** Creates a runtime. Threads start when they are first needed; `closeRuntime` ends them. */
 export function createRuntime({ concurrency, clock, random, kdfRounds }: RuntimeOptions = {}): Runtime {
   const threads = new WorkThreads();
   if (concurrency !== undefined) threads.most = concurrency;
@@ -39,7 +39,7 @@ export function createRuntime({ concurrency, clock, random, kdfRounds }: Runtime
   };
 }
 
-/** Ends the threads once they have done the jobs they have. */
+/** Ends the threads once they have finished their jobs. */
 export async function closeRuntime({ threads, scanThreads }: Runtime): Promise<void> {
   await Promise.all([threads.close(), scanThreads.close()]);
 }

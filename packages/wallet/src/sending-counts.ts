@@ -1,9 +1,9 @@
-/** What became of transactions that wallets gave to their nodes, since the service started. */
+/** Outcomes of the transactions that wallets sent to their nodes, since the service started. */
 export class SendingCounts {
-  /** The node took it. */
+  /** The node accepted the transaction. */
   sent = 0;
-  /** The node refused it. */
+  /** The node rejected the transaction. */
   refused = 0;
-  /** No answer came: it is kept and sent again. */
+  /** The node did not respond: the transaction is stored and sent again. */
   unanswered = 0;
 }

@@ -1,4 +1,4 @@
-/** The event log of a service, and what delivers it. */
+/** The event log of a service, and its delivery. */
 import { hkdfSync } from "node:crypto";
 import { join } from "node:path";
 import {
@@ -17,17 +17,17 @@ import { readServiceKey } from "./file/service-key.ts";
 import { WalletRefusal } from "./refusal.ts";
 
 export type ServiceEventsOptions = {
-  /** Of this service; the log lies there too unless the ledgers have a store, which then holds it. */
+  /** The service's folder; the log is stored there too, unless the ledgers have a store, which then holds it. */
   readonly folder: string;
-  /** 32 bytes under which the log is sealed; `key` in the folder unless given. Created where it is missing. */
+  /** File with the 32-byte key that encrypts the log; `key` in the folder if left out. It is created if missing. */
   readonly keyFile?: string | undefined;
-  /** A server of NATS JetStream that gets every event. */
+  /** URL of a NATS JetStream server to which every event is published. */
   readonly natsAddress?: string | undefined;
   /** Whether webhooks may be sent to addresses that are not public. */
   readonly allowsPrivateWebhooks?: boolean | undefined;
-  /** Seconds after which an event is removed; events are kept for ever unless given. */
+  /** Seconds after which an event is deleted; if left out, events are kept for ever. */
   readonly keepSeconds?: number | undefined;
-  /** Whether a log that is an older copy is written on, under another name. */
+  /** Whether to continue a log that is an older copy, under another name. */
   readonly acceptsOlder?: boolean | undefined;
 };
 
@@ -37,13 +37,13 @@ export type ServiceEvents = {
   readonly log: EventLog;
   readonly webhooks: Webhooks;
   readonly sink: NatsSink | undefined;
-  /** Waits for what is being written. */
+  /** Waits until pending writes have ended, then closes the log. */
   close(): Promise<void>;
 };
 
 /**
- * Opens the log, in the engine that holds the ledgers where there is one. Returns why there is none where another
- * service keeps it. Throws `WalletRefusal`.
+ * Opens the log, in the database of the ledgers if there is one. Returns the reason why there is no log if another
+ * service holds it. Throws `WalletRefusal`.
  */
 export async function openServiceEvents(
   options: ServiceEventsOptions,

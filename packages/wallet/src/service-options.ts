@@ -1,4 +1,4 @@
-/** How a wallet service is started. */
+/** The options of a wallet service. */
 import type { Dialect, Listener, Log, Login, RpcServerOptions } from "@anulo/rpc";
 import type { AccessOptions } from "./access/access.ts";
 import type { DaemonAddress } from "./daemon.ts";
@@ -15,45 +15,50 @@ export type WalletServiceOptions = Pick<
   "limits" | "onCall" | "origins" | "pages" | "tls"
 > & {
   readonly listen: readonly Listener[];
-  /** Where wallets are kept; without it none can be made or opened. */
+  /** The folder of the wallets; without it no wallet with files can be created or opened. */
   readonly walletDirectory?: string;
-  /** Where the wallets' ledgers are kept; in a journal beside each wallet's keys unless given. */
+  /** Where the wallets' ledgers are stored; if left out, in a journal beside each wallet's keys. */
   readonly store?: LedgerStoreOptions;
-  /** Where other processes that serve the same wallets reach this one; left out, it has them for itself. */
+  /**
+   * Address at which other processes that serve the same wallets reach this one; if left out, this is the only process.
+   */
   readonly fleet?: Pick<Listener, "host" | "port">;
   readonly daemon: DaemonAddress;
   readonly trustedDaemon?: boolean;
   readonly network?: NetworkName;
-  /** How names in place of addresses are looked up; left out, they are not. */
+  /** How names in place of addresses are looked up; if left out, they are not. */
   readonly aliases?: AliasOptions;
-  /** Only commands that can't spend or show secrets. */
+  /** Allow only commands that can't spend or show secrets. */
   readonly restricted?: boolean;
   readonly dialect?: Dialect;
   readonly login?: Login;
   readonly kdfRounds?: number;
-  /** Whether wallets are left behind with a cache for the original program; they are unless this is false. */
+  /** Whether closing a wallet writes a cache for the original program; true if left out. */
   readonly writesOriginalCache?: boolean;
-  /** The wallet to begin with. */
+  /** The wallet that is opened at the start. */
   readonly first?: FirstWallet;
-  /** Told the id (hex) of each transaction that pays a wallet, once in the pool and once in a block. */
+  /** Called with the id (hex) of each transaction that pays a wallet, once in the pool and once in a block. */
   readonly onReceived?: (txid: string) => void;
-  /** Where events of wallets with files are kept; left out, none are. Stays the caller's. */
+  /** Where events of wallets with files are stored; if left out, none are. The caller closes it. */
   readonly events?: EventSink;
-  /** Has the service keep an event log of its own; left out, it keeps none. */
+  /** Makes the service keep an event log of its own; if left out, it keeps none. */
   readonly eventLog?: ServiceEventsOptions;
-  /** Has callers known by tokens, beside the login or in its place; left out, no tokens are taken. */
+  /** Accepts callers with tokens, beside the login or instead of it; if left out, no tokens are accepted. */
   readonly access?: AccessOptions;
-  /** Seconds between two automatic refreshes; 0 for none. */
+  /** Seconds between two automatic refreshes; 0 turns them off. */
   readonly refreshPeriod?: number;
   readonly log?: Log;
-  /** Threads for signing, proofs and passwords; one a processor unless given. */
+  /** Threads for signing, proofs and passwords; one per processor if left out. */
   readonly concurrency?: number;
-  /** Threads, clock and randomness that others use too, who end it; its own, of `concurrency` and `kdfRounds`, unless given. */
+  /**
+   * Threads, clock and randomness that the caller shares with others and closes; if left out, the service creates its
+   * own from `concurrency` and `kdfRounds`.
+   */
   readonly runtime?: Runtime;
-  /** At most so many wallets are open at once by their names; 1,000 unless given. */
+  /** Maximum number of wallets open at once by their names; 1,000 if left out. */
   readonly maxOpen?: number;
-  /** Seconds without a call after which a wallet that no caller opened is closed; 600 unless given. */
+  /** Seconds without a call after which a wallet that was opened on demand is closed; 600 if left out. */
   readonly idleSeconds?: number;
-  /** Milliseconds, for what is closed when idle. */
+  /** Returns milliseconds; it decides which wallets are idle. */
   readonly clock?: () => number;
 };

@@ -1,4 +1,4 @@
-/** The wallet service: its wallets, their own refreshing, and the RPC in front of them. */
+/** The wallet service: its wallets, their automatic refreshes, and the RPC server in front of them. */
 import {
   createRpcServer,
   type Dialect,
@@ -28,35 +28,35 @@ import { closeRuntime, createRuntime, type Runtime } from "./runtime.ts";
 import type { ServiceEvents } from "./service-events.ts";
 import type { WalletServiceOptions } from "./service-options.ts";
 
-/** What a handler works with. */
+/** What a handler receives. */
 export type WalletContext = {
-  /** The wallet the call is about, and what it shares with the others. */
+  /** The wallet that the call names; `common` holds what it shares with the others. */
   readonly service: WalletSlot;
   readonly dialect: Dialect;
-  /** By which the call came; undefined where it came with the login, or without any. */
+  /** The token of the caller; undefined if the call came with the login, or without authentication. */
   readonly token: LiveToken | undefined;
-  /** What the caller may spend of the open wallet; undefined: all. */
+  /** What the caller may spend of the open wallet; undefined if all of it. */
   readonly allowance: Allowance | undefined;
-  /** The open wallet; throws the refusal "No wallet file". */
+  /** The open wallet; throws `WalletRefusal` "No wallet file" if none is open. */
   readonly opened: OpenWallet;
 };
 
 /** The methods with their handlers. */
 export type WalletCalls = RpcServerOptions<WalletContext>["calls"];
 
-/** Exported outputs and sets of transactions run to megabytes. */
+/** Maximum request size: exported outputs and sets of transactions can take megabytes. */
 const MAX_REQUEST_BYTES = 64 * 1024 * 1024;
 
-/** Before the name in the path of a wallet. */
+/** Prefix of the path that names a wallet. */
 const NAMED_WALLETS = "/wallets";
 
 /**
- * A stop takes no more than ten seconds. Running calls may finish meanwhile: those that wait for the node for
- * `ASKING_MS`, all others for `ANSWERING_MS`; then their callers get a refusal.
+ * A stop takes at most ten seconds. Running calls may finish meanwhile: calls that wait for the node have `ASKING_MS`,
+ * all others `ANSWERING_MS`; after that their callers receive an error.
  */
 const ASKING_MS = 4000;
 const ANSWERING_MS = 5000;
-/** How long a stop waits for the rest: what is on disk is whole at any moment. */
+/** How long (milliseconds) a stop waits for the rest: the files are consistent at any moment. */
 const CLOSING_MS = 3000;
 
 function pause(ms: number): Promise<void> {
@@ -65,14 +65,14 @@ function pause(ms: number): Promise<void> {
   });
 }
 
-/** What a service is given, and closes. */
+/** The dependencies that a service receives, and closes. */
 export type ServiceParts = {
   readonly store?: LedgerStore | undefined;
-  /** Who shares the wallets. */
+  /** The processes that share the wallets. */
   readonly fleet?: Fleet | undefined;
   readonly events?: ServiceEvents | string | undefined;
   readonly access?: Access | undefined;
-  /** What is answered to GET. */
+  /** What the server returns to GET requests. */
   readonly resources?: RpcServerOptions<WalletContext>["resources"];
 };
 
@@ -94,14 +94,14 @@ export class WalletService implements Common {
   /** The wallet that is open on the path without a name. */
   readonly unnamed: UnnamedSlot;
   #timer: NodeJS.Timeout | undefined;
-  /** By which readiness checks ask the node. */
+  /** Connection by which readiness checks query the node. */
   #watching: Daemon | undefined;
   #stopping: Promise<void> | undefined;
   #stopped: () => void = () => undefined;
-  /** Settles once the service has stopped, for whatever reason. */
+  /** Resolves once the service has stopped, for whatever reason. */
   readonly ended: Promise<void>;
 
-  /** The parts are closed with the service. */
+  /** The service closes `parts` when it stops. */
   constructor(options: WalletServiceOptions, calls: WalletCalls, parts: ServiceParts) {
     const { store, fleet, events, resources, access } = parts;
     this.options = options;
@@ -127,7 +127,7 @@ export class WalletService implements Common {
     return this.#server?.urls ?? [];
   }
 
-  /** Where the first listener is reached, as `http://host:port`. */
+  /** URL of the first listener, as `http://host:port`. */
   get url(): string {
     return this.urls[0] ?? "";
   }
@@ -147,7 +147,7 @@ export class WalletService implements Common {
       log: this.#log,
       runtime: this.runtime,
       ...(writesOriginalCache === undefined ? {} : { writesOriginalCache }),
-      // One of a process that has lost the wallet would be taken for news of another program.
+      // Another process would take the cache of a process that has lost the wallet for changes by another program.
       ...(this.#fleet !== undefined && { writesOriginalCache: false }),
       ...(onReceived === undefined ? {} : { onReceived }),
       ...(this.#store !== undefined && { store: this.#store }),
@@ -155,7 +155,7 @@ export class WalletService implements Common {
     };
   }
 
-  /** What the service is watched by; once started. */
+  /** Creates the monitoring of the service; to be called once it has started. */
   createMonitor(): WalletMonitor {
     const { serviceEvents, runtime } = this;
     this.#watching ??= this.options.daemon.url === "" ? undefined : this.connect();
@@ -173,7 +173,7 @@ export class WalletService implements Common {
     return connectDaemon(this.options.daemon, { trusted: this.options.trustedDaemon ?? false });
   }
 
-  /** Starts listening, calls wait for `opening`; rejects when that is not possible. */
+  /** Starts listening; calls wait for `opening`. Rejects if it cannot listen. */
   async start(opening?: Promise<void>): Promise<void> {
     const {
       dialect = "contract",
@@ -242,7 +242,7 @@ export class WalletService implements Common {
     });
   }
 
-  /** Closes the wallets that nobody has used for a while, as far as they open by themselves. */
+  /** Closes the wallets that have been idle for a while, if they can be opened again without a password. */
   closeIdle(): Promise<void> {
     return this.#wallets.closeIdle();
   }
@@ -251,7 +251,7 @@ export class WalletService implements Common {
     return name === undefined ? this.unnamed : new NamedSlot(this.#slots, name);
   }
 
-  /** Stops answering, closes the wallets, wipes their secrets. */
+  /** Stops responding, closes the wallets, wipes their secrets. */
   stop(): Promise<void> {
     this.#stopping ??= this.#stop();
     return this.#stopping;
@@ -269,7 +269,7 @@ export class WalletService implements Common {
     this.#watching?.close();
     this.#fleet?.beginToLeave();
     for (const { opened } of this.#wallets.open) opened?.wallet.endScans();
-    // Calls that still wait for the node are given up; a spend is on disk before it is sent.
+    // Requests that still wait for the node are aborted; this loses no payment, since one is on disk before it is sent.
     const silence = () => {
       for (const { opened } of this.#wallets.open) opened?.wallet.daemon.close();
     };
@@ -286,7 +286,7 @@ export class WalletService implements Common {
   }
 }
 
-/** Which open wallets meet what a method needs. */
+/** For each condition that a method may need: whether an open wallet meets it. */
 const isMetBy: {
   readonly [N in Exclude<Need, "unrestrictedService" | "openWallet">]: (opened: OpenWallet) => boolean;
 } = {

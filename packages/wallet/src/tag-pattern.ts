@@ -4,8 +4,8 @@ const MAX_MS = 500;
 const MAX_CHARACTERS = 256;
 
 /**
- * Which of the tags a pattern fits as a whole; undefined when it is none or takes too long: `(a+)+b` would take for
- * ever. Not for the event loop.
+ * Returns the tags that a pattern matches as a whole; undefined if the pattern is invalid or takes too long: `(a+)+b`
+ * could run for ever. Must not be called on the event loop.
  */
 export function matchingTags(pattern: string, tags: readonly string[]): ReadonlySet<string> | undefined {
   if (pattern.length > MAX_CHARACTERS) return undefined;

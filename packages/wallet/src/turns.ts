@@ -1,14 +1,14 @@
-/** Work that must not run at once, or must not keep others waiting. */
+/** Scheduling of work that must not run concurrently, or must not block the event loop. */
 import { setImmediate as setNextTurn } from "node:timers";
 import { setImmediate } from "node:timers/promises";
 
-/** Runs tasks one after the other, in the order they came; a task that fails does not stop the next. */
+/** Runs tasks one after the other, in the order in which they were added; a task that fails does not stop the next. */
 export class TaskQueue {
   #last: Promise<unknown> = Promise.resolve();
-  /** Tasks that run or wait. */
+  /** Number of tasks that run or wait. */
   #count = 0;
 
-  /** What the task answers, once those before it have ended. */
+  /** Resolves with the result of the task, which runs once those before it have ended. */
   run<T>(task: () => Promise<T>): Promise<T> {
     this.#count++;
     const mine = this.#last.then(task).finally(() => {
@@ -18,18 +18,18 @@ export class TaskQueue {
     return mine;
   }
 
-  /** The same where no other runs or waits; else the task is left out. */
+  /** Runs the task if no other runs or waits; otherwise does nothing. */
   async runIfIdle(task: () => Promise<void>): Promise<void> {
     if (this.#count === 0) await this.run(task);
   }
 
-  /** Settles once every task that was given so far has ended. */
+  /** Resolves once every task added so far has ended. */
   async whenIdle(): Promise<void> {
     await this.#last;
   }
 }
 
-/** Lets so many tasks run at once; the others wait, in the order they came. */
+/** Lets a limited number of tasks run at once; the others wait, in the order in which they came. */
 export class Permits {
   #free: number;
   readonly #waiting: (() => void)[] = [];
@@ -51,10 +51,10 @@ export class Permits {
   }
 }
 
-/** So long tasks of one turn may take. */
+/** Maximum duration (milliseconds) of the tasks of one turn. */
 const TURN_MS = 8;
 
-/** Runs short tasks in the order they came, so many in a turn of the event loop that none takes long. */
+/** Runs short tasks in the order in which they came, and yields to the event loop before a turn takes long. */
 export class Turns {
   #tasks: (() => void)[] = [];
   #isPlanned = false;
@@ -83,7 +83,7 @@ export class Turns {
 
 const STEPS_AT_ONCE = 16;
 
-/** Maps in order, letting others run after every 16 steps or as many as are said. */
+/** Maps in order and yields to the event loop after every 16 steps, or after the given number. */
 export async function mapPatiently<T, R>(
   values: readonly T[],
   step: (value: T) => R,

@@ -1,10 +1,10 @@
-/** When money may be spent. Pure; the wallet's height and the time come in as arguments. */
+/** When outputs may be spent. Pure: the wallet's height and the time are arguments. */
 import { MAX_BLOCK_NUMBER } from "@anulo/protocol";
 import type { NetworkName, OwnedOutput } from "./state.ts";
 
-/** Blocks an output must rest. Source: cryptonote_config.h CRYPTONOTE_DEFAULT_TX_SPENDABLE_AGE. */
+/** Blocks before an output can be spent. Source: cryptonote_config.h CRYPTONOTE_DEFAULT_TX_SPENDABLE_AGE. */
 export const SPENDABLE_AGE = 10;
-/** Seconds of a block since hard fork 2, and before it. Source: cryptonote_config.h DIFFICULTY_TARGET_V2, _V1. */
+/** Seconds per block since hard fork 2, and before it. Source: cryptonote_config.h DIFFICULTY_TARGET_V2, _V1. */
 export const BLOCK_SECONDS = 120;
 const BLOCK_SECONDS_V1 = 60;
 /** Heights of hard fork 2 as the wallet assumes them. Source: wallet2.cpp `is_tx_spendtime_unlocked`. */
@@ -15,10 +15,10 @@ const HARD_FORK_2: Record<NetworkName, number> = {
   regtest: 1_009_827,
 };
 
-/** The view of time an unlock question needs: blocks known to the wallet and seconds since 1970. */
+/** The facts that unlock rules need: blocks known to the wallet and seconds since 1970. */
 export type Now = { readonly network: NetworkName; readonly height: number; readonly seconds: number };
 
-/** True when it is locked until a time rather than a height, or was. */
+/** True if the unlock time is a time rather than a height, even if it has passed. */
 export function waitsForTime({ unlockTime }: { readonly unlockTime: bigint }): boolean {
   return unlockTime >= MAX_BLOCK_NUMBER;
 }
@@ -30,17 +30,20 @@ function isUnlockTimePassed(unlockTime: bigint, height: number, now: Now): boole
   return BigInt(now.seconds + leeway) >= unlockTime;
 }
 
-/** True when the network lets it be spent: unlock time passed and ten blocks old. */
+/** True if the network allows it to be spent: its unlock time has passed and it is ten blocks old. */
 export function isUnlocked(item: { unlockTime: bigint; height: number }, now: Now): boolean {
   return isUnlockTimePassed(item.unlockTime, item.height, now) && item.height + SPENDABLE_AGE <= now.height;
 }
 
-/** Height of the block that spends it; undefined while none does, and where only the node says so and no block was seen. */
+/**
+ * Height of the block that spends it; undefined while it is unspent, and if the node reports it spent but the wallet
+ * has not seen the block.
+ */
 export function spendingHeight({ spentHeight }: Pick<OwnedOutput, "spentHeight">): number | undefined {
   return spentHeight === 0 ? undefined : spentHeight;
 }
 
-/** True while nothing, in a block or waiting, spends the output. */
+/** True while the output is not spent, neither in a block nor by an unconfirmed transaction. */
 export function isUnspent(output: OwnedOutput): boolean {
   return output.spentHeight === undefined && output.pendingSpend === undefined;
 }

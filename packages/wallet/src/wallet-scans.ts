@@ -1,4 +1,4 @@
-/** The scans of one open wallet: its thread, the turns they take, and how what they find gets into the ledger. */
+/** The scans of one open wallet: its scanner, the order in which scans run, and how their results enter the ledger. */
 import { isDeepStrictEqual } from "node:util";
 import { blockId, equalBytes, genesisBlock, networks, toHex } from "@anulo/protocol";
 import type { WalletChange } from "./changes.ts";
@@ -24,19 +24,19 @@ import { watchedOutputs } from "./scan/watched-outputs.ts";
 import type { ScannedTransaction, SubaddressIndex, WalletKeys } from "./state.ts";
 import { TaskQueue } from "./turns.ts";
 
-/** What scans take of their wallet, as it is at the moment. */
+/** The current properties of the wallet that scans use. */
 export type ScannedWallet = {
   readonly keys: WalletKeys;
   readonly daemon: Daemon;
   readonly preferences: Pick<Preferences, "skipsCoinbase">;
   readonly runtime: Runtime;
-  /** Makes a change and answers once it survives a crash. */
+  /** Applies a change and resolves once it is durable. */
   commit(change: WalletChange, encoded?: Uint8Array): Promise<void>;
 };
 
 export type ScanOptions = {
   readonly ledger: Ledger;
-  /** A reorganisation that undoes more blocks is refused. */
+  /** A reorganisation that undoes more blocks than this is refused. */
   readonly maxReorgDepth?: number;
   readonly lookahead?: Lookahead;
   /** Called with the id (hex) of each transaction that pays the wallet, once in the pool and once in a block. */
@@ -56,7 +56,7 @@ export class WalletScans {
   #scanner: Scanner;
   readonly #turns = new TaskQueue();
   #blocksFetched = 0;
-  /** Height from which the scan under way looks at transactions. */
+  /** First height at which the scan under way examines transactions. */
   #scannedFrom = 0;
   #isScanning = false;
   #end: WalletRefusal | undefined;
@@ -94,7 +94,7 @@ export class WalletScans {
     return this.#scanner.table;
   }
 
-  /** Settles once the table is complete for the addresses in use. */
+  /** Resolves once the table is complete for the addresses in use. */
   get ready(): Promise<unknown> {
     return this.#scanner.ready;
   }
@@ -104,7 +104,10 @@ export class WalletScans {
     return this.#meter.progress;
   }
 
-  /** Makes sure money sent to `index`, and to the look-ahead beyond it, is found; that may be another from now on. */
+  /**
+   * Ensures that payments to `index`, and to the look-ahead beyond it, are found; `lookahead` changes the look-ahead
+   * from now on.
+   */
   cover(index: SubaddressIndex, lookahead?: Lookahead): Promise<void> {
     return this.#scanner.cover(index, lookahead);
   }
@@ -119,7 +122,7 @@ export class WalletScans {
     return this.#turns.run(() => (this.#end === undefined ? task() : Promise.reject(this.#end)));
   }
 
-  /** Has the thread forget the keys it has, and begins again after `change` gave the wallet others. */
+  /** Makes the thread forget the wallet's keys, and starts a new scanner after `change` has replaced them. */
   async restart(change: () => void): Promise<void> {
     const { lookahead } = this.#scanner.table;
     await this.#scanner.stop();
@@ -127,7 +130,7 @@ export class WalletScans {
     this.#scanner = this.#startScanner(lookahead);
   }
 
-  /** Refuses the scan under way and those to come; what has been scanned is kept. */
+  /** Rejects the scan under way and all later ones; what has been scanned is kept. */
   end(reason: WalletRefusal = new WalletRefusal("NOT_OPEN", "The service is stopping")): void {
     this.#end ??= reason;
     this.#scanner.endScan(reason);
@@ -138,19 +141,19 @@ export class WalletScans {
     await this.#scanner.stop();
   }
 
-  /** Settles once every task that was given so far has ended. */
+  /** Resolves once every task added so far has ended. */
   whenIdle(): Promise<void> {
     return this.#turns.whenIdle();
   }
 
-  /** What single transactions bring the wallet. */
+  /** Scans single transactions for outputs and spends of the wallet. */
   look(entries: readonly SingleTransaction[]): Promise<ScannedTransaction[]> {
     return this.#scanner.look(entries);
   }
 
   /**
-   * Scans the new blocks and the pool; in its turn. `notesEnd`: that all blocks are scanned becomes a change, before the
-   * pool is compared. Throws `WalletRefusal` when the node doesn't answer.
+   * Scans the new blocks and the pool; scans run one after the other. With `notesEnd`, a change records that all blocks
+   * are scanned, before the pool is compared. Throws `WalletRefusal` if the node doesn't respond.
    */
   async refresh(startHeight: number, notesEnd = false): Promise<RefreshResult> {
     const { state } = this.#ledger;
@@ -184,7 +187,7 @@ export class WalletScans {
       network,
       history: shortHistory(recent, genesis),
       height,
-      // Ids of some blocks below are fetched too, so that a fork near the start can be undone.
+      // Ids of some blocks below are requested too, so that a fork near the start can be undone.
       startHeight: isFresh ? Math.max(0, fromHeight - this.#maxReorgDepth) : 0,
       fromHeight,
       own: ownInPool(state),
@@ -214,7 +217,7 @@ export class WalletScans {
       if (received.length > 0) this.#onReceived(toHex(txHash));
   }
 
-  /** Looks at the pool alone, unless a scan does or the node doesn't answer. */
+  /** Scans the pool alone; does nothing if a scan is under way or the node doesn't respond. */
   async refreshPool(): Promise<void> {
     if (this.#isScanning) return;
     try {
@@ -242,7 +245,7 @@ export class WalletScans {
     const seconds = () => wallet.runtime.clock();
     for (const change of spendsFromPool(this.#ledger, picture, seconds())) await wallet.commit(change);
     const payments = incomingFromPool(this.#ledger, picture, seconds());
-    // A copy: the ledger keeps its list and changes what is in it.
+    // Copied, since the ledger changes its own list in place.
     const before = [...this.#ledger.state.pool];
     if (isDeepStrictEqual(payments, before)) return;
     await wallet.commit({ kind: "pool", payments });

@@ -1,4 +1,4 @@
-/** One open wallet: its state, the order in which it changes, its keys while it is open, and the node behind it. */
+/** One open wallet: its state, the order in which it changes, its keys while it is open, and its node. */
 import { toHex } from "@anulo/protocol";
 import { sendUnseen } from "./actions/send-again.ts";
 import { CachedFacts } from "./cached-facts.ts";
@@ -37,21 +37,21 @@ export type WalletParts = ScanOptions & {
   readonly daemon: Daemon;
   readonly runtime: Runtime;
   readonly preferences?: Preferences;
-  /** Told what changes mean, from the ledger as it is on. */
+  /** Receives the meaning of changes, derived from the current ledger. */
   readonly events?: Follower | undefined;
 };
 
-/** What readers see besides the state. */
+/** What readers can see besides the state. */
 type Moment = { readonly seconds: number };
 
-/** State as everybody but `commit` sees it. */
+/** The state as everything but `commit` sees it. */
 export type ReadonlyState = Readonly<WalletState>;
 
 export class Wallet {
   preferences: Preferences;
-  /** What is made of its state for those who read it. */
+  /** Results computed from the state, cached for its readers. */
   readonly facts: CachedFacts = new CachedFacts(() => this.moment);
-  /** Threads, clock and randomness, lent by whoever opened it. */
+  /** Threads, clock and randomness, owned by the opener of the wallet. */
   readonly runtime: Runtime;
   readonly intents: IntentBook;
   #daemon: Daemon;
@@ -64,12 +64,12 @@ export class Wallet {
   readonly #spending = new TaskQueue();
   readonly #scans: WalletScans;
   #closed = false;
-  /** Why a change could not be kept. */
+  /** The error of a change that could not be stored. */
   #unwritten: { readonly error: unknown } | undefined;
   #moment: Moment = { seconds: 0 };
   #hasChanged = true;
   #changes = 0;
-  /** Whether any item has an unlock time that is a time, not a height. */
+  /** Whether any item is locked until a time rather than a height. */
   #isTimed: boolean;
 
   constructor(parts: WalletParts) {
@@ -87,22 +87,22 @@ export class Wallet {
     this.#scans = new WalletScans(this, parts);
   }
 
-  /** Its spend secret is absent while the wallet scans in the background. */
+  /** The keys; the spend secret is absent while the wallet scans in the background. */
   get keys(): WalletKeys {
     return this.#keys;
   }
 
-  /** The node; a transfer asks it for decoys and gives it transactions. */
+  /** The node; a transfer requests decoys from it and sends transactions to it. */
   get daemon(): Daemon {
     return this.#daemon;
   }
 
-  /** How many outputs the blocks of this node's chain brought, kept for the next transfer. */
+  /** Output counts of the blocks of this node's chain, cached for the next transfer. */
   get outputCounts(): KeptOutputCounts {
     return this.#outputCounts;
   }
 
-  /** Goes on with another node, or another connection; the one before is closed. */
+  /** Switches to another node, or another connection; the previous one is closed. */
   useDaemon(daemon: Daemon): void {
     this.#daemon.close();
     this.#daemon = daemon;
@@ -117,7 +117,7 @@ export class Wallet {
     return this.#ledger.state.network;
   }
 
-  /** Blocks scanned; the height of the next one. */
+  /** Number of blocks scanned; the height of the next one. */
   get height(): number {
     return this.#ledger.state.height;
   }
@@ -127,7 +127,7 @@ export class Wallet {
     return this.#scans.progress;
   }
 
-  /** Whether any block has been scanned: what the wallet owns is then known from the chain. */
+  /** Whether any block has been scanned, so that the wallet's outputs are known from the chain. */
   get hasScanned(): boolean {
     return this.height > 1;
   }
@@ -136,7 +136,7 @@ export class Wallet {
     return this.keys.spendSecret === undefined && !this.isBackgroundSyncing;
   }
 
-  /** Whether the spend secret is away: spends of outputs found meanwhile are recognised once it is back. */
+  /** Whether the spend secret is not in memory: spends of outputs found meanwhile are recognised once it is back. */
   get isBackgroundSyncing(): boolean {
     return this.state.background !== undefined;
   }
@@ -151,19 +151,19 @@ export class Wallet {
     };
   }
 
-  /** This signer's side of a wallet that several share; undefined in an ordinary one. */
+  /** This signer's part of a multisig wallet; undefined in an ordinary one. */
   get multisig(): MultisigAccount | undefined {
     return accountOfKeys(this.keys);
   }
 
-  /** Network, height and time, as the unlock rules need them. */
+  /** Network, height and time, for the unlock rules. */
   now(): Now {
     return { network: this.network, height: this.height, seconds: this.runtime.clock() };
   }
 
   /**
-   * Identifies the wallet's present state, without the addresses it recognises: the same object while nothing has
-   * changed, another one afterwards.
+   * Identifies the wallet's current state, without the addresses it recognises: the same object while nothing has
+   * changed, a different one afterwards.
    */
   get moment(): object {
     const seconds = this.#isTimed ? this.runtime.clock() : 0;
@@ -172,22 +172,22 @@ export class Wallet {
     return this.#moment;
   }
 
-  /** Text of one of this wallet's addresses, whether in use or not. */
+  /** The text of one of this wallet's addresses, whether in use or not. */
   addressOf(index: SubaddressIndex): string {
     return this.#addresses.addressOf(index);
   }
 
-  /** How many addresses the wallet recognises, its look-ahead included: never fewer than before. */
+  /** Number of addresses that the wallet recognises, with its look-ahead; it never decreases. */
   get reach(): number {
     return this.#scans.table.size;
   }
 
-  /** Computes many addresses ahead of calls of `addressOf`, letting others run in between. */
+  /** Computes many addresses before `addressOf` is called for them, and yields to the event loop in between. */
   async prepareAddresses(indices: Iterable<SubaddressIndex>): Promise<void> {
     await this.#addresses.prepare(indices);
   }
 
-  /** Index of an address of this wallet, its look-ahead included; undefined for others and for what is no address. */
+  /** Index of an address of this wallet, its look-ahead included; undefined for any other text. */
   indexOf(address: string): SubaddressIndex | undefined {
     const spendPublic = this.#addresses.spendKeyOf(address);
     return spendPublic === undefined ? undefined : this.indexOfSpendKey(spendPublic);
@@ -197,17 +197,17 @@ export class Wallet {
     return this.#scans.table.indexOf(spendPublic);
   }
 
-  /** How many changes were made since the wallet was opened. */
+  /** Number of changes since the wallet was opened. */
   get changes(): number {
     return this.#changes;
   }
 
-  /** Every address that is recognised; whole once the wallet is ready. */
+  /** Every address that is recognised; complete once the wallet is ready. */
   get subaddresses(): SubaddressTable {
     return this.#scans.table;
   }
 
-  /** Settles once every address in use, and the look-ahead, can be recognised. */
+  /** Resolves once every address in use, and the look-ahead, can be recognised. */
   async whenReady(): Promise<void> {
     await this.#scans.ready;
   }
@@ -230,9 +230,9 @@ export class Wallet {
   }
 
   /**
-   * Makes a change and answers once it survives a crash. The state moves at once, so that two callers never
-   * build on the same past; when the change can't be kept this rejects, and so does every later change until the
-   * wallet is opened again.
+   * Applies a change and resolves once it is durable. The state changes at once, so that two callers never start from
+   * the same old state; if the change can't be stored this rejects, and so does every later change until the wallet is
+   * opened again.
    */
   async commit(change: WalletChange, encoded?: Uint8Array): Promise<void> {
     if (this.#closed) throw new WalletRefusal("NOT_OPEN", "No wallet file");
@@ -250,22 +250,22 @@ export class Wallet {
     if (this.#events !== undefined) await this.#events.keepSoon(meaning);
   }
 
-  /** Throws where a change could not be kept: nothing may leave that rests on what is in memory alone. */
+  /** Throws if a change could not be stored: nothing may be sent that depends on what is in memory alone. */
   checkWritten(): void {
     if (this.#unwritten !== undefined) throw this.#unwritten.error;
   }
 
-  /** Changes that must not interleave (choosing outputs and recording their spending) take turns here. */
+  /** Runs changes that must not interleave (choosing outputs and recording their spending) one after the other. */
   exclusively<T>(task: () => Promise<T>): Promise<T> {
     return this.#spending.run(task);
   }
 
-  /** The node took it. */
+  /** Records that the node accepted the transaction. */
   markRelayed(txHash: Uint8Array): Promise<void> {
     return this.commit({ kind: "outgoingState", txHash: toHex(txHash), state: "pending" });
   }
 
-  /** A new account; answers its index once money sent there is found. */
+  /** Creates an account; resolves with its index once payments to it are found. */
   async createAccount(label: string): Promise<number> {
     const major = this.state.accounts.length;
     await this.commit({ kind: "newAccount", label });
@@ -273,7 +273,7 @@ export class Wallet {
     return major;
   }
 
-  /** New addresses; answers their indices once money sent there is found. */
+  /** Creates addresses; resolves with their indices once payments to them are found. */
   async createAddresses(account: number, label: string, count: number): Promise<number[]> {
     const first = this.state.accounts[account]!.addresses.length;
     await this.commit({ kind: "newAddress", account, label, count });
@@ -281,7 +281,7 @@ export class Wallet {
     return Array.from({ length: count }, (_, i) => first + i);
   }
 
-  /** Takes outputs a view-only copy found; money sent to their addresses is found from now on. */
+  /** Imports outputs that a view-only copy found; payments to their addresses are found from now on. */
   async importOutputs(change: Extract<WalletChange, { kind: "importedOutputs" }>): Promise<void> {
     await this.commit(change);
     const images = change.outputs.flatMap(({ keyImage }) => (keyImage === undefined ? [] : [keyImage]));
@@ -289,19 +289,19 @@ export class Wallet {
     for (const index of lastAddresses(change.outputs)) await this.#scans.cover(index);
   }
 
-  /** Has money found that is sent to any address in use, whoever has brought it in use. */
+  /** Ensures that payments to any address in use are found, however the address came into use. */
   async coverAll(): Promise<void> {
     for (const [major, { addresses }] of this.state.accounts.entries())
       await this.#scans.cover({ major, minor: addresses.length - 1 });
   }
 
-  /** Has money found that is sent so far beyond the addresses in use; what was recognised before stays so. */
+  /** Ensures that payments up to `lookahead` beyond the addresses in use are found; recognised addresses still are. */
   async setLookahead(lookahead: Lookahead): Promise<void> {
     await this.#scans.cover({ major: 0, minor: 0 }, lookahead);
     await this.coverAll();
   }
 
-  /** Takes key images (32 bytes) that another wallet made; their spends are recognised from now on. */
+  /** Imports key images (32 bytes) that another wallet computed; their spends are recognised from now on. */
   async learnKeyImages(
     change: Extract<WalletChange, { kind: "keyImages" | "coldKeyImages" }>,
   ): Promise<void> {
@@ -309,12 +309,12 @@ export class Wallet {
     this.#scans.learn("keyImages" in change ? change.keyImages : change.images.map((it) => it.keyImage));
   }
 
-  /** Runs a task while nothing is scanned and nothing is spent. */
+  /** Runs a task while no scan and no spend is under way. */
   whileUnchanged<T>(task: () => Promise<T>): Promise<T> {
     return this.#scans.inTurn(() => this.exclusively(task));
   }
 
-  /** Scans with these keys from now on, wiped when the wallet closes: the thread that had others forgets them. */
+  /** Scans with these keys from now on; closing the wallet wipes them. The thread with the old keys forgets them. */
   scanWith(keys: WalletKeys): Promise<void> {
     return this.#scans.restart(() => {
       this.#keys = keys;
@@ -322,8 +322,8 @@ export class Wallet {
   }
 
   /**
-   * Scans the new blocks and the pool, then sends again what the node may not have. Calls take turns. Throws
-   * `WalletRefusal` when the node doesn't answer.
+   * Scans the new blocks and the pool, then sends again the transactions that the node may not have. Calls run one
+   * after the other. Throws `WalletRefusal` if the node doesn't respond.
    */
   async refresh(startHeight = 0): Promise<RefreshResult> {
     const scan = () => this.#scans.refresh(startHeight, this.#events?.waitsForScan);
@@ -334,7 +334,7 @@ export class Wallet {
     return result;
   }
 
-  /** Looks at single transactions of the chain, and at the pool. */
+  /** Scans single transactions of the chain, and the pool. */
   scanTransactions(entries: readonly SingleTransaction[]): Promise<void> {
     return this.#scans.inTurn(async () => {
       const transactions = await this.#scans.look(entries);
@@ -342,17 +342,17 @@ export class Wallet {
     });
   }
 
-  /** Forgets what came from the chain and scans again; `hard` also forgets transaction keys and, unless they are kept, notes. */
+  /** Deletes what came from the chain and scans again; `hard` also deletes transaction keys and, if not kept, notes. */
   rescan(options: { readonly hard: boolean; readonly keepsNotes: boolean }): Promise<RefreshResult> {
     return this.#scans.inTurn(async () => {
-      // What is forgotten can only be fetched again from a node that answers.
+      // Deleted data can only be fetched again if the node responds.
       await this.daemon.getHeight();
       await this.commit({ kind: "reset", ...options });
       return await this.#scans.refresh(0);
     });
   }
 
-  /** Undoes every block from `height` on and scans them again. Throws `WalletRefusal` when the node doesn't answer. */
+  /** Undoes every block from `height` on and scans them again. Throws `WalletRefusal` if the node doesn't respond. */
   scanAgain(height: number): Promise<RefreshResult> {
     return this.#scans.inTurn(async () => {
       await this.commit(undoneFrom(height, this.state));
@@ -360,31 +360,31 @@ export class Wallet {
     });
   }
 
-  /** Undoes every block from `height` on, for the next scan to look at again. */
+  /** Undoes every block from `height` on; the next scan reads them again. */
   undoBlocks(height: number): Promise<void> {
     return this.#scans.inTurn(() => this.commit(undoneFrom(height, this.state)));
   }
 
   /**
-   * Looks at the pool for incoming payments. While a scan is under way, or the node doesn't answer, what was last
-   * seen stays: history can be read at any time.
+   * Scans the pool for incoming payments. While a scan is under way, or if the node doesn't respond, the last result
+   * stays: history can be read at any time.
    */
   async refreshPool(): Promise<void> {
     if (!this.isBackgroundSyncing) await this.#scans.refreshPool();
   }
 
-  /** Refuses the scan under way and those to come; what has been scanned is kept. */
+  /** Rejects the scan under way and all later ones; what has been scanned is kept. */
   endScans(reason?: WalletRefusal): void {
     this.#scans.end(reason);
   }
 
-  /** Ends the scan under way and waits for that and for payments. Nothing more is scanned. */
+  /** Ends the scan under way and waits for it and for payments. Nothing is scanned afterwards. */
   async settle(): Promise<void> {
     this.endScans(new WalletRefusal("NOT_OPEN", "No wallet file"));
     await Promise.all([this.#scans.whenIdle(), this.#spending.whenIdle()]);
   }
 
-  /** Waits for what is under way, closes the files, wipes the secrets. */
+  /** Waits for tasks under way, closes the files, wipes the secrets. */
   async close(): Promise<void> {
     await this.#scans.stop();
     await Promise.all([this.#scans.whenIdle(), this.#spending.whenIdle()]);

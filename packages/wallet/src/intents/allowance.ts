@@ -1,24 +1,30 @@
-/** What one caller may spend, counted before anything is signed. */
+/** What one caller may spend; it is counted before anything is signed. */
 
 /** A spend that is about to be signed; amounts in atomic units. */
 export type Spend = {
-  /** The payment's key, its caller's or its own: a spend that never left is counted once however often it is begun. */
+  /**
+   * Key of the payment, from the caller or generated: a spend that was never sent is counted once, however often it is
+   * begun.
+   */
   readonly key: string;
-  /** What leaves, the fee included. */
+  /** Total amount, the fee included. */
   readonly amount: bigint;
 };
 
-/** A spend that is counted. */
+/** A spend that has been counted. */
 export interface Reservation {
-  /** Its transactions (ids, hexadecimal) are about to leave: it is counted for good. Durable once this resolves. */
+  /**
+   * Counts the spend for good, since its transactions (ids, hexadecimal) are about to be sent. Durable once this
+   * resolves.
+   */
   settle(txHashes: readonly string[]): Promise<void>;
-  /** Nothing has left: it is counted no more. */
+  /** Removes the spend from the count, since nothing was sent. */
   release(): Promise<void>;
 }
 
 export interface Allowance {
-  /** Counts a spend, durably before this resolves. Throws `WalletRefusal` where it is more than the caller may spend. */
+  /** Counts a spend, durably before this resolves. Throws `WalletRefusal` if it exceeds what the caller may spend. */
   reserve(spend: Spend): Promise<Reservation>;
-  /** Notes that transactions leave that nobody counted here. Throws `WalletRefusal` where that is not allowed. */
+  /** Records that transactions are sent which were not counted here. Throws `WalletRefusal` if that is not allowed. */
   passOn(txHashes: readonly string[]): Promise<void>;
 }

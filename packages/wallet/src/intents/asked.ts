@@ -1,23 +1,23 @@
-/** What a caller asked for: its key, and what tells the same call from another one. */
+/** The request of a caller: its key, and a digest that distinguishes it from other calls. */
 import { createHash } from "node:crypto";
 import { type Call, usualParams } from "@anulo/rpc";
 
 /** A call that spends. */
 export type Asked = {
-  /** Undefined where the caller gave none. */
+  /** Undefined if the caller sent none. */
   readonly key: string | undefined;
-  /** The call's name. */
+  /** Name of the RPC method. */
   readonly method: string;
-  /** SHA-256 of name and params, 32 bytes; empty without a key. */
+  /** SHA-256 of name and params, 32 bytes; empty if there is no key. */
   readonly digest: Uint8Array;
 };
 
 type Given = { readonly idempotency_key?: string | undefined };
 
 /**
- * Of two calls with the same digest one is the other, repeated: the params are compared as they were read, whatever
- * way they were written. A param at its default counts as left out, so that params which later versions add change
- * nothing.
+ * Identifies a call: two calls with the same digest are one call and its repetition. The params are compared after
+ * parsing, so the notation does not matter. A param with its default value counts as left out, so that params added in
+ * later versions do not change the digest.
  */
 export function askedBy(call: Call, params: Given): Asked {
   const { idempotency_key: key, ...others } = params;
@@ -31,7 +31,7 @@ export function askedBy(call: Call, params: Given): Asked {
   return { key, method: call.name, digest: new Uint8Array(createHash("sha256").update(text).digest()) };
 }
 
-/** Text that is the same for the same value: members of records by name, whole numbers without bounds. */
+/** A text that is equal for equal values: members of records are sorted by name, whole numbers have no bounds. */
 function canonical(value: unknown): string {
   return JSON.stringify(value, (_, part: unknown) => {
     if (typeof part === "bigint") return part.toString();

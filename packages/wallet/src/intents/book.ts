@@ -9,13 +9,16 @@ export class IntentBook {
     this.#ledger = ledger;
   }
 
-  /** The payment with a key, its caller's or its own. */
+  /** The payment with a key, from the caller or generated. */
   of(key: string): Intent | undefined {
     const place = this.#ledger.intentPlaces.get(key);
     return place === undefined ? undefined : this.#ledger.state.intents[place];
   }
 
-  /** Up to `count` payments, in the order they were first recorded, after one of them; undefined where that is none. */
+  /**
+   * Up to `count` payments after the one with `key`, in the order in which they were first recorded; undefined if there
+   * is no such payment.
+   */
   after(key: string | undefined, count: number): Intent[] | undefined {
     const place = key === undefined ? -1 : this.#ledger.intentPlaces.get(key);
     return place === undefined ? undefined : this.#ledger.state.intents.slice(place + 1, place + 1 + count);

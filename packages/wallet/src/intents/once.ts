@@ -1,4 +1,4 @@
-/** Calls that spend, made once for each key however often they are repeated. */
+/** Calls that spend are executed once per key, however often they are repeated. */
 import { equalBytes, toHex } from "@anulo/protocol";
 import { sendMissing } from "../actions/send-again.ts";
 import { alsoSaying, type Submission } from "../actions/submit.ts";
@@ -9,40 +9,44 @@ import type { Allowance, Reservation } from "./allowance.ts";
 import type { Asked } from "./asked.ts";
 import { packAnswer, unpackAnswer } from "./packed.ts";
 
-/** A spend under way. */
+/** A payment under way. */
 export type OpenIntent = {
   /**
-   * To be awaited before anything is signed, with the amount that leaves (atomic units, fees included), again for what
-   * is signed after it: durable then, and counted. Throws `WalletRefusal` where it is more than the caller may spend.
+   * To be awaited before anything is signed, with the amount to be spent (atomic units, fees included), and again for
+   * everything signed later: once it resolves, the payment is durable and counted. Throws `WalletRefusal` if it exceeds
+   * what the caller may spend.
    */
   readonly plan: (amount: bigint) => Promise<void>;
   /**
-   * What is kept with the transactions that are sent (ids, hexadecimal), for whoever repeats the call. Throws
-   * `WalletRefusal` where the caller may not send what was not counted.
+   * Returns what is stored with the transactions that are sent (ids, hexadecimal), for callers that repeat the call.
+   * Throws `WalletRefusal` if the caller may not send what was not counted.
    */
   readonly submission: (
     answer: object,
     txHashes: readonly string[],
     refuseAs?: Submission["refuseAs"],
   ) => Promise<Submission>;
-  /** Keeps an answer that hands out transactions (ids of 32 bytes), or what makes them, for the caller to go on with. */
+  /**
+   * Stores a response that contains transactions (ids of 32 bytes), or the data to build them, for the caller to
+   * continue with.
+   */
   readonly handOut: (answer: object, txHashes: readonly Uint8Array[]) => Promise<void>;
 };
 
-/** The wallet that pays, and what its caller may spend of it; undefined: all. */
+/** The wallet that pays, and what its caller may spend of it; `undefined` means all. */
 export type Payer = { readonly wallet: Wallet; readonly allowance: Allowance | undefined };
 
 type Steps<P, R> = {
-  /** What needs no turn; left out where the call was made before. */
+  /** Runs outside the queue of the wallet's payments; skipped if the call was made before. */
   readonly prepare?: () => Promise<P>;
   readonly perform: (prepared: P, intent: OpenIntent) => Promise<R>;
 };
 
 /**
- * The answer of a spend, which takes its turn among those of the wallet. Repeated with the same key it is answered what
- * was answered first, once the node has all that was signed; whoever repeats it while the first is under way waits for
- * it. A refusal before anything was signed is not kept. Throws `WalletRefusal`: that of the first, or that the key
- * stands for another call.
+ * Executes a payment; the payments of a wallet run one after the other. A call repeated with the same key returns the
+ * first response, once the node has all that was signed; if the first call is still under way, the repetition waits for
+ * it. An error before anything was signed is not stored. Throws `WalletRefusal`: that of the first call, or that the
+ * key belongs to another call.
  */
 export async function payOnce<R extends object, P = undefined>(
   payer: Payer,
@@ -61,14 +65,14 @@ export async function payOnce<R extends object, P = undefined>(
     try {
       return await perform(prepared as P, openIntent({ wallet, counted }, { asked, known, head }));
     } catch (error) {
-      // Where that can't be written it stays counted; what the caller hears is why the payment failed.
+      // If this can't be written the amount stays counted; the caller receives the error of the payment.
       await counted.giveUp().catch(() => undefined);
       throw error;
     }
   });
 }
 
-/** The intent with this key. Throws `WalletRefusal` where it is of another call. */
+/** The intent with this key. Throws `WalletRefusal` if it belongs to another call. */
 function madeBefore(wallet: Wallet, { key, method, digest }: Asked): Intent | undefined {
   const known = key === undefined ? undefined : wallet.intents.of(key);
   if (known === undefined || (known.method === method && equalBytes(known.asked, digest))) return known;
@@ -96,7 +100,7 @@ function headOf(wallet: Wallet, { key, method, digest }: Asked, known: Intent | 
   return { key: toHex(wallet.runtime.random(16)), asked: new Uint8Array(0), method, createdAt };
 }
 
-/** What a payment takes of its caller's allowance. */
+/** The amount that a payment reserves of its caller's allowance. */
 class Counted {
   readonly #allowance: Allowance | undefined;
   readonly #key: string;
@@ -115,7 +119,7 @@ class Counted {
     this.#amount += amount;
   }
 
-  /** Before transactions leave: nothing gives back what is counted from here on. */
+  /** To be called before transactions are sent: the amount counted so far is not released any more. */
   async leave(txHashes: readonly string[]): Promise<void> {
     const reservation = this.#reservation;
     this.#reservation = undefined;
@@ -123,7 +127,7 @@ class Counted {
     else await this.#allowance?.passOn(txHashes);
   }
 
-  /** Nothing has left, unless `leave` was called. */
+  /** Releases the amount, since nothing was sent, unless `leave` was called. */
   async giveUp(): Promise<void> {
     const reservation = this.#reservation;
     this.#reservation = undefined;

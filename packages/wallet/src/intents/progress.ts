@@ -1,27 +1,27 @@
-/** How far a payment has come, by what the wallet knows of its transactions. */
+/** How far a payment has come, from what the wallet knows of its transactions. */
 import { toHex } from "@anulo/protocol";
 import type { IntentState } from "@anulo/rpc";
 import { DEEP } from "../ledger/apply-blocks.ts";
 import type { Intent, OutgoingPayment, OwnedOutput, WalletState } from "../state.ts";
 import { spendingHeight } from "../unlock.ts";
 
-/** What is looked at. */
+/** The parts of a wallet that determine the progress. */
 export type Seen = {
   readonly state: Readonly<Pick<WalletState, "outgoing" | "height">>;
   outputOf(keyImage: Uint8Array): OwnedOutput | undefined;
 };
 
-/** `height`: of the containing block, 0 while there is none. */
+/** `height`: of the containing block, 0 if there is none. */
 export type TransactionProgress = {
   readonly txHash: Uint8Array;
   readonly state: IntentState;
   readonly height: number;
 };
 
-/** From what has come least far; what can't be mined any more comes first. */
+/** From the least advanced; transactions that can't be mined any more come first. */
 const order = ["abandoned", "signed", "sent", "seen", "mined", "final"] as const;
 
-/** The state of a payment is that of the transaction that has come least far. */
+/** Returns the state of a payment, which is that of its least advanced transaction. */
 export function progressOf(
   { outcome }: Intent,
   seen: Seen,
@@ -46,7 +46,9 @@ function stateOf(payment: OutgoingPayment, seen: Seen): IntentState {
   return payment.state === "signed" ? "signed" : "sent";
 }
 
-/** Spent by a block that no reorganisation undoes: nothing else that spends it can be mined. */
+/**
+ * True if a block that no reorganisation undoes has spent the output: no other transaction that spends it can be mined.
+ */
 function isSpentForGood(output: OwnedOutput | undefined, height: number): boolean {
   const spentAt = output && spendingHeight(output);
   return spentAt !== undefined && spentAt + DEEP <= height;

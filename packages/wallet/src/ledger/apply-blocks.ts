@@ -1,4 +1,4 @@
-/** Writes what the scanner found into the ledger. */
+/** Applies the scanner's results to the ledger. */
 import { equalBytes, toHex } from "@anulo/protocol";
 import type { WalletChange } from "../changes.ts";
 import { keepWhere } from "../lists.ts";
@@ -18,7 +18,7 @@ import { detachFrom } from "./detach-blocks.ts";
 import { indexOutput, type Ledger, outputWithImage, touchOutput } from "./ledger.ts";
 
 /**
- * Confirmations after which a payment counts as final: no deeper reorganisation is followed without being told to.
+ * Confirmations after which a payment counts as final: deeper reorganisations are followed only on explicit request.
  * Source: cryptonote_config.h ORPHANED_BLOCKS_MAX_COUNT.
  */
 export const DEEP = 100;
@@ -41,7 +41,10 @@ export function applyBlocks(ledger: Ledger, blocks: Blocks): void {
   forgetDeep(ledger);
 }
 
-/** A transaction this deep won't have to be sent again, nor will its inputs be spent otherwise. */
+/**
+ * Deletes data that a transaction this deep no longer needs: it won't be sent again, nor will its inputs be spent
+ * otherwise.
+ */
 function forgetDeep(ledger: Ledger): void {
   const { state, touched } = ledger;
   for (const [id, payment] of state.outgoing) {
@@ -58,7 +61,7 @@ function forgetDeep(ledger: Ledger): void {
   }
 }
 
-/** Keeps `recent` an unbroken run that ends with the newest block. */
+/** Keeps `recent` a gapless range that ends with the newest block. */
 function appendRecent(
   { state: { recent }, touched }: Ledger,
   blocks: Pick<Blocks, "fromHeight" | "count" | "ids">,
@@ -80,17 +83,17 @@ function trimRecent(recent: RecentBlocks): void {
   recent.offset += excess;
 }
 
-/** Receipts of one transaction, by subaddress. */
+/** What one subaddress receives in one transaction. */
 type Receipt = { index: SubaddressIndex; amount: bigint; amounts: bigint[] };
 
-/** What one transaction of the chain brings and takes; doing it again changes nothing. */
+/** Applies the receipts and spends of one transaction of the chain; applying it again changes nothing. */
 export function applyTransaction(ledger: Ledger, transaction: ScannedTransaction): void {
   const receipts = new Map<string, Receipt>();
   for (const output of transaction.received) receive(ledger, { transaction, output, receipts });
   settle(ledger, transaction, receipts);
 }
 
-/** What becomes of the receipts: of a transaction that spends they are change, else income. */
+/** Records the receipts: those of a transaction that spends are change, others are income. */
 function settle(ledger: Ledger, transaction: ScannedTransaction, receipts: Map<string, Receipt>): void {
   const { state, touched } = ledger;
   const spent = spentBy(ledger, transaction);
@@ -101,7 +104,7 @@ function settle(ledger: Ledger, transaction: ScannedTransaction, receipts: Map<s
   }
   const fee = feeOf(transaction, spent);
   if (spent.amount > 0n) confirmOutgoing(ledger, { transaction, spent, receipts });
-  // History is read newest first; inside a transaction the first output then still comes first.
+  // History is read newest first; with this order the first output of a transaction still comes first.
   for (const receipt of [...receipts.values()].reverse()) {
     if (receipt.index.major === spent.account) continue; // change, or a payment inside the account
     touched.item("incoming", state.incoming.length);
@@ -109,7 +112,7 @@ function settle(ledger: Ledger, transaction: ScannedTransaction, receipts: Map<s
   }
 }
 
-/** A known transaction again, once a key image tells that it spends: what looked like income was change. */
+/** Applies a known transaction again, once a key image shows that it spends: what looked like income was change. */
 export function applyLearnt(ledger: Ledger, transaction: ScannedTransaction): void {
   const { state, touched } = ledger;
   const isOther = ({ txHash }: IncomingPayment) => !equalBytes(txHash, transaction.txHash);
@@ -122,8 +125,8 @@ export function applyLearnt(ledger: Ledger, transaction: ScannedTransaction): vo
 }
 
 /**
- * The payments a pool transaction brings, which never touch the ledger. `counted`: by one-time key (hex), what of the
- * pool counts already; of outputs with one key only the greatest does.
+ * Returns the payments that a pool transaction contains; it does not change the ledger. `counted`: by one-time key
+ * (hex), amounts of the pool counted so far; of outputs with the same key only the largest counts.
  */
 export function poolPayments(
   ledger: Ledger,
@@ -144,7 +147,7 @@ export function poolPayments(
   let account: number | undefined;
   for (const { keyImage } of transaction.inputs) {
     const output = outputWithImage(ledger, toHex(keyImage));
-    // What somebody spends is gone from the balance already, so the change has to come in again.
+    // An output spent by a transaction not created here has left the balance already, so its change counts as income.
     if (output !== undefined && output.pendingSpend !== SOMEBODY) account = output.subaddress.major;
   }
   return [...receipts.values()]
@@ -169,7 +172,7 @@ function paymentOf(transaction: ScannedTransaction, receipt: Receipt, fee: bigin
   };
 }
 
-/** Of outputs with the same one-time key only one can be spent, so only the greatest counts. */
+/** Adds an output. Of outputs with the same one-time key only one can be spent, so only the largest counts. */
 function receive(
   ledger: Ledger,
   found: { transaction: ScannedTransaction; output: ScannedOutput; receipts: Map<string, Receipt> },
@@ -228,7 +231,7 @@ function ownedOutput(
   };
 }
 
-/** Frozen before it was found, or found again; told once. */
+/** Whether the output was frozen before it was found, or found again; removes the mark. */
 function wasFrozen({ state: { frozenBefore }, touched }: Ledger, { keyImage }: OwnedOutput): boolean {
   if (keyImage === undefined || frozenBefore.length === 0) return false;
   const at = frozenBefore.indexOf(toHex(keyImage));
@@ -238,7 +241,7 @@ function wasFrozen({ state: { frozenBefore }, touched }: Ledger, { keyImage }: O
   return true;
 }
 
-/** The unconfirmed payment made here, other than `except`, that holds the output with this key image. */
+/** Id of the unconfirmed payment created here, other than `except`, that spends the output with this key image. */
 export function pendingSpender(
   state: WalletState,
   image: Uint8Array | undefined,
@@ -252,7 +255,9 @@ export function pendingSpender(
   return undefined;
 }
 
-/** Money at an address nobody has asked for yet makes it (and those before it) known. Source: wallet2.cpp `expand_subaddresses`. */
+/**
+ * A payment to an address not created yet creates it and those before it. Source: wallet2.cpp `expand_subaddresses`.
+ */
 export function coverSubaddress(
   { state: { accounts }, touched }: Ledger,
   { major, minor }: SubaddressIndex,
@@ -268,7 +273,7 @@ export function coverSubaddress(
 
 type Spent = { amount: bigint; account: number | undefined; minors: number[]; outputs: OwnedOutput[] };
 
-/** What a transaction takes from the wallet, as far as its key images are known. */
+/** The amount and the outputs that a transaction spends, as far as its key images are known. */
 export function spentBy(ledger: Ledger, { inputs }: ScannedTransaction): Spent {
   const spent: Spent = { amount: 0n, account: undefined, minors: [], outputs: [] };
   for (const input of inputs) {
@@ -283,12 +288,12 @@ export function spentBy(ledger: Ledger, { inputs }: ScannedTransaction): Spent {
   return spent;
 }
 
-/** Version 1 tells the fee only by what comes in and what goes out. */
+/** In version 1 the fee is only known as the difference between inputs and outputs. */
 function feeOf({ fee, publicAmountOut }: ScannedTransaction, { amount }: Spent): bigint {
   return fee ?? (amount > publicAmountOut ? amount - publicAmountOut : 0n);
 }
 
-/** A payment of which only its transaction tells. `change`: what of it comes back to the account that pays. */
+/** A payment of which only the transaction is known. `change`: amount that returns to the paying account. */
 export function paymentSeen(transaction: ScannedTransaction, spent: Spent, change: bigint): OutgoingPayment {
   const { txHash, inputs, unlockTime, height, timestamp } = transaction;
   const fee = feeOf(transaction, spent);
@@ -297,7 +302,7 @@ export function paymentSeen(transaction: ScannedTransaction, spent: Spent, chang
     state: "pending",
     blob: undefined,
     amountIn: spent.amount,
-    // Inputs whose key images are not known may have paid the fee.
+    // Inputs whose key images are unknown may have paid the fee.
     amountOut: spent.amount > fee ? spent.amount - fee : 0n,
     change,
     destinations: [],
@@ -324,7 +329,7 @@ function confirmOutgoing(
   const known = state.outgoing.get(id) ?? { ...paymentSeen(transaction, spent, change), createdAt: 0 };
   const { isUndone: _, ...payment } = known;
   const { height, timestamp } = transaction;
-  // All of it came back to the account that paid: shown as a payment of nothing rather than of everything.
+  // If all of it returned to the paying account, the history shows a payment of zero rather than of the whole amount.
   const all = spent.amount === change + feeOf(transaction, spent);
   touched.key("outgoing", id);
   state.outgoing.set(id, { ...payment, state: "confirmed", height, timestamp, ...(all ? { change } : {}) });

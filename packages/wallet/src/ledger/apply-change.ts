@@ -1,4 +1,4 @@
-/** How each change moves a wallet's ledger. Pure: no clock, no I/O. */
+/** How each change updates a wallet's ledger. Pure: no clock, no I/O. */
 import { toHex } from "@anulo/protocol";
 import type { KeptPayment, WalletChange } from "../changes.ts";
 import { replaceItems } from "../lists.ts";
@@ -116,7 +116,7 @@ const apply: Apply = {
   },
 };
 
-/** Changes of what the original program may have changed as well, in its cache. */
+/** Changes of data that the original program can change as well, in its cache. */
 const edits: ReadonlySet<WalletChange["kind"]> = new Set<WalletChange["kind"]>([
   "newAccount",
   "newAddress",
@@ -130,13 +130,13 @@ const edits: ReadonlySet<WalletChange["kind"]> = new Set<WalletChange["kind"]>([
   "reset",
 ]);
 
-/** Changes of nothing that is in such a cache. */
+/** Changes of data that such a cache does not contain. */
 const ours: ReadonlySet<WalletChange["kind"]> = new Set(["takenOver", "eventSource", "time"]);
 
-/** Whether a kind of change is known: later versions of the program may write others. */
+/** Whether a kind of change is known: later versions of the program may write other kinds. */
 export const isKnownChange = (kind: string): boolean => Object.hasOwn(apply, kind);
 
-/** Moves the ledger by one change. */
+/** Applies one change to the ledger. */
 export function applyChange(ledger: Ledger, change: WalletChange): void {
   (apply[change.kind] as (ledger: Ledger, change: WalletChange) => void)(ledger, change);
   const { state } = ledger;
@@ -145,7 +145,7 @@ export function applyChange(ledger: Ledger, change: WalletChange): void {
   else if (!ours.has(change.kind) && state.sinceCache === "nothing") state.sinceCache = "chain";
 }
 
-/** An account's tag lives as long as an account carries it. Source: wallet2.cpp `set_account_tag`. */
+/** Removes tags that no account has any more. Source: wallet2.cpp `set_account_tag`. */
 function dropUnusedTags({ state, touched }: Ledger): void {
   for (const tag of state.accountTags.keys()) {
     if (state.accounts.some((account) => account.tag === tag)) continue;
@@ -154,7 +154,9 @@ function dropUnusedTags({ state, touched }: Ledger): void {
   }
 }
 
-/** Known keys are kept: metadata handed in to be relayed may name any. */
+/**
+ * Stores a payment. Known keys are not replaced: metadata that a caller sends to be relayed may name any transaction.
+ */
 function keepPayment(ledger: Ledger, { payment, txKeys }: KeptPayment): void {
   const id = toHex(payment.txHash);
   put(ledger, "outgoing", [[id, { ...payment }]]);
@@ -162,7 +164,10 @@ function keepPayment(ledger: Ledger, { payment, txKeys }: KeptPayment): void {
   reserveInputs(ledger, payment);
 }
 
-/** Its keys stay: a node that says it refused may have passed it on, and only they prove who was paid. */
+/**
+ * Deletes a payment, but not its keys: a node that reports a rejection may still have relayed it, and only they prove
+ * who was paid.
+ */
 function discard(ledger: Ledger, id: string): void {
   const payment = ledger.state.outgoing.get(id);
   if (payment === undefined || payment.state === "confirmed") return;
@@ -186,7 +191,7 @@ function reserveInputs(ledger: Ledger, payment: OutgoingPayment): void {
   }
 }
 
-/** What another payment under way spends as well stays with that one. */
+/** Frees the inputs of a payment; an input that another unconfirmed payment spends too stays reserved for that one. */
 function releaseInputs(ledger: Ledger, payment: OutgoingPayment): void {
   const id = toHex(payment.txHash);
   for (const image of payment.keyImages) {
@@ -195,12 +200,15 @@ function releaseInputs(ledger: Ledger, payment: OutgoingPayment): void {
   }
 }
 
-/** Like the original, a reset loses destinations; what still waits holds its inputs, unseen until the pool shows it. */
+/**
+ * Like the original, a reset loses destinations; unconfirmed payments reserve their inputs, but are not shown until
+ * they are seen in the pool.
+ */
 function reset(ledger: Ledger, { hard, keepsNotes = false }: Extract<WalletChange, { kind: "reset" }>): void {
   const { state, touched } = ledger;
   for (const [id, payment] of state.outgoing) {
     const isOver = payment.state === "confirmed" || payment.state === "failed";
-    // What was not made here is seen again where it still waits.
+    // A payment not created here is found again if it is still in the pool.
     if (isOver || payment.blob === undefined) {
       touched.delete("outgoing", id);
       state.outgoing.delete(id);

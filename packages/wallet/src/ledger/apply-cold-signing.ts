@@ -8,7 +8,7 @@ import { indexOutput, type Ledger, touchOutput, unindexOutput } from "./ledger.t
 
 type Change<K extends WalletChange["kind"]> = Extract<WalletChange, { kind: K }>;
 
-/** Puts imported outputs in their places; what a scan has found stays as it is. */
+/** Stores imported outputs at their positions; data that a scan has found is not replaced. */
 export function applyImportedOutputs(ledger: Ledger, change: Change<"importedOutputs">): void {
   const { state, touched } = ledger;
   const { offset, outputs, total = offset + outputs.length } = change;
@@ -27,7 +27,7 @@ export function applyImportedOutputs(ledger: Ledger, change: Change<"importedOut
     touched.from("outputs", state.outputs.length);
     unindexOutput(ledger, gone, state.outputs.length);
   }
-  // Parts come one after the other: the key images of all of them are wanted.
+  // Parts come one after the other: the key images of all of them are requested.
   state.requestedFrom = Math.min(state.requestedFrom ?? offset, offset);
 }
 
@@ -38,7 +38,7 @@ function applyStatus(output: OwnedOutput, status: SpentStatus): void {
   else if (status === "chain" || output.pendingSpend === SOMEBODY) output.pendingSpend = undefined;
 }
 
-/** Key images of outputs from `offset` on, and which of them are spent in the chain. */
+/** Stores key images of outputs from `offset` on, and which of them are spent in the chain. */
 export function applyKeyImages(ledger: Ledger, change: Change<"keyImages">): void {
   const { offset, keyImages, spent, transactions } = change;
   const { state, touched } = ledger;
@@ -59,7 +59,7 @@ export function applyKeyImages(ledger: Ledger, change: Change<"keyImages">): voi
   for (const transaction of transactions) applyLearnt(ledger, transaction);
 }
 
-/** What spends outputs whose key images are known. */
+/** Stores where outputs with known key images are spent. */
 export function applySpent(ledger: Ledger, { status }: Change<"spent">): void {
   for (const [keyImage, each] of status) {
     const output = touchOutput(ledger, keyImage);
@@ -67,7 +67,7 @@ export function applySpent(ledger: Ledger, { status }: Change<"spent">): void {
   }
 }
 
-/** Key images of outputs that will be found, by one-time key. */
+/** Stores key images of outputs that are not found yet, by one-time key. */
 export function applyColdKeyImages({ state, touched }: Ledger, { images }: Change<"coldKeyImages">): void {
   for (const { oneTimeKey, keyImage } of images) {
     touched.key("coldKeyImages", toHex(oneTimeKey));

@@ -1,4 +1,4 @@
-/** Brings the wallet's unconfirmed payments in line with what waits in the node's pool. */
+/** Compares the wallet's unconfirmed payments with the node's pool. */
 import { sumAmounts, toHex } from "@anulo/protocol";
 import type { WalletChange } from "../changes.ts";
 import type { OwnTransaction, PoolSnapshot } from "../scan/messages.ts";
@@ -12,7 +12,9 @@ import type { Ledger } from "./ledger.ts";
  */
 const PROPAGATION_SECONDS = 500;
 
-/** The payments the pool would bring; `seconds` since 1970 is when new ones are first seen. */
+/**
+ * The change that the payments in the pool cause; `seconds` since 1970 is the time at which new ones are first seen.
+ */
 export function incomingFromPool(ledger: Ledger, picture: PoolSnapshot, seconds: number): PoolPayment[] {
   if (picture.found.length === 0) return [];
   const seen = new Map(ledger.state.pool.map((payment) => [toHex(payment.txHash), payment.timestamp]));
@@ -29,7 +31,7 @@ export function incomingFromPool(ledger: Ledger, picture: PoolSnapshot, seconds:
   });
 }
 
-/** The unconfirmed transactions that were made here, for a look at the pool. */
+/** The unconfirmed transactions created here, for a scan of the pool. */
 export function ownInPool({ outgoing }: Readonly<WalletState>): OwnTransaction[] {
   const own: OwnTransaction[] = [];
   for (const [id, { state, blob }] of outgoing)
@@ -38,14 +40,14 @@ export function ownInPool({ outgoing }: Readonly<WalletState>): OwnTransaction[]
 }
 
 /**
- * Payments of the pool that spend outputs of the wallet and were not made here, such as those of another copy of its
- * seed; `seconds` since 1970 is when they are first seen. Source: wallet2.cpp `process_new_transaction`.
+ * Payments in the pool that spend outputs of the wallet and were not created here, such as those of another copy of its
+ * seed; `seconds` since 1970 is the time at which they are first seen. Source: wallet2.cpp `process_new_transaction`.
  */
 export function spendsFromPool(ledger: Ledger, { found }: PoolSnapshot, seconds: number): WalletChange[] {
   return found.flatMap(({ transaction }): WalletChange[] => {
     if (ledger.state.outgoing.has(toHex(transaction.txHash))) return [];
     const spent = spentBy(ledger, transaction);
-    // What a block spends is not spent once more.
+    // An output that a block spends is not spent once more.
     if (spent.amount === 0n || spent.outputs.some(({ spentHeight }) => spentHeight !== undefined)) return [];
     const back = transaction.received.filter(({ subaddress }) => subaddress.major === spent.account);
     const payment = paymentSeen({ ...transaction, timestamp: seconds }, spent, sumAmounts(back));
@@ -53,7 +55,10 @@ export function spendsFromPool(ledger: Ledger, { found }: PoolSnapshot, seconds:
   });
 }
 
-/** How the pool moves the wallet's own unconfirmed payments. Only after the newest block has been scanned. */
+/**
+ * Returns how the pool changes the states of the wallet's own unconfirmed payments. To be called only after the newest
+ * block was scanned.
+ */
 export function outgoingFromPool(ledger: Ledger, picture: PoolSnapshot, seconds: number): WalletChange[] {
   const changes: WalletChange[] = [];
   let ids: ReadonlySet<string> | undefined;
@@ -70,7 +75,7 @@ export function outgoingFromPool(ledger: Ledger, picture: PoolSnapshot, seconds:
   return changes;
 }
 
-/** All that waits in the pool, in hex. */
+/** Ids of all transactions in the pool, in hex. */
 function idsOf({ ids }: PoolSnapshot): Set<string> {
   const hex = toHex(ids);
   const all = new Set<string>();
@@ -78,14 +83,14 @@ function idsOf({ ids }: PoolSnapshot): Set<string> {
   return all;
 }
 
-/** Whether a transaction has had the time it takes to reach the pool; `seconds` since 1970. */
+/** Whether a transaction should have reached the pool by now; `seconds` since 1970. */
 export function isLate({ createdAt }: Pick<OutgoingPayment, "createdAt">, seconds: number): boolean {
   return seconds > createdAt + PROPAGATION_SECONDS;
 }
 
 /**
- * A payment is given up the second time it is missing, so that one just mined is not mistaken for lost; one that can be
- * sent again is not given up here.
+ * The next state of a payment. It fails the second time it is missing, so that one just mined is not mistaken for lost;
+ * a payment that can be sent again does not fail here.
  */
 function nextState(
   state: OutgoingState,
@@ -94,11 +99,11 @@ function nextState(
   if (state === "confirmed") return state;
   if (isInPool) return "pending";
   if (state === "pending") return "missing";
-  // `signed`: about to be sent, or the service died before it could be.
+  // `signed`: it is about to be sent, or the service stopped before it was.
   return mayBeLost && state !== "failed" ? "failed" : state;
 }
 
-/** Drops payments of the pool that are in blocks by now, where nobody looks at the pool. */
+/** Removes payments from the pool list that are in blocks by now, for wallets that do not scan the pool. */
 export function withoutMined({ pool, incoming }: Readonly<WalletState>): WalletChange[] {
   if (pool.length === 0) return [];
   const mined = new Set(incoming.map(({ txHash }) => toHex(txHash)));

@@ -1,11 +1,13 @@
-/** How the ledger takes what stood in the original program's cache: what it knows already wins, unless that is newer. Pure. */
+/**
+ * How the ledger imports data of the original program's cache: known values are kept, unless the cache is newer. Pure.
+ */
 import { fromHex, toHex } from "@anulo/protocol";
 import type { TakenOver } from "../changes.ts";
 import type { AddressBookEntry, OutgoingPayment } from "../state.ts";
 import { coverSubaddress } from "./apply-blocks.ts";
 import { indexOutput, type Ledger, put, touchOutput } from "./ledger.ts";
 
-/** Labels that nobody has chosen. */
+/** Labels that no user has chosen. */
 const GIVEN_LABELS: readonly string[] = ["", "Primary account", "Untitled account"];
 
 export function applyTakenOver(ledger: Ledger, change: TakenOver): void {
@@ -44,7 +46,7 @@ const putMissing: typeof put = (ledger, map, entries) => {
   for (const entry of entries) if (!ledger.state[map].has(entry[0])) put(ledger, map, [entry]);
 };
 
-/** What a scan has found of a payment made there is completed by what only the cache knows. */
+/** Adds the data that only the cache has to a payment that a scan has found. */
 function takePayment(ledger: Ledger, told: OutgoingPayment): void {
   const { state } = ledger;
   const id = toHex(told.txHash);
@@ -69,7 +71,7 @@ function takeAddressBook(
   const nameOf = ({ address, description }: AddressBookEntry) => `${address} ${description}`;
   const before = new Map(known.map((entry) => [nameOf(entry), entry]));
   if (isNewer) {
-    // Long payment ids stand here alone.
+    // The known entry is kept, since long payment ids are stored only here.
     const rows = told.map((entry) => before.get(nameOf(entry)) ?? { ...entry });
     known.length = 0;
     for (const row of rows) known.push(row);

@@ -1,10 +1,10 @@
-/** Takes back what blocks brought, when the chain is reorganised or scanned again. */
+/** Reverts the effects of blocks, when the chain is reorganised or scanned again. */
 import { toHex } from "@anulo/protocol";
 import { keepWhere, replaceItems } from "../lists.ts";
 import type { OwnedOutput } from "../state.ts";
 import { indexOutput, type Ledger, touchOutput } from "./ledger.ts";
 
-/** Undoes every block from `height` on. What only this wallet knows (transaction keys, destinations) stays. */
+/** Undoes every block from `height` on. Data that only this wallet has (transaction keys, destinations) stays. */
 export function detachFrom(ledger: Ledger, height: number): void {
   const { state, touched } = ledger;
   state.rescanTo = Math.max(state.rescanTo, state.height);
@@ -42,7 +42,7 @@ function detachOutputs(ledger: Ledger, height: number): void {
     let output: OwnedOutput | undefined = newest;
     while (output !== undefined && output.height >= height) output = output.replaces;
     if (output === undefined) {
-      // What its owner wants left alone stays so when it is found again.
+      // An output that its owner has frozen is frozen again when it is found again.
       if (newest.frozen && newest.keyImage !== undefined) {
         touched.item("frozenBefore", frozenBefore.length);
         frozenBefore.push(toHex(newest.keyImage));

@@ -12,17 +12,17 @@ import { type MapName, Touched } from "./touched.ts";
 
 export type Ledger = {
   readonly state: WalletState;
-  /** Places in `state.outputs` by hex key image. */
+  /** Indices in `state.outputs` by hex key image. */
   readonly byKeyImage: Map<string, number>;
-  /** Places in `state.outputs` by hex one-time key. */
+  /** Indices in `state.outputs` by hex one-time key. */
   readonly byOneTimeKey: Map<string, number>;
-  /** Places in `state.intents` by key. */
+  /** Indices in `state.intents` by key. */
   readonly intentPlaces: Map<string, number>;
-  /** What is to be written where the state is kept in rows. */
+  /** What has to be written where the state is stored in rows. */
   readonly touched: Touched;
 };
 
-/** An empty wallet that will scan from `settings.refreshFromHeight`. */
+/** Creates the ledger of an empty wallet, which scans from `settings.refreshFromHeight`. */
 export function createLedger(network: NetworkName, settings: WalletSettings): Ledger {
   const state: WalletState = {
     network,
@@ -64,12 +64,12 @@ export function createLedger(network: NetworkName, settings: WalletSettings): Le
   };
 }
 
-/** An account with its first address, which gets the label. */
+/** Creates an account with its first address, which gets the label. */
 export function createAccount(label: string): Account {
   return { tag: "", addresses: [{ label }] };
 }
 
-/** Makes the output at a place findable by its one-time key and key image. */
+/** Adds the output at an index to the look-up tables, by its one-time key and key image. */
 export function indexOutput(
   { byKeyImage, byOneTimeKey }: Pick<Ledger, "byKeyImage" | "byOneTimeKey">,
   { oneTimeKey, keyImage }: OwnedOutput,
@@ -79,7 +79,7 @@ export function indexOutput(
   if (keyImage !== undefined) byKeyImage.set(toHex(keyImage), place);
 }
 
-/** Takes back what `indexOutput` did, as far as no other output has taken its place. */
+/** Reverts `indexOutput`, except for entries that another output has replaced. */
 export function unindexOutput(
   { byKeyImage, byOneTimeKey }: Pick<Ledger, "byKeyImage" | "byOneTimeKey">,
   { oneTimeKey, keyImage }: OwnedOutput,
@@ -96,7 +96,7 @@ export function outputWithImage({ state, byKeyImage }: Ledger, keyImage: string)
   return place === undefined ? undefined : state.outputs[place];
 }
 
-/** The same, to be changed. */
+/** Finds the same output in order to change it, and marks it as changed. */
 export function touchOutput(ledger: Ledger, keyImage: string): OwnedOutput | undefined {
   const place = ledger.byKeyImage.get(keyImage);
   if (place === undefined) return undefined;
@@ -116,7 +116,7 @@ export function indexLedger({ state, byKeyImage, byOneTimeKey, intentPlaces }: L
 
 type EntryOf<M extends MapName> = WalletState[M] extends Map<string, infer V> ? V : never;
 
-/** Puts entries into one of the state's maps. */
+/** Puts entries into one of the state's maps, and marks them as changed. */
 export function put<M extends MapName>(
   { state, touched }: Ledger,
   map: M,
@@ -129,16 +129,16 @@ export function put<M extends MapName>(
   }
 }
 
-/** Overwrites the secrets that a state holds: nothing of it is used any more. */
+/** Overwrites the secrets in a state; the state must not be used afterwards. */
 export function wipeSecrets({ txKeys, multisigNonces, intents }: WalletState): void {
   for (const secrets of [txKeys, multisigNonces])
     for (const list of secrets.values()) for (const secret of list) secret.fill(0);
-  // Answers tell keys of transactions where they were asked for.
+  // Stored responses contain transaction keys if the caller requested them.
   for (const { outcome } of intents)
     if (outcome !== undefined && "answer" in outcome) outcome.answer?.fill(0);
 }
 
-/** The last address of each account that outputs pay. */
+/** The last address of each account that has received outputs. */
 export function lastAddresses(
   outputs: readonly Pick<OwnedOutput, "subaddress">[],
 ): IterableIterator<SubaddressIndex> {

@@ -1,8 +1,9 @@
 /**
- * Blocks that bring a wallet nothing only move its height: they wait in memory, and are written before the next change
- * that is more than that, when there are many, and when the wallet closes. A crash has them scanned again, which finds
- * nothing again; all else is durable before `append` answers, and stands in the order in which it happened. Where an
- * event log counts the wallet's changes nothing waits: a number that was told must not come again for another change.
+ * Blocks without transactions of the wallet only change its height: they wait in memory, and are written before the
+ * next change of another kind, when there are many, and when the wallet closes. After a crash they are scanned again,
+ * with the same result; all other changes are durable before `append` resolves, and are stored in the order in which
+ * they happened. If an event log counts the wallet's changes, nothing waits: a number that was published must not be
+ * used again for another change.
  */
 import type { WalletChange } from "../changes.ts";
 import type { ChangeLog } from "../file/store.ts";
@@ -10,18 +11,18 @@ import type { Ledger } from "./ledger.ts";
 
 type Waiting = { readonly change: WalletChange; readonly encoded: Uint8Array | undefined };
 
-/** The most a crash has a wallet scan again. */
+/** Maximum number of blocks that are scanned again after a crash. */
 const MAX_BLOCKS = 100;
 
 export class QuietBlocks implements ChangeLog {
   readonly #log: ChangeLog;
   readonly #ledger: Ledger;
-  /** Of the next block; undefined where the last change leaves it open. */
+  /** Height of the next block; undefined if the last change does not determine it. */
   #height: number | undefined;
   #waiting: Waiting[] = [];
   #blocks = 0;
 
-  /** `ledger`: as the log has it. */
+  /** `ledger`: its state, as the log contains it. */
   constructor(log: ChangeLog, ledger: Ledger) {
     this.#log = log;
     this.#ledger = ledger;
@@ -36,13 +37,13 @@ export class QuietBlocks implements ChangeLog {
     if (!isQuiet || this.#blocks >= MAX_BLOCKS) await this.#write();
   }
 
-  /** Blocks that follow on what is known, with nothing for the wallet. */
+  /** Whether the change only appends blocks after the known ones, without transactions of the wallet. */
   #isQuiet(change: WalletChange): boolean {
     if (change.kind !== "blocks" || this.#ledger.state.eventSource.length > 0) return false;
     return change.transactions.length === 0 && change.count > 0 && change.fromHeight === this.#height;
   }
 
-  /** What comes together shares one write. */
+  /** Changes that are appended together share one write. */
   async #write(): Promise<void> {
     const waiting = this.#waiting;
     this.#waiting = [];
@@ -51,7 +52,7 @@ export class QuietBlocks implements ChangeLog {
   }
 
   async close(): Promise<void> {
-    // Nothing rests on them: where they can't be written they are scanned again.
+    // Nothing depends on these blocks: if they can't be written they are scanned again.
     await this.#write().catch(() => undefined);
     await this.#log.close();
   }

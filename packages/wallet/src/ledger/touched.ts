@@ -1,6 +1,6 @@
-/** What of a ledger has changed since it was last written to a store that keeps it in rows. */
+/** Which parts of a ledger have changed since it was last written to a store of rows. */
 
-/** Lists of the state whose rows hold some items each, by place. */
+/** Lists of the state that are stored in rows of some items each, by index. */
 export type ListName =
   | "outputs"
   | "incoming"
@@ -10,7 +10,7 @@ export type ListName =
   | "frozenBefore"
   | "backgroundTransactions";
 
-/** Maps of the state whose rows hold an entry each. */
+/** Maps of the state that are stored in one row per entry. */
 export type MapName =
   | "outgoing"
   | "txKeys"
@@ -25,28 +25,34 @@ export type MapName =
 /** Addresses of an account, from `from` to before `to`. */
 export type TouchedLabels = { readonly major: number; readonly from: number; readonly to: number };
 
-/** Marks of one write. Until `begin` nothing is kept: who writes changes, not rows, needs no marks. */
+/**
+ * The marks for one write. Before `begin` nothing is marked: a store that writes changes rather than rows needs no
+ * marks.
+ */
 export class Touched {
   #isKept = false;
   readonly items = new Map<ListName, Set<number>>();
-  /** All items from a place on, and whether the list has become shorter is for the writer to see. */
+  /**
+   * For each list, the index from which all items have changed; the writer finds out whether the list has become
+   * shorter.
+   */
   readonly tails = new Map<ListName, number>();
   /** In the order in which entries were first put since the last write. */
   readonly keys = new Map<MapName, Set<string>>();
   readonly deleted = new Map<MapName, Set<string>>();
-  /** Maps that were emptied: their order begins anew. */
+  /** Maps that were cleared: the order of their entries begins anew. */
   readonly emptied = new Set<MapName>();
   readonly accounts = new Set<number>();
   readonly labels: TouchedLabels[] = [];
-  /** Height from which ids of recent blocks are others. */
+  /** Height from which the ids of recent blocks have changed. */
   recentFrom = Number.POSITIVE_INFINITY;
 
-  /** From now on marks are kept. */
+  /** Starts marking. */
   begin(): void {
     this.#isKept = true;
   }
 
-  /** All that was marked is written. */
+  /** Drops all marks, after everything marked was written. */
   clear(): void {
     for (const marks of [this.items, this.tails, this.keys, this.deleted, this.emptied, this.accounts])
       marks.clear();
@@ -60,7 +66,7 @@ export class Touched {
     this.items.set(list, places.add(place));
   }
 
-  /** All items from a place on are others, or gone. */
+  /** Marks all items from an index on as changed or removed. */
   from(list: ListName, place: number): void {
     if (!this.#isKept) return;
     this.tails.set(list, Math.min(place, this.tails.get(list) ?? place));
@@ -72,7 +78,7 @@ export class Touched {
     this.keys.set(map, keys.add(key));
   }
 
-  /** An entry is gone; one of its name that comes later is another, and the last of the map. */
+  /** Marks an entry as removed; a later entry with the same key is a new one, and the last of the map. */
   delete(map: MapName, key: string): void {
     if (!this.#isKept) return;
     this.keys.get(map)?.delete(key);

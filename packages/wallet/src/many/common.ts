@@ -12,19 +12,19 @@ export interface Common {
   readonly options: WalletServiceOptions;
   readonly log: Log;
   readonly runtime: Runtime;
-  /** The service's own event log; else why it has none. */
+  /** The service's own event log; otherwise the reason why it has none. */
   readonly serviceEvents: ServiceEvents | string;
-  /** The tokens of the service; undefined where it takes none. */
+  /** The tokens of the service; undefined if it accepts none. */
   readonly access: Access | undefined;
-  /** For a wallet that is opened now: with a connection of its own. */
+  /** Options for a wallet that is opened now: each has a connection of its own. */
   readonly openOptions: OpenOptions;
-  /** A connection to the node the service was started with. */
+  /** Creates a connection to the node of the service's options. */
   connect(): Daemon;
   /** Stops the service. */
   stop(): Promise<void>;
 }
 
-/** Throws the refusal of a service without a folder. */
+/** Returns the wallet folder; throws `WalletRefusal` if the service has none. */
 export function directoryOf({ options }: Pick<Common, "options">): string {
   if (options.walletDirectory === undefined) {
     throw new WalletRefusal("NO_WALLET_DIR", "No wallet dir configured");

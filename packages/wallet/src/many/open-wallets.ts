@@ -1,6 +1,6 @@
 /**
- * The wallets that a service has open, each file once, whoever asked for it. A wallet that is open by the unnamed path
- * and by its name is closed once both have closed it.
+ * The open wallets of a service; each file is open once, however many callers use it. A wallet that is open by the
+ * unnamed path and by its name is closed once both have closed it.
  */
 import { basename, resolve } from "node:path";
 import type { Logger } from "@anulo/rpc";
@@ -15,12 +15,12 @@ import { Permits } from "../turns.ts";
 import { type Common, notOpen } from "./common.ts";
 import { WalletEntry } from "./wallet-entry.ts";
 
-/** Some 2 MiB each, and 2 ms of a processor for each look at the chain that finds nothing new. */
+/** Each takes some 2 MiB, and 2 ms of a processor for each refresh that finds nothing new. */
 const DEFAULT_MAX_OPEN = 1000;
 const IDLE_SECONDS = 600;
-/** Wallets that are opened at once, or closed: each reads or writes its files whole. */
+/** Maximum number of wallets that are opened or closed at once: each reads or writes its files whole. */
 const AT_ONCE = 8;
-/** Wallets remembered that were found to have a password: to try one is costly. */
+/** Maximum number of wallets that are remembered to have a password: testing for one is costly. */
 const MAX_LOCKED = 10_000;
 
 const locked = () =>
@@ -50,19 +50,19 @@ export class OpenWallets {
     return [...this.#entries].filter(({ opened }) => opened !== undefined);
   }
 
-  /** The wallet of these files; undefined where it is neither open nor about to be. */
+  /** The wallet with these files; undefined if it is neither open nor about to be. */
   at(paths: WalletPaths): FiledEntry | undefined {
     return this.#byFile.get(resolve(paths.keys));
   }
 
-  /** Runs a task with the wallet of these files in its turn. */
+  /** Runs a task with the wallet of these files, after the earlier tasks for it. */
   async within<T>(paths: WalletPaths, task: (entry: FiledEntry) => Promise<T>): Promise<T> {
     const entry = this.at(paths) ?? (new WalletEntry(paths) as FiledEntry);
     this.#byFile.set(resolve(paths.keys), entry);
     return await this.inTurn(entry, () => task(entry));
   }
 
-  /** Whatever opens a wallet, closes it or changes its files takes turns. */
+  /** Runs a task that opens a wallet, closes it or changes its files, after the earlier tasks for it. */
   async inTurn<T>(entry: WalletEntry, task: () => Promise<T>): Promise<T> {
     this.#entries.add(entry);
     try {
@@ -75,7 +75,7 @@ export class OpenWallets {
     }
   }
 
-  /** A call by the wallet's name begins: until `end` it is not closed for being idle. */
+  /** Records that a call by the wallet's name begins: until `end` the wallet is not closed as idle. */
   begin(entry: WalletEntry): void {
     entry.calls += 1;
     entry.lastUsed = this.#clock();
@@ -86,14 +86,17 @@ export class OpenWallets {
     entry.lastUsed = this.#clock();
   }
 
-  /** Makes a wallet, in its turn. Throws `WalletRefusal`. */
+  /** Creates a wallet, after the earlier tasks for it. Throws `WalletRefusal`. */
   async create(entry: WalletEntry, made: NewWallet): Promise<void> {
     const { openOptions } = this.#common;
     await this.put(entry, await this.#permits.run(() => createWallet(entry.paths, made, openOptions)));
     this.#forgetLock(entry);
   }
 
-  /** Reads a wallet's keys, in its turn; `undefined` where `isOpen`: then only the password is checked. Throws `WalletRefusal`. */
+  /**
+   * Reads a wallet's keys, after the earlier tasks for it; returns `undefined` if `isOpen`: then only the password is
+   * checked. Throws `WalletRefusal`.
+   */
   async unlock(
     { paths }: FiledEntry,
     { password, isOpen }: { readonly password: string; readonly isOpen: boolean },
@@ -105,14 +108,14 @@ export class OpenWallets {
     return undefined;
   }
 
-  /** Opens a wallet whose keys were read, in its turn. Throws `WalletRefusal`. */
+  /** Opens a wallet whose keys were read, after the earlier tasks for it. Throws `WalletRefusal`. */
   async openUnlocked(entry: FiledEntry, keys: UnlockedKeys): Promise<void> {
     const { openOptions } = this.#common;
     await this.put(entry, await this.#permits.run(() => openUnlocked(keys, openOptions)));
     this.#forgetLock(entry);
   }
 
-  /** Opens a wallet that has no password, in its turn, for as long as it is used. Throws `WalletRefusal`. */
+  /** Opens a wallet that has no password, after the earlier tasks for it, until it is idle. Throws `WalletRefusal`. */
   async openOnDemand(entry: FiledEntry): Promise<void> {
     const { paths } = entry;
     if (entry.opened !== undefined) return;
@@ -136,7 +139,7 @@ export class OpenWallets {
     if (paths !== undefined) this.#locked.delete(paths.keys);
   }
 
-  /** Puts an open wallet in its place, or none, in its turn; closes the one that was there. */
+  /** Replaces the open wallet by another, or by none, and closes the previous one; to be called within `inTurn`. */
   async put(entry: WalletEntry, opened: OpenWallet | undefined): Promise<void> {
     const old = entry.opened;
     if (this.#isOver && opened !== undefined) {
@@ -151,7 +154,7 @@ export class OpenWallets {
     });
   }
 
-  /** Closes a wallet for the unnamed path, or for callers by its name: whoever else has it open keeps it. */
+  /** Closes a wallet for the unnamed path, or for callers by its name; it stays open if the other still uses it. */
   async leave(entry: WalletEntry, whose: "unnamed" | "named"): Promise<void> {
     await this.inTurn(entry, async () => {
       if (whose === "unnamed") entry.isUnnamed = false;
@@ -160,7 +163,7 @@ export class OpenWallets {
     });
   }
 
-  /** Closes those that have been idle for long enough. */
+  /** Closes the wallets that have been idle for long enough. */
   async closeIdle(): Promise<void> {
     const idleMs = 1000 * (this.#common.options.idleSeconds ?? IDLE_SECONDS);
     const before = this.#clock() - idleMs;
@@ -170,7 +173,7 @@ export class OpenWallets {
     await Promise.all(idle.map((entry) => this.#closeIfIdle(entry)));
   }
 
-  /** Closes up to `most` of those that nobody uses now, unused for longest first, and tells the name of each before. */
+  /** Closes up to `most` idle wallets, the least recently used first, and calls `closing` with each name before. */
   async closeUnused(most: number, closing: (name: string) => void): Promise<void> {
     const unused = [...this.#entries].filter(({ isIdle, isRefreshing }) => isIdle && !isRefreshing);
     const chosen = unused.sort((a, b) => a.lastUsed - b.lastUsed).slice(0, most);
@@ -183,7 +186,7 @@ export class OpenWallets {
     );
   }
 
-  /** Closes all that have files: another service may have them by now. Who has one open has to open it again. */
+  /** Closes all wallets with files, since another service may have them by now; callers have to open them again. */
   async closeLost(): Promise<void> {
     const lost = [...this.#entries].filter(({ paths }) => paths !== undefined);
     await Promise.all(
@@ -206,7 +209,7 @@ export class OpenWallets {
     }).catch((error) => this.#log.error("an idle wallet can't be closed", { error }));
   }
 
-  /** Closes the wallet that has been idle for longest where one more would be too many. Throws `WalletRefusal`. */
+  /** Closes the least recently used idle wallet if one more would be too many. Throws `WalletRefusal`. */
   async makeRoom(): Promise<void> {
     const { maxOpen = DEFAULT_MAX_OPEN } = this.#common.options;
     while (this.open.length >= maxOpen) {
@@ -216,7 +219,7 @@ export class OpenWallets {
     }
   }
 
-  /** Closes all; what is being opened is closed as soon as it is open. */
+  /** Closes all wallets; one that is being opened is closed as soon as it is open. */
   async closeAll(): Promise<void> {
     this.#isOver = true;
     const all = [...this.#entries].map((entry) =>

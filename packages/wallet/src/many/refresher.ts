@@ -1,4 +1,4 @@
-/** Has every open wallet scan what is new, each when it is due. */
+/** Makes every open wallet scan new blocks when its refresh is due. */
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Logger } from "@anulo/rpc";
 import { WalletRefusal } from "../refusal.ts";
@@ -8,23 +8,26 @@ import type { WalletEntry } from "./wallet-entry.ts";
 
 /** Source: wallet_rpc_server.cpp DEFAULT_AUTO_REFRESH_PERIOD. */
 export const REFRESH_PERIOD_SECONDS = 20;
-/** How long after opening a wallet is not refreshed automatically, so that a caller can do it first. */
+/** Seconds after opening during which a wallet is not refreshed automatically, so that a caller can do it first. */
 const FIRST_REFRESH_SECONDS = 2;
-/** Between two lines of the log about the progress of a scan. */
+/** Seconds between two log lines about the progress of a scan. */
 const PROGRESS_LOG_SECONDS = 10;
 
 /**
- * Wallets of one node and of about one height scan the same blocks together: they begin at once. So many such groups of
- * a node do: the next begins when one is done, or has taken its time.
+ * Wallets of one node at about the same height scan the same blocks together, so they begin at once, as a group. This
+ * many groups per node run at once: the next begins when one has ended or has run for `SHORT_MS`.
  */
 const AT_ONCE = 4;
-/** Heights of one group. */
+/** Number of heights that make one group. */
 const GROUP_BLOCKS = 100;
-/** A scan that takes longer, because it is long or its node silent, keeps no other from beginning. */
+/**
+ * A scan that takes longer (milliseconds), because it is long or its node does not respond, does not delay other
+ * groups.
+ */
 const SHORT_MS = 3000;
-/** Groups under way in all. */
+/** Maximum number of groups under way in all. */
 const MOST = 100;
-/** Wallets that begin in one turn: some milliseconds. */
+/** Number of wallets that begin in one turn of the event loop: this takes some milliseconds. */
 const PER_TURN = 32;
 
 type UnderWay = { readonly node: string; readonly group: string; readonly since: number };
@@ -43,20 +46,22 @@ export class Refresher {
     this.#progressLog = log.in("global");
   }
 
-  /** To be called every second. */
+  /** Must be called every second. */
   tick(): void {
     this.#logProgress();
     this.#beginSoon();
   }
 
-  /** The wallet was opened just now, or is to be refreshed every so many seconds from now on. */
+  /** Schedules the next refresh of a wallet that was just opened, or whose period (seconds) was set. */
   plan(entry: WalletEntry, period: number, isNew: boolean): void {
     entry.refreshPeriod = period;
     const wait = isNew ? Math.min(FIRST_REFRESH_SECONDS, period) : period;
     entry.nextRefresh = Date.now() + 1000 * wait;
   }
 
-  /** Has those begin that are due, in a turn to come: when many end at once it looks once. */
+  /**
+   * Begins the scans that are due in a later turn of the event loop: when many end at once, the list is examined once.
+   */
   #beginSoon(): void {
     if (this.#isBeginning) return;
     this.#isBeginning = true;
@@ -66,7 +71,7 @@ export class Refresher {
     });
   }
 
-  /** Those that wait longest come first, and have the others of their group begin with them. */
+  /** Begins with the wallets that have waited longest; the others of their group begin with them. */
   async #beginDue(): Promise<void> {
     const now = Date.now();
     const resting = this.#wallets.open.filter((entry) => entry.refreshPeriod > 0 && !entry.isRefreshing);
@@ -84,7 +89,7 @@ export class Refresher {
     }
   }
 
-  /** Whether one more group may begin, beside those that are about to. */
+  /** Whether one more group may begin, beside the running groups and those about to begin. */
   #hasRoom(entry: WalletEntry, room: ReadonlyMap<string, boolean>, now: number): boolean {
     const [node, group] = [nodeOf(entry), groupOf(entry)];
     const all = new Set<string>();
@@ -107,7 +112,7 @@ export class Refresher {
       await entry.opened.wallet.refresh();
     } catch (error) {
       if (!(error instanceof WalletRefusal)) this.#log.error("refresh failed", { error });
-      // An unreachable node is no news; a full disk or a reorganisation that is too deep is.
+      // An unreachable node is normal; a full disk or a reorganisation that is too deep is worth a warning.
       else if (error.kind === "UNKNOWN_ERROR") this.#log.warn("refresh refused", { reason: error.message });
       else this.#log.debug("refresh refused", { code: error.code });
     } finally {
@@ -139,7 +144,7 @@ function groupOf(entry: WalletEntry): string {
   return `${nodeOf(entry)} ${Math.floor(height / GROUP_BLOCKS)}`;
 }
 
-/** Due, or soon: those who come to wait for each other take turns together from then on. */
+/** Whether the wallet is due, or will be soon: wallets that begin together stay together from then on. */
 function isNearlyDue({ nextRefresh, refreshPeriod }: WalletEntry, now: number): boolean {
   return nextRefresh - now <= 500 * refreshPeriod;
 }

@@ -1,4 +1,4 @@
-/** The wallet that calls are about: the one that is open on the unnamed path, or the one that a path names. */
+/** The wallet that a call is about: the one that is open on the unnamed path, or the one that a path names. */
 import { holdsFiles, type OpenWallet } from "../file/open-wallet.ts";
 import { type WalletPaths, walletNameOf, walletPaths } from "../file/wallet-files.ts";
 import type { NewWallet } from "../keys/wallet-keys.ts";
@@ -14,29 +14,29 @@ export interface WalletSlot extends Common {
   readonly name: string | undefined;
   readonly wallets: OpenWallets;
   readonly opened: OpenWallet | undefined;
-  /** Name of the wallet that is open, "" for one in memory only; undefined where none is. */
+  /** Name of the open wallet, "" for one in memory only; undefined if none is open. */
   readonly openName: string | undefined;
-  /** Opens the wallet if nothing is needed for it; false where none is open. Throws `WalletRefusal`. */
+  /** Opens the wallet if it needs no password; false if no wallet is open. Throws `WalletRefusal`. */
   whenOpen(): boolean | Promise<boolean>;
-  /** The call that was given this slot has ended. */
+  /** To be called when the call that received this slot has ended. */
   release(): void;
-  /** The files of a wallet that is to be made; undefined for one in memory only. Throws `WalletRefusal`. */
+  /** The files of a wallet to be created; undefined for one in memory only. Throws `WalletRefusal`. */
   pathsOf(filename: string): WalletPaths | undefined;
-  /** What makes wallets takes turns. */
+  /** Runs tasks that create wallets one after the other. */
   makingInTurn<T>(task: () => Promise<T>): Promise<T>;
-  /** Makes a wallet, in such a turn, and opens it here. Throws `WalletRefusal`. */
+  /** Creates a wallet, within `makingInTurn`, and opens it here. Throws `WalletRefusal`. */
   create(paths: WalletPaths | undefined, made: NewWallet): Promise<OpenWallet>;
   /** Opens a wallet here. Throws `WalletRefusal`. */
   open(filename: string, password: string): Promise<void>;
-  /** Closes the wallet here; it stays open for whoever else has it open. Throws `WalletRefusal`. */
+  /** Closes the wallet here; it stays open for other users of it. Throws `WalletRefusal`. */
   close(): Promise<void>;
-  /** What changes the files of the open wallet takes turns with what opens and closes it. */
+  /** Runs a task that changes the files of the open wallet, one after the other with those that open and close it. */
   inTurn<T>(task: () => Promise<T>): Promise<T>;
-  /** In such a turn: closes the wallet that is open and puts another object in its place, for all who have it open. */
+  /** Within `inTurn`: closes the open wallet and replaces it by another object, for all its users. */
   replace(opened: OpenWallet | undefined): Promise<void>;
-  /** Seconds between two refreshes; 0 turns them off, `undefined` means the usual period. */
+  /** Sets the seconds between two refreshes; 0 turns them off, `undefined` restores the default. */
   setRefreshPeriod(seconds: number | undefined): void;
-  /** The wallet is not closed for being idle: closing would lose what a caller has set. */
+  /** Prevents that the wallet is closed as idle: closing would lose a caller's settings. */
   keepOpen(): void;
 }
 
@@ -46,7 +46,10 @@ export type SlotParts = {
   readonly refresher: Refresher;
 };
 
-/** Nobody can ask a restricted service to refresh, so opening a wallet there waits a moment for the first scan. */
+/**
+ * In a restricted service callers cannot request a refresh, so opening a wallet waits up to this time (milliseconds)
+ * for the first scan.
+ */
 const RESTRICTED_WAIT_MS = 3000;
 
 abstract class Slot {
@@ -92,7 +95,7 @@ abstract class Slot {
     this.#parts.refresher.plan(entry, period, false);
   }
 
-  /** Has a wallet that was opened just now scanned on its own. */
+  /** Schedules automatic refreshes for a wallet that was just opened. */
   protected async begin(entry: WalletEntry, period: number): Promise<void> {
     const { refresher } = this.#parts;
     refresher.plan(entry, period, true);
@@ -101,7 +104,7 @@ abstract class Slot {
   }
 }
 
-/** Where one wallet is open at a time, as in the original. */
+/** The slot of the path without name, where one wallet is open at a time, as in the original. */
 export class UnnamedSlot extends Slot implements WalletSlot {
   readonly name = undefined;
   readonly #turns = new TaskQueue();
@@ -138,7 +141,7 @@ export class UnnamedSlot extends Slot implements WalletSlot {
     return await this.#enter(paths, (entry) => this.wallets.create(entry, made));
   }
 
-  /** Opens the wallet to begin with. */
+  /** Opens the first wallet of the service. */
   async openFirst(open: () => Promise<OpenWallet>): Promise<void> {
     await this.#turns.run(async () => {
       const opened = await open();
@@ -164,7 +167,7 @@ export class UnnamedSlot extends Slot implements WalletSlot {
     await wallets.openUnlocked(entry, keys);
   }
 
-  /** Has a wallet opened and takes it in place of the one that was open. */
+  /** Opens a wallet and replaces the one that was open here. */
   async #enter(
     paths: WalletPaths | undefined,
     open: (entry: WalletEntry) => Promise<void>,
@@ -219,14 +222,14 @@ export class UnnamedSlot extends Slot implements WalletSlot {
   keepOpen(): void {}
 }
 
-/** A wallet of the folder by its name, for one call. */
+/** The slot of a wallet in the folder, by its name, for one call. */
 export class NamedSlot extends Slot implements WalletSlot {
   readonly name: string;
   readonly #paths: WalletPaths;
-  /** Kept open for this call. */
+  /** The wallet that is not closed as idle during this call. */
   #used: WalletEntry | undefined;
 
-  /** Throws the refusals of a service without a folder, and of a name that no file in it can have. */
+  /** Throws `WalletRefusal` if the service has no folder, or for a name that no file in it can have. */
   constructor(parts: SlotParts, name: string) {
     super(parts);
     this.name = name;

@@ -1,29 +1,29 @@
-/** One wallet of a service: what is open of it, for whom, and the order in which that changes. */
+/** One wallet of a service: its open object, its users, and the order in which these change. */
 import type { OpenWallet } from "../file/open-wallet.ts";
 import type { WalletPaths } from "../file/wallet-files.ts";
 import { TaskQueue } from "../turns.ts";
 
 /**
- * For whom a wallet is open by its name: for nobody; because a call needed it, until none has come for a while; or
- * because a caller opened it, or set what closing would lose, until a caller closes it.
+ * Why a wallet is open by its name: it is not; because a call needed it, until it is idle for a while; or because a
+ * caller opened it, or set something that closing would lose, until a caller closes it.
  */
 export type NamedHold = "none" | "demand" | "asked";
 
 export class WalletEntry {
   /** Undefined for a wallet that lives in memory only. */
   readonly paths: WalletPaths | undefined;
-  /** Another object takes its place where the keys change. */
+  /** The open wallet; another object replaces it when the keys change. */
   opened: OpenWallet | undefined;
   /** Whether it is the open wallet of the unnamed path. */
   isUnnamed = false;
   named: NamedHold = "none";
-  /** Calls by its name that are under way. */
+  /** Number of calls by its name that are under way. */
   calls = 0;
-  /** Milliseconds; when the last of them began or ended. */
+  /** When the last of these calls began or ended, in milliseconds. */
   lastUsed = 0;
   /** Seconds between two refreshes; 0 for none. */
   refreshPeriod = 0;
-  /** Milliseconds; when the next is due. */
+  /** When the next refresh is due, in milliseconds. */
   nextRefresh = 0;
   isRefreshing = false;
   readonly #turns = new TaskQueue();
@@ -33,22 +33,22 @@ export class WalletEntry {
     this.paths = paths;
   }
 
-  /** Whether it is open for anybody. */
+  /** Whether any path has it open. */
   get isHeld(): boolean {
     return this.isUnnamed || this.named !== "none";
   }
 
-  /** Whether nothing of it is open, nor about to be. */
+  /** Whether it is neither open nor about to be. */
   get isOver(): boolean {
     return this.opened === undefined && this.#waiting === 0 && !this.isUnnamed;
   }
 
-  /** Whether it is open only because a call needed it, and nobody does now. */
+  /** Whether it is open only because a call needed it, and no call uses it now. */
   get isIdle(): boolean {
     return this.opened !== undefined && this.named === "demand" && !this.isUnnamed && this.calls === 0;
   }
 
-  /** Whatever opens it, closes it, or changes its files takes turns. */
+  /** Runs a task that opens it, closes it, or changes its files; such tasks run one after the other. */
   async inTurn<T>(task: () => Promise<T>): Promise<T> {
     this.#waiting += 1;
     try {
