@@ -1,4 +1,4 @@
-/** Processes that serve the wallets of one folder together: each wallet is open in one of them. */
+/** Processes that serve the wallets of one folder together: each wallet is open in exactly one of them. */
 import { basename } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Logger, Passes } from "@anulo/rpc";
@@ -10,29 +10,32 @@ import { Membership } from "./membership.ts";
 import { Router } from "./router.ts";
 
 const BEAT_MS = 1000;
-/** Between two looks whether others have to be given wallets. */
+/** Number of heartbeats between two checks whether other processes should receive wallets. */
 const BEATS_PER_BALANCE = 5;
-/** Wallets taken over that are being opened at once, and handed over at once. */
+/** Maximum number of wallets that are opened at once after their process has gone, or handed over at once. */
 const MOST_OPENING = 32;
 const MOST_HANDED_OVER = 16;
-/** What a process may have above its share before it hands wallets over: moving costs as much as opening. */
+/**
+ * Number of wallets above its share that a process may have before it hands some over: moving a wallet costs as much as
+ * opening it.
+ */
 const SLACK_WALLETS = 1;
 const SLACK_SHARE = 0.05;
 const OPEN_ATTEMPTS = 5;
 const OPEN_RETRY_MS = 1000;
 
-/** What a fleet has its service do. */
+/** The actions that a fleet requires of its service. */
 export interface FleetHost {
-  /** Opens a wallet by its name, for nobody in particular. Throws `WalletRefusal`. */
+  /** Opens a wallet by its name, without a call that needs it. Throws `WalletRefusal`. */
   open(name: string): Promise<void>;
-  /** Closes up to `most` wallets that nobody uses now, and tells each name before. */
+  /** Closes up to `most` idle wallets, and calls `closing` with each name before. */
   closeUnused(most: number, closing: (name: string) => void): Promise<void>;
   /** Closes all wallets with files. */
   closeLost(): Promise<void>;
 }
 
 export type FleetParts = {
-  /** 16 bytes that all processes of the fleet know. */
+  /** The id shared by all processes of the fleet, 16 bytes. */
   readonly id: Uint8Array;
   readonly engine: PostgresEngine;
   readonly leases: WalletLeases;
@@ -51,7 +54,7 @@ export class Fleet {
   #beating: Promise<void> | undefined;
   readonly #stopped = new AbortController();
   readonly #opening = new Set<string>();
-  /** For the wallets' files: a lease is their lock. */
+  /** The locks of the wallets' files: here a lease takes their place. */
   readonly shared: SharedWallets = {
     locks: {
       take: (paths) => this.#member().take(nameOf(paths)),
@@ -60,7 +63,7 @@ export class Fleet {
     engineFor: (paths) => this.#engineFor(nameOf(paths)),
   };
 
-  /** Finds who answers each call; before this process has joined none is. */
+  /** Finds the process that handles each call; before this process has joined, there is none. */
   readonly router: Router;
 
   constructor(parts: FleetParts) {
@@ -70,7 +73,9 @@ export class Fleet {
     this.router = new Router({ membership: () => this.#membership, leases, passes, elapsed });
   }
 
-  /** Makes this process a member that others reach at `address` (`host:port`); throws where the database is out of reach. */
+  /**
+   * Makes this process a member that others reach at `address` (`host:port`); throws if the database cannot be reached.
+   */
   async join(address: string, host: FleetHost): Promise<void> {
     const { leases, log } = this.#parts;
     const onEnded = () => void this.#closeLost();
@@ -82,12 +87,12 @@ export class Fleet {
     this.#beating = this.#keepBeating();
   }
 
-  /** From here on wallets that are closed go to the others. */
+  /** From here on, closed wallets go to the other processes. */
   beginToLeave(): void {
     this.#membership?.beginToLeave();
   }
 
-  /** Ends the membership, once all wallets are closed. */
+  /** Ends the membership; to be called once all wallets are closed. */
   async leave(): Promise<void> {
     this.#stopped.abort();
     await this.#beating;
@@ -136,13 +141,13 @@ export class Fleet {
     if (beat % BEATS_PER_BALANCE === 0) await this.#balance(membership);
   }
 
-  /** What each has where all have the same, of those that are open and are to be opened. */
+  /** The number of wallets per process if those open and those to be opened were shared equally. */
   #shareOf({ members, free }: Membership): number {
     const owned = members.reduce((sum, member) => sum + member.owned, 0);
     return Math.ceil((owned + free) / Math.max(1, members.length));
   }
 
-  /** Takes over wallets that nobody has, up to this process's share. */
+  /** Takes over wallets without an owner, up to this process's share. */
   async #adopt(membership: Membership): Promise<void> {
     for (;;) {
       const room = Math.min(
@@ -178,12 +183,12 @@ export class Fleet {
       }
     } finally {
       this.#opening.delete(name);
-      // The next ones need not wait for the next beat.
+      // The next wallets need not wait for the next heartbeat.
       if (membership.isSure) void this.#adopt(membership).catch(() => undefined);
     }
   }
 
-  /** Hands wallets that nobody uses now over to processes that have fewer. */
+  /** Hands idle wallets over to processes that have fewer. */
   async #balance(membership: Membership): Promise<void> {
     const share = this.#shareOf(membership);
     const above = membership.owned - share - Math.max(SLACK_WALLETS, Math.floor(SLACK_SHARE * share));

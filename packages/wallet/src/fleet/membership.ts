@@ -1,24 +1,27 @@
-/** This process as a member of its fleet: how long it may be sure of its leases, and which it holds. */
+/** This process as a member of its fleet: the leases it holds, and until when it can be sure of them. */
 import type { Logger } from "@anulo/rpc";
 import { Expelled, type FleetMember, StoreUnavailable, type WalletLeases } from "@anulo/store";
 import { failedToOpen } from "../refusal.ts";
 
-/** How long a membership lasts that is not renewed, by the database's clock. */
+/** Milliseconds after which a membership that is not renewed ends, by the database's clock. */
 export const LIFETIME_MS = 5000;
-/** So much sooner the process itself takes it for ended. */
+/** The process itself considers its membership ended this much earlier (milliseconds). */
 const MARGIN_MS = 500;
-/** Out of reach of the database for so long, a process joins anew: what it has open may be broken by then. */
+/**
+ * If the database cannot be reached for this long (milliseconds), the process joins again: its open wallets may be
+ * inconsistent by then.
+ */
 const MOST_LOST_MS = 20_000;
 
 export type MembershipOptions = {
   readonly leases: WalletLeases;
-  /** Where the other processes reach this one. */
+  /** Address at which the other processes reach this one. */
   readonly address: string;
   readonly log: Logger;
-  /** Milliseconds, of a clock that never goes back. */
+  /** Returns milliseconds of a monotonic clock. */
   readonly elapsed: () => number;
   readonly lifetimeMs?: number;
-  /** Told that all leases are lost: whatever is open has to be closed. */
+  /** Called when all leases are lost: every open wallet has to be closed. */
   readonly onEnded: () => void;
 };
 
@@ -27,13 +30,13 @@ export class Membership {
   readonly #lifetimeMs: number;
   #process: string | undefined;
   #sureUntil = Number.NEGATIVE_INFINITY;
-  /** When the last renewal was asked for that succeeded, and the first of those that came in time since. */
+  /** When the last successful renewal was requested, and the first of the uninterrupted sequence of timely renewals. */
   #renewedAt = Number.NEGATIVE_INFINITY;
   #steadySince = Number.POSITIVE_INFINITY;
   #members: readonly FleetMember[] = [];
   #free = 0;
   readonly #held = new Set<string>();
-  /** Wallets that are open here, with the membership under which they were opened. */
+  /** Wallets that are open here, each with the membership under which it was opened. */
   readonly #taken = new Map<string, string>();
   readonly #handingOver = new Set<string>();
   #isLeaving = false;
@@ -48,32 +51,32 @@ export class Membership {
     return this.#process;
   }
 
-  /** Those who were members when that was last looked up. */
+  /** The members at the last query. */
   get members(): readonly FleetMember[] {
     return this.#members;
   }
 
-  /** Leases that nobody holds, then. */
+  /** Number of leases without a holder, at the last query. */
   get free(): number {
     return this.#free;
   }
 
-  /** How many leases are held here. */
+  /** Number of leases held here. */
   get owned(): number {
     return this.#held.size;
   }
 
-  /** Whether no other process can have taken a lease of this one. */
+  /** True while no other process can have taken a lease of this one. */
   get isSure(): boolean {
     return this.#process !== undefined && this.#options.elapsed() < this.#sureUntil;
   }
 
-  /** Whether this process has the wallet, and surely. */
+  /** Whether this process certainly holds the wallet. */
   isHere(name: string): boolean {
     return this.#held.has(name) && this.isSure;
   }
 
-  /** Joins, or renews the membership, ends those of others that are over, and looks who is there. */
+  /** Joins, or renews the membership, ends the expired memberships of others, and queries the members. */
   async tick(): Promise<void> {
     const { leases, address, log, elapsed } = this.#options;
     const askedAt = elapsed();
@@ -81,7 +84,7 @@ export class Membership {
       if (this.#process === undefined) this.#process = await leases.join(address);
       else await leases.renew(this.#process);
       this.#renewed(askedAt);
-      // Whoever was cut off lets the others renew first: they may have been cut off, too.
+      // A process that was cut off lets the others renew first, since they may have been cut off, too.
       if (askedAt - this.#steadySince >= this.#lifetimeMs && (await leases.expel()) > 0)
         log.warn("a process of the fleet is gone: its wallets move");
       const { members, free } = await leases.state();
@@ -98,7 +101,7 @@ export class Membership {
   }
 
   #renewed(askedAt: number): void {
-    // One that came late says nothing about the time before.
+    // A renewal that came late proves nothing about the time before.
     if (askedAt - this.#renewedAt >= this.#lifetimeMs) this.#steadySince = Number.POSITIVE_INFINITY;
     this.#steadySince = Math.min(this.#steadySince, askedAt);
     this.#renewedAt = askedAt;
@@ -114,12 +117,14 @@ export class Membership {
     this.#held.clear();
     this.#taken.clear();
     this.#handingOver.clear();
-    // Where the database is out of reach the others see to it.
+    // If the database cannot be reached, the other members remove this one.
     if (former !== undefined) leases.leave(former).catch(() => undefined);
     onEnded();
   }
 
-  /** Takes the lease of a wallet that is opened here; what is given gives it back. Throws `WalletRefusal`. */
+  /**
+   * Takes the lease of a wallet that is opened here, and returns a function that gives it back. Throws `WalletRefusal`.
+   */
   async take(name: string): Promise<() => Promise<void>> {
     const process = this.#sureProcess();
     if (this.#taken.has(name)) throw failedToOpen("it is open already");
@@ -139,12 +144,12 @@ export class Membership {
     return () => this.#giveBack(name, process);
   }
 
-  /** Throws a refusal unless the wallet's lease is surely held. */
+  /** Throws `WalletRefusal` unless the wallet's lease is certainly held. */
   confirm(name: string): void {
     if (!this.isHere(name)) throw cutOff();
   }
 
-  /** Takes leases that nobody holds, for wallets that are to be opened here. */
+  /** Takes leases without a holder, for wallets that are to be opened here. */
   async adopt(most: number): Promise<string[]> {
     const process = this.#process;
     if (process === undefined || this.#isLeaving || !this.isSure) return [];
@@ -154,7 +159,7 @@ export class Membership {
     return names;
   }
 
-  /** Once the wallet is closed its lease is free for the others to go on with. */
+  /** Marks a wallet so that its lease is free for the other processes once it is closed. */
   handOverNext(name: string): void {
     this.#handingOver.add(name);
   }
@@ -175,16 +180,16 @@ export class Membership {
     this.#held.delete(name);
     const goesOn = this.#handingOver.delete(name) || this.#isLeaving;
     const given = goesOn ? leases.handOver(process, name) : leases.release(process, name);
-    // It stays this process's then, and is served here.
+    // If this fails the lease stays with this process, which keeps serving the wallet.
     await given.catch((error) => log.warn("a lease can't be given back", { error }));
   }
 
-  /** From here on what is closed goes to the others. */
+  /** From here on, leases of closed wallets go to the other processes. */
   beginToLeave(): void {
     this.#isLeaving = true;
   }
 
-  /** Ends the membership: what is still held is free. */
+  /** Ends the membership, which frees all leases still held. */
   async leave(): Promise<void> {
     const { leases } = this.#options;
     const process = this.#process;

@@ -1,4 +1,4 @@
-/** Opens what processes of a fleet share. */
+/** Opens the store that the processes of a fleet share. */
 import { createHmac } from "node:crypto";
 import { type Logger, Passes } from "@anulo/rpc";
 import { openPostgresEngine, openWalletLeases } from "@anulo/store";
@@ -10,13 +10,13 @@ import { WalletRefusal } from "../refusal.ts";
 import { Fleet } from "./fleet.ts";
 import { LIFETIME_MS } from "./membership.ts";
 
-/** A stopped process may hold rows of a wallet for less than its membership lasts. */
+/** Milliseconds that a stopped process may hold rows of a wallet: less than its membership lasts. */
 const IDLE_MS = 3000;
 const ID_BYTES = 16;
 
 const refuse = (why: string) => new WalletRefusal("UNKNOWN_ERROR", `The fleet can't be joined: ${why}`);
 
-/** The store of a fleet's wallets, and the fleet. Throws `WalletRefusal`. */
+/** Opens the store of a fleet's wallets, and the fleet. Throws `WalletRefusal`. */
 export async function openFleet(
   { location, folder, serviceKeyFile, acceptsOlder = false }: LedgerStoreOptions,
   log: Logger,
@@ -41,7 +41,7 @@ export async function openFleet(
     const fleet = new Fleet({ id, engine, leases, passes, log });
     return { store: { engine, folder, serviceKey, acceptsOlder, shared: fleet.shared }, fleet };
   } catch {
-    // The address of a database may hold a password.
+    // The error is not passed on, since the address of a database may contain a password.
     throw refuse("the database does not answer");
   }
 }

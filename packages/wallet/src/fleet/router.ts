@@ -1,4 +1,4 @@
-/** Has each call answered by the process that has its wallet. */
+/** Routes each call to the process that has its wallet. */
 import { setMaxListeners } from "node:events";
 import { setTimeout as delay } from "node:timers/promises";
 import {
@@ -18,17 +18,17 @@ import { type FleetMember, StoreUnavailable, type WalletLeases } from "@anulo/st
 import { refusalCodes } from "../refusal.ts";
 import type { Membership } from "./membership.ts";
 
-/** How long a call waits for its wallet to have an owner: a process that dies is replaced sooner. */
+/** Milliseconds that a call waits until its wallet has an owner: a process that dies is replaced sooner. */
 const PATIENCE_MS = 12_000;
 const RETRY_MS = 100;
-/** Names whose owners are remembered. */
+/** Maximum number of names whose owners are cached. */
 const MOST_OWNERS = 100_000;
-/** Bytes of a request that is read once more, for its id. */
+/** Maximum size of a request body (bytes) that is parsed again to read its id. */
 const MOST_READ = 64 * 1024;
 
 type Head = Parameters<Elsewhere["passOf"]>[0];
 
-/** What is known here of the fleet. */
+/** The properties of the membership that routing needs. */
 type Known = Pick<Membership, "process" | "members" | "isSure" | "isHere">;
 
 export type RouterOptions = {
@@ -36,7 +36,7 @@ export type RouterOptions = {
   readonly membership: () => Known | undefined;
   readonly leases: Pick<WalletLeases, "ownerOf">;
   readonly passes: Passes;
-  /** Milliseconds, of a clock that never goes back. */
+  /** Returns milliseconds of a monotonic clock. */
   readonly elapsed: () => number;
 };
 
@@ -44,9 +44,9 @@ export class Router implements Elsewhere {
   readonly #options: RouterOptions;
   readonly #forwarder = createForwarder();
   readonly #owners = new Map<string, string>();
-  /** Aborted once a process is a member no more. */
+  /** One controller per member, aborted once the process is no longer a member. */
   readonly #gone = new Map<string, AbortController>();
-  /** Wallets that were given to members since it was last looked up how many they have. */
+  /** Number of wallets assigned to each member since the members' counts were last queried. */
   readonly #given = new Map<string, number>();
 
   constructor(options: RouterOptions) {
@@ -62,7 +62,7 @@ export class Router implements Elsewhere {
     return this.#options.membership()?.isHere(request.name) ? undefined : this.#route(request);
   }
 
-  /** To be called when it was looked up who the members are. */
+  /** To be called after each query of the members. */
   update(): void {
     const present = new Set(this.#options.membership()?.members.map(({ process }) => process));
     for (const [process, gone] of this.#gone) {
@@ -92,7 +92,7 @@ export class Router implements Elsewhere {
     }
   }
 
-  /** Who answers; undefined where that is not known now. */
+  /** The process that handles the call; undefined if that is not known now. */
   async #placeOf({ name, isPassedOn }: NamedRequest): Promise<"here" | FleetMember | undefined> {
     const { leases } = this.#options;
     const membership = this.#options.membership();
@@ -117,7 +117,7 @@ export class Router implements Elsewhere {
     this.#owners.set(name, owner);
   }
 
-  /** Who takes a wallet that nobody has. */
+  /** The process that takes a wallet without an owner: the one with the fewest. */
   #leastLoaded(membership: Known): "here" | FleetMember {
     const loadOf = ({ process, owned }: FleetMember) => owned + (this.#given.get(process) ?? 0);
     const own = membership.members.find(({ process }) => process === membership.process);
@@ -129,7 +129,7 @@ export class Router implements Elsewhere {
     return least === own ? "here" : least;
   }
 
-  /** The answer of another process; undefined where it has the wallet no more, or nothing has reached it. */
+  /** The response of another process; undefined if it no longer has the wallet, or could not be reached. */
   async #passOn(member: FleetMember, request: NamedRequest): Promise<Answer | undefined> {
     const { passes } = this.#options;
     const from = this.#options.membership()?.process;
@@ -166,14 +166,14 @@ export class Router implements Elsewhere {
   }
 }
 
-/** To a process that has passed on what is another's. */
+/** The response to a process that has passed on a call whose wallet is elsewhere. */
 const misdirected: Answer = { status: 409, type: "text/plain", body: "" };
 
 const UNOWNED = "No process of the fleet has the wallet now, and nothing was done: ask again";
 const LOST =
   "The process that has the wallet is gone, and may have done what was asked: ask again, a payment by its idempotency_key only";
 
-/** A refusal of JSON-RPC. */
+/** A JSON-RPC error response. */
 function refusal({ body, target }: NamedRequest, message: string): Answer {
   if (!target.endsWith("/json_rpc")) return { status: 503, type: "text/plain", body: `${message}\n` };
   const error = { code: refusalCodes.UNOWNED, message };

@@ -6,7 +6,10 @@ import { makeKeyImages, type SpendKeys } from "./find-outputs.ts";
 import { packedKeys } from "./packed-lists.ts";
 import { derive } from "./sift.ts";
 
-/** The transactions with the key images of the outputs they brought; none where the secret isn't the key's. */
+/**
+ * Adds the key images of the outputs that these transactions pay to the wallet; none if the secret does not match the
+ * public key.
+ */
 export function withKeyImages(
   transactions: readonly ScannedTransaction[],
   keys: SpendKeys,

@@ -1,19 +1,25 @@
-/** Walks the node's chain to its newest block, for all wallets of about one height at once. Runs in a scan thread. */
+/** Walks the node's chain to its newest block, once for all wallets at about the same height. Runs in a scan thread. */
 import { equalBytes } from "@anulo/protocol";
 import { type Asked, ask, type Batch, historyOf, nonsense, piecesOf, type Source } from "./fetch-blocks.ts";
 import { Begun, type Follower, type Seat, type SiftThreads } from "./followers.ts";
 import { checkPlaces } from "./places.ts";
 
-/** From so many transactions on, half a second of work, other threads are asked to help. Miners' are read here anyway. */
+/**
+ * From this many transactions on, half a second of work, other threads are requested to help. Coinbase transactions are
+ * always read in this thread.
+ */
 const LONG_SCAN = 10_000;
-/** Pieces under way for each thread: it has the next at hand while an answer of the node is read here. */
+/** Pieces under way per thread: each thread has the next piece ready while a response of the node is read here. */
 const PIECES_PER_THREAD = 2;
-/** Blocks a wallet may be ahead of a walk that it waits for. */
+/** Maximum number of blocks by which a wallet may be ahead of a walk that it waits for. */
 const BLOCKS_AHEAD = 100;
-/** So long a walk waits for those who are slow to take its blocks, where others are ready. */
+/** Milliseconds that a walk waits for wallets whose queues are full, if others are ready. */
 const SLOW_MS = 1000;
 
-/** `late`: it was too slow and goes on by itself; `elsewhere`: its chain is not the one that was walked. */
+/**
+ * `late`: the wallet did not take the blocks in time and continues by itself; `elsewhere`: its chain is not the one
+ * that was walked.
+ */
 export type Outcome = "done" | "late" | "elsewhere";
 
 export type Rider = {
@@ -22,12 +28,12 @@ export type Rider = {
   readonly fail: (error: unknown) => void;
 };
 
-/** Height of the first block it takes, as far as it knows. */
+/** Height of the first block that the follower needs, as far as it knows. */
 export function beginOf({ task }: Follower): number {
   return task.startHeight > 0 ? task.startHeight : task.height;
 }
 
-/** Whether both would ask the node the same. */
+/** Whether both would send the node the same request. */
 function asksTheSame(a: Follower, b: Follower): boolean {
   return a.task.startHeight === b.task.startHeight && equalBytes(a.task.history[0]!, b.task.history[0]!);
 }
@@ -39,11 +45,11 @@ export class BlockWalk {
   readonly #source: Source;
   readonly #leader: Follower;
   readonly #genesis: Uint8Array;
-  /** With the height from which on they take blocks. */
+  /** Wallets that receive the blocks, each with the height of its first block. */
   readonly #riders = new Map<Rider, number>();
-  /** Those who are ahead, until the walk reaches them. */
+  /** Wallets that are ahead, until the walk reaches them. */
   readonly #ahead = new Set<Rider>();
-  /** Height of the first block of an answer that is to come. */
+  /** Height of the first block of the next response. */
   #next: number | undefined;
 
   constructor(source: Source, leader: Rider) {
@@ -54,7 +60,7 @@ export class BlockWalk {
     this.#riders.set(leader, 0);
   }
 
-  /** Takes one along that has not farther to go; false where it can't. */
+  /** Adds a wallet that starts at the same height or ahead of the walk; returns false if the walk cannot serve it. */
   join(rider: Rider, hasBegun = true): boolean {
     const { follower } = rider;
     if (!hasBegun && asksTheSame(this.#leader, follower)) {
@@ -67,7 +73,7 @@ export class BlockWalk {
     return true;
   }
 
-  /** Ends once every rider has. */
+  /** Resolves once the scan of every rider has ended. */
   async run(): Promise<void> {
     try {
       await this.#walk();
@@ -79,7 +85,10 @@ export class BlockWalk {
     for (const rider of this.#ahead) rider.end("elsewhere");
   }
 
-  /** What fails is told after all that came before it. The next answer of the node is on its way meanwhile. */
+  /**
+   * Requests the next blocks while earlier ones are processed. An error is reported after all blocks before it were
+   * processed.
+   */
   async #walk(): Promise<void> {
     const line = new Line(this);
     const { history, startHeight } = this.#leader.task;
@@ -90,7 +99,7 @@ export class BlockWalk {
       const batch = await asked.batch;
       if (lastHeight === -1) this.#checkStart(batch);
       else if (batch.blocks[0] !== undefined && batch.blocks[0].height <= lastHeight) {
-        // The chain was reorganised: those who joined above that place have to go back as well.
+        // The chain was reorganised: wallets that joined above this height have to go back as well.
         while (!line.isEmpty) await line.finish();
         for (const rider of this.#riders.keys()) this.#riders.set(rider, 0);
       }
@@ -128,7 +137,7 @@ export class BlockWalk {
     return undefined;
   }
 
-  /** Gives a piece to all who ride, and waits for them. */
+  /** Passes a piece to all riders, and waits until they can take more. */
   async give(begun: Begun): Promise<void> {
     const riders = new Map([...this.#riders.keys()].map((rider) => [rider.follower, rider]));
     await begun.finish(this.seats, ({ follower }, error) => {
@@ -139,7 +148,10 @@ export class BlockWalk {
     await this.#untilReady();
   }
 
-  /** Where the node begins lower than it was asked to, others may have parted from its chain lower still. */
+  /**
+   * Drops riders whose chain differs: if the node begins below the requested height, others may have left its chain
+   * even lower.
+   */
   #checkStart({ all }: Batch): void {
     for (const rider of this.#riders.keys()) {
       if (rider.follower === this.#leader || this.#leader.task.startHeight > 0) continue;
@@ -151,7 +163,7 @@ export class BlockWalk {
     }
   }
 
-  /** Those whose last block is among these ride from the next on. */
+  /** Wallets whose last block is in this batch receive blocks from the next one on. */
   #takeAlong({ all }: Batch): void {
     const [first, last] = [all[0], all.at(-1)];
     if (first === undefined || last === undefined) return;
@@ -166,7 +178,9 @@ export class BlockWalk {
     }
   }
 
-  /** Until all take more; those who don't while others do go on by themselves after a while. */
+  /**
+   * Waits until all riders can take more; after a while, riders that cannot while others can continue by themselves.
+   */
   async #untilReady(): Promise<void> {
     for (const rider of this.#riders.keys()) if (rider.follower.isGone) this.#drop(rider, "done");
     const waits = [...this.#riders.keys()].flatMap(({ follower }) => follower.whenReady() ?? []);
@@ -195,7 +209,7 @@ async function orAfter(ms: number, task: Promise<unknown>): Promise<void> {
   clearTimeout(timer);
 }
 
-/** Pieces whose first half is under way, lowest first. */
+/** Pieces whose first half is under way, lowest height first. */
 class Line {
   readonly #walk: BlockWalk;
   readonly #begun: Begun[] = [];
@@ -213,7 +227,7 @@ class Line {
     return this.#begun.length > PIECES_PER_THREAD * (this.#threads?.count ?? 0);
   }
 
-  /** Takes threads once the scan, as far as this batch tells, has much before it. */
+  /** Uses other threads once the scan, as estimated from this batch, is long. */
   measure({ blocks, answer }: Batch): void {
     if (blocks.length === 0) return;
     const here = blocks.reduce((sum, { transactionHashes }) => sum + transactionHashes.length, 0);
@@ -225,7 +239,7 @@ class Line {
     this.#begun.push(new Begun(piece, this.#walk.seats, this.#threads));
   }
 
-  /** The second half of the lowest. */
+  /** Runs the second half of the lowest piece. */
   async finish(): Promise<void> {
     await this.#walk.give(this.#begun.shift()!);
   }

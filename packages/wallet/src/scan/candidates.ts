@@ -1,4 +1,4 @@
-/** Turns transactions into what the wallet keeps of them. */
+/** Turns transactions into the records that the wallet stores. */
 import { type ExtraField, encryptedPaymentId, longPaymentId, type Transaction, toHex } from "@anulo/protocol";
 import type { ScannedOutput, ScannedTransaction } from "../state.ts";
 import { type Candidate, type Finder, findOutputs } from "./find-outputs.ts";
@@ -10,18 +10,24 @@ import { namesWatched, type WatchedOutputs, watch } from "./watched-outputs.ts";
 export type ScanContext = Finder & {
   /** Hex key images of every output found so far. */
   readonly knownImages: Set<string>;
-  /** Whether rewards of blocks are left out. */
+  /** Whether coinbase transactions are skipped. */
   readonly skipsCoinbase: boolean;
-  /** While the spend secret is away: outputs without key image. What may spend one of them concerns the wallet too. */
+  /**
+   * While the spend secret is not in memory: outputs without key image. A transaction that may spend one of them
+   * concerns the wallet too.
+   */
   readonly watched?: WatchedOutputs | undefined;
 };
 
-/** Readable payment ids mean nothing from this hard fork on. Source: wallet2.cpp IGNORE_LONG_PAYMENT_ID_FROM_BLOCK_VERSION. */
+/**
+ * Unencrypted payment ids are ignored from this hard fork on. Source: wallet2.cpp
+ * IGNORE_LONG_PAYMENT_ID_FROM_BLOCK_VERSION.
+ */
 const LONG_PAYMENT_ID_IGNORED_FROM = 12;
 
 type Prepared = Candidate & KeyedTransaction & { readonly raw: RawTransaction };
 
-/** Transactions that pay or are paid by the wallet, in order. */
+/** Transactions that pay the wallet or spend from it, in order. */
 export function scanTransactions(
   context: ScanContext,
   transactions: readonly RawTransaction[],
@@ -31,14 +37,14 @@ export function scanTransactions(
   return pickOwn(context, looked, sifted!, imageNames(sifted!.keyImages));
 }
 
-/** Key images in hex, of bytes end to end. */
+/** Concatenated key images as hex strings. */
 export function imageNames(keyImages: Uint8Array): string[] {
   const hex = toHex(keyImages);
   return Array.from({ length: keyImages.length / 32 }, (_, i) => hex.slice(64 * i, 64 * i + 64));
 }
 
 /**
- * The second half of scanning, in order of the chain: those of the sifted transactions that concern the wallet;
+ * The second half of scanning, in order of the chain: returns those of the sifted transactions that concern the wallet;
  * `images`: their key images in hex.
  */
 export function pickOwn(
@@ -88,7 +94,7 @@ export function pickOwn(
   return scanned;
 }
 
-/** Where each run of a list begins. */
+/** For each run of a list, the index at which it begins. */
 function startsOf(counts: Uint32Array): Uint32Array {
   let next = 0;
   return counts.map((count) => {
@@ -111,7 +117,7 @@ function describeCandidate(candidate: Prepared, received: readonly ScannedOutput
   return describe({ raw, transaction }, { received, paymentId });
 }
 
-/** What is kept of a transaction that pays the wallet nothing, to see later whether it spends from it. */
+/** The record of a transaction that does not pay the wallet, used to find out later whether it spends from it. */
 export function describeUnpaid(raw: RawTransaction): ScannedTransaction {
   return describe({ raw, transaction: transactionOf(raw) }, { received: [], paymentId: new Uint8Array(32) });
 }
@@ -145,7 +151,9 @@ function feeOf({ coinbase }: RawTransaction, { ringct }: Transaction): bigint | 
   return ringct.type === 0 ? 0n : ringct.fee;
 }
 
-/** Encrypted to the last public key that was tried. Source: wallet2.cpp `process_new_transaction`. */
+/**
+ * The payment id is encrypted with the last public key that was tried. Source: wallet2.cpp `process_new_transaction`.
+ */
 function paymentIdOf(
   fields: readonly ExtraField[],
   blockVersion: number,

@@ -1,11 +1,11 @@
-/** Whether blocks are of the hard forks that the wallet knows of its network. */
+/** Checks that blocks have the hard fork versions that the wallet knows for its network. */
 import { type Block, hardForkAt, type NetworkName, networks } from "@anulo/protocol";
 import { checked, type Daemon } from "../daemon.ts";
 import { WalletRefusal } from "../refusal.ts";
 
 type PlacedBlock = Pick<Block, "header"> & { readonly height: number };
 
-/** How a node names the network of a chain that is nobody else's: its forks are as its owner likes. */
+/** The network name that a node reports for a private chain: its owner chooses its hard forks. */
 const PRIVATE_CHAIN = networks.regtest.rpcName;
 
 function refusalOf(network: NetworkName, { header, height }: PlacedBlock): WalletRefusal {
@@ -21,9 +21,9 @@ function refusalOf(network: NetworkName, { header, height }: PlacedBlock): Walle
 }
 
 /**
- * A check of the blocks of one scan, which rejects with WalletRefusal at a block of another hard fork than the network
- * has at its height: what it holds could be read wrongly. A fork that is not known yet is refused whatever the node
- * says; known ones at other heights are taken from a node that says its chain is a private one.
+ * Creates a check of the blocks of one scan. It rejects with WalletRefusal at a block of another hard fork than the
+ * network has at its height, since the wallet could parse it wrongly. Unknown hard forks are always refused; known ones
+ * at other heights are accepted from a node that reports a private chain.
  * Source: wallet2.cpp `check_block_hard_fork_version`.
  */
 export function createForkCheck(

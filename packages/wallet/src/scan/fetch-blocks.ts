@@ -1,4 +1,4 @@
-/** Blocks as a node answers them: asked for, checked, cut into pieces. Runs in a scan thread. */
+/** Blocks in a node's responses: requested, checked, split into pieces. Runs in a scan thread. */
 import { type BlockOutline, equalBytes, outlineBlock } from "@anulo/protocol";
 import type { Daemon } from "../daemon.ts";
 import { WalletRefusal } from "../refusal.ts";
@@ -9,21 +9,21 @@ import type { RawTransaction } from "./raw-transaction.ts";
 type Answer = Awaited<ReturnType<Daemon["getBlocks"]>>;
 type ReadBlock = BlockOutline & { readonly height: number };
 
-/** Blocks that follow one another; the first stands at place `skipped` in the answer. */
+/** Consecutive blocks; the first has index `skipped` in the response. */
 export type Batch = {
   readonly blocks: readonly ReadBlock[];
   readonly answer: Answer;
   readonly skipped: number;
-  /** Those of the whole answer, a first one that was known already included. */
+  /** Blocks of the whole response, including a first one that was known already. */
   readonly all: readonly ReadBlock[];
 };
 
-/** The most of one change, so that the wallet's thread keeps each without making its callers wait. */
+/** Maximum number of blocks per change, so that storing a change does not block the wallet's thread for long. */
 const BLOCKS_PER_CHANGE = 100;
-/** Some 40 ms of work. */
+/** Maximum number of transactions per change: some 40 ms of work. */
 const TRANSACTIONS_PER_CHANGE = 1000;
 
-/** Runs of blocks, each one change. */
+/** Splits a batch into runs of blocks, each of which becomes one change. */
 export function piecesOf(batch: Batch): Batch[] {
   const pieces: Batch[] = [];
   let from = 0;
@@ -39,17 +39,17 @@ export function piecesOf(batch: Batch): Batch[] {
   return pieces;
 }
 
-/** A question to the node. */
+/** A request to the node; `isHere` becomes true when the response has arrived. */
 export type Asked = { readonly batch: Promise<Batch>; isHere: boolean };
 
 export type Source = { readonly daemon: Daemon; readonly checkForks: ReturnType<typeof createForkCheck> };
 
-/** `lastId` (32 bytes): of the last block that is here. */
+/** Requests the next blocks; `lastId` (32 bytes) is the id of the last block received. */
 export function ask(source: Source, position: Position, lastId: Uint8Array | undefined): Asked {
   const asked: Asked = { batch: fetchBatch(source, position, lastId), isHere: false };
   asked.batch.then(
     () => (asked.isHere = true),
-    () => undefined, // whoever awaits it hears of it
+    () => undefined, // the caller that awaits it gets the error
   );
   return asked;
 }
@@ -66,7 +66,7 @@ async function fetchBatch(
   return batch;
 }
 
-/** The node refuses a height beyond its newest block. */
+/** The height to request: the node refuses a height beyond its newest block. */
 async function startHeight(wanted: number, daemon: Daemon): Promise<number> {
   if (wanted <= 1) return 0;
   const { height } = await daemon.getHeight();
@@ -78,7 +78,9 @@ export function historyOf(ids: readonly Uint8Array[], genesis: Uint8Array): Uint
   return [...ids.slice(-10).reverse(), genesis];
 }
 
-/** Reads the answer, without the genesis block and without a first block that the answer before ended with. */
+/**
+ * Parses the response, without the genesis block and without a first block that was the last of the previous response.
+ */
 function readBatch(answer: Answer, position: Position, lastId: Uint8Array | undefined): Batch {
   const { blocks: entries, start_height: first, output_indices: indices } = answer;
   if (entries.length !== indices.length) throw nonsense("blocks and output indices differ in number");
@@ -98,7 +100,7 @@ export function nonsense(what: string): WalletRefusal {
   return new WalletRefusal("UNKNOWN_ERROR", `the node answered with ${what}`);
 }
 
-/** Transactions of the blocks from a height on, miners' own included unless they are left out. */
+/** Transactions of the blocks from a height on, coinbase included unless it is skipped. */
 export function transactionsFrom(
   { blocks, answer, skipped }: Batch,
   fromHeight: number,

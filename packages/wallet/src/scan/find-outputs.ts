@@ -1,4 +1,7 @@
-/** The second half of scanning: which outputs are the wallet's, each step for all of them at once. Synchronous, in order of the chain. */
+/**
+ * The second half of scanning: which outputs are the wallet's, each step for all of them at once. Synchronous, in order
+ * of the chain.
+ */
 import {
   commit,
   commitmentMask,
@@ -25,7 +28,7 @@ export type Finder = {
   readonly table: SubaddressTable;
   /** Extends the table beyond an address that has just been used. */
   readonly cover: (index: SubaddressIndex) => void;
-  /** Key images made so far, by hex one-time key: an output found again has the same. */
+  /** Key images computed so far, by hex one-time key: an output found again has the same key image. */
   readonly keyImages: Map<string, Uint8Array>;
 };
 
@@ -34,15 +37,15 @@ export type Candidate = Pick<RawTransaction, "globalIndices" | "coinbase"> & {
   readonly transaction: Transaction;
   /** Its public keys (32 bytes each): the main ones, then the additional ones. */
   readonly keys: readonly Uint8Array[];
-  /** By key, 32 bytes each. */
+  /** One derivation per key, 32 bytes each. */
   readonly derivations: Uint8Array;
-  /** Place of its first derivation in the whole list. */
+  /** Index of its first derivation in the whole list. */
   readonly firstDerivation: number;
 };
 
 /** An output sent to an address of the wallet. */
 type Match = {
-  /** Place of its transaction in the list. */
+  /** Index of its transaction in the list. */
   readonly of: number;
   readonly candidate: Candidate;
   readonly outputIndex: number;
@@ -53,7 +56,10 @@ type Match = {
 };
 type Opened = { readonly amount: bigint; readonly mask: Uint8Array };
 
-/** What transactions pay to the wallet, by their places in the list; `candidateAt` is asked for these only. */
+/**
+ * Returns the outputs that transactions pay to the wallet, by index in the list; `candidateAt` is called for these
+ * only.
+ */
 export function findOutputs(
   finder: Finder,
   sifted: Sifted,
@@ -93,7 +99,9 @@ export function findOutputs(
   return found;
 }
 
-/** The first trial of each output that leads to an address of the wallet; the table grows as addresses turn up. */
+/**
+ * The first trial of each output that yields an address of the wallet; the table grows as addresses are found in use.
+ */
 function matchesOf(
   { table, cover }: Finder,
   { trials, spendKeys }: Sifted,
@@ -125,7 +133,7 @@ function matchesOf(
 
 type Hidden = { readonly place: number; readonly opened: Opened; readonly commitment: Uint8Array };
 
-/** Undefined for an amount that doesn't open its commitment: such an output can never be spent. */
+/** Decrypts the amounts; undefined for one that doesn't open its commitment: such an output can never be spent. */
 function openAmounts(matches: readonly Match[], amountKeys: readonly Uint8Array[]): (Opened | undefined)[] {
   const hidden: Hidden[] = [];
   const amounts = matches.map(({ candidate, outputIndex }, place): Opened | undefined => {
@@ -154,7 +162,7 @@ function openTogether(hidden: readonly Hidden[]): boolean {
   });
 }
 
-/** Source: rctOps.cpp `ecdhDecode`: short amounts from RCT type 4 on, masked scalars before. */
+/** Decrypts an amount: 8 bytes from RCT type 4 on, masked scalars before. Source: rctOps.cpp `ecdhDecode`. */
 function decodeEcdh(
   ringct: Exclude<RingCt, { type: 0 }>,
   outputIndex: number,
@@ -173,7 +181,7 @@ function littleEndian64(scalar: Uint8Array): bigint {
   return new DataView(scalar.buffer, scalar.byteOffset).getBigUint64(0, true);
 }
 
-/** The key image of each match; none where the secret isn't the key's, or in a wallet that can only look. */
+/** The key image of each match; none if the secret does not match the public key, or in a view-only wallet. */
 function keyImagesOf(
   { keys, keyImages }: Finder,
   matches: readonly Match[],
@@ -203,7 +211,7 @@ type Fresh = {
   readonly amountKey: Uint8Array;
 };
 
-/** Adds key images by hex one-time key, for the outputs whose secret is the key's. */
+/** Adds key images by hex one-time key, for the outputs whose secret matches the public key. */
 export function makeKeyImages(
   keyImages: Map<string, Uint8Array>,
   keys: SpendKeys,
@@ -238,7 +246,7 @@ export type SpendKeys = ScanKeys & { readonly spendSecret: Uint8Array };
 
 const keyOf = ({ major, minor }: SubaddressIndex): string => `${major}/${minor}`;
 
-/** The spend secret of each address that received. */
+/** The spend secret of each address that received an output. */
 function addressSecrets(
   { viewSecret, spendSecret }: SpendKeys,
   fresh: readonly Fresh[],

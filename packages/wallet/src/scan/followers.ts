@@ -1,4 +1,4 @@
-/** Wallets of a scan thread that look at the same blocks. */
+/** Wallets of a scan thread that scan the same blocks. */
 import { setImmediate } from "node:timers/promises";
 import { imageNames, pickOwn, type ScanContext } from "./candidates.ts";
 import { type Batch, nonsense, transactionsFrom } from "./fetch-blocks.ts";
@@ -13,10 +13,10 @@ export type ScannedBlocks = {
   readonly targetHeight: number;
 };
 
-/** Threads that sift. */
+/** Threads that run the first half of scanning. */
 export type SiftThreads = {
   readonly count: number;
-  /** For each view secret (32 bytes each, end to end); undefined when it could not be done there. */
+  /** Sifts for each view secret (32 bytes each, concatenated); resolves with undefined if the thread failed. */
   readonly sift: (
     transactions: PackedTransactions,
     viewSecrets: Uint8Array<ArrayBuffer>,
@@ -27,36 +27,41 @@ export type SiftThreads = {
 export interface Follower {
   readonly context: ScanContext;
   readonly task: Pick<ScanTask, "history" | "startHeight" | "fromHeight" | "height">;
-  /** Left out: everything is done here. */
+  /** If left out, everything runs in this thread. */
   readonly threads?: SiftThreads | undefined;
-  /** It takes nothing any more. */
+  /** True once it takes no more blocks. */
   readonly isGone: boolean;
-  /** Settles once it takes more; undefined where it does at once. */
+  /** Resolves once it can take more; undefined if it can at once. */
   whenReady(): Promise<void> | undefined;
   take(scanned: ScannedBlocks): void;
 }
 
-/** A follower on its way: it takes the blocks from a height on. */
+/** A follower of a walk: it receives the blocks from a height on. */
 export type Seat = { readonly follower: Follower; readonly from: number };
 
 /** A wallet with its view secret. */
 type Secretive = { readonly context: Pick<ScanContext, "keys"> };
 
-/** Wallets whose derivations are made at once, as far as these are no more bytes: 32 for each of them and each key. */
+/**
+ * Maximum number of wallets whose derivations are computed at once; fewer if memory requires: each wallet and key takes
+ * 32 bytes.
+ */
 const SECRETS_AT_ONCE = 256;
 const DERIVED_BYTES = 64 * 1024 * 1024;
 
-/** How many wallets' derivations of these keys are made at once. */
+/** For how many wallets the derivations of these keys are computed at once. */
 export function secretsAtOnce({ publicKeys }: TransactionKeys): number {
   return Math.max(1, Math.min(SECRETS_AT_ONCE, Math.floor(DERIVED_BYTES / Math.max(1, publicKeys.length))));
 }
-/** From so many on a walk has work for a thread without help: the other threads have wallets of their own. */
+/**
+ * From this many wallets on a walk keeps its own thread busy without help: the other threads have wallets of their own.
+ */
 const FEW = 8;
 
-/** What of a piece the same followers look at. */
+/** The part of a piece that a group of followers scans. */
 type View = { readonly fromHeight: number; readonly skipsCoinbase: boolean; readonly seats: Seat[] };
 
-/** A view's transactions, read once. */
+/** The transactions of a view, parsed once. */
 class ReadView {
   readonly transactions: readonly RawTransaction[];
   #keys: TransactionKeys | undefined;
@@ -66,26 +71,26 @@ class ReadView {
     this.transactions = transactionsFrom(piece, fromHeight, { skipsCoinbase });
   }
 
-  /** Throws `BadBytes`. */
+  /** Public keys of the transactions. Throws `BadBytes`. */
   get keys(): TransactionKeys {
     this.#keys ??= readKeys(this.transactions);
     return this.#keys;
   }
 
-  /** Throws where the node told of other outputs than there are. */
+  /** Throws if the number of outputs that the node reported is not that of the transactions. */
   check({ outputCounts }: Pick<Sifted, "outputCounts">): void {
     if (this.transactions.some(({ globalIndices }, i) => globalIndices.length !== outputCounts[i]))
       throw nonsense("a transaction without all of its output indices");
   }
 
-  /** Key images in hex, one after the other. */
+  /** Key images in hex, in order. */
   imagesOf({ keyImages }: Pick<Sifted, "keyImages">): readonly string[] {
     this.#images ??= imageNames(keyImages);
     return this.#images;
   }
 }
 
-/** A piece of which the first half is done elsewhere, or will be done here. */
+/** A piece whose first half runs in another thread, or will run here. */
 export class Begun {
   readonly piece: Batch;
   readonly #views = new Map<string, ReadView>();
@@ -94,7 +99,7 @@ export class Begun {
   constructor(piece: Batch, seats: readonly Seat[], threads: SiftThreads | undefined) {
     this.piece = piece;
     this.#sifted = this.#begin(seats, threads);
-    this.#sifted.catch(() => undefined); // told when its turn has come
+    this.#sifted.catch(() => undefined); // `finish` reports the error
   }
 
   async #begin(seats: readonly Seat[], threads: SiftThreads | undefined): Promise<Map<Follower, Sifted>> {
@@ -120,7 +125,10 @@ export class Begun {
     return read;
   }
 
-  /** Gives each its change; `fail` hears what is wrong with one alone. Throws what is wrong for all. */
+  /**
+   * Passes each follower its change; `fail` receives an error that concerns one follower. Throws an error that concerns
+   * all.
+   */
   async finish(seats: readonly Seat[], fail: (seat: Seat, error: unknown) => void): Promise<void> {
     const early = await this.#sifted;
     for (const view of viewsOf(this.piece, seats)) {
@@ -168,7 +176,7 @@ export class Begun {
   }
 }
 
-/** What each tells of the transactions, in steps between which others run. */
+/** Sifts the transactions for each wallet, and yields to the event loop between steps. */
 export async function siftHere(wallets: readonly Secretive[], keys: TransactionKeys): Promise<Sifted[]> {
   const secrets = secretsOf(wallets);
   try {
@@ -183,7 +191,7 @@ export async function siftHere(wallets: readonly Secretive[], keys: TransactionK
   }
 }
 
-/** View secrets, 32 bytes each; whoever asks wipes them. */
+/** View secrets, 32 bytes each; the caller wipes them. */
 function secretsOf(wallets: readonly Secretive[]): Uint8Array<ArrayBuffer> {
   const secrets = new Uint8Array(32 * wallets.length);
   for (const [i, { context }] of wallets.entries()) secrets.set(context.keys.viewSecret, 32 * i);
@@ -192,7 +200,7 @@ function secretsOf(wallets: readonly Secretive[]): Uint8Array<ArrayBuffer> {
 
 const followersOf = (seats: readonly Seat[]): Follower[] => seats.map(({ follower }) => follower);
 
-/** Most look at the same: all there is, or nothing yet. */
+/** Groups the followers by what they scan: most scan all of the piece, or nothing yet. */
 function viewsOf(piece: Batch, seats: readonly Seat[]): View[] {
   const [first, last] = [piece.blocks[0]!.height, piece.blocks.at(-1)!.height];
   const views = new Map<string, View>();

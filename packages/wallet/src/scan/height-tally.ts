@@ -1,4 +1,4 @@
-/** How many open wallets are scanned to which height, kept as they move. */
+/** How many open wallets are at which height, updated as they advance. */
 
 /** Wallets of one service are at few heights: those that follow the chain share one or two. */
 export class HeightTally {
@@ -6,17 +6,17 @@ export class HeightTally {
   readonly #wallets = new Map<number, number>();
   #blocks = 0;
 
-  /** Open wallets. */
+  /** Number of open wallets. */
   get open(): number {
     return this.#heights.size;
   }
 
-  /** Blocks that wallets have scanned since the start, each wallet's for itself. */
+  /** Number of blocks that wallets have scanned since the start, summed over the wallets. */
   get scannedBlocks(): number {
     return this.#blocks;
   }
 
-  /** A wallet is at `height` now; undefined once it is closed. */
+  /** Records that a wallet is at `height` now; undefined once it is closed. */
   note(wallet: object, height: number | undefined): void {
     const before = this.#heights.get(wallet);
     if (before === height) return;
@@ -29,7 +29,7 @@ export class HeightTally {
     }
   }
 
-  /** Wallets that are below `height`. */
+  /** Number of wallets below `height`. */
   below(height: number): number {
     let count = 0;
     for (const [at, wallets] of this.#wallets) if (at < height) count += wallets;

@@ -1,15 +1,15 @@
-/** How wallet and node find the last block both know. */
+/** How wallet and node find the last block that both have. */
 import { equalBytes } from "@anulo/protocol";
 import type { RecentBlocks } from "../state.ts";
 import type { BlocksChange } from "./messages.ts";
 
-/** Ids kept for finding the point where two chains part; a deeper reorganisation needs a rescan. */
+/** Number of ids stored for finding the point where two chains fork; a deeper reorganisation needs a rescan. */
 export const RECENT_BLOCKS = 20_000;
 
-/** Newest ids without gaps, before they become sparse. Source: wallet2.cpp `get_short_chain_history`. */
+/** Number of newest ids without gaps, before they become sparse. Source: wallet2.cpp `get_short_chain_history`. */
 const DENSE = 10;
 
-/** Ids of known blocks, newest first, ten in a row and then ever farther apart; the genesis block last. */
+/** Ids of known blocks, newest first: ten consecutive ones, then ever farther apart; the genesis block last. */
 export function shortHistory({ ids }: RecentBlocks, genesis: Uint8Array): Uint8Array[] {
   const history: Uint8Array[] = [];
   let step = 1;
@@ -20,7 +20,7 @@ export function shortHistory({ ids }: RecentBlocks, genesis: Uint8Array): Uint8A
   return [...history, genesis];
 }
 
-/** The batch without the blocks at its start that the wallet already has. */
+/** The batch without the blocks at its start that the wallet has scanned already. */
 export function trimKnown({ offset, ids }: RecentBlocks, batch: BlocksChange): BlocksChange {
   if (batch.ids.length < batch.count) return batch;
   let known = 0;

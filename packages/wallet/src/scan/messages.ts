@@ -1,4 +1,4 @@
-/** What the wallet and its scan worker tell each other; all of it survives structured cloning. */
+/** The messages between a wallet and its scan worker; all of them survive structured cloning. */
 import type { WalletChange } from "../changes.ts";
 import type { DaemonAddress } from "../daemon.ts";
 import type { RefusalKind } from "../refusal.ts";
@@ -11,20 +11,20 @@ import type { WatchedOutputs } from "./watched-outputs.ts";
 
 export type BlocksChange = Extract<WalletChange, { kind: "blocks" }>;
 
-/** An unconfirmed transaction that was made here: its id (hex), and the whole of it. */
+/** An unconfirmed transaction that was created here: its id (hex) and its whole blob. */
 export type OwnTransaction = { readonly id: string; readonly blob: Uint8Array };
 
-/** One scan, from a point both sides know to the newest block of the node, then the pool. */
+/** One scan, from a block that both sides know to the newest block of the node, then of the pool. */
 export type ScanTask = {
   readonly daemon: DaemonAddress;
   readonly network: NetworkName;
-  /** Ids (32 bytes) of known blocks, newest first and ever sparser, the genesis block last. */
+  /** Ids (32 bytes) of known blocks, newest first, ever farther apart, the genesis block last. */
   readonly history: readonly Uint8Array[];
-  /** Of the next block, as far as the wallet knows. */
+  /** Height of the next block, as far as the wallet knows. */
   readonly height: number;
-  /** Height to begin at when nothing but the genesis block is known; 0 to go by `history`. */
+  /** First height to scan if only the genesis block is known; 0 to start from `history`. */
   readonly startHeight: number;
-  /** Transactions of lower blocks are not looked at. */
+  /** Transactions of blocks below this height are not scanned. */
   readonly fromHeight: number;
   readonly own: readonly OwnTransaction[];
 };
@@ -33,16 +33,16 @@ export type ScanTask = {
 export type PoolFind = { readonly transaction: ScannedTransaction; readonly doubleSpendSeen: boolean };
 
 /**
- * The node's pool: ids of everything in it (32 bytes each, end to end, in memory that all who looked share), and what
- * of it concerns the wallet.
+ * The node's pool: ids of all its transactions (32 bytes each, concatenated, in memory shared by all wallets of the
+ * scan), and those that concern the wallet.
  */
 export type PoolSnapshot = { readonly ids: Uint8Array; readonly found: readonly PoolFind[] };
 
-/** A transaction of the chain, as a node gives it alone. */
+/** A transaction of the chain, as a node returns it by itself. */
 export type SingleTransaction = Omit<RawTransaction, "read" | "coinbase">;
 
 export type ToWorker =
-  /** `used`: the last address in use of every account. Sent once, first. */
+  /** `used`: the last address in use of every account. Sent once, as the first message. */
   | {
       readonly kind: "open";
       readonly keys: ScanKeys;
@@ -50,19 +50,19 @@ export type ToWorker =
       readonly lookahead: Lookahead;
       readonly skipsCoinbase: boolean;
       readonly keyImages: readonly Uint8Array[];
-      /** While the spend secret is away: outputs without key image. The pool is left alone then. */
+      /** While the spend secret is not in memory: outputs without key image. The pool is not scanned then. */
       readonly watched?: WatchedOutputs | undefined;
     }
-  /** Key images (32 bytes) learnt otherwise than by scanning. */
+  /** Key images (32 bytes) that were not found by scanning. */
   | { readonly kind: "learn"; readonly keyImages: readonly Uint8Array[] }
-  /** `lookahead`: how far beyond it, from now on for all. */
+  /** `lookahead`: how far beyond it; applies to all accounts from now on. */
   | {
       readonly kind: "cover";
       readonly id: number;
       readonly index: SubaddressIndex;
       readonly lookahead?: Lookahead;
     }
-  /** `threads`: how many may sift for it. */
+  /** `threads`: number of threads that may sift for it. */
   | { readonly kind: "scan"; readonly id: number; readonly task: ScanTask; readonly threads: number }
   | { readonly kind: "single"; readonly id: number; readonly entries: readonly SingleTransaction[] }
   | {
@@ -72,27 +72,27 @@ export type ToWorker =
       readonly network: NetworkName;
       readonly own: readonly OwnTransaction[];
     }
-  /** The wallet is closed: forget it. The thread may serve another. */
+  /** The wallet is closed: the worker forgets it. The thread may serve other wallets. */
   | { readonly kind: "close" }
-  /** Undefined where the thread failed. */
+  /** `sifted` is undefined if the thread failed. */
   | { readonly kind: "sifted"; readonly id: number; readonly sifted: readonly Sifted[] | undefined }
-  /** One batch of `scan` has been kept. */
+  /** One batch of `scan` has been stored. */
   | { readonly kind: "kept" }
   | { readonly kind: "cancel" };
 
 export type FromWorker =
-  /** The table grew. */
+  /** Addresses were added to the table. */
   | { readonly kind: "range"; readonly range: KeyRange }
-  /** To be sifted in another thread, for each view secret (32 bytes each, end to end). */
+  /** Transactions to be sifted in another thread, for each view secret (32 bytes each, concatenated). */
   | {
       readonly kind: "sift";
       readonly id: number;
       readonly transactions: PackedTransactions;
       readonly viewSecrets: Uint8Array<ArrayBuffer>;
     }
-  /** What a run of blocks changes, as the journal writes it: handed over rather than copied. */
+  /** The change of a run of blocks, as the journal writes it: transferred rather than copied. */
   | { readonly kind: "blocks"; readonly change: Uint8Array; readonly targetHeight: number }
-  /** `open`, `cover`, `scan`, `single` or `pool` is finished; `single` finds as `pool` does. */
+  /** `open`, `cover`, `scan`, `single` or `pool` has finished; `single` returns its finds in the form of `pool`. */
   | { readonly kind: "done"; readonly id: number; readonly pool: PoolSnapshot | undefined }
   | {
       readonly kind: "failed";

@@ -1,4 +1,4 @@
-/** What a scan thread asks one node, once for all wallets of the thread that follow it. */
+/** The requests of a scan thread to one node, sent once for all wallets of the thread that use it. */
 import { isDeepStrictEqual } from "node:util";
 import { connectDaemon, type Daemon, type DaemonAddress } from "../daemon.ts";
 import type { NetworkName } from "../state.ts";
@@ -8,17 +8,17 @@ import type { Follower } from "./followers.ts";
 import type { PoolSnapshot } from "./messages.ts";
 import { type Looker, lookTogether } from "./pool-look.ts";
 
-/** How long the first to ask waits for the other wallets of the node. */
+/** Milliseconds that the first request waits for other wallets of the node. */
 const GATHER_MS = 10;
 
-/** Those who ask at about the same time, as one list. */
+/** Collects requests of about the same time in one list. */
 class Gathering<T> {
   readonly #most: () => number;
   readonly #begin: (all: T[]) => void;
   #asking: T[] = [];
   #isWaiting = false;
 
-  /** `most`: as many as can ask; nobody waits for more. */
+  /** `most`: the number of wallets that can make a request; the list does not wait for more. */
   constructor(most: () => number, begin: (all: T[]) => void) {
     this.#most = most;
     this.#begin = begin;
@@ -50,7 +50,7 @@ type Asking = {
 export class NodeFeed {
   readonly address: DaemonAddress;
   readonly network: NetworkName;
-  /** Wallets that follow the node. */
+  /** Number of wallets that use the node. */
   users = 0;
   readonly daemon: Daemon;
   readonly #walks = new Set<BlockWalk>();
@@ -69,12 +69,12 @@ export class NodeFeed {
     this.daemon = connectDaemon(address);
   }
 
-  /** What the pool holds now. Throws what the node, or the wallet, makes wrong. */
+  /** Scans the pool. Rejects with errors that the node, or this wallet, causes. */
   look(looker: Looker): Promise<PoolSnapshot> {
     return new Promise((resolve, reject) => this.#looking.add({ looker, resolve, reject }));
   }
 
-  /** Scans to the newest block. Throws what the node, or the wallet, makes wrong. */
+  /** Scans to the newest block. Rejects with errors that the node, or this wallet, causes. */
   async follow(follower: Follower): Promise<void> {
     let outcome = await this.#ride(follower, (rider) => {
       for (const walk of this.#walks) if (walk.join(rider)) return;
@@ -95,7 +95,7 @@ export class NodeFeed {
     return new Promise((end, fail) => begin({ follower, end, fail }));
   }
 
-  /** One walk for those of about one height, from the lowest of them on. */
+  /** Starts one walk for the wallets at about the same height, from the lowest of them on. */
   #begin(riders: readonly Rider[]): void {
     const begun: BlockWalk[] = [];
     for (const rider of riders.toSorted((a, b) => beginOf(a.follower) - beginOf(b.follower))) {
@@ -129,7 +129,7 @@ async function lookFor(daemon: Daemon, asking: readonly Asking[]): Promise<void>
 export class NodeFeeds {
   readonly #feeds = new Set<NodeFeed>();
 
-  /** The feed of a node, until it is given back. */
+  /** The feed of a node, until `giveBack`. */
   take(address: DaemonAddress, network: NetworkName): NodeFeed {
     let found: NodeFeed | undefined;
     for (const feed of this.#feeds)
@@ -140,7 +140,7 @@ export class NodeFeeds {
     return feed;
   }
 
-  /** The connections stay open from one scan to the next, until nobody follows the node any more. */
+  /** Releases a feed. Connections stay open from one scan to the next, until no wallet uses the node any more. */
   giveBack(feed: NodeFeed): void {
     feed.users -= 1;
     if (feed.users > 0) return;

@@ -1,14 +1,14 @@
-/** Lists of keys and numbers end to end, for batches of the kernels and for other threads. */
+/** Concatenated lists of keys and numbers, for batches of the kernels and for other threads. */
 
 const KEY_BYTES = 32;
 const BEGIN_COUNT = 256;
 
-/** Keys of 32 bytes each, in memory that grows. */
+/** Keys of 32 bytes each, in a buffer that grows. */
 export class KeyList {
   #bytes = new Uint8Array(KEY_BYTES * BEGIN_COUNT);
   #length = 0;
 
-  /** Keys so far. */
+  /** Number of keys. */
   get count(): number {
     return this.#length / KEY_BYTES;
   }
@@ -18,7 +18,7 @@ export class KeyList {
     return this.#bytes.slice(0, this.#length);
   }
 
-  /** Adds a copy of the key that stands at an offset. */
+  /** Appends a copy of the key at an offset. */
   push(source: Uint8Array, at: number): void {
     if (this.#length === this.#bytes.length) {
       const longer = new Uint8Array(2 * this.#bytes.length);
@@ -30,7 +30,7 @@ export class KeyList {
   }
 }
 
-/** Whole numbers below 2^32, in memory that grows. */
+/** Whole numbers below 2^32, in a buffer that grows. */
 export class NumberList {
   #numbers = new Uint32Array(BEGIN_COUNT);
   #count = 0;
@@ -50,7 +50,7 @@ export class NumberList {
   }
 }
 
-/** Copies of the keys at these places. */
+/** Copies of the keys at these indices. */
 export function pickKeys(keys: Uint8Array, places: Uint32Array): Uint8Array {
   const picked = new Uint8Array(KEY_BYTES * places.length);
   for (let i = 0; i < places.length; i++)
@@ -58,14 +58,14 @@ export function pickKeys(keys: Uint8Array, places: Uint32Array): Uint8Array {
   return picked;
 }
 
-/** Keys end to end. */
+/** The keys concatenated. */
 export function packedKeys(keys: readonly Uint8Array[]): Uint8Array {
   const packed = new Uint8Array(KEY_BYTES * keys.length);
   for (let i = 0; i < keys.length; i++) packed.set(keys[i]!, KEY_BYTES * i);
   return packed;
 }
 
-/** Byte by byte: a call into the library would take longer. */
+/** Copies byte by byte, which is faster than a library call for 32 bytes. */
 function copyKey(
   target: Uint8Array,
   to: number,

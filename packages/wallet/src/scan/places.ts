@@ -1,13 +1,22 @@
-/** Where blocks stand, which the node says and they say themselves: what is not scanned would stay hidden for good. */
+/**
+ * Checks the heights of blocks, which the node reports and the blocks contain: a block that is skipped would never be
+ * scanned.
+ */
 import { type BlockOutline, equalBytes } from "@anulo/protocol";
 import { WalletRefusal } from "../refusal.ts";
 
-/** Where a question for blocks starts: at a height above 0, else at the newest block of `history` the node knows. */
+/**
+ * Where a request for blocks starts: at a height above 0, otherwise at the newest block of `history` that the node
+ * knows.
+ */
 export type Position = { readonly history: readonly Uint8Array[]; readonly startHeight: number };
 
 type Placed = Pick<BlockOutline, "id" | "minerHeight"> & { readonly height: number };
 
-/** Throws `WalletRefusal` unless the blocks of an answer stand where they are said to, from where it was asked on. */
+/**
+ * Throws `WalletRefusal` unless the blocks of a response have the heights that are reported, starting where the request
+ * began.
+ */
 export function checkPlaces(blocks: readonly Placed[], { history, startHeight }: Position): void {
   const [first] = blocks;
   if (first === undefined) return;

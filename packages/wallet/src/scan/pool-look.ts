@@ -1,4 +1,4 @@
-/** One look at a node's pool for all wallets that ask at the same time. Runs in a scan thread. */
+/** One scan of a node's pool for all wallets that request it at the same time. Runs in a scan thread. */
 import { fromHex, toHex } from "@anulo/protocol";
 import { checked, type Daemon } from "../daemon.ts";
 import { imageNames } from "./candidates.ts";
@@ -7,18 +7,22 @@ import type { OwnTransaction, PoolSnapshot } from "./messages.ts";
 import { type PoolEntry, type PoolScan, waiting } from "./pool-scan.ts";
 import { readKeys, type Sifted } from "./sift.ts";
 
-/** What a restricted node gives in one answer. Source: core_rpc_server.cpp RESTRICTED_TRANSACTIONS_COUNT. */
+/**
+ * Maximum number of transactions in one response of a restricted node. Source: core_rpc_server.cpp
+ * RESTRICTED_TRANSACTIONS_COUNT.
+ */
 const TRANSACTIONS_PER_QUESTION = 100;
 
 type Entry = Awaited<ReturnType<Daemon["getTransactions"]>>["txs"][number];
 
-/** A wallet that looks, and its unconfirmed transactions that were made here. */
+/** A wallet that scans the pool, and its unconfirmed transactions that were created here. */
 export type Looker = { readonly pool: PoolScan; readonly own: readonly OwnTransaction[] };
 
 /**
- * What the pool holds, to be asked for by each: one may be told that its own part failed. The node is asked for all transactions that are new in it for any of them, whoever they
- * concern, and never for a wallet's own by name: asking again for one alone would show that it concerns the wallet.
- * Throws what the node makes wrong.
+ * Returns for each wallet a function that returns its part of the pool, or throws the error of that part. All
+ * transactions that are new to any of the wallets are requested, whomever they concern, and never a wallet's own alone:
+ * such a request would show the node that the transaction concerns the wallet.
+ * Throws errors that the node causes.
  */
 export async function lookTogether(
   daemon: Daemon,
@@ -72,7 +76,7 @@ function entryOf({
   return { id, doubleSpendSeen, raw: waiting({ id, form, blob: fromHex(pruned || whole) }) };
 }
 
-/** Sifts the entries for those who want one of them, many at once. */
+/** Sifts the entries for the wallets that need one of them, many wallets at once. */
 async function siftFor(
   lookers: readonly Looker[],
   entries: readonly PoolEntry[],

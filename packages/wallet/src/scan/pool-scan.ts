@@ -1,13 +1,16 @@
-/** Looks for the wallet's transactions among those that wait in the node's pool. Runs in the scan worker. */
+/** Finds the wallet's transactions in the node's pool. Runs in the scan worker. */
 import { fromHex, toHex } from "@anulo/protocol";
 import { describeUnpaid, pickOwn, type ScanContext, scanTransactions } from "./candidates.ts";
 import type { OwnTransaction, PoolFind, PoolSnapshot } from "./messages.ts";
 import { type RawTransaction, transactionOf } from "./raw-transaction.ts";
 import type { Sifted } from "./sift.ts";
 
-/** Pool transactions are of the newest kind, in which readable payment ids mean nothing. */
+/** Pool transactions are of the newest hard fork, in which unencrypted payment ids are ignored. */
 const NEWEST_BLOCK_VERSION = 255;
-/** Inputs of strangers kept from one scan to the next, some 300 bytes each; a usual pool has some thousands. */
+/**
+ * Maximum number of inputs, of transactions that do not concern the wallet, that are stored until the next scan; some
+ * 300 bytes each. A usual pool has some thousands.
+ */
 const MAX_INPUTS_KEPT = 50_000;
 
 /** A transaction of the pool. */
@@ -19,28 +22,32 @@ export type PoolEntry = {
 
 export class PoolScan {
   readonly #context: ScanContext;
-  /** Transactions of the pool by id (hex), each looked at once; undefined for those that don't concern the wallet. */
+  /** Transactions of the pool by id (hex), each scanned once; undefined for those that don't concern the wallet. */
   readonly #seen = new Map<string, PoolFind | undefined>();
-  /** Strangers by id (hex), looked at since the last scan of blocks: they may spend what a scan under way finds. */
+  /**
+   * Other transactions by id (hex), scanned since the last scan of blocks: they may spend an output that a scan under
+   * way finds.
+   */
   readonly #strangers = new Map<string, PoolFind>();
   #inputsKept = 0;
-  /** Ids (hex) of transactions that were made here. */
+  /** Ids (hex) of transactions that were created here. */
   #own = new Set<string>();
-  /** How many transactions of the pool the node has seen contradicted. */
+  /** Number of pool transactions for which the node has seen a double spend. */
   #contradicted = 0;
 
   constructor(context: ScanContext) {
     this.#context = context;
   }
 
-  /** The view key it looks with. */
+  /** The scan context, with the view key. */
   get context(): ScanContext {
     return this.#context;
   }
 
   /**
-   * A look begins: the pool holds these (hex), of which the node has seen so many contradicted. Which ones are
-   * contradicted is told with each: where their number changes, all are looked at again.
+   * Begins a scan: `present` are the ids (hex) in the pool, `contradicted` the number of those for which the node has
+   * seen a double spend. Which ones these are is reported with each transaction: if the number changes, all are scanned
+   * again.
    */
   begin(
     present: ReadonlySet<string>,
@@ -57,12 +64,12 @@ export class PoolScan {
     for (const each of own) if (present.has(each.id) && !this.#seen.has(each.id)) this.#lookAtOwn(each);
   }
 
-  /** Whether a transaction (hex) is yet to be looked at. */
+  /** Whether a transaction (hex) has not been scanned yet. */
   wants(id: string): boolean {
     return !this.#seen.has(id);
   }
 
-  /** Looks at those it wants. */
+  /** Scans those of the transactions that have not been scanned yet. */
   take(entries: readonly PoolEntry[], sifted: Sifted, images: readonly string[]): void {
     const raw = entries.map((entry) => entry.raw);
     const found = pickOwn(this.#context, raw, sifted, images);
@@ -76,15 +83,15 @@ export class PoolScan {
     }
   }
 
-  /** What was found of the pool, in the node's order; `ids`: of 32 bytes each, end to end. */
+  /** The transactions found in the pool, in the node's order; `ids`: 32 bytes each, concatenated. */
   snapshot(ids: Uint8Array): PoolSnapshot {
     const seen = [...this.#seen].flatMap(([id, find]) => (find === undefined ? [] : [[id, find] as const]));
     return { ids, found: seen.length > 1 ? inOrder(new Map(seen), ids) : seen.map(([, find]) => find) };
   }
 
   /**
-   * The picture with those that spend what a scan of blocks has found since. The node is not asked again: that would
-   * tell it that these blocks paid the wallet.
+   * Adds the transactions that spend an output which a scan of blocks has found since. No request is sent to the node,
+   * since that would show it that these blocks paid the wallet.
    */
   withFound({ ids }: PoolSnapshot): PoolSnapshot {
     const { knownImages } = this.#context;
@@ -95,7 +102,7 @@ export class PoolScan {
     return this.snapshot(ids);
   }
 
-  /** Has the next look include what did not concern the wallet, since key images came from elsewhere. */
+  /** Makes the next scan include transactions that did not concern the wallet, since key images were imported. */
   forgetStrangers(): void {
     for (const [id, find] of this.#seen) if (find === undefined && !this.#own.has(id)) this.#seen.delete(id);
   }
@@ -108,7 +115,7 @@ export class PoolScan {
   #keepStranger(id: string, find: PoolFind): void {
     this.#dropStranger(id);
     const inputs = find.transaction.inputs.length;
-    if (this.#inputsKept + inputs > MAX_INPUTS_KEPT) return; // what it spends is seen once it is mined
+    if (this.#inputsKept + inputs > MAX_INPUTS_KEPT) return; // its spends are found once it is mined
     this.#inputsKept += inputs;
     this.#strangers.set(id, find);
   }
@@ -131,7 +138,7 @@ function inOrder(finds: ReadonlyMap<string, PoolFind>, ids: Uint8Array): PoolFin
 
 type Waiting = { readonly id: string } & Pick<RawTransaction, "form" | "blob">;
 
-/** A transaction of the pool, read. Throws `BadBytes`. */
+/** Parses a transaction of the pool. Throws `BadBytes`. */
 export function waiting({ id, form, blob }: Waiting): RawTransaction {
   return {
     form,

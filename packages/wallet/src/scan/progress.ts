@@ -1,8 +1,8 @@
-/** How far a scan has come, and when it will be done. */
+/** How far a scan has come, and when it will end. */
 
 /** A scan under way. */
 export type ScanProgress = {
-  /** Of the next block to scan. */
+  /** Height of the next block to scan. */
   readonly height: number;
   /** Number of blocks the node has. */
   readonly targetHeight: number;
@@ -10,7 +10,7 @@ export type ScanProgress = {
   readonly secondsLeft: number;
 };
 
-/** Measured over at least so long, lest the first blocks promise too much. */
+/** Minimum duration (milliseconds) of the measurement, since the first blocks alone would give a wrong estimate. */
 const SHORTEST_MS = 200;
 
 /** Measures one scan after the other. */
@@ -19,7 +19,7 @@ export class ProgressMeter {
   #from: { readonly height: number; readonly at: number } | undefined;
   #last: { readonly height: number; readonly targetHeight: number; readonly at: number } | undefined;
 
-  /** `now`: milliseconds of a clock that never goes back. */
+  /** `now` returns milliseconds of a monotonic clock. */
   constructor(now: () => number = () => performance.now()) {
     this.#now = now;
   }
@@ -29,7 +29,7 @@ export class ProgressMeter {
     this.#last = undefined;
   }
 
-  /** Blocks from `fromHeight` up to `height` have been scanned; the node has `targetHeight`. */
+  /** Records that blocks from `fromHeight` up to `height` have been scanned; the node has `targetHeight` blocks. */
   advance(fromHeight: number, height: number, targetHeight: number): void {
     const at = this.#now();
     this.#from ??= { height: fromHeight, at };
@@ -40,7 +40,7 @@ export class ProgressMeter {
     this.begin();
   }
 
-  /** Undefined while nothing is scanned, or too little to tell. */
+  /** The progress; undefined while no scan is under way, or before it can be estimated. */
   get progress(): ScanProgress | undefined {
     if (this.#from === undefined || this.#last === undefined) return undefined;
     const took = this.#last.at - this.#from.at;

@@ -1,45 +1,45 @@
-/** Transactions as a node gives them, before anything is known of them. */
+/** Transactions as a node returns them, before they are scanned. */
 import { readBlock, readTransaction, type Transaction, writeTransaction } from "@anulo/protocol";
 import { fullTransactionSize } from "./transaction-size.ts";
 
-/** Where a transaction's bytes are: its own, or in a block that it is the miner's of. */
+/** Where a transaction's bytes are: in a blob of its own, or in the block of which it is the coinbase. */
 export const transactionForms = ["whole", "pruned", "miner"] as const;
 
 export type TransactionBytes = {
   readonly form: (typeof transactionForms)[number];
   readonly blob: Uint8Array;
-  /** The transaction, where it has been read already. */
+  /** The transaction, if it has been parsed already. */
   readonly read?: Transaction | undefined;
 };
 
 /** A transaction of a block or of the pool, before scanning. Survives structured cloning. */
 export type RawTransaction = TransactionBytes & {
   readonly txHash: Uint8Array;
-  /** Global indices by output; empty where they are not known. */
+  /** Global indices by output; empty if they are not known. */
   readonly globalIndices: readonly number[];
   readonly coinbase: boolean;
   readonly height: number;
   readonly timestamp: number;
-  /** Hard fork of the block. */
+  /** Hard fork version of the block. */
   readonly blockVersion: number;
 };
 
-/** Throws `BadBytes`. */
+/** Returns the parsed transaction. Throws `BadBytes`. */
 export function transactionOf({ form, blob, read }: TransactionBytes): Transaction {
   if (read !== undefined) return read;
   if (form === "miner") return readBlock(blob).minerTransaction;
   return readTransaction(blob, { pruned: form === "pruned" });
 }
 
-/** Bytes of the whole transaction; 0 where that can't be told. */
+/** Size in bytes of the whole transaction; 0 if it is not known. */
 export function sizeOf({ form, blob }: TransactionBytes, transaction: Transaction): number {
   if (form === "miner") return writeTransaction(transaction).length;
   return form === "pruned" ? fullTransactionSize(transaction, blob.length) : blob.length;
 }
 
-/** The bytes of many transactions on their way to another thread. */
+/** The bytes of many transactions, packed for another thread. */
 export type PackedTransactions = {
-  /** Places in `transactionForms`. */
+  /** Indices in `transactionForms`. */
   readonly forms: Uint8Array;
   readonly lengths: Uint32Array;
   readonly bytes: Uint8Array<ArrayBuffer>;

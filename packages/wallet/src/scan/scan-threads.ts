@@ -3,39 +3,42 @@ import { availableParallelism } from "node:os";
 import { MessageChannel, type MessagePort, Worker } from "node:worker_threads";
 import { Turns } from "../turns.ts";
 
-/** Told once, when a thread ends that a port leads to. */
+/** Called once, when the thread behind a port ends. */
 type OnEnd = (error: Error) => void;
 
 type Thread = {
   readonly worker: Worker;
-  /** Of the wallets it scans for. */
+  /** The ports of the wallets it scans for. */
   readonly ports: Map<MessagePort, OnEnd>;
 };
 
 /**
- * Wallets of a thread before another is started. Those of one thread share what they ask the node and make of blocks;
- * but each costs its thread some 300 ms when it is opened, which more threads do at once.
+ * Number of wallets per thread before another one is started. Wallets of one thread share requests to the node and the
+ * parsing of blocks; but opening one takes some 300 ms of its thread, which several threads do in parallel.
  */
 const WALLETS_PER_THREAD = 8;
 
-/** Threads start when they are first needed: a new one takes a tenth of a second and some 15 MiB. */
+/**
+ * The pool of scan threads. Threads start when they are first needed: starting one takes a tenth of a second and some
+ * 15 MiB.
+ */
 export class ScanThreads {
   readonly #most: number;
   readonly #threads = new Set<Thread>();
-  /** In which wallets hear of their threads: a block reaches all wallets at once. */
+  /** In these turns wallets process messages of their threads, since a block reaches all wallets at once. */
   readonly turns = new Turns();
 
-  /** At most so many threads, however many wallets there are. */
+  /** `most`: maximum number of threads, however many wallets there are. */
   constructor(most: number = availableParallelism()) {
     this.#most = most;
   }
 
-  /** How many threads there are. */
+  /** Number of threads. */
   get count(): number {
     return this.#threads.size;
   }
 
-  /** A port to the thread that scans for the fewest, until it is given back. */
+  /** Returns a port to the thread with the fewest wallets, until `release`. */
   open(onEnd: OnEnd): MessagePort {
     const thread = this.#choose();
     const { port1: own, port2: other } = new MessageChannel();
@@ -62,13 +65,13 @@ export class ScanThreads {
       for (const onEnd of thread.ports.values()) onEnd(failure);
       thread.ports.clear();
     });
-    // The ports of open wallets keep the process going.
+    // Only the ports of open wallets keep the process running.
     worker.unref();
     this.#threads.add(thread);
     return thread;
   }
 
-  /** Takes back a port that the thread has closed. One thread without wallets is kept for the next. */
+  /** Releases a port that the thread has closed. One thread without wallets is kept for the next wallet. */
   release(port: MessagePort): void {
     for (const { ports } of this.#threads) ports.delete(port);
     const idle = [...this.#threads].filter(({ ports }) => ports.size === 0);
@@ -78,7 +81,7 @@ export class ScanThreads {
     }
   }
 
-  /** Ends them. */
+  /** Ends the threads. */
   async close(): Promise<void> {
     await Promise.all([...this.#threads].map(({ worker }) => worker.terminate()));
   }

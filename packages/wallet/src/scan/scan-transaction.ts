@@ -1,9 +1,9 @@
-/** Secrets of owned outputs, and what else a wallet reads from a transaction that pays it. */
+/** Secrets of owned outputs, and other values that a wallet reads from a transaction that pays it. */
 import { deriveSecretKey, keccak256, scAdd, subaddressSecretKey } from "@anulo/crypto";
 import type { TransactionPrefix } from "@anulo/protocol";
 import type { SubaddressIndex, WalletKeys } from "../state.ts";
 
-/** Scalar 1: the mask of an amount everybody sees. */
+/** Scalar 1: the mask of a public amount. */
 export const PUBLIC_MASK: Uint8Array = Uint8Array.of(1, ...new Uint8Array(31));
 
 export type ScanKeys = Pick<WalletKeys, "viewSecret" | "spendSecret" | "spendPublic">;
@@ -27,13 +27,16 @@ export function oneTimeSecret(keys: ScanKeys, { derivation, outputIndex, subaddr
 
 const ENCRYPTED_PAYMENT_ID_TAIL = 0x8d;
 
-/** An 8-byte payment id, hidden or shown: the same step does both. Source: device_default.cpp `encrypt_payment_id`. */
+/**
+ * Encrypts or decrypts an 8-byte payment id; both are the same operation. Source: device_default.cpp
+ * `encrypt_payment_id`.
+ */
 export function cryptPaymentId(paymentId: Uint8Array, derivation: Uint8Array): Uint8Array {
   const pad = keccak256(derivation, Uint8Array.of(ENCRYPTED_PAYMENT_ID_TAIL));
   return paymentId.map((byte, i) => byte ^ pad[i]!);
 }
 
-/** Public output amounts added up; hidden ones count as 0. */
+/** Sum of the public output amounts; encrypted ones count as 0. */
 export function publicAmountOut(prefix: TransactionPrefix): bigint {
   return prefix.outputs.reduce((sum, output) => sum + output.amount, 0n);
 }

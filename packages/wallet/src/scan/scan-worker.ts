@@ -1,4 +1,6 @@
-/** Entry of a scan thread: each message is a port to a wallet that it scans for, among others, until the port is closed. */
+/**
+ * Entry point of a scan thread: each message is a port to one of the wallets it scans for, until the port is closed.
+ */
 import { type MessagePort, parentPort } from "node:worker_threads";
 import type { ToWorker } from "./messages.ts";
 import { NodeFeeds } from "./node-feed.ts";

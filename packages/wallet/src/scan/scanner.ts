@@ -1,4 +1,4 @@
-/** The wallet's side of the thread that scans for it. */
+/** The wallet's side of its scan thread. */
 import type { MessagePort } from "node:worker_threads";
 import { decodeChange } from "../encode-change.ts";
 import { type RefusalKind, WalletRefusal } from "../refusal.ts";
@@ -23,25 +23,25 @@ export type ScannerParts = {
   /** The last address in use of every account. */
   readonly used: readonly SubaddressIndex[];
   readonly lookahead: Lookahead;
-  /** Whether rewards of blocks are left out. */
+  /** Whether coinbase transactions are skipped. */
   readonly skipsCoinbase: boolean;
   /** Key images (32 bytes) of the outputs already known. */
   readonly keyImages: readonly Uint8Array[];
-  /** While the spend secret is away: outputs without key image. The pool is left alone then. */
+  /** While the spend secret is not in memory: outputs without key image. The pool is not scanned then. */
   readonly watched: WatchedOutputs | undefined;
-  /** Keeps one batch; batches come in order and the next waits for this one. */
+  /** Stores one batch; batches come in order and the next waits for this one. */
   readonly keep: (change: BlocksChange, from: { encoded: Uint8Array; targetHeight: number }) => Promise<void>;
 };
 
 type Waiting = { resolve: (pool: PoolSnapshot | undefined) => void; reject: (error: unknown) => void };
 
-/** Id of the answer that says the first table is complete. */
+/** Id of the response which reports that the first table is complete. */
 const OPENING = 0;
 
 export class Scanner {
   /** Spend public keys of this wallet, look-ahead included. */
   readonly table: SubaddressTable;
-  /** Settles once the table is complete for the addresses in use. */
+  /** Resolves once the table is complete for the addresses in use. */
   readonly ready: Promise<unknown>;
   readonly #scanThreads: ScanThreads;
   readonly #port: MessagePort;
@@ -63,11 +63,14 @@ export class Scanner {
     this.#port.on("message", (message: FromWorker) => this.#receive(message));
     this.#closed = new Promise((resolve) => this.#port.once("close", () => resolve()));
     this.ready = this.#wait(OPENING);
-    this.ready.catch(() => undefined); // whoever needs the table hears of it there
+    this.ready.catch(() => undefined); // users of the table get the error there
     this.#send({ kind: "open", ...parts });
   }
 
-  /** Makes sure money sent to `index`, and to the look-ahead beyond it, is found; that may be another from now on. */
+  /**
+   * Ensures that payments to `index`, and to the look-ahead beyond it, are found; `lookahead` changes the look-ahead
+   * from now on.
+   */
   async cover(index: SubaddressIndex, lookahead: Lookahead = this.table.lookahead): Promise<void> {
     this.table.lookahead = lookahead;
     const id = this.#nextId++;
@@ -81,7 +84,10 @@ export class Scanner {
     this.#send({ kind: "learn", keyImages });
   }
 
-  /** Scans to the newest block; answers what the pool held. One at a time. Throws `WalletRefusal` when the node doesn't answer. */
+  /**
+   * Scans to the newest block; resolves with the wallet's part of the pool. One at a time. Throws `WalletRefusal` if
+   * the node doesn't respond.
+   */
   async scan(task: ScanTask): Promise<PoolSnapshot | undefined> {
     this.#refusedBatch = undefined;
     const id = this.#nextId++;
@@ -93,7 +99,7 @@ export class Scanner {
     return picture;
   }
 
-  /** What single transactions bring the wallet. */
+  /** Scans single transactions for outputs and spends of the wallet. */
   async look(entries: readonly SingleTransaction[]): Promise<ScannedTransaction[]> {
     const id = this.#nextId++;
     const done = this.#wait(id);
@@ -101,7 +107,7 @@ export class Scanner {
     return ((await done)?.found ?? []).map(({ transaction }) => transaction);
   }
 
-  /** What the node's pool holds now. */
+  /** Scans the node's pool. */
   async lookAtPool(node: Pick<ScanTask, "daemon" | "network" | "own">): Promise<PoolSnapshot | undefined> {
     const id = this.#nextId++;
     const done = this.#wait(id);
@@ -109,15 +115,15 @@ export class Scanner {
     return await done;
   }
 
-  /** Lets the scan under way end after the batch it is at. */
+  /** Ends the scan under way after its current batch. */
   cancel(): void {
     this.#send({ kind: "cancel" });
   }
 
-  /** Has the scan under way reject with this, at once; its batches that are here already are still kept. */
+  /** Rejects the scan under way with this error, at once; batches that have arrived already are still stored. */
   endScan(error: Error): void {
     this.cancel();
-    // It goes on counting as under way until the worker says otherwise.
+    // It counts as under way until the worker reports its end.
     if (this.#scanId !== undefined) this.#waiting.get(this.#scanId)?.reject(error);
   }
 
@@ -146,13 +152,13 @@ export class Scanner {
     else this.#scanThreads.turns.add(() => this.#receiveInTurn(message));
   }
 
-  /** What a scan brings, and then its end. */
+  /** Processes the batches of a scan, and then its end, in order. */
   #receiveInTurn(message: Extract<FromWorker, { kind: "blocks" | "done" | "failed" }>): void {
     if (message.kind !== "blocks") this.#settle(message);
     else if (this.#stopped === undefined) void this.#keepBatch(message);
   }
 
-  /** A batch that can't be kept ends the scan; what the worker sends until it hears of it is dropped. */
+  /** A batch that can't be stored ends the scan; batches that the worker sends before it is notified are dropped. */
   async #keepBatch(message: Extract<FromWorker, { kind: "blocks" }>): Promise<void> {
     const { change: encoded, targetHeight } = message;
     try {
@@ -165,7 +171,7 @@ export class Scanner {
     this.#send({ kind: "kept" });
   }
 
-  /** What no thread can do the worker does itself, and hears what is wrong with it. */
+  /** If no thread can sift the input, the worker does it itself, and finds the error in it. */
   async #sift({ id, ...input }: Extract<FromWorker, { kind: "sift" }>): Promise<void> {
     const sifted = await this.#threads
       .runLast("sift", input, [input.transactions.bytes.buffer, input.viewSecrets.buffer])

@@ -1,6 +1,6 @@
 /**
- * The first half of scanning: what view keys alone tell of transactions. It is nearly all of the work, and knows
- * nothing of a wallet's addresses and outputs, so that any thread can do it for any wallets and blocks at any time.
+ * The first half of scanning: what can be computed of transactions from view keys alone. It is nearly all of the work,
+ * and needs none of a wallet's addresses and outputs, so any thread can do it for any wallets and blocks at any time.
  */
 import { deriveBatch, deriveForMany, IDENTITY, outputSpendKeyBatch, viewTagBatch } from "@anulo/crypto";
 import {
@@ -18,40 +18,43 @@ import {
 import { KeyList, NumberList, pickKeys } from "./packed-lists.ts";
 import type { TransactionBytes } from "./raw-transaction.ts";
 
-/** Counts by transaction, the same for every wallet. */
+/** Counts per transaction, the same for every wallet. */
 type Counts = {
   readonly outputCounts: Uint32Array;
-  /** Of its public keys that are tried. */
+  /** Number of its public keys that are tried. */
   readonly keyCounts: Uint32Array;
-  /** Of its key images. */
+  /** Number of its key images. */
   readonly imageCounts: Uint32Array;
 };
 
-/** What one view key tells. Lists of all transactions end to end, each of 32 bytes a key. Survives structured cloning. */
+/**
+ * The result for one view key. Lists of all transactions are concatenated, 32 bytes per key. Survives structured
+ * cloning.
+ */
 export type Sifted = Counts & {
   readonly derivations: Uint8Array;
   readonly keyImages: Uint8Array;
-  /** Outputs with a derivation they may have been made with, in the order in which they are tried. */
+  /** Outputs, each with a derivation that may belong to it, in the order in which they are tried. */
   readonly trials: Trials;
-  /** The spend key each trial would have been sent to. */
+  /** The spend key that each trial yields. */
   readonly spendKeys: Uint8Array;
 };
 
 type Trials = {
-  /** Places of their transactions in the list. */
+  /** Indices of their transactions in the list. */
   readonly of: Uint32Array;
   readonly outputIndices: Uint32Array;
-  /** Places of their derivations in the list. */
+  /** Indices of their derivations in the list. */
   readonly derivations: Uint32Array;
 };
 
-/** What is read of transactions, end to end, before any view key is tried. */
+/** The keys parsed from transactions, concatenated, before any view key is tried. */
 export type TransactionKeys = Counts & {
-  /** Those that are tried: by transaction the main ones, then an additional one for each output. */
+  /** The keys that are tried: per transaction the main ones, then an additional one for each output. */
   readonly publicKeys: Uint8Array;
   readonly keyImages: Uint8Array;
   readonly trials: Trials;
-  /** By trial: the key and the view tag of its output. */
+  /** Per trial: the key and the view tag of its output. */
   readonly outputKeys: Uint8Array;
   readonly viewTags: Uint32Array;
 };
@@ -60,37 +63,37 @@ export type TransactionKeys = Counts & {
 export type KeyedTransaction = {
   readonly transaction: Transaction;
   readonly fields: readonly ExtraField[];
-  /** The main ones, then an additional one for each output. */
+  /** The main keys, then an additional one for each output. */
   readonly keys: readonly Uint8Array[];
-  /** How many are main ones. */
+  /** Number of main keys. */
   readonly mains: number;
 };
 
-/** What replaces a derivation that can't be made. Source: wallet2.cpp `process_new_transaction`. */
+/** Replaces a derivation that can't be computed. Source: wallet2.cpp `process_new_transaction`. */
 const NO_DERIVATION: Uint8Array = IDENTITY;
 
-/** A key's multiples, made once for all view secrets, cost as much as this many single derivations save. */
+/** Computing a key's multiples, once for all view secrets, costs as much as it saves with this many derivations. */
 const SECRETS_WORTH_MULTIPLES = 12;
-/** Derivations of one step, some 100 ms. */
+/** Number of derivations in one step, some 100 ms. */
 const DERIVATIONS_PER_STEP = 12_000;
 
 export function withKeys(transaction: Transaction): KeyedTransaction {
   const { outputs, extra } = transaction.prefix;
   const fields = outputs.length === 0 ? [] : parseExtra(extra);
   const mains = txPublicKeys(fields);
-  // Without a main key the original doesn't look at the additional ones either.
+  // Without a main key the original doesn't try the additional ones either.
   const additional = mains.length === 0 ? [] : additionalPublicKeys(fields).slice(0, outputs.length);
   return { transaction, fields, keys: [...mains, ...additional], mains: mains.length };
 }
 
-/** Reads the bytes in one pass, without making values of the transactions. Throws `BadBytes`. */
+/** Parses the keys from the bytes in one pass, without building transaction objects. Throws `BadBytes`. */
 export function readKeys(transactions: readonly TransactionBytes[]): TransactionKeys {
   const lists = new KeyLists(transactions.length);
   for (let i = 0; i < transactions.length; i++) lists.add(i, transactions[i]!);
   return lists.packed;
 }
 
-/** What each of the view secrets (32 bytes each, end to end) tells of the transactions. */
+/** Sifts the transactions for each of the view secrets (32 bytes each, concatenated). */
 export function siftKeys(viewSecrets: Uint8Array, keys: TransactionKeys): Sifted[] {
   const steps = siftInSteps(viewSecrets, keys);
   for (;;) {
@@ -99,7 +102,7 @@ export function siftKeys(viewSecrets: Uint8Array, keys: TransactionKeys): Sifted
   }
 }
 
-/** The same in steps of some 100 ms. */
+/** As `siftKeys`, in steps of some 100 ms. */
 export function* siftInSteps(viewSecrets: Uint8Array, keys: TransactionKeys): Generator<undefined, Sifted[]> {
   const count = viewSecrets.length / 32;
   const derived =
@@ -129,7 +132,7 @@ function* deriveOneByOne(
   return derived;
 }
 
-/** By view secret, from lists that come by key. */
+/** Groups by view secret the lists that are computed by key. */
 function* deriveTogether(
   viewSecrets: Uint8Array,
   publicKeys: Uint8Array,
@@ -196,7 +199,7 @@ class KeyLists {
     const firstKey = this.#publicKeys.count;
     for (const at of publicKeys) this.#publicKeys.push(blob, at);
     const mains = publicKeys.length;
-    // Without a main key the original doesn't look at the additional ones either.
+    // Without a main key the original doesn't try the additional ones either.
     const additional = mains === 0 ? 0 : Math.min(additionalKeys.length, outputKeys.length);
     for (let i = 0; i < additional; i++) this.#publicKeys.push(blob, additionalKeys[i]!);
     for (const at of keyImages) this.#keyImages.push(blob, at);
@@ -210,7 +213,10 @@ class KeyLists {
     }
   }
 
-  /** The main keys come first, then each output's own additional key. Source: cryptonote_format_utils.cpp `is_out_to_acc_precomp`. */
+  /**
+   * The main keys come first, then each output's own additional key. Source: cryptonote_format_utils.cpp
+   * `is_out_to_acc_precomp`.
+   */
   #try(of: number, { output, key, blob }: { output: number; key: number; blob: Uint8Array }): void {
     const { outputKeys, viewTags } = this.#places;
     this.#of.push(of);
@@ -221,21 +227,21 @@ class KeyLists {
   }
 }
 
-/** The derivation of each key; 32 bytes of each, end to end. */
+/** The derivation of each key, 32 bytes each, concatenated. */
 export function derive(viewSecret: Uint8Array, publicKeys: Uint8Array): Uint8Array {
   const { derivations, valid } = deriveBatch({ viewSecret, publicKeys });
   for (let i = 0; i < valid.length; i++) if (valid[i] !== 1) derivations.set(NO_DERIVATION, 32 * i);
   return derivations;
 }
 
-/** One-time key and view tag of an output; undefined for kinds that can't be ours. */
+/** One-time key and view tag of an output; undefined for kinds of outputs that no wallet address can receive. */
 export function targetOf({ prefix }: Transaction, outputIndex: number) {
   const { target } = prefix.outputs[outputIndex]!;
   if (target.type === "key") return { key: target.key, viewTag: undefined };
   return target.type === "taggedKey" ? target : undefined;
 }
 
-/** The trials whose view tag is right, or that have none, and what they lead to. */
+/** The trials whose view tag matches, or that have none, and the spend keys they yield. */
 function passing(keys: TransactionKeys, derivations: Uint8Array): Pick<Sifted, "trials" | "spendKeys"> {
   const { trials, viewTags, outputKeys } = keys;
   const made = viewTagBatch(pickKeys(derivations, trials.derivations), trials.outputIndices);

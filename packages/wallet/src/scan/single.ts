@@ -6,7 +6,7 @@ import { WalletRefusal } from "../refusal.ts";
 import type { NetworkName } from "../state.ts";
 import type { SingleTransaction } from "./messages.ts";
 
-/** Those of the transactions (hex ids) that a block holds, lowest first. Throws `WalletRefusal`. */
+/** Returns those of the transactions (hex ids) that are in a block, lowest height first. Throws `WalletRefusal`. */
 export async function fetchSingles(
   { daemon, network }: { readonly daemon: Daemon; readonly network: NetworkName },
   ids: readonly string[],

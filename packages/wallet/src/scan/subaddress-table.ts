@@ -1,11 +1,11 @@
 /**
- * Which spend public keys are ours. The table reaches some accounts and addresses beyond those in use (the
- * look-ahead), so that money sent to an address another copy of the wallet handed out is still found.
+ * The spend public keys of the wallet's addresses. The table contains some accounts and addresses beyond those in use
+ * (the look-ahead), so that payments to an address that another copy of the wallet created are still found.
  */
 import { WalletRefusal } from "../refusal.ts";
 import type { SubaddressIndex } from "../state.ts";
 
-/** How far beyond those in use accounts and addresses are recognised. */
+/** Number of accounts and addresses recognised beyond those in use. */
 export type Lookahead = { readonly accounts: number; readonly addresses: number };
 
 /** Source: wallet2.h SUBADDRESS_LOOKAHEAD_MAJOR, SUBADDRESS_LOOKAHEAD_MINOR. */
@@ -13,7 +13,7 @@ export const DEFAULT_LOOKAHEAD: Lookahead = { accounts: 50, addresses: 200 };
 /** Entries of a table: some 50 bytes each. */
 const MAX_LOOKAHEAD_KEYS = 2_000_000;
 
-/** A look-ahead that is wished for, as far as memory goes; `undefined` where it is none. */
+/** A requested look-ahead, limited by memory; `undefined` if it is invalid. */
 export function checkLookahead(accounts: unknown, addresses: unknown): Lookahead | undefined {
   const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) > 0;
   if (!isCount(accounts) || !isCount(addresses)) return undefined;
@@ -21,7 +21,7 @@ export function checkLookahead(accounts: unknown, addresses: unknown): Lookahead
   return { accounts: most, addresses: Math.min(addresses, Math.floor(MAX_LOOKAHEAD_KEYS / most)) };
 }
 
-/** A look-ahead that a caller sets; throws WalletRefusal where it is none, or memory would not go as far. */
+/** A look-ahead set by a caller; throws WalletRefusal if it is invalid or takes too much memory. */
 export function demandLookahead(accounts: number, addresses: number): Lookahead {
   for (const [name, count] of [
     ["major", accounts],
@@ -37,7 +37,7 @@ export function demandLookahead(accounts: number, addresses: number): Lookahead 
   return { accounts, addresses };
 }
 
-/** As a keys file has it. Source: wallet2.cpp `get_keys_file_data`. */
+/** The settings as a keys file stores them. Source: wallet2.cpp `get_keys_file_data`. */
 export function settingsOf({ accounts, addresses }: Lookahead): readonly (readonly [string, number])[] {
   return [
     ["subaddress_lookahead_major", accounts],
@@ -50,23 +50,23 @@ export type KeyRange = { readonly major: number; readonly fromMinor: number; rea
 /** Addresses `fromMinor ≤ minor < toMinor` of one account that the table lacks. */
 export type MissingRange = { readonly major: number; readonly fromMinor: number; readonly toMinor: number };
 
-/** A run of entries: addresses of one account that follow one another. */
+/** Consecutive entries: consecutive addresses of one account. */
 type Run = { readonly first: number; readonly major: number; readonly fromMinor: number };
 
 const KEY_BYTES = 32;
 const LEAST_SLOTS = 64;
-/** Slots for each entry at least: then few lie beside one another. */
+/** Minimum number of slots per entry: then few of them are adjacent. */
 const SLOTS_PER_ENTRY = 2;
 
-/** Spend public keys with their indices, packed: a service has a table for each of its wallets, twice. */
+/** Spend public keys with their indices, packed, since a service has two tables for each of its wallets. */
 export class SubaddressTable {
   lookahead: Lookahead;
   /** Number of addresses covered, by account. */
   readonly #covered: number[] = [];
-  /** Keys of all entries, end to end. */
+  /** Keys of all entries, concatenated. */
   #keys = new Uint8Array(0);
   #count = 0;
-  /** Entries by the first bytes of their keys: 1 and the place, 0 where the slot is free. */
+  /** Entries by the first bytes of their keys: index + 1, or 0 if the slot is free. */
   #slots = new Uint32Array(LEAST_SLOTS);
   readonly #runs: Run[] = [];
 
@@ -79,7 +79,7 @@ export class SubaddressTable {
     return this.#count;
   }
 
-  /** Index of the address with the spend public key (32 bytes) that stands at an offset; undefined for no own one. */
+  /** Index of the address whose spend public key (32 bytes) is at this offset; undefined if it is not the wallet's. */
   indexOf(keys: Uint8Array, at = 0): SubaddressIndex | undefined {
     const slots = this.#slots;
     for (let slot = slotOf(keys, at, slots); slots[slot] !== 0; slot = (slot + 1) & (slots.length - 1)) {
@@ -89,13 +89,13 @@ export class SubaddressTable {
     return undefined;
   }
 
-  /** The spend public key (32 bytes) and the index of an entry, by its place in the order they were added. */
+  /** The spend public key (32 bytes) and the address index of an entry, by its position in insertion order. */
   entryAt(place: number): { readonly key: Uint8Array; readonly index: SubaddressIndex } {
     const key = this.#keys.slice(KEY_BYTES * place, KEY_BYTES * (place + 1));
     return { key, index: this.#indexAt(place) };
   }
 
-  /** What must be added for `index` to be in use with the whole look-ahead beyond it. */
+  /** The ranges to be added before `index` is in use with the whole look-ahead beyond it. */
   missingFor(index: SubaddressIndex): MissingRange[] {
     const missing: MissingRange[] = [];
     const accounts = Math.max(this.#covered.length, clamp(index.major + this.lookahead.accounts));
@@ -162,7 +162,7 @@ export class SubaddressTable {
   }
 }
 
-/** Keys are points, so any of their bytes are as good as a hash. */
+/** The slot of a key. Keys are points, so any of their bytes serve as a hash. */
 function slotOf(keys: Uint8Array, at: number, slots: Uint32Array): number {
   const word = keys[at]! | (keys[at + 1]! << 8) | (keys[at + 2]! << 16) | (keys[at + 3]! << 24);
   return (word >>> 0) & (slots.length - 1);

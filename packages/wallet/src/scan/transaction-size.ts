@@ -1,7 +1,7 @@
-/** Sizes that a pruned transaction no longer shows. */
+/** Sizes of whole transactions, which a pruned transaction no longer contains. */
 import { ringCtTypes, type Transaction } from "@anulo/protocol";
 
-/** Bytes of the whole transaction, from the size of its pruned form; 0 for kinds where that can't be told. */
+/** Size (bytes) of the whole transaction, from that of its pruned form; 0 for kinds for which it is not known. */
 export function fullTransactionSize({ prefix, ringct }: Transaction, prunedSize: number): number {
   if (ringct === undefined) return 0;
   if (ringct.type === ringCtTypes.none) return prunedSize;

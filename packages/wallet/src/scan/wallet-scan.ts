@@ -1,4 +1,4 @@
-/** What a scan thread does for one wallet, of the many it may have: everything slow about scanning. */
+/** What a scan thread does for one of its wallets: all the slow parts of scanning. */
 
 import { setImmediate } from "node:timers/promises";
 import type { MessagePort } from "node:worker_threads";
@@ -25,23 +25,23 @@ import { type PackedTransactions, type RawTransaction, transactionOf } from "./r
 import type { Sifted } from "./sift.ts";
 import { type MissingRange, SubaddressTable } from "./subaddress-table.ts";
 
-/** Batches on their way to the wallet's thread before the worker waits: bounds memory on a fast node. */
+/** Batches sent to the wallet's thread before the worker waits: this limits memory with a fast node. */
 const BATCHES_AHEAD = 2;
-/** Keys made between two looks at the mail. */
+/** Keys computed before messages are processed again. */
 const KEYS_PER_RANGE = 1000;
 
 const NO_IDS = new Uint8Array();
 
 type CountedRange = { readonly major: number; readonly fromMinor: number; readonly count: number };
 
-/** The same keys, at most `KEYS_PER_RANGE` at once. */
+/** Splits the ranges into parts of at most `KEYS_PER_RANGE` keys. */
 function* rangesOf(missing: readonly MissingRange[]): Generator<CountedRange> {
   for (const { major, fromMinor, toMinor } of missing)
     for (let minor = fromMinor; minor < toMinor; minor += KEYS_PER_RANGE)
       yield { major, fromMinor: minor, count: Math.min(KEYS_PER_RANGE, toMinor - minor) };
 }
 
-/** Messages that are answered. */
+/** Messages that expect a response. */
 type Asking = Extract<ToWorker, { kind: "open" | "cover" | "scan" | "single" | "pool" }>;
 
 export class WalletScan {
@@ -49,7 +49,7 @@ export class WalletScan {
   readonly #feeds: NodeFeeds;
   #context: ScanContext | undefined;
   #pool: PoolScan | undefined;
-  /** Settles once the table is whole for the addresses in use. */
+  /** Resolves once the table is complete for the addresses in use. */
   #ready: Promise<void> = Promise.resolve();
   #feed: NodeFeed | undefined;
   /** The scan under way. */
@@ -57,7 +57,7 @@ export class WalletScan {
   #unkept = 0;
   #wake: (() => void)[] = [];
   #lastSiftId = 0;
-  /** Who waits for what other threads sift. */
+  /** Callbacks that wait for results of other threads. */
   readonly #sifting = new Map<number, (sifted: readonly Sifted[] | undefined) => void>();
 
   constructor(port: MessagePort, feeds: NodeFeeds) {
@@ -110,7 +110,7 @@ export class WalletScan {
     await this.#ready;
   }
 
-  /** Many keys, between which other wallets of the thread have their turns, and this one may be closed. */
+  /** Computes many keys; in between, other wallets of the thread get their turns, and this one may be closed. */
   async #coverInTurns(context: ScanContext, used: readonly SubaddressIndex[]): Promise<void> {
     for (const index of used) {
       for (const range of rangesOf(context.table.missingFor(index))) {
@@ -150,7 +150,7 @@ export class WalletScan {
     this.#following = follower;
     await this.#ready;
     if (this.#context !== context) return undefined;
-    // The pool comes first, so that a transaction mined in between is missed in neither.
+    // The pool is scanned first, so that a transaction mined in between is missed by neither scan.
     const picture = context.watched === undefined ? await feed.look({ pool, own: task.own }) : undefined;
     if (!follower.isGone) await feed.follow(follower);
     while (this.#unkept > 0 && !follower.isGone) await this.#whenKept();
@@ -184,7 +184,7 @@ export class WalletScan {
     this.#unkept += 1;
   }
 
-  /** Until one more batch was kept, or the wallet takes none any more. */
+  /** Resolves once one more batch was stored, or the wallet takes no more. */
   #whenKept(): Promise<void> {
     return new Promise((resolve) => this.#wake.push(resolve));
   }
@@ -221,7 +221,7 @@ export class WalletScan {
     return found.map((transaction) => ({ transaction, doubleSpendSeen: false }));
   }
 
-  /** Hands transactions to the wallet's thread, which has others to sift them. */
+  /** Sends transactions to the wallet's thread, which has other threads sift them. */
   #siftElsewhere(
     transactions: PackedTransactions,
     viewSecrets: Uint8Array<ArrayBuffer>,
@@ -245,7 +245,7 @@ export class WalletScan {
     return feed;
   }
 
-  /** Forgets the wallet; what is under way for it ends, unanswered. */
+  /** Forgets the wallet; its tasks under way end without a response. */
   close(): void {
     this.#cancel();
     this.#resume(0);

@@ -1,4 +1,4 @@
-/** Outputs whose spending cannot be recognised, by the places at which a ring would name them. */
+/** Outputs whose spends cannot be recognised, by the global indices with which a ring refers to them. */
 import type { Transaction } from "@anulo/protocol";
 import type { OwnedOutput, ScannedOutput } from "../state.ts";
 
@@ -15,14 +15,14 @@ export function watch(watched: WatchedOutputs, { rct, amount, globalIndex }: Pla
   else places.add(globalIndex);
 }
 
-/** Those of a wallet whose key images are not known. */
+/** The outputs of a wallet whose key images are not known. */
 export function watchedOutputs(outputs: readonly OwnedOutput[]): WatchedOutputs {
   const watched: WatchedOutputs = new Map();
   for (const output of outputs) if (output.keyImage === undefined) watch(watched, output);
   return watched;
 }
 
-/** Whether a ring of the transaction names one of the outputs. Source: wallet2.cpp `process_new_transaction`. */
+/** Whether a ring of the transaction contains one of the outputs. Source: wallet2.cpp `process_new_transaction`. */
 export function namesWatched(watched: WatchedOutputs, { prefix }: Transaction): boolean {
   for (const input of prefix.inputs) {
     if (input.type !== "key") continue;

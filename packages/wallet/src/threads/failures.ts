@@ -1,4 +1,4 @@
-/** Errors on their way between threads, which copies of themselves would not survive. */
+/** Errors sent between threads as plain data, since structured cloning would lose their classes. */
 import { SigningRefused } from "../multisig/attempts.ts";
 import { type RefusalKind, WalletRefusal } from "../refusal.ts";
 
@@ -14,7 +14,7 @@ export function failureOf(error: unknown): Failure {
   return { kind: "bug", error };
 }
 
-/** The error again, as an instance of its class where callers test for that. */
+/** Restores the error, as an instance of its class where callers test for that. */
 export function errorOf(failure: Failure): unknown {
   if (failure.kind === "refusal") return new WalletRefusal(failure.refusal, failure.message);
   return failure.kind === "signing" ? new SigningRefused(failure.message) : failure.error;

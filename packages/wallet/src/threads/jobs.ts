@@ -1,4 +1,6 @@
-/** Every job done off the event loop, declared once: what it is given, what it gives, which bytes are wiped after it. */
+/**
+ * Every job that runs off the event loop, declared once: its input, its output, and which bytes are wiped afterwards.
+ */
 import { randomBytes } from "node:crypto";
 import { areInMainSubgroup, type ClsagFrame, cnSlowHash, verifyClsag } from "@anulo/crypto";
 import { checkKeyImage, type SignedKeyImage, signKeyImage } from "../cold-signing/key-images.ts";
@@ -28,7 +30,10 @@ import type { RingedTransaction, Signer } from "../transfer/stages.ts";
 
 type Secrets = readonly (Uint8Array | undefined)[];
 
-/** Runs synchronously; `secrets` and `made` name what of its input and output must not stay in the thread's memory. */
+/**
+ * Runs synchronously; `secrets` and `made` return the parts of its input and output that must not stay in the thread's
+ * memory.
+ */
 export interface Job<Input, Output> {
   readonly run: (input: Input) => Output;
   readonly secrets: (input: Input) => Secrets;
@@ -43,7 +48,7 @@ function job<Input, Output>(
   return { run, secrets, made };
 }
 
-/** A job that does the same to every item of a list, so that several threads can share the list. */
+/** A job that applies the same function to every item of a list, so that several threads can share the list. */
 function each<Item, Common extends object, Output>(
   step: (item: Item, common: Common) => Output,
   secrets: (common: Common) => Secrets,
@@ -51,7 +56,7 @@ function each<Item, Common extends object, Output>(
   return share((items: readonly Item[], common: Common) => items.map((item) => step(item, common)), secrets);
 }
 
-/** A job about a list, of which several threads can do a share each. */
+/** A job on a list that can be split, so that several threads process a part each. */
 function share<Item, Common extends object, Output>(
   step: (items: readonly Item[], common: Common) => Output,
   secrets: (common: Common) => Secrets,
@@ -75,7 +80,7 @@ const secretsOfAccount = ({ baseSecret, commonSecret, shares }: MultisigAccount)
   ...shares,
 ];
 
-/** What the key exchange refuses, as callers know it. */
+/** Runs a step of the key exchange and turns its errors into those that callers know. */
 function exchanging(step: () => MultisigAccount, prefix = ""): MultisigAccount {
   try {
     return step();
@@ -93,7 +98,7 @@ export const jobs = {
     ({ signer }) => secretsOf(signer.keys),
     ({ txKeys }) => txKeys,
   ),
-  /** CryptoNight, some 40 ms a round. */
+  /** CryptoNight, some 40 ms per round. */
   slowHash: job(
     slowHashRounds,
     ({ bytes }) => [bytes],
@@ -139,14 +144,14 @@ export const jobs = {
     ({ account }) => secretsOfAccount(account),
     secretsOfAccount,
   ),
-  /** As `sign`, for several signers; an attempt for every group of them. */
+  /** As `sign`, for several signers; one attempt for every group of them. */
   propose: job(
     ({ ringed, proposer }: { readonly ringed: RingedTransaction; readonly proposer: Proposer }) =>
       buildProposal(ringed, proposer),
     ({ proposer }) => secretsOf(proposer.keys),
     ({ signed, entropy }) => [...signed.txKeys, entropy],
   ),
-  /** A signer's part: a walk around every ring. */
+  /** One signer's part: one pass over every ring. */
   addToAttempt: job(
     ({ attempt, frames, keys, nonces }: AttemptPart) => {
       const account = accountOfKeys(keys);
@@ -163,7 +168,7 @@ export const jobs = {
     (points: readonly Uint8Array[], _: object) => areInMainSubgroup(points),
     () => [],
   ),
-  /** A pattern comes from a caller and may take any time. */
+  /** The pattern comes from a caller and matching may take any time. */
   matchTags: job(
     ({ pattern, tags }: { readonly pattern: string; readonly tags: readonly string[] }) =>
       matchingTags(pattern, tags),
@@ -183,9 +188,9 @@ type FirstRound = {
 type NextRound = {
   readonly account: MultisigAccount;
   readonly texts: readonly string[];
-  /** Whether strings of some signers may be missing. */
+  /** Whether the strings of some signers may be missing. */
   readonly isForced: boolean;
-  /** Of the text of a refusal. */
+  /** Prefix of error messages. */
   readonly prefix: string;
 };
 
@@ -193,18 +198,18 @@ type AttemptPart = {
   readonly attempt: SigningAttempt;
   readonly frames: readonly ClsagFrame[];
   readonly keys: WalletKeys;
-  /** By input. */
+  /** One list of nonces per input. */
   readonly nonces: readonly (readonly Uint8Array[])[];
 };
 
 type KeyImageToCheck = {
   readonly image: SignedKeyImage;
   readonly output: OwnedOutput;
-  /** For the caller: which one it is. */
+  /** Returned to the caller, to identify the attempt. */
   readonly place: string;
 };
 
-/** CryptoNight of CryptoNight … of the bytes: 32 bytes. */
+/** CryptoNight applied repeatedly to the bytes: 32 bytes. */
 function slowHashRounds({
   bytes,
   rounds,

@@ -1,4 +1,4 @@
-/** The threads that do what would hold up the event loop. */
+/** The threads for work that would block the event loop. */
 import { availableParallelism } from "node:os";
 import { Worker } from "node:worker_threads";
 import { giveBackMemory } from "@anulo/crypto";
@@ -12,16 +12,16 @@ export type WorkAnswer =
 
 type Waiting = {
   readonly order: WorkOrder;
-  /** What of the input is handed over rather than copied. */
+  /** Buffers of the input that are transferred rather than copied. */
   readonly transfer: readonly ArrayBuffer[];
   readonly resolve: (output: never) => void;
   readonly reject: (error: unknown) => void;
 };
 
-/** Items of a list in one job: some 10 to 20 ms, so that a short job need not wait long behind a long list. */
+/** Number of list items in one job: some 10 to 20 ms, so that a short job need not wait long behind a long list. */
 const ITEMS_PER_JOB = 64;
 
-/** Jobs whose input is a list that can be shared out. */
+/** Jobs whose input is a list that can be split. */
 type ListJob = {
   [K in JobName]: JobInput<K> extends { readonly items: readonly unknown[]; readonly common: object }
     ? K
@@ -30,18 +30,20 @@ type ListJob = {
 type ItemOf<K extends ListJob> = JobInput<K>["items"][number];
 type ResultOf<K extends ListJob> = JobOutput<K> extends readonly (infer R)[] ? R : never;
 
-/** Milliseconds without a job after which a thread ends that is not the last: it costs 20 MiB, a new one 100 ms. */
+/** Milliseconds without a job after which all threads but one end: a thread costs 20 MiB, starting one 100 ms. */
 const IDLE_MS = 30_000;
 
-/** Threads started when first needed: each takes the next job when it has done one, and keeps nothing of it. */
+/**
+ * Threads are started when first needed: each takes the next job when it has finished one, and retains no data of it.
+ */
 export class WorkThreads {
-  /** At most so many threads. */
+  /** Maximum number of threads. */
   most = availableParallelism();
   #lastId = 0;
   readonly #queue: Waiting[] = [];
-  /** Jobs that no caller waits for. */
+  /** Jobs with the lowest priority, for which no caller waits. */
   readonly #lastQueue: Waiting[] = [];
-  /** The one that rested last comes last, and is taken first. */
+  /** Idle threads; the one that became idle last is at the end, and is used first. */
   readonly #idle: Worker[] = [];
   readonly #idleMs: number;
   readonly #kept = new Map<unknown, unknown>();
@@ -53,24 +55,24 @@ export class WorkThreads {
     this.#idleMs = idleMs;
   }
 
-  /** What remembers results of jobs, one of each class, for as long as the threads are used. */
+  /** The cache of job results of this class, one instance for as long as the threads are used. */
   kept<T>(Kept: new (threads: WorkThreads) => T): T {
     const kept = (this.#kept.get(Kept) as T | undefined) ?? new Kept(this);
     this.#kept.set(Kept, kept);
     return kept;
   }
 
-  /** How many threads there are. */
+  /** Number of threads. */
   get count(): number {
     return this.#idle.length + this.#busy.size;
   }
 
-  /** Jobs that wait for one. */
+  /** Number of jobs that wait for a thread. */
   get waiting(): number {
     return this.#queue.length + this.#lastQueue.length;
   }
 
-  /** Does a job with a copy of its input; rejects with what it threw. */
+  /** Runs a job with a copy of its input; rejects with the error that it threw. */
   run<K extends JobName>(name: K, input: JobInput<K>): Promise<JobOutput<K>> {
     return new Promise((resolve, reject) => {
       this.#queue.push({ order: { id: ++this.#lastId, name, input }, transfer: [], resolve, reject });
@@ -78,7 +80,7 @@ export class WorkThreads {
     });
   }
 
-  /** As `run`, once no other job waits for a thread; `transfer` of the input is handed over. */
+  /** As `run`, once no other job waits for a thread; the buffers in `transfer` are transferred. */
   runLast<K extends JobName>(
     name: K,
     input: JobInput<K>,
@@ -90,7 +92,7 @@ export class WorkThreads {
     });
   }
 
-  /** Shares a list out to as many threads as there are: what each share gives, in order. */
+  /** Splits a list over as many threads as there are; resolves with the result of each part, in order. */
   share<K extends ListJob>(
     name: K,
     items: readonly ItemOf<K>[],
@@ -105,7 +107,7 @@ export class WorkThreads {
     return shares;
   }
 
-  /** Does the same to every item, in as many threads as there are; answers in order. */
+  /** Applies a job to every item, in as many threads as there are; resolves with the results in order. */
   async map<K extends ListJob>(
     name: K,
     items: readonly ItemOf<K>[],
@@ -114,7 +116,7 @@ export class WorkThreads {
     return (await Promise.all(this.share(name, items, common))).flat() as ResultOf<K>[];
   }
 
-  /** Ends the threads, once they have done the jobs they were given. */
+  /** Ends the threads, once they have finished their jobs. */
   async close(): Promise<void> {
     this.#isClosed = true;
     clearTimeout(this.#rest);
@@ -152,7 +154,7 @@ export class WorkThreads {
     return worker;
   }
 
-  /** Ends all but one once none has had a job for a while. */
+  /** Ends all threads but one once there has been no job for a while. */
   #letRest(): void {
     clearTimeout(this.#rest);
     if (this.#busy.size > 0 || this.#idle.length <= 1) return;
@@ -163,7 +165,7 @@ export class WorkThreads {
     }, this.#idleMs).unref();
   }
 
-  /** A thread that died takes its job with it, and none else. */
+  /** When a thread dies, only its current job fails. */
   #lose(worker: Worker, error: Error): void {
     this.#busy.get(worker)?.reject(error);
     this.#busy.delete(worker);

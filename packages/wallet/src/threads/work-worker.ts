@@ -17,7 +17,7 @@ function wipe(order: WorkOrder, answer: WorkAnswer, job: Job<unknown, unknown>):
     if ("output" in answer) for (const secret of job.made(answer.output)) secret?.fill(0);
     for (const secret of job.secrets(order.input)) secret?.fill(0);
   } catch {
-    // An input so odd that it holds no secrets has failed above.
+    // This also runs for input of the wrong shape: such input contains no secrets and has failed above.
   }
 }
 
