@@ -15,7 +15,7 @@ export interface NewOutput {
 export interface NewTransaction {
   readonly hash: Uint8Array;
   readonly pruned: Uint8Array;
-  /** Undefined where it was downloaded without; only in a pruned database. */
+  /** Undefined if it was downloaded without the prunable part, which only a pruned database accepts. */
   readonly prunable: Uint8Array | undefined;
   readonly prunableHash: Uint8Array;
   readonly unlockTime: bigint;
@@ -23,14 +23,14 @@ export interface NewTransaction {
   readonly keyImages: readonly Uint8Array[];
 }
 
-/** A block to store on top of the chain; what the store counts by itself is left out. */
+/** A block to store on top of the chain, without the fields that the store computes. */
 export interface NewBlock
   extends Omit<BlockInfo, "cumulativeRctOutputs" | "firstTransactionId" | "transactionCount"> {
   readonly blob: Uint8Array;
   readonly transactions: readonly NewTransaction[];
 }
 
-/** A block with its place: its height and the number of its first transaction. */
+/** A block with its height and the number of its first transaction. */
 interface BlockAtHeight {
   readonly block: NewBlock;
   readonly height: number;
@@ -38,7 +38,7 @@ interface BlockAtHeight {
   readonly rctOutputsBefore: number;
 }
 
-/** Each change knows its inverse, so a reorganisation is a walk down and a walk up. */
+/** A change with its inverse, so that a reorganisation undoes and applies changes block by block. */
 interface BlockChange {
   apply(tables: Tables, placed: BlockAtHeight): void;
   undo(tables: Tables, placed: BlockAtHeight): void;
@@ -163,7 +163,7 @@ const indexKeyImages: BlockChange = {
   },
 };
 
-/** Everything a block changes, in the order it is applied; undone in reverse. */
+/** All changes of a block, in the order in which they are applied; undone in reverse order. */
 const blockChanges = [storeBlock, storeLongTermWeight, storeTransactions, indexOutputs, indexKeyImages];
 
 /** The newest main-chain block, or undefined before the first one. */
@@ -186,14 +186,14 @@ export function applyBlock(tables: Tables, block: NewBlock): void {
   for (const change of blockChanges) change.apply(tables, placed);
 }
 
-/** What a stored transaction creates and spends: read from its bytes by a caller who knows the format. */
+/** What a stored transaction creates and spends; the caller, who knows the format, reads it from the bytes. */
 export interface TransactionFacts {
   /** Amount of each output as on the chain (0 for RingCT). */
   readonly outputAmounts: readonly bigint[];
   readonly keyImages: readonly Uint8Array[];
 }
 
-/** A block taken off the chain with the bytes of its transactions, the miner transaction first. */
+/** A removed block with the bytes of its transactions, the miner transaction first. */
 export interface RemovedBlock {
   readonly height: number;
   readonly info: BlockInfo;
@@ -227,7 +227,7 @@ function readTop(tables: Tables): RemovedBlock | undefined {
 
 const NO_BYTES = new Uint8Array(0);
 
-/** Takes the newest block off, inside the caller's write transaction; undefined when there is none. */
+/** Removes the newest block, inside the caller's write transaction; undefined when there is none. */
 export function undoBlock(
   tables: Tables,
   factsOf: (pruned: Uint8Array) => TransactionFacts,

@@ -15,72 +15,71 @@ import type { Recovery } from "./recover.ts";
 import { checkOpenFile } from "./structure-check.ts";
 import type { AlternativeBlock, PoolTransaction } from "./tables.ts";
 
-/** A reader that sees one moment of the chain until it is closed, whatever is written meanwhile. */
+/** A reader that sees one state of the chain until it is closed, whatever is written meanwhile. */
 export interface ChainSnapshot extends ChainReader {
   close(): void;
 }
 
-/** What may be changed inside one write transaction. */
+/** The changes possible inside one write transaction. */
 export interface ChainWriter {
   appendBlock(block: NewBlock): void;
-  /** Takes the newest block off the chain; undefined when the chain is empty. */
+  /** Removes the newest block of the chain; returns undefined when the chain is empty. */
   popBlock(factsOf: (pruned: Uint8Array) => TransactionFacts): RemovedBlock | undefined;
   putAlternativeBlock(hash: Uint8Array, block: AlternativeBlock): void;
   removeAlternativeBlock(hash: Uint8Array): void;
   putPoolTransaction(hash: Uint8Array, transaction: PoolTransaction): void;
   removePoolTransaction(hash: Uint8Array): void;
-  /** Has the database pruned from now on; throws RangeError for another seed than it has. */
+  /** Enables pruning with this seed; throws RangeError if the database has another seed. */
   startPruning(seed: number): void;
-  /** Prunes on, until about so many transactions lost their prunable part. */
+  /** Continues pruning, until about `maxTransactions` transactions lost their prunable part. */
   pruneOn(maxTransactions: number): PruneStep;
 }
 
 /** An open chain database: any number of readers, in any thread, and one writer. */
 export interface ChainStore {
-  /** Reads the newest commit; inside `write`, what was written so far. */
+  /** Reads the newest commit; inside `write`, also what was written so far. */
   readonly read: ChainReader;
-  /** Opens a reader of this very moment; close it soon, old pages are kept for it. */
+  /** Opens a reader of the current state; it should be closed soon, since old pages are kept for it. */
   snapshot(): ChainSnapshot;
   /**
-   * Runs `change` as one transaction: all of it is written when this returns, and survives the end of the
-   * process; none of it when it throws. Nested calls become part of the outer transaction, and are rolled
-   * back alone when they throw. Throws WriteFailed where the disk does not take it, and an Error while a change is
-   * being written in turns.
+   * Runs `change` as one transaction: when this returns, all of it is written and survives the end of the process; when
+   * it throws, nothing is written. Nested calls become part of the outer transaction, and are rolled back alone when
+   * they throw. Throws WriteFailed if the disk fails, and an Error while a change is being written in turns.
    */
   write<T>(change: (writer: ChainWriter) => T): T;
   /**
-   * The same for a long change, which yields wherever the event loop may take a turn. In the turns between,
-   * everybody reads the chain as it was before; `onWritten` is called in the turn in which that ends.
+   * The same for a long change, which yields wherever the event loop may take a turn. In the turns between, all readers
+   * see the chain as it was before; `onWritten` is called in the turn in which that ends.
    */
   writeInTurns<T>(
     change: (writer: ChainWriter) => Generator<void, T>,
     onWritten: (result: T) => void,
   ): Promise<T>;
-  /** Runs what writes as soon as nothing is written in turns: at once, mostly. */
+  /** Runs a function that writes as soon as no change is being written in turns, which usually is at once. */
   whenWritable<T>(change: () => T): Promise<T>;
-  /** Resolves once what was written may be told to others: at once, or when flushed, as the sync mode says. */
+  /** Resolves once what was written may be reported: at once, or when flushed, depending on the sync mode. */
   settled(): Promise<void>;
   /** Resolves once what was written survives a loss of power; rejects with WriteFailed. */
   flush(): Promise<void>;
-  /** Where the database file is, for `openReader` in another thread. */
+  /** Path of the database file, for `openReader` in another thread. */
   readonly path: string;
-  /** Compares all tables with the bytes of the blocks, see `checkChain`; nothing may be written meanwhile. */
+  /** Compares all tables with the bytes of the blocks, see `checkChain`; there must be no writes meanwhile. */
   check(facts: FactReader): Generator<number, ChainCheck>;
-  /** What was found when it was opened; undefined for a new file. */
+  /** The recovery that took place when the file was opened; undefined for a new file. */
   readonly recovery: Recovery | undefined;
   /**
-   * Checks the structure of the file as it is now, in slices, for some 200 ms of work: small files whole. Damage is
-   * reported as a fault. Resolves with how much was checked; undefined where the store was closed before it was done.
+   * Checks the structure of the current file, in slices, for some 200 ms of work, which covers small files completely.
+   * Damage is reported as a fault. Resolves with the number of pages checked; undefined if the store was closed before.
    */
   checkStructure(): Promise<PageCheck | undefined>;
   /** Bytes of the database file. */
   fileSize(): number;
-  /** Bytes the disk can still take. */
+  /** Bytes that are free on the disk. */
   freeSpace(): bigint;
   close(): Promise<void>;
 }
 
-/** Rows of a block beside its bytes and those of its transactions, roughly. */
+/** Bytes of a block's rows besides its own bytes and those of its transactions, estimated. */
 const ROW_BYTES_PER_BLOCK = 400;
 const ROW_BYTES_PER_TRANSACTION = 500;
 
@@ -90,7 +89,7 @@ function bytesOf({ blob, transactions }: NewBlock): number {
   return transactions.reduce((sum, tx) => sum + sizeOf(tx), blob.length + ROW_BYTES_PER_BLOCK);
 }
 
-/** What a transaction has written so far, for the flusher's count. */
+/** What a transaction has written so far, counted for the flusher. */
 interface WrittenCounts {
   blocks: number;
   bytes: number;
@@ -133,7 +132,7 @@ function createWriter({ tables }: Environment, { written, remembered }: Counts):
 
 type Writing = Pick<ChainStore, "write" | "writeInTurns" | "whenWritable">;
 
-/** Runs changes as transactions, tells the flusher of each, and turns faults of the disk into WriteFailed. */
+/** Runs changes as transactions, reports each to the flusher, and turns faults of the disk into WriteFailed. */
 function createWriting(opened: OpenDatabase, remembered: CachedCounts): Writing {
   const { environment, flusher, onFault } = opened;
   const { root, longWrite } = environment;
@@ -197,7 +196,7 @@ export interface OpenDatabase {
   readonly path: string;
   readonly environment: Environment;
   readonly recovery: Recovery | undefined;
-  /** Undefined for a file that need not outlive the process. */
+  /** Undefined for a temporary file. */
   readonly flusher: Flusher | undefined;
   readonly onFault: (fault: Error) => void;
   afterClose(): void;
@@ -227,7 +226,7 @@ function createStructureCheck({ path, environment, onFault }: OpenDatabase) {
   };
 }
 
-/** The store of an open file. */
+/** Creates the store of an open file. */
 export function createStore(opened: OpenDatabase): ChainStore {
   const { path, environment, recovery, flusher } = opened;
   const { root, tables } = environment;
@@ -262,7 +261,7 @@ export function createStore(opened: OpenDatabase): ChainStore {
   };
 }
 
-/** Opens an existing chain database for reading alone, for instance in a worker thread. */
+/** Opens an existing chain database read-only, for instance in a worker thread. */
 export function openReader(path: string): ChainSnapshot {
   const { root, tables } = openEnvironment(path, { readOnly: true });
   return { ...createReader(tables), close: () => void root.close() };

@@ -5,12 +5,12 @@ import { isPrunedCorrectly } from "./prune.ts";
 import { type ChainReader, createReader } from "./reader.ts";
 import { type BlockInfo, WEIGHTS_PER_ROW } from "./tables.ts";
 
-/** What the bytes of a stored block and its transactions say, without any table. */
+/** The facts in the bytes of a stored block and its transactions, read without any table. */
 export interface BlockFacts
   extends Pick<BlockInfo, "hash" | "timestamp" | "hardForkVersion" | "minorVersion" | "weight"> {
   /** 32 bytes. */
   readonly previousId: Uint8Array;
-  /** The miner's first; each named by the hash of its own bytes. */
+  /** The miner transaction first; each with the hash of its own bytes. */
   readonly transactions: readonly NewTransaction[];
 }
 
@@ -23,16 +23,19 @@ export interface StoredParts {
   readonly prunableHash: Uint8Array;
 }
 
-/** Knows the formats: reads what bytes say; throws whatever it likes where they say nothing. */
+/**
+ * Reads the facts from bytes, because this package does not know the formats; throws any error for bytes that it cannot
+ * read.
+ */
 export interface FactReader {
   block(blob: Uint8Array, transactions: readonly StoredParts[]): BlockFacts;
-  /** Id (32 bytes) of a block that is kept beside the chain. */
+  /** Id (32 bytes) of a block that is stored beside the chain. */
   blockId(blob: Uint8Array): Uint8Array;
-  /** Id (32 bytes) of a transaction that waits. */
+  /** Id (32 bytes) of a transaction of the pool. */
   transactionId(blob: Uint8Array): Uint8Array;
 }
 
-/** What was found to be in order. */
+/** Numbers of what was checked and found correct. */
 export interface ChainCheck {
   readonly blocks: number;
   readonly transactions: number;
@@ -40,7 +43,7 @@ export interface ChainCheck {
   readonly keyImages: number;
 }
 
-/** What the walk up the chain has counted so far. */
+/** What was counted from the start of the chain so far. */
 interface Totals {
   blocks: number;
   transactions: number;
@@ -65,7 +68,7 @@ function isSame(a: Uint8Array | undefined, b: Uint8Array): boolean {
   return a !== undefined && Buffer.compare(a, b) === 0;
 }
 
-/** What reads the bytes finds them to say nothing: that is damage too. */
+/** Bytes that the reader cannot read are damage too. */
 function factsOf(
   facts: FactReader,
   height: number,
@@ -164,7 +167,7 @@ function checkBlock(walk: CheckState): void {
   totals.blocks++;
 }
 
-/** No table has a row that no block accounts for. */
+/** Checks that no table has a row that no block accounts for. */
 function checkCounts({ tables, read, totals }: CheckState): void {
   const { blocks, transactions, outputs, keyImages, byAmount } = totals;
   const expected = {
@@ -204,8 +207,8 @@ function checkAlternativeBlocks({ read, facts }: CheckState): void {
 }
 
 /**
- * Walks the whole chain and compares every table with what the bytes of the blocks say: yields the number of
- * blocks done after each, and ends with the totals. Throws DamagedDatabase. Nothing may be written meanwhile.
+ * Reads the whole chain and compares every table with the bytes of the blocks. Yields the number of blocks done after
+ * each, and returns the totals. Throws DamagedDatabase. There must be no writes meanwhile.
  */
 export function* checkChain(tables: Tables, facts: FactReader): Generator<number, ChainCheck> {
   const totals: Totals = {

@@ -4,17 +4,17 @@ import { crc32 } from "node:zlib";
 export const CHECKSUM_BYTES = 4;
 
 /**
- * Rows up to this many bytes are checked here rather than by the library: a call into it takes 0.2 µs before it
- * begins, in which 120 bytes are done.
+ * Rows up to this many bytes are checked here rather than by the library: a call of it takes 0.2 µs before it begins,
+ * enough for 120 bytes.
  */
 const SHORT_ROW = 256;
 
-/** What CRC-32 makes of any message followed by its own checksum, little-endian. */
+/** The CRC-32 of any message followed by its own checksum, little-endian. */
 const RESIDUE = 0x2144df1c;
 
 /**
- * CRC-32 of a row: of its table's seed, key and value. A row that turns up under another key, or in another
- * table, is as wrong as one whose bytes changed.
+ * CRC-32 of a row: of its table's seed, its key and its value. So a row that appears under another key, or in another
+ * table, is detected like one whose bytes changed.
  */
 export function rowChecksum(seed: number, key: Uint8Array, value: Uint8Array): number {
   return crc32(value, crc32(key, seed));
@@ -25,14 +25,14 @@ export function isRowIntact(seed: number, key: Uint8Array, row: Uint8Array): boo
   const { length } = row;
   if (length < CHECKSUM_BYTES) return false;
   if (length > SHORT_ROW) {
-    // The binding's own memory is longer than the row that it says it holds.
+    // The binding's own memory is longer than the row that it reports.
     const whole = row.byteLength === length ? row : new Uint8Array(row.buffer, row.byteOffset, length);
     return crc32(whole, crc32(key, seed)) === RESIDUE;
   }
   return shortCrc32(row, length, shortCrc32(key, key.length, seed)) === RESIDUE;
 }
 
-/** Eight tables of CRC-32 with the polynomial 0xEDB88320: eight bytes are looked up at once. */
+/** Eight tables of CRC-32 with the polynomial 0xEDB88320, so that eight bytes are processed in one step. */
 const steps = createSteps();
 
 function createSteps(): Int32Array {
@@ -49,7 +49,7 @@ function createSteps(): Int32Array {
   return tables;
 }
 
-/** CRC-32 of the first `length` bytes after those that gave `seed`. */
+/** CRC-32 of the first `length` bytes, continued from `seed`. */
 function shortCrc32(bytes: Uint8Array, length: number, seed: number): number {
   let crc = ~seed;
   let at = 0;

@@ -1,4 +1,4 @@
-/** Thrown when stored bytes are not what was written: the file is damaged, and nothing in it can be trusted. */
+/** Stored bytes are not what was written: the file is damaged, and nothing in it can be trusted. */
 export class DamagedDatabase extends Error {
   readonly detail: string;
 
@@ -10,7 +10,7 @@ export class DamagedDatabase extends Error {
   }
 }
 
-/** Thrown when a database file belongs to another network, program or version of the schema. */
+/** A database file belongs to another network, program or version of the schema. */
 export class WrongDatabase extends Error {
   constructor(detail: string) {
     super(detail);
@@ -18,7 +18,7 @@ export class WrongDatabase extends Error {
   }
 }
 
-/** Thrown when a running node has the database open. */
+/** A running node has the database open. */
 export class DatabaseInUse extends Error {
   constructor(path: string, processId: number) {
     super(`the database ${path} is in use by process ${processId}`);
@@ -26,7 +26,7 @@ export class DatabaseInUse extends Error {
   }
 }
 
-/** Thrown when the disk does not take what is written; nothing of that write is stored. */
+/** The disk refused a write; nothing of that write is stored. */
 export class WriteFailed extends Error {
   constructor(detail: string, cause: unknown) {
     super(detail, { cause });
@@ -34,7 +34,7 @@ export class WriteFailed extends Error {
   }
 }
 
-/** Error numbers of POSIX that deserve plain words. */
+/** Plain descriptions of common POSIX errors. */
 const wordsOf: { readonly [errno: number]: string } = {
   5: "the disk reports an input or output error",
   13: "the file may not be written",
@@ -47,7 +47,7 @@ const wordsOf: { readonly [errno: number]: string } = {
 /** LMDB numbers its own errors from here upwards. Source: lmdb.h `MDB_KEYEXIST`. */
 const LMDB_ERRORS = { from: -30_800, to: -30_700 } as const;
 
-/** The number of an error of LMDB or of the system; other errors have names of their own. */
+/** The number of an error of LMDB or of the system; undefined for other errors. */
 function errnoOf(error: unknown): number | undefined {
   if (!(error instanceof Error) || error.name !== "Error") return undefined;
   const { code, errno } = error as { code?: unknown; errno?: unknown };
@@ -56,12 +56,12 @@ function errnoOf(error: unknown): number | undefined {
   return code > 0 || (code >= LMDB_ERRORS.from && code <= LMDB_ERRORS.to) ? code : undefined;
 }
 
-/** Whether LMDB or the system raised this, rather than our own code. */
+/** Whether LMDB or the system caused this error, rather than our own code. */
 export function isSystemFault(error: unknown): boolean {
   return errnoOf(error) !== undefined;
 }
 
-/** A fault of the system while `doing` something, in plain words. */
+/** Describes a fault of the system while `doing` something. */
 export function writeFailed(doing: string, error: unknown): WriteFailed {
   const known = wordsOf[errnoOf(error) ?? 0];
   const detail = known ?? (error instanceof Error ? error.message : String(error));

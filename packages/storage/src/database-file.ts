@@ -1,6 +1,6 @@
 /**
- * What is used of an open file of the database's binding. Declared here since the binding's own types do not compile
- * where a program is a module and its compiler checks the types of packages too.
+ * The part of the binding's open database file that we use. Declared here because the binding's own types do not
+ * compile in a program that is a module and whose compiler checks the types of packages too.
  */
 export interface DatabaseFile {
   transactionSync<T>(action: () => T): T;
@@ -12,7 +12,7 @@ export interface DatabaseFile {
   close(): Promise<void>;
 }
 
-/** The database as it was at one moment, until `done` is called. */
+/** The database as it was at one time, until `done` is called. */
 export interface Snapshot {
   done(): void;
 }

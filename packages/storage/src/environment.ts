@@ -13,7 +13,7 @@ type RawTable = Database<Buffer, Buffer> & {
   getBinaryFast(key: Buffer, options?: { transaction: Snapshot }): Buffer | undefined;
 };
 
-/** Which rows to walk: from `start` (inclusive) to `end` (exclusive), backwards when `reverse`. */
+/** A range of rows: from `start` (inclusive) to `end` (exclusive), backwards when `reverse`. */
 export interface RangeOf<K> {
   readonly start?: K;
   readonly end?: K;
@@ -21,12 +21,14 @@ export interface RangeOf<K> {
   readonly limit?: number;
 }
 
-/** Reads and writes rows of one table as values. Readers throw DamagedDatabase for a row that is not what was written. */
+/**
+ * Reads and writes rows of one table as values. Readers throw DamagedDatabase for a row that is not what was written.
+ */
 export interface TableHandle<K, V> {
   get(key: K, at?: Snapshot): V | undefined;
   /**
-   * What `read` makes of a row's bytes, without a copy of them: they are valid only until it returns. Undefined
-   * where there is no such row.
+   * Returns the result of `read` on a row's bytes, without copying them: they are valid only until `read` returns.
+   * Undefined if there is no such row.
    */
   view<T>(key: K, read: (row: Buffer) => T, at?: Snapshot): T | undefined;
   has(key: K, at?: Snapshot): boolean;
@@ -58,7 +60,7 @@ interface NamedTable<K, V> {
   readonly layout: TableLayout<K, V>;
 }
 
-/** The binding copies a key before it does anything else, so all keys but those of ranges share their memory. */
+/** The binding copies a key before it does anything else, so all keys except those of ranges share their memory. */
 function createKeyWriter<K>(field: Field<K>): (key: K) => Buffer {
   const { fixedSize } = field;
   if (fixedSize === undefined) return (key) => writeInto(field, key, { scratch: keyScratch });
@@ -134,15 +136,15 @@ function tableHandle<K, V>(named: NamedTable<K, V>): TableHandle<K, V> {
 }
 
 /**
- * Address space for the file, so that it never has to be mapped anew: the pages of a file mapped twice would
- * count twice. Not memory, and not disk either, save on Windows.
+ * Address space for the file, large enough that the file never has to be mapped again: pages of a file mapped twice
+ * would count twice. It uses no memory, and no disk space except on Windows.
  */
 const MAP_BYTES = process.platform === "win32" ? undefined : 2 ** 40;
 
 /**
- * How every LMDB file of ours is opened, some by options the binding reads but does not declare. The system shall not
- * read pages ahead: rows are all over the file. Each commit reads the list of free pages anew and only so many entries
- * of it (docs/database.md, "Free pages").
+ * Options of every LMDB file of ours, some of which the binding reads but does not declare. The system must not read
+ * pages ahead, because related rows are spread over the file. Each commit reads the list of free pages again, but only
+ * a limited number of its entries (docs/database.md, "Free pages").
  */
 export const lmdbOptions = {
   noReadAhead: true,
@@ -153,13 +155,13 @@ export const lmdbOptions = {
 
 export interface EnvironmentOptions {
   readonly readOnly?: boolean;
-  /** Told of a damaged row before whoever reads it. */
+  /** Called for a damaged row before the reader throws. */
   readonly onDamage?: (damage: DamagedDatabase) => void;
 }
 
 /**
- * Opens or creates the file at `path`. Commits do not wait for the disk: that is the part of
- * `createFlusher`, without which a loss of power can damage the file.
+ * Opens or creates the file at `path`. Commits do not wait for the disk: that is the task of `createFlusher`, without
+ * which a loss of power can damage the file.
  */
 export function openEnvironment(path: string, options: EnvironmentOptions = {}): Environment {
   const { readOnly = false, onDamage = () => {} } = options;

@@ -3,13 +3,13 @@ import { crc32 } from "node:zlib";
 import { META_BYTES, type MetaPage, parseMetaPage } from "./meta-pages.ts";
 
 /**
- * Which state of the file is known to be on disk, whole. LMDB leaves the second half of its two meta pages
- * alone; there a mark is kept, in turn, each with its own checksum.
+ * Records which state of the file is completely on disk. LMDB does not use the second half of its two meta pages; a
+ * mark is written there, to each page in turn, with its own checksum.
  */
 export interface FlushMark {
   /** The newest mark has the highest number. */
   readonly sequence: number;
-  /** The run of the operating system that wrote it (16 bytes, zeros where it cannot be told). */
+  /** The boot of the operating system in which it was written (16 bytes, zeros if unknown). */
   readonly bootId: Buffer;
   readonly meta: MetaPage;
 }
@@ -22,7 +22,7 @@ function placeOf(sequence: number, pageSize: number): number {
   return (sequence % 2) * pageSize + pageSize / 2;
 }
 
-/** Writes a mark; it counts once the file has been flushed again. */
+/** Writes a mark; it is valid once the file has been flushed again. */
 export function writeFlushMark(file: number, { sequence, bootId, meta }: FlushMark): void {
   const bytes = Buffer.alloc(MARK_BYTES);
   MAGIC.copy(bytes, at.magic);
@@ -45,13 +45,13 @@ function readMarkAt(file: number, offset: number): FlushMark | undefined {
   };
 }
 
-/** The newest mark that is whole; undefined where there is none yet. */
+/** The newest mark that is intact; undefined if there is none yet. */
 export function readFlushMark(file: number, pageSize: number): FlushMark | undefined {
   const marks = [0, 1].map((sequence) => readMarkAt(file, placeOf(sequence, pageSize)));
   return marks.reduce((a, b) => (a === undefined || (b !== undefined && b.sequence > a.sequence) ? b : a));
 }
 
-/** This run of the operating system; zeros where it does not say. */
+/** The id of the current boot; zeros if the system does not provide it. */
 export function currentBootId(): Buffer {
   try {
     const text = readFileSync("/proc/sys/kernel/random/boot_id", "utf8");
@@ -61,7 +61,7 @@ export function currentBootId(): Buffer {
   }
 }
 
-/** Whether what was written then is still in the memory of the operating system, flushed or not. */
+/** Whether data written with the mark is still in the memory of the operating system, flushed or not. */
 export function isSameBoot(mark: FlushMark, bootId: Buffer): boolean {
   return bootId.length === 16 && bootId.some((byte) => byte !== 0) && bootId.equals(mark.bootId);
 }

@@ -9,11 +9,11 @@ import type { SyncMode } from "./sync-mode.ts";
 
 const flushToDisk = promisify(fdatasync);
 
-/** Brings commits to disk beside the event loop, so that a loss of power never damages the file. */
+/** Flushes commits to disk beside the event loop, so that a loss of power never damages the file. */
 export interface Flusher {
-  /** To be told of every commit. */
+  /** To be called after every commit. */
   written(change: { readonly blocks: number; readonly bytes: number }): void;
-  /** Resolves once all that was written so far counts as stored, by the sync mode. */
+  /** Resolves once all that was written so far counts as stored in this sync mode. */
   settled(): Promise<void>;
   /** Resolves once all that was written so far survives a loss of power; rejects with WriteFailed. */
   flush(): Promise<void>;
@@ -24,24 +24,24 @@ export interface FlusherOptions {
   readonly environment: Environment;
   readonly path: string;
   readonly mode: SyncMode;
-  /** Told when the disk fails: nothing written from then on can be relied upon. */
+  /** Called when the disk fails: nothing written from then on is reliable. */
   readonly onFault: (fault: Error) => void;
 }
 
-/** How long a commit may wait for company, in milliseconds. */
+/** Milliseconds for which a commit may wait to be flushed together with others. */
 const FLUSH_DELAY_MS = 1000;
 
 /**
- * Pages are not used again before a flush, so commits make the file grow: each by the pages from the roots of
- * its tables down to its rows, about so many bytes beside what it stores.
+ * Pages are not reused before a flush, so commits make the file grow: each by the pages from the roots of its tables
+ * down to its rows, about this many bytes besides its data.
  */
 const PATH_BYTES = 160_000;
 const MAX_GROWTH_BYTES = 16_000_000;
 
 /**
- * A flush writes the data, then a mark with the root of the state that is now on disk. Until the next mark is on
- * disk, a reader pins that state, so that LMDB reuses none of its pages: whatever becomes of newer root pages
- * when power is lost, the marked state is whole.
+ * A flush writes the data, then a mark with the root of the state that is now on disk. Until the next mark is on disk,
+ * a reader pins that state, so that LMDB reuses none of its pages: whatever happens to newer root pages in a loss of
+ * power, the marked state is complete.
  */
 interface Durable {
   readonly file: number;
@@ -53,7 +53,7 @@ interface Durable {
 
 function newestState({ file, pageSize }: Durable): MetaPage {
   const meta = newestMeta(readMetaPages(file, pageSize));
-  // Pages at the end that were freed before they were written; a later look at the file's size counts on them.
+  // Pages at the end that were freed before they were written; later checks expect the file to have its full size.
   if (fstatSync(file).size < sizeOfState(meta)) ftruncateSync(file, sizeOfState(meta));
   return meta;
 }
@@ -78,13 +78,13 @@ async function flushOnce(durable: Durable, { root }: Environment): Promise<void>
 interface UnflushedWork {
   blocks: number;
   bytes: number;
-  /** Bytes by which the file has grown, roughly. */
+  /** Estimated bytes by which the file has grown. */
   growth: number;
 }
 
 const noWork = (): UnflushedWork => ({ blocks: 0, bytes: 0, growth: 0 });
 
-/** Starts with the file as it is; the first flush has to come before the first write. */
+/** Creates the flusher for the file as it is; the first flush has to come before the first write. */
 export function createFlusher({ environment, path, mode, onFault }: FlusherOptions): Flusher {
   const file = openSync(path, "r+");
   const pageSize = readPageSize(file);
@@ -110,7 +110,7 @@ export function createFlusher({ environment, path, mode, onFault }: FlusherOptio
       running = undefined;
     }
   };
-  /** One flush at a time; whoever asks while one runs shares the next. */
+  /** Only one flush runs at a time; callers during a flush share the next one. */
   const flush = (): Promise<void> => {
     if (pending === undefined) return running ?? Promise.resolve();
     if (running === undefined) {
@@ -144,7 +144,7 @@ export function createFlusher({ environment, path, mode, onFault }: FlusherOptio
     },
     flush,
     async close() {
-      // A flush that fails has been reported; the file stays as the last mark has it.
+      // A flush that fails was reported already; the file remains in the state of the last mark.
       await flush().catch(() => {});
       clearTimeout(timer);
       durable.pin?.done();

@@ -1,12 +1,12 @@
 import { DamagedDatabase } from "./damage.ts";
 
-/** Byte layouts of stored records: each is declared once as a value; type, writer and reader follow from it. */
+/** Byte layouts of stored records: each is declared once as a value, from which type, writer and reader are derived. */
 
-/** Where a reader stands in a record. A Buffer reads numbers without a view object for each record. */
+/** The position of a reader in a record. A Buffer reads numbers without a view object for each record. */
 interface Cursor {
   readonly bytes: Buffer;
   at: number;
-  /** Where the record ends; left out: with its bytes. */
+  /** Where the record ends; by default at the end of the bytes. */
   readonly end?: number;
 }
 
@@ -14,9 +14,9 @@ function endOf({ bytes, end }: Cursor): number {
   return end ?? bytes.length;
 }
 
-/** One field's byte form. Numbers are big-endian, so that a key made of fields sorts by value. */
+/** The byte form of one field. Numbers are big-endian, so that a key made of fields sorts by value. */
 export interface Field<T> {
-  /** Bytes of every value; undefined where it depends on the value. */
+  /** Number of bytes of every value; undefined if it depends on the value. */
   readonly fixedSize?: number;
   size(value: T): number;
   write(cursor: Cursor, value: T): void;
@@ -33,7 +33,7 @@ function advance(cursor: Cursor, size: number): number {
   return start;
 }
 
-/** The next bytes as plain bytes over the record's own memory. */
+/** The next bytes as a view of the record's own memory. */
 function part(cursor: Cursor, size: number): Uint8Array {
   const at = advance(cursor, size);
   return new Uint8Array(cursor.bytes.buffer, cursor.bytes.byteOffset + at, size);
@@ -72,7 +72,7 @@ export const count64: Field<number> = {
   },
 };
 
-/** Eight bytes; those of a number that is exact become a bigint in one step. */
+/** Reads eight bytes; a number that is exact as a double becomes a bigint in one step. */
 function bigintAt(bytes: Buffer, at: number): bigint {
   const [high, low] = [bytes.readUInt32BE(at), bytes.readUInt32BE(at + 4)];
   return high < 2 ** 21 ? BigInt(high * 2 ** 32 + low) : (BigInt(high) << 32n) | BigInt(low);
@@ -110,7 +110,7 @@ export const bool: Field<boolean> = {
   read: (c) => u8.read(c) === 1,
 };
 
-/** 1 byte: the place of a value in a list. */
+/** 1 byte: the index of a value in a list. */
 export function oneOf<const T extends readonly string[]>(...values: T): Field<T[number]> {
   return {
     fixedSize: 1,
@@ -153,7 +153,7 @@ export const text: Field<string> = {
   read: (c) => Buffer.from(rest.read(c)).toString(),
 };
 
-/** No bytes at all: the value of a set's member. */
+/** No bytes: the value in a table that is a set. */
 export const empty: Field<true> = { size: () => 0, write: () => {}, read: () => true };
 
 /** Repeats a field up to the end of the record. */
@@ -173,13 +173,13 @@ export function list<T>(field: Field<T>): Field<readonly T[]> {
 
 /** A record whose fields can also be read one at a time. */
 export interface RecordField<T> extends Field<Readonly<T>> {
-  /** One field of a record of which all fields before it have a fixed size. */
+  /** Returns the reader of one field; all fields before it must have a fixed size. */
   column<K extends keyof T>(name: K): (bytes: Buffer) => T[K];
-  /** Where that field begins, in bytes. */
+  /** Offset of that field in bytes. */
   offsetOf(name: keyof T): number;
 }
 
-/** Named fields, one after another. */
+/** A record of named fields, one after another. */
 export function record<T extends Record<string, unknown>>(
   shape: { readonly [K in keyof T]: Field<T[K]> },
 ): RecordField<T> {
@@ -213,14 +213,14 @@ export function record<T extends Record<string, unknown>>(
   };
 }
 
-/** The bytes of a value. */
+/** Serializes a value. */
 export function writeRecord<T>(field: Field<T>, value: T): Buffer {
   const cursor: Cursor = { bytes: Buffer.allocUnsafe(field.fixedSize ?? field.size(value)), at: 0 };
   field.write(cursor, value);
   return cursor.bytes;
 }
 
-/** Writes a value at the start of `scratch`, or of new memory where that is too small, with `spare` bytes behind it. */
+/** Writes a value at the start of `scratch`, or of new memory if that is too small, followed by `spare` bytes. */
 export function writeInto<T>(field: Field<T>, value: T, { scratch, spare = 0 }: Scratch): Buffer {
   const size = field.fixedSize ?? field.size(value);
   const bytes = size + spare > scratch.length ? Buffer.allocUnsafe(size + spare) : scratch;
@@ -233,7 +233,9 @@ interface Scratch {
   readonly spare?: number;
 }
 
-/** The value of bytes, `spare` bytes at their end apart; throws DamagedDatabase when they are too short or too long. */
+/**
+ * Parses a value, without `spare` bytes at the end; throws DamagedDatabase when there are too few or too many bytes.
+ */
 export function readRecord<T>(field: Field<T>, bytes: Buffer, spare = 0): T {
   const end = bytes.length - spare;
   const cursor: Cursor = { bytes, at: 0, end };

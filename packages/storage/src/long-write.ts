@@ -2,19 +2,22 @@ import { setImmediate } from "node:timers/promises";
 import { TimeSlice } from "@anulo/limits";
 import type { DatabaseFile, Snapshot } from "./database-file.ts";
 
-/** Where reads are directed while a write transaction stays open over several turns of the event loop. */
+/** Redirects reads while a write transaction remains open over several turns of the event loop. */
 export interface LongWrite {
-  /** What everybody reads in the turns between: the chain as it was before; undefined in all others. */
+  /** The snapshot that readers see in the turns between: the chain as it was before; undefined in all other turns. */
   readonly before: Snapshot | undefined;
   readonly isOpen: boolean;
   /**
-   * Runs these steps as one transaction, as many in one turn as fit, and tells when what is read becomes another.
-   * Rejects, and nothing is written, when one throws.
+   * Runs these steps as one transaction, as many in one turn as fit, and calls `onTurn` whenever reads change between
+   * the two states. If one step throws, it rejects and nothing is written.
    */
   run<T>(steps: Generator<void, T>, onTurn: () => void): Promise<T>;
 }
 
-/** The binding's own record of its open write transaction, which all of its reads look at first; not declared. */
+/**
+ * The binding's own record of its open write transaction, which all of its reads use first; the binding does not
+ * declare it.
+ */
 type WithWriteTransaction = DatabaseFile & {
   readonly env: { writeTxn: object | null };
 };
@@ -24,7 +27,7 @@ export function createLongWrite(root: DatabaseFile): LongWrite {
   const { env } = root as WithWriteTransaction;
   let before: Snapshot | undefined;
   let isOpen = false;
-  /** Lets others go on: to them nothing is being written. */
+  /** Ends the turn: other code sees no write in progress. */
   const rest = async (pin: Snapshot, onTurn: () => void) => {
     const writing = env.writeTxn;
     env.writeTxn = null;
@@ -41,7 +44,7 @@ export function createLongWrite(root: DatabaseFile): LongWrite {
       let step: IteratorResult<void, T>;
       do step = steps.next();
       while (step.done !== true && !slice.isOver);
-      // Also before the end: to commit much takes a turn of its own.
+      // This is done before the end too, because a large commit takes a turn of its own.
       await toRest();
       if (step.done === true) return step.value;
     }

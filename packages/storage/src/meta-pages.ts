@@ -2,8 +2,8 @@ import { fstatSync, readSync, writeSync } from "node:fs";
 import { DamagedDatabase, WrongDatabase } from "./damage.ts";
 
 /**
- * The two meta pages an LMDB file begins with: each is the root of one state of the file, and commits write
- * them in turn. Source: liblmdb mdb.c `MDB_meta`, `MDB_page_header` (data version 2, 64 bits, little-endian).
+ * One of the two meta pages at the start of an LMDB file: each is the root of one state of the file, and commits write
+ * them alternately. Source: liblmdb mdb.c `MDB_meta`, `MDB_page_header` (data version 2, 64 bits, little-endian).
  */
 export interface MetaPage {
   /** Number of the commit that wrote it. */
@@ -15,21 +15,21 @@ export interface MetaPage {
   /** The list of free pages, and the table of tables. */
   readonly free: TreeRecord;
   readonly main: TreeRecord;
-  /** Header and meta as they stand in the file. */
+  /** The bytes of header and meta in the file. */
   readonly image: Buffer;
 }
 
-/** What LMDB keeps of every tree. Source: mdb.c `MDB_db`. */
+/** LMDB's record of a tree. Source: mdb.c `MDB_db`. */
 export interface TreeRecord {
   readonly flags: number;
-  /** Pages from the root to a leaf, both counted; 0 for an empty tree. */
+  /** Number of pages from the root to a leaf, both included; 0 for an empty tree. */
   readonly depth: number;
   readonly branchPages: number;
   readonly leafPages: number;
-  /** Pages of values too long for a leaf. */
+  /** Number of pages for values too long for a leaf. */
   readonly longPages: number;
   readonly entries: number;
-  /** Undefined where the tree is empty. */
+  /** Undefined if the tree is empty. */
   readonly root: number | undefined;
 }
 
@@ -68,7 +68,7 @@ const at = {
 } as const;
 const NO_PAGE = 2n ** 64n - 1n;
 
-/** Reads a meta page from its image; throws DamagedDatabase for anything else. */
+/** Parses a meta page; throws DamagedDatabase if it is not intact. */
 export function parseMetaPage(image: Buffer): MetaPage {
   if (image.readUInt32LE(at.magic) !== MAGIC || image.readUInt16LE(at.pageFlags) !== META_PAGE) {
     throw new DamagedDatabase("a root page is not one");
@@ -95,7 +95,10 @@ function readImage(file: number, offset: number): Buffer {
   return image;
 }
 
-/** Bytes of the file's pages. Throws WrongDatabase for a file that is no LMDB database, or of a form unknown here. */
+/**
+ * Size in bytes of the file's pages. Throws WrongDatabase for a file that is no LMDB database, or has an unknown
+ * format.
+ */
 export function readPageSize(file: number): number {
   const first = readImage(file, 0);
   if (first.readUInt32LE(at.magic) !== MAGIC) throw new WrongDatabase("the file is no chain database");
@@ -104,7 +107,7 @@ export function readPageSize(file: number): number {
   return parseMetaPage(first).pageSize;
 }
 
-/** Both meta pages of a file; throws DamagedDatabase where they contradict themselves or each other. */
+/** Reads both meta pages of a file; throws DamagedDatabase if they are contradictory. */
 export function readMetaPages(file: number, pageSize: number): readonly [MetaPage, MetaPage] {
   const even = parseMetaPage(readImage(file, 0));
   const odd = parseMetaPage(readImage(file, pageSize));
@@ -116,7 +119,7 @@ export function readMetaPages(file: number, pageSize: number): readonly [MetaPag
   return [even, odd];
 }
 
-/** The state the file is in. */
+/** The current state of the file. */
 export function newestMeta([even, odd]: readonly [MetaPage, MetaPage]): MetaPage {
   return even.commit >= odd.commit ? even : odd;
 }
@@ -134,12 +137,12 @@ export function restoreMeta(file: number, meta: MetaPage): void {
   }
 }
 
-/** Bytes the file must have for a state of it. */
+/** Size in bytes that the file must have for this state. */
 export function sizeOfState({ lastPage, pageSize }: MetaPage): number {
   return (lastPage + 1) * pageSize;
 }
 
-/** Throws DamagedDatabase where pages of a state lie behind the end of the file. */
+/** Throws DamagedDatabase if pages of this state are missing at the end of the file. */
 export function checkNotTruncated(file: number, meta: MetaPage): void {
   const { size } = fstatSync(file);
   const expected = sizeOfState(meta);

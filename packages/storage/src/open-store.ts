@@ -13,15 +13,15 @@ import { defaultSyncMode, type SyncMode } from "./sync-mode.ts";
 import { SCHEMA_VERSION } from "./tables.ts";
 
 export interface StoreOptions {
-  /** The database file, created when missing; left out: a temporary one, never flushed, deleted when closed. */
+  /** The database file, created when missing; if left out, a temporary one, never flushed, deleted when closed. */
   readonly path?: string | undefined;
   /** Name of the network the file belongs to. */
   readonly network: string;
-  /** Look through the whole structure of the file, however long that takes. */
+  /** Checks the whole structure of the file, however long that takes. */
   readonly checkAll?: boolean | undefined;
   /** When writes are flushed; by default soon after, without waiting. */
   readonly syncMode?: SyncMode | undefined;
-  /** Told when the disk fails to take a write, or a row turns out to be damaged: it is time to stop. */
+  /** Called when a write to the disk fails, or a row is damaged: the node should stop. */
   readonly onFault?: ((fault: Error) => void) | undefined;
 }
 
@@ -30,7 +30,7 @@ interface Identity {
   readonly recovery: Recovery | undefined;
 }
 
-/** Names the file's schema and network where it is new, else checks them. */
+/** Stores schema and network in a new file; in an existing one, checks them. */
 function checkIdentity({ root, tables }: Environment, { network, recovery }: Identity): void {
   const schema = readProperty(tables, "schema");
   if (schema === undefined) {
@@ -66,7 +66,7 @@ function readProperty(tables: Tables, name: string): string | undefined {
   }
 }
 
-/** Opens a file that nobody else has open; the first flush is done before anything is written. */
+/** Opens a file that no other process has open; the first flush is done before anything is written. */
 async function openFile(path: string, options: StoreOptions): Promise<Omit<OpenDatabase, "afterClose">> {
   const { network, syncMode = defaultSyncMode, checkAll = false, onFault = () => {} } = options;
   const recovery = recoverFile(path);
@@ -86,7 +86,10 @@ async function openFile(path: string, options: StoreOptions): Promise<Omit<OpenD
   }
 }
 
-/** Creates the file beside its place first: at any moment there is none or a whole one, whatever the disk forgets. */
+/**
+ * Creates the file under a temporary name first: at any time there is no file or a complete one, whatever writes the
+ * disk loses.
+ */
 async function createFile(path: string, options: StoreOptions): Promise<void> {
   const draft = `${path}.new`;
   for (const left of [draft, `${draft}-lock`]) rmSync(left, { force: true });
@@ -97,7 +100,7 @@ async function createFile(path: string, options: StoreOptions): Promise<void> {
   rmSync(`${draft}-lock`, { force: true });
 }
 
-/** A file in the folder for temporary files, flushed by nobody. */
+/** Opens a temporary file, which is never flushed. */
 function openTransient(network: string): OpenDatabase {
   const path = join(mkdtempSync(join(tmpdir(), "anulo-")), "chain.mdb");
   const environment = openEnvironment(path);
@@ -106,7 +109,7 @@ function openTransient(network: string): OpenDatabase {
   return { path, environment, recovery: undefined, flusher: undefined, onFault: () => {}, afterClose };
 }
 
-/** Throws DatabaseInUse where another process reads the file: the one that has it open always does. */
+/** Throws DatabaseInUse if another process reads the file: a process that has it open always reads it. */
 function checkSoleUse({ root }: Environment, path: string): void {
   root.readerCheck();
   for (const line of root.readerList().split("\n")) {
@@ -116,8 +119,8 @@ function checkSoleUse({ root }: Environment, path: string): void {
 }
 
 /**
- * Opens or creates a chain database; throws WrongDatabase for a file of another network or schema, DatabaseInUse
- * where another process has it open, DamagedDatabase where its bytes cannot be right.
+ * Opens or creates a chain database; throws WrongDatabase for a file of another network or schema, DatabaseInUse if
+ * another process has it open, DamagedDatabase for a damaged file.
  */
 export async function openStore(options: StoreOptions): Promise<ChainStore> {
   const { path, network } = options;

@@ -5,7 +5,7 @@ import { outputOffsets, transactionHashOffset } from "./tables.ts";
 const HASH_BYTES = 32;
 const NUMBER_BYTES = 8;
 
-/** Which output: of RingCT the amount is 0. */
+/** Identifies an output; RingCT outputs have amount 0. */
 export interface OutputName {
   readonly amount: bigint;
   readonly index: bigint;
@@ -13,21 +13,23 @@ export interface OutputName {
 
 const MAX_INDEX = BigInt(Number.MAX_SAFE_INTEGER);
 
-/** Outputs side by side, each at the position it was read to: rings ask for hundreds, so there is no object for each. */
+/**
+ * Outputs in columns, each at the position at which it was read: rings need hundreds, so there is no object for each.
+ */
 export class OutputBatch {
   readonly length: number;
   readonly heights: Float64Array;
-  /** As on the chain; beyond 2^53, where no height or time is, only about. */
+  /** As on the chain; values beyond 2^53, which are no real height or time, are approximate. */
   readonly unlockTimes: Float64Array;
   /** One-time keys, 32 bytes each. */
   readonly keys: Uint8Array;
   /** Commitments, 32 bytes each. */
   readonly commitments: Uint8Array;
-  /** Hashes of their transactions, 32 bytes each; undefined where they are not wanted: each is another row to read. */
+  /** Hashes of their transactions, 32 bytes each; undefined if they are not needed: each is another row to read. */
   readonly transactionHashes: Uint8Array | undefined;
   #position = 0;
 
-  /** Room for so many outputs. */
+  /** Memory for `length` outputs. */
   constructor(length: number, { withTransactionHashes }: { readonly withTransactionHashes: boolean }) {
     const numbers = NUMBER_BYTES * length;
     const hashes = HASH_BYTES * length;
@@ -42,7 +44,7 @@ export class OutputBatch {
       : undefined;
   }
 
-  /** Reads an output of the tables to a position; false where there is none. */
+  /** Reads an output from the tables to a position; returns false if there is none. */
   read(tables: Tables, position: number, { output, at }: OutputSource): boolean {
     const { amount, index } = output;
     if (index > MAX_INDEX) return false;
@@ -56,7 +58,7 @@ export class OutputBatch {
     return true;
   }
 
-  /** Gives the number of its transaction. */
+  /** Copies an output's fields and returns the number of its transaction. */
   readonly #takeOutput = (row: Buffer): number => {
     const position = this.#position;
     const start = HASH_BYTES * position;
@@ -78,12 +80,12 @@ interface OutputSource {
   readonly at: Snapshot | undefined;
 }
 
-/** A loop: to copy so few bytes the library's function would first have to make a view of them. */
+/** A loop, because the library's function would first have to create a view of these few bytes. */
 function copyHash(source: Buffer, from: number, { target, at }: { target: Uint8Array; at: number }): void {
   for (let i = 0; i < HASH_BYTES; i++) target[at + i] = source[from + i]!;
 }
 
-/** Big-endian, eight bytes. */
+/** Reads eight bytes, big-endian. */
 function readNumber(row: Buffer, at: number): number {
   const high = ((row[at]! << 24) | (row[at + 1]! << 16) | (row[at + 2]! << 8) | row[at + 3]!) >>> 0;
   const low = ((row[at + 4]! << 24) | (row[at + 5]! << 16) | (row[at + 6]! << 8) | row[at + 7]!) >>> 0;

@@ -4,19 +4,21 @@ import { DamagedDatabase } from "./damage.ts";
 import { type MetaPage, parseTree, TREE_BYTES, type TreeRecord } from "./meta-pages.ts";
 
 /**
- * Walks the trees of an LMDB file from its root page, as LMDB would follow them: a page that is not what its
- * parent says would crash the process that maps the file, and a key out of order would hide a row.
- * Source: liblmdb mdb.c `MDB_page_header`, `MDB_node`, `MDB_ovpage`, `MDB_db`.
+ * Checks the trees of an LMDB file from the root page, in the way LMDB follows them: a page that differs from what its
+ * parent records would crash the process that maps the file, and a key out of order would hide a row. Source: liblmdb
+ * mdb.c `MDB_page_header`, `MDB_node`, `MDB_ovpage`, `MDB_db`.
  */
 export interface PageCheck {
-  /** Pages looked at. */
+  /** Number of pages checked. */
   readonly pages: number;
-  /** Whether these were all. */
+  /** Whether these are all pages. */
   readonly isComplete: boolean;
 }
 
 export interface PageCheckOptions {
-  /** Whether to follow each tree down first, which takes little memory, or to look at the upper pages of all first. */
+  /**
+   * Whether to check each tree to its leaves first, which takes little memory, or the upper pages of all trees first.
+   */
   readonly isDepthFirst: boolean;
 }
 
@@ -25,27 +27,27 @@ const NODE_HEADER = 8;
 const BRANCH = 1;
 const LEAF = 2;
 const OVERFLOW = 4;
-/** Flags of a node: its value is on pages of its own; it is a table. */
+/** Flags of a node: the value is on separate pages; the value is a table. */
 const BIG = 1;
 const TABLE = 2;
-/** Flags a page keeps on disk. */
+/** The flags of a page that are stored on disk. */
 const KIND = 0x2f;
 
-/** A tree to walk: the rows of a table have checksums, those of LMDB's own two trees have not. */
+/** A tree to check: the rows of a table have checksums, those of LMDB's own two trees have none. */
 interface Tree {
   readonly kind: "free" | "main" | "table";
   readonly name: string;
   readonly seed: number;
   readonly record: TreeRecord;
-  /** What has been found of it, to be what its record says. */
+  /** What was counted in the tree, to be compared with its record. */
   readonly found: { branchPages: number; leafPages: number; longPages: number; entries: number };
 }
 
-/** A page to look at: its keys lie from `low` (inclusive) to `high` (exclusive). */
+/** A page to check: its keys are from `low` (inclusive) to `high` (exclusive). */
 interface Visit {
   readonly tree: Tree;
   readonly page: number;
-  /** Pages from here to a leaf, both counted. */
+  /** Number of pages from here to a leaf, both included. */
   readonly depth: number;
   readonly low: Buffer | undefined;
   readonly high: Buffer | undefined;
@@ -58,7 +60,7 @@ interface PageWalk {
   readonly reached: Uint8Array;
   readonly queue: Visit[];
   readonly trees: Tree[];
-  /** Bytes read last: of a page, and of a value on pages of its own. */
+  /** Memory for the page, and for the value on separate pages, that were read last. */
   readonly scratch: { page: Buffer; value: Buffer };
   pages: number;
 }
@@ -67,13 +69,13 @@ function damaged({ name }: Tree, page: number, what: string): DamagedDatabase {
   return new DamagedDatabase(`page ${page} of ${name} ${what}`);
 }
 
-/** Pages that belong to a tree. */
+/** Counts pages that belong to a tree. */
 function reach(walk: PageWalk, tree: Tree, run: { page: number; count: number }): void {
   mark(walk, tree, run);
   walk.pages += run.count;
 }
 
-/** Marks pages as accounted for; throws where they are not in the file or were accounted for before. */
+/** Marks pages as used; throws if they are not in the file or were marked before. */
 function mark(walk: PageWalk, tree: Tree, { page, count }: { page: number; count: number }): void {
   if (page < 2 || count < 1 || page + count - 1 > walk.meta.lastPage) {
     throw damaged(tree, page, "is outside the file");
@@ -85,7 +87,7 @@ function mark(walk: PageWalk, tree: Tree, { page, count }: { page: number; count
   }
 }
 
-/** Reads pages into memory that serves again and again: what a walk of a large file leaves behind would never shrink. */
+/** Reads pages into memory that is reused: garbage from checking a large file would never be returned to the system. */
 function readPages(
   walk: PageWalk,
   kind: "page" | "value",
@@ -99,7 +101,7 @@ function readPages(
   return bytes;
 }
 
-/** Keys of LMDB's list of free pages are 64-bit numbers of the machine, all others bytes. */
+/** Keys of LMDB's list of free pages are 64-bit numbers in the machine's byte order, all others are bytes. */
 function compareKeys(tree: Tree, a: Buffer, b: Buffer): number {
   if (tree.kind !== "free") return Buffer.compare(a, b);
   const left = a.readBigUInt64LE();
@@ -114,7 +116,7 @@ interface Node {
   readonly flags: number;
   /** Size of a row's value, or the lower half of a child's page number. */
   readonly low: number;
-  /** Where the bytes behind the key begin. */
+  /** Offset of the bytes after the key. */
   readonly end: number;
 }
 
@@ -146,7 +148,7 @@ function checkOrder({ tree, page, low, high }: Visit, keys: readonly Buffer[]): 
   }
 }
 
-/** Nodes fill a page from its end, without gaps. */
+/** Checks that nodes fill a page from its end, without gaps. */
 function checkFill(bytes: Buffer, nodes: readonly Node[], { tree, page, depth }: Visit): void {
   const upper = PAGE_HEADER_BYTES + bytes.readUInt16LE(22);
   let filled = bytes.length;
@@ -163,7 +165,7 @@ function walkBranch(walk: PageWalk, visit: Visit, nodes: readonly Node[]): void 
   const { tree, page, depth, low, high } = visit;
   if (nodes.length < 2) throw damaged(tree, page, "has too few children");
   tree.found.branchPages++;
-  /** The first child's key is not stored: everything below the second belongs to it. */
+  /** The first child's key is not stored: all keys below the second child's belong to it. */
   const keys = nodes.slice(1).map(({ key }) => Buffer.from(key));
   checkOrder(visit, keys);
   for (const [i, node] of nodes.entries()) {
@@ -205,7 +207,7 @@ function addTree(walk: PageWalk, tree: Omit<Tree, "found">): void {
   if (page !== undefined) walk.queue.push({ tree: added, page, depth, low: undefined, high: undefined });
 }
 
-/** A table's tree, from its entry in the table of tables. */
+/** Adds a table's tree, from its entry in the table of tables. */
 function addTableTree(
   walk: PageWalk,
   { tree, page }: Visit,
@@ -218,8 +220,8 @@ function addTableTree(
 }
 
 /**
- * A list of free pages: its length, then page numbers; a run of pages is minus its length and its first page, and
- * 0 is a gap. A page that is both free and in use would be overwritten. Source: the binding's liblmdb midl.c.
+ * Checks a list of free pages: its length, then page numbers; a run of pages is minus its length and its first page,
+ * and 0 is a gap. A page that is both free and in use would be overwritten. Source: the binding's liblmdb midl.c.
  */
 function checkFreePages(walk: PageWalk, { tree, page }: Visit, list: Buffer): void {
   const count = list.length < 8 ? -1 : Number(list.readBigInt64LE(0));
@@ -234,7 +236,7 @@ function checkFreePages(walk: PageWalk, { tree, page }: Visit, list: Buffer): vo
   }
 }
 
-/** What a row of each kind of tree may be. */
+/** Flags that a row of each kind of tree may have. */
 const flagsOf: { readonly [K in Tree["kind"]]: readonly number[] } = {
   free: [0, BIG],
   main: [TABLE],
@@ -260,7 +262,7 @@ function walkLeaf(walk: PageWalk, visit: Visit, { bytes, nodes }: { bytes: Buffe
   }
 }
 
-/** All of a tree has been found: was it what LMDB counts on? */
+/** Compares a completely checked tree with the counts that LMDB relies on. */
 function checkTree({ record, found, name }: Tree): void {
   for (const what of ["branchPages", "leafPages", "longPages", "entries"] as const) {
     if (record[what] !== found[what]) {
@@ -287,12 +289,11 @@ function walkPage(walk: PageWalk, visit: Visit): void {
   else walkLeaf(walk, visit, { bytes, nodes });
 }
 
-/** Pages between two pauses: about a millisecond of work. */
+/** Number of pages between two pauses: about a millisecond of work. */
 const PAGES_PER_STEP = 16;
 
 /**
- * Walks a state of the file, some pages a step, and yields how far it has come; throws DamagedDatabase at the first
- * thing that cannot be.
+ * Checks a state of the file, some pages per step, and yields the progress; throws DamagedDatabase at the first error.
  */
 export function* checkPages(
   file: number,

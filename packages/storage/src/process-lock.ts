@@ -8,8 +8,8 @@ export interface ProcessLock {
 }
 
 /**
- * When a process began, in the system's own measure; empty where it does not say, or where the process has ended
- * and only its parent has not noticed. Source: proc(5), fields 3 and 22 of `stat`.
+ * Start time of a process, in the system's own unit; empty if the system does not provide it, or if the process has
+ * ended and was not yet collected by its parent. Source: proc(5), fields 3 and 22 of `stat`.
  */
 function startTimeOf(processId: number): string {
   try {
@@ -27,11 +27,11 @@ function isAlive(processId: number, beginning: string): boolean {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ESRCH") return false;
   }
-  // A number may have been given to another process since.
+  // The process number may belong to another process by now.
   return beginning === "" || startTimeOf(processId) === beginning;
 }
 
-/** The process that holds the lock, if it is still there. */
+/** The process that holds the lock, if it still exists. */
 function holderOf(lockPath: string): number | undefined {
   let text: string;
   try {
@@ -57,11 +57,11 @@ function takeLock(lockPath: string): boolean {
   }
 }
 
-/** How long a process that was just killed may take to be gone. */
+/** Milliseconds that a process which was just killed may take to disappear. */
 const LOCK_TIMEOUT_MS = 500;
 const LOCK_POLL_MS = 50;
 
-/** Takes the lock of a database; throws DatabaseInUse. One that a killed process left behind is taken over. */
+/** Acquires the lock of a database; throws DatabaseInUse. The lock of a process that was killed is taken over. */
 export async function lockForProcess(path: string): Promise<ProcessLock> {
   const lockPath = `${path}.pid`;
   for (let waited = 0; !takeLock(lockPath); waited += LOCK_POLL_MS) {

@@ -10,13 +10,13 @@ import type { Tables } from "./environment.ts";
 import { heightName, seedName } from "./pruning-state.ts";
 import type { ChainReader } from "./reader.ts";
 
-/** How far pruning has come. */
+/** The progress of pruning. */
 export interface PruneStep {
-  /** Blocks below this height are as the seed wants them. */
+  /** Blocks below this height are pruned as the seed requires. */
   readonly height: number;
-  /** Where it ends for now: the newest blocks stay whole. */
+  /** Height at which pruning ends for now: the newest blocks remain whole. */
   readonly end: number;
-  /** Transactions whose prunable part was dropped. */
+  /** Number of transactions whose prunable part was removed. */
   readonly dropped: number;
 }
 
@@ -26,7 +26,7 @@ function uint32(value: number): Buffer {
   return bytes;
 }
 
-/** Marks the database as pruned; throws RangeError for what is no seed, or another than it has. */
+/** Marks the database as pruned; throws RangeError for an invalid seed, or if it has another one. */
 export function startPruning(tables: Tables, read: ChainReader, seed: number): void {
   if (seed === 0 || !isPruningSeed(seed)) throw new RangeError(`${seed} is no pruning seed`);
   const known = read.pruningSeed();
@@ -36,7 +36,7 @@ export function startPruning(tables: Tables, read: ChainReader, seed: number): v
   tables.properties.put(heightName, uint32(0));
 }
 
-/** Transactions of version 1 are kept whole: all of their hash is over the prunable part. */
+/** Transactions of version 1 are kept whole: their hash covers the prunable part. */
 function isPrunable({ prunableHash }: { readonly prunableHash: Uint8Array }): boolean {
   return Buffer.compare(prunableHash, NULL_HASH) !== 0;
 }
@@ -53,7 +53,7 @@ function dropPrunableParts(tables: Tables, height: number): number {
   return transactionCount;
 }
 
-/** Prunes on, inside the caller's write transaction, until about so many transactions were dropped. */
+/** Continues pruning, inside the caller's write transaction, until about `maxTransactions` were pruned. */
 export function pruneOn(tables: Tables, read: ChainReader, maxTransactions: number): PruneStep {
   const seed = read.pruningSeed();
   const chainHeight = read.height();
@@ -74,7 +74,7 @@ export function pruneOn(tables: Tables, read: ChainReader, maxTransactions: numb
   return { height, end, dropped };
 }
 
-/** Whether a block has the prunable parts that the seed wants, no more and no less. */
+/** Whether a block has exactly the prunable parts that the seed requires. */
 export function isPrunedCorrectly(read: ChainReader, height: number): boolean {
   const info = read.blockInfo(height);
   if (info === undefined) return false;

@@ -1,4 +1,4 @@
-/** What the database says of how it is pruned. */
+/** The state of pruning that is stored in the database. */
 
 import { DamagedDatabase } from "./damage.ts";
 import type { Snapshot } from "./database-file.ts";
@@ -7,7 +7,7 @@ import type { Tables } from "./environment.ts";
 export const seedName = "pruningSeed";
 export const heightName = "prunedHeight";
 
-/** A number kept among the properties; 0 where there is none. */
+/** Reads a number from the properties; 0 if there is none. */
 export function readPruning(tables: Tables, name: "seed" | "height", at?: Snapshot): number {
   const bytes = tables.properties.get(name === "seed" ? seedName : heightName, at);
   if (bytes === undefined) return 0;

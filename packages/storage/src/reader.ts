@@ -13,12 +13,12 @@ export interface StoredTransaction extends TransactionInfo {
 /** A row with the hash it is stored under. */
 export type WithHash<T> = T & { readonly hash: Uint8Array };
 
-/** Everything that can be read of a chain. Hashes, keys and images are 32 bytes; heights count from 0 at genesis. */
+/** All reads of a chain. Hashes, keys and images are 32 bytes; heights count from 0 at genesis. */
 export interface ChainReader {
   /** Number of blocks on the main chain. */
   height(): number;
   blockInfo(height: number): BlockInfo | undefined;
-  /** Of all blocks up to this height. */
+  /** Cumulative difficulty of all blocks up to this height. */
   cumulativeDifficulty(height: number): bigint | undefined;
   /** Info of the blocks from `from` (inclusive) to `to` (exclusive), as far as they exist. */
   blockInfos(from: number, to: number): BlockInfo[];
@@ -30,14 +30,14 @@ export interface ChainReader {
   transactionById(id: number): StoredTransaction | undefined;
   transactionHash(id: number): Uint8Array | undefined;
   prunedTransaction(id: number): Uint8Array | undefined;
-  /** Undefined where it was pruned, too. */
+  /** Also undefined if it was pruned. */
   prunablePart(id: number): Uint8Array | undefined;
   /** Global index of each output of a transaction. */
   outputIndices(id: number): readonly number[] | undefined;
   output(amount: bigint, globalIndex: number): OutputInfo | undefined;
   /** Height of the block of an output. */
   outputHeight(amount: bigint, globalIndex: number): number | undefined;
-  /** Reads an output to a position of a batch; false where there is none. */
+  /** Reads an output to a position of a batch; returns false if there is none. */
   readIntoBatch(batch: OutputBatch, position: number, output: OutputName): boolean;
   outputCount(amount: bigint): number;
   /** Every amount that has outputs, ascending, with their number. */
@@ -46,9 +46,9 @@ export interface ChainReader {
   alternativeBlock(hash: Uint8Array): AlternativeBlock | undefined;
   alternativeBlocks(): WithHash<AlternativeBlock>[];
   poolTransactions(): WithHash<PoolTransaction>[];
-  /** Which blocks are kept whole, as nodes tell each other; 0: all. */
+  /** Pruning seed, as nodes send it: which blocks are kept whole; 0: all. */
   pruningSeed(): number;
-  /** Blocks below this height have been pruned as the seed wants. */
+  /** Blocks below this height are pruned as the seed requires. */
   prunedHeight(): number;
 }
 
@@ -68,12 +68,12 @@ function* weightsOf(
 const cumulativeDifficultyColumn = blockInfoColumn("cumulativeDifficulty");
 const copyOfTransactionHash = (row: Buffer): Uint8Array => transactionHashColumn(row).slice();
 
-/** Fields as they are read out of a row; bytes are copied, for the row is only there until the next one is read. */
+/** Reads a field from a row; bytes are copied, because the row is valid only until the next one is read. */
 const columnReaders: { readonly [F in keyof BlockInfo]?: (row: Buffer) => BlockInfo[F] } = {
   hash: (row) => blockInfoColumn("hash")(row).slice(),
 };
 
-/** One field of the blocks from `start` to `end`: row by row, which takes half the time of a walk over the range. */
+/** One field of the blocks from `start` to `end`, read row by row, which takes half the time of reading the range. */
 function* columnOf<F extends keyof BlockInfo>(
   { blockInfo }: Tables,
   field: F,
@@ -88,15 +88,15 @@ function* columnOf<F extends keyof BlockInfo>(
   }
 }
 
-/** What is asked again and again, kept until the chain changes. */
+/** Counts that are read often, kept until the chain changes. */
 export interface CachedCounts {
   height: number | undefined;
   ringCtOutputs: number | undefined;
 }
 
 /**
- * Reads at a snapshot, or at the newest commit when none is given. `remembered` has to be emptied with every
- * change; a snapshot never changes.
+ * Reads at a snapshot, or at the newest commit by default. `remembered` has to be cleared with every change; a snapshot
+ * never changes.
  */
 export function createReader(tables: Tables, at?: Snapshot, remembered?: CachedCounts): ChainReader {
   const memory = at === undefined ? remembered : { height: undefined, ringCtOutputs: undefined };

@@ -11,20 +11,20 @@ import {
   sizeOfState,
 } from "./meta-pages.ts";
 
-/** What was found in a file before it was opened. */
+/** The state of a file before it was opened. */
 export interface Recovery {
-  /** Whether the last flushed state was restored, because power was lost after it. */
+  /** Whether the last flushed state was restored, because of a loss of power after it. */
   readonly rolledBack: boolean;
-  /** Whether no state of it was ever flushed: it has just been created. */
+  /** Whether no state of it was ever flushed, because it has just been created. */
   readonly isNew: boolean;
-  /** The state it was left in. */
+  /** The state that the file has now. */
   readonly state: MetaPage;
 }
 
-/** Where the pages of a header begin that say nothing: the common sizes of pages. */
+/** Common page sizes: the mark is looked for at these, because a torn first page does not contain the size. */
 const PAGE_SIZES = [4096, 16384, 65536];
 
-/** The newest mark, even where the file's first page is torn; throws as `readPageSize` does where there is none. */
+/** Finds the newest mark, even if the file's first page is torn; throws as `readPageSize` does if there is none. */
 function findMark(file: number): FlushMark | undefined {
   for (const size of PAGE_SIZES) {
     const mark = readFlushMark(file, size);
@@ -33,7 +33,7 @@ function findMark(file: number): FlushMark | undefined {
   return readFlushMark(file, readPageSize(file));
 }
 
-/** Two images of the same state, the numbers of their pages apart. */
+/** Whether two images are of the same state, apart from their page numbers. */
 function isSameState(a: MetaPage, b: MetaPage): boolean {
   return a.commit === b.commit && a.image.subarray(PAGE_NUMBER_END).equals(b.image.subarray(PAGE_NUMBER_END));
 }
@@ -53,7 +53,7 @@ function stateAfterPowerLoss(file: number, mark: FlushMark): { state: MetaPage; 
   return { state: mark.meta, rolledBack: true };
 }
 
-/** A process that was killed left all it wrote with the operating system: the newest state is whole. */
+/** All that a killed process wrote is in the operating system: the newest state is complete. */
 function stateInSameBoot(file: number, { meta }: FlushMark): MetaPage {
   const newest = newestMeta(readMetaPages(file, meta.pageSize));
   if (newest.commit < meta.commit || (newest.commit === meta.commit && !isSameState(newest, meta))) {
@@ -74,14 +74,14 @@ function chooseState(file: number): Recovery {
   return { state: stateInSameBoot(file, mark), rolledBack: false, isNew: false };
 }
 
-/** The last pages of a state may never have been written, when all of them are free. */
+/** The last pages of a state may never have been written, if all of them are free. */
 function extend(file: number, state: MetaPage): void {
   if (fstatSync(file).size < sizeOfState(state)) ftruncateSync(file, sizeOfState(state));
 }
 
 /**
- * Looks at a database file nobody has open, and rolls back what a loss of power may have torn. Undefined where there
- * is no file yet. Throws DamagedDatabase or WrongDatabase.
+ * Checks a database file that no process has open, and rolls back what a loss of power may have torn. Returns undefined
+ * if there is no file yet. Throws DamagedDatabase or WrongDatabase.
  */
 export function recoverFile(path: string): Recovery | undefined {
   if (!existsSync(path)) return undefined;

@@ -6,16 +6,16 @@ import { type MetaPage, newestMeta, readMetaPages, readPageSize } from "./meta-p
 import { checkPages, type PageCheck } from "./page-walk.ts";
 
 /**
- * Milliseconds an opening may spend on the structure of the file, upper pages first: what it is about to follow is
- * looked at before.
+ * Milliseconds that opening may spend on the structure of the file, upper pages first: the pages that opening itself
+ * will follow are checked before.
  */
 const OPENING_CHECK_MS = 20;
-/** Milliseconds of work while the file is in use: some 10 MB are looked through whole. */
+/** Milliseconds of checking while the file is in use: enough for some 10 MB. */
 const BACKGROUND_CHECK_MS = 200;
 
 type Steps = Generator<PageCheck, PageCheck>;
 
-/** Goes on for about so many milliseconds. */
+/** Continues for about this many milliseconds. */
 function runFor(steps: Steps, milliseconds: number): PageCheck {
   const end = performance.now() + milliseconds;
   for (;;) {
@@ -24,7 +24,10 @@ function runFor(steps: Steps, milliseconds: number): PageCheck {
   }
 }
 
-/** Checks the structure of a file that nobody has open: all of it, or as much as time allows; throws DamagedDatabase. */
+/**
+ * Checks the structure of a file that no process has open: all of it, or as much as the time allows; throws
+ * DamagedDatabase.
+ */
 export function checkClosedFile(path: string, state: MetaPage, isWhole: boolean): void {
   const file = openSync(path, "r");
   try {
@@ -36,9 +39,9 @@ export function checkClosedFile(path: string, state: MetaPage, isWhole: boolean)
 }
 
 /**
- * Checks the structure of the file's newest state while it is in use, in slices and as far as time allows. A reader
- * pins that state, so that none of its pages is written meanwhile. Rejects with DamagedDatabase, or with the reason of
- * the signal.
+ * Checks the structure of the file's newest state while it is in use, in slices and as far as the time allows. A reader
+ * pins that state, so that none of its pages is overwritten meanwhile. Rejects with DamagedDatabase, or with the reason
+ * of the signal.
  */
 export async function checkOpenFile(
   path: string,

@@ -1,20 +1,20 @@
 /**
- * When what was written is flushed to disk. In every mode a killed process loses nothing, and a loss of power
- * leaves an older state, never a damaged file. Source: the flag `--db-sync-mode` of monerod.
+ * When data is flushed to disk. In every mode a killed process loses nothing, and a loss of power leaves an older
+ * state, never a damaged file. Source: the flag `--db-sync-mode` of monerod.
  */
 export interface SyncMode {
   /**
-   * `safe`: a block counts as stored once it is flushed. `fast`: it counts at once, and is flushed within a
-   * second or two. `fastest`: flushed only after so many blocks or bytes.
+   * `safe`: a block counts as stored once it is flushed. `fast`: it counts at once, and is flushed within a second or
+   * two. `fastest`: it is flushed only after a number of blocks or bytes.
    */
   readonly mode: "safe" | "fast" | "fastest";
-  /** Whether who writes waits for the flush when one is due. */
+  /** Whether the writer waits for the flush when one is due. */
   readonly isAwaited: boolean;
-  /** A flush is due after so many blocks or bytes. */
+  /** A flush is due after this many blocks or bytes. */
   readonly every: { readonly unit: "blocks" | "bytes"; readonly count: number };
 }
 
-/** Thrown for text that is no sync mode. */
+/** Text that is not a sync mode. */
 export class BadSyncMode extends Error {
   constructor(text: string) {
     super(`${text} is no sync mode: [safe|fast|fastest][:sync|:async][:N[blocks]|:Nbytes]`);
@@ -47,7 +47,7 @@ function parseCount(text: string | undefined): SyncMode["every"] | undefined {
   return { unit: unit === "bytes" ? "bytes" : "blocks", count };
 }
 
-/** Reads `fast:async:250000000bytes` and the like; throws BadSyncMode. */
+/** Parses `fast:async:250000000bytes` and the like; throws BadSyncMode. */
 export function parseSyncMode(text: string): SyncMode {
   const [mode = "", wait, count, ...more] = text.trim().split(":");
   if (!isMode(mode) || more.length > 0) throw new BadSyncMode(text);

@@ -15,10 +15,10 @@ import {
   u128,
 } from "./layout.ts";
 
-/** Raised with every change of a layout below; a file of another version is refused. */
+/** Incremented with every change of a layout below; a file of another version is refused. */
 export const SCHEMA_VERSION = 3;
 
-/** What is kept of every main-chain block beside its bytes; weights in bytes, coins in atomic units. */
+/** What is stored of every main-chain block besides its bytes; weights in bytes, coins in atomic units. */
 const blockInfo = record({
   hash: bytes32,
   timestamp: count64,
@@ -33,7 +33,7 @@ const blockInfo = record({
   minorVersion: u8,
 });
 
-/** What is kept of every main-chain transaction beside its bytes. */
+/** What is stored of every main-chain transaction besides its bytes. */
 const transactionInfo = record({ hash: bytes32, height: count64, unlockTime: u64, prunableHash: bytes32 });
 
 /** An output as rings refer to it; `indexInTransaction` counts the outputs of its transaction. */
@@ -46,7 +46,7 @@ const outputInfo = record({
   indexInTransaction: u32,
 });
 
-/** A block beside the main chain, with the totals of its own branch; weight 0 where it cannot be told. */
+/** A block beside the main chain, with the totals of its own branch; weight 0 if it is unknown. */
 const alternativeBlock = record({
   height: count64,
   cumulativeDifficulty: u128,
@@ -56,8 +56,8 @@ const alternativeBlock = record({
 });
 
 /**
- * How far a transaction has been told on its way to everybody: `local` came from our own user, `forward` from
- * an anonymity network, `stem` goes from one peer to the next (Dandelion++), `fluff` is told to all.
+ * How far a transaction was relayed: `local` came from our own user, `forward` from an anonymity network, `stem` goes
+ * from one peer to the next (Dandelion++), `fluff` is sent to all.
  */
 const relayPhase = oneOf("local", "forward", "stem", "fluff");
 
@@ -83,11 +83,11 @@ const poolTransaction = record({
 export interface TableLayout<K, V> {
   readonly key: Field<K>;
   readonly value: Field<V>;
-  /** Every new key is above all others: pages are filled to the brim, and anything else is an error. */
+  /** Every new key is above all others: pages are filled completely, and any other key is an error. */
   readonly grows?: boolean;
   /**
-   * Not finding a key is an answer that matters, so the rows beside its place are looked at too: one whose key
-   * was damaged is found there instead.
+   * That a key is missing is important here, so the rows next to its place are checked too: a row whose key was damaged
+   * is found there.
    */
   readonly provesAbsence?: boolean;
 }
@@ -96,7 +96,7 @@ function table<K, V>(layout: TableLayout<K, V>): TableLayout<K, V> {
   return layout;
 }
 
-/** The whole schema. Keys sort by value, so that every range read is a walk in order. Rows end with their checksum. */
+/** The whole schema. Keys sort by value, so that every range is read in order. Rows end with their checksum. */
 export const tables = {
   /** Schema version, network and other facts about the file, by name. */
   properties: table({ key: text, value: rest }),
@@ -104,13 +104,16 @@ export const tables = {
   blocks: table({ key: count64, value: rest, grows: true }),
   /** Totals and weights up to a block, by height. */
   blockInfo: table({ key: count64, value: blockInfo, grows: true }),
-  /** Long-term weights of so many blocks in a row (`WEIGHTS_PER_ROW`), which are read 100,000 at a time, by the row's number. */
+  /**
+   * Long-term weights of `WEIGHTS_PER_ROW` blocks per row, because 100,000 of them are read at a time; by the row's
+   * number.
+   */
   longTermWeights: table({ key: count64, value: list(count64) }),
   /** Height of a main-chain block, by block hash. */
   heights: table({ key: bytes32, value: count64, provesAbsence: true }),
   /** Number of a main-chain transaction in chain order, by transaction hash. */
   transactionIds: table({ key: bytes32, value: count64, provesAbsence: true }),
-  /** Where a transaction stands, by its number. */
+  /** Facts of a transaction, by its number. */
   transactionInfo: table({ key: count64, value: transactionInfo, grows: true }),
   /** Transaction bytes without the prunable part, by its number. */
   prunedTransactions: table({ key: count64, value: rest, grows: true }),
@@ -120,9 +123,9 @@ export const tables = {
   outputIndices: table({ key: count64, value: list(count64), grows: true }),
   /** RingCT outputs in global-index order. */
   ringCtOutputs: table({ key: count64, value: outputInfo, grows: true }),
-  /** Outputs of visible amounts, of one amount in global-index order. */
+  /** Outputs of visible amounts; those of one amount in global-index order. */
   outputs: table({ key: record({ amount: u64, index: count64 }), value: outputInfo }),
-  /** How many outputs an amount has; amount 0 stands for RingCT. */
+  /** Number of outputs of an amount; amount 0 stands for RingCT. */
   outputCounts: table({ key: u64, value: count64 }),
   /** Key images spent on the main chain. */
   keyImages: table({ key: bytes32, value: empty, provesAbsence: true }),
@@ -141,7 +144,7 @@ export const blockInfoColumn = blockInfo.column;
 /** Reads the height of an output's row. */
 export const outputHeightColumn = outputInfo.column("height");
 
-/** Where the fields of an output's row begin, in bytes. */
+/** Offsets of the fields in an output's row, in bytes. */
 export const outputOffsets = {
   key: outputInfo.offsetOf("key"),
   commitment: outputInfo.offsetOf("commitment"),
@@ -153,7 +156,7 @@ export const outputOffsets = {
 /** Reads the hash of a transaction's row. */
 export const transactionHashColumn = transactionInfo.column("hash");
 
-/** Where the hash begins in a `transactionInfo` row, in bytes. */
+/** Offset of the hash in a `transactionInfo` row, in bytes. */
 export const transactionHashOffset = transactionInfo.offsetOf("hash");
 
 export type TableName = keyof typeof tables;

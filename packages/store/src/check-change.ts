@@ -11,12 +11,12 @@ import {
 } from "./engine.ts";
 import { ChangeTooLarge } from "./errors.ts";
 
-/** Throws a RangeError unless these bytes can name a wallet. */
+/** Throws a RangeError unless these bytes are a wallet's id. */
 export function checkWallet(wallet: WalletId): void {
   if (wallet.length !== WALLET_ID_BYTES) throw new RangeError(`a wallet id has ${WALLET_ID_BYTES} bytes`);
 }
 
-/** Throws a RangeError unless a row can be here. */
+/** Throws a RangeError unless a row can have this table and key. */
 export function checkRowKey({ table, key }: RowKey): void {
   if (!Number.isInteger(table) || table < 0 || table > MAX_TABLE_NUMBER)
     throw new RangeError(`table ${table}`);

@@ -1,7 +1,7 @@
-/** The writer does not own the wallet, as a rule since another has taken it: nothing was applied. */
+/** The writer does not own the wallet, usually because another process has acquired it: nothing was applied. */
 export class Fenced extends Error {
   override readonly name = "Fenced";
-  /** The epoch of the refused writer, and that of the owner; 0 where the wallet was never fenced. */
+  /** The epoch of the refused writer, and that of the owner; 0 if the wallet was never fenced. */
   readonly epoch: number;
   readonly current: number;
 
@@ -17,10 +17,10 @@ export class ChangeTooLarge extends Error {
   override readonly name = "ChangeTooLarge";
 }
 
-/** The engine could not do it, or is closed: nothing was applied. */
+/** The engine failed, or is closed: nothing was applied. */
 export class StoreUnavailable extends Error {
   override readonly name = "StoreUnavailable";
-  /** Whether the engine may do it when it is asked again: its server was out of reach. */
+  /** Whether a later attempt may succeed, because the server was out of reach. */
   readonly mayPass: boolean;
 
   constructor(message: string, { mayPass = false, ...options }: ErrorOptions & { mayPass?: boolean } = {}) {
@@ -29,7 +29,7 @@ export class StoreUnavailable extends Error {
   }
 }
 
-/** Whether the change was applied could not be learnt: its writer has to open the wallet again and look. */
+/** It is unknown whether the change was applied: the writer has to open the wallet again and check. */
 export class OutcomeUnknown extends Error {
   override readonly name = "OutcomeUnknown";
 }

@@ -8,7 +8,7 @@ export interface Waiting {
   readonly change: Change;
 }
 
-/** What became of a change: its sequence number, or why it was refused. */
+/** The result of a change: its sequence number, or the error for which it was refused. */
 export type Outcome = number | Error;
 
 type Queued = Waiting & {
@@ -17,8 +17,8 @@ type Queued = Waiting & {
 };
 
 /**
- * Lets changes that come together share a transaction, in the order they came: while one is being committed, the next
- * ones gather, of all wallets. A rejection of `commit` is the outcome of all its changes.
+ * Joins concurrent changes of all wallets into one transaction, in their order: while one is being committed, the next
+ * ones are collected. If `commit` rejects, all its changes reject.
  */
 export class GroupCommit {
   readonly #commit: (group: readonly Waiting[]) => Promise<readonly Outcome[]>;
@@ -30,7 +30,7 @@ export class GroupCommit {
     this.#commit = commit;
   }
 
-  /** The sequence number of a change once it is committed. */
+  /** Returns the sequence number of a change once it is committed. */
   async submit(wallet: WalletId, change: Change): Promise<number> {
     const bytes = checkChange(wallet, change);
     this.checkOpen();
@@ -53,7 +53,7 @@ export class GroupCommit {
   }
 
   async #run(): Promise<void> {
-    // Those submitted in the same turn come along.
+    // Changes submitted in the same turn are included.
     await Promise.resolve();
     while (this.#queue.length > 0) {
       const group = this.#nextGroup();
@@ -63,7 +63,7 @@ export class GroupCommit {
     this.#running = undefined;
   }
 
-  /** As many changes as one could be large. */
+  /** As many changes as fit into the size of one large change. */
   #nextGroup(): Queued[] {
     let [count, rows, bytes] = [0, 0, 0];
     for (const { change, bytes: size } of this.#queue) {

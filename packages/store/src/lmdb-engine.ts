@@ -35,7 +35,7 @@ function readMark(bytes: Buffer): Mark {
 const keyOf = (wallet: WalletId, { table, key }: RowKey): Buffer =>
   Buffer.concat([wallet, Uint8Array.of(table), key]);
 
-/** Where a table begins; the end of one is where the next begins. */
+/** The first key of a table; the table ends where the next one starts. */
 const startOf = (wallet: WalletId, table: TableNumber): Buffer =>
   Buffer.concat([wallet, Uint8Array.of(table)]);
 
@@ -55,7 +55,7 @@ function applyChange(tables: Tables, { wallet, change }: Waiting): Outcome {
   return sequence;
 }
 
-/** The last change of each wallet that these outcomes say was written. */
+/** The last applied change of each wallet, by these outcomes. */
 function lastOf(group: readonly Waiting[], outcomes: readonly Outcome[]) {
   return group.flatMap(({ wallet }, i) => {
     const outcome = outcomes[i];
@@ -84,9 +84,9 @@ function openTables(path: string): Tables {
     path,
     noSubdir: true,
     maxDbs: 3,
-    // A commit is on disk before it is told: its pages first, then the root page that makes them count.
+    // A commit is on disk before it is reported: its pages first, then the root page that makes them valid.
     overlappingSync: false,
-    // The binding would make a promise for each turn that nobody can catch when a commit fails.
+    // Otherwise the binding would create a promise for each turn that cannot be caught when a commit fails.
     eventTurnBatching: false,
     encoding: "binary",
     keyEncoding: "binary",
@@ -98,15 +98,15 @@ function openTables(path: string): Tables {
 }
 
 /**
- * The rows of many wallets in the LMDB file at `path`, which is created where it is missing, with its folder. Several
- * processes of one machine may have it open: the engine orders their transactions.
+ * Opens the rows of many wallets in the LMDB file at `path`, which is created if it is missing, with its folder.
+ * Several processes of one machine may have it open: the engine orders their transactions.
  */
 export function openLmdbEngine(path: string): Engine {
   const tables = openTables(path);
   const { root } = tables;
-  /** In a transaction of its own inside that of the group: what throws leaves nothing behind. */
+  /** Runs in a nested transaction inside that of the group: a step that throws leaves nothing behind. */
   const write = async <T>(step: () => T): Promise<T> => await root.childTransaction(step);
-  /** After a commit that failed: nothing of it counts, unless its root page can be read. */
+  /** After a commit that failed nothing of it is valid, unless its root page can be read. */
   const failureOf = (group: readonly Waiting[], outcomes: readonly Outcome[], cause: unknown): Error => {
     const isSeen = lastOf(group, outcomes).some(({ wallet, sequence }) => {
       const mark = markIn(tables, wallet);
@@ -124,7 +124,7 @@ export function openLmdbEngine(path: string): Engine {
       });
       return outcomes;
     } catch (error) {
-      // The binding says why in a promise beside its error, which nobody else catches.
+      // The binding provides the reason in a promise of its error, which would otherwise be unhandled.
       (error as { commitError?: Promise<never> }).commitError?.catch(() => {});
       throw failureOf(group, outcomes, error);
     }

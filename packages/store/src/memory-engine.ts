@@ -4,7 +4,7 @@ import { Fenced } from "./errors.ts";
 import { GroupCommit, type Outcome, type Waiting } from "./group-commit.ts";
 import { pageOf } from "./page.ts";
 
-/** A byte is a character, so that strings have the order of their bytes. */
+/** Each byte becomes a character, so that strings have the order of their bytes. */
 const textOf = (bytes: Uint8Array): string => Buffer.from(bytes).toString("latin1");
 const bytesOf = (text: string): Uint8Array => new Uint8Array(Buffer.from(text, "latin1"));
 
@@ -57,7 +57,7 @@ function applyTo(wallet: Wallet | undefined, { epoch, puts, deletes }: Change): 
   return wallet.mark.sequence;
 }
 
-/** An engine for tests: everything is forgotten when it is closed, a range costs as much as its table is long. */
+/** An engine for tests: all data is lost when it is closed; reading a range costs as much as its table is long. */
 export function createMemoryEngine(): Engine {
   const wallets = new Map<string, Wallet>();
   const commit = async (group: readonly Waiting[]) =>

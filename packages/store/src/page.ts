@@ -1,6 +1,6 @@
 import { MAX_PAGE_BYTES, MAX_PAGE_ROWS, type Page, type Row } from "./engine.ts";
 
-/** As many of these rows as make a page, `limit` at most; the others are not read. */
+/** As many of these rows as make a page, at most `limit`; the others are not read. */
 export function pageOf(rows: Iterable<Row>, limit = Number.POSITIVE_INFINITY): Page {
   const page: Row[] = [];
   let bytes = 0;

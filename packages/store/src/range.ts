@@ -1,12 +1,12 @@
 import { setImmediate } from "node:timers/promises";
 import type { Engine, KeyRange, Row, TableNumber, WalletId } from "./engine.ts";
 
-/** The smallest key above all that begin as `key` does and are as long. */
+/** The smallest key above `key`: the key followed by a zero byte. */
 const successor = (key: Uint8Array): Uint8Array => Buffer.concat([key, Buffer.alloc(1)]);
 
 /**
- * Walks a range page by page, in order of the keys. Each row comes once, as it is when its page is read: rows that
- * change meanwhile may come in either form.
+ * Reads a range page by page, in key order. Each row is returned once, as it is when its page is read: rows that change
+ * meanwhile may be returned in either form.
  */
 export async function* rangeOf(
   engine: Engine,
@@ -23,7 +23,7 @@ export async function* rangeOf(
     yield* rows;
     const last = rows.at(-1);
     if (isLast || last === undefined) return;
-    // An engine may answer in the same turn: others have theirs between two pages.
+    // An engine may answer in the same turn: other code gets a turn between two pages.
     await setImmediate();
     left -= rows.length;
     rest = range.reverse === true ? { ...rest, to: last.key } : { ...rest, from: successor(last.key) };

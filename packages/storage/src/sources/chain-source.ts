@@ -1,49 +1,49 @@
 import { BadBytes } from "@anulo/protocol";
 
-/** A chain that somebody else's program left on disk, to be read from and never written to. */
+/** A chain in the files of another program, which are read and never written. */
 
-/** A transaction of it, split or whole. */
+/** A transaction of the source, split or whole. */
 export type SourceTransaction =
   | { readonly blob: Uint8Array }
-  /** One that was pruned: its bytes without signatures and proofs, and the hash (32 bytes) of those. */
+  /** A pruned transaction: its bytes without signatures and proofs, and the hash (32 bytes) of those. */
   | { readonly pruned: Uint8Array; readonly prunableHash: Uint8Array };
 
-/** A block of it; its bytes stay as they are until the next is asked for. */
+/** A block of the source; its bytes are valid until the next block is read. */
 export interface SourceBlock {
   readonly height: number;
   readonly blob: Uint8Array;
-  /** All but the miner's, where they were asked for. */
+  /** All but the miner transaction, if they were requested. */
   readonly transactions: readonly SourceTransaction[];
-  /** Bytes, by the source; undefined where it does not say. */
+  /** Weight in bytes as stored in the source; undefined if it is not stored. */
   readonly weight: number | undefined;
-  /** How much of the source lies before the end of this block, 0 to 1. */
+  /** The part of the source up to the end of this block, 0 to 1. */
   readonly done: number;
-  /** Where in the source it is, in words. */
+  /** Describes the block's position in the source. */
   readonly place: string;
 }
 
 export interface SourceStart {
   readonly height: number;
-  /** Transactions of the blocks below that height, miners' among them. */
+  /** Number of transactions in the blocks below that height, miner transactions included. */
   readonly transactionsBefore: number;
-  /** False: only the blocks themselves are wanted. */
+  /** If false, only the blocks themselves are needed. */
   readonly withTransactions?: boolean;
 }
 
 export interface ChainSource {
-  /** Height of the first block it holds. */
+  /** Height of the first block in the source. */
   readonly first: number;
-  /** Which blocks it has pruned, as nodes tell each other; 0: none. */
+  /** Pruning seed of the source, as nodes send it; 0: it is not pruned. */
   readonly pruningSeed: number;
   /**
-   * Its blocks from a height on, in order, and undefined now and then on the way to the first of them, where others
-   * may take a turn. Throws BadSource where its bytes cannot be right.
+   * Yields its blocks from a height on, in order; before the first of them it yields undefined from time to time, so
+   * that other code may take a turn. Throws BadSource for bytes that cannot be right.
    */
   blocks(start: SourceStart): Generator<SourceBlock | undefined, void>;
   close(): void;
 }
 
-/** A source that cannot be read, or not any further; the message says why and where. */
+/** A source that cannot be read, or not any further; the message contains the reason and the place. */
 export class BadSource extends Error {
   constructor(path: string, reason: string, cause?: unknown) {
     super(`${path}: ${reason}`, { cause });
@@ -51,10 +51,10 @@ export class BadSource extends Error {
   }
 }
 
-/** One that ends in the middle of a block: whoever wrote it was interrupted. */
+/** A source that ends in the middle of a block, because its writer was interrupted. */
 export class CutOff extends BadSource {}
 
-/** Reads what stands at a place of a source; throws BadSource where it is not what it should be. */
+/** Reads a part of a source; errors become BadSource with its place. */
 export function inSource<T>(path: string, place: string, read: () => T): T {
   try {
     return read();

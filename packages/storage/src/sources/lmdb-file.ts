@@ -3,18 +3,18 @@ import { openSource } from "./source-bytes.ts";
 
 /**
  * Reads tables of the original's LMDB file, page by page: the format of LMDB 0.9 (data version 1, 64 bits,
- * little-endian), which our binding does not open, and which is not to be mapped, locked or changed here. Every page
- * has to be what its parent says, every place inside its page, every page inside the file; a look-up goes down as
- * many pages as the tree is deep, so that no file makes it go on.
- * Source: external/db_drivers/liblmdb/mdb.c `MDB_meta`, `MDB_db`, `MDB_page`, `MDB_node`, `PAGEBASE`.
+ * little-endian), which our binding does not open, and which must not be mapped, locked or changed here. Every page is
+ * checked against its parent, every offset against its page, every page number against the file; a look-up reads at
+ * most as many pages as the tree is deep, so that no file can cause an endless loop. Source:
+ * external/db_drivers/liblmdb/mdb.c `MDB_meta`, `MDB_db`, `MDB_page`, `MDB_node`, `PAGEBASE`.
  */
 export interface LmdbFile {
   readonly path: string;
-  /** A table whose keys are 64-bit numbers; throws BadSource where there is none of that name. */
+  /** A table whose keys are 64-bit numbers; throws BadSource if there is none with this name. */
   table(name: string): LmdbTable;
-  /** A value of a table whose keys are names; undefined where there is none. */
+  /** A value of a table whose keys are names; undefined if there is none. */
   property(table: string, name: string): Buffer | undefined;
-  /** Throws BadSource where the file was written to since it was opened. */
+  /** Throws BadSource if the file was written to since it was opened. */
   checkUnchanged(): void;
   close(): void;
 }
@@ -22,9 +22,9 @@ export interface LmdbFile {
 export interface LmdbTable {
   /** Number of its rows. */
   readonly count: number;
-  /** A row's value; undefined where there is none. Throws BadSource for one longer than `maxBytes`. */
+  /** A row's value; undefined if there is none. Throws BadSource for one longer than `maxBytes`. */
   get(key: number, maxBytes: number): Buffer | undefined;
-  /** The rows kept under one key as a table of their own, which their first 8 bytes order. */
+  /** The rows stored under one key as a separate table, ordered by their first 8 bytes. */
   duplicates(key: number): LmdbTable;
 }
 
@@ -36,7 +36,7 @@ const TREE_BYTES = 48;
 const NODE_HEADER = 8;
 const MIN_PAGE_BYTES = 256;
 const MAX_PAGE_BYTES = 65536;
-/** Pages from a root to a leaf, at most. Source: mdb.c `CURSOR_STACK`. */
+/** Maximum number of pages from a root to a leaf. Source: mdb.c `CURSOR_STACK`. */
 const MAX_DEPTH = 32;
 /** Kinds of pages. */
 const BRANCH = 1;
@@ -45,7 +45,7 @@ const OVERFLOW = 4;
 const META = 8;
 const FIXED = 0x20;
 const KIND = 0x2f;
-/** Flags of a node: its value is on pages of its own; it is a table; there are several values. */
+/** Flags of a node: the value is on separate pages; the value is a table; there are several values. */
 const BIG = 1;
 const TABLE = 2;
 const SEVERAL = 4;
@@ -54,7 +54,7 @@ interface Tree {
   readonly name: string;
   readonly depth: number;
   readonly count: number;
-  /** Undefined where it is empty. */
+  /** Undefined if the table is empty. */
   readonly root: number | undefined;
 }
 
@@ -65,7 +65,7 @@ interface State {
   readonly main: Tree;
 }
 
-/** What a look-up compares with what: where the key of a page stands to the one looked for. */
+/** Compares a key of a page with the key that is looked up. */
 type Compare = (key: Buffer) => number;
 
 const ROOT = 2n ** 64n - 1n;
@@ -99,7 +99,7 @@ const compareName =
   (found) =>
     Buffer.compare(found, key);
 
-/** Opens such a file; throws BadSource for what is none, and errors of the system. */
+/** Opens an LMDB file; throws BadSource for another format, and errors of the system. */
 export function openLmdbFile(path: string): LmdbFile {
   const file = openSource(path);
   const bad = (reason: string) => new BadSource(path, reason);
@@ -124,7 +124,7 @@ export function openLmdbFile(path: string): LmdbFile {
       commit: page.readBigUInt64LE(PAGE_HEADER_BYTES + 128),
     };
   };
-  /** Commits write the two meta pages in turn. */
+  /** Commits write the two meta pages alternately. */
   const newest = (): State => {
     const even = readMeta(0);
     const odd = readMeta(even.pageSize);
@@ -156,7 +156,7 @@ function createFile({ file, state, newest }: OpenSource): LmdbFile {
       "it was written to while it was read: stop monerod, and give the command again",
     );
   };
-  /** What is wrong with a page; where the file has changed meanwhile, that is what is wrong. */
+  /** The error for a damaged page; if the file has changed meanwhile, it throws that error instead. */
   const damaged = (page: number, what: string): BadSource => {
     checkUnchanged();
     return new BadSource(path, `offset ${page * pageSize}: page ${page} ${what}`);
@@ -183,7 +183,7 @@ function createFile({ file, state, newest }: OpenSource): LmdbFile {
     if (!isInside) throw damaged(page, `has ${count} entries`);
     return count;
   };
-  /** The last of a page's keys, from `from` on, that is not above the one looked for; -1 where all are above. */
+  /** Index of the last of a page's keys, from `from` on, that is not above the key looked up; -1 if all are above. */
   const lastNotAbove = (compare: Compare, keyAt: (index: number) => Buffer, from: number, count: number) => {
     let [low, high] = [from, count];
     while (low < high) {
@@ -212,7 +212,7 @@ function createFile({ file, state, newest }: OpenSource): LmdbFile {
     if (tree.root !== undefined && (tree.depth < 1 || tree.depth > MAX_DEPTH)) {
       throw new BadSource(path, `${tree.name} is a tree of ${tree.depth} pages from root to leaf`);
     }
-    /** The page read last at each depth: mostly the same is wanted again. */
+    /** The page read last at each depth: usually the same one is needed again. */
     const kept: { page: number; bytes: Buffer }[] = [];
     const pageAt = (level: number, page: number): Buffer => {
       const last = kept[level];
@@ -226,20 +226,20 @@ function createFile({ file, state, newest }: OpenSource): LmdbFile {
       kept[level] = { page, bytes };
       return bytes;
     };
-    /** The leaf that holds a key, if any page does. */
+    /** The leaf that contains a key, if any page does. */
     const leafOf = (compare: Compare): number | undefined => {
       let page = tree.root;
       for (let level = 0; page !== undefined && level < tree.depth - 1; level++) {
         const [parent, bytes] = [page, pageAt(level, page)];
         const keyAt = (index: number) => readNode(parent, bytes, index).key;
-        // The first child's key is not stored: everything below the second belongs to it.
+        // The first child's key is not stored: all keys below the second child's belong to it.
         const at = Math.max(0, lastNotAbove(compare, keyAt, 1, countOf(parent, bytes, 2)));
         const { low, flags } = readNode(parent, bytes, at);
         page = low + flags * 2 ** 32;
       }
       return page;
     };
-    /** A row of fixed length, which is its own key. */
+    /** Finds a row of fixed length, which is its own key. */
     const fixedRow = (page: number, bytes: Buffer, compare: Compare): Buffer | undefined => {
       const size = bytes.readUInt16LE(8);
       if (size < 8) throw damaged(page, `has rows of ${size} bytes`);
@@ -259,7 +259,7 @@ function createFile({ file, state, newest }: OpenSource): LmdbFile {
       return { page, bytes, node: readNode(page, bytes, at) };
     };
     return {
-      /** The value of a key as it lies in its page or on pages of its own, with the kind of node it has. */
+      /** The value of a key, which is in its page or on separate pages, with the flags of its node. */
       get(compare: Compare, maxBytes: number): { flags: number; value: Buffer } | undefined {
         const found = find(compare);
         if (found?.node === undefined) {
@@ -305,7 +305,7 @@ function createFile({ file, state, newest }: OpenSource): LmdbFile {
   return {
     path,
     table: (name) => tableOf(treeNamed(name)),
-    // The original writes these names with a zero byte behind them.
+    // The original stores these names followed by a zero byte.
     property: (table, name) =>
       plain(table, createTree(treeNamed(table)).get(compareName(Buffer.from(`${name}\0`)), pageSize)),
     checkUnchanged,

@@ -10,16 +10,16 @@ import {
 import { type LmdbFile, type LmdbTable, openLmdbFile } from "./lmdb-file.ts";
 
 /**
- * The chain in the database of a `monerod`. Its transactions have numbers in the order of the chain, from 0 on, the
- * miner's before the others of a block, so that whoever knows how many came before finds those of a block.
- * Source: db_lmdb.cpp (schema, `VERSION`, `add_transaction_data`, `mdb_block_info`), blockchain_db.cpp `add_block`.
+ * The chain in the database of a `monerod`. Its transactions are numbered in chain order from 0, the miner transaction
+ * before the others of a block, so the number of earlier transactions determines those of a block. Source: db_lmdb.cpp
+ * (schema, `VERSION`, `add_transaction_data`, `mdb_block_info`), blockchain_db.cpp `add_block`.
  */
 const VERSION = 5;
-/** Bytes of a block without its transactions, or of a transaction, at most: far above what the network takes. */
+/** Maximum bytes of a block without its transactions, or of a transaction: far above what the network accepts. */
 const MAX_ROW_BYTES = 16 * 1024 * 1024;
-/** And of a block with all of its transactions. */
+/** Maximum bytes of a block with all of its transactions. */
 const MAX_BLOCK_BYTES = 64 * 1024 * 1024;
-/** Where a block's weight stands in its row of `block_info`, and how long such a row is. */
+/** Offset of a block's weight in its row of `block_info`, and the length of such a row. */
 const WEIGHT_AT = 24;
 const INFO_BYTES = 96;
 
@@ -43,7 +43,7 @@ function checkVersion(file: LmdbFile): void {
   );
 }
 
-/** Opens the `data.mdb` of a monerod that does not run. Throws BadSource, and errors of the system. */
+/** Opens the `data.mdb` of a monerod that is not running. Throws BadSource, and errors of the system. */
 export function openMonerodSource(path: string): ChainSource {
   const file = openLmdbFile(path);
   try {
@@ -68,7 +68,7 @@ function createMonerodSource(file: LmdbFile): ChainSource {
     file.checkUnchanged();
     throw new BadSource(file.path, `block ${height}: ${what} is missing`);
   };
-  /** Only those of pruned blocks are asked for: what is whole has a weight of its own. */
+  /** Weights are read only from a pruned source: the blocks of others are whole, so that their weights are computed. */
   const weightOf = (height: number): number | undefined => {
     if (pruningSeed === 0) return undefined;
     infos ??= file.table("block_info").duplicates(0);

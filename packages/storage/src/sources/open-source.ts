@@ -5,7 +5,10 @@ import { openMonerodSource } from "./monerod-source.ts";
 import { openRawSource } from "./raw-source.ts";
 import { openSource } from "./source-bytes.ts";
 
-/** Where a monerod keeps the chain of a network below its data folder. Source: core.cpp `init`, `CRYPTONOTE_BLOCKCHAINDATA_FILENAME`. */
+/**
+ * The folder of a network's chain inside monerod's data folder. Source: core.cpp `init`,
+ * `CRYPTONOTE_BLOCKCHAINDATA_FILENAME`.
+ */
 const folderOfNetwork: { readonly [network: string]: string } = {
   mainnet: "",
   testnet: "testnet",
@@ -13,14 +16,14 @@ const folderOfNetwork: { readonly [network: string]: string } = {
   regtest: "fake",
 };
 
-/** The database of a network in a monerod's data folder; undefined where there is none. */
+/** The database of a network in a monerod's data folder; undefined if there is none. */
 export function findMonerodDatabase(folder: string, network: string): string | undefined {
   const path = join(folder, folderOfNetwork[network] ?? "", "lmdb", "data.mdb");
   return existsSync(path) ? path : undefined;
 }
 
 /**
- * The process that has a database of LMDB open, where the system says who holds its lock. Source: mdb.c
+ * The process that has an LMDB database open, if the system shows the holder of its lock. Source: mdb.c
  * `mdb_env_setup_locks`, which locks the file beside it for as long as it is open; proc(5) `/proc/locks`.
  */
 function holderOf(database: string): number | undefined {
@@ -51,7 +54,7 @@ function isLmdb(path: string): boolean {
   }
 }
 
-/** The file meant by a path: a monerod's data folder, its `lmdb` folder, or a file. */
+/** The file that a path refers to: in a monerod's data folder, in its `lmdb` folder, or the file itself. */
 function fileAt(path: string, network: string): string {
   if (!existsSync(path)) throw new BadSource(path, "there is none");
   if (!statSync(path).isDirectory()) return path;
@@ -64,8 +67,8 @@ function fileAt(path: string, network: string): string {
 }
 
 /**
- * Opens the chain of a monerod's folder, or of a `blockchain.raw`. Throws BadSource, also where a monerod has its
- * database open: what we read would be overwritten, since we take no lock in a stranger's folder.
+ * Opens the chain of a monerod's folder, or of a `blockchain.raw`. Throws BadSource, also if a monerod has its database
+ * open: what we read would be overwritten, because we take no lock in another program's folder.
  */
 export function openChainSource(path: string, network: string): ChainSource {
   const file = fileAt(path, network);

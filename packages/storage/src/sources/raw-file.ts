@@ -21,11 +21,11 @@ import { openSource } from "./source-bytes.ts";
 
 /** A `blockchain.raw` that is being written. */
 export interface RawFile {
-  /** Height of the block that is to be written next. */
+  /** Height of the block to write next. */
   readonly next: number;
-  /** Writes the next block; the number of bytes it takes. */
+  /** Writes the next block; returns the number of bytes it takes. */
   append(block: BlockPackage): number;
-  /** Notes what is the last block and has all of it on disk. */
+  /** Writes the height of the last block to the header and flushes all of it to disk. */
   finish(): void;
   close(): void;
 }
@@ -34,19 +34,19 @@ export interface RawFileOptions {
   readonly path: string;
   /** Height of the first block of a new file. */
   readonly first: number;
-  /** The bytes of our block at a height: what a file that is there has to hold. */
+  /** Returns the bytes of our block at a height, which an existing file has to contain. */
   readonly blockAt: (height: number) => Uint8Array | undefined;
 }
 
 interface ExistingFile {
-  /** Height of the first block of the file, and of the one behind the last. */
+  /** Height of the first block of the file, and height after the last one. */
   readonly first: number;
   readonly next: number;
-  /** Bytes up to the end of the last whole block. */
+  /** Bytes up to the end of the last complete block. */
   readonly size: number;
 }
 
-/** What is in a file that was begun before; its last block may have been cut off. Throws BadSource for another chain's. */
+/** Reads a file that was begun before; its last block may be cut off. Throws BadSource for a file of another chain. */
 function* readExisting({ path, first, blockAt }: RawFileOptions): Generator<void, ExistingFile> {
   const file = openSource(path);
   try {
@@ -88,7 +88,7 @@ function writeAll(file: number, bytes: Uint8Array, at: number): void {
     done += writeSync(file, bytes, done, bytes.length - done, at + done);
 }
 
-/** Begins a file, or goes on with one that is there; yields on the way through that. Throws BadSource. */
+/** Creates a file, or continues an existing one; yields while it reads that. Throws BadSource. */
 export function* openRawFile(options: RawFileOptions): Generator<void, RawFile> {
   const file = openSync(options.path, constants.O_RDWR | constants.O_CREAT | constants.O_NONBLOCK, 0o644);
   try {
@@ -100,7 +100,7 @@ export function* openRawFile(options: RawFileOptions): Generator<void, RawFile> 
       ? { first, next: first, size: CHAIN_FILE_HEADER_BYTES }
       : yield* readExisting(options);
     if (isNew) writeAll(file, writeChainFileHeader({ first, last: first }), 0);
-    // A chunk that was cut off, or whatever a lost power left there.
+    // Removes a chunk that was cut off, or what a loss of power left there.
     ftruncateSync(file, begun.size);
     return createRawFile(file, begun);
   } catch (error) {
@@ -109,7 +109,9 @@ export function* openRawFile(options: RawFileOptions): Generator<void, RawFile> 
   }
 }
 
-/** Whether there is nothing but the zeros or the part of a header with which a file of ours begins its life. */
+/**
+ * Whether the file contains only zeros or a part of the header, as one of our own files does just after it was created.
+ */
 function isFileEmpty(file: number, size: number): boolean {
   if (size > CHAIN_FILE_HEADER_BYTES) return false;
   const expected = writeChainFileHeader({ first: 0, last: 0 });

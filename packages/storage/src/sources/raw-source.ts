@@ -15,13 +15,13 @@ import {
 } from "./chain-source.ts";
 import { openSource, type SourceBytes } from "./source-bytes.ts";
 
-/** Bytes of the longest chunk that is read: eight times what the original takes. */
+/** Bytes of the longest chunk that is read: eight times what the original accepts. */
 const MAX_CHUNK = 16 * 1024 * 1024;
 const SIZE_BYTES = 4;
-/** Chunks gone past between two turns of the event loop: some milliseconds. */
+/** Number of chunks that are skipped between two turns of the event loop: some milliseconds of work. */
 const CHUNKS_PER_TURN = 1000;
 
-/** A chunk of the file and where its bytes begin, after their number. */
+/** A chunk of the file and the offset of its bytes, which follow their length. */
 export interface Chunk {
   readonly height: number;
   readonly offset: number;
@@ -36,7 +36,7 @@ export function readHeader(file: SourceBytes): ChainFileHeader {
   return header;
 }
 
-/** The chunks of a file from one on, up to where it ends; throws BadSource where that is inside a chunk. */
+/** The chunks of a file, from one on, up to its end; throws BadSource if the file ends inside a chunk. */
 export function* chunks(file: SourceBytes, from: Pick<Chunk, "height" | "offset">): Generator<Chunk, void> {
   const size = file.size();
   let { height } = from;
@@ -58,7 +58,7 @@ export function* chunks(file: SourceBytes, from: Pick<Chunk, "height" | "offset"
   }
 }
 
-/** Where the bytes of the first chunk begin. */
+/** Offset of the first chunk's bytes. */
 const FIRST_CHUNK = CHAIN_FILE_HEADER_BYTES + SIZE_BYTES;
 
 /** Opens a `blockchain.raw`, as monero-blockchain-export writes it. Throws BadSource, and errors of the system. */
@@ -73,7 +73,7 @@ export function openRawSource(path: string): ChainSource {
 }
 
 function createRawSource(file: SourceBytes, { version, first }: ChainFileHeader): ChainSource {
-  /** A chunk that was come to before: what is asked for next is mostly behind it. */
+  /** A chunk that was found before: the next request usually continues after it. */
   let known = { height: first, offset: FIRST_CHUNK };
   const blockOf = (chunk: Chunk, withTransactions: boolean): SourceBlock => {
     const { height, offset, length } = chunk;
@@ -86,7 +86,7 @@ function createRawSource(file: SourceBytes, { version, first }: ChainFileHeader)
       return { ...about, blob, transactions: [], weight: undefined };
     }
     const { blob, transactions } = inSource(file.path, where, () => readBlockPackage(bytes, version));
-    // The weight is whatever the file's writer liked: what is whole has one of its own.
+    // The file's writer may have stored any weight: that of a whole block is computed.
     return { ...about, blob, transactions: transactions.map((tx) => ({ blob: tx })), weight: undefined };
   };
   return {

@@ -1,19 +1,19 @@
 import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
 import { BadSource } from "./chain-source.ts";
 
-/** A stranger's file, open for reading alone. */
+/** A file of another program, open for reading only. */
 export interface SourceBytes {
   readonly path: string;
-  /** Bytes of the file, as of now. */
+  /** Current size of the file in bytes. */
   size(): number;
-  /** Bytes from an offset on, in new memory; throws BadSource where the file has fewer. */
+  /** Reads bytes from an offset, into new memory; throws BadSource if the file has fewer. */
   read(offset: number, length: number): Buffer;
   close(): void;
 }
 
 /**
- * Opens a file; throws BadSource for what is none: a pipe would wait for its writer, a device has no end.
- * Errors of the system pass.
+ * Opens a file; throws BadSource if it is no regular file: a pipe would wait for its writer, a device has no end.
+ * Errors of the system are not changed.
  */
 export function openSource(path: string): SourceBytes {
   const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
@@ -25,7 +25,7 @@ export function openSource(path: string): SourceBytes {
     path,
     size: () => fstatSync(file).size,
     read(offset, length) {
-      // A number of 64 bits in the file may stand for a place that no file has.
+      // A 64-bit number in the file may be an offset that no file can have.
       if (!Number.isSafeInteger(offset + length)) throw new BadSource(path, `the file ends before ${offset}`);
       const bytes = Buffer.allocUnsafeSlow(length);
       let filled = 0;

@@ -7,19 +7,19 @@ import { type GroupWrite, lockMarks, planGroup, writeGroup } from "./group.ts";
 
 export interface CommitOptions {
   readonly database: Database;
-  /** How long the outcome of a commit whose answer was lost is looked for. */
+  /** Milliseconds for which the outcome of a commit is looked up if its answer was lost. */
   readonly patienceMs: number;
 }
 
 const RETRY_MS = 200;
 const MAX_RETRIES = 5;
 
-/** Serialization failure, deadlock: the server has undone the transaction and asks for another try. */
+/** Serialization failure or deadlock: the server has undone the transaction and expects another attempt. */
 const isUndone = (error: unknown): boolean => codeOf(error)?.startsWith("40") === true;
 
 /**
- * Commits a group as one transaction, and answers the outcome of each change. If the connection is lost before the
- * commit was requested, nothing was applied; if it is lost after, the database is read until it says which.
+ * Commits a group as one transaction, and returns the outcome of each change. If the connection is lost before the
+ * commit was requested, nothing was applied; if it is lost after, the database is read until it shows the outcome.
  */
 export async function commitGroup(
   options: CommitOptions,
@@ -54,7 +54,7 @@ async function commitOnce(options: CommitOptions, group: readonly Waiting[]): Pr
     connection.release();
     return write.outcomes;
   } catch (error) {
-    // Whatever state it is in, the server undoes what it has begun when it goes.
+    // Whatever state the transaction is in, the server undoes it when the connection closes.
     connection.release(true);
     if (requested === undefined || isUndone(error)) throw error;
     if (await wasApplied(options, requested)) return requested.outcomes;
@@ -62,15 +62,15 @@ async function commitOnce(options: CommitOptions, group: readonly Waiting[]): Pr
   }
 }
 
-/** The server answers the commit of a transaction that has failed as if it were no error. */
+/** The server answers the commit of a failed transaction without an error. */
 async function commit(connection: Connection): Promise<void> {
   const { command } = await connection.query("COMMIT");
   if (command !== "COMMIT") throw new StoreUnavailable("the database has undone the change");
 }
 
 /**
- * Whether the write of a commit without an answer was applied. The rows of its wallets are locked until it has ended,
- * so what is read under that lock stays true. Throws `OutcomeUnknown` when the database stays away, or others have
+ * Whether a commit without an answer was applied. The rows of its wallets are locked until it has ended, so what is
+ * read under that lock remains true. Throws `OutcomeUnknown` when the database remains out of reach, or others have
  * changed all of its wallets since.
  */
 async function wasApplied({ database, patienceMs }: CommitOptions, { marks }: GroupWrite): Promise<boolean> {
@@ -103,7 +103,7 @@ async function readLocked(database: Database, marks: ReadonlyMap<string, Mark>):
   }
 }
 
-/** Judged by any wallet of the transaction that says so, since it was applied to all or none. */
+/** Decided by any wallet of the transaction that shows it, because the transaction was applied to all or none. */
 function isAppliedIn(
   found: ReadonlyMap<string, Mark>,
   written: ReadonlyMap<string, Mark>,

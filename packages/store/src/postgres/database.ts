@@ -1,10 +1,10 @@
 import pg from "pg";
 import { StoreUnavailable } from "../errors.ts";
 
-/** Connections of one process: one writes, the others read. */
+/** Maximum number of connections of one process: one writes, the others read. */
 const MAX_CONNECTIONS = 8;
 const CONNECT_TIMEOUT_MS = 10_000;
-/** Longer than any statement of ours takes on a server that can be used. */
+/** Longer than any of our statements takes on a server that is usable. */
 const STATEMENT_TIMEOUT_MS = 30_000;
 
 export type Connection = pg.PoolClient;
@@ -15,13 +15,13 @@ export interface DatabaseOptions {
   /** Milliseconds for a connection, and for a statement. */
   readonly connectMs?: number;
   readonly statementMs?: number;
-  /** Milliseconds after which the server undoes a transaction whose client asks nothing. */
+  /** Milliseconds after which the server undoes a transaction without a statement. */
   readonly idleMs?: number;
 }
 
 /**
- * Connections to the database at an address such as `postgres://user@host/name`, made as they are needed. A commit is
- * answered once it is on the server's disk, and where standbys are synchronous on theirs.
+ * Opens connections to the database at an address such as `postgres://user@host/name`, as they are needed. A commit is
+ * answered once it is on the server's disk and, if there are synchronous standbys, on theirs.
  */
 export function openDatabase(address: string, options: DatabaseOptions = {}): Database {
   const { maxConnections = MAX_CONNECTIONS, connectMs = CONNECT_TIMEOUT_MS } = options;
@@ -33,12 +33,12 @@ export function openDatabase(address: string, options: DatabaseOptions = {}): Da
     keepAlive: true,
     connectionTimeoutMillis: connectMs,
     statement_timeout: statementMs,
-    // What a vanished process has begun must not hold its rows for long.
+    // A transaction of a process that has vanished must not lock its rows for long.
     idle_in_transaction_session_timeout: idleMs,
     query_timeout: 2 * statementMs,
     options: "-c synchronous_commit=on",
   });
-  // A connection that is lost while idle is replaced when it is needed; one in use fails what it is used for.
+  // A connection that is lost while idle is replaced when it is needed; one in use causes the error of its statement.
   database.on("error", () => {});
   database.on("connect", (connection) => connection.on("error", () => {}));
   return database;
@@ -47,7 +47,7 @@ export function openDatabase(address: string, options: DatabaseOptions = {}): Da
 /** A row of an answer, column by column: bytes as a Buffer, 64-bit numbers as text. */
 export type Columns = readonly unknown[];
 
-/** The rows of a statement, each of which the caller knows the columns of. */
+/** Runs a statement and returns its rows, whose columns the caller knows. */
 export async function query<Row extends Columns>(
   on: Database | Connection,
   text: string,
@@ -57,7 +57,7 @@ export async function query<Row extends Columns>(
   return rows as unknown as Row[];
 }
 
-/** The same, for reading: whatever goes wrong, nothing was changed. */
+/** The same for reading: whatever error occurs, nothing was changed. */
 export async function ask<Row extends Columns>(
   database: Database,
   text: string,
@@ -71,16 +71,16 @@ export async function ask<Row extends Columns>(
 }
 
 /**
- * Whether it was the way to the server, not what it was asked: no answer of its own, or one that it is starting,
- * stopping or full, or has given up a transaction that was asked nothing for too long, as of a process that was
- * stopped. Source: PostgreSQL, appendix A, classes 08, 53 and 57P, code 25P03.
+ * Whether an error comes from the connection, not from the statement: no answer of the server, or an answer that it is
+ * starting, stopping or full, or has ended a transaction that was idle too long, as when a process was stopped. Source:
+ * PostgreSQL, appendix A, classes 08, 53 and 57P, code 25P03.
  */
 export function isConnectionLost(error: unknown): boolean {
   const code = codeOf(error);
   return code === undefined || /^(?:08|53300|57P|25P03)/.test(code);
 }
 
-/** The code of an error that the server gave; undefined for others, as of connections. Source: PostgreSQL, appendix A. */
+/** The server's error code; undefined for other errors, as of connections. Source: PostgreSQL, appendix A. */
 export function codeOf(error: unknown): string | undefined {
   return error instanceof pg.DatabaseError ? error.code : undefined;
 }

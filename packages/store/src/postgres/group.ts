@@ -5,22 +5,25 @@ import { type Connection, query } from "./database.ts";
 
 const nameOf = (wallet: WalletId): string => Buffer.from(wallet).toString("hex");
 
-/** What a group of changes comes to: one write for each row and wallet. */
+/** The effect of a group of changes: one write for each row and wallet. */
 export interface GroupWrite {
-  /** Of each change. */
+  /** The outcome of each change. */
   readonly outcomes: readonly Outcome[];
-  /** What each changed wallet is at afterwards, by its name. */
+  /** The mark of each changed wallet after the group, by its name. */
   readonly marks: ReadonlyMap<string, Mark>;
   readonly puts: readonly (NewRow & { readonly wallet: WalletId })[];
   readonly deletes: readonly (RowKey & { readonly wallet: WalletId })[];
 }
 
-/** Holds the wallets of a group for its transaction, and tells what they are at; waits for those who hold them. */
+/**
+ * Locks the wallets of a group for its transaction, and returns their marks; waits for other transactions that hold
+ * them.
+ */
 export async function lockMarks(
   connection: Connection,
   wallets: readonly WalletId[],
 ): Promise<Map<string, Mark>> {
-  // In one order, so that two groups never wait for each other.
+  // They are locked in one order, so that two groups never deadlock.
   const text = `SELECT wallet, epoch, sequence FROM anulo.owners
     WHERE wallet = ANY($1::bytea[]) ORDER BY wallet FOR UPDATE`;
   const rows = await query<[Buffer, string, string]>(connection, text, [
@@ -34,7 +37,7 @@ export async function lockMarks(
   );
 }
 
-/** Judges each change by its wallet's mark, and puts together what the accepted ones write. */
+/** Judges each change by its wallet's mark, and joins the writes of the accepted ones. */
 export function planGroup(group: readonly Waiting[], found: ReadonlyMap<string, Mark>): GroupWrite {
   const marks = new Map<string, Mark>();
   const written = new Map<string, { row: RowKey & { wallet: WalletId }; value: Uint8Array | undefined }>();
@@ -59,7 +62,7 @@ export function planGroup(group: readonly Waiting[], found: ReadonlyMap<string, 
   };
 }
 
-/** What one statement carries: its arrays are written as text in one turn. */
+/** Maximum number of rows in one statement: its arrays are formatted as text in one turn. */
 const STATEMENT_ROWS = 1000;
 const STATEMENT_BYTES = 512 * 1024;
 

@@ -8,9 +8,9 @@ import { ask, openDatabase } from "./database.ts";
 import { prepareSchema } from "./schema.ts";
 
 export interface PostgresOptions {
-  /** Milliseconds for which the outcome of a commit whose answer was lost is looked for; a minute by default. */
+  /** Milliseconds for which the outcome of a commit is looked up if its answer was lost; a minute by default. */
   readonly patienceMs?: number;
-  /** Milliseconds after which the server undoes a transaction of this process that asks nothing; half a minute by default. */
+  /** Milliseconds after which the server undoes an idle transaction of this process; half a minute by default. */
   readonly idleMs?: number;
 }
 
@@ -27,7 +27,10 @@ export interface PostgresEngine extends Engine {
   under(lease: LeaseHold): Engine;
 }
 
-/** One that only this and larger bounds use: a table's rows in order, as many as a page holds, and one at least. */
+/**
+ * A statement with only the bounds that are set: it returns a table's rows in order, as many as a page holds, and at
+ * least one.
+ */
 function pageStatement({ from, to, reverse = false }: KeyRange): string {
   const order = reverse ? "DESC" : "ASC";
   const bounds = [from && "AND key >= $4", to && `AND key < $${from ? 5 : 4}`].filter(Boolean).join(" ");
@@ -49,8 +52,8 @@ type RowColumns = [key: Buffer, value: Buffer];
 const rowIn = ([key, value]: RowColumns): Row => ({ key, value });
 
 /**
- * The rows of many wallets in the PostgreSQL database at `address` (`postgres://..`), in its schema `anulo`, which is
- * created where it is missing. Any number of processes may use it. Throws `StoreUnavailable`.
+ * Opens the rows of many wallets in the PostgreSQL database at `address` (`postgres://..`), in its schema `anulo`,
+ * which is created if it is missing. Any number of processes may use it. Throws `StoreUnavailable`.
  */
 export async function openPostgresEngine(
   address: string,

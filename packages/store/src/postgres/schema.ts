@@ -4,7 +4,7 @@ import { type Connection, codeOf, type Database, query } from "./database.ts";
 
 const VERSION = 1;
 
-/** Values are encrypted: compressing them would be in vain. */
+/** Values are encrypted, so compressing them would be useless. */
 const statements = [
   "CREATE SCHEMA IF NOT EXISTS anulo",
   `CREATE TABLE IF NOT EXISTS anulo.owners (
@@ -17,7 +17,7 @@ const statements = [
   `INSERT INTO anulo.schema VALUES (${VERSION}) ON CONFLICT DO NOTHING`,
 ];
 
-/** Several processes may create it at the same time, of which all but one fail. */
+/** Several processes may create the schema at the same time; all but one of them fail and try again. */
 const ATTEMPTS = 10;
 const PAUSE_MS = 100;
 /** Unique violation, duplicate schema, duplicate table, tuple concurrently updated. */
@@ -42,7 +42,7 @@ async function versionOf(connection: Connection): Promise<number | undefined> {
   return row?.[0] ?? undefined;
 }
 
-/** Creates the tables where they are missing. Throws `StoreUnavailable`, also where they are of another version. */
+/** Creates the tables if they are missing. Throws `StoreUnavailable`, also if they have another version. */
 export async function prepareSchema(database: Database): Promise<void> {
   const version = await prepare(database).catch((cause: unknown) => {
     throw new StoreUnavailable("the database cannot be used", { cause });
@@ -68,7 +68,7 @@ async function prepare(database: Database): Promise<number | undefined> {
   }
 }
 
-/** Throws what is no sign of others who create the same. */
+/** Waits if another process is creating the same; otherwise throws the error. */
 async function pauseForOthers(error: unknown): Promise<void> {
   if (!madeByAnother.includes(codeOf(error) ?? "")) throw error;
   await setTimeout(PAUSE_MS);

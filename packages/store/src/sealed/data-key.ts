@@ -11,10 +11,10 @@ import { DamagedStore, WrongStoreKey } from "../errors.ts";
 import { seal, unseal } from "./seal.ts";
 import { OWN_TABLE } from "./tables.ts";
 
-/** Of a data key and of what wraps it. */
+/** Length of a data key and of the keys that wrap it. */
 const KEY_BYTES = 32;
 const ROW = { table: OWN_TABLE, key: Buffer.from("data key") };
-/** While the wrapping key changes: the data key under the one to come. */
+/** While the wrapping key changes: the row of the data key, wrapped by the next wrapping key. */
 export const nextDataKeyRow: RowKey = { table: OWN_TABLE, key: Buffer.from("next data key") };
 
 export const createDataKey = (): Buffer => randomBytes(KEY_BYTES);
@@ -24,7 +24,10 @@ function wrapping(key: Uint8Array, wallet: WalletId) {
   return { key, place: Buffer.concat([Buffer.from("data key of"), wallet.subarray(0, WALLET_ID_BYTES)]) };
 }
 
-/** The row that holds a wallet's data key, wrapped by `key` (32 bytes); the one for the key to come where `isNext`. */
+/**
+ * The row that contains a wallet's data key, wrapped by `key` (32 bytes); with `isNext`, the row for the next wrapping
+ * key.
+ */
 export function wrapDataKey(
   dataKey: Uint8Array,
   { key, wallet, isNext = false }: { key: Uint8Array; wallet: WalletId; isNext?: boolean },
@@ -36,19 +39,19 @@ export interface WrappedKey {
   readonly engine: Engine;
   readonly wallet: WalletId;
   readonly wrappingKey: Uint8Array;
-  /** Tried where that does not open it. */
+  /** Keys to try if the first does not open it. */
   readonly formerKeys?: readonly Uint8Array[];
 }
 
-/** `isSettled`: it is wrapped by the wrapping key and by no other. */
+/** `isSettled`: it is wrapped by the wrapping key only. */
 export interface UnwrappedKey {
   readonly dataKey: Buffer;
   readonly isSettled: boolean;
 }
 
 /**
- * A wallet's data key; undefined where its first opening got no further. Throws `WrongStoreKey`, and `DamagedStore`
- * where it is gone.
+ * Reads a wallet's data key; undefined if the first opening was interrupted before it was written. Throws
+ * `WrongStoreKey`, and `DamagedStore` if it is missing.
  */
 export async function readDataKey(
   { engine, wallet, wrappingKey, formerKeys = [] }: WrappedKey,

@@ -3,7 +3,7 @@ import { type FileHandle, open } from "node:fs/promises";
 import { dirname } from "node:path";
 import { syncFolder } from "@anulo/storage";
 
-/** Names a slot, and what was written there: a slot that was erased or used anew has another id. */
+/** Identifies a slot and its content: a slot that was erased or reused has another id. */
 export interface SlotReference {
   readonly index: number;
   /** 8 random bytes. */
@@ -18,24 +18,24 @@ export interface KeySlot {
 
 const ID_BYTES = 8;
 const ROW_KEY_BYTES = 32;
-/** A power of two, so that no slot lies on two sectors of a disk. */
+/** A power of two, so that no slot is on two sectors of a disk. */
 const SLOT_BYTES = 64;
 const SLOTS_PER_READ = 1024;
-/** 64 MiB of slots; what is deleted belongs here, not what is kept. */
+/** 64 MiB of slots; they are meant for rows that will be deleted, not for rows that are kept. */
 const MAX_SLOTS = 2 ** 20;
 
 const isFree = (slot: Buffer): boolean => slot.subarray(0, ID_BYTES).every((byte) => byte === 0);
 
 /**
  * A file with a random key for each row of a wallet's secret tables. Engines keep old bytes (LMDB in free pages,
- * PostgreSQL in dead tuples, its log and its backups), so what must be destroyed is this key, without which the row
- * does not open: its slot never moves, and is overwritten and synced before a deletion settles. That holds as far as
- * the file system overwrites in place (ext4, xfs; not btrfs, zfs or a snapshot) and the disk keeps no copy of its own.
+ * PostgreSQL in dead tuples, its log and its backups), so the key is destroyed instead, without which the row cannot be
+ * opened: its slot never moves, and is overwritten and synced before a deletion settles. This works only if the file
+ * system overwrites in place (ext4, xfs; not btrfs, zfs or a snapshot) and the disk keeps no copy of its own.
  */
 export class KeySlots {
   readonly #path: string;
   #file: FileHandle | undefined;
-  /** A byte a slot: 1 where it is taken. */
+  /** One byte per slot: 1 if it is in use. */
   #taken: Buffer;
 
   private constructor(path: string, file: FileHandle | undefined, taken: Buffer) {
@@ -44,7 +44,7 @@ export class KeySlots {
     this.#taken = taken;
   }
 
-  /** The slots of the file at `path`, which is created with the first of them. */
+  /** Opens the slots of the file at `path`, which is created with the first slot. */
   static async open(path: string): Promise<KeySlots> {
     const file = await openExisting(path);
     return new KeySlots(path, file, file === undefined ? Buffer.alloc(0) : await takenIn(file));
@@ -54,7 +54,7 @@ export class KeySlots {
     return !this.#taken.includes(1);
   }
 
-  /** New random keys, on disk when this resolves. Throws a RangeError where the file has its most. */
+  /** Returns new random keys, which are on disk when this resolves. Throws a RangeError if the file is full. */
   async take(count: number): Promise<KeySlot[]> {
     if (count === 0) return [];
     this.#file ??= await createLasting(this.#path);
@@ -62,7 +62,7 @@ export class KeySlots {
     while (slots.length < count) {
       const index = this.#nextFree();
       this.#taken[index] = 1;
-      // A former owner who does not know yet that it is one may have taken it since.
+      // A former owner that does not know yet that it was fenced may have used it since.
       if (!(await this.#isErased(index))) continue;
       const slot = { reference: { index, id: randomBytes(ID_BYTES) }, rowKey: randomBytes(ROW_KEY_BYTES) };
       await this.#write(index, [slot.reference.id, slot.rowKey]);
@@ -83,7 +83,7 @@ export class KeySlots {
     return rowKey;
   }
 
-  /** Destroys these keys: nothing of them is on disk when this resolves. Ids that are others' are left alone. */
+  /** Destroys these keys: they are not on disk any more when this resolves. Slots with another id are not changed. */
   async destroy(references: readonly SlotReference[]): Promise<void> {
     const here: number[] = [];
     for (const reference of references) {
@@ -92,7 +92,7 @@ export class KeySlots {
     await this.#erase(here);
   }
 
-  /** Destroys every key but these. */
+  /** Destroys every key except these. */
   async keepOnly(references: AsyncIterable<SlotReference>): Promise<void> {
     const kept = new Set<number>();
     for await (const reference of references) {
@@ -159,7 +159,7 @@ async function openExisting(path: string): Promise<FileHandle | undefined> {
   });
 }
 
-/** Creates an empty file whose name lasts, readable by its owner only. */
+/** Creates an empty file with a durable name, readable by its owner only. */
 async function createLasting(path: string): Promise<FileHandle> {
   const file = await open(path, "wx+", 0o600);
   syncFolder(dirname(path));

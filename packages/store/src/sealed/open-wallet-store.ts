@@ -15,7 +15,7 @@ export interface WalletStoreOptions {
   readonly wallet: WalletId;
   /** All tables of the wallet. */
   readonly tables: readonly Table[];
-  /** 32 bytes, made of the wallet's password or a service's key; stays the caller's. */
+  /** 32 bytes, derived from the wallet's password or a service's key; the caller keeps ownership. */
   readonly wrappingKey: Uint8Array;
   /** Keys that may have wrapped it before: a store that one of them opens is wrapped by `wrappingKey` from then on. */
   readonly formerKeys?: readonly Uint8Array[];
@@ -27,9 +27,9 @@ export interface WalletStoreOptions {
 }
 
 /**
- * A wallet's store as it was found: `new`; `continued`; `unwitnessed` where the folder has nothing about a store that
- * was used before, so nobody can say whether it is an older copy; or `rolledBack`, an older copy than the folder has
- * seen, which is opened only once somebody accepts that.
+ * The state of a wallet's store: `new`; `continued`; `unwitnessed` if the folder has no record of a store that was used
+ * before, so that it is unknown whether it is an older copy; or `rolledBack`, an older copy than the folder has
+ * recorded, which is opened only once the caller accepts that.
  */
 export type OpenedWalletStore =
   | { readonly kind: "new" | "continued" | "unwitnessed"; readonly store: WalletStore }
@@ -37,15 +37,15 @@ export type OpenedWalletStore =
       readonly kind: "rolledBack";
       readonly found: Mark;
       readonly witnessed: Mark;
-      /** Opens it all the same, and destroys the secrets of what is lost. */
+      /** Opens it all the same, and destroys the secrets of the lost changes. */
       accept(): Promise<WalletStore>;
     };
 
 const NEVER: Mark = { epoch: 0, sequence: 0 };
 
 /**
- * Takes ownership of a wallet and opens its store, or creates it: earlier owners are fenced. Throws `WrongStoreKey`
- * before it takes anything, and `DamagedStore`.
+ * Acquires ownership of a wallet and opens its store, or creates it: earlier owners are fenced. Throws `WrongStoreKey`
+ * before it acquires anything, and `DamagedStore`.
  */
 export async function openWalletStore(options: WalletStoreOptions): Promise<OpenedWalletStore> {
   const { engine, wallet, tables, folder } = options;
@@ -97,7 +97,7 @@ async function takeOwnership(
   return new WalletStore({ engine, wallet, mark, dataKey, slots, witness });
 }
 
-/** Slots that rows of secret tables name: others are of changes that a crash cut short. */
+/** Slots that rows of secret tables refer to: others belong to changes that a crash interrupted. */
 async function* slotsInUse({
   engine,
   wallet,

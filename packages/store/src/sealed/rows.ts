@@ -4,17 +4,17 @@ import type { SlotReference } from "./key-slots.ts";
 import { Salts, type SealContext, seal, unseal } from "./seal.ts";
 import type { RowKeys, Table } from "./tables.ts";
 
-/** Of the epoch, before each sealed row. */
+/** Length of the epoch before each sealed row. */
 const EPOCH_BYTES = 6;
-/** Of a slot: its index and its id. */
+/** Length of a slot reference: its index and its id. */
 const SLOT_BYTES = 4 + 8;
-/** Of a key's length, which is before it in the sealed message. */
+/** Length of a key's length, which precedes the key in the sealed message. */
 const LENGTH_BYTES = 1;
 
-/** A few kilobytes for each wallet that is open. */
+/** Number of salts generated at once: a few kilobytes for each open wallet. */
 const SALTS = 128;
 
-/** Where the key of a row in a secret table is, and what it is. */
+/** The slot of a secret row's key, and the key. */
 export interface RowSlot {
   readonly reference: SlotReference;
   readonly rowKey: Uint8Array;
@@ -28,8 +28,8 @@ export interface RowSealerParts {
 }
 
 /**
- * Turns a wallet's rows into those of an engine and back. In the engine a value is the epoch (6 bytes), in a secret
- * table the slot of its key (12 bytes), and what `seal` makes of the row's own key and value, bound to all that is
+ * Converts a wallet's rows to those of an engine and back. In the engine a value is the epoch (6 bytes), in a secret
+ * table the slot of its key (12 bytes), and the output of `seal` for the row's own key and value, bound to all that is
  * visible of it: wallet, table, kind of table, epoch, slot and the engine's key.
  */
 export class RowSealer {
@@ -51,7 +51,7 @@ export class RowSealer {
     return { table: table.number, key, value: Buffer.concat([head, sealed]) };
   }
 
-  /** The row that `seal` sealed. Throws `DamagedStore` for any other. */
+  /** Opens a row that `seal` sealed. Throws `DamagedStore` for any other. */
   unseal(table: Table, { key, value }: Row, rowKey?: Uint8Array): Row {
     const head = value.subarray(0, headLength(table));
     const message = unseal(
@@ -85,7 +85,7 @@ function writeReference(head: Buffer, { index, id }: SlotReference): void {
   head.set(id, EPOCH_BYTES + 4);
 }
 
-/** The slot that an engine's value of a secret table names. Throws `DamagedStore`. */
+/** The slot that an engine's value of a secret table refers to. Throws `DamagedStore`. */
 export function slotOf(value: Uint8Array): SlotReference {
   if (value.length < EPOCH_BYTES + SLOT_BYTES) throw new DamagedStore("a secret row without a slot");
   const head = Buffer.from(value.buffer, value.byteOffset, EPOCH_BYTES + SLOT_BYTES);

@@ -3,7 +3,7 @@ import { createCipheriv, createDecipheriv, createHmac, randomFillSync } from "no
 const SALT_BYTES = 32;
 const TAG_BYTES = 16;
 
-/** Every key is used for one message only, so they can all have the same nonce. */
+/** Every key is used for one message only, so all messages can have the same nonce. */
 const NONCE = Buffer.alloc(12);
 const CIPHER = "aes-256-gcm";
 const OPTIONS = { authTagLength: TAG_BYTES };
@@ -15,7 +15,7 @@ export function keyedHash(key: Uint8Array, ...parts: readonly (Uint8Array | stri
   return hmac.digest();
 }
 
-/** Random bytes, none of which is given out twice: many at a time cost little more than one. */
+/** Random salts, each returned once: generating many at a time costs little more than one. */
 export class Salts {
   readonly #bytes: Buffer;
   #at: number;
@@ -25,7 +25,7 @@ export class Salts {
     this.#at = this.#bytes.length;
   }
 
-  /** 32 of them, to be used before the next are asked for. */
+  /** 32 bytes, to be used before the next call. */
   next(): Buffer {
     if (this.#at === this.#bytes.length) {
       randomFillSync(this.#bytes);
@@ -36,13 +36,13 @@ export class Salts {
   }
 }
 
-/** What a sealed message is bound to. */
+/** The context that a sealed message is bound to. */
 export interface SealContext {
   /** 32 bytes, secret. */
   readonly key: Uint8Array;
-  /** What the message is and where it belongs; it opens nowhere else. */
+  /** Describes the message and its place; it cannot be opened for any other. */
   readonly place: Uint8Array;
-  /** More secret bytes without which it does not open, always of one length for one kind of place. */
+  /** Further secret bytes needed to open it, always of one length for one kind of place. */
   readonly rowKey?: Uint8Array;
 }
 
@@ -51,8 +51,8 @@ function messageKey({ key, place, rowKey = new Uint8Array() }: SealContext, salt
 }
 
 /**
- * Encrypts and authenticates a message: 32 random bytes (a salt), the ciphertext, a tag of 16 bytes. Its key is a hash of the
- * context's key, those bytes and the place, so no key serves twice, whatever copy of a store is restored.
+ * Encrypts and authenticates a message: 32 random bytes (a salt), the ciphertext, a tag of 16 bytes. Its key is a hash
+ * of the context's key, those bytes and the place, so no key is used twice, whatever copy of a store is restored.
  * Source: NIST SP 800-38D (AES-256-GCM), RFC 2104 (HMAC-SHA256).
  */
 export function seal(context: SealContext, message: Uint8Array, salts = new Salts(1)): Buffer {
@@ -65,7 +65,7 @@ export function seal(context: SealContext, message: Uint8Array, salts = new Salt
   return sealed;
 }
 
-/** The message, or undefined where these bytes are not what `seal` made for this context. */
+/** Decrypts a message; undefined if these bytes are not the output of `seal` for this context. */
 export function unseal(context: SealContext, sealed: Uint8Array): Buffer | undefined {
   if (sealed.length < SALT_BYTES + TAG_BYTES) return undefined;
   const end = sealed.length - TAG_BYTES;

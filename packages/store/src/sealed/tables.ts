@@ -2,26 +2,26 @@ import { type KeyRange, MAX_KEY_BYTES, MAX_TABLE_NUMBER, type TableNumber } from
 import { keyedHash } from "./seal.ts";
 
 /**
- * A table of a wallet, as its owner declares it. Of a key, its first `groupBytes` bytes are hidden by a keyed hash:
- * who reads the engine sees which rows share them. The next `orderedBytes` bytes stay as they are, visible and in
- * order: only what a range must be ordered by belongs there. The rest is hidden by a keyed hash. By default all of it
+ * A table of a wallet, as its owner declares it. The first `groupBytes` bytes of a key are replaced by a keyed hash: a
+ * reader of the engine sees which rows share them. The next `orderedBytes` bytes remain visible and in order: only
+ * bytes by which a range must be ordered belong there. The rest is replaced by a keyed hash. By default the whole key
  * is: rows are found by their whole key, and a range is the whole table, in no order.
  */
 export interface Table {
-  /** 1 to 254, never another table's. */
+  /** 1 to 254, different for each table. */
   readonly number: TableNumber;
   readonly groupBytes?: number;
   readonly orderedBytes?: number;
-  /** Deleting a row, or writing it anew, destroys what it held (`key-slots.ts`). */
+  /** Deleting or replacing a row destroys its old value (`key-slots.ts`). */
   readonly isSecret?: boolean;
 }
 
 /** Number of the table with the store's own rows. */
 export const OWN_TABLE = 0;
-/** A collision of two keys' hashes is out of reach, and would be noticed. */
+/** A collision of the hashes of two keys cannot be found in practice, and would be detected. */
 const HASH_BYTES = 16;
 
-/** Throws a RangeError unless the tables can stand side by side. */
+/** Throws a RangeError unless the tables have different numbers and valid lengths. */
 export function checkTables(tables: readonly Table[]): void {
   const numbers = new Set(tables.map(({ number }) => number));
   if (numbers.size < tables.length) throw new RangeError("two tables with one number");
@@ -33,11 +33,11 @@ export function checkTables(tables: readonly Table[]): void {
   }
 }
 
-/** How a wallet's keys become those of the engine. */
+/** Converts a wallet's keys to those of the engine. */
 export class RowKeys {
   readonly #secret: Uint8Array;
 
-  /** `secret` is the wallet's, 32 bytes, and stays the caller's. */
+  /** `secret` belongs to the wallet, 32 bytes; the caller keeps ownership. */
   constructor(secret: Uint8Array) {
     this.#secret = secret;
   }
@@ -49,14 +49,14 @@ export class RowKeys {
       throw new RangeError(`a key of ${key.length} bytes, its group has ${groupEnd}`);
     const hidden = [key.subarray(groupEnd, orderedEnd)];
     if (groupEnd > 0) hidden.unshift(this.#groupOf(table, key));
-    // Also where nothing is left: a key and a longer one that begins with it differ in length alone.
+    // This is done even for an empty rest, because a key and a longer one that begins with it differ only in length.
     if (key.length > orderedEnd || groupEnd + orderedEnd === 0) {
       hidden.push(this.#hash("rest", table, key));
     }
     return Buffer.concat(hidden);
   }
 
-  /** The engine's range for one of the wallet. Throws a RangeError for one that is not in order. */
+  /** The engine's range for a range of the wallet. Throws a RangeError for one that cannot be ordered. */
   hideRange(table: Table, { from, to, ...rest }: KeyRange): KeyRange {
     const { groupEnd, orderedEnd } = partsOf(table);
     for (const bound of [from, to]) {
@@ -87,7 +87,7 @@ function partsOf({ groupBytes = 0, orderedBytes = 0 }: Table) {
   return { groupEnd: groupBytes, orderedEnd: groupBytes + orderedBytes };
 }
 
-/** The first bytes above all that begin with these; undefined where there are none. */
+/** The smallest byte string above all that begin with these bytes; undefined if there is none. */
 function afterAll(bytes: Buffer): Buffer | undefined {
   const at = bytes.findLastIndex((byte) => byte !== 255);
   if (at === -1) return undefined;

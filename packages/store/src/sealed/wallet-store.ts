@@ -9,7 +9,7 @@ import { keyedHash } from "./seal.ts";
 import { RowKeys, type Table } from "./tables.ts";
 import type { Witness } from "./witness.ts";
 
-/** Where a row of a wallet is. */
+/** The place of a wallet's row. */
 export interface WalletKey {
   readonly table: Table;
   readonly key: Uint8Array;
@@ -20,7 +20,7 @@ export interface WalletRow extends WalletKey {
   readonly value: Uint8Array;
 }
 
-/** What becomes of a wallet's rows in one step: first the deletes, then the puts. A missing row may be deleted. */
+/** A change of a wallet's rows in one step: first the deletes, then the puts. Deleting a missing row is allowed. */
 export interface WalletChange {
   readonly puts?: readonly WalletRow[];
   readonly deletes?: readonly WalletKey[];
@@ -29,7 +29,7 @@ export interface WalletChange {
 export interface WalletStoreParts {
   readonly engine: Engine;
   readonly wallet: WalletId;
-  /** Of this ownership. */
+  /** The mark of this ownership. */
   readonly mark: Mark;
   /** 32 bytes; wiped when the store is closed. */
   readonly dataKey: Buffer;
@@ -38,8 +38,8 @@ export interface WalletStoreParts {
 }
 
 /**
- * The rows of one wallet, for its owner: sealed on their way into the engine, so that who has only the engine sees
- * what docs/store.md says and no more.
+ * The rows of one wallet, for its owner: they are encrypted before they reach the engine, so that a reader of the
+ * engine sees only what docs/store.md lists.
  */
 export class WalletStore {
   readonly #parts: WalletStoreParts;
@@ -69,31 +69,31 @@ export class WalletStore {
 
   /**
    * Applies a change, all of it or nothing; once this resolves it survives a loss of power, and what it deleted from
-   * secret tables, or wrote anew there, is destroyed. Changes are applied one after another. One that fails takes
-   * along those that wait behind it. Throws `Fenced`, `ChangeTooLarge`, `StoreUnavailable` (nothing was applied) or
+   * secret tables, or replaced there, is destroyed. Changes are applied one after another; if one fails, those that
+   * wait behind it fail too. Throws `Fenced`, `ChangeTooLarge`, `StoreUnavailable` (nothing was applied) or
    * `OutcomeUnknown`; after that and `Fenced` the store has to be opened again.
    */
   async apply(change: WalletChange): Promise<void> {
     await this.#inTurn(() => this.#apply(change));
   }
 
-  /** The value of a row; undefined where there is none. Throws `DamagedStore`. */
+  /** The value of a row; undefined if there is none. Throws `DamagedStore`. */
   async read(table: Table, key: Uint8Array): Promise<Uint8Array | undefined> {
     this.#checkOpen();
     const hidden = this.#keys.hide(table, key);
     const value = await this.#parts.engine.read(this.#parts.wallet, { table: table.number, key: hidden });
     if (value === undefined) return undefined;
     const row = await this.#unseal(table, { key: hidden, value });
-    // Two keys with one hash.
+    // Two keys have the same hash.
     if (row !== undefined && Buffer.compare(row.key, key) !== 0)
       throw new DamagedStore("a row has another's key");
     return row?.value;
   }
 
   /**
-   * Walks a range of a table, some hundred rows at a time, each as it is when it is read: in order of the bytes that
-   * the table keeps in order, which alone may bound it, within one group. Throws a RangeError for other bounds, and
-   * `DamagedStore`.
+   * Reads a range of a table, some hundred rows at a time, each as it is when it is read: in order of the bytes that
+   * the table keeps in order, which are the only possible bounds, within one group. Throws a RangeError for other
+   * bounds, and `DamagedStore`.
    */
   async *range(table: Table, range: KeyRange = {}): AsyncGenerator<Row, void> {
     this.#checkOpen();
@@ -106,16 +106,16 @@ export class WalletStore {
   }
 
   /**
-   * Wraps the data key by another key (32 bytes) from now on. Engines keep old bytes for a while: who has the former
-   * key and a copy of those can still unwrap it.
+   * Wraps the data key by another key (32 bytes) from now on. Engines keep old bytes for a while: with the former key
+   * and a copy of those bytes it can still be unwrapped.
    */
   async wrapBy(key: Uint8Array): Promise<void> {
     await this.#wrap(key, { isNext: false });
   }
 
   /**
-   * Has another key (32 bytes) open the store as well, until `wrapBy` or the next opening ends that: what the key is
-   * made of may change elsewhere in between, and a crash leaves a store that opens by what is there.
+   * Lets another key (32 bytes) open the store as well, until `wrapBy` or the next opening ends that: the source of the
+   * key may change elsewhere in between, and after a crash the store opens with either key.
    */
   async wrapAlsoBy(key: Uint8Array): Promise<void> {
     await this.#wrap(key, { isNext: true });
@@ -130,7 +130,7 @@ export class WalletStore {
     });
   }
 
-  /** Waits for the changes under way and forgets the keys. The engine stays open. */
+  /** Waits for the changes under way and wipes the keys. The engine remains open. */
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
@@ -144,12 +144,12 @@ export class WalletStore {
     }
   }
 
-  /** What was applied is applied: a witness that can't be written lags behind. */
+  /** The change is applied even if the witness cannot be written, which is then behind. */
   #note(): void {
     try {
       this.#parts.witness.note(this.#mark);
     } catch {
-      // It is written at the next change, or when the store is closed.
+      // It is written with the next change, or when the store is closed.
     }
   }
 
@@ -170,9 +170,9 @@ export class WalletStore {
     if (this.#ended !== undefined) throw this.#ended;
   }
 
-  /** Undefined for a row whose key was destroyed: it counts as deleted. */
+  /** Opens a row; undefined if its key was destroyed: it counts as deleted. */
   async #unseal(table: Table, row: Row): Promise<Row | undefined> {
-    // It may have been closed while the row was read, and its keys wiped.
+    // The store may have been closed while the row was read, and its keys wiped.
     this.#checkOpen();
     if (table.isSecret !== true) return this.#sealer.unseal(table, row);
     const rowKey = await this.#parts.slots.read(slotOf(row.value));
@@ -193,7 +193,7 @@ export class WalletStore {
     try {
       await this.#write({ puts: await this.#seal(puts, taken), deletes: this.#hide(deletes) });
     } catch (error) {
-      // Where the outcome is unknown the rows may need them; the next opening destroys those that none needs.
+      // If the outcome is unknown, the rows may need them; the next opening destroys those that no row needs.
       if (!(error instanceof OutcomeUnknown)) await slots.destroy(taken.map(({ reference }) => reference));
       throw error;
     }

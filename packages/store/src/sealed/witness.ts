@@ -19,9 +19,9 @@ function writeWitness({ epoch, sequence }: Mark): Buffer {
 }
 
 /**
- * A file beside the store, and apart from it, that has seen how far a wallet's history had come: a store that is
- * behind it is an older copy. It is written after each change, for the system to keep, and synced when the wallet is
- * opened and closed: a loss of power may take it back, never forward.
+ * A file beside the store, and separate from it, that records the last mark of a wallet: a store that is behind it is
+ * an older copy. It is written after each change without syncing, and synced when the wallet is opened and closed: a
+ * loss of power may restore an older record, never a newer one.
  */
 export class Witness {
   readonly #path: string;
@@ -30,7 +30,7 @@ export class Witness {
     this.#path = path;
   }
 
-  /** What it has seen last; undefined where there is none, or none that is whole. */
+  /** The last recorded mark; undefined if there is none, or none that is intact. */
   read(): Mark | undefined {
     let bytes: Buffer;
     try {
@@ -44,7 +44,7 @@ export class Witness {
     return { epoch: Number(bytes.readBigUInt64BE()), sequence: Number(bytes.readBigUInt64BE(8)) };
   }
 
-  /** Takes note, without waiting for the disk. No file stays open: there may be thousands of wallets. */
+  /** Records a mark without waiting for the disk. No file remains open: there may be thousands of wallets. */
   note(mark: Mark): void {
     const file = openSync(this.#path, FLAGS, FILE_MODE);
     try {
@@ -54,7 +54,7 @@ export class Witness {
     }
   }
 
-  /** Takes note for good; what has come further, as under a later owner, stays. */
+  /** Records a mark durably; a later mark, as of a later owner, is not overwritten. */
   async keep(mark: Mark): Promise<void> {
     const seen = this.read();
     if (seen !== undefined && isBehind(mark, seen)) return;
@@ -69,7 +69,7 @@ export class Witness {
   }
 }
 
-/** Whether a store at `found` has not come as far as was seen. */
+/** Whether the store's mark is behind the recorded one. */
 export function isBehind(found: Mark, witnessed: Mark): boolean {
   if (found.epoch !== witnessed.epoch) return found.epoch < witnessed.epoch;
   return found.sequence < witnessed.sequence;
