@@ -1,4 +1,4 @@
-/** Who may do what in a service by a token, and what they have done. */
+/** Access to a service by tokens: what each token may do, and what was done with it. */
 import type { EventLog } from "@anulo/events";
 import type { Logger } from "@anulo/rpc";
 import { type AccessFolder, openAccessFolder, writeTokenFile } from "../file/access-folder.ts";
@@ -10,11 +10,11 @@ import { capped, SpendingBook } from "./spending-book.ts";
 import { type LiveToken, TokenBook } from "./token-book.ts";
 
 export type AccessOptions = {
-  /** Where tokens and what they have spent are kept, of one service at a time. */
+  /** Folder of the tokens and of what they have spent; one service at a time uses it. */
   readonly folder: string;
-  /** Where no token can be used, one that may do everything is made, and written here. */
+  /** If no token is valid, a token that may do everything is created and written to this file. */
   readonly firstTokenFile?: string | undefined;
-  /** Whether there is no other way in, so that a service without a token would be of no use. */
+  /** Whether tokens are the only way to authenticate, so that a service without one could not be used. */
   readonly isOnlyWay?: boolean;
 };
 
@@ -65,7 +65,7 @@ export class Access {
   readonly #audit: AuditLog;
   readonly #folder: AccessFolder;
 
-  /** The folder is closed with it. Throws where what it holds makes no sense. */
+  /** Closing this closes the folder. Throws if the folder's content is invalid. */
   constructor(folder: AccessFolder, { clock: now, random, events, log }: Parts) {
     this.#folder = folder;
     this.#audit = new AuditLog({ events, log, now });

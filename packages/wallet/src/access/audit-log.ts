@@ -1,33 +1,33 @@
-/** What happens to tokens, and by them, as events of the service and as lines of its log. Never a secret. */
+/** Writes what happens to tokens, and what they are used for, to the event log and the text log. Never a secret. */
 import { createHash } from "node:crypto";
 import type { EventLog, NewEvent } from "@anulo/events";
 import type { Logger } from "@anulo/rpc";
 import type { TokenRecord } from "./token.ts";
 
-/** Among the sources of the event log. */
+/** The id of these events among the sources of the event log. */
 const SOURCE = new Uint8Array(createHash("sha256").update("anulo access").digest().subarray(0, 16));
-/** Refusals of one kind are told once in so many seconds. */
+/** Rejections of one kind are reported once in this many seconds. */
 const REFUSALS_SECONDS = 60;
-/** Kinds of refusals that are remembered. */
+/** Maximum number of kinds of rejections that are counted. */
 const MAX_KINDS = 1000;
-/** Events that may wait to be written; beyond, the text log alone has them. */
+/** Maximum number of events that wait to be written; further ones are only in the text log. */
 const MAX_WAITING = 1000;
 
-/** How many there were since they were told last. */
+/** The number of rejections since they were last reported. */
 type Refusals = { since: number; count: number };
 
 export type AuditParts = {
-  /** Undefined: only the text log is kept. */
+  /** If undefined, only the text log is written. */
   readonly events: EventLog | undefined;
   readonly log: Logger;
-  /** Seconds since 1970. */
+  /** Returns seconds since 1970. */
   readonly now: () => number;
 };
 
 export class AuditLog {
   readonly #parts: AuditParts;
   readonly #refusals = new Map<string, Refusals>();
-  /** Of the last event in the log; undefined until it was looked up. */
+  /** Number of the last event in the log; undefined until it was read. */
   #change: number | undefined;
   #waiting = 0;
   #last: Promise<void> = Promise.resolve();
@@ -36,7 +36,7 @@ export class AuditLog {
     this.#parts = parts;
   }
 
-  /** `by`: a token's id, or what else made it. */
+  /** `by`: the id of the token used to create it, "login" or "start". */
   created(record: TokenRecord, by: string): void {
     const { id, name, scopes, wallets, expires, capHour, capDay } = record;
     this.#tell("token_created", {
@@ -59,19 +59,21 @@ export class AuditLog {
     this.#tell("token_revoked", { token_id: id, name, by: by ?? "login" });
   }
 
-  /** A token was refused what it may not have; told once a minute, with how often since. */
+  /** A token was refused access; reported once a minute, with the number of rejections since. */
   refused(id: string, what: string): void {
     const count = this.#countRefusal(`${id} ${what}`);
     if (count !== undefined) this.#tell("token_refused", { token_id: id, what, count });
   }
 
-  /** Somebody came with what is no token that can be used; for the text log alone, since anybody can. */
+  /** A request came without a valid token. Only in the text log, since anyone can send such requests. */
   unknown(): undefined {
     const count = this.#countRefusal("");
     if (count !== undefined) this.#parts.log.warn("tokens refused", { count });
   }
 
-  /** A wallet's transactions leave by a token; `amount` (atomic units, with fees) undefined where it isn't known. */
+  /**
+   * Transactions of a wallet are sent with a token; `amount` (atomic units, with fees) is undefined if it isn't known.
+   */
   spent(
     token: string,
     wallet: string,
@@ -82,12 +84,12 @@ export class AuditLog {
     this.#tell("token_spent", fields, wallet);
   }
 
-  /** Waits for what is being written. */
+  /** Waits until pending writes have ended. */
   whenIdle(): Promise<void> {
     return this.#last;
   }
 
-  /** How many were refused since that was told; undefined where it was not long ago. */
+  /** The number of rejections since the last report; undefined if that was not long ago. */
   #countRefusal(kind: string): number | undefined {
     const now = this.#parts.now();
     const known = this.#refusals.get(kind);

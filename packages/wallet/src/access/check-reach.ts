@@ -1,23 +1,23 @@
-/** Whether a token is for what a call is about. */
+/** Whether a token covers the wallets that a call is about. */
 import { type Call, FORBIDDEN, RpcError, wrongWallet } from "@anulo/rpc";
 import { capped } from "./spending-book.ts";
 import type { LiveToken } from "./token-book.ts";
 
-/** What a call is made on. */
+/** Where a call is made. */
 export type Place = {
-  /** What the path names; undefined on the path without a name. */
+  /** The wallet in the path; undefined on the path without a name. */
   readonly name: string | undefined;
-  /** Name of the wallet that is open there, "" for one without files; undefined where none is. */
+  /** Name of the wallet that is open there, "" for one without files; undefined if none is open. */
   readonly openName: string | undefined;
 };
 
-/** The call, with its params as they were read. */
+/** The call, with its parsed params. */
 type Made = {
   readonly call: Pick<Call, "name" | "reach" | "needs" | "isUncounted">;
   readonly params: unknown;
 };
 
-/** Throws `RpcError`, which does not tell whether there is a wallet that the token is not for. */
+/** Throws `RpcError`, which does not reveal whether a wallet outside the token's reach exists. */
 export function checkReach({ call, params }: Made, place: Place, token: LiveToken): void {
   const refusal = refusalOf({ call, params }, place, token);
   if (refusal === undefined) return;
@@ -34,19 +34,19 @@ function refusalOf({ call, params }: Made, place: Place, token: LiveToken): RpcE
     case "service":
       return token.isForAll ? undefined : notForAll();
     case "filename": {
-      // What is opened takes the place of what is open here.
+      // The wallet that is opened replaces the one that is open here, so the token must cover both.
       const { filename } = params as { readonly filename: string };
       return mayUseOpen(place, token) && mayUseFile(filename, place, token) ? undefined : wrongWallet();
     }
     case "wallet":
-      // Without a wallet, what does not need one is about those to come.
+      // If no wallet is open, a call that does not need one is about wallets opened later, so the token must cover all.
       if (place.openName === undefined && !call.needs.includes("openWallet") && place.name === undefined)
         return token.isForAll ? undefined : notForAll();
       return mayUseOpen(place, token) ? undefined : wrongWallet();
   }
 }
 
-/** A path of a wallet is for that wallet, open or not. */
+/** A wallet's path is about that wallet, whether it is open or not. */
 function mayUseOpen({ name, openName }: Place, token: LiveToken): boolean {
   const about = name ?? openName;
   return about === undefined || token.mayUse(about);

@@ -1,4 +1,4 @@
-/** What tokens have spent in the last hour and day, counted durably before a payment is signed. */
+/** What each token has spent in the last hour and day, counted durably before a payment is signed. */
 import type { LineFile } from "../file/line-file.ts";
 import type { Reservation, Spend } from "../intents/allowance.ts";
 import { WalletRefusal } from "../refusal.ts";
@@ -7,12 +7,12 @@ import type { TokenRecord } from "./token.ts";
 
 const HOUR = 3600;
 const DAY = 24 * HOUR;
-/** Payments of one token that are counted at once: a day's. */
+/** Maximum number of payments that are counted per token and day. */
 const MAX_COUNTED = 10_000;
-/** Lines that no longer say anything, beside as many that do, before the file is written anew. */
+/** Number of obsolete lines, beyond as many as are in use, after which the file is rewritten. */
 const MAX_SPARE_LINES = 1000;
 
-/** A spend that is counted; `key` is undefined once it can't be released any more. */
+/** A spend that is counted; `key` becomes undefined once it can't be released any more. */
 type Entry = {
   readonly at: number;
   readonly amount: bigint;
@@ -20,7 +20,7 @@ type Entry = {
   txHashes: readonly string[];
 };
 
-/** A line of the file: a spend is counted, is so for good, or is counted no more. */
+/** A line of the file: a spend is counted, is settled, or is released. */
 type Line =
   | { readonly do: "count"; readonly token: string; readonly key: string; at: number; amount: string }
   | { readonly do: "settle"; readonly token: string; readonly key: string; txHashes: readonly string[] }
@@ -28,22 +28,22 @@ type Line =
 
 type Capped = Pick<TokenRecord, "id" | "capHour" | "capDay">;
 
-/** How much a token has spent, in atomic units. */
+/** Amounts that a token has spent, in atomic units. */
 export type Spent = { readonly hour: bigint; readonly day: bigint };
 
 export class SpendingBook {
   readonly #file: LineFile;
-  /** Seconds since 1970. */
+  /** Returns seconds since 1970. */
   readonly #now: () => number;
-  /** Of each token, oldest first. */
+  /** Spends of each token, oldest first. */
   readonly #entries = new Map<string, Set<Entry>>();
-  /** One after the other: what is compared with a cap is all there is. */
+  /** Spends are processed one after the other, so that the cap is compared with all spends so far. */
   readonly #turns = new TaskQueue();
   #lines: number;
-  /** A write has failed: nobody knows what is on disk. */
+  /** A write has failed: the content of the file is unknown. */
   #isBroken = false;
 
-  /** Goes on with what the file holds. Throws where a line makes no sense. */
+  /** Continues with the lines of the file. Throws if a line is invalid. */
   constructor(file: LineFile, now: () => number) {
     this.#file = file;
     this.#now = now;
@@ -51,7 +51,7 @@ export class SpendingBook {
     this.#lines = file.lines.length;
   }
 
-  /** What a token has spent in the last hour and day. */
+  /** The amounts that a token has spent in the last hour and day. */
   spentBy(token: string): Spent {
     return this.#spentBy(token, undefined);
   }
@@ -61,7 +61,7 @@ export class SpendingBook {
     let [hour, day] = [0n, 0n];
     for (const entry of this.#entries.get(token) ?? []) {
       if (entry === except) continue;
-      // What a clock that was set back takes for the future counts, too.
+      // Entries that seem to be in the future, after the clock was set back, count too.
       if (entry.at > now - HOUR) hour += entry.amount;
       if (entry.at > now - DAY) day += entry.amount;
     }
@@ -69,8 +69,8 @@ export class SpendingBook {
   }
 
   /**
-   * Counts a spend, durably before this resolves; in place of one with this key that never left. Throws `WalletRefusal`
-   * where it is above a cap.
+   * Counts a spend, durably before this resolves; it replaces a spend with the same key that was never sent. Throws
+   * `WalletRefusal` if it exceeds a cap.
    */
   reserve(token: Capped, { key, amount }: Spend): Promise<Reservation> {
     return this.#turns.run(async () => {
@@ -90,7 +90,7 @@ export class SpendingBook {
     return txHashes.every((txHash) => counted.has(txHash));
   }
 
-  /** Waits for what is being written. */
+  /** Waits until pending writes have ended. */
   whenIdle(): Promise<void> {
     return this.#turns.whenIdle();
   }
@@ -154,7 +154,7 @@ export class SpendingBook {
     for (const entry of entries ?? []) if (entry.at <= before) entries!.delete(entry);
   }
 
-  /** Writes the file anew once most of its lines say nothing any more. */
+  /** Rewrites the file once most of its lines are obsolete. */
   async #compact(): Promise<void> {
     let wanted = 0;
     for (const entries of this.#entries.values()) wanted += 2 * entries.size;
@@ -168,13 +168,15 @@ export class SpendingBook {
   }
 }
 
-/** The lines that say what an entry does; `place` names one that has no key any more, as no key of a payment does. */
+/**
+ * The lines of the file for an entry; `place` makes a unique key for a settled entry, which no payment's key equals.
+ */
 function linesOf(token: string, { at, amount, key, txHashes }: Entry, place: number): Line[] {
   const name = key ?? `settled ${place}`;
   const count = { do: "count", token, key: name, at, amount: `${amount}` } as const;
   return key === undefined ? [count, { do: "settle", token, key: name, txHashes }] : [count];
 }
 
-/** How a spend is refused that is above a token's cap. */
+/** The error for a call that a token's cap forbids. */
 export const capped = (what: string) =>
   new WalletRefusal("TOKEN_CAP", `Forbidden: this token may not ${what}`);

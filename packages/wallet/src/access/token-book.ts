@@ -9,23 +9,23 @@ import { TaskQueue } from "../turns.ts";
 import type { AuditLog } from "./audit-log.ts";
 import { hashOf, makeToken, parseTokens, readToken, serializeTokens, type TokenRecord } from "./token.ts";
 
-/** Tokens that can be used, or could until lately. */
+/** Maximum number of tokens, including those that became invalid lately. */
 const MAX_TOKENS = 1000;
 const MAX_NAMES = 32;
 const MAX_PATTERN_LENGTH = 255;
 const NAME = /^[ -~]{1,64}$/;
 const HOUR = 3600;
-/** How long a token that is over is still listed. */
+/** Seconds for which an invalid token is still listed. */
 const KEPT_SECONDS = 30 * 24 * HOUR;
 const ALL = "*";
 const NO_HASH = Buffer.alloc(32);
 
-/** What is asked for with a new token; times in seconds, amounts in atomic units. */
+/** The properties of a new token; times in seconds, amounts in atomic units. */
 export type TokenOrder = {
   readonly name: string;
   readonly scopes: readonly string[];
   readonly wallets: readonly string[];
-  /** 0 for ever. */
+  /** 0 if it never expires. */
   readonly validSeconds: number;
   readonly capHour: bigint | undefined;
   readonly capDay: bigint | undefined;
@@ -35,18 +35,18 @@ export type NewToken = { readonly id: string; readonly text: string };
 
 export type TokenBookParts = {
   readonly keep: (text: string) => Promise<void>;
-  /** Seconds since 1970. */
+  /** Returns seconds since 1970. */
   readonly now: () => number;
   readonly random: Runtime["random"];
   readonly audit: AuditLog;
 };
 
-/** A token that was used with a request. */
+/** A token that a request was sent with. */
 export class LiveToken implements Bearer {
   record: TokenRecord;
   readonly #parts: Pick<TokenBookParts, "audit" | "now">;
   readonly #ending = new AbortController();
-  /** Of its secret, 32 bytes. */
+  /** SHA-256 of its secret, 32 bytes. */
   readonly hash: Buffer;
 
   constructor(record: TokenRecord, parts: Pick<TokenBookParts, "audit" | "now">) {
@@ -63,12 +63,12 @@ export class LiveToken implements Bearer {
     return this.#ending.signal;
   }
 
-  /** Whether it can be used now. */
+  /** Whether it is neither expired nor revoked. */
   get isValid(): boolean {
     return this.record.revoked === 0 && this.secondsLeft > 0;
   }
 
-  /** Seconds until it expires; Infinity where it never does. */
+  /** Seconds until it expires; Infinity if it never does. */
   get secondsLeft(): number {
     const { expires } = this.record;
     return expires === 0 ? Number.POSITIVE_INFINITY : expires - this.#parts.now();
@@ -78,7 +78,7 @@ export class LiveToken implements Bearer {
     return this.record.capHour !== undefined || this.record.capDay !== undefined;
   }
 
-  /** Whether it is for every wallet, and so for what concerns all of them. */
+  /** Whether it covers every wallet, and so calls that concern all of them. */
   get isForAll(): boolean {
     return this.record.wallets.includes(ALL);
   }
@@ -87,7 +87,7 @@ export class LiveToken implements Bearer {
     return scope === "any" || (scope !== undefined && this.record.scopes.includes(scope));
   }
 
-  /** Of a wallet by its name, "" for one without files. */
+  /** Whether it covers a wallet, by its name; "" for one without files. */
   mayUse(name: string): boolean {
     const known = walletNameOf(name);
     return this.record.wallets.some((pattern) => matchesPattern(known, pattern));
@@ -109,24 +109,24 @@ export class TokenBook implements TokenAuth {
   readonly #tokens = new Map<string, LiveToken>();
   readonly #turns = new TaskQueue();
 
-  /** Goes on with the tokens as they were kept. Throws where the text is none of ours. */
+  /** Starts with the stored tokens. Throws if the text is not a list of tokens. */
   constructor(kept: string | undefined, parts: TokenBookParts) {
     this.#parts = parts;
     for (const record of kept === undefined ? [] : parseTokens(kept))
       this.#tokens.set(record.id, new LiveToken(record, parts));
   }
 
-  /** Whether there is none that can be used. */
+  /** Whether there is no valid token. */
   get isEmpty(): boolean {
     return ![...this.#tokens.values()].some(({ isValid }) => isValid);
   }
 
-  /** As long as it is kept, whether it can be used or not. */
+  /** The token with this id, as long as it is stored, valid or not. */
   of(id: string): LiveToken | undefined {
     return this.#tokens.get(id);
   }
 
-  /** In the order they were made. */
+  /** The tokens in the order in which they were created. */
   list(): TokenRecord[] {
     return [...this.#tokens.values()].map(({ record }) => record);
   }
@@ -135,7 +135,7 @@ export class TokenBook implements TokenAuth {
     const given = readToken(text);
     if (given === undefined) return this.#parts.audit.unknown();
     const token = this.#tokens.get(given.id);
-    // Compared with something in any case: how long it takes does not tell which ids there are.
+    // The comparison always takes place, so that its duration does not reveal which ids exist.
     const isRight = timingSafeEqual(hashOf(given.secret), token?.hash ?? NO_HASH);
     if (token === undefined || !isRight || !token.isValid) return this.#parts.audit.unknown();
     this.#noteUse(token);
@@ -143,9 +143,9 @@ export class TokenBook implements TokenAuth {
   }
 
   /**
-   * Makes a token; answers its id and the text that its bearer sends, which nobody can have again. Whoever makes it by
-   * a token gives no more than that one has. Where there is somebody to `tell`, that comes before it is kept. Throws
-   * `WalletRefusal`.
+   * Creates a token; returns its id and the text that its bearer sends, which is never available again. A token created
+   * with another token gets no more rights than that one has. If there is a callback `tell`, it receives the text
+   * before the token is stored. Throws `WalletRefusal`.
    */
   create(
     order: TokenOrder,
@@ -186,7 +186,7 @@ export class TokenBook implements TokenAuth {
     });
   }
 
-  /** Ends a token for good; false where there is none with this id. Throws `WalletRefusal` where that can't be kept. */
+  /** Revokes a token; false if there is none with this id. Throws `WalletRefusal` if that can't be stored. */
   revoke(id: string, by: LiveToken | undefined): Promise<boolean> {
     return this.#turns.run(async () => {
       const token = this.#tokens.get(id);
@@ -194,14 +194,14 @@ export class TokenBook implements TokenAuth {
       const isNew = token.record.revoked === 0;
       if (isNew) token.record = { ...token.record, revoked: Math.max(1, this.#parts.now()) };
       token.end();
-      // Written again where it was revoked before: that time it may have failed.
+      // Written again if it was revoked before, since that write may have failed.
       await this.#keep();
       if (isNew) this.#parts.audit.revoked(token.record, by?.id);
       return true;
     });
   }
 
-  /** Waits for what is being written. */
+  /** Waits until pending writes have ended. */
   whenIdle(): Promise<void> {
     return this.#turns.whenIdle();
   }
@@ -212,7 +212,7 @@ export class TokenBook implements TokenAuth {
     if (lastUsed !== 0 && now < lastUsed + HOUR) return;
     token.record = { ...token.record, lastUsed: now };
     if (lastUsed === 0) this.#parts.audit.firstUsed(token.record);
-    // Lost by a crash, it is only noted again.
+    // A record of use that a crash loses is written again at the next use.
     void this.#turns.run(() => this.#keep()).catch(() => undefined);
   }
 
@@ -231,7 +231,7 @@ export class TokenBook implements TokenAuth {
   }
 }
 
-/** Throws `WalletRefusal` for what no token can be. */
+/** Throws `WalletRefusal` for properties that no token can have. */
 function checkOrder({ name, scopes, wallets, capHour, capDay }: TokenOrder): void {
   if (!NAME.test(name)) throw refuse("a token's name has 1 to 64 printable characters");
   const unknown = scopes.find((scope) => !(allScopes as readonly string[]).includes(scope));
@@ -245,7 +245,7 @@ function checkOrder({ name, scopes, wallets, capHour, capDay }: TokenOrder): voi
   if (wide !== undefined) throw refuse(`a cap means nothing beside the scope ${wide}`);
 }
 
-/** Throws `WalletRefusal` where a token is to have more than the one by which it is made. */
+/** Throws `WalletRefusal` if a token is to have more rights than the one used to create it. */
 function checkWithin({ scopes, wallets, validSeconds }: TokenOrder, by: LiveToken): void {
   const more = scopes.find((scope) => !by.allows(scope as Scope));
   if (more !== undefined) throw refuse(`this token can't give the scope ${more}, which it lacks`);

@@ -1,7 +1,7 @@
 /**
- * Scanning without the spend secret. Each transaction that pays the wallet, or may spend from it, is kept as it was
- * found, with the key images of its inputs, so that its spends are recognised once the secret is back without a question
- * to the node, which would learn whose they are. Source: wallet2.cpp `process_background_cache`.
+ * Scanning without the spend secret. Each transaction that pays the wallet, or may spend from it, is stored as it was
+ * found, with the key images of its inputs. Once the secret is back its spends are thus recognised without a request to
+ * the node, which would reveal whose they are. Source: wallet2.cpp `process_background_cache`.
  */
 
 import type { SpendKeys } from "../scan/find-outputs.ts";
@@ -15,10 +15,10 @@ export type FoundInBackground = Pick<WalletState, "height" | "recent" | "lastBlo
   readonly background: BackgroundScan;
 };
 
-/** Of one change: some 10 ms of work. */
+/** Maximum number of transactions per change: some 10 ms of work. */
 const TRANSACTIONS_PER_CHANGE = 500;
 
-/** Wipes the spend secret and goes on with the view secret alone. */
+/** Wipes the spend secret and continues with the view secret alone. */
 export function beginBackgroundSync(wallet: Wallet): Promise<void> {
   return wallet.whileUnchanged(async () => {
     await wallet.commit({ kind: "backgroundBegins", settings: wallet.scanSettings });
@@ -28,8 +28,8 @@ export function beginBackgroundSync(wallet: Wallet): Promise<void> {
 }
 
 /**
- * Goes on with the spend secret (32 bytes, which the wallet keeps and wipes), and settles what was found without it.
- * What was is undone first: after a crash in between these blocks are scanned once more.
+ * Continues with the spend secret (32 bytes, which the wallet keeps and wipes), and applies what was found without it.
+ * The blocks scanned without it are undone first: after a crash in between they are scanned once more.
  */
 export function endBackgroundSync(wallet: Wallet, spendSecret: Uint8Array): Promise<void> {
   return wallet.whileUnchanged(async () => {
@@ -46,7 +46,7 @@ export function endBackgroundSync(wallet: Wallet, spendSecret: Uint8Array): Prom
   });
 }
 
-/** Takes over what a copy of this wallet without the spend secret has scanned since it was made of this one. */
+/** Imports what a copy of this wallet without the spend secret has scanned since it was created from this one. */
 export function learnFromBackground(wallet: Wallet, copy: FoundInBackground): Promise<void> {
   return wallet.whileUnchanged(async () => {
     const { keys } = wallet;
@@ -58,8 +58,8 @@ export function learnFromBackground(wallet: Wallet, copy: FoundInBackground): Pr
 }
 
 /**
- * What a reorganisation has undone meanwhile counts as missing, as nobody looked at the pool, and is given up where it
- * can't be sent again: the next look takes it back if it waits there.
+ * Applies the changes. A payment that a reorganisation has undone meanwhile counts as missing, since the pool was not
+ * scanned, or as failed if it can't be sent again: the next scan of the pool restores it if it is there.
  */
 async function settle(wallet: Wallet, runs: readonly BlocksChange[]): Promise<void> {
   for (const run of runs) await wallet.commit(run);
@@ -72,7 +72,7 @@ async function settle(wallet: Wallet, runs: readonly BlocksChange[]): Promise<vo
       });
 }
 
-/** The blocks that were scanned, as they would have been found with the spend secret. */
+/** Changes for the scanned blocks, as a scan with the spend secret would have found them. */
 async function blocksOfBackground(
   { height, recent, lastBlockReward, background }: FoundInBackground,
   keys: SpendKeys,
@@ -97,7 +97,7 @@ async function blocksOfBackground(
   return changes;
 }
 
-/** Where a run of transactions ends that no block is cut by. */
+/** End index of a run of transactions; a block is never split between two runs. */
 function endOfRun(transactions: readonly ScannedTransaction[], at: number): number {
   let end = Math.min(at + TRANSACTIONS_PER_CHANGE, transactions.length);
   while (end < transactions.length && transactions[end]!.height === transactions[end - 1]!.height) end++;

@@ -20,20 +20,20 @@ import { isUnspent } from "../unlock.ts";
 import type { Wallet } from "../wallet.ts";
 
 const OUTPUTS_MAGIC = magicOf("Monero output export", 4);
-/** Key images asked about in one call. */
+/** Number of key images in one request to the node. */
 const KEY_IMAGES_PER_CALL = 1000;
 
 function refusal(message: string): WalletRefusal {
   return new WalletRefusal("UNKNOWN_ERROR", message);
 }
 
-/** Place of the first output whose key image is wanted (see `WalletState.requestedFrom`). */
+/** Index of the first output whose key image is requested (see `WalletState.requestedFrom`). */
 function firstRequested({ state, isViewOnly }: Wallet): number {
   const { requestedFrom, outputs } = state;
   return Math.min(outputs.length, requestedFrom ?? (isViewOnly ? 0 : outputs.length));
 }
 
-/** Outputs from `start` on, or else those not yet exchanged; `count` at most. */
+/** Outputs from `start` on, or otherwise those not yet exchanged; at most `count`. */
 export function outputsToExport(
   wallet: Wallet,
   { start, count = Infinity }: { start?: number; count?: number } = {},
@@ -49,7 +49,7 @@ export type ExportOrder = {
 };
 
 /**
- * Outputs not yet exchanged, `count` of them at most, or of all outputs `count` from `start` on, sealed. Throws
+ * Exports, encrypted, the outputs not yet exchanged, or of all outputs those from `start` on; at most `count`. Throws
  * `WalletRefusal`. Source: wallet2.cpp `export_outputs`.
  */
 export async function exportSealedOutputs(
@@ -65,8 +65,8 @@ export async function exportSealedOutputs(
 }
 
 /**
- * Takes exported outputs; answers how many the wallet has then. A wallet that has scanned knows its outputs better than
- * a copy could tell them. Throws `WalletRefusal`. Source: wallet2.cpp `import_outputs`.
+ * Imports exported outputs; returns how many outputs the wallet then has. A wallet that has scanned knows its outputs
+ * better than a copy, so it refuses them. Throws `WalletRefusal`. Source: wallet2.cpp `import_outputs`.
  */
 export async function importOutputs(wallet: Wallet, exported: ExportedOutputs): Promise<number> {
   const { offset, total, outputs } = exported;
@@ -91,7 +91,7 @@ export async function importOutputs(wallet: Wallet, exported: ExportedOutputs): 
   return state.outputs.length;
 }
 
-/** Takes outputs as `export_outputs` gave them. Throws `WalletRefusal`. */
+/** Imports outputs in the form that `export_outputs` returns. Throws `WalletRefusal`. */
 export async function importSealedOutputs(wallet: Wallet, sealed: Uint8Array): Promise<number> {
   if (!hasMagic(OUTPUTS_MAGIC, sealed)) throw refusal("Bad magic from outputs");
   const plain = await unseal(OUTPUTS_MAGIC, sealed, wallet);
@@ -108,7 +108,7 @@ export async function importSealedOutputs(wallet: Wallet, sealed: Uint8Array): P
   }
 }
 
-/** Signed key images of the outputs asked for, or of all. Throws `WalletRefusal`. */
+/** Signed key images of the requested outputs, or of all. Throws `WalletRefusal`. */
 export async function exportKeyImages(
   wallet: Wallet,
   all: boolean,
@@ -124,7 +124,7 @@ export async function exportKeyImages(
 /** Source: core_rpc_server_commands_defs.h COMMAND_RPC_IS_KEY_IMAGE_SPENT. */
 const statusOf: readonly SpentStatus[] = ["unspent", "chain", "pool"];
 
-/** What spends each key image (32 bytes), as the node says. Throws `WalletRefusal`. */
+/** Where each key image (32 bytes) is spent, as the node reports it. Throws `WalletRefusal`. */
 async function spentStatus(wallet: Wallet, images: readonly Uint8Array[]): Promise<SpentStatus[]> {
   const status: SpentStatus[] = [];
   for (let at = 0; at < images.length; at += KEY_IMAGES_PER_CALL) {
@@ -177,7 +177,7 @@ async function spendersOf(wallet: Wallet, spent: ReadonlySet<string>): Promise<S
 
 export type KeyImageSums = { readonly height: number; readonly spent: bigint; readonly unspent: bigint };
 
-/** Spent and unspent atomic units of the first `count` outputs; `status` is of those from `offset` on. */
+/** Spent and unspent atomic units of the first `count` outputs; `status` begins with the output at `offset`. */
 function sums(wallet: Wallet, { offset, status }: { offset: number; status: readonly SpentStatus[] }) {
   let [spent, unspent] = [0n, 0n];
   for (const [i, output] of wallet.state.outputs.slice(0, offset + status.length).entries()) {
@@ -189,7 +189,7 @@ function sums(wallet: Wallet, { offset, status }: { offset: number; status: read
   return { spent, unspent };
 }
 
-/** Takes signed key images of the outputs from `offset` on. Throws `WalletRefusal`. */
+/** Verifies and imports signed key images of the outputs from `offset` on. Throws `WalletRefusal`. */
 export async function importKeyImages(
   wallet: Wallet,
   images: readonly SignedKeyImage[],
@@ -209,7 +209,9 @@ export async function importKeyImages(
   return { height: outputs[offset + images.length - 1]!.height, ...sums(wallet, { offset, status }) };
 }
 
-/** Takes key images (32 bytes) of the outputs from `offset` on, as they are; answers what spends them. */
+/**
+ * Imports key images (32 bytes) of the outputs from `offset` on without verifying them; returns where they are spent.
+ */
 export async function learnKeyImagesOf(
   wallet: Wallet,
   keyImages: readonly Uint8Array[],
@@ -222,7 +224,7 @@ export async function learnKeyImagesOf(
   return status;
 }
 
-/** Asks the node again what spends the outputs. Only what differs from what the wallet knows is changed. */
+/** Queries the node again where the outputs are spent, and changes only what differs from the wallet's state. */
 export async function rescanSpent(wallet: Wallet): Promise<void> {
   const known = wallet.state.outputs.filter(({ keyImage }) => keyImage !== undefined);
   const status = await spentStatus(

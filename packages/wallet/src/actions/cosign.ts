@@ -1,4 +1,7 @@
-/** Adds one signer's part to a set, and finishes it where he is the last. Source: wallet2.cpp `sign_multisig_tx`. */
+/**
+ * Adds one signer's part to a set, and completes the set if this signer is the last. Source: wallet2.cpp
+ * `sign_multisig_tx`.
+ */
 import { publicKeyOf } from "@anulo/crypto";
 import { equalBytes, toHex, transactionHash } from "@anulo/protocol";
 import { SigningRefused, takeOwnNonces } from "../multisig/attempts.ts";
@@ -13,19 +16,19 @@ import type { Wallet } from "../wallet.ts";
 
 const has = (keys: readonly Uint8Array[], key: Uint8Array) => keys.some((each) => equalBytes(each, key));
 
-/** Whether enough have signed. */
+/** Whether as many have signed as the threshold requires. */
 export function isFullySigned(set: MultisigSet, { threshold }: MultisigAccount): boolean {
   return set.signers.length >= threshold;
 }
 
-/** Everyone listed as having signed is one of the signers, and is listed once. Throws SigningRefused. */
+/** Checks that everyone listed as having signed is one of the signers, and is listed once. Throws SigningRefused. */
 function checkSigners(set: MultisigSet, account: MultisigAccount): void {
   const isDistinct = new Set(set.signers.map(toHex)).size === set.signers.length;
   if (!isDistinct || !set.signers.every((signer) => has(account.signers, signer)))
     throw new SigningRefused("it names signers who are none of this wallet");
 }
 
-/** Copies of the nonces left of the outputs a set spends, taken from as attempts use them. */
+/** Copies of the unused nonces of the outputs that a set spends; attempts remove the nonces they use. */
 function nonceStock(wallet: Wallet) {
   const left = new Map<string, Uint8Array[]>();
   const copies: Uint8Array[] = [];
@@ -47,21 +50,21 @@ function nonceStock(wallet: Wallet) {
 interface Signing {
   readonly inputs: readonly ReconstructedInput[];
   readonly pending: PendingTransaction;
-  /** Nonces for each attempt this signer takes part in, by input. */
+  /** Nonces for each attempt that includes this signer, by input. */
   readonly nonces: ReadonlyMap<SigningAttempt, readonly (readonly Uint8Array[])[]>;
 }
 
 interface Parts {
   readonly account: MultisigAccount;
   readonly set: MultisigSet;
-  /** The signer's key. */
+  /** The signer's public key. */
   readonly own: Uint8Array;
   readonly stock: ReturnType<typeof nonceStock>;
 }
 
 /**
- * Signs every attempt this signer belongs to. The nonces are deleted on disk before the first of them is used:
- * none ever signs twice. Throws SigningRefused.
+ * Signs every attempt that includes this signer. The nonces are deleted on disk before the first of them is used, so
+ * that none ever signs twice. Throws SigningRefused.
  */
 export async function cosign(
   wallet: Wallet,
@@ -129,7 +132,7 @@ async function signEach(
   return { ...pending, multisigSignatures };
 }
 
-/** The transaction with the attempt of those who have signed. */
+/** The transaction completed from the attempt of exactly those who have signed. */
 async function finish(
   pending: PendingTransaction,
   inputs: readonly ReconstructedInput[],

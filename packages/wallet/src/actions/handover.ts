@@ -1,4 +1,4 @@
-/** The set a view-only wallet exports for signing, and what it takes of it once it is signed. */
+/** The set that a view-only wallet exports for signing, and the import of the signed set. */
 
 import { forSigner } from "../cold-signing/prepare-unsigned.ts";
 import { sealSet, signedKind, unsealSet, unsignedKind } from "../cold-signing/tx-sets.ts";
@@ -7,7 +7,7 @@ import type { PendingTransaction } from "../transfer/metadata.ts";
 import type { Wallet } from "../wallet.ts";
 import { outputsToExport } from "./cold-exchange.ts";
 
-/** A sealed set of transactions to be signed, with the outputs the signer may not know yet. */
+/** An encrypted set of transactions to be signed, with the outputs that the signer may not know yet. */
 export function unsignedSetOf(wallet: Wallet, pending: readonly PendingTransaction[]): Promise<Uint8Array> {
   const set = {
     version: 2,
@@ -17,7 +17,7 @@ export function unsignedSetOf(wallet: Wallet, pending: readonly PendingTransacti
   return sealSet(unsignedKind, set, wallet);
 }
 
-/** The transactions of a signed set, whose key images are taken. Throws `WalletRefusal`. */
+/** Imports the key images of a signed set and returns its transactions. Throws `WalletRefusal`. */
 export async function takeSigned(wallet: Wallet, sealed: Uint8Array): Promise<readonly PendingTransaction[]> {
   const set = await unsealSet(signedKind, sealed, wallet);
   if (set === undefined || set.keyImages.length > wallet.state.outputs.length)

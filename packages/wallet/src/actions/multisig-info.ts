@@ -1,5 +1,5 @@
 /**
- * What signers exchange before a payment: partial key images, and nonces for one signature of each group.
+ * Data that signers exchange before a payment: partial key images, and nonces for one signature of each group.
  * Source: wallet2.cpp `export_multisig`, `import_multisig`.
  */
 import { keyImageOf, NONCES_PER_SIGNATURE, pointAdd, publicKeyOf, randomScalar } from "@anulo/crypto";
@@ -34,14 +34,14 @@ const signerInfo: Codec<SignerInfo> = struct()
   .field("signer", bytes32)
   .field("nonces", list(noncePoints))
   .field("partialKeyImages", list(bytes32));
-/** What one signer exports about all outputs. */
+/** The data that one signer exports about all outputs. */
 export const signerInfos: Codec<SignerInfo[]> = list(signerInfo);
 
 function refusal(message: string): WalletRefusal {
   return new WalletRefusal("UNKNOWN_ERROR", `Error calling import_multisig: ${message}`);
 }
 
-/** Nonces for one attempt by each group of signers this one is in. */
+/** Number of nonces for one attempt by each group of signers that includes this one. */
 function nonceCount({ signers, threshold }: MultisigAccount): number {
   return choose(signers.length - 1, signers.length - threshold) * NONCES_PER_SIGNATURE;
 }
@@ -55,14 +55,14 @@ function infoOf(output: OwnedOutput, account: MultisigAccount, nonces: readonly 
   };
 }
 
-/** The sealed export for the other signers. New nonces replace those exported before. */
+/** Returns the encrypted export for the other signers. New nonces replace those exported before. */
 export async function exportInfo(wallet: Wallet, account: MultisigAccount): Promise<Uint8Array> {
   const { spendPublic, viewPublic } = wallet.keys;
   const made = await mapPatiently(wallet.state.outputs, (output) => {
     const nonces = Array.from({ length: nonceCount(account) }, () => randomScalar(wallet.runtime.random));
     return { key: toHex(output.oneTimeKey), nonces, info: infoOf(output, account, nonces) };
   });
-  // Kept before anybody can rely on them.
+  // The nonces are stored before any signer can use them.
   await wallet.commit({ kind: "multisigNonces", nonces: made.map(({ key, nonces }) => [key, nonces]) });
   const body = encode(
     signerInfos,
@@ -72,7 +72,10 @@ export async function exportInfo(wallet: Wallet, account: MultisigAccount): Prom
   return seal(MAGIC, plain, wallet);
 }
 
-/** The most one signer can export about one output: a part for each of his shares, and their nonces. */
+/**
+ * Checks the number of parts that one signer exports per output: at most one for each of the signer's shares, and their
+ * nonces.
+ */
 function checkCounts(infos: readonly SignerInfo[], account: MultisigAccount): void {
   const shares = choose(account.signers.length - 1, account.signers.length - account.threshold);
   const isBounded = infos.every(
@@ -91,7 +94,7 @@ async function checkPoints(infos: readonly SignerInfo[], { threads }: Runtime): 
     throw refusal("Multisig value is not in the main subgroup");
 }
 
-/** One signer's infos; undefined for this signer's own. Throws `WalletRefusal`. */
+/** One signer's data; undefined for this signer's own. Throws `WalletRefusal`. */
 async function openInfo(
   wallet: Wallet,
   account: MultisigAccount,
@@ -123,7 +126,7 @@ function readInfos(body: Uint8Array): SignerInfo[] {
   }
 }
 
-/** The key image of an output: this signer's part, and the others' parts that are not in it. */
+/** The key image of an output: this signer's part, plus the others' parts that it does not include. */
 function compositeKeyImage(
   output: OwnedOutput,
   account: MultisigAccount,
@@ -147,9 +150,9 @@ function compositeKeyImage(
 }
 
 /**
- * Takes key images without naming them to a node that isn't trusted, which would know every spend of this wallet by
- * them: the blocks since the first output that had none have to be looked at again. Answers its height, undefined
- * where every key image was known. Source: wallet2.cpp `import_multisig`.
+ * Imports key images without sending them to a node that isn't trusted, since it could link every spend of this wallet
+ * by them: the blocks since the first output that had none have to be scanned again. Returns its height, undefined if
+ * every key image was known. Source: wallet2.cpp `import_multisig`.
  */
 async function learnUnasked(
   wallet: Wallet,
@@ -168,11 +171,13 @@ async function learnUnasked(
 
 export type ImportedInfo = {
   readonly sealed: readonly Uint8Array[];
-  /** Whether spends are looked up now; if not, the next refresh finds them. */
+  /** Whether spends were searched at once; if not, the next refresh finds them. */
   readonly isLookedUp: boolean;
 };
 
-/** Imports what the other signers exported; answers for how many outputs all of them did. Throws `WalletRefusal`. */
+/**
+ * Imports the other signers' exports; returns for how many outputs all of them exported data. Throws `WalletRefusal`.
+ */
 export async function importInfo(
   wallet: Wallet,
   account: MultisigAccount,

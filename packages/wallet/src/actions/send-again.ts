@@ -1,4 +1,4 @@
-/** Sends again what was signed and kept, where the node may not have it. */
+/** Sends again signed and stored transactions that the node may not have. */
 import { toHex } from "@anulo/protocol";
 import type { WalletChange } from "../changes.ts";
 import type { Daemon } from "../daemon.ts";
@@ -9,23 +9,23 @@ import { isKnownTo, type Relay, relayOf } from "../transfer/node.ts";
 import type { TaskQueue } from "../turns.ts";
 import { spendingHeight } from "../unlock.ts";
 
-/** What sending again needs of a wallet. */
+/** The parts of a wallet that sending again uses. */
 export type Sender = {
   readonly state: Readonly<Pick<WalletState, "outgoing" | "background">>;
   readonly daemon: Daemon;
   now(): { readonly seconds: number };
   outputOf(keyImage: Uint8Array): OwnedOutput | undefined;
   commit(change: WalletChange): Promise<void>;
-  /** Throws where a change could not be kept: what is in memory alone must not leave. */
+  /** Throws if a change could not be stored: data that is in memory alone must not be sent. */
   checkWritten(): void;
 };
 
-/** Of one refresh; a node takes one in some 50 ms. */
+/** Maximum number of transactions per refresh; a node accepts one in some 50 ms. */
 const MAX_PER_ROUND = 100;
-/** After so long a refresh leaves the rest to the next: whoever wants to spend waits meanwhile. */
+/** After this many seconds a refresh leaves the rest to the next one, since payments have to wait meanwhile. */
 const MAX_SECONDS = 10;
 
-/** Whether nothing else spends what it spends. */
+/** Whether no other transaction spends its inputs. */
 function isStillPossible(payment: OutgoingPayment, sender: Sender): boolean {
   const id = toHex(payment.txHash);
   return payment.keyImages.every((image) => {
@@ -35,7 +35,7 @@ function isStillPossible(payment: OutgoingPayment, sender: Sender): boolean {
   });
 }
 
-/** Whether a block spends one of its inputs, which is then another's. */
+/** Whether a block spends one of its inputs, in another transaction. */
 function isOvertaken({ keyImages }: OutgoingPayment, sender: Sender): boolean {
   return keyImages.some((image) => {
     const output = sender.outputOf(image);
@@ -43,27 +43,33 @@ function isOvertaken({ keyImages }: OutgoingPayment, sender: Sender): boolean {
   });
 }
 
-/** Whether the node may lack it: nothing is known of its verdict, or it is out of the pool for longer than usual. */
+/**
+ * Whether the node may not have it: its response is not known, or the transaction has been out of the pool for longer
+ * than usual.
+ */
 function isWanting(payment: OutgoingPayment, seconds: number): boolean {
   if (payment.blob === undefined) return false;
   if (payment.state === "signed") return true;
   return (payment.state === "missing" || payment.state === "forgotten") && isLate(payment, seconds);
 }
 
-/** Undefined where the node has it now, else why not. Throws `WalletRefusal` when the node can't be asked. */
+/**
+ * Sends a payment; undefined if the node has it now, otherwise the reason. Throws `WalletRefusal` if the node can't be
+ * reached.
+ */
 async function offer(sender: Sender, payment: OutgoingPayment, relay: Relay): Promise<string | undefined> {
   const txHash = toHex(payment.txHash);
   const { accepted, reason } = await relay(payment.blob!);
-  // Of what was mined in the meantime the node says that it is spent twice.
+  // The node reports a transaction that was mined in the meantime as a double spend.
   if (!accepted && !(await isKnownTo(sender.daemon, txHash))) return reason;
   await sender.commit({ kind: "outgoingState", txHash, state: "pending" });
   return undefined;
 }
 
 /**
- * Gives the node what it may not have, up to 100 transactions, oldest first. What it refuses, after the time in which
- * it could have come to the pool by itself, counts as failed, and its inputs are free. Left to the next time while
- * something is spent, where the node does not answer, and while the spend secret is away.
+ * Sends the transactions that the node may not have, up to 100, oldest first. If the node rejects one after the time it
+ * may take to reach the pool, the payment has failed and its inputs are free. Does nothing while a payment is under
+ * way, if the node does not respond, and while the spend secret is not in memory.
  */
 export async function sendUnseen(sender: Sender, spending: TaskQueue): Promise<void> {
   if (sender.state.background !== undefined) return;
@@ -93,7 +99,10 @@ async function sendAll(sender: Sender): Promise<void> {
   }
 }
 
-/** Whether the node refuses it; not where it has no verdict on this one. Throws `WalletRefusal` when it can't be asked. */
+/**
+ * Whether the node rejects it; false if the node returns no verdict. Throws `WalletRefusal` if the node can't be
+ * reached.
+ */
 async function isRefused(sender: Sender, payment: OutgoingPayment, relay: Relay): Promise<boolean> {
   try {
     return (await offer(sender, payment, relay)) !== undefined;
@@ -103,12 +112,12 @@ async function isRefused(sender: Sender, payment: OutgoingPayment, relay: Relay)
   }
 }
 
-/** Refusals that say that the node can't be asked for anything. */
+/** Errors which mean that the node can't be reached at all. */
 const isAway: ReadonlySet<WalletRefusal["kind"]> = new Set(["NO_DAEMON_CONNECTION", "DAEMON_IS_BUSY"]);
 
 /**
- * Has the node take those of these transactions (ids of 32 bytes) that it may not have, whatever was thought of them.
- * Throws `WalletRefusal` where it does not take one that no node has taken before.
+ * Sends those of these transactions (ids of 32 bytes) that the node may not have, whatever the wallet assumed of them.
+ * Throws `WalletRefusal` if it rejects one that no node has accepted before.
  */
 export async function sendMissing(sender: Sender, txHashes: readonly Uint8Array[]): Promise<void> {
   const relay = relayOf(sender.daemon);
@@ -132,7 +141,7 @@ async function haveTaken(sender: Sender, payment: OutgoingPayment, relay: Relay)
   if (reason !== undefined) throw rejected(reason);
 }
 
-/** A rescan forgets what had failed; what was mined is found again by it. */
+/** A rescan deletes failed payments, and finds mined ones again: throws unless the node has the transaction. */
 async function checkKnown({ daemon }: Sender, id: string): Promise<void> {
   if (await isKnownTo(daemon, id)) return;
   throw new WalletRefusal(
@@ -141,7 +150,7 @@ async function checkKnown({ daemon }: Sender, id: string): Promise<void> {
   );
 }
 
-/** A transaction that the node did not take. */
+/** The error for a transaction that the node rejected. */
 export function rejected(reason: string): WalletRefusal {
   const because = reason === "" ? "" : ` (${reason})`;
   return new WalletRefusal("GENERIC_TRANSFER_ERROR", `transaction was rejected by daemon${because}`);

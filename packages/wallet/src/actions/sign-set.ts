@@ -13,7 +13,7 @@ import { signTransaction } from "./transfers.ts";
 export type SigningResult = { readonly set: SignedSet; readonly signed: readonly SignedTransaction[] };
 
 async function signAll(wallet: Wallet, set: UnsignedSet, finder: Finder): Promise<SigningResult> {
-  // A wallet that scans knows its outputs better than the set could tell.
+  // A wallet that scans knows its outputs better than the set does.
   if (set.newOutputs.outputs.length > 0 && !wallet.hasScanned) await importOutputs(wallet, set.newOutputs);
   const signed: SignedTransaction[] = [];
   for (const data of set.transactions) {
@@ -35,7 +35,7 @@ async function signAll(wallet: Wallet, set: UnsignedSet, finder: Finder): Promis
   };
 }
 
-/** Takes the set's outputs, keeps the transactions' keys, signs. Throws `WalletRefusal`. */
+/** Imports the set's outputs, stores the transactions' keys, signs. Throws `WalletRefusal`. */
 export async function signSet(wallet: Wallet, set: UnsignedSet): Promise<SigningResult> {
   await wallet.whenReady();
   const finder = {

@@ -1,4 +1,4 @@
-/** Keeps transactions, then gives them to the node. */
+/** Stores transactions, then sends them to the node. */
 import {
   encryptedPaymentId,
   keyImagesOf,
@@ -21,11 +21,11 @@ import { rejected } from "./send-again.ts";
 export type SubmitParts = {
   readonly wallet: Wallet;
   readonly relay: Relay;
-  /** Text of a destination's address. */
+  /** Returns the address of a destination as text. */
   readonly addressOf: (destination: PendingTransaction["destinations"][number]) => string;
 };
 
-/** The payment id the transaction carries, readable: 32 bytes of which it fills the first 8. */
+/** The payment id of the transaction, decrypted: 32 bytes, of which it fills the first 8. */
 function paymentIdOf({ transaction, destinations, txKey, constructionData }: PendingTransaction): Uint8Array {
   const paymentId = new Uint8Array(32);
   if (isKeptElsewhere([txKey])) {
@@ -38,7 +38,7 @@ function paymentIdOf({ transaction, destinations, txKey, constructionData }: Pen
   return paymentId;
 }
 
-/** What the wallet remembers of a transaction it made. */
+/** The record that the wallet stores of a transaction it created. */
 function paymentOf(pending: PendingTransaction, { wallet, addressOf }: SubmitParts): OutgoingPayment {
   const { transaction, constructionData, fee, change } = pending;
   const destinations = wallet.preferences.keepsTxInfo ? pending.destinations : [];
@@ -63,23 +63,29 @@ function paymentOf(pending: PendingTransaction, { wallet, addressOf }: SubmitPar
   };
 }
 
-/** What is asked for, and what comes of it. */
+/** The call that sends, and its response. */
 export type Submission = {
   readonly intent: IntentHead;
-  /** What is answered once all of it is sent, packed; undefined where nobody can repeat it. */
+  /** The compressed response once all of it is sent; undefined if no call can repeat it. */
   readonly answer: Uint8Array | undefined;
-  /** How the call words a refusal by the node, and that it can't be asked; left out: as they are. */
+  /**
+   * Turns errors of the node, or of an unreachable node, into those of the call; if left out, they are returned as they
+   * are.
+   */
   readonly refuseAs?: ((refusal: WalletRefusal) => WalletRefusal) | undefined;
 };
 
-/** A refusal that also says, in words and for programs, what has left, or may have, so that nobody pays again without a look. */
+/**
+ * Adds to an error, as text and as data, the transactions that were sent or may have been, so that no caller pays again
+ * without checking.
+ */
 export function alsoSaying(refusal: WalletRefusal, ids: readonly string[], what: string): WalletRefusal {
   if (ids.length === 0) return refusal;
   const text = what === "" ? refusal.message : `${refusal.message}; ${what}`;
   return new WalletRefusal(refusal.kind, text, { tx_hash_list: [...ids] });
 }
 
-/** What may be on its way when the node's answer to one of them is lost. */
+/** Text about transactions that may have been sent, when the node's response to one of them is lost. */
 function mayBeSent(ids: readonly string[]): string {
   if (ids.length === 1) return `transaction ${ids[0]} may have been sent, is kept and will be sent again`;
   return `transactions ${ids.join(", ")} may have been sent, are kept and will be sent again`;
@@ -89,10 +95,10 @@ const sentBefore = (ids: readonly string[]): string =>
   ids.length === 0 ? "" : `sent before it: ${ids.join(", ")}`;
 
 /**
- * Keeps the transactions, their keys and the answer durably, in one step, then relays them one after the other: a crash
- * in between loses nothing. What a node refuses that was never sent before is forgotten, with those after it; where its
- * answer is unknown all stay kept. Answers their ids (hexadecimal). Throws `WalletRefusal`, which names what may be on
- * its way.
+ * Stores the transactions, their keys and the response durably, in one step, then relays them one after the other: a
+ * crash in between loses nothing. A transaction that the node rejects and that was never sent before is deleted, with
+ * those after it; if the node's response is unknown all stay stored. Returns their ids (hexadecimal). Throws
+ * `WalletRefusal`, which lists the transactions that may have been sent.
  */
 export async function submitEach(
   pending: readonly PendingTransaction[],
@@ -114,7 +120,9 @@ export async function submitEach(
   return ids;
 }
 
-/** After a write that failed nobody knows what is on disk, and will be sent once the wallet is opened again. */
+/**
+ * After a failed write it is unknown which transactions are on disk and will be sent once the wallet is opened again.
+ */
 const namingAll =
   (ids: readonly string[]) =>
   (error: unknown): never => {
@@ -124,13 +132,13 @@ const namingAll =
 type Kept = KeptPayment & { readonly id: string };
 type Giving = {
   readonly all: readonly Kept[];
-  /** Those that no call had kept before. */
+  /** Transactions that no earlier call had stored. */
   readonly fresh: ReadonlyMap<string, Kept>;
   readonly place: number;
   readonly each: Kept;
 };
 
-/** Relays one of several transactions, those before it being sent. */
+/** Relays one of several transactions, once those before it are sent. */
 async function giveTo(
   { wallet, relay }: SubmitParts,
   { intent, refuseAs = (refusal) => refusal }: Submission,
@@ -147,7 +155,7 @@ async function giveTo(
   sending[verdict.accepted ? "sent" : "refused"]++;
   if (verdict.accepted) return await wallet.markRelayed(each.payment.txHash).catch(namingAll(ids));
   const wasKept = !fresh.has(each.id) || sent.includes(each.id);
-  // What was kept before, by whatever call, may be on its way all the same.
+  // A transaction that an earlier call stored may have been sent in spite of this rejection.
   const refusal = refuseAs(alsoSaying(rejected(verdict.reason), wasKept ? ids : sent, sentBefore(sent)));
   if (!wasKept) {
     const { kind, message } = refusal;

@@ -64,10 +64,10 @@ async function partsOf(wallet: Wallet, account: number, priority: number): Promi
   };
 }
 
-/** A signed transaction, and the same as a value that can be kept and relayed. */
+/** A signed transaction, and the same as data that can be stored and relayed. */
 export type Made = { readonly signed: SignedTransaction; readonly pending: PendingTransaction };
 
-/** Signs in a worker thread; the caller's keys stay as they are. */
+/** Signs in a worker thread; the caller's keys are not changed. */
 export function signTransaction(
   ringed: RingedTransaction,
   signer: Omit<Signer, "random">,
@@ -76,15 +76,21 @@ export function signTransaction(
   return threads.run("sign", { ringed, signer });
 }
 
-/** Told, before anything is signed, which transactions will be. */
+/** Called, before anything is signed, with the transactions that will be signed. */
 export type Planned = (transactions: readonly PlannedTransaction[]) => Promise<void>;
 
-/** What leaves the wallet with transactions, fees included, in atomic units: what it pays itself does, but for change. */
+/**
+ * The amount (atomic units) that leaves the wallet with transactions, fees included: all inputs less the change.
+ * Payments to own addresses count.
+ */
 export function outlayOf(transactions: readonly PlannedTransaction[]): bigint {
   return transactions.reduce((sum, { inputs, change }) => sum + sumAmounts(inputs) - change, 0n);
 }
 
-/** A view-only wallet makes previews: everything but the signatures, which the wallet with the spend key makes. */
+/**
+ * Signs the transactions. A view-only wallet builds previews: everything but the signatures, which the wallet with the
+ * spend key adds.
+ */
 async function signAll(
   wallet: Wallet,
   ringed: readonly RingedTransaction[],
@@ -111,7 +117,7 @@ async function signOne(wallet: Wallet, ringed: RingedTransaction, change: Receiv
   };
 }
 
-/** Signed transactions that pay every destination; nothing is kept or relayed. Throws `WalletRefusal`. */
+/** Builds signed transactions that pay every destination; nothing is stored or relayed. Throws `WalletRefusal`. */
 export async function makePayment(
   wallet: Wallet,
   payment: Payment & { priority: number },
@@ -121,7 +127,7 @@ export async function makePayment(
   return signAll(wallet, await preparePayment(parts, payment), { change: parts.change, plan });
 }
 
-/** Signed transactions that spend `inputs`, or all that the sweep's addresses hold. Throws `WalletRefusal`. */
+/** Builds signed transactions that spend `inputs`, or all outputs of the sweep's addresses. Throws `WalletRefusal`. */
 export async function makeSweep(
   wallet: Wallet,
   sweep: Sweep & { priority: number },
@@ -132,7 +138,7 @@ export async function makeSweep(
 }
 
 /**
- * Signed transactions that send the outputs no ring can hide back to the wallet, each account by itself; none if
+ * Builds signed transactions that send outputs with too few decoys back to the wallet, each account separately; none if
  * there is no such output. Throws `WalletRefusal`.
  */
 export async function makeUnmixableSweep(wallet: Wallet, plan: Planned): Promise<Made[]> {
@@ -168,7 +174,9 @@ export function idsOf(pending: readonly PendingTransaction[]): string[] {
   return pending.map(({ transaction }) => toHex(transactionHash(transaction)));
 }
 
-/** Keeps transactions, then relays them one after the other; answers their ids (hexadecimal). Throws `WalletRefusal`. */
+/**
+ * Stores transactions, then relays them one after the other; returns their ids (hexadecimal). Throws `WalletRefusal`.
+ */
 export function submitPending(
   wallet: Wallet,
   pending: readonly PendingTransaction[],

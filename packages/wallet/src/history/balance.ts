@@ -1,4 +1,6 @@
-/** Balances, in atomic units. Pure functions over the state. Source: wallet2.cpp `balance_per_subaddress` and its kin. */
+/**
+ * Balances, in atomic units. Pure functions over the state. Source: wallet2.cpp `balance_per_subaddress` and its kin.
+ */
 import type { OutgoingPayment, OwnedOutput, SubaddressIndex, WalletState } from "../state.ts";
 import { isUnlocked, isUnspent, type Now, timeToUnlock } from "../unlock.ts";
 
@@ -16,22 +18,25 @@ export type AccountBalance = {
   readonly unlocked: bigint;
   readonly blocksToUnlock: number;
   readonly secondsToUnlock: bigint;
-  /** Ascending; addresses that never held anything are left out. */
+  /** Ascending; addresses that never received anything are left out. */
   readonly addresses: readonly AddressBalance[];
-  /** Outputs that nothing spends, frozen ones included, by minor index. */
+  /** Number of unspent outputs, frozen ones included, by minor index. */
   readonly unspentOutputs: ReadonlyMap<number, number>;
 };
 
 export type BalanceQuestion = {
   readonly account: number;
-  /** Confirmed facts only: no change on its way back, no pool payments, and money being spent still counts. */
+  /**
+   * Count confirmed amounts only: no unconfirmed change, no pool payments, and outputs that an unconfirmed transaction
+   * spends still count.
+   */
   readonly strict: boolean;
   readonly now: Now;
   /** Index of an address of this wallet. */
   readonly indexOf: (address: string) => SubaddressIndex | undefined;
 };
 
-/** The later of two times: senders choose them, up to 2^64 − 1. */
+/** The later of two unlock times, which senders choose freely, up to 2^64 − 1. */
 export function later(a: bigint, b: bigint): bigint {
   if (a > b) return a;
   return b;
@@ -97,12 +102,12 @@ function addUnconfirmed(state: LedgerPart, { account, indexOf }: BalanceQuestion
   }
 }
 
-/** Given to the node, or about to be. */
+/** Whether it is unconfirmed: sent to the node, or about to be. */
 function isWaiting({ state }: OutgoingPayment): boolean {
   return state === "signed" || state === "pending" || state === "missing";
 }
 
-/** Change comes back to the first address of the account. */
+/** Change returns to the first address of the account. */
 function addOwnShare(payment: OutgoingPayment, indexOf: BalanceQuestion["indexOf"], at: At): void {
   at(0).balance += payment.change;
   for (const { address, amount } of payment.destinations) {

@@ -1,4 +1,7 @@
-/** The wallet's history as its callers read it. Source: wallet_rpc_server.cpp `fill_transfer_entry`, `set_confirmations`. */
+/**
+ * The wallet's history in the form that callers receive. Source: wallet_rpc_server.cpp `fill_transfer_entry`,
+ * `set_confirmations`.
+ */
 import { equalBytes, MAX_BLOCK_NUMBER, toHex } from "@anulo/protocol";
 import type {
   IncomingPayment,
@@ -12,7 +15,7 @@ import { BLOCK_SECONDS, isUnlocked, type Now } from "../unlock.ts";
 
 export type TransferKind = "in" | "block" | "out" | "pending" | "failed" | "pool";
 
-/** One line of the history. Amounts in atomic units. */
+/** One entry of the history. Amounts in atomic units. */
 export type Transfer = {
   readonly kind: TransferKind;
   readonly txHash: string;
@@ -21,15 +24,15 @@ export type Transfer = {
   readonly height: number;
   readonly timestamp: number;
   readonly amount: bigint;
-  /** Amounts of the single outputs; empty for outgoing ones. */
+  /** Amounts of the single outputs; empty for outgoing transfers. */
   readonly amounts: readonly bigint[];
   readonly fee: bigint;
   readonly unlockTime: bigint;
   readonly locked: boolean;
   readonly doubleSpendSeen: boolean;
-  /** Undefined for incoming ones. */
+  /** Undefined for incoming transfers. */
   readonly destinations: readonly PaymentDestination[] | undefined;
-  /** The receiving address, or the first of the account that paid. */
+  /** The receiving address, or the first address of the account that paid. */
   readonly subaddress: SubaddressIndex;
   readonly subaddresses: readonly SubaddressIndex[];
   readonly confirmations: number;
@@ -47,11 +50,11 @@ export type TransferFilter = {
   readonly maxHeight: number;
 };
 
-/** What the history needs to know beyond the payments. */
+/** The context that entries of the history depend on besides the payments. */
 export type HistoryContext = { readonly state: Readonly<WalletState>; readonly now: Now };
 
 type ListedAs<K, P> = K extends TransferKind ? { readonly kind: K; readonly payment: P } : never;
-/** A payment as an entry of the history, not yet formatted: choosing entries is quick, formatting is not. */
+/** A payment selected as an entry of the history, not yet formatted: selecting is fast, formatting is not. */
 export type Listed =
   | ListedAs<"in" | "block", IncomingPayment>
   | ListedAs<"pool", PoolPayment>
@@ -59,14 +62,14 @@ export type Listed =
 
 type State = Readonly<WalletState>;
 
-/** Received and confirmed, newest first. */
+/** Confirmed incoming payments, newest first. */
 export function listIncoming({ incoming }: State, filter: TransferFilter): Listed[] {
   return newestFirst(incoming)
     .filter((payment) => isWithin(payment.height, filter) && isTo(payment.subaddress, filter))
     .map((payment) => ({ kind: payment.coinbase ? "block" : "in", payment }));
 }
 
-/** Sent and confirmed, newest first. */
+/** Confirmed outgoing payments, newest first. */
 export function listOutgoing({ outgoing }: State, filter: TransferFilter): Listed[] {
   return newestFirst([...outgoing.values()])
     .filter(
@@ -77,7 +80,7 @@ export function listOutgoing({ outgoing }: State, filter: TransferFilter): Liste
     .map((payment) => ({ kind: "out", payment }));
 }
 
-/** Sent and not in a block; failed ones included. */
+/** Outgoing payments that are not in a block, failed ones included. */
 export function listUnconfirmed({ outgoing }: State, filter: TransferFilter): Listed[] {
   return newestFirst([...outgoing.values()])
     .filter(
@@ -86,14 +89,14 @@ export function listUnconfirmed({ outgoing }: State, filter: TransferFilter): Li
     .map((payment) => ({ kind: payment.state === "failed" ? "failed" : "pending", payment }));
 }
 
-/** Incoming ones that wait in the pool. */
+/** Incoming payments in the pool. */
 export function listPool({ pool }: State, filter: TransferFilter): Listed[] {
   return pool
     .filter((payment) => isTo(payment.subaddress, filter))
     .map((payment) => ({ kind: "pool", payment }));
 }
 
-/** All entries of one transaction: in, out, unconfirmed, pool. */
+/** All entries of one transaction: incoming, outgoing, unconfirmed, pool. */
 export function transfersOf(context: HistoryContext, txHash: string, account: number): Transfer[] {
   const filter = { account, minors: [], minHeight: 0, maxHeight: Number.MAX_SAFE_INTEGER };
   const wanted = Buffer.from(txHash, "hex");
@@ -103,12 +106,12 @@ export function transfersOf(context: HistoryContext, txHash: string, account: nu
     .map((listed) => transferOf(listed, context));
 }
 
-/** The address a line names: the receiving one, or the first of the account that paid. */
+/** The address of an entry: the receiving one, or the first of the account that paid. */
 export function receiverOf({ payment }: Listed): SubaddressIndex {
   return "subaddress" in payment ? payment.subaddress : { major: payment.account, minor: 0 };
 }
 
-/** The line in full. */
+/** Formats an entry. */
 export function transferOf(listed: Listed, context: HistoryContext): Transfer {
   if (listed.kind === "in" || listed.kind === "block" || listed.kind === "pool")
     return incomingTransfer(listed.payment, listed.kind, context);
@@ -132,7 +135,7 @@ function isFrom(payment: OutgoingPayment, { account, minors }: TransferFilter): 
   return minors.length === 0 || payment.subaddressIndices.some((minor) => minors.includes(minor));
 }
 
-/** A short payment id is written as 16 digits. */
+/** A short payment id is formatted as 16 digits. */
 function paymentIdText(paymentId: Uint8Array): string {
   const isShort = paymentId.subarray(8).every((byte) => byte === 0);
   return toHex(isShort ? paymentId.subarray(0, 8) : paymentId);
@@ -173,7 +176,7 @@ function outgoingTransfer(
 ): Transfer {
   const { amountIn, amountOut, change, unlockTime, account, height } = payment;
   const fee = amountIn - amountOut;
-  // Of a payment whose inputs are not all known more may come back than was seen to leave.
+  // If some inputs of a payment are unknown, its change may exceed the amount that was seen to leave.
   const amount = amountOut > change ? amountOut - change : 0n;
   const depth = confirmations({ kind, height, amount, unlockTime }, context);
   return {
@@ -198,7 +201,7 @@ function outgoingTransfer(
 
 type Confirmable = Pick<Transfer, "kind" | "height" | "amount" | "unlockTime">;
 
-/** As many blocks as would have to be rewritten at a loss, or until the unlock time. */
+/** Suggested confirmations: as many blocks as would have to be rewritten at a loss, or until the unlock time. */
 function confirmations({ kind, height, amount, unlockTime }: Confirmable, { state, now }: HistoryContext) {
   const isUnseen = height === 0 && (kind === "pending" || kind === "pool");
   const count = height >= now.height || isUnseen ? 0 : now.height - height;

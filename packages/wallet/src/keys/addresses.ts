@@ -4,19 +4,19 @@ import { subaddressKeysOf } from "@anulo/crypto";
 import { BadAddress, formatAddress, parseAddress } from "@anulo/protocol";
 import type { NetworkName, SubaddressIndex, WalletKeys } from "../state.ts";
 
-/** Neighbouring addresses made at once: a few milliseconds. */
+/** Maximum number of consecutive addresses computed at once: a few milliseconds. */
 const MAX_PER_BATCH = 64;
-/** Some 300 bytes each. */
+/** Maximum number of cached keys, some 300 bytes each. */
 const MAX_SPEND_KEYS = 1000;
 
-/** Turns indices into addresses and remembers them: each costs two multiplications of a point. */
+/** Computes the text of addresses and caches it: each costs two multiplications of a point. */
 export class AddressCache {
   readonly #keys: WalletKeys;
   readonly #network: NetworkName;
   /** By account, then by address. */
   readonly #known = new Map<number, Map<number, string>>();
 
-  /** Receivers of pending payments: looked up with every balance. */
+  /** Spend keys of the receivers of pending payments: every balance looks them up. */
   readonly #spendKeys = new Map<string, Uint8Array>();
 
   constructor(keys: WalletKeys, network: NetworkName) {
@@ -31,7 +31,7 @@ export class AddressCache {
     return this.#known.get(major)!.get(minor)!;
   }
 
-  /** The spend key (32 bytes) of any address; undefined for a text that is none. */
+  /** The spend key (32 bytes) of any address; undefined for text that is not an address. */
   spendKeyOf(address: string): Uint8Array | undefined {
     const known = this.#spendKeys.get(address);
     if (known !== undefined) return known;
@@ -42,7 +42,7 @@ export class AddressCache {
     return read;
   }
 
-  /** Computes those not known yet, letting others run in between. */
+  /** Computes addresses that are not cached yet, and yields to the event loop in between. */
   async prepare(indices: Iterable<SubaddressIndex>): Promise<void> {
     for (const run of runsOf(this.#unknown(indices))) {
       this.#make(run);
@@ -81,7 +81,7 @@ function readSpendKey(address: string, network: NetworkName): Uint8Array | undef
   }
 }
 
-/** Neighbouring addresses of an account. */
+/** Consecutive addresses of an account. */
 type Run = { readonly major: number; readonly fromMinor: number; readonly count: number };
 
 function* runsOf(minorsByMajor: ReadonlyMap<number, ReadonlySet<number>>): Generator<Run> {

@@ -9,7 +9,7 @@ export type PaymentRequest = {
   readonly address: string;
   /** 16 or 64 hex digits, or empty. */
   readonly paymentId: string;
-  /** Atomic units; 0 when left open. */
+  /** Atomic units; 0 if not specified. */
   readonly amount: bigint;
   readonly recipientName: string;
   readonly description: string;
@@ -18,13 +18,13 @@ export type PaymentRequest = {
 export interface PaymentUriRules {
   readonly network: NetworkName;
   /**
-   * Whether an id may stand beside the address, of either length. The original writes none and reads long ones:
-   * an integrated address has its own.
+   * Whether a payment id of either length may accompany the address. The original writes none and reads long ones: an
+   * integrated address has its own.
    */
   readonly takesPaymentIds: boolean;
 }
 
-/** Throws a refusal when a part is wrong. */
+/** Throws `WalletRefusal` if a part is invalid. */
 export function formatPaymentUri(
   request: PaymentRequest,
   { network, takesPaymentIds }: PaymentUriRules,
@@ -47,7 +47,10 @@ export function formatPaymentUri(
   return `${SCHEME}${request.address}${query === "" ? "" : `?${query}`}`;
 }
 
-/** The original's choice of characters, and `=` and `?` besides. Source: net_utils.cpp `conver_to_url_format`. */
+/**
+ * Encodes the characters that the original encodes, and `=` and `?` as well. Source: net_utils.cpp
+ * `conver_to_url_format`.
+ */
 function encodePercent(text: string): string {
   return encodeURIComponent(text).replaceAll("!", "%21").replaceAll("~", "%7E").replaceAll("%2F", "/");
 }
@@ -65,7 +68,7 @@ function isPaymentId(text: string): boolean {
   return /^([0-9a-f]{16}|[0-9a-f]{64})$/i.test(text);
 }
 
-/** Throws a refusal for what is no payment request. Unknown parts are returned as they are. */
+/** Parses a payment request; throws `WalletRefusal` for anything else. Unknown parts are returned unchanged. */
 export function parsePaymentUri(
   uri: string,
   { network, takesPaymentIds }: PaymentUriRules,
@@ -119,7 +122,7 @@ function amountOf(text: string): bigint | undefined {
   }
 }
 
-/** A percent sign that starts no byte stays as it is. */
+/** A percent sign that does not begin an encoded byte is kept unchanged. */
 function decodePercent(text: string): string {
   const bytes = text.replace(
     /%([0-9a-f]{2})|([^%]+|%)/gi,

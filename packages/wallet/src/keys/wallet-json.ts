@@ -1,4 +1,6 @@
-/** Descriptions of wallets to be made, as `--generate-from-json` takes them. Source: wallet2.cpp `generate_from_json`. */
+/**
+ * Descriptions of wallets to create, as `--generate-from-json` accepts them. Source: wallet2.cpp `generate_from_json`.
+ */
 import { publicKeyOf, scIsCanonical, scIsZero } from "@anulo/crypto";
 import {
   type Address,
@@ -27,7 +29,7 @@ function parseObject(text: string): Fields {
     const value: unknown = JSON.parse(text);
     if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as Fields;
   } catch {}
-  // The parser's own message would show content of the file.
+  // The parser's own message would contain parts of the file.
   return refuse("Failed to parse JSON");
 }
 
@@ -67,7 +69,9 @@ function addressOf(text: string | undefined, network: NetworkName): Address | un
   }
 }
 
-/** A seed's key, offset removed, with its language. Seeds without check word are refused, as the original does. */
+/**
+ * A seed's key, with the offset removed, and its language. Seeds without check word are refused, as in the original.
+ */
 function seedOf(words: string, offset: string | undefined) {
   let decoded: ReturnType<typeof decodeMnemonic>;
   try {
@@ -100,9 +104,9 @@ function keysOf({ view, spend }: Secrets, address: Address | undefined): WalletK
 }
 
 /**
- * The wallet a JSON object describes: `version` and `filename`, and either `seed` (with `seed_passphrase`), or
- * `spendkey`, or `viewkey` with one of `spendkey` and `address`; besides `password`, `scan_from_height` and `create_address_file`. Throws
- * WalletRefusal.
+ * The wallet that a JSON object describes: `version` and `filename`, and either `seed` (with `seed_passphrase`), or
+ * `spendkey`, or `viewkey` with one of `spendkey` and `address`; in addition `password`, `scan_from_height` and
+ * `create_address_file`. Throws WalletRefusal.
  */
 export function readWalletJson(
   text: string,

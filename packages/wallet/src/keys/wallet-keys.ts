@@ -1,4 +1,4 @@
-/** Making, restoring and checking a wallet's keys. All keys are 32 bytes. */
+/** Creating, restoring and checking a wallet's keys. All keys are 32 bytes. */
 import {
   keccak256,
   publicKeyOf,
@@ -16,26 +16,26 @@ import type { WalletKeys } from "../state.ts";
 export const CREATED_FROM_SEED = BigInt(Date.UTC(2014, 5, 8) / 1000);
 export const CREATED_FROM_KEYS = BigInt(Date.UTC(2014, 3, 15) / 1000);
 
-/** What a wallet to be created is given. */
+/** The properties of a wallet to be created. */
 export type NewWallet = {
   readonly keys: WalletKeys;
   readonly password: string;
-  /** English name; empty for keys that no mnemonic stands for. */
+  /** English name; empty for keys that cannot be restored from a mnemonic. */
   readonly seedLanguage: string;
   readonly refreshFromHeight: number;
   /** Seconds since 1970. */
   readonly createdAt: bigint;
-  /** The address is also written to a text file, as it always is on test networks. */
+  /** Whether the address is also written to a text file, as it always is on test networks. */
   readonly addressFile?: boolean;
 };
 
-/** A wallet nobody has yet. */
+/** Generates the keys of a new wallet. */
 export function createKeys(random?: RandomSource): WalletKeys {
   return keysOfSeed(randomScalar(random));
 }
 
 /**
- * The keys a mnemonic's seed (32 bytes, wiped) stands for: the view key follows from the spend key.
+ * The keys of a mnemonic's seed (32 bytes, which this wipes): the view key follows from the spend key.
  * Source: account.cpp `generate`.
  */
 export function keysOfSeed(seed: Uint8Array): WalletKeys {
@@ -63,10 +63,10 @@ export function isDeterministic(keys: WalletKeys): boolean {
   return equalBytes(viewSecretOf(keys.spendSecret), keys.viewSecret);
 }
 
-/** Why secrets and public keys don't belong together; undefined when they do. */
+/** Which of the secrets does not match its public key; undefined if both do. */
 export function mismatch(keys: WalletKeys): "spend" | "view" | undefined {
   if (!belongs(keys.viewSecret, keys.viewPublic)) return "view";
-  // A multisig address belongs to no single secret.
+  // No single secret matches the spend key of a multisig address.
   if (keys.spendSecret === undefined || keys.multisig !== undefined) return undefined;
   if (!belongs(keys.spendSecret, keys.spendPublic)) return "spend";
   return undefined;
@@ -76,7 +76,7 @@ function belongs(secret: Uint8Array, publicKey: Uint8Array): boolean {
   return scIsCanonical(secret) && !scIsZero(secret) && equalBytes(publicKeyOf(secret), publicKey);
 }
 
-/** Throws the refusal callers know when secrets don't fit the address. */
+/** Throws `WalletRefusal` if the secrets don't match the address. */
 export function checkKeysFit(keys: WalletKeys): void {
   const which = mismatch(keys);
   if (which !== undefined) throw new WalletRefusal("UNKNOWN_ERROR", `${which} key does not match address`);

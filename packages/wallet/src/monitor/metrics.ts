@@ -1,4 +1,4 @@
-/** The metrics of a wallet service, with where their values come from. */
+/** The metrics of a wallet service, and where their values come from. */
 
 import type { WebhookStatus } from "@anulo/events";
 import { byLabel, type MetricTable } from "@anulo/metrics";
@@ -134,7 +134,7 @@ const eventCounts: MetricTable<WalletSource> = {
   },
 };
 
-/** Every metric of a wallet service; none names a wallet. */
+/** Every metric of a wallet service; none contains a wallet's name. */
 export const walletMetrics: MetricTable<WalletSource> = {
   ...walletCounts,
   ...outside,

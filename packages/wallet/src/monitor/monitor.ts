@@ -1,4 +1,4 @@
-/** What a running wallet service is watched by. */
+/** The values by which a running wallet service is monitored. */
 import type { NatsSink, Webhooks } from "@anulo/events";
 import type { ReadinessChecks } from "@anulo/metrics";
 import type { RpcServer, RpcSource } from "@anulo/rpc";
@@ -7,10 +7,10 @@ import { checked, type Daemon } from "../daemon.ts";
 import type { Runtime } from "../runtime.ts";
 import type { HeightTally } from "../scan/height-tally.ts";
 
-/** A part outside the service, as it answered last. */
+/** The result of the last request to a component outside the service. */
 export interface Reached {
   isReached: boolean;
-  /** Seconds that its last answer took; undefined before the first. */
+  /** Duration of its last response in seconds; undefined before the first. */
   seconds: number | undefined;
 }
 
@@ -20,7 +20,7 @@ export interface WalletMonitor {
   readonly events: WatchedEvents | undefined;
   /** Undefined for a service without a node. */
   readonly node: (Reached & { height: number | undefined }) | undefined;
-  /** Undefined where ledgers are in files. */
+  /** Undefined if ledgers are in files. */
   readonly store: Reached | undefined;
   readonly checks: ReadinessChecks;
 }
@@ -31,28 +31,30 @@ export interface WatchedEvents {
   readonly sink: Pick<NatsSink, "sequence" | "isConnected"> | undefined;
 }
 
-/** Metrics are read from a monitor and from the RPC of its service. */
+/** Metrics are read from a monitor and from the RPC server of its service. */
 export interface WalletSource extends RpcSource {
   readonly wallet: WalletMonitor;
 }
 
 export type Watched = Pick<WalletMonitor, "runtime" | "server" | "events"> & {
-  /** A connection of its own; undefined for a service without a node. */
+  /** A separate connection; undefined for a service without a node. */
   readonly daemon: Daemon | undefined;
   readonly engine: Pick<Engine, "markOf"> | undefined;
-  /** Milliseconds. */
+  /** Returns milliseconds. */
   readonly now?: () => number;
 };
 
-/** A new block is scanned at the next refresh, 20 seconds later at most: more are missing where scans do not follow. */
+/**
+ * A new block is scanned at the next refresh, at most 20 seconds later: a larger lag means that scans do not keep up.
+ */
 export const BLOCKS_BEHIND = 10;
-/** Named by no wallet: to read its mark takes what any answer of the store takes. */
+/** The id of no wallet: reading its entry takes as long as any other request to the store. */
 const NO_WALLET = new Uint8Array(16);
 
-/** The longest that an answer may take. */
+/** Maximum duration of a response (milliseconds). */
 const ANSWER_MS = 1900;
 
-/** Nothing is asked before the checks are run. */
+/** Creates the monitor; it sends no request before the checks are run. */
 export function createWalletMonitor({ daemon, engine, now, ...watched }: Watched): WalletMonitor {
   const clock = now ?? (() => performance.now());
   const node = daemon && { isReached: false, seconds: undefined, height: undefined as number | undefined };
@@ -75,7 +77,7 @@ export function createWalletMonitor({ daemon, engine, now, ...watched }: Watched
   const checks: ReadinessChecks = {
     ...(daemon !== undefined && {
       node: () => nodeHeight().then(() => undefined),
-      // Where the node does not answer it is that which is reported, by the check above.
+      // If the node does not respond, the check above reports it.
       wallets: () =>
         nodeHeight().then(
           (height) => whyBehind(heights, height),
@@ -92,14 +94,17 @@ export function createWalletMonitor({ daemon, engine, now, ...watched }: Watched
   return { ...watched, node, store, checks };
 }
 
-/** One wallet that is scanned from its beginning does not make a service of many unready; of one it does. */
+/**
+ * The reason for being unready, if more than half of the open wallets are behind: one wallet that is scanned from its
+ * beginning should not make a service with many wallets unready.
+ */
 function whyBehind(heights: HeightTally, nodeHeight: number): string | undefined {
   const behind = heights.below(nodeHeight - BLOCKS_BEHIND);
   if (behind * 2 <= heights.open) return undefined;
   return `${behind} of ${heights.open} open wallets are more than ${BLOCKS_BEHIND} blocks behind the node`;
 }
 
-/** Notes whether something answers, and how fast. */
+/** Records whether a component responds, and how fast. */
 async function reach<T>(reached: Reached, now: () => number, ask: () => Promise<T>): Promise<T> {
   const begun = now();
   let timer: NodeJS.Timeout | undefined;

@@ -1,7 +1,7 @@
 /**
- * Which decoys a ring shows beside the real output: ages as in real spending, so that the real one does not stand
- * out. Source: wallet2.cpp `gamma_picker`; Möser et al., "An Empirical Analysis of Traceability in the Monero
- * Blockchain" (2018), https://arxiv.org/abs/1704.04299.
+ * Selects the decoys of a ring, with ages like those of real spends, so that the real output does not stand out.
+ * Source: wallet2.cpp `gamma_picker`; Möser et al., "An Empirical Analysis of Traceability in the Monero Blockchain"
+ * (2018), https://arxiv.org/abs/1704.04299.
  */
 import type { RandomSource } from "@anulo/crypto";
 import { BLOCK_SECONDS, SPENDABLE_AGE } from "../unlock.ts";
@@ -40,7 +40,7 @@ function blockOfOutput(cumulative: CumulativeOutputs, end: number, outputIndex: 
   return low;
 }
 
-/** The same random bytes, asked for in larger pieces. */
+/** The same random bytes, requested from the source in larger pieces. */
 function buffered(random: RandomSource): RandomSource {
   let buffer = new Uint8Array(0);
   return (size) => {
@@ -51,7 +51,10 @@ function buffered(random: RandomSource): RandomSource {
   };
 }
 
-/** Gives global output indices with the ages of real spends; undefined is a draw that fell outside the chain. */
+/**
+ * Creates a function that returns global output indices with the ages of real spends; undefined is a draw outside the
+ * chain.
+ */
 export function createDecoyPicker(
   cumulative: CumulativeOutputs,
   random: RandomSource,
@@ -68,7 +71,7 @@ export function createDecoyPicker(
     const seconds = age > UNLOCK_SECONDS ? age - UNLOCK_SECONDS : randomIndex(random, RECENT_SPEND_SECONDS);
     const fromNewest = Math.floor(seconds / secondsPerOutput);
     if (fromNewest >= outputCount) return undefined;
-    // The age determines a block; any output of that block will do.
+    // The age selects a block; all outputs of that block are equally likely.
     const block = blockOfOutput(cumulative, end, outputCount - 1 - fromNewest);
     const first = block === 0 ? 0 : cumulative[block - 1]!;
     const count = cumulative[block]! - first;
@@ -76,20 +79,20 @@ export function createDecoyPicker(
   };
 }
 
-/** Draws after which a small chain is taken to be exhausted; a ring needs far fewer than 75 candidates. */
+/** Number of draws after which a small chain is considered exhausted; a ring needs far fewer than 75 candidates. */
 const MAX_DRAWS = 50_000;
 
 export type CandidateRequest = {
   readonly cumulative: CumulativeOutputs;
   /** Global index of the output that is spent. */
   readonly real: number;
-  /** Global indices of a ring this output was shown in before: shown again, so that rings can't be intersected. */
+  /** Global indices of an earlier ring of this output: they are used again, so that the rings can't be intersected. */
   readonly earlierRing: readonly number[];
-  /** How many indices are wanted, the real one included. */
+  /** How many indices are needed, the real one included. */
   readonly count: number;
 };
 
-/** Every index there is, those of the earlier ring first, and the real one. */
+/** All existing indices: those of the earlier ring first, and the real one. */
 function allIndices(
   available: number,
   { real, earlierRing }: Omit<CandidateRequest, "cumulative">,
@@ -116,23 +119,23 @@ export function pickCandidates(request: CandidateRequest, random: RandomSource):
   return [...picked];
 }
 
-/** Outputs of one visible amount that may be in a ring, and how many of them are young. */
+/** Outputs of one public amount that may be in a ring, and how many of them are recent. */
 export type AmountCount = { readonly unlocked: number; readonly recent: number };
 
-/** Seconds up to which an output of a visible amount counts as young. Source: wallet2.cpp RECENT_OUTPUT_ZONE. */
+/** Seconds up to which an output of a public amount counts as recent. Source: wallet2.cpp RECENT_OUTPUT_ZONE. */
 export const RECENT_OUTPUT_SECONDS = 1.8 * 86_400;
-/** This part of the decoys is young. Source: wallet2.cpp RECENT_OUTPUT_RATIO. */
+/** Share of the decoys that is recent. Source: wallet2.cpp RECENT_OUTPUT_RATIO. */
 const RECENT_RATIO = 0.5;
 
-/** How many of the decoys shall be young ones; one less where the real output is young itself. */
+/** How many of the decoys should be recent ones; one less if the real output is recent itself. */
 function recentDecoys({ unlocked, recent }: AmountCount, real: number, count: number): number {
   const wanted = Math.min(Math.max(1, Math.floor(count * RECENT_RATIO)), recent);
   return real >= unlocked - recent && wanted > 0 ? wanted - 1 : wanted;
 }
 
 /**
- * As `pickCandidates`, for an output from before RingCT, whose decoys have its amount: half of them young, and among
- * young and others alike newer ones likelier, by a triangle. Source: wallet2.cpp `get_outs`.
+ * As `pickCandidates`, for an output from before RingCT, whose decoys have its amount: half of them are recent, and
+ * within both groups newer ones are more likely, by a triangular distribution. Source: wallet2.cpp `get_outs`.
  */
 export function pickVisibleCandidates(
   request: Omit<CandidateRequest, "cumulative"> & { readonly available: AmountCount },

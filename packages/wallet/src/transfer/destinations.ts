@@ -1,9 +1,9 @@
-/** Who is to be paid, from what the caller wrote. Source: wallet_rpc_server.cpp `validate_transfer`. */
+/** The destinations of a payment, parsed from the caller's text. Source: wallet_rpc_server.cpp `validate_transfer`. */
 import { BadAddress, type NetworkName, parseAddress } from "@anulo/protocol";
 import { WalletRefusal } from "../refusal.ts";
 import type { Destination } from "./stages.ts";
 
-/** Bytes of `extra` an encrypted payment id takes: tag, length, kind and 8 bytes. */
+/** Bytes of `extra` that an encrypted payment id takes: tag, length, kind and 8 bytes. */
 const PAYMENT_ID_FIELD_BYTES = 11;
 
 export type DestinationText = { readonly address: string; readonly amount: bigint };
@@ -20,7 +20,10 @@ function parseDestination({ address, amount }: DestinationText, network: Network
   }
 }
 
-/** Parses addresses of the wallet's network; throws `WalletRefusal` on a bad address, on none, on two payment ids. */
+/**
+ * Parses addresses of the wallet's network; throws `WalletRefusal` for an invalid address, an empty list, or two
+ * payment ids.
+ */
 export function parseDestinations(texts: readonly DestinationText[], network: NetworkName): Destination[] {
   const destinations = texts.map((text) => parseDestination(text, network));
   if (destinations.filter(({ paymentId }) => paymentId !== undefined).length > 1)

@@ -1,28 +1,34 @@
-/** Fees of which no honest node asks more, and no honest proposal pays more. */
+/** Upper limits of fees: no honest node demands more, and no honest proposal pays more. */
 import { dynamicFees2021, estimateTransactionWeight, sumAmounts } from "@anulo/protocol";
 import type { ConstructionData } from "./metadata.ts";
 import { RING_SIZE } from "./stages.ts";
 
 /** Bytes. Source: cryptonote_config.h CRYPTONOTE_BLOCK_GRANTED_FULL_REWARD_ZONE_V5. */
 const SMALLEST_MEDIAN = 300_000;
-/** The reward (atomic units) of the first blocks there were. */
+/** The reward (atomic units) of the first blocks of the chain. */
 const GREATEST_REWARD = (2n ** 64n - 1n) >> 19n;
-/** Blocks in which what is still to be mined becomes e times less, at the slowest. Source: `EMISSION_SPEED_FACTOR_PER_MINUTE`. */
+/**
+ * Number of blocks in which the remaining emission falls to 1/e, with the slower of the emission speeds. Source:
+ * `EMISSION_SPEED_FACTOR_PER_MINUTE`.
+ */
 const SLOWEST_EMISSION_BLOCKS = 2 ** 20;
-/** Reward (atomic units) that never becomes less. Source: cryptonote_config.h FINAL_SUBSIDY_PER_MINUTE. */
+/** Minimum block reward (atomic units). Source: cryptonote_config.h FINAL_SUBSIDY_PER_MINUTE. */
 const LEAST_REWARD = 600_000_000_000n;
-/** The last block's reward may be less than usual, and fees rise when blocks are full. */
+/** Tolerance factor: the last block's reward may be less than usual, and fees rise when blocks are full. */
 export const FEE_TOLERANCE = 10n;
 
-/** What the wallet knows of the chain; `lastBlockReward` in atomic units, 0 for unknown. */
+/** The wallet's view of the chain; `lastBlockReward` in atomic units, 0 if unknown. */
 export type SeenChain = { readonly lastBlockReward: bigint; readonly height: number };
 
-/** The greatest reward (atomic units) a block at this height can have: the wallet does not check proof of work. */
+/**
+ * The maximum reward (atomic units) of a block at this height: a limit is needed since the wallet does not check proof
+ * of work.
+ */
 function greatestReward(height: number): bigint {
   return BigInt(Math.floor(Number(GREATEST_REWARD) * Math.exp(-height / SLOWEST_EMISSION_BLOCKS)));
 }
 
-/** Fees per byte by priority of which no honest node asks more. */
+/** Maximum fees per byte by priority that an honest node demands. */
 export function feeLimits({ lastBlockReward, height }: SeenChain): readonly bigint[] {
   const greatest = greatestReward(height);
   const known = lastBlockReward === 0n || lastBlockReward > greatest ? greatest : lastBlockReward;
@@ -31,10 +37,10 @@ export function feeLimits({ lastBlockReward, height }: SeenChain): readonly bigi
   return fees.map((fee) => fee * FEE_TOLERANCE);
 }
 
-/** Bytes of `extra` beside what is asked for: public keys of a transaction of two outputs, and a payment id. */
+/** Additional bytes of `extra`: public keys of a transaction with two outputs, and a payment id. */
 const KEY_EXTRA_BYTES = 44;
 
-/** What is wrong with the fee (atomic units) that construction data leave; undefined where it is within reason. */
+/** Describes what is wrong with the fee (atomic units) of construction data; undefined if it is acceptable. */
 export function absurdFee(data: ConstructionData, seen: SeenChain): string | undefined {
   const { sources, splitDestinations, extra } = data;
   const fee = sumAmounts(sources) - sumAmounts(splitDestinations);

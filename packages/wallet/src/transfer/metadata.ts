@@ -1,6 +1,7 @@
 /**
- * A transaction that waits to be relayed, with everything it was made from: `tx_metadata` of the wallet service. The original
- * reads and writes the same bytes. Source: wallet2.h `pending_tx`, `tx_construction_data`; cryptonote_tx_utils.h.
+ * A transaction that waits to be relayed, with all data it was built from: `tx_metadata` of the wallet service. The
+ * original reads and writes the same bytes. Source: wallet2.h `pending_tx`, `tx_construction_data`;
+ * cryptonote_tx_utils.h.
  */
 import {
   BadBytes,
@@ -27,7 +28,7 @@ import type { OwnedOutput } from "../state.ts";
 import { outputsOf } from "./outputs.ts";
 import type { Destination, Receiver, Ring, SignedTransaction } from "./stages.ts";
 
-/** Eight bytes, lowest first. */
+/** Eight bytes, little-endian. */
 export const uint64: Codec<bigint> = {
   read: (reader) => {
     const raw = bytes(8).read(reader);
@@ -41,7 +42,7 @@ export const uint64: Codec<bigint> = {
 };
 /** A byte that is 0 or 1. */
 export const flag: Codec<number> = refine(u8, (value) => value <= 1, "neither true nor false");
-/** The one version of a record that is known. */
+/** The version number of a record, of which only one is known. */
 export const version = (newest: number): Codec<number> =>
   refine(varint, (value) => value === newest, "unknown version");
 
@@ -54,7 +55,7 @@ export const destination = struct()
   .field("isSubaddress", flag)
   .field("isIntegrated", flag);
 
-/** The original writes a pair as an array of two. */
+/** The original encodes a pair as an array of two. */
 const ringMember = struct()
   .field(
     "pairSize",
@@ -75,7 +76,7 @@ const source = struct()
   .field("mask", bytes32)
   .field("multisig", bytes(128));
 
-/** Everything a transaction is made of but the secrets. */
+/** All data that a transaction is built from, except the secrets. */
 export const constructionData = struct()
   .field("sources", list(source))
   .field("change", destination)
@@ -95,7 +96,10 @@ export const constructionData = struct()
 const nothing = refine(varint, (size) => size === 0, "not empty");
 const keys = list(bytes32);
 
-/** What one group of signers has signed so far; `ringct` and `msout` are relics. Source: wallet2.h `multisig_sig`. */
+/**
+ * The signatures of one group of signers so far; `ringct` and `msout` are obsolete fields. Source: wallet2.h
+ * `multisig_sig`.
+ */
 const signingAttempt = struct()
   .field("version", version(1))
   .field(
@@ -136,14 +140,14 @@ export type ConstructionData = TypeOf<typeof constructionData>;
 export type SourceValue = TypeOf<typeof source>;
 export type PendingTransaction = TypeOf<typeof pendingTransaction>;
 
-/** Reads metadata; throws `BadBytes` on anything else, trailing bytes and multisig included. */
+/** Parses metadata; throws `BadBytes` for anything else, trailing bytes and multisig included. */
 export function readMetadata(blob: Uint8Array): PendingTransaction {
   const pending = decode(pendingTransaction, blob);
   if (pending.multisigSignatures.length > 0) throw new BadBytes("a transaction of several signers");
   return pending;
 }
 
-/** Bytes of metadata. They hold the secret transaction keys. */
+/** Serializes metadata. The result contains the secret transaction keys. */
 export function writeMetadata(pending: PendingTransaction): Uint8Array {
   return encode(pendingTransaction, pending);
 }
@@ -187,11 +191,11 @@ const VISIBLE_CONSTRUCTION = { flags: 2, rctConfigVersion: 0, rangeProofType: 0,
 
 export type MetadataContext = {
   readonly change: Receiver;
-  /** Place of an output in the wallet. */
+  /** Returns the index of an output in the wallet. */
   readonly indexOf: (output: OwnedOutput) => number;
 };
 
-/** A signed transaction, ready to be kept and relayed later. */
+/** A signed transaction as data that can be stored and relayed later. */
 export function pendingOf(signed: SignedTransaction, context: MetadataContext): PendingTransaction {
   const { inputs, rings, fee, txKeys, transaction: tx } = signed;
   const [txKey, ...additionalTxKeys] = txKeys;
@@ -221,7 +225,7 @@ export function pendingOf(signed: SignedTransaction, context: MetadataContext): 
       extra: tx.prefix.extra,
       unlockTime: signed.unlockTime,
       destinations,
-      // Destinations come first, in the same words: signers compare them.
+      // Destinations come first, with the caller's text unchanged: signers compare them.
       splitDestinations: outputsOf(signed, { change: context.change, dummy }).map(
         (output, i) => (signed.isVisible === true ? undefined : destinations[i]) ?? destinationValue(output),
       ),

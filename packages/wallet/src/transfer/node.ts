@@ -1,4 +1,4 @@
-/** What transfers ask of the node. */
+/** The requests of transfers to the node. */
 import { FEE_QUANTIZATION_MASK, toHex } from "@anulo/protocol";
 import { checked, type Daemon, reached } from "../daemon.ts";
 import { WalletRefusal } from "../refusal.ts";
@@ -8,14 +8,14 @@ import type { CountsAnswer, KeptOutputCounts, OutputCounts } from "./output-coun
 import type { OutputSource } from "./rings.ts";
 import { type FeeRate, RING_SIZE } from "./stages.ts";
 
-/** A fee holds for this many blocks to come. Source: wallet2.cpp FEE_ESTIMATE_GRACE_BLOCKS. */
+/** A fee is valid for this many further blocks. Source: wallet2.cpp FEE_ESTIMATE_GRACE_BLOCKS. */
 const GRACE_BLOCKS = 10;
 /** Priorities 1 to 4: unimportant, normal, elevated, priority. */
 const HIGHEST_PRIORITY = 4;
 
 /**
- * Fee of a priority: 0 counts as 1, more than 4 as 4. Throws `WalletRefusal`, also where a node asks for absurdly
- * much. Source: wallet2.cpp `get_base_fee`.
+ * Requests the fee of a priority: 0 counts as 1, more than 4 as 4. Throws `WalletRefusal`, also if a node demands an
+ * absurd fee. Source: wallet2.cpp `get_base_fee`.
  */
 export async function feeRateOf(daemon: Daemon, priority: number, seen: SeenChain): Promise<FeeRate> {
   const asked = checked(daemon.client.getFeeEstimate({ grace_blocks: GRACE_BLOCKS }));
@@ -33,7 +33,7 @@ export async function feeRateOf(daemon: Daemon, priority: number, seen: SeenChai
   return { feePerByte, quantizationMask };
 }
 
-/** A transfer that cannot reach the node fails as the original's does, whose first question is the height. */
+/** If the node cannot be reached, the error is that of the original, whose first request is the height. */
 function refuseTransfer(error: unknown): never {
   if (error instanceof WalletRefusal && error.kind === "NO_DAEMON_CONNECTION")
     throw new WalletRefusal("GENERIC_TRANSFER_ERROR", "Failed to get height");
@@ -49,7 +49,7 @@ async function askCounts(daemon: Daemon, fromHeight: number): Promise<CountsAnsw
   return { startHeight: only.start_height, base: only.base, counts: only.distribution };
 }
 
-/** A node, the counts kept of its chain, and a clock (seconds since 1970). */
+/** A node, the cached output counts of its chain, and a clock (seconds since 1970). */
 export type CountingNode = {
   readonly daemon: Daemon;
   readonly outputCounts: KeptOutputCounts;
@@ -57,8 +57,8 @@ export type CountingNode = {
 };
 
 /**
- * Outputs and output counts as the node answers them, for one transfer: counts are asked for once.
- * `walletHeight`: blocks the wallet has scanned. Source: wallet2.cpp `get_rct_distribution`, `get_outs`.
+ * The node's outputs and output counts, for one transfer: counts are requested once. `walletHeight`: number of blocks
+ * the wallet has scanned. Source: wallet2.cpp `get_rct_distribution`, `get_outs`.
  */
 export function outputSourceOf(
   { daemon, outputCounts, clock }: CountingNode,
@@ -89,7 +89,7 @@ export function outputSourceOf(
   };
 }
 
-/** Why a node refused a transaction, in its own order. Source: wallet2.cpp `get_text_reason`. */
+/** Reasons why a node rejects a transaction, in monerod's order. Source: wallet2.cpp `get_text_reason`. */
 const reasons = [
   ["low_mixin", "bad ring size"],
   ["double_spend", "double spend"],
@@ -103,18 +103,21 @@ const reasons = [
   ["not_relayed", "tx was not relayed"],
 ] as const;
 
-/** The node's verdict; `reason` may be empty. Throws when the node can't be asked. */
+/**
+ * Sends a transaction and resolves with the node's verdict; `reason` may be empty. Rejects if the node can't be
+ * reached.
+ */
 export type Relay = (blob: Uint8Array) => Promise<{ readonly accepted: boolean; readonly reason: string }>;
 
-/** Status with a verdict. Source: core_rpc_server.cpp `on_send_raw_tx`. */
+/** The status of a response that rejects the transaction. Source: core_rpc_server.cpp `on_send_raw_tx`. */
 const REFUSED = "Failed";
 
-/** Gives transactions to the node; throws `WalletRefusal` where it gives no verdict. */
+/** Creates a function that sends transactions to the node; it throws `WalletRefusal` if the response has no verdict. */
 export function relayOf(daemon: Daemon): Relay {
   return async (blob) => {
     const answer = await reached(daemon.client.sendRawTransaction({ tx_as_hex: toHex(blob) }));
     if (answer.status === "OK") return { accepted: true, reason: "" };
-    // Any other status, such as that it is busy, is no verdict.
+    // Any other status, such as BUSY, is not a verdict.
     if (answer.status !== REFUSED) await checked(Promise.resolve(answer));
     const flags = reasons.filter(([flag]) => answer[flag]).map(([, text]) => text);
     return { accepted: false, reason: answer.reason || flags.join(", ") };
@@ -128,8 +131,9 @@ export async function isKnownTo(daemon: Daemon, id: string): Promise<boolean> {
 }
 
 /**
- * Visible amounts of which there are too few outputs for a ring. A node that isn't trusted is asked for all amounts,
- * so that it doesn't learn ours. Source: wallet2.cpp `select_available_outputs_from_histogram`.
+ * Returns a function that tests whether there are too few outputs of a public amount for a ring. A node that isn't
+ * trusted is queried for all amounts, so that the request doesn't reveal the wallet's. Source: wallet2.cpp
+ * `select_available_outputs_from_histogram`.
  */
 export async function isUnmixable(
   daemon: Daemon,

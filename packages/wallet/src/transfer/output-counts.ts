@@ -1,6 +1,6 @@
 /**
- * How many RingCT outputs each block brought: megabytes for a whole chain, so the answer is kept and only the
- * newest blocks are asked for again. Source: wallet2.cpp `get_rct_distribution`, which asks for all every time.
+ * Number of RingCT outputs in each block: megabytes for a whole chain, so the response is cached and only the newest
+ * blocks are requested again. Source: wallet2.cpp `get_rct_distribution`, which requests all of them every time.
  */
 import { WalletRefusal } from "../refusal.ts";
 import type { CumulativeOutputs } from "./decoys.ts";
@@ -8,25 +8,25 @@ import type { CumulativeOutputs } from "./decoys.ts";
 /** Number of outputs up to and including each block, from the block at `startHeight` on. */
 export type OutputCounts = { readonly startHeight: number; readonly cumulative: CumulativeOutputs };
 
-/** A node's answer: outputs of each block from `startHeight` on; `base` is how many there were before. */
+/** A node's response: outputs of each block from `startHeight` on; `base` is the number of outputs before. */
 export type CountsAnswer = {
   readonly startHeight: number;
   readonly base: number;
   readonly counts: readonly number[];
 };
 
-/** Blocks that are asked for again: the wallet follows no deeper reorganisation. */
+/** Number of blocks that are requested again: the wallet follows no deeper reorganisation. */
 const OVERLAP = 100;
-/** More than fit into any block. */
+/** More outputs than fit into any block. */
 const MAX_OUTPUTS_OF_BLOCK = 1 << 20;
-/** More blocks than there will be in a century. */
+/** More blocks than the chain will have in a century. */
 const MAX_BLOCKS = 1 << 25;
 
 function refuse(what: string): never {
   throw new WalletRefusal("GENERIC_TRANSFER_ERROR", `Could not obtain output distribution: the node ${what}`);
 }
 
-/** Throws `WalletRefusal` for counts no chain can have. */
+/** Throws `WalletRefusal` for counts that no chain can have. */
 function checkCounts({ startHeight, base, counts }: CountsAnswer, fromHeight: number, walletHeight: number) {
   if (startHeight < fromHeight) refuse("told of blocks it was not asked for");
   if (startHeight + counts.length > MAX_BLOCKS) refuse("told of more blocks than there can be");
@@ -45,27 +45,27 @@ function accumulate(before: CumulativeOutputs, { base, counts }: CountsAnswer): 
   return all;
 }
 
-/** Asks for the counts from a height on. */
+/** Requests the counts from a height on. */
 export type AskCounts = (fromHeight: number) => Promise<CountsAnswer>;
 
-/** The counts of one node's chain, kept from one question to the next. */
+/** The counts of one node's chain, cached between requests. */
 export class KeptOutputCounts {
   #kept: OutputCounts = { startHeight: 0, cumulative: [] };
 
-  /** Throws `WalletRefusal` for an impossible answer of the node. */
+  /** Returns the current counts. Throws `WalletRefusal` if the node's response is impossible. */
   async update(ask: AskCounts, walletHeight: number): Promise<OutputCounts> {
     this.#kept = (await this.#extend(ask, walletHeight)) ?? (await askForAll(ask, walletHeight));
     return this.#kept;
   }
 
-  /** Undefined where the kept counts no longer belong to the node's chain. */
+  /** Returns undefined if the cached counts no longer belong to the node's chain. */
   async #extend(ask: AskCounts, walletHeight: number): Promise<OutputCounts | undefined> {
     const { startHeight, cumulative } = this.#kept;
     if (cumulative.length <= OVERLAP) return undefined;
     const lasting = cumulative.slice(0, -OVERLAP);
     const fromHeight = startHeight + lasting.length;
     const told = await ask(fromHeight).catch((error: unknown) => {
-      // A shorter chain has no counts from there on.
+      // A chain that has become shorter has no counts from that height on.
       if (error instanceof WalletRefusal) return undefined;
       throw error;
     });
@@ -82,7 +82,7 @@ async function askForAll(ask: AskCounts, walletHeight: number): Promise<OutputCo
   return { startHeight: told.startHeight, cumulative: accumulate([], told) };
 }
 
-/** Whether the counts have room for an output with this global index in the block at `height`. */
+/** Whether an output with this global index can be in the block at `height`, according to the counts. */
 export function agreesWith(
   { startHeight, cumulative }: OutputCounts,
   { height, globalIndex }: { readonly height: number; readonly globalIndex: bigint },

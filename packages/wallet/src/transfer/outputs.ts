@@ -17,7 +17,7 @@ import { visibleOutputsOf } from "./visible.ts";
 
 const NO_PAYMENT_ID = new Uint8Array(8);
 
-/** Fresh keys that nobody keeps. */
+/** An address with new keys that are not stored, so that its outputs can never be spent. */
 export function nobody(random: RandomSource): Receiver {
   const { spendPublic, viewPublic, spendSecret, viewSecret } = createKeys(random);
   spendSecret?.fill(0);
@@ -27,11 +27,11 @@ export function nobody(random: RandomSource): Receiver {
 
 export type OtherReceivers = {
   readonly change: Receiver;
-  /** Receives an output of amount 0 where there would be only one output. It counts as change, not as a payment. */
+  /** Receives an output of amount 0 if there would be only one output. It counts as change, not as a payment. */
   readonly dummy: Receiver;
 };
 
-/** Destinations, then the change, or a dummy beside a single destination. */
+/** The destinations, then the change, or a dummy output beside a single destination. */
 export function outputsOf(
   planned: PlannedTransaction & Pick<RingedTransaction, "isVisible">,
   { change, dummy }: OtherReceivers,
@@ -56,8 +56,8 @@ export function outputsOf(
 type PaymentIdPlan = { readonly paymentId: Uint8Array; readonly viewPublic: Uint8Array };
 
 /**
- * The receiver's payment id, or a dummy in transactions with at most two outputs, so that those with a payment id
- * don't stand out. Throws `WalletRefusal` where a payment id has no single receiver.
+ * The receiver's payment id, or a dummy in transactions with at most two outputs, so that those with a payment id don't
+ * stand out. Throws `WalletRefusal` if a payment id does not belong to a single receiver.
  */
 function planPaymentId(
   planned: PlannedTransaction,
@@ -96,7 +96,7 @@ export function extraOf(
   return writeExtra(fields);
 }
 
-/** As many bytes of `extra` as `extraOf` will make. */
+/** Placeholder of `extra`, with the length that `extraOf` will return. */
 export function blankExtra(
   planned: PlannedTransaction,
   outputs: readonly OutputPlan[],

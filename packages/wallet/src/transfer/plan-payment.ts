@@ -30,9 +30,9 @@ export type PaymentRequest = {
   readonly destinations: readonly Destination[];
   /** Spendable outputs by subaddress, in the order in which the subaddresses are used up. */
   readonly groups: readonly (readonly OwnedOutput[])[];
-  /** Outputs of rare visible amounts, likewise by subaddress: few decoys exist for them, so they come last. */
+  /** Outputs of rare public amounts, also by subaddress: few decoys exist for them, so they come last. */
   readonly dustGroups: readonly (readonly OwnedOutput[])[];
-  /** RingCT outputs of which one or two may pay all, in the order in which the wallet found them. */
+  /** RingCT outputs of which one or two may pay everything, in the order in which the wallet found them. */
   readonly preferable: readonly OwnedOutput[];
   readonly random: RandomSource;
   readonly preferences: Preferences;
@@ -50,7 +50,7 @@ type Progress = Pick<PaymentRequest, "random" | "preferences"> & {
   /** Unused outputs; the first group is in use. Never empty. */
   groups: OwnedOutput[][];
   dustGroups: OwnedOutput[][];
-  /** Inputs that suffice for everything, to be taken first. */
+  /** Inputs that suffice for everything, to be used first. */
   preferred: OwnedOutput[];
   /** What is still to be paid. */
   unpaid: Destination[];
@@ -71,7 +71,10 @@ const emptyDraft = (): Draft => ({
 });
 const currentDraft = (progress: Progress): Draft => progress.drafts.at(-1)!;
 
-/** The last one takes the place of one that is taken, which decides between equal ones. Source: wallet2.cpp `pop_index`. */
+/**
+ * Removes an item by moving the last one to its position, which decides between equal ones. Source: wallet2.cpp
+ * `pop_index`.
+ */
 function without<T>(items: readonly T[], taken: T): T[] {
   const at = items.indexOf(taken);
   return at === -1 ? [...items] : items.with(at, items.at(-1)!).slice(0, -1);
@@ -82,12 +85,12 @@ function take(progress: Progress, output: OwnedOutput): void {
   progress.dustGroups = progress.dustGroups.map((group) => without(group, output));
 }
 
-/** Only RingCT outputs are added without need: a visible amount may be too rare to hide. */
+/** Only RingCT outputs are added without need: a public amount may have too few decoys. */
 const hiddenOf = (outputs: readonly OwnedOutput[]): OwnedOutput[] => outputs.filter(({ rct }) => rct);
 
 /**
- * With everything paid by one input a second one is added, so that most transactions have two; a small one, to tidy
- * up, and only if nothing links it to the first. Undefined when there is none.
+ * If one input pays everything, a second one is added, so that most transactions have two; a small one, to consolidate
+ * outputs, and only if nothing links it to the first. Undefined if there is none.
  */
 function pickUnneededInput(progress: Progress): OwnedOutput | undefined {
   const unused = progress.groups[0]!;
@@ -111,7 +114,7 @@ function pickInput(progress: Progress): OwnedOutput | undefined {
   return pickRandomInput(candidates, currentDraft(progress), progress.random);
 }
 
-/** Index of the output of the current draft that already pays the next destination; -1 where it gets a new one. */
+/** Index of the output of the current draft that already pays the next destination; -1 if a new output pays it. */
 function placeOfNext({ drafts, unpaid, isSplit, preferences }: Progress): number {
   const { destinations } = drafts.at(-1)!;
   if (preferences.mergesDestinations)
@@ -166,7 +169,7 @@ function isTimeToClose(progress: Progress): boolean {
   return isDone;
 }
 
-/** Takes a missing fee from a destination that is paid in part here and goes on in the next transaction. */
+/** Takes a missing fee from a destination that is paid partly here and continues in the next transaction. */
 function carveFee(progress: Progress, needed: bigint, available: bigint): bigint {
   const { destinations } = currentDraft(progress);
   if (needed <= available || !progress.isSplit) return available;
@@ -180,7 +183,7 @@ function carveFee(progress: Progress, needed: bigint, available: bigint): bigint
 
 const isFeeSubtracted = ({ destinations }: Draft): boolean => destinations.some(({ paysFee }) => paysFee);
 
-/** Fixes the fee of a draft whose destinations pay it themselves; it must be the only one. */
+/** Fixes the fee of a draft whose destinations pay it themselves; there must be no other draft. */
 async function closeSubtracting({ context, unpaid, drafts }: Progress, draft: Draft): Promise<void> {
   const { inputs, destinations } = draft;
   if (unpaid.length > 0 || drafts.length > 1)
@@ -193,7 +196,7 @@ async function closeSubtracting({ context, unpaid, drafts }: Progress, draft: Dr
   draft.planned = await settleFee(planWith, await neededFee(planWith(estimate), context), context);
 }
 
-/** Fixes the fee of the current draft and goes on to the next one, or finds that its inputs don't cover the fee. */
+/** Fixes the fee of the current draft and continues with the next one, or finds that its inputs don't cover the fee. */
 async function closeDraft(progress: Progress): Promise<void> {
   const draft = currentDraft(progress);
   if (isFeeSubtracted(draft)) return closeSubtracting(progress, draft);
@@ -218,7 +221,7 @@ async function closeDraft(progress: Progress): Promise<void> {
   progress.isSplit = false;
 }
 
-/** Goes on to the next subaddress when the first one's outputs are used up. */
+/** Continues with the next subaddress when the first one's outputs are used up. */
 function advanceGroup(progress: Progress): void {
   if (progress.unpaid.length === 0 && !progress.isShortOfFee) return;
   for (const groups of [progress.groups, progress.dustGroups])
@@ -230,7 +233,7 @@ function isUnfinished(progress: Progress): boolean {
   return currentDraft(progress).inputs.length <= 1 && progress.groups[0]!.some(({ rct }) => rct);
 }
 
-/** The groups, with that of a subaddress at first; at least one, maybe empty. */
+/** The groups, with that of a subaddress first; at least one, maybe empty. */
 function startingWith(groups: readonly (readonly OwnedOutput[])[], first: OwnedOutput | undefined) {
   const ordered = groups.length === 0 ? [[]] : groups.map((group) => [...group]);
   const at = ordered.findIndex((group) => group[0]?.subaddress.minor === first?.subaddress.minor);
@@ -261,8 +264,8 @@ function startProgress(request: PaymentRequest, context: PlanContext): Progress 
 }
 
 /**
- * Plans transactions that pay every destination in full. Throws `WalletRefusal` (TX_NOT_POSSIBLE and others) when
- * the outputs can't.
+ * Plans transactions that pay every destination in full. Throws `WalletRefusal` (TX_NOT_POSSIBLE and others) if the
+ * outputs are not sufficient.
  */
 export async function planPayment(
   request: PaymentRequest,

@@ -15,22 +15,22 @@ import {
 import { type Chosen, pickRandomInput } from "./select.ts";
 import type { Destination, PlannedTransaction } from "./stages.ts";
 
-/** Nothing goes back as change. */
+/** A sweep has no change, so one more destination fits. */
 const MAX_OUTPUTS = MAX_DESTINATIONS + 1;
 
 export type SweepRequest = {
-  /** Who gets everything; its amount is ignored. */
+  /** The receiver of everything; its amount is ignored. */
   readonly destination: Destination;
-  /** Number of outputs each transaction pays the destination with; at least 1. */
+  /** Number of outputs with which each transaction pays the destination; at least 1. */
   readonly outputs: number;
   /** All of them are spent. */
   readonly inputs: readonly OwnedOutput[];
-  /** Spent as well, alternating with the others: outputs that may not pay for their own fee. */
+  /** These are spent as well, alternating with the others: outputs that may not pay for their own fee. */
   readonly dust: readonly OwnedOutput[];
   readonly random: RandomSource;
 };
 
-/** Shares all but the fee equally; what doesn't divide goes to the first ones. */
+/** Divides everything but the fee equally; the remainder goes to the first outputs. */
 function shareOut(inputs: readonly OwnedOutput[], request: SweepRequest, fee: bigint): PlannedTransaction {
   const total = sumAmounts(inputs) - fee;
   if (total <= 0n) throw new WalletRefusal("GENERIC_TRANSFER_ERROR", "Transaction cannot pay for itself");
@@ -44,7 +44,7 @@ function shareOut(inputs: readonly OwnedOutput[], request: SweepRequest, fee: bi
   return withFee(inputs, destinations, fee);
 }
 
-/** The first weighing is of a transaction that looks like the last one, with change in place of the last output. */
+/** The first weight is that of a transaction that looks like the last one, with change in place of the last output. */
 async function planOne(
   inputs: readonly OwnedOutput[],
   request: SweepRequest,

@@ -1,5 +1,5 @@
 /**
- * From what is wanted to the transactions that do it: inputs, amounts, change and fee of each.
+ * From a request to planned transactions: inputs, amounts, change and fee of each.
  * The order of steps decides what an observer could learn, so it follows wallet2.cpp `create_transactions_2` and
  * `create_transactions_from`.
  */
@@ -9,7 +9,7 @@ import type { OwnedOutput } from "../state.ts";
 import type { Destination, FeeRate, PlannedTransaction } from "./stages.ts";
 import { RING_SIZE } from "./stages.ts";
 
-/** A transaction is closed when it is estimated to weigh more than this (bytes). Source: TX_WEIGHT_TARGET. */
+/** A transaction is closed when its estimated weight exceeds this (bytes). Source: TX_WEIGHT_TARGET. */
 export const WEIGHT_LIMIT = 300_000 / 2 - 600;
 const WEIGHT_TARGET = Math.floor((WEIGHT_LIMIT * 2) / 3);
 /** One output stays free for the change. */
@@ -18,11 +18,11 @@ export const MAX_DESTINATIONS = 15;
 /** The steps of planning that need more than arithmetic. */
 export type PlanContext = {
   readonly fee: FeeRate;
-  /** Bytes of `extra` known beforehand: the encrypted payment id's nonce field, else 0. */
+  /** Bytes of `extra` known beforehand: the encrypted payment id's nonce field, otherwise 0. */
   readonly extraSize: number;
-  /** True where the transactions will show their amounts and have no rings. */
+  /** True if the transactions will have public amounts and no rings. */
   readonly isVisible?: boolean;
-  /** Bytes the transaction will weigh with its rings; the rings of the inputs are fetched for that. */
+  /** Weight in bytes of the transaction with its rings; the rings of the inputs are requested for that. */
   readonly weigh: (planned: PlannedTransaction) => Promise<number>;
 };
 
@@ -30,12 +30,12 @@ export type PlanContext = {
 export const sum = (amounts: readonly bigint[]): bigint =>
   amounts.reduce((total, amount) => total + amount, 0n);
 
-/** Estimated weight (bytes) of a transaction with so many inputs and outputs. */
+/** Estimated weight (bytes) of a transaction with these numbers of inputs and outputs. */
 export function estimatedWeight(inputs: number, outputs: number, extraSize: number): number {
   return estimateTransactionWeight({ inputs, outputs, ringSize: RING_SIZE, extraSize });
 }
 
-/** Bytes of an input with a ring of one, before RingCT. Source: wallet2.cpp APPROXIMATE_INPUT_BYTES. */
+/** Size in bytes of an input with a ring of one, before RingCT. Source: wallet2.cpp APPROXIMATE_INPUT_BYTES. */
 const VISIBLE_INPUT_BYTES = 80;
 
 type Estimating = Pick<PlanContext, "extraSize" | "isVisible">;
@@ -45,17 +45,17 @@ function estimate(inputs: number, outputs: number, { extraSize, isVisible }: Est
   return estimatedWeight(inputs, outputs, extraSize);
 }
 
-/** Whether another input would make the transaction larger than is good for it. */
+/** Whether another input would make the transaction larger than `WEIGHT_LIMIT`. */
 export function isFull(inputs: number, outputs: number, context: Estimating): boolean {
   return estimate(inputs, outputs, context) >= WEIGHT_TARGET;
 }
 
-/** Outputs worth less than the fee for spending them aren't spent. */
+/** Outputs worth less than this, the fee for spending them, aren't spent. */
 export function fractionalThreshold({ feePerByte }: FeeRate): bigint {
   return feePerByte * BigInt(estimatedWeight(2, 2, 0) - estimatedWeight(1, 2, 0));
 }
 
-/** Number of outputs with change, or with a dummy where there would be only one. Source: `get_num_outputs`. */
+/** Number of outputs with change, or with a dummy if there would be only one. Source: `get_num_outputs`. */
 export function outputCount(destinations: readonly Destination[], inputs: readonly OwnedOutput[]): number {
   const hasChange = sumAmounts(inputs) !== sumAmounts(destinations);
   return Math.max(2, destinations.length + (hasChange ? 1 : 0));
@@ -67,7 +67,7 @@ export function estimatedFee(inputs: number, outputs: number, context: PlanConte
   return feeOfWeight(estimate(inputs, outputs, context), feePerByte, quantizationMask);
 }
 
-/** Fee (atomic units) a planned transaction needs by its real weight. */
+/** Fee (atomic units) that a planned transaction needs for its real weight. */
 export async function neededFee(planned: PlannedTransaction, { fee, weigh }: PlanContext): Promise<bigint> {
   return feeOfWeight(await weigh(planned), fee.feePerByte, fee.quantizationMask);
 }
@@ -81,7 +81,10 @@ export function withFee(
   return { inputs, destinations, fee, change: sumAmounts(inputs) - sumAmounts(destinations) - fee };
 }
 
-/** Takes the fee from the amounts of those who pay it, in equal shares. Throws `WalletRefusal` where one has too little. */
+/**
+ * Subtracts the fee from the amounts of those who pay it, in equal shares. Throws `WalletRefusal` if an amount is too
+ * small.
+ */
 export function withFeeSubtracted(
   inputs: readonly OwnedOutput[],
   destinations: readonly Destination[],
@@ -102,13 +105,16 @@ export function withFeeSubtracted(
   return withFee(inputs, reduced, fee);
 }
 
-/** Attempts at a fee that the transaction carrying it needs. Source: wallet2.cpp `create_transactions_2`. */
+/**
+ * Maximum number of attempts to find a fee that suffices for the transaction with that fee. Source: wallet2.cpp
+ * `create_transactions_2`.
+ */
 const FEE_ATTEMPTS = 10;
 
 /**
- * The transaction that pays for its own final weight: `planWith` makes it with a fee (atomic units), at first `fee`,
- * which rises while the transaction that carries it needs more. Payments and sweeps alike, so that neither is told
- * from the other by its fee. Throws `WalletRefusal`.
+ * Plans a transaction that pays for its own final weight: `planWith` plans it with a fee (atomic units), at first
+ * `fee`, which rises while the resulting transaction needs more. Payments and sweeps use the same steps, so that their
+ * fees do not distinguish them. Throws `WalletRefusal`.
  */
 export async function settleFee(
   planWith: (fee: bigint) => PlannedTransaction,

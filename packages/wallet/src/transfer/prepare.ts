@@ -1,4 +1,4 @@
-/** From a request to ringed transactions: checks the funds, plans, fetches rings. */
+/** From a request to ringed transactions: checks the funds, plans, requests rings. */
 import { commit, type RandomSource } from "@anulo/crypto";
 import {
   estimateTransactionSize,
@@ -30,7 +30,7 @@ import {
 } from "./stages.ts";
 import { weightOf } from "./weigh.ts";
 
-/** What pays, and what preparing needs besides. `feeRate` is for the priority asked for. */
+/** The wallet that pays, and the other dependencies of preparing. `feeRate` is for the requested priority. */
 export type PrepareParts = {
   readonly wallet: {
     readonly preferences: Preferences;
@@ -53,13 +53,13 @@ type Common = {
 export type Payment = Common & { readonly destinations: readonly Destination[] };
 export type Sweep = Common & {
   readonly destination: Destination;
-  /** Number of outputs a transaction shall have. */
+  /** Number of outputs that a transaction shall have. */
   readonly outputs: number;
   /** Only outputs of less than this many atomic units; 0 for all. */
   readonly below: bigint;
 };
 
-/** The context of planning, and the rings that weighing has fetched. */
+/** The context of planning, and the rings that were requested for weighing. */
 function createContext(parts: PrepareParts, destinations: readonly Destination[]) {
   const { source, memory, random, threads, change, feeRate } = parts;
   const fetched = new Map<string, Promise<Ring[]>>();
@@ -91,14 +91,14 @@ function outputsOfAddresses({ wallet }: PrepareParts, { account, minors }: Commo
   });
 }
 
-/** Those of them that are worth spending. */
+/** Those of these outputs that are worth more than the fee for spending them. */
 function usableOutputs(parts: PrepareParts, common: Common): OwnedOutput[] {
   const { ignoresFractional } = parts.wallet.preferences;
   const threshold = ignoresFractional ? fractionalThreshold(parts.feeRate) : 0n;
   return outputsOfAddresses(parts, common).filter(({ amount }) => amount >= threshold);
 }
 
-/** Whether few other outputs have its amount: from before amounts were split into digits. */
+/** Whether few other outputs have its amount: it dates from before amounts were split into digits. */
 const isDust = ({ rct, amount }: OwnedOutput): boolean => !rct && !isDecomposedAmount(amount);
 
 function groupByAddress(outputs: readonly OwnedOutput[]): Map<number, OwnedOutput[]> {
@@ -111,7 +111,7 @@ function groupByAddress(outputs: readonly OwnedOutput[]): Map<number, OwnedOutpu
   return groups;
 }
 
-/** The address with most unlocked money comes first. */
+/** Sorts addresses so that the one with most unlocked money comes first. */
 function byUnlockedMoney(
   { addresses }: AccountBalance,
   groups: ReadonlyMap<number, OwnedOutput[]>,
@@ -135,7 +135,7 @@ function checkAmounts(destinations: readonly Destination[]): bigint {
   return needed;
 }
 
-/** Distinguishes missing money from locked money. */
+/** Throws different errors for missing money and for locked money. */
 function checkFunds(
   { feeRate }: PrepareParts,
   { minors, destinations }: Payment,
@@ -158,7 +158,7 @@ function isPreferred({ wallet }: PrepareParts): (output: OwnedOutput) => boolean
   return ({ amount }) => amount >= leastAmount && amount <= greatestAmount;
 }
 
-/** Transactions that pay every destination. Empty when no output is worth spending. */
+/** Prepares transactions that pay every destination. Empty if no output is worth spending. */
 export async function preparePayment(parts: PrepareParts, payment: Payment): Promise<RingedTransaction[]> {
   const balance = parts.balanceOf(payment.account);
   checkFunds(parts, payment, balance);
@@ -183,7 +183,7 @@ function sweepError(message: string): WalletRefusal {
   return new WalletRefusal("GENERIC_TRANSFER_ERROR", message);
 }
 
-/** All outputs of the addresses asked for; of a random address, the primary one last, when none is named. */
+/** All outputs of the requested addresses; if none is requested, those of one random address, the primary one last. */
 function chooseSwept(parts: PrepareParts, sweep: Sweep): OwnedOutput[] {
   const { account, minors, below } = sweep;
   const hasUnlocked = parts.wallet.spendableOutputs().some(({ subaddress }) => subaddress.major === account);
@@ -198,7 +198,7 @@ function chooseSwept(parts: PrepareParts, sweep: Sweep): OwnedOutput[] {
   return [...groups.values()][randomIndex(parts.random, groups.size)]!;
 }
 
-/** Transactions that send whole outputs. */
+/** Prepares transactions that send whole outputs. */
 export async function prepareSweep(
   parts: PrepareParts,
   sweep: Sweep,
@@ -211,7 +211,7 @@ export async function prepareSweep(
   return Promise.all(planned.map(ring));
 }
 
-/** Rings of one: the output that is spent. */
+/** Rings of one member: the output that is spent. */
 function withoutDecoys(planned: PlannedTransaction): RingedTransaction {
   const rings = planned.inputs.map(({ oneTimeKey, globalIndex, mask, amount }) => {
     const member = { globalIndex: Number(globalIndex), key: oneTimeKey, commitment: commit(mask, amount) };
@@ -221,8 +221,8 @@ function withoutDecoys(planned: PlannedTransaction): RingedTransaction {
 }
 
 /**
- * Transactions that send outputs from before RingCT, of amounts no ring can hide, to `destination` in the amounts
- * everybody used then. Source: wallet2.cpp `create_unmixable_sweep_transactions`.
+ * Prepares transactions that send outputs from before RingCT, whose amounts have too few decoys for a ring, to
+ * `destination`, in the amounts that were usual then. Source: wallet2.cpp `create_unmixable_sweep_transactions`.
  */
 export async function prepareUnmixable(
   { feeRate, change, random }: Pick<PrepareParts, "feeRate" | "change" | "random">,

@@ -1,18 +1,18 @@
-/** The priority of a payment that names none. Source: wallet2.cpp `adjust_priority`, `estimate_backlog`. */
+/** The priority of a payment without one. Source: wallet2.cpp `adjust_priority`, `estimate_backlog`. */
 import { checked, type Daemon } from "../daemon.ts";
 import type { Preferences } from "../preferences.ts";
 import { WalletRefusal } from "../refusal.ts";
 import type { SeenChain } from "./fee-limits.ts";
 import { feeRateOf } from "./node.ts";
 
-/** Payments that name no priority pay the lowest fee, or the next one while blocks or the pool are full. */
+/** Payments without priority pay the lowest fee, or the next one while blocks or the pool are full. */
 const QUIET_PRIORITY = 1;
 const BUSY_PRIORITY = 2;
-/** Blocks whose weights are looked at, and how full they may be for the lowest fee (percent). */
+/** Number of blocks whose weights are compared, and how full they may be for the lowest fee (percent). */
 const RECENT_BLOCKS = 10;
 const FULL_PERCENT = 80;
 
-/** What the choice depends on besides the node. `height`: blocks the wallet has scanned. */
+/** What the choice depends on besides the node. `height`: number of blocks the wallet has scanned. */
 export type PriorityParts = {
   readonly daemon: Daemon;
   readonly state: SeenChain;
@@ -47,8 +47,8 @@ async function choosePriority(parts: PriorityParts): Promise<number> {
 }
 
 /**
- * The priority asked for; for 0, which leaves it to the wallet, 1 or 2. It stays 0, which pays as 1, where the
- * wallet's owner has settled on one, on a chain of fewer than ten blocks and where the node does not answer.
+ * Returns the requested priority; for 0, which leaves the choice to the wallet, 1 or 2. It stays 0, which pays as 1, if
+ * the wallet's owner has set a default, on a chain of fewer than ten blocks, and if the node does not respond.
  */
 export async function adjustPriority(parts: PriorityParts, priority: number): Promise<number> {
   if (priority !== 0 || !parts.preferences.choosesPriority) return priority;

@@ -1,10 +1,10 @@
-/** Fair choices from a source of random bytes. */
+/** Unbiased random choices from a source of random bytes. */
 import type { RandomSource } from "@anulo/crypto";
 
-/** Choices take eight bytes each; asking the system for them one by one would cost more than all the rest. */
+/** Choices take eight bytes each; requesting them from the system one by one would take longer than everything else. */
 const BYTES_AT_ONCE = 4096;
 
-/** The same source asked for many bytes at once; no byte is given twice. */
+/** The same source, from which many bytes are requested at once; no byte is used twice. */
 export function inBulk(source: RandomSource, bytesAtOnce = BYTES_AT_ONCE): RandomSource {
   let left: Uint8Array = new Uint8Array(0);
   return (size) => {

@@ -15,10 +15,12 @@ import {
 import { agreesWith, type OutputCounts } from "./output-counts.ts";
 import { listedAmount, RING_SIZE, type Ring, type RingMember } from "./stages.ts";
 
-/** One and a half rings; for RingCT as many more as there may be young coinbase outputs, which are locked for longer. */
+/**
+ * One and a half rings; for RingCT as many more as there may be recent coinbase outputs, which are locked for longer.
+ */
 const VISIBLE_CANDIDATES = Math.floor(RING_SIZE * 1.5 + 1);
 const CANDIDATES = VISIBLE_CANDIDATES + 60 - 10;
-/** Outputs asked for in one call. */
+/** Maximum number of outputs requested in one call. */
 const OUTPUTS_PER_CALL = 1000;
 const ATTEMPTS = 3;
 
@@ -29,23 +31,23 @@ export type NodeOutput = {
   readonly unlocked: boolean;
 };
 
-/** An output by its amount, 0 for RingCT, and its place among all of that amount. */
+/** Identifies an output by its amount, 0 for RingCT, and its index among all outputs of that amount. */
 export type OutputName = { readonly amount: bigint; readonly globalIndex: number };
 
-/** What rings need from the node. */
+/** The requests for rings to the node. */
 export type OutputSource = {
-  /** How many RingCT outputs each block brought. */
+  /** How many RingCT outputs each block has. */
   hiddenCounts(): Promise<OutputCounts>;
-  /** How many outputs of these visible amounts there are. */
+  /** How many outputs of these public amounts there are. */
   visibleCounts(amounts: readonly bigint[]): Promise<ReadonlyMap<bigint, AmountCount>>;
-  /** One answer for each name, in order. */
+  /** One output for each name, in order. */
   outputs(names: readonly OutputName[]): Promise<readonly NodeOutput[]>;
 };
 
-/** Rings (global indices) in which this wallet has shown an output before, by hex one-time key. */
+/** Rings (global indices) in which this wallet has used an output before, by hex one-time key. */
 export type RingMemory = {
   ringOf(oneTimeKey: string): readonly number[] | undefined;
-  /** Settles once they are on disk. */
+  /** Resolves once they are on disk. */
   remember(rings: readonly (readonly [string, readonly number[]])[]): Promise<void>;
 };
 
@@ -57,7 +59,7 @@ export type RingRequest = {
   readonly threads: WorkThreads;
 };
 
-/** `indices`: the real output and those that may hide it, in the order in which they were picked. */
+/** `indices`: the real output and its possible decoys, in the order in which they were picked. */
 type Candidates = { readonly input: OwnedOutput; readonly indices: readonly number[] };
 
 const realIndexOf = (input: OwnedOutput): number => Number(input.globalIndex);
@@ -77,7 +79,7 @@ async function fetchOutputs(source: OutputSource, names: readonly OutputName[]):
   return (amount, globalIndex) => found.get(`${amount}/${globalIndex}`);
 }
 
-/** A node that lies about the real output could recognise it later: its answer must be what the wallet knows. */
+/** A node that returns a false real output could recognise it later, so its response must equal the wallet's data. */
 function checkRealOutput(input: OwnedOutput, answer: NodeOutput | undefined): RingMember {
   const commitment = commit(input.mask, input.amount);
   const isTrue =
@@ -92,7 +94,10 @@ function checkRealOutput(input: OwnedOutput, answer: NodeOutput | undefined): Ri
 
 type IsUsable = (output: NodeOutput) => boolean;
 
-/** Whether outputs may be ring members; those likely to be asked about are checked beforehand, in threads. */
+/**
+ * Returns a function that tests whether an output may be a ring member; the likely candidates are checked beforehand,
+ * in threads.
+ */
 async function usabilityOf(likely: readonly NodeOutput[], threads: WorkThreads): Promise<IsUsable> {
   const unlocked = [...new Set(likely)].filter((output) => output.unlocked);
   const points = unlocked.flatMap(({ key, commitment }) => [key, commitment]);
@@ -103,11 +108,11 @@ async function usabilityOf(likely: readonly NodeOutput[], threads: WorkThreads):
     (output.unlocked && isInMainSubgroup(output.key) && isInMainSubgroup(output.commitment));
 }
 
-/** The candidates but the real one. */
+/** The candidates except the real output. */
 const othersOf = ({ input, indices }: Candidates): number[] =>
   indices.filter((index) => index !== realIndexOf(input));
 
-/** The real output, then those picked first until the ring is full. */
+/** The real output, then the candidates in the order of picking until the ring is full. */
 function chooseMembers(candidates: Candidates, answerOf: Answers, isUsable: IsUsable): Ring {
   const { input } = candidates;
   const real = realIndexOf(input);
@@ -117,7 +122,7 @@ function chooseMembers(candidates: Candidates, answerOf: Answers, isUsable: IsUs
     if (members.length === RING_SIZE) break;
     const answer = answerOf(amount, globalIndex);
     if (answer === undefined || !isUsable(answer)) continue;
-    // If a node answered the same key for every decoy, the real one would stand out.
+    // If a node returned the same key for every decoy, the real one would stand out.
     if (members.some(({ key }) => equalBytes(key, answer.key))) continue;
     members.push({ globalIndex, key: answer.key, commitment: answer.commitment });
   }
@@ -127,7 +132,7 @@ function chooseMembers(candidates: Candidates, answerOf: Answers, isUsable: IsUs
   return { members, realIndex: members.findIndex(({ globalIndex }) => globalIndex === real) };
 }
 
-/** Whether a node that checks transactions for odd rings would take these. Source: `tx_sanity_check`. */
+/** Whether a node that checks transactions for unusual rings would accept these. Source: `tx_sanity_check`. */
 function looksNormal(rings: readonly Ring[], outputCount: number): boolean {
   const indices = rings.flatMap(({ members }) => members.map(({ globalIndex }) => globalIndex));
   if (indices.length <= 10 || outputCount < 10_000) return true;
@@ -166,7 +171,7 @@ function drawCandidates(
 async function drawRings(request: RingRequest, surroundings: Surroundings): Promise<Ring[]> {
   const { inputs, source } = request;
   const candidates = inputs.map((input) => drawCandidates(input, surroundings, request));
-  // In ascending order: the node must not learn in which order they were picked.
+  // In ascending order: the node must not learn the order of picking, which shows the real output.
   const names = candidates.flatMap(({ input, indices }) =>
     indices.toSorted((a, b) => a - b).map((globalIndex) => ({ amount: listedAmount(input), globalIndex })),
   );
@@ -179,7 +184,7 @@ async function drawRings(request: RingRequest, surroundings: Surroundings): Prom
   return mapPatiently(candidates, (each) => chooseMembers(each, answerOf, isUsable));
 }
 
-/** Asks for the number of RingCT outputs, and checks it against what the wallet has. */
+/** Requests the number of RingCT outputs, and checks it against the wallet's data. */
 async function lookAtHidden(
   inputs: readonly OwnedOutput[],
   source: OutputSource,
@@ -196,7 +201,7 @@ async function lookAtHidden(
   return cumulative;
 }
 
-/** Asks for the number of outputs of each visible amount, and checks it. */
+/** Requests the number of outputs of each public amount, and checks it. */
 async function lookAtVisible(
   inputs: readonly OwnedOutput[],
   source: OutputSource,
@@ -220,8 +225,8 @@ const noMemory: RingMemory = { ringOf: () => undefined, remember: async () => un
 const indicesOf = ({ members }: Ring): number[] => members.map(({ globalIndex }) => globalIndex);
 
 /**
- * A ring for every input, remembered in `memory`. Throws `WalletRefusal` when the node has too few outputs or
- * contradicts what the wallet knows.
+ * Creates a ring for every input and stores it in `memory`. Throws `WalletRefusal` if the node has too few outputs or
+ * contradicts the wallet's data.
  */
 export async function createRings(request: RingRequest): Promise<Ring[]> {
   const { inputs, source, memory } = request;
@@ -230,7 +235,7 @@ export async function createRings(request: RingRequest): Promise<Ring[]> {
   const cumulative = await lookAtHidden(hidden, source);
   const surroundings = { cumulative, counts: await lookAtVisible(visible, source) };
   for (let attempt = 0; attempt < ATTEMPTS; ++attempt) {
-    // The fault may be in the earlier ring, so it is tried only once.
+    // The earlier ring may be the cause of the failure, so it is used only in the first attempt.
     const known = attempt === 0 ? memory : noMemory;
     const rings = await drawRings({ ...request, memory: known }, surroundings);
     const ofHidden = rings.filter((_, i) => inputs[i]!.rct);

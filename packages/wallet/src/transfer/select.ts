@@ -1,10 +1,12 @@
-/** Which outputs to spend. Source for the privacy rules: wallet2.cpp `pick_preferred_rct_inputs`, `pop_best_value_from`. */
+/**
+ * Which outputs to spend. Source for the privacy rules: wallet2.cpp `pick_preferred_rct_inputs`, `pop_best_value_from`.
+ */
 import type { RandomSource } from "@anulo/crypto";
 import { equalBytes } from "@anulo/protocol";
 import type { OwnedOutput } from "../state.ts";
 import { randomIndex } from "./random.ts";
 
-/** How much spending two outputs together reveals about their owner: 0 nothing to 1 everything. */
+/** How much spending two outputs together reveals about their owner: from 0 (nothing) to 1 (everything). */
 export function relatedness(a: OwnedOutput, b: OwnedOutput): number {
   const blocksApart = Math.abs(a.height - b.height);
   if (blocksApart === 0) return equalBytes(a.txHash, b.txHash) ? 1 : 0.9;
@@ -15,7 +17,9 @@ export function relatedness(a: OwnedOutput, b: OwnedOutput): number {
 const isSameAddress = (a: OwnedOutput, b: OwnedOutput): boolean =>
   a.subaddress.major === b.subaddress.major && a.subaddress.minor === b.subaddress.minor;
 
-/** One output that is enough alone, else the least related pair of one address that is enough, else nothing. */
+/**
+ * One output that is enough alone, otherwise the least related pair of one address that is enough, otherwise nothing.
+ */
 export function pickPreferredInputs(spendable: readonly OwnedOutput[], needed: bigint): OwnedOutput[] {
   const alone = spendable.find((output) => output.amount >= needed);
   if (alone !== undefined) return [alone];
@@ -31,12 +35,12 @@ export function pickPreferredInputs(spendable: readonly OwnedOutput[], needed: b
   return best.pair;
 }
 
-/** How related an output is to the first `count` of a list that only grows. */
+/** The greatest relatedness of an output to the first `count` items of a list that only grows. */
 type Known = { readonly count: number; readonly related: number };
 
 /**
- * Inputs chosen for one transaction, which only become more, and what is known of how related others are to them:
- * looking at all of them again for each one more would take the square of it.
+ * Inputs chosen for one transaction, a list that only grows, and the relatedness of other outputs to them, cached:
+ * computing it again for each new input would take quadratic time.
  */
 export type Chosen = {
   readonly inputs: readonly OwnedOutput[];
@@ -50,7 +54,7 @@ function greatestRelatedness(output: OwnedOutput, { inputs, relatedness: known }
   return related;
 }
 
-/** The outputs least related to those already chosen. */
+/** The outputs that are least related to those already chosen. */
 function leastRelated(unused: readonly OwnedOutput[], chosen: Chosen): OwnedOutput[] {
   let best = 1;
   let candidates: OwnedOutput[] = [];

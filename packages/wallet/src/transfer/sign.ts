@@ -37,14 +37,14 @@ import {
 import { createTxSecrets, type OutputKeys, outputKeys, txPublicKeys } from "./tx-keys.ts";
 import { withRingSignatures } from "./visible.ts";
 
-/** Inputs descend by key image. Source: blockchain.cpp, hard fork 7. */
+/** Inputs in descending order of key images. Source: blockchain.cpp, hard fork 7. */
 export function sortedInputs({ inputs, rings }: RingedTransaction): Input[] {
   return inputs
     .map((output, i) => ({ output, ring: rings[i]! }))
     .sort((a, b) => compareBytes(b.output.keyImage!, a.output.keyImage!));
 }
 
-/** `amounts` (atomic units): of the outputs, where they are visible. */
+/** `amounts` (atomic units): of the outputs, if they are public. */
 export function prefixOf(
   ringed: RingedTransaction,
   inputs: readonly Input[],
@@ -67,7 +67,7 @@ export function prefixOf(
   };
 }
 
-/** Masks of the pseudo outputs: random but for the last, which makes their sum that of the outputs' masks. */
+/** Masks of the pseudo outputs: random except for the last, which makes their sum equal that of the outputs' masks. */
 export function pseudoMasks(
   count: number,
   outputMasks: readonly Uint8Array[],
@@ -110,7 +110,7 @@ type Amounts = {
   readonly fee: bigint;
 };
 
-/** RingCT part, with the signatures last because they sign all the rest. */
+/** Adds the RingCT part; its signatures come last because they sign all the rest. */
 function withRingCt(
   prefix: TransactionPrefix,
   inputs: readonly Input[],
@@ -137,7 +137,7 @@ function withRingCt(
   }
 }
 
-/** Makes keys, range proof and signatures. The result's `txKeys` are secret. */
+/** Generates keys, range proof and signatures. The result's `txKeys` are secret. */
 export function sign(ringed: RingedTransaction, signer: Signer): SignedTransaction {
   const outputs = shuffled(
     outputsOf(ringed, { change: signer.change, dummy: nobody(signer.random) }),

@@ -1,6 +1,6 @@
 /**
- * A transfer is a value that goes through stages: planned (what is spent and paid), ringed (with decoys from the
- * node), signed (bytes to relay). Each stage is plain data, so it can wait, travel or be inspected.
+ * A transfer is a value that goes through stages: planned (inputs and outputs are chosen), ringed (with decoys from the
+ * node), signed (bytes to relay). Each stage is plain data, so it can be stored, sent or inspected.
  */
 import type { RandomSource } from "@anulo/crypto";
 import type { Transaction } from "@anulo/protocol";
@@ -16,24 +16,24 @@ export type FeeRate = {
   readonly quantizationMask: bigint;
 };
 
-/** Public keys (32 bytes each) that money goes to. */
+/** Public keys (32 bytes each) of the address that receives an output. */
 export type Receiver = {
   readonly spendPublic: Uint8Array;
   readonly viewPublic: Uint8Array;
   readonly isSubaddress: boolean;
 };
 
-/** Someone who is paid. */
+/** One recipient of a payment. */
 export type Destination = Receiver & {
-  /** The text the caller gave. */
+  /** The caller's text. */
   readonly address: string;
   /** 8 bytes of an integrated address. */
   readonly paymentId: Uint8Array | undefined;
   /** Atomic units. */
   readonly amount: bigint;
-  /** True where the fee, or a share of it, is taken from this amount. */
+  /** True if the fee, or a share of it, is subtracted from this amount. */
   readonly paysFee?: boolean;
-  /** Among the destinations of the request. */
+  /** Index among the destinations of the request. */
   readonly place?: number;
 };
 
@@ -52,28 +52,28 @@ export type RingMember = {
   readonly commitment: Uint8Array;
 };
 
-/** Members ascend by global index; `realIndex` is the place of the output that is spent. */
+/** Members ascend by global index; `realIndex` is the index of the output that is spent. */
 export type Ring = { readonly members: readonly RingMember[]; readonly realIndex: number };
 
-/** An output to spend, and what hides it. */
+/** An output to spend, and its ring. */
 export type Input = { readonly output: OwnedOutput; readonly ring: Ring };
 
 /** The amount by which the chain lists an output: 0 for RingCT. */
 export const listedAmount = ({ rct, amount }: OwnedOutput): bigint => (rct ? 0n : amount);
 
-/** Who signs. `change`: address 0 of the paying account. */
+/** The keys that sign. `change`: address 0 of the paying account. */
 export type Signer = {
   readonly keys: WalletKeys;
   readonly change: Receiver;
   readonly random: RandomSource;
 };
 
-/** `rings[i]` hides `inputs[i]`. */
+/** `rings[i]` contains the output of `inputs[i]`. */
 export type RingedTransaction = PlannedTransaction & {
   readonly rings: readonly Ring[];
-  /** 0: nodes relay nothing else. */
+  /** 0, since nodes relay no other unlock time. */
   readonly unlockTime: bigint;
-  /** True for a transaction as before RingCT, its amounts for all to see. */
+  /** True for a transaction as before RingCT, with public amounts. */
   readonly isVisible?: boolean;
 };
 

@@ -1,4 +1,7 @@
-/** The keys a transaction publishes and the outputs they make. Source: device_default.cpp `generate_output_ephemeral_keys`. */
+/**
+ * The keys that a transaction publishes and the outputs derived from them. Source: device_default.cpp
+ * `generate_output_ephemeral_keys`.
+ */
 import {
   derivationToScalar,
   derivePublicKey,
@@ -17,10 +20,10 @@ import type { Receiver } from "./stages.ts";
 const ENCRYPTED_PAYMENT_ID_DOMAIN = Uint8Array.of(0x8d);
 
 type AddressKeys = Pick<Receiver, "spendPublic" | "viewPublic">;
-/** An output to be made. `amount` in atomic units; `isChange`: it comes back to the sender. */
+/** An output to be created. `amount` in atomic units; `isChange`: it returns to the sender. */
 export type OutputPlan = Receiver & { readonly amount: bigint; readonly isChange: boolean };
 
-/** Whether both name the same address. */
+/** Whether both are the same address. */
 export function isSameReceiver(a: AddressKeys, b: AddressKeys): boolean {
   return equalBytes(a.spendPublic, b.spendPublic) && equalBytes(a.viewPublic, b.viewPublic);
 }
@@ -31,7 +34,7 @@ function distinct<T extends Receiver>(receivers: readonly T[]): T[] {
   );
 }
 
-/** How many different standard addresses and subaddresses are paid. */
+/** Counts the different standard addresses and subaddresses that are paid. */
 function classifyDestinations(receivers: readonly Receiver[]): {
   standard: number;
   subaddresses: number;
@@ -41,13 +44,13 @@ function classifyDestinations(receivers: readonly Receiver[]): {
   return { standard: different.length - subaddresses, subaddresses };
 }
 
-/** Whether one transaction key can't serve all receivers: a subaddress beside any other address. */
+/** Whether one transaction key can't serve all receivers: a subaddress is paid beside any other address. */
 export function needsAdditionalKeys(receivers: readonly Receiver[]): boolean {
   const { standard, subaddresses } = classifyDestinations(receivers);
   return subaddresses > 0 && standard + subaddresses > 1;
 }
 
-/** Secret transaction keys: r, and one for each output where additional keys are needed. */
+/** Secret transaction keys: r, and one for each output if additional keys are needed. */
 export type TxSecrets = { readonly main: Uint8Array; readonly additional: readonly Uint8Array[] };
 
 export function createTxSecrets(outputs: readonly OutputPlan[], random?: RandomSource): TxSecrets {
@@ -55,17 +58,17 @@ export function createTxSecrets(outputs: readonly OutputPlan[], random?: RandomS
   return { main: randomScalar(random), additional: needed ? outputs.map(() => randomScalar(random)) : [] };
 }
 
-/** Keys of an output, for the chain and for the signer; 32 bytes each. */
+/** Keys of an output: those in the chain and those for the signer; 32 bytes each. */
 export type OutputKeys = {
   readonly oneTimeKey: Uint8Array;
   readonly viewTag: number;
-  /** Hides amount and mask from all but sender and receiver. */
+  /** Encrypts amount and mask, so that only sender and receiver can read them. */
   readonly amountKey: Uint8Array;
 };
 
 export type TxPublicKeys = { readonly main: Uint8Array; readonly additional: readonly Uint8Array[] };
 
-/** R, which is r·D where the only receiver is a subaddress with spend key D, else r·G; and the additional keys. */
+/** R, which is r·D if the only receiver is a subaddress with spend key D, otherwise r·G; and the additional keys. */
 export function txPublicKeys(outputs: readonly OutputPlan[], secrets: TxSecrets): TxPublicKeys {
   const receivers = distinct(outputs.filter((output) => !output.isChange));
   const only = receivers.length === 1 && receivers[0]!.isSubaddress ? receivers[0] : undefined;
@@ -80,11 +83,11 @@ export function txPublicKeys(outputs: readonly OutputPlan[], secrets: TxSecrets)
 export type OutputKeyContext = {
   readonly secrets: TxSecrets;
   readonly publicKeys: TxPublicKeys;
-  /** The sender's own, to derive the change. */
+  /** The sender's own view secret, to derive the change. */
   readonly viewSecret: Uint8Array;
 };
 
-/** Keys of the output at `index`. Throws `InvalidPoint` for a receiver whose keys are no points. */
+/** Keys of the output at `index`. Throws `InvalidPoint` for a receiver whose keys are not points. */
 export function outputKeys(output: OutputPlan, index: number, context: OutputKeyContext): OutputKeys {
   const { secrets, publicKeys, viewSecret } = context;
   const secret = (output.isSubaddress && secrets.additional[index]) || secrets.main;
@@ -102,7 +105,10 @@ export function outputKeys(output: OutputPlan, index: number, context: OutputKey
   }
 }
 
-/** The view key a payment id is encrypted for: that of the only receiver, else none. Source: `get_destination_view_key_pub`. */
+/**
+ * The view key for which a payment id is encrypted: that of the only receiver, otherwise none. Source:
+ * `get_destination_view_key_pub`.
+ */
 export function paymentIdReceiver(outputs: readonly OutputPlan[], change: Receiver): Uint8Array | undefined {
   const paid = distinct(outputs.filter((output) => !output.isChange && output.amount > 0n));
   if (paid.length > 1) return undefined;

@@ -1,6 +1,6 @@
 /**
- * Transactions as before RingCT, version 1 with amounts for all to see: the only ones in which an output may be spent
- * whose amount is too rare for a ring. Source: wallet2.cpp `transfer_selected`; cryptonote_tx_utils.cpp
+ * Transactions as before RingCT, version 1 with public amounts: only in these can an output be spent whose amount has
+ * too few decoys for a ring. Source: wallet2.cpp `transfer_selected`; cryptonote_tx_utils.cpp
  * `construct_tx_with_tx_key`.
  */
 import { generateKeyDerivation, generateRingSignature } from "@anulo/crypto";
@@ -14,10 +14,13 @@ import { oneTimeSecret } from "../scan/scan-transaction.ts";
 import type { Input, PlannedTransaction, Receiver, Signer } from "./stages.ts";
 import { isSameReceiver, type OutputPlan } from "./tx-keys.ts";
 
-/** Parts of the change not above this many atomic units go to the fee. Source: cryptonote_config.h DEFAULT_DUST_THRESHOLD. */
+/**
+ * Parts of the change of up to this many atomic units are added to the fee. Source: cryptonote_config.h
+ * DEFAULT_DUST_THRESHOLD.
+ */
 const DUST_THRESHOLD = 2_000_000_000n;
 
-/** One output for each digit of what is paid and what comes back. Source: wallet2.cpp `digit_split_strategy`. */
+/** One output for each decimal digit of the payments and of the change. Source: wallet2.cpp `digit_split_strategy`. */
 export function visibleOutputsOf(planned: PlannedTransaction, change: Receiver): OutputPlan[] {
   const paid = planned.destinations.flatMap(({ spendPublic, viewPublic, isSubaddress, amount }) => {
     const isChange = isSameReceiver({ spendPublic, viewPublic }, change);
@@ -29,7 +32,7 @@ export function visibleOutputsOf(planned: PlannedTransaction, change: Receiver):
   return [...paid, ...back.map((amount) => ({ ...change, amount, isChange: true }))];
 }
 
-/** The transaction with a ring signature for each input. */
+/** Adds a ring signature for each input to the transaction. */
 export function withRingSignatures(
   prefix: TransactionPrefix,
   inputs: readonly Input[],

@@ -1,4 +1,4 @@
-/** What a ringed transaction will weigh once signed: every element's size is known before it is made. */
+/** The weight of a ringed transaction once signed: the size of every element is known before signing. */
 import {
   relativeOffsets,
   type Transaction,
@@ -40,7 +40,7 @@ function skeletonPrefix(
   };
 }
 
-/** The transaction with zeros for every key, proof and signature. */
+/** The transaction with zeros in place of every key, proof and signature. */
 function skeleton(ringed: RingedTransaction, change: Receiver): Transaction {
   const outputs = outputsOf(ringed, { change, dummy: change });
   const { isVisible = false } = ringed;
@@ -70,7 +70,7 @@ function skeleton(ringed: RingedTransaction, change: Receiver): Transaction {
   };
 }
 
-/** Weight in bytes of the transaction that `sign` will make of this. */
+/** Weight in bytes of the transaction that `sign` will return. */
 export function weightOf(ringed: RingedTransaction, change: Receiver): number {
   return transactionWeight(skeleton(ringed, change));
 }
